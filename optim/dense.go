@@ -21,9 +21,9 @@ type dense struct {
 // denseFloats is what the pivoted factorisation takes.
 func denseFloats(m, n int) int { return max(m, n)*(n+2) + 3*n }
 
-func newDense(w *iterate, mem *linalg.Arena) *dense {
+func newDense(w *iterate, j []float64, mem *linalg.Arena) *dense {
 	rows := max(w.m, w.n)
-	return &dense{iterate: w, j: mem.Floats(w.m * w.n), q: linalg.NewPivotedQR(rows, w.n, mem), b: mem.Floats(rows), work: mem.Floats(rows), mem: mem}
+	return &dense{iterate: w, j: j, q: linalg.NewPivotedQR(rows, w.n, mem), b: mem.Floats(rows), work: mem.Floats(rows), mem: mem}
 }
 
 func (d *dense) update() error {

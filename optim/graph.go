@@ -81,12 +81,13 @@ func FromGraphOn(b ad.Backend, residual *ad.Node, params []*ad.Node, data ...Dat
 	}
 	g := &graph{params: params, m: residual.Size(), residual: ad.Reshape(residual, residual.Size()), backend: b}
 	p := &Problem{M: g.m, graph: g}
+	var all [][]float64
 	for _, d := range data {
 		if len(d.Values) != d.Node.Size() {
 			return nil, fmt.Errorf("optim: data %v has %d values", d.Node, len(d.Values))
 		}
 		g.data = append(g.data, d.Node)
-		p.data = append(p.data, d.Values)
+		all = append(all, d.Values)
 	}
 	for _, x := range params {
 		g.n += x.Size()
@@ -103,7 +104,7 @@ func FromGraphOn(b ad.Backend, residual *ad.Node, params []*ad.Node, data ...Dat
 	if in := prog.Inputs(); len(in) > len(params)+len(data) {
 		return nil, fmt.Errorf("optim: the residual uses %v, which is neither parameter nor data", in[len(params)+len(data)])
 	}
-	g.bind(p, p.data)
+	g.bind(p, all)
 	return p, nil
 }
 
@@ -120,18 +121,19 @@ func elementNames(x *ad.Node) []string {
 }
 
 // SetData replaces the values of the data of a graph, in the order in which
-// FromGraph took them, each of its old length.
+// FromGraph took them, each of its old length. The problem keeps the memory of its
+// programs, and so do copies of the Problem that Clone did not make: they see the new data too.
 func (p *Problem) SetData(values ...[]float64) error {
-	if p.graph == nil || len(values) != len(p.data) {
-		return fmt.Errorf("optim: %d data for a problem of %d", len(values), len(p.data))
+	if p.graph == nil || len(values) != len(p.data.values) {
+		return fmt.Errorf("optim: %d data for a problem of %d", len(values), len(p.data.values))
 	}
 	for i, v := range values {
-		if len(v) != len(p.data[i]) {
-			return fmt.Errorf("optim: data %d has %d values, want %d", i, len(v), len(p.data[i]))
+		if len(v) != len(p.data.values[i]) {
+			return fmt.Errorf("optim: data %d has %d values, want %d", i, len(v), len(p.data.values[i]))
 		}
 	}
-	p.data = values
-	p.graph.bind(p, values)
+	p.data.values = values
+	p.data.number++
 	return nil
 }
 
@@ -211,15 +213,24 @@ func (g *graph) writeOut() []*ad.Node {
 	return out
 }
 
-// run is a program with memory of its own.
-type run struct {
-	g     *graph
-	k     kind
-	data  [][]float64
-	state *ad.State
+// dataset holds the data that the runs of a problem take, and memory for its fits.
+type dataset struct {
+	values [][]float64
+	number int // number of the values, from 1; SetData counts
+
+	scratch []float64 // memory for the next fit, see lend
 }
 
-// start makes the memory at first use and puts in the parameters.
+// run is a program with memory of its own.
+type run struct {
+	g      *graph
+	k      kind
+	data   *dataset
+	number int // number of the data in the memory; 0: none are
+	state  *ad.State
+}
+
+// start makes the memory at first use, puts in the data where they are new, and the parameters.
 func (r *run) start(p []float64) error {
 	if r.state == nil {
 		prog, err := r.g.program(r.k)
@@ -227,9 +238,12 @@ func (r *run) start(p []float64) error {
 			return err
 		}
 		r.state = prog.NewState()
-		for i, d := range r.data {
+	}
+	if r.number != r.data.number {
+		for i, d := range r.data.values {
 			copy(r.state.Input(len(r.g.params)+i), d)
 		}
+		r.number = r.data.number
 	}
 	if len(r.g.params) > 0 {
 		copy(r.state.InputSpan(0, len(r.g.params)), p)
@@ -239,13 +253,14 @@ func (r *run) start(p []float64) error {
 
 // vector returns the last inputs, which hold the vector of a product.
 func (r *run) vector() []float64 {
-	n := len(r.g.params) + len(r.data)
+	n := len(r.g.params) + len(r.data.values)
 	return r.state.InputSpan(n, len(r.state.Program().Inputs()))
 }
 
 // bind gives p functions with workspaces of their own.
 func (g *graph) bind(p *Problem, data [][]float64) {
-	use := func(k kind) *run { return &run{g: g, k: k, data: data} }
+	p.data = &dataset{values: data, number: 1}
+	use := func(k kind) *run { return &run{g: g, k: k, data: p.data} }
 	value, jac, wide := use(values), use(jacobian), use(columns)
 	p.Residual = func(out, x []float64) error { return value.whole(out, x, 0) }
 	p.Jacobian = func(out, x []float64) error { return jac.whole(out, x, 1) }

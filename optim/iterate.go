@@ -48,6 +48,8 @@ type iterate struct {
 	step, stepH []float64
 	scratch     [3][]float64
 	images      [2][]float64
+	// lent is the memory of what no result needs, see Problem.lend.
+	lent []float64
 }
 
 // model is the weighted Jacobian at a point as trust regions see it, its columns
@@ -69,25 +71,47 @@ type model interface {
 func newIterate(p *Problem, s Settings) *iterate {
 	m, n := p.M, p.N
 	w := &iterate{p: p, s: s, m: m, n: n}
-	need := 15*n + 4*m
+	result, need := 3*n+2*m, 12*n+2*m
 	if s.Solver == Exact {
-		need += m*n + denseFloats(m, n)
+		result, need = result+m*n, need+denseFloats(m, n)
 	}
-	mem := linalg.NewArena(need)
-	for _, v := range []*[]float64{&w.x, &w.xNew, &w.grad, &w.column, &w.longest, &w.scale, &w.d, &w.diagH, &w.gh, &w.distance, &w.step, &w.stepH, &w.scratch[0], &w.scratch[1], &w.scratch[2]} {
+	w.lent = p.lend(need)
+	kept, mem := linalg.NewArena(result), linalg.ArenaOf(w.lent)
+	for _, v := range []*[]float64{&w.x, &w.xNew, &w.grad} {
+		*v = kept.Floats(n)
+	}
+	for _, v := range []*[]float64{&w.column, &w.longest, &w.scale, &w.d, &w.diagH, &w.gh, &w.distance, &w.step, &w.stepH, &w.scratch[0], &w.scratch[1], &w.scratch[2]} {
 		*v = mem.Floats(n)
 	}
 	copy(w.x, p.Start)
-	w.f, w.fNew, w.fw = mem.Floats(m), mem.Floats(m), mem.Floats(m)
+	w.f, w.fNew, w.fw = kept.Floats(m), kept.Floats(m), mem.Floats(m)
 	if !s.Loss.plain() {
 		w.weights = mem.Floats(m)
 	}
 	if s.Solver == LSMR {
 		w.model = newOperator(w)
 	} else {
-		w.model = newDense(w, mem)
+		w.model = newDense(w, kept.Floats(m*n), mem)
 	}
 	return w
+}
+
+// lend returns need zeros for a fit. Those for a graph are kept when the fit is over, for the next one.
+func (p *Problem) lend(need int) []float64 {
+	if p.data == nil || len(p.data.scratch) < need {
+		return make([]float64, need)
+	}
+	out := p.data.scratch[:need]
+	p.data.scratch = nil
+	clear(out)
+	return out
+}
+
+// keep takes back what a finished fit was lent. A Jacobian that is not stored still needs it.
+func (p *Problem) keep(w *iterate) {
+	if _, stored := w.model.(*dense); stored && p.data != nil {
+		p.data.scratch = w.lent
+	}
 }
 
 // start evaluates the residual and the Jacobian at the start.

@@ -39,6 +39,7 @@ func LeastSquares(ctx context.Context, p *Problem, s Settings) (_ *Result, err e
 		w, status = viaSquares(ctx, free, s, w, status)
 	}
 	res := w.result(status)
+	free.keep(w)
 	if err := full(res); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ type Problem struct {
 	// extra is the number of last rows that the loss leaves alone: those of priors.
 	extra int
 	graph *graph
-	data  [][]float64
+	data  *dataset
 }
 
 // Clone returns a problem that may be used by another goroutine. Problems of Go
@@ -50,7 +50,7 @@ type Problem struct {
 func (p *Problem) Clone() *Problem {
 	c := *p
 	if p.graph != nil {
-		p.graph.bind(&c, p.data)
+		p.graph.bind(&c, p.data.values)
 	}
 	return &c
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -65,8 +66,11 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 	if !(level > 0 && level < 1) {
 		return nil, fmt.Errorf("check: a level of %g: want a number between 0 and 1, such as 0.01", level)
 	}
+	idle := sync.Pool{New: func() any { return new(Workspace) }} // workspaces that no goroutine uses now
 	err := b.Linearise(ctx, rows, r, func(l optim.Linearised) {
-		v.Flags[l.Row], v.P[l.Row] = judgeRow(l, r, axis, level)
+		m := idle.Get().(*Workspace)
+		v.Flags[l.Row], v.P[l.Row] = m.judgeRow(l, r, axis, level)
+		idle.Put(m)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("check: %w", err)
@@ -75,7 +79,7 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 }
 
 // judgeRow tests the residuals of one row.
-func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64) (flags Bits, p float64) {
+func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64) (flags Bits, p float64) {
 	n := len(r.Names)
 	d := Data{Z: make([]float64, len(l.Residuals)), Relative: r.Relative(), Robust: r.Robust()}
 	for i, v := range l.Residuals {
@@ -102,7 +106,9 @@ func judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64
 			at.Values = append(at.Values, axis.Values[i])
 		}
 	}
-	w := newResiduals(&d)
+	m.reset()
+	w := m.residuals(&d)
+	w.level = level
 	if !r.Status[l.Row].Converged() {
 		flags |= UnjudgedBit
 	}

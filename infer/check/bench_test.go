@@ -19,3 +19,14 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWorkspace is the cost of one of many verdicts along the same axis.
+func BenchmarkWorkspace(b *testing.B) {
+	d := noise(rand.New(rand.NewPCG(1, 1)), 50, false)
+	var m Workspace
+	for b.Loop() {
+		if _, err := m.Judge(d, Settings{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

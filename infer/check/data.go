@@ -141,21 +141,22 @@ func (d *Data) check() error {
 	} else if i := slices.IndexFunc(d.Jacobian, notFinite); i >= 0 {
 		bad("the derivative of residual %d by %s is %g: leave the point or the parameter out", i%n, d.Names[i/n], d.Jacobian[i])
 	}
-	vector := func(what string, v []float64, given bool, wrong func(float64) bool, want string) {
-		if !given {
-			return
-		}
+	vector := func(what, name string, v []float64, wrong func(float64) bool, want string) {
 		if len(v) != n {
-			bad("%s has %d values for %d residuals: want as many", what, len(v), n)
+			bad("%s%s has %d values for %d residuals: want as many", what, name, len(v), n)
 		} else if i := slices.IndexFunc(v, wrong); i >= 0 {
-			bad("%s[%d] is %g: want %s", what, i, v[i], want)
+			bad("%s%s[%d] is %g: want %s", what, name, i, v[i], want)
 		}
 	}
 	for _, a := range d.Axes {
-		vector("axis "+a.Name, a.Values, true, math.IsNaN, "a number; leave the point out")
+		vector("axis ", a.Name, a.Values, math.IsNaN, "a number; leave the point out")
 	}
-	vector("Mean", d.Mean, d.Mean != nil, notFinite, "finite numbers")
-	vector("Sigma", d.Sigma, d.Sigma != nil, func(v float64) bool { return !(v > 0) }, "numbers above 0")
+	if d.Mean != nil {
+		vector("Mean", "", d.Mean, notFinite, "finite numbers")
+	}
+	if d.Sigma != nil {
+		vector("Sigma", "", d.Sigma, func(v float64) bool { return !(v > 0) }, "numbers above 0")
+	}
 	if d.Labels != nil && len(d.Labels) != n {
 		bad("Labels has %d values for %d residuals: want as many", len(d.Labels), n)
 	}
@@ -164,7 +165,7 @@ func (d *Data) check() error {
 			bad("direction %s has no Say", dir.Kind)
 		}
 		for _, c := range dir.Columns {
-			vector("direction "+dir.Kind, c, true, notFinite, "finite numbers")
+			vector("direction ", dir.Kind, c, notFinite, "finite numbers")
 		}
 	}
 	if d.Grid != nil {

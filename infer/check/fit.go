@@ -27,6 +27,7 @@ func FromFit(r *optim.Result) Data {
 	for i, v := range r.Residuals[:n] {
 		d.Z[i] = -v
 	}
+	d.Names, d.Jacobian = make([]string, 0, len(r.Names)), make([]float64, 0, n*len(r.Names))
 	sd := r.SD()
 	for k, name := range r.Names {
 		if r.Jacobian != nil {
@@ -46,7 +47,7 @@ func FromFit(r *optim.Result) Data {
 // freed returns the length of the Jacobian's column k outside those of the parameters that are not
 // on a bound: the data's information on parameter k if it were released.
 func freed[T int | int8](jacobian []float64, m int, active []T, k int) float64 {
-	var s span
+	s := span{mem: new(arena[float64])}
 	for j, a := range active {
 		if a == 0 && len(jacobian) > 0 {
 			s.addBeyond(jacobian[j*m:(j+1)*m], leastOwn)
@@ -73,13 +74,14 @@ func priorsOf(r *optim.Result) (out []Prior) {
 	for i, v := range r.Residuals {
 		all.Z[i] = -v
 	}
-	w := newResiduals(&all)
-	z := w.studentised()
+	w := new(Workspace).residuals(&all)
+	z := w.studentised
 	for i := r.M - r.PriorResiduals; i < r.M; i++ {
 		if math.IsNaN(z[i]) {
 			continue
 		}
 		g := w.try(unit(r.M, []int{i}))
+		w.solve(&g)
 		name, shift := g.moved(r.Names)
 		value := math.NaN()
 		if name != "" {

@@ -23,16 +23,15 @@ type test struct {
 	kind     string
 	of       string // what was tested, such as an axis
 	p        float64
-	effect   float64 // size of the effect, by which flags are ordered
-	harmless bool    // whether nothing depends on it, significant or not, so that it is only noted
-	forgiven bool    // whether the fit was told to expect it, so that it is only noted
-	always   bool    // whether to note it even if it is not significant
-	named    bool
+	effect   float64     // size of the effect, by which flags are ordered
+	harmless bool        // whether nothing depends on it, significant or not, so that it is only noted
+	forgiven bool        // whether the fit was told to expect it, so that it is only noted
+	always   bool        // whether to note it even if it is not significant
 	points   []int       // outlying points
 	columns  [][]float64 // columns of departures that the model could absorb
 	gain     gain
-	say      func() Flag
-	brief    func() string // text of a named departure, without its effects
+	named    *Direction // departure that has a name; nil for the others
+	say      func(t *test) Flag
 }
 
 // farOff is the reduced chi-square above which residuals no longer have the form that small
@@ -42,11 +41,14 @@ const farOff = 3
 // mostRounds is the largest number of departures that are named one after another.
 const mostRounds = 5
 
+// Judge is the method Judge of a Workspace that judges nothing else.
+func Judge(d Data, s Settings) (Verdict, error) { return new(Workspace).Judge(d, s) }
+
 // Judge tests everything that d holds. Its p-values are combined by Holm's method, so that a correct
 // model is flagged with a probability of at most Settings.Level. If a departure is found, it is
 // added to the model and the rest is tested again, so that the flags name causes and not their
 // consequences. The error is about inconsistent arguments.
-func Judge(d Data, s Settings) (Verdict, error) {
+func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 	if err := d.check(); err != nil {
 		return Verdict{}, err
 	}
@@ -57,9 +59,11 @@ func Judge(d Data, s Settings) (Verdict, error) {
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
 	d.remarks(&v)
 	d.atPredicted(&v)
-	w := newResiduals(&d)
+	m.reset()
+	w := m.residuals(&d)
+	w.level = level
 	v.DoF = int(w.dof())
-	v.Residuals, v.Axes = w.studentised(), d.Axes
+	v.Residuals, v.Axes = slices.Clone(w.studentised), d.Axes
 	if len(d.Z) == 0 {
 		v.add(Flag{Kind: KindUnjudged, Text: "the model observes nothing: there are no data to judge it by", Remedy: "declare what was measured, with Observe"}, false)
 	} else if v.DoF < 1 {
@@ -83,11 +87,12 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	}
 	about := append(w.aboutParameters(), w.pullTest())
 	about = slices.DeleteFunc(about, func(t test) bool { return t.say == nil })
-	tests := slices.Concat(about, w.tests())
+	tests := w.tests(about)
 	adjusted := holm(tests)
 	v.P = slices.Min(append(adjusted, 1))
+	v.Tests = make([]Test, len(tests))
 	for i, t := range tests {
-		v.Tests = append(v.Tests, Test{t.kind, t.of, t.p, adjusted[i]})
+		v.Tests[i] = Test{t.kind, t.of, t.p, adjusted[i]}
 	}
 	reportAll(v, tests[:len(about)], adjusted, level)
 	small := true // the misfit is one that linear departures can tell of
@@ -115,11 +120,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 			small = false
 			break
 		}
-		tests = slices.Concat(about, w.tests())
+		tests = w.tests(about)
 		adjusted = holm(tests)
 	}
 	if !small {
-		tests = slices.Concat(about, w.tests())
+		tests = w.tests(about)
 		adjusted = holm(tests)
 		for i, t := range tests {
 			if t.columns != nil || t.kind == KindSize {
@@ -134,9 +139,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 // off follows from most other faults and so comes last; a varying spread is reported along the axis
 // that shows it best.
 func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
-	order := make([]int, len(tests))
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range tests {
+		if adjusted[i] <= level || tests[i].always {
+			order = append(order, i)
+		}
 	}
 	last := func(i int) float64 { return truth(tests[i].kind == KindSize) }
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -144,7 +151,7 @@ func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 	})
 	spread := false
 	for _, i := range order {
-		t := tests[i]
+		t := &tests[i]
 		if t.kind == KindSpread && adjusted[i] <= level {
 			if spread {
 				continue
@@ -161,7 +168,7 @@ func reportAll(v *Verdict, tests []test, adjusted []float64, level float64) {
 
 // flag puts a finding into words.
 func (t *test) flag() Flag {
-	f := t.say()
+	f := t.say(t)
 	f.Kind, f.P, f.Forgiven = t.kind, t.p, t.forgiven
 	return f
 }
@@ -170,7 +177,8 @@ func (t *test) flag() Flag {
 // precedence over an unnamed pattern, unless the pattern explains twice as much.
 func strongest(tests []test, adjusted []float64, level float64) int {
 	best := -1
-	for i, t := range tests {
+	for i := range tests {
+		t := &tests[i]
 		if t.columns == nil || adjusted[i] > level || t.follows(tests) {
 			continue
 		}
@@ -183,12 +191,12 @@ func strongest(tests []test, adjusted []float64, level float64) int {
 
 func (t *test) before(u *test) bool {
 	const tiny = 1e-100
-	if t.named != u.named {
+	if named := t.named != nil; named != (u.named != nil) {
 		a, b := t, u
-		if !t.named {
+		if !named {
 			a, b = u, t
 		}
-		return (a.gain.share > b.gain.share/2) == t.named
+		return (a.gain.share > b.gain.share/2) == named
 	}
 	if t.p > tiny || u.p > tiny {
 		return t.p < u.p
@@ -201,11 +209,12 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 	b, text := tests[best], ""
 	kinds := []string{b.kind}
 	for i, t := range tests {
-		if !b.named || !t.named || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
+		if b.named == nil || t.named == nil || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
 			continue
 		}
 		if kinds = append(kinds, t.kind); len(kinds) == 2 {
-			text = "; nearly as well: " + t.brief()
+			also, _ := t.named.Say(t.gain.coef, t.gain.sd)
+			text = "; nearly as well: " + also
 		}
 	}
 	if len(kinds) > 2 {
@@ -219,15 +228,16 @@ func (t *test) follows(tests []test) bool {
 	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
 }
 
-// tests returns the tests of the residuals.
-func (w *residuals) tests() (all []test) {
-	all = append(make([]test, 0, len(w.d.Directions)+24), w.sizeTest())
-	for _, dir := range w.d.Directions {
-		all = append(all, w.directionTest(dir))
+// tests returns some tests and, after them, those of the residuals; they are valid until the next call.
+func (w *residuals) tests(about []test) []test {
+	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
+	say := w.sayDirection
+	for i := range w.d.Directions {
+		all = append(all, w.directionTest(&w.d.Directions[i], say))
 	}
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {
-		axes = []Axis{{Name: "point", Values: counting(w.n)}}
+		axes = []Axis{{Name: "point", Values: w.mem.counting(w.n)}}
 	}
 	if a, ok := w.asMeasured(axes); ok {
 		axes = append(slices.Clone(axes), a)
@@ -246,7 +256,8 @@ func (w *residuals) tests() (all []test) {
 	for _, a := range axes {
 		all = append(all, w.spreadTest(a))
 	}
-	return slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+	w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+	return w.mem.tests
 }
 
 // mostAlong is the largest number of axes along which neighbours are compared.
@@ -258,15 +269,13 @@ func (w *residuals) asMeasured(axes []Axis) (Axis, bool) {
 	if w.d.Grid != nil {
 		return Axis{}, false
 	}
-	if w.places == nil {
-		w.places = counting(w.n)
-	}
+	places := w.mem.counting(w.n)
 	for _, a := range axes {
-		if w.sameOrder(a.Values, w.places) {
+		if w.sameOrder(a.Values, places) {
 			return Axis{}, false
 		}
 	}
-	return Axis{Name: "the order of the data", Values: w.places}, true
+	return Axis{Name: "the order of the data", Values: places}, true
 }
 
 // graphs returns the pairs of neighbours.
@@ -295,21 +304,14 @@ func (w *residuals) graphs(axes []Axis) []graph {
 
 // sameOrder reports whether b rises or falls monotonically with a.
 func (w *residuals) sameOrder(a, b []float64) bool {
-	u, v := w.order(a).ranks, w.order(b).ranks
 	same, reverse := true, true
-	for i := range u {
-		same = same && u[i] == v[i]
-		reverse = reverse && math.Abs(u[i]+v[i]-1) < 1e-12
+	for _, p := range w.mem.order(a).neighbours() {
+		i, k := p[0], p[1]
+		step := cmp.Compare(a[k], a[i])
+		same = same && cmp.Compare(b[k], b[i]) == step
+		reverse = reverse && cmp.Compare(b[i], b[k]) == step
 	}
 	return same || reverse
-}
-
-func counting(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = float64(i + 1)
-	}
-	return out
 }
 
 // aboutParameters returns the tests of bounds and priors.
@@ -348,7 +350,7 @@ func holm(tests []test) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tests[a].p, tests[b].p) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(tests[a].p, tests[b].p) })
 	out, largest := make([]float64, len(tests)), 0.0
 	for rank, i := range order {
 		largest = max(largest, min(1, tests[i].p*float64(len(tests)-rank)))

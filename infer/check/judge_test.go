@@ -81,7 +81,9 @@ func TestDirectionIsALargerFit(t *testing.T) {
 	d := noise(r, 60, false)
 	bend := d.Directions[0].Columns[0]
 	addTo(&d, bend, 3)
-	g := newResiduals(&d).try([][]float64{bend})
+	w := new(Workspace).residuals(&d)
+	g := w.try([][]float64{bend})
+	w.solve(&g)
 	columns := [][]float64{d.Jacobian[:60], d.Jacobian[60:120], d.Jacobian[120:], bend}
 	x, sd := leastSquares(columns, d.Z)
 	small, smallSD := leastSquares(columns[:3], d.Z)
@@ -202,7 +204,10 @@ func TestFaintBends(t *testing.T) {
 		line[i], line[n+i], bend[i] = 1, x[i], x[i]*x[i]
 	}
 	names := []string{"a", "b"}
-	sd := newResiduals(&Data{Z: x, Jacobian: line[:n], Names: names[:1]}).try([][]float64{line[n:], bend}).sd[1]
+	w := new(Workspace).residuals(&Data{Z: x, Jacobian: line[:n], Names: names[:1]})
+	g := w.try([][]float64{line[n:], bend})
+	w.solve(&g)
+	sd := g.sd[1]
 	seen := 0
 	for range runs {
 		z := make([]float64, n)

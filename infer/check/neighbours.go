@@ -17,12 +17,7 @@ type graph struct {
 
 // along pairs the residuals that follow each other along an axis.
 func (w *residuals) along(a Axis) graph {
-	order := w.order(a.Values).places
-	g := graph{name: "along " + a.Name, bound: 1}
-	for i := 1; i < len(order); i++ {
-		g.pairs = append(g.pairs, [2]int32{int32(order[i-1]), int32(order[i])})
-	}
-	return g
+	return graph{name: "along " + a.Name, pairs: w.mem.order(a.Values).neighbours(), bound: 1}
 }
 
 // pixels pairs the residuals that are adjacent along the given axes of a grid.
@@ -49,14 +44,13 @@ func (gr *Grid) pixels(name string, axes ...int) graph {
 	return g
 }
 
-// apply returns A v, where A is 1/2 for neighbours and 0 elsewhere.
-func (g *graph) apply(v []float64) []float64 {
-	out := make([]float64, len(v))
+// apply sets out to A v, where A is 1/2 for neighbours and 0 elsewhere.
+func (g *graph) apply(out, v []float64) {
+	clear(out)
 	for _, p := range g.pairs {
 		out[p[0]] += v[p[1]] / 2
 		out[p[1]] += v[p[0]] / 2
 	}
-	return out
 }
 
 // neighbourTest tests the correlation of neighbours,
@@ -88,7 +82,7 @@ func (w *residuals) neighbourTest(g graph) test {
 	t.harmless = math.Abs(correlation) < 0.02
 	t.effect = math.Abs(correlation)
 	sign = correlation
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		f := Flag{Where: g.name, Text: fmt.Sprintf("neighbouring residuals %s are correlated (%+.2f, expected 0)", g.name, correlation),
 			Remedy: "the model misses a structure, or the data share their noise: look at the residuals; if the noise is shared, the errors of the parameters are too small"}
 		if sign < 0 {
@@ -102,10 +96,10 @@ func (w *residuals) neighbourTest(g graph) test {
 
 // traces returns tr B and tr B^2.
 func (w *residuals) traces(g *graph) (s1, s2 float64) {
-	q := w.base.q
+	q, aq := w.base.q, w.mem.numbers.take(w.n)
 	s2 = float64(len(g.pairs)) / 2
 	for i := range q {
-		aq := g.apply(q[i])
+		g.apply(aq, q[i])
 		s1 -= dot(q[i], aq)
 		s2 -= 2 * dot(aq, aq)
 		for j := range q {

@@ -29,8 +29,7 @@ func (w *residuals) listed() int {
 // Reference: Rosner 1983, doi 10.1080/00401706.1983.10487848.
 func (w *residuals) outlierTest() (t test, points []int) {
 	t = test{kind: KindOutliers, p: 1, forgiven: w.d.Robust}
-	z := w.studentised()
-	order := make([]int, 0, w.n)
+	z, order := w.studentised, w.mem.places.take(w.n)[:0]
 	for i, v := range z {
 		if !math.IsNaN(v) {
 			order = append(order, i)
@@ -39,7 +38,7 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	if len(order) < 5 {
 		return t, nil
 	}
-	typical := farthest(z, order)
+	typical := w.farthest(z, order)
 	size := w.farKnown(z, order, typical)
 	if w.d.Relative {
 		size = w.farRelative(z, order)
@@ -53,10 +52,11 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	points = slices.Clone(order[:most])
 	slices.Sort(points)
 	t.effect = float64(most) / float64(w.n)
-	t.say = func() Flag { return w.sayOutliers(z, w.withOthers(points)) }
+	t.say = func(*test) Flag { return w.sayOutliers(z, w.withOthers(points)) }
 	if most > 0 {
 		t.columns, t.points = unit(w.n, points), points
 		t.gain = w.try(t.columns)
+		w.solve(&t.gain)
 		t.harmless = t.gain.harmless()
 	}
 	return t, points
@@ -65,8 +65,8 @@ func (w *residuals) outlierTest() (t test, points []int) {
 // farthest brings the mostOutliers points with the largest residuals to the front, the
 // largest first, and returns the typical size of all: the median over that of a normal
 // distribution.
-func farthest(z []float64, order []int) (typical float64) {
-	size := make([]float64, len(order))
+func (w *residuals) farthest(z []float64, order []int) (typical float64) {
+	size := w.mem.numbers.take(len(order))
 	for k, i := range order {
 		size[k] = math.Abs(z[i])
 	}
@@ -139,7 +139,7 @@ func (w *residuals) withOthers(points []int) []int {
 	if len(points) < mostOutliers {
 		return points
 	}
-	v := newResiduals(w.d)
+	v := new(Workspace).residuals(w.d)
 	for _, q := range w.base.q[len(v.base.q):] {
 		v.absorb([][]float64{q})
 	}
@@ -159,7 +159,7 @@ func (w *residuals) together(z []float64, points []int) bool {
 		return false
 	}
 	run, last := 0, 0.0
-	for _, i := range w.order(w.d.Axes[0].Values).places {
+	for _, i := range w.mem.order(w.d.Axes[0].Values).places {
 		if _, far := slices.BinarySearch(points, i); !far {
 			run = 0
 			continue

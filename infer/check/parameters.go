@@ -15,7 +15,7 @@ const (
 
 // test asks whether the data pull beyond the bound by more than chance.
 func (b Bound) test() test {
-	return test{kind: KindBound, of: b.Name, p: min(1, normalTail(b.Pull)), effect: b.Pull, always: true, say: func() Flag {
+	return test{kind: KindBound, of: b.Name, p: min(1, normalTail(b.Pull)), effect: b.Pull, always: true, say: func(*test) Flag {
 		return Flag{Where: b.Name, Text: fmt.Sprintf("%s = %.4g lies on its bound, and the data would take it %.2g standard deviations beyond", b.Name, b.Value, b.Pull),
 			Remedy: "widen the bound if it is not physical; if it is, another term of the model is wrong"}
 	}}
@@ -29,7 +29,7 @@ const absurd = 1e-6
 // moved the estimate by less than a fifth of its standard deviation, is harmless unless the chosen
 // prior is absurd.
 func (p Prior) test() test {
-	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func() Flag {
+	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func(*test) Flag {
 		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g, which its prior %s did not expect (tail probability %.1g)", p.Name, p.Value, p.Distribution, p.P),
 			Remedy: "check the units of the prior and of the data; widen the prior if it was a guess"}
 		if math.Abs(p.Shift) >= 0.2 {
@@ -63,12 +63,11 @@ func (w *residuals) conflict(p Prior) float64 {
 	for _, k := range w.kept {
 		own += int(truth(k >= 0))
 	}
-	upper := func(i, j int) float64 { return w.r[j][i] }
 	gain := make([]float64, own)
 	for i := range gain {
 		gain[i] = dot(w.base.q[i], w.d.Z)
 	}
-	b, s := backward(own, upper, gain)[column], math.Sqrt(inverseRow(own, upper, column))
+	b, s := backward(w.r[:own], 0, gain)[column], math.Sqrt(inverseRow(w.r[:own], 0, column))
 	t := (p.Scale*p.Score + b) / math.Hypot(p.Scale, s)
 	if math.IsNaN(t) {
 		return p.P
@@ -102,7 +101,7 @@ func (w *residuals) pullTest() test {
 		t.p = max(t.p, betaTail(k/2, w.dof()/2, square/(square+w.square)))
 	}
 	t.effect = math.Sqrt(square)
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		name, pull := "", 0.0
 		for k, n := range w.d.Names {
 			j := w.d.Jacobian[k*w.n : (k+1)*w.n]

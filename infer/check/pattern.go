@@ -19,7 +19,7 @@ const trend = 2
 // rank, as many as a sixth of the degrees of freedom, at most 8; and the slowest two
 // that the parameters leave, which see a faint bend that is lost among more.
 func (w *residuals) patternTests(a Axis) []test {
-	all := cosines(w.order(a.Values).ranks, int(min(max(w.dof()/6, 1), waves)), true)
+	all := w.mem.order(a.Values).cosines(int(min(max(w.dof()/6, 1), waves)))
 	slow := w.base.beyond(all, trend)
 	if len(all) < 2*trend || len(slow) < trend {
 		return []test{w.patternTest(a, all)}
@@ -33,12 +33,12 @@ const tinyMean = 0.05
 
 func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 	g := w.try(columns)
-	t := test{kind: KindPattern, of: a.Name, p: g.p, columns: columns, gain: g, effect: g.share, harmless: g.harmless()}
-	if t.harmless {
+	t := test{kind: KindPattern, of: a.Name, p: g.p, columns: columns, gain: g, effect: g.share}
+	if g.p <= w.level && g.harmless() {
 		_, mean := w.strongest(a)
 		t.harmless = math.Abs(mean) < tinyMean
 	}
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,
 			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter",
@@ -73,45 +73,23 @@ func (w *residuals) moves(g *gain) string {
 	return fmt.Sprintf("; with it in the model, %s would move by %+.2g standard deviations", name, shift)
 }
 
-// cosines returns cos(pi k u) for k from 0 (with the constant) or 1 to most, by
-// cos (k+1)x = 2 cos x cos kx - cos (k-1)x.
-func cosines(u []float64, most int, constant bool) [][]float64 {
-	columns := make([][]float64, most+1)
+// cosines returns cos(pi k u) for k from 0 to most, by cos (k+1)x = 2 cos x cos kx - cos (k-1)x.
+func cosines(u []float64, most int) [][]float64 {
+	n := len(u)
+	columns, room := make([][]float64, most+1), make([]float64, (most+1)*n)
 	for k := range columns {
-		columns[k] = make([]float64, len(u))
+		columns[k] = room[k*n : (k+1)*n]
 	}
 	for i, x := range u {
-		before, now, first := 1.0, math.Cos(math.Pi*x), math.Cos(math.Pi*x)
+		first := math.Cos(math.Pi * x)
+		before, now := 1.0, first
 		columns[0][i] = 1
 		for k := 1; k <= most; k++ {
 			columns[k][i] = now
 			before, now = now, 2*first*now-before
 		}
 	}
-	if !constant {
-		return columns[1:]
-	}
 	return columns
-}
-
-// ordering is the order of values along an axis.
-type ordering struct {
-	places []int     // indices of the values, in ascending order of value
-	ranks  []float64 // (rank - 1/2)/n of each value
-}
-
-// order sorts the values of an axis, once.
-func (w *residuals) order(values []float64) ordering {
-	if w.orders == nil {
-		w.orders = map[*float64]ordering{}
-	}
-	o, ok := w.orders[&values[0]]
-	if !ok {
-		o.places = sorted(values)
-		o.ranks = ranks(values, o.places)
-		w.orders[&values[0]] = o
-	}
-	return o
 }
 
 // ranks maps values to (rank - 1/2)/n; equal values share their mean rank.
@@ -151,7 +129,7 @@ func sorted(values []float64) []int {
 // strongest names the twelfth of an axis where the residuals depart most from 0, and returns their
 // mean there.
 func (w *residuals) strongest(a Axis) (where string, mean float64) {
-	order := w.order(a.Values).places
+	order := w.mem.order(a.Values).places
 	parts := min(12, max(1, len(order)/3))
 	best := -1.0
 	for b := range parts {

@@ -19,18 +19,21 @@ const (
 // values that repeat by their nature, such as counts or rounded numbers. Columns of another length
 // are left out.
 func Readings(y []float64, others ...[]float64) (flags []Flag) {
-	if f, ok := repeated(y, others); ok {
+	v := slices.Clone(y)
+	slices.Sort(v)
+	if f, ok := repeated(y, v, others); ok {
 		flags = append(flags, f)
 	}
-	if f, ok := clipped(y); ok {
+	if f, ok := clipped(v); ok {
 		flags = append(flags, f)
 	}
 	return flags
 }
 
-func repeated(y []float64, others [][]float64) (Flag, bool) {
+// repeated compares rows; sorted holds y in order.
+func repeated(y, sorted []float64, others [][]float64) (Flag, bool) {
 	fewest := max(3, len(y)/20)
-	if equals(y) < fewest { // no more rows repeat than values do
+	if equals(sorted) < fewest { // no more rows repeat than values do
 		return Flag{}, false
 	}
 	rows, values := map[uint64]bool{}, map[float64]bool{}
@@ -57,10 +60,8 @@ func repeated(y []float64, others [][]float64) (Flag, bool) {
 		Remedy: "look whether files were read twice, and keep each reading once"}, true
 }
 
-// equals returns how many values equal an earlier one.
-func equals(y []float64) (n int) {
-	v := slices.Clone(y)
-	slices.Sort(v)
+// equals returns how many of sorted values equal an earlier one.
+func equals(v []float64) (n int) {
 	for i := 1; i < len(v); i++ {
 		if v[i] == v[i-1] {
 			n++
@@ -72,12 +73,12 @@ func equals(y []float64) (n int) {
 // fewestClipped is the smallest number of equal values that make a ceiling or a floor.
 const fewestClipped = 3
 
-func clipped(y []float64) (Flag, bool) {
-	whole := !slices.ContainsFunc(y, func(v float64) bool { return v != math.Trunc(v) })
-	if len(y) < 3*fewestClipped || whole { // counts may well be 0 more than once
+// clipped looks at the ends of sorted values.
+func clipped(v []float64) (Flag, bool) {
+	whole := !slices.ContainsFunc(v, func(v float64) bool { return v != math.Trunc(v) })
+	if len(v) < 3*fewestClipped || whole { // counts may well be 0 more than once
 		return Flag{}, false
 	}
-	v := slices.Sorted(slices.Values(y))
 	low, high, inside := 1, 1, 0
 	for low < len(v) && v[low] == v[0] {
 		low++

@@ -6,6 +6,8 @@ import "math"
 // projected out.
 type residuals struct {
 	d      *Data
+	mem    *Workspace
+	level  float64 // p-value above which a finding is not told, and so needs no words
 	n      int
 	base   span
 	kept   []int       // parameters whose columns are in the span, in order; -1 for a direction
@@ -13,14 +15,18 @@ type residuals struct {
 	z      []float64   // part of Z outside the span
 	square float64     // |z|^2
 	hat    []float64
-	orders map[*float64]ordering
-	pairs  []graph
-	places []float64 // 1, 2, ... for data without an order of their own
-	room   []float64 // scratch of try
+	// studentised are the residuals divided by the standard deviations that the fit leaves them, or NaN
+	// if it leaves none.
+	studentised []float64
+	roots       []float64 // see cubeRoots
+	pairs       []graph
 }
 
-func newResiduals(d *Data) *residuals {
-	w := &residuals{d: d, n: len(d.Z)}
+// residuals projects the parameters out of Z.
+func (m *Workspace) residuals(d *Data) *residuals {
+	w := m.of(d)
+	w.base.q = make([][]float64, 0, len(d.Names)+1)
+	w.kept, w.r = make([]int, 0, len(d.Names)+1), make([][]float64, 0, len(d.Names)+1)
 	for k := range d.Names {
 		if at := w.base.addBeyond(d.Jacobian[k*w.n:(k+1)*w.n], leastOwn); at != nil {
 			w.kept, w.r = append(w.kept, k), append(w.r, at)
@@ -30,12 +36,24 @@ func newResiduals(d *Data) *residuals {
 	return w
 }
 
+// of returns the residuals of a model without parameters, unsettled.
+func (m *Workspace) of(d *Data) *residuals {
+	n := len(d.Z)
+	return &residuals{d: d, mem: m, n: n, base: span{mem: &m.numbers}, z: m.numbers.take(n), hat: m.numbers.take(n), studentised: m.numbers.take(n)}
+}
+
 // settle computes the part of Z outside the span.
 func (w *residuals) settle() {
-	w.z = append(w.z[:0], w.d.Z...)
+	copy(w.z, w.d.Z)
 	w.base.outside(w.z)
 	w.square = dot(w.z, w.z)
-	w.hat = w.base.leverage(w.n)
+	w.base.leverage(w.hat)
+	w.roots = nil
+	for i, z := range w.z {
+		if w.studentised[i] = math.NaN(); w.hat[i] < 1-1e-9 {
+			w.studentised[i] = z / math.Sqrt(1-w.hat[i])
+		}
+	}
 }
 
 // lost returns the number of parameters whose columns add nothing to those before them.
@@ -60,26 +78,20 @@ func (w *residuals) scale() float64 {
 	return 1
 }
 
-// studentised returns the residuals divided by the standard deviations that the fit leaves them, or
-// NaN if it leaves none.
-func (w *residuals) studentised() []float64 {
-	out := make([]float64, w.n)
-	for i, z := range w.z {
-		if out[i] = math.NaN(); w.hat[i] < 1-1e-9 {
-			out[i] = z / math.Sqrt(1-w.hat[i])
-		}
-	}
-	return out
-}
-
 // gain is what extra columns explain of the residuals.
 type gain struct {
 	used     int       // number of columns that add something
 	explains float64   // sum of squares that the columns explain
 	share    float64   // fraction of the sum of squares that the columns explain
 	p        float64   // p-value of the F test, exact for normal residuals of a linear model
-	coef, sd []float64 // coefficients of the columns and their errors; NaN for those that add nothing
-	shift    []float64 // shift of each parameter in Names, in standard deviations
+	coef     []float64 // coefficients of the columns; NaN for those that add nothing
+
+	// solve sets the following.
+	sd    []float64 // errors of the coefficients
+	shift []float64 // shift of each parameter in Names, in standard deviations
+
+	at   [][]float64 // coordinates of the columns that add something, see span.add
+	kept []int       // these columns
 }
 
 // few is the number of degrees of freedom below which the size of the residuals is poorly known.
@@ -90,9 +102,6 @@ const few = 10
 // then.
 const fewer = 4
 
-// mostRoom bounds the scratch that try keeps, in numbers.
-const mostRoom = 1 << 16
-
 // try tests whether columns explain more of the residuals than chance would.
 //
 //	F = (X/k) / ((S - X)/(dof - k)),  X = |U' z|^2,  S = |z|^2
@@ -100,28 +109,25 @@ const mostRoom = 1 << 16
 // U is an orthonormal basis of the columns outside the Jacobian's. F does not depend
 // on the scale of the residuals.
 func (w *residuals) try(columns [][]float64) gain {
-	first := len(w.base.q)
-	if need := len(columns) * (w.n + first + len(columns)); len(w.room) < need && need < mostRoom {
-		w.room = make([]float64, need)
-	}
-	s := span{q: append(make([][]float64, 0, first+len(columns)), w.base.q...), room: w.room}
-	g := gain{p: 1, coef: nans(len(columns)), sd: nans(len(columns))}
-	var at [][]float64
-	var kept []int
+	m, n := w.mem, len(columns)
+	s := span{q: append(m.basis[:0], w.base.q...), mem: &m.numbers}
+	g := gain{p: 1, coef: m.numbers.take(n), at: m.rows.take(n)[:0], kept: m.places.take(n)[:0]}
 	for k, c := range columns {
+		g.coef[k] = math.NaN()
 		if a := s.add(c); a != nil {
-			at, kept = append(at, a), append(kept, k)
+			g.at, g.kept = append(g.at, a), append(g.kept, k)
 		}
 	}
-	g.used = len(kept)
+	m.basis = s.q
+	g.used = len(g.kept)
 	rest := w.dof() - float64(g.used)
 	known := !w.d.Relative && !w.d.SigmaFitted
 	if g.used == 0 || rest < 1 || w.square == 0 || !known && rest < fewer {
 		return g
 	}
-	a := make([]float64, g.used)
+	a := m.numbers.take(g.used)
 	for k := range a {
-		a[k] = dot(s.q[first+k], w.z)
+		a[k] = dot(s.q[len(w.base.q)+k], w.z)
 		g.explains += a[k] * a[k]
 	}
 	g.share = min(g.explains/w.square, 1)
@@ -130,31 +136,31 @@ func (w *residuals) try(columns [][]float64) gain {
 		_, alone := chiSquaredTails(g.explains, float64(g.used))
 		g.p = max(g.p, alone) // of a few residuals the rest may be small by chance
 	}
-	w.solve(&g, first, at, kept, a)
+	for i, c := range backward(g.at, len(w.base.q), a) {
+		g.coef[g.kept[i]] = c
+	}
+	if g.p <= w.level {
+		w.solve(&g)
+	}
 	return g
 }
 
-// solve computes the coefficients of the columns, and the shifts of the parameters when the columns
+// solve computes the errors of the coefficients, and the shifts of the parameters when the columns
 // are added to the model.
-func (w *residuals) solve(g *gain, first int, at [][]float64, kept []int, a []float64) {
-	upper := func(i, j int) float64 { return at[j][first+i] }
-	coef := backward(len(a), upper, a)
-	scale := w.scale()
-	for i, k := range kept {
-		g.coef[k], g.sd[k] = coef[i], scale*math.Sqrt(inverseRow(len(a), upper, i))
-	}
+func (w *residuals) solve(g *gain) {
+	first, scale := len(w.base.q), w.scale()
+	g.sd, g.shift = nans(len(g.coef)), make([]float64, len(w.d.Names))
 	onBase := make([]float64, len(w.kept)) // Q' B coef
-	for i := range onBase {
-		for j, c := range coef {
-			onBase[i] -= at[j][i] * c
+	for i, k := range g.kept {
+		g.sd[k] = scale * math.Sqrt(inverseRow(g.at, first, i))
+		for j := range onBase {
+			onBase[j] -= g.at[i][j] * g.coef[k]
 		}
 	}
-	jacobian := func(i, j int) float64 { return w.r[j][i] }
-	move := backward(len(onBase), jacobian, onBase)
-	g.shift = make([]float64, len(w.d.Names))
+	move := backward(w.r, 0, onBase)
 	for i, k := range w.kept {
 		if k >= 0 {
-			g.shift[k] = move[i] / (scale * math.Sqrt(inverseRow(len(move), jacobian, i)))
+			g.shift[k] = move[i] / (scale * math.Sqrt(inverseRow(w.r, 0, i)))
 		}
 	}
 }
@@ -179,29 +185,27 @@ func (w *residuals) absorb(columns [][]float64) {
 	w.settle()
 }
 
-// backward solves the triangular system u x = b.
-func backward(n int, u func(i, j int) float64, b []float64) []float64 {
-	x := make([]float64, n)
-	for i := n - 1; i >= 0; i-- {
-		x[i] = b[i]
-		for j := i + 1; j < n; j++ {
-			x[i] -= u(i, j) * x[j]
+// backward replaces b by the solution x of u x = b, where column j of the triangle u is at[j] from first on.
+func backward(at [][]float64, first int, b []float64) []float64 {
+	for i := len(b) - 1; i >= 0; i-- {
+		for j := i + 1; j < len(b); j++ {
+			b[i] -= at[j][first+i] * b[j]
 		}
-		x[i] /= u(i, i)
+		b[i] /= at[i][first+i]
 	}
-	return x
+	return b
 }
 
-// inverseRow returns the squared length of row i of the inverse of u, which is element (i, i) of
+// inverseRow returns the squared length of row i of the inverse of u, see backward, which is element (i, i) of
 // (u'u)^-1.
-func inverseRow(n int, u func(i, j int) float64, i int) float64 {
-	row, s := make([]float64, n), 0.0
-	for j := i; j < n; j++ {
+func inverseRow(at [][]float64, first, i int) float64 {
+	row, s := make([]float64, len(at)), 0.0
+	for j := i; j < len(at); j++ {
 		row[j] = truth(j == i)
 		for k := i; k < j; k++ {
-			row[j] -= row[k] * u(k, j)
+			row[j] -= row[k] * at[j][first+k]
 		}
-		row[j] /= u(j, j)
+		row[j] /= at[j][first+j]
 		s += row[j] * row[j]
 	}
 	return s

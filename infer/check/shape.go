@@ -16,8 +16,8 @@ const KindShape = "distribution of the residuals"
 // table 4.9.
 func (w *residuals) shapeTest(outliers []int) test {
 	t := test{kind: KindShape, p: 1, forgiven: w.d.Robust}
-	var v []float64
-	for i, z := range w.studentised() {
+	v := w.mem.numbers.take(w.n)[:0]
+	for i, z := range w.studentised {
 		if _, out := slices.BinarySearch(outliers, i); !out && !math.IsNaN(z) {
 			v = append(v, z)
 		}
@@ -33,7 +33,7 @@ func (w *residuals) shapeTest(outliers []int) test {
 	t.p = andersonP(andersonDarling(v), float64(len(v)))
 	t.harmless = math.Abs(skew) < 0.1 && math.Abs(kurtosis) < 0.2
 	t.effect = math.Abs(skew) + math.Abs(kurtosis)
-	t.say = func() Flag { return sayShape(skew, kurtosis) }
+	t.say = func(*test) Flag { return sayShape(skew, kurtosis) }
 	return t
 }
 
@@ -82,17 +82,24 @@ func standardise(v []float64) (skew, kurtosis float64) {
 func andersonDarling(v []float64) float64 {
 	n, s := len(v), 0.0
 	for i, x := range v {
-		s += float64(2*i+1) / float64(n) * (logNormal(x) + logNormal(-v[n-1-i]))
+		below, above := logNormal(x)
+		s += (float64(2*i+1)*below + float64(2*(n-i)-1)*above) / float64(n)
 	}
 	return -float64(n) - s
 }
 
-// logNormal is the logarithm of the normal distribution function.
-func logNormal(z float64) float64 {
-	if z > -30 {
-		return math.Log(normalTail(-z))
+// logNormal returns the logarithms of the probabilities that a standard normal number is less and more than z.
+func logNormal(z float64) (below, above float64) {
+	far := math.Abs(z)
+	tail := normalTail(far)
+	small, large := math.Log(tail), math.Log1p(-tail)
+	if far > 30 {
+		small = -far*far/2 - math.Log(far*math.Sqrt(2*math.Pi))
 	}
-	return -z*z/2 - math.Log(-z*math.Sqrt(2*math.Pi))
+	if z < 0 {
+		return small, large
+	}
+	return large, small
 }
 
 // andersonP returns the probability of a larger A^2.

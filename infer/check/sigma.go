@@ -10,7 +10,7 @@ import (
 // given follow the observed values, like the root of a count or a percentage of the reading: the distribution
 // of residuals that share their noise with the errors is unknown.
 func (d *Data) atPredicted(v *Verdict) {
-	if d.Sigma == nil || d.Mean == nil || len(d.Z) < 8 {
+	if d.Sigma == nil || d.Mean == nil || len(d.Z) < 8 || slices.Min(d.Sigma) == slices.Max(d.Sigma) {
 		return
 	}
 	y := make([]float64, len(d.Z))

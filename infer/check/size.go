@@ -18,7 +18,9 @@ func (w *residuals) sizeTest() test {
 	exact := w.exact()
 	if w.d.Relative {
 		if exact {
-			t.p, t.always, t.say = 1, true, func() Flag { return Flag{Text: onTheModel, Remedy: "check that they were measured and not computed"} }
+			t.p, t.always, t.say = 1, true, func(*test) Flag {
+				return Flag{Text: onTheModel, Remedy: "check that they were measured and not computed"}
+			}
 		}
 		return t
 	}
@@ -29,7 +31,7 @@ func (w *residuals) sizeTest() test {
 	}
 	t.harmless = math.Abs(math.Sqrt(reduced)-1) < 0.05
 	t.effect = math.Abs(math.Log(reduced))
-	t.say = func() Flag {
+	t.say = func(*test) Flag {
 		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, expected between %.3g and %.3g", reduced, w.expected(0), w.expected(1))}
 		switch {
 		case exact:
@@ -93,6 +95,9 @@ func maxAbs(v []float64) (most float64) {
 // expected returns the lower (0) or upper (1) end of the central 99 % of the reduced
 // chi-square.
 func (w *residuals) expected(end int) float64 {
-	p := [2]float64{0.005, 0.995}[end]
-	return chiSquaredQuantile(p, w.dof()) / w.dof()
+	m, dof := w.mem, w.dof()
+	if m.dof != dof {
+		m.dof, m.expected = dof, [2]float64{chiSquaredQuantile(0.005, dof) / dof, chiSquaredQuantile(0.995, dof) / dof}
+	}
+	return m.expected[end]
 }

@@ -9,19 +9,8 @@ import (
 // span is an orthonormal basis that grows column by column (modified Gram-Schmidt,
 // twice).
 type span struct {
-	q    [][]float64
-	room []float64 // where new columns and their coordinates go; what does not fit is allocated
-}
-
-// floats returns n zeros.
-func (s *span) floats(n int) []float64 {
-	if len(s.room) < n {
-		return make([]float64, n)
-	}
-	out := s.room[:n:n]
-	s.room = s.room[n:]
-	clear(out)
-	return out
+	q   [][]float64
+	mem *arena[float64] // where new columns and their coordinates go
 }
 
 // least is the fraction of a column outside the span below which it adds nothing.
@@ -40,9 +29,9 @@ func (s *span) addBeyond(column []float64, least float64) []float64 {
 	if !(before > 0) || math.IsInf(before, 0) {
 		return nil
 	}
-	c := s.floats(len(column))
+	c := s.mem.take(len(column))
 	copy(c, column)
-	at := s.floats(len(s.q) + 1)
+	at := s.mem.take(len(s.q) + 1)
 	for range 2 {
 		for k, q := range s.q {
 			a := dot(q, c)
@@ -64,7 +53,7 @@ func (s *span) addBeyond(column []float64, least float64) []float64 {
 
 // beyond returns the first n of the columns that lie mostly outside the span and outside each other.
 func (s *span) beyond(columns [][]float64, n int) (out [][]float64) {
-	t := span{q: s.q[:len(s.q):len(s.q)]}
+	t := span{q: s.q[:len(s.q):len(s.q)], mem: s.mem}
 	for _, c := range columns {
 		if len(out) == n {
 			break
@@ -88,16 +77,15 @@ func (s *span) outside(z []float64) {
 	}
 }
 
-// leverage returns the squared length of each unit vector's part in the span: the
+// leverage fills h with the squared length of each unit vector's part in the span: the
 // diagonal of the hat matrix.
-func (s *span) leverage(n int) []float64 {
-	h := make([]float64, n)
+func (s *span) leverage(h []float64) {
+	clear(h)
 	for _, q := range s.q {
 		for i, v := range q {
 			h[i] += v * v
 		}
 	}
-	return h
 }
 
 func dot(a, b []float64) float64 { return floats.Dot(a, b[:len(a)]) }

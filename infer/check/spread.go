@@ -8,6 +8,19 @@ import (
 // KindSpread is the flag of errors that are right in some places only.
 const KindSpread = "spread of the residuals"
 
+// cubeRoots returns what spreadTest regresses: the cube roots of the squared studentised residuals that are not NaN.
+func (w *residuals) cubeRoots() []float64 {
+	if w.roots == nil {
+		w.roots = w.mem.numbers.take(w.n)[:0]
+		for _, x := range w.studentised {
+			if !math.IsNaN(x) {
+				w.roots = append(w.roots, math.Cbrt(x*x))
+			}
+		}
+	}
+	return w.roots
+}
+
 // spreadTest regresses the cube roots of the squared studentised residuals, which are
 // nearly normal, on a constant and two cosines of the rank along an axis. It is the
 // test of Breusch and Pagan for moderate samples too.
@@ -16,26 +29,32 @@ const KindSpread = "spread of the residuals"
 // doi 10.1073/pnas.17.12.684.
 func (w *residuals) spreadTest(a Axis) test {
 	t := test{kind: KindSpread, of: a.Name, p: 1}
-	z := w.studentised()
-	v, at := make([]float64, 0, w.n), make([]float64, 0, w.n)
-	rank := w.order(a.Values).ranks
-	for i, x := range z {
-		if !math.IsNaN(x) {
-			v, at = append(v, math.Cbrt(x*x)), append(at, rank[i])
-		}
-	}
 	if w.dof() < 12 {
 		return t
 	}
-	s := residuals{d: &Data{Z: v, Relative: true}, n: len(v)}
-	columns := cosines(at, 2, true)
+	order := w.mem.order(a.Values)
+	columns, v := order.cosines(2), w.cubeRoots()
+	if len(v) < w.n {
+		var at []float64
+		for i, x := range w.studentised {
+			if !math.IsNaN(x) {
+				at = append(at, order.ranks[i])
+			}
+		}
+		columns = cosines(at, 2)
+	}
+	w.mem.spread = Data{Z: v, Relative: true}
+	s := w.mem.of(&w.mem.spread)
 	s.absorb(columns[:1])
 	g := s.try(columns[1:])
-	low, high, ratio := w.thirds(z, a)
 	t.p = g.p
-	t.harmless = ratio < 1.1 && ratio > 1/1.1
 	t.effect = g.share
-	t.say = func() Flag {
+	if t.p <= w.level {
+		_, _, ratio := w.thirds(a)
+		t.harmless = ratio < 1.1 && ratio > 1/1.1
+	}
+	t.say = func(*test) Flag {
+		low, high, ratio := w.thirds(a)
 		larger, smaller := high, low
 		if ratio < 1 {
 			ratio, larger, smaller = 1/ratio, low, high
@@ -48,8 +67,8 @@ func (w *residuals) spreadTest(a Axis) test {
 
 // thirds compares the typical size of the residuals in the first third of an axis with that in the
 // last third or, where the difference is larger, in the middle third.
-func (w *residuals) thirds(z []float64, a Axis) (low, high string, ratio float64) {
-	order := w.order(a.Values).places
+func (w *residuals) thirds(a Axis) (low, high string, ratio float64) {
+	z, order := w.studentised, w.mem.order(a.Values).places
 	part := func(k int) (string, float64) {
 		p := order[k*len(order)/3 : (k+1)*len(order)/3]
 		s, n := 0.0, 0.0

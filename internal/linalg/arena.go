@@ -6,6 +6,9 @@ type Arena struct{ free []float64 }
 // NewArena returns an arena of n numbers.
 func NewArena(n int) *Arena { return &Arena{make([]float64, n)} }
 
+// ArenaOf returns an arena that cuts zeros from memory.
+func ArenaOf(memory []float64) *Arena { return &Arena{memory} }
+
 // Floats returns a vector of k zeros.
 func (s *Arena) Floats(k int) []float64 {
 	if k > len(s.free) {

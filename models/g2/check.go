@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -14,7 +15,7 @@ import (
 
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
-func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration) error {
+func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) error {
 	d := check.FromFit(r)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
@@ -35,9 +36,12 @@ func (f *Fit) judge(r *optim.Result, names []string, dropped []check.Alteration)
 			d.Mean[i] -= z
 		}
 	}
-	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma)
+	if need := mostDepartures * len(f.Curve.X); len(w.columns) < need {
+		w.columns = make([]float64, need)
+	}
+	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma, w.columns)
 	var err error
-	f.Check, err = check.Judge(d, check.Settings{})
+	f.Check, err = w.verdicts.Judge(d, check.Settings{})
 	return err
 }
 
@@ -95,15 +99,22 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 		}
 	}
 	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
-		Directions: func(mean, sd []float64) []check.Direction { return model.departures(c, p, mean, sd) }})
+		Directions: func(mean, sd []float64) []check.Direction {
+			return model.departures(c, p, mean, sd, make([]float64, mostDepartures*len(c.X)))
+		}})
 }
 
+// mostDepartures is the largest number of departures of a model.
+const mostDepartures = 9
+
 // departures returns the usual ways in which a curve differs from a model: a stretched or a second
-// decay, a drift of the baseline, a bend of tau(q).
-func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
-	// mean are the predicted values and sd the standard deviations; nil for 1.
+// decay, a drift of the baseline, a bend of tau(q). mean are the predicted values and sd the standard deviations; nil for 1. The
+// columns are in room, mostDepartures for each point.
+func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Direction {
+	columns := make([][]float64, 0, mostDepartures)
 	weight := func(f func(x float64) float64) [][]float64 {
-		out := make([]float64, len(c.X))
+		var out []float64
+		out, room = room[:len(c.X):len(c.X)], room[len(c.X):]
 		for i, x := range c.X {
 			if out[i] = f(x); sd != nil && c.white == nil {
 				out[i] /= sd[i]
@@ -112,7 +123,8 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		if c.white != nil {
 			out = c.white.apply(c.white.inverse, out)
 		}
-		return [][]float64{out}
+		columns = append(columns, out)
+		return columns[len(columns)-1 : len(columns) : len(columns)]
 	}
 	if m.Of == "q" && mean == nil {
 		return nil
@@ -121,7 +133,7 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 		return m.bend(c, mean, weight)
 	}
 	tau, contrast := m.decay(p)
-	all := []check.Direction{{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
+	all := append(make([]check.Direction, 0, mostDepartures), check.Direction{Kind: "stretched decay", Columns: weight(func(x float64) float64 {
 		u := 2 * x / tau
 		return -contrast * u * math.Log(u) * math.Exp(-u)
 	}), Say: func(coef, sd []float64) (string, string) {
@@ -134,10 +146,10 @@ func (m Model) departures(c Curve, p, mean, sd []float64) []check.Direction {
 			remedy = "the model stretched, or aps_single"
 		}
 		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), remedy
-	}}}
+	}})
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
-		all = append(all, check.Direction{Kind: "second decay", Of: fmt.Sprintf("near %.2g s", second), Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
+		all = append(all, check.Direction{Kind: "second decay", Of: "near " + strconv.FormatFloat(second, 'g', 2, 64) + " s", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
 			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
 				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "the model double, or aps_double"
@@ -187,32 +199,46 @@ func (m Model) decay(p []float64) (tau, contrast float64) {
 // richer lists the models with one more term.
 var richer = map[string][]string{"single": {"stretched", "aps_single", "double"}, "stretched": {"double"}, "aps_single": {"aps_double"}}
 
-// compare fits the models with one more term to a curve that f does not fit, and records which of them
-// agrees best with the data.
-func (f *Fit) compare(ctx context.Context, of *Fitter) {
-	bic := func(g Fit) float64 { return 2*g.Cost + float64(len(g.X))*math.Log(float64(len(g.Curve.X))) }
+// compare fits the models with one more term to the curves that fits disagree with, and records which of them agrees best
+// with the data: the first of those that agree equally well.
+func (of *Fitter) compare(ctx context.Context, fits []Fit, threads int) {
 	if len(of.s.Fixed)+len(of.s.Bounds) > 0 {
 		return // what was held may be what is wrong
 	}
-	best, least := "", bic(*f)-10
-	reduced := 0.0
-	for _, name := range richer[f.Model.Name] {
+	var misfits []*Fit
+	var curves []Curve
+	for i := range fits {
+		if f := &fits[i]; f.Check.Misfit() && !f.Curve.unknown() {
+			misfits, curves = append(misfits, f), append(curves, f.Curve)
+		}
+	}
+	best := make([]Fit, len(misfits))
+	for _, name := range richer[of.model.Name] {
 		model, err := ByName(name)
-		if err != nil || f.Curve.unknown() {
+		if err != nil || len(misfits) == 0 {
 			return
 		}
-		other := of.other(model)
-		ready, err := other.compiled(f.Curve.size())
+		others, err := of.other(model).fitAll(ctx, curves, make([][]check.Alteration, len(curves)), threads)
 		if err != nil {
 			return
 		}
-		g := other.fitOne(ctx, f.Curve, ready)
-		if b := bic(g); g.OK() && b < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
-			best, least, reduced = name, b, g.ReducedChiSquared
+		for i, g := range others {
+			f, least := misfits[i], misfits[i].bic()-10
+			if best[i].Status != "" {
+				least = best[i].bic() - 1e-6
+			}
+			if g.OK() && g.bic() < least && g.ReducedChiSquared < 1.5*f.Check.Expected[1] && g.ReducedChiSquared < f.ReducedChiSquared {
+				best[i] = g
+			}
 		}
 	}
-	if best != "" {
-		f.Check.Notes = append(f.Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "the model " + best,
-			Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g", best, reduced)})
+	for i, g := range best {
+		if g.Status != "" {
+			misfits[i].Check.Notes = append(misfits[i].Check.Notes, check.Flag{Kind: "another model", Note: true, Remedy: "the model " + g.Model.Name,
+				Text: fmt.Sprintf("the model %s fits this curve with a reduced chi-square of %.3g", g.Model.Name, g.ReducedChiSquared)})
+		}
 	}
 }
+
+// bic returns Schwarz's criterion of a fit.
+func (f *Fit) bic() float64 { return 2*f.Cost + float64(len(f.X))*math.Log(float64(len(f.Curve.X))) }

@@ -64,9 +64,9 @@ func (c Curve) check(params int) error {
 		return fmt.Errorf("g2: bin %d: %d points for %d parameters: want at least as many", c.Bin, len(c.X), params)
 	}
 	for i := range c.X {
-		for what, v := range map[string]float64{"x": c.X[i], "y": c.Y[i]} {
+		for k, v := range [2]float64{c.X[i], c.Y[i]} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out with DropInvalid (--drop-invalid), or leave the bin out", c.Bin, what, i+1, v)
+				return fmt.Errorf("g2: bin %d: %c of point %d is %g: leave such points out with DropInvalid (--drop-invalid), or leave the bin out", c.Bin, "xy"[k], i+1, v)
 			}
 		}
 		if !(c.X[i] > 0) {

@@ -72,19 +72,31 @@ func (f Fit) OK() bool { return f.Status == "converged" }
 // compiled is a model compiled for curves of one length.
 type compiled struct {
 	model   Model
+	size    size
 	problem *optim.Problem
-	clones  sync.Pool // problems that no goroutine uses now
+	idle    sync.Pool // workers that no goroutine uses now
+
+	once     sync.Once // compiles the following
+	lockStep *optim.Batch
+	err      error
 }
 
-// clone returns a problem for one goroutine, which gives it back with release.
-func (c *compiled) clone() *optim.Problem {
-	if p, ok := c.clones.Get().(*optim.Problem); ok {
-		return p
+// worker is what a goroutine needs to fit and judge one curve after another.
+type worker struct {
+	problem  *optim.Problem
+	verdicts check.Workspace
+	columns  []float64 // memory of departures
+}
+
+// worker returns a worker for one goroutine, which gives it back with release.
+func (c *compiled) worker() *worker {
+	if w, ok := c.idle.Get().(*worker); ok {
+		return w
 	}
-	return c.problem.Clone()
+	return &worker{problem: c.problem.Clone()}
 }
 
-func (c *compiled) release(p *optim.Problem) { c.clones.Put(p) }
+func (c *compiled) release(w *worker) { c.idle.Put(w) }
 
 // size is what a problem is compiled for.
 type size struct {
@@ -94,33 +106,22 @@ type size struct {
 
 func (c Curve) size() size { return size{len(c.X), c.Cov != nil} }
 
-// compile builds the problem (mean(x) - y) w of a model, where w is a vector or, on the left, a matrix.
+// compile builds the problem of a model for curves of a size.
 func compile(model Model, of size, b ad.Backend) (*compiled, error) {
-	n := of.points
-	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
-	zero := make([]float64, n)
-	noWeights := zero
-	if of.correlated {
-		w, noWeights = ad.Input("w", n, n), make([]float64, n*n)
+	residual, p, nodes := model.residual(of)
+	var data []optim.Data
+	for _, x := range nodes {
+		data = append(data, optim.Data{Node: x, Values: make([]float64, x.Size())})
 	}
-	p := make([]*ad.Node, len(model.Params))
-	for i, q := range model.Params {
-		p[i] = ad.Input(q.Name)
-	}
-	residual := ad.Broadcast(ad.Sub(model.mean(p, x), y), n)
-	if of.correlated {
-		residual = ad.MatMul(w, residual)
-	} else {
-		residual = ad.Mul(residual, w)
-	}
-	prob, err := optim.FromGraphOn(b, residual, p, optim.Data{Node: x, Values: zero}, optim.Data{Node: y, Values: zero}, optim.Data{Node: w, Values: noWeights})
+	prob, err := optim.FromGraphOn(b, residual, p, data...)
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{model: model, problem: prob}, nil
+	return &compiled{model: model, size: of, problem: prob}, nil
 }
 
-// FitAll fits every curve, in parallel; the results are the same for any number of threads. A bin
+// FitAll fits every curve, in parallel; the results are the same for any number of threads. Curves of the same delays that follow each
+// other are first fitted in lock step, so that a curve fitted alone may give a result that differs by rounding. A bin
 // that cannot be fitted has the Status "failed" and does not affect the others. The error is about
 // the settings or a device, or is the context's.
 func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit, error) {
@@ -180,12 +181,24 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err
 	}
-	model, s := f.model, f.s
-	if err := s.check(model, curves); err != nil {
+	if err := f.s.check(f.model, curves); err != nil {
 		return nil, err
 	}
-	var dropped [][]check.Alteration
-	curves, dropped = s.usable(curves)
+	threads := f.s.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	curves, dropped := f.s.usable(curves)
+	out, err := f.fitAll(ctx, curves, dropped, threads)
+	if err != nil {
+		return out, err
+	}
+	f.compare(ctx, out, threads)
+	return out, ctx.Err()
+}
+
+// fitAll fits every curve by the Fitter's model alone. The error is of a device, or of the model.
+func (f *Fitter) fitAll(ctx context.Context, curves []Curve, dropped [][]check.Alteration, threads int) ([]Fit, error) {
 	ready := map[size]*compiled{}
 	for _, c := range curves {
 		if n := c.size(); ready[n] == nil && n.points > 0 {
@@ -195,20 +208,25 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 			}
 		}
 	}
-	threads := s.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	out := make([]Fit, len(curves))
-	parallel.Do(threads, len(curves), func(_, i int) {
-		out[i] = f.fitOne(ctx, curves[i], ready[curves[i].size()], dropped[i]...)
+	tasks := make([]task, len(curves))
+	parallel.Do(threads, len(curves), func(_, i int) { tasks[i] = f.task(curves[i], dropped[i]...) })
+	out, shares := make([]Fit, len(curves)), f.shares(tasks, threads)
+	parallel.Do(threads, len(shares), func(_, k int) {
+		s := shares[k]
+		of := ready[s.tasks[0].curve.size()]
+		if s.scouted {
+			f.scout(ctx, s.tasks, of)
+		}
+		for i, t := range s.tasks {
+			out[s.from+i] = f.fit(ctx, t, of)
+		}
 	})
 	for _, f := range out {
 		if f.fault != nil {
 			return out, f.fault
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // FitOne fits one curve.
@@ -222,7 +240,9 @@ func FitOne(ctx context.Context, model Model, c Curve, s Settings) (Fit, error) 
 
 // limits returns the start and the bounds for a curve, after applying the settings.
 func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
-	for _, p := range m.Params {
+	n := len(m.Params)
+	start, lower, upper = make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, p := range m.Params {
 		x, lo, hi := p.limits(c)
 		if b, ok := s.Bounds[p.Name]; ok {
 			lo, hi = b[0], b[1]
@@ -236,44 +256,44 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 		if v, ok := s.Start[p.Name]; ok {
 			x = v
 		}
-		start, lower, upper = append(start, x), append(lower, lo), append(upper, hi)
+		start[i], lower[i], upper[i] = x, lo, hi
 	}
 	return start, lower, upper
 }
 
-func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped ...check.Alteration) Fit {
-	model, s := of.model, of.s
+// fit fits a task.
+func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
+	model, s, c := of.model, of.s, t.curve
 	f := Fit{Model: model, Curve: c, Status: "failed", Device: "cpu"}
-	if len(c.X) == 0 {
-		return f.failed(make([]float64, len(model.Params)), fmt.Errorf("g2: bin %d has no points: leave it out", c.Bin))
+	if t.err != nil {
+		return f.failed(t.start, t.err)
 	}
-	start, lower, upper := model.limits(c, s)
-	if err := c.check(len(model.Params) - len(s.Fixed)); err != nil {
-		return f.failed(start, err)
-	}
-	c = c.repaired(model.Of)
-	f.Curve = c
-	p := ready.clone()
-	defer ready.release(p)
+	w := ready.worker()
+	defer ready.release(w)
+	p := w.problem
 	f.Device = p.Device()
 	if err := p.SetData(c.X, c.target(), c.weights()); err != nil {
-		return f.failed(start, err)
+		return f.failed(t.start, err)
 	}
-	p.Lower, p.Upper = lower, upper
-	starts := [][]float64{start}
-	if len(s.Start) == 0 {
-		starts = append(model.starts(c), start)
+	p.Lower, p.Upper = t.lower, t.upper
+	var res *optim.Result
+	if s.alone {
+		t.promising(ctx, p, s)
+	} else {
+		res = t.confirmed(ctx, p, s)
 	}
-	res, err := best(ctx, p, starts, s)
-	if err != nil {
-		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+	if res == nil {
+		var err error
+		if res, err = best(ctx, p, t.starts, s); err != nil {
+			return f.failed(t.start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+		}
 	}
 	names := f.take(res, s)
 	if s.alone {
 		return f
 	}
-	if err := f.judge(res, names, dropped); err != nil {
-		return f.failed(start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
+	if err := f.judge(w, res, names, t.dropped); err != nil {
+		return f.failed(t.start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
 	}
 	if !f.Check.Misfit() {
 		return f
@@ -282,12 +302,9 @@ func (of *Fitter) fitOne(ctx context.Context, c Curve, ready *compiled, dropped 
 		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
-		if err := lower.judge(other, names, dropped); err == nil {
+		if err := lower.judge(w, other, names, t.dropped); err == nil {
 			f = lower
 		}
-	}
-	if f.Check.Misfit() {
-		f.compare(ctx, of)
 	}
 	return f
 }

@@ -22,16 +22,12 @@ func (s Settings) optimiser() optim.Settings {
 
 // best fits from every start and returns the result of lowest cost. A converged fit is preferred to
 // one that did not converge, unless it costs more. Starts after the first that lead to a minimum that is
-// known already are followed only until that shows. Of a fit that only serves a comparison, the most
-// promising start alone is followed to the end.
+// known already are followed only until that shows.
 func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) (*optim.Result, error) {
 	var found *optim.Result
 	var first error
-	if s.alone && len(starts) > 1 {
-		starts = promising(ctx, p, starts, s)
-	}
 	for _, x := range starts {
-		p.Start = within(p, x)
+		p.Start = within(p.Lower, p.Upper, x)
 		if found != nil && found.Status.Converged() {
 			if res, err := optim.LeastSquares(ctx, p, s.rough()); err == nil && same(res, found) {
 				continue
@@ -54,26 +50,36 @@ func best(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings)
 	return found, nil
 }
 
-// promising returns where the start leads from which a rough fit finds the lowest cost, or all starts if none can be
-// fitted.
-func promising(ctx context.Context, p *optim.Problem, starts [][]float64, s Settings) [][]float64 {
+// roughEvaluations is the most evaluations of a fit that shows which of several starts is the most promising.
+const roughEvaluations = 40
+
+// promising leaves a task that only serves a comparison one start: where the scout, or a rough fit, came to that has the lowest
+// cost. It leaves all starts if none can be fitted.
+func (t *task) promising(ctx context.Context, p *optim.Problem, s Settings) {
 	rough := s.rough()
-	rough.MaxEvaluations = 40
-	out, least := starts, math.Inf(1)
-	for _, x := range starts {
-		p.Start = within(p, x)
-		if res, err := optim.LeastSquares(ctx, p, rough); err == nil && res.Cost < least {
-			out, least = [][]float64{res.X}, res.Cost
+	rough.MaxEvaluations = roughEvaluations
+	for _, x := range t.starts {
+		if len(t.scouts) == len(t.starts) || len(t.starts) == 1 {
+			break
+		}
+		p.Start = within(p.Lower, p.Upper, x)
+		if res, err := optim.LeastSquares(ctx, p, rough); err == nil {
+			t.scouts = append(t.scouts, res)
 		}
 	}
-	return out
+	least := math.Inf(1)
+	for _, r := range t.scouts {
+		if r.Cost < least {
+			t.starts, least = [][]float64{r.X}, r.Cost
+		}
+	}
 }
 
 // within returns the point nearest to x between the bounds.
-func within(p *optim.Problem, x []float64) []float64 {
+func within(lower, upper, x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = min(max(v, p.Lower[i]), p.Upper[i])
+		out[i] = min(max(v, lower[i]), upper[i])
 	}
 	return out
 }
