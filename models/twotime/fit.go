@@ -33,7 +33,7 @@ type Settings struct {
 	Fixed            []string     // parameters that stay at Start
 	Bounds           [][2]float64 // of the parameters of the motion; nil: none
 	Threads          int          // Default 1
-	MaxEvaluations   int          // passes over the data. Default 200
+	MaxEvaluations   int          // passes over the data. Default: as optim.Settings
 }
 
 // Fit is a least-squares fit.
@@ -255,16 +255,16 @@ func (f *fitter) best() ([]float64, error) {
 			}
 		}
 	}
-	scaled := make([]float64, n)
+	size := make([]float64, n)
 	for i := range n {
-		if scaled[i] = math.Sqrt(a.At(i, i)); scaled[i] == 0 {
-			scaled[i] = 1
+		if size[i] = math.Sqrt(a.At(i, i)); size[i] == 0 {
+			size[i] = 1
 		}
 	}
 	for i := range n {
-		b.SetVec(i, b.AtVec(i)/scaled[i])
+		b.SetVec(i, b.AtVec(i)/size[i])
 		for j := i; j < n; j++ {
-			a.SetSym(i, j, a.At(i, j)/(scaled[i]*scaled[j]))
+			a.SetSym(i, j, a.At(i, j)/(size[i]*size[j]))
 		}
 	}
 	var c mat.Cholesky
@@ -277,7 +277,7 @@ func (f *fitter) best() ([]float64, error) {
 	}
 	out := make([]float64, n)
 	for i := range n {
-		out[i] = x.AtVec(i) / scaled[i]
+		out[i] = x.AtVec(i) / size[i]
 	}
 	return out, nil
 }
@@ -439,7 +439,7 @@ func (f *fitter) finish(found *optim.Result) (*Fit, error) {
 	}
 	out.Cov = make([]float64, size*size)
 	out.SD = make([]float64, size)
-	inverse, ok := inverted(products)
+	inverse, ok := inverted(products, size)
 	for i := range size {
 		for j := range size {
 			out.Cov[i*size+j] = math.NaN()
@@ -452,9 +452,8 @@ func (f *fitter) finish(found *optim.Result) (*Fit, error) {
 	return out, nil
 }
 
-// scaledPart returns the products of derivatives, scaled to a diagonal of ones, and the scales.
-func scaledPart(a *mat.SymDense) (*mat.SymDense, []float64) {
-	n := a.SymmetricDim() - 1
+// scaled returns the first n rows and columns of products of derivatives, scaled to a diagonal of ones, and the scales.
+func scaled(a *mat.SymDense, n int) (*mat.SymDense, []float64) {
 	scale := make([]float64, n)
 	for i := range n {
 		if scale[i] = math.Sqrt(a.At(i, i)); scale[i] == 0 {
@@ -472,8 +471,8 @@ func scaledPart(a *mat.SymDense) (*mat.SymDense, []float64) {
 
 // newtonStep returns the Gauss-Newton step of all parameters.
 func newtonStep(a *mat.SymDense) ([]float64, bool) {
-	s, scale := scaledPart(a)
-	n := len(scale)
+	n := a.SymmetricDim() - 1
+	s, scale := scaled(a, n)
 	var c mat.Cholesky
 	if !c.Factorize(s) {
 		return nil, false
@@ -493,9 +492,9 @@ func newtonStep(a *mat.SymDense) ([]float64, bool) {
 	return out, true
 }
 
-// inverted returns the inverse of the products of derivatives.
-func inverted(a *mat.SymDense) (*mat.SymDense, bool) {
-	s, scale := scaledPart(a)
+// inverted returns the inverse of the first n rows and columns of products of derivatives.
+func inverted(a *mat.SymDense, n int) (*mat.SymDense, bool) {
+	s, scale := scaled(a, n)
 	var c mat.Cholesky
 	if !c.Factorize(s) {
 		return nil, false

@@ -20,8 +20,8 @@ type Normal struct{ Mean, SD float64 }
 type Priors struct {
 	// Motion has a distribution for each parameter of the motion, by name; log_NAME stands for that of the natural logarithm of NAME.
 	Motion map[string]dist.Dist
-	// Contrast and Offset are those of each angle, which are independent of each other and integrated out in closed form. Default: 0.3 +- 0.2
-	// and 1 +- 0.1.
+	// Contrast and Offset are those of each angle, which are independent of each other and integrated out in closed form. Zero values stand for
+	// 0.3 +- 0.2 and 1 +- 0.1.
 	Contrast, Offset Normal
 }
 

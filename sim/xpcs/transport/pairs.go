@@ -7,9 +7,10 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Pairs are pairs of frames, the first before the second: elements of a vector over the frames, as they are combined.
+// Pairs are pairs of frames, the first before the second unless they are a Square: elements of a vector over the frames, as they are combined.
 type Pairs struct {
 	first, second func(v *ad.Node) *ad.Node
+	anyOrder      bool // whether the second frame may be before the first
 }
 
 // AllPairs are all pairs i < j of n frames as a vector, row by row.
@@ -21,16 +22,29 @@ func AllPairs(n int) Pairs {
 		}
 	}
 	first, second := ad.Ints(a), ad.Ints(b)
-	return Pairs{func(v *ad.Node) *ad.Node { return ad.Gather(v, first, 0) }, func(v *ad.Node) *ad.Node { return ad.Gather(v, second, 0) }}
+	return Pairs{first: func(v *ad.Node) *ad.Node { return ad.Gather(v, first, 0) }, second: func(v *ad.Node) *ad.Node { return ad.Gather(v, second, 0) }}
 }
 
 // Rectangle are the pairs of frames from..to-1, as rows, with frames begin..end-1, as columns.
 func Rectangle(from, to, begin, end int) Pairs {
-	return Pairs{func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, from, to), to-from, 1) }, func(v *ad.Node) *ad.Node { return ad.Slice(v, 0, begin, end) }}
+	return Pairs{first: func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, from, to), to-from, 1) }, second: func(v *ad.Node) *ad.Node { return ad.Slice(v, 0, begin, end) }}
+}
+
+// Square are all pairs of n frames in both orders, and each frame with itself: a symmetric matrix.
+func Square(n int) Pairs {
+	p := Rectangle(0, n, 0, n)
+	p.anyOrder = true
+	return p
 }
 
 // rise returns how much an integral grows from the first frame of each pair to the second.
-func (p Pairs) rise(integral *ad.Node) *ad.Node { return ad.Sub(p.second(integral), p.first(integral)) }
+func (p Pairs) rise(integral *ad.Node) *ad.Node {
+	d := ad.Sub(p.second(integral), p.first(integral))
+	if p.anyOrder {
+		return ad.Abs(d)
+	}
+	return d
+}
 
 // product returns the product of a quantity at both frames.
 func (p Pairs) product(v *ad.Node) *ad.Node { return ad.Mul(p.first(v), p.second(v)) }
