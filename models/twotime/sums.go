@@ -52,18 +52,9 @@ func newSums(d *Data, threads int) (*sums, error) {
 		if err != nil {
 			return nil, err
 		}
-		g := one.Pairs(theta, transport.Rectangle(b.from, b.to, b.begin, n))[0]
 		y, w := ad.Input("y", b.to-b.from, n-b.begin), ad.Input("w", b.to-b.from, n-b.begin)
-		columns := []*ad.Node{w, ad.Mul(w, g)}
-		for a := range theta {
-			along := make([]*ad.Node, len(theta))
-			for i := range along {
-				along[i] = ad.Scalar(0)
-			}
-			along[a] = ad.Scalar(1)
-			columns = append(columns, ad.Mul(w, ad.JVP(g, theta, along)))
-		}
-		columns = append(columns, ad.Mul(w, y))
+		g, along := one.Derivatives(theta, transport.Rectangle(b.from, b.to, b.begin, n), w)
+		columns := append(append([]*ad.Node{w, g}, along...), ad.Mul(w, y))
 		var outs []*ad.Node
 		for i, x := range columns {
 			for _, z := range columns[i:] {

@@ -6,39 +6,34 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// customary is Pairs as homodyne and, for two components, heterodyne compute it.
-func (s *Setup) customary(theta []*ad.Node, p Pairs) []*ad.Node {
-	var all []*ad.Node
+// customaryFrames is frames as homodyne and, for two components, heterodyne compute them: sums of trapezoids of rates with floors.
+func (s *Setup) customaryFrames(theta []*ad.Node) []*ad.Node {
 	if s.Model == TwoComponent {
-		decay := func(v []*ad.Node) *ad.Node {
-			rise := ad.Scale(s.Step, p.rise(trapezoids(ad.Maximum(s.law(v, 0), ad.Scalar(0)))))
-			return ad.Exp(ad.Maximum(ad.Scale(-s.Q*s.Q/2, absolute(rise)), ad.Scalar(-700)))
-		}
-		reference, sample := decay(theta[0:3]), decay(theta[3:6])
-		flow := ad.Scale(s.Step, p.rise(trapezoids(s.law(theta[6:9], 0))))
-		fraction := softlyClipped(s.fraction(theta[9:13]))
-		for _, angle := range s.Angles {
-			phase := ad.Mul(ad.Scale(s.Q, cosine(ad.Shift(theta[13], angle))), flow)
-			all = append(all, mixed(p, fraction, reference, sample, phase))
-		}
-		return all
+		above := func(v []*ad.Node) *ad.Node { return ad.Maximum(s.law(v, 0), ad.Scalar(0)) }
+		return []*ad.Node{trapezoids(above(theta[0:3])), trapezoids(above(theta[3:6])), trapezoids(s.law(theta[6:9], 0)), softlyClipped(s.fraction(theta[9:13]))}
 	}
-	earliest := 0.0
-	if len(s.Times) > 1 {
-		earliest = max(s.Step/2, 1e-8)
-	}
-	floor := func(v []*ad.Node) *ad.Node { return ad.Maximum(s.law(v, earliest), ad.Scalar(1e-10)) }
-	decay := ad.Exp(ad.Maximum(ad.Scale(-s.Q*s.Q*s.Step/2, absolute(p.rise(trapezoids(floor(theta[:3]))))), ad.Scalar(-700)))
-	for _, angle := range s.Angles {
-		g1 := decay
-		if s.Model == Laminar {
-			strain := ad.Scale(s.Step, absolute(p.rise(trapezoids(floor(theta[3:6])))))
-			x := ad.Mul(ad.Scale(s.Q*s.Gap/(2*math.Pi), cosine(ad.Shift(ad.Neg(theta[6]), angle))), strain)
-			g1 = ad.Mul(g1, ad.Square(ad.Sinc(x)))
-		}
-		all = append(all, ad.Square(ad.Maximum(g1, ad.Scalar(1e-10))))
+	floor := func(v []*ad.Node) *ad.Node { return ad.Maximum(s.law(v, max(s.Step/2, 1e-8)), ad.Scalar(1e-10)) }
+	all := []*ad.Node{trapezoids(floor(theta[:3]))}
+	if s.Model == Laminar {
+		all = append(all, trapezoids(floor(theta[3:6])))
 	}
 	return all
+}
+
+// customary is combined as these programs compute it.
+func (s *Setup) customary(rise func(v int) *ad.Node, first, second []*ad.Node, direction *ad.Node) *ad.Node {
+	if s.Model == TwoComponent {
+		decay := func(v int) *ad.Node {
+			return ad.Exp(ad.Maximum(ad.Scale(-s.Q*s.Q/2, absolute(ad.Scale(s.Step, rise(v)))), ad.Scalar(-700)))
+		}
+		return mixed(first[3], second[3], decay(0), decay(1), ad.Mul(ad.Scale(s.Q*s.Step, direction), rise(2)))
+	}
+	g1 := ad.Exp(ad.Maximum(ad.Scale(-s.Q*s.Q*s.Step/2, absolute(rise(0))), ad.Scalar(-700)))
+	if s.Model == Laminar {
+		x := ad.Mul(ad.Scale(s.Q*s.Gap*s.Step/(2*math.Pi), direction), absolute(rise(1)))
+		g1 = ad.Mul(g1, ad.Square(sinc(x)))
+	}
+	return ad.Square(ad.Maximum(g1, ad.Scalar(1e-10)))
 }
 
 // law returns rate t^power + offset at each frame; times below half a step are earliest, or, if that is 0, the power of time 0 is 0
