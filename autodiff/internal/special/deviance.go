@@ -37,9 +37,10 @@ __device__ double eu_log1pmx(double y) {
 const CUDAPoissonDeviance = `
 __device__ double eu_poisson_deviance(double k, double m) {
 	double d = m - k;
-	if (k == 0.0 || m > 1.7976931348623157e308) return m;
+	if (k == 0.0 || m == INFINITY) return m;
 	if (fabs(d) < 0.4 * k) return -k * eu_log1pmx(d / k);
-	return k * (log(k) - log(m)) + d;
+	double r = k / m;
+	return k * (r > 1e-30 && r < 1e30 ? log(r) : log(k) - log(m)) + d;
 }
 `
 
