@@ -47,9 +47,10 @@ type Source struct {
 
 // Launch is one kernel and its geometry in one dimension, or a call of one of NVIDIA's libraries.
 type Launch struct {
-	Kernel string
-	Grid   int // number of blocks
-	Block  int // threads of a block
+	Kernel   string
+	Grid     int // number of blocks
+	Block    int // threads of a block
+	Resident int // blocks that a multiprocessor is to hold at once, for which the compiler saves registers; 0 for as many as come
 	// Library makes the call, on arrays that at finds; nil for a kernel.
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 	Waits   bool // whether the call may wait for the device, which no capture allows
