@@ -37,7 +37,6 @@ func init() {
 		CPU:    special.LogFactorialRest,
 		CUDA:   "eu_log_factorial_rest(x)",
 		Helper: special.CUDAStirling + special.CUDAFactorialRest,
-		Double: true,
 		VJP:    func(g, _, k *Node) *Node { return Mul(g, Sub(Digamma(Shift(k, 1)), Log(k))) },
 		Domain: Interval{0.3, 14},
 	}.define()

@@ -33,7 +33,6 @@ func stirlingOp(n int) *Op {
 		CPU:    func(x float64) float64 { return special.StirlingError(n, x) },
 		CUDA:   fmt.Sprintf("eu_stirling_error(%d, x)", n),
 		Helper: special.CUDAStirling,
-		Double: true,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(stirlingOp(n+1), x)) },
 		Domain: Interval{0.5, 14},
 	}.define()
