@@ -45,7 +45,7 @@ func TestLargestOfWindows(t *testing.T) {
 						}
 					}
 				}
-				got := outputsOf(t, []*ad.Node{ad.Float(at)}, []*ad.Node{x}, [][]float64{v}, bits)[0]
+				got := outputsOn(t, []*ad.Node{ad.Float(at)}, []*ad.Node{x}, [][]float64{v}, ad.Settings{Precision: bits})[0]
 				if !slices.Equal(got, want) {
 					t.Fatalf("%+v, float%d: %v, want %v", s, bits, got, want)
 				}
@@ -54,9 +54,11 @@ func TestLargestOfWindows(t *testing.T) {
 	}
 }
 
-func outputsOf(t *testing.T, outs, in []*ad.Node, values [][]float64, bits int) (got [][]float64) {
+// outputsOn compiles outputs, sets inputs and runs them.
+func outputsOn(t *testing.T, outs, in []*ad.Node, values [][]float64, s ad.Settings) (got [][]float64) {
 	t.Helper()
-	p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits})
+	s.Inputs = in
+	p, err := ad.Compile(outs, s)
 	if err != nil {
 		t.Fatal(err)
 	}
