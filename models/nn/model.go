@@ -244,6 +244,14 @@ func (m *Model) Attention(name string, x *ad.Node, heads int, causal bool) *ad.N
 	return m.Dense(name+".out", ad.Reshape(ad.Permute(y, 0, 2, 1, 3), s...), s[2])
 }
 
+// GlobalAveragePool is the mean of each channel of images (batch, channels, height, width): (batch, channels).
+func GlobalAveragePool(x *ad.Node) *ad.Node {
+	if x.Err() == nil && len(x.Shape()) != 4 {
+		return ad.Fail(fmt.Errorf("nn: means of images of shape %v: want (batch, channels, height, width)", x.Shape()))
+	}
+	return ad.MeanAxes(x, 2, 3)
+}
+
 // Flatten returns examples as rows: (batch, everything else).
 func Flatten(x *ad.Node) *ad.Node {
 	if x.Err() != nil || len(x.Shape()) == 0 {

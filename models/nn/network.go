@@ -276,13 +276,25 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	scale := ad.Input("scale", 2) // factor of the loss, and the steps since it changed
 	own := layout{g.model.params, n.params.at, n.params.total}
 	statistics := layout{g.model.states, n.states.at, n.states.total}
+	frozen, err := own.chosen("Frozen", t.Frozen)
+	if err != nil {
+		return nil, err
+	}
+	spared, err := own.chosen("Spared", t.Spared)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(frozen, false) {
+		return nil, errors.New("nn: Training.Frozen names all parameters: there is nothing to train")
+	}
 	scaled, factor := loss, ad.Index(scale, 0, 0)
 	if t.LossScale > 0 {
 		scaled = ad.Mul(loss, factor)
 	}
-	gradient := joined(ad.Grad(scaled, own.nodes()...))
+	gradient := own.gradient(scaled, frozen)
 	params, running, number := ad.Input("parameters", own.total), ad.Input("statistics", statistics.total), ad.Input("rates", rates)
 	u := optim.UpdateNodes{X: params, G: gradient, Rate: ad.Index(number, 0, 0), Step: ad.Index(number, 0, 1)}
+	u.Decay = own.others(spared)
 	if t.cycles() {
 		u.Momentum = ad.Index(number, 0, 2)
 	}
@@ -296,6 +308,9 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 		u.G = ad.Mul(u.G, ad.Minimum(ad.Scalar(1), ad.Div(ad.Scalar(t.ClipNorm), ad.Shift(ad.Norm(u.G), 1e-6))))
 	}
 	next, after := optim.Update(t.Rule, u)
+	if trained := own.others(frozen); trained != nil {
+		next = ad.Where(trained, next, params)
+	}
 	var stats []*ad.Node
 	for _, s := range statistics.list {
 		stats = append(stats, s.updated)

@@ -50,7 +50,7 @@ class Recurrent(T.Module):
     def __init__(s, layer, gates):
         super().__init__()
         s.layer, s.out = layer(3, 5), T.Linear(5, 2)
-        free = torch.zeros(gates * 5, dtype=dtype)
+        free = torch.zeros(gates * 5, dtype=dtype) # ours has one vector of biases
         if gates == 3:
             free[10:] = 1
         s.layer.bias_hh_l0.register_hook(lambda g: g * free)
@@ -82,7 +82,7 @@ class Autoencoder(T.Module):
         return torch.sigmoid(s.out2(F.elu(s.out1(h))))
 
 def make():
-    return {"mlp": MLP, "convnet": Conv, "lstm": lambda: Recurrent(T.LSTM, 4), "gru": lambda: Recurrent(T.GRU, 3),
+    return {"mlp": MLP, "convnet": Conv, "rnn": lambda: Recurrent(T.RNN, 1), "lstm": lambda: Recurrent(T.LSTM, 4), "gru": lambda: Recurrent(T.GRU, 3),
             "transformer": Transformer, "autoencoder": Autoencoder}[kind]().to(dtype)
 
 def loss(m, r):
@@ -97,7 +97,7 @@ def theirs(m, w):
     to = {}
     for name, mod in m.named_modules():
         p = name + "."
-        if isinstance(mod, (T.LSTM, T.GRU)):
+        if isinstance(mod, (T.RNN, T.LSTM, T.GRU)):
             u = mod.hidden_size
             to[p + "weight_ih_l0"], to[p + "weight_hh_l0"] = w[p + "input"].T, w[p + "hidden"].T
             to[p + "bias_ih_l0"] = w[p + "bias"]
@@ -119,7 +119,7 @@ def ours(m, s):
     to = {}
     for name, mod in m.named_modules():
         p = name + "."
-        if isinstance(mod, (T.LSTM, T.GRU)):
+        if isinstance(mod, (T.RNN, T.LSTM, T.GRU)):
             to[p + "input"], to[p + "hidden"], to[p + "bias"] = s[p + "weight_ih_l0"].T, s[p + "weight_hh_l0"].T, s[p + "bias_ih_l0"]
             if isinstance(mod, T.GRU):
                 to[p + "new"] = s[p + "bias_hh_l0"][2 * mod.hidden_size:]
@@ -184,8 +184,12 @@ var peerNetworks = map[string]struct {
 		h := ad.Conv2D(x, m.Param("conv1.weight", nn.He(1), 4, 1, 3, 3), ad.Convolution{Pad: [2]int{1, 1}})
 		h = ad.MaxPool2D(nn.ReLU(m.BatchNorm("norm1", h)), ad.Pooling{Size: [2]int{3, 3}, Stride: [2]int{2, 2}, Pad: [2]int{1, 1}})
 		h = ad.Conv2D(h, m.Param("conv2.weight", nn.He(1), 6, 2, 3, 3), ad.Convolution{Stride: [2]int{2, 2}, Groups: 2})
-		h = nn.Flatten(ad.AdaptiveAveragePool2D(nn.SiLU(m.BatchNorm("norm2", h)), 1, 1))
+		h = nn.GlobalAveragePool(nn.SiLU(m.BatchNorm("norm2", h)))
 		return m.Dense("out", m.Dropout(h, 0), 3)
+	}},
+	"rnn": {x: []int{7, 3}, later: true, class: 2, result: func(m *nn.Model, x *ad.Node) *ad.Node {
+		_, h := m.RNN("layer", x, 5)
+		return m.Dense("out", h, 2)
 	}},
 	"lstm": {x: []int{7, 3}, later: true, class: 2, result: func(m *nn.Model, x *ad.Node) *ad.Node {
 		_, h, _ := m.LSTM("layer", x, 5)

@@ -65,13 +65,17 @@ type Training struct {
 	Schedule optim.Schedule // of the learning rate, by steps. Default: constant
 
 	ClipNorm float64 // largest length of the gradient. Default: any
+	// Frozen are parameters that stay as they are, and Spared those that the rule's weight decay leaves alone. A name is that of a
+	// parameter (conv1.weight), of a layer (conv1), or the last part of names (bias). Running statistics of frozen layers go on.
+	Frozen, Spared []string
 	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are stored in 16 bits. It is halved after
 	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. Default: none.
 	LossScale  float64
 	ScaleEvery int
 
 	// Validation are examples to judge by after each epoch. With Patience, training ends after that many epochs without a lower
-	// loss of these, and the network then has the parameters of the best epoch.
+	// loss of these, and the network then has the parameters of the best epoch; a Patience of Epochs keeps the best without ending
+	// early. Without Patience it has those of the last epoch.
 	Validation Source
 	Patience   int
 
@@ -85,11 +89,12 @@ type Training struct {
 
 // Progress is told of a training.
 type Progress struct {
-	Epoch, Epochs int // from 1
-	Step, Steps   int // of all epochs
-	Loss          float64
-	Values        map[string]float64
-	Validation    *Epoch // of the epoch that has just ended; nil within one
+	Epoch, Epochs int                // from 1
+	Step, Steps   int                // of all epochs
+	Loss          float64            // of this step; at the end of an epoch its mean
+	Values        map[string]float64 // likewise
+	Rate          float64            // learning rate of this step
+	Validation    *Epoch             // the epoch that has just ended, with its means; nil within one
 	Elapsed       time.Duration
 }
 
@@ -104,7 +109,8 @@ type Epoch struct {
 	Values     map[string]float64
 	Validation float64 // loss of the validation; NaN without
 	Judged     map[string]float64
-	Skipped    int // steps left out because the gradient overflowed
+	Skipped    int     // steps left out because the gradient overflowed
+	Rate       float64 // learning rate of the last step
 }
 
 // History is what a training did.
@@ -167,8 +173,8 @@ func (t *Training) cycles() bool {
 
 // setup describes a run.
 func (n *Network) setup(t *Training, data Source) string {
-	return fmt.Sprintf("%d parameters, %d statistics, %d examples in batches of %d, float%d, seed %d, %T%+v, learning rate %g, loss scale %g, clip %g",
-		n.params.total, n.states.total, data.Len(), n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm)
+	return fmt.Sprintf("%d parameters, %d statistics, %d examples in batches of %d, float%d, seed %d, %T%+v, learning rate %g, loss scale %g, clip %g, frozen %q, spared %q",
+		n.params.total, n.states.total, data.Len(), n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm, t.Frozen, t.Spared)
 }
 
 // Train lowers the loss. Each epoch takes the examples in another order, and leaves out what is beyond the last whole batch. When ctx
@@ -213,7 +219,7 @@ type training struct {
 	order []int
 	rows  []rowsOf
 	start time.Time
-	first int // step at which this run began
+	rate  float64 // learning rate of the last step
 }
 
 func (r *training) begin() error {
@@ -233,7 +239,6 @@ func (r *training) begin() error {
 		r.s = *from
 		r.s.Sums, r.s.History.Epochs = slices.Clone(from.Sums), slices.Clone(from.History.Epochs)
 	}
-	r.first = r.s.Step
 	st := r.tr.state
 	at := r.tr.params
 	for _, v := range append(append([][]float64{r.s.Parameters}, r.s.Memory...), r.s.Statistics, r.s.Scale[:]) {
@@ -249,6 +254,7 @@ func (r *training) begin() error {
 func (r *training) take() {
 	k := r.tr.params
 	r.s.Parameters = r.read(k)
+	r.s.Memory = make([][]float64, r.tr.memory) // a state that was saved keeps its own
 	for i := range r.tr.memory {
 		r.s.Memory[i] = r.read(k + 1 + i)
 	}
@@ -262,9 +268,10 @@ func (r *training) read(input int) []float64 {
 	if r.tr.p.Precision() == 64 {
 		return slices.Clone(r.tr.state.Input(input))
 	}
-	var out []float64
-	for _, v := range r.tr.state.Input32(input) {
-		out = append(out, float64(v))
+	from := r.tr.state.Input32(input)
+	out := make([]float64, len(from))
+	for i, v := range from {
+		out[i] = float64(v)
 	}
 	return out
 }
@@ -339,6 +346,7 @@ func (r *training) step() error {
 	if r.t.Schedule != nil {
 		rate, momentum = r.t.Schedule(rate, r.s.Step)
 	}
+	r.rate = rate
 	if math.IsNaN(momentum) {
 		momentum = 0
 	}
@@ -386,7 +394,7 @@ func (r *training) scale() float64 {
 }
 
 func (r *training) progress(epoch int, loss float64, values map[string]float64, ended *Epoch) Progress {
-	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Validation: ended, Elapsed: time.Since(r.start)}
+	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Rate: r.rate, Validation: ended, Elapsed: time.Since(r.start)}
 }
 
 // carry copies an output to an input.
@@ -403,7 +411,7 @@ func (r *training) carry(input, output int) error {
 // endEpoch takes the means of an epoch and judges the network.
 func (r *training) endEpoch(ctx context.Context) error {
 	done := float64(r.each - r.s.Skipped) // none: NaN
-	e := Epoch{Loss: r.s.Sums[0] / done, Values: map[string]float64{}, Validation: math.NaN(), Skipped: r.s.Skipped}
+	e := Epoch{Loss: r.s.Sums[0] / done, Values: map[string]float64{}, Validation: math.NaN(), Skipped: r.s.Skipped, Rate: r.rate}
 	for i, name := range r.tr.names {
 		e.Values[name] = r.s.Sums[1+i] / done
 	}
