@@ -88,20 +88,48 @@ func firstErr(nodes ...*ad.Node) error {
 	return nil
 }
 
+// pair returns the first mistake of a loss of x and its target, which must have one shape: a target that broadcasts, such as (batch) for
+// results (batch, 1), would be compared with every result.
+func pair(name string, x, target *ad.Node) error {
+	if err := firstErr(x, target); err != nil {
+		return err
+	}
+	if !slices.Equal(x.Shape(), target.Shape()) {
+		return fmt.Errorf("nn: %s of results %v and targets %v: want the same shape; see autodiff.Reshape", name, x.Shape(), target.Shape())
+	}
+	return nil
+}
+
 // BCEWithLogits is the negative log likelihood of targets in 0..1 under Bernoulli distributions with logits x:
 // softplus(x) - x t.
 func BCEWithLogits(x, target *ad.Node, r Reduction) *ad.Node {
+	if err := pair("binary cross entropy", x, target); err != nil {
+		return ad.Fail(err)
+	}
 	return r.of(ad.Sub(ad.Softplus(x), ad.Mul(x, target)))
 }
 
-// MSE is the square of the difference.
-func MSE(x, target *ad.Node, r Reduction) *ad.Node { return r.of(ad.Square(ad.Sub(x, target))) }
+// MSE is the square of the difference from a target of the same shape.
+func MSE(x, target *ad.Node, r Reduction) *ad.Node {
+	if err := pair("squared error", x, target); err != nil {
+		return ad.Fail(err)
+	}
+	return r.of(ad.Square(ad.Sub(x, target)))
+}
 
-// L1 is the absolute difference.
-func L1(x, target *ad.Node, r Reduction) *ad.Node { return r.of(ad.Abs(ad.Sub(x, target))) }
+// L1 is the absolute difference from a target of the same shape.
+func L1(x, target *ad.Node, r Reduction) *ad.Node {
+	if err := pair("absolute error", x, target); err != nil {
+		return ad.Fail(err)
+	}
+	return r.of(ad.Abs(ad.Sub(x, target)))
+}
 
 // Huber is half the square of differences d up to delta, and delta (|d| - delta/2) beyond.
 func Huber(x, target *ad.Node, delta float64, r Reduction) *ad.Node {
+	if err := pair("Huber's loss", x, target); err != nil {
+		return ad.Fail(err)
+	}
 	d := ad.Sub(x, target)
 	size := ad.Abs(d)
 	return r.of(ad.Where(ad.LessEqual(size, ad.Scalar(delta)), ad.Scale(0.5, ad.Square(d)), ad.Scale(delta, ad.Shift(size, -delta/2))))
@@ -115,7 +143,7 @@ func SmoothL1(x, target *ad.Node, beta float64, r Reduction) *ad.Node {
 // KLDivergence is the divergence of probabilities target from logarithms of probabilities logs, summed over all but the
 // first axis, of which the mean is taken: sum t (log t - logs) / batch. Where t is 0 it is 0.
 func KLDivergence(logs, target *ad.Node) *ad.Node {
-	if err := firstErr(logs, target); err != nil {
+	if err := pair("divergence", logs, target); err != nil {
 		return ad.Fail(err)
 	}
 	if len(logs.Shape()) == 0 {

@@ -95,6 +95,8 @@ func (m *Model) declare(list *[]variable, name string, init Init, shape []int) *
 		m.fail(n.Err())
 	case name == "" || slices.ContainsFunc(m.params, known) || slices.ContainsFunc(m.states, known):
 		m.fail(fmt.Errorf("nn: a parameter %q is declared twice, or has no name: give each layer a name of its own", name))
+	case init == nil:
+		m.fail(fmt.Errorf("nn: parameter %s has no initial values: want an Init, such as nn.Glorot()", name))
 	}
 	*list = append(*list, variable{name: name, node: n, init: init})
 	return n
@@ -185,6 +187,9 @@ func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	c := x.Shape()[1]
 	gamma, beta := m.Param(name+".weight", Constant(1), c), m.Param(name+".bias", Constant(0), c)
 	mean, variance, n := BatchMoments(x)
+	if m.training && n < 2 {
+		return ad.Fail(fmt.Errorf("nn: %s: shape %v has one number for each channel, which is its own mean: take a larger Settings.Batch", name, x.Shape()))
+	}
 	runningMean := m.Statistic(name+".running_mean", Constant(0), func(now *ad.Node) *ad.Node { return Running(now, mean, momentum) }, c)
 	runningVar := m.Statistic(name+".running_var", Constant(1), func(now *ad.Node) *ad.Node { return Running(now, Unbiased(variance, n), momentum) }, c)
 	if !m.training {

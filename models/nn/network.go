@@ -217,6 +217,7 @@ type evaluation struct {
 	state  *ad.State
 	names  []string // of the values
 	arrays []string // of the results
+	needed []bool   // whether results depend on an input
 }
 
 func (n *Network) evaluation(batch int) (*evaluation, error) {
@@ -232,8 +233,13 @@ func (n *Network) evaluation(batch int) (*evaluation, error) {
 	for _, name := range e.names {
 		outs = append(outs, ad.Reshape(g.Values[name]))
 	}
+	seen := map[*ad.Node]bool{}
 	for _, name := range e.arrays {
 		outs = append(outs, g.Results[name])
+		reach(g.Results[name], seen)
+	}
+	for _, x := range g.in {
+		e.needed = append(e.needed, seen[x])
 	}
 	params, running := ad.Input("parameters", n.params.total), ad.Input("statistics", n.states.total)
 	own := layout{g.model.params, n.params.at, n.params.total}
@@ -246,6 +252,17 @@ func (n *Network) evaluation(batch int) (*evaluation, error) {
 	e.state = p.NewState()
 	n.evaluations[batch] = e
 	return e, nil
+}
+
+// reach notes all nodes that a node depends on.
+func reach(n *ad.Node, seen map[*ad.Node]bool) {
+	if seen[n] {
+		return
+	}
+	seen[n] = true
+	for _, x := range n.In() {
+		reach(x, seen)
+	}
 }
 
 // trainer is the program of a step of training.
@@ -333,6 +350,7 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	}
 	tr.out = len(outs)
 	outs = append(outs, kept...)
+	outs = append(outs, ad.Reshape(ad.NotEqual(ad.Sum(ad.Scale(0, next)), ad.Scalar(0)))) // whether parameters are not finite
 	outs = ad.Substitute(outs, slices.Concat(own.nodes(), statistics.nodes()), slices.Concat(own.parts(params), statistics.parts(running)))
 	in := slices.Clone(g.in)
 	for i := range g.model.noise {

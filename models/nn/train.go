@@ -23,15 +23,18 @@ type Source interface {
 
 // Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network.
 func Arrays(list ...*tensor.Tensor) (Source, error) {
+	if len(list) == 0 {
+		return nil, errors.New("nn: examples of no arrays: want one for each input of the network")
+	}
 	a := &arrays{}
 	for i, t := range list {
-		if t == nil || len(t.Shape()) == 0 || t.Shape()[0] != list[0].Shape()[0] {
-			return nil, fmt.Errorf("nn: array %d is not of as many examples as the first", i)
+		if t == nil || len(t.Shape()) == 0 {
+			return nil, fmt.Errorf("nn: array %d has no axis of examples", i)
+		}
+		if a.n = list[0].Shape()[0]; t.Shape()[0] != a.n {
+			return nil, fmt.Errorf("nn: array %d has shape %v, of %d examples, and the first %v, of %d: want as many", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
 		}
 		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
-	}
-	if len(list) > 0 {
-		a.n = list[0].Shape()[0]
 	}
 	return a, nil
 }
@@ -56,6 +59,11 @@ func (a *arrays) Read(k int, to [][]float64) error {
 	}
 	return nil
 }
+
+// firstArrays are arrays of the first inputs only; the others are 0.
+type firstArrays struct{ *arrays }
+
+func (a firstArrays) Read(k int, to [][]float64) error { return a.arrays.Read(k, to[:len(a.data)]) }
 
 // Training says how Train trains. Rule and LR are needed; the others have defaults.
 type Training struct {
@@ -151,7 +159,7 @@ func (t *Training) defaults(n *Network, data Source) error {
 	}
 	switch {
 	case t.Rule == nil || !(t.LR > 0):
-		return fmt.Errorf("nn: training needs a Rule and a learning rate above 0, not %v and %g", t.Rule, t.LR)
+		return fmt.Errorf("nn: training needs a Rule and an LR, the learning rate, above 0, not %T and %g", t.Rule, t.LR)
 	case data.Len() < n.settings.Batch:
 		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", data.Len(), n.settings.Batch)
 	case t.Patience > 0 && t.Validation == nil:
@@ -361,7 +369,11 @@ func (r *training) step() error {
 	skipped := r.t.LossScale > 0 && st.OutputFloat64(r.tr.out + 2 + r.tr.memory)[0] < r.scale()
 	if skipped {
 		r.s.Skipped++
-	} else if math.IsNaN(loss) || math.IsInf(loss, 0) {
+	} else if finite := !math.IsNaN(loss) && !math.IsInf(loss, 0); !finite && r.s.Step == 0 {
+		return fmt.Errorf("nn: the loss is %g at the first step, before any update: look for examples and initial values that are not finite, and for logarithms and roots of 0", loss)
+	} else if finite && st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0 {
+		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient, or the update with a learning rate of %g, is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
+	} else if !finite {
 		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	}
 	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
@@ -506,8 +518,21 @@ func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error
 	return out, err
 }
 
-// Predict computes the Results of examples, each stacked along the first axis.
+// Predict computes the Results of examples, each stacked along the first axis. Arrays may lack the last inputs, such as labels, if no result
+// depends on them.
 func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.Tensor, error) {
+	if a, ok := data.(*arrays); ok && a.n > 0 && len(a.data) < len(n.inputs) {
+		e, err := n.evaluation(min(n.settings.Batch, a.n))
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range n.inputs[len(a.data):] {
+			if e.needed[len(a.data)+i] {
+				return nil, fmt.Errorf("nn: %d arrays for a network of %d inputs, of which results depend on %s too", len(a.data), len(n.inputs), x.Name)
+			}
+		}
+		data = firstArrays{a}
+	}
 	all, shapes := map[string][]float64{}, map[string][]int{}
 	err := n.each(ctx, data, func(e *evaluation, first, count int) {
 		for i, name := range e.arrays {

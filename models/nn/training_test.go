@@ -10,6 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/nn"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Frozen parameters stay, and weight decay leaves spared ones alone.
@@ -162,6 +163,88 @@ func TestTopAccuracy(t *testing.T) {
 		t.Error(err)
 	}
 	if err := nn.GlobalAveragePool(logits).Err(); err == nil || !strings.Contains(err.Error(), "want (batch, channels, height, width)") {
+		t.Error(err)
+	}
+}
+
+// Mistakes are told with the line of the network's own function.
+func TestMistakesOfUsers(t *testing.T) {
+	build := func(f func(m *nn.Model, in []*ad.Node) *ad.Node) nn.Build {
+		return func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(f(m, in))} }
+	}
+	flat := func(m *nn.Model, in []*ad.Node) *ad.Node { return m.Dense("a", nn.Flatten(in[0]), 1) }
+	for want, f := range map[string]func(m *nn.Model, in []*ad.Node) *ad.Node{
+		"squared error of results [32 1] and targets [32]": func(m *nn.Model, in []*ad.Node) *ad.Node { return nn.MSE(flat(m, in), ad.Float(in[1]), nn.Mean) },
+		"reach beyond images": func(m *nn.Model, in []*ad.Node) *ad.Node {
+			return m.Conv2D("c", in[0], 2, 9, ad.Convolution{})
+		},
+		"window reaches beyond": func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.MaxPool2D(in[0], ad.Pooling{Size: [2]int{9, 2}}) },
+		"results [32 1] and targets": func(m *nn.Model, in []*ad.Node) *ad.Node {
+			return nn.BCEWithLogits(flat(m, in), ad.Float(in[1]), nn.Sum)
+		},
+		"and (steps, batch, inputs)": func(m *nn.Model, in []*ad.Node) *ad.Node { y, _ := m.RNN("r", nn.Flatten(in[0]), 2); return y },
+	} {
+		_, err := nn.New(build(f), barInputs, nn.Settings{})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "training_test.go:") || strings.Count(err.Error(), ".go:") != 1 {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.Param("w", nil, 3) }), barInputs, nn.Settings{}); err == nil || !strings.Contains(err.Error(), "w has no initial values") {
+		t.Error(err)
+	}
+	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.BatchNorm("n", flat(m, in)) }), barInputs, nn.Settings{Batch: 1}); err == nil || !strings.Contains(err.Error(), "take a larger Settings.Batch") {
+		t.Error(err)
+	}
+}
+
+// A step whose gradient or update is not finite changes nothing, though its loss is finite.
+func TestGradientNotFinite(t *testing.T) {
+	n, err := nn.New(func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		return nn.Outputs{Loss: ad.Add(ad.Mean(m.Dense("a", nn.Flatten(in[0]), 1)), ad.Sum(ad.Sqrt(m.Param("w", nn.Constant(0), 3))))}
+	}, barInputs, nn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Train(context.Background(), bars(t, 32, 1), nn.Training{Rule: optim.SGD{}, LR: 0.1}); err == nil || !strings.Contains(err.Error(), "is not finite: look for roots of 0") {
+		t.Error(err)
+	}
+	if w := n.Weights()["w"].Float64s(); !slices.Equal(w, []float64{0, 0, 0}) {
+		t.Error(w)
+	}
+}
+
+// Results can be predicted without the labels that only the loss needs.
+func TestPredictWithoutLabels(t *testing.T) {
+	ctx, n := context.Background(), barNetwork(t, nn.Settings{Seed: 1})
+	x, err := tensor.From(make([]float64, 40*64), 40, 1, 8, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, err := nn.Arrays(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := n.Predict(ctx, images); err != nil || !p["probability"].Shape().Equal(tensor.Shape{40, 2}) {
+		t.Errorf("%v, %v", p, err)
+	}
+	if _, err := n.Evaluate(ctx, images); err == nil || !strings.Contains(err.Error(), "1 arrays for a network of 2 inputs") {
+		t.Error(err)
+	}
+	needs, err := nn.New(func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		y := m.Dense("a", nn.Flatten(in[0]), 1)
+		return nn.Outputs{Loss: ad.Mean(y), Results: map[string]*ad.Node{"y": ad.Mul(y, ad.Reshape(ad.Float(in[1]), y.Shape()[0], 1))}}
+	}, barInputs, nn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := needs.Predict(ctx, images); err == nil || !strings.Contains(err.Error(), "depend on label too") {
+		t.Error(err)
+	}
+	if _, err := nn.Arrays(); err == nil {
+		t.Error("examples of no arrays")
+	}
+	short, _ := tensor.From(make([]float64, 3), 3)
+	if _, err := nn.Arrays(x, short); err == nil || !strings.Contains(err.Error(), "of 3 examples, and the first [40 1 8 8], of 40") {
 		t.Error(err)
 	}
 }
