@@ -82,7 +82,7 @@ func inputsOf(shape []int) int {
 // Training reports whether the graph is the one for training.
 func (m *Model) Training() bool { return m.training }
 
-// Param declares a parameter that training changes.
+// Param declares a parameter that training changes. The precision is the network's.
 func (m *Model) Param(name string, init Init, shape ...int) *ad.Node {
 	return m.declare(&m.params, name, init, shape)
 }
@@ -143,8 +143,8 @@ func (m *Model) Dense(name string, x *ad.Node, outputs int) *ad.Node {
 	return ad.Add(ad.MatMul(x, w), b)
 }
 
-// Conv2D is a convolution with square filters of some size: parameters name.weight (outputs, channels/groups, size, size) and
-// name.bias.
+// Conv2D is a convolution of images (batch, channels, height, width) with square filters of some size: parameters name.weight (outputs,
+// channels/groups, size, size) and name.bias. For filters that are not square, or without a bias, see Param and autodiff.Conv2D.
 func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolution) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -158,8 +158,8 @@ func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolut
 	return ad.Add(ad.Conv2D(x, w, s), ad.Reshape(b, outputs, 1, 1))
 }
 
-// ConvTranspose2D is the transpose of a convolution: parameters name.weight (channels, outputs/groups, size, size) and
-// name.bias.
+// ConvTranspose2D is the transpose of a convolution, from images (batch, channels, height, width): parameters name.weight (channels,
+// outputs/groups, size, size) and name.bias. more is added to height and width, see autodiff.ConvTranspose2D.
 func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad.Convolution, more [2]int) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -174,7 +174,7 @@ func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad
 }
 
 // BatchNorm normalises channels, axis 1, by the moments of the batch in training, and by running ones, which it keeps with a
-// momentum of 0.1, in evaluation: parameters name.weight and name.bias, statistics name.running_mean and
+// momentum of 0.1, in evaluation; 1e-5 is added to variances: parameters name.weight and name.bias, statistics name.running_mean and
 // name.running_var.
 func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	const momentum, eps = 0.1, 1e-5
@@ -198,7 +198,7 @@ func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	return BatchNorm(x, mean, variance, gamma, beta, eps)
 }
 
-// LayerNorm normalises the last axis: parameters name.weight and name.bias.
+// LayerNorm normalises the last axis, with 1e-5 added to variances: parameters name.weight and name.bias.
 func (m *Model) LayerNorm(name string, x *ad.Node) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -222,7 +222,7 @@ func (m *Model) Dropout(x *ad.Node, p float64) *ad.Node {
 	return ad.Where(ad.GreaterEqual(m.Noise(x.Shape()...), ad.Scalar(p)), ad.Scale(1/(1-p), x), ad.Scalar(0))
 }
 
-// Embedding returns rows of a table of parameters name.weight (rows, features) at indices of any shape.
+// Embedding returns rows of a table of parameters name.weight (rows, features) at indices of any shape: (shape of the indices, features).
 func (m *Model) Embedding(name string, at *ad.Node, rows, features int) *ad.Node {
 	normal := func(s tensor.Stream, _ []int, to []float64) {
 		for i := range to {

@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Build declares a network: the graph of a batch of examples. It is called for training and for evaluation, and must declare the same
-// parameters each time.
+// Build declares a network: the graph of a batch of examples, from Nodes of the inputs in their order. It is called for training, and for
+// evaluation with each size of a batch, and must declare the same parameters each time.
 type Build func(m *Model, in []*ad.Node) Outputs
 
 // Outputs is what a network computes.
@@ -27,7 +27,7 @@ type Input struct {
 	Name  string
 	Shape []int // of one example; a number has none
 	Ints  bool  // whether it is indices, such as a label
-	Later bool  // whether the batch is the second axis, after the steps of a sequence
+	Later bool  // whether the Node's batch is its second axis, after the steps of a sequence; in data examples are always first
 }
 
 // Settings say how a network is made. The zero value is the default.

@@ -21,7 +21,8 @@ type Source interface {
 	Read(k int, to [][]float64) error
 }
 
-// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network.
+// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network. They are kept in float64, of which
+// arrays of other types are copies.
 func Arrays(list ...*tensor.Tensor) (Source, error) {
 	if len(list) == 0 {
 		return nil, errors.New("nn: examples of no arrays: want one for each input of the network")
@@ -499,7 +500,7 @@ func fill(st *ad.State, data Source, examples []int, rows []rowsOf) error {
 	return nil
 }
 
-// Evaluation is means over examples.
+// Evaluation is means over examples: of a batch each number counts with the number of its examples.
 type Evaluation struct {
 	Loss   float64
 	Values map[string]float64
