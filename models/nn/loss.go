@@ -33,7 +33,7 @@ type Labels struct {
 	Smoothing float64 // part of the probability that is spread over all classes
 	Ignore    []int   // labels that do not count; the mean is of the others
 	// Weights are factors of the losses of the classes, such as for classes that are rare; the mean is divided by the sum of the weights
-	// of the labels. Default: 1.
+	// of the labels. Without them all classes count alike.
 	Weights []float64
 }
 
