@@ -81,6 +81,28 @@ func TestSmallImages(t *testing.T) {
 	}
 }
 
+// An image has the same values by itself as in a batch.
+func TestImageAlone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	for _, s := range []struct{ channels, results, groups, size int }{{8, 6, 1, 9}, {24, 40, 1, 14}, {3, 1, 1, 16}, {12, 12, 12, 11}, {64, 64, 1, 7}} {
+		const n = 3
+		values := [][]float64{make([]float64, n*s.channels*s.size*s.size), make([]float64, s.results*s.channels/s.groups*9)}
+		for _, v := range values {
+			for k := range v {
+				v[k] = rng.NormFloat64()
+			}
+		}
+		run := func(n int) []float64 {
+			x, w := ad.Input("x", n, s.channels, s.size, s.size), ad.Input("w", s.results, s.channels/s.groups, 3, 3)
+			y := ad.Conv2D(x, w, ad.Convolution{Pad: [2]int{1, 1}, Groups: s.groups})
+			return outputsOn(t, []*ad.Node{y}, []*ad.Node{x, w}, [][]float64{values[0][:x.Size()], values[1]}, ad.Settings{Precision: 32})[0]
+		}
+		if alone, all := run(1), run(n); !slices.Equal(alone, all[:len(alone)]) {
+			t.Errorf("%+v: %g apart", s, relative(alone, all[:len(alone)]))
+		}
+	}
+}
+
 // relative is the norm of a-b, relative to that of b.
 func relative(a, b []float64) float64 {
 	if len(a) != len(b) {

@@ -18,11 +18,11 @@ type wide[T Real] struct {
 }
 
 // widened reports whether planes with zeros pay for filters of some channels at a time: whether they stay in the cache with the results,
-// and fewer rows of them than of columns are copied.
+// and fewer rows of them than of columns are copied. A single image keeps its tiles, for several goroutines, which give the same values.
 func (v *convolution) widened(channels, size int) bool {
 	row := v.w + 2*v.pad[1]
 	plane, count := row*(v.h+2*v.pad[0]), (v.p-1)*row+v.q
-	return v.stride == [2]int{1, 1} && v.n*v.groups > 1 && v.places() > 0 && 10*count <= 13*v.places() &&
+	return v.stride == [2]int{1, 1} && (v.n*v.groups > 1 || v.o == 1) && v.places() > 0 && 10*count <= 13*v.places() &&
 		5*(channels+v.o) <= 3*channels*v.a*v.b && size*(channels*plane+v.o*count) <= columnBytes
 }
 
