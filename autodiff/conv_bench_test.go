@@ -11,7 +11,7 @@ import (
 // BenchmarkConv2D times a convolution and its gradients by images and filters, on one thread; the metric is
 // multiplications and additions in a second.
 func BenchmarkConv2D(b *testing.B) {
-	for _, s := range []struct{ n, c, o, size, filter, groups int }{{4, 64, 128, 64, 3, 1}, {1, 32, 64, 64, 3, 1}, {8, 64, 64, 32, 1, 1}, {8, 1, 32, 28, 5, 1}, {8, 64, 64, 32, 3, 64}} {
+	for _, s := range []struct{ n, c, o, size, filter, groups int }{{4, 64, 128, 64, 3, 1}, {1, 32, 64, 64, 3, 1}, {8, 64, 64, 32, 1, 1}, {8, 1, 32, 28, 5, 1}, {8, 64, 64, 32, 3, 64}, {64, 16, 32, 14, 3, 1}} {
 		x, w := ad.Input("x", s.n, s.c, s.size, s.size), ad.Input("w", s.o, s.c/s.groups, s.filter, s.filter)
 		y := ad.Conv2D(x, w, ad.Convolution{Pad: [2]int{s.filter / 2, s.filter / 2}, Groups: s.groups})
 		g := ad.Input("g", y.Shape()...)

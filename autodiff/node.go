@@ -1,9 +1,11 @@
 package autodiff
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -206,14 +208,30 @@ func notReal(op string, in ...*Node) *Node {
 	return nil
 }
 
-// located adds the first caller outside this package and those under it to err.
+// builders are packages whose functions build graphs for their callers: a mistake is that of the caller.
+var builders = []string{"euryale/autodiff", "euryale/models/nn."}
+
+// placed is an error with the file and the line of the caller that made the mistake.
+type placed struct {
+	where string
+	error
+}
+
+func (p *placed) Error() string { return p.where + ": " + p.error.Error() }
+func (p *placed) Unwrap() error { return p.error }
+
+// located adds the first caller outside the packages that build graphs to err, unless it has one.
 func located(err error) error {
+	if p := (*placed)(nil); errors.As(err, &p) {
+		return err
+	}
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])
 	for {
 		f, more := frames.Next()
-		if !strings.Contains(f.Function, "euryale/autodiff") || strings.HasSuffix(f.File, "_test.go") {
-			return fmt.Errorf("%s:%d: %w", filepath.Base(f.File), f.Line, err)
+		inside := slices.ContainsFunc(builders, func(name string) bool { return strings.Contains(f.Function, name) })
+		if !inside || strings.HasSuffix(f.File, "_test.go") {
+			return &placed{fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line), err}
 		}
 		if !more {
 			return err

@@ -57,7 +57,11 @@ func Conv2D(x, w *Node, s Convolution) *Node {
 	if s.wrong() || len(x.shape) != 4 || len(w.shape) != 4 || w.shape[0]%s.Groups != 0 || x.shape[1] != w.shape[1]*s.Groups || w.shape[2]*w.shape[3] == 0 {
 		return mistake("conv2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (results, channels/groups, height, width), results that the groups divide, positive strides and dilations", x.shape, w.shape, s)
 	}
-	return s.node(conv2dOp, tensor.Shape{x.shape[0], w.shape[0], s.places(0, x.shape[2], w.shape[2]), s.places(1, x.shape[3], w.shape[3])}, x, w)
+	y := tensor.Shape{x.shape[0], w.shape[0], s.places(0, x.shape[2], w.shape[2]), s.places(1, x.shape[3], w.shape[3])}
+	if x.Size() > 0 && y[2]*y[3] == 0 {
+		return mistake("conv2d", "filters %v, %+v, reach beyond images %v: take smaller filters, or more padding", w.shape, s, x.shape)
+	}
+	return s.node(conv2dOp, y, x, w)
 }
 
 // ConvTranspose2D is the adjoint of Conv2D by its images: it adds up filters (channels, results/groups, height, width), times

@@ -53,6 +53,9 @@ func (s Pooling) of(op string, x *Node) (tensor.Shape, *Node) {
 		return nil, mistake(op, "images of shape %v: want (batch, channels, height, width)", x.shape)
 	}
 	shape := tensor.Shape{x.shape[0], x.shape[1], s.places(0, x.shape[2]), s.places(1, x.shape[3])}
+	if x.Size() > 0 && shape[2]*shape[3] == 0 {
+		return nil, mistake(op, "%+v, images %v: the window reaches beyond the images: take a smaller one, or more padding", s, x.shape)
+	}
 	if s.Dilation[0] != 1 || s.Dilation[1] != 1 || s.Ceil {
 		for i := range 2 { // of each window an element must be inside
 			for k := range shape[2+i] {

@@ -91,7 +91,7 @@ func runTakeAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 			x := in[0][o*n : (o+1)*n]
 			for p, i := range c.Ints[1][o*k : (o+1)*k] {
 				if uint64(i) >= uint64(n) {
-					return outside(c, i, p, n)
+					return outside(c, i, o*k+p, n)
 				}
 				out[o*k+p] = x[i]
 			}
@@ -110,7 +110,7 @@ func runScatterAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 			y := out[o*n : (o+1)*n]
 			for p, i := range c.Ints[1][o*k : (o+1)*k] {
 				if uint64(i) >= uint64(n) {
-					return outside(c, i, p, n)
+					return outside(c, i, o*k+p, n)
 				}
 				y[i] += in[0][o*k+p]
 			}
@@ -134,7 +134,7 @@ func rowwise(c *cpu.Call, outer, inner, k, n int, f func(o, j, p, i int)) error 
 			for j := range inner {
 				i := idx[(o*k+p)*own+j/lanes]
 				if i < 0 || int(i) >= n {
-					return outside(c, i, p, n)
+					return outside(c, i, (o*k+p)*own+j/lanes, n)
 				}
 				f(o, j, p, int(i))
 			}
@@ -143,6 +143,7 @@ func rowwise(c *cpu.Call, outer, inner, k, n int, f func(o, j, p, i int)) error 
 	return nil
 }
 
+// outside says which index, the p-th of all, is not in 0..n-1.
 func outside(c *cpu.Call, i int64, p, n int) error {
 	return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.Op.Name, i, p, n-1)
 }

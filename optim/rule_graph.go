@@ -14,6 +14,8 @@ type UpdateNodes struct {
 	Step   *ad.Node   // number of the update, from 1
 	// Momentum takes the place of the rule's momentum, or of its decay of the mean of gradients; nil: it does not.
 	Momentum *ad.Node
+	// Decay is a factor of the weight decay of each parameter, a vector; nil: 1.
+	Decay *ad.Node
 }
 
 // graphRule is a Rule that can be a graph: SGD, Adam, RMSProp and Adagrad.
@@ -50,7 +52,15 @@ func (u *UpdateNodes) decayed(weight float64) *ad.Node {
 	if weight == 0 {
 		return u.G
 	}
-	return ad.Add(u.G, ad.Scale(weight, u.X))
+	return ad.Add(u.G, ad.Mul(u.decay(weight), u.X))
+}
+
+// decay returns the weight decay of parameters.
+func (u *UpdateNodes) decay(weight float64) *ad.Node {
+	if u.Decay != nil {
+		return ad.Scale(weight, u.Decay)
+	}
+	return ad.Scalar(weight)
 }
 
 func (u *UpdateNodes) momentumOr(own float64) *ad.Node {
@@ -101,7 +111,7 @@ func (a Adam) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	b1, b2 := u.momentumOr(orDefault(a.Beta1, 0.9)), ad.Scalar(orDefault(a.Beta2, 0.999))
 	x, g := u.X, u.G
 	if a.Decoupled {
-		x = ad.Mul(x, ad.Sub(ad.Scalar(1), ad.Scale(a.WeightDecay, u.Rate)))
+		x = ad.Mul(x, ad.Sub(ad.Scalar(1), ad.Mul(u.decay(a.WeightDecay), u.Rate)))
 	} else {
 		g = u.decayed(a.WeightDecay)
 	}

@@ -13,7 +13,7 @@
 //	if err != nil { ... }
 //	report, err := net.Train(ctx, data, nn.Training{Epochs: 5, Rule: optim.Adam{}, LR: 1e-3})
 //
-// The function is called twice, for training and for evaluation, in which dropout does nothing and batch
+// The function is called for each program: for training, and for evaluation, in which dropout does nothing and batch
 // normalisation uses running statistics. One program computes the loss, its gradient and the update of all
 // parameters as one vector; it runs on the processor or, with Settings.Backend, on a GPU, in float32 or float64.
 //

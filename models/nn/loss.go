@@ -32,6 +32,9 @@ type Labels struct {
 	Reduction Reduction
 	Smoothing float64 // part of the probability that is spread over all classes
 	Ignore    []int   // labels that do not count; the mean is of the others
+	// Weights are factors of the losses of the classes, such as for classes that are rare; the mean is divided by the sum of the weights
+	// of the labels. Without them all classes count alike.
+	Weights []float64
 }
 
 // CrossEntropy is the negative logarithm of the probability of labels, indices (batch), under the softmax of logits
@@ -43,7 +46,10 @@ func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
 	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() {
 		return ad.Fail(fmt.Errorf("nn: cross entropy of logits %v and labels %v: want (batch, classes), and indices (batch)", logits.Shape(), labels.Shape()))
 	}
-	n := logits.Shape()[0]
+	n, classes := logits.Shape()[0], logits.Shape()[1]
+	if len(s.Weights) != 0 && len(s.Weights) != classes || !(s.Smoothing >= 0 && s.Smoothing <= 1) {
+		return ad.Fail(fmt.Errorf("nn: cross entropy of %d classes with %d weights and smoothing %g: want a weight for each class or none, and smoothing in 0..1", classes, len(s.Weights), s.Smoothing))
+	}
 	at, counts := labels, ad.Full(1, n)
 	if len(s.Ignore) > 0 {
 		for _, ignored := range s.Ignore {
@@ -52,11 +58,17 @@ func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
 		at = ad.FloorIndex(ad.Mul(ad.Float(labels), counts)) // labels that do not count may lie outside
 	}
 	logs := ad.LogSoftmax(logits, 1)
+	if len(s.Weights) > 0 {
+		logs = ad.Mul(logs, ad.Const(s.Weights, classes))
+	}
 	loss := ad.Scale(s.Smoothing-1, ad.Reshape(ad.TakeAlong(logs, ad.Reshape(at, n, 1), 1), n))
 	if s.Smoothing != 0 {
 		loss = ad.Sub(loss, ad.Scale(s.Smoothing, ad.MeanAxes(logs, 1)))
 	}
 	loss = ad.Mul(loss, counts)
+	if len(s.Weights) > 0 {
+		counts = ad.Mul(counts, ad.Gather(ad.Const(s.Weights, classes), at, 0))
+	}
 	if s.Reduction == Mean {
 		return ad.Div(ad.Sum(loss), ad.Sum(counts))
 	}
@@ -76,20 +88,48 @@ func firstErr(nodes ...*ad.Node) error {
 	return nil
 }
 
+// pair returns the first mistake of a loss of x and its target, which must have one shape: a target that broadcasts, such as (batch) for
+// results (batch, 1), would be compared with every result.
+func pair(name string, x, target *ad.Node) error {
+	if err := firstErr(x, target); err != nil {
+		return err
+	}
+	if !slices.Equal(x.Shape(), target.Shape()) {
+		return fmt.Errorf("nn: %s of results %v and targets %v: want the same shape; see autodiff.Reshape", name, x.Shape(), target.Shape())
+	}
+	return nil
+}
+
 // BCEWithLogits is the negative log likelihood of targets in 0..1 under Bernoulli distributions with logits x:
 // softplus(x) - x t.
 func BCEWithLogits(x, target *ad.Node, r Reduction) *ad.Node {
+	if err := pair("binary cross entropy", x, target); err != nil {
+		return ad.Fail(err)
+	}
 	return r.of(ad.Sub(ad.Softplus(x), ad.Mul(x, target)))
 }
 
-// MSE is the square of the difference.
-func MSE(x, target *ad.Node, r Reduction) *ad.Node { return r.of(ad.Square(ad.Sub(x, target))) }
+// MSE is the square of the difference from a target of the same shape.
+func MSE(x, target *ad.Node, r Reduction) *ad.Node {
+	if err := pair("squared error", x, target); err != nil {
+		return ad.Fail(err)
+	}
+	return r.of(ad.Square(ad.Sub(x, target)))
+}
 
-// L1 is the absolute difference.
-func L1(x, target *ad.Node, r Reduction) *ad.Node { return r.of(ad.Abs(ad.Sub(x, target))) }
+// L1 is the absolute difference from a target of the same shape.
+func L1(x, target *ad.Node, r Reduction) *ad.Node {
+	if err := pair("absolute error", x, target); err != nil {
+		return ad.Fail(err)
+	}
+	return r.of(ad.Abs(ad.Sub(x, target)))
+}
 
 // Huber is half the square of differences d up to delta, and delta (|d| - delta/2) beyond.
 func Huber(x, target *ad.Node, delta float64, r Reduction) *ad.Node {
+	if err := pair("Huber's loss", x, target); err != nil {
+		return ad.Fail(err)
+	}
 	d := ad.Sub(x, target)
 	size := ad.Abs(d)
 	return r.of(ad.Where(ad.LessEqual(size, ad.Scalar(delta)), ad.Scale(0.5, ad.Square(d)), ad.Scale(delta, ad.Shift(size, -delta/2))))
@@ -103,7 +143,7 @@ func SmoothL1(x, target *ad.Node, beta float64, r Reduction) *ad.Node {
 // KLDivergence is the divergence of probabilities target from logarithms of probabilities logs, summed over all but the
 // first axis, of which the mean is taken: sum t (log t - logs) / batch. Where t is 0 it is 0.
 func KLDivergence(logs, target *ad.Node) *ad.Node {
-	if err := firstErr(logs, target); err != nil {
+	if err := pair("divergence", logs, target); err != nil {
 		return ad.Fail(err)
 	}
 	if len(logs.Shape()) == 0 {
@@ -112,6 +152,26 @@ func KLDivergence(logs, target *ad.Node) *ad.Node {
 	some := ad.Greater(target, ad.Scalar(0))
 	terms := ad.Mul(target, ad.Sub(ad.Log(ad.Where(some, target, ad.Scalar(1))), logs))
 	return ad.Scale(1/float64(logs.Shape()[0]), ad.Sum(ad.Where(some, terms, ad.Scalar(0))))
+}
+
+// TopAccuracy is the part of the labels, indices (batch), that are among the k largest logits (batch, classes). Of equal logits the first
+// ones count as larger, so that k = 1 is Accuracy.
+func TopAccuracy(logits, labels *ad.Node, k int) *ad.Node {
+	if err := firstErr(logits, labels); err != nil {
+		return ad.Fail(err)
+	}
+	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() || k < 1 || k > logits.Shape()[1] {
+		return ad.Fail(fmt.Errorf("nn: accuracy of the %d largest logits %v with labels %v: want (batch, classes), indices (batch), and 1 to as many as there are classes", k, logits.Shape(), labels.Shape()))
+	}
+	n, classes := logits.Shape()[0], logits.Shape()[1]
+	numbers := make([]float64, classes)
+	for i := range numbers {
+		numbers[i] = float64(i)
+	}
+	own := ad.TakeAlong(logits, ad.Reshape(labels, n, 1), 1)
+	later := ad.GreaterEqual(ad.Const(numbers, classes), ad.Reshape(ad.Float(labels), n, 1))
+	behind := ad.SumAxes(ad.Where(later, ad.LessEqual(logits, own), ad.Less(logits, own)), 1) // the label is behind itself
+	return ad.Mean(ad.Greater(behind, ad.Scalar(float64(classes-k))))
 }
 
 // Accuracy is the part of the labels, indices (batch), that are where logits (batch, classes) are largest.

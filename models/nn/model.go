@@ -82,7 +82,7 @@ func inputsOf(shape []int) int {
 // Training reports whether the graph is the one for training.
 func (m *Model) Training() bool { return m.training }
 
-// Param declares a parameter that training changes.
+// Param declares a parameter that training changes. The precision is the network's.
 func (m *Model) Param(name string, init Init, shape ...int) *ad.Node {
 	return m.declare(&m.params, name, init, shape)
 }
@@ -95,6 +95,8 @@ func (m *Model) declare(list *[]variable, name string, init Init, shape []int) *
 		m.fail(n.Err())
 	case name == "" || slices.ContainsFunc(m.params, known) || slices.ContainsFunc(m.states, known):
 		m.fail(fmt.Errorf("nn: a parameter %q is declared twice, or has no name: give each layer a name of its own", name))
+	case init == nil:
+		m.fail(fmt.Errorf("nn: parameter %s has no initial values: want an Init, such as nn.Glorot()", name))
 	}
 	*list = append(*list, variable{name: name, node: n, init: init})
 	return n
@@ -141,8 +143,8 @@ func (m *Model) Dense(name string, x *ad.Node, outputs int) *ad.Node {
 	return ad.Add(ad.MatMul(x, w), b)
 }
 
-// Conv2D is a convolution with square filters of some size: parameters name.weight (outputs, channels/groups, size, size) and
-// name.bias.
+// Conv2D is a convolution of images (batch, channels, height, width) with square filters of some size: parameters name.weight (outputs,
+// channels/groups, size, size) and name.bias. For filters that are not square, or without a bias, see Param and autodiff.Conv2D.
 func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolution) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -156,8 +158,8 @@ func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolut
 	return ad.Add(ad.Conv2D(x, w, s), ad.Reshape(b, outputs, 1, 1))
 }
 
-// ConvTranspose2D is the transpose of a convolution: parameters name.weight (channels, outputs/groups, size, size) and
-// name.bias.
+// ConvTranspose2D is the transpose of a convolution, from images (batch, channels, height, width): parameters name.weight (channels,
+// outputs/groups, size, size) and name.bias. more is added to height and width, see autodiff.ConvTranspose2D.
 func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad.Convolution, more [2]int) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -172,7 +174,7 @@ func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad
 }
 
 // BatchNorm normalises channels, axis 1, by the moments of the batch in training, and by running ones, which it keeps with a
-// momentum of 0.1, in evaluation: parameters name.weight and name.bias, statistics name.running_mean and
+// momentum of 0.1, in evaluation; 1e-5 is added to variances: parameters name.weight and name.bias, statistics name.running_mean and
 // name.running_var.
 func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	const momentum, eps = 0.1, 1e-5
@@ -185,6 +187,9 @@ func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	c := x.Shape()[1]
 	gamma, beta := m.Param(name+".weight", Constant(1), c), m.Param(name+".bias", Constant(0), c)
 	mean, variance, n := BatchMoments(x)
+	if m.training && n < 2 {
+		return ad.Fail(fmt.Errorf("nn: %s: shape %v has one number for each channel, which is its own mean: take a larger Settings.Batch", name, x.Shape()))
+	}
 	runningMean := m.Statistic(name+".running_mean", Constant(0), func(now *ad.Node) *ad.Node { return Running(now, mean, momentum) }, c)
 	runningVar := m.Statistic(name+".running_var", Constant(1), func(now *ad.Node) *ad.Node { return Running(now, Unbiased(variance, n), momentum) }, c)
 	if !m.training {
@@ -193,7 +198,7 @@ func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	return BatchNorm(x, mean, variance, gamma, beta, eps)
 }
 
-// LayerNorm normalises the last axis: parameters name.weight and name.bias.
+// LayerNorm normalises the last axis, with 1e-5 added to variances: parameters name.weight and name.bias.
 func (m *Model) LayerNorm(name string, x *ad.Node) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -217,7 +222,7 @@ func (m *Model) Dropout(x *ad.Node, p float64) *ad.Node {
 	return ad.Where(ad.GreaterEqual(m.Noise(x.Shape()...), ad.Scalar(p)), ad.Scale(1/(1-p), x), ad.Scalar(0))
 }
 
-// Embedding returns rows of a table of parameters name.weight (rows, features) at indices of any shape.
+// Embedding returns rows of a table of parameters name.weight (rows, features) at indices of any shape: (shape of the indices, features).
 func (m *Model) Embedding(name string, at *ad.Node, rows, features int) *ad.Node {
 	normal := func(s tensor.Stream, _ []int, to []float64) {
 		for i := range to {
@@ -242,6 +247,14 @@ func (m *Model) Attention(name string, x *ad.Node, heads int, causal bool) *ad.N
 	}
 	y := Attention(split("query"), split("key"), split("value"), causal, 0)
 	return m.Dense(name+".out", ad.Reshape(ad.Permute(y, 0, 2, 1, 3), s...), s[2])
+}
+
+// GlobalAveragePool is the mean of each channel of images (batch, channels, height, width): (batch, channels).
+func GlobalAveragePool(x *ad.Node) *ad.Node {
+	if x.Err() == nil && len(x.Shape()) != 4 {
+		return ad.Fail(fmt.Errorf("nn: means of images of shape %v: want (batch, channels, height, width)", x.Shape()))
+	}
+	return ad.MeanAxes(x, 2, 3)
 }
 
 // Flatten returns examples as rows: (batch, everything else).

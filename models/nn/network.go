@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Build declares a network: the graph of a batch of examples. It is called for training and for evaluation, and must declare the same
-// parameters each time.
+// Build declares a network: the graph of a batch of examples, from Nodes of the inputs in their order. It is called for training, and for
+// evaluation with each size of a batch, and must declare the same parameters each time.
 type Build func(m *Model, in []*ad.Node) Outputs
 
 // Outputs is what a network computes.
@@ -27,7 +27,7 @@ type Input struct {
 	Name  string
 	Shape []int // of one example; a number has none
 	Ints  bool  // whether it is indices, such as a label
-	Later bool  // whether the batch is the second axis, after the steps of a sequence
+	Later bool  // whether the Node's batch is its second axis, after the steps of a sequence; in data examples are always first
 }
 
 // Settings say how a network is made. The zero value is the default.
@@ -217,6 +217,7 @@ type evaluation struct {
 	state  *ad.State
 	names  []string // of the values
 	arrays []string // of the results
+	needed []bool   // whether results depend on an input
 }
 
 func (n *Network) evaluation(batch int) (*evaluation, error) {
@@ -232,8 +233,13 @@ func (n *Network) evaluation(batch int) (*evaluation, error) {
 	for _, name := range e.names {
 		outs = append(outs, ad.Reshape(g.Values[name]))
 	}
+	seen := map[*ad.Node]bool{}
 	for _, name := range e.arrays {
 		outs = append(outs, g.Results[name])
+		reach(g.Results[name], seen)
+	}
+	for _, x := range g.in {
+		e.needed = append(e.needed, seen[x])
 	}
 	params, running := ad.Input("parameters", n.params.total), ad.Input("statistics", n.states.total)
 	own := layout{g.model.params, n.params.at, n.params.total}
@@ -246,6 +252,17 @@ func (n *Network) evaluation(batch int) (*evaluation, error) {
 	e.state = p.NewState()
 	n.evaluations[batch] = e
 	return e, nil
+}
+
+// reach notes all nodes that a node depends on.
+func reach(n *ad.Node, seen map[*ad.Node]bool) {
+	if seen[n] {
+		return
+	}
+	seen[n] = true
+	for _, x := range n.In() {
+		reach(x, seen)
+	}
 }
 
 // trainer is the program of a step of training.
@@ -276,13 +293,25 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	scale := ad.Input("scale", 2) // factor of the loss, and the steps since it changed
 	own := layout{g.model.params, n.params.at, n.params.total}
 	statistics := layout{g.model.states, n.states.at, n.states.total}
+	frozen, err := own.chosen("Frozen", t.Frozen)
+	if err != nil {
+		return nil, err
+	}
+	spared, err := own.chosen("Spared", t.Spared)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(frozen, false) {
+		return nil, errors.New("nn: Training.Frozen names all parameters: there is nothing to train")
+	}
 	scaled, factor := loss, ad.Index(scale, 0, 0)
 	if t.LossScale > 0 {
 		scaled = ad.Mul(loss, factor)
 	}
-	gradient := joined(ad.Grad(scaled, own.nodes()...))
+	gradient := own.gradient(scaled, frozen)
 	params, running, number := ad.Input("parameters", own.total), ad.Input("statistics", statistics.total), ad.Input("rates", rates)
 	u := optim.UpdateNodes{X: params, G: gradient, Rate: ad.Index(number, 0, 0), Step: ad.Index(number, 0, 1)}
+	u.Decay = own.others(spared)
 	if t.cycles() {
 		u.Momentum = ad.Index(number, 0, 2)
 	}
@@ -296,6 +325,9 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 		u.G = ad.Mul(u.G, ad.Minimum(ad.Scalar(1), ad.Div(ad.Scalar(t.ClipNorm), ad.Shift(ad.Norm(u.G), 1e-6))))
 	}
 	next, after := optim.Update(t.Rule, u)
+	if trained := own.others(frozen); trained != nil {
+		next = ad.Where(trained, next, params)
+	}
 	var stats []*ad.Node
 	for _, s := range statistics.list {
 		stats = append(stats, s.updated)
@@ -318,6 +350,7 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	}
 	tr.out = len(outs)
 	outs = append(outs, kept...)
+	outs = append(outs, ad.Reshape(ad.NotEqual(ad.Sum(ad.Scale(0, next)), ad.Scalar(0)))) // whether parameters are not finite
 	outs = ad.Substitute(outs, slices.Concat(own.nodes(), statistics.nodes()), slices.Concat(own.parts(params), statistics.parts(running)))
 	in := slices.Clone(g.in)
 	for i := range g.model.noise {

@@ -7,8 +7,26 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
+// RNN runs a plain recurrent layer, h_t = tanh(x_t w + b + h_(t-1) u), over x (steps, batch, inputs) and returns its outputs (steps,
+// batch, units) and the last one (Cognitive Science 14, 179, 1990). Parameters are name.input (inputs, units), name.hidden (units, units)
+// and name.bias.
+//
+// Layers are stacked by giving the outputs of one to the next. For both directions a second layer takes ad.Flip(x, 0), and its outputs,
+// flipped again, are joined: ad.Concat(2, forward, ad.Flip(backward, 0)).
+func (m *Model) RNN(name string, x *ad.Node, units int) (ys, hidden *ad.Node) {
+	inputs, wh, zero, bad := m.recurrence(name, x, units, 1)
+	if bad != nil {
+		return bad, bad
+	}
+	last, y := ad.Scan(func(c, x []*ad.Node) (next, y []*ad.Node) {
+		h := ad.Tanh(ad.Add(ad.MatMul(c[0], wh), x[0]))
+		return []*ad.Node{h}, []*ad.Node{h}
+	}, []*ad.Node{zero}, []*ad.Node{inputs}, x.Shape()[0], ad.ScanSettings{})
+	return y[0], last[0]
+}
+
 // LSTM runs a long short-term memory over x (steps, batch, inputs) and returns its outputs (steps, batch, units), the last
-// output and the last cell (Neural Computation 9, 1735, 1997). Parameters are name.input (inputs, 4 units), name.hidden
+// output and the last cell (Neural Computation 9, 1735, 1997). See RNN for several layers and both directions. Parameters are name.input (inputs, 4 units), name.hidden
 // (units, 4 units) and name.bias, of the input, forget, cell and output gates in this order.
 func (m *Model) LSTM(name string, x *ad.Node, units int) (ys, hidden, cell *ad.Node) {
 	gates, wh, zero, bad := m.recurrence(name, x, units, 4)
@@ -26,7 +44,7 @@ func (m *Model) LSTM(name string, x *ad.Node, units int) (ys, hidden, cell *ad.N
 }
 
 // GRU runs gated recurrent units over x (steps, batch, inputs) and returns their outputs (steps, batch, units) and the last one
-// (arXiv:1406.1078). Parameters are name.input (inputs, 3 units), name.hidden (units, 3 units), name.bias, and name.new of
+// (arXiv:1406.1078). See RNN for several layers and both directions. Parameters are name.input (inputs, 3 units), name.hidden (units, 3 units), name.bias, and name.new of
 // the hidden part of the new state; gates are reset, update and new.
 func (m *Model) GRU(name string, x *ad.Node, units int) (ys, hidden *ad.Node) {
 	gates, wh, zero, bad := m.recurrence(name, x, units, 3)

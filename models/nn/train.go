@@ -21,17 +21,21 @@ type Source interface {
 	Read(k int, to [][]float64) error
 }
 
-// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network.
+// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network. They are kept in float64, of which
+// arrays of other types are copies.
 func Arrays(list ...*tensor.Tensor) (Source, error) {
+	if len(list) == 0 {
+		return nil, errors.New("nn: examples of no arrays: want one for each input of the network")
+	}
 	a := &arrays{}
 	for i, t := range list {
-		if t == nil || len(t.Shape()) == 0 || t.Shape()[0] != list[0].Shape()[0] {
-			return nil, fmt.Errorf("nn: array %d is not of as many examples as the first", i)
+		if t == nil || len(t.Shape()) == 0 {
+			return nil, fmt.Errorf("nn: array %d has no axis of examples", i)
+		}
+		if a.n = list[0].Shape()[0]; t.Shape()[0] != a.n {
+			return nil, fmt.Errorf("nn: array %d has shape %v, of %d examples, and the first %v, of %d: want as many", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
 		}
 		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
-	}
-	if len(list) > 0 {
-		a.n = list[0].Shape()[0]
 	}
 	return a, nil
 }
@@ -57,6 +61,11 @@ func (a *arrays) Read(k int, to [][]float64) error {
 	return nil
 }
 
+// firstArrays are arrays of the first inputs only; the others are 0.
+type firstArrays struct{ *arrays }
+
+func (a firstArrays) Read(k int, to [][]float64) error { return a.arrays.Read(k, to[:len(a.data)]) }
+
 // Training says how Train trains. Rule and LR are needed; the others have defaults.
 type Training struct {
 	Epochs   int // passes over all examples. Default 10
@@ -65,13 +74,17 @@ type Training struct {
 	Schedule optim.Schedule // of the learning rate, by steps. Default: constant
 
 	ClipNorm float64 // largest length of the gradient. Default: any
+	// Frozen are parameters that stay as they are, and Spared those that the rule's weight decay leaves alone. A name is that of a
+	// parameter (conv1.weight), of a layer (conv1), or the last part of names (bias). Running statistics of frozen layers go on.
+	Frozen, Spared []string
 	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are stored in 16 bits. It is halved after
 	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. Default: none.
 	LossScale  float64
 	ScaleEvery int
 
 	// Validation are examples to judge by after each epoch. With Patience, training ends after that many epochs without a lower
-	// loss of these, and the network then has the parameters of the best epoch.
+	// loss of these, and the network then has the parameters of the best epoch; a Patience of Epochs keeps the best without ending
+	// early. Without Patience it has those of the last epoch.
 	Validation Source
 	Patience   int
 
@@ -85,11 +98,12 @@ type Training struct {
 
 // Progress is told of a training.
 type Progress struct {
-	Epoch, Epochs int // from 1
-	Step, Steps   int // of all epochs
-	Loss          float64
-	Values        map[string]float64
-	Validation    *Epoch // of the epoch that has just ended; nil within one
+	Epoch, Epochs int                // from 1
+	Step, Steps   int                // of all epochs
+	Loss          float64            // of this step; at the end of an epoch its mean
+	Values        map[string]float64 // likewise
+	Rate          float64            // learning rate of this step
+	Validation    *Epoch             // the epoch that has just ended, with its means; nil within one
 	Elapsed       time.Duration
 }
 
@@ -104,7 +118,8 @@ type Epoch struct {
 	Values     map[string]float64
 	Validation float64 // loss of the validation; NaN without
 	Judged     map[string]float64
-	Skipped    int // steps left out because the gradient overflowed
+	Skipped    int     // steps left out because the gradient overflowed
+	Rate       float64 // learning rate of the last step
 }
 
 // History is what a training did.
@@ -145,7 +160,7 @@ func (t *Training) defaults(n *Network, data Source) error {
 	}
 	switch {
 	case t.Rule == nil || !(t.LR > 0):
-		return fmt.Errorf("nn: training needs a Rule and a learning rate above 0, not %v and %g", t.Rule, t.LR)
+		return fmt.Errorf("nn: training needs a Rule and an LR, the learning rate, above 0, not %T and %g", t.Rule, t.LR)
 	case data.Len() < n.settings.Batch:
 		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", data.Len(), n.settings.Batch)
 	case t.Patience > 0 && t.Validation == nil:
@@ -167,8 +182,8 @@ func (t *Training) cycles() bool {
 
 // setup describes a run.
 func (n *Network) setup(t *Training, data Source) string {
-	return fmt.Sprintf("%d parameters, %d statistics, %d examples in batches of %d, float%d, seed %d, %T%+v, learning rate %g, loss scale %g, clip %g",
-		n.params.total, n.states.total, data.Len(), n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm)
+	return fmt.Sprintf("%d parameters, %d statistics, %d examples in batches of %d, float%d, seed %d, %T%+v, learning rate %g, loss scale %g, clip %g, frozen %q, spared %q",
+		n.params.total, n.states.total, data.Len(), n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm, t.Frozen, t.Spared)
 }
 
 // Train lowers the loss. Each epoch takes the examples in another order, and leaves out what is beyond the last whole batch. When ctx
@@ -213,7 +228,7 @@ type training struct {
 	order []int
 	rows  []rowsOf
 	start time.Time
-	first int // step at which this run began
+	rate  float64 // learning rate of the last step
 }
 
 func (r *training) begin() error {
@@ -233,7 +248,6 @@ func (r *training) begin() error {
 		r.s = *from
 		r.s.Sums, r.s.History.Epochs = slices.Clone(from.Sums), slices.Clone(from.History.Epochs)
 	}
-	r.first = r.s.Step
 	st := r.tr.state
 	at := r.tr.params
 	for _, v := range append(append([][]float64{r.s.Parameters}, r.s.Memory...), r.s.Statistics, r.s.Scale[:]) {
@@ -249,6 +263,7 @@ func (r *training) begin() error {
 func (r *training) take() {
 	k := r.tr.params
 	r.s.Parameters = r.read(k)
+	r.s.Memory = make([][]float64, r.tr.memory) // a state that was saved keeps its own
 	for i := range r.tr.memory {
 		r.s.Memory[i] = r.read(k + 1 + i)
 	}
@@ -262,9 +277,10 @@ func (r *training) read(input int) []float64 {
 	if r.tr.p.Precision() == 64 {
 		return slices.Clone(r.tr.state.Input(input))
 	}
-	var out []float64
-	for _, v := range r.tr.state.Input32(input) {
-		out = append(out, float64(v))
+	from := r.tr.state.Input32(input)
+	out := make([]float64, len(from))
+	for i, v := range from {
+		out[i] = float64(v)
 	}
 	return out
 }
@@ -339,6 +355,7 @@ func (r *training) step() error {
 	if r.t.Schedule != nil {
 		rate, momentum = r.t.Schedule(rate, r.s.Step)
 	}
+	r.rate = rate
 	if math.IsNaN(momentum) {
 		momentum = 0
 	}
@@ -353,7 +370,11 @@ func (r *training) step() error {
 	skipped := r.t.LossScale > 0 && st.OutputFloat64(r.tr.out + 2 + r.tr.memory)[0] < r.scale()
 	if skipped {
 		r.s.Skipped++
-	} else if math.IsNaN(loss) || math.IsInf(loss, 0) {
+	} else if finite := !math.IsNaN(loss) && !math.IsInf(loss, 0); !finite && r.s.Step == 0 {
+		return fmt.Errorf("nn: the loss is %g at the first step, before any update: look for examples and initial values that are not finite, and for logarithms and roots of 0", loss)
+	} else if finite && st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0 {
+		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient, or the update with a learning rate of %g, is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
+	} else if !finite {
 		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	}
 	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
@@ -386,7 +407,7 @@ func (r *training) scale() float64 {
 }
 
 func (r *training) progress(epoch int, loss float64, values map[string]float64, ended *Epoch) Progress {
-	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Validation: ended, Elapsed: time.Since(r.start)}
+	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Rate: r.rate, Validation: ended, Elapsed: time.Since(r.start)}
 }
 
 // carry copies an output to an input.
@@ -403,7 +424,7 @@ func (r *training) carry(input, output int) error {
 // endEpoch takes the means of an epoch and judges the network.
 func (r *training) endEpoch(ctx context.Context) error {
 	done := float64(r.each - r.s.Skipped) // none: NaN
-	e := Epoch{Loss: r.s.Sums[0] / done, Values: map[string]float64{}, Validation: math.NaN(), Skipped: r.s.Skipped}
+	e := Epoch{Loss: r.s.Sums[0] / done, Values: map[string]float64{}, Validation: math.NaN(), Skipped: r.s.Skipped, Rate: r.rate}
 	for i, name := range r.tr.names {
 		e.Values[name] = r.s.Sums[1+i] / done
 	}
@@ -479,7 +500,7 @@ func fill(st *ad.State, data Source, examples []int, rows []rowsOf) error {
 	return nil
 }
 
-// Evaluation is means over examples.
+// Evaluation is means over examples: of a batch each number counts with the number of its examples.
 type Evaluation struct {
 	Loss   float64
 	Values map[string]float64
@@ -498,8 +519,21 @@ func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error
 	return out, err
 }
 
-// Predict computes the Results of examples, each stacked along the first axis.
+// Predict computes the Results of examples, each stacked along the first axis. Arrays may lack the last inputs, such as labels, if no result
+// depends on them.
 func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.Tensor, error) {
+	if a, ok := data.(*arrays); ok && a.n > 0 && len(a.data) < len(n.inputs) {
+		e, err := n.evaluation(min(n.settings.Batch, a.n))
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range n.inputs[len(a.data):] {
+			if e.needed[len(a.data)+i] {
+				return nil, fmt.Errorf("nn: %d arrays for a network of %d inputs, of which results depend on %s too", len(a.data), len(n.inputs), x.Name)
+			}
+		}
+		data = firstArrays{a}
+	}
 	all, shapes := map[string][]float64{}, map[string][]int{}
 	err := n.each(ctx, data, func(e *evaluation, first, count int) {
 		for i, name := range e.arrays {

@@ -186,7 +186,7 @@ func TestTrainOnDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := n.Train(context.Background(), data, nn.Training{Epochs: 2, Rule: optim.Adam{AMSGrad: true}, LR: 0.01})
+		h, err := n.Train(context.Background(), data, nn.Training{Epochs: 2, Rule: optim.Adam{AMSGrad: true, WeightDecay: 0.1}, LR: 0.01, Frozen: []string{"conv.bias"}, Spared: []string{"bias"}})
 		if err != nil {
 			t.Fatal(err)
 		}

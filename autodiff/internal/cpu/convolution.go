@@ -21,12 +21,11 @@ type convolution struct {
 // columnBytes is the size of a tile of columns.
 const columnBytes = 512 << 10
 
-func newConvolution(attr []int, images, filters, results tensor.Shape, size int) convolution {
+func newConvolution(attr []int, images, filters, results tensor.Shape) convolution {
 	g := attr[6]
 	v := convolution{n: images[0], groups: g, c: images[1] / g, o: filters[0] / g, h: images[2], w: images[3], a: filters[2], b: filters[3],
 		p: results[2], q: results[3], stride: [2]int(attr[:2]), pad: [2]int(attr[2:4]), by: [2]int(attr[4:6])}
 	v.depth = v.c * v.a * v.b
-	v.tile = min(v.p*v.q, max(kernels.GemmColumns, columnBytes/(size*max(1, v.depth))/kernels.GemmColumns*kernels.GemmColumns))
 	v.direct = v.a*v.b == 1 && v.stride == [2]int{1, 1} && v.pad == [2]int{}
 	return v
 }
@@ -46,10 +45,19 @@ type scratchConv[T Real] struct {
 	out     []T
 	in      [][]T
 	l       kernels.Level
+	wide    *wide[T] // of small images; nil: of others
 }
 
-func newScratchConv[T Real](c *Call, v convolution, rows int) *scratchConv[T] {
-	s := &scratchConv[T]{v: v, l: c.Level}
+// newScratchConv makes memory for columns of so many channels at a time.
+func newScratchConv[T Real](c *Call, v convolution, channels int) *scratchConv[T] {
+	size, rows, length := sizeOf[T](), channels*v.a*v.b, v.places()
+	s := &scratchConv[T]{l: c.Level}
+	if v.widened(channels, size) {
+		s.wide = newWide[T](c, &v, channels)
+		length = s.wide.count
+	}
+	v.tile = min(length, max(kernels.GemmColumns, columnBytes/(size*max(1, rows))/kernels.GemmColumns*kernels.GemmColumns))
+	s.v = v
 	hands := max(1, c.Threads)
 	s.ws = make([]kernels.Workspace, hands)
 	for range hands {
@@ -79,15 +87,22 @@ func sizeOf[T Real]() int {
 // Conv2D is the convolution of images with filters. A goroutine takes tiles of places.
 func Conv2D[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *scratchConv[T] {
-		v := newConvolution(c.Attr, c.InShape[0], c.InShape[1], c.Shape, sizeOf[T]())
-		s := newScratchConv[T](c, v, v.depth)
+		v := newConvolution(c.Attr, c.InShape[0], c.InShape[1], c.Shape)
+		s := newScratchConv[T](c, v, v.c)
 		s.f = func(hand, from, to int) {
 			for k := from; k < to; k++ {
-				s.forward(hand, k)
+				if s.wide != nil {
+					s.forwardWide(hand, k)
+				} else {
+					s.forward(hand, k)
+				}
 			}
 		}
 		return s
 	})
+	if s.wide != nil {
+		return s.each(c, s.v.n*s.v.groups, out, in)
+	}
 	return s.each(c, s.v.n*s.v.groups*s.v.tiles(), out, in)
 }
 
@@ -195,11 +210,15 @@ func addLine[T Real](v *convolution, from, plane []T, a, b, first int) {
 // ConvImages is the adjoint of Conv2D by the images: it spreads results over them. A goroutine takes images.
 func ConvImages[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *scratchConv[T] {
-		v := newConvolution(c.Attr, c.Shape, c.InShape[1], c.InShape[0], sizeOf[T]())
-		s := newScratchConv[T](c, v, v.depth)
+		v := newConvolution(c.Attr, c.Shape, c.InShape[1], c.InShape[0])
+		s := newScratchConv[T](c, v, v.c)
 		s.f = func(hand, from, to int) {
 			for k := from; k < to; k++ {
-				s.spread(hand, k)
+				if s.wide != nil {
+					s.spreadWide(hand, k)
+				} else {
+					s.spread(hand, k)
+				}
 			}
 		}
 		return s
@@ -238,10 +257,8 @@ const channelsEach = 8
 // ConvFilters is the adjoint of Conv2D by the filters: sums over all images and places. A goroutine takes channels.
 func ConvFilters[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *scratchConv[T] {
-		v := newConvolution(c.Attr, c.InShape[0], c.Shape, c.InShape[1], sizeOf[T]())
-		each := min(v.c, channelsEach)
-		v.tile = min(v.places(), max(kernels.GemmColumns, columnBytes/(sizeOf[T]()*max(1, each*v.a*v.b))/kernels.GemmColumns*kernels.GemmColumns))
-		s := newScratchConv[T](c, v, each*v.a*v.b)
+		v := newConvolution(c.Attr, c.InShape[0], c.Shape, c.InShape[1])
+		s := newScratchConv[T](c, v, min(v.c, channelsEach))
 		s.f = func(hand, from, to int) {
 			for k := from; k < to; k++ {
 				s.filters(hand, k)
@@ -259,6 +276,10 @@ func (s *scratchConv[T]) filters(hand, k int) {
 	v := &s.v
 	group, c0 := k/v.parts(), k%v.parts()*channelsEach
 	c1 := min(v.c, c0+channelsEach)
+	if s.wide != nil {
+		s.filtersWide(hand, group, c0, c1)
+		return
+	}
 	rows, at := (c1-c0)*v.a*v.b, c0*v.a*v.b
 	filters := s.out[group*v.o*v.depth:]
 	beta := T(0)

@@ -89,26 +89,52 @@ func (v *pooling) inside() bool {
 	return v.pad == [2]int{} && v.by == [2]int{1, 1} && (v.p-1)*v.stride[0]+v.size[0] <= v.h && (v.q-1)*v.stride[1]+v.size[1] <= v.w
 }
 
-// largest finds the largest elements of windows that are inside of planes from..to-1.
+// largest finds the largest elements of windows that are inside of planes from..to-1. It has no branches that depend on the numbers,
+// which are as good as random to a processor.
 func (s *pools[T]) largest(from, to int) {
 	v := &s.v
 	for k := from; k < to; k++ {
 		plane := s.in[k*v.h*v.w : (k+1)*v.h*v.w]
 		for p := range v.p {
 			at := s.at[(k*v.p+p)*v.q : (k*v.p+p+1)*v.q]
-			first := p * v.stride[0] * v.w
 			for q := range at {
-				e := first + q*v.stride[1]
+				e := p*v.stride[0]*v.w + q*v.stride[1]
 				best, where := plane[e], e
-				for a := range v.size[0] {
-					row := e + a*v.w
-					for b, u := range plane[row : row+v.size[1]] {
-						if u > best || u != u && best == best {
-							best, where = u, row+b
+				for row := e; row < e+v.size[0]*v.w; row += v.w {
+					window := plane[row : row+v.size[1]]
+					if len(window) == 2 { // the usual size
+						if window[0] > best {
+							where = row
 						}
+						best = max(best, window[0])
+						if window[1] > best {
+							where = row + 1
+						}
+						best = max(best, window[1])
+						continue
+					}
+					for b, u := range window {
+						if u > best {
+							where = row + b
+						}
+						best = max(best, u)
 					}
 				}
+				if best != best {
+					where = firstNaN(v, plane, e)
+				}
 				at[q] = int64(where)
+			}
+		}
+	}
+}
+
+// firstNaN returns where the first NaN of the window at e is.
+func firstNaN[T Real](v *pooling, plane []T, e int) int {
+	for row := e; ; row += v.w {
+		for b, u := range plane[row : row+v.size[1]] {
+			if u != u {
+				return row + b
 			}
 		}
 	}

@@ -82,6 +82,12 @@ func Mul[T Real](c *Call) func(dst, a, b *T, n int) {
 	return f
 }
 
+// Add returns the kernel dst = a+b.
+func Add[T Real](c *Call) func(dst, a, b *T, n int) {
+	f, _ := pick[T](kernels.Binary64(c.Level, "add"), kernels.Binary32(c.Level, "add")).(func(dst, a, b *T, n int))
+	return f
+}
+
 // Scaled returns the kernel dst = a*b for one number b.
 func Scaled[T Real](c *Call) func(dst, a, b *T, n int) {
 	f, _ := pick[T](kernels.Binary64(c.Level, "mul_s"), kernels.Binary32(c.Level, "mul_s")).(func(dst, a, b *T, n int))
