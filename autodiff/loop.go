@@ -83,9 +83,9 @@ func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, laz
 	outs := slices.Concat(l.next, l.ys)
 	order := upstream(outs...)
 	moving := reaches(order, slices.Concat(l.carry, l.xs))
-	var inputs []*Node
+	var inputs []*Node // and constants from outside, by which there may be gradients
 	for _, n := range order {
-		if n.isInput() {
+		if n.isInput() || n.op == nil && !n.isInt && n.id < begin {
 			inputs = append(inputs, n)
 		}
 		moving[n] = moving[n] || lazy && n.op != nil && n.id > begin

@@ -24,7 +24,11 @@ func unrolled(step scanStep, init, xs []*ad.Node, steps int, s ad.ScanSettings) 
 		}
 		var x, y []*ad.Node
 		for _, v := range xs {
-			x = append(x, ad.Index(v, 0, at))
+			if v.IsInt() {
+				x = append(x, ad.Ints(rowsOfInts[v][2*at:2*at+2], 2))
+			} else {
+				x = append(x, ad.Index(v, 0, at))
+			}
 		}
 		carry, y = step(carry, x)
 		rows = append(rows, y)
@@ -150,6 +154,25 @@ func nearArrays(t *testing.T, name string, got, want []float64, tol float64) {
 		if !(math.Abs(got[i]-want[i]) <= tol*scale) {
 			t.Errorf("%s: element %d is %.17g, want %.17g", name, i, got[i], want[i])
 			return
+		}
+	}
+}
+
+// Gradients by constants that the steps share are not lost, and indices that differ between the lanes of a batch stay indices.
+func TestScanSharesConstantsAndIndices(t *testing.T) {
+	w, x, b, c := ad.Const([]float64{0.5, -2}, 2), ad.Input("x", 2), ad.Input("b", 2), ad.Input("c", 2, 2)
+	at := ad.Argmax(c, 0)
+	for name, r := range map[string]repeater{"loops": asLoops, "steps": asSteps} {
+		last, _ := r.scan(func(carry, _ []*ad.Node) (next, y []*ad.Node) { return []*ad.Node{ad.Sin(ad.Mul(w, carry[0]))}, nil }, []*ad.Node{x}, nil, 2, ad.ScanSettings{})
+		if got, want := results(t, way{64, ""}, ad.Grad(ad.Sum(last[0]), w), []*ad.Node{x}, [][]float64{{0.3, 0.4}})[0], []float64{0.2969230102, -0.1729344651}; math.Abs(got[0]-want[0]) > 1e-9 || math.Abs(got[1]-want[1]) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		last, _ = r.scan(func(carry, _ []*ad.Node) (next, y []*ad.Node) {
+			return []*ad.Node{ad.Tanh(ad.TakeAlong(carry[0], at, 0))}, nil
+		}, []*ad.Node{b}, nil, 1, ad.ScanSettings{})
+		want := math.Tanh(0.4)
+		if got := batchOf(t, last, []*ad.Node{b, c}, []*ad.Node{c}, [][]float64{{0.3, 0.4}, {1, 2, 3, 4}}, 2)[0]; got[0] != want || got[3] != want {
+			t.Errorf("%s: %v, want %g", name, got, want)
 		}
 	}
 }

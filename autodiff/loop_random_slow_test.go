@@ -1,0 +1,11 @@
+//go:build slow
+
+package autodiff_test
+
+import "testing"
+
+// Thousands of random programs, one in a hundred of them on a device.
+func TestManyRandomLoops(t *testing.T) {
+	emulated(t)
+	randomLoops(t, 1000, 6000, func(seed uint64) bool { return seed%100 == 0 })
+}
