@@ -256,7 +256,7 @@ type trainer struct {
 	noise  []int    // inputs of random numbers
 	params int      // input of the parameters; then the rule's memory, the statistics, the scale and the rates
 	memory int      // vectors of the rule's memory
-	out    int      // output of the parameters, after the loss and the values; the others follow as they do in the inputs
+	out    int      // output of the parameters, after the loss and the values; the others follow as they do in the inputs, and with LossScale whether the gradient is finite
 }
 
 // rates are the numbers that change from step to step: learning rate, number of the step, momentum.
@@ -309,8 +309,9 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 		}
 		since := ad.Shift(ad.Index(scale, 0, 1), 1)
 		grows := ad.GreaterEqual(since, ad.Scalar(float64(t.ScaleEvery)))
-		good := ad.Stack(0, ad.Where(grows, ad.Minimum(ad.Scale(2, factor), ad.Scalar(1<<24)), factor), ad.Where(grows, ad.Scalar(0), since))
+		good := ad.Stack(0, ad.Where(grows, ad.Maximum(factor, ad.Minimum(ad.Scale(2, factor), ad.Scalar(1<<24))), factor), ad.Where(grows, ad.Scalar(0), since))
 		kept[len(kept)-1] = ad.Where(fine, good, ad.Stack(0, ad.Maximum(ad.Scale(0.5, factor), ad.Scalar(1)), ad.Scalar(0)))
+		kept = append(kept, fine)
 	}
 	outs := []*ad.Node{loss}
 	for _, name := range tr.names {
