@@ -99,7 +99,7 @@ func Read(r io.ReaderAt, size int64) (map[string]*tensor.Tensor, map[string]stri
 
 func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, map[string]string, error) {
 	bad := func(name string, err error, format string, v ...any) error {
-		return &FormatError{File: file, Name: foreign.Text(name), What: fmt.Sprintf(format, v...), Try: "check that the file is of the format safetensors and was copied whole", Err: err}
+		return &FormatError{File: file, Name: foreign.Text(foreign.Short(name, 100)), What: fmt.Sprintf(format, v...), Try: "check that the file is of the format safetensors and was copied whole", Err: err}
 	}
 	var head [8]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil {

@@ -87,7 +87,9 @@ func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 		}
 		place := s.Place(t, steps)
 		for k, x := range s.xs {
-			if x != nil {
+			if k == s.Number {
+				x[0] = T(place)
+			} else if x != nil {
 				copy(x, in[s.Carries+k][place*len(x):])
 			} else {
 				copy(s.indices[k], c.Ints[s.Carries+k][place*len(s.indices[k]):])
