@@ -2,9 +2,9 @@ package autodiff_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -317,6 +317,12 @@ func randomLoops(t *testing.T, from, to uint64, device func(seed uint64) bool) {
 		if len(batched) > 0 {
 			near(fmt.Sprint("batch of ", batched), batchOf(t, got, in, batched, values, 3), batchOf(t, want, in, batched, values, 3))
 		}
+		near("hoisted", hoisted(t, got, in, values, in[2]), b)
+		if seed%8 == 0 {
+			for _, g := range atOnce(t, got, in, values) {
+				near("at once", g, b)
+			}
+		}
 		if device(seed) {
 			near("device", onDevice(t, got, in, values, 64), b)
 		}
@@ -326,8 +332,73 @@ func randomLoops(t *testing.T, from, to uint64, device func(seed uint64) bool) {
 	}
 }
 
+// hoisted runs outputs of which what depends on a still input alone is computed before.
+func hoisted(t *testing.T, outs, in []*ad.Node, values [][]float64, still *ad.Node) [][]float64 {
+	t.Helper()
+	rest, made, places := ad.Hoist(outs, still)
+	if len(made) > 0 {
+		values = append(slices.Clone(values), results(t, way{64, ""}, made, in, values)...)
+	}
+	return results(t, way{64, ""}, rest, append(slices.Clone(in), places...), values)
+}
+
+// atOnce compiles a graph in several goroutines, and runs States of each Program in several, with inputs that are bound to arrays.
+func atOnce(t *testing.T, outs, in []*ad.Node, values [][]float64) (all [][][]float64) {
+	t.Helper()
+	const programs, states = 2, 2
+	all = make([][][]float64, programs*states)
+	var wait sync.WaitGroup
+	for k := range programs {
+		wait.Go(func() {
+			p, err := ad.Compile(outs, ad.Settings{Inputs: in, Isolate: true, Backend: ad.CPU{Threads: 2}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range states {
+				wait.Go(func() {
+					out, err := bound(p, in, values)
+					if err != nil {
+						t.Error(err)
+					}
+					all[states*k+i] = out
+				})
+			}
+		})
+	}
+	wait.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return all
+}
+
+// bound runs a program twice, with inputs that are bound to other arrays for each run.
+func bound(p *ad.Program, in []*ad.Node, values [][]float64) ([][]float64, error) {
+	s := p.NewState()
+	for run := range 2 {
+		for i, v := range values {
+			v = slices.Clone(v)
+			for k := range v {
+				v[k] += float64(1 - run)
+			}
+			if in[i].IsInt() {
+				copy(s.InputInts(i), []int64{int64(values[i][0]), int64(values[i][1])})
+			} else if err := s.Bind(i, v); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.Run(); err != nil {
+			return nil, err
+		}
+	}
+	var out [][]float64
+	for i := range p.Outputs() {
+		out = append(out, s.OutputFloat64(i))
+	}
+	return out, nil
+}
+
 func TestRandomLoops(t *testing.T) {
 	randomLoops(t, 0, 40, func(uint64) bool { return false })
 }
-
-var _ = math.Abs
