@@ -2,7 +2,11 @@
 
 package autodiff_test
 
-import "testing"
+import (
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
 
 // Thousands of random programs, one in a hundred of them on a device.
 func TestManyRandomLoops(t *testing.T) {
@@ -14,4 +18,12 @@ func TestManyRandomWindows(t *testing.T) {
 	emulated(t)
 	randomConvolutions(t, 1000, 3000, func(seed uint64) bool { return seed%100 == 0 })
 	randomPools(t, 1000, 6000, func(seed uint64) bool { return seed%100 == 0 })
+}
+
+// A scan of more steps than a graph of launches should have runs on a device, each time.
+func TestLongScanOnDevice(t *testing.T) {
+	emulated(t)
+	x := ad.Input("x", 4)
+	last, _ := ad.Scan(func(c, _ []*ad.Node) (next, y []*ad.Node) { return []*ad.Node{ad.Sin(c[0])}, nil }, []*ad.Node{x}, nil, 300_000, ad.ScanSettings{})
+	agree(t, last, []*ad.Node{x}, [][]float64{{1, 2, 3, 4}}, 64, 1e-12, func(int) string { return "sines" })
 }
