@@ -8,10 +8,10 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Thousands of random programs, one in a hundred of them on a device.
+// Thousands of random programs, one in fifty of them on a device.
 func TestManyRandomLoops(t *testing.T) {
 	emulated(t)
-	randomLoops(t, 1000, 6000, func(seed uint64) bool { return seed%100 == 0 })
+	randomLoops(t, 1000, 5000, func(seed uint64) bool { return seed%50 == 0 })
 }
 
 func TestManyRandomWindows(t *testing.T) {

@@ -10,9 +10,6 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// rowsOfInts are the numbers of constants of indices, which have no slices.
-var rowsOfInts = map[*ad.Node][]int{}
-
 // repeater makes loops and choices: those of the package, or plain graphs of every step.
 type repeater struct {
 	scan  func(step scanStep, init, xs []*ad.Node, steps int, s ad.ScanSettings) (last, ys []*ad.Node)
@@ -68,6 +65,7 @@ type writer struct {
 	r     repeater
 	ints  []*ad.Node // indices 0 or 1 of length 2
 	scope []*ad.Node // numbers, vectors of 2, matrices 2 x 2
+	rows  *ad.Node   // indices 0 or 1 of shape (4, 2)
 	deep  int
 }
 
@@ -88,7 +86,7 @@ func (w *writer) at(axes int) *ad.Node {
 
 // inside returns a writer of what a function is made of, which is called several times.
 func (w *writer) inside(seed uint64, more ...*ad.Node) *writer {
-	return &writer{rand.New(rand.NewPCG(seed, 1)), w.r, w.ints, append(slices.Clone(w.scope), more...), w.deep + 1}
+	return &writer{rand.New(rand.NewPCG(seed, 1)), w.r, w.ints, append(slices.Clone(w.scope), more...), w.rows, w.deep + 1}
 }
 
 func (w *writer) axes(list []*ad.Node) (out []int) {
@@ -171,14 +169,8 @@ func (w *writer) scan() []*ad.Node {
 		rows[i] = ad.Mul(c, x)
 	}
 	want, seed, settings := w.axes(init), w.Uint64(), ad.ScanSettings{Reverse: w.IntN(2) == 0, Every: w.IntN(4)}
-	if every := settings.Every; w.IntN(3) == 0 && (every < 2 || steps%every == 0) { // indices have no slices
-		at := make([]int, 2*steps)
-		for i := range at {
-			at[i] = w.IntN(2)
-		}
-		x := ad.Ints(at, steps, 2)
-		rowsOfInts[x] = at
-		rows = append(rows, x)
+	if w.IntN(3) == 0 {
+		rows = append(rows, ad.Slice(w.rows, 0, 0, steps))
 	}
 	results := make([]int, w.IntN(3))
 	for i := range results {
@@ -250,7 +242,7 @@ func (w *writer) choice() []*ad.Node {
 
 // program is a random program and its derivatives.
 func program(seed uint64, in []*ad.Node, r repeater) []*ad.Node {
-	w := &writer{rand.New(rand.NewPCG(seed, 77)), r, []*ad.Node{in[3], ad.Ints([]int{1, 0}, 2)}, slices.Clone(in[:3]), 0}
+	w := &writer{rand.New(rand.NewPCG(seed, 77)), r, []*ad.Node{in[3], ad.Ints([]int{1, 0}, 2)}, slices.Clone(in[:3]), in[4], 0}
 	w.scope = append(w.scope, ad.Scalar(0.4), ad.Const([]float64{0.3, -0.2}, 2), ad.Const([]float64{0.2, 0.9, -0.4, 0.1}, 2, 2))
 	before := len(w.scope)
 	w.statements(4)
@@ -290,10 +282,10 @@ func program(seed uint64, in []*ad.Node, r repeater) []*ad.Node {
 // randomLoops compares random programs of scans, whiles and choices with their steps one after another.
 func randomLoops(t *testing.T, from, to uint64, device func(seed uint64) bool) {
 	for seed := from; seed < to; seed++ {
-		in := []*ad.Node{ad.Input("a"), ad.Input("b", 2), ad.Input("c", 2, 2), ad.IntInput("i", 2)}
+		in := []*ad.Node{ad.Input("a"), ad.Input("b", 2), ad.Input("c", 2, 2), ad.IntInput("i", 2), ad.IntInput("j", 4, 2)}
 		got, want := program(seed, in, asLoops), program(seed, in, asSteps)
 		rng := rand.New(rand.NewPCG(seed, 3))
-		values := [][]float64{{rng.NormFloat64()}, {rng.NormFloat64(), rng.NormFloat64()}, nil, {float64(rng.IntN(2)), float64(rng.IntN(2))}}
+		values := [][]float64{{rng.NormFloat64()}, {rng.NormFloat64(), rng.NormFloat64()}, nil, {float64(rng.IntN(2)), float64(rng.IntN(2))}, {0, 1, 1, 1, 0, 0, 1, float64(rng.IntN(2))}}
 		for range 4 {
 			values[2] = append(values[2], 0.7*rng.NormFloat64())
 		}
@@ -383,7 +375,9 @@ func bound(p *ad.Program, in []*ad.Node, values [][]float64) ([][]float64, error
 				v[k] += float64(1 - run)
 			}
 			if in[i].IsInt() {
-				copy(s.InputInts(i), []int64{int64(values[i][0]), int64(values[i][1])})
+				for k, v := range values[i] {
+					s.InputInts(i)[k] = int64(v)
+				}
 			} else if err := s.Bind(i, v); err != nil {
 				return nil, err
 			}

@@ -24,11 +24,7 @@ func unrolled(step scanStep, init, xs []*ad.Node, steps int, s ad.ScanSettings) 
 		}
 		var x, y []*ad.Node
 		for _, v := range xs {
-			if v.IsInt() {
-				x = append(x, ad.Ints(rowsOfInts[v][2*at:2*at+2], 2))
-			} else {
-				x = append(x, ad.Index(v, 0, at))
-			}
+			x = append(x, ad.Index(v, 0, at))
 		}
 		carry, y = step(carry, x)
 		rows = append(rows, y)
@@ -307,4 +303,19 @@ func BenchmarkPendulum(b *testing.B) {
 			}
 		}
 	})
+}
+
+// Parts of an array of indices that lie together can be taken, as those of reals, so that a scan in parts takes indices.
+func TestScanOfIndicesInParts(t *testing.T) {
+	x, at := ad.Input("x", 3), ad.IntInput("at", 5, 2)
+	in, values := []*ad.Node{x, at}, [][]float64{{1, 2, 4}, {0, 1, 1, 2, 2, 0, 0, 0, 1, 1}}
+	for _, s := range []ad.ScanSettings{{}, {Every: 2}, {Every: 5}, {Every: 3, Reverse: true}} {
+		_, ys := ad.Scan(func(_, i []*ad.Node) (next, y []*ad.Node) { return nil, []*ad.Node{ad.Sum(ad.Gather(x, i[0], 0))} }, nil, []*ad.Node{at}, 5, s)
+		if got := results(t, way{64, ""}, ys, in, values)[0]; !slices.Equal(got, []float64{3, 6, 5, 2, 4}) {
+			t.Errorf("%+v: %v", s, got)
+		}
+	}
+	if _, err := ad.Compile([]*ad.Node{ad.Gather(x, ad.SliceStep(at, 0, 0, 5, 2), 0)}, ad.Settings{}); err == nil || !strings.Contains(err.Error(), "reorder them before") {
+		t.Error(err)
+	}
 }
