@@ -93,6 +93,8 @@ func (m *Model) declare(list *[]variable, name string, init Init, shape []int) *
 	switch {
 	case n.Err() != nil:
 		m.fail(n.Err())
+	case init == nil:
+		m.fail(fmt.Errorf("nn: parameter %q has no initial values: give an Init, such as Constant(0)", name))
 	case name == "" || slices.ContainsFunc(m.params, known) || slices.ContainsFunc(m.states, known):
 		m.fail(fmt.Errorf("nn: a parameter %q is declared twice, or has no name: give each layer a name of its own", name))
 	}
