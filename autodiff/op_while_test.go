@@ -153,3 +153,21 @@ func TestWhileOfManySteps(t *testing.T) {
 		t.Errorf("compiling took %d MB", (after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }
+
+// Wrong numbers of carries, and of elements, are mistakes that every result has.
+func TestMistakesOfLoops(t *testing.T) {
+	x := ad.Input("x")
+	same := func(c, _ []*ad.Node) (next, y []*ad.Node) { return c, c }
+	for _, next := range [][]*ad.Node{nil, {x, x}, {x, x, x}} { // three are as many as the loop has with its condition and its count
+		last, count := ad.While(func(c []*ad.Node) *ad.Node { return c[0] }, func([]*ad.Node) []*ad.Node { return next }, []*ad.Node{x}, 3)
+		if err := last[0].Err(); err == nil || count.Err() == nil || !strings.Contains(err.Error(), "carries: want 1") {
+			t.Errorf("%d carries: %v, %v", len(next), err, count.Err())
+		}
+	}
+	for _, every := range []int{0, 1 << 30} {
+		last, ys := ad.Scan(same, []*ad.Node{x}, nil, math.MaxInt, ad.ScanSettings{Every: every})
+		if err := ys[0].Err(); err == nil || last[0].Err() == nil || !strings.Contains(err.Error(), "can be counted") {
+			t.Errorf("every %d: %v, %v", every, err, last[0].Err())
+		}
+	}
+}
