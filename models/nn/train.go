@@ -66,12 +66,12 @@ type Training struct {
 
 	ClipNorm float64 // largest length of the gradient. Default: any
 	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are stored in 16 bits. It is halved after
-	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. Default: none.
+	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. At least 1. Default: none.
 	LossScale  float64
 	ScaleEvery int
 
 	// Validation are examples to judge by after each epoch. With Patience, training ends after that many epochs without a lower
-	// loss of these, and the network then has the parameters of the best epoch.
+	// loss of these, and the network then has the parameters of the best epoch: the last ones if no loss is a number.
 	Validation Source
 	Patience   int
 
