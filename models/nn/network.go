@@ -262,8 +262,8 @@ type trainer struct {
 // rates are the numbers that change from step to step: learning rate, number of the step, momentum.
 const rates = 3
 
-func (n *Network) trainer(t *Training) (*trainer, error) {
-	memory, err := optim.Buffers(t.Rule)
+func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
+	memory, err := optim.Buffers(t.Rule, cycles)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	gradient := joined(ad.Grad(scaled, own.nodes()...))
 	params, running, number := ad.Input("parameters", own.total), ad.Input("statistics", statistics.total), ad.Input("rates", rates)
 	u := optim.UpdateNodes{X: params, G: gradient, Rate: ad.Index(number, 0, 0), Step: ad.Index(number, 0, 1)}
-	if t.cycles() {
+	if cycles {
 		u.Momentum = ad.Index(number, 0, 2)
 	}
 	for range memory {

@@ -161,13 +161,17 @@ func (t *Training) defaults(n *Network, examples int) error {
 	return nil
 }
 
-// cycles reports whether the schedule sets the momentum.
-func (t *Training) cycles() bool {
+// cycles reports whether the schedule sets the momentum in one of so many steps; it looks at the first million.
+func (t *Training) cycles(steps int) bool {
 	if t.Schedule == nil {
 		return false
 	}
-	_, momentum := t.Schedule(t.LR, 0)
-	return !math.IsNaN(momentum)
+	for k := range min(steps, 1_000_000) {
+		if _, momentum := t.Schedule(t.LR, k); !math.IsNaN(momentum) {
+			return true
+		}
+	}
+	return false
 }
 
 // setup describes a run.
@@ -186,11 +190,12 @@ func (n *Network) Train(ctx context.Context, data Source, t Training) (*History,
 	if err := t.defaults(n, examples); err != nil {
 		return nil, err
 	}
-	tr, err := n.trainer(&t)
+	each := examples / n.settings.Batch
+	tr, err := n.trainer(&t, t.cycles(min(t.Epochs, 1_000_000)*min(each, 1_000_000)))
 	if err != nil {
 		return nil, err
 	}
-	r := &training{n: n, t: &t, tr: tr, data: data, examples: examples, start: time.Now(), each: examples / n.settings.Batch, rows: n.rows(n.settings.Batch)}
+	r := &training{n: n, t: &t, tr: tr, data: data, examples: examples, start: time.Now(), each: each, rows: n.rows(n.settings.Batch)}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -358,9 +363,6 @@ func (r *training) step() error {
 	rate, momentum := r.t.LR, math.NaN()
 	if r.t.Schedule != nil {
 		rate, momentum = r.t.Schedule(rate, r.s.Step)
-	}
-	if math.IsNaN(momentum) {
-		momentum = 0
 	}
 	k := r.tr.params
 	if err := st.SetInput(k+3+r.tr.memory, []float64{rate, float64(r.s.Step + 1), momentum}); err != nil {
