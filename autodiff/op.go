@@ -17,6 +17,9 @@ type Op struct {
 	// CUDA is the elementwise function as a C expression of x, y and z; Helper
 	// is C that must stand before it.
 	CUDA, Helper string
+	// Double says that a device computes in float64 also in programs in float32, as float
+	// would lose digits.
+	Double bool
 	// Smooth is false where the second derivative does not exist or is not
 	// checked: steps, comparisons, rounding.
 	Smooth bool
@@ -49,9 +52,12 @@ type Interval struct{ Lo, Hi float64 }
 type Unary struct {
 	Name string
 	// CPU is the function in Go, CUDA the same function as a C expression of x.
-	CPU    func(x float64) float64
-	CUDA   string
-	Helper string // C functions that CUDA calls
+	CPU  func(x float64) float64
+	CUDA string
+	// Helper holds the C functions of double that CUDA calls. In programs in float32 they become
+	// functions of float, unless Double says that these would lose digits.
+	Helper string
+	Double bool
 	// VJP returns the gradient of x from g, the gradient of y = f(x). Written
 	// with operations, it can be differentiated again. Nil means zero.
 	VJP    func(g, y, x *Node) *Node
@@ -67,6 +73,7 @@ type Binary struct {
 	CPU    func(x, y float64) float64
 	CUDA   string
 	Helper string
+	Double bool
 	// VJP returns the gradients in the broadcast shape; nil means zero.
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
 	Domain      Interval
@@ -83,6 +90,7 @@ type Ternary struct {
 	CPU    func(x, y, z float64) float64
 	CUDA   string
 	Helper string
+	Double bool
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval
 
@@ -122,7 +130,7 @@ func (op *Op) Eval(x ...float64) float64 {
 }
 
 func (d Unary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
+	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{Code: d.code, F1: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, y *Node, x []*Node) []*Node { return []*Node{d.VJP(g, y, x[0])} }
@@ -131,7 +139,7 @@ func (d Unary) define() *Op {
 }
 
 func (d Binary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
+	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy}}
 	if d.VJP != nil {
 		op.vjp = func(g, z *Node, x []*Node) []*Node {
@@ -143,7 +151,7 @@ func (d Binary) define() *Op {
 }
 
 func (d Ternary) define() *Op {
-	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Smooth: d.VJP != nil,
+	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{F3: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
@@ -160,7 +168,7 @@ func compiled(op *Op) *Op {
 		op.prim = &compiler.Op{Code: op.code, F2: op.f2, Kernel: op.kernel}
 	}
 	op.prim.Name, op.prim.Arity, op.prim.Kind = op.Name, op.Arity, op.kind
-	op.prim.C, op.prim.Helper, op.prim.Pure = op.CUDA, op.Helper, op.pure
+	op.prim.C, op.prim.Helper, op.prim.Double, op.prim.Pure = op.CUDA, op.Helper, op.Double, op.pure
 	op.prim.Define()
 	if op.run != nil {
 		cpu.Steps[op.prim] = op.run

@@ -24,6 +24,7 @@ func init() {
 		CPU:    special.LogI0eSlope,
 		CUDA:   "eu_log_i0e_slope(x)",
 		Helper: special.CUDABesselIe + special.CUDALogI0e,
+		Double: true, // I1/I0 - 1 cancels
 		VJP: func(g, y, x *Node) *Node { // 2b - b^2 - (1-b)/|x| for b = |y|
 			b := Abs(y)
 			rest := perX(Sub(Scalar(1), b), Abs(x), 0.5)

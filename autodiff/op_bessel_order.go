@@ -22,7 +22,7 @@ func init() {
 		}
 	}
 	besselIeOp = Binary{
-		Name: "log_bessel_i_scaled", CPU: special.LogBesselIScaled, CUDA: "eu_log_bessel_i(x, y)", Helper: helpers,
+		Name: "log_bessel_i_scaled", CPU: special.LogBesselIScaled, CUDA: "eu_log_bessel_i(x, y)", Helper: helpers, Double: true,
 		VJP: func(g, _, nu, x *Node) (dnu, dx *Node) {
 			return nil, Mul(g, apply(besselSlopeOp, nu, x))
 		},
@@ -30,7 +30,7 @@ func init() {
 	}.define()
 	besselIeOp.Sample = sample(besselIeOp)
 	besselSlopeOp = Binary{
-		Name: "log_bessel_i_slope", CPU: special.BesselSlope, CUDA: "eu_bessel_slope(x, y)", Helper: helpers,
+		Name: "log_bessel_i_slope", CPU: special.BesselSlope, CUDA: "eu_bessel_slope(x, y)", Helper: helpers, Double: true,
 		// With l = I'/I = slope + w/x: l' = 1 + nu^2/x^2 - l/x - l^2, and (w/x)' = -nu^2/(x^2 w).
 		VJP: func(g, y, nu, x *Node) (dnu, dx *Node) {
 			w := Hypot(nu, x)

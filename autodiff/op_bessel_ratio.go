@@ -13,7 +13,7 @@ var besselRatioOp *Op
 
 func init() {
 	besselRatioOp = Binary{
-		Name: "bessel_ratio", CPU: special.BesselRatio, CUDA: "eu_bessel_ratio(floor(x + x) * 0.5, y)", Helper: special.CUDABesselRatio,
+		Name: "bessel_ratio", CPU: special.BesselRatio, CUDA: "eu_bessel_ratio(floor(x + x) * 0.5, y)", Helper: special.CUDABesselRatio, Double: true, // a series with signs in turn
 		VJP: func(g, _, nu, x *Node) (dnu, dx *Node) {
 			return nil, Neg(Mul(g, Mul(x, BesselRatio(Shift(nu, 1), x))))
 		},

@@ -27,6 +27,7 @@ func betaCDFOp(m, n int) *Op {
 		CPU:    func(a, b, s float64) float64 { return special.LogIncomplete(special.LowerBeta, m, n, a, b, s) },
 		CUDA:   fmt.Sprintf("eu_incomplete(0, %d, %d, x, y, z)", m, n),
 		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete,
+		Double: true,
 		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
 			return Mul(g, apply(betaCDFOp(m+1, n), a, b, s)), Mul(g, apply(betaCDFOp(m, n+1), a, b, s)), Mul(g, betaHazard(m, n, a, b, s))
 		},

@@ -37,6 +37,7 @@ func gammaCDFOp(kind special.Incomplete, m int) *Op {
 		CPU:    func(a, x float64) float64 { return special.LogIncomplete(kind, m, 0, a, 1, x) },
 		CUDA:   fmt.Sprintf("eu_incomplete(%d, %d, 0, x, 1.0, y)", kind, m),
 		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete,
+		Double: true,
 		VJP: func(g, _, a, x *Node) (da, dx *Node) {
 			return Mul(g, apply(gammaCDFOp(kind, m+1), a, x)), Mul(g, gammaHazard(kind, m, a, x))
 		},

@@ -22,6 +22,7 @@ func init() {
 		CPU:    special.NegBinomialLogProb,
 		CUDA:   "eu_neg_binomial(x, y, z)",
 		Helper: special.CUDAStirling + special.CUDALog1pmx + special.CUDAPoissonDeviance + special.CUDAFactorialRest + special.CUDANegBinomial,
+		Double: true,
 		VJP: func(g, k, eta, phi *Node) (dk, deta, dphi *Node) {
 			mu := Exp(eta)
 			return nil, Mul(g, Div(Mul(phi, Sub(k, mu)), Add(mu, phi))), Mul(g, apply(negBinomialScoreOp, k, eta, phi))
@@ -33,6 +34,7 @@ func init() {
 		CPU:    special.NegBinomialScore,
 		CUDA:   "eu_neg_binomial_score(x, y, z)",
 		Helper: special.CUDAStirling + special.CUDALog1pmx + special.CUDADigamma + special.CUDANegBinomialScore,
+		Double: true,
 		// With n = k + phi and a = mu + phi.
 		VJP: func(g, k, eta, phi *Node) (dk, deta, dphi *Node) {
 			mu := Exp(eta)

@@ -29,6 +29,7 @@ func partialMomentOp(n int) *Op {
 		CPU:    func(nu, m float64) float64 { return special.LogPartialMoment(n, nu, m) },
 		CUDA:   fmt.Sprintf("eu_partial_moment(%d, x, y)", n),
 		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete + special.CUDAPartialMoment,
+		Double: true,
 		VJP: func(g, _, nu, m *Node) (dnu, dm *Node) {
 			return Mul(g, apply(partialMomentOp(n+1), nu, m)), Mul(g, partialSlope(n, nu, m))
 		},

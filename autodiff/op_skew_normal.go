@@ -24,6 +24,7 @@ func init() {
 		CPU:    special.SkewNormalLogCDF,
 		CUDA:   "eu_skew_normal(x, y)",
 		Helper: special.CUDAErfcx + special.CUDALogPhi + special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete + special.CUDASkewNormal,
+		Double: true,
 		VJP: func(g, y, z, alpha *Node) (dz, da *Node) {
 			q, a := Scale(-0.5, Square(z)), Shift(Square(alpha), 1)
 			dz = Exp(Sub(Add(q, LogPhi(Mul(alpha, z))), y))

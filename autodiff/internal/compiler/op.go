@@ -18,8 +18,9 @@ type Op struct {
 	// Pure says that calls of the operation with equal attributes, Obj included, and equal inputs are equal.
 	Pure bool
 	// C is the elementwise function as a C expression of x, y and z, for devices; Helper holds
-	// the C functions that it calls.
+	// the C functions of double that it calls, which become functions of float in programs in float32.
 	C, Helper string
+	Double    bool // whether devices compute it in float64 in such programs too
 }
 
 // Kind says how an operation works.

@@ -91,11 +91,11 @@ func (b *body) instruction(m compiler.Instruction, write bool) {
 		target = fmt.Sprintf("w%d", m.Dst.Buf)
 		fmt.Fprintf(&b.lines, "\t\tR %s;\n", target)
 	}
-	value := fmt.Sprintf("(R)(%s)", b.g.expression(m.Op))
+	value := fmt.Sprintf("(R)(%s)", b.g.inReals(m.Op, m.Op.C))
 	if m.Dst.Kind == compiler.InStep {
 		value = b.g.stored(m.Dst.Buf, value)
 	}
-	fmt.Fprintf(&b.lines, "\t\t{ R %s; %s = %s; }\n", strings.Join(given, ", "), target, value)
+	fmt.Fprintf(&b.lines, "\t\t{ %s %s; %s = %s; }\n", b.g.real(m.Op), strings.Join(given, ", "), target, value)
 	if m.Dst.Kind == compiler.InStep {
 		b.local[m.Dst.Buf] = target
 		if write {

@@ -30,3 +30,11 @@ func SetTilings(k int) (undo func()) {
 
 // Tilings is the number of ways to cut products.
 func Tilings() int { return len(tilings) }
+
+// SetLeastTile changes the number of rows and columns from which on convolutions are products in tiles, and returns
+// what undoes it.
+func SetLeastTile(n int) (undo func()) {
+	old := leastTile
+	leastTile = n
+	return func() { leastTile = old }
+}

@@ -81,7 +81,11 @@ func (g *generator) elements(l *compiler.Loop) []Launch {
 func gridOf(n, each, most int) int { return max(1, min((n+block*each-1)/(block*each), most)) }
 
 func (g *generator) begin(k Launch) {
-	g.printf(kernelStart+" void __launch_bounds__(%d) %s(R *const *__restrict__ buf, double *__restrict__ partial, int *__restrict__ fault) {\n", k.Block, k.Kernel)
+	bounds := number(k.Block)
+	if k.Resident > 0 {
+		bounds += ", " + number(k.Resident)
+	}
+	g.printf(kernelStart+" void __launch_bounds__(%s) %s(R *const *__restrict__ buf, double *__restrict__ partial, int *__restrict__ fault) {\n", bounds, k.Kernel)
 }
 
 func (g *generator) printf(format string, v ...any) { fmt.Fprintf(&g.text, format, v...) }

@@ -20,7 +20,7 @@ const moduleText = 48 << 10
 const kernelStart = `extern "C" __global__`
 
 // kernelName matches the declaration of a kernel.
-var kernelName = regexp.MustCompile(`__launch_bounds__\(\d+\) (\w+)\(`)
+var kernelName = regexp.MustCompile(`__launch_bounds__\([\d, ]+\) (\w+)\(`)
 
 // modules cuts the text of a program into texts that are compiled each for itself.
 func modules(text string) []string {

@@ -69,3 +69,24 @@ func TestRealCompilerTakesTilings(t *testing.T) {
 		undo()
 	}
 }
+
+func TestConvolutionsByThreads(t *testing.T) { convolutionParity(t, 8, 1<<30) }
+
+// Products of convolutions are timed like others.
+func TestTunedConvolutions(t *testing.T) {
+	pretend.Shared(t)
+	defer cuda.SetTunedProduct(1)()
+	outs, in, values := convolvedGraph(convolutions[1:3])
+	sameOn(t, ad.CUDA{Strict: true, Tune: true, OwnKernels: true}, outs, in, values, map[int]float64{32: 2e-6})
+}
+
+// NVIDIA's compiler takes the kernels of convolutions in tiles.
+func TestRealCompilerTakesConvolutions(t *testing.T) {
+	c := realCompiler(t)
+	pretend.Shared(t)
+	defer cuda.SetLeastTile(1)()
+	outs, _, _ := convolvedGraph(convolutions)
+	for _, bits := range both {
+		taken(t, c, rtc.Target{Major: 7, Minor: 5}, outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
+	}
+}

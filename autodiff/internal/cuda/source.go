@@ -11,15 +11,15 @@ import (
 )
 
 // prelude stands before all kernels. R is the type of reals. NVRTC has no headers, so that the
-// constants of math.h are made of their bits.
+// constants of math.h, which are of type float, are made of their bits.
 const prelude = `#ifdef __CUDACC_RTC__
 #pragma nv_diag_suppress 177 // what a kernel declares and does not use
 #endif
 #ifndef INFINITY
-#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#define INFINITY __int_as_float(0x7f800000)
 #endif
 #ifndef NAN
-#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#define NAN __int_as_float(0x7fc00000)
 #endif
 typedef long long index_t;
 __shared__ double room[256]; // partial results of a block; kernels that do not use it have none
@@ -47,9 +47,10 @@ type Source struct {
 
 // Launch is one kernel and its geometry in one dimension, or a call of one of NVIDIA's libraries.
 type Launch struct {
-	Kernel string
-	Grid   int // number of blocks
-	Block  int // threads of a block
+	Kernel   string
+	Grid     int // number of blocks
+	Block    int // threads of a block
+	Resident int // blocks that a multiprocessor is to hold at once, for which the compiler saves registers; 0 for as many as come
 	// Library makes the call, on arrays that at finds; nil for a kernel.
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 	Waits   bool // whether the call may wait for the device, which no capture allows
@@ -160,10 +161,11 @@ func (g *generator) name(kind string) string {
 	return fmt.Sprintf("eu_%s_%d", kind, g.kernels)
 }
 
-// help adds the helper functions of an operation that are not there yet. Long ones stay functions: in
+// help adds the helper functions of an operation that are not there yet, in the type in which it is
+// computed: one function may be there for both float and double. Long ones stay functions: in
 // line they make NVIDIA's compiler take minutes for a loop of many operations, in calls seconds.
 func (g *generator) help(op *compiler.Op) {
-	for _, f := range strings.SplitAfter(op.Helper, "\n}\n") {
+	for _, f := range strings.SplitAfter(g.inReals(op, op.Helper), "\n}\n") {
 		if !g.known[f] {
 			g.known[f] = true
 			kind := "static inline __device__"
@@ -175,16 +177,27 @@ func (g *generator) help(op *compiler.Op) {
 	}
 }
 
-// literal matches a number that C takes for a double.
-var literal = regexp.MustCompile(`\b(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)\b`)
+var doubleType = regexp.MustCompile(`\bdouble\b`)
 
-// expression returns the C expression of an operation in the precision of the generator: its
-// numbers become reals, so that no overload of a function is ambiguous.
-func (g *generator) expression(op *compiler.Op) string {
-	if g.precision == 64 {
-		return op.C
+// literal matches a number that C takes for a double.
+var literal = regexp.MustCompile(`\b(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)`)
+
+// real returns the type in which an operation is computed.
+func (g *generator) real(op *compiler.Op) string {
+	if op.Double {
+		return "double"
 	}
-	return literal.ReplaceAllString(op.C, "R($1)")
+	return "R"
+}
+
+// inReals returns C text of an operation, which is written for double, in the type in which the operation
+// is computed. Numbers become reals too: no overload of a function is ambiguous, and nothing is
+// computed in double.
+func (g *generator) inReals(op *compiler.Op, text string) string {
+	if g.precision == 64 || op.Double {
+		return text
+	}
+	return doubleType.ReplaceAllString(literal.ReplaceAllString(text, "R($1)"), "R")
 }
 
 // number writes an integer for C.

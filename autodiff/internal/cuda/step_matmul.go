@@ -18,6 +18,20 @@ type product struct {
 	places       []int64 // positions of both matrices of each batch
 	place        string  // the same on the device
 	parts, share int     // parts into which the sums are cut, and the length of one
+
+	// Of a product in tiles: what tells it apart where it is timed, C text that declares what the factors use of a
+	// batch, the factors, and the position of element (i, j) of the result of a batch.
+	name  string
+	shape []int
+	open  string
+	a, b  factor
+	at    string
+}
+
+// factor is a matrix whose elements a product in tiles reads, in memory or computed.
+type factor struct {
+	element func(row, column string) string // C expression of an element
+	along   bool                            // whether neighbours in memory are terms of one sum
 }
 
 // MatMul multiplies matrices batch by batch. Sums are in the precision of the program, in the order of
@@ -40,7 +54,7 @@ func MatMul(s *Step) bool {
 	case x.m == 1 || x.n == 1:
 		x.columns()
 	default:
-		x.tiles()
+		x.matrices()
 	}
 	return true
 }
@@ -176,125 +190,26 @@ func (x *product) columns() {
 	x.join()
 }
 
-// strip is the length of the strips of both matrices that a block has in shared memory at a time.
-const strip = 8
-
-// tiling is how a block computes a part of a product: edge x edge threads, each of which has quads x
-// quads groups of 4 x 4 elements.
-type tiling struct{ edge, quads int }
-
-func (t tiling) size() int { return t.edge * t.quads * 4 }
-
-// Ways to cut a product: a thread has 16 or 64 elements, a block 32 x 32, 64 x 64 or 128 x 128.
-var smallTiling, middleTiling, largeTiling = tiling{8, 1}, tiling{16, 1}, tiling{16, 2}
-
-// tiling chooses large parts where there are enough of them: each element that is read serves as many
-// products as the part is wide.
-func (x *product) tiling() tiling {
-	count := func(t tiling) int {
-		return (x.m + t.size() - 1) / t.size() * ((x.n + t.size() - 1) / t.size()) * x.batches
-	}
-	switch {
-	case x.s.g.precision == 32 && min(x.m, x.n) > 64 && count(largeTiling) >= 64:
-		return largeTiling
-	case min(x.m, x.n) > 32:
-		return middleTiling
-	}
-	return smallTiling
-}
-
-// tiles makes the kernel of a product of matrices. Strips of both are in shared memory twice, so that
-// the next one is fetched while the last one is used.
-func (x *product) tiles() {
-	s, t := x.s, x.tiling()
-	blocks := func() (rows, columns int) { return (x.m + t.size() - 1) / t.size(), (x.n + t.size() - 1) / t.size() }
-	rows, columns := blocks()
-	// How sums are cut does not depend on what was chosen by timing: the bits are the same.
-	x.split(rows*columns*x.batches, 128, 256)
-	if x.m*x.n*x.depth*x.batches >= tunedProduct {
-		s.g.products = append(s.g.products, tunable{job: s.job, name: fmt.Sprintf("matmul %v %v %v", x.ta, x.tb, s.g.tf32), shape: []int{x.batches, x.m, x.n, x.depth}})
-		if chosen, ok := s.g.tiles[s.job]; ok {
-			t = chosen
-			rows, columns = blocks()
-		}
-	}
-	size, threads := t.size(), t.edge*t.edge
-	jobs := rows * columns * x.batches * x.parts
-	l := Launch{Kernel: s.g.name("matmul"), Grid: max(1, min(jobs, 1<<16)), Block: threads}
-	s.Shared("quad", "struct alignas(16) eu_quad { R v[4]; };\n")
-	s.Shared(fmt.Sprint("strips", size), fmt.Sprintf("alignas(16) __shared__ R sa%[1]d[2][%[2]d][%[3]d], sb%[1]d[2][%[2]d][%[3]d];\n", size, strip, size+4))
-	each := strip * size / threads // elements of each strip that a thread fetches
-	element := func(transposed bool, row, column string, ld, length int) string {
-		if transposed {
-			row, column = column, row
-		}
-		return "(" + wide(length) + ")(" + row + ") * " + number(ld) + " + (" + column + ")"
-	}
-	// The position of element e of a strip, so that neighbouring threads read neighbouring elements.
-	where := func(alongStrip bool) string {
-		if alongStrip {
-			return fmt.Sprintf("p = e %% %[1]d, q = e / %[1]d", strip)
-		}
-		return fmt.Sprintf("p = e / %[1]d, q = e %% %[1]d", size)
-	}
-	factor := func(at string) string { return at }
-	if s.g.tf32 {
-		factor = func(at string) string { return "eu_tf32(" + at + ")" }
-	}
-	fetch := fmt.Sprintf(`		for (int k = 0; k < %[1]d; k++) {
-			int e = threadIdx.x + k * %[2]d, %[3]s;
-			na[k] = i0 + q < %[4]s && p0 + p < to ? R(%[5]s) : R(0);
-		}
-		for (int k = 0; k < %[1]d; k++) {
-			int e = threadIdx.x + k * %[2]d, %[6]s;
-			nb[k] = j0 + q < %[7]s && p0 + p < to ? R(%[8]s) : R(0);
-		}`, each, threads, where(!x.ta), number(x.m), factor("a["+element(x.ta, "i0 + q", "p0 + p", x.lda, x.m*x.depth)+"]"), where(x.tb), number(x.n), factor("b["+element(x.tb, "p0 + p", "j0 + q", x.ldb, x.n*x.depth)+"]"))
-	put := fmt.Sprintf(`		for (int k = 0; k < %[1]d; k++) {
-			int e = threadIdx.x + k * %[2]d, %[3]s;
-			sa%[5]d[side][p][q] = na[k];
-		}
-		for (int k = 0; k < %[1]d; k++) {
-			int e = threadIdx.x + k * %[2]d, %[4]s;
-			sb%[5]d[side][p][q] = nb[k];
-		}`, each, threads, where(!x.ta), where(x.tb), size)
-	s.Begin(l)
-	s.Printf("	const index_t *place = %s;\n	int ty = threadIdx.x / %[2]d, tx = threadIdx.x %% %[2]d;\n", x.place, t.edge)
-	s.Printf("	for (index_t job = blockIdx.x; job < %s; job += gridDim.x) {\n", number(jobs))
-	s.Printf("	index_t part = job / %[1]d, cut = job %% %[1]d, batch = part / %[2]s;\n", x.parts, number(rows*columns))
-	s.Printf("	int i0 = (int)(part %% %[1]s / %[2]s) * %[3]d, j0 = (int)(part %% %[2]s) * %[3]d;\n", number(rows*columns), number(columns), size)
-	s.Printf("	const auto *a = in0 + place[2 * batch]; const auto *b = in1 + place[2 * batch + 1];\n")
-	s.Printf("	int p0 = (int)cut * %[1]s, to = p0 + %[1]s < %[2]s ? p0 + %[1]s : %[2]s, side = 0;\n", number(x.share), number(x.depth))
-	s.Printf("	R sum[%[1]d][%[1]d] = {}, na[%[2]d], nb[%[2]d];\n	__syncthreads();\n	{\n%[3]s\n%[4]s\n	}\n	__syncthreads();\n", 4*t.quads, each, fetch, put)
-	s.Printf(`	for (p0 += %[1]d;; p0 += %[1]d) {
-		bool more = p0 < to;
-		if (more) {
-%[2]s
-		}
-		#pragma unroll
-		for (int p = 0; p < %[1]d; p++) {
-			eu_quad x[%[3]d], y[%[3]d];
-			for (int h = 0; h < %[3]d; h++) {
-				x[h] = *(const eu_quad *)&sa%[4]d[side][p][4 * ty + %[5]d * h];
-				y[h] = *(const eu_quad *)&sb%[4]d[side][p][4 * tx + %[5]d * h];
+// matrices makes the kernel of a product of two matrices in memory.
+func (x *product) matrices() {
+	element := func(of string, transposed bool, ld, length int) func(row, column string) string {
+		return func(row, column string) string {
+			if transposed {
+				row, column = column, row
 			}
-			for (int r = 0; r < %[6]d; r++)
-				for (int c = 0; c < %[6]d; c++) sum[r][c] = fma(x[r / 4].v[r %% 4], y[c / 4].v[c %% 4], sum[r][c]);
-		}
-		if (!more) break;
-		side = 1 - side;
-%[7]s
-		__syncthreads();
-	}
-	for (int r = 0; r < %[6]d; r++)
-		for (int c = 0; c < %[6]d; c++) {
-			int i = i0 + 4 * ty + r / 4 * %[5]d + r %% 4, j = j0 + 4 * tx + c / 4 * %[5]d + c %% 4;
-			if (i < %[8]s && j < %[9]s) %[10]s
+			at := of + "[(" + wide(length) + ")(" + row + ") * " + number(ld) + " + (" + column + ")]"
+			if x.s.g.tf32 {
+				return "eu_tf32(" + at + ")"
+			}
+			return at
 		}
 	}
-}
-
-`, strip, fetch, t.quads, size, 4*t.edge, 4*t.quads, put, number(x.m), number(x.n), x.store(fmt.Sprintf("((batch * %s + i) * %s + j)", number(x.m), number(x.n)), "sum[r][c]"))
-	x.join()
+	x.name, x.shape = fmt.Sprintf("matmul %v %v %v", x.ta, x.tb, x.s.g.tf32), []int{x.batches, x.m, x.n, x.depth}
+	x.open = "const index_t *place = " + x.place + "; const auto *a = in0 + place[2 * batch]; const auto *b = in1 + place[2 * batch + 1];"
+	x.a = factor{element("a", x.ta, x.lda, x.m*x.depth), !x.ta}
+	x.b = factor{element("b", x.tb, x.ldb, x.n*x.depth), x.tb}
+	x.at = fmt.Sprintf("((batch * %s + i) * %s + j)", number(x.m), number(x.n))
+	x.tiles()
 }
 
 // wide returns the type of positions among n elements.

@@ -1,5 +1,8 @@
 package special
 
+// Helpers are C functions of double. In programs in float32 the generator of kernels makes them functions of float,
+// unless their operation says Double: where the two types need different numbers, sizeof(x) tells them apart.
+
 const CUDASphJ1 = `
 __device__ double eu_sph_j1(double x) {
 	if (fabs(x) > 1.0) return (sin(x) / x - cos(x)) / x;
@@ -20,8 +23,8 @@ __device__ double eu_floor_mod(double x, double y) {
 const CUDAErfcx = `
 __device__ double eu_erfcx(double x) {
 	if (x < -27.0) return INFINITY;
-	if (x > 25.0) {
-		double s = 1.0, q = 1.0 / (2.0 * x * x);
+	if (x > (sizeof(x) == 4 ? 8.0 : 25.0)) { // exp(x^2) has no number in float above 9.4
+		double s = 1.0, q = 1.0 / x / (2.0 * x);
 		for (double k = 11.0; k >= 1.0; k -= 2.0) s = 1.0 - k * q * s;
 		return s / (x * 1.7724538509055160273);
 	}
@@ -41,7 +44,7 @@ __device__ double eu_log_phi(double x) {
 const CUDAErfinv = `
 __device__ double eu_erfinv(double x) {
 	double a = fabs(x);
-	if (!(a < 1.0)) return a == 1.0 ? copysign(INFINITY, x) : NAN;
+	if (!(a < 1.0)) return a == 1.0 ? (x < 0.0 ? -INFINITY : INFINITY) : NAN;
 	double l = log((1.0 - a) * (1.0 + a)), t = 4.3307467508 + 0.5 * l;
 	double y = sqrt(sqrt(t * t - l / 0.147) - t);
 	for (int i = 0; i < 4; i++) {
@@ -55,15 +58,15 @@ __device__ double eu_erfinv(double x) {
 
 const CUDADigamma = `
 __device__ double eu_digamma_pos(double x) {
-	double s = 0.0;
-	for (; x < 10.0; x += 1.0) s -= 1.0 / x;
+	double s = 0.0, enough = sizeof(x) == 4 ? 4.0 : 10.0;
+	for (; x < enough; x += 1.0) s -= 1.0 / x;
 	double q = 1.0 / (x * x);
 	double tail = q * (1. / 12 - q * (1. / 120 - q * (1. / 252 - q * (1. / 240 - q * (1. / 132 - q * (691. / 32760 - q / 12))))));
 	return s + log(x) - 0.5 / x - tail;
 }
 __device__ double eu_digamma(double x) {
 	if (x <= 0.0 && x == floor(x)) return NAN;
-	if (x < 0.0) return eu_digamma_pos(1.0 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * x);
+	if (x < 0.0) return eu_digamma_pos(1.0 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * (x - rint(x)));
 	return eu_digamma_pos(x);
 }
 `
@@ -75,8 +78,8 @@ __device__ double eu_polygamma_pos(int n, double x) {
 	for (int k = 2; k <= n; k++) f *= k;
 	for (; x < 12.0; x += 1.0) sum += pow(x, -s);
 	double b[8] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000., 1. / 74724249600., -3617. / 10670622842880000.};
-	double p = pow(x, -s), t = s * p / x;
-	sum += p * x / (s - 1.0) + 0.5 * p;
+	double p = pow(x, 1.0 - s), t = s * p / (x * x);
+	sum += p / (s - 1.0) + 0.5 * p / x;
 	for (int k = 0; k < 8; k++) {
 		sum += b[k] * t;
 		t *= (s + 2.0 * k + 1.0) * (s + 2.0 * k + 2.0) / (x * x);
@@ -86,23 +89,23 @@ __device__ double eu_polygamma_pos(int n, double x) {
 __device__ double eu_polygamma(int n, double x) {
 	if (x > 0.0) return eu_polygamma_pos(n, x);
 	if (n != 1 || x == floor(x)) return NAN;
-	double s = sin(3.14159265358979323846 * x);
+	double s = sin(3.14159265358979323846 * (x - rint(x)));
 	return 9.86960440108935861883 / (s * s) - eu_polygamma_pos(1, 1.0 - x);
 }
 `
 
 const CUDABesselIe = `
 __device__ double eu_bessel_ie(int n, double x) {
-	double t = 1.0, s = 1.0;
+	double t = 1.0, s = 1.0, least = sizeof(x) == 4 ? 1e-9 : 1e-17;
 	if (x > 20.0) {
-		for (double k = 1.0; k < 40.0 && fabs(t) > 1e-17; k += 1.0) {
+		for (double k = 1.0; k < 40.0 && fabs(t) > least; k += 1.0) {
 			t *= -(4.0 * n * n - (2.0 * k - 1.0) * (2.0 * k - 1.0)) / (k * 8.0 * x);
 			s += t;
 		}
 		return s / sqrt(6.28318530717958647693 * x);
 	}
 	double q = x * x / 4.0;
-	for (double k = 1.0; t > 1e-17 * s; k += 1.0) {
+	for (double k = 1.0; t > least * s; k += 1.0) {
 		t *= q / (k * (k + n));
 		s += t;
 	}

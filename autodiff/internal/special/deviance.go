@@ -16,14 +16,24 @@ func PoissonDeviance(k, m float64) float64 {
 
 // LogFactorialRest returns log Gamma(k+1) - (k log k - k).
 func LogFactorialRest(k float64) float64 {
-	if k < 1e-3 { // Stirling's error would be large
-		if k == 0 {
-			return 0
+	switch {
+	case k == 0:
+		return 0
+	case k < 1e-3: // Stirling's error would be large, and k+1 rounded: the power series of log Gamma(1+k)
+		series := 0.0
+		for i := len(logGammaSeries) - 1; i >= 0; i-- {
+			series = k * (logGammaSeries[i] - series)
 		}
-		return Lgamma(k+1) - k*math.Log(k) + k
+		return k * (oneLessEuler - math.Log(k) + series)
 	}
 	return StirlingError(0, k) + 0.5*math.Log(2*math.Pi*k)
 }
+
+// logGammaSeries holds zeta(n)/n, n = 2...: log Gamma(1+k) = -gamma k + zeta(2)/2 k^2 - zeta(3)/3 k^3 + ...
+var logGammaSeries = [...]float64{0.822467033424113218, 0.400685634386531428, 0.270580808427784548, 0.207385551028673985, 0.169557176997408190, 0.144049896768846118}
+
+// oneLessEuler is 1 less Euler's constant.
+const oneLessEuler = 0.422784335098467139
 
 const CUDALog1pmx = `
 __device__ double eu_log1pmx(double y) {
@@ -37,15 +47,22 @@ __device__ double eu_log1pmx(double y) {
 const CUDAPoissonDeviance = `
 __device__ double eu_poisson_deviance(double k, double m) {
 	double d = m - k;
-	if (k == 0.0 || m > 1.7976931348623157e308) return m;
+	if (k == 0.0 || m == INFINITY) return m;
 	if (fabs(d) < 0.4 * k) return -k * eu_log1pmx(d / k);
-	return k * (log(k) - log(m)) + d;
+	double r = k / m;
+	return k * (r > 1e-30 && r < 1e30 ? log(r) : log(k) - log(m)) + d;
 }
 `
 
+// CUDAFactorialRest is LogFactorialRest in C, with the power series of log Gamma(1+k) where k is small.
 const CUDAFactorialRest = `
 __device__ double eu_log_factorial_rest(double k) {
-	if (k < 1e-3) return k == 0.0 ? 0.0 : lgamma(k + 1.0) - k * log(k) + k;
+	if (k == 0.0) return 0.0;
+	if (k < (sizeof(k) == 4 ? 0.1 : 1e-3)) {
+		double zeta[6] = {0.822467033424113218, 0.400685634386531428, 0.270580808427784548, 0.207385551028673985, 0.169557176997408190, 0.144049896768846118}, s = 0.0;
+		for (int i = 5; i >= 0; i--) s = k * (zeta[i] - s);
+		return k * (0.422784335098467139 - log(k) + s);
+	}
 	return eu_stirling_error(0, k) + 0.5 * log(6.28318530717958647693 * k);
 }
 `

@@ -41,7 +41,7 @@ __device__ double eu_log_phi_diff(double a, double b) {
 	}
 	if (isinf(a)) return eu_log_phi(b);
 	double h = (b - a) / 2.0, m = (a + b) / 2.0, r;
-	if (h * (1.0 + fabs(m)) < 1e-2) {
+	if (h * (1.0 + fabs(m)) < (sizeof(h) == 4 ? 0.25 : 1e-2)) {
 		double q = h * h, m2 = m * m;
 		double bend = q / 6.0 * (m2 - 1.0) + q * q / 120.0 * (m2 * m2 - 6.0 * m2 + 3.0) + q * q * q / 5040.0 * (m2 * m2 * m2 - 15.0 * m2 * m2 + 45.0 * m2 - 15.0);
 		return log(2.0 * h) - m2 / 2.0 - 0.91893853320467274178 + log1p(bend);

@@ -13,7 +13,7 @@ func Digamma(x float64) float64 {
 		return math.NaN()
 	}
 	if x < 0 {
-		return Digamma(1-x) - math.Pi/math.Tan(math.Pi*x)
+		return Digamma(1-x) - math.Pi/math.Tan(math.Pi*sinceInteger(x))
 	}
 	s := 0.0
 	for ; x < 10; x++ {
@@ -24,12 +24,16 @@ func Digamma(x float64) float64 {
 	return s + math.Log(x) - 0.5/x - tail
 }
 
+// sinceInteger returns what x has above the nearest integer: it is exact, so that poles are
+// where they should be, which rounding of pi x moves.
+func sinceInteger(x float64) float64 { return x - math.RoundToEven(x) }
+
 // Polygamma is (-1)^(n+1) n! zeta(n+1, x) for x > 0 (A&S 6.4.10); trigamma of
 // negative x by reflection (6.4.7).
 func Polygamma(n int, x float64) float64 {
 	if x <= 0 {
 		if n == 1 && x != math.Floor(x) {
-			s := math.Sin(math.Pi * x)
+			s := math.Sin(math.Pi * sinceInteger(x))
 			return math.Pi*math.Pi/(s*s) - Polygamma(1, 1-x)
 		}
 		return math.NaN()

@@ -49,8 +49,21 @@ func stirlingStep(n int, x float64) float64 {
 // stirlingSeries holds B(2k)/(2k (2k-1)), k = 1...
 var stirlingSeries = [...]float64{1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156, -3617. / 122400}
 
+// CUDAStirling is StirlingError in C. The step is, for x from 1 on, where float would lose digits, the series
+// z^2/3 + z^4/5 + ... of z = 1/(2x+1), whose n-th derivative multiplies z^k by (-2z)^n k (k+1) ... (k+n-1).
 const CUDAStirling = `
 __device__ double eu_stirling_step(int n, double x) {
+	if (x >= 1.0) {
+		double z = 1.0 / (2.0 * x + 1.0), t = 1.0, s = 0.0, least = sizeof(x) == 4 ? 1e-9 : 1e-17;
+		for (int i = 0; i < n; i++) t *= -2.0 * z;
+		for (double k = 2.0, u = INFINITY; fabs(u) > least * fabs(s); k += 2.0) {
+			t *= z * z;
+			u = t / (k + 1.0);
+			for (int i = 0; i < n; i++) u *= k + i;
+			s += u;
+		}
+		return s;
+	}
 	if (n == 0) return (x + 0.5) * log1p(1.0 / x) - 1.0;
 	if (n == 1) return log1p(1.0 / x) - (x + 0.5) / (x * (x + 1.0));
 	double p = 1.0 / (x + 1.0), q = 1.0 / x;
@@ -62,8 +75,8 @@ __device__ double eu_stirling_step(int n, double x) {
 }
 __device__ double eu_stirling_error(int n, double x) {
 	if (!(x > 0.0)) return n == 0 && x == 0.0 ? INFINITY : NAN;
-	double moved = 0.0, sum = 0.0;
-	for (; x < 10.0; x += 1.0) moved += eu_stirling_step(n, x);
+	double moved = 0.0, sum = 0.0, enough = sizeof(x) == 4 && n < 6 ? 4.0 + n : 10.0;
+	for (; x < enough; x += 1.0) moved += eu_stirling_step(n, x);
 	double b[8] = {1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156, -3617. / 122400};
 	for (int k = 7; k >= 0; k--) {
 		double c = b[k];

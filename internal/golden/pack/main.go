@@ -29,7 +29,7 @@ var packed = map[string][]string{
 		"morph/*.npz", "morph/gA_euler3.h5", "morph/gA_euler3_XYZ.h5", "morph/gT_2d.h5", "morph/gV_vector2.h5"},
 	"spectra": {"README.md", "batch", "ccf", "chain", "chisq", "desi", "fit", "library", "misc", "nn", "posterior", "resolution", "spline",
 		"triangulation", "vsini"},
-	"xpcs": {"README.md", "analysis", "calibration", "correlator", "device", "g2fit", "hdf5", "logdensity", "mask", "numerics", "partition", "posterior", "qmap"},
+	"xpcs": {"README.md", "analysis", "calibration", "correlator", "device", "g2fit", "hdf5", "logdensity", "mask", "numerics", "partition", "posterior", "qmap", "twotime"},
 }
 
 func main() {

@@ -1,0 +1,73 @@
+package twotime
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// Data is measured two-time correlations: for each angle of the setup a matrix (frames, frames), row-major, of which the pairs i < j
+// are used. Entries that are not finite are left out.
+type Data struct {
+	Setup transport.Setup
+	C2    [][]float64
+	Sigma [][]float64 // standard deviations, likewise; nil: 1 everywhere
+	Band  int         // how far from the diagonal entries are left out beside it. Default 0
+}
+
+// check returns what is wrong with the data.
+func (d *Data) check() error {
+	if err := d.Setup.Check(); err != nil {
+		return err
+	}
+	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
+	if len(d.C2) != angles || d.Sigma != nil && len(d.Sigma) != angles {
+		return fmt.Errorf("twotime: %d matrices and %d of their errors for %d angles: want one for each", len(d.C2), len(d.Sigma), angles)
+	}
+	if d.Band < 0 || d.Band > n-2 {
+		return fmt.Errorf("twotime: a band of %d beside the diagonal of %d frames: want 0 to %d", d.Band, n, n-2)
+	}
+	for k := range d.C2 {
+		if len(d.C2[k]) != n*n || d.Sigma != nil && len(d.Sigma[k]) != n*n {
+			return fmt.Errorf("twotime: the matrix of angle %d has %d entries: want %d x %d", k, len(d.C2[k]), n, n)
+		}
+	}
+	if d.Points() == 0 {
+		return errors.New("twotime: no entry is finite and has an error above 0")
+	}
+	return nil
+}
+
+// weight returns the weight of an entry, 0 if it is not used.
+func (d *Data) weight(angle, i, j int) float64 {
+	n := len(d.Setup.Times)
+	if j-i <= d.Band {
+		return 0
+	}
+	at := i*n + j
+	sigma := 1.0
+	if d.Sigma != nil {
+		sigma = d.Sigma[angle][at]
+	}
+	if v := d.C2[angle][at]; math.IsNaN(v) || math.IsInf(v, 0) || !(sigma > 0) || math.IsInf(sigma, 1) {
+		return 0
+	}
+	return 1 / sigma
+}
+
+// Points returns the number of entries that are used.
+func (d *Data) Points() (count int) {
+	n := len(d.Setup.Times)
+	for k := range d.C2 {
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if d.weight(k, i, j) > 0 {
+					count++
+				}
+			}
+		}
+	}
+	return count
+}

@@ -1,0 +1,512 @@
+package twotime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// Scaling says how contrast and offset depend on the angle.
+type Scaling string
+
+const (
+	Individual Scaling = "individual" // of each angle by itself
+	Averaged   Scaling = "averaged"   // the same for all
+	Fourier    Scaling = "fourier"    // a constant, cos phi, sin phi, cos 2 phi and sin 2 phi
+	Constant   Scaling = "constant"   // given
+)
+
+// Settings are the settings of a fit. The zero value is the default, but for Start.
+type Settings struct {
+	Scaling          Scaling      // Default Individual
+	Contrast, Offset []float64    // of each angle, for Constant
+	Start            []float64    // of the parameters of the motion, in the order of Setup.Names
+	Fixed            []string     // parameters that stay at Start
+	Bounds           [][2]float64 // of the parameters of the motion; nil: none
+	Threads          int          // Default 1
+	MaxEvaluations   int          // passes over the data. Default: as optim.Settings
+}
+
+// Fit is a least-squares fit.
+type Fit struct {
+	Names []string  // coefficients of contrast and offset, then the free parameters of the motion
+	X, SD []float64 // SD are those of independent entries with the errors given
+	Cov   []float64 // row-major
+	Theta []float64 // all parameters of the motion
+	// Contrast and Offset of each angle.
+	Contrast, Offset []float64
+	SSQ              float64 // weighted sum of squares, each pair once
+	Points           int
+	Passes           int // over the data
+	Status           optim.Status
+	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within the measurement; nil if they have. See
+	// transport.Setup.Domain.
+	Outside error
+}
+
+// fitter is a fit that is being made.
+type fitter struct {
+	*sums
+	s      Settings
+	ctx    context.Context
+	names  []string    // parameters of the motion
+	free   []int       // those that are fitted
+	basis  [][]float64 // of contrast and of offset: a row for each angle; nil for Constant
+	passes int
+}
+
+// FitLeastSquares fits the data from Settings.Start.
+func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
+	if err := given.Args("twotime.FitLeastSquares", "ctx", ctx); err != nil {
+		return nil, err
+	}
+	if s.Scaling == "" {
+		s.Scaling = Individual
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	f := &fitter{s: s, ctx: ctx}
+	if err := f.prepare(&d); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.sums, err = newSums(&d, max(1, s.Threads)); err != nil {
+		return nil, err
+	}
+	p := &optim.Problem{M: len(f.free) + 1, N: len(f.free)}
+	names := d.Setup.Names()
+	for _, k := range f.free {
+		if isRate(names[k]) && !(s.Start[k] > 0) {
+			return nil, fmt.Errorf("twotime: %s starts at %g: want it above 0, or hold it fixed", names[k], s.Start[k])
+		}
+		p.Names, p.Start = append(p.Names, names[k]), append(p.Start, f.inner(k, s.Start[k]))
+		if s.Bounds != nil {
+			p.Lower, p.Upper = append(p.Lower, f.inner(k, s.Bounds[k][0])), append(p.Upper, f.inner(k, s.Bounds[k][1]))
+		}
+	}
+	p.Residual = func(r, x []float64) error {
+		var domain *transport.DomainError
+		root, err := f.projected(x)
+		if errors.As(err, &domain) {
+			for i := range r {
+				r[i] = math.NaN()
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n := len(f.free)
+		for i := range r {
+			r[i] = root[i*(n+1)+n]
+		}
+		return nil
+	}
+	p.Jacobian = func(j, x []float64) error {
+		root, err := f.projected(x)
+		if err != nil {
+			return err
+		}
+		n := len(f.free)
+		for k := range n {
+			scale := 1.0
+			if isRate(p.Names[k]) {
+				scale = math.Exp(x[k])
+			}
+			for i := range n + 1 {
+				j[k*(n+1)+i] = scale * root[i*(n+1)+k]
+			}
+		}
+		return nil
+	}
+	if err := d.Setup.Domain(s.Start); err != nil {
+		return nil, fmt.Errorf("twotime: the start: %w", err)
+	}
+	found, err := optim.LeastSquares(ctx, p, optim.Settings{MaxEvaluations: s.MaxEvaluations})
+	if err != nil {
+		return nil, err
+	}
+	return f.finish(found)
+}
+
+// prepare checks the settings and makes the basis of contrast and offset.
+func (f *fitter) prepare(d *Data) error {
+	s, names := f.s, d.Setup.Names()
+	f.names = names
+	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
+		return fmt.Errorf("twotime: %d starts and %d bounds for the parameters %v: want one for each", len(s.Start), len(s.Bounds), names)
+	}
+	for _, name := range s.Fixed {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("twotime: no parameter %q to hold fixed: there are %v", name, names)
+		}
+	}
+	for k, name := range names {
+		if !slices.Contains(s.Fixed, name) {
+			f.free = append(f.free, k)
+		}
+	}
+	angles := len(d.Setup.Angles)
+	for _, phi := range d.Setup.Angles {
+		var row []float64
+		switch s.Scaling {
+		case Individual:
+			row = make([]float64, angles)
+			row[len(f.basis)] = 1
+		case Averaged:
+			row = []float64{1}
+		case Fourier:
+			a := phi * math.Pi / 180
+			row = []float64{1, math.Cos(a), math.Sin(a), math.Cos(2 * a), math.Sin(2 * a)}
+			if angles < len(row) {
+				return fmt.Errorf("twotime: 5 coefficients of contrast for %d angles: take %s or %s", angles, Individual, Averaged)
+			}
+		case Constant:
+			if len(s.Contrast) != angles || len(s.Offset) != angles {
+				return fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(s.Contrast), len(s.Offset), angles)
+			}
+			return nil
+		default:
+			return fmt.Errorf("twotime: a scaling %q: want %s, %s, %s or %s", s.Scaling, Individual, Averaged, Fourier, Constant)
+		}
+		f.basis = append(f.basis, row)
+	}
+	return nil
+}
+
+// linear is the number of coefficients of contrast and offset together.
+func (f *fitter) linear() int {
+	if f.basis == nil {
+		return 0
+	}
+	return 2 * len(f.basis[0])
+}
+
+// isRate reports whether a parameter is the size of a rate, which is above 0: fits move in its logarithm, because a rate below 0 and an
+// offset that makes up for it are as good for exponents near 0, however large.
+func isRate(name string) bool {
+	return strings.HasPrefix(name, "D0") || name == "gamma_dot_t0" || name == "v0"
+}
+
+// inner returns the coordinate in which a fit moves a parameter.
+func (f *fitter) inner(k int, v float64) float64 {
+	if isRate(f.names[k]) {
+		return math.Log(v)
+	}
+	return v
+}
+
+// theta returns all parameters of the motion at coordinates of a fit.
+func (f *fitter) theta(x []float64) []float64 {
+	theta := slices.Clone(f.s.Start)
+	for i, k := range f.free {
+		theta[k] = x[i]
+		if isRate(f.names[k]) {
+			theta[k] = math.Exp(x[i])
+		}
+	}
+	return theta
+}
+
+// scales returns contrast and offset-1 of an angle from their coefficients.
+func (f *fitter) scales(angle int, l []float64) (contrast, offset float64) {
+	if f.basis == nil {
+		return f.s.Contrast[angle], f.s.Offset[angle] - 1
+	}
+	row := f.basis[angle]
+	for i, b := range row {
+		contrast += b * l[i]
+		offset += b * l[len(row)+i]
+	}
+	return contrast, offset
+}
+
+// best returns the coefficients of contrast and offset-1 with the least sum of squares at the sums.
+func (f *fitter) best() ([]float64, error) {
+	n := f.linear()
+	if n == 0 {
+		return nil, nil
+	}
+	k, half := f.size(), n/2
+	a, b := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for angle, g := range f.gram {
+		column := func(i int) (at int, weight float64) { // of the sums, of coefficient i
+			if i < half {
+				return 1, f.basis[angle][i]
+			}
+			return 0, f.basis[angle][i-half]
+		}
+		for i := range n {
+			at, u := column(i)
+			b.SetVec(i, b.AtVec(i)+u*g[at*k+k-1])
+			for j := i; j < n; j++ {
+				other, v := column(j)
+				a.SetSym(i, j, a.At(i, j)+u*v*g[at*k+other])
+			}
+		}
+	}
+	size := make([]float64, n)
+	for i := range n {
+		if size[i] = math.Sqrt(a.At(i, i)); size[i] == 0 {
+			size[i] = 1
+		}
+	}
+	for i := range n {
+		b.SetVec(i, b.AtVec(i)/size[i])
+		for j := i; j < n; j++ {
+			a.SetSym(i, j, a.At(i, j)/(size[i]*size[j]))
+		}
+	}
+	var c mat.Cholesky
+	if !c.Factorize(a) {
+		return nil, &transport.DomainError{Parameter: "contrast", What: "contrast and offset cannot be told apart: the model is the same for all pairs there"}
+	}
+	var x mat.VecDense
+	if err := c.SolveVecTo(&x, b); err != nil {
+		return nil, &transport.DomainError{Parameter: "contrast", What: "contrast and offset can hardly be told apart: the model is nearly the same for all pairs there"}
+	}
+	out := make([]float64, n)
+	for i := range n {
+		out[i] = x.AtVec(i) / size[i]
+	}
+	return out, nil
+}
+
+// joint returns the sums of products of the derivatives by all free parameters (coefficients first, then the motion) and of the
+// residuals, at contrasts and offsets; row-major.
+func (f *fitter) joint(l []float64) *mat.SymDense {
+	n, k := f.linear(), f.size()
+	half, size := n/2, n+len(f.free)+1
+	out := mat.NewSymDense(size, nil)
+	for angle, g := range f.gram {
+		contrast, offset := f.scales(angle, l)
+		// each column as a combination of those of the sums
+		columns := make([][]float64, size)
+		for i := range size {
+			c := make([]float64, k)
+			switch {
+			case i < half:
+				c[1] = f.basis[angle][i]
+			case i < n:
+				c[0] = f.basis[angle][i-half]
+			case i < size-1:
+				c[2+f.free[i-n]] = contrast
+			default:
+				c[0], c[1], c[k-1] = offset, contrast, -1
+			}
+			columns[i] = c
+		}
+		for i := range size {
+			for j := i; j < size; j++ {
+				sum := 0.0
+				for a, u := range columns[i] {
+					if u == 0 {
+						continue
+					}
+					for b, v := range columns[j] {
+						if v != 0 {
+							sum += u * v * g[a*k+b]
+						}
+					}
+				}
+				out.SetSym(i, j, out.At(i, j)+sum)
+			}
+		}
+	}
+	return out
+}
+
+// projected returns a square root of the products of the derivatives by the motion and of the residuals, with contrast and offset taken
+// out: an upper triangle, row-major.
+func (f *fitter) projected(x []float64) ([]float64, error) {
+	f.passes++
+	if err := f.evaluate(f.ctx, f.theta(x)); err != nil {
+		return nil, err
+	}
+	l, err := f.best()
+	if err != nil {
+		return nil, err
+	}
+	return triangle(f.joint(l), f.linear())
+}
+
+// triangle eliminates the first n columns of a matrix of products and returns the upper triangle whose square the rest is.
+func triangle(a *mat.SymDense, n int) ([]float64, error) {
+	size := a.SymmetricDim()
+	r := make([]float64, size*size)
+	for i := range size {
+		for j := i; j < size; j++ {
+			sum := a.At(i, j)
+			for k := range i {
+				sum -= r[k*size+i] * r[k*size+j]
+			}
+			if i == j {
+				if sum < 0 || sum < 1e-14*a.At(i, i) && i < size-1 {
+					sum = 0
+				}
+				r[i*size+i] = math.Sqrt(sum)
+			} else if r[i*size+i] > 0 {
+				r[i*size+j] = sum / r[i*size+i]
+			}
+		}
+	}
+	m := size - n
+	out := make([]float64, m*m)
+	for i := range m {
+		copy(out[i*m:(i+1)*m], r[(n+i)*size+n:])
+	}
+	return out, nil
+}
+
+// polish is the number of last steps in all parameters together.
+const polish = 4
+
+// finish takes the last steps and makes the result.
+func (f *fitter) finish(found *optim.Result) (*Fit, error) {
+	x, names := slices.Clone(found.X), f.names
+	n, m := f.linear(), len(f.free)
+	var products *mat.SymDense
+	var l []float64
+	for step := 0; ; step++ {
+		if err := f.evaluate(f.ctx, f.theta(x)); err != nil {
+			return nil, err
+		}
+		var err error
+		if l, err = f.best(); err != nil {
+			return nil, err
+		}
+		products = f.joint(l)
+		if step == polish || !found.Status.Converged() || len(found.Active) > 0 && slices.ContainsFunc(found.Active, func(a int) bool { return a != 0 }) {
+			break
+		}
+		move, ok := newtonStep(products)
+		if !ok {
+			break
+		}
+		next := slices.Clone(x)
+		for i, k := range f.free {
+			if next[i] += move[n+i]; isRate(names[k]) {
+				v := math.Exp(x[i]) + move[n+i]
+				if next[i] = math.Log(v); !(v > 0) {
+					next = nil
+					break
+				}
+			}
+		}
+		if next == nil {
+			break
+		}
+		if f.data.Setup.Domain(f.theta(next)) != nil {
+			break
+		}
+		x = next
+	}
+	size := n + m
+	out := &Fit{Points: f.data.Points(), Passes: f.passes, Status: found.Status, SSQ: products.At(size, size), Theta: f.theta(x)}
+	out.Outside = f.data.Setup.Domain(out.Theta)
+	half := n / 2
+	for i := range half {
+		out.Names = append(out.Names, fmt.Sprintf("contrast_c%d", i))
+	}
+	for i := range half {
+		out.Names = append(out.Names, fmt.Sprintf("offset_c%d", i))
+	}
+	for _, k := range f.free {
+		out.Names = append(out.Names, names[k])
+	}
+	for angle := range f.data.C2 {
+		c, o := f.scales(angle, l)
+		out.Contrast, out.Offset = append(out.Contrast, c), append(out.Offset, o+1)
+	}
+	for i, v := range l { // offsets are coefficients of offset, not of offset-1
+		if i >= half && (f.s.Scaling != Fourier || i == half) {
+			v++
+		}
+		out.X = append(out.X, v)
+	}
+	for _, k := range f.free {
+		out.X = append(out.X, out.Theta[k])
+	}
+	out.Cov = make([]float64, size*size)
+	out.SD = make([]float64, size)
+	inverse, ok := inverted(products, size)
+	for i := range size {
+		for j := range size {
+			out.Cov[i*size+j] = math.NaN()
+			if ok {
+				out.Cov[i*size+j] = inverse.At(i, j)
+			}
+		}
+		out.SD[i] = math.Sqrt(out.Cov[i*size+i])
+	}
+	return out, nil
+}
+
+// scaled returns the first n rows and columns of products of derivatives, scaled to a diagonal of ones, and the scales.
+func scaled(a *mat.SymDense, n int) (*mat.SymDense, []float64) {
+	scale := make([]float64, n)
+	for i := range n {
+		if scale[i] = math.Sqrt(a.At(i, i)); scale[i] == 0 {
+			scale[i] = 1
+		}
+	}
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, a.At(i, j)/(scale[i]*scale[j]))
+		}
+	}
+	return out, scale
+}
+
+// newtonStep returns the Gauss-Newton step of all parameters.
+func newtonStep(a *mat.SymDense) ([]float64, bool) {
+	n := a.SymmetricDim() - 1
+	s, scale := scaled(a, n)
+	var c mat.Cholesky
+	if !c.Factorize(s) {
+		return nil, false
+	}
+	b := mat.NewVecDense(n, nil)
+	for i := range n {
+		b.SetVec(i, -a.At(i, n)/scale[i])
+	}
+	var x mat.VecDense
+	if c.SolveVecTo(&x, b) != nil {
+		return nil, false
+	}
+	out := make([]float64, n)
+	for i := range n {
+		out[i] = x.AtVec(i) / scale[i]
+	}
+	return out, true
+}
+
+// inverted returns the inverse of the first n rows and columns of products of derivatives.
+func inverted(a *mat.SymDense, n int) (*mat.SymDense, bool) {
+	s, scale := scaled(a, n)
+	var c mat.Cholesky
+	if !c.Factorize(s) {
+		return nil, false
+	}
+	var inverse mat.SymDense
+	if c.InverseTo(&inverse) != nil {
+		return nil, false
+	}
+	for i := range scale {
+		for j := i; j < len(scale); j++ {
+			inverse.SetSym(i, j, inverse.At(i, j)/(scale[i]*scale[j]))
+		}
+	}
+	return &inverse, true
+}

@@ -1,0 +1,15 @@
+// Package transport builds two-time correlations of samples that move as graphs: diffusion whose rate changes with time, shear
+// between two plates, and a static or diffusing reference beside a sample that flows.
+//
+//	s := transport.Setup{Model: transport.Laminar, Times: times, Q: 0.0054, Gap: 2e6, Angles: []float64{0, 45, 90}}
+//	theta, err := s.Inputs()
+//	if err != nil { ... }
+//	g := s.Pairs(theta, transport.AllPairs(len(times)))  // of each angle, a vector of the pairs
+//
+// c2(t1, t2) = offset + contrast g(t1, t2) with g from 0 to 1. Lengths are in angstroms, wavevectors in 1/angstrom, times in s and
+// angles in degrees. J(t) = D0 t^alpha + D_offset is the transport coefficient: a stationary diffusion with the coefficient D
+// of Stokes and Einstein has J = 2 D.
+//
+// Sources: H. He et al., PNAS 121 (2024), doi:10.1073/pnas.2401162121, and PNAS 122 (2025), doi:10.1073/pnas.2514216122, for the models;
+// integrals are closed forms where programs of the field sum trapezoids. Setup.Customary repeats the numbers of these programs.
+package transport
