@@ -25,7 +25,11 @@ func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
 }
 
 // place gives an input the batch axis.
-func (b *batcher) place(x *Node) { b.made[x] = Input(x.name, append(x.shape.Clone(), b.n)...) }
+func (b *batcher) place(x *Node) {
+	p := Input(x.name, append(x.shape.Clone(), b.n)...)
+	p.isInt = x.isInt
+	b.made[x] = p
+}
 
 // outputs returns Nodes with the batch axis, or what is wrong.
 func (b *batcher) outputs(list []*Node) (outs []*Node, bad *Node) {

@@ -32,7 +32,7 @@ type loop struct {
 	mu       sync.Mutex
 	batcher  *batcher            // what made this form for batches; nil for other loops
 	runs     *Node               // of a masked loop: whether a step is run
-	numbers  *Node               // of a masked loop: the numbers of its steps, if it takes them
+	number   *Node               // of a masked loop: the input that is the number of a step, if it takes it
 	adjoints map[string]*adjoint // gradients, by which results they come from
 	lifted   map[string]*loop    // forms for batches
 	needed   map[string]*reducedLoop
@@ -83,9 +83,9 @@ func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, laz
 	outs := slices.Concat(l.next, l.ys)
 	order := upstream(outs...)
 	moving := reaches(order, slices.Concat(l.carry, l.xs))
-	var inputs []*Node
+	var inputs []*Node // and constants from outside, by which there may be gradients
 	for _, n := range order {
-		if n.isInput() {
+		if n.isInput() || n.op == nil && !n.isInt && n.id < begin {
 			inputs = append(inputs, n)
 		}
 		moving[n] = moving[n] || lazy && n.op != nil && n.id > begin
@@ -144,7 +144,7 @@ func (l *loop) root() *loop {
 
 // like returns a loop of other steps that runs as l does.
 func (l *loop) like() *loop {
-	return &loop{steps: l.steps, reverse: l.reverse, again: l.again, count: l.count, until: l.until, done: l.done}
+	return &loop{steps: l.steps, reverse: l.reverse, again: l.again, count: l.count, until: l.until, done: l.done, number: l.number}
 }
 
 // places returns the inputs of a step.
@@ -209,7 +209,7 @@ func (l *loop) compiled() (*compiler.Scan, error) {
 			l.codeErr = fmt.Errorf("the step of a scan: %w", err)
 		} else {
 			l.code = &compiler.Scan{Body: body, Steps: l.steps, Reverse: l.reverse, Carries: len(l.carry), Inputs: len(l.xs), Results: len(l.ys),
-				Count: slices.Index(l.carry, l.count), Until: slices.Index(l.carry, l.until)}
+				Count: slices.Index(l.carry, l.count), Until: slices.Index(l.carry, l.until), Number: slices.Index(l.xs, l.number)}
 		}
 	}
 	return l.code, l.codeErr
@@ -221,7 +221,7 @@ func liftLoop(b *batcher, n *Node) *Node {
 	in := slices.Clone(n.in)
 	if l.count != nil || l.until != nil {
 		if l = l.masked(); l.count != nil {
-			in = slices.Insert(in, len(l.carry)+len(l.xs)-1, l.numbers)
+			in = slices.Insert(in, len(l.carry)+len(l.xs)-1, Scalar(0)) // in place of which the steps have their numbers
 		}
 	}
 	batched := make([]bool, len(in))
@@ -250,14 +250,14 @@ func (l *loop) masked() *loop {
 		known := 0
 		if l.base != nil {
 			out.base = l.base.masked()
-			out.xs, out.runs, out.numbers, out.next, out.ys = out.base.xs, out.base.runs, out.base.numbers, out.base.next, out.base.ys
+			out.xs, out.runs, out.number, out.next, out.ys = out.base.xs, out.base.runs, out.base.number, out.base.next, out.base.ys
 			known = len(out.ys)
 		} else {
 			out.runs = l.until
 			if l.count != nil {
-				number := Input("step")
-				out.xs = append(slices.Clone(l.xs), number)
-				out.runs, out.numbers = Less(number, l.count), Const(upTo(l.steps))
+				out.number = Input("step")
+				out.xs = append(slices.Clone(l.xs), out.number)
+				out.runs = Less(out.number, l.count)
 			}
 			for i, n := range l.next {
 				out.next = append(out.next, Where(out.runs, n, l.carry[i]))
@@ -269,15 +269,6 @@ func (l *loop) masked() *loop {
 		}
 		return out
 	})
-}
-
-// upTo returns the numbers from 0 to n-1.
-func upTo(n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = float64(i)
-	}
-	return v
 }
 
 // lift returns the loop for a batch of n, in which some of the inputs of a scan have the batch axis.

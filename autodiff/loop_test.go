@@ -154,6 +154,25 @@ func nearArrays(t *testing.T, name string, got, want []float64, tol float64) {
 	}
 }
 
+// Gradients by constants that the steps share are not lost, and indices that differ between the lanes of a batch stay indices.
+func TestScanSharesConstantsAndIndices(t *testing.T) {
+	w, x, b, c := ad.Const([]float64{0.5, -2}, 2), ad.Input("x", 2), ad.Input("b", 2), ad.Input("c", 2, 2)
+	at := ad.Argmax(c, 0)
+	for name, r := range map[string]repeater{"loops": asLoops, "steps": asSteps} {
+		last, _ := r.scan(func(carry, _ []*ad.Node) (next, y []*ad.Node) { return []*ad.Node{ad.Sin(ad.Mul(w, carry[0]))}, nil }, []*ad.Node{x}, nil, 2, ad.ScanSettings{})
+		if got, want := results(t, way{64, ""}, ad.Grad(ad.Sum(last[0]), w), []*ad.Node{x}, [][]float64{{0.3, 0.4}})[0], []float64{0.2969230102, -0.1729344651}; math.Abs(got[0]-want[0]) > 1e-9 || math.Abs(got[1]-want[1]) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		last, _ = r.scan(func(carry, _ []*ad.Node) (next, y []*ad.Node) {
+			return []*ad.Node{ad.Tanh(ad.TakeAlong(carry[0], at, 0))}, nil
+		}, []*ad.Node{b}, nil, 1, ad.ScanSettings{})
+		want := math.Tanh(0.4)
+		if got := batchOf(t, last, []*ad.Node{b, c}, []*ad.Node{c}, [][]float64{{0.3, 0.4}, {1, 2, 3, 4}}, 2)[0]; got[0] != want || got[3] != want {
+			t.Errorf("%s: %v, want %g", name, got, want)
+		}
+	}
+}
+
 // Value and gradient run the steps once forward and once back, and compute no gradient that nobody asked for.
 func TestScanComputesWhatIsNeeded(t *testing.T) {
 	x, w, b := ad.Input("x", 8, 2, 3), ad.Input("w", 3, 3), ad.Input("b", 8, 3)
@@ -284,4 +303,19 @@ func BenchmarkPendulum(b *testing.B) {
 			}
 		}
 	})
+}
+
+// Parts of an array of indices that lie together can be taken, as those of reals, so that a scan in parts takes indices.
+func TestScanOfIndicesInParts(t *testing.T) {
+	x, at := ad.Input("x", 3), ad.IntInput("at", 5, 2)
+	in, values := []*ad.Node{x, at}, [][]float64{{1, 2, 4}, {0, 1, 1, 2, 2, 0, 0, 0, 1, 1}}
+	for _, s := range []ad.ScanSettings{{}, {Every: 2}, {Every: 5}, {Every: 3, Reverse: true}} {
+		_, ys := ad.Scan(func(_, i []*ad.Node) (next, y []*ad.Node) { return nil, []*ad.Node{ad.Sum(ad.Gather(x, i[0], 0))} }, nil, []*ad.Node{at}, 5, s)
+		if got := results(t, way{64, ""}, ys, in, values)[0]; !slices.Equal(got, []float64{3, 6, 5, 2, 4}) {
+			t.Errorf("%+v: %v", s, got)
+		}
+	}
+	if _, err := ad.Compile([]*ad.Node{ad.Gather(x, ad.SliceStep(at, 0, 0, 5, 2), 0)}, ad.Settings{}); err == nil || !strings.Contains(err.Error(), "reorder them before") {
+		t.Error(err)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
 // tidyLoops returns outputs with scans that compute only what is needed of them. A scan and the scan that its gradient made to
@@ -14,7 +16,7 @@ func tidyLoops(outputs []*Node) []*Node {
 		order := upstream(outputs...)
 		n := lastUntidy(order, whole)
 		if n == nil {
-			return outputs
+			return withConstants(outputs)
 		}
 		var from, to []*Node
 		if group := users(order, outputs, n); len(group) > 0 {
@@ -26,6 +28,79 @@ func tidyLoops(outputs []*Node) []*Node {
 		}
 		outputs = Substitute(outputs, from, to)
 	}
+}
+
+// withConstants returns outputs with scans whose steps have the constants that they share inside, where they become numbers of
+// the kernels.
+func withConstants(outputs []*Node) []*Node {
+	order := upstream(outputs...)
+	var inputs []*Node
+	for _, n := range order {
+		if n.isInput() {
+			inputs = append(inputs, n)
+		}
+	}
+	given, made := reaches(order, inputs), map[*Node]*Node{}
+	now := func(list []*Node) (out []*Node, changed bool) {
+		for _, n := range list {
+			if m := made[n]; m != nil {
+				n, changed = m, true
+			}
+			out = append(out, n)
+		}
+		return out, changed
+	}
+	for _, n := range order {
+		in, changed := now(n.in)
+		obj := n.obj
+		if n.op == scanOp {
+			l, known := n.obj.(*loop), map[int]*Node{}
+			first := len(l.carry) + len(l.xs)
+			rest := slices.Clone(in[:first])
+			for k, x := range n.in[first:] {
+				if !given[x] && (x.op == nil || x.op.kind == compiler.Elementwise || x.op.kind == compiler.View) {
+					known[k] = x
+				} else {
+					rest = append(rest, in[first+k])
+				}
+			}
+			if len(known) > 0 {
+				in, obj, changed = rest, l.knowing(known), true
+			}
+		}
+		if changed {
+			c := *n
+			c.in, c.obj, c.id = in, obj, lastID.Add(1)
+			made[n] = &c
+		}
+	}
+	outputs, _ = now(outputs)
+	return outputs
+}
+
+// knowing returns the loop with constants in place of what the steps share, by its numbers.
+func (l *loop) knowing(known map[int]*Node) *loop {
+	var key strings.Builder
+	for k := range l.captured {
+		if x := known[k]; x != nil {
+			fmt.Fprint(&key, " ", k, " ", x.id)
+		}
+	}
+	return memo(l, &l.lifted, "knowing"+key.String(), func() *loop {
+		out := l.like()
+		out.tidy, out.carry, out.xs = l.tidy, l.carry, l.xs
+		var from, to []*Node
+		for k, p := range l.captured {
+			if x := known[k]; x != nil {
+				from, to = append(from, p), append(to, x)
+			} else {
+				out.captured = append(out.captured, p)
+			}
+		}
+		outs := Substitute(slices.Concat(l.next, l.ys), from, to)
+		out.next, out.ys = outs[:len(l.carry)], outs[len(l.carry):]
+		return out
+	})
 }
 
 // lastUntidy returns the last scan that may compute too much; nothing after it does.

@@ -40,8 +40,12 @@ func (s Convolution) places(axis, length, filter int) int {
 	return room/s.Stride[axis] + 1
 }
 
+// mostSlide is the largest stride, padding, dilation and number of groups, whose products with lengths are numbers of 64 bits.
+const mostSlide = 1 << 21
+
 func (s Convolution) wrong() bool {
-	return min(s.Stride[0], s.Stride[1], s.Dilation[0], s.Dilation[1], s.Groups) < 1 || min(s.Pad[0], s.Pad[1]) < 0
+	return min(s.Stride[0], s.Stride[1], s.Dilation[0], s.Dilation[1], s.Groups) < 1 || min(s.Pad[0], s.Pad[1]) < 0 ||
+		max(s.Stride[0], s.Stride[1], s.Dilation[0], s.Dilation[1], s.Pad[0], s.Pad[1], s.Groups) > mostSlide
 }
 
 // Conv2D correlates images (batch, channels, height, width) with filters (results, channels/groups, height, width),
@@ -55,7 +59,7 @@ func Conv2D(x, w *Node, s Convolution) *Node {
 	}
 	s = s.defaults()
 	if s.wrong() || len(x.shape) != 4 || len(w.shape) != 4 || w.shape[0]%s.Groups != 0 || x.shape[1] != w.shape[1]*s.Groups || w.shape[2]*w.shape[3] == 0 {
-		return mistake("conv2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (results, channels/groups, height, width), results that the groups divide, positive strides and dilations", x.shape, w.shape, s)
+		return mistake("conv2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (results, channels/groups, height, width), results that the groups divide, filters that are not empty, positive strides and dilations, none of them, padding or groups above %d", x.shape, w.shape, s, mostSlide)
 	}
 	y := tensor.Shape{x.shape[0], w.shape[0], s.places(0, x.shape[2], w.shape[2]), s.places(1, x.shape[3], w.shape[3])}
 	if x.Size() > 0 && y[2]*y[3] == 0 {
@@ -73,10 +77,13 @@ func ConvTranspose2D(x, w *Node, s Convolution, more [2]int) *Node {
 	}
 	s = s.defaults()
 	if s.wrong() || len(x.shape) != 4 || len(w.shape) != 4 || x.shape[1]%s.Groups != 0 || x.shape[1] != w.shape[0] || w.shape[2]*w.shape[3] == 0 {
-		return mistake("conv_transpose2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (channels, results/groups, height, width), channels that the groups divide, positive strides and dilations", x.shape, w.shape, s)
+		return mistake("conv_transpose2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (channels, results/groups, height, width), channels that the groups divide, filters that are not empty, positive strides and dilations, none of them, padding or groups above %d", x.shape, w.shape, s, mostSlide)
 	}
 	y := tensor.Shape{x.shape[0], w.shape[1] * s.Groups, 0, 0}
 	for i := range 2 {
+		if more[i] < 0 || more[i] >= s.Stride[i] {
+			return mistake("conv_transpose2d", "%d more along axis %d: want 0 to %d", more[i], 2+i, s.Stride[i]-1)
+		}
 		y[2+i] = (x.shape[2+i]-1)*s.Stride[i] - 2*s.Pad[i] + s.Dilation[i]*(w.shape[2+i]-1) + 1 + more[i]
 		if y[2+i] < 0 || s.places(i, y[2+i], w.shape[2+i]) != x.shape[2+i] {
 			return mistake("conv_transpose2d", "a result of length %d along axis %d, with %d more, is not one that Conv2D makes %d of: want 0 to %d more, and less padding than the filter reaches", y[2+i], 2+i, more[i], x.shape[2+i], s.Stride[i]-1)
@@ -87,6 +94,9 @@ func ConvTranspose2D(x, w *Node, s Convolution, more [2]int) *Node {
 
 // node makes an operation on images and filters.
 func (s Convolution) node(op *Op, shape tensor.Shape, in ...*Node) *Node {
+	if !shape.Valid() {
+		return failed(&tensor.ShapeError{Op: op.Name, Got: []tensor.Shape{shape}, Want: countable})
+	}
 	n := newNode(op, shape, in...)
 	n.attr = []int{s.Stride[0], s.Stride[1], s.Pad[0], s.Pad[1], s.Dilation[0], s.Dilation[1], s.Groups}
 	return n

@@ -45,23 +45,28 @@ func (s Pooling) of(op string, x *Node) (tensor.Shape, *Node) {
 		return nil, bad
 	}
 	for i := range 2 {
-		if s.Size[i] < 1 || s.Stride[i] < 1 || s.Dilation[i] < 1 || s.Pad[i] < 0 || s.Pad[i] > s.Size[i]/2 {
-			return nil, mistake(op, "%+v: want positive sizes, strides and dilations, and padding of at most half a window, so that none is outside the image", s)
+		if min(s.Size[i], s.Stride[i], s.Dilation[i]) < 1 || max(s.Size[i], s.Stride[i], s.Dilation[i]) > mostSlide || s.Pad[i] < 0 || s.Pad[i] > s.Size[i]/2 {
+			return nil, mistake(op, "%+v: want sizes, strides and dilations of 1 to %d, and padding of at most half a window, so that none is outside the image", s, mostSlide)
 		}
 	}
 	if len(x.shape) != 4 {
 		return nil, mistake(op, "images of shape %v: want (batch, channels, height, width)", x.shape)
 	}
 	shape := tensor.Shape{x.shape[0], x.shape[1], s.places(0, x.shape[2]), s.places(1, x.shape[3])}
-	if x.Size() > 0 && shape[2]*shape[3] == 0 {
+	if x.Size() > 0 && shape.Valid() && shape[2]*shape[3] == 0 {
 		return nil, mistake(op, "%+v, images %v: the window reaches beyond the images: take a smaller one, or more padding", s, x.shape)
 	}
-	if s.Dilation[0] != 1 || s.Dilation[1] != 1 || s.Ceil {
-		for i := range 2 { // of each window an element must be inside
-			for k := range shape[2+i] {
-				if first, end := s.inside(i, k, x.shape[2+i]); first >= end {
-					return nil, mistake(op, "%+v, images %v: window %d along axis %d lies outside the image: take less padding or dilation", s, x.shape, k, 2+i)
-				}
+	if !shape.Valid() {
+		return nil, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{shape}, Want: countable})
+	}
+	for i := range 2 { // of each window an element must be inside, which those between have
+		last := shape[2+i] - 1
+		for k := 0; k <= last; k++ {
+			if k*s.Stride[i] >= s.Pad[i] {
+				k = last
+			}
+			if first, end := s.inside(i, k, x.shape[2+i]); first >= end {
+				return nil, mistake(op, "%+v, images %v: window %d along axis %d lies outside the image: take less padding or dilation", s, x.shape, k, 2+i)
 			}
 		}
 	}

@@ -72,7 +72,10 @@ func scanInParts(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node
 		return repeat(bad, max(1, len(init))), repeat(bad, max(1, len(l.ys)))
 	}
 	l.steps, l.reverse, l.again = whole/s.Every, s.Reverse, true
-	last, ys = l.parts(l.call(slices.Concat(init, rows, captured)))
+	value := l.call(slices.Concat(init, rows, captured))
+	if last, ys = l.parts(value); value.err != nil {
+		return last, ys
+	}
 	for i, y := range ys {
 		ys[i] = Reshape(y, append([]int{whole}, y.shape[2:]...)...)
 	}

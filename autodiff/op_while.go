@@ -45,7 +45,7 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 			return repeat(bad, len(carry)), nil
 		}
 		if len(next) != k {
-			return next, nil
+			return repeat(mistake("while", "the step returns %d carries: want %d, as many as it takes", len(next), k), len(carry)), nil
 		}
 		return append(slices.Clone(next), holds(next), Add(carry[k+1], Scalar(1))), nil
 	}, begin, nil, true)

@@ -1,7 +1,9 @@
 package autodiff_test
 
 import (
+	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -127,5 +129,45 @@ func TestCond(t *testing.T) {
 	other := ad.Cond(k, func() []*ad.Node { return []*ad.Node{u} }, func() []*ad.Node { return []*ad.Node{m} })
 	if err := other[0].Err(); err == nil || !strings.Contains(err.Error(), "the same in both branches") {
 		t.Error(err)
+	}
+}
+
+// The gradient of a loop of very many steps says that there is no memory for it, before any of that is taken, also in a batch.
+func TestWhileOfManySteps(t *testing.T) {
+	x := ad.Input("x")
+	last, count := ad.While(func(c []*ad.Node) *ad.Node { return ad.Less(c[0], ad.Scalar(10)) },
+		func(c []*ad.Node) []*ad.Node { return []*ad.Node{ad.Add(ad.Sin(ad.Mul(c[0], x)), ad.Shift(c[0], 1))} }, []*ad.Node{x}, 1<<27)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, s := range []ad.Settings{{}, {Batch: 2, Batched: []*ad.Node{x}}} {
+		s.MaxMemory = 1 << 20
+		if _, err := ad.Compile([]*ad.Node{last[0], count}, s); err != nil {
+			t.Error(err)
+		}
+		var e *ad.MemoryError
+		if _, err := ad.Compile(ad.Grad(last[0], x), s); !errors.As(err, &e) || e.By != "scan" {
+			t.Error(err)
+		}
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 32<<20 {
+		t.Errorf("compiling took %d MB", (after.TotalAlloc-before.TotalAlloc)>>20)
+	}
+}
+
+// Wrong numbers of carries, and of elements, are mistakes that every result has.
+func TestMistakesOfLoops(t *testing.T) {
+	x := ad.Input("x")
+	same := func(c, _ []*ad.Node) (next, y []*ad.Node) { return c, c }
+	for _, next := range [][]*ad.Node{nil, {x, x}, {x, x, x}} { // three are as many as the loop has with its condition and its count
+		last, count := ad.While(func(c []*ad.Node) *ad.Node { return c[0] }, func([]*ad.Node) []*ad.Node { return next }, []*ad.Node{x}, 3)
+		if err := last[0].Err(); err == nil || count.Err() == nil || !strings.Contains(err.Error(), "carries: want 1") {
+			t.Errorf("%d carries: %v, %v", len(next), err, count.Err())
+		}
+	}
+	for _, every := range []int{0, 1 << 30} {
+		last, ys := ad.Scan(same, []*ad.Node{x}, nil, math.MaxInt, ad.ScanSettings{Every: every})
+		if err := ys[0].Err(); err == nil || last[0].Err() == nil || !strings.Contains(err.Error(), "can be counted") {
+			t.Errorf("every %d: %v, %v", every, err, last[0].Err())
+		}
 	}
 }

@@ -23,7 +23,7 @@ func (r RMSProp) update(s *DescentState, lr float64, x, g []float64) {
 		size := sq[i]
 		if r.Centered {
 			mean[i] = a*mean[i] + (1-a)*d
-			size -= mean[i] * mean[i]
+			size = max(size-mean[i]*mean[i], 0) // rounding takes it below for gradients that do not change
 		}
 		d /= math.Sqrt(size) + eps
 		if mu > 0 {

@@ -202,6 +202,58 @@ func TestDescentOnDevice(t *testing.T) {
 	givenGradients(t, true)
 }
 
+// A rule as a graph follows a schedule that sets the momentum in some steps as Descent does, also where the rule has none of its own.
+// A centred RMSProp does not fail at gradients that do not change, whose variance rounding takes below 0.
+func TestRulesAsGraphs(t *testing.T) {
+	cycle := optim.Join(optim.Join(optim.Cosine(4, 0.1), 4, optim.OneCycle(10, 0.3)), 14, optim.Cosine(5, 0.1))
+	for _, r := range []optim.Rule{optim.SGD{}, optim.SGD{Dampening: 0.3}, optim.SGD{Momentum: 0.5, Nesterov: true}, optim.RMSProp{}, optim.RMSProp{Momentum: 0.5, Centered: true}, optim.Adam{}, optim.Adagrad{}} {
+		k, err := optim.Buffers(r, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := optim.UpdateNodes{X: ad.Input("x", 2), G: ad.Input("g", 2), Rate: ad.Input("rate"), Step: ad.Input("step"), Momentum: ad.Input("momentum")}
+		for range k {
+			u.Memory = append(u.Memory, ad.Input("memory", 2))
+		}
+		x, memory := optim.Update(r, u)
+		p, err := ad.Compile(append([]*ad.Node{x}, memory...), ad.Settings{Inputs: append([]*ad.Node{u.X, u.G, u.Rate, u.Step, u.Momentum}, u.Memory...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, d, want := p.NewState(), optim.Descent{Rule: r, LR: 0.1, Schedule: cycle}, []float64{1, -2}
+		s.Input(0)[0], s.Input(0)[1] = 1, -2
+		for step := range 19 {
+			g := []float64{math.Sin(float64(step)), 0.3 * float64(step)}
+			rate, momentum := cycle(0.1, step)
+			copy(s.Input(1), g)
+			s.Input(2)[0], s.Input(3)[0], s.Input(4)[0] = rate, float64(step+1), momentum
+			if err := s.Run(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 1 + k {
+				to := 0
+				if i > 0 {
+					to = 4 + i
+				}
+				copy(s.Input(to), s.Output(i))
+			}
+			d.Step(want, g)
+			if got := s.Output(0); math.Abs(got[0]-want[0])+math.Abs(got[1]-want[1]) > 1e-9 {
+				t.Errorf("%T%+v, step %d: %v, want %v", r, r, step, got, want)
+				break
+			}
+		}
+	}
+	graph, d, x := newRuleGraph(t, optim.RMSProp{Centered: true}, 1, nil), optim.Descent{Rule: optim.RMSProp{Centered: true}, LR: 1e-3}, []float64{0}
+	for step := range 4000 {
+		graph.step(t, 1e-3, step+1, []float64{0.1})
+		d.Step(x, []float64{0.1})
+	}
+	if math.IsNaN(x[0]) || math.IsNaN(graph.x[0]) {
+		t.Errorf("a constant gradient leads to %v, and to %v as a graph", x, graph.x)
+	}
+}
+
 // ruleGraph is a rule as a program, whose memory is carried from step to step.
 type ruleGraph struct {
 	state    *ad.State
@@ -211,7 +263,7 @@ type ruleGraph struct {
 
 func newRuleGraph(t *testing.T, r optim.Rule, n int, backend ad.Backend) *ruleGraph {
 	t.Helper()
-	k, err := optim.Buffers(r)
+	k, err := optim.Buffers(r, false)
 	if err != nil {
 		t.Fatal(err)
 	}

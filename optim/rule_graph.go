@@ -12,7 +12,7 @@ type UpdateNodes struct {
 	Memory []*ad.Node // as many vectors as Buffers says, 0 before the first update
 	Rate   *ad.Node   // learning rate
 	Step   *ad.Node   // number of the update, from 1
-	// Momentum takes the place of the rule's momentum, or of its decay of the mean of gradients; nil: it does not.
+	// Momentum takes the place of the rule's momentum, or of its decay of the mean of gradients, unless it is NaN; nil: it never does.
 	Momentum *ad.Node
 	// Decay is a factor of the weight decay of each parameter, a vector; nil: 1.
 	Decay *ad.Node
@@ -21,23 +21,24 @@ type UpdateNodes struct {
 // graphRule is a Rule that can be a graph: SGD, Adam, RMSProp and Adagrad.
 type graphRule interface {
 	Rule
-	buffers() int
+	buffers(cycles bool) int
 	nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node)
 }
 
-// Buffers returns the number of vectors that a rule keeps between updates as a graph.
-func Buffers(r Rule) (int, error) {
+// Buffers returns the number of vectors that a rule keeps between updates as a graph. cycles says whether UpdateNodes.Momentum
+// takes the place of its momentum, for which a rule without one of its own needs memory.
+func Buffers(r Rule, cycles bool) (int, error) {
 	g, ok := r.(graphRule)
 	if !ok {
 		return 0, fmt.Errorf("optim: %T is not a graph: take SGD, Adam, RMSProp or Adagrad", r)
 	}
-	return g.buffers(), nil
+	return g.buffers(cycles), nil
 }
 
 // Update returns the parameters and the memory after an update, with the numbers of Descent.Step. All of it is
 // elementwise: one pass over memory, of all parameters together, on the processor or on a device.
 func Update(r Rule, u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
-	n, err := Buffers(r)
+	n, err := Buffers(r, u.Momentum != nil)
 	if err == nil && n != len(u.Memory) {
 		err = fmt.Errorf("optim: %T with %d vectors of memory: want %d", r, len(u.Memory), n)
 	}
@@ -64,10 +65,10 @@ func (u *UpdateNodes) decay(weight float64) *ad.Node {
 }
 
 func (u *UpdateNodes) momentumOr(own float64) *ad.Node {
-	if u.Momentum != nil {
-		return u.Momentum
+	if u.Momentum == nil {
+		return ad.Scalar(own)
 	}
-	return ad.Scalar(own)
+	return ad.Where(ad.Equal(u.Momentum, u.Momentum), u.Momentum, ad.Scalar(own))
 }
 
 // mixed returns a x + (1-a) y.
@@ -78,8 +79,8 @@ func mixed(a, x, y *ad.Node) *ad.Node {
 // moved returns x - rate d.
 func (u *UpdateNodes) moved(x, rate, d *ad.Node) *ad.Node { return ad.Sub(x, ad.Mul(rate, d)) }
 
-func (m SGD) buffers() int {
-	if m.Momentum == 0 {
+func (m SGD) buffers(cycles bool) int {
+	if m.Momentum == 0 && !cycles {
 		return 0
 	}
 	return 1
@@ -87,7 +88,7 @@ func (m SGD) buffers() int {
 
 func (m SGD) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	g := u.decayed(m.WeightDecay)
-	if m.Momentum == 0 {
+	if m.Momentum == 0 && u.Momentum == nil {
 		return u.moved(u.X, u.Rate, g), nil
 	}
 	mu := u.momentumOr(m.Momentum)
@@ -97,10 +98,14 @@ func (m SGD) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	if m.Nesterov {
 		d = ad.Add(g, ad.Mul(mu, b))
 	}
+	if u.Momentum != nil {
+		none := ad.Equal(mu, ad.Scalar(0))
+		b, d = ad.Where(none, u.Memory[0], b), ad.Where(none, g, d)
+	}
 	return u.moved(u.X, u.Rate, d), []*ad.Node{b}
 }
 
-func (a Adam) buffers() int {
+func (a Adam) buffers(bool) int {
 	if a.AMSGrad {
 		return 3
 	}
@@ -127,7 +132,7 @@ func (a Adam) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	return u.moved(x, ad.Div(u.Rate, c1), d), memory
 }
 
-func (r RMSProp) buffers() int { return 3 }
+func (r RMSProp) buffers(bool) int { return 3 }
 
 func (r RMSProp) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	a, g := ad.Scalar(orDefault(r.Alpha, 0.99)), u.decayed(r.WeightDecay)
@@ -135,17 +140,18 @@ func (r RMSProp) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	size := sq
 	if r.Centered {
 		mean = mixed(a, mean, g)
-		size = ad.Sub(sq, ad.Square(mean))
+		size = ad.Maximum(ad.Sub(sq, ad.Square(mean)), ad.Scalar(0)) // rounding takes it below for gradients that do not change
 	}
 	d := ad.Div(g, ad.Shift(ad.Sqrt(size), orDefault(r.Eps, 1e-8)))
-	if r.Momentum > 0 {
-		b = ad.Add(ad.Mul(u.momentumOr(r.Momentum), b), d)
-		d = b
+	if r.Momentum > 0 || u.Momentum != nil {
+		mu := u.momentumOr(r.Momentum)
+		b = ad.Where(ad.Greater(mu, ad.Scalar(0)), ad.Add(ad.Mul(mu, b), d), b)
+		d = ad.Where(ad.Greater(mu, ad.Scalar(0)), b, d)
 	}
 	return u.moved(u.X, u.Rate, d), []*ad.Node{sq, mean, b}
 }
 
-func (a Adagrad) buffers() int { return 1 }
+func (a Adagrad) buffers(bool) int { return 1 }
 
 func (a Adagrad) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	g := u.decayed(a.WeightDecay)

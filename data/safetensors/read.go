@@ -34,6 +34,11 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // mostHeader is the largest header that other programs read.
 const mostHeader = 100_000_000
 
+const (
+	mostAxes  = 64      // axes of an array
+	mostEmpty = 1 << 40 // product of the lengths, but for those of 0, of an array without numbers
+)
+
 // entry is an array in the header.
 type entry struct {
 	DType   string  `json:"dtype"`
@@ -94,7 +99,7 @@ func Read(r io.ReaderAt, size int64) (map[string]*tensor.Tensor, map[string]stri
 
 func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, map[string]string, error) {
 	bad := func(name string, err error, format string, v ...any) error {
-		return &FormatError{File: file, Name: foreign.Text(name), What: fmt.Sprintf(format, v...), Try: "check that the file is of the format safetensors and was copied whole", Err: err}
+		return &FormatError{File: file, Name: foreign.Text(foreign.Short(name, 100)), What: fmt.Sprintf(format, v...), Try: "check that the file is of the format safetensors and was copied whole", Err: err}
 	}
 	var head [8]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil {
@@ -142,12 +147,18 @@ func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, ma
 		if !known {
 			return nil, nil, bad(name, nil, "elements of type %s: want one of %v", foreign.Short(e.DType, 20), slices.Sorted(maps.Keys(kinds)))
 		}
-		count, shape := int64(1), make([]int, len(e.Shape))
+		if len(e.Shape) > mostAxes {
+			return nil, nil, bad(name, nil, "%d axes: want at most %d", len(e.Shape), mostAxes)
+		}
+		count, extent, shape := int64(1), int64(1), make([]int, len(e.Shape)) // extent leaves out lengths of 0
 		for i, d := range e.Shape {
-			if d < 0 || d > data || count*d > data {
+			if d < 0 || d > 0 && extent > max(data, mostEmpty)/d {
 				return nil, nil, bad(name, nil, "shape %v: want lengths of at least 0 whose product is no more than the %d bytes of numbers", e.Shape, data)
 			}
-			count, shape[i] = count*d, int(d)
+			count, extent, shape[i] = count*d, extent*max(1, d), int(d)
+		}
+		if count > data {
+			return nil, nil, bad(name, nil, "shape %v: want lengths of at least 0 whose product is no more than the %d bytes of numbers", e.Shape, data)
 		}
 		if len(e.Offsets) != 2 || e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > data || e.Offsets[1]-at != count*int64(k.size) {
 			return nil, nil, bad(name, nil, "bytes %v for shape %v of %s, after byte %d of %d: want arrays one after another, without gaps, of %d bytes each element", e.Offsets, e.Shape, e.DType, at, data, k.size)

@@ -62,6 +62,26 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
+// Arrays without numbers may be all of a file, whatever their other lengths are. Names are texts.
+func TestWriteReadOdd(t *testing.T) {
+	for _, shape := range [][]int{{0, 4}, {1000, 0, 3}, {0}} {
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, map[string]*tensor.Tensor{"none": tensor.New(tensor.Float32, shape...)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := safetensors.Read(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil || !got["none"].Shape().Equal(shape) {
+			t.Errorf("%v: %v, %v", shape, got, err)
+		}
+	}
+	one := tensor.New(tensor.Float32, 1)
+	if err := safetensors.Write(&bytes.Buffer{}, map[string]*tensor.Tensor{"a\xff": one, "a\xfe": one}, nil); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Error(err)
+	}
+	if err := safetensors.Write(&bytes.Buffer{}, nil, map[string]string{"k": "\xff"}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Error(err)
+	}
+}
+
 // Types that tensors do not have are widened.
 func TestWidened(t *testing.T) {
 	b := file(`{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[1],"data_offsets":[4,5]},"c":{"dtype":"I16","shape":[1],"data_offsets":[5,7]}}`, 0x80, 0x3f, 0, 0xc0, 200, 0xff, 0xff)
@@ -85,6 +105,8 @@ func TestDamaged(t *testing.T) {
 		"after the last":        file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1, 2),
 		"elements of type U128": file(`{"a":{"dtype":"U128","shape":[1],"data_offsets":[0,1]}}`, 1),
 		"lengths of at least 0": file(`{"a":{"dtype":"U8","shape":[9223372036854775807,2],"data_offsets":[0,1]}}`, 1),
+		"101 axes":              file(`{"a":{"dtype":"U8","shape":[`+strings.Repeat("1,", 100)+`1],"data_offsets":[0,1]}}`, 1),
+		"no more than the 1 b":  file(`{"a":{"dtype":"U8","shape":[0,1099511627776,1099511627776],"data_offsets":[0,0]}}`, 1),
 		"no object of texts":    file(`{"__metadata__":[1]}`),
 	} {
 		if _, _, err := safetensors.Read(bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/tensor"
@@ -24,6 +25,11 @@ func Save(name string, arrays map[string]*tensor.Tensor, notes map[string]string
 // Write writes arrays, in the order of their names, and notes, which may be nil.
 func Write(w io.Writer, arrays map[string]*tensor.Tensor, notes map[string]string) error {
 	header := map[string]any{}
+	for key, note := range notes {
+		if !utf8.ValidString(key) || !utf8.ValidString(note) {
+			return fmt.Errorf("safetensors: note %q, %q: the format has texts of UTF-8 alone", key, note)
+		}
+	}
 	if notes != nil {
 		header["__metadata__"] = notes
 	}
@@ -36,6 +42,9 @@ func Write(w io.Writer, arrays map[string]*tensor.Tensor, notes map[string]strin
 		}
 		if name == "__metadata__" {
 			return fmt.Errorf("safetensors: an array cannot be named %s, which are the notes", name)
+		}
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("safetensors: array %q: the format has names of UTF-8 alone", name)
 		}
 		e := entry{types[t.DType()], []int64{}, []int64{at, at + int64(t.Size()*t.DType().Bytes())}}
 		for _, d := range t.Shape() {

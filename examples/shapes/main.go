@@ -143,5 +143,9 @@ func load(name string) (*nn.State, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return nn.ReadState(f)
+	s, err := nn.ReadState(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
 }

@@ -273,14 +273,14 @@ type trainer struct {
 	noise  []int    // inputs of random numbers
 	params int      // input of the parameters; then the rule's memory, the statistics, the scale and the rates
 	memory int      // vectors of the rule's memory
-	out    int      // output of the parameters, after the loss and the values; the others follow as they do in the inputs
+	out    int      // output of the parameters, after the loss and the values; the others follow as they do in the inputs, with LossScale whether the gradient is finite, and whether anything is not
 }
 
 // rates are the numbers that change from step to step: learning rate, number of the step, momentum.
 const rates = 3
 
-func (n *Network) trainer(t *Training) (*trainer, error) {
-	memory, err := optim.Buffers(t.Rule)
+func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
+	memory, err := optim.Buffers(t.Rule, cycles)
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +312,7 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	params, running, number := ad.Input("parameters", own.total), ad.Input("statistics", statistics.total), ad.Input("rates", rates)
 	u := optim.UpdateNodes{X: params, G: gradient, Rate: ad.Index(number, 0, 0), Step: ad.Index(number, 0, 1)}
 	u.Decay = own.others(spared)
-	if t.cycles() {
+	if cycles {
 		u.Momentum = ad.Index(number, 0, 2)
 	}
 	for range memory {
@@ -341,8 +341,9 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 		}
 		since := ad.Shift(ad.Index(scale, 0, 1), 1)
 		grows := ad.GreaterEqual(since, ad.Scalar(float64(t.ScaleEvery)))
-		good := ad.Stack(0, ad.Where(grows, ad.Minimum(ad.Scale(2, factor), ad.Scalar(1<<24)), factor), ad.Where(grows, ad.Scalar(0), since))
+		good := ad.Stack(0, ad.Where(grows, ad.Maximum(factor, ad.Minimum(ad.Scale(2, factor), ad.Scalar(1<<24))), factor), ad.Where(grows, ad.Scalar(0), since))
 		kept[len(kept)-1] = ad.Where(fine, good, ad.Stack(0, ad.Maximum(ad.Scale(0.5, factor), ad.Scalar(1)), ad.Scalar(0)))
+		kept = append(kept, fine)
 	}
 	outs := []*ad.Node{loss}
 	for _, name := range tr.names {
@@ -350,7 +351,8 @@ func (n *Network) trainer(t *Training) (*trainer, error) {
 	}
 	tr.out = len(outs)
 	outs = append(outs, kept...)
-	outs = append(outs, ad.Reshape(ad.NotEqual(ad.Sum(ad.Scale(0, next)), ad.Scalar(0)))) // whether parameters are not finite
+	zeros := ad.Add(ad.Sum(ad.Scale(0, kept[0])), ad.Sum(ad.Scale(0, kept[1+memory])))
+	outs = append(outs, ad.Reshape(ad.NotEqual(zeros, ad.Scalar(0)))) // whether parameters or statistics are not finite
 	outs = ad.Substitute(outs, slices.Concat(own.nodes(), statistics.nodes()), slices.Concat(own.parts(params), statistics.parts(running)))
 	in := slices.Clone(g.in)
 	for i := range g.model.noise {

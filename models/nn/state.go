@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/euryale-dev/euryale/internal/checkpoint"
@@ -19,6 +20,8 @@ func WriteState(w io.Writer, s *State) error {
 // ReadState reads what WriteState wrote. A file that is damaged or of something else is an error that says so.
 func ReadState(r io.Reader) (*State, error) {
 	s := &State{}
-	err := checkpoint.Read(r, stateKind, stateVersion, func(d *checkpoint.Decoder) { d.Value(s) })
-	return s, err
+	if err := checkpoint.Read(r, stateKind, stateVersion, func(d *checkpoint.Decoder) { d.Value(s) }); err != nil {
+		return nil, fmt.Errorf("nn: the state of a training cannot be read: %w: take an older one, or train from the start", err)
+	}
+	return s, nil
 }

@@ -78,13 +78,13 @@ type Training struct {
 	// parameter (conv1.weight), of a layer (conv1), or the last part of names (bias). Running statistics of frozen layers go on.
 	Frozen, Spared []string
 	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are stored in 16 bits. It is halved after
-	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. Default: none.
+	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. At least 1. Default: none.
 	LossScale  float64
 	ScaleEvery int
 
 	// Validation are examples to judge by after each epoch. With Patience, training ends after that many epochs without a lower
-	// loss of these, and the network then has the parameters of the best epoch; a Patience of Epochs keeps the best without ending
-	// early. Without Patience it has those of the last epoch.
+	// loss of these, and the network then has the parameters of the best epoch, or the last ones if no loss is a number; a Patience of Epochs
+	// keeps the best without ending early. Without Patience it has those of the last epoch.
 	Validation Source
 	Patience   int
 
@@ -148,7 +148,10 @@ type State struct {
 
 const largestFloat32 = math.MaxFloat32
 
-func (t *Training) defaults(n *Network, data Source) error {
+// finite reports whether v is a number.
+func finite(v float64) bool { return v-v == 0 }
+
+func (t *Training) defaults(n *Network, examples int) error {
 	if t.Epochs == 0 {
 		t.Epochs = 10
 	}
@@ -159,31 +162,37 @@ func (t *Training) defaults(n *Network, data Source) error {
 		t.ScaleEvery = 2000
 	}
 	switch {
-	case t.Rule == nil || !(t.LR > 0):
-		return fmt.Errorf("nn: training needs a Rule and an LR, the learning rate, above 0, not %T and %g", t.Rule, t.LR)
-	case data.Len() < n.settings.Batch:
-		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", data.Len(), n.settings.Batch)
+	case t.Rule == nil || !(t.LR > 0) || !finite(t.LR):
+		return fmt.Errorf("nn: training needs a Rule and an LR, a finite learning rate above 0, not %T and %g", t.Rule, t.LR)
+	case examples < n.settings.Batch:
+		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", examples, n.settings.Batch)
+	case t.LossScale != 0 && !(t.LossScale >= 1 && t.LossScale <= largestFloat32):
+		return fmt.Errorf("nn: loss scale %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
 	case t.Patience > 0 && t.Validation == nil:
 		return errors.New("nn: Patience counts epochs by the loss of the validation: give Validation")
-	case t.Epochs < 0 || t.SaveEvery < 0 || t.LossScale < 0 || t.ClipNorm < 0 || t.Patience < 0 || t.ScaleEvery < 0:
-		return fmt.Errorf("nn: %d epochs, saved every %d steps, loss scale %g, doubled every %d steps, gradients up to %g, patience %d: want none below 0", t.Epochs, t.SaveEvery, t.LossScale, t.ScaleEvery, t.ClipNorm, t.Patience)
+	case t.Epochs < 0 || t.SaveEvery < 0 || !(t.ClipNorm >= 0) || t.Patience < 0 || t.ScaleEvery < 0:
+		return fmt.Errorf("nn: %d epochs, saved every %d steps, loss scale doubled every %d steps, gradients up to %g, patience %d: want none below 0", t.Epochs, t.SaveEvery, t.ScaleEvery, t.ClipNorm, t.Patience)
 	}
 	return nil
 }
 
-// cycles reports whether the schedule sets the momentum.
-func (t *Training) cycles() bool {
+// cycles reports whether the schedule sets the momentum in one of so many steps; it looks at the first million.
+func (t *Training) cycles(steps int) bool {
 	if t.Schedule == nil {
 		return false
 	}
-	_, momentum := t.Schedule(t.LR, 0)
-	return !math.IsNaN(momentum)
+	for k := range min(steps, 1_000_000) {
+		if _, momentum := t.Schedule(t.LR, k); !math.IsNaN(momentum) {
+			return true
+		}
+	}
+	return false
 }
 
 // setup describes a run.
-func (n *Network) setup(t *Training, data Source) string {
+func (n *Network) setup(t *Training, examples int) string {
 	return fmt.Sprintf("%d parameters, %d statistics, %d examples in batches of %d, float%d, seed %d, %T%+v, learning rate %g, loss scale %g, clip %g, frozen %q, spared %q",
-		n.params.total, n.states.total, data.Len(), n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm, t.Frozen, t.Spared)
+		n.params.total, n.states.total, examples, n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm, t.Frozen, t.Spared)
 }
 
 // Train lowers the loss. Each epoch takes the examples in another order, and leaves out what is beyond the last whole batch. When ctx
@@ -192,14 +201,16 @@ func (n *Network) Train(ctx context.Context, data Source, t Training) (*History,
 	if err := given.Args("nn.Train", "ctx", ctx, "data", data); err != nil {
 		return nil, err
 	}
-	if err := t.defaults(n, data); err != nil {
+	examples := data.Len()
+	if err := t.defaults(n, examples); err != nil {
 		return nil, err
 	}
-	tr, err := n.trainer(&t)
+	each := examples / n.settings.Batch
+	tr, err := n.trainer(&t, t.cycles(min(t.Epochs, 1_000_000)*min(each, 1_000_000)))
 	if err != nil {
 		return nil, err
 	}
-	r := &training{n: n, t: &t, tr: tr, data: data, start: time.Now(), each: data.Len() / n.settings.Batch, rows: n.rows(n.settings.Batch)}
+	r := &training{n: n, t: &t, tr: tr, data: data, examples: examples, start: time.Now(), each: each, rows: n.rows(n.settings.Batch)}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -211,7 +222,7 @@ func (n *Network) Train(ctx context.Context, data Source, t Training) (*History,
 	if t.Save != nil {
 		err = errors.Join(err, t.Save(r.state()))
 	}
-	if err == nil && t.Patience > 0 {
+	if err == nil && t.Patience > 0 && r.s.BestParams != nil { // none is best if all losses are NaN
 		n.values, n.running = slices.Clone(r.s.BestParams), slices.Clone(r.s.BestStats)
 	}
 	return &r.s.History, err
@@ -219,21 +230,22 @@ func (n *Network) Train(ctx context.Context, data Source, t Training) (*History,
 
 // training is a run of Train.
 type training struct {
-	n     *Network
-	t     *Training
-	tr    *trainer
-	data  Source
-	s     State
-	each  int // steps of an epoch
-	order []int
-	rows  []rowsOf
-	start time.Time
-	rate  float64 // learning rate of the last step
+	n        *Network
+	t        *Training
+	tr       *trainer
+	data     Source
+	examples int // when training began
+	s        State
+	each     int // steps of an epoch
+	order    []int
+	rows     []rowsOf
+	start    time.Time
+	rate     float64 // learning rate of the last step
 }
 
 func (r *training) begin() error {
 	n, total := r.n, r.n.params.total
-	r.s = State{Scale: [2]float64{max(1, r.t.LossScale), 0}, BestLoss: math.Inf(1), Setup: n.setup(r.t, r.data), Sums: make([]float64, 1+len(r.tr.names))}
+	r.s = State{Scale: [2]float64{max(1, r.t.LossScale), 0}, BestLoss: math.Inf(1), Setup: n.setup(r.t, r.examples), Sums: make([]float64, 1+len(r.tr.names))}
 	r.s.Parameters, r.s.Statistics = n.values, n.running
 	for range r.tr.memory {
 		r.s.Memory = append(r.s.Memory, make([]float64, total))
@@ -242,11 +254,14 @@ func (r *training) begin() error {
 		switch {
 		case from.Setup != r.s.Setup:
 			return fmt.Errorf("nn: the saved run was another one: %s; this one is %s", from.Setup, r.s.Setup)
-		case len(from.Parameters) != total || len(from.Statistics) != n.states.total || len(from.Memory) != r.tr.memory || len(from.Sums) != len(r.s.Sums):
-			return errors.New("nn: the saved state is not one of this network")
+		case !r.fits(from):
+			return errors.New("nn: the saved state is not one of this network: it is damaged, or was changed")
 		}
 		r.s = *from
-		r.s.Sums, r.s.History.Epochs = slices.Clone(from.Sums), slices.Clone(from.History.Epochs)
+		r.s = *r.state()
+		if r.t.Patience > 0 && r.s.BestParams == nil { // it was saved without patience: the best epoch is one of those to come
+			r.s.BestLoss = math.Inf(1)
+		}
 	}
 	st := r.tr.state
 	at := r.tr.params
@@ -257,6 +272,16 @@ func (r *training) begin() error {
 		at++
 	}
 	return nil
+}
+
+// fits reports whether a saved state can be one of this run.
+func (r *training) fits(s *State) bool {
+	total, statistics := r.n.params.total, r.n.states.total
+	best := len(s.BestParams) == total && len(s.BestStats) == statistics || s.BestParams == nil && s.BestStats == nil
+	return len(s.Parameters) == total && len(s.Statistics) == statistics && len(s.Memory) == r.tr.memory && len(s.Sums) == len(r.s.Sums) && best &&
+		!slices.ContainsFunc(s.Memory, func(m []float64) bool { return len(m) != total }) &&
+		s.Step >= 0 && len(s.History.Epochs) == s.Step/r.each && s.History.Best >= 0 && s.History.Best <= len(s.History.Epochs) &&
+		s.Skipped >= 0 && s.Skipped <= s.Step%r.each && s.Scale[0] >= 1 && finite(s.Scale[0])
 }
 
 // take copies the parameters from the program.
@@ -287,12 +312,12 @@ func (r *training) read(input int) []float64 {
 
 func (r *training) state() *State {
 	s := r.s
-	s.Sums, s.History.Epochs = slices.Clone(s.Sums), slices.Clone(s.History.Epochs)
+	s.Sums, s.History.Epochs, s.Memory = slices.Clone(s.Sums), slices.Clone(s.History.Epochs), slices.Clone(s.Memory)
 	return &s
 }
 
 func (r *training) run(ctx context.Context) error {
-	for r.s.Step < r.t.Epochs*r.each {
+	for r.s.Step/r.each < r.t.Epochs {
 		if r.ended() {
 			return nil
 		}
@@ -334,7 +359,7 @@ func (r *training) step() error {
 	epoch, within := r.s.Step/r.each, r.s.Step%r.each
 	if within == 0 || r.order == nil {
 		order := tensor.NewStream(r.n.settings.Seed, purposeOrder, uint32(epoch))
-		r.order = order.Perm(r.data.Len())
+		r.order = order.Perm(r.examples)
 	}
 	st, batch := r.tr.state, r.n.settings.Batch
 	if err := fill(st, r.data, r.order[within*batch:(within+1)*batch], r.rows); err != nil {
@@ -356,9 +381,6 @@ func (r *training) step() error {
 		rate, momentum = r.t.Schedule(rate, r.s.Step)
 	}
 	r.rate = rate
-	if math.IsNaN(momentum) {
-		momentum = 0
-	}
 	k := r.tr.params
 	if err := st.SetInput(k+3+r.tr.memory, []float64{rate, float64(r.s.Step + 1), momentum}); err != nil {
 		return err
@@ -367,15 +389,17 @@ func (r *training) step() error {
 		return fmt.Errorf("nn: step %d: %w", r.s.Step+1, err)
 	}
 	loss := st.OutputFloat64(0)[0]
-	skipped := r.t.LossScale > 0 && st.OutputFloat64(r.tr.out + 2 + r.tr.memory)[0] < r.scale()
-	if skipped {
+	fine := r.t.LossScale == 0 || st.OutputFloat64(r.tr.out + 3 + r.tr.memory)[0] != 0
+	skipped := !fine && r.scale() > 1
+	switch {
+	case skipped:
 		r.s.Skipped++
-	} else if finite := !math.IsNaN(loss) && !math.IsInf(loss, 0); !finite && r.s.Step == 0 {
+	case !finite(loss) && r.s.Step == 0:
 		return fmt.Errorf("nn: the loss is %g at the first step, before any update: look for examples and initial values that are not finite, and for logarithms and roots of 0", loss)
-	} else if finite && st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0 {
-		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient, or the update with a learning rate of %g, is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
-	} else if !finite {
+	case !finite(loss):
 		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
+	case !fine || st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0:
+		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient, or the update with a learning rate of %g, is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	}
 	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
 		if err := r.carry(k+i, r.tr.out+i); err != nil {
@@ -509,8 +533,7 @@ type Evaluation struct {
 // Evaluate computes the loss and the values of examples, without dropout and by running statistics.
 func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error) {
 	out := &Evaluation{Values: map[string]float64{}}
-	err := n.each(ctx, data, func(e *evaluation, first, count int) {
-		part := float64(count) / float64(data.Len())
+	_, err := n.each(ctx, data, func(e *evaluation, part float64) {
 		out.Loss += part * e.state.OutputFloat64(0)[0]
 		for i, name := range e.names {
 			out.Values[name] += part * e.state.OutputFloat64(1 + i)[0]
@@ -535,7 +558,7 @@ func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.
 		data = firstArrays{a}
 	}
 	all, shapes := map[string][]float64{}, map[string][]int{}
-	err := n.each(ctx, data, func(e *evaluation, first, count int) {
+	examples, err := n.each(ctx, data, func(e *evaluation, _ float64) {
 		for i, name := range e.arrays {
 			k := 1 + len(e.names) + i
 			all[name] = append(all[name], e.state.OutputFloat64(k)...)
@@ -547,7 +570,7 @@ func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.
 	}
 	out := map[string]*tensor.Tensor{}
 	for name, v := range all {
-		shapes[name][0] = data.Len()
+		shapes[name][0] = examples
 		if out[name], err = tensor.From(v, shapes[name]...); err != nil {
 			return nil, err
 		}
@@ -555,36 +578,38 @@ func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.
 	return out, nil
 }
 
-// each computes batches of examples, the last of which may be smaller.
-func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation, first, count int)) error {
+// each computes batches of examples, the last of which may be smaller, and tells done what part of all they are. It returns the
+// number of examples.
+func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation, part float64)) (examples int, err error) {
 	if err := given.Args("nn", "ctx", ctx, "data", data); err != nil {
-		return err
+		return 0, err
 	}
-	if data.Len() == 0 {
-		return errors.New("nn: no examples")
+	examples = data.Len()
+	if examples <= 0 {
+		return 0, errors.New("nn: no examples")
 	}
-	for first := 0; first < data.Len(); {
+	for first := 0; first < examples; {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
-		count := min(n.settings.Batch, data.Len()-first)
+		count := min(n.settings.Batch, examples-first)
 		e, err := n.evaluation(count)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		examples := make([]int, count)
-		for i := range examples {
-			examples[i] = first + i
+		batch := make([]int, count)
+		for i := range batch {
+			batch[i] = first + i
 		}
-		if err := fill(e.state, data, examples, n.rows(count)); err != nil {
-			return err
+		if err := fill(e.state, data, batch, n.rows(count)); err != nil {
+			return 0, err
 		}
 		k := len(n.inputs)
 		if err := errors.Join(e.state.SetInput(k, n.values), e.state.SetInput(k+1, n.running), e.state.Run()); err != nil {
-			return err
+			return 0, err
 		}
-		done(e, first, count)
+		done(e, float64(count)/float64(examples))
 		first += count
 	}
-	return nil
+	return examples, nil
 }

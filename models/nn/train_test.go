@@ -245,6 +245,7 @@ func TestMistakes(t *testing.T) {
 			return nn.Outputs{Loss: m.Dense("a", nn.Flatten(in[0]), 1)}
 		},
 		"no parameters": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
+		"no initial":    func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
 		"nil Node":      func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
 		"less than 1":   func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
 		"heads divide": func(m *nn.Model, in []*ad.Node) nn.Outputs {

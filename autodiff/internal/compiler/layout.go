@@ -52,10 +52,10 @@ type layouts struct {
 func layOut(values []*Value, nextID int) (*layouts, error) {
 	l := &layouts{nextID: nextID}
 	for _, v := range values {
-		if v.kindIs(View) && v.IsInt && v.Op.Code != Reshape {
-			return nil, fmt.Errorf("autodiff: %s of indices: reorder them before they become a Node", v.Op.Name)
-		}
 		l.add(v)
+		if v.kindIs(View) && v.IsInt && v.Op.Code != Reshape && !(v.Op.Code == Slice && v.contiguous()) {
+			return nil, fmt.Errorf("autodiff: %s of indices: reorder them before they become a Node, or take neighbours along the first axis", v.Op.Name)
+		}
 	}
 	return l, nil
 }

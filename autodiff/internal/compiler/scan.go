@@ -14,6 +14,8 @@ type Scan struct {
 	// none. Of carries of several lanes the largest number counts, and the run ends when all are 0. Results of steps
 	// that are not run are 0.
 	Count, Until int
+	// Number is the input that is not stacked but is the number of the step, its place in the stacked ones; -1 for none.
+	Number int
 }
 
 // Place returns the element of the inputs that step t of so many reads.

@@ -55,6 +55,9 @@ func newScan[T Real](c *Call, in [][]T) *scan[T] {
 	return s
 }
 
+// mostCounted is the number up to which float32 has all whole ones.
+const mostCounted = 1 << 24
+
 func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 	for i, buf := range s.Body.InBufs {
 		switch {
@@ -85,9 +88,14 @@ func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 		if s.Until >= 0 && !slices.ContainsFunc(s.carry[s.Until], func(v T) bool { return v != 0 }) {
 			break
 		}
+		if s.Until >= 0 && t >= mostCounted && sizeOf[T]() == 4 {
+			return fmt.Errorf("autodiff: a loop of more than %d steps, which float32 does not count: take Settings.Precision 64", mostCounted)
+		}
 		place := s.Place(t, steps)
 		for k, x := range s.xs {
-			if x != nil {
+			if k == s.Number {
+				x[0] = T(place)
+			} else if x != nil {
 				copy(x, in[s.Carries+k][place*len(x):])
 			} else {
 				copy(s.indices[k], c.Ints[s.Carries+k][place*len(s.indices[k]):])

@@ -193,6 +193,10 @@ func (m *Machine[T]) each(list []int, wanted func(b int) bool, one func(b int) e
 	return nil
 }
 
+// mostCaptured is the largest number of launches that become a graph, which takes memory for each: a scan of very many steps
+// has more.
+const mostCaptured = 1 << 15
+
 // runJobs puts the work of the jobs on the stream. What runs without the processor is captured in the
 // second run, and launched as a whole from then on.
 func (m *Machine[T]) runJobs() error {
@@ -205,7 +209,7 @@ func (m *Machine[T]) runJobs() error {
 	if m.graph != nil {
 		return m.graph.Launch(m.on)
 	}
-	if m.runs >= 1 && !m.uncaptured && !m.waits && len(m.plan.hosted) == 0 && m.launches() > 1 {
+	if m.runs >= 1 && !m.uncaptured && !m.waits && len(m.plan.hosted) == 0 && m.launches() > 1 && m.launches() <= mostCaptured {
 		graph, err := m.d.Capture(m.launchAll)
 		switch {
 		case err == nil:

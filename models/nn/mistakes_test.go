@@ -1,0 +1,190 @@
+package nn_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/models/nn"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// changed is a Source whose length or examples are changed.
+type changed struct {
+	nn.Source
+	length  func() int
+	example func(k int, to [][]float64)
+}
+
+func (c changed) Len() int {
+	if c.length != nil {
+		return c.length()
+	}
+	return c.Source.Len()
+}
+
+func (c changed) Read(k int, to [][]float64) error {
+	err := c.Source.Read(k, to)
+	if c.example != nil {
+		c.example(k, to)
+	}
+	return err
+}
+
+// Wrong settings and wrong data are errors that say so, after which the network is one that can be used.
+func TestWrongTraining(t *testing.T) {
+	good := bars(t, 100, 1)
+	pixel := func(v float64) nn.Source {
+		return changed{Source: good, example: func(_ int, to [][]float64) { to[0][3] = v }}
+	}
+	label := func(v float64) nn.Source {
+		return changed{Source: good, example: func(_ int, to [][]float64) { to[1][0] = v }}
+	}
+	number := func(v float64) func(*nn.Training) { return func(t *nn.Training) { t.LR = v } }
+	scale := func(v float64) func(*nn.Training) { return func(t *nn.Training) { t.LossScale = v } }
+	for _, c := range []struct {
+		want   string
+		data   nn.Source
+		change func(*nn.Training)
+	}{
+		{"finite learning rate", good, number(0)}, {"finite learning rate", good, number(math.NaN())}, {"finite learning rate", good, number(math.Inf(1))},
+		{"loss scale", good, scale(math.NaN())}, {"loss scale", good, scale(math.Inf(1))}, {"loss scale", good, scale(0.5)}, {"loss scale", good, scale(1e300)},
+		{"gradients up to NaN", good, func(t *nn.Training) { t.ClipNorm = math.NaN() }},
+		{"index -1", label(-1), nil}, {"index 2", label(2), nil}, {"want an index", label(0.5), nil}, {"want an index", label(math.NaN()), nil},
+		{"the loss is NaN", pixel(math.NaN()), nil}, {"is not finite", pixel(1e30), nil},
+		{"is not finite", good, func(t *nn.Training) { // at the last step, after which no loss would tell
+			t.Schedule = func(lr float64, step int) (float64, float64) {
+				if step == 5 {
+					lr = math.NaN()
+				}
+				return lr, math.NaN()
+			}
+		}},
+		{"no examples", good, func(t *nn.Training) { t.Validation = changed{Source: good, length: func() int { return -3 }} }},
+	} {
+		training := nn.Training{Epochs: 2, Rule: optim.Adam{}, LR: 0.01}
+		if c.change != nil {
+			c.change(&training)
+		}
+		n := barNetwork(t, nn.Settings{Seed: 1})
+		if _, err := n.Train(context.Background(), c.data, training); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if e, err := n.Evaluate(context.Background(), good); err != nil || math.IsNaN(e.Loss) {
+			t.Errorf("%s: %v, %v", c.want, e, err)
+		}
+	}
+}
+
+// A loss may be finite where its gradient is not: at the root of 0. With a scaled loss the steps are left out, until the scale
+// is 1.
+func TestGradientOfNoNumber(t *testing.T) {
+	n, err := nn.New(func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		return nn.Outputs{Loss: ad.Add(ad.Mean(in[0]), ad.Sum(ad.Sqrt(m.Param("w", nn.Constant(0), 1))))}
+	}, []nn.Input{{Name: "x"}}, nn.Settings{Batch: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := tensor.From([]float64{1, 2, 3}, 3)
+	data, err := nn.Arrays(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range []float64{0, 1, 4} {
+		if _, err := n.Train(context.Background(), data, nn.Training{Epochs: 2, Rule: optim.SGD{}, LR: 0.1, LossScale: scale}); err == nil || !strings.Contains(err.Error(), "gradient") {
+			t.Errorf("loss scale %g: %v", scale, err)
+		}
+		if w := n.Weights()["w"].Float64s()[0]; w != 0 {
+			t.Errorf("loss scale %g: the parameter became %g", scale, w)
+		}
+	}
+}
+
+// A loss scale above what scales grow to stays, and no step counts as left out for it.
+func TestLargeLossScale(t *testing.T) {
+	n := barNetwork(t, nn.Settings{Seed: 1})
+	var last *nn.State
+	h, err := n.Train(context.Background(), bars(t, 100, 1), nn.Training{Epochs: 2, Rule: optim.SGD{}, LR: 0.01, LossScale: 1 << 26, ScaleEvery: 2, Save: func(s *nn.State) error { last = s; return nil }})
+	if err != nil || h.Epochs[0].Skipped+h.Epochs[1].Skipped > 0 || last.Scale[0] != 1<<26 {
+		t.Errorf("%+v, %v, scale %g", h, err, last.Scale[0])
+	}
+}
+
+// A validation of which no loss is a number ends training, and leaves the last parameters. A Source may change its length.
+func TestOddValidation(t *testing.T) {
+	good := bars(t, 100, 1)
+	training := nn.Training{Epochs: 5, Rule: optim.Adam{}, LR: 0.01, Patience: 2, Validation: changed{Source: good, example: func(_ int, to [][]float64) { to[0][3] = math.NaN() }}}
+	n := barNetwork(t, nn.Settings{Seed: 1})
+	if h, err := n.Train(context.Background(), good, training); err != nil || len(h.Epochs) != 3 {
+		t.Error(h, err)
+	}
+	want, err := n.Evaluate(context.Background(), good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	shrinks := changed{Source: good, length: func() int { calls++; return max(10, 100-15*(calls-1)) }}
+	if got, err := n.Evaluate(context.Background(), shrinks); err != nil || got.Loss != want.Loss {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	calls = 0
+	if _, err := n.Train(context.Background(), shrinks, nn.Training{Epochs: 2, Rule: optim.Adam{}, LR: 0.01}); err != nil {
+		t.Error(err)
+	}
+}
+
+// States that Save was given stay what they are, also when training goes on from them twice. One that was changed is an error.
+func TestKeptStates(t *testing.T) {
+	data := bars(t, 100, 1)
+	training := nn.Training{Epochs: 2, Rule: optim.Adam{}, LR: 0.01}
+	var states []*nn.State
+	saving := training
+	saving.SaveEvery, saving.Save = 1, func(s *nn.State) error { states = append(states, s); return nil }
+	whole := barNetwork(t, nn.Settings{Seed: 1})
+	if _, err := whole.Train(context.Background(), data, saving); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		again := training
+		again.Resume = states[1]
+		other := barNetwork(t, nn.Settings{Seed: 1})
+		if _, err := other.Train(context.Background(), data, again); err != nil {
+			t.Fatal(err)
+		}
+		for name, w := range whole.Weights() {
+			if !slices.Equal(w.Float64s(), other.Weights()[name].Float64s()) {
+				t.Errorf("%s differs", name)
+			}
+		}
+	}
+	for name, harm := range map[string]func(s *nn.State){
+		"step":            func(s *nn.State) { s.Step = -1 },
+		"far step":        func(s *nn.State) { s.Step = math.MaxInt },
+		"memory":          func(s *nn.State) { s.Memory = make([][]float64, len(s.Memory)) },
+		"best epoch":      func(s *nn.State) { s.History.Best = -100 },
+		"scale":           func(s *nn.State) { s.Scale[0] = math.NaN() },
+		"best parameters": func(s *nn.State) { s.BestParams = []float64{1} },
+	} {
+		s := *states[1]
+		harm(&s)
+		again := training
+		again.Resume = &s
+		if _, err := barNetwork(t, nn.Settings{Seed: 1}).Train(context.Background(), data, again); err == nil || !strings.Contains(err.Error(), "not one of this network") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// One saved without patience has no best parameters: those of an epoch to come are the best.
+	patient := training
+	patient.Resume, patient.Patience, patient.Validation = states[2], 5, data
+	n := barNetwork(t, nn.Settings{Seed: 1})
+	if _, err := n.Train(context.Background(), data, patient); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Evaluate(context.Background(), data); err != nil {
+		t.Error(err)
+	}
+}
