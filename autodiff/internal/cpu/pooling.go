@@ -93,40 +93,60 @@ func (v *pooling) inside() bool {
 // which are as good as random to a processor.
 func (s *pools[T]) largest(from, to int) {
 	v := &s.v
+	four := v.size == [2]int{2, 2} // the usual size
 	for k := from; k < to; k++ {
 		plane := s.in[k*v.h*v.w : (k+1)*v.h*v.w]
 		for p := range v.p {
 			at := s.at[(k*v.p+p)*v.q : (k*v.p+p+1)*v.q]
+			first := p * v.stride[0] * v.w
+			if four {
+				largestOfFour(v, at, plane, first)
+				continue
+			}
 			for q := range at {
-				e := p*v.stride[0]*v.w + q*v.stride[1]
-				best, where := plane[e], e
-				for row := e; row < e+v.size[0]*v.w; row += v.w {
-					window := plane[row : row+v.size[1]]
-					if len(window) == 2 { // the usual size
-						if window[0] > best {
-							where = row
-						}
-						best = max(best, window[0])
-						if window[1] > best {
-							where = row + 1
-						}
-						best = max(best, window[1])
-						continue
-					}
-					for b, u := range window {
-						if u > best {
-							where = row + b
-						}
-						best = max(best, u)
-					}
-				}
-				if best != best {
-					where = firstNaN(v, plane, e)
-				}
-				at[q] = int64(where)
+				at[q] = int64(largestOf(v, plane, first+q*v.stride[1]))
 			}
 		}
 	}
+}
+
+// largestOfFour finds the largest elements of a row of windows of 2 x 2, of which the first begins at first.
+func largestOfFour[T Real](v *pooling, at []int64, plane []T, first int) {
+	top, bottom := plane[first:first+v.w], plane[first+v.w:first+2*v.w]
+	for q := range at {
+		e := q * v.stride[1]
+		if sum := top[e] + top[e+1] + bottom[e] + bottom[e+1]; sum != sum { // a NaN, or infinities
+			at[q] = int64(largestOf(v, plane, first+e))
+			continue
+		}
+		i, j := e+one(top[e+1] > top[e]), e+one(bottom[e+1] > bottom[e])
+		at[q] = int64(first + i + one(bottom[j] > top[i])*(j+v.w-i))
+	}
+}
+
+// one returns 1 if is is true. It compiles to no branch.
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// largestOf returns where the largest element of the window at e is, the first of equal ones, or the first NaN.
+func largestOf[T Real](v *pooling, plane []T, e int) int {
+	best, where := plane[e], e
+	for row := e; row < e+v.size[0]*v.w; row += v.w {
+		for b, u := range plane[row : row+v.size[1]] {
+			if u > best {
+				where = row + b
+			}
+			best = max(best, u)
+		}
+	}
+	if best != best {
+		return firstNaN(v, plane, e)
+	}
+	return where
 }
 
 // firstNaN returns where the first NaN of the window at e is.
