@@ -100,8 +100,8 @@ func train(ctx context.Context, w io.Writer, dir string, epochs int) (accuracy f
 	t := nn.Training{Epochs: epochs, Rule: optim.Adam{}, LR: 2e-3, Schedule: optim.Cosine(80*epochs, 1e-4), Validation: unseen,
 		Save: func(s *nn.State) error { return save(filepath.Join(dir, "state"), s) },
 		Progress: func(p nn.Progress) {
-			if e := p.Validation; e != nil {
-				fmt.Fprintf(w, "epoch %d: loss %.4f, accuracy %.3f; unseen drawings: loss %.4f, accuracy %.3f\n", p.Epoch, e.Loss, e.Values["accuracy"], e.Validation, e.Judged["accuracy"])
+			if e := p.Ended; e != nil {
+				fmt.Fprintf(w, "epoch %d: loss %.4f, accuracy %.3f; unseen drawings: loss %.4f, accuracy %.3f\n", p.Epoch, e.Loss, e.Values["accuracy"], e.Validation, e.ValidationValues["accuracy"])
 			}
 		}}
 	if t.Resume, err = load(filepath.Join(dir, "state")); err != nil {

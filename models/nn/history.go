@@ -19,7 +19,7 @@ func (h *History) String() string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	first := h.Epochs[0]
 	judged := slices.ContainsFunc(h.Epochs, func(e Epoch) bool { return !math.IsNaN(e.Validation) })
-	values, names := slices.Sorted(maps.Keys(first.Values)), slices.Sorted(maps.Keys(first.Judged))
+	values, names := slices.Sorted(maps.Keys(first.Values)), slices.Sorted(maps.Keys(first.ValidationValues))
 	fmt.Fprintf(w, "epoch\tloss\t")
 	for _, name := range values {
 		fmt.Fprintf(w, "%s\t", name)
@@ -43,7 +43,7 @@ func (h *History) String() string {
 		if judged {
 			fmt.Fprintf(w, "%.4g\t", e.Validation)
 			for _, name := range names {
-				fmt.Fprintf(w, "%.4g\t", e.Judged[name])
+				fmt.Fprintf(w, "%.4g\t", e.ValidationValues[name])
 			}
 		}
 		fmt.Fprintf(w, "%.3g\t\n", e.Rate)

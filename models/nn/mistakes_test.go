@@ -13,6 +13,80 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
+func TestMistakes(t *testing.T) {
+	loss := func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.Mean(m.Dense("a", nn.Flatten(in[0]), 1)) }
+	for text, build := range map[string]nn.Build{
+		"declared twice": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Add(loss(m, in), loss(m, in))} },
+		"are numbers": func(m *nn.Model, in []*ad.Node) nn.Outputs {
+			return nn.Outputs{Loss: m.Dense("a", nn.Flatten(in[0]), 1)}
+		},
+		"no parameters": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
+		"no initial":    func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
+		"nil Node":      func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
+		"less than 1":   func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
+		"heads divide": func(m *nn.Model, in []*ad.Node) nn.Outputs {
+			return nn.Outputs{Loss: ad.Mean(m.Attention("a", ad.Reshape(in[0], 32, 8, 8), 3, false))}
+		},
+	} {
+		if _, err := nn.New(build, barInputs, nn.Settings{}); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %q", err, text)
+		}
+	}
+	other := func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		if !m.Training() {
+			m.Param("more", nn.Constant(0), 1)
+		}
+		return nn.Outputs{Loss: loss(m, in)}
+	}
+	n, err := nn.New(other, barInputs, nn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Evaluate(context.Background(), bars(t, 3, 1)); err == nil || !strings.Contains(err.Error(), "other parameters") {
+		t.Error(err)
+	}
+	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "at least one batch") {
+		t.Error(err)
+	}
+	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "take SGD, Adam") {
+		t.Error(err)
+	}
+	diverging := barNetwork(t, nn.Settings{})
+	if _, err := diverging.Train(context.Background(), bars(t, 64, 1), nn.Training{Rule: optim.SGD{}, LR: 1e38}); err == nil || !strings.Contains(err.Error(), "lower the learning rate") {
+		t.Error(err)
+	}
+}
+
+// Mistakes are told with the line of the network's own function.
+func TestMistakesOfUsers(t *testing.T) {
+	build := func(f func(m *nn.Model, in []*ad.Node) *ad.Node) nn.Build {
+		return func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(f(m, in))} }
+	}
+	flat := func(m *nn.Model, in []*ad.Node) *ad.Node { return m.Dense("a", nn.Flatten(in[0]), 1) }
+	for want, f := range map[string]func(m *nn.Model, in []*ad.Node) *ad.Node{
+		"squared error of results [32 1] and targets [32]": func(m *nn.Model, in []*ad.Node) *ad.Node { return nn.MSE(flat(m, in), ad.Float(in[1]), nn.Mean) },
+		"reach beyond images": func(m *nn.Model, in []*ad.Node) *ad.Node {
+			return m.Conv2D("c", in[0], 2, 9, ad.Convolution{})
+		},
+		"window reaches beyond": func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.MaxPool2D(in[0], ad.Pooling{Size: [2]int{9, 2}}) },
+		"results [32 1] and targets": func(m *nn.Model, in []*ad.Node) *ad.Node {
+			return nn.BCEWithLogits(flat(m, in), ad.Float(in[1]), nn.Sum)
+		},
+		"and (steps, batch, inputs)": func(m *nn.Model, in []*ad.Node) *ad.Node { y, _ := m.RNN("r", nn.Flatten(in[0]), 2); return y },
+	} {
+		_, err := nn.New(build(f), barInputs, nn.Settings{})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "mistakes_test.go:") || strings.Count(err.Error(), ".go:") != 1 {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.Param("w", nil, 3) }), barInputs, nn.Settings{}); err == nil || !strings.Contains(err.Error(), "w has no initial values") {
+		t.Error(err)
+	}
+	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.BatchNorm("n", flat(m, in)) }), barInputs, nn.Settings{Batch: 1}); err == nil || !strings.Contains(err.Error(), "take a larger Settings.Batch") {
+		t.Error(err)
+	}
+}
+
 // changed is a Source whose length or examples are changed.
 type changed struct {
 	nn.Source
@@ -95,7 +169,7 @@ func TestGradientOfNoNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, scale := range []float64{0, 1, 4} {
-		if _, err := n.Train(context.Background(), data, nn.Training{Epochs: 2, Rule: optim.SGD{}, LR: 0.1, LossScale: scale}); err == nil || !strings.Contains(err.Error(), "gradient") {
+		if _, err := n.Train(context.Background(), data, nn.Training{Epochs: 2, Rule: optim.SGD{}, LR: 0.1, LossScale: scale}); err == nil || !strings.Contains(err.Error(), "is not finite: look for roots of 0") {
 			t.Errorf("loss scale %g: %v", scale, err)
 		}
 		if w := n.Weights()["w"].Float64s()[0]; w != 0 {

@@ -8,63 +8,10 @@ import (
 	"slices"
 	"time"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
-
-// Source is examples to train on.
-type Source interface {
-	Len() int
-	// Read writes the inputs of example k, row-major, indices as whole numbers. It is called by one goroutine.
-	Read(k int, to [][]float64) error
-}
-
-// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network. They are kept in float64, of which
-// arrays of other types are copies.
-func Arrays(list ...*tensor.Tensor) (Source, error) {
-	if len(list) == 0 {
-		return nil, errors.New("nn: examples of no arrays: want one for each input of the network")
-	}
-	a := &arrays{}
-	for i, t := range list {
-		if t == nil || len(t.Shape()) == 0 {
-			return nil, fmt.Errorf("nn: array %d has no axis of examples", i)
-		}
-		if a.n = list[0].Shape()[0]; t.Shape()[0] != a.n {
-			return nil, fmt.Errorf("nn: array %d has shape %v, of %d examples, and the first %v, of %d: want as many", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
-		}
-		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
-	}
-	return a, nil
-}
-
-type arrays struct {
-	n    int
-	data [][]float64
-	rows []int
-}
-
-func (a *arrays) Len() int { return a.n }
-
-func (a *arrays) Read(k int, to [][]float64) error {
-	if len(to) != len(a.data) {
-		return fmt.Errorf("nn: %d arrays for a network of %d inputs", len(a.data), len(to))
-	}
-	for i, row := range to {
-		if len(row) != a.rows[i] {
-			return fmt.Errorf("nn: array %d has %d numbers for each example: want %d", i, a.rows[i], len(row))
-		}
-		copy(row, a.data[i][k*a.rows[i]:])
-	}
-	return nil
-}
-
-// firstArrays are arrays of the first inputs only; the others are 0.
-type firstArrays struct{ *arrays }
-
-func (a firstArrays) Read(k int, to [][]float64) error { return a.arrays.Read(k, to[:len(a.data)]) }
 
 // Training says how Train trains. Rule and LR are needed; the others have defaults.
 type Training struct {
@@ -103,7 +50,7 @@ type Progress struct {
 	Loss          float64            // of this step; at the end of an epoch its mean
 	Values        map[string]float64 // likewise
 	Rate          float64            // learning rate of this step
-	Validation    *Epoch             // the epoch that has just ended, with its means; nil within one
+	Ended         *Epoch             // the epoch that has just ended, with its means; nil within one
 	Elapsed       time.Duration
 }
 
@@ -114,12 +61,12 @@ func (p Progress) Remaining() time.Duration {
 
 // Epoch is the means of an epoch.
 type Epoch struct {
-	Loss       float64 // of training
-	Values     map[string]float64
-	Validation float64 // loss of the validation; NaN without
-	Judged     map[string]float64
-	Skipped    int     // steps left out because the gradient overflowed
-	Rate       float64 // learning rate of the last step
+	Loss             float64 // of training
+	Values           map[string]float64
+	Validation       float64 // loss of the validation; NaN without
+	ValidationValues map[string]float64
+	Skipped          int     // steps left out because the gradient overflowed
+	Rate             float64 // learning rate of the last step
 }
 
 // History is what a training did.
@@ -431,7 +378,7 @@ func (r *training) scale() float64 {
 }
 
 func (r *training) progress(epoch int, loss float64, values map[string]float64, ended *Epoch) Progress {
-	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Rate: r.rate, Validation: ended, Elapsed: time.Since(r.start)}
+	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Rate: r.rate, Ended: ended, Elapsed: time.Since(r.start)}
 }
 
 // carry copies an output to an input.
@@ -461,7 +408,7 @@ func (r *training) endEpoch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.Validation, e.Judged = v.Loss, v.Values
+		e.Validation, e.ValidationValues = v.Loss, v.Values
 		judged = v.Loss
 	}
 	h := &r.s.History
@@ -476,140 +423,4 @@ func (r *training) endEpoch(ctx context.Context) error {
 		r.t.Progress(r.progress(len(h.Epochs)-1, e.Loss, e.Values, &e))
 	}
 	return nil
-}
-
-// rowsOf is the numbers of an input in which an example is.
-type rowsOf struct {
-	outer, inner, batch int // an example is outer pieces of inner numbers, a batch apart
-	buffer              []float64
-	all                 []float64
-}
-
-// rows returns where examples are in the inputs of a batch.
-func (n *Network) rows(batch int) []rowsOf {
-	var out []rowsOf
-	for _, x := range n.inputs {
-		r := rowsOf{outer: 1, inner: tensor.Shape(x.Shape).Size(), batch: batch}
-		if x.Later {
-			r.outer, r.inner = x.Shape[0], tensor.Shape(x.Shape[1:]).Size()
-		}
-		r.buffer, r.all = make([]float64, r.outer*r.inner), make([]float64, batch*r.outer*r.inner)
-		out = append(out, r)
-	}
-	return out
-}
-
-// fill sets the inputs of a batch to examples.
-func fill(st *ad.State, data Source, examples []int, rows []rowsOf) error {
-	to := make([][]float64, len(rows))
-	for i := range rows {
-		to[i] = rows[i].buffer
-	}
-	for b, k := range examples {
-		if err := data.Read(k, to); err != nil {
-			return fmt.Errorf("nn: example %d: %w", k, err)
-		}
-		for i := range rows {
-			r := &rows[i]
-			for o := range r.outer {
-				copy(r.all[(o*r.batch+b)*r.inner:][:r.inner], r.buffer[o*r.inner:])
-			}
-		}
-	}
-	for i := range rows {
-		if err := st.SetInput(i, rows[i].all); err != nil {
-			return fmt.Errorf("nn: examples %d...: %w", examples[0], err)
-		}
-	}
-	return nil
-}
-
-// Evaluation is means over examples: of a batch each number counts with the number of its examples.
-type Evaluation struct {
-	Loss   float64
-	Values map[string]float64
-}
-
-// Evaluate computes the loss and the values of examples, without dropout and by running statistics.
-func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error) {
-	out := &Evaluation{Values: map[string]float64{}}
-	_, err := n.each(ctx, data, func(e *evaluation, part float64) {
-		out.Loss += part * e.state.OutputFloat64(0)[0]
-		for i, name := range e.names {
-			out.Values[name] += part * e.state.OutputFloat64(1 + i)[0]
-		}
-	})
-	return out, err
-}
-
-// Predict computes the Results of examples, each stacked along the first axis. Arrays may lack the last inputs, such as labels, if no result
-// depends on them.
-func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.Tensor, error) {
-	if a, ok := data.(*arrays); ok && a.n > 0 && len(a.data) < len(n.inputs) {
-		e, err := n.evaluation(min(n.settings.Batch, a.n))
-		if err != nil {
-			return nil, err
-		}
-		for i, x := range n.inputs[len(a.data):] {
-			if e.needed[len(a.data)+i] {
-				return nil, fmt.Errorf("nn: %d arrays for a network of %d inputs, of which results depend on %s too", len(a.data), len(n.inputs), x.Name)
-			}
-		}
-		data = firstArrays{a}
-	}
-	all, shapes := map[string][]float64{}, map[string][]int{}
-	examples, err := n.each(ctx, data, func(e *evaluation, _ float64) {
-		for i, name := range e.arrays {
-			k := 1 + len(e.names) + i
-			all[name] = append(all[name], e.state.OutputFloat64(k)...)
-			shapes[name] = e.state.Program().OutputShape(k)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]*tensor.Tensor{}
-	for name, v := range all {
-		shapes[name][0] = examples
-		if out[name], err = tensor.From(v, shapes[name]...); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// each computes batches of examples, the last of which may be smaller, and tells done what part of all they are. It returns the
-// number of examples.
-func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation, part float64)) (examples int, err error) {
-	if err := given.Args("nn", "ctx", ctx, "data", data); err != nil {
-		return 0, err
-	}
-	examples = data.Len()
-	if examples <= 0 {
-		return 0, errors.New("nn: no examples")
-	}
-	for first := 0; first < examples; {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		count := min(n.settings.Batch, examples-first)
-		e, err := n.evaluation(count)
-		if err != nil {
-			return 0, err
-		}
-		batch := make([]int, count)
-		for i := range batch {
-			batch[i] = first + i
-		}
-		if err := fill(e.state, data, batch, n.rows(count)); err != nil {
-			return 0, err
-		}
-		k := len(n.inputs)
-		if err := errors.Join(e.state.SetInput(k, n.values), e.state.SetInput(k+1, n.running), e.state.Run()); err != nil {
-			return 0, err
-		}
-		done(e, float64(count)/float64(examples))
-		first += count
-	}
-	return examples, nil
 }

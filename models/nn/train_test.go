@@ -237,46 +237,83 @@ func TestRecurrent(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
-	loss := func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.Mean(m.Dense("a", nn.Flatten(in[0]), 1)) }
-	for text, build := range map[string]nn.Build{
-		"declared twice": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Add(loss(m, in), loss(m, in))} },
-		"are numbers": func(m *nn.Model, in []*ad.Node) nn.Outputs {
-			return nn.Outputs{Loss: m.Dense("a", nn.Flatten(in[0]), 1)}
-		},
-		"no parameters": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
-		"no initial":    func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
-		"nil Node":      func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
-		"less than 1":   func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
-		"heads divide": func(m *nn.Model, in []*ad.Node) nn.Outputs {
-			return nn.Outputs{Loss: ad.Mean(m.Attention("a", ad.Reshape(in[0], 32, 8, 8), 3, false))}
-		},
-	} {
-		if _, err := nn.New(build, barInputs, nn.Settings{}); err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("%v, want %q", err, text)
+// Frozen parameters stay, and weight decay leaves spared ones alone.
+func TestFrozenAndSpared(t *testing.T) {
+	ctx, data := context.Background(), bars(t, 64, 1)
+	for _, rule := range []optim.Rule{optim.SGD{Momentum: 0.9, WeightDecay: 0.1}, optim.Adam{Decoupled: true, WeightDecay: 0.1}, optim.RMSProp{WeightDecay: 0.1}} {
+		n := barNetwork(t, nn.Settings{Seed: 1})
+		before := n.Weights()
+		if _, err := n.Train(ctx, data, nn.Training{Epochs: 2, Rule: rule, LR: 0.01, ClipNorm: 1, Frozen: []string{"conv", "norm.weight"}}); err != nil {
+			t.Fatal(err)
+		}
+		for name, w := range n.Weights() {
+			frozen := strings.HasPrefix(name, "conv.") || name == "norm.weight"
+			if same := slices.Equal(w.Float64s(), before[name].Float64s()); same != frozen {
+				t.Errorf("%T: %s is the same: %v", rule, name, same)
+			}
 		}
 	}
-	other := func(m *nn.Model, in []*ad.Node) nn.Outputs {
-		if !m.Training() {
-			m.Param("more", nn.Constant(0), 1)
-		}
-		return nn.Outputs{Loss: loss(m, in)}
+	// With a loss that does not depend on the parameters, only weight decay moves them.
+	build := func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		return nn.Outputs{Loss: ad.Mean(ad.Scale(0, ad.Square(m.Dense("a", m.Dense("b", nn.Flatten(in[0]), 3), 2))))}
 	}
-	n, err := nn.New(other, barInputs, nn.Settings{})
+	n, err := nn.New(build, barInputs, nn.Settings{Precision: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Evaluate(context.Background(), bars(t, 3, 1)); err == nil || !strings.Contains(err.Error(), "other parameters") {
-		t.Error(err)
+	before := n.Weights()
+	if _, err := n.Train(ctx, data, nn.Training{Epochs: 1, Rule: optim.SGD{WeightDecay: 0.5}, LR: 0.5, Spared: []string{"bias", "b"}}); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "at least one batch") {
-		t.Error(err)
+	for name, w := range n.Weights() {
+		want := 1.0
+		if name == "a.weight" {
+			want = 0.75 * 0.75 // two steps of 1 - 0.5 0.5
+		}
+		if got := w.Float64s()[0] / before[name].Float64s()[0]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is multiplied by %g, want %g", name, got, want)
+		}
 	}
-	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "take SGD, Adam") {
-		t.Error(err)
+	for _, c := range []struct {
+		training nn.Training
+		want     string
+	}{{nn.Training{Frozen: []string{"conv.wieght"}}, "did you mean conv.weight?"}, {nn.Training{Spared: []string{"everything"}}, "the parameters are conv.weight, conv.bias"},
+		{nn.Training{Frozen: []string{"weight", "bias"}}, "nothing to train"}} {
+		c.training.Rule, c.training.LR = optim.Adam{}, 0.01
+		if _, err := barNetwork(t, nn.Settings{}).Train(ctx, data, c.training); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
 	}
-	diverging := barNetwork(t, nn.Settings{})
-	if _, err := diverging.Train(context.Background(), bars(t, 64, 1), nn.Training{Rule: optim.SGD{}, LR: 1e38}); err == nil || !strings.Contains(err.Error(), "lower the learning rate") {
-		t.Error(err)
+}
+
+// A Patience of all epochs keeps the best without ending early; the table of the history has a row for each epoch.
+func TestHistory(t *testing.T) {
+	ctx, unseen := context.Background(), bars(t, 40, 7)
+	n := barNetwork(t, nn.Settings{Seed: 1})
+	var rates []float64
+	h, err := n.Train(ctx, bars(t, 64, 1), nn.Training{Epochs: 4, Rule: optim.SGD{}, LR: 0.5, Schedule: optim.StepDecay(2, 0.5), Validation: unseen, Patience: 4,
+		Progress: func(p nn.Progress) { rates = append(rates, p.Rate) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625, 0.0625}; !slices.Equal(rates, want) {
+		t.Errorf("learning rates %v, want %v", rates, want)
+	}
+	e, err := n.Evaluate(ctx, unseen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Epochs) != 4 || math.Abs(e.Loss-h.Epochs[h.Best].Validation) > 1e-6 {
+		t.Errorf("loss %g after %d epochs, best %g", e.Loss, len(h.Epochs), h.Epochs[h.Best].Validation)
+	}
+	h = &nn.History{Best: 1, Epochs: []nn.Epoch{
+		{Loss: 0.71234567, Values: map[string]float64{"accuracy": 0.5}, Validation: 0.7, ValidationValues: map[string]float64{"accuracy": 0.55}, Rate: 0.1},
+		{Loss: 0.5, Values: map[string]float64{"accuracy": 0.75}, Validation: 0.6, ValidationValues: map[string]float64{"accuracy": 0.7}, Rate: 1e-3}}}
+	want := `  epoch    loss  accuracy  validation loss  validation accuracy  learning rate
+      1  0.7123       0.5              0.7                 0.55            0.1
+     *2     0.5      0.75              0.6                  0.7          0.001
+`
+	if got := h.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
