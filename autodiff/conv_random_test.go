@@ -284,7 +284,7 @@ func TestRandomPools(t *testing.T) {
 	}
 }
 
-// Windows and filters whose sizes are no numbers of 64 bits, or that lie outside of images, are mistakes.
+// Windows and filters whose sizes are not numbers of 64 bits, or that lie outside of images, are mistakes.
 func TestWindowsOutside(t *testing.T) {
 	x, w, empty, huge := ad.Input("x", 1, 1, 4, 4), ad.Input("w", 1, 1, 2, 2), ad.Input("empty", 1, 1, 0, 4), ad.Input("huge", 1, 1, 1<<40, 1)
 	const most = math.MaxInt

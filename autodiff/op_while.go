@@ -83,7 +83,7 @@ func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 		return repeat(bad, max(1, len(a)))
 	}
 	if len(a) != len(b) {
-		return []*Node{mistake("cond", "the branches return %d and %d Nodes: want as many", len(a), len(b))}
+		return []*Node{mistake("cond", "the branches return %d and %d Nodes: want the same number", len(a), len(b))}
 	}
 	for i := range a {
 		if !a[i].shape.Equal(b[i].shape) {

@@ -125,13 +125,13 @@ type Correlating struct {
 	Pixels          bool  // whether the file keeps the correlation of every pixel
 	Absolute        bool  // whether frames are not divided by their means over the bins
 
-	Skip      []int   // frames that are no good
+	Skip      []int   // bad frames
 	Low, High float64 // limits of the mean of a good frame in counts per pixel. Default any
 }
 
 // Correlate correlates the frames and writes a result file, which replaces one of that name. Without a
 // name the file is temporary, and there for as long as the value that Correlate returns. Frames
-// that are no good are replaced by others, and the result says which. An interrupt leaves no file.
+// that are bad are replaced by others, and the result says which. An interrupt leaves no file.
 func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	step := "Correlate " + m.File
 	var h Correlating

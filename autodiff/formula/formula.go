@@ -274,7 +274,7 @@ func (p *parser) number() (*term, error) {
 	if err != nil {
 		word := p.text[start:p.at]
 		p.at = start
-		return nil, p.fail("%q is no number", word)
+		return nil, p.fail("%q is not a number", word)
 	}
 	return &term{op: "number", num: v}, nil
 }

@@ -52,7 +52,7 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		"1 + * 2":                 `unexpected "*" at position 5`,
 		"(1+2":                    "not closed at position 5",
 		"exq(1)":                  `no function "exq": there are abs, `,
-		"1.2.3":                   `"1.2.3" is no number at position 1`,
+		"1.2.3":                   `"1.2.3" is not a number at position 1`,
 		"x y":                     `unexpected "y" at position 3`,
 		"2 # 3":                   `unexpected "#"`,
 		"exp(1":                   "argument of exp is not closed",

@@ -549,7 +549,7 @@ func lookUp(doc any, where string) (float64, error) {
 	case nil:
 		return math.NaN(), nil
 	}
-	return 0, fmt.Errorf("%s is no number", where)
+	return 0, fmt.Errorf("%s is not a number", where)
 }
 
 func sortedKeys(m map[string]any) (names []string) {

@@ -56,12 +56,12 @@ read them, and euryale fit g2 fits them.
 
 Frames are HDF5 (bitshuffle, LZ4, Blosc and other compressions), IMM, event
 lists of Rigaku's detectors, NumPy arrays or raw numbers. Memory does not grow
-with their number. Frames with pixels in bins that are no numbers, and those
-outside of --low and --high, are replaced by others, which is told and noted in
-the file.
+with their number. Frames with pixels in bins that are not numbers, and those
+outside of --low and --high, are replaced by others, which is reported and noted
+in the file.
 
 A result that exists is left as it is (--overwrite replaces it), so that the
-same command goes on after an interrupt. A file that fails is told, and the
+same command goes on after an interrupt. A file that fails is reported, and the
 others go on. --watch DIR correlates what arrives in a folder until Ctrl-C, or
 until nothing came for --idle; a file that changes after that is correlated
 again.
@@ -91,7 +91,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, for other q maps")
 	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
 	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not keep what errors of reduce ages need, which takes about 1 MB for each bin of a two-time correlation")
-	s.StringVar(&f.Skip, "skip", "", "frames that are no good, such as 10,200-210")
+	s.StringVar(&f.Skip, "skip", "", "bad frames, such as 10,200-210")
 	s.Float64Var(&f.Low, "low", 0, "smallest mean of a good frame in counts per pixel")
 	s.Float64Var(&f.High, "high", 0, "largest mean of a good frame in counts per pixel (default any)")
 	s.StringVar(&f.Prefix, "prefix", "", "put before the names of results")

@@ -28,9 +28,10 @@ columns tau (s), g2 and, if known, g2_err and bin. The power laws fit tau(q):
 from a result file they take single fits of its bins first; in a CSV table the
 columns tau and g2 hold q (1/Angstrom) and tau (s).
 
-Several files are fitted one after another; a file that fails is told, and the
-others go on. Each has a folder of its own in --out, which also gets fits.csv, a
-row for each bin of each file. Lists for many machines: euryale batch.
+Several files are fitted one after another; a file that fails is reported, and
+the others go on. Each has a folder of its own in --out, which also gets
+fits.csv, a row for each bin of each file. Lists for many machines: euryale
+batch.
 
   euryale fit g2 A003_results.hdf
   euryale fit g2 results/*_results.hdf --out fits

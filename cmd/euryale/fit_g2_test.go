@@ -83,7 +83,7 @@ func TestBinsOfAnotherAxis(t *testing.T) {
 	}
 }
 
-// Several files are fitted by one command: a file that fails is told, and the others have their folders and rows.
+// Several files are fitted by one command: a file that fails is reported, and the others have their folders and rows.
 func TestFitFiles(t *testing.T) {
 	correlated(t)
 	os.WriteFile("notes.csv", []byte("hello\n"), 0o644)

@@ -207,7 +207,7 @@ func (m *maskSteps) finish(rings bool) ([]mask.Step, error) {
 func finite(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is no number", text)
+		return 0, fmt.Errorf("%q is not a number", text)
 	}
 	return v, nil
 }

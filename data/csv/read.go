@@ -247,7 +247,7 @@ func (p *parser) row(s string) {
 	for i, c := range p.columns {
 		v, err := parseNumber(all[i])
 		if err != nil {
-			p.fail(i+1, c.name, "write a number, or nan", "%q is no number", shorten(all[i]))
+			p.fail(i+1, c.name, "write a number, or nan", "%q is not a number", shorten(all[i]))
 			return
 		}
 		if c.cov > 0 {

@@ -60,7 +60,7 @@ func (f *textField) floats(c *Column, dst []float64, raw []byte) error {
 		}
 		x, ok := parseFloat(s)
 		if !ok {
-			return c.bad("%q is no number", s)
+			return c.bad("%q is not a number", s)
 		}
 		if !f.integer && f.decimals > 0 && !strings.ContainsAny(s, ".") {
 			x *= math.Pow10(-f.decimals)

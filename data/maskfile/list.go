@@ -97,7 +97,7 @@ func parseText(b []byte, s ListSettings) (list [][2]int, err error) {
 		var v [2]float64
 		for k, f := range fields {
 			if v[k], err = strconv.ParseFloat(f, 64); err != nil {
-				return nil, fmt.Errorf("line %d: %q is no number: mark comments by #", n, foreign.Short(f, 40))
+				return nil, fmt.Errorf("line %d: %q is not a number: mark comments by #", n, foreign.Short(f, 40))
 			}
 		}
 		at, err := s.pixel(v[0], v[1])

@@ -196,7 +196,7 @@ func TestLists(t *testing.T) {
 		"0 1":                                             {s: ListSettings{FromOne: true}, err: "no pixel"},
 		"1.000000000000000000e+00,2.0":                    {list: [][2]int{{2, 1}}},
 		"1 2 3":                                           {err: "line 1 has 3 columns"},
-		"a b":                                             {err: `"a" is no number`},
+		"a b":                                             {err: `"a" is not a number`},
 		"1.5 2":                                           {err: "no pixel"},
 		"1 NaN":                                           {err: "no pixel"},
 		`{"Bad pixels":[{"Pixel":[4]}]}`:                  {json: true, err: "pixel 1 has 1 numbers"},

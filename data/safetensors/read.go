@@ -118,16 +118,16 @@ func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, ma
 	}
 	clean, err := foreign.JSON(text)
 	if err != nil {
-		return nil, nil, bad("", err, "the header is no JSON")
+		return nil, nil, bad("", err, "the header is not valid JSON")
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(clean, &raw); err != nil {
-		return nil, nil, bad("", err, "the header is no JSON object")
+		return nil, nil, bad("", err, "the header is not a JSON object")
 	}
 	var notes map[string]string
 	if m, ok := raw["__metadata__"]; ok {
 		if err := json.Unmarshal(m, &notes); err != nil {
-			return nil, nil, bad("__metadata__", err, "the notes are no object of texts")
+			return nil, nil, bad("__metadata__", err, "the metadata are not an object of strings")
 		}
 		delete(raw, "__metadata__")
 	}
@@ -172,7 +172,7 @@ func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, ma
 			out[name], err = x.Reshape(shape...)
 		}
 		if err != nil {
-			return nil, nil, bad(name, err, "it is no array")
+			return nil, nil, bad(name, err, "it is not an array")
 		}
 		at = e.Offsets[1]
 	}

@@ -38,7 +38,7 @@ func Write(w io.Writer, arrays map[string]*tensor.Tensor, notes map[string]strin
 	for _, name := range names {
 		t := arrays[name]
 		if t == nil || types[t.DType()] == "" {
-			return fmt.Errorf("safetensors: array %s: the format has no complex numbers, and nil is no array", name)
+			return fmt.Errorf("safetensors: array %s: the format has no complex numbers, and nil is not an array", name)
 		}
 		if name == "__metadata__" {
 			return fmt.Errorf("safetensors: an array cannot be named %s, which are the notes", name)

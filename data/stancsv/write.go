@@ -57,7 +57,7 @@ func (c *Chain) check() error {
 	}
 	for i, n := range c.Columns {
 		if _, err := strconv.ParseFloat(n, 64); err == nil || n == "" || n != strings.TrimSpace(n) || i == 0 && n[0] == '#' || strings.Contains(n, ",") || strings.ContainsFunc(n, unicode.IsControl) {
-			return fmt.Errorf("stancsv: column name %q: want a word without commas that is no number", n)
+			return fmt.Errorf("stancsv: column name %q: want a word without commas that is not a number", n)
 		}
 	}
 	for k, v := range c.Settings {

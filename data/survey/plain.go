@@ -193,7 +193,7 @@ func readCSV(name string, b []byte, u Units) (*Raw, error) {
 			}
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				line, _ := in.FieldPos(i)
-				return nil, &FormatError{File: name, Line: line, Key: head[i], What: "\"" + foreign.Short(s, 40) + "\" is no number"}
+				return nil, &FormatError{File: name, Line: line, Key: head[i], What: "\"" + foreign.Short(s, 40) + "\" is not a number"}
 			}
 			values[i] = append(values[i], x)
 		}

@@ -143,7 +143,7 @@ func (d *Data) check() error {
 	}
 	vector := func(what, name string, v []float64, wrong func(float64) bool, want string) {
 		if len(v) != n {
-			bad("%s%s has %d values for %d residuals: want as many", what, name, len(v), n)
+			bad("%s%s has %d values for %d residuals: want one for each", what, name, len(v), n)
 		} else if i := slices.IndexFunc(v, wrong); i >= 0 {
 			bad("%s%s[%d] is %g: want %s", what, name, i, v[i], want)
 		}

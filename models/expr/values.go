@@ -116,7 +116,7 @@ func (v *Bounds) UnmarshalJSON(b []byte) error {
 		}
 		x, err := parseNumber(r)
 		if err != nil || math.IsNaN(x) {
-			return fmt.Errorf("bounds: %s is no number", r)
+			return fmt.Errorf("bounds: %s is not a number", r)
 		}
 		v[i] = x
 	}
@@ -142,7 +142,7 @@ func parseNumber(b []byte) (float64, error) {
 	var v *float64
 	err := json.Unmarshal(b, &v)
 	if err == nil && v == nil {
-		err = fmt.Errorf("null is no number")
+		err = fmt.Errorf("null is not a number")
 	}
 	if err != nil {
 		return math.NaN(), err

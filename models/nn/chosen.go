@@ -27,7 +27,7 @@ func (l *layout) chosen(field string, names []string) ([]bool, error) {
 			if m := spelling.Meant(name, known); m != "" {
 				hint = fmt.Sprintf("did you mean %s?", m)
 			}
-			return nil, fmt.Errorf("nn: Training.%s names %q, which is no parameter, no layer and no last part of names: %s", field, name, hint)
+			return nil, fmt.Errorf("nn: Training.%s names %q, which is neither a parameter, nor a layer, nor the last part of a name: %s", field, name, hint)
 		}
 	}
 	return out, nil

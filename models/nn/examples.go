@@ -27,7 +27,7 @@ func Arrays(list ...*tensor.Tensor) (Source, error) {
 			return nil, fmt.Errorf("nn: array %d has no axis of examples", i)
 		}
 		if a.n = list[0].Shape()[0]; t.Shape()[0] != a.n {
-			return nil, fmt.Errorf("nn: array %d has shape %v, of %d examples, and the first %v, of %d: want as many", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
+			return nil, fmt.Errorf("nn: array %d has shape %v, of %d examples, and the first %v, of %d: want the same number of examples", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
 		}
 		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
 	}

@@ -151,7 +151,7 @@ func (s *sums) block(hand, angle, number int, theta []float64) ([]float64, error
 	out := make([]float64, b.program.Outputs())
 	for i := range out {
 		if out[i] = st.Output(i)[0]; math.IsNaN(out[i]) {
-			return nil, &transport.DomainError{Parameter: "theta", What: "the correlations are no numbers there"}
+			return nil, &transport.DomainError{Parameter: "theta", What: "the correlations are not finite there"}
 		}
 	}
 	return out, nil

@@ -24,7 +24,7 @@ func (d *Done) Notes() []string {
 		}
 		if p, often := worstPixel(d.Replaced); often > 1 && d.Result.QMap.Maps != nil {
 			w := d.Result.QMap.Maps.Width
-			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d is no number: mask it", often, p/w, p%w)
+			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d is not a number: mask it", often, p/w, p%w)
 		}
 		lines = append(lines, line)
 	}

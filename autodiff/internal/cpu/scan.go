@@ -76,7 +76,7 @@ func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 	if s.Count >= 0 {
 		steps = 0
 		for _, n := range s.carry[s.Count] {
-			if n > T(steps) { // NaN is no number of steps
+			if n > T(steps) { // NaN is not a number of steps
 				steps = int(min(n, T(s.Steps)))
 			}
 		}

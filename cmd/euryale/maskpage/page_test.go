@@ -69,7 +69,7 @@ func TestChangesAreKept(t *testing.T) {
 	}
 }
 
-// A request that is not what it seems changes nothing, and an answer that is no JSON is an error.
+// A request that is not what it seems changes nothing, and an answer that is not JSON is an error.
 func TestMalformedRequests(t *testing.T) {
 	p, _ := testPage(t, 20, 30)
 	for body, want := range map[string]string{
@@ -160,7 +160,7 @@ func TestGeometryIsFollowed(t *testing.T) {
 	}
 }
 
-// Colours rise with the counts, and what is no number has its own.
+// Colours rise with the counts, and what is not a number has its own.
 func TestColours(t *testing.T) {
 	p, _ := testPage(t, 20, 30)
 	p.c.Image.Values[0], p.c.Image.Values[1], p.c.Image.Values[2], p.c.Image.Values[3] = math.NaN(), 0, 1e9, 100

@@ -106,7 +106,7 @@ export class Panel {
       this.$("lowSlider").value = 0; this.$("highSlider").value = 1000;
     }
   }
-  // geometry returns the numbers of the fields, or null if one is no number.
+  // geometry returns the numbers of the fields, or null if one is not a number.
   geometry() {
     const g = {};
     for (const [id, factor] of [["beamX", 1], ["beamY", 1], ["pixelSize", 1e6], ["distance", 1], ["energy", 1]]) {

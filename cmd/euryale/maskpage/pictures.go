@@ -18,7 +18,7 @@ var anchors = []color.NRGBA{{8, 8, 24, 255}, {44, 20, 92, 255}, {118, 28, 120, 2
 
 const (
 	shades  = 254 // entries of the palette from dark to light
-	nothing = 254 // entry of the pixels that are no numbers
+	nothing = 254 // entry of the pixels that are not numbers
 )
 
 var palette = func() color.Palette {

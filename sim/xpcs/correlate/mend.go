@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Gate says which frames are no good. Those with pixels in bins that are no finite numbers never are.
+// Gate says which frames are no good. Those with pixels in bins that are not finite numbers never are.
 type Gate struct {
 	Skip []int   // frames, from 0
 	Low  float64 // smallest mean counts per pixel in bins. Default 0
@@ -17,7 +17,7 @@ type Gate struct {
 type Replacement struct {
 	Frame, By int
 	Why       string
-	Pixel     int // first pixel in bins that is no finite number, row * width + column; -1 where all are
+	Pixel     int // first pixel in bins that is not a finite number, row * width + column; -1 where all are
 }
 
 // Mended is a movie whose bad frames are replaced.
@@ -31,7 +31,7 @@ type Mended struct {
 	one   Events
 }
 
-// Mend returns a movie in which frames that are no good are replaced by frames about half the movie away, so that delays stay what they
+// Mend returns a movie in which bad frames are replaced by frames about half the movie away, so that delays stay what they
 // are. With a fraction f of frames replaced, g2 - 1 is too small by a factor of about 1 - 2 f where the sample forgets
 // itself within half the movie.
 func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
@@ -81,7 +81,7 @@ func (d *Mended) why(frame int, sum float64) string {
 	case d.skip[frame]:
 		return "asked for"
 	case math.IsNaN(mean) || math.IsInf(mean, 0):
-		return "pixels in bins are no finite numbers"
+		return "pixels in bins are not finite numbers"
 	case mean < d.gate.Low:
 		return fmt.Sprintf("its mean is %.3g counts per pixel, below %g", mean, d.gate.Low)
 	case d.gate.High > 0 && mean > d.gate.High:

@@ -53,7 +53,7 @@ type Part struct {
 //	g2 = mean over static bins of <P>/(<A> <B>), averages over the pixels of a static bin
 //
 // It reads the movie once for each group of bins that MaxBytes allows, and ends with the context's error
-// when that is done. The error of a frame with pixels in bins that are no finite numbers is a *FrameError.
+// when that is done. The error of a frame with pixels in bins that are not finite numbers is a *FrameError.
 //
 // Reference: K. Schätzel, M. Drewel, S. Stimac, doi:10.1080/09500348814550731; D. Lumma et al.,
 // doi:10.1063/1.1287637 (errors from pixels).

@@ -276,7 +276,7 @@ func (e *Events) check(n, size, first int) error {
 	return nil
 }
 
-// A FrameError says that a frame has pixels that are no numbers.
+// A FrameError says that a frame has pixels that are not numbers.
 type FrameError struct {
 	Frame    int // frame of the selection, from 0
 	Row, Col int // first such pixel
@@ -285,7 +285,7 @@ type FrameError struct {
 
 // Error names the frame and what to do.
 func (e *FrameError) Error() string {
-	return fmt.Sprintf("correlate: frame %d has %d pixels in bins that are no finite numbers, the first at row %d, column %d: mask them, or leave the frame out by First and Last", e.Frame, e.Pixels, e.Row, e.Col)
+	return fmt.Sprintf("correlate: frame %d has %d pixels in bins that are not finite numbers, the first at row %d, column %d: mask them, or leave the frame out by First and Last", e.Frame, e.Pixels, e.Row, e.Col)
 }
 
 // means takes the mean of each frame over the valid pixels, and what normalises it.

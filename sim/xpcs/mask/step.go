@@ -33,7 +33,7 @@ func (s Source) check() error {
 	return nil
 }
 
-// finite returns a mask without the pixels of the image that are no numbers, or the mask itself if all are.
+// finite returns a mask without the pixels of the image that are not finite, or the mask itself if all are.
 func (s Source) finite(m *Mask) *Mask {
 	if !slices.ContainsFunc(s.Image, math.IsNaN) {
 		return m

@@ -94,7 +94,7 @@ func (s *Setup) Domain(theta []float64) error {
 	}
 	for i, v := range theta {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &DomainError{list[i], fmt.Sprintf("%g is no number", v)}
+			return &DomainError{list[i], fmt.Sprintf("%g is not a finite number", v)}
 		}
 	}
 	if s.Customary {
