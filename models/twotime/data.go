@@ -14,6 +14,7 @@ type Data struct {
 	Setup transport.Setup
 	C2    [][]float64
 	Sigma [][]float64 // standard deviations, likewise; nil: 1 everywhere
+	Noise []Noise     // of each angle; nil: estimated from the data
 	Band  int         // how far from the diagonal entries are left out beside it. Default 0
 }
 

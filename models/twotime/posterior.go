@@ -1,6 +1,7 @@
 package twotime
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -20,8 +22,7 @@ type Normal struct{ Mean, SD float64 }
 type Priors struct {
 	// Motion has a distribution for each parameter of the motion, by name; log_NAME stands for that of the natural logarithm of NAME.
 	Motion map[string]dist.Dist
-	// Contrast and Offset are those of each angle, which are independent of each other and integrated out in closed form. Zero values stand for
-	// 0.3 +- 0.2 and 1 +- 0.1.
+	// Contrast and Offset are those of each angle, which are independent of each other. Zero values stand for 0.3 +- 0.2 and 1 +- 0.1.
 	Contrast, Offset Normal
 }
 
@@ -34,15 +35,40 @@ func (p *Priors) defaults() {
 	}
 }
 
-// Posterior is the posterior of the motion, in which contrasts and offsets are integrated out.
-type Posterior struct {
-	*infer.Posterior
-	angles int
+// Likelihood says how entries of c2 scatter together.
+type Likelihood string
+
+const (
+	ByCells     Likelihood = "cells"       // means over cells of lag and age, with the covariance that speckles and photons give them
+	ByFrames    Likelihood = "wishart"     // the frames' covariance of Gaussian fluctuations, for few frames
+	Independent Likelihood = "independent" // every entry by itself with the errors given, which makes posteriors too narrow
+)
+
+// PosteriorSettings are the settings of a posterior. The zero value is the default.
+type PosteriorSettings struct {
+	Likelihood Likelihood // Default ByCells
+	Binning    Binning    // for ByCells
+	Pixels     int        // that are simulated for the covariance of the cells. Default 8000 of up to 200 frames, 4000 of more
+	Threads    int        // Default 1
+	Seed       uint64     // of the simulated pixels and of the search for the mode
 }
 
-// New returns the posterior of the motion under independent errors of the entries. Where the parameters have no meaning in the model its
-// density is 0: see transport.Setup.Domain.
-func New(d Data, p Priors) (*Posterior, error) {
+// Posterior is the posterior of the motion. Contrasts and offsets are integrated out, but for ByFrames.
+type Posterior struct {
+	*infer.Posterior
+	likelihood Likelihood
+	angles     int
+	// Mode is the mode that the covariance of the cells was simulated at; nil but for ByCells.
+	Mode  *infer.Mode
+	cells *byCells // likewise
+}
+
+// New returns the posterior of the motion. Where the parameters have no meaning in the model its density is 0: see transport.Setup.Domain.
+// ByCells first looks for the mode, and simulates pixels there for the covariance of the cells.
+func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior, error) {
+	if err := given.Args("twotime.New", "ctx", ctx); err != nil {
+		return nil, err
+	}
 	if err := d.check(); err != nil {
 		return nil, err
 	}
@@ -50,18 +76,31 @@ func New(d Data, p Priors) (*Posterior, error) {
 	if !(p.Contrast.SD > 0 && p.Offset.SD > 0) {
 		return nil, fmt.Errorf("twotime: beliefs of %+v about contrast and %+v about offset: want standard deviations above 0", p.Contrast, p.Offset)
 	}
+	switch s.Likelihood {
+	case "", ByCells:
+		return newByCells(ctx, &d, &p, s)
+	case ByFrames:
+		return newByFrames(&d, &p)
+	case Independent:
+		return newIndependent(&d, &p)
+	}
+	return nil, fmt.Errorf("twotime: a likelihood %q: want %s, %s or %s", s.Likelihood, ByCells, ByFrames, Independent)
+}
+
+// motion starts a model with the parameters of the motion.
+func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 	m := infer.NewModel("two-time")
 	names := d.Setup.Names()
 	var theta []*ad.Node
 	for name := range p.Motion {
 		if !slices.Contains(names, strings.TrimPrefix(name, "log_")) {
-			return nil, fmt.Errorf("twotime: a prior of %s: there are %v, each also with log_ before it", name, names)
+			return nil, nil, fmt.Errorf("twotime: a prior of %s: there are %v, each also with log_ before it", name, names)
 		}
 	}
 	for k := 0; k < len(names); k++ {
 		for _, name := range names[k:min(k+3, len(names))] {
 			if _, plain := p.Motion[name]; plain == has(p.Motion, "log_"+name) {
-				return nil, fmt.Errorf("twotime: want one prior of %s or of log_%s", name, name)
+				return nil, nil, fmt.Errorf("twotime: want one prior of %s or of log_%s", name, name)
 			}
 		}
 		if isRate(names[k]) && p.parted(names[k], names[k+2]) {
@@ -72,21 +111,11 @@ func New(d Data, p Priors) (*Posterior, error) {
 		if prior, plain := p.Motion[names[k]]; plain {
 			theta = append(theta, m.Param(names[k], prior))
 		} else {
-			theta = append(theta, ad.Exp(m.Param("log_"+names[k], p.Motion["log_"+names[k]])))
+			theta = append(theta, m.Deterministic(names[k], ad.Exp(m.Param("log_"+names[k], p.Motion["log_"+names[k]]))))
 		}
 	}
-	pairs := transport.AllPairs(len(d.Setup.Times))
-	for k, g := range d.Setup.Pairs(theta, pairs) {
-		one := marginal(&d, k, g, p)
-		m.AddLogProb(fmt.Sprintf("angle %d", k), one.logProb)
-		m.Deterministic(fmt.Sprintf("scales %d", k), one.conditional)
-	}
 	m.AddLogProb("domain", domain(&d.Setup, theta))
-	post, err := m.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return &Posterior{post, len(d.Setup.Angles)}, nil
+	return m, theta, nil
 }
 
 func has(m map[string]dist.Dist, name string) bool {
@@ -147,51 +176,6 @@ func (p *Priors) rate(m *infer.Model, s *transport.Setup, names []string) []*ad.
 	return []*ad.Node{a, b, c}
 }
 
-// angleMarginal is the likelihood of an angle without its contrast and offset, and their distribution given the motion: means of contrast
-// and offset-1, and the triangle of their covariance.
-type angleMarginal struct{ logProb, conditional *ad.Node }
-
-func marginal(d *Data, angle int, g *ad.Node, p Priors) angleMarginal {
-	n := len(d.Setup.Times)
-	var w, y []float64
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			u := d.weight(angle, i, j)
-			w = append(w, u)
-			if u > 0 {
-				y = append(y, d.C2[angle][i*n+j]-1)
-			} else {
-				y = append(y, 0)
-			}
-		}
-	}
-	square := make([]float64, len(w))
-	rest, ones, ys := 0.0, 0.0, 0.0 // sums that do not depend on the motion
-	for i, u := range w {
-		square[i] = u * u
-		rest += u * u * y[i] * y[i]
-		ones += u * u
-		ys += u * u * y[i]
-	}
-	w2, data := ad.Const(square), ad.Const(y)
-	weighted := ad.Mul(w2, g)
-	pc, po := 1/(p.Contrast.SD*p.Contrast.SD), 1/(p.Offset.SD*p.Offset.SD)
-	mc, mo := p.Contrast.Mean, p.Offset.Mean-1
-	a := ad.Shift(ad.Sum(ad.Mul(weighted, g)), pc) // precision of contrast and offset: [a b; b c]
-	b := ad.Sum(weighted)
-	c := ones + po
-	hc, ho := ad.Shift(ad.Sum(ad.Mul(weighted, data)), pc*mc), ys+po*mo
-	det := ad.Sub(ad.Scale(c, a), ad.Square(b))
-	contrast := ad.Div(ad.Sub(ad.Scale(c, hc), ad.Scale(ho, b)), det)
-	offset := ad.Div(ad.Sub(ad.Scale(ho, a), ad.Mul(b, hc)), det)
-	// sum of squares at the best contrast and offset, beliefs included
-	left := ad.Sub(ad.Scalar(rest+pc*mc*mc+po*mo*mo), ad.Add(ad.Mul(hc, contrast), ad.Scale(ho, offset)))
-	sd := ad.Sqrt(ad.Div(ad.Scalar(c), det))                         // of contrast
-	along := ad.Neg(ad.Div(b, ad.Sqrt(ad.Scale(c, det))))            // of offset, for each sd of contrast
-	across := ad.Broadcast(ad.Scalar(1/math.Sqrt(c)), sd.Shape()...) // of offset, by itself
-	return angleMarginal{ad.Scale(-0.5, ad.Add(left, ad.Log(det))), ad.Stack(0, contrast, offset, sd, along, across)}
-}
-
 // domain is 0 where rates and fractions have a meaning, and minus infinity elsewhere.
 func domain(s *transport.Setup, theta []*ad.Node) *ad.Node {
 	sum := ad.Scalar(0)
@@ -223,13 +207,121 @@ func domain(s *transport.Setup, theta []*ad.Node) *ad.Node {
 	return sum
 }
 
-// Scales draws contrast and offset of each angle for every draw of a posterior: they belong to the draws of the motion. The first index is the
-// angle, then chain and draw.
+// products are weighted sums over the data of each angle, as vectors (angles): of g g, g and g y of a model g, and of 1, y and y y of the data
+// y = c2 - 1.
+type products struct {
+	gg, g, gy   *ad.Node
+	ones, y, yy []float64
+}
+
+// integrated returns the log density of the data without contrasts and offsets, and their distribution given the motion: (5, angles), of means
+// of contrast and offset-1, and the triangle of their covariance.
+func (s products) integrated(p *Priors) (logProb, conditional *ad.Node) {
+	angles := len(s.ones)
+	pc, po := 1/(p.Contrast.SD*p.Contrast.SD), 1/(p.Offset.SD*p.Offset.SD)
+	mc, mo := p.Contrast.Mean, p.Offset.Mean-1
+	third, toOffset, rest := make([]float64, angles), make([]float64, angles), make([]float64, angles)
+	for k := range angles {
+		third[k], toOffset[k], rest[k] = s.ones[k]+po, s.y[k]+po*mo, s.yy[k]+pc*mc*mc+po*mo*mo
+	}
+	a, b, c := ad.Shift(s.gg, pc), s.g, ad.Const(third) // precision of contrast and offset: [a b; b c]
+	hc, ho := ad.Shift(s.gy, pc*mc), ad.Const(toOffset)
+	det := ad.Sub(ad.Mul(c, a), ad.Square(b))
+	contrast := ad.Div(ad.Sub(ad.Mul(c, hc), ad.Mul(ho, b)), det)
+	offset := ad.Div(ad.Sub(ad.Mul(ho, a), ad.Mul(b, hc)), det)
+	// sum of squares at the best contrast and offset, beliefs included
+	left := ad.Sub(ad.Const(rest), ad.Add(ad.Mul(hc, contrast), ad.Mul(ho, offset)))
+	sd := ad.Sqrt(ad.Div(c, det))                       // of contrast
+	along := ad.Neg(ad.Div(b, ad.Sqrt(ad.Mul(c, det)))) // of offset, for each sd of contrast
+	across := ad.Sqrt(ad.Reciprocal(c))                 // of offset, by itself
+	return ad.Scale(-0.5, ad.Sum(ad.Add(left, ad.Log(det)))), ad.Stack(0, contrast, offset, sd, along, across)
+}
+
+// newIndependent takes every entry by itself.
+func newIndependent(d *Data, p *Priors) (*Posterior, error) {
+	m, theta, err := motion(d, p)
+	if err != nil {
+		return nil, err
+	}
+	n := len(d.Setup.Times)
+	var s products
+	var gg, gs, gy []*ad.Node
+	for k, g := range d.Setup.Pairs(theta, transport.AllPairs(n)) {
+		var w, wy []float64
+		ones, ys, yy := 0., 0., 0.
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				u, y := d.weight(k, i, j), 0.
+				if u > 0 {
+					y = d.C2[k][i*n+j] - 1
+				}
+				w, wy = append(w, u*u), append(wy, u*u*y)
+				ones, ys, yy = ones+u*u, ys+u*u*y, yy+u*u*y*y
+			}
+		}
+		weighted := ad.Mul(ad.Const(w), g)
+		gg, gs, gy = append(gg, ad.Sum(ad.Mul(weighted, g))), append(gs, ad.Sum(weighted)), append(gy, ad.Sum(ad.Mul(ad.Const(wy), g)))
+		s.ones, s.y, s.yy = append(s.ones, ones), append(s.y, ys), append(s.yy, yy)
+	}
+	s.gg, s.g, s.gy = ad.Stack(0, gg...), ad.Stack(0, gs...), ad.Stack(0, gy...)
+	return finished(m, s, d, p, Independent)
+}
+
+// finished completes a model by its data.
+func finished(m *infer.Model, s products, d *Data, p *Priors, l Likelihood) (*Posterior, error) {
+	logProb, conditional := s.integrated(p)
+	m.AddLogProb("data", logProb)
+	m.Deterministic("scales", conditional)
+	post, err := m.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles)}, nil
+}
+
+// newByFrames takes the covariance of the frames.
+func newByFrames(d *Data, p *Priors) (*Posterior, error) {
+	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
+	if len(d.Noise) != angles {
+		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: the likelihood %s needs Noise of each", len(d.Noise), angles, ByFrames)
+	}
+	m, theta, err := motion(d, p)
+	if err != nil {
+		return nil, err
+	}
+	contrast, offset := m.Param("contrast", dist.Normal(p.Contrast.Mean, p.Contrast.SD), infer.Shape(angles)), m.Param("offset", dist.Normal(p.Offset.Mean, p.Offset.SD), infer.Shape(angles))
+	for k, g := range d.Setup.Pairs(theta, transport.Square(n)) {
+		measured := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				v := d.C2[k][min(i, j)*n+max(i, j)]
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil, fmt.Errorf("twotime: entry (%d, %d) of angle %d is %g: the likelihood %s needs all, with the diagonal as it is measured", i, j, k, v, ByFrames)
+				}
+				measured[i*n+j] = v - 1
+			}
+		}
+		one := func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, k, k+1)) }
+		m.AddLogProb(fmt.Sprintf("angle %d", k), Wishart(g, one(contrast), one(offset), ad.Scalar(d.Noise[k].InverseCount), ad.Scalar(d.Noise[k].Speckles), ad.Const(measured, n, n)))
+	}
+	post, err := m.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles}, nil
+}
+
+// Scales returns contrast and offset of each angle for every draw of a posterior: where they were integrated out, they are drawn from their
+// distribution given the motion. The first index is the angle, then chain and draw.
 func (p *Posterior) Scales(fit *infer.Fit, seed uint64) (contrast, offset [][][]float64) {
 	for k := range p.angles {
+		if p.likelihood == ByFrames {
+			contrast, offset = append(contrast, fit.Draws(fmt.Sprintf("contrast[%d]", k))), append(offset, fit.Draws(fmt.Sprintf("offset[%d]", k)))
+			continue
+		}
 		var of [5][][]float64
 		for i := range of {
-			of[i] = fit.Draws(fmt.Sprintf("scales %d[%d]", k, i))
+			of[i] = fit.Draws(fmt.Sprintf("scales[%d, %d]", i, k))
 		}
 		c, o := make([][]float64, fit.Chains()), make([][]float64, fit.Chains())
 		for chain := range c {

@@ -63,7 +63,7 @@ func TestPosteriorGoldens(t *testing.T) {
 				t.Fatalf("a prior %v", v)
 			}
 		}
-		post, err := twotime.New(d, p)
+		post, err := twotime.New(context.Background(), d, p, twotime.PosteriorSettings{Likelihood: twotime.Independent})
 		if err != nil {
 			t.Fatal(err)
 		}

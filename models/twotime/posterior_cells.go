@@ -1,0 +1,235 @@
+package twotime
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+)
+
+// byCells is a likelihood of cells that is being made.
+type byCells struct {
+	d      *Data
+	p      *Priors
+	s      PosteriorSettings
+	order  int // of the quadrature
+	blocks *blocks
+	white  []whitened // of each angle
+}
+
+// whitened is the inverse of the triangle of the covariance of the cells, and what follows from it and the data.
+type whitened struct {
+	inverse  []float64 // (cells, cells)
+	logDet   float64
+	one, y   []float64 // inverse times 1 (of cells with pairs) and times the data
+	noise    Noise
+	worst    float64 // error of the quadrature in standard deviations of a cell
+	contrast float64
+	offset   float64
+}
+
+// Orders of the quadrature over a cell, and the largest error in standard deviations of the cell's mean that is left as it is.
+const (
+	firstOrder, lastOrder = 4, 12
+	quadratureLimit       = 0.05
+)
+
+// passes is how often the covariance is simulated anew at the mode.
+const passes = 2
+
+func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
+	n := len(d.Setup.Times)
+	if err := s.Binning.defaults(n); err != nil {
+		return nil, err
+	}
+	if s.Pixels == 0 {
+		if s.Pixels = 8000; n > 200 {
+			s.Pixels = 4000
+		}
+	}
+	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
+		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: want one for each, or none", len(d.Noise), len(d.C2))
+	}
+	b := &byCells{d: d, p: p, s: s, order: firstOrder}
+	b.blocks = newBlocks(d, s.Binning, b.order)
+	for k := range d.C2 {
+		b.white = append(b.white, b.rough(k))
+	}
+	post, err := b.posterior()
+	if err != nil {
+		return nil, err
+	}
+	mode, err := post.MAP(ctx, infer.MAPSettings{Seed: s.Seed, Starts: 8})
+	if err != nil {
+		return nil, err
+	}
+	for range passes {
+		if err := b.simulate(ctx, post, mode.Unconstrained); err != nil {
+			return nil, err
+		}
+		if post, err = b.posterior(); err != nil {
+			return nil, err
+		}
+		if mode, err = post.MAP(ctx, infer.MAPSettings{Seed: s.Seed, Init: mode.Unconstrained}); err != nil {
+			return nil, err
+		}
+	}
+	post.Mode = mode
+	return post, nil
+}
+
+// rough is a whitening by the scatter of neighbouring entries along the diagonal, taken as independent with three times the variance.
+func (b *byCells) rough(angle int) whitened {
+	n := len(b.d.Setup.Times)
+	var steps []float64
+	c2 := b.d.C2[angle]
+	for i := range n - 1 {
+		for j := i + 1; j < n-1; j++ {
+			if b.d.weight(angle, i, j) > 0 && b.d.weight(angle, i+1, j+1) > 0 {
+				steps = append(steps, math.Abs(c2[i*n+j]-c2[(i+1)*n+j+1]))
+			}
+		}
+	}
+	sd := 1e-3
+	if len(steps) > 0 {
+		slices.Sort(steps)
+		sd = max(1e-12, steps[len(steps)/2]/(0.6745*math.Sqrt2))
+	}
+	k := len(b.blocks.cells)
+	inverse := make([]float64, k*k)
+	for c, pairs := range b.blocks.count[angle] {
+		inverse[c*k+c] = math.Sqrt(float64(pairs)/3) / sd
+	}
+	return b.whiten(angle, whitened{inverse: inverse})
+}
+
+// whiten completes a whitening.
+func (b *byCells) whiten(angle int, w whitened) whitened {
+	k := len(b.blocks.cells)
+	w.one, w.y = make([]float64, k), make([]float64, k)
+	for i := range k {
+		for j, v := range w.inverse[i*k : i*k+i+1] {
+			w.one[i] += v
+			w.y[i] += v * b.blocks.mean[angle][j]
+		}
+	}
+	return w
+}
+
+// posterior is the posterior with the whitening of now.
+func (b *byCells) posterior() (*Posterior, error) {
+	m, theta, err := motion(b.d, b.p)
+	if err != nil {
+		return nil, err
+	}
+	angles, k := len(b.d.C2), len(b.blocks.cells)
+	g := ad.Broadcast(b.d.Setup.OfAngles(theta, b.blocks.pairs(angles)), angles, k*b.blocks.nodes)
+	weights := ad.Const(b.blocks.weights, len(b.blocks.weights)/(k*b.blocks.nodes), k*b.blocks.nodes)
+	mean := ad.SumAxes(ad.Reshape(ad.Mul(g, weights), angles, k, b.blocks.nodes), 2)
+	var s products
+	var inverse, one, y []float64
+	constant := 0.0
+	for _, w := range b.white {
+		inverse, one, y = append(inverse, w.inverse...), append(one, w.one...), append(y, w.y...)
+		ones, ys, yy := 0., 0., 0.
+		for i, v := range w.one {
+			ones, ys, yy = ones+v*v, ys+v*w.y[i], yy+w.y[i]*w.y[i]
+		}
+		s.ones, s.y, s.yy = append(s.ones, ones), append(s.y, ys), append(s.yy, yy)
+		constant -= w.logDet
+	}
+	white := ad.Reshape(ad.MatMul(ad.Const(inverse, angles, k, k), ad.Reshape(mean, angles, k, 1)), angles, k)
+	s.gg = ad.SumAxes(ad.Square(white), 1)
+	s.g, s.gy = ad.SumAxes(ad.Mul(white, ad.Const(one, angles, k)), 1), ad.SumAxes(ad.Mul(white, ad.Const(y, angles, k)), 1)
+	m.AddLogProb("covariance", ad.Scalar(constant))
+	post, err := finished(m, s, b.d, b.p, ByCells)
+	if err != nil {
+		return nil, err
+	}
+	post.cells = b
+	return post, nil
+}
+
+// at returns the parameters of the motion, and contrast and offset of each angle, at a point of the posterior.
+func (p *Posterior) at(q []float64) (theta, contrast, offset []float64, err error) {
+	out := make([]float64, p.Len())
+	if err := p.Write(q, out); err != nil {
+		return nil, nil, nil, err
+	}
+	values := map[string]float64{}
+	for i, name := range p.Names() {
+		values[name] = out[i]
+	}
+	for _, name := range p.cells.d.Setup.Names() {
+		theta = append(theta, values[name])
+	}
+	for k := range p.angles {
+		contrast, offset = append(contrast, values[fmt.Sprintf("scales[0, %d]", k)]), append(offset, 1+values[fmt.Sprintf("scales[1, %d]", k)])
+	}
+	return theta, contrast, offset, nil
+}
+
+// simulate finds the covariance of the cells at a point.
+func (b *byCells) simulate(ctx context.Context, post *Posterior, q []float64) error {
+	theta, contrast, offset, err := post.at(q)
+	if err != nil {
+		return err
+	}
+	threads := max(1, b.s.Threads)
+	hands := make([]*fields, threads)
+	n, k := len(b.d.Setup.Times), len(b.blocks.cells)
+	err = inParallel(ctx, threads, len(b.d.C2), func(hand, angle int) error {
+		if hands[hand] == nil {
+			if hands[hand], err = newFields(b.d.Setup); err != nil {
+				return err
+			}
+		}
+		g, parts, err := hands[hand].at(theta, b.d.Setup.Angles[angle])
+		if err != nil {
+			return err
+		}
+		noise, err := b.d.noise(angle, g, contrast[angle], offset[angle])
+		if err != nil {
+			return err
+		}
+		source, err := newSpeckles(parts, n, contrast[angle], offset[angle], noise.InverseCount)
+		if err != nil {
+			return err
+		}
+		s := newScatter(source, b.d, angle, b.blocks.cells, b.blocks.count[angle], g, contrast[angle], offset[angle])
+		cov := s.covariance(b.s.Pixels, b.s.Seed, angle)
+		w := whitened{noise: noise, contrast: contrast[angle], offset: offset[angle]}
+		if w.inverse, w.logDet, err = whitener(cov, b.blocks.count[angle], noise.Speckles, b.s.Pixels); err != nil {
+			return err
+		}
+		for c, of := range b.blocks.cells {
+			if b.blocks.count[angle][c] == 0 {
+				continue
+			}
+			exact := 0.0
+			of.pairs(b.d, angle, func(i, j int) { exact += g[i*n+j] })
+			exact /= float64(b.blocks.count[angle][c])
+			w.worst = max(w.worst, math.Abs(contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/noise.Speckles))
+		}
+		b.white[angle] = w
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	worst := 0.0
+	for _, w := range b.white {
+		worst = max(worst, w.worst)
+	}
+	if worst > quadratureLimit && b.order < lastOrder {
+		b.order += 4
+		b.blocks = newBlocks(b.d, b.s.Binning, b.order)
+	}
+	for angle := range b.white {
+		b.white[angle] = b.whiten(angle, b.white[angle])
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package transport
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Listed are given pairs of frames, the first before the second, as an array of a shape.
+func Listed(first, second []int, shape ...int) Pairs {
+	a, b := ad.Ints(first), ad.Ints(second)
+	of := func(index *ad.Node) func(v *ad.Node) *ad.Node {
+		return func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Gather(v, index, 0), shape...) }
+	}
+	return Pairs{first: of(a), second: of(b)}
+}
+
+// OfAngles returns g of pairs (angles, m) for all angles at once, of parameters theta in the order of Names. Gradient: exact, of any
+// order.
+func (s *Setup) OfAngles(theta []*ad.Node, p Pairs) *ad.Node {
+	if err := s.Check(); err != nil {
+		return ad.Fail(err)
+	}
+	if len(theta) != len(names[s.Model]) {
+		return ad.Fail(fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(names[s.Model])))
+	}
+	first, second := p.both(s.frames(theta))
+	var direction *ad.Node
+	if s.direction(theta, 0) != nil {
+		var all []*ad.Node
+		for _, angle := range s.Angles {
+			all = append(all, s.direction(theta, angle))
+		}
+		direction = ad.Reshape(ad.Stack(0, all...), len(all), 1)
+	}
+	return s.combined(p, first, second, direction)
+}
+
+// Part is one of the independent parts that the field of a speckle is the sum of: a stationary Gaussian field of unit variance with a real
+// correlation (frames, frames), times an amplitude and a phase in each frame (nil: 1 and 0).
+type Part struct{ Correlation, Amplitude, Phase *ad.Node }
+
+// Fields returns the parts of the field at an angle: g is the squared modulus of the correlation of their sum, whose variance is 1 in every
+// frame.
+func (s *Setup) Fields(theta []*ad.Node, angle float64) []Part {
+	p := Square(len(s.Times))
+	if s.Model == TwoComponent {
+		frames := s.frames(theta)
+		first, second := p.both(frames)
+		q2, velocity := s.Q*s.Q, s.Q
+		if s.Customary {
+			q2, velocity = q2*s.Step, velocity*s.Step
+		}
+		decay := func(v int) *ad.Node { return ad.Exp(ad.Scale(-q2/2, p.rise(first[v], second[v]))) }
+		sample := frames[3]
+		rest := ad.Sub(ad.Scalar(1), sample)
+		norm := ad.Sqrt(ad.Add(ad.Square(sample), ad.Square(rest)))
+		phase := ad.Mul(ad.Scale(velocity, s.direction(theta, angle)), frames[2])
+		return []Part{{decay(0), ad.Div(rest, norm), nil}, {decay(1), ad.Div(sample, norm), phase}}
+	}
+	one := *s
+	one.Angles = []float64{angle}
+	if s.Customary || s.Model == Static {
+		return []Part{{Correlation: ad.Sqrt(one.Pairs(theta, p)[0])}}
+	}
+	first, second := p.both(s.frames(theta))
+	x := ad.Mul(ad.Scale(s.Q*s.Gap/2, s.direction(theta, angle)), p.rise(first[1], second[1]))
+	return []Part{{Correlation: ad.Mul(ad.Exp(ad.Scale(-s.Q*s.Q/2, p.rise(first[0], second[0]))), sinc(x))}}
+}
