@@ -13,7 +13,7 @@ import (
 // sample, as the first frame, in bins of one width. The zero value is the default.
 type Binning struct {
 	Octave int // bins of lag that double it, once they are wider than a frame. Default 3
-	Ages   int // bins of age at short lags, fewer at long ones. Default 8, and one for every 6 frames at most
+	Ages   int // bins of age at short lags, fewer at long ones. Default 8, and one for every 4 frames at most
 }
 
 func (b *Binning) defaults(frames int) error {
@@ -21,7 +21,7 @@ func (b *Binning) defaults(frames int) error {
 		b.Octave = 3
 	}
 	if b.Ages == 0 {
-		b.Ages = min(8, max(1, frames/6))
+		b.Ages = min(8, max(1, frames/4))
 	}
 	if b.Octave < 1 || b.Ages < 1 || b.Octave > 64 || b.Ages > frames {
 		return fmt.Errorf("twotime: %d bins of lag in an octave and %d of age for %d frames: want 1 to 64, and 1 to %d", b.Octave, b.Ages, frames, frames)

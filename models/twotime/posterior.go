@@ -9,6 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -58,6 +59,7 @@ type Posterior struct {
 	*infer.Posterior
 	likelihood Likelihood
 	angles     int
+	setup      transport.Setup
 	// Mode is the mode that the covariance of the cells was simulated at; nil but for ByCells.
 	Mode  *infer.Mode
 	cells *byCells // likewise
@@ -276,7 +278,7 @@ func finished(m *infer.Model, s products, d *Data, p *Priors, l Likelihood) (*Po
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles)}, nil
+	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), setup: d.Setup}, nil
 }
 
 // newByFrames takes the covariance of the frames.
@@ -308,7 +310,7 @@ func newByFrames(d *Data, p *Priors) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles}, nil
+	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, setup: d.Setup}, nil
 }
 
 // Scales returns contrast and offset of each angle for every draw of a posterior: where they were integrated out, they are drawn from their
@@ -335,4 +337,20 @@ func (p *Posterior) Scales(fit *infer.Fit, seed uint64) (contrast, offset [][][]
 		contrast, offset = append(contrast, c), append(offset, o)
 	}
 	return contrast, offset
+}
+
+// Median returns the medians of the parameters of the motion, of contrasts and of offsets over all draws.
+func (p *Posterior) Median(fit *infer.Fit) (at Point) {
+	middle := func(name string) float64 { return diag.Quantile(diag.Flatten(fit.Draws(name)), 0.5) }
+	for _, name := range p.setup.Names() {
+		at.Theta = append(at.Theta, middle(name))
+	}
+	for k := range p.angles {
+		if p.likelihood == ByFrames {
+			at.Contrast, at.Offset = append(at.Contrast, middle(fmt.Sprintf("contrast[%d]", k))), append(at.Offset, middle(fmt.Sprintf("offset[%d]", k)))
+			continue
+		}
+		at.Contrast, at.Offset = append(at.Contrast, middle(fmt.Sprintf("scales[0, %d]", k))), append(at.Offset, 1+middle(fmt.Sprintf("scales[1, %d]", k)))
+	}
+	return at
 }

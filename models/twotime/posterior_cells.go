@@ -40,7 +40,8 @@ const (
 // passes is how often the covariance is simulated anew at the mode.
 const passes = 2
 
-func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
+// newCells completes the settings and averages the data over the cells.
+func newCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 	n := len(d.Setup.Times)
 	if err := s.Binning.defaults(n); err != nil {
 		return nil, err
@@ -53,10 +54,18 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: want one for each, or none", len(d.Noise), len(d.C2))
 	}
-	b := &byCells{d: d, p: p, s: s, order: firstOrder}
+	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2))}
 	b.blocks = newBlocks(d, s.Binning, b.order)
+	return b, nil
+}
+
+func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
+	b, err := newCells(d, p, s)
+	if err != nil {
+		return nil, err
+	}
 	for k := range d.C2 {
-		b.white = append(b.white, b.rough(k))
+		b.white[k] = b.rough(k)
 	}
 	post, err := b.posterior()
 	if err != nil {
@@ -67,7 +76,11 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 		return nil, err
 	}
 	for range passes {
-		if err := b.simulate(ctx, post, mode.Unconstrained); err != nil {
+		at, err := post.point(mode.Unconstrained)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.simulate(ctx, at); err != nil {
 			return nil, err
 		}
 		if post, err = b.posterior(); err != nil {
@@ -119,6 +132,14 @@ func (b *byCells) whiten(angle int, w whitened) whitened {
 	return w
 }
 
+// means returns the mean of g over each cell, (angles, cells).
+func (b *byCells) means(theta []*ad.Node) *ad.Node {
+	angles, k := len(b.d.C2), len(b.blocks.cells)
+	g := ad.Broadcast(b.d.Setup.OfAngles(theta, b.blocks.pairs(angles)), angles, k*b.blocks.nodes)
+	weights := ad.Const(b.blocks.weights, len(b.blocks.weights)/(k*b.blocks.nodes), k*b.blocks.nodes)
+	return ad.SumAxes(ad.Reshape(ad.Mul(g, weights), angles, k, b.blocks.nodes), 2)
+}
+
 // posterior is the posterior with the whitening of now.
 func (b *byCells) posterior() (*Posterior, error) {
 	m, theta, err := motion(b.d, b.p)
@@ -126,9 +147,7 @@ func (b *byCells) posterior() (*Posterior, error) {
 		return nil, err
 	}
 	angles, k := len(b.d.C2), len(b.blocks.cells)
-	g := ad.Broadcast(b.d.Setup.OfAngles(theta, b.blocks.pairs(angles)), angles, k*b.blocks.nodes)
-	weights := ad.Const(b.blocks.weights, len(b.blocks.weights)/(k*b.blocks.nodes), k*b.blocks.nodes)
-	mean := ad.SumAxes(ad.Reshape(ad.Mul(g, weights), angles, k, b.blocks.nodes), 2)
+	mean := b.means(theta)
 	var s products
 	var inverse, one, y []float64
 	constant := 0.0
@@ -153,55 +172,56 @@ func (b *byCells) posterior() (*Posterior, error) {
 	return post, nil
 }
 
-// at returns the parameters of the motion, and contrast and offset of each angle, at a point of the posterior.
-func (p *Posterior) at(q []float64) (theta, contrast, offset []float64, err error) {
+// Point is a place in the space of parameters: those of the motion, and contrast and offset of each angle.
+type Point struct{ Theta, Contrast, Offset []float64 }
+
+// point returns that of a posterior's unconstrained q.
+func (p *Posterior) point(q []float64) (at Point, err error) {
 	out := make([]float64, p.Len())
 	if err := p.Write(q, out); err != nil {
-		return nil, nil, nil, err
+		return at, err
 	}
 	values := map[string]float64{}
 	for i, name := range p.Names() {
 		values[name] = out[i]
 	}
 	for _, name := range p.cells.d.Setup.Names() {
-		theta = append(theta, values[name])
+		at.Theta = append(at.Theta, values[name])
 	}
 	for k := range p.angles {
-		contrast, offset = append(contrast, values[fmt.Sprintf("scales[0, %d]", k)]), append(offset, 1+values[fmt.Sprintf("scales[1, %d]", k)])
+		at.Contrast, at.Offset = append(at.Contrast, values[fmt.Sprintf("scales[0, %d]", k)]), append(at.Offset, 1+values[fmt.Sprintf("scales[1, %d]", k)])
 	}
-	return theta, contrast, offset, nil
+	return at, nil
 }
 
 // simulate finds the covariance of the cells at a point.
-func (b *byCells) simulate(ctx context.Context, post *Posterior, q []float64) error {
-	theta, contrast, offset, err := post.at(q)
-	if err != nil {
-		return err
-	}
+func (b *byCells) simulate(ctx context.Context, at Point) error {
 	threads := max(1, b.s.Threads)
 	hands := make([]*fields, threads)
 	n, k := len(b.d.Setup.Times), len(b.blocks.cells)
-	err = inParallel(ctx, threads, len(b.d.C2), func(hand, angle int) error {
+	err := inParallel(ctx, threads, len(b.d.C2), func(hand, angle int) error {
 		if hands[hand] == nil {
-			if hands[hand], err = newFields(b.d.Setup); err != nil {
+			f, err := newFields(b.d.Setup)
+			if err != nil {
 				return err
 			}
+			hands[hand] = f
 		}
-		g, parts, err := hands[hand].at(theta, b.d.Setup.Angles[angle])
+		g, parts, err := hands[hand].at(at.Theta, b.d.Setup.Angles[angle])
 		if err != nil {
 			return err
 		}
-		noise, err := b.d.noise(angle, g, contrast[angle], offset[angle])
+		noise, err := b.d.noise(angle, g, at.Contrast[angle], at.Offset[angle])
 		if err != nil {
 			return err
 		}
-		source, err := newSpeckles(parts, n, contrast[angle], offset[angle], noise.InverseCount)
+		source, err := newSpeckles(parts, n, at.Contrast[angle], at.Offset[angle], noise.InverseCount)
 		if err != nil {
 			return err
 		}
-		s := newScatter(source, b.d, angle, b.blocks.cells, b.blocks.count[angle], g, contrast[angle], offset[angle])
+		s := newScatter(source, b.d, angle, b.blocks.cells, b.blocks.count[angle], g, at.Contrast[angle], at.Offset[angle])
 		cov := s.covariance(b.s.Pixels, b.s.Seed, angle)
-		w := whitened{noise: noise, contrast: contrast[angle], offset: offset[angle]}
+		w := whitened{noise: noise, contrast: at.Contrast[angle], offset: at.Offset[angle]}
 		if w.inverse, w.logDet, err = whitener(cov, b.blocks.count[angle], noise.Speckles, b.s.Pixels); err != nil {
 			return err
 		}
@@ -212,7 +232,7 @@ func (b *byCells) simulate(ctx context.Context, post *Posterior, q []float64) er
 			exact := 0.0
 			of.pairs(b.d, angle, func(i, j int) { exact += g[i*n+j] })
 			exact /= float64(b.blocks.count[angle][c])
-			w.worst = max(w.worst, math.Abs(contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/noise.Speckles))
+			w.worst = max(w.worst, math.Abs(at.Contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/noise.Speckles))
 		}
 		b.white[angle] = w
 		return nil

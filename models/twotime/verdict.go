@@ -1,0 +1,166 @@
+package twotime
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// Judge says whether data agree with a model at a point where a fit or a posterior ended: by the means of c2 over cells of lag and age, with
+// their covariance there. What the free parameters of the motion, and contrasts and offsets, can take up is taken out of the differences
+// first. With numbers of speckles that were estimated from the same data, the size of the differences is not judged, but their pattern is.
+func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling, s PosteriorSettings) (check.Verdict, error) {
+	if err := d.check(); err != nil {
+		return check.Verdict{}, err
+	}
+	if len(at.Theta) != len(d.Setup.Names()) || len(at.Contrast) != len(d.C2) || len(at.Offset) != len(d.C2) {
+		return check.Verdict{}, fmt.Errorf("twotime: a point of %d parameters, %d contrasts and %d offsets for %d and %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
+	}
+	b, err := newCells(&d, &Priors{}, s)
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	if err := b.simulate(ctx, at); err != nil {
+		return check.Verdict{}, err
+	}
+	data, err := b.differences(at, free, scaling)
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	return check.Judge(data, check.Settings{})
+}
+
+// column is a number for each angle and cell.
+type column [][]float64
+
+// differences returns the whitened differences of the cells and what the parameters do to them.
+func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.Data, error) {
+	d := b.d
+	names := d.Setup.Names()
+	theta, err := d.Setup.Inputs()
+	if err != nil {
+		return check.Data{}, err
+	}
+	means := b.means(theta)
+	outs := []*ad.Node{means}
+	for _, name := range free {
+		k := slices.Index(names, name)
+		if k < 0 {
+			return check.Data{}, fmt.Errorf("twotime: no parameter %q: there are %v", name, names)
+		}
+		outs = append(outs, ad.JVP(means, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
+	}
+	program, err := ad.Compile(outs, ad.Settings{Inputs: theta})
+	if err != nil {
+		return check.Data{}, err
+	}
+	st := program.NewState()
+	for i, v := range at.Theta {
+		st.Input(i)[0] = v
+	}
+	if err := st.Run(); err != nil {
+		return check.Data{}, err
+	}
+	angles, cells := len(d.C2), len(b.blocks.cells)
+	g := st.Output(0)
+	of := func(f func(angle, cell int) float64) column {
+		c := make(column, angles)
+		for k := range c {
+			for i := range cells {
+				c[k] = append(c[k], f(k, i))
+			}
+		}
+		return c
+	}
+	data := check.Data{Relative: d.Noise == nil, Names: slices.Clone(free)}
+	data.Z = b.whitened(of(func(k, i int) float64 {
+		return b.blocks.mean[k][i] - (at.Offset[k] - 1) - at.Contrast[k]*g[k*cells+i]
+	}))
+	take := func(c column) { data.Jacobian = append(data.Jacobian, b.whitened(c)...) }
+	for i := range free {
+		take(of(func(k, c int) float64 { return at.Contrast[k] * st.Output(1 + i)[k*cells+c] }))
+	}
+	basis, err := scaling.basis(d.Setup.Angles)
+	if err != nil {
+		return check.Data{}, err
+	}
+	if basis != nil {
+		for i := range basis[0] {
+			data.Names = append(data.Names, fmt.Sprintf("contrast_c%d", i), fmt.Sprintf("offset_c%d", i))
+			take(of(func(k, c int) float64 { return basis[k][i] * g[k*cells+c] }))
+			take(of(func(k, c int) float64 { return basis[k][i] }))
+		}
+	}
+	t := d.Setup.Times
+	lag := func(c cell) float64 {
+		return (t[min(len(t)-1, c.from+c.longest)] + t[c.from+c.shortest] - 2*t[c.from]) / 2
+	}
+	age := func(c cell) float64 { return (t[c.from] + t[c.to-1]) / 2 }
+	lags, ages, phi := check.Axis{Name: "lag", Unit: "s"}, check.Axis{Name: "age", Unit: "s"}, check.Axis{Name: "angle", Unit: "degrees"}
+	for k := range angles {
+		for i, c := range b.blocks.cells {
+			if b.blocks.count[k][i] > 0 {
+				lags.Values, ages.Values, phi.Values = append(lags.Values, lag(c)), append(ages.Values, age(c)), append(phi.Values, d.Setup.Angles[k])
+			}
+		}
+	}
+	data.Axes = []check.Axis{lags, ages}
+	if angles > 1 {
+		data.Axes = append(data.Axes, phi)
+	}
+	// what samples and set-ups often do that the model does not have
+	whole := t[len(t)-1] - t[0]
+	name := func(kind, what, remedy string, columns ...column) {
+		direction := check.Direction{Kind: kind, Say: func(coef, sd []float64) (string, string) { return what, remedy }}
+		for _, c := range columns {
+			direction.Columns = append(direction.Columns, b.whitened(c))
+		}
+		data.Directions = append(data.Directions, direction)
+	}
+	old := func(i int) float64 { return (age(b.blocks.cells[i]) - t[0]) / whole }
+	name("contrast", "contrast changes with the age of the sample", "look for a beam that moves or a sample that is damaged, and leave out frames",
+		of(func(k, i int) float64 { return g[k*cells+i] * old(i) }))
+	name("offset", "the offset changes with the age of the sample", "normalise frames by the incident intensity, or leave out frames",
+		of(func(k, i int) float64 { return old(i) }))
+	name("stretched decay", "decays are stretched or compressed", "the sample has more than one rate, or moves ballistically: take a model with flow or two components",
+		of(func(k, i int) float64 {
+			v := min(max(g[k*cells+i], 1e-12), 1-1e-12)
+			return v * math.Log(v) * math.Log(-math.Log(v))
+		}))
+	if d.Setup.Model == transport.Static && angles > 2 {
+		var twofold []column // of decays of a rate, and of flows
+		for _, f := range []func(float64) float64{math.Cos, math.Sin} {
+			for power := range 2 {
+				twofold = append(twofold, of(func(k, i int) float64 {
+					v := max(g[k*cells+i], 1e-12)
+					return v * math.Log(v) * math.Pow(lag(b.blocks.cells[i])/whole, float64(power)) * f(2*math.Pi/180*d.Setup.Angles[k])
+				}))
+			}
+		}
+		name("direction", "decays depend on the direction as in a flow", "take the model laminar", twofold...)
+	}
+	return data, nil
+}
+
+// whitened returns a column in standard deviations, of the cells that have pairs.
+func (b *byCells) whitened(c column) (out []float64) {
+	cells := len(b.blocks.cells)
+	for k, w := range b.white {
+		for i := range cells {
+			if b.blocks.count[k][i] == 0 {
+				continue
+			}
+			sum := 0.0
+			for j, v := range w.inverse[i*cells : i*cells+i+1] {
+				sum += v * c[k][j]
+			}
+			out = append(out, sum)
+		}
+	}
+	return out
+}
