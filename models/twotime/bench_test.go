@@ -2,6 +2,7 @@ package twotime
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -52,23 +53,29 @@ func shear(tb testing.TB, angles, frames int, noise float64) (Data, []float64) {
 	return d, truth
 }
 
-// BenchmarkSums times one pass over the pairs with everything that least squares needs; the metric is nanoseconds for a pair.
+// BenchmarkSums times one pass over the pairs on one core: with the value and gradient of the sums that the likelihood needs, and with the
+// products of derivatives that least squares needs, too. The metric is nanoseconds for a pair.
 func BenchmarkSums(b *testing.B) {
-	for name, size := range map[string][2]int{"3x400": {3, 400}, "23x1000": {23, 1000}} {
-		b.Run(name, func(b *testing.B) {
-			d, truth := shear(b, size[0], size[1], 0.02)
-			s, err := newSums(&d, 1)
+	for _, size := range [][2]int{{3, 400}, {23, 1000}} {
+		d, truth := shear(b, size[0], size[1], 0.02)
+		for _, precision := range []int{64, 32} {
+			s, err := newSums(&d, 1, precision)
 			if err != nil {
 				b.Fatal(err)
 			}
-			for b.Loop() {
-				s.at = nil
-				if err := s.evaluate(context.Background(), truth); err != nil {
-					b.Fatal(err)
-				}
+			for _, curvature := range []bool{false, true} {
+				kind := map[bool]string{false: "gradient", true: "gauss-newton"}[curvature]
+				b.Run(fmt.Sprintf("%dx%d/float%d/%s", size[0], size[1], precision, kind), func(b *testing.B) {
+					for b.Loop() {
+						s.at = nil
+						if err := s.evaluate(context.Background(), truth, curvature); err != nil {
+							b.Fatal(err)
+						}
+					}
+					pairs := float64(size[0]*size[1]*(size[1]-1)) / 2
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pairs, "ns/pair")
+				})
 			}
-			pairs := float64(size[0]*size[1]*(size[1]-1)) / 2
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pairs, "ns/pair")
-		})
+		}
 	}
 }

@@ -80,7 +80,7 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 		return nil, err
 	}
 	var err error
-	if f.sums, err = newSums(&d, max(1, s.Threads)); err != nil {
+	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
 		return nil, err
 	}
 	p := &optim.Problem{M: len(f.free) + 1, N: len(f.free)}
@@ -330,7 +330,7 @@ func (f *fitter) joint(l []float64) *mat.SymDense {
 // out: an upper triangle, row-major.
 func (f *fitter) projected(x []float64) ([]float64, error) {
 	f.passes++
-	if err := f.evaluate(f.ctx, f.theta(x)); err != nil {
+	if err := f.evaluate(f.ctx, f.theta(x), true); err != nil {
 		return nil, err
 	}
 	l, err := f.best()
@@ -378,7 +378,7 @@ func (f *fitter) finish(found *optim.Result) (*Fit, error) {
 	var products *mat.SymDense
 	var l []float64
 	for step := 0; ; step++ {
-		if err := f.evaluate(f.ctx, f.theta(x)); err != nil {
+		if err := f.evaluate(f.ctx, f.theta(x), true); err != nil {
 			return nil, err
 		}
 		var err error

@@ -3,7 +3,6 @@ package transport
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -61,7 +60,8 @@ func (s *Setup) Pairs(theta []*ad.Node, p Pairs) []*ad.Node {
 	first, second := p.both(frames)
 	var all []*ad.Node
 	for _, angle := range s.Angles {
-		all = append(all, s.combined(p, first, second, s.direction(theta, angle)))
+		rise := func(v int) *ad.Node { return p.rise(first[v], second[v]) }
+		all = append(all, s.combined(rise, first, second, s.direction(theta, angle)))
 	}
 	return all
 }
@@ -72,48 +72,6 @@ func (p Pairs) both(frames []*ad.Node) (first, second []*ad.Node) {
 		first, second = append(first, p.first(v)), append(second, p.second(v))
 	}
 	return first, second
-}
-
-// Derivatives returns g of the pairs of a Rectangle at the first angle and its derivatives by the parameters, both times weights w, which has the
-// shape of the rectangle. Derivatives by a parameter are those by the quantities of frames that follow from it, which takes a few
-// multiplications for each pair and parameter.
-func (s *Setup) Derivatives(theta []*ad.Node, p Pairs, w *ad.Node) (g *ad.Node, along []*ad.Node) {
-	if err := s.Check(); err != nil {
-		return ad.Fail(err), []*ad.Node{ad.Fail(err)}
-	}
-	frames, direction := s.frames(theta), s.direction(theta, s.Angles[0])
-	first, second := p.both(frames)
-	wide := func(list []*ad.Node) (out []*ad.Node) {
-		for _, v := range list {
-			out = append(out, ad.Broadcast(v, w.Shape()...))
-		}
-		return out
-	}
-	a, b := wide(first), wide(second)
-	var turn []*ad.Node
-	if direction != nil {
-		turn = wide([]*ad.Node{direction})
-		direction = turn[0]
-	}
-	plain := s.combined(p, a, b, direction)
-	by := ad.VJP(ad.Broadcast(plain, w.Shape()...), w, slices.Concat(a, b, turn)...)
-	for k := range theta {
-		unit := make([]*ad.Node, len(theta))
-		for i := range unit {
-			unit[i] = ad.Scalar(0)
-		}
-		unit[k] = ad.Scalar(1)
-		sum := ad.Scalar(0)
-		for v, f := range frames {
-			change := ad.JVP(f, theta, unit)
-			sum = ad.Add(sum, ad.Add(ad.Mul(by[v], p.first(change)), ad.Mul(by[len(frames)+v], p.second(change))))
-		}
-		if direction != nil {
-			sum = ad.Add(sum, ad.Mul(by[2*len(frames)], ad.JVP(s.direction(theta, s.Angles[0]), theta, unit)))
-		}
-		along = append(along, sum)
-	}
-	return ad.Mul(w, plain), along
 }
 
 // frames returns what a model needs of each frame: integrals of rates and, for two components, the fraction of the sample.
@@ -142,9 +100,8 @@ func (s *Setup) direction(theta []*ad.Node, angle float64) *ad.Node {
 	return nil
 }
 
-// combined returns g from the quantities of both frames.
-func (s *Setup) combined(p Pairs, first, second []*ad.Node, direction *ad.Node) *ad.Node {
-	rise := func(v int) *ad.Node { return p.rise(first[v], second[v]) }
+// combined returns g from the quantities of both frames and from how much integrals grow between them.
+func (s *Setup) combined(rise func(v int) *ad.Node, first, second []*ad.Node, direction *ad.Node) *ad.Node {
 	if s.Customary {
 		return s.customary(rise, first, second, direction)
 	}

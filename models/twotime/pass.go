@@ -1,0 +1,405 @@
+package twotime
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// passes computes sums over all pairs. It belongs to one goroutine, and uses several.
+type passes[T float32 | float64] struct {
+	*store[T]
+	frames *transport.Frames
+	hands  []hand[T]
+	jobs   []job
+}
+
+// job is some blocks of an angle: results are added up in the order of jobs, whoever does them.
+type job struct {
+	angle  int
+	blocks []block
+}
+
+// jobsEach is the number of jobs of an angle.
+const jobsEach = 4
+
+func newPasses[T float32 | float64](s *store[T], threads int) (*passes[T], error) {
+	p := &passes[T]{store: s, hands: make([]hand[T], max(1, threads))}
+	var err error
+	if p.frames, err = s.data.Setup.NewFrames(); err != nil {
+		return nil, err
+	}
+	for i := range p.hands {
+		p.hands[i] = hand[T]{store: s, frames: p.frames, states: map[shape]*ad.State{}}
+	}
+	n := len(s.data.Setup.Times)
+	for angle := range s.angles {
+		rest, count := s.blocks, jobsEach
+		for ; len(rest) > 0; count-- {
+			pairs := func(b block) int { return (b.to - b.from) * (n - b.from) }
+			left := 0
+			for _, b := range rest {
+				left += pairs(b)
+			}
+			k, done := 1, pairs(rest[0])
+			for k < len(rest) && (count <= 1 || (done+pairs(rest[k])/2)*count < left) {
+				done += pairs(rest[k])
+				k++
+			}
+			p.jobs = append(p.jobs, job{angle, rest[:k]})
+			rest = rest[k:]
+		}
+	}
+	return p, nil
+}
+
+// run computes the products of the columns 1, g, dg/dtheta and y-1 of each angle into gram, square matrices. Those of two derivatives are
+// there with curvature only.
+func (p *passes[T]) run(ctx context.Context, theta []float64, curvature bool, gram [][]float64) error {
+	if err := p.frames.Set(theta); err != nil {
+		return err
+	}
+	views := make([]transport.View, len(p.angles))
+	parallel.Do(len(p.hands), len(views), func(_, angle int) { views[angle] = p.frames.View(angle, false) })
+	results, errs := make([]totals, len(p.jobs)), make([]error, len(p.jobs))
+	parallel.Do(len(p.hands), len(p.jobs), func(worker, at int) {
+		if errs[at] = ctx.Err(); errs[at] == nil {
+			j := p.jobs[at]
+			results[at], errs[at] = p.hands[worker].do(j, &views[j.angle], len(theta), curvature)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	k := len(theta) + 3
+	for angle, a := range p.angles {
+		g := gram[angle]
+		clear(g)
+		for at, j := range p.jobs {
+			if j.angle == angle {
+				results[at].add(g, len(theta))
+			}
+		}
+		for i := range g {
+			if g[i] *= a.scale; math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
+				return &transport.DomainError{Parameter: "theta", What: "the correlations are not finite there"}
+			}
+		}
+		g[0], g[k-1], g[k*k-1] = a.ones, a.ys, a.squares
+		for i := range k {
+			for j := range i {
+				g[i*k+j] = g[j*k+i]
+			}
+		}
+	}
+	return nil
+}
+
+// totals are sums of a job, by parameters.
+type totals struct {
+	g, gg, yg float64
+	one, by   []float64 // of derivatives, and of those times g
+	y         []float64 // times y
+	products  []float64 // of two derivatives
+}
+
+func newTotals(p int) totals {
+	return totals{one: make([]float64, p), by: make([]float64, p), y: make([]float64, p), products: make([]float64, p*p)}
+}
+
+// add adds t to the upper triangle of products of columns.
+func (t *totals) add(gram []float64, p int) {
+	k := p + 3
+	gram[1] += t.g
+	gram[k+1] += t.gg
+	gram[k+k-1] += t.yg
+	for i := range p {
+		gram[2+i] += t.one[i]
+		gram[k+2+i] += t.by[i]
+		gram[(2+i)*k+k-1] += t.y[i]
+		for j := i; j < p; j++ {
+			gram[(2+i)*k+2+j] += t.products[i*p+j]
+		}
+	}
+}
+
+// hand is what a goroutine works with.
+type hand[T float32 | float64] struct {
+	*store[T]
+	frames     *transport.Frames
+	states     map[shape]*ad.State
+	first      [][]float64 // derivatives of channels at the rows of a tile, by the parameters of all channels
+	second     [][]float64 // at the columns
+	scratch    []float64
+	accumulate [][2][]float64 // sums of a job at each frame, over later and over earlier ones
+}
+
+// limits of the logarithms of factors.
+func factorLimit[T float32 | float64]() float64 {
+	if precision[T]() == 32 {
+		return 80
+	}
+	return 600
+}
+
+// do computes a job.
+func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool) (totals, error) {
+	out := newTotals(parameters)
+	n := len(h.data.Setup.Times)
+	var direct *transport.View
+	for at := 0; at < len(j.blocks); {
+		isDirect := !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, factorLimit[T]())
+		v := view
+		if isDirect && !h.data.Setup.Customary {
+			if direct == nil {
+				other := h.frames.View(j.angle, true)
+				direct = &other
+			}
+			v = direct
+		}
+		h.begin(n)
+		var t *tileProgram
+		for at < len(j.blocks) && isDirect == !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, factorLimit[T]()) {
+			b := j.blocks[at]
+			at++
+			for k, begin := range b.begins {
+				end := n
+				if k+1 < len(b.begins) {
+					end = b.begins[k+1]
+				}
+				var err error
+				if t, err = h.tile(&out, j.angle, b, begin, end, v, isDirect, curvature); err != nil {
+					return out, err
+				}
+			}
+		}
+		h.finish(&out, t, v)
+	}
+	return out, nil
+}
+
+func (h *hand[T]) begin(n int) {
+	for _, a := range h.accumulate {
+		clear(a[0])
+		clear(a[1])
+	}
+}
+
+// finish takes sums at frames to the parameters.
+func (h *hand[T]) finish(out *totals, t *tileProgram, v *transport.View) {
+	out.g += floats.Sum(h.accumulate[t.g][0])
+	out.gg += floats.Sum(h.accumulate[t.gg][0])
+	out.yg += floats.Sum(h.accumulate[t.yg][0])
+	for c, s := range t.by {
+		channel := &v.Channels[c]
+		for i, k := range channel.Parameters {
+			along := func(sum int) float64 {
+				a := h.accumulate[sum]
+				return floats.Dot(a[0], channel.First[i]) + floats.Dot(a[1], channel.Second[i])
+			}
+			out.one[k] += along(s.one)
+			out.by[k] += along(s.g)
+			out.y[k] += along(s.y)
+		}
+	}
+}
+
+// tile computes the sums of a tile.
+func (h *hand[T]) tile(out *totals, angle int, b block, begin, end int, v *transport.View, direct, curvature bool) (*tileProgram, error) {
+	n := len(h.data.Setup.Times)
+	a := &h.angles[angle]
+	sh := shape{columns: end - begin, direct: direct, curvature: curvature}
+	switch {
+	case a.w != nil:
+		sh.weighting = weighted
+	case begin-(b.to-1) <= h.data.Band || b.to-b.from < h.rows:
+		sh.weighting = masked
+	}
+	channels := make([]int, len(v.Channels))
+	for c := range v.Channels {
+		channels[c] = len(v.Channels[c].Parameters)
+	}
+	t, err := h.program(sh, channels)
+	if err != nil {
+		return nil, err
+	}
+	st := h.states[sh]
+	if st == nil {
+		st = t.program.NewState()
+		h.states[sh] = st
+	}
+	ref := b.to - 1
+	for k, line := range v.Rows {
+		setLine(input[T](st, k), line, b.from, b.to, ref)
+	}
+	for k, line := range v.Columns {
+		setLine(input[T](st, t.rows+k), line, begin, end, ref)
+	}
+	y := input[T](st, t.y)
+	for r := range h.rows {
+		i := b.from + r
+		if i >= b.to {
+			i = n
+		}
+		fill(y[r*sh.columns:(r+1)*sh.columns], a.y, n, i, begin)
+	}
+	switch sh.weighting {
+	case weighted:
+		w := input[T](st, t.w)
+		for r := range h.rows {
+			i := b.from + r
+			if i >= b.to {
+				i = n
+			}
+			fill(w[r*sh.columns:(r+1)*sh.columns], a.w, n, i, begin)
+		}
+	case masked:
+		rows, columns := input[T](st, t.indices), input[T](st, t.indices+1)
+		for r := range rows {
+			if rows[r] = T(b.from + r); b.from+r >= b.to {
+				rows[r] = T(n)
+			}
+		}
+		for c := range columns {
+			columns[c] = T(begin + c)
+		}
+	}
+	if curvature {
+		h.tables(v, b, begin, end, ref)
+		to := input[T](st, t.tables)
+		width := len(h.second)
+		for k, column := range h.second {
+			for c, x := range column {
+				to[c*width+k] = T(x)
+			}
+		}
+	}
+	if err := st.Run(); err != nil {
+		return nil, err
+	}
+	for len(h.accumulate) < len(t.sums) {
+		h.accumulate = append(h.accumulate, [2][]float64{make([]float64, n), make([]float64, n)})
+	}
+	for s := range t.sums {
+		rows, columns := output[T](st, 2*s)[:b.to-b.from], output[T](st, 2*s+1)
+		over, under := h.accumulate[s][0][b.from:], h.accumulate[s][1][begin:]
+		for r, x := range rows {
+			over[r] += float64(x)
+		}
+		for c, x := range columns {
+			under[c] += float64(x)
+		}
+	}
+	if curvature {
+		h.products(out, t, st, v, b.to-b.from)
+	}
+	return t, nil
+}
+
+// setLine writes a line at frames from..to-1; beyond them it is that of the reference.
+func setLine[T float32 | float64](in []T, line transport.Line, from, to, ref int) {
+	base, rest := 0.0, line.Values[ref]
+	if line.Relative {
+		base, rest = line.Values[ref], 0
+	}
+	for i, x := range line.Values[from:to] {
+		in[i] = T(x - base)
+	}
+	for i := to - from; i < len(in); i++ {
+		in[i] = T(rest)
+	}
+}
+
+// tables writes the derivatives of all channels at the rows and the columns of a tile, relative to those at a frame: what is added to the
+// first and taken off the second has no effect, but less is lost to rounding.
+func (h *hand[T]) tables(v *transport.View, b block, begin, end, ref int) {
+	k := 0
+	part := func(tables [][]float64, k, n int) [][]float64 {
+		if k == len(tables) {
+			tables = append(tables, nil)
+		}
+		tables[k] = slices.Grow(tables[k][:0], n)[:n]
+		return tables
+	}
+	for _, c := range v.Channels {
+		for i := range c.Parameters {
+			h.first, h.second = part(h.first, k, b.to-b.from), part(h.second, k, end-begin)
+			shift := (c.First[i][ref] - c.Second[i][ref]) / 2
+			for r, x := range c.First[i][b.from:b.to] {
+				h.first[k][r] = x - shift
+			}
+			for r, x := range c.Second[i][begin:end] {
+				h.second[k][r] = x + shift
+			}
+			k++
+		}
+	}
+	h.first, h.second = h.first[:k], h.second[:k]
+}
+
+// products adds the products of derivatives of a tile,
+//
+//	sum M_ij (u_i + v_j) (u_i + v_j)^T
+//
+// with M the products of derivatives by two channels and u and v those of the channels by the parameters.
+func (h *hand[T]) products(out *totals, t *tileProgram, st *ad.State, v *transport.View, rows int) {
+	starts := make([]int, len(v.Channels)+1)
+	for c := range v.Channels {
+		starts[c+1] = starts[c] + len(v.Channels[c].Parameters)
+	}
+	p := len(out.one)
+	for _, pair := range t.pairs {
+		a, b := &v.Channels[pair.a], &v.Channels[pair.b]
+		over, under := output[T](st, 2*pair.sum)[:rows], output[T](st, 2*pair.sum+1)
+		right := output[T](st, pair.right)
+		left := right
+		if pair.a != pair.b {
+			left = output[T](st, pair.left)
+		}
+		na, nb := len(a.Parameters), len(b.Parameters)
+		for i, ki := range a.Parameters {
+			u, w := h.first[starts[pair.a]+i], h.second[starts[pair.a]+i]
+			h.scratch = slices.Grow(h.scratch[:0], rows+len(w))[:rows+len(w)]
+			scaledU, scaledV := h.scratch[:rows], h.scratch[rows:]
+			for r, x := range over {
+				scaledU[r] = float64(x) * u[r]
+			}
+			for c, x := range under {
+				scaledV[c] = float64(x) * w[c]
+			}
+			for j, kj := range b.Parameters {
+				other := h.first[starts[pair.b]+j]
+				sum := floats.Dot(scaledU, other) + floats.Dot(scaledV, h.second[starts[pair.b]+j])
+				for r := range rows {
+					sum += u[r]*float64(right[r*nb+j]) + other[r]*float64(left[r*na+i])
+				}
+				out.products[ki*p+kj] += sum
+				if pair.a != pair.b {
+					out.products[kj*p+ki] += sum
+				}
+			}
+		}
+	}
+}
+
+func input[T float32 | float64](st *ad.State, i int) []T {
+	if v, ok := any(st.Input(i)).([]T); ok && v != nil {
+		return v
+	}
+	return any(st.Input32(i)).([]T)
+}
+
+func output[T float32 | float64](st *ad.State, i int) []T {
+	if v, ok := any(st.Output(i)).([]T); ok && v != nil {
+		return v
+	}
+	return any(st.Output32(i)).([]T)
+}

@@ -1,0 +1,84 @@
+package transport
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// depends lists, for each quantity of a frame, the parameters that it depends on: integrals of rates and, for two components, the
+// fraction of the sample.
+var depends = map[Model][][]int{
+	Static:       {{0, 1, 2}},
+	Laminar:      {{0, 1, 2}, {3, 4, 5}},
+	TwoComponent: {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11, 12}},
+}
+
+// Frames evaluates what a model needs of each frame, with the derivatives by the parameters. It belongs to one goroutine while it is Set.
+type Frames struct {
+	setup  Setup
+	state  *ad.State
+	theta  []float64
+	values [][]float64   // of each quantity, at each frame
+	slopes [][][]float64 // of each quantity, by each parameter that it depends on, at each frame
+}
+
+// NewFrames compiles the program that evaluates frames.
+func (s *Setup) NewFrames() (*Frames, error) {
+	theta, err := s.Inputs()
+	if err != nil {
+		return nil, err
+	}
+	var outs []*ad.Node
+	for v, quantity := range s.frames(theta) {
+		outs = append(outs, quantity)
+		for _, k := range depends[s.Model][v] {
+			along := make([]*ad.Node, len(theta))
+			for i := range along {
+				along[i] = ad.Scalar(0)
+			}
+			along[k] = ad.Scalar(1)
+			outs = append(outs, ad.Broadcast(ad.JVP(quantity, theta, along), len(s.Times)))
+		}
+	}
+	p, err := ad.Compile(outs, ad.Settings{Inputs: theta, Backend: ad.CPU{Threads: 1}})
+	if err != nil {
+		return nil, err
+	}
+	f := &Frames{setup: *s, state: p.NewState()}
+	at := 0
+	next := func() []float64 {
+		at++
+		return f.state.Output(at - 1)
+	}
+	for _, list := range depends[s.Model] {
+		f.values = append(f.values, next())
+		var slopes [][]float64
+		for range list {
+			slopes = append(slopes, next())
+		}
+		f.slopes = append(f.slopes, slopes)
+	}
+	return f, nil
+}
+
+// Set evaluates the frames at parameters.
+func (f *Frames) Set(theta []float64) error {
+	f.theta = append(f.theta[:0], theta...)
+	for i, v := range theta {
+		f.state.Input(i)[0] = v
+	}
+	return f.state.Run()
+}
+
+// direction returns the cosine between an angle and the motion, and its derivative by the last parameter.
+func (f *Frames) direction(angle int) (cosine, slope float64) {
+	const degree = math.Pi / 180
+	phi, turn := f.setup.Angles[angle], f.theta[len(f.theta)-1]
+	if f.setup.Model == Laminar {
+		s, c := math.Sincos((phi - turn) * degree)
+		return c, s * degree
+	}
+	s, c := math.Sincos((phi + turn) * degree)
+	return c, -s * degree
+}

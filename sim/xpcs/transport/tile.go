@@ -1,0 +1,301 @@
+package transport
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Tile is a graph of g at some frames, as rows, with some frames, as columns: the pairs whose column is after their row have a meaning.
+type Tile struct {
+	Rows, Columns []*ad.Node // inputs: a column and a row vector for each Line of a View
+	G             *ad.Node
+	Slopes        []*ad.Node // derivatives of g by the channels of a View
+}
+
+// Tile makes the graph of so many rows and columns. Unless it is direct, exponentials, sines and cosines of differences of frames are
+// products of those of frames, which overflow where Frames.Factors says so. The customary model is always direct. precision is that of the
+// program in bits.
+func (s *Setup) Tile(rows, columns int, direct bool, precision int) Tile {
+	if err := s.Check(); err != nil {
+		return Tile{G: ad.Fail(err)}
+	}
+	t := Tile{}
+	lines := func(n int) (row, column []*ad.Node) {
+		for k := range n {
+			row = append(row, ad.Input(fmt.Sprintf("row %d", k), rows, 1))
+			column = append(column, ad.Input(fmt.Sprintf("column %d", k), columns))
+		}
+		return row, column
+	}
+	switch {
+	case direct || s.Customary:
+		s.directTile(&t, rows, columns, lines)
+	case s.Model == Static:
+		t.Rows, t.Columns = lines(1)
+		t.G = ad.Mul(ad.Exp(t.Rows[0]), ad.Exp(t.Columns[0]))
+		t.Slopes = []*ad.Node{t.G}
+	case s.Model == Laminar:
+		t.Rows, t.Columns = lines(2)
+		t.shear(precision)
+	default:
+		t.Rows, t.Columns = lines(5)
+		t.mixture()
+	}
+	return t
+}
+
+// shear is exp(-a) (sin x/x)^2 = r^2 of lines a/2 and x, and its derivatives by -a and by -x.
+func (t *Tile) shear(precision int) {
+	factors := func(in []*ad.Node) (h, sin, cos *ad.Node) {
+		h = ad.Exp(in[0])
+		return h, ad.Mul(h, ad.Sin(in[1])), ad.Mul(h, ad.Cos(in[1]))
+	}
+	h1, s1, c1 := factors(t.Rows)
+	h2, s2, c2 := factors(t.Columns)
+	x := ad.Sub(t.Columns[1], t.Rows[1])
+	inverse := ad.Div(ad.Scalar(1), x)
+	sin, cos := ad.Sub(ad.Mul(s2, c1), ad.Mul(c2, s1)), ad.Add(ad.Mul(c2, c1), ad.Mul(s2, s1))
+	r := ad.Mul(sin, inverse)
+	slope := ad.Mul(ad.Sub(cos, r), inverse)
+	// near 0, where these cancel, the series
+	q := ad.Square(x)
+	limit, series, along := 1e-5, ad.Scale(1./6, q), ad.Scale(1./10, q)
+	if precision == 32 {
+		limit = 0.1
+		series = ad.Mul(series, nested(q, 20, 42))
+		along = ad.Mul(along, nested(q, 28, 54))
+	}
+	isNear, h := ad.Less(q, ad.Scalar(limit)), ad.Mul(h1, h2)
+	r = ad.Where(isNear, ad.Mul(h, ad.Sub(ad.Scalar(1), series)), r)
+	slope = ad.Where(isNear, ad.Mul(ad.Mul(h, x), ad.Scale(1./3, ad.Shift(along, -1))), slope)
+	t.G = ad.Square(r)
+	t.Slopes = []*ad.Node{t.G, ad.Scale(-2, ad.Mul(r, slope))}
+}
+
+// nested is 1 - q/a (1 - q/b).
+func nested(q *ad.Node, a, b float64) *ad.Node {
+	one := ad.Scalar(1)
+	return ad.Sub(one, ad.Mul(ad.Scale(1/a, q), ad.Sub(one, ad.Scale(1/b, q))))
+}
+
+// mixture is |a + b e^(i x)|^2 of lines of the amplitudes of a and b, their logarithms' rises, and x, and its derivatives by log a, log b and -x.
+func (t *Tile) mixture() {
+	amplitude := func(k int) *ad.Node {
+		return ad.Mul(ad.Mul(t.Rows[k], ad.Exp(t.Rows[k+2])), ad.Mul(t.Columns[k], ad.Exp(t.Columns[k+2])))
+	}
+	a, b := amplitude(0), amplitude(1)
+	s1, c1, s2, c2 := ad.Sin(t.Rows[4]), ad.Cos(t.Rows[4]), ad.Sin(t.Columns[4]), ad.Cos(t.Columns[4])
+	sin, cos := ad.Sub(ad.Mul(s2, c1), ad.Mul(c2, s1)), ad.Add(ad.Mul(c2, c1), ad.Mul(s2, s1))
+	both := ad.Mul(a, b)
+	mixed := ad.Mul(both, cos)
+	left, right := ad.Add(ad.Square(a), mixed), ad.Add(ad.Square(b), mixed)
+	t.G = ad.Add(left, right)
+	t.Slopes = []*ad.Node{ad.Scale(2, left), ad.Scale(2, right), ad.Scale(2, ad.Mul(both, sin))}
+}
+
+// directTile is the model as it is written, of lines of the quantities of frames, and its derivatives by -rises, then by other quantities of
+// the first and of the second frame and by the direction.
+func (s *Setup) directTile(t *Tile, rows, columns int, lines func(n int) (row, column []*ad.Node)) {
+	n := len(depends[s.Model])
+	t.Rows, t.Columns = lines(n)
+	wide := func(x *ad.Node) *ad.Node { return ad.Broadcast(x, rows, columns) }
+	var rises, by []*ad.Node
+	for v := range s.rises() {
+		rises = append(rises, ad.Sub(t.Columns[v], t.Rows[v]))
+	}
+	by = append(by, rises...)
+	first, second := append([]*ad.Node{}, t.Rows...), append([]*ad.Node{}, t.Columns...)
+	for v := s.rises(); v < n; v++ {
+		first[v], second[v] = wide(t.Rows[v]), wide(t.Columns[v])
+		by = append(by, first[v], second[v])
+	}
+	var direction *ad.Node
+	if s.Model != Static {
+		turn := ad.Input("direction", rows, 1)
+		t.Rows = append(t.Rows, turn)
+		direction = wide(turn)
+		by = append(by, direction)
+	}
+	rise := func(v int) *ad.Node {
+		if s.Customary {
+			return rises[v]
+		}
+		return ad.Abs(rises[v]) // the pairs without a meaning stay finite
+	}
+	t.G = wide(s.combined(rise, first, second, direction))
+	t.Slopes = ad.VJP(t.G, wide(ad.Scalar(1)), by...)
+	for v := range rises {
+		t.Slopes[v] = ad.Neg(t.Slopes[v])
+	}
+}
+
+// rises is the number of quantities of frames that count by their difference alone.
+func (s *Setup) rises() int { return min(3, len(depends[s.Model])) }
+
+// View is what tiles need of each frame at one angle.
+type View struct {
+	Rows, Columns []Line
+	Channels      []Channel
+}
+
+// Line is an input of a tile at each frame; of a Relative one that at a frame of reference is taken off.
+type Line struct {
+	Values   []float64
+	Relative bool
+}
+
+// Channel is a number of each pair that g depends on: the sum of a term of its first and of one of its second frame.
+type Channel struct {
+	Parameters    []int       // that it depends on
+	First, Second [][]float64 // derivatives of both terms by these, at each frame
+}
+
+// Factors reports whether products of factors of frames are within so many units of their logarithm in rows from..to-1.
+func (f *Frames) Factors(from, to int, limit float64) bool {
+	if f.setup.Customary {
+		return false
+	}
+	for v := range min(2, f.setup.rises()) {
+		if v == 1 && f.setup.Model == Laminar {
+			break
+		}
+		lowest, highest := math.Inf(1), math.Inf(-1)
+		for _, x := range f.values[v][from:to] {
+			lowest, highest = min(lowest, x), max(highest, x)
+		}
+		if !(f.setup.Q*f.setup.Q*(highest-lowest) < limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// View returns what tiles need at an angle.
+func (f *Frames) View(angle int, direct bool) View {
+	switch q := f.setup.Q; {
+	case direct || f.setup.Customary:
+		return f.directView(angle)
+	case f.setup.Model == Static:
+		v := View{Rows: []Line{{times(q*q, f.values[0]), true}}, Columns: []Line{{times(-q*q, f.values[0]), true}}}
+		v.Channels = []Channel{f.rise(0, q*q)}
+		return v
+	case f.setup.Model == Laminar:
+		x := f.phase(1, q*f.setup.Gap/2, angle)
+		v := View{Channels: []Channel{f.rise(0, q*q), x.channel}}
+		v.Rows = []Line{{times(q*q/2, f.values[0]), true}, {x.values, true}}
+		v.Columns = []Line{{times(-q*q/2, f.values[0]), true}, {x.values, true}}
+		return v
+	default:
+		return f.mixtureView(angle)
+	}
+}
+
+// phase is a phase of frames and the channel of -x.
+type phase struct {
+	values  []float64
+	channel Channel
+}
+
+func (f *Frames) phase(v int, scale float64, angle int) phase {
+	cosine, slope := f.direction(angle)
+	c := f.rise(v, scale*cosine)
+	turned := times(scale*slope, f.values[v])
+	c.Parameters = append(c.Parameters, len(f.theta)-1)
+	c.First, c.Second = append(c.First, turned), append(c.Second, times(-1, turned))
+	return phase{times(scale*cosine, f.values[v]), c}
+}
+
+// rise is the channel of minus a rise, scaled.
+func (f *Frames) rise(v int, scale float64) Channel {
+	c := Channel{Parameters: append([]int{}, depends[f.setup.Model][v]...)}
+	for _, slope := range f.slopes[v] {
+		c.First, c.Second = append(c.First, times(scale, slope)), append(c.Second, times(-scale, slope))
+	}
+	return c
+}
+
+func times(scale float64, v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = scale * x
+	}
+	return out
+}
+
+// least is the smallest fraction that is told from 0, so that its logarithm has a derivative.
+const least = 1e-15
+
+// mixtureView has the amplitudes r/sqrt(f^2 + r^2) and f/sqrt(f^2 + r^2) with r = 1-f.
+func (f *Frames) mixtureView(angle int) View {
+	q2 := f.setup.Q * f.setup.Q / 2
+	n := len(f.values[3])
+	var amplitude, slope [2][]float64 // of reference and sample, and derivatives of their logarithms by f
+	for k := range amplitude {
+		amplitude[k], slope[k] = make([]float64, n), make([]float64, n)
+	}
+	for i, x := range f.values[3] {
+		part := [2]float64{1 - x, x}
+		norm := part[0]*part[0] + part[1]*part[1]
+		for k, sign := range [2]float64{-1, 1} {
+			u := part[k]
+			if math.Abs(u) < least {
+				u = math.Copysign(least, u)
+			}
+			amplitude[k][i] = u / math.Sqrt(norm)
+			slope[k][i] = sign/u - (part[1]-part[0])/norm
+		}
+	}
+	x := f.phase(2, f.setup.Q, angle)
+	v := View{}
+	for k := range amplitude {
+		v.Rows, v.Columns = append(v.Rows, Line{amplitude[k], false}), append(v.Columns, Line{amplitude[k], false})
+		c := f.rise(k, q2)
+		for i, by := range f.slopes[3] {
+			along := make([]float64, n)
+			for j := range along {
+				along[j] = slope[k][j] * by[j]
+			}
+			c.Parameters = append(c.Parameters, depends[TwoComponent][3][i])
+			c.First, c.Second = append(c.First, along), append(c.Second, along)
+		}
+		v.Channels = append(v.Channels, c)
+	}
+	for k := range amplitude {
+		v.Rows, v.Columns = append(v.Rows, Line{times(q2, f.values[k]), true}), append(v.Columns, Line{times(-q2, f.values[k]), true})
+	}
+	v.Rows, v.Columns = append(v.Rows, Line{x.values, true}), append(v.Columns, Line{x.values, true})
+	v.Channels = append(v.Channels, x.channel)
+	return v
+}
+
+// directView has the quantities of frames as they are.
+func (f *Frames) directView(angle int) View {
+	v := View{}
+	n := len(f.setup.Times)
+	for k, values := range f.values {
+		isRise := k < f.setup.rises()
+		v.Rows, v.Columns = append(v.Rows, Line{values, isRise}), append(v.Columns, Line{values, isRise})
+		c := f.rise(k, 1)
+		if isRise {
+			v.Channels = append(v.Channels, c)
+			continue
+		}
+		none := make([][]float64, len(c.First))
+		for i := range none {
+			none[i] = make([]float64, n)
+		}
+		v.Channels = append(v.Channels, Channel{c.Parameters, c.First, none}, Channel{c.Parameters, none, c.First})
+	}
+	if f.setup.Model != Static {
+		cosine, slope := f.direction(angle)
+		turn, along := make([]float64, n), make([]float64, n)
+		for i := range n {
+			turn[i], along[i] = cosine, slope
+		}
+		v.Rows = append(v.Rows, Line{turn, false})
+		v.Channels = append(v.Channels, Channel{[]int{len(f.theta) - 1}, [][]float64{along}, [][]float64{make([]float64, n)}})
+	}
+	return v
+}
