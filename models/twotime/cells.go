@@ -194,8 +194,8 @@ func legendre(x float64, count int, f func(float64)) {
 	}
 }
 
-// blocks are the cells of the angles of data as the likelihood uses them: their means, and the pairs that stand for each.
-type blocks struct {
+// binned are the cells of the angles of data as the likelihood uses them: their means, and the pairs that stand for each.
+type binned struct {
 	cells []cell
 	mean  [][]float64 // of each angle, c2-1
 	count [][]int
@@ -206,8 +206,8 @@ type blocks struct {
 	weights       []float64
 }
 
-func newBlocks(d *Data, binning Binning, order int) *blocks {
-	b := &blocks{cells: binning.cells(len(d.Setup.Times), d.Band), nodes: order * order, shared: true}
+func newBinned(d *Data, binning Binning, order int) *binned {
+	b := &binned{cells: binning.cells(len(d.Setup.Times), d.Band), nodes: order * order, shared: true}
 	for k := range d.C2 {
 		mean, count := means(d, k, b.cells)
 		b.mean, b.count = append(b.mean, mean), append(b.count, count)
@@ -247,7 +247,7 @@ func sameMask(d *Data, a, b int) bool {
 }
 
 // pairs returns the pairs of the nodes as an array that broadcasts to (angles, cells x nodes).
-func (b *blocks) pairs(angles int) transport.Pairs {
+func (b *binned) pairs(angles int) transport.Pairs {
 	if b.shared {
 		return transport.Listed(b.first, b.second, len(b.cells)*b.nodes)
 	}
@@ -255,7 +255,7 @@ func (b *blocks) pairs(angles int) transport.Pairs {
 }
 
 // stand returns the quadrature over a cell of a matrix (n, n).
-func (b *blocks) stand(angle, cell, n int, g []float64) (sum float64) {
+func (b *binned) stand(angle, cell, n int, g []float64) (sum float64) {
 	at := cell * b.nodes
 	if !b.shared {
 		at += angle * len(b.cells) * b.nodes

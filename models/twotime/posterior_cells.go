@@ -16,7 +16,7 @@ type byCells struct {
 	p      *Priors
 	s      PosteriorSettings
 	order  int // of the quadrature
-	blocks *blocks
+	blocks *binned
 	white  []whitened // of each angle
 }
 
@@ -37,8 +37,8 @@ const (
 	quadratureLimit       = 0.05
 )
 
-// passes is how often the covariance is simulated anew at the mode.
-const passes = 2
+// rounds is how often the covariance is simulated anew at the mode.
+const rounds = 2
 
 // newCells completes the settings and averages the data over the cells.
 func newCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
@@ -55,7 +55,7 @@ func newCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: want one for each, or none", len(d.Noise), len(d.C2))
 	}
 	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2))}
-	b.blocks = newBlocks(d, s.Binning, b.order)
+	b.blocks = newBinned(d, s.Binning, b.order)
 	return b, nil
 }
 
@@ -75,7 +75,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	for range passes {
+	for range rounds {
 		at, err := post.point(mode.Unconstrained)
 		if err != nil {
 			return nil, err
@@ -246,7 +246,7 @@ func (b *byCells) simulate(ctx context.Context, at Point) error {
 	}
 	if worst > quadratureLimit && b.order < lastOrder {
 		b.order += 4
-		b.blocks = newBlocks(b.d, b.s.Binning, b.order)
+		b.blocks = newBinned(b.d, b.s.Binning, b.order)
 	}
 	for angle := range b.white {
 		b.white[angle] = b.whiten(angle, b.white[angle])

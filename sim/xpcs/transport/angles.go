@@ -33,7 +33,8 @@ func (s *Setup) OfAngles(theta []*ad.Node, p Pairs) *ad.Node {
 		}
 		direction = ad.Reshape(ad.Stack(0, all...), len(all), 1)
 	}
-	return s.combined(p, first, second, direction)
+	rise := func(v int) *ad.Node { return p.rise(first[v], second[v]) }
+	return s.combined(rise, first, second, direction)
 }
 
 // Part is one of the independent parts that the field of a speckle is the sum of: a stationary Gaussian field of unit variance with a real
