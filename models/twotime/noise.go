@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
@@ -19,68 +17,6 @@ import (
 type Noise struct {
 	Speckles     float64 // P
 	InverseCount float64
-}
-
-// Sandwich returns the covariance of parameters that were fitted to pairs with weights, whose derivatives by the parameters are given as
-// symmetric matrices with zeros on the diagonal (pairs that are not used are 0 too): H^-1 Q H^-1 with H = J'WJ and Q = J'W V W J, and the
-// effective number of independent entries, of so many, m p / tr(H^-1 Q). c is C of the fitted model. It takes a few products of matrices
-// of frames for each parameter.
-func (n Noise) Sandwich(c *mat.SymDense, weights *mat.SymDense, derivatives []*mat.SymDense) (cov, h, q *mat.SymDense, effective float64, err error) {
-	size, p := c.SymmetricDim(), len(derivatives)
-	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
-	products := make([]*mat.Dense, p) // C A_a
-	entries := 0
-	for i := range size {
-		for j := i + 1; j < size; j++ {
-			if weights.At(i, j) > 0 {
-				entries++
-			}
-		}
-	}
-	for a, d := range derivatives {
-		weighted := mat.NewSymDense(size, nil)
-		for i := range size {
-			for j := i + 1; j < size; j++ {
-				weighted.SetSym(i, j, weights.At(i, j)*d.At(i, j))
-			}
-		}
-		products[a] = mat.NewDense(size, size, nil)
-		products[a].Mul(c, weighted)
-		for b := range a + 1 {
-			sum := 0.0
-			for i := range size {
-				for j := i + 1; j < size; j++ {
-					sum += weighted.At(i, j) * derivatives[b].At(i, j)
-				}
-			}
-			h.SetSym(b, a, sum)
-		}
-	}
-	for a := range p {
-		for b := a; b < p; b++ {
-			trace := 0.0 // of C A_a C A_b
-			for i := range size {
-				for j := range size {
-					trace += products[a].At(i, j) * products[b].At(j, i)
-				}
-			}
-			q.SetSym(a, b, trace/(2*n.Speckles))
-		}
-	}
-	inverse, ok := inverted(h, p)
-	if !ok {
-		return nil, nil, nil, 0, fmt.Errorf("twotime: the data do not tell all %d parameters apart: hold some fixed", p)
-	}
-	var left, both mat.Dense
-	left.Mul(inverse, q)
-	both.Mul(&left, inverse)
-	cov = mat.NewSymDense(p, nil)
-	for i := range p {
-		for j := i; j < p; j++ {
-			cov.SetSym(i, j, (both.At(i, j)+both.At(j, i))/2)
-		}
-	}
-	return cov, h, q, float64(entries*p) / mat.Trace(&left), nil
 }
 
 // Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2 - 1, with their diagonal: that of the

@@ -73,8 +73,7 @@ func TestNoiseGoldens(t *testing.T) {
 	if err := st.Run(); err != nil {
 		t.Fatal(err)
 	}
-	model := mat.NewSymDense(n, nil)
-	weights := mat.NewSymDense(n, nil)
+	model, weights := make([]float64, n*n), make([]float64, n*n)
 	pair := 0
 	for i := range n {
 		for j := i; j < n; j++ {
@@ -82,30 +81,25 @@ func TestNoiseGoldens(t *testing.T) {
 			if i == j {
 				v += c.InverseCount
 			} else {
-				weights.SetSym(i, j, 1/c.V[pair][pair])
+				weights[i*n+j], weights[j*n+i] = 1/c.V[pair][pair], 1/c.V[pair][pair]
 				pair++
 			}
-			model.SetSym(i, j, v)
+			model[i*n+j], model[j*n+i] = v, v
 			if math.Abs(v-c.C[i][j]) > 1e-12 {
 				t.Errorf("C %d %d is %g, want %g", i, j, v, c.C[i][j])
 			}
 		}
 	}
-	var derivatives []*mat.SymDense
+	var derivatives [][]float64
 	for k := range fitted {
-		d := mat.NewSymDense(n, nil)
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				d.SetSym(i, j, st.Output(2 + k)[i*n+j])
-			}
-		}
-		derivatives = append(derivatives, d)
+		derivatives = append(derivatives, st.Output(2+k))
 	}
-	noise := twotime.Noise{Speckles: c.Speckles, InverseCount: c.InverseCount}
-	cov, h, q, effective, err := noise.Sandwich(model, weights, derivatives)
+	scores := twotime.Noise{Speckles: c.Speckles, InverseCount: c.InverseCount}.Scores(n, model, weights, derivatives)
+	cov, effective, err := scores.Sandwich()
 	if err != nil {
 		t.Fatal(err)
 	}
+	h, q := scores.H, scores.Q
 	for name, pair := range map[string][2]any{"H": {h, c.Sandwich.H}, "Q": {q, c.Sandwich.Q}, "covariance": {cov, c.Sandwich.Cov}} {
 		got, want := pair[0].(*mat.SymDense), pair[1].([][]float64)
 		for i := range want {
