@@ -71,7 +71,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	mode, err := post.MAP(ctx, infer.MAPSettings{Seed: s.Seed, Starts: 8})
+	mode, err := post.MAP(ctx, infer.MAPSettings{Jacobian: true, Seed: s.Seed, Starts: 8})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 		if post, err = b.posterior(); err != nil {
 			return nil, err
 		}
-		if mode, err = post.MAP(ctx, infer.MAPSettings{Seed: s.Seed, Init: mode.Unconstrained}); err != nil {
+		if mode, err = post.MAP(ctx, infer.MAPSettings{Jacobian: true, Seed: s.Seed, Init: mode.Unconstrained}); err != nil {
 			return nil, err
 		}
 	}
