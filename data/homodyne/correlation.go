@@ -1,0 +1,176 @@
+package homodyne
+
+import (
+	"fmt"
+	"math"
+)
+
+// Correlation is what was read of a file: two-time correlations at one q and several azimuths.
+type Correlation struct {
+	File      string
+	Q         float64 // 1/angstrom; the mean of the bins
+	Tolerance float64 // within which bins were taken to be of the same q, as a fraction of it
+	Bins      []Bin
+	Phi       []float64   // azimuths in degrees
+	First     int         // number of the first frame, from 1
+	Last      int         // number of the last frame
+	Step      float64     // time from frame to frame in s
+	C2        [][]float64 // of each azimuth (frames, frames), row-major and symmetric, with the diagonal as it was measured
+	Missing   []int       // of each azimuth, how many pairs of different frames are not finite numbers
+	Notes     []string    // what a person should know, such as what was left out
+}
+
+// Frames returns the number of frames.
+func (c *Correlation) Frames() int { return c.Last - c.First + 1 }
+
+// Read reads the bins of one q. Matrices that are stored as a triangle are completed, those that are complete already stay as they are.
+func (f *File) Read(s Selection) (*Correlation, error) {
+	c, err := f.choose(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &Correlation{File: f.Name, Q: c.q, Tolerance: c.tolerance, First: f.First + c.lo, Last: f.First + c.hi - 1, Step: c.step, Notes: c.notes}
+	for _, i := range c.bins {
+		out.Bins = append(out.Bins, f.Bins[i])
+		out.Phi = append(out.Phi, f.Bins[i].Phi)
+	}
+	n := c.hi - c.lo
+	var wrong error
+	complete := 0
+	err = f.source.read(c.bins, c.lo, c.hi, func(k int, block []float64) {
+		whole, err := fold(block, n)
+		if err != nil && wrong == nil {
+			wrong = &FormatError{File: f.Name, Key: out.Bins[k].Key, What: err.Error()}
+		}
+		if whole {
+			complete++
+		}
+		out.C2 = append(out.C2, block)
+		out.Missing = append(out.Missing, missing(block, n))
+	})
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	if complete > 0 && f.Layout != NPZ {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d of %d matrices are complete, not triangles: they are taken as they are", complete, len(out.C2)))
+	}
+	return out, out.check(f.Name)
+}
+
+// check counts what is missing.
+func (c *Correlation) check(name string) error {
+	n := c.Frames()
+	pairs, sum := n*(n-1)/2, 0
+	for k, m := range c.Missing {
+		sum += m
+		if m == pairs {
+			return bad(name, c.Bins[k].Key, "none of the %d pairs of frames has a finite number; leave this angle out, or choose other frames", pairs)
+		}
+	}
+	if sum > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d pairs of frames (%.3g %%) are not finite numbers and are left out", sum, pairs*len(c.C2), 100*float64(sum)/float64(pairs*len(c.C2))))
+	}
+	return nil
+}
+
+// fold completes a matrix of which only a triangle is stored; whole says that none had to be.
+func fold(m []float64, n int) (whole bool, err error) {
+	lower, upper, differ := 0, 0, 0
+	at := [2]int{}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			u, l := m[i*n+j], m[j*n+i]
+			if l != 0 && l == l {
+				lower++
+			}
+			if u != 0 && u == u {
+				upper++
+			}
+			if !(math.Abs(u-l) <= 1e-5*math.Abs(u)) && (u == u || l == l) && u != l {
+				if differ == 0 {
+					at = [2]int{i, j}
+				}
+				differ++
+			}
+		}
+	}
+	switch {
+	case differ == 0:
+		return true, nil
+	case lower > 0 && upper > 0:
+		return false, fmt.Errorf("is neither a triangle nor symmetric: frames %d and %d have %g, the other way round %g", at[0]+1, at[1]+1, m[at[0]*n+at[1]], m[at[1]*n+at[0]])
+	}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if lower > 0 {
+				m[i*n+j] = m[j*n+i]
+			} else {
+				m[j*n+i] = m[i*n+j]
+			}
+		}
+	}
+	return false, nil
+}
+
+// missing counts the pairs of different frames that are not finite numbers.
+func missing(m []float64, n int) (count int) {
+	for i := range n {
+		for _, v := range m[i*n+i+1 : (i+1)*n] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// Mean returns the mean over the azimuths, as one of azimuth 0, for samples in which directions are alike. Numbers that are not finite
+// have no part in it.
+func (c *Correlation) Mean() *Correlation {
+	n := c.Frames()
+	out := *c
+	mean, count := make([]float64, n*n), make([]float64, n*n)
+	for _, m := range c.C2 {
+		for i, v := range m {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				mean[i] += v
+				count[i]++
+			}
+		}
+	}
+	for i := range mean {
+		mean[i] /= count[i]
+	}
+	out.Bins, out.Phi, out.C2 = c.Bins[:1], []float64{0}, [][]float64{mean}
+	out.Missing = []int{missing(mean, n)}
+	out.Notes = append(append([]string{}, c.Notes...), fmt.Sprintf("%d angles are averaged", len(c.C2)))
+	return &out
+}
+
+// Clock says what the times of frames count from.
+type Clock struct {
+	// Window counts from the first frame that is used, whichever it is, as homodyne and xpcsjax do: the amplitudes and exponents of rates
+	// then depend on it. Otherwise times count from the beginning of frame 1, and a frame is at the middle of its exposure.
+	Window bool
+	Origin float64  // s that are added: how long before frame 1 the event was that rates count from
+	Start  *float64 // time of the first frame that is used in s, instead of all this; nil: none
+}
+
+// Times returns the times of frames first to last, which count from 1, in s.
+func (c Clock) Times(first, last int, step float64) []float64 {
+	t := make([]float64, last-first+1)
+	from := (float64(first)-0.5)*step + c.Origin
+	switch {
+	case c.Start != nil:
+		from = *c.Start
+	case c.Window:
+		from = c.Origin
+	}
+	for i := range t {
+		t[i] = from + float64(i)*step
+	}
+	return t
+}

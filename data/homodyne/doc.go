@@ -1,0 +1,17 @@
+// Package homodyne reads and writes the files of those who fit models of moving samples to two-time correlations with homodyne,
+// xpcsjax or heterodyne: correlations in the layouts of the APS, configurations, and results.
+//
+// A File holds correlations of many bins, of which Read takes those at one q as a Correlation. A Config is what a configuration says,
+// with every parameter of the model. Fit and Posterior are results under the names that scripts expect, and ReadStart reads such
+// results of others.
+//
+//	config, err := homodyne.ReadConfig("flow.yaml")
+//	if err != nil { ... }                              // names file, line, key and the nearest known one
+//	f, err := homodyne.Open(config.Data)
+//	if err != nil { ... }
+//	defer f.Close()
+//	c2, err := f.Read(config.Selection())
+//	if err != nil { ... }
+//	t := config.Clock.Times(c2.First, c2.Last, c2.Step)  // s
+//	fmt.Println(c2.Q, c2.Phi, len(t), c2.Notes)
+package homodyne

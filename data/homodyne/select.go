@@ -1,0 +1,243 @@
+package homodyne
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/memory"
+)
+
+// Selection says what to read of a file.
+type Selection struct {
+	Q float64 // 1/angstrom; 0: the only one of the file
+	// Tolerance says how far the q of bins may be from the nearest one to Q, as a fraction of it, to be of the same q. Default 0.01
+	Tolerance float64
+	Angles    AngleFilter
+	First     int     // frame to begin with, from 1; 0: the first of the file
+	Last      int     // last frame; 0 or -1: the last of the file
+	Step      float64 // time from frame to frame in s; 0: that of the file
+}
+
+// farthest is how far the nearest q may be from the one that was asked for, as a fraction of it.
+const farthest = 0.1
+
+// chosen is a selection that was found in a file.
+type chosen struct {
+	bins      []int // indices
+	q         float64
+	tolerance float64
+	lo, hi    int // rows from lo to hi-1
+	step      float64
+	notes     []string
+}
+
+func (f *File) choose(s Selection) (*chosen, error) {
+	c := &chosen{tolerance: s.Tolerance, notes: slices.Clone(f.Notes)}
+	if c.tolerance == 0 {
+		c.tolerance = 0.01
+	}
+	if !(c.tolerance > 0 && c.tolerance <= farthest) {
+		return nil, fmt.Errorf("homodyne: a tolerance of %g for q: want a fraction of q above 0, of at most %g", s.Tolerance, farthest)
+	}
+	for _, find := range []func(Selection, *chosen) error{f.chooseQ, f.chooseAngles, f.chooseFrames, f.chooseStep, f.fits} {
+		if err := find(s, c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *chosen) note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
+
+// chooseQ takes the bins of one q: those within the tolerance of the q that is nearest to the one asked for.
+func (f *File) chooseQ(s Selection, c *chosen) error {
+	if s.Q != 0 && (!(s.Q > 0) || math.IsInf(s.Q, 1)) {
+		return fmt.Errorf("homodyne: q of %g 1/angstrom: want a number above 0", s.Q)
+	}
+	if !math.IsNaN(f.asked) && s.Q != 0 && math.Abs(s.Q-f.asked) > 1e-8+1e-6*f.asked {
+		return bad(f.Name, "cache_metadata_json", "this cache was made for q = %g 1/angstrom, not %g; name the HDF5 file, or make the cache again", f.asked, s.Q)
+	}
+	target := s.Q
+	if target == 0 {
+		target = f.anyQ()
+	}
+	nearest := math.NaN()
+	lost := 0
+	for _, b := range f.Bins {
+		if math.IsNaN(b.Q) || math.IsNaN(b.Phi) {
+			lost++
+		} else if !(math.Abs(b.Q-target) >= math.Abs(nearest-target)) {
+			nearest = b.Q
+		}
+	}
+	if lost > 0 {
+		c.note("%d of %d bins have no q or no azimuth and are left out", lost, len(f.Bins))
+	}
+	if math.IsNaN(nearest) {
+		return bad(f.Name, "", "none of the %d bins has a q and an azimuth", len(f.Bins))
+	}
+	if !(math.Abs(nearest-target) <= farthest*target) {
+		return bad(f.Name, "", "no bin is near q = %g 1/angstrom; the file has %s", target, short(f.qs()))
+	}
+	sum, other := 0.0, math.NaN()
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	for i, b := range f.Bins {
+		switch {
+		case math.IsNaN(b.Q) || math.IsNaN(b.Phi):
+		case math.Abs(b.Q-nearest) <= c.tolerance*nearest:
+			c.bins = append(c.bins, i)
+			sum += b.Q
+			lowest, highest = min(lowest, b.Q), max(highest, b.Q)
+		case !(math.Abs(b.Q-nearest) >= math.Abs(other-nearest)):
+			other = b.Q
+		}
+	}
+	c.q = sum / float64(len(c.bins))
+	if lowest == highest {
+		c.q = lowest
+	}
+	if s.Q == 0 && !math.IsNaN(other) {
+		return bad(f.Name, "", "has bins of several q; choose one of %s 1/angstrom", short(f.qs()))
+	}
+	if math.Abs(c.q-target) > 1e-6*target {
+		c.note("q = %g 1/angstrom was asked for, the nearest bins have %.6g", target, c.q)
+	}
+	text := fmt.Sprintf("%d bins have q from %.6g to %.6g 1/angstrom, within %g %% of %.6g", len(c.bins), lowest, highest, 100*c.tolerance, nearest)
+	if !math.IsNaN(other) {
+		text += fmt.Sprintf("; the next q is %.6g", other)
+	}
+	c.note("%s", text)
+	return f.oneRing(c)
+}
+
+// anyQ returns the first q.
+func (f *File) anyQ() float64 {
+	for _, b := range f.Bins {
+		if !math.IsNaN(b.Q) {
+			return b.Q
+		}
+	}
+	return math.NaN()
+}
+
+// qs returns the values of q, sorted.
+func (f *File) qs() []float64 {
+	var all []float64
+	for _, b := range f.Bins {
+		if !math.IsNaN(b.Q) {
+			all = append(all, b.Q)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// oneRing returns an error if two bins have the same azimuth and different q: they are of different rings.
+func (f *File) oneRing(c *chosen) error {
+	for k, i := range c.bins {
+		for _, j := range c.bins[:k] {
+			a, b := f.Bins[j], f.Bins[i]
+			if a.Phi == b.Phi && math.Abs(a.Q-b.Q) > 1e-6*a.Q {
+				return bad(f.Name, "", "bins %d and %d are both at an azimuth of %g, and have q = %.6g and %.6g 1/angstrom: they are different q; take a tolerance below %g",
+					a.Number, b.Number, a.Phi, a.Q, b.Q, math.Abs(a.Q-b.Q)/a.Q/2)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *File) chooseAngles(s Selection, c *chosen) error {
+	if len(s.Angles.Ranges) == 0 {
+		return nil
+	}
+	all := c.bins
+	c.bins = nil
+	var phi []float64
+	for _, i := range all {
+		phi = append(phi, f.Bins[i].Phi)
+		if s.Angles.Takes(f.Bins[i].Phi) {
+			c.bins = append(c.bins, i)
+		}
+	}
+	slices.Sort(phi)
+	switch {
+	case len(c.bins) > 0:
+		c.note("%d of %d angles are within %s degrees", len(c.bins), len(all), ranges(s.Angles.Ranges))
+	case s.Angles.All:
+		c.bins = all
+		c.note("none of the %d angles is within %s degrees: all are taken", len(all), ranges(s.Angles.Ranges))
+	default:
+		return bad(f.Name, "", "no angle is within %s degrees: there are %s; widen the ranges, or allow fallback_to_all_angles", ranges(s.Angles.Ranges), short(phi))
+	}
+	return nil
+}
+
+func ranges(all [][2]float64) string {
+	var text []string
+	for _, r := range all {
+		text = append(text, fmt.Sprintf("%g..%g", r[0], r[1]))
+	}
+	return strings.Join(text, ", ")
+}
+
+func (f *File) chooseFrames(s Selection, c *chosen) error {
+	from, to := s.First, s.Last
+	if from == 0 {
+		from = f.First
+	}
+	end := f.First + f.Frames - 1
+	cache := f.First > 1 || f.last > 0
+	switch {
+	case s.First < 0 || s.Last < -1 || s.Last > 0 && s.Last < from:
+		return fmt.Errorf("homodyne: frames %d to %d: want them to ascend from 1, the last being -1 for that of the file", s.First, s.Last)
+	case cache && from < f.First, cache && to > max(end, f.last):
+		return bad(f.Name, "cache_metadata_json", "this cache has frames %d to %d, not %d to %d; name the HDF5 file, or make the cache again", f.First, end, from, to)
+	case from > end:
+		return bad(f.Name, "", "frame %d is asked for, the last one is %d", from, end)
+	case to <= 0:
+		to = end
+	case to > end:
+		c.note("frame %d is asked for, the last one is %d", to, end)
+		to = end
+	}
+	c.lo, c.hi = from-f.First, to-f.First+1
+	if n := c.hi - c.lo; n < 3 {
+		return bad(f.Name, "", "frames %d to %d are %d; want at least 3", from, to, n)
+	}
+	return nil
+}
+
+func (f *File) chooseStep(s Selection, c *chosen) error {
+	c.step = s.Step
+	known := f.Step > 0
+	switch {
+	case s.Step == 0 && known:
+		c.step = f.Step
+		c.note("the time from frame to frame is that of the file, %g s", f.Step)
+	case s.Step == 0:
+		return bad(f.Name, "", "does not say the time from frame to frame; give dt in s")
+	case !(s.Step > 0) || math.IsInf(s.Step, 1):
+		return fmt.Errorf("homodyne: dt of %g s: want a number above 0", s.Step)
+	case known && math.Abs(s.Step-f.Step) > 1e-6*s.Step:
+		c.note("dt = %g s is used, the file says %g s: rates go as 1/dt, so make sure which is right", s.Step, f.Step)
+	}
+	return nil
+}
+
+// fits returns an error if the matrices do not fit into memory.
+func (f *File) fits(_ Selection, c *chosen) error {
+	n := float64(c.hi - c.lo)
+	bytes := 8 * n * n * float64(len(c.bins))
+	limit := float64(memory.Limit())
+	if s, ok := f.source.(*hdf5Source); ok && 8*n*n > float64(s.MaxBytes) {
+		return bad(f.Name, s.keys[c.bins[0]], "declares %d x %d frames, more than a file of this size can hold; was it copied whole?", f.Frames, f.Frames)
+	}
+	if bytes > limit {
+		return bad(f.Name, "", "%d matrices of %g frames take %.3g bytes, this machine has %.3g; choose fewer frames or angles", len(c.bins), n, bytes, limit)
+	}
+	return nil
+}
