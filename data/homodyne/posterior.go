@@ -52,7 +52,7 @@ func (p *Posterior) Write(folder string, overwrite bool) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	return atomicfile.Folder(folder, overwrite, ours, func(dir string) error {
+	return writeFolder(folder, overwrite, func(dir string) error {
 		if err := writeJSON(filepath.Join(dir, "parameters.json"), p.parameters()); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func (f *Fit) Write(folder string, overwrite bool) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	return atomicfile.Folder(folder, overwrite, ours, func(dir string) error {
+	return writeFolder(folder, overwrite, func(dir string) error {
 		for name, doc := range map[string]any{"parameters.json": f.parameters(), "analysis_results_nlsq.json": f.analysis(), "convergence_metrics.json": f.convergence()} {
 			if err := writeJSON(filepath.Join(dir, name), doc); err != nil {
 				return err
@@ -62,6 +62,14 @@ func (f *Fit) Write(folder string, overwrite bool) error {
 		}
 		return f.maps(filepath.Join(dir, "fitted_data.npz"))
 	})
+}
+
+// writeFolder makes a folder of results, and those above it.
+func writeFolder(folder string, overwrite bool, f func(dir string) error) error {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Folder(folder, overwrite, ours, f)
 }
 
 // ours reports whether a folder has results.
@@ -118,7 +126,13 @@ func at(v []float64, i int) float64 {
 
 type object = map[string]any
 
-func value(v, sd float64) object { return object{"value": number(v), "uncertainty": number(sd)} }
+// value is a number with its standard deviation if that is known: homodyne does not read a null.
+func value(v, sd float64) object {
+	if !finite(sd) {
+		return object{"value": number(v)}
+	}
+	return object{"value": number(v), "uncertainty": sd}
+}
 
 // mean returns the mean of numbers and the standard deviation of that mean, if they are independent.
 func mean(v, sd []float64) (m, s float64) {
