@@ -285,12 +285,12 @@ func TestStarts(t *testing.T) {
 			t.Error("converted twice")
 		}
 	}
-	c, err := ParseConfig([]byte("analysis_mode: laminar_flow\ninitial_parameters: {fixed_parameters: {beta: 0.1}}\nparameter_bounds: {D0: [1, 1000]}"), "a.yaml")
+	c, err := ParseConfig([]byte("analysis_mode: laminar_flow\nanalyzer_parameters: {start_frame: 5}\ninitial_parameters: {fixed_parameters: {beta: 0.1}}\nparameter_bounds: {D0: [1, 1000]}"), "a.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	notes, err := c.StartAt(s)
-	if err != nil || c.Parameter("D0").Start != 1000 || c.Parameter("beta").Start != 0.1 || c.Contrast.Start != 0.3 || !strings.Contains(strings.Join(notes, "\n"), "these are not taken: beta") {
+	if err != nil || c.Parameter("D0").Start != 1000 || c.Parameter("beta").Start != 0.1 || c.Contrast.Start != 0.3 || !strings.Contains(strings.Join(notes, "\n"), "these are not taken: beta") || !strings.Contains(notes[0], "whose first frame is 5") {
 		t.Error(err, notes, c.Parameter("D0"))
 	}
 	write("b/nlsq_parameters.json", `{"parameters": [5, null, 0.3, 4], "parameter_names": ["D0_ref", "v0", "beta", "phi0"], "uncertainties": null, "timestamp": "x"}`)

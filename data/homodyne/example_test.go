@@ -51,6 +51,6 @@ performance: {memory_limit_gb: 8}
 	// Output:
 	// static_anisotropic without performance
 	// [90] [0.15000000000000002 0.25 0.35000000000000003]
-	// - 2 bins have q from 0.0054 to 0.0054 1/angstrom, within 1 % of 0.0054
-	// - 1 of 2 angles are within 80..100 degrees
+	// - bins of this q: 2, from 0.0054 to 0.0054 1/angstrom, within 1 % of 0.0054
+	// - angles within 80..100 degrees: 1 of 2
 }

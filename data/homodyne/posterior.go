@@ -38,7 +38,8 @@ type Posterior struct {
 	Seconds     float64
 	Points      int // pairs of frames, each once
 	Q           float64
-	Customary   bool
+	Customary   bool // see Fit
+	Window      bool // see Fit
 	Advice      []string
 	Notes       []string
 	Software    string
@@ -118,7 +119,7 @@ func (p *Posterior) parameters() object {
 		all[r.Name] = object{"mean": number(r.Mean), "std": number(r.SD)}
 		least = min(least, r.RHat)
 	}
-	return object{"timestamp": p.stamp(), "analysis_mode": p.Model, "method": "nuts", "software": p.Software, "shear_convention": (&Fit{Customary: p.Customary}).shear(),
+	return object{"timestamp": p.stamp(), "analysis_mode": p.Model, "method": "nuts", "software": p.Software, "shear_convention": (&Fit{Customary: p.Customary}).shear(), "time_origin": origin(p.Window),
 		"sampling_summary": object{"n_samples": draws, "n_warmup": p.Warmup, "n_chains": chains, "total_samples": chains * draws, "computation_time": number(p.Seconds)},
 		"convergence":      object{"all_chains_converged": rhat < mostRHat, "min_r_hat": number(least), "max_r_hat": number(rhat), "min_ess": number(bulk), "acceptance_rate": number(p.Accept)},
 		"parameters":       all, "parameter_order": p.Names, "notes": notes(p.Notes)}

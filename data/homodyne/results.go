@@ -34,6 +34,7 @@ type Fit struct {
 	Iterations int
 	Seconds    float64
 	Quality    string // good, acceptable or poor; "" if it was not judged
+	Window     bool   // whether times count from the first frame that was used
 	Customary  bool   // whether the numbers are those of homodyne, rates of shear included
 	Notes      []string
 	Software   string // name and version of the program
@@ -168,6 +169,14 @@ func (f *Fit) shear() string {
 	return "physical"
 }
 
+// origin says what times count from, as the key time_origin of configurations does.
+func origin(window bool) string {
+	if window {
+		return "window"
+	}
+	return "experiment"
+}
+
 func (f *Fit) parameters() object {
 	all := object{"contrast": value(mean(f.Contrast, f.ContrastErrors)), "offset": value(mean(f.Offset, f.OffsetErrors))}
 	for i, n := range f.Names {
@@ -179,7 +188,7 @@ func (f *Fit) parameters() object {
 	}
 	return object{"timestamp": f.when(), "analysis_mode": f.Model, "chi_squared": number(f.ChiSquared), "reduced_chi_squared": number(f.reduced()),
 		"convergence_status": f.status(), "parameters": all, "per_angle": angles, "per_angle_mode": f.Scaling, "parameter_order": f.Names,
-		"shear_convention": f.shear(), "D0_convention": "transport coefficient: twice the diffusion coefficient of Stokes and Einstein", "software": f.Software}
+		"shear_convention": f.shear(), "time_origin": origin(f.Window), "D0_convention": "transport coefficient: twice the diffusion coefficient of Stokes and Einstein", "software": f.Software}
 }
 
 func (f *Fit) analysis() object {

@@ -64,7 +64,7 @@ func TestFitFiles(t *testing.T) {
 		t.Error(c)
 	}
 	s, err := ReadStart(filepath.Dir(dir))
-	if err != nil || s.Customary || s.Model != LaminarFlow || len(s.Names) != 4 {
+	if err != nil || s.Customary || s.Window || s.Model != LaminarFlow || len(s.Names) != 4 {
 		t.Error(s, err)
 	}
 	file, err := os.Open(filepath.Join(dir, "fitted_data.npz"))

@@ -78,7 +78,7 @@ func (f *File) chooseQ(s Selection, c *chosen) error {
 		c.note("%d of %d bins have no q or no azimuth and are left out", lost, len(f.Bins))
 	}
 	if math.IsNaN(nearest) {
-		return bad(f.Name, "", "none of the %d bins has a q and an azimuth", len(f.Bins))
+		return bad(f.Name, "", "no bin has a q and an azimuth, of %d", len(f.Bins))
 	}
 	if !(math.Abs(nearest-target) <= farthest*target) {
 		return bad(f.Name, "", "no bin is near q = %g 1/angstrom; the file has %s", target, short(f.qs()))
@@ -106,7 +106,7 @@ func (f *File) chooseQ(s Selection, c *chosen) error {
 	if math.Abs(c.q-target) > 1e-6*target {
 		c.note("q = %g 1/angstrom was asked for, the nearest bins have %.6g", target, c.q)
 	}
-	text := fmt.Sprintf("%d bins have q from %.6g to %.6g 1/angstrom, within %g %% of %.6g", len(c.bins), lowest, highest, 100*c.tolerance, nearest)
+	text := fmt.Sprintf("bins of this q: %d, from %.6g to %.6g 1/angstrom, within %g %% of %.6g", len(c.bins), lowest, highest, 100*c.tolerance, nearest)
 	if !math.IsNaN(other) {
 		text += fmt.Sprintf("; the next q is %.6g", other)
 	}
@@ -166,7 +166,7 @@ func (f *File) chooseAngles(s Selection, c *chosen) error {
 	slices.Sort(phi)
 	switch {
 	case len(c.bins) > 0:
-		c.note("%d of %d angles are within %s degrees", len(c.bins), len(all), ranges(s.Angles.Ranges))
+		c.note("angles within %s degrees: %d of %d", ranges(s.Angles.Ranges), len(c.bins), len(all))
 	case s.Angles.All:
 		c.bins = all
 		c.note("none of the %d angles is within %s degrees: all are taken", len(all), ranges(s.Angles.Ranges))

@@ -23,7 +23,9 @@ type Start struct {
 	Errors []float64 // standard deviations; NaN where the file has none
 	// Customary says that rates of shear are those of homodyne or xpcsjax, a factor too large: see Physical.
 	Customary bool
-	Notes     []string
+	// Window says that times count from the first frame that was used: see Clock.
+	Window bool
+	Notes  []string
 }
 
 // ReadStart reads the parameters of a result: of a file, of its folder, or of the folder above. It reads nlsq/parameters.json of homodyne
@@ -46,6 +48,7 @@ func ReadStart(name string) (*Start, error) {
 	var doc struct {
 		Mode          string          `json:"analysis_mode"`
 		Shear         string          `json:"shear_convention"`
+		Origin        string          `json:"time_origin"`
 		Parameters    json.RawMessage `json:"parameters"`
 		Names         []string        `json:"parameter_names"`
 		Uncertainties []*float64      `json:"uncertainties"`
@@ -73,6 +76,7 @@ func ReadStart(name string) (*Start, error) {
 		return nil, bad(file, "parameters", "has no parameter with a number")
 	}
 	s.Customary = s.Model == LaminarFlow && doc.Shear != "physical"
+	s.Window = doc.Origin != "experiment"
 	return s, nil
 }
 
@@ -210,6 +214,9 @@ func (s *Start) Physical(q, gap, seconds float64) *Start {
 func (c *Config) StartAt(s *Start) (notes []string, err error) {
 	if s.Model != "" && s.Model != c.Model && !(strings.HasPrefix(string(s.Model), "static") && strings.HasPrefix(string(c.Model), "static")) {
 		notes = append(notes, fmt.Sprintf("%s is a result of %s, the configuration is for %s", s.File, s.Model, c.Model))
+	}
+	if s.Window != c.Clock.Window && c.First > 1 {
+		notes = append(notes, fmt.Sprintf("amplitudes and exponents of rates depend on what times count from: those of %s are for another origin than that of the configuration, whose first frame is %d", s.File, c.First))
 	}
 	var taken, left []string
 	for i, name := range s.Names {
