@@ -23,6 +23,11 @@ type Normal struct{ Mean, SD float64 }
 type Priors struct {
 	// Motion has a distribution for each parameter of the motion, by name; log_NAME stands for that of the natural logarithm of NAME.
 	Motion map[string]dist.Dist
+	// Fixed parameters of the motion have no prior but a value.
+	Fixed map[string]float64
+	// Ordered says that of two components the reference diffuses no faster than the sample in the middle of the measurement: otherwise each
+	// can take the part of the other.
+	Ordered bool
 	// Contrast and Offset are those of each angle, which are independent of each other. Zero values stand for 0.3 +- 0.2 and 1 +- 0.1.
 	Contrast, Offset Normal
 }
@@ -41,7 +46,7 @@ type Likelihood string
 
 const (
 	ByCells     Likelihood = "cells"       // means over cells of lag and age, with the covariance that speckles and photons give them
-	ByFrames    Likelihood = "wishart"     // the frames' covariance of Gaussian fluctuations, for few frames
+	ByFrames    Likelihood = "wishart"     // the frames' covariance of Gaussian fluctuations, with the count of a pixel free; for few frames
 	Independent Likelihood = "independent" // every entry by itself with the errors given, which makes posteriors too narrow
 )
 
@@ -99,13 +104,29 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 			return nil, nil, fmt.Errorf("twotime: a prior of %s: there are %v, each also with log_ before it", name, names)
 		}
 	}
-	for k := 0; k < len(names); k++ {
-		for _, name := range names[k:min(k+3, len(names))] {
-			if _, plain := p.Motion[name]; plain == has(p.Motion, "log_"+name) {
-				return nil, nil, fmt.Errorf("twotime: want one prior of %s or of log_%s", name, name)
+	for name, v := range p.Fixed {
+		if !slices.Contains(names, name) || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil, fmt.Errorf("twotime: %s fixed at %g: there are %v, and want a finite value", name, v, names)
+		}
+	}
+	for _, name := range names {
+		_, fixed := p.Fixed[name]
+		given := 0
+		for _, is := range []bool{fixed, has(p.Motion, name), has(p.Motion, "log_"+name)} {
+			if is {
+				given++
 			}
 		}
-		if isRate(names[k]) && p.parted(names[k], names[k+2]) {
+		if given != 1 {
+			return nil, nil, fmt.Errorf("twotime: want one prior of %s or of log_%s, or a fixed value", name, name)
+		}
+	}
+	for k := 0; k < len(names); k++ {
+		if v, fixed := p.Fixed[names[k]]; fixed {
+			theta = append(theta, m.Deterministic(names[k], ad.Scalar(v)))
+			continue
+		}
+		if isRate(names[k]) && p.parted(names[k], names[k+1], names[k+2]) {
 			theta = append(theta, p.rate(m, &d.Setup, names[k:k+3])...)
 			k += 2
 			continue
@@ -117,6 +138,11 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 		}
 	}
 	m.AddLogProb("domain", domain(&d.Setup, theta))
+	if p.Ordered && d.Setup.Model == transport.TwoComponent {
+		logG := d.Setup.LogMean()
+		rate := func(v []*ad.Node) *ad.Node { return ad.Add(ad.Mul(v[0], ad.Exp(ad.Scale(logG, v[1]))), v[2]) }
+		m.AddLogProb("order", ad.Where(ad.Greater(rate(theta), rate(theta[3:])), ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
+	}
 	return m, theta, nil
 }
 
@@ -125,9 +151,16 @@ func has(m map[string]dist.Dist, name string) bool {
 	return ok
 }
 
-// parted reports whether a rate a t^b + c is sampled by its logarithm in the middle of the measurement and the share of c in it. Data
-// tell these, while a and c make up for each other.
-func (p *Priors) parted(rate, offset string) bool {
+// parted reports whether a rate a t^b + c is sampled by its logarithm and its slope in the middle of the measurement and the share of c in it.
+// Data tell these, while a, b and c make up for each other.
+func (p *Priors) parted(rate, power, offset string) bool {
+	b, ok := p.Motion[power]
+	if !ok {
+		return false
+	}
+	if lower, upper := b.Support.Ends(); !math.IsInf(lower, -1) || !math.IsInf(upper, 1) {
+		return false
+	}
 	c, plain := p.Motion[offset]
 	if !plain {
 		return false
@@ -142,16 +175,11 @@ func (p *Priors) parted(rate, offset string) bool {
 	return math.IsInf(upper, 1) && (lower == 0 || math.IsInf(lower, -1))
 }
 
-// rate declares the parameters of a rate a t^b + c under their priors, by the logarithm u of the rate at the geometric mean time g and the
-// share s of c in it: a = (1-s) e^u g^-b, c = s e^u. It returns a, b and c.
+// rate declares the parameters of a rate a t^b + c under their priors, by what data tell of it: the logarithm u of the rate at the geometric
+// mean time g, its slope d u/d log t there, and the share s of c in it: b = slope/(1-s), a = (1-s) e^u g^-b, c = s e^u. It returns a, b and
+// c.
 func (p *Priors) rate(m *infer.Model, s *transport.Setup, names []string) []*ad.Node {
-	logG, count := 0.0, 0
-	for _, t := range s.Times {
-		if t > 0 {
-			logG, count = logG+math.Log(t), count+1
-		}
-	}
-	logG /= float64(max(1, count))
+	logG := s.LogMean()
 	size, inLogs := p.Motion["log_"+names[0]]
 	if !inLogs {
 		size = p.Motion[names[0]]
@@ -161,13 +189,16 @@ func (p *Priors) rate(m *infer.Model, s *transport.Setup, names []string) []*ad.
 		middle = v[0][0]
 	}
 	u := m.Flat("log_rate_"+names[0], dist.AffineTransform(middle, 1))
-	b := m.Param(names[1], p.Motion[names[1]])
 	within := dist.UpperTransform(1)
 	if lower, _ := p.Motion[names[2]].Support.Ends(); lower == 0 {
 		within = dist.IntervalTransform(0, 1)
 	}
 	share := m.Flat("share_"+names[2], within)
-	logA := ad.AddN(u, ad.Log(ad.Sub(ad.Scalar(1), share)), ad.Scale(-logG, b))
+	rest := ad.Sub(ad.Scalar(1), share)
+	slope := m.Flat("slope_"+names[0], dist.AffineTransform(0, 0.5))
+	b := m.Deterministic(names[1], ad.Div(slope, rest))
+	m.AddLogProb("prior of "+names[1], ad.Sub(p.Motion[names[1]].LogProb(b), ad.Log(rest)))
+	logA := ad.AddN(u, ad.Log(rest), ad.Scale(-logG, b))
 	a, c := m.Deterministic(names[0], ad.Exp(logA)), m.Deterministic(names[2], ad.Mul(share, ad.Exp(u)))
 	density := size.LogProb(a)
 	if inLogs {
@@ -291,6 +322,11 @@ func newByFrames(d *Data, p *Priors) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
+	largest := make([]float64, angles)
+	for k, n := range d.Noise {
+		largest[k] = max(2*n.InverseCount, 0.1*math.Abs(p.Contrast.Mean), 1e-6)
+	}
+	inverse := m.Param("inverse_count", dist.HalfNormal(ad.Const(largest)), infer.Shape(angles))
 	contrast, offset := m.Param("contrast", dist.Normal(p.Contrast.Mean, p.Contrast.SD), infer.Shape(angles)), m.Param("offset", dist.Normal(p.Offset.Mean, p.Offset.SD), infer.Shape(angles))
 	for k, g := range d.Setup.Pairs(theta, transport.Square(n)) {
 		measured := make([]float64, n*n)
@@ -304,7 +340,7 @@ func newByFrames(d *Data, p *Priors) (*Posterior, error) {
 			}
 		}
 		one := func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, k, k+1)) }
-		m.AddLogProb(fmt.Sprintf("angle %d", k), Wishart(g, one(contrast), one(offset), ad.Scalar(d.Noise[k].InverseCount), ad.Scalar(d.Noise[k].Speckles), ad.Const(measured, n, n)))
+		m.AddLogProb(fmt.Sprintf("angle %d", k), Wishart(g, one(contrast), one(offset), one(inverse), ad.Scalar(d.Noise[k].Speckles), ad.Const(measured, n, n)))
 	}
 	post, err := m.Compile()
 	if err != nil {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"fmt"
+	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -67,4 +68,15 @@ func (s *Setup) Fields(theta []*ad.Node, angle float64) []Part {
 	first, second := p.both(s.frames(theta))
 	x := ad.Mul(ad.Scale(s.Q*s.Gap/2, s.direction(theta, angle)), p.rise(first[1], second[1]))
 	return []Part{{Correlation: ad.Mul(ad.Exp(ad.Scale(-s.Q*s.Q/2, p.rise(first[0], second[0]))), sinc(x))}}
+}
+
+// LogMean returns the mean of the logarithm of the frames' times above 0, in log s.
+func (s *Setup) LogMean() float64 {
+	sum, count := 0.0, 0
+	for _, t := range s.Times {
+		if t > 0 {
+			sum, count = sum+math.Log(t), count+1
+		}
+	}
+	return sum / float64(max(1, count))
 }

@@ -1,0 +1,45 @@
+package twotime
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// DefaultPriors are weak beliefs that follow from what a measurement can see: within a factor of 12 (one standard deviation), rates decorrelate
+// frames that are a fifth of the measurement apart; exponents are 0 +- 0.5; offsets of rates are not below 0 and as large as the rates, but that
+// of a velocity may be. The direction is that of the axis +- 45 degrees: give a prior of your own for a flow across it. Of two components the
+// reference diffuses no faster than the sample, and f2, of which f0 exp(-f1 f2) is all that is seen, is in the middle of the measurement.
+func DefaultPriors(s transport.Setup) Priors {
+	first, last := s.Times[0], s.Times[len(s.Times)-1]
+	lag := (last - first) / 5
+	const factor = 2.5
+	p := Priors{Motion: map[string]dist.Dist{}}
+	law := func(names []string, rate float64) {
+		p.Motion["log_"+names[0]] = dist.Normal(math.Log(rate), factor)
+		p.Motion[names[1]] = dist.Normal(0, 0.5)
+		p.Motion[names[2]] = dist.HalfNormal(rate)
+	}
+	names := s.Names()
+	diffusion := 1 / (s.Q * s.Q * lag)
+	law(names, diffusion)
+	switch s.Model {
+	case transport.Laminar:
+		law(names[3:], 2*math.Pi/(s.Q*s.Gap*lag))
+		p.Motion["phi0"] = dist.Normal(0, 45)
+	case transport.TwoComponent:
+		law(names[3:], diffusion)
+		velocity := math.Pi / (s.Q * lag)
+		law(names[6:], velocity)
+		p.Motion["v_offset"] = dist.Normal(0, velocity)
+		p.Motion["f0"] = dist.Uniform(0, 1)
+		p.Motion["f1"] = dist.Normal(0, 1/(last-first))
+		p.Motion["f3"] = dist.Uniform(0, 1)
+		p.Motion["phi0_het"] = dist.Normal(0, 45)
+		p.Fixed = map[string]float64{"f2": (first + last) / 2}
+		p.Ordered = true
+	}
+	p.defaults()
+	return p
+}
