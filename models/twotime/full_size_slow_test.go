@@ -67,7 +67,7 @@ func TestPosteriorAtFullSize(t *testing.T) {
 		}
 	}
 	began = time.Now()
-	v, err := twotime.Judge(context.Background(), *d, post.Median(fit), d.Setup.Names(), twotime.Individual, twotime.PosteriorSettings{Threads: runtime.NumCPU(), Seed: 9})
+	v, err := post.Judge(context.Background(), fit, twotime.PosteriorSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,8 @@ type Posterior struct {
 	*infer.Posterior
 	likelihood Likelihood
 	angles     int
-	setup      transport.Setup
+	data       *Data
+	fixed      map[string]float64
 	// Mode is the mode that the covariance of the cells was simulated at; nil but for ByCells.
 	Mode  *infer.Mode
 	cells *byCells // likewise
@@ -146,7 +147,7 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 	return m, theta, nil
 }
 
-func has(m map[string]dist.Dist, name string) bool {
+func has[T any](m map[string]T, name string) bool {
 	_, ok := m[name]
 	return ok
 }
@@ -309,7 +310,7 @@ func finished(m *infer.Model, s products, d *Data, p *Priors, l Likelihood) (*Po
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), setup: d.Setup}, nil
+	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), data: d, fixed: p.Fixed}, nil
 }
 
 // newByFrames takes the covariance of the frames.
@@ -346,7 +347,7 @@ func newByFrames(d *Data, p *Priors) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, setup: d.Setup}, nil
+	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, data: d, fixed: p.Fixed}, nil
 }
 
 // Scales returns contrast and offset of each angle for every draw of a posterior: where they were integrated out, they are drawn from their
@@ -378,7 +379,7 @@ func (p *Posterior) Scales(fit *infer.Fit, seed uint64) (contrast, offset [][][]
 // Median returns the medians of the parameters of the motion, of contrasts and of offsets over all draws.
 func (p *Posterior) Median(fit *infer.Fit) (at Point) {
 	middle := func(name string) float64 { return diag.Quantile(diag.Flatten(fit.Draws(name)), 0.5) }
-	for _, name := range p.setup.Names() {
+	for _, name := range p.data.Setup.Names() {
 		at.Theta = append(at.Theta, middle(name))
 	}
 	for k := range p.angles {

@@ -64,6 +64,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
+	s = b.s
 	for k := range d.C2 {
 		b.white[k] = b.rough(k)
 	}
@@ -75,12 +76,16 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	for range rounds {
+	for round := range rounds {
 		at, err := post.point(mode.Unconstrained)
 		if err != nil {
 			return nil, err
 		}
-		if err := b.simulate(ctx, at); err != nil {
+		pixels := s.Pixels
+		if round == 0 { // not at the mode yet
+			pixels = max(pixels/4, 3*len(b.blocks.cells))
+		}
+		if err := b.simulate(ctx, at, pixels); err != nil {
 			return nil, err
 		}
 		if post, err = b.posterior(); err != nil {
@@ -194,8 +199,8 @@ func (p *Posterior) point(q []float64) (at Point, err error) {
 	return at, nil
 }
 
-// simulate finds the covariance of the cells at a point.
-func (b *byCells) simulate(ctx context.Context, at Point) error {
+// simulate finds the covariance of the cells at a point, by so many pixels.
+func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 	threads := max(1, b.s.Threads)
 	hands := make([]*fields, threads)
 	n, k := len(b.d.Setup.Times), len(b.blocks.cells)
@@ -220,9 +225,9 @@ func (b *byCells) simulate(ctx context.Context, at Point) error {
 			return err
 		}
 		s := newScatter(source, b.d, angle, b.blocks.cells, b.blocks.count[angle], g, at.Contrast[angle], at.Offset[angle])
-		cov := s.covariance(b.s.Pixels, b.s.Seed, angle)
+		cov := s.covariance(pixels, b.s.Seed, angle)
 		w := whitened{noise: noise, contrast: at.Contrast[angle], offset: at.Offset[angle]}
-		if w.inverse, w.logDet, err = whitener(cov, b.blocks.count[angle], noise.Speckles, b.s.Pixels); err != nil {
+		if w.inverse, w.logDet, err = whitener(cov, b.blocks.count[angle], noise.Speckles, pixels); err != nil {
 			return err
 		}
 		for c, of := range b.blocks.cells {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
@@ -25,10 +26,30 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	if err != nil {
 		return check.Verdict{}, err
 	}
-	if err := b.simulate(ctx, at); err != nil {
+	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 		return check.Verdict{}, err
 	}
 	data, err := b.differences(at, free, scaling)
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	return check.Judge(data, check.Settings{})
+}
+
+// Judge says whether the data agree with the model at the medians of a posterior: see the function Judge, whose simulation ByCells has done
+// already.
+func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettings) (check.Verdict, error) {
+	var free []string
+	for _, name := range p.data.Setup.Names() {
+		if !has(p.fixed, name) {
+			free = append(free, name)
+		}
+	}
+	at := p.Median(fit)
+	if p.cells == nil {
+		return Judge(ctx, *p.data, at, free, Individual, s)
+	}
+	data, err := p.cells.differences(at, free, Individual)
 	if err != nil {
 		return check.Verdict{}, err
 	}

@@ -49,7 +49,7 @@ func judgeAtMode(t *testing.T, d *twotime.Data, seed uint64) check.Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := twotime.Judge(context.Background(), *d, post.Median(fit), d.Setup.Names(), twotime.Individual, twotime.PosteriorSettings{Seed: seed + 1})
+	v, err := post.Judge(context.Background(), fit, twotime.PosteriorSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
