@@ -14,8 +14,8 @@ type block struct {
 }
 
 const (
-	mostRows = 64
-	wide     = 8 // columns of a tile, in rows; the first tile of a block has up to half as much again
+	mostRows = 40
+	wide     = 12 // columns of a tile, in rows; the first tile of a block has up to half as much again
 )
 
 // blocks divides the pairs of n frames so that tiles have few shapes: all blocks but the first have the same number of rows.

@@ -46,7 +46,7 @@ func (s *Setup) Tile(rows, columns int, direct bool, precision int) Tile {
 	return t
 }
 
-// shear is exp(-a) (sin x/x)^2 = r^2 of lines a/2 and x, and its derivatives by -a and by -x.
+// shear is exp(-a) (sin x/x)^2 = r^2 of lines a/2 and x, and its derivatives by -a and by 2 x.
 func (t *Tile) shear(precision int) {
 	factors := func(in []*ad.Node) (h, sin, cos *ad.Node) {
 		h = ad.Exp(in[0])
@@ -61,7 +61,7 @@ func (t *Tile) shear(precision int) {
 	slope := ad.Mul(ad.Sub(cos, r), inverse)
 	// near 0, where these cancel, the series
 	q := ad.Square(x)
-	limit, series, along := 1e-5, ad.Scale(1./6, q), ad.Scale(1./10, q)
+	limit, series, along := 1e-5, ad.Scale(1./6, q), ad.Scale(1./30, q)
 	if precision == 32 {
 		limit = 0.1
 		series = ad.Mul(series, nested(q, 20, 42))
@@ -69,9 +69,9 @@ func (t *Tile) shear(precision int) {
 	}
 	isNear, h := ad.Less(q, ad.Scalar(limit)), ad.Mul(h1, h2)
 	r = ad.Where(isNear, ad.Mul(h, ad.Sub(ad.Scalar(1), series)), r)
-	slope = ad.Where(isNear, ad.Mul(ad.Mul(h, x), ad.Scale(1./3, ad.Shift(along, -1))), slope)
+	slope = ad.Where(isNear, ad.Mul(ad.Mul(h, x), ad.Shift(along, -1./3)), slope)
 	t.G = ad.Square(r)
-	t.Slopes = []*ad.Node{t.G, ad.Scale(-2, ad.Mul(r, slope))}
+	t.Slopes = []*ad.Node{t.G, ad.Mul(r, slope)}
 }
 
 // nested is 1 - q/a (1 - q/b).
@@ -80,7 +80,8 @@ func nested(q *ad.Node, a, b float64) *ad.Node {
 	return ad.Sub(one, ad.Mul(ad.Scale(1/a, q), ad.Sub(one, ad.Scale(1/b, q))))
 }
 
-// mixture is |a + b e^(i x)|^2 of lines of the amplitudes of a and b, their logarithms' rises, and x, and its derivatives by log a, log b and -x.
+// mixture is |a + b e^(i x)|^2 of lines of the amplitudes of a and b, their logarithms' rises, and x, and its
+// derivatives by 2 log a, 2 log b and -2 x.
 func (t *Tile) mixture() {
 	amplitude := func(k int) *ad.Node {
 		return ad.Mul(ad.Mul(t.Rows[k], ad.Exp(t.Rows[k+2])), ad.Mul(t.Columns[k], ad.Exp(t.Columns[k+2])))
@@ -92,7 +93,7 @@ func (t *Tile) mixture() {
 	mixed := ad.Mul(both, cos)
 	left, right := ad.Add(ad.Square(a), mixed), ad.Add(ad.Square(b), mixed)
 	t.G = ad.Add(left, right)
-	t.Slopes = []*ad.Node{ad.Scale(2, left), ad.Scale(2, right), ad.Scale(2, ad.Mul(both, sin))}
+	t.Slopes = []*ad.Node{left, right, ad.Mul(both, sin)}
 }
 
 // directTile is the model as it is written, of lines of the quantities of frames, and its derivatives by -rises, then by other quantities of
@@ -182,7 +183,7 @@ func (f *Frames) View(angle int, direct bool) View {
 		v.Channels = []Channel{f.rise(0, q*q)}
 		return v
 	case f.setup.Model == Laminar:
-		x := f.phase(1, q*f.setup.Gap/2, angle)
+		x := f.phase(1, q*f.setup.Gap/2, angle, -2)
 		v := View{Channels: []Channel{f.rise(0, q*q), x.channel}}
 		v.Rows = []Line{{times(q*q/2, f.values[0]), true}, {x.values, true}}
 		v.Columns = []Line{{times(-q*q/2, f.values[0]), true}, {x.values, true}}
@@ -192,16 +193,17 @@ func (f *Frames) View(angle int, direct bool) View {
 	}
 }
 
-// phase is a phase of frames and the channel of -x.
+// phase is a phase x of frames and a channel.
 type phase struct {
 	values  []float64
 	channel Channel
 }
 
-func (f *Frames) phase(v int, scale float64, angle int) phase {
+// phase returns the phase that a quantity is, scaled, and the channel of minus its rise, so many times.
+func (f *Frames) phase(v int, scale float64, angle int, many float64) phase {
 	cosine, slope := f.direction(angle)
-	c := f.rise(v, scale*cosine)
-	turned := times(scale*slope, f.values[v])
+	c := f.rise(v, many*scale*cosine)
+	turned := times(many*scale*slope, f.values[v])
 	c.Parameters = append(c.Parameters, len(f.theta)-1)
 	c.First, c.Second = append(c.First, turned), append(c.Second, times(-1, turned))
 	return phase{times(scale*cosine, f.values[v]), c}
@@ -247,15 +249,15 @@ func (f *Frames) mixtureView(angle int) View {
 			slope[k][i] = sign/u - (part[1]-part[0])/norm
 		}
 	}
-	x := f.phase(2, f.setup.Q, angle)
+	x := f.phase(2, f.setup.Q, angle, 2)
 	v := View{}
 	for k := range amplitude {
 		v.Rows, v.Columns = append(v.Rows, Line{amplitude[k], false}), append(v.Columns, Line{amplitude[k], false})
-		c := f.rise(k, q2)
+		c := f.rise(k, 2*q2)
 		for i, by := range f.slopes[3] {
 			along := make([]float64, n)
 			for j := range along {
-				along[j] = slope[k][j] * by[j]
+				along[j] = 2 * slope[k][j] * by[j]
 			}
 			c.Parameters = append(c.Parameters, depends[TwoComponent][3][i])
 			c.First, c.Second = append(c.First, along), append(c.Second, along)
