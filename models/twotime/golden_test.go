@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -33,21 +33,7 @@ type fitCase struct {
 // Fits from the reference's starts find its optima and covariances in all forms of contrast and offset.
 func TestFitGoldens(t *testing.T) {
 	golden.Each(t, "xpcs/twotime/fit_*.json", func(t *testing.T, name string) {
-		var c fitCase
-		golden.JSON(t, &c, name)
-		m := transport.Model(c.Model)
-		if c.Model == "heterodyne" {
-			m = transport.TwoComponent
-		}
-		d := twotime.Data{Setup: transport.Setup{Model: m, Times: c.T, Q: c.Q, Gap: c.L, Angles: c.Phi, Customary: c.Convention == "compat", Step: c.DT},
-			C2: matrices(t, c.C2, len(c.Phi)), Sigma: matrices(t, c.Sigma, len(c.Phi))}
-		s := twotime.Settings{Start: c.Start, Contrast: c.True.Contrast, Offset: c.True.Offset}
-		for k, p := range d.Setup.Names() {
-			if !strings.Contains(" "+strings.Join(c.Free, " ")+" ", " "+p+" ") {
-				s.Fixed = append(s.Fixed, p)
-				s.Start[k] = c.True.Theta[k]
-			}
-		}
+		c, d, s := fitOf(t, name)
 		for mode, want := range c.Results {
 			s.Scaling = twotime.Scaling(mode)
 			label := fmt.Sprintf("%s, %s", name, mode)
@@ -76,7 +62,42 @@ func TestFitGoldens(t *testing.T) {
 	})
 }
 
-func matrices(t *testing.T, name string, angles int) (out [][]float64) {
+// fitOf reads a fit of the reference.
+func fitOf(t testing.TB, name string) (fitCase, twotime.Data, twotime.Settings) {
+	t.Helper()
+	var c fitCase
+	golden.JSON(t, &c, name)
+	m := transport.Model(c.Model)
+	if c.Model == "heterodyne" {
+		m = transport.TwoComponent
+	}
+	d := twotime.Data{Setup: transport.Setup{Model: m, Times: c.T, Q: c.Q, Gap: c.L, Angles: c.Phi, Customary: c.Convention == "compat", Step: c.DT},
+		C2: matrices(t, c.C2, len(c.Phi)), Sigma: matrices(t, c.Sigma, len(c.Phi))}
+	s := twotime.Settings{Start: c.Start, Contrast: c.True.Contrast, Offset: c.True.Offset}
+	for k, p := range d.Setup.Names() {
+		if !slices.Contains(c.Free, p) {
+			s.Fixed = append(s.Fixed, p)
+			s.Start[k] = c.True.Theta[k]
+		}
+	}
+	return c, d, s
+}
+
+// BenchmarkFit times whole fits of the reference from their starts, contrast and offset of each angle free.
+func BenchmarkFit(b *testing.B) {
+	for _, name := range []string{"static_three", "laminar", "laminar_compat", "heterodyne"} {
+		b.Run(name, func(b *testing.B) {
+			_, d, s := fitOf(b, "xpcs/twotime/fit_"+name+".json")
+			for b.Loop() {
+				if _, err := twotime.FitLeastSquares(context.Background(), d, s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func matrices(t testing.TB, name string, angles int) (out [][]float64) {
 	t.Helper()
 	v, _ := npy.Read(t, "xpcs", "twotime", name)
 	size := len(v) / angles

@@ -36,7 +36,7 @@ func newPasses[T float32 | float64](s *store[T], threads int) (*passes[T], error
 		return nil, err
 	}
 	for i := range p.hands {
-		p.hands[i] = hand[T]{store: s, frames: p.frames, states: map[shape]*ad.State{}}
+		p.hands[i] = hand[T]{store: s, frames: p.frames, states: map[shape]*ad.State{}, limit: factorLimit[T]()}
 	}
 	n := len(s.data.Setup.Times)
 	for angle := range s.angles {
@@ -135,6 +135,7 @@ func (t *totals) add(gram []float64, p int) {
 type hand[T float32 | float64] struct {
 	*store[T]
 	frames     *transport.Frames
+	limit      float64 // of the logarithms of factors
 	states     map[shape]*ad.State
 	first      [][]float64 // derivatives of channels at the rows of a tile, by the parameters of all channels
 	second     [][]float64 // at the columns
@@ -142,7 +143,7 @@ type hand[T float32 | float64] struct {
 	accumulate [][2][]float64 // sums of a job at each frame, over later and over earlier ones
 }
 
-// limits of the logarithms of factors.
+// factorLimit is how large logarithms of factors may be.
 func factorLimit[T float32 | float64]() float64 {
 	if precision[T]() == 32 {
 		return 80
@@ -156,7 +157,7 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 	n := len(h.data.Setup.Times)
 	var direct *transport.View
 	for at := 0; at < len(j.blocks); {
-		isDirect := !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, factorLimit[T]())
+		isDirect := !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, h.limit)
 		v := view
 		if isDirect && !h.data.Setup.Customary {
 			if direct == nil {
@@ -167,7 +168,7 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 		}
 		h.begin(n)
 		var t *tileProgram
-		for at < len(j.blocks) && isDirect == !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, factorLimit[T]()) {
+		for at < len(j.blocks) && isDirect == !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, h.limit) {
 			b := j.blocks[at]
 			at++
 			for k, begin := range b.begins {

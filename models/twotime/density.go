@@ -1,0 +1,110 @@
+package twotime
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// pairsDensity returns the log likelihood of all pairs under independent errors, with contrast and offset of each angle integrated out under
+// the beliefs about them, as a node of the parameters of the motion. Where these have no meaning it is minus infinity. The node has first
+// derivatives, and may be evaluated by several goroutines at once.
+func pairsDensity(d *Data, p Priors, theta []*ad.Node) (*ad.Node, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	p.defaults()
+	e := &evaluators{store: newStore[float64](d), priors: p}
+	size := 1 + len(theta)
+	// the gradient belongs to the output, so that the operation has no state
+	op := &ad.Custom{Name: "two-time density",
+		Shape:   func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{size}, nil },
+		Forward: func(out []float64, in ...[]float64) error { return e.density(out, in[0]) },
+		Adjoint: func(dIn [][]float64, g, out []float64, _ ...[]float64) error {
+			for i, x := range out[1:] {
+				dIn[0][i] = g[0] * x
+			}
+			return nil
+		}}
+	return ad.Reshape(ad.Slice(ad.Call(op, ad.Stack(0, theta...)), 0, 0, 1)), nil
+}
+
+// evaluators are those that no goroutine uses at present.
+type evaluators struct {
+	*store[float64]
+	priors Priors
+	lock   sync.Mutex
+	free   []*sums
+}
+
+func (e *evaluators) take() (*sums, error) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if n := len(e.free); n > 0 {
+		s := e.free[n-1]
+		e.free = e.free[:n-1]
+		return s, nil
+	}
+	pass, err := newPasses(e.store, 1)
+	if err != nil {
+		return nil, err
+	}
+	s := &sums{data: e.data, p: len(e.data.Setup.Names()), pass: pass}
+	s.room()
+	return s, nil
+}
+
+func (e *evaluators) give(s *sums) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.free = append(e.free, s)
+}
+
+// density writes the log density and its gradient.
+func (e *evaluators) density(out, theta []float64) error {
+	clear(out)
+	out[0] = math.Inf(-1)
+	if e.data.Setup.Domain(theta) != nil {
+		return nil
+	}
+	s, err := e.take()
+	if err != nil {
+		return err
+	}
+	defer e.give(s)
+	var domain *transport.DomainError
+	if err := s.evaluate(context.Background(), theta, false); errors.As(err, &domain) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	out[0] = 0
+	for _, gram := range s.gram {
+		e.priors.marginal(out, gram)
+	}
+	return nil
+}
+
+// marginal adds the log likelihood of an angle and its gradient, given the products of its columns.
+func (p *Priors) marginal(out, gram []float64) {
+	k := len(out) + 2
+	pc, po := 1/(p.Contrast.SD*p.Contrast.SD), 1/(p.Offset.SD*p.Offset.SD)
+	mc, mo := p.Contrast.Mean, p.Offset.Mean-1
+	// precision of contrast and offset: [a b; b c]
+	a, b, c := gram[k+1]+pc, gram[1], gram[0]+po
+	hc, ho := gram[k+k-1]+pc*mc, gram[k-1]+po*mo
+	det := a*c - b*b
+	contrast, offset := (c*hc-ho*b)/det, (ho*a-b*hc)/det
+	left := gram[k*k-1] + pc*mc*mc + po*mo*mo - hc*contrast - ho*offset
+	out[0] -= (left + math.Log(det)) / 2
+	for i := range out[1:] {
+		da, db, dh := 2*gram[k+2+i], gram[2+i], gram[(2+i)*k+k-1]
+		slope := contrast*contrast*da + 2*contrast*offset*db - 2*contrast*dh
+		out[1+i] -= (slope + (c*da-2*b*db)/det) / 2
+	}
+}

@@ -1,0 +1,207 @@
+package twotime
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// scatter is data of any model at two angles: noise, some of it missing if so wished, with errors if so wished.
+func scatter(m transport.Model, customary bool, frames int, errors, missing bool) (Data, []float64) {
+	s := transport.Setup{Model: m, Q: 0.0054, Gap: 2e6, Angles: []float64{10, 75}, Customary: customary, Step: 0.1}
+	for i := range frames {
+		s.Times = append(s.Times, 0.1*(float64(i)+0.5))
+	}
+	theta := map[transport.Model][]float64{
+		transport.Static:       {3000, -0.2, 200},
+		transport.Laminar:      {3000, -0.2, 200, 3e-3, 0.1, 1e-4, 4},
+		transport.TwoComponent: {2000, 0.1, 100, 4000, -0.2, 50, 300, 0.2, 20, 0.3, -0.1, 0.5, 0.2, 4},
+	}[m]
+	d := Data{Setup: s}
+	z := tensor.NewStream(5, 0, 0)
+	for range s.Angles {
+		c2, sigma := make([]float64, frames*frames), make([]float64, frames*frames)
+		for i := range c2 {
+			c2[i], sigma[i] = 1.2+0.1*z.Normal(), 0.1*math.Exp(0.3*z.Normal())
+			if missing && i%17 == 0 {
+				c2[i] = math.NaN()
+			}
+		}
+		d.C2 = append(d.C2, c2)
+		if errors {
+			d.Sigma = append(d.Sigma, sigma)
+		}
+	}
+	return d, theta
+}
+
+// plainSums are the products of columns as sums over a list of pairs, and those of their sizes.
+func plainSums(t *testing.T, d *Data, theta []float64) (sums, sizes [][]float64) {
+	t.Helper()
+	in, err := d.Setup.Inputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, p := len(d.Setup.Times), len(theta)
+	k := p + 3
+	g := d.Setup.Pairs(in, transport.AllPairs(n))
+	var outs []*ad.Node
+	for _, one := range g {
+		outs = append(outs, one)
+		for i := range in {
+			along := make([]*ad.Node, p)
+			for j := range along {
+				along[j] = ad.Scalar(0)
+			}
+			along[i] = ad.Scalar(1)
+			outs = append(outs, ad.JVP(one, in, along))
+		}
+	}
+	prog, err := ad.Compile(outs, ad.Settings{Inputs: in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := prog.NewState()
+	for i, v := range theta {
+		st.Input(i)[0] = v
+	}
+	if err := st.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for angle := range g {
+		sum, size := make([]float64, k*k), make([]float64, k*k)
+		at := 0
+		row := make([]float64, k)
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if w := d.weight(angle, i, j); w > 0 {
+					row[0], row[k-1] = 1, d.C2[angle][i*n+j]-1
+					for c := range p + 1 {
+						row[1+c] = st.Output(angle*(p+1) + c)[at]
+					}
+					for a, x := range row {
+						for b, y := range row {
+							sum[a*k+b] += w * w * x * y
+							size[a*k+b] += w * w * math.Abs(x*y)
+						}
+					}
+				}
+				at++
+			}
+		}
+		sums, sizes = append(sums, sum), append(sizes, size)
+	}
+	return sums, sizes
+}
+
+// Sums by tiles are those over pairs, in all models, with errors and gaps, with factors of frames and without, and at both precisions.
+func TestSumsAreThoseOfPairs(t *testing.T) {
+	for _, m := range []transport.Model{transport.Static, transport.Laminar, transport.TwoComponent} {
+		for _, c := range []struct {
+			customary, errors, missing bool
+			frames, band               int
+			limit                      float64
+		}{
+			{frames: 3, limit: 600}, {frames: 97, limit: 600}, {frames: 97, errors: true, limit: 600}, {frames: 97, missing: true, limit: 600},
+			{frames: 97, limit: 0}, {frames: 97, limit: 5}, {frames: 97, customary: true}, {frames: 60, customary: true, errors: true, missing: true},
+			{frames: 97, band: 2, limit: 600}, {frames: 130, errors: true, band: 50, limit: 600}, {frames: 700, limit: 600},
+		} {
+			if testing.Short() && c.frames > 200 {
+				continue
+			}
+			d, theta := scatter(m, c.customary, c.frames, c.errors, c.missing)
+			d.Band = c.band
+			if c.frames == 3 {
+				d.Band = 0
+			}
+			want, sizes := plainSums(t, &d, theta)
+			for _, precision := range []int{64, 32} {
+				s, err := newSums(&d, 1, precision)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tolerance := 1e-11
+				if precision == 32 {
+					tolerance = 2e-5
+				}
+				if p, ok := s.pass.(*passes[float64]); ok {
+					p.hands[0].limit = c.limit
+				}
+				curved := max(tolerance, 1e-3*float64(64-precision)/32) // differences of products of float32
+				label := fmt.Sprintf("%s %+v, float%d", m, c, precision)
+				for _, curvature := range []bool{false, true} {
+					if err := s.evaluate(context.Background(), theta, curvature); err != nil {
+						t.Fatal(err)
+					}
+					if curvature {
+						tolerance = curved
+					}
+					compareSums(t, fmt.Sprintf("%s, curvature %v", label, curvature), s, want, sizes, curvature, tolerance)
+				}
+			}
+		}
+	}
+}
+
+func compareSums(t *testing.T, label string, s *sums, want, sizes [][]float64, curvature bool, tolerance float64) {
+	t.Helper()
+	k := s.size()
+	for angle := range want {
+		for i := range k {
+			for j := range k {
+				if !curvature && i > 1 && j > 1 && i < k-1 && j < k-1 {
+					continue
+				}
+				at := i*k + j
+				if got := s.gram[angle][at]; !(math.Abs(got-want[angle][at]) <= tolerance*sizes[angle][at]) {
+					t.Errorf("%s: angle %d, columns %d and %d: %.15g, want %.15g (size %.3g)", label, angle, i, j, got, want[angle][at], sizes[angle][at])
+					return
+				}
+			}
+		}
+	}
+}
+
+// Sums are the same bits for any number of threads.
+func TestSumsDoNotDependOnThreads(t *testing.T) {
+	d, theta := shear(t, 3, 300, 0.02)
+	var want [][]float64
+	for _, threads := range []int{1, 2, 5} {
+		s, err := newSums(&d, threads, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.evaluate(context.Background(), theta, true); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = s.gram
+		}
+		for angle := range want {
+			if !slices.Equal(want[angle], s.gram[angle]) {
+				t.Errorf("%d threads: other sums at angle %d", threads, angle)
+			}
+		}
+	}
+}
+
+// Where the rates are so large that factors of frames would overflow, the sums are those of the model as it is written.
+func TestSumsOfFastDecays(t *testing.T) {
+	d, theta := scatter(transport.Laminar, false, 97, false, false)
+	theta[0] = 3e7
+	want, sizes := plainSums(t, &d, theta)
+	s, err := newSums(&d, 1, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.evaluate(context.Background(), theta, true); err != nil {
+		t.Fatal(err)
+	}
+	compareSums(t, "fast", s, want, sizes, true, 1e-11)
+}
