@@ -11,13 +11,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// covariance of the means of cells at an angle, by simulated pixels. The mean over a cell a is a mean over pixels of
+// cellScatter is the covariance of the means of cells at an angle, by simulated pixels. The mean over a cell a is a mean over pixels of
 //
 //	sum_ij A_ij (d_i d_j - C_ij (d_i + d_j)) / pairs, d = count/mean - 1, C = c2 - 1
 //
 // to first order in the fluctuations of the frames' means, which c2 is divided by. Its covariance over pixels has what entries that share
 // frames have in common, and the higher moments of speckles and photons.
-type scatter struct {
+type cellScatter struct {
 	source   *speckles
 	cells    []cell
 	linear   []float64 // (cells, frames): rows of A C
@@ -29,9 +29,9 @@ type scatter struct {
 }
 
 // newScatter takes g of all pairs of the angle.
-func newScatter(source *speckles, data *Data, angle int, cells []cell, count []int, g []float64, contrast, offset float64) *scatter {
+func newScatter(source *speckles, data *Data, angle int, cells []cell, count []int, g []float64, contrast, offset float64) *cellScatter {
 	n := source.frames
-	s := &scatter{source: source, cells: cells, count: count, linear: make([]float64, len(cells)*n)}
+	s := &cellScatter{source: source, cells: cells, count: count, linear: make([]float64, len(cells)*n)}
 	for k, c := range cells {
 		full := 0
 		row := s.linear[k*n : (k+1)*n]
@@ -57,7 +57,7 @@ func (c cell) size(n int) (count int) {
 }
 
 // covariance draws pixels and returns the covariance (cells, cells) of one pixel.
-func (s *scatter) covariance(pixels int, seed uint64, angle int) []float64 {
+func (s *cellScatter) covariance(pixels int, seed uint64, angle int) []float64 {
 	n, k := s.source.frames, len(s.cells)
 	z := tensor.NewStream(seed, drawCovariance, uint32(angle))
 	s.d, s.sum, s.products = make([]float64, n*batch), make([]float64, (n+1)*batch), make([]float64, k*batch)
@@ -83,7 +83,7 @@ func (s *scatter) covariance(pixels int, seed uint64, angle int) []float64 {
 }
 
 // influence computes what each pixel adds to the means of the cells.
-func (s *scatter) influence() {
+func (s *cellScatter) influence() {
 	n := s.source.frames
 	for i := range s.d {
 		s.d[i]--
