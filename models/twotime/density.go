@@ -11,33 +11,38 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// pairsDensity returns the log likelihood of all pairs under independent errors, with contrast and offset of each angle integrated out under
-// the beliefs about them, as a node of the parameters of the motion. Where these have no meaning it is minus infinity. The node has first
+// pairsDensity returns the log likelihood of all pairs under independent errors, times a power, with contrast and offset of each angle
+// integrated out under the beliefs about them, as a node of the parameters of the motion, and the distribution of contrasts and offsets given
+// these, (5, angles) as products.integrated has it. Where the parameters have no meaning the density is minus infinity. The density has first
 // derivatives, and may be evaluated by several goroutines at once.
-func pairsDensity(d *Data, p Priors, theta []*ad.Node) (*ad.Node, error) {
+func pairsDensity(d *Data, p Priors, power float64, theta []*ad.Node) (logProb, conditional *ad.Node, err error) {
 	if err := d.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.defaults()
-	e := &evaluators{store: newStore[float64](d), priors: p}
-	size := 1 + len(theta)
+	e := &evaluators{store: newStore[float64](d), priors: p, power: power, p: len(theta)}
+	angles := len(d.Setup.Angles)
+	size := 1 + len(theta) + 5*angles
 	// the gradient belongs to the output, so that the operation has no state
 	op := &ad.Custom{Name: "two-time density",
 		Shape:   func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{size}, nil },
 		Forward: func(out []float64, in ...[]float64) error { return e.density(out, in[0]) },
 		Adjoint: func(dIn [][]float64, g, out []float64, _ ...[]float64) error {
-			for i, x := range out[1:] {
+			for i, x := range out[1 : 1+len(theta)] {
 				dIn[0][i] = g[0] * x
 			}
 			return nil
 		}}
-	return ad.Reshape(ad.Slice(ad.Call(op, ad.Stack(0, theta...)), 0, 0, 1)), nil
+	all := ad.Call(op, ad.Stack(0, theta...))
+	return ad.Reshape(ad.Slice(all, 0, 0, 1)), ad.Reshape(ad.Slice(all, 0, 1+len(theta), size), 5, angles), nil
 }
 
 // evaluators are those that no goroutine uses at present.
 type evaluators struct {
 	*store[float64]
 	priors Priors
+	power  float64
+	p      int // parameters of the motion
 	lock   sync.Mutex
 	free   []*sums
 }
@@ -84,14 +89,22 @@ func (e *evaluators) density(out, theta []float64) error {
 		return err
 	}
 	out[0] = 0
-	for _, gram := range s.gram {
-		e.priors.marginal(out, gram)
+	scaled, angles := []float64(nil), len(s.gram)
+	for angle, gram := range s.gram {
+		scaled = scaled[:0]
+		for _, v := range gram {
+			scaled = append(scaled, e.power*v)
+		}
+		for i, v := range e.priors.marginal(out[:1+e.p], scaled) {
+			out[1+e.p+i*angles+angle] = v
+		}
 	}
 	return nil
 }
 
-// marginal adds the log likelihood of an angle and its gradient, given the products of its columns.
-func (p *Priors) marginal(out, gram []float64) {
+// marginal adds the log likelihood of an angle and its gradient, given the products of its columns. It returns the distribution of contrast and
+// offset.
+func (p *Priors) marginal(out, gram []float64) [5]float64 {
 	k := len(out) + 2
 	pc, po := 1/(p.Contrast.SD*p.Contrast.SD), 1/(p.Offset.SD*p.Offset.SD)
 	mc, mo := p.Contrast.Mean, p.Offset.Mean-1
@@ -107,4 +120,5 @@ func (p *Priors) marginal(out, gram []float64) {
 		slope := contrast*contrast*da + 2*contrast*offset*db - 2*contrast*dh
 		out[1+i] -= (slope + (c*da-2*b*db)/det) / 2
 	}
+	return [5]float64{contrast, offset, math.Sqrt(c / det), -b / math.Sqrt(c*det), 1 / math.Sqrt(c)}
 }

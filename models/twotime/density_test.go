@@ -81,7 +81,10 @@ func TestDensityOfPairs(t *testing.T) {
 			return out
 		}
 		want := at(run(func(d *Data, p Priors, theta []*ad.Node) (*ad.Node, error) { return integrated(d, p, theta), nil }), theta)
-		prog := run(pairsDensity)
+		prog := run(func(d *Data, p Priors, theta []*ad.Node) (*ad.Node, error) {
+			f, _, err := pairsDensity(d, p, 1, theta)
+			return f, err
+		})
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
@@ -107,7 +110,7 @@ func BenchmarkDensity(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := pairsDensity(&d, Priors{}, in)
+	f, _, err := pairsDensity(&d, Priors{}, 1, in)
 	if err != nil {
 		b.Fatal(err)
 	}

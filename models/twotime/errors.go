@@ -2,6 +2,7 @@ package twotime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -102,60 +103,87 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 	if basis != nil {
 		linear = len(basis[0])
 	}
-	names := d.Setup.Names()
-	free := f.Names[2*linear:]
 	size := len(f.X)
+	free := f.Names[min(2*linear, size):]
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
 	}
+	sum, _, noise, err := scores(ctx, &d, Point{f.Theta, f.Contrast, f.Offset}, free, basis, s.Threads)
+	if err != nil {
+		return nil, err
+	}
+	cov, effective, err := sum.Sandwich()
+	if err != nil {
+		return nil, err
+	}
+	out := &SharedErrors{Effective: effective, Noise: noise}
+	for i := range size {
+		out.SD = append(out.SD, math.Sqrt(cov.At(i, i)))
+		for j := range size {
+			out.Cov = append(out.Cov, cov.At(i, j))
+		}
+	}
+	return out, nil
+}
+
+// scores returns those of the coefficients of contrasts and offsets and of the free parameters of the motion at a point, the weighted sum of
+// squares there, and the noise of each angle.
+func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]float64, threads int) (sum Scores, squares float64, noise []Noise, err error) {
+	linear := 0
+	if basis != nil {
+		linear = len(basis[0])
+	}
+	size := 2*linear + len(free)
 	one := d.Setup
 	one.Angles = []float64{0}
 	theta, err := one.Inputs()
 	if err != nil {
-		return nil, err
+		return sum, 0, nil, err
 	}
 	g := one.Pairs(theta, transport.Square(len(one.Times)))[0]
 	outs := []*ad.Node{g}
-	for k, name := range names { // the derivatives by the angle of the motion are those at an angle that was turned
+	for k, name := range one.Names() { // the derivatives by the angle of the motion are those at an angle that was turned
 		if slices.Contains(free, name) {
 			outs = append(outs, ad.JVP(g, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
 		}
 	}
 	program, err := ad.Compile(outs, ad.Settings{Inputs: theta, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
-		return nil, err
+		return sum, 0, nil, err
 	}
-	threads := max(1, s.Threads)
+	threads = max(1, threads)
 	states := make([]*ad.State, threads)
-	all := make([]Scores, len(d.C2))
-	out := &SharedErrors{Noise: make([]Noise, len(d.C2))}
+	all, rest := make([]Scores, len(d.C2)), make([]float64, len(d.C2))
+	noise = make([]Noise, len(d.C2))
 	n := len(one.Times)
-	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) error {
+	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) (err error) {
 		if states[hand] == nil {
 			states[hand] = program.NewState()
 		}
 		st := states[hand]
-		for i, v := range turned(&d.Setup, f.Theta, d.Setup.Angles[angle]) {
+		for i, v := range turned(&d.Setup, at.Theta, d.Setup.Angles[angle]) {
 			st.Input(i)[0] = v
 		}
 		if err := st.Run(); err != nil {
 			return err
 		}
-		g, contrast, offset := st.Output(0), f.Contrast[angle], f.Offset[angle]
-		noise, err := d.noise(angle, g, contrast, offset)
-		if err != nil {
+		g, contrast, offset := st.Output(0), at.Contrast[angle], at.Offset[angle]
+		if noise[angle], err = d.noise(angle, g, contrast, offset); err != nil {
 			return err
 		}
-		out.Noise[angle] = noise
 		c, weights, ones := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
 		for i := range n {
 			for j := range n {
 				at := i*n + j
 				c[at], ones[at] = contrast*g[at]+offset-1, 1
 				if i == j {
-					c[at] += noise.InverseCount
+					c[at] += noise[angle].InverseCount
 				} else if w := d.weight(angle, min(i, j), max(i, j)); w > 0 {
 					weights[at] = w * w
+					if i < j {
+						r := d.C2[angle][at] - 1 - c[at]
+						rest[angle] += w * w * r * r
+					}
 				}
 			}
 		}
@@ -170,15 +198,15 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 		if basis == nil {
 			local = local[2:]
 		}
-		all[angle] = noise.Scores(n, c, weights, local)
+		all[angle] = noise[angle].Scores(n, c, weights, local)
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return sum, 0, nil, err
 	}
-	sum := Scores{H: mat.NewSymDense(size, nil), Q: mat.NewSymDense(size, nil)}
+	sum = Scores{H: mat.NewSymDense(size, nil), Q: mat.NewSymDense(size, nil)}
 	for angle, s := range all {
-		// the parameters of an angle as combinations of those of the fit
+		// the parameters of an angle as combinations of all
 		var to []map[int]float64
 		for part := range 2 {
 			if basis == nil {
@@ -209,17 +237,39 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 		}
 		sum.Entries += s.Entries
 		sum.Scatter += s.Scatter
+		squares += rest[angle]
 	}
-	cov, effective, err := sum.Sandwich()
-	if err != nil {
-		return nil, err
-	}
-	out.Effective = effective
-	for i := range size {
-		out.SD = append(out.SD, math.Sqrt(cov.At(i, i)))
-		for j := range size {
-			out.Cov = append(out.Cov, cov.At(i, j))
+	return sum, squares, noise, nil
+}
+
+// power is what the independent likelihood is raised to so that its curvature is on average that of the scatter of its estimates: p/tr(H^-1 Q).
+// Directions that the data do not tell count as the others.
+func (s Scores) power() (float64, error) {
+	p := s.H.SymmetricDim()
+	h, scale := scaled(s.H, p)
+	q := mat.NewSymDense(p, nil)
+	for i := range p {
+		for j := i; j < p; j++ {
+			q.SetSym(i, j, s.Q.At(i, j)/(scale[i]*scale[j]))
 		}
 	}
-	return out, nil
+	var e mat.EigenSym
+	if !e.Factorize(h, true) {
+		return 0, errors.New("twotime: the derivatives of the pairs are not finite")
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	values := e.Values(nil)
+	sum, count := 0.0, 0
+	for k, v := range values {
+		if v < 1e-10*values[p-1] {
+			continue
+		}
+		x := vectors.ColView(k)
+		sum, count = sum+mat.Inner(x, q, x)/v, count+1
+	}
+	if !(sum > 0) {
+		return 0, errors.New("twotime: the data tell nothing about the parameters")
+	}
+	return float64(count) / sum, nil
 }

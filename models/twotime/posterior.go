@@ -47,6 +47,7 @@ type Likelihood string
 const (
 	ByCells     Likelihood = "cells"       // means over cells of lag and age, with the covariance that speckles and photons give them
 	ByFrames    Likelihood = "wishart"     // the frames' covariance of Gaussian fluctuations, with the count of a pixel free; for few frames
+	ByPairs     Likelihood = "pairs"       // all pairs, raised to the power that makes up for shared frames on average
 	Independent Likelihood = "independent" // every entry by itself with the errors given, which makes posteriors too narrow
 )
 
@@ -66,6 +67,8 @@ type Posterior struct {
 	angles     int
 	data       *Data
 	fixed      map[string]float64
+	// Power is what the likelihood of independent entries was raised to, for ByPairs and, without errors of the entries, for Independent.
+	Power float64
 	// Mode is the mode that the covariance of the cells was simulated at; nil but for ByCells.
 	Mode  *infer.Mode
 	cells *byCells // likewise
@@ -89,10 +92,10 @@ func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior
 		return newByCells(ctx, &d, &p, s)
 	case ByFrames:
 		return newByFrames(&d, &p)
-	case Independent:
-		return newIndependent(&d, &p)
+	case ByPairs, Independent:
+		return newByPairs(ctx, &d, &p, s)
 	}
-	return nil, fmt.Errorf("twotime: a likelihood %q: want %s, %s or %s", s.Likelihood, ByCells, ByFrames, Independent)
+	return nil, fmt.Errorf("twotime: a likelihood %q: want %s, %s, %s or %s", s.Likelihood, ByCells, ByPairs, ByFrames, Independent)
 }
 
 // motion starts a model with the parameters of the motion.
@@ -271,39 +274,61 @@ func (s products) integrated(p *Priors) (logProb, conditional *ad.Node) {
 	return ad.Scale(-0.5, ad.Sum(ad.Add(left, ad.Log(det)))), ad.Stack(0, contrast, offset, sd, along, across)
 }
 
-// newIndependent takes every entry by itself.
-func newIndependent(d *Data, p *Priors) (*Posterior, error) {
+// newByPairs takes every entry by itself. Without errors of the entries their scatter about the mode of the cells is taken for them; ByPairs
+// raises the likelihood to the power that entries which share frames call for.
+func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
 	m, theta, err := motion(d, p)
 	if err != nil {
 		return nil, err
 	}
-	n := len(d.Setup.Times)
-	var s products
-	var gg, gs, gy []*ad.Node
-	for k, g := range d.Setup.Pairs(theta, transport.AllPairs(n)) {
-		var w, wy []float64
-		ones, ys, yy := 0., 0., 0.
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				u, y := d.weight(k, i, j), 0.
-				if u > 0 {
-					y = d.C2[k][i*n+j] - 1
-				}
-				w, wy = append(w, u*u), append(wy, u*u*y)
-				ones, ys, yy = ones+u*u, ys+u*u*y, yy+u*u*y*y
+	power := 1.0
+	if s.Likelihood == ByPairs || d.Sigma == nil {
+		first, err := newByCells(ctx, d, p, s)
+		if err != nil {
+			return nil, err
+		}
+		at, err := first.point(first.Mode.Unconstrained)
+		if err != nil {
+			return nil, err
+		}
+		basis, err := Individual.basis(d.Setup.Angles)
+		if err != nil {
+			return nil, err
+		}
+		all, squares, _, err := scores(ctx, d, at, p.free(d.Setup.Names()), basis, s.Threads)
+		if err != nil {
+			return nil, err
+		}
+		if power = float64(all.Entries) / squares; s.Likelihood == ByPairs {
+			if power, err = all.power(); err != nil {
+				return nil, err
 			}
 		}
-		weighted := ad.Mul(ad.Const(w), g)
-		gg, gs, gy = append(gg, ad.Sum(ad.Mul(weighted, g))), append(gs, ad.Sum(weighted)), append(gy, ad.Sum(ad.Mul(ad.Const(wy), g)))
-		s.ones, s.y, s.yy = append(s.ones, ones), append(s.y, ys), append(s.yy, yy)
 	}
-	s.gg, s.g, s.gy = ad.Stack(0, gg...), ad.Stack(0, gs...), ad.Stack(0, gy...)
-	return finished(m, s, d, p, Independent)
+	logProb, conditional, err := pairsDensity(d, *p, power, theta)
+	if err != nil {
+		return nil, err
+	}
+	post, err := finished(m, logProb, conditional, d, p, s.Likelihood)
+	if err != nil {
+		return nil, err
+	}
+	post.Power = power
+	return post, nil
+}
+
+// free returns the parameters that have a prior.
+func (p *Priors) free(names []string) (all []string) {
+	for _, name := range names {
+		if !has(p.Fixed, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // finished completes a model by its data.
-func finished(m *infer.Model, s products, d *Data, p *Priors, l Likelihood) (*Posterior, error) {
-	logProb, conditional := s.integrated(p)
+func finished(m *infer.Model, logProb, conditional *ad.Node, d *Data, p *Priors, l Likelihood) (*Posterior, error) {
 	m.AddLogProb("data", logProb)
 	m.Deterministic("scales", conditional)
 	post, err := m.Compile()

@@ -169,7 +169,8 @@ func (b *byCells) posterior() (*Posterior, error) {
 	s.gg = ad.SumAxes(ad.Square(white), 1)
 	s.g, s.gy = ad.SumAxes(ad.Mul(white, ad.Const(one, angles, k)), 1), ad.SumAxes(ad.Mul(white, ad.Const(y, angles, k)), 1)
 	m.AddLogProb("covariance", ad.Scalar(constant))
-	post, err := finished(m, s, b.d, b.p, ByCells)
+	logProb, conditional := s.integrated(b.p)
+	post, err := finished(m, logProb, conditional, b.d, b.p, ByCells)
 	if err != nil {
 		return nil, err
 	}

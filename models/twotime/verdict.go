@@ -39,12 +39,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 // Judge says whether the data agree with the model at the medians of a posterior: see the function Judge, whose simulation ByCells has done
 // already.
 func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettings) (check.Verdict, error) {
-	var free []string
-	for _, name := range p.data.Setup.Names() {
-		if !has(p.fixed, name) {
-			free = append(free, name)
-		}
-	}
+	free := (&Priors{Fixed: p.fixed}).free(p.data.Setup.Names())
 	at := p.Median(fit)
 	if p.cells == nil {
 		return Judge(ctx, *p.data, at, free, Individual, s)
