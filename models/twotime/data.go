@@ -38,7 +38,30 @@ func (d *Data) check() error {
 	if d.Points() == 0 {
 		return errors.New("twotime: no entry is finite and has an error above 0")
 	}
+	for k := range d.C2 {
+		if v, isOne := d.onlyValue(k); isOne {
+			return fmt.Errorf("twotime: c2 is %g at all pairs of angle %d (%g degrees): nothing moves there, or nothing was measured; leave it out", v, k, d.Setup.Angles[k])
+		}
+	}
 	return nil
+}
+
+// onlyValue returns the value of all entries of an angle that are used, if there is only one.
+func (d *Data) onlyValue(angle int) (value float64, isOne bool) {
+	n := len(d.Setup.Times)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if d.weight(angle, i, j) == 0 {
+				continue
+			}
+			v := d.C2[angle][i*n+j]
+			if isOne && v != value {
+				return 0, false
+			}
+			value, isOne = v, true
+		}
+	}
+	return value, isOne
 }
 
 // weight returns the weight of an entry, 0 if it is not used.

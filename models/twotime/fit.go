@@ -25,15 +25,20 @@ const (
 	Constant   Scaling = "constant"   // given
 )
 
-// Settings are the settings of a fit. The zero value is the default, but for Start.
+// Settings are the settings of a fit. The zero value is the default.
 type Settings struct {
 	Scaling          Scaling      // Default Individual
 	Contrast, Offset []float64    // of each angle, for Constant
-	Start            []float64    // of the parameters of the motion, in the order of Setup.Names
+	Start            []float64    // of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
 	Fixed            []string     // parameters that stay at Start
 	Bounds           [][2]float64 // of the parameters of the motion; nil: none
-	Threads          int          // Default 1
-	MaxEvaluations   int          // passes over the data. Default: as optim.Settings
+	// Starts is how many points are tried beside Start: each is fitted to a small part of the pairs, and the best few of these fits to all of
+	// them. Default 1: Start alone.
+	Starts         int
+	Seed           uint64 // of the points
+	Precision      int    // of the pairs in bits, 64 or 32. Default 64
+	Threads        int    // Default 1
+	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
 }
 
 // Fit is a least-squares fit.
@@ -51,6 +56,18 @@ type Fit struct {
 	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within the measurement; nil if they have. See
 	// transport.Setup.Domain.
 	Outside error
+	// Others are other minima whose chi-square is at most 10 above, of a fit from several starts. Where no errors were given, they are taken from
+	// the residuals.
+	Others []Minimum
+	// Directions are what the data tell of the parameters, the least certain first.
+	Directions []Direction
+	Warnings   []string // about bounds that are reached, and parameters that the data do not tell apart
+}
+
+// Minimum is a minimum of the sum of squares.
+type Minimum struct {
+	Theta []float64 // all parameters of the motion
+	SSQ   float64
 }
 
 // fitter is a fit that is being made.
@@ -64,7 +81,7 @@ type fitter struct {
 	passes int
 }
 
-// FitLeastSquares fits the data from Settings.Start.
+// FitLeastSquares fits the data from Settings.Start, and from other points if Settings.Starts says so.
 func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 	if err := given.Args("twotime.FitLeastSquares", "ctx", ctx); err != nil {
 		return nil, err
@@ -80,23 +97,92 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 		return nil, err
 	}
 	var err error
-	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
+	if f.sums, err = newSums(&d, max(1, s.Threads), s.Precision); err != nil {
 		return nil, err
 	}
-	p := &optim.Problem{M: len(f.free) + 1, N: len(f.free)}
-	names := d.Setup.Names()
+	if s.Starts > 1 {
+		return f.several()
+	}
+	found, err := f.solve(f.s.Start)
+	if err != nil {
+		return nil, err
+	}
+	return f.finish(found)
+}
+
+// solution is where a search ended.
+type solution struct {
+	theta  []float64
+	ssq    float64
+	status optim.Status
+	active []int // of the free parameters: -1 at the lower bound, 1 at the upper one
+}
+
+// solve searches from a start. Bounds matter only if the minimum without them is outside.
+func (f *fitter) solve(start []float64) (*solution, error) {
+	out, err := f.search(start, false)
+	if err != nil {
+		return nil, err
+	}
+	f.canonical(out.theta)
+	if f.s.Bounds == nil {
+		return out, nil
+	}
+	inside := true
 	for _, k := range f.free {
-		if isRate(names[k]) && !(s.Start[k] > 0) {
-			return nil, fmt.Errorf("twotime: %s starts at %g: want it above 0, or hold it fixed", names[k], s.Start[k])
+		v, b := out.theta[k], f.s.Bounds[k]
+		inside = inside && v >= b[0] && v <= b[1]
+		out.theta[k] = min(max(v, b[0]), b[1])
+	}
+	if inside {
+		return out, nil
+	}
+	if f.data.Setup.Domain(out.theta) != nil {
+		out.theta = start
+	}
+	return f.search(out.theta, true)
+}
+
+// search searches from a start, within the bounds or without them.
+func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
+	p, c := f.problem(start, bounded)
+	found, err := optim.LeastSquares(f.ctx, p, optim.Settings{MaxEvaluations: f.s.MaxEvaluations})
+	if err != nil {
+		return nil, err
+	}
+	out := &solution{theta: c.theta(found.X), ssq: 2 * found.Cost, status: found.Status, active: make([]int, len(f.free))}
+	if bounded {
+		copy(out.active, found.Active)
+		for i, k := range f.free {
+			if a := out.active[i]; a != 0 { // not the exponential of its logarithm
+				out.theta[k] = f.s.Bounds[k][(a+1)/2]
+			}
 		}
-		p.Names, p.Start = append(p.Names, names[k]), append(p.Start, f.inner(k, s.Start[k]))
-		if s.Bounds != nil {
-			p.Lower, p.Upper = append(p.Lower, f.inner(k, s.Bounds[k][0])), append(p.Upper, f.inner(k, s.Bounds[k][1]))
+	}
+	return out, nil
+}
+
+// problem is the search as one of least squares, and its coordinates.
+func (f *fitter) problem(start []float64, bounded bool) (*optim.Problem, *coordinates) {
+	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free, bounded)
+	n := len(f.free)
+	p := &optim.Problem{M: n + 1, N: n, Start: c.at(start)}
+	for i, k := range f.free {
+		p.Names = append(p.Names, f.names[k])
+		if bounded {
+			limit := func(v float64) float64 {
+				if isRate(f.names[k]) {
+					return math.Log(v)
+				}
+				return v
+			}
+			p.Lower, p.Upper = append(p.Lower, limit(f.s.Bounds[k][0])), append(p.Upper, limit(f.s.Bounds[k][1]))
+			p.Start[i] = min(max(p.Start[i], p.Lower[i]), p.Upper[i])
 		}
 	}
 	p.Residual = func(r, x []float64) error {
 		var domain *transport.DomainError
-		root, err := f.projected(x)
+		root, err := f.projected(c, x)
 		if errors.As(err, &domain) {
 			for i := range r {
 				r[i] = math.NaN()
@@ -106,43 +192,40 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 		if err != nil {
 			return err
 		}
-		n := len(f.free)
 		for i := range r {
 			r[i] = root[i*(n+1)+n]
 		}
 		return nil
 	}
 	p.Jacobian = func(j, x []float64) error {
-		root, err := f.projected(x)
+		root, err := f.projected(c, x)
 		if err != nil {
 			return err
 		}
-		n := len(f.free)
-		for k := range n {
-			scale := 1.0
-			if isRate(p.Names[k]) {
-				scale = math.Exp(x[k])
-			}
-			for i := range n + 1 {
-				j[k*(n+1)+i] = scale * root[i*(n+1)+k]
+		theta := c.theta(x)
+		for i := range n + 1 {
+			row := root[i*(n+1) : i*(n+1)+n]
+			c.slopes(row, x, theta)
+			for k, v := range row {
+				j[k*(n+1)+i] = v
 			}
 		}
 		return nil
 	}
-	if err := d.Setup.Domain(s.Start); err != nil {
-		return nil, fmt.Errorf("twotime: the start: %w", err)
-	}
-	found, err := optim.LeastSquares(ctx, p, optim.Settings{MaxEvaluations: s.MaxEvaluations})
-	if err != nil {
-		return nil, err
-	}
-	return f.finish(found)
+	return p, c
 }
 
 // prepare checks the settings and makes the basis of contrast and offset.
 func (f *fitter) prepare(d *Data) error {
-	s, names := f.s, d.Setup.Names()
+	names := d.Setup.Names()
 	f.names = names
+	if f.s.Start == nil {
+		f.s.Start = f.defaultStart(d)
+	}
+	s := f.s
+	if s.Precision != 0 && s.Precision != 32 && s.Precision != 64 {
+		return fmt.Errorf("twotime: a precision of %d bits: want 64 or 32", s.Precision)
+	}
 	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
 		return fmt.Errorf("twotime: %d starts and %d bounds for the parameters %v: want one for each", len(s.Start), len(s.Bounds), names)
 	}
@@ -155,6 +238,9 @@ func (f *fitter) prepare(d *Data) error {
 		if !slices.Contains(s.Fixed, name) {
 			f.free = append(f.free, k)
 		}
+	}
+	if err := f.checkFree(d); err != nil {
+		return err
 	}
 	angles := len(d.Setup.Angles)
 	for _, phi := range d.Setup.Angles {
@@ -184,6 +270,40 @@ func (f *fitter) prepare(d *Data) error {
 	return nil
 }
 
+// checkFree returns what is wrong with the free parameters and their starts.
+func (f *fitter) checkFree(d *Data) error {
+	for _, k := range f.free {
+		name, start := f.names[k], f.s.Start[k]
+		switch {
+		case name == "f2":
+			return errors.New("twotime: f2 is free: f0 exp(-f1 f2) is one number, so that f0 takes up any f2; hold f2 fixed, best in the middle of the measurement")
+		case strings.HasPrefix(name, "phi0") && oneDirection(d.Setup.Angles):
+			return fmt.Errorf("twotime: %s is free with one angle: only the product of a rate and a cosine is seen; hold it fixed", name)
+		case isRate(name) && !(start > 0):
+			return fmt.Errorf("twotime: %s starts at %g: want it above 0, or hold it fixed", name, start)
+		}
+		if f.s.Bounds != nil {
+			if b := f.s.Bounds[k]; !(b[0] < b[1]) || !(start >= b[0] && start <= b[1]) {
+				return fmt.Errorf("twotime: %s starts at %g with bounds %g and %g: want it between them", name, start, b[0], b[1])
+			}
+		}
+	}
+	if err := d.Setup.Domain(f.s.Start); err != nil {
+		return fmt.Errorf("twotime: the start: %w", err)
+	}
+	return nil
+}
+
+// oneDirection reports whether all angles are the same up to half turns.
+func oneDirection(angles []float64) bool {
+	for _, a := range angles {
+		if math.Abs(math.Remainder(a-angles[0], 180)) > 1e-9 {
+			return false
+		}
+	}
+	return true
+}
+
 // linear is the number of coefficients of contrast and offset together.
 func (f *fitter) linear() int {
 	if f.basis == nil {
@@ -196,26 +316,6 @@ func (f *fitter) linear() int {
 // offset that makes up for it are as good for exponents near 0, however large.
 func isRate(name string) bool {
 	return strings.HasPrefix(name, "D0") || name == "gamma_dot_t0" || name == "v0"
-}
-
-// inner returns the coordinate in which a fit moves a parameter.
-func (f *fitter) inner(k int, v float64) float64 {
-	if isRate(f.names[k]) {
-		return math.Log(v)
-	}
-	return v
-}
-
-// theta returns all parameters of the motion at coordinates of a fit.
-func (f *fitter) theta(x []float64) []float64 {
-	theta := slices.Clone(f.s.Start)
-	for i, k := range f.free {
-		theta[k] = x[i]
-		if isRate(f.names[k]) {
-			theta[k] = math.Exp(x[i])
-		}
-	}
-	return theta
 }
 
 // scales returns contrast and offset-1 of an angle from their coefficients.
@@ -328,9 +428,8 @@ func (f *fitter) joint(l []float64) *mat.SymDense {
 
 // projected returns a square root of the products of the derivatives by the motion and of the residuals, with contrast and offset taken
 // out: an upper triangle, row-major.
-func (f *fitter) projected(x []float64) ([]float64, error) {
-	f.passes++
-	if err := f.evaluate(f.ctx, f.theta(x), true); err != nil {
+func (f *fitter) projected(c *coordinates, x []float64) ([]float64, error) {
+	if err := f.pass(c.theta(x)); err != nil {
 		return nil, err
 	}
 	l, err := f.best()
@@ -368,51 +467,61 @@ func triangle(a *mat.SymDense, n int) ([]float64, error) {
 	return out, nil
 }
 
+// pass computes the sums at parameters.
+func (f *fitter) pass(theta []float64) error {
+	if !f.isAt(theta) {
+		f.passes++
+	}
+	return f.evaluate(f.ctx, theta, true)
+}
+
+// productsAt returns the products of derivatives and residuals at parameters, with the best coefficients of contrast and offset-1.
+func (f *fitter) productsAt(theta []float64) (*mat.SymDense, []float64, error) {
+	if err := f.pass(theta); err != nil {
+		return nil, nil, err
+	}
+	l, err := f.best()
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.joint(l), l, nil
+}
+
 // polish is the number of last steps in all parameters together.
 const polish = 4
 
 // finish takes the last steps and makes the result.
-func (f *fitter) finish(found *optim.Result) (*Fit, error) {
-	x, names := slices.Clone(found.X), f.names
+func (f *fitter) finish(found *solution) (*Fit, error) {
+	theta, names := slices.Clone(found.theta), f.names
+	isBound := slices.ContainsFunc(found.active, func(a int) bool { return a != 0 })
 	n, m := f.linear(), len(f.free)
-	var products *mat.SymDense
-	var l []float64
+	products, l, err := f.productsAt(theta)
+	if err != nil {
+		return nil, err
+	}
 	for step := 0; ; step++ {
-		if err := f.evaluate(f.ctx, f.theta(x), true); err != nil {
-			return nil, err
-		}
-		var err error
-		if l, err = f.best(); err != nil {
-			return nil, err
-		}
-		products = f.joint(l)
-		if step == polish || !found.Status.Converged() || len(found.Active) > 0 && slices.ContainsFunc(found.Active, func(a int) bool { return a != 0 }) {
+		if step == polish || !found.status.Converged() || isBound {
 			break
 		}
 		move, ok := newtonStep(products)
 		if !ok {
 			break
 		}
-		next := slices.Clone(x)
+		next := slices.Clone(theta)
 		for i, k := range f.free {
-			if next[i] += move[n+i]; isRate(names[k]) {
-				v := math.Exp(x[i]) + move[n+i]
-				if next[i] = math.Log(v); !(v > 0) {
-					next = nil
-					break
-				}
-			}
+			next[k] += move[n+i]
 		}
-		if next == nil {
+		if slices.ContainsFunc(f.free, func(k int) bool { return isRate(names[k]) && !(next[k] > 0) }) || f.data.Setup.Domain(next) != nil {
 			break
 		}
-		if f.data.Setup.Domain(f.theta(next)) != nil {
+		there, scales, err := f.productsAt(next)
+		if err != nil || !(there.At(n+m, n+m) <= products.At(n+m, n+m)*(1+1e-9)) {
 			break
 		}
-		x = next
+		theta, products, l = next, there, scales
 	}
 	size := n + m
-	out := &Fit{Points: f.data.Points(), Passes: f.passes, Status: found.Status, SSQ: products.At(size, size), Theta: f.theta(x)}
+	out := &Fit{Points: f.data.Points(), Passes: f.passes, Status: found.status, SSQ: products.At(size, size), Theta: theta}
 	out.Outside = f.data.Setup.Domain(out.Theta)
 	half := n / 2
 	for i := range half {
@@ -448,6 +557,17 @@ func (f *fitter) finish(found *optim.Result) (*Fit, error) {
 			}
 		}
 		out.SD[i] = math.Sqrt(out.Cov[i*size+i])
+	}
+	out.Directions = directions(products, out.Names)
+	for _, d := range out.Directions {
+		if d.isFlat() {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("the data hardly tell %s: hold a parameter of it fixed, or take a prior", d))
+		}
+	}
+	for i, k := range f.free {
+		if a := found.active[i]; a != 0 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is at its bound of %g", names[k], f.s.Bounds[k][(a+1)/2]))
+		}
 	}
 	return out, nil
 }

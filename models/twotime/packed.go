@@ -30,7 +30,7 @@ func pack[T float32 | float64](d *Data, angle int) packed[T] {
 			}
 		}
 	}
-	alike := d.Sigma == nil && d.Band == 0
+	alike := true
 	each(func(at int, w, y float64) {
 		if at == 0 {
 			p.scale = w

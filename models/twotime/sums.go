@@ -42,7 +42,7 @@ func (s *sums) size() int { return s.p + 3 }
 
 // evaluate computes the sums at theta, unless they are those of it already. Without curvature the products of two derivatives are left out.
 func (s *sums) evaluate(ctx context.Context, theta []float64, curvature bool) error {
-	if slices.Equal(s.at, theta) && (s.full || !curvature) {
+	if s.isAt(theta) && (s.full || !curvature) {
 		return nil
 	}
 	s.at = s.at[:0]
@@ -52,3 +52,6 @@ func (s *sums) evaluate(ctx context.Context, theta []float64, curvature bool) er
 	s.at, s.full = append(s.at, theta...), curvature
 	return nil
 }
+
+// isAt reports whether the sums are those of theta.
+func (s *sums) isAt(theta []float64) bool { return slices.Equal(s.at, theta) }
