@@ -108,7 +108,7 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
 	}
-	sum, _, noise, err := scores(ctx, &d, Point{f.Theta, f.Contrast, f.Offset}, free, basis, s.Threads)
+	sum, _, noise, err := scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -134,20 +134,7 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 		linear = len(basis[0])
 	}
 	size := 2*linear + len(free)
-	one := d.Setup
-	one.Angles = []float64{0}
-	theta, err := one.Inputs()
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	g := one.Pairs(theta, transport.Square(len(one.Times)))[0]
-	outs := []*ad.Node{g}
-	for k, name := range one.Names() { // the derivatives by the angle of the motion are those at an angle that was turned
-		if slices.Contains(free, name) {
-			outs = append(outs, ad.JVP(g, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
-		}
-	}
-	program, err := ad.Compile(outs, ad.Settings{Inputs: theta, Backend: ad.CPU{Threads: 1}})
+	program, err := derivatives(d.Setup, free)
 	if err != nil {
 		return sum, 0, nil, err
 	}
@@ -155,7 +142,7 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 	states := make([]*ad.State, threads)
 	all, rest := make([]Scores, len(d.C2)), make([]float64, len(d.C2))
 	noise = make([]Noise, len(d.C2))
-	n := len(one.Times)
+	n := len(d.Setup.Times)
 	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) (err error) {
 		if states[hand] == nil {
 			states[hand] = program.NewState()
@@ -204,10 +191,10 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 	if err != nil {
 		return sum, 0, nil, err
 	}
-	sum = Scores{H: mat.NewSymDense(size, nil), Q: mat.NewSymDense(size, nil)}
-	for angle, s := range all {
-		// the parameters of an angle as combinations of all
-		var to []map[int]float64
+	for angle := range all {
+		squares += rest[angle]
+	}
+	return combined(all, size, func(angle int) (to []map[int]float64) {
 		for part := range 2 {
 			if basis == nil {
 				break
@@ -223,6 +210,15 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 		for k := range free {
 			to = append(to, map[int]float64{2*linear + k: 1})
 		}
+		return to
+	}), squares, noise, nil
+}
+
+// combined adds the scores of angles, whose parameters are combinations, with the coefficients that of returns, of all size parameters.
+func combined(all []Scores, size int, of func(angle int) []map[int]float64) Scores {
+	sum := Scores{H: mat.NewSymDense(size, nil), Q: mat.NewSymDense(size, nil)}
+	for angle, s := range all {
+		to := of(angle)
 		for a, left := range to {
 			for b, right := range to {
 				for i, u := range left {
@@ -237,9 +233,8 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 		}
 		sum.Entries += s.Entries
 		sum.Scatter += s.Scatter
-		squares += rest[angle]
 	}
-	return sum, squares, noise, nil
+	return sum
 }
 
 // power is what the independent likelihood is raised to so that its curvature is on average that of the scatter of its estimates: p/tr(H^-1 Q).
@@ -272,4 +267,21 @@ func (s Scores) power() (float64, error) {
 		return 0, errors.New("twotime: the data tell nothing about the parameters")
 	}
 	return float64(count) / sum, nil
+}
+
+// derivatives is a program for g of all pairs at the angle 0, (frames, frames), and its derivatives by parameters of the motion.
+func derivatives(s transport.Setup, free []string) (*ad.Program, error) {
+	s.Angles = []float64{0}
+	theta, err := s.Inputs()
+	if err != nil {
+		return nil, err
+	}
+	g := s.Pairs(theta, transport.Square(len(s.Times)))[0]
+	outs := []*ad.Node{g}
+	for k, name := range s.Names() { // the derivatives by the angle of the motion are those at an angle that was turned
+		if slices.Contains(free, name) {
+			outs = append(outs, ad.JVP(g, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
+		}
+	}
+	return ad.Compile(outs, ad.Settings{Inputs: theta, Backend: ad.CPU{Threads: 1}})
 }

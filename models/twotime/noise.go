@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Noise is what makes entries of c2 scatter: the number of speckles that they are means over, and one over the mean count of a pixel in a
@@ -17,18 +15,6 @@ import (
 type Noise struct {
 	Speckles     float64 // P
 	InverseCount float64
-}
-
-// Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2 - 1, with their diagonal: that of the
-// covariance of P independent Gaussian numbers of each frame. g is symmetric, with ones on the diagonal: of transport.Square.
-func Wishart(g, contrast, offset, inverseCount, speckles, s *ad.Node) *ad.Node {
-	if len(g.Shape()) != 2 {
-		return ad.Fail(fmt.Errorf("twotime: correlations of shape %v: want a matrix of frames", g.Shape()))
-	}
-	c := ad.Add(ad.Add(ad.Mul(contrast, g), ad.Shift(offset, -1)), ad.Mul(inverseCount, ad.Eye(g.Shape()[0])))
-	l := ad.Cholesky(c)
-	trace := ad.Sum(ad.Diag(ad.CholeskySolve(l, s)))
-	return ad.Mul(ad.Scale(-0.5, speckles), ad.Add(ad.CholeskyLogDet(l), trace))
 }
 
 // noise returns the noise of an angle: as given, or estimated from the data at a model. 1/count is what the diagonal has on top of contrast and

@@ -9,7 +9,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -67,7 +66,8 @@ type Posterior struct {
 	angles     int
 	data       *Data
 	fixed      map[string]float64
-	// Power is what the likelihood of independent entries was raised to, for ByPairs and, without errors of the entries, for Independent.
+	// Power is what the likelihood was raised to: that of independent entries for ByPairs and, without errors of the entries, for Independent;
+	// that of Gaussian fluctuations for ByFrames. 0 for ByCells.
 	Power float64
 	// Mode is the mode that the covariance of the cells was simulated at; nil but for ByCells.
 	Mode  *infer.Mode
@@ -91,7 +91,7 @@ func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior
 	case "", ByCells:
 		return newByCells(ctx, &d, &p, s)
 	case ByFrames:
-		return newByFrames(&d, &p)
+		return newByFrames(ctx, &d, &p, s)
 	case ByPairs, Independent:
 		return newByPairs(ctx, &d, &p, s)
 	}
@@ -338,43 +338,6 @@ func finished(m *infer.Model, logProb, conditional *ad.Node, d *Data, p *Priors,
 	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), data: d, fixed: p.Fixed}, nil
 }
 
-// newByFrames takes the covariance of the frames.
-func newByFrames(d *Data, p *Priors) (*Posterior, error) {
-	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
-	if len(d.Noise) != angles {
-		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: the likelihood %s needs Noise of each", len(d.Noise), angles, ByFrames)
-	}
-	m, theta, err := motion(d, p)
-	if err != nil {
-		return nil, err
-	}
-	largest := make([]float64, angles)
-	for k, n := range d.Noise {
-		largest[k] = max(2*n.InverseCount, 0.1*math.Abs(p.Contrast.Mean), 1e-6)
-	}
-	inverse := m.Param("inverse_count", dist.HalfNormal(ad.Const(largest)), infer.Shape(angles))
-	contrast, offset := m.Param("contrast", dist.Normal(p.Contrast.Mean, p.Contrast.SD), infer.Shape(angles)), m.Param("offset", dist.Normal(p.Offset.Mean, p.Offset.SD), infer.Shape(angles))
-	for k, g := range d.Setup.Pairs(theta, transport.Square(n)) {
-		measured := make([]float64, n*n)
-		for i := range n {
-			for j := range n {
-				v := d.C2[k][min(i, j)*n+max(i, j)]
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					return nil, fmt.Errorf("twotime: entry (%d, %d) of angle %d is %g: the likelihood %s needs all, with the diagonal as it is measured", i, j, k, v, ByFrames)
-				}
-				measured[i*n+j] = v - 1
-			}
-		}
-		one := func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, k, k+1)) }
-		m.AddLogProb(fmt.Sprintf("angle %d", k), Wishart(g, one(contrast), one(offset), one(inverse), ad.Scalar(d.Noise[k].Speckles), ad.Const(measured, n, n)))
-	}
-	post, err := m.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, data: d, fixed: p.Fixed}, nil
-}
-
 // Scales returns contrast and offset of each angle for every draw of a posterior: where they were integrated out, they are drawn from their
 // distribution given the motion. The first index is the angle, then chain and draw.
 func (p *Posterior) Scales(fit *infer.Fit, seed uint64) (contrast, offset [][][]float64) {
@@ -399,20 +362,4 @@ func (p *Posterior) Scales(fit *infer.Fit, seed uint64) (contrast, offset [][][]
 		contrast, offset = append(contrast, c), append(offset, o)
 	}
 	return contrast, offset
-}
-
-// Median returns the medians of the parameters of the motion, of contrasts and of offsets over all draws.
-func (p *Posterior) Median(fit *infer.Fit) (at Point) {
-	middle := func(name string) float64 { return diag.Quantile(diag.Flatten(fit.Draws(name)), 0.5) }
-	for _, name := range p.data.Setup.Names() {
-		at.Theta = append(at.Theta, middle(name))
-	}
-	for k := range p.angles {
-		if p.likelihood == ByFrames {
-			at.Contrast, at.Offset = append(at.Contrast, middle(fmt.Sprintf("contrast[%d]", k))), append(at.Offset, middle(fmt.Sprintf("offset[%d]", k)))
-			continue
-		}
-		at.Contrast, at.Offset = append(at.Contrast, middle(fmt.Sprintf("scales[0, %d]", k))), append(at.Offset, 1+middle(fmt.Sprintf("scales[1, %d]", k)))
-	}
-	return at
 }

@@ -178,28 +178,6 @@ func (b *byCells) posterior() (*Posterior, error) {
 	return post, nil
 }
 
-// Point is a place in the space of parameters: those of the motion, and contrast and offset of each angle.
-type Point struct{ Theta, Contrast, Offset []float64 }
-
-// point returns that of a posterior's unconstrained q.
-func (p *Posterior) point(q []float64) (at Point, err error) {
-	out := make([]float64, p.Len())
-	if err := p.Write(q, out); err != nil {
-		return at, err
-	}
-	values := map[string]float64{}
-	for i, name := range p.Names() {
-		values[name] = out[i]
-	}
-	for _, name := range p.cells.d.Setup.Names() {
-		at.Theta = append(at.Theta, values[name])
-	}
-	for k := range p.angles {
-		at.Contrast, at.Offset = append(at.Contrast, values[fmt.Sprintf("scales[0, %d]", k)]), append(at.Offset, 1+values[fmt.Sprintf("scales[1, %d]", k)])
-	}
-	return at, nil
-}
-
 // simulate finds the covariance of the cells at a point, by so many pixels.
 func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 	threads := max(1, b.s.Threads)

@@ -1,0 +1,263 @@
+package twotime
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2 - 1, with their diagonal: that of the
+// covariance of P independent Gaussian numbers of each frame. g is symmetric, with ones on the diagonal: of transport.Square.
+func Wishart(g, contrast, offset, inverseCount, speckles, s *ad.Node) *ad.Node {
+	if len(g.Shape()) != 2 {
+		return ad.Fail(fmt.Errorf("twotime: correlations of shape %v: want a matrix of frames", g.Shape()))
+	}
+	c := ad.Add(ad.Add(ad.Mul(contrast, g), ad.Shift(offset, -1)), ad.Mul(inverseCount, ad.Eye(g.Shape()[0])))
+	l := ad.Cholesky(c)
+	trace := ad.Sum(ad.Diag(ad.CholeskySolve(l, s)))
+	return ad.Mul(ad.Scale(-0.5, speckles), ad.Add(ad.CholeskyLogDet(l), trace))
+}
+
+// newByFrames takes the covariance of the frames. Fluctuations that are not Gaussian make estimates scatter more than the likelihood says: it
+// is raised to the power at which none of its parameters is surer than the scatter of simulated pixels at the mode.
+func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
+	plain, err := byFrames(d, p, 1)
+	if err != nil {
+		return nil, err
+	}
+	first, err := newByCells(ctx, d, p, s)
+	if err != nil {
+		return nil, err
+	}
+	at, err := first.point(first.Mode.Unconstrained)
+	if err != nil {
+		return nil, err
+	}
+	start := maps.Clone(first.Mode.Values)
+	start["contrast"], start["offset"] = at.Contrast, at.Offset
+	for k, n := range d.Noise {
+		start["contrast"][k], start["offset"][k] = max(at.Contrast[k], 1e-3), max(at.Offset[k], 1)
+		start["inverse_count"] = append(start["inverse_count"], max(n.InverseCount, 1e-3))
+	}
+	init, err := plain.Unconstrain(start, 1e-3)
+	if err != nil {
+		return nil, err
+	}
+	mode, err := plain.MAP(ctx, infer.MAPSettings{Jacobian: true, Seed: s.Seed, Init: init})
+	if err != nil {
+		return nil, err
+	}
+	power, err := plain.powerOfFrames(ctx, p, mode.Unconstrained, s)
+	if err != nil {
+		return nil, err
+	}
+	post, err := byFrames(d, p, power)
+	if err != nil {
+		return nil, err
+	}
+	post.Power, post.Mode = power, mode
+	return post, nil
+}
+
+// byFrames is the posterior with the likelihood raised to a power.
+func byFrames(d *Data, p *Priors, power float64) (*Posterior, error) {
+	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
+	if len(d.Noise) != angles {
+		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: the likelihood %s needs Noise of each", len(d.Noise), angles, ByFrames)
+	}
+	m, theta, err := motion(d, p)
+	if err != nil {
+		return nil, err
+	}
+	largest := make([]float64, angles)
+	for k, n := range d.Noise {
+		largest[k] = max(2*n.InverseCount, 0.1*math.Abs(p.Contrast.Mean), 1e-6)
+	}
+	inverse := m.Param("inverse_count", dist.HalfNormal(ad.Const(largest)), infer.Shape(angles))
+	contrast, offset := m.Param("contrast", dist.Normal(p.Contrast.Mean, p.Contrast.SD), infer.Shape(angles)), m.Param("offset", dist.Normal(p.Offset.Mean, p.Offset.SD), infer.Shape(angles))
+	for k, g := range d.Setup.Pairs(theta, transport.Square(n)) {
+		measured := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				v := d.C2[k][min(i, j)*n+max(i, j)]
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil, fmt.Errorf("twotime: entry (%d, %d) of angle %d is %g: the likelihood %s needs all, with the diagonal as it is measured", i, j, k, v, ByFrames)
+				}
+				measured[i*n+j] = v - 1
+			}
+		}
+		one := func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, k, k+1)) }
+		m.AddLogProb(fmt.Sprintf("angle %d", k), Wishart(g, one(contrast), one(offset), one(inverse), ad.Scalar(power*d.Noise[k].Speckles), ad.Const(measured, n, n)))
+	}
+	post, err := m.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, data: d, fixed: p.Fixed}, nil
+}
+
+// powerOfFrames is one over the largest ratio of the variance of an estimate, from the scatter of the scores of simulated pixels, to the one
+// that the likelihood says.
+func (p *Posterior) powerOfFrames(ctx context.Context, priors *Priors, q []float64, s PosteriorSettings) (float64, error) {
+	d := p.data
+	at, err := p.point(q)
+	if err != nil {
+		return 0, err
+	}
+	free := priors.free(d.Setup.Names())
+	program, err := derivatives(d.Setup, free)
+	if err != nil {
+		return 0, err
+	}
+	all := make([]Scores, p.angles)
+	f, err := newFields(d.Setup)
+	if err != nil {
+		return 0, err
+	}
+	n := len(d.Setup.Times)
+	for k, angle := range d.Setup.Angles {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		_, parts, err := f.at(at.Theta, angle)
+		if err != nil {
+			return 0, err
+		}
+		source, err := newSpeckles(parts, n, at.Contrast[k], at.Offset[k], at.inverse[k])
+		if err != nil {
+			return 0, err
+		}
+		st := program.NewState()
+		for i, v := range turned(&d.Setup, at.Theta, angle) {
+			st.Input(i)[0] = v
+		}
+		if err := st.Run(); err != nil {
+			return 0, err
+		}
+		local := []*mat.SymDense{mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)} // contrast, offset, 1/count
+		c := mat.NewSymDense(n, nil)
+		for i := range n {
+			local[2].SetSym(i, i, 1)
+			for j := i; j < n; j++ {
+				v := st.Output(0)[i*n+j]
+				local[0].SetSym(i, j, v)
+				local[1].SetSym(i, j, 1)
+				c.SetSym(i, j, at.Contrast[k]*v+at.Offset[k]-1)
+			}
+			c.SetSym(i, i, c.At(i, i)+at.inverse[k])
+		}
+		for a := range free {
+			by := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := i; j < n; j++ {
+					by.SetSym(i, j, at.Contrast[k]*st.Output(1 + a)[i*n+j])
+				}
+			}
+			local = append(local, by)
+		}
+		if all[k], err = source.frameScores(c, local, tensor.NewStream(s.Seed, drawCovariance, uint32(k))); err != nil {
+			return 0, fmt.Errorf("angle %d: %w", k, err)
+		}
+	}
+	size := 3*p.angles + len(free)
+	sum := combined(all, size, func(angle int) (to []map[int]float64) {
+		for part := range 3 {
+			to = append(to, map[int]float64{3*angle + part: 1})
+		}
+		for a := range free {
+			to = append(to, map[int]float64{3*p.angles + a: 1})
+		}
+		return to
+	})
+	cov, _, err := sum.Sandwich()
+	if err != nil {
+		return 0, err
+	}
+	inverse, _ := inverted(sum.H, size)
+	ratio := 1.0
+	for i := range size {
+		if i >= 3*p.angles || i%3 < 2 { // counts are of no interest
+			ratio = max(ratio, cov.At(i, i)/inverse.At(i, i))
+		}
+	}
+	return 1 / ratio, nil
+}
+
+// framePixels is the number of pixels that scores are simulated of.
+const framePixels = 8192
+
+// frameScores returns the information of one pixel by the likelihood of frames, H_ab = tr(C^-1 D_a C^-1 D_b)/2 for derivatives D, and the
+// covariance Q of its scores over simulated pixels.
+func (s *speckles) frameScores(c *mat.SymDense, derivatives []*mat.SymDense, z tensor.Stream) (Scores, error) {
+	n, p := s.frames, len(derivatives)
+	inverse, ok := inverted(c, n)
+	if !ok {
+		return Scores{}, fmt.Errorf("twotime: the covariance of %d frames is not positive definite at the mode", n)
+	}
+	out := Scores{H: mat.NewSymDense(p, nil), Q: mat.NewSymDense(p, nil)}
+	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and the sums of rows of B C
+	for a, d := range derivatives {
+		var left, both mat.Dense
+		left.Mul(inverse, d)
+		both.Mul(&left, inverse)
+		both.Scale(0.5, &both)
+		forms[a], linear[a] = both.RawMatrix().Data, make([]float64, n)
+		for i := range n {
+			for j := range n {
+				linear[a][i] += both.At(i, j) * c.At(i, j)
+			}
+		}
+		for b := range a + 1 {
+			sum := 0.0
+			for i := range n {
+				for j := range n {
+					sum += both.At(i, j) * derivatives[b].At(i, j)
+				}
+			}
+			out.H.SetSym(b, a, sum)
+		}
+	}
+	counts, product := make([]float64, n*batch), make([]float64, n*batch)
+	scores, mean := make([][]float64, p), make([]float64, p)
+	for range framePixels / batch {
+		s.draw(&z, batch, counts)
+		for i := range counts {
+			counts[i]--
+		}
+		for a := range p {
+			scores[a] = make([]float64, batch)
+			kernels.Gemm64(kernels.Best(), &s.ws, false, false, n, batch, n, 1, forms[a], n, counts, batch, 0, product, batch)
+			for i := range n {
+				for x := range batch {
+					scores[a][x] += counts[i*batch+x] * (product[i*batch+x] - 2*linear[a][i])
+				}
+			}
+			for _, v := range scores[a] {
+				mean[a] += v / framePixels
+			}
+			for b := range a + 1 {
+				out.Q.SetSym(b, a, out.Q.At(b, a)+dot(scores[a], scores[b])/framePixels)
+			}
+		}
+	}
+	for a := range p {
+		for b := range a + 1 {
+			v := out.Q.At(b, a) - mean[a]*mean[b]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return Scores{}, fmt.Errorf("twotime: the scatter of the scores of parameters %d and %d is %g", b, a, v)
+			}
+			out.Q.SetSym(b, a, v)
+		}
+	}
+	return out, nil
+}
