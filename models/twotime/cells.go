@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
 // Binning says over which pairs of frames c2 is averaged: lags in bins whose width grows with the lag, and for each of them the age of the
@@ -29,12 +30,9 @@ func (b *Binning) defaults(frames int) error {
 	return nil
 }
 
-// cell is the pairs (i, i+lag) with lags shortest..longest and first frames from..to-1.
-type cell struct{ shortest, longest, from, to int }
-
 // cells divides the pairs of n frames that are more than band apart.
-func (b Binning) cells(n, band int) []cell {
-	var all []cell
+func (b Binning) cells(n, band int) []noise.Cell {
+	var all []noise.Cell
 	ratio := math.Pow(2, 1/float64(b.Octave))
 	for shortest := band + 1; shortest < n; {
 		longest := min(n-1, max(shortest, int(math.Ceil(float64(shortest)*ratio))-1))
@@ -44,31 +42,24 @@ func (b Binning) cells(n, band int) []cell {
 		starts := n - shortest
 		ages := max(1, int(math.Round(float64(b.Ages*starts)/float64(n))))
 		for a := range ages {
-			all = append(all, cell{shortest, longest, a * starts / ages, (a + 1) * starts / ages})
+			all = append(all, noise.Cell{Shortest: shortest, Longest: longest, From: a * starts / ages, To: (a + 1) * starts / ages})
 		}
 		shortest = longest + 1
 	}
 	return all
 }
 
-// pairs calls f for each pair of the cell that is used.
-func (c cell) pairs(d *Data, angle int, f func(i, j int)) {
-	n := len(d.Setup.Times)
-	for i := c.from; i < c.to; i++ {
-		for j := i + c.shortest; j <= min(n-1, i+c.longest); j++ {
-			if d.weight(angle, i, j) > 0 {
-				f(i, j)
-			}
-		}
-	}
+// used says which pairs of an angle count.
+func (d *Data) used(angle int) func(i, j int) bool {
+	return func(i, j int) bool { return d.weight(angle, i, j) > 0 }
 }
 
 // means returns the mean of c2-1 in each cell, and how many pairs each has.
-func means(d *Data, angle int, cells []cell) (mean []float64, count []int) {
+func means(d *Data, angle int, cells []noise.Cell) (mean []float64, count []int) {
 	mean, count = make([]float64, len(cells)), make([]int, len(cells))
 	n := len(d.Setup.Times)
 	for k, c := range cells {
-		c.pairs(d, angle, func(i, j int) {
+		c.Pairs(n, d.used(angle), func(i, j int) {
 			mean[k] += d.C2[angle][i*n+j] - 1
 			count[k]++
 		})
@@ -85,14 +76,15 @@ type quadrature struct {
 	weights       []float64
 }
 
-// quadrature chooses at most order^2 pairs of a cell near the Gauss-Legendre nodes of lags and of first frames, with weights for which the mean
+// newQuadrature chooses at most order^2 pairs of a cell near the Gauss-Legendre nodes of lags and of first frames, with weights for which the mean
 // of every polynomial of a degree below order in both is that over all pairs of the cell. A cell with as few pairs has all of them.
-func (c cell) quadrature(d *Data, angle, order int) quadrature {
+func newQuadrature(c noise.Cell, d *Data, angle, order int) quadrature {
+	n := len(d.Setup.Times)
 	var q quadrature
 	var u, v []float64 // of all pairs: first frame and lag, from -1 to 1
-	middle, half := float64(c.from+c.to-1)/2, max(1, float64(c.to-1-c.from))/2
-	mean, reach := float64(c.shortest+c.longest)/2, max(1, float64(c.longest-c.shortest))/2
-	c.pairs(d, angle, func(i, j int) {
+	middle, half := float64(c.From+c.To-1)/2, max(1, float64(c.To-1-c.From))/2
+	mean, reach := float64(c.Shortest+c.Longest)/2, max(1, float64(c.Longest-c.Shortest))/2
+	c.Pairs(n, d.used(angle), func(i, j int) {
 		q.first, q.second = append(q.first, i), append(q.second, j)
 		u, v = append(u, (float64(i)-middle)/half), append(v, (float64(j-i)-mean)/reach)
 	})
@@ -104,7 +96,7 @@ func (c cell) quadrature(d *Data, angle, order int) quadrature {
 		return q
 	}
 	// nodes: at each chosen lag, the first frames that are used and nearest to those wanted
-	lags := nodes(c.shortest, c.longest, order)
+	lags := nodes(c.Shortest, c.Longest, order)
 	at := map[int]map[int]int{} // lag, first frame: number of the pair
 	for k := range count {
 		lag := q.second[k] - q.first[k]
@@ -116,7 +108,7 @@ func (c cell) quadrature(d *Data, angle, order int) quadrature {
 	var chosen []int
 	each := order * order / len(lags)
 	for _, lag := range lags {
-		for _, i := range nodes(c.from, min(c.to, len(d.Setup.Times)-lag)-1, each) {
+		for _, i := range nodes(c.From, min(c.To, n-lag)-1, each) {
 			if k, ok := at[lag][i]; ok {
 				chosen = append(chosen, k)
 			}
@@ -196,7 +188,7 @@ func legendre(x float64, count int, f func(float64)) {
 
 // binned are the cells of the angles of data as the likelihood uses them: their means, and the pairs that stand for each.
 type binned struct {
-	cells []cell
+	cells []noise.Cell
 	mean  [][]float64 // of each angle, c2-1
 	count [][]int
 	// pairs and their weights: (angles, cells, nodes), with weights of 0 where a cell has fewer. If shared, all angles have those of the first.
@@ -220,7 +212,7 @@ func newBinned(d *Data, binning Binning, order int) *binned {
 			break
 		}
 		for _, c := range b.cells {
-			q := c.quadrature(d, k, order)
+			q := newQuadrature(c, d, k, order)
 			for at := range b.nodes {
 				if at < len(q.first) {
 					b.first, b.second, b.weights = append(b.first, q.first[at]), append(b.second, q.second[at]), append(b.weights, q.weights[at])

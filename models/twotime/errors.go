@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
 // Scores are what the errors of a fit of pairs follow from: H = J'WJ and Q = J'W V W J, with the derivatives J of the entries by the
@@ -24,10 +24,9 @@ type Scores struct {
 
 // Scores returns those of an angle: c is C of the fitted model (frames, frames), weights and derivatives by the parameters are symmetric
 // matrices likewise. Pairs that are not used, and the diagonal, have the weight 0. It takes a product of matrices of frames for each
-// parameter: Q_ab = tr(C A_a C A_b)/(2 P) with A = W J.
+// parameter: see noise.PairScores.
 func (n Noise) Scores(frames int, c, weights []float64, derivatives [][]float64) Scores {
-	p := len(derivatives)
-	s := Scores{H: mat.NewSymDense(p, nil), Q: mat.NewSymDense(p, nil)}
+	s := Scores{}
 	for i := range frames {
 		for j := i + 1; j < frames; j++ {
 			if w := weights[i*frames+j]; w > 0 {
@@ -36,34 +35,10 @@ func (n Noise) Scores(frames int, c, weights []float64, derivatives [][]float64)
 			}
 		}
 	}
-	var ws kernels.Workspace
-	weighted := make([]float64, frames*frames)
-	products := make([][]float64, p) // C A_a
-	for a, d := range derivatives {
-		for i, w := range weights {
-			weighted[i] = w * d[i]
-		}
-		products[a] = make([]float64, frames*frames)
-		kernels.Gemm64(kernels.Best(), &ws, false, false, frames, frames, frames, 1, c, frames, weighted, frames, 0, products[a], frames)
-		for b := range a + 1 {
-			s.H.SetSym(b, a, dot(weighted, derivatives[b])/2)
-		}
-	}
-	turned := weighted
-	for a := range p {
-		for i := range frames {
-			for j := range frames {
-				turned[j*frames+i] = products[a][i*frames+j]
-			}
-		}
-		for b := a; b < p; b++ {
-			s.Q.SetSym(a, b, dot(turned, products[b])/(2*n.Speckles))
-		}
-	}
+	s.H, s.Q = noise.PairScores(frames, c, weights, derivatives)
+	s.Q.ScaleSym(1/n.Speckles, s.Q)
 	return s
 }
-
-func dot(a, b []float64) float64 { return kernels.Dot64(kernels.Best())(&a[0], &b[0], len(a)) }
 
 // Sandwich returns the covariance H^-1 Q H^-1 of the parameters, and the number of independent entries that would tell them as well on
 // average, m p/tr(H^-1 Q) for m entries with weights of 1 over their variances.
@@ -108,7 +83,7 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
 	}
-	sum, _, noise, err := scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
+	sum, _, found, err := scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +91,7 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 	if err != nil {
 		return nil, err
 	}
-	out := &SharedErrors{Effective: effective, Noise: noise}
+	out := &SharedErrors{Effective: effective, Noise: found}
 	for i := range size {
 		out.SD = append(out.SD, math.Sqrt(cov.At(i, i)))
 		for j := range size {
@@ -128,7 +103,7 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 
 // scores returns those of the coefficients of contrasts and offsets and of the free parameters of the motion at a point, the weighted sum of
 // squares there, and the noise of each angle.
-func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]float64, threads int) (sum Scores, squares float64, noise []Noise, err error) {
+func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]float64, threads int) (sum Scores, squares float64, found []Noise, err error) {
 	linear := 0
 	if basis != nil {
 		linear = len(basis[0])
@@ -141,21 +116,21 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 	threads = max(1, threads)
 	states := make([]*ad.State, threads)
 	all, rest := make([]Scores, len(d.C2)), make([]float64, len(d.C2))
-	noise = make([]Noise, len(d.C2))
+	found = make([]Noise, len(d.C2))
 	n := len(d.Setup.Times)
 	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) (err error) {
 		if states[hand] == nil {
 			states[hand] = program.NewState()
 		}
 		st := states[hand]
-		for i, v := range turned(&d.Setup, at.Theta, d.Setup.Angles[angle]) {
+		for i, v := range noise.Turned(&d.Setup, at.Theta, d.Setup.Angles[angle]) {
 			st.Input(i)[0] = v
 		}
 		if err := st.Run(); err != nil {
 			return err
 		}
 		g, contrast, offset := st.Output(0), at.Contrast[angle], at.Offset[angle]
-		if noise[angle], err = d.noise(angle, g, contrast, offset); err != nil {
+		if found[angle], err = d.noise(angle, g, contrast, offset); err != nil {
 			return err
 		}
 		c, weights, ones := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
@@ -164,7 +139,7 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 				at := i*n + j
 				c[at], ones[at] = contrast*g[at]+offset-1, 1
 				if i == j {
-					c[at] += noise[angle].InverseCount
+					c[at] += found[angle].InverseCount
 				} else if w := d.weight(angle, min(i, j), max(i, j)); w > 0 {
 					weights[at] = w * w
 					if i < j {
@@ -185,7 +160,7 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 		if basis == nil {
 			local = local[2:]
 		}
-		all[angle] = noise[angle].Scores(n, c, weights, local)
+		all[angle] = found[angle].Scores(n, c, weights, local)
 		return nil
 	})
 	if err != nil {
@@ -211,7 +186,7 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 			to = append(to, map[int]float64{2*linear + k: 1})
 		}
 		return to
-	}), squares, noise, nil
+	}), squares, found, nil
 }
 
 // combined adds the scores of angles, whose parameters are combinations, with the coefficients that of returns, of all size parameters.

@@ -8,6 +8,8 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // byCells is a likelihood of cells that is being made.
@@ -181,32 +183,35 @@ func (b *byCells) posterior() (*Posterior, error) {
 // simulate finds the covariance of the cells at a point, by so many pixels.
 func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 	threads := max(1, b.s.Threads)
-	hands := make([]*fields, threads)
+	hands := make([]*noise.Fields, threads)
 	n, k := len(b.d.Setup.Times), len(b.blocks.cells)
 	err := inParallel(ctx, threads, len(b.d.C2), func(hand, angle int) error {
 		if hands[hand] == nil {
-			f, err := newFields(b.d.Setup)
+			f, err := noise.NewFields(b.d.Setup)
 			if err != nil {
 				return err
 			}
 			hands[hand] = f
 		}
-		g, parts, err := hands[hand].at(at.Theta, b.d.Setup.Angles[angle])
+		g, parts, err := hands[hand].At(at.Theta, b.d.Setup.Angles[angle])
 		if err != nil {
 			return err
 		}
-		noise, err := b.d.noise(angle, g, at.Contrast[angle], at.Offset[angle])
+		found, err := b.d.noise(angle, g, at.Contrast[angle], at.Offset[angle])
 		if err != nil {
 			return err
 		}
-		source, err := newSpeckles(parts, n, at.Contrast[angle], at.Offset[angle], noise.InverseCount)
+		source, err := noise.NewSpeckles(parts, n, at.Contrast[angle], at.Offset[angle], found.InverseCount)
 		if err != nil {
 			return err
 		}
-		s := newScatter(source, b.d, angle, b.blocks.cells, b.blocks.count[angle], g, at.Contrast[angle], at.Offset[angle])
-		cov := s.covariance(pixels, b.s.Seed, angle)
-		w := whitened{noise: noise, contrast: at.Contrast[angle], offset: at.Offset[angle]}
-		if w.inverse, w.logDet, err = whitener(cov, b.blocks.count[angle], noise.Speckles, pixels); err != nil {
+		c := make([]float64, n*n)
+		for i, v := range g {
+			c[i] = at.Contrast[angle]*v + at.Offset[angle] - 1
+		}
+		cov := source.CellCovariance(b.blocks.cells, c, b.d.used(angle), pixels, tensor.NewStream(b.s.Seed, drawCovariance, uint32(angle)))
+		w := whitened{noise: found, contrast: at.Contrast[angle], offset: at.Offset[angle]}
+		if w.inverse, w.logDet, err = whitener(cov, b.blocks.count[angle], found.Speckles, pixels); err != nil {
 			return err
 		}
 		for c, of := range b.blocks.cells {
@@ -214,9 +219,9 @@ func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 				continue
 			}
 			exact := 0.0
-			of.pairs(b.d, angle, func(i, j int) { exact += g[i*n+j] })
+			of.Pairs(n, b.d.used(angle), func(i, j int) { exact += g[i*n+j] })
 			exact /= float64(b.blocks.count[angle][c])
-			w.worst = max(w.worst, math.Abs(at.Contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/noise.Speckles))
+			w.worst = max(w.worst, math.Abs(at.Contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/found.Speckles))
 		}
 		b.white[angle] = w
 		return nil

@@ -11,8 +11,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -120,7 +120,7 @@ func (p *Posterior) powerOfFrames(ctx context.Context, priors *Priors, q []float
 		return 0, err
 	}
 	all := make([]Scores, p.angles)
-	f, err := newFields(d.Setup)
+	f, err := noise.NewFields(d.Setup)
 	if err != nil {
 		return 0, err
 	}
@@ -129,16 +129,16 @@ func (p *Posterior) powerOfFrames(ctx context.Context, priors *Priors, q []float
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		_, parts, err := f.at(at.Theta, angle)
+		_, parts, err := f.At(at.Theta, angle)
 		if err != nil {
 			return 0, err
 		}
-		source, err := newSpeckles(parts, n, at.Contrast[k], at.Offset[k], at.inverse[k])
+		source, err := noise.NewSpeckles(parts, n, at.Contrast[k], at.Offset[k], at.inverse[k])
 		if err != nil {
 			return 0, err
 		}
 		st := program.NewState()
-		for i, v := range turned(&d.Setup, at.Theta, angle) {
+		for i, v := range noise.Turned(&d.Setup, at.Theta, angle) {
 			st.Input(i)[0] = v
 		}
 		if err := st.Run(); err != nil {
@@ -165,7 +165,7 @@ func (p *Posterior) powerOfFrames(ctx context.Context, priors *Priors, q []float
 			}
 			local = append(local, by)
 		}
-		if all[k], err = source.frameScores(c, local, tensor.NewStream(s.Seed, drawCovariance, uint32(k))); err != nil {
+		if all[k].H, all[k].Q, err = source.FrameScores(c, local, tensor.NewStream(s.Seed, drawCovariance, uint32(k))); err != nil {
 			return 0, fmt.Errorf("angle %d: %w", k, err)
 		}
 	}
@@ -191,73 +191,4 @@ func (p *Posterior) powerOfFrames(ctx context.Context, priors *Priors, q []float
 		}
 	}
 	return 1 / ratio, nil
-}
-
-// framePixels is the number of pixels that scores are simulated of.
-const framePixels = 8192
-
-// frameScores returns the information of one pixel by the likelihood of frames, H_ab = tr(C^-1 D_a C^-1 D_b)/2 for derivatives D, and the
-// covariance Q of its scores over simulated pixels.
-func (s *speckles) frameScores(c *mat.SymDense, derivatives []*mat.SymDense, z tensor.Stream) (Scores, error) {
-	n, p := s.frames, len(derivatives)
-	inverse, ok := inverted(c, n)
-	if !ok {
-		return Scores{}, fmt.Errorf("twotime: the covariance of %d frames is not positive definite at the mode", n)
-	}
-	out := Scores{H: mat.NewSymDense(p, nil), Q: mat.NewSymDense(p, nil)}
-	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and the sums of rows of B C
-	for a, d := range derivatives {
-		var left, both mat.Dense
-		left.Mul(inverse, d)
-		both.Mul(&left, inverse)
-		both.Scale(0.5, &both)
-		forms[a], linear[a] = both.RawMatrix().Data, make([]float64, n)
-		for i := range n {
-			for j := range n {
-				linear[a][i] += both.At(i, j) * c.At(i, j)
-			}
-		}
-		for b := range a + 1 {
-			sum := 0.0
-			for i := range n {
-				for j := range n {
-					sum += both.At(i, j) * derivatives[b].At(i, j)
-				}
-			}
-			out.H.SetSym(b, a, sum)
-		}
-	}
-	counts, product := make([]float64, n*batch), make([]float64, n*batch)
-	scores, mean := make([][]float64, p), make([]float64, p)
-	for range framePixels / batch {
-		s.draw(&z, batch, counts)
-		for i := range counts {
-			counts[i]--
-		}
-		for a := range p {
-			scores[a] = make([]float64, batch)
-			kernels.Gemm64(kernels.Best(), &s.ws, false, false, n, batch, n, 1, forms[a], n, counts, batch, 0, product, batch)
-			for i := range n {
-				for x := range batch {
-					scores[a][x] += counts[i*batch+x] * (product[i*batch+x] - 2*linear[a][i])
-				}
-			}
-			for _, v := range scores[a] {
-				mean[a] += v / framePixels
-			}
-			for b := range a + 1 {
-				out.Q.SetSym(b, a, out.Q.At(b, a)+dot(scores[a], scores[b])/framePixels)
-			}
-		}
-	}
-	for a := range p {
-		for b := range a + 1 {
-			v := out.Q.At(b, a) - mean[a]*mean[b]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return Scores{}, fmt.Errorf("twotime: the scatter of the scores of parameters %d and %d is %g", b, a, v)
-			}
-			out.Q.SetSym(b, a, v)
-		}
-	}
-	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
 // Judge says whether data agree with a model at a point where a fit or a posterior ended: by the means of c2 over cells of lag and age, with
@@ -113,10 +114,10 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		}
 	}
 	t := d.Setup.Times
-	lag := func(c cell) float64 {
-		return (t[min(len(t)-1, c.from+c.longest)] + t[c.from+c.shortest] - 2*t[c.from]) / 2
+	lag := func(c noise.Cell) float64 {
+		return (t[min(len(t)-1, c.From+c.Longest)] + t[c.From+c.Shortest] - 2*t[c.From]) / 2
 	}
-	age := func(c cell) float64 { return (t[c.from] + t[c.to-1]) / 2 }
+	age := func(c noise.Cell) float64 { return (t[c.From] + t[c.To-1]) / 2 }
 	lags, ages, phi := check.Axis{Name: "lag", Unit: "s"}, check.Axis{Name: "age", Unit: "s"}, check.Axis{Name: "angle", Unit: "degrees"}
 	for k := range angles {
 		for i, c := range b.blocks.cells {

@@ -1,21 +1,22 @@
-package twotime
+package noise
 
 import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// fields computes, of one angle at a time, g of all pairs and the parts of the field that it comes from. It belongs to one goroutine.
-type fields struct {
+// Fields computes, of one angle at a time, g of all pairs and the parts of the field that it comes from. It belongs to one goroutine.
+type Fields struct {
 	setup transport.Setup
 	state *ad.State
 }
 
-// part is transport.Part in numbers: the correlation (frames, frames), and the real and the imaginary part of the amplitude of each frame
+// Part is transport.Part in numbers: the correlation (frames, frames), and the real and the imaginary part of the amplitude of each frame
 // (nil: 1 and 0).
-type part struct{ correlation, re, im []float64 }
+type Part struct{ Correlation, Re, Im []float64 }
 
-func newFields(s transport.Setup) (*fields, error) {
+// NewFields takes the measurement; its angles do not matter.
+func NewFields(s transport.Setup) (*Fields, error) {
 	s.Angles = []float64{0}
 	theta, err := s.Inputs()
 	if err != nil {
@@ -36,12 +37,12 @@ func newFields(s transport.Setup) (*fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fields{s, program.NewState()}, nil
+	return &Fields{s, program.NewState()}, nil
 }
 
-// at computes them at an angle. The results are valid until the next call.
-func (f *fields) at(theta []float64, angle float64) (g []float64, parts []part, err error) {
-	for i, v := range turned(&f.setup, theta, angle) {
+// At computes them at an angle. The results are valid until the next call.
+func (f *Fields) At(theta []float64, angle float64) (g []float64, parts []Part, err error) {
+	for i, v := range Turned(&f.setup, theta, angle) {
 		f.state.Input(i)[0] = v
 	}
 	if err := f.state.Run(); err != nil {
@@ -49,16 +50,16 @@ func (f *fields) at(theta []float64, angle float64) (g []float64, parts []part, 
 	}
 	if f.setup.Model == transport.TwoComponent {
 		for k := 1; k < 7; k += 3 {
-			parts = append(parts, part{f.state.Output(k), f.state.Output(k + 1), f.state.Output(k + 2)})
+			parts = append(parts, Part{f.state.Output(k), f.state.Output(k + 1), f.state.Output(k + 2)})
 		}
 	} else {
-		parts = []part{{correlation: f.state.Output(1)}}
+		parts = []Part{{Correlation: f.state.Output(1)}}
 	}
 	return f.state.Output(0), parts, nil
 }
 
-// turned returns the parameters that have at the angle 0 the model that theta has at an angle in degrees.
-func turned(s *transport.Setup, theta []float64, angle float64) []float64 {
+// Turned returns the parameters that have at the angle 0 the model that theta has at an angle in degrees.
+func Turned(s *transport.Setup, theta []float64, angle float64) []float64 {
 	out := append([]float64(nil), theta...)
 	switch s.Model {
 	case transport.Laminar:

@@ -1,0 +1,88 @@
+package twotime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Sample is what Simulate measures: the parameters of the motion, contrast and offset of each angle, the speckles that are averaged over,
+// each a pixel that is independent of the others, and the mean count of one in a frame (0: no shot noise). An offset above 1 is a
+// brightness of pixels that does not change.
+type Sample struct {
+	Theta            []float64
+	Contrast, Offset []float64
+	Speckles         int
+	MeanCount        float64
+	Seed             uint64
+}
+
+// Simulate draws frames of photons of a sample and correlates them: (frames, frames) for each angle, with the diagonal as it is measured.
+// Noise of the result says how it was made.
+func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.Domain(sample.Theta); err != nil {
+		return nil, err
+	}
+	angles, n := len(s.Angles), len(s.Times)
+	if len(sample.Contrast) != angles || len(sample.Offset) != angles {
+		return nil, fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(sample.Contrast), len(sample.Offset), angles)
+	}
+	if sample.Speckles < 2 || !(sample.MeanCount >= 0) || math.IsInf(sample.MeanCount, 1) {
+		return nil, fmt.Errorf("twotime: %d speckles of %g counts: want at least 2, and a finite count of at least 0", sample.Speckles, sample.MeanCount)
+	}
+	inverse := 0.0
+	if sample.MeanCount > 0 {
+		inverse = 1 / sample.MeanCount
+	}
+	f, err := noise.NewFields(s)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{Setup: s}
+	for k, angle := range s.Angles {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !(sample.Contrast[k] > 0 && sample.Contrast[k] <= 1) || !(sample.Offset[k] >= 1) || math.IsInf(sample.Offset[k], 1) {
+			return nil, fmt.Errorf("twotime: angle %d has contrast %g and offset %g: want a contrast in (0, 1] and an offset of at least 1 of speckles that are simulated",
+				k, sample.Contrast[k], sample.Offset[k])
+		}
+		_, parts, err := f.At(sample.Theta, angle)
+		if err != nil {
+			return nil, err
+		}
+		source, err := noise.NewSpeckles(parts, n, sample.Contrast[k], sample.Offset[k], inverse)
+		if err != nil {
+			return nil, err
+		}
+		d.C2 = append(d.C2, source.Correlated(sample.Speckles, tensor.NewStream(sample.Seed, drawSimulation, uint32(k))))
+		d.Noise = append(d.Noise, Noise{Speckles: float64(sample.Speckles), InverseCount: inverse})
+	}
+	return d, nil
+}
+
+// Purposes of random numbers.
+const (
+	drawSimulation = 1 + iota
+	drawCovariance
+)
+
+// inParallel runs f for each angle on threads, and returns the first error.
+func inParallel(ctx context.Context, threads, angles int, f func(hand, angle int) error) error {
+	errs := make([]error, angles)
+	parallel.Do(max(1, threads), angles, func(hand, angle int) {
+		if errs[angle] = ctx.Err(); errs[angle] == nil {
+			errs[angle] = f(hand, angle)
+		}
+	})
+	return errors.Join(errs...)
+}

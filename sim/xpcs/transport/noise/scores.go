@@ -1,0 +1,117 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// PairScores returns what the errors of parameters that were fitted to pairs follow from: H = J'WJ, and P times Q = J'W V W J with the
+// covariance V of entries over P speckles without cumulants of higher order, Q_ab = tr(C A_a C A_b)/(2 P) with A = W J. c is C of the fitted
+// model (frames, frames), weights and derivatives J are symmetric matrices likewise; the diagonal and pairs that are not used have the weight
+// 0.
+func PairScores(frames int, c, weights []float64, derivatives [][]float64) (h, q *mat.SymDense) {
+	p := len(derivatives)
+	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
+	var ws kernels.Workspace
+	weighted := make([]float64, frames*frames)
+	products := make([][]float64, p) // C A_a
+	for a, d := range derivatives {
+		for i, w := range weights {
+			weighted[i] = w * d[i]
+		}
+		products[a] = make([]float64, frames*frames)
+		kernels.Gemm64(kernels.Best(), &ws, false, false, frames, frames, frames, 1, c, frames, weighted, frames, 0, products[a], frames)
+		for b := range a + 1 {
+			h.SetSym(b, a, dot(weighted, derivatives[b])/2)
+		}
+	}
+	turned := weighted
+	for a := range p {
+		for i := range frames {
+			for j := range frames {
+				turned[j*frames+i] = products[a][i*frames+j]
+			}
+		}
+		for b := a; b < p; b++ {
+			q.SetSym(a, b, dot(turned, products[b])/2)
+		}
+	}
+	return h, q
+}
+
+func dot(a, b []float64) float64 { return kernels.Dot64(kernels.Best())(&a[0], &b[0], len(a)) }
+
+// framePixels is the number of pixels that scores are simulated of.
+const framePixels = 8192
+
+// FrameScores returns the information of one pixel by the likelihood of frames, H_ab = tr(C^-1 D_a C^-1 D_b)/2 for derivatives D, and the
+// covariance Q of its scores over simulated pixels.
+func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z tensor.Stream) (h, q *mat.SymDense, err error) {
+	n, p := s.frames, len(derivatives)
+	var factor mat.Cholesky
+	var inverse mat.SymDense
+	if !factor.Factorize(c) || factor.InverseTo(&inverse) != nil {
+		return nil, nil, fmt.Errorf("noise: the covariance of %d frames is not positive definite at the mode", n)
+	}
+	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
+	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and the sums of rows of B C
+	for a, d := range derivatives {
+		var left, both mat.Dense
+		left.Mul(&inverse, d)
+		both.Mul(&left, &inverse)
+		both.Scale(0.5, &both)
+		forms[a], linear[a] = both.RawMatrix().Data, make([]float64, n)
+		for i := range n {
+			for j := range n {
+				linear[a][i] += both.At(i, j) * c.At(i, j)
+			}
+		}
+		for b := range a + 1 {
+			sum := 0.0
+			for i := range n {
+				for j := range n {
+					sum += both.At(i, j) * derivatives[b].At(i, j)
+				}
+			}
+			h.SetSym(b, a, sum)
+		}
+	}
+	counts, product := make([]float64, n*batch), make([]float64, n*batch)
+	scores, mean := make([][]float64, p), make([]float64, p)
+	for range framePixels / batch {
+		s.Draw(&z, batch, counts)
+		for i := range counts {
+			counts[i]--
+		}
+		for a := range p {
+			scores[a] = make([]float64, batch)
+			kernels.Gemm64(kernels.Best(), &s.ws, false, false, n, batch, n, 1, forms[a], n, counts, batch, 0, product, batch)
+			for i := range n {
+				for x := range batch {
+					scores[a][x] += counts[i*batch+x] * (product[i*batch+x] - 2*linear[a][i])
+				}
+			}
+			for _, v := range scores[a] {
+				mean[a] += v / framePixels
+			}
+			for b := range a + 1 {
+				q.SetSym(b, a, q.At(b, a)+dot(scores[a], scores[b])/framePixels)
+			}
+		}
+	}
+	for a := range p {
+		for b := range a + 1 {
+			v := q.At(b, a) - mean[a]*mean[b]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, nil, fmt.Errorf("noise: the scatter of the scores of parameters %d and %d is %g", b, a, v)
+			}
+			q.SetSym(b, a, v)
+		}
+	}
+	return h, q, nil
+}
