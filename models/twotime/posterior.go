@@ -65,7 +65,7 @@ type Posterior struct {
 	likelihood Likelihood
 	angles     int
 	data       *Data
-	fixed      map[string]float64
+	priors     *Priors
 	// Power is what the likelihood was raised to: that of independent entries for ByPairs and, without errors of the entries, for Independent;
 	// that of Gaussian fluctuations for ByFrames. 0 for ByCells.
 	Power float64
@@ -335,7 +335,7 @@ func finished(m *infer.Model, logProb, conditional *ad.Node, d *Data, p *Priors,
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), data: d, fixed: p.Fixed}, nil
+	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), data: d, priors: p}, nil
 }
 
 // Scales returns contrast and offset of each angle for every draw of a posterior: where they were integrated out, they are drawn from their

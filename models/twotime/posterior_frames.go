@@ -103,7 +103,7 @@ func byFrames(d *Data, p *Priors, power float64) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, data: d, fixed: p.Fixed}, nil
+	return &Posterior{Posterior: post, likelihood: ByFrames, angles: angles, data: d, priors: p}, nil
 }
 
 // powerOfFrames is one over the largest ratio of the variance of an estimate, from the scatter of the scores of simulated pixels, to the one

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
@@ -37,19 +39,69 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	return check.Judge(data, check.Settings{})
 }
 
-// Judge says whether the data agree with the model at the medians of a posterior: see the function Judge, whose simulation ByCells has done
-// already.
+// Judge says whether the data agree with the model at the medians of a posterior, and the posterior with the priors: see the function Judge,
+// whose simulation ByCells has done already.
 func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettings) (check.Verdict, error) {
-	free := (&Priors{Fixed: p.fixed}).free(p.data.Setup.Names())
+	free := p.priors.free(p.data.Setup.Names())
 	at := p.Median(fit)
-	if p.cells == nil {
-		return Judge(ctx, *p.data, at, free, Individual, s)
+	b := p.cells
+	if b == nil {
+		var err error
+		if b, err = newCells(p.data, p.priors, s); err != nil {
+			return check.Verdict{}, err
+		}
+		if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
+			return check.Verdict{}, err
+		}
 	}
-	data, err := p.cells.differences(at, free, Individual)
+	data, err := b.differences(at, free, Individual)
 	if err != nil {
 		return check.Verdict{}, err
 	}
+	if data.Priors, err = p.placed(at); err != nil {
+		return check.Verdict{}, err
+	}
 	return check.Judge(data, check.Settings{})
+}
+
+// placed says where the medians lie in the priors of the motion, and contrasts and offsets in theirs.
+func (p *Posterior) placed(at Point) (all []check.Prior, err error) {
+	place := func(name string, d dist.Dist, value float64) error {
+		numbers, err := dist.Numbers(d)
+		if err != nil {
+			return err
+		}
+		var parameters []float64
+		var text []string
+		for _, v := range numbers {
+			parameters, text = append(parameters, v[0]), append(text, fmt.Sprintf("%.4g", v[0]))
+		}
+		below := d.CDF(value, parameters)
+		if math.IsNaN(below) { // a distribution without one
+			return nil
+		}
+		all = append(all, check.Prior{Name: name, Distribution: d.Name + "(" + strings.Join(text, ", ") + ")", Value: value, P: min(1, 2*min(below, 1-below))})
+		return nil
+	}
+	for i, name := range p.data.Setup.Names() {
+		if d, ok := p.priors.Motion[name]; ok {
+			err = place(name, d, at.Theta[i])
+		} else if d, ok := p.priors.Motion["log_"+name]; ok {
+			err = place("log_"+name, d, math.Log(at.Theta[i]))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	contrast, offset := dist.Normal(p.priors.Contrast.Mean, p.priors.Contrast.SD), dist.Normal(p.priors.Offset.Mean, p.priors.Offset.SD)
+	for k := range p.angles {
+		for _, err := range []error{place(fmt.Sprintf("contrast[%d]", k), contrast, at.Contrast[k]), place(fmt.Sprintf("offset[%d]", k), offset, at.Offset[k])} {
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // column is a number for each angle and cell.

@@ -125,3 +125,26 @@ func TestVerdictsNameWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func TestVerdictsSayWhenPriorsDisagree(t *testing.T) {
+	s := sheared(24, 0)
+	s.Model = transport.Static
+	d := simulated(t, s, []float64{2e4, 0.1, 1000}, 2, 3)
+	p := staticPriors
+	p.Contrast = twotime.Normal{Mean: 0.5, SD: 0.02} // it is 0.2
+	post, err := twotime.New(context.Background(), *d, p, twotime.PosteriorSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 1, Warmup: 150, Draws: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := post.Judge(context.Background(), fit, twotime.PosteriorSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Disagrees() || !strings.Contains(v.String(), "contrast[0]") {
+		t.Errorf("the verdict does not name the prior of contrast:\n%v", v)
+	}
+}
