@@ -20,7 +20,14 @@ func pairsDensity(d *Data, p Priors, power float64, theta []*ad.Node) (logProb, 
 		return nil, nil, err
 	}
 	p.defaults()
-	e := &evaluators{store: newStore[float64](d), priors: p, power: power, p: len(theta)}
+	e := &evaluators{data: d, priors: p, power: power, p: len(theta)}
+	if d.Precision == 32 {
+		store := newStore[float32](d)
+		e.make = func() (passer, error) { return newPasses(store, 1) }
+	} else {
+		store := newStore[float64](d)
+		e.make = func() (passer, error) { return newPasses(store, 1) }
+	}
 	angles := len(d.Setup.Angles)
 	size := 1 + len(theta) + 5*angles
 	// the gradient belongs to the output, so that the operation has no state
@@ -39,7 +46,8 @@ func pairsDensity(d *Data, p Priors, power float64, theta []*ad.Node) (logProb, 
 
 // evaluators are those that no goroutine uses at present.
 type evaluators struct {
-	*store[float64]
+	data   *Data
+	make   func() (passer, error)
 	priors Priors
 	power  float64
 	p      int // parameters of the motion
@@ -55,7 +63,7 @@ func (e *evaluators) take() (*sums, error) {
 		e.free = e.free[:n-1]
 		return s, nil
 	}
-	pass, err := newPasses(e.store, 1)
+	pass, err := e.make()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package twotime
 
 import (
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -105,7 +106,14 @@ func TestDensityOfPairs(t *testing.T) {
 
 // BenchmarkDensity times the value and gradient of the density of all pairs.
 func BenchmarkDensity(b *testing.B) {
+	for _, precision := range []int{64, 32} {
+		b.Run(fmt.Sprintf("float%d", precision), func(b *testing.B) { benchmarkDensity(b, precision) })
+	}
+}
+
+func benchmarkDensity(b *testing.B, precision int) {
 	d, truth := shear(b, 23, 1000, 0.02)
+	d.Precision = precision
 	in, err := d.Setup.Inputs()
 	if err != nil {
 		b.Fatal(err)

@@ -36,7 +36,6 @@ type Settings struct {
 	// them. Default 1: Start alone.
 	Starts         int
 	Seed           uint64 // of the points
-	Precision      int    // of the pairs in bits, 64 or 32. Default 64
 	Threads        int    // Default 1
 	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
 }
@@ -51,7 +50,7 @@ type Fit struct {
 	Contrast, Offset []float64
 	SSQ              float64 // weighted sum of squares, each pair once
 	Points           int
-	Passes           int // over the data
+	Passes           int // over all pairs
 	Status           optim.Status
 	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within the measurement; nil if they have. See
 	// transport.Setup.Domain.
@@ -79,6 +78,8 @@ type fitter struct {
 	free   []int       // those that are fitted
 	basis  [][]float64 // of contrast and of offset: a row for each angle; nil for Constant
 	passes int
+
+	hasErrors bool // whether errors of the entries were given
 }
 
 // FitLeastSquares fits the data from Settings.Start, and from other points if Settings.Starts says so.
@@ -92,12 +93,12 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	f := &fitter{s: s, ctx: ctx}
+	f := &fitter{s: s, ctx: ctx, hasErrors: d.Sigma != nil}
 	if err := f.prepare(&d); err != nil {
 		return nil, err
 	}
 	var err error
-	if f.sums, err = newSums(&d, max(1, s.Threads), s.Precision); err != nil {
+	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
 		return nil, err
 	}
 	if s.Starts > 1 {
@@ -223,9 +224,6 @@ func (f *fitter) prepare(d *Data) error {
 		f.s.Start = f.defaultStart(d)
 	}
 	s := f.s
-	if s.Precision != 0 && s.Precision != 32 && s.Precision != 64 {
-		return fmt.Errorf("twotime: a precision of %d bits: want 64 or 32", s.Precision)
-	}
 	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
 		return fmt.Errorf("twotime: %d starts and %d bounds for the parameters %v: want one for each", len(s.Start), len(s.Bounds), names)
 	}

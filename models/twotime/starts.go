@@ -16,12 +16,19 @@ const (
 	mostAbove    = 10  // chi-square of other minima above the best
 	fewAbove     = 25  // that of fits of few pairs that go on
 	fewPairs     = 2e4 // of all angles
+	manyPairs    = 5e5 // of all angles, on which the best of these fits go on before they have all
 	screenPasses = 100 // over few pairs for each start
 )
 
+// total is the number of pairs, used or not.
+func (f *fitter) total() int {
+	n := len(f.data.Setup.Times)
+	return len(f.data.C2) * n * (n - 1) / 2
+}
+
 // several fits from many starts.
 func (f *fitter) several() (*Fit, error) {
-	few, err := f.thinned()
+	few, err := f.thinned(fewPairs)
 	if err != nil {
 		return nil, err
 	}
@@ -43,33 +50,26 @@ func (f *fitter) several() (*Fit, error) {
 			screened = append(screened, one)
 		}
 	}
-	byFit := func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) }
-	slices.SortStableFunc(screened, byFit)
-	fewUnit := 1.0 // of chi-square
-	if f.data.Sigma == nil {
-		fewUnit = screened[0].ssq / float64(max(1, few.data.Points()))
+	found := few.bestOf(screened)
+	stages := []*fitter{f}
+	if part, err := f.thinned(manyPairs); err == nil && part.total()*2 < f.total() {
+		stages = []*fitter{part, f}
 	}
-	var tried [][]float64
-	var found []*solution
-	for _, one := range screened {
-		if len(tried) == refined || one.ssq-screened[0].ssq > fewAbove*fewUnit {
-			break
+	for _, stage := range stages {
+		var next []*solution
+		for _, one := range found {
+			if f.data.Setup.Domain(one.theta) != nil {
+				continue
+			}
+			one, err := stage.solve(one.theta)
+			if f.ctx.Err() != nil {
+				return nil, f.ctx.Err()
+			}
+			if err == nil {
+				next = append(next, one)
+			}
 		}
-		f.canonical(one.theta)
-		f.order(one.theta)
-		isKnown := slices.ContainsFunc(tried, func(other []float64) bool { return f.alike(one.theta, other) })
-		if isKnown || f.data.Setup.Domain(one.theta) != nil {
-			continue
-		}
-		tried = append(tried, one.theta)
-		full, err := f.solve(one.theta)
-		if f.ctx.Err() != nil {
-			return nil, f.ctx.Err()
-		}
-		if err == nil {
-			f.order(full.theta)
-			found = append(found, full)
-		}
+		found = stage.bestOf(next)
 	}
 	if len(found) == 0 {
 		one, err := f.solve(f.s.Start)
@@ -78,24 +78,38 @@ func (f *fitter) several() (*Fit, error) {
 		}
 		found = append(found, one)
 	}
-	slices.SortStableFunc(found, byFit)
 	best, err := f.finish(found[0])
 	if err != nil {
 		return nil, err
 	}
-	unit := 1.0 // of chi-square
-	if f.data.Sigma == nil {
-		unit = best.SSQ / float64(max(1, best.Points-len(best.X)))
-	}
-	minima := []Minimum{{best.Theta, best.SSQ}}
 	for _, one := range found[1:] {
-		isKnown := slices.ContainsFunc(minima, func(other Minimum) bool { return f.alike(one.theta, other.Theta) })
-		if one.ssq-best.SSQ <= mostAbove*unit && !isKnown {
-			minima = append(minima, Minimum{one.theta, one.ssq})
+		if one.ssq-best.SSQ <= mostAbove*f.unit(best.SSQ) && !f.alike(one.theta, best.Theta) {
+			best.Others = append(best.Others, Minimum{one.theta, one.ssq})
 		}
 	}
-	best.Others = minima[1:]
 	return best, nil
+}
+
+// bestOf returns a few solutions that are not alike, the best first, and none that is much worse than it.
+func (f *fitter) bestOf(all []*solution) (out []*solution) {
+	slices.SortStableFunc(all, func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) })
+	for _, one := range all {
+		f.canonical(one.theta)
+		f.order(one.theta)
+		isKnown := slices.ContainsFunc(out, func(other *solution) bool { return f.alike(one.theta, other.theta) })
+		if len(out) < refined && !isKnown && one.ssq-all[0].ssq <= fewAbove*f.unit(all[0].ssq) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// unit is how much of a sum of squares is one of chi-square, given the least sum.
+func (f *fitter) unit(ssq float64) float64 {
+	if f.hasErrors {
+		return 1
+	}
+	return ssq / float64(max(1, f.data.Points()-f.linear()-len(f.free)))
 }
 
 // bentOtherwise returns starts from a motion in which one of the rates rises where it fell, a little, or falls where it rose: in between lies
@@ -195,10 +209,10 @@ func exchanged(theta []float64) []float64 {
 }
 
 // thinned is a fit of a small part of the pairs: those of some frames, which are close to each other and far from each other at all ages.
-func (f *fitter) thinned() (*fitter, error) {
+func (f *fitter) thinned(pairs float64) (*fitter, error) {
 	d := f.data
 	n, angles := len(d.Setup.Times), len(d.C2)
-	frames := sample(n, int(max(40, math.Sqrt(2*fewPairs/float64(angles)))))
+	frames := sample(n, int(max(40, math.Sqrt(2*pairs/float64(angles)))))
 	few := *d
 	if d.Setup.Customary { // whose trapezoids need frames at equal distances
 		step := max(1, n/max(40, len(frames)))

@@ -10,12 +10,15 @@ import (
 type sums struct {
 	data *Data
 	p    int // parameters of the motion
-	pass interface {
-		run(ctx context.Context, theta []float64, curvature bool, gram [][]float64) error
-	}
+	pass passer
 	at   []float64
 	full bool        // whether gram has the products of derivatives
 	gram [][]float64 // of each angle, square and row-major
+}
+
+// passer computes sums over all pairs.
+type passer interface {
+	run(ctx context.Context, theta []float64, curvature bool, gram [][]float64) error
 }
 
 // newSums prepares passes over data at a precision in bits.
