@@ -143,12 +143,13 @@ type hand[T float32 | float64] struct {
 	accumulate [][2][]float64 // sums of a job at each frame, over later and over earlier ones
 }
 
-// factorLimit is how large logarithms of factors may be.
+// factorLimit is how large the logarithm of a product of factors may be in the pairs of a tile that have no meaning, so that its square is
+// finite.
 func factorLimit[T float32 | float64]() float64 {
 	if precision[T]() == 32 {
-		return 80
+		return 30
 	}
-	return 600
+	return 250
 }
 
 // do computes a job.
@@ -157,9 +158,9 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 	n := len(h.data.Setup.Times)
 	var direct *transport.View
 	for at := 0; at < len(j.blocks); {
-		isDirect := !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, h.limit)
+		form := h.form(j.blocks[at])
 		v := view
-		if isDirect && !h.data.Setup.Customary {
+		if form == transport.Direct && !h.data.Setup.Customary {
 			if direct == nil {
 				other := h.frames.View(j.angle, true)
 				direct = &other
@@ -168,7 +169,7 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 		}
 		h.begin(n)
 		var t *tileProgram
-		for at < len(j.blocks) && isDirect == !h.frames.Factors(j.blocks[at].from, j.blocks[at].to, h.limit) {
+		for at < len(j.blocks) && h.form(j.blocks[at]) == form {
 			b := j.blocks[at]
 			at++
 			for k, begin := range b.begins {
@@ -177,7 +178,7 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 					end = b.begins[k+1]
 				}
 				var err error
-				if t, err = h.tile(&out, j.angle, b, begin, end, v, isDirect, curvature); err != nil {
+				if t, err = h.tile(&out, j.angle, b, begin, end, v, form, curvature); err != nil {
 					return out, err
 				}
 			}
@@ -185,6 +186,14 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 		h.finish(&out, t, v)
 	}
 	return out, nil
+}
+
+// form is how a block is computed.
+func (h *hand[T]) form(b block) transport.Form {
+	if h.frames.Factors(b.from, b.to, h.limit) {
+		return transport.Factored
+	}
+	return transport.Direct
 }
 
 func (h *hand[T]) begin(n int) {
@@ -214,10 +223,13 @@ func (h *hand[T]) finish(out *totals, t *tileProgram, v *transport.View) {
 }
 
 // tile computes the sums of a tile.
-func (h *hand[T]) tile(out *totals, angle int, b block, begin, end int, v *transport.View, direct, curvature bool) (*tileProgram, error) {
+func (h *hand[T]) tile(out *totals, angle int, b block, begin, end int, v *transport.View, form transport.Form, curvature bool) (*tileProgram, error) {
 	n := len(h.data.Setup.Times)
 	a := &h.angles[angle]
-	sh := shape{columns: end - begin, direct: direct, curvature: curvature}
+	sh := shape{columns: end - begin, form: form, curvature: curvature}
+	if form == transport.Factored && v.Apart(b.from, b.to, begin, h.data.Band+1, precision[T]()) {
+		sh.form = transport.Apart
+	}
 	switch {
 	case a.w != nil:
 		sh.weighting = weighted
@@ -360,12 +372,7 @@ func (h *hand[T]) products(out *totals, t *tileProgram, st *ad.State, v *transpo
 	for _, pair := range t.pairs {
 		a, b := &v.Channels[pair.a], &v.Channels[pair.b]
 		over, under := output[T](st, 2*pair.sum)[:rows], output[T](st, 2*pair.sum+1)
-		right := output[T](st, pair.right)
-		left := right
-		if pair.a != pair.b {
-			left = output[T](st, pair.left)
-		}
-		na, nb := len(a.Parameters), len(b.Parameters)
+		products := output[T](st, pair.output)
 		for i, ki := range a.Parameters {
 			u, w := h.first[starts[pair.a]+i], h.second[starts[pair.a]+i]
 			h.scratch = slices.Grow(h.scratch[:0], rows+len(w))[:rows+len(w)]
@@ -380,7 +387,8 @@ func (h *hand[T]) products(out *totals, t *tileProgram, st *ad.State, v *transpo
 				other := h.first[starts[pair.b]+j]
 				sum := floats.Dot(scaledU, other) + floats.Dot(scaledV, h.second[starts[pair.b]+j])
 				for r := range rows {
-					sum += u[r]*float64(right[r*nb+j]) + other[r]*float64(left[r*na+i])
+					row := products[r*pair.width : (r+1)*pair.width]
+					sum += u[r]*float64(row[pair.atB+j]) + other[r]*float64(row[i])
 				}
 				out.products[ki*p+kj] += sum
 				if pair.a != pair.b {

@@ -193,19 +193,45 @@ func TestSumsDoNotDependOnThreads(t *testing.T) {
 	}
 }
 
-// Where the rates are so large that factors of frames would overflow, the sums are those of the model as it is written.
+// Sums of fast decays, down to what is lost between two frames, are those of pairs, also where factors of frames would overflow.
 func TestSumsOfFastDecays(t *testing.T) {
-	d, theta := scatter(transport.Laminar, false, 97, false, false)
-	theta[0] = 3e7
-	want, sizes := plainSums(t, &d, theta)
-	s, err := newSums(&d, 1, 64)
-	if err != nil {
-		t.Fatal(err)
+	for _, m := range []transport.Model{transport.Static, transport.Laminar, transport.TwoComponent} {
+		for rate := 1e5; rate < 1e8; rate *= 3 {
+			d, theta := scatter(m, false, 97, false, false)
+			theta[0] = rate
+			want, sizes := plainSums(t, &d, theta)
+			for _, precision := range []int{64, 32} {
+				s, err := newSums(&d, 1, precision)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.evaluate(context.Background(), theta, true); err != nil {
+					t.Errorf("%s, rate %g, float%d: %v", m, rate, precision, err)
+				} else if precision == 64 {
+					compareSums(t, fmt.Sprintf("%s, rate %g", m, rate), s, want, sizes, true, 1e-10)
+				}
+			}
+		}
 	}
-	if err := s.evaluate(context.Background(), theta, true); err != nil {
-		t.Fatal(err)
+}
+
+// Sums of slow shear, where sines are taken near 0, are those of pairs.
+func TestSumsOfSlowShear(t *testing.T) {
+	for rate := 1e-8; rate < 1e-2; rate *= 10 {
+		d, theta := scatter(transport.Laminar, false, 97, false, false)
+		theta[3], theta[5] = rate, rate/10
+		want, sizes := plainSums(t, &d, theta)
+		for _, precision := range []int{64, 32} {
+			s, err := newSums(&d, 1, precision)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.evaluate(context.Background(), theta, false); err != nil {
+				t.Fatal(err)
+			}
+			compareSums(t, fmt.Sprintf("rate %g, float%d", rate, precision), s, want, sizes, false, map[int]float64{64: 1e-10, 32: 1e-5}[precision])
+		}
 	}
-	compareSums(t, "fast", s, want, sizes, true, 1e-11)
 }
 
 // Gradients of tiles of float32 lead to a minimum within a thousandth of the errors.

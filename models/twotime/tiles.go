@@ -52,7 +52,7 @@ const (
 // shape is what a program of a tile depends on.
 type shape struct {
 	columns   int
-	direct    bool
+	form      transport.Form
 	weighting weighting
 	curvature bool // whether products of derivatives are wanted
 }
@@ -77,10 +77,10 @@ type channelSums struct{ one, g, y int }
 
 // channelPair is a product of derivatives by two channels.
 type channelPair struct {
-	a, b  int
-	sum   int
-	left  int // output: products of the pairs with the table of a, over columns, if a and b differ
-	right int // output: with that of b
+	a, b       int
+	sum        int
+	output     int // sums over columns of products with the tables of a and, if it differs, of b
+	width, atB int // how many these are, and where those of b begin
 }
 
 // sum makes outputs of the sums of a node, once.
@@ -109,7 +109,7 @@ func (t *tileProgram) product(a, b *ad.Node) *ad.Node {
 
 // newTile compiles the program of a shape. channels are the numbers of parameters of each.
 func newTile(s *transport.Setup, rows int, sh shape, channels []int, band, precision int) (*tileProgram, error) {
-	tile := s.Tile(rows, sh.columns, sh.direct, precision)
+	tile := s.Tile(rows, sh.columns, sh.form, precision)
 	t := &tileProgram{rows: len(tile.Rows), columns: len(tile.Columns), products: map[[2]*ad.Node]*ad.Node{}}
 	in := append(append([]*ad.Node{}, tile.Rows...), tile.Columns...)
 	input := func(name string, dims ...int) *ad.Node {
@@ -145,7 +145,6 @@ func newTile(s *transport.Setup, rows int, sh shape, channels []int, band, preci
 		for c, k := range channels {
 			from[c+1] = from[c] + k
 		}
-		of := func(c int) *ad.Node { return ad.Slice(tables, 1, from[c], from[c+1]) }
 		for a := range channels {
 			for b := a; b < len(channels); b++ {
 				m := t.product(tile.Slopes[b], t.product(w, tile.Slopes[a]))
@@ -156,12 +155,15 @@ func newTile(s *transport.Setup, rows int, sh shape, channels []int, band, preci
 		for i := range t.pairs { // after all sums
 			p := &t.pairs[i]
 			m := t.sums[p.sum]
-			p.right = len(t.outs)
-			t.outs = append(t.outs, ad.MatMul(m, of(p.b)))
-			if p.a != p.b {
-				p.left = len(t.outs)
-				t.outs = append(t.outs, ad.MatMul(m, of(p.a)))
+			p.output = len(t.outs)
+			if p.b <= p.a+1 {
+				p.width, p.atB = from[p.b+1]-from[p.a], from[p.b]-from[p.a]
+				t.outs = append(t.outs, ad.MatMul(m, ad.Slice(tables, 1, from[p.a], from[p.b+1])))
+				continue
 			}
+			of := func(c int) *ad.Node { return ad.Slice(tables, 1, from[c], from[c+1]) }
+			p.width, p.atB = channels[p.a]+channels[p.b], channels[p.a]
+			t.outs = append(t.outs, ad.MatMul(m, ad.Concat(1, of(p.a), of(p.b))))
 		}
 	}
 	var err error

@@ -14,10 +14,21 @@ type Tile struct {
 	Slopes        []*ad.Node // derivatives of g by the channels of a View
 }
 
-// Tile makes the graph of so many rows and columns. Unless it is direct, exponentials, sines and cosines of differences of frames are
-// products of those of frames, which overflow where Frames.Factors says so. The customary model is always direct. precision is that of the
-// program in bits.
-func (s *Setup) Tile(rows, columns int, direct bool, precision int) Tile {
+// Form says how a tile is computed.
+type Form int
+
+const (
+	// Factored takes exponentials, sines and cosines of differences of frames as products of those of frames, which overflow where Frames.Factors
+	// says so.
+	Factored Form = iota
+	// Apart is Factored where phases are not near each other: see View.Apart.
+	Apart
+	// Direct is the model as it is written. The customary model is always Direct.
+	Direct
+)
+
+// Tile makes the graph of so many rows and columns, for a program of a precision in bits.
+func (s *Setup) Tile(rows, columns int, form Form, precision int) Tile {
 	if err := s.Check(); err != nil {
 		return Tile{G: ad.Fail(err)}
 	}
@@ -30,7 +41,7 @@ func (s *Setup) Tile(rows, columns int, direct bool, precision int) Tile {
 		return row, column
 	}
 	switch {
-	case direct || s.Customary:
+	case form == Direct || s.Customary:
 		s.directTile(&t, rows, columns, lines)
 	case s.Model == Static:
 		t.Rows, t.Columns = lines(1)
@@ -38,7 +49,7 @@ func (s *Setup) Tile(rows, columns int, direct bool, precision int) Tile {
 		t.Slopes = []*ad.Node{t.G}
 	case s.Model == Laminar:
 		t.Rows, t.Columns = lines(2)
-		t.shear(precision)
+		t.shear(form, precision)
 	default:
 		t.Rows, t.Columns = lines(5)
 		t.mixture()
@@ -47,7 +58,7 @@ func (s *Setup) Tile(rows, columns int, direct bool, precision int) Tile {
 }
 
 // shear is exp(-a) (sin x/x)^2 = r^2 of lines a/2 and x, and its derivatives by -a and by 2 x.
-func (t *Tile) shear(precision int) {
+func (t *Tile) shear(form Form, precision int) {
 	factors := func(in []*ad.Node) (h, sin, cos *ad.Node) {
 		h = ad.Exp(in[0])
 		return h, ad.Mul(h, ad.Sin(in[1])), ad.Mul(h, ad.Cos(in[1]))
@@ -55,23 +66,42 @@ func (t *Tile) shear(precision int) {
 	h1, s1, c1 := factors(t.Rows)
 	h2, s2, c2 := factors(t.Columns)
 	x := ad.Sub(t.Columns[1], t.Rows[1])
+	if form == Apart {
+		x = ad.Shift(x, trifle(precision)) // pairs without a meaning stay finite
+	}
 	inverse := ad.Div(ad.Scalar(1), x)
 	sin, cos := ad.Sub(ad.Mul(s2, c1), ad.Mul(c2, s1)), ad.Add(ad.Mul(c2, c1), ad.Mul(s2, s1))
 	r := ad.Mul(sin, inverse)
 	slope := ad.Mul(ad.Sub(cos, r), inverse)
-	// near 0, where these cancel, the series
-	q := ad.Square(x)
-	limit, series, along := 1e-5, ad.Scale(1./6, q), ad.Scale(1./30, q)
-	if precision == 32 {
-		limit = 0.1
-		series = ad.Mul(series, nested(q, 20, 42))
-		along = ad.Mul(along, nested(q, 28, 54))
+	if form == Factored { // near 0, where these cancel, the series
+		q := ad.Square(x)
+		series, along := ad.Scale(1./6, q), ad.Scale(1./30, q)
+		if precision == 32 {
+			series = ad.Mul(series, nested(q, 20, 42))
+			along = ad.Mul(along, nested(q, 28, 54))
+		}
+		isNear, h := ad.Less(q, ad.Scalar(near(precision))), ad.Mul(h1, h2)
+		r = ad.Where(isNear, ad.Mul(h, ad.Sub(ad.Scalar(1), series)), r)
+		slope = ad.Where(isNear, ad.Mul(ad.Mul(h, x), ad.Shift(along, -1./3)), slope)
 	}
-	isNear, h := ad.Less(q, ad.Scalar(limit)), ad.Mul(h1, h2)
-	r = ad.Where(isNear, ad.Mul(h, ad.Sub(ad.Scalar(1), series)), r)
-	slope = ad.Where(isNear, ad.Mul(ad.Mul(h, x), ad.Shift(along, -1./3)), slope)
 	t.G = ad.Square(r)
 	t.Slopes = []*ad.Node{t.G, ad.Mul(r, slope)}
+}
+
+// near is the square of a phase up to which series are taken.
+func near(precision int) float64 {
+	if precision == 32 {
+		return 0.1
+	}
+	return 1e-5
+}
+
+// trifle is lost in phases that are not near, and far from the smallest number.
+func trifle(precision int) float64 {
+	if precision == 32 {
+		return 1e-10
+	}
+	return 1e-20
 }
 
 // nested is 1 - q/a (1 - q/b).
@@ -139,6 +169,30 @@ func (s *Setup) rises() int { return min(3, len(depends[s.Model])) }
 type View struct {
 	Rows, Columns []Line
 	Channels      []Channel
+	phases        []float64 // of shear, if they ascend or descend
+}
+
+// Apart reports whether the phases of rows from..to-1 are not near those of columns from begin on that are so many frames later, at least: then
+// tiles may be of the form Apart.
+func (v *View) Apart(from, to, begin, later, precision int) bool {
+	limit := math.Sqrt(near(precision))
+	for i := from; i < to; i++ {
+		if j := max(begin, i+later); j < len(v.phases) && !(math.Abs(v.phases[j]-v.phases[i]) > limit) {
+			return false
+		}
+	}
+	return v.phases != nil
+}
+
+// isMonotonic reports whether numbers ascend or descend.
+func isMonotonic(v []float64) bool {
+	up := v[len(v)-1] > v[0]
+	for i := 1; i < len(v); i++ {
+		if v[i] > v[i-1] != up {
+			return false
+		}
+	}
+	return true
 }
 
 // Line is an input of a tile at each frame; of a Relative one that at a frame of reference is taken off.
@@ -187,6 +241,9 @@ func (f *Frames) View(angle int, direct bool) View {
 		v := View{Channels: []Channel{f.rise(0, q*q), x.channel}}
 		v.Rows = []Line{{times(q*q/2, f.values[0]), true}, {x.values, true}}
 		v.Columns = []Line{{times(-q*q/2, f.values[0]), true}, {x.values, true}}
+		if isMonotonic(x.values) {
+			v.phases = x.values
+		}
 		return v
 	default:
 		return f.mixtureView(angle)
