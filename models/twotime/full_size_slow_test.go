@@ -89,3 +89,44 @@ func TestPosteriorAtFullSize(t *testing.T) {
 	}
 	t.Logf("%.1f s for its errors %v, %.0f effective entries of %d", time.Since(began).Seconds(), e.SD[46:], e.Effective, least.Points)
 }
+
+// TestPairsAtFullSize samples the likelihood of all pairs, from where the chains of the cells end.
+func TestPairsAtFullSize(t *testing.T) {
+	d, truth := fullSize(t, 1024)
+	d.Precision = 32
+	s := twotime.PosteriorSettings{Threads: runtime.NumCPU()}
+	began := time.Now()
+	cells, err := twotime.New(context.Background(), *d, flowPriors, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := infer.Sample(context.Background(), cells, infer.Config{Seed: 1, Warmup: 500, Draws: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Likelihood = twotime.ByPairs
+	pairs, err := twotime.New(context.Background(), *d, flowPriors, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := time.Since(began)
+	fit, err := infer.Sample(context.Background(), pairs, infer.Config{Seed: 2, From: first, Warmup: 150, Draws: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("%.0f s to begin with, %.0f s for four chains of all pairs raised to %.3g; %.0f MB from the system for %.0f MB of correlations",
+		ready.Seconds(), (time.Since(began) - ready).Seconds(), pairs.Power, float64(m.Sys)/1e6, 23*8.)
+	t.Log(fit.Summary())
+	for k, name := range d.Setup.Names() {
+		draws := fit.Draws(name)
+		mean, sd := meanAndSD(diag.Flatten(draws))
+		if r := diag.RHat(draws); r > 1.01 {
+			t.Errorf("%s: R-hat %.3f", name, r)
+		}
+		if math.Abs(mean-truth[k]) > 4*sd {
+			t.Errorf("%s is %g +- %g, truth %g", name, mean, sd, truth[k])
+		}
+	}
+}

@@ -20,48 +20,88 @@ import (
 )
 
 // movies returns how many movies each likelihood is judged by.
-func movies(t *testing.T) int {
+func movies() int {
 	if v, err := strconv.Atoi(os.Getenv("EURYALE_MOVIES")); err == nil {
 		return v
 	}
 	return 1000
 }
 
-// judgeMovies draws parameters from the prior, simulates a small movie of each and correlates it, and samples the posterior. It returns the ranks of the
-// truth and how often 90 % intervals have it.
-func judgeMovies(t *testing.T, l twotime.Likelihood, known bool) (diag.SBCReport, map[string]float64) {
+// prior is a belief that parameters of movies are drawn from: normal, of the logarithm, or of the absolute value.
+type prior struct {
+	name     string
+	kind     byte // 'n', 'l' or 'h'
+	mean, sd float64
+}
+
+func (p prior) draw(z *tensor.Stream) float64 {
+	v := p.mean + p.sd*z.Normal()
+	switch p.kind {
+	case 'l':
+		return math.Exp(v)
+	case 'h':
+		return math.Abs(v)
+	}
+	return v
+}
+
+func (p prior) declare(m map[string]dist.Dist) {
+	switch p.kind {
+	case 'l':
+		m["log_"+p.name] = dist.Normal(p.mean, p.sd)
+	case 'h':
+		m[p.name] = dist.HalfNormal(p.sd)
+	default:
+		m[p.name] = dist.Normal(p.mean, p.sd)
+	}
+}
+
+// study is a kind of movies.
+type study struct {
+	setup  transport.Setup
+	priors []prior
+}
+
+var studies = map[transport.Model]study{
+	transport.Static: {sheared(24, 0), []prior{{"D0", 'l', math.Log(4e4), 0.5}, {"alpha", 'n', 0, 0.3}, {"D_offset", 'h', 0, 5000}}},
+	transport.Laminar: {sheared(24, 0, 60, 120), []prior{{"D0", 'l', math.Log(2e4), 0.5}, {"alpha", 'n', 0, 0.3}, {"D_offset", 'h', 0, 2500},
+		{"gamma_dot_t0", 'l', math.Log(3e-4), 0.5}, {"beta", 'n', 0, 0.3}, {"gamma_dot_t_offset", 'h', 0, 3e-5}, {"phi0", 'n', 0, 10}}},
+}
+
+// judgeMovies draws parameters from the prior, simulates a small movie of each and correlates it, and samples the posterior. It returns the ranks of
+// the truth, how often 90 % intervals have it, and how often the verdict disagrees with the right model.
+func judgeMovies(t *testing.T, m transport.Model, l twotime.Likelihood, known bool) (report diag.SBCReport, cover map[string]float64, alarms int) {
 	t.Helper()
-	s := transport.Setup{Model: transport.Static, Q: 0.0054, Angles: []float64{0}}
-	for i := range 24 {
-		s.Times = append(s.Times, 0.1*(float64(i)+0.5))
-	}
 	const speckles, count = 2000, 1.0
-	p := twotime.Priors{
-		Motion:   map[string]dist.Dist{"log_D0": dist.Normal(math.Log(4e4), 0.5), "alpha": dist.Normal(0, 0.3), "D_offset": dist.HalfNormal(5000)},
-		Contrast: twotime.Normal{Mean: 0.17, SD: 0.03}, Offset: twotime.Normal{Mean: 1.02, SD: 0.004},
+	of := studies[m]
+	s := of.setup
+	s.Model = m
+	p := twotime.Priors{Motion: map[string]dist.Dist{}, Contrast: twotime.Normal{Mean: 0.17, SD: 0.03}, Offset: twotime.Normal{Mean: 1.02, SD: 0.004}}
+	for _, q := range of.priors {
+		q.declare(p.Motion)
 	}
-	names := []string{"D0", "alpha", "D_offset", "contrast", "offset"}
+	names := append(s.Names(), "contrast", "offset")
 	sbc, err := diag.NewSBC(names, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cover, width := map[string]float64{}, map[string]float64{}
 	z := tensor.NewStream(5, 1, 0)
-	count90 := movies(t)
 	worst := 0.0
-	for i := range count90 {
-		theta := []float64{math.Exp(math.Log(4e4) + 0.5*z.Normal()), 0.3 * z.Normal(), math.Abs(5000 * z.Normal())}
-		contrast, offset := max(0.03, 0.17+0.03*z.Normal()), max(1, 1.02+0.004*z.Normal())
-		d, err := twotime.Simulate(context.Background(), s, twotime.Sample{Theta: theta, Contrast: []float64{contrast}, Offset: []float64{offset}, Speckles: speckles, MeanCount: count, Seed: uint64(i)})
+	for i := range movies() {
+		sample := twotime.Sample{Speckles: speckles, MeanCount: count, Seed: uint64(i)}
+		for _, q := range of.priors {
+			sample.Theta = append(sample.Theta, q.draw(&z))
+		}
+		for range s.Angles {
+			sample.Contrast, sample.Offset = append(sample.Contrast, max(0.03, 0.17+0.03*z.Normal())), append(sample.Offset, max(1, 1.02+0.004*z.Normal()))
+		}
+		d, err := twotime.Simulate(context.Background(), s, sample)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !known {
 			d.Noise = nil
-		}
-		if l == twotime.Independent {
-			sd := math.Sqrt(((contrast+offset-1+1/count)*(contrast+offset-1+1/count) + contrast*contrast/3) / speckles)
-			d.Sigma = [][]float64{slices.Repeat([]float64{sd}, len(s.Times)*len(s.Times))}
 		}
 		post, err := twotime.New(context.Background(), *d, p, twotime.PosteriorSettings{Likelihood: l, Seed: uint64(i)})
 		if err != nil {
@@ -71,10 +111,23 @@ func judgeMovies(t *testing.T, l twotime.Likelihood, known bool) (diag.SBCReport
 		if err != nil {
 			t.Fatal(err)
 		}
+		if l == twotime.ByCells {
+			v, err := post.Judge(context.Background(), fit, twotime.PosteriorSettings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Disagrees() {
+				alarms++
+			}
+		}
 		c, o := post.Scales(fit, uint64(i))
-		worst = max(worst, diag.RHat(fit.Draws("alpha")))
-		draws := [][][]float64{fit.Draws("D0"), fit.Draws("alpha"), fit.Draws("D_offset"), c[0], o[0]}
-		truth := append(slices.Clone(theta), contrast, offset)
+		var draws [][][]float64
+		for _, name := range s.Names() {
+			draws = append(draws, fit.Draws(name))
+			worst = max(worst, diag.RHat(fit.Draws(name)))
+		}
+		draws = append(draws, c[0], o[0])
+		truth := append(slices.Clone(sample.Theta), sample.Contrast[0], sample.Offset[0])
 		if err := sbc.AddFit(i, truth, draws); err != nil {
 			t.Fatal(err)
 		}
@@ -83,37 +136,45 @@ func judgeMovies(t *testing.T, l twotime.Likelihood, known bool) (diag.SBCReport
 			slices.Sort(all)
 			low, high := all[len(all)/20], all[len(all)-1-len(all)/20]
 			if low <= truth[k] && truth[k] <= high {
-				cover[names[k]] += 1 / float64(count90)
+				cover[names[k]] += 1 / float64(movies())
 			}
-			width[names[k]] += (high - low) / float64(count90)
+			width[names[k]] += (high - low) / float64(movies())
 		}
 	}
-	report, err := sbc.Test(diag.SBCSettings{})
-	if err != nil {
+	if report, err = sbc.Test(diag.SBCSettings{}); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: largest R-hat %.3f\n%v", l, worst, report)
+	t.Logf("largest R-hat %.3f, %d verdicts disagree\n%v", worst, alarms, report)
 	for _, name := range names {
-		t.Logf("%s: 90 %% intervals have the truth of %s in %.1f %% of movies; mean width %.4g", l, name, 100*cover[name], width[name])
+		t.Logf("90 %% intervals have the truth of %s in %.1f %% of movies; mean width %.4g", name, 100*cover[name], width[name])
 	}
-	return report, cover
+	return report, cover, alarms
 }
 
 func TestPosteriorsOfMoviesAreCalibrated(t *testing.T) {
 	for _, c := range []struct {
+		model      transport.Model
 		likelihood twotime.Likelihood
 		known      bool
-	}{{twotime.ByCells, true}, {twotime.ByCells, false}, {twotime.ByFrames, true}, {twotime.ByPairs, true}, {twotime.Independent, true}} {
-		t.Run(fmt.Sprintf("%s_%v", c.likelihood, c.known), func(t *testing.T) {
-			report, cover := judgeMovies(t, c.likelihood, c.known)
+	}{
+		{transport.Static, twotime.ByCells, true}, {transport.Static, twotime.ByCells, false}, {transport.Static, twotime.ByFrames, true},
+		{transport.Laminar, twotime.ByCells, false},
+		{transport.Static, twotime.ByPairs, true}, {transport.Static, twotime.Independent, true},
+	} {
+		t.Run(fmt.Sprintf("%s_%s_noise_known_%v", c.model, c.likelihood, c.known), func(t *testing.T) {
+			t.Parallel()
+			report, cover, alarms := judgeMovies(t, c.model, c.likelihood, c.known)
 			if c.likelihood == twotime.Independent || c.likelihood == twotime.ByPairs { // shown beside
 				return
 			}
 			if !report.Diagnose().OK() {
 				t.Error(report.Diagnose())
 			}
+			if alarms > movies()/50+2 {
+				t.Errorf("%d of %d verdicts disagree with the right model", alarms, movies())
+			}
 			for name, v := range cover {
-				if movies(t) >= 1000 && (v < 0.87 || v > 0.93) {
+				if movies() >= 1000 && (v < 0.87 || v > 0.93) {
 					t.Errorf("90 %% intervals of %s have the truth in %.1f %% of movies", name, 100*v)
 				}
 			}
