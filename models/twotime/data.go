@@ -16,7 +16,7 @@ type Data struct {
 	Sigma [][]float64 // standard deviations, likewise; nil: 1 everywhere
 	Noise []Noise     // of each angle; nil: estimated from the data
 	Band  int         // how far from the diagonal entries are left out beside it. Default 0
-	// Precision is that of the pairs in bits, 64 or 32, where a posterior is sampled; sums over them are of 64. Default 64. 32 takes half the memory
+	// Precision is that of the pairs in bits, 64 or 32, where a posterior is sampled; sums over them are of 64. 0 stands for 64. 32 takes half the memory
 	// and two thirds of the time, and moves parameters by some 1e-4 of their errors. Fits always take 64: curvatures are differences of
 	// products.
 	Precision int

@@ -33,7 +33,7 @@ type Settings struct {
 	Fixed            []string     // parameters that stay at Start
 	Bounds           [][2]float64 // of the parameters of the motion; nil: none
 	// Starts is how many points are tried beside Start: each is fitted to a small part of the pairs, and the best few of these fits to all of
-	// them. Default 1: Start alone.
+	// them. 0 and 1 stand for Start alone.
 	Starts         int
 	Seed           uint64 // of the points
 	Threads        int    // Default 1
