@@ -127,7 +127,7 @@ func TestWrongTraining(t *testing.T) {
 	}{
 		{"finite learning rate", good, number(0)}, {"finite learning rate", good, number(math.NaN())}, {"finite learning rate", good, number(math.Inf(1))},
 		{"loss scale", good, scale(math.NaN())}, {"loss scale", good, scale(math.Inf(1))}, {"loss scale", good, scale(0.5)}, {"loss scale", good, scale(1e300)},
-		{"gradients up to NaN", good, func(t *nn.Training) { t.ClipNorm = math.NaN() }},
+		{"Training.ClipNorm is NaN", good, func(t *nn.Training) { t.ClipNorm = math.NaN() }},
 		{"index -1", label(-1), nil}, {"index 2", label(2), nil}, {"want an index", label(0.5), nil}, {"want an index", label(math.NaN()), nil},
 		{"the loss is NaN", pixel(math.NaN()), nil}, {"is not finite", pixel(1e30), nil},
 		{"is not finite", good, func(t *nn.Training) { // at the last step, after which no loss would tell

@@ -117,8 +117,14 @@ func (t *Training) defaults(n *Network, examples int) error {
 		return fmt.Errorf("nn: loss scale %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
 	case t.Patience > 0 && t.Validation == nil:
 		return errors.New("nn: Patience counts epochs by the loss of the validation: give Validation")
-	case t.Epochs < 0 || t.SaveEvery < 0 || !(t.ClipNorm >= 0) || t.Patience < 0 || t.ScaleEvery < 0:
-		return fmt.Errorf("nn: %d epochs, saved every %d steps, loss scale doubled every %d steps, gradients up to %g, patience %d: want none below 0", t.Epochs, t.SaveEvery, t.ScaleEvery, t.ClipNorm, t.Patience)
+	}
+	for _, one := range []struct {
+		name  string
+		value float64
+	}{{"Epochs", float64(t.Epochs)}, {"Patience", float64(t.Patience)}, {"SaveEvery", float64(t.SaveEvery)}, {"ScaleEvery", float64(t.ScaleEvery)}, {"ClipNorm", t.ClipNorm}} {
+		if !(one.value >= 0) {
+			return fmt.Errorf("nn: Training.%s is %g: want 0 for the default, or more", one.name, one.value)
+		}
 	}
 	return nil
 }

@@ -278,7 +278,8 @@ func TestFrozenAndSpared(t *testing.T) {
 		training nn.Training
 		want     string
 	}{{nn.Training{Frozen: []string{"conv.wieght"}}, "did you mean conv.weight?"}, {nn.Training{Spared: []string{"everything"}}, "the parameters are conv.weight, conv.bias"},
-		{nn.Training{Frozen: []string{"weight", "bias"}}, "nothing to train"}} {
+		{nn.Training{Frozen: []string{"weight", "bias"}}, "nothing to train"}, {nn.Training{Patience: -1}, "Training.Patience is -1"},
+		{nn.Training{ClipNorm: math.NaN()}, "Training.ClipNorm is NaN"}} {
 		c.training.Rule, c.training.LR = optim.Adam{}, 0.01
 		if _, err := barNetwork(t, nn.Settings{}).Train(ctx, data, c.training); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
