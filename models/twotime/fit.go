@@ -72,13 +72,13 @@ type Minimum struct {
 // fitter is a fit that is being made.
 type fitter struct {
 	*sums
-	s      Settings
-	ctx    context.Context
-	names  []string    // parameters of the motion
-	free   []int       // those that are fitted
-	basis  [][]float64 // of contrast and of offset: a row for each angle; nil for Constant
-	passes int
-
+	s         Settings
+	ctx       context.Context
+	names     []string    // parameters of the motion
+	free      []int       // those that are fitted
+	basis     [][]float64 // of contrast and of offset: a row for each angle; nil for Constant
+	passes    int
+	terms     []term
 	hasErrors bool // whether errors of the entries were given
 }
 
@@ -146,8 +146,19 @@ func (f *fitter) solve(start []float64) (*solution, error) {
 
 // search searches from a start, within the bounds or without them.
 func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
-	p, c := f.problem(start, bounded)
-	found, err := optim.LeastSquares(f.ctx, p, optim.Settings{MaxEvaluations: f.s.MaxEvaluations})
+	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free)
+	settings := optim.Settings{MaxEvaluations: f.s.MaxEvaluations}
+	if !bounded { // roughly first, until exponents have their signs
+		c.powers()
+		settings.FTol, settings.NoPolish = 1e-3, true
+	}
+	found, err := optim.LeastSquares(f.ctx, f.problem(c, start, bounded), settings)
+	if err == nil && !bounded {
+		theta := c.theta(found.X)
+		c.bend(theta)
+		settings.FTol, settings.NoPolish = 0, false
+		found, err = optim.LeastSquares(f.ctx, f.problem(c, theta, bounded), settings)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +174,8 @@ func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
 	return out, nil
 }
 
-// problem is the search as one of least squares, and its coordinates.
-func (f *fitter) problem(start []float64, bounded bool) (*optim.Problem, *coordinates) {
-	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free, bounded)
+// problem is the search in some coordinates as one of least squares.
+func (f *fitter) problem(c *coordinates, start []float64, bounded bool) *optim.Problem {
 	n := len(f.free)
 	p := &optim.Problem{M: n + 1, N: n, Start: c.at(start)}
 	for i, k := range f.free {
@@ -213,7 +223,7 @@ func (f *fitter) problem(start []float64, bounded bool) (*optim.Problem, *coordi
 		}
 		return nil
 	}
-	return p, c
+	return p
 }
 
 // prepare checks the settings and makes the basis of contrast and offset.
@@ -388,40 +398,37 @@ func (f *fitter) joint(l []float64) *mat.SymDense {
 	out := mat.NewSymDense(size, nil)
 	for angle, g := range f.gram {
 		contrast, offset := f.scales(angle, l)
-		// each column as a combination of those of the sums
-		columns := make([][]float64, size)
-		for i := range size {
-			c := make([]float64, k)
-			switch {
-			case i < half:
-				c[1] = f.basis[angle][i]
-			case i < n:
-				c[0] = f.basis[angle][i-half]
-			case i < size-1:
-				c[2+f.free[i-n]] = contrast
-			default:
-				c[0], c[1], c[k-1] = offset, contrast, -1
+		f.terms = f.terms[:0]
+		add := func(column, at int, weight float64) {
+			if weight != 0 {
+				f.terms = append(f.terms, term{column, at, weight})
 			}
-			columns[i] = c
 		}
-		for i := range size {
-			for j := i; j < size; j++ {
-				sum := 0.0
-				for a, u := range columns[i] {
-					if u == 0 {
-						continue
-					}
-					for b, v := range columns[j] {
-						if v != 0 {
-							sum += u * v * g[a*k+b]
-						}
-					}
+		for i := range half {
+			add(i, 1, f.basis[angle][i])
+			add(half+i, 0, f.basis[angle][i])
+		}
+		for i, parameter := range f.free {
+			add(n+i, 2+parameter, contrast)
+		}
+		add(size-1, 0, offset)
+		add(size-1, 1, contrast)
+		add(size-1, k-1, -1)
+		for _, u := range f.terms {
+			for _, v := range f.terms {
+				if u.column <= v.column {
+					out.SetSym(u.column, v.column, out.At(u.column, v.column)+u.weight*v.weight*g[u.at*k+v.at])
 				}
-				out.SetSym(i, j, out.At(i, j)+sum)
 			}
 		}
 	}
 	return out
+}
+
+// term is a part of a column of joint at an angle: one of the sums' columns, times a weight.
+type term struct {
+	column, at int
+	weight     float64
 }
 
 // projected returns a square root of the products of the derivatives by the motion and of the residuals, with contrast and offset taken

@@ -16,6 +16,7 @@ import (
 type passes[T float32 | float64] struct {
 	*store[T]
 	frames *transport.Frames
+	views  []transport.View // of each angle
 	hands  []hand[T]
 	jobs   []job
 }
@@ -30,7 +31,7 @@ type job struct {
 const jobsEach = 4
 
 func newPasses[T float32 | float64](s *store[T], threads int) (*passes[T], error) {
-	p := &passes[T]{store: s, hands: make([]hand[T], max(1, threads))}
+	p := &passes[T]{store: s, views: make([]transport.View, len(s.angles)), hands: make([]hand[T], max(1, threads))}
 	var err error
 	if p.frames, err = s.data.Setup.NewFrames(); err != nil {
 		return nil, err
@@ -65,13 +66,12 @@ func (p *passes[T]) run(ctx context.Context, theta []float64, curvature bool, gr
 	if err := p.frames.Set(theta); err != nil {
 		return err
 	}
-	views := make([]transport.View, len(p.angles))
-	parallel.Do(len(p.hands), len(views), func(_, angle int) { views[angle] = p.frames.View(angle, false) })
+	parallel.Do(len(p.hands), len(p.views), func(_, angle int) { p.frames.View(&p.views[angle], angle, false) })
 	results, errs := make([]totals, len(p.jobs)), make([]error, len(p.jobs))
 	parallel.Do(len(p.hands), len(p.jobs), func(worker, at int) {
 		if errs[at] = ctx.Err(); errs[at] == nil {
 			j := p.jobs[at]
-			results[at], errs[at] = p.hands[worker].do(j, &views[j.angle], len(theta), curvature)
+			results[at], errs[at] = p.hands[worker].do(j, &p.views[j.angle], len(theta), curvature)
 		}
 	})
 	for _, err := range errs {
@@ -86,6 +86,11 @@ func (p *passes[T]) run(ctx context.Context, theta []float64, curvature bool, gr
 		for at, j := range p.jobs {
 			if j.angle == angle {
 				results[at].add(g, len(theta))
+			}
+		}
+		if a.whole != nil { // 1 is still to be taken off
+			for i := 1; i < k-1; i++ {
+				g[i*k+k-1] -= g[i]
 			}
 		}
 		for i := range g {
@@ -137,8 +142,9 @@ type hand[T float32 | float64] struct {
 	frames     *transport.Frames
 	limit      float64 // of the logarithms of factors
 	states     map[shape]*ad.State
-	first      [][]float64 // derivatives of channels at the rows of a tile, by the parameters of all channels
-	second     [][]float64 // at the columns
+	view       transport.View // for direct tiles
+	first      [][]float64    // derivatives of channels at the rows of a tile, by the parameters of all channels
+	second     [][]float64    // at the columns
 	scratch    []float64
 	accumulate [][2][]float64 // sums of a job at each frame, over later and over earlier ones
 }
@@ -156,16 +162,16 @@ func factorLimit[T float32 | float64]() float64 {
 func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool) (totals, error) {
 	out := newTotals(parameters)
 	n := len(h.data.Setup.Times)
-	var direct *transport.View
+	var direct bool // whether h.view is that of the angle
 	for at := 0; at < len(j.blocks); {
 		form := h.form(j.blocks[at])
 		v := view
 		if form == transport.Direct && !h.data.Setup.Customary {
-			if direct == nil {
-				other := h.frames.View(j.angle, true)
-				direct = &other
+			if !direct {
+				h.frames.View(&h.view, j.angle, true)
+				direct = true
 			}
-			v = direct
+			v = &h.view
 		}
 		h.begin(n)
 		var t *tileProgram
@@ -262,7 +268,7 @@ func (h *hand[T]) tile(out *totals, angle int, b block, begin, end int, v *trans
 		if i >= b.to {
 			i = n
 		}
-		fill(y[r*sh.columns:(r+1)*sh.columns], a.y, n, i, begin)
+		a.values(y[r*sh.columns:(r+1)*sh.columns], n, i, begin)
 	}
 	switch sh.weighting {
 	case weighted:

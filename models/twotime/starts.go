@@ -32,11 +32,12 @@ func (f *fitter) several() (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, c := few.problem(f.s.Start, false)
+	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free)
+	c.powers()
 	lower, upper := f.box()
 	s := optim.MultiSettings{Starts: f.s.Starts, Sampler: optim.Sobol, Seed: f.s.Seed, Lower: lower, Upper: upper, Threads: 1}
 	s.MaxEvaluations, s.NoPolish = screenPasses, true
-	candidates, err := optim.MultiStart(f.ctx, p, s)
+	candidates, err := optim.MultiStart(f.ctx, few.problem(c, f.s.Start, false), s)
 	if err != nil {
 		return nil, fmt.Errorf("twotime: %w", err)
 	}
@@ -115,7 +116,8 @@ func (f *fitter) unit(ssq float64) float64 {
 // bentOtherwise returns starts from a motion in which one of the rates rises where it fell, a little, or falls where it rose: in between lies
 // a rate that is constant, of whatever exponent, where searches stop.
 func (f *fitter) bentOtherwise(theta []float64) (starts [][]float64) {
-	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free, false)
+	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free)
+	c.powers()
 	for _, k := range f.free {
 		if !c.power[k] || !slices.Contains(f.free, k+2) {
 			continue

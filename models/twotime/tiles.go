@@ -123,6 +123,7 @@ func newTile(s *transport.Setup, rows int, sh shape, channels []int, band, preci
 	case weighted:
 		t.w = len(in)
 		w = input("w", rows, sh.columns)
+		y = ad.Mul(w, y)
 	case masked:
 		t.indices = len(in)
 		i, j := input("i", rows, 1), input("j", sh.columns)

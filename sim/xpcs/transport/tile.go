@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -170,6 +171,9 @@ type View struct {
 	Rows, Columns []Line
 	Channels      []Channel
 	phases        []float64 // of shear, if they ascend or descend
+
+	room [][]float64
+	used int
 }
 
 // Apart reports whether the phases of rows from..to-1 are not near those of columns from begin on that are so many frames later, at least: then
@@ -227,72 +231,92 @@ func (f *Frames) Factors(from, to int, limit float64) bool {
 	return true
 }
 
-// View returns what tiles need at an angle.
-func (f *Frames) View(angle int, direct bool) View {
+// View sets v to what tiles need at an angle. It takes the memory of what v was before.
+func (f *Frames) View(v *View, angle int, direct bool) {
+	*v = View{Rows: v.Rows[:0], Columns: v.Columns[:0], Channels: v.Channels[:0], room: v.room}
 	switch q := f.setup.Q; {
 	case direct || f.setup.Customary:
-		return f.directView(angle)
+		f.directView(v, angle)
 	case f.setup.Model == Static:
-		v := View{Rows: []Line{{times(q*q, f.values[0]), true}}, Columns: []Line{{times(-q*q, f.values[0]), true}}}
-		v.Channels = []Channel{f.rise(0, q*q)}
-		return v
+		v.line(v.times(q*q, f.values[0]), v.times(-q*q, f.values[0]), true)
+		v.Channels = append(v.Channels, f.rise(v, 0, q*q))
 	case f.setup.Model == Laminar:
-		x := f.phase(1, q*f.setup.Gap/2, angle, -2)
-		v := View{Channels: []Channel{f.rise(0, q*q), x.channel}}
-		v.Rows = []Line{{times(q*q/2, f.values[0]), true}, {x.values, true}}
-		v.Columns = []Line{{times(-q*q/2, f.values[0]), true}, {x.values, true}}
-		if isMonotonic(x.values) {
-			v.phases = x.values
+		x, channel := f.phase(v, 1, q*f.setup.Gap/2, angle, -2)
+		v.line(v.times(q*q/2, f.values[0]), v.times(-q*q/2, f.values[0]), true)
+		v.line(x, x, true)
+		v.Channels = append(v.Channels, f.rise(v, 0, q*q), channel)
+		if isMonotonic(x) {
+			v.phases = x
 		}
-		return v
 	default:
-		return f.mixtureView(angle)
+		f.mixtureView(v, angle)
 	}
 }
 
-// phase is a phase x of frames and a channel.
-type phase struct {
-	values  []float64
-	channel Channel
+// line adds an input of rows and one of columns.
+func (v *View) line(rows, columns []float64, relative bool) {
+	v.Rows, v.Columns = append(v.Rows, Line{rows, relative}), append(v.Columns, Line{columns, relative})
 }
 
-// phase returns the phase that a quantity is, scaled, and the channel of minus its rise, so many times.
-func (f *Frames) phase(v int, scale float64, angle int, many float64) phase {
-	cosine, slope := f.direction(angle)
-	c := f.rise(v, many*scale*cosine)
-	turned := times(many*scale*slope, f.values[v])
-	c.Parameters = append(c.Parameters, len(f.theta)-1)
-	c.First, c.Second = append(c.First, turned), append(c.Second, times(-1, turned))
-	return phase{times(scale*cosine, f.values[v]), c}
-}
-
-// rise is the channel of minus a rise, scaled.
-func (f *Frames) rise(v int, scale float64) Channel {
-	c := Channel{Parameters: append([]int{}, depends[f.setup.Model][v]...)}
-	for _, slope := range f.slopes[v] {
-		c.First, c.Second = append(c.First, times(scale, slope)), append(c.Second, times(-scale, slope))
+// take returns room for n numbers.
+func (v *View) take(n int) []float64 {
+	if v.used == len(v.room) {
+		v.room = append(v.room, nil)
 	}
-	return c
+	if len(v.room[v.used]) != n {
+		v.room[v.used] = make([]float64, n)
+	}
+	v.used++
+	return v.room[v.used-1]
 }
 
-func times(scale float64, v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
+// times returns numbers, scaled.
+func (v *View) times(scale float64, from []float64) []float64 {
+	out := v.take(len(from))
+	for i, x := range from {
 		out[i] = scale * x
 	}
 	return out
+}
+
+// same returns a number n times.
+func (v *View) same(x float64, n int) []float64 {
+	out := v.take(n)
+	for i := range out {
+		out[i] = x
+	}
+	return out
+}
+
+// phase returns the phase that a quantity is, scaled, and the channel of minus its rise, so many times.
+func (f *Frames) phase(v *View, quantity int, scale float64, angle int, many float64) ([]float64, Channel) {
+	cosine, slope := f.direction(angle)
+	c := f.rise(v, quantity, many*scale*cosine)
+	turned := v.times(many*scale*slope, f.values[quantity])
+	c.Parameters = append(c.Parameters, len(f.theta)-1)
+	c.First, c.Second = append(c.First, turned), append(c.Second, v.times(-1, turned))
+	return v.times(scale*cosine, f.values[quantity]), c
+}
+
+// rise is the channel of minus the rise of a quantity, scaled.
+func (f *Frames) rise(v *View, quantity int, scale float64) Channel {
+	c := Channel{Parameters: slices.Clone(depends[f.setup.Model][quantity])}
+	for _, slope := range f.slopes[quantity] {
+		c.First, c.Second = append(c.First, v.times(scale, slope)), append(c.Second, v.times(-scale, slope))
+	}
+	return c
 }
 
 // least is the smallest fraction that is told from 0, so that its logarithm has a derivative.
 const least = 1e-15
 
 // mixtureView has the amplitudes r/sqrt(f^2 + r^2) and f/sqrt(f^2 + r^2) with r = 1-f.
-func (f *Frames) mixtureView(angle int) View {
+func (f *Frames) mixtureView(v *View, angle int) {
 	q2 := f.setup.Q * f.setup.Q / 2
 	n := len(f.values[3])
 	var amplitude, slope [2][]float64 // of reference and sample, and derivatives of their logarithms by f
 	for k := range amplitude {
-		amplitude[k], slope[k] = make([]float64, n), make([]float64, n)
+		amplitude[k], slope[k] = v.take(n), v.take(n)
 	}
 	for i, x := range f.values[3] {
 		part := [2]float64{1 - x, x}
@@ -306,13 +330,12 @@ func (f *Frames) mixtureView(angle int) View {
 			slope[k][i] = sign/u - (part[1]-part[0])/norm
 		}
 	}
-	x := f.phase(2, f.setup.Q, angle, 2)
-	v := View{}
+	x, channel := f.phase(v, 2, f.setup.Q, angle, 2)
 	for k := range amplitude {
-		v.Rows, v.Columns = append(v.Rows, Line{amplitude[k], false}), append(v.Columns, Line{amplitude[k], false})
-		c := f.rise(k, 2*q2)
+		v.line(amplitude[k], amplitude[k], false)
+		c := f.rise(v, k, 2*q2)
 		for i, by := range f.slopes[3] {
-			along := make([]float64, n)
+			along := v.take(n)
 			for j := range along {
 				along[j] = 2 * slope[k][j] * by[j]
 			}
@@ -322,39 +345,30 @@ func (f *Frames) mixtureView(angle int) View {
 		v.Channels = append(v.Channels, c)
 	}
 	for k := range amplitude {
-		v.Rows, v.Columns = append(v.Rows, Line{times(q2, f.values[k]), true}), append(v.Columns, Line{times(-q2, f.values[k]), true})
+		v.line(v.times(q2, f.values[k]), v.times(-q2, f.values[k]), true)
 	}
-	v.Rows, v.Columns = append(v.Rows, Line{x.values, true}), append(v.Columns, Line{x.values, true})
-	v.Channels = append(v.Channels, x.channel)
-	return v
+	v.line(x, x, true)
+	v.Channels = append(v.Channels, channel)
 }
 
 // directView has the quantities of frames as they are.
-func (f *Frames) directView(angle int) View {
-	v := View{}
+func (f *Frames) directView(v *View, angle int) {
 	n := len(f.setup.Times)
+	none := v.same(0, n)
 	for k, values := range f.values {
 		isRise := k < f.setup.rises()
-		v.Rows, v.Columns = append(v.Rows, Line{values, isRise}), append(v.Columns, Line{values, isRise})
-		c := f.rise(k, 1)
+		v.line(values, values, isRise)
+		c := f.rise(v, k, 1)
 		if isRise {
 			v.Channels = append(v.Channels, c)
 			continue
 		}
-		none := make([][]float64, len(c.First))
-		for i := range none {
-			none[i] = make([]float64, n)
-		}
-		v.Channels = append(v.Channels, Channel{c.Parameters, c.First, none}, Channel{c.Parameters, none, c.First})
+		nothing := slices.Repeat([][]float64{none}, len(c.First))
+		v.Channels = append(v.Channels, Channel{c.Parameters, c.First, nothing}, Channel{c.Parameters, nothing, c.First})
 	}
 	if f.setup.Model != Static {
 		cosine, slope := f.direction(angle)
-		turn, along := make([]float64, n), make([]float64, n)
-		for i := range n {
-			turn[i], along[i] = cosine, slope
-		}
-		v.Rows = append(v.Rows, Line{turn, false})
-		v.Channels = append(v.Channels, Channel{[]int{len(f.theta) - 1}, [][]float64{along}, [][]float64{make([]float64, n)}})
+		v.Rows = append(v.Rows, Line{v.same(cosine, n), false})
+		v.Channels = append(v.Channels, Channel{[]int{len(f.theta) - 1}, [][]float64{v.same(slope, n)}, [][]float64{none}})
 	}
-	return v
 }
