@@ -19,7 +19,9 @@ const (
 // purposeStarts keys the random streams of samplers.
 const purposeStarts = 0x57a7
 
-// points returns n points of the unit cube, row-major.
+// Points returns n points of the unit cube of so many axes, row-major.
+func (s Sampler) Points(n, axes int, seed uint64) ([]float64, error) { return s.points(n, axes, seed) }
+
 func (s Sampler) points(n, axes int, seed uint64) ([]float64, error) {
 	switch s {
 	case LatinHypercube, "lhs":

@@ -32,10 +32,11 @@ type Settings struct {
 	Start            []float64    // of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
 	Fixed            []string     // parameters that stay at Start
 	Bounds           [][2]float64 // of the parameters of the motion; nil: none
-	// Starts is how many points are tried beside Start: each is fitted to a small part of the pairs, and the best few of these fits to all of
-	// them. 0 and 1 stand for Start alone.
+	// Starts is how many points are tried beside Start: the best of many Sobol points, by their distance to means of c2 over ranges of lag and
+	// age. Each is fitted to a small part of the pairs, and the best few of these fits to all of them. Of two components the slower one becomes the
+	// reference. Default 1: Start alone.
 	Starts         int
-	Seed           uint64 // of the points
+	Seed           uint64 // of the Sobol points
 	Threads        int    // Default 1
 	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
 }
@@ -55,8 +56,8 @@ type Fit struct {
 	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within the measurement; nil if they have. See
 	// transport.Setup.Domain.
 	Outside error
-	// Others are other minima whose chi-square is at most 10 above, of a fit from several starts. Where no errors were given, they are taken from
-	// the residuals.
+	// Others are other minima that have a meaning and whose chi-square is at most 10 above, of a fit from several starts. Where no errors were
+	// given, they are taken from the residuals.
 	Others []Minimum
 	// Directions are what the data tell of the parameters, the least certain first.
 	Directions []Direction
@@ -101,7 +102,7 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
 		return nil, err
 	}
-	if s.Starts > 1 {
+	if s.Starts > 1 && len(f.free) > 0 {
 		return f.several()
 	}
 	found, err := f.solve(f.s.Start)

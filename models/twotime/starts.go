@@ -2,12 +2,10 @@ package twotime
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
@@ -35,21 +33,26 @@ func (f *fitter) several() (*Fit, error) {
 	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free)
 	c.powers()
 	lower, upper := f.box()
-	s := optim.MultiSettings{Starts: f.s.Starts, Sampler: optim.Sobol, Seed: f.s.Seed, Lower: lower, Upper: upper, Threads: 1}
-	s.MaxEvaluations, s.NoPolish = screenPasses, true
-	candidates, err := optim.MultiStart(f.ctx, few.problem(c, f.s.Start, false), s)
+	starts, err := f.screen(c, lower, upper)
 	if err != nil {
-		return nil, fmt.Errorf("twotime: %w", err)
-	}
-	screened := make([]*solution, len(candidates))
-	for i, one := range candidates {
-		screened[i] = &solution{theta: c.theta(one.X), ssq: 2 * one.Cost}
+		return nil, err
 	}
 	few.s.MaxEvaluations = screenPasses
-	for _, start := range f.bentOtherwise(screened[0].theta) {
-		if one, err := few.search(start, false); err == nil {
-			screened = append(screened, one)
+	var screened []*solution
+	try := func(starts ...[]float64) {
+		for _, start := range starts {
+			if one, err := few.search(start, false); err == nil && f.ctx.Err() == nil {
+				screened = append(screened, one)
+			}
 		}
+	}
+	try(append(starts, f.s.Start)...)
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(screened) > 0 {
+		best := slices.MinFunc(screened, func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) })
+		try(f.bentOtherwise(best.theta)...)
 	}
 	found := few.bestOf(screened)
 	stages := []*fitter{f}
@@ -59,9 +62,6 @@ func (f *fitter) several() (*Fit, error) {
 	for _, stage := range stages {
 		var next []*solution
 		for _, one := range found {
-			if f.data.Setup.Domain(one.theta) != nil {
-				continue
-			}
 			one, err := stage.solve(one.theta)
 			if f.ctx.Err() != nil {
 				return nil, f.ctx.Err()
@@ -84,7 +84,7 @@ func (f *fitter) several() (*Fit, error) {
 		return nil, err
 	}
 	for _, one := range found[1:] {
-		if one.ssq-best.SSQ <= mostAbove*f.unit(best.SSQ) && !f.alike(one.theta, best.Theta) {
+		if one.ssq-best.SSQ <= mostAbove*f.unit(best.SSQ) && !f.alike(one.theta, best.Theta) && f.data.Setup.Domain(one.theta) == nil {
 			best.Others = append(best.Others, Minimum{one.theta, one.ssq})
 		}
 	}

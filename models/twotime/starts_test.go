@@ -67,6 +67,9 @@ func TestSeveralStarts(t *testing.T) {
 		{"static", transport.Static, []float64{20000, -0.5, 300}, nil},
 		{"two", transport.TwoComponent, []float64{500, 0, 100, 8000, -0.2, 500, 900, 0.2, 50, 0.35, -0.05, 6, 0.1, 20}, []string{"f2"}},
 	} {
+		if testing.Short() && c.model == transport.TwoComponent {
+			continue
+		}
 		s := transport.Setup{Model: c.model, Times: times(120), Q: 0.0054, Gap: 2e6, Angles: angles}
 		d := moved(t, s, c.truth, 0.02)
 		got, err := FitLeastSquares(context.Background(), d, Settings{Starts: 16, Fixed: c.fixed, Threads: 2})
@@ -92,6 +95,37 @@ func TestSeveralStarts(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %g, %d passes, others %v, warnings %q", c.name, got.SSQ, got.Passes, got.Others, got.Warnings)
+	}
+}
+
+// Starts are placed within bounds, a fit keeps to them, and nothing is searched where all parameters are fixed.
+func TestStartsWithinBounds(t *testing.T) {
+	s := transport.Setup{Model: transport.Laminar, Times: times(80), Q: 0.0054, Gap: 2e6, Angles: []float64{-60, 0, 50, 90}}
+	truth := []float64{4000, -0.2, 500, 2e-3, 0.2, 1e-4, 14}
+	d := moved(t, s, truth, 0.02)
+	bounds := DefaultBounds(s.Model)
+	fit, err := FitLeastSquares(context.Background(), d, Settings{Starts: 16, Bounds: bounds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range fit.Theta {
+		if v < bounds[k][0] || v > bounds[k][1] {
+			t.Errorf("%s is %g, want it within %v", s.Names()[k], v, bounds[k])
+		}
+	}
+	if text := strings.Join(fit.Warnings, "; "); fit.Theta[6] != 10 || !strings.Contains(text, "phi0 is at its bound of 10") {
+		t.Errorf("phi0 %g, warnings %q", fit.Theta[6], text)
+	}
+	for _, starts := range []int{1, 16} {
+		fit, err := FitLeastSquares(context.Background(), d, Settings{Starts: starts, Start: truth, Fixed: s.Names()})
+		if err != nil || len(fit.X) != 8 || !slices.Equal(fit.Theta, truth) {
+			t.Errorf("%d starts, all fixed: %v, %v", starts, fit, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := FitLeastSquares(ctx, d, Settings{Starts: 16}); err == nil {
+		t.Error("no error of a context that has ended")
 	}
 }
 

@@ -170,6 +170,30 @@ func compareSums(t *testing.T, label string, s *sums, want, sizes [][]float64, c
 	}
 }
 
+// What is near the diagonal, where it is left out, may be anything.
+func TestSumsBesideTheBand(t *testing.T) {
+	for _, errors := range []bool{false, true} {
+		d, theta := scatter(transport.Laminar, false, 97, errors, false)
+		d.Band = 1
+		for angle := range d.C2 {
+			for i := range 97 {
+				for j := max(0, i-1); j < min(97, i+2); j++ {
+					d.C2[angle][i*97+j] = math.NaN()
+				}
+			}
+		}
+		want, sizes := plainSums(t, &d, theta)
+		s, err := newSums(&d, 1, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.evaluate(context.Background(), theta, true); err != nil {
+			t.Fatal(err)
+		}
+		compareSums(t, fmt.Sprintf("errors %v", errors), s, want, sizes, true, 1e-11)
+	}
+}
+
 // Sums are the same bits for any number of threads.
 func TestSumsDoNotDependOnThreads(t *testing.T) {
 	d, theta := shear(t, 3, 300, 0.02)

@@ -21,6 +21,11 @@ func AllPairs(n int) Pairs {
 			a, b = append(a, i), append(b, j)
 		}
 	}
+	return ListedPairs(a, b)
+}
+
+// ListedPairs are the pairs of the frames first[k] and second[k], the first before the second, as a vector.
+func ListedPairs(a, b []int) Pairs {
 	first, second := ad.Ints(a), ad.Ints(b)
 	return Pairs{first: func(v *ad.Node) *ad.Node { return ad.Gather(v, first, 0) }, second: func(v *ad.Node) *ad.Node { return ad.Gather(v, second, 0) }}
 }
