@@ -31,7 +31,10 @@ func (d *Data) check() error {
 	if len(d.C2) != angles || d.Sigma != nil && len(d.Sigma) != angles {
 		return fmt.Errorf("twotime: %d matrices and %d of their errors for %d angles: want one for each", len(d.C2), len(d.Sigma), angles)
 	}
-	if d.Precision != 0 && d.Precision != 32 && d.Precision != 64 {
+	if d.Precision == 0 {
+		d.Precision = 64
+	}
+	if d.Precision != 32 && d.Precision != 64 {
 		return fmt.Errorf("twotime: a precision of %d bits: want 64 or 32", d.Precision)
 	}
 	if d.Band < 0 || d.Band > n-2 {

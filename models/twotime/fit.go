@@ -102,7 +102,7 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
 		return nil, err
 	}
-	if s.Starts > 1 && len(f.free) > 0 {
+	if max(1, s.Starts) > 1 && len(f.free) > 0 {
 		return f.several()
 	}
 	found, err := f.solve(f.s.Start)

@@ -113,6 +113,10 @@ func TestStartsWithinBounds(t *testing.T) {
 			t.Errorf("%s is %g, want it within %v", s.Names()[k], v, bounds[k])
 		}
 	}
+	again, err := FitLeastSquares(context.Background(), d, Settings{Starts: 16, Bounds: bounds, Threads: 3})
+	if err != nil || !slices.Equal(again.X, fit.X) || !slices.Equal(again.Cov, fit.Cov) {
+		t.Errorf("three threads find %v, one %v; %v", again.X, fit.X, err)
+	}
 	if text := strings.Join(fit.Warnings, "; "); fit.Theta[6] != 10 || !strings.Contains(text, "phi0 is at its bound of 10") {
 		t.Errorf("phi0 %g, warnings %q", fit.Theta[6], text)
 	}
