@@ -173,7 +173,10 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 			}
 			v = &h.view
 		}
-		h.begin(n)
+		for _, a := range h.accumulate {
+			clear(a[0])
+			clear(a[1])
+		}
 		var t *tileProgram
 		for at < len(j.blocks) && h.form(j.blocks[at]) == form {
 			b := j.blocks[at]
@@ -184,7 +187,7 @@ func (h *hand[T]) do(j job, view *transport.View, parameters int, curvature bool
 					end = b.begins[k+1]
 				}
 				var err error
-				if t, err = h.tile(&out, j.angle, b, begin, end, v, form, curvature); err != nil {
+				if t, err = h.tile(&out, part{b, begin, end, j.angle, v}, form, curvature); err != nil {
 					return out, err
 				}
 			}
@@ -200,13 +203,6 @@ func (h *hand[T]) form(b block) transport.Form {
 		return transport.Factored
 	}
 	return transport.Direct
-}
-
-func (h *hand[T]) begin(n int) {
-	for _, a := range h.accumulate {
-		clear(a[0])
-		clear(a[1])
-	}
 }
 
 // finish takes sums at frames to the parameters.
@@ -228,23 +224,32 @@ func (h *hand[T]) finish(out *totals, t *tileProgram, v *transport.View) {
 	}
 }
 
+// part is a tile: rows of a block with some columns, at an angle.
+type part struct {
+	block
+	begin, end int // columns
+	angle      int
+	view       *transport.View
+}
+
+// ref is the frame that lines and tables are relative to.
+func (p *part) ref() int { return p.to - 1 }
+
 // tile computes the sums of a tile.
-func (h *hand[T]) tile(out *totals, angle int, b block, begin, end int, v *transport.View, form transport.Form, curvature bool) (*tileProgram, error) {
-	n := len(h.data.Setup.Times)
-	a := &h.angles[angle]
-	sh := shape{columns: end - begin, form: form, curvature: curvature}
-	if form == transport.Factored && v.Apart(b.from, b.to, begin, h.data.Band+1, precision[T]()) {
+func (h *hand[T]) tile(out *totals, p part, form transport.Form, curvature bool) (*tileProgram, error) {
+	sh := shape{columns: p.end - p.begin, form: form, curvature: curvature}
+	if form == transport.Factored && p.view.Apart(p.from, p.to, p.begin, h.data.Band+1, precision[T]()) {
 		sh.form = transport.Apart
 	}
 	switch {
-	case a.w != nil:
+	case h.angles[p.angle].w != nil:
 		sh.weighting = weighted
-	case begin-(b.to-1) <= h.data.Band || b.to-b.from < h.rows:
+	case p.begin-(p.to-1) <= h.data.Band || p.to-p.from < h.rows:
 		sh.weighting = masked
 	}
-	channels := make([]int, len(v.Channels))
-	for c := range v.Channels {
-		channels[c] = len(v.Channels[c].Parameters)
+	channels := make([]int, len(p.view.Channels))
+	for c := range channels {
+		channels[c] = len(p.view.Channels[c].Parameters)
 	}
 	t, err := h.program(sh, channels)
 	if err != nil {
@@ -255,72 +260,77 @@ func (h *hand[T]) tile(out *totals, angle int, b block, begin, end int, v *trans
 		st = t.program.NewState()
 		h.states[sh] = st
 	}
-	ref := b.to - 1
-	for k, line := range v.Rows {
-		setLine(input[T](st, k), line, b.from, b.to, ref)
+	h.fill(t, st, p, sh)
+	if err := st.Run(); err != nil {
+		return nil, err
 	}
-	for k, line := range v.Columns {
-		setLine(input[T](st, t.rows+k), line, begin, end, ref)
+	h.collect(t, st, p)
+	if curvature {
+		h.products(out, t, st, p.view, p.to-p.from)
 	}
+	return t, nil
+}
+
+// fill writes the inputs of a tile.
+func (h *hand[T]) fill(t *tileProgram, st *ad.State, p part, sh shape) {
+	for k, line := range p.view.Rows {
+		setLine(input[T](st, k), line, p.from, p.to, p.ref())
+	}
+	for k, line := range p.view.Columns {
+		setLine(input[T](st, t.rows+k), line, p.begin, p.end, p.ref())
+	}
+	n, a := len(h.data.Setup.Times), &h.angles[p.angle]
 	y := input[T](st, t.y)
-	for r := range h.rows {
-		i := b.from + r
-		if i >= b.to {
-			i = n
-		}
-		a.values(y[r*sh.columns:(r+1)*sh.columns], n, i, begin)
-	}
+	var w, rows []T
 	switch sh.weighting {
 	case weighted:
-		w := input[T](st, t.w)
-		for r := range h.rows {
-			i := b.from + r
-			if i >= b.to {
-				i = n
-			}
-			fill(w[r*sh.columns:(r+1)*sh.columns], a.w, n, i, begin)
-		}
+		w = input[T](st, t.w)
 	case masked:
-		rows, columns := input[T](st, t.indices), input[T](st, t.indices+1)
-		for r := range rows {
-			if rows[r] = T(b.from + r); b.from+r >= b.to {
-				rows[r] = T(n)
-			}
-		}
+		rows = input[T](st, t.indices)
+		columns := input[T](st, t.indices+1)
 		for c := range columns {
-			columns[c] = T(begin + c)
+			columns[c] = T(p.begin + c)
 		}
 	}
-	if curvature {
-		h.tables(v, b, begin, end, ref)
-		to := input[T](st, t.tables)
-		width := len(h.second)
+	for r := range h.rows {
+		i := p.from + r
+		if i >= p.to {
+			i = n // no frame
+		}
+		a.values(y[r*sh.columns:(r+1)*sh.columns], n, i, p.begin)
+		if w != nil {
+			fill(w[r*sh.columns:(r+1)*sh.columns], a.w, n, i, p.begin)
+		}
+		if rows != nil {
+			rows[r] = T(i)
+		}
+	}
+	if sh.curvature {
+		h.tables(p)
+		to, width := input[T](st, t.tables), len(h.second)
 		for k, column := range h.second {
 			for c, x := range column {
 				to[c*width+k] = T(x)
 			}
 		}
 	}
-	if err := st.Run(); err != nil {
-		return nil, err
-	}
+}
+
+// collect adds the sums of a tile to those of the job.
+func (h *hand[T]) collect(t *tileProgram, st *ad.State, p part) {
+	n := len(h.data.Setup.Times)
 	for len(h.accumulate) < len(t.sums) {
 		h.accumulate = append(h.accumulate, [2][]float64{make([]float64, n), make([]float64, n)})
 	}
 	for s := range t.sums {
-		rows, columns := output[T](st, 2*s)[:b.to-b.from], output[T](st, 2*s+1)
-		over, under := h.accumulate[s][0][b.from:], h.accumulate[s][1][begin:]
-		for r, x := range rows {
+		over, under := h.accumulate[s][0][p.from:], h.accumulate[s][1][p.begin:]
+		for r, x := range output[T](st, 2*s)[:p.to-p.from] {
 			over[r] += float64(x)
 		}
-		for c, x := range columns {
+		for c, x := range output[T](st, 2*s+1) {
 			under[c] += float64(x)
 		}
 	}
-	if curvature {
-		h.products(out, t, st, v, b.to-b.from)
-	}
-	return t, nil
 }
 
 // setLine writes a line at frames from..to-1; beyond them it is that of the reference.
@@ -339,23 +349,24 @@ func setLine[T float32 | float64](in []T, line transport.Line, from, to, ref int
 
 // tables writes the derivatives of all channels at the rows and the columns of a tile, relative to those at a frame: what is added to the
 // first and taken off the second has no effect, but less is lost to rounding.
-func (h *hand[T]) tables(v *transport.View, b block, begin, end, ref int) {
+func (h *hand[T]) tables(p part) {
 	k := 0
-	part := func(tables [][]float64, k, n int) [][]float64 {
+	room := func(tables [][]float64, n int) [][]float64 {
 		if k == len(tables) {
 			tables = append(tables, nil)
 		}
 		tables[k] = slices.Grow(tables[k][:0], n)[:n]
 		return tables
 	}
-	for _, c := range v.Channels {
+	h.first, h.second = h.first[:cap(h.first)], h.second[:cap(h.second)]
+	for _, c := range p.view.Channels {
 		for i := range c.Parameters {
-			h.first, h.second = part(h.first, k, b.to-b.from), part(h.second, k, end-begin)
-			shift := (c.First[i][ref] - c.Second[i][ref]) / 2
-			for r, x := range c.First[i][b.from:b.to] {
+			h.first, h.second = room(h.first, p.to-p.from), room(h.second, p.end-p.begin)
+			shift := (c.First[i][p.ref()] - c.Second[i][p.ref()]) / 2
+			for r, x := range c.First[i][p.from:p.to] {
 				h.first[k][r] = x - shift
 			}
-			for r, x := range c.Second[i][begin:end] {
+			for r, x := range c.Second[i][p.begin:p.end] {
 				h.second[k][r] = x + shift
 			}
 			k++

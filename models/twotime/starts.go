@@ -26,35 +26,10 @@ func (f *fitter) total() int {
 
 // several fits from many starts.
 func (f *fitter) several() (*Fit, error) {
-	few, err := f.thinned(fewPairs)
+	found, err := f.screened()
 	if err != nil {
 		return nil, err
 	}
-	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free)
-	c.powers()
-	lower, upper := f.box()
-	starts, err := f.screen(c, lower, upper)
-	if err != nil {
-		return nil, err
-	}
-	few.s.MaxEvaluations = screenPasses
-	var screened []*solution
-	try := func(starts ...[]float64) {
-		for _, start := range starts {
-			if one, err := few.search(start, false); err == nil && f.ctx.Err() == nil {
-				screened = append(screened, one)
-			}
-		}
-	}
-	try(append(starts, f.s.Start)...)
-	if err := f.ctx.Err(); err != nil {
-		return nil, err
-	}
-	if len(screened) > 0 {
-		best := slices.MinFunc(screened, func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) })
-		try(f.bentOtherwise(best.theta)...)
-	}
-	found := few.bestOf(screened)
 	stages := []*fitter{f}
 	if part, err := f.thinned(manyPairs); err == nil && part.total()*2 < f.total() {
 		stages = []*fitter{part, f}
@@ -89,6 +64,36 @@ func (f *fitter) several() (*Fit, error) {
 		}
 	}
 	return best, nil
+}
+
+// screened returns the best fits of few pairs.
+func (f *fitter) screened() ([]*solution, error) {
+	few, err := f.thinned(fewPairs)
+	if err != nil {
+		return nil, err
+	}
+	few.s.MaxEvaluations = screenPasses
+	c := newCoordinates(f.names, f.data.Setup.Times, f.s.Start, f.free)
+	c.powers()
+	lower, upper := f.box()
+	starts, err := f.screen(c, lower, upper)
+	if err != nil {
+		return nil, err
+	}
+	var all []*solution
+	try := func(starts ...[]float64) {
+		for _, start := range starts {
+			if one, err := few.search(start, false); err == nil && f.ctx.Err() == nil {
+				all = append(all, one)
+			}
+		}
+	}
+	try(append(starts, f.s.Start)...)
+	if len(all) > 0 {
+		best := slices.MinFunc(all, func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) })
+		try(f.bentOtherwise(best.theta)...)
+	}
+	return few.bestOf(all), f.ctx.Err()
 }
 
 // bestOf returns a few solutions that are not alike, the best first, and none that is much worse than it.
