@@ -17,7 +17,7 @@ func BenchmarkCells(b *testing.B) {
 	d, _ := shear(b, 23, 1000, 0.02)
 	p := benchPriors
 	p.defaults()
-	c, err := newCells(&d, &p, PosteriorSettings{})
+	c, err := prepareCells(&d, &p, PosteriorSettings{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -42,8 +42,8 @@ const (
 // rounds is how often the covariance is simulated anew at the mode.
 const rounds = 2
 
-// newCells completes the settings and averages the data over the cells.
-func newCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
+// prepareCells completes the settings and averages the data over the cells.
+func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 	n := len(d.Setup.Times)
 	if err := s.Binning.defaults(n); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 }
 
 func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
-	b, err := newCells(d, p, s)
+	b, err := prepareCells(d, p, s)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	if len(at.Theta) != len(d.Setup.Names()) || len(at.Contrast) != len(d.C2) || len(at.Offset) != len(d.C2) {
 		return check.Verdict{}, fmt.Errorf("twotime: a point of %d parameters, %d contrasts and %d offsets for %d and %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
 	}
-	b, err := newCells(&d, &Priors{}, s)
+	b, err := prepareCells(&d, &Priors{}, s)
 	if err != nil {
 		return check.Verdict{}, err
 	}
@@ -47,7 +47,7 @@ func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettin
 	b := p.cells
 	if b == nil {
 		var err error
-		if b, err = newCells(p.data, p.priors, s); err != nil {
+		if b, err = prepareCells(p.data, p.priors, s); err != nil {
 			return check.Verdict{}, err
 		}
 		if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
