@@ -29,6 +29,7 @@ type Priors struct {
 	Ordered bool
 	// Contrast and Offset are those of each angle, which are independent of each other. Zero values stand for 0.3 +- 0.2 and 1 +- 0.1.
 	Contrast, Offset Normal
+	bySlope          map[string]bool // rates whose slope in time the data tell
 }
 
 func (p *Priors) defaults() {
@@ -155,8 +156,8 @@ func has[T any](m map[string]T, name string) bool {
 	return ok
 }
 
-// parted reports whether a rate a t^b + c is sampled by its logarithm and its slope in the middle of the measurement and the share of c in it.
-// Data tell these, while a, b and c make up for each other.
+// parted reports whether a rate a t^b + c is sampled by its logarithm in the middle of the measurement and the share of c in it. Data tell
+// these, while a and c make up for each other.
 func (p *Priors) parted(rate, power, offset string) bool {
 	b, ok := p.Motion[power]
 	if !ok {
@@ -180,8 +181,8 @@ func (p *Priors) parted(rate, power, offset string) bool {
 }
 
 // rate declares the parameters of a rate a t^b + c under their priors, by what data tell of it: the logarithm u of the rate at the geometric
-// mean time g, its slope d u/d log t there, and the share s of c in it: b = slope/(1-s), a = (1-s) e^u g^-b, c = s e^u. It returns a, b and
-// c.
+// mean time g, b or, with bySlope, its slope d u/d log t there, and the share s of c in it: b = slope/(1-s), a = (1-s) e^u g^-b, c = s e^u. It
+// returns a, b and c.
 func (p *Priors) rate(m *infer.Model, s *transport.Setup, names []string) []*ad.Node {
 	logG := s.LogMean()
 	size, inLogs := p.Motion["log_"+names[0]]
@@ -199,9 +200,14 @@ func (p *Priors) rate(m *infer.Model, s *transport.Setup, names []string) []*ad.
 	}
 	share := m.Flat("share_"+names[2], within)
 	rest := ad.Sub(ad.Scalar(1), share)
-	slope := m.Flat("slope_"+names[0], dist.AffineTransform(0, 0.5))
-	b := m.Deterministic(names[1], ad.Div(slope, rest))
-	m.AddLogProb("prior of "+names[1], ad.Sub(p.Motion[names[1]].LogProb(b), ad.Log(rest)))
+	var b *ad.Node
+	if p.bySlope[names[0]] {
+		b = m.Deterministic(names[1], ad.Div(m.Flat("slope_"+names[0], dist.AffineTransform(0, 0.5)), rest))
+		m.AddLogProb("prior of "+names[1], ad.Sub(p.Motion[names[1]].LogProb(b), ad.Log(rest)))
+	} else {
+		b = m.Param(names[1], p.Motion[names[1]])
+		m.Deterministic("slope_"+names[0], ad.Mul(b, rest))
+	}
 	logA := ad.AddN(u, ad.Log(rest), ad.Scale(-logG, b))
 	a, c := m.Deterministic(names[0], ad.Exp(logA)), m.Deterministic(names[2], ad.Mul(share, ad.Exp(u)))
 	density := size.LogProb(a)

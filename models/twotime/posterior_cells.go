@@ -8,6 +8,8 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -78,6 +80,17 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
+	if p.bySlope, err = slopes(post, p, mode.Unconstrained, s.Seed); err != nil {
+		return nil, err
+	}
+	if len(p.bySlope) > 0 {
+		if post, err = b.posterior(); err != nil {
+			return nil, err
+		}
+		if mode, err = post.MAP(ctx, infer.MAPSettings{Jacobian: true, Seed: s.Seed, Starts: 8}); err != nil {
+			return nil, err
+		}
+	}
 	for round := range rounds {
 		at, err := post.point(mode.Unconstrained)
 		if err != nil {
@@ -100,6 +113,44 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	post.Mode = mode
 	return post, nil
 }
+
+// slopes returns the rates whose slope in time the data tell much better than the prior of its exponent: exponent and share of the offset then
+// make up for each other along a ridge that is straight in slope and share. Where data tell little, the exponent is the better coordinate,
+// because it can be anything where the share is near 1.
+func slopes(post *Posterior, p *Priors, mode []float64, seed uint64) (map[string]bool, error) {
+	normal, err := infer.Laplace(post, infer.LaplaceConfig{Init: mode, Seed: seed})
+	if err != nil { // not a maximum by its curvature
+		return nil, nil
+	}
+	found := map[string]bool{}
+	names := post.data.Setup.Names()
+	for k, name := range names {
+		draws := normal.Draws("slope_" + name)
+		if draws == nil {
+			continue
+		}
+		power := p.Motion[names[k+1]]
+		numbers, err := dist.Numbers(power)
+		if err != nil {
+			return nil, err
+		}
+		var parameters []float64
+		for _, v := range numbers {
+			parameters = append(parameters, v[0])
+		}
+		z, prior := tensor.NewStream(seed, drawPrior, uint32(k)), make([]float64, len(draws))
+		for i := range prior {
+			prior[i] = power.Rand(&z, parameters)
+		}
+		if spread(draws) < 0.1*spread(prior) {
+			found[name] = true
+		}
+	}
+	return found, nil
+}
+
+// spread is the range of the middle 90 %.
+func spread(v []float64) float64 { return diag.Quantile(v, 0.95) - diag.Quantile(v, 0.05) }
 
 // rough is a whitening by the scatter of neighbouring entries along the diagonal, taken as independent with three times the variance.
 func (b *byCells) rough(angle int) whitened {

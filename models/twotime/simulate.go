@@ -74,6 +74,7 @@ func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, err
 const (
 	drawSimulation = 1 + iota
 	drawCovariance
+	drawPrior
 )
 
 // inParallel runs f for each angle on threads, and returns the first error.
