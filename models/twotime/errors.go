@@ -93,7 +93,11 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 	}
 	out := &SharedErrors{Effective: effective, Noise: found}
 	for i := range size {
-		out.SD = append(out.SD, math.Sqrt(cov.At(i, i)))
+		sd := math.Inf(1) // of a direction that the data do not tell, variances are lost to rounding
+		if v := cov.At(i, i); v > 0 {
+			sd = math.Sqrt(v)
+		}
+		out.SD = append(out.SD, sd)
 		for j := range size {
 			out.Cov = append(out.Cov, cov.At(i, j))
 		}

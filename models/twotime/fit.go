@@ -15,16 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Scaling says how contrast and offset depend on the angle.
-type Scaling string
-
-const (
-	Individual Scaling = "individual" // of each angle by itself
-	Averaged   Scaling = "averaged"   // the same for all
-	Fourier    Scaling = "fourier"    // a constant, cos phi, sin phi, cos 2 phi and sin 2 phi
-	Constant   Scaling = "constant"   // given
-)
-
 // Settings are the settings of a fit. The zero value is the default.
 type Settings struct {
 	Scaling          Scaling      // Default Individual
@@ -251,32 +241,12 @@ func (f *fitter) prepare(d *Data) error {
 	if err := f.checkFree(d); err != nil {
 		return err
 	}
-	angles := len(d.Setup.Angles)
-	for _, phi := range d.Setup.Angles {
-		var row []float64
-		switch s.Scaling {
-		case Individual:
-			row = make([]float64, angles)
-			row[len(f.basis)] = 1
-		case Averaged:
-			row = []float64{1}
-		case Fourier:
-			a := phi * math.Pi / 180
-			row = []float64{1, math.Cos(a), math.Sin(a), math.Cos(2 * a), math.Sin(2 * a)}
-			if angles < len(row) {
-				return fmt.Errorf("twotime: 5 coefficients of contrast for %d angles: take %s or %s", angles, Individual, Averaged)
-			}
-		case Constant:
-			if len(s.Contrast) != angles || len(s.Offset) != angles {
-				return fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(s.Contrast), len(s.Offset), angles)
-			}
-			return nil
-		default:
-			return fmt.Errorf("twotime: a scaling %q: want %s, %s, %s or %s", s.Scaling, Individual, Averaged, Fourier, Constant)
-		}
-		f.basis = append(f.basis, row)
+	if angles := len(d.Setup.Angles); s.Scaling == Constant && (len(s.Contrast) != angles || len(s.Offset) != angles) {
+		return fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(s.Contrast), len(s.Offset), angles)
 	}
-	return nil
+	var err error
+	f.basis, err = s.Scaling.basis(d.Setup.Angles)
+	return err
 }
 
 // checkFree returns what is wrong with the free parameters and their starts.

@@ -108,7 +108,7 @@ func (f *fitter) screen(c *coordinates, lower, upper []float64) ([][]float64, er
 	if err != nil {
 		return nil, err
 	}
-	p, err := ad.Compile(setup.Pairs(in, transport.ListedPairs(first, second)), ad.Settings{Inputs: in, Batch: lanes, Batched: in,
+	p, err := ad.Compile(setup.Pairs(in, transport.Listed(first, second, len(first))), ad.Settings{Inputs: in, Batch: lanes, Batched: in,
 		Backend: ad.CPU{Threads: max(1, f.s.Threads)}})
 	if err != nil {
 		return nil, err

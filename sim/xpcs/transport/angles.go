@@ -7,15 +7,6 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Listed are given pairs of frames, the first before the second, as an array of a shape.
-func Listed(first, second []int, shape ...int) Pairs {
-	a, b := ad.Ints(first), ad.Ints(second)
-	of := func(index *ad.Node) func(v *ad.Node) *ad.Node {
-		return func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Gather(v, index, 0), shape...) }
-	}
-	return Pairs{first: of(a), second: of(b)}
-}
-
 // OfAngles returns g of pairs (angles, m) for all angles at once, of parameters theta in the order of Names. Gradient: exact, of any
 // order.
 func (s *Setup) OfAngles(theta []*ad.Node, p Pairs) *ad.Node {

@@ -21,13 +21,16 @@ func AllPairs(n int) Pairs {
 			a, b = append(a, i), append(b, j)
 		}
 	}
-	return ListedPairs(a, b)
+	return Listed(a, b, len(a))
 }
 
-// ListedPairs are the pairs of the frames first[k] and second[k], the first before the second, as a vector.
-func ListedPairs(a, b []int) Pairs {
-	first, second := ad.Ints(a), ad.Ints(b)
-	return Pairs{first: func(v *ad.Node) *ad.Node { return ad.Gather(v, first, 0) }, second: func(v *ad.Node) *ad.Node { return ad.Gather(v, second, 0) }}
+// Listed are given pairs of frames, the first before the second, as an array of a shape.
+func Listed(first, second []int, shape ...int) Pairs {
+	a, b := ad.Ints(first), ad.Ints(second)
+	of := func(index *ad.Node) func(v *ad.Node) *ad.Node {
+		return func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Gather(v, index, 0), shape...) }
+	}
+	return Pairs{first: of(a), second: of(b)}
 }
 
 // Rectangle are the pairs of frames from..to-1, as rows, with frames begin..end-1, as columns.
