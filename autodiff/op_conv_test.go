@@ -45,6 +45,7 @@ func TestSmallImages(t *testing.T) {
 		{1, 6, 6, 16, 16, 3, 3, ad.Convolution{Pad: [2]int{1, 1}, Groups: 6, Dilation: [2]int{1, 1}}},
 		{2, 6, 3, 10, 17, 2, 5, ad.Convolution{Pad: [2]int{0, 2}, Groups: 3, Dilation: [2]int{1, 1}}},
 		{2, 20, 5, 28, 28, 3, 3, ad.Convolution{Groups: 1, Dilation: [2]int{1, 2}}},
+		{40, 9, 20, 12, 12, 4, 3, ad.Convolution{Groups: 1, Dilation: [2]int{1, 1}, Pad: [2]int{1, 1}}},
 	} {
 		x, w := ad.Input("x", c.n, c.channels, c.h, c.w), ad.Input("w", c.results, c.channels/c.s.Groups, c.a, c.b)
 		y := ad.Conv2D(x, w, c.s)
@@ -59,22 +60,57 @@ func TestSmallImages(t *testing.T) {
 			values = append(values, v)
 		}
 		outs := append([]*ad.Node{y}, ad.VJP(y, g, x, w)...)
-		want := make([][]float64, 3)
-		want[0], want[1], want[2] = naive(x, w, g, values, c.s)
-		for _, bits := range []int{64, 32} {
+		compareConvolution(t, fmt.Sprintf("%+v", c), c.s, outs, in, values)
+		for k := range values[2] { // as behind a pooling by maxima
+			values[2][k] *= float64(rng.IntN(4) / 3)
+		}
+		compareConvolution(t, fmt.Sprintf("%+v, mostly zeros", c), c.s, outs, in, values)
+	}
+}
+
+// compareConvolution compares values and gradients with those of the definition, and their bits for two numbers of threads.
+func compareConvolution(t *testing.T, label string, s ad.Convolution, outs, in []*ad.Node, values [][]float64) {
+	want := make([][]float64, 3)
+	want[0], want[1], want[2] = naive(in[0], in[1], in[2], values, s)
+	for _, bits := range []int{64, 32} {
+		for _, simd := range []string{"", "avx2", "go"} {
 			var first [][]float64
 			for _, threads := range []int{1, 2} {
-				got := outputsOn(t, outs, in, values, ad.Settings{Precision: bits, Backend: ad.CPU{Threads: threads}})
+				got := outputsOn(t, outs, in, values, ad.Settings{Precision: bits, Backend: ad.CPU{Threads: threads, SIMD: simd}})
 				if first == nil {
 					first = got
 				}
 				for i, name := range []string{"values", "images", "filters"} {
 					if d, limit := relative(got[i], want[i]), map[int]float64{64: 1e-14, 32: 1e-6}[bits]; !(d <= limit) {
-						t.Errorf("%+v, float%d, %s: the difference is %.2g, want at most %g", c, bits, name, d, limit)
+						t.Errorf("%s, float%d %s, %s: the difference is %.2g, want at most %g", label, bits, simd, name, d, limit)
 					}
 					if !slices.Equal(got[i], first[i]) {
-						t.Errorf("%+v, float%d, %s: other bits on %d threads", c, bits, name, threads)
+						t.Errorf("%s, float%d %s, %s: other bits on %d threads", label, bits, simd, name, threads)
 					}
+				}
+			}
+		}
+	}
+}
+
+// Zeros among gradients times numbers that are not finite are not zero, however many there are.
+func TestZerosTimesInfinity(t *testing.T) {
+	x, w := ad.Input("x", 2, 3, 6, 6), ad.Input("w", 4, 3, 3, 3)
+	s := ad.Convolution{Pad: [2]int{1, 1}, Groups: 1, Dilation: [2]int{1, 1}}
+	y := ad.Conv2D(x, w, s)
+	g := ad.Input("g", y.Shape()...)
+	in, outs := []*ad.Node{x, w, g}, ad.VJP(y, g, x, w)
+	for infinite := range 2 { // among images or filters
+		values := [][]float64{make([]float64, x.Size()), make([]float64, w.Size()), make([]float64, g.Size())}
+		for i := range values[2] {
+			values[2][i] = float64(i % 7 / 6)
+		}
+		values[infinite][50] = math.Inf(1)
+		_, images, filters := naive(x, w, g, values, s)
+		for i, got := range outputsOn(t, outs, in, values, ad.Settings{}) {
+			for k, v := range [][]float64{images, filters}[i] {
+				if math.IsNaN(v) && !math.IsNaN(got[k]) {
+					t.Fatalf("infinity in input %d: gradient %d has %g at %d, want NaN", infinite, i, got[k], k)
 				}
 			}
 		}

@@ -19,7 +19,7 @@ func (g *product[T]) packA(i0, i1, pc, depth int) {
 			continue
 		}
 		// Whole groups are transposed at once; with six rows to a tile the two rows after it come along.
-		g.transposed(dst, panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
+		transpose(g.tiles, dst, panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
 	}
 }
 
@@ -32,7 +32,7 @@ func (g *product[T]) packB(pc, depth, j, width, length int) {
 		if width < length {
 			clear(dst)
 		}
-		g.transposed(dst, length, g.b[j*g.ldb+pc:], g.ldb, width, depth)
+		transpose(g.tiles, dst, length, g.b[j*g.ldb+pc:], g.ldb, width, depth)
 		return
 	}
 	for p := range depth {
@@ -42,18 +42,19 @@ func (g *product[T]) packB(pc, depth, j, width, length int) {
 	}
 }
 
-// transposed sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p.
-func (g *product[T]) transposed(dst []T, ds int, src []T, ss, rows, columns int) {
-	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
-	whole := columns &^ (t.group - 1)
-	i := 0
-	for ; i+t.group <= rows; i += t.group {
-		if whole > 0 {
-			t.transpose(&dst[i], ds*size, &src[i*ss], ss*size, whole)
-		}
-		for r := i; r < i+t.group; r++ {
-			for p := whole; p < columns; p++ {
-				dst[p*ds+r] = src[r*ss+p]
+// transpose sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p; t is nil for pure Go.
+func transpose[T float](t *tiles[T], dst []T, ds int, src []T, ss, rows, columns int) {
+	size, i := int(unsafe.Sizeof(src[0])), 0
+	if t != nil {
+		whole := columns &^ (t.group - 1)
+		for ; i+t.group <= rows; i += t.group {
+			if whole > 0 {
+				t.transpose(&dst[i], ds*size, &src[i*ss], ss*size, whole)
+			}
+			for r := i; r < i+t.group; r++ {
+				for p := whole; p < columns; p++ {
+					dst[p*ds+r] = src[r*ss+p]
+				}
 			}
 		}
 	}
@@ -62,4 +63,14 @@ func (g *product[T]) transposed(dst []T, ds int, src []T, ss, rows, columns int)
 			dst[p*ds+i] = v
 		}
 	}
+}
+
+// Transpose64 sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p of src.
+func Transpose64(l Level, dst []float64, ds int, src []float64, ss, rows, columns int) {
+	transpose(tiles64[min(l, available())], dst, ds, src, ss, rows, columns)
+}
+
+// Transpose32 is Transpose64 for float32.
+func Transpose32(l Level, dst []float32, ds int, src []float32, ss, rows, columns int) {
+	transpose(tiles32[min(l, available())], dst, ds, src, ss, rows, columns)
 }

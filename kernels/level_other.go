@@ -20,6 +20,8 @@ var (
 	fill32            map[Level]func(dst *float32, v float32, n int)
 	tiles64           map[Level]*tiles[float64]
 	tiles32           map[Level]*tiles[float32]
+	images64          [AVX512 + 1]*imageKernels[float64]
+	images32          [AVX512 + 1]*imageKernels[float32]
 	sinCos64s         map[Level]sinCosFn[float64]
 	sinCos32s         map[Level]sinCosFn[float32]
 	complexProduct64s map[Level][2]Fn2x64

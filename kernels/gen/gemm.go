@@ -15,10 +15,10 @@ func emitGemm() {
 		rows, vectors := m.tileSize()
 		for r := 1; r <= rows; r++ {
 			for v := 1; v <= vectors; v++ {
-				m.tile(r, v)
+				m.tile(r, v, false)
 			}
 		}
-		m.tile(1, 8)
+		m.tile(1, 8, false)
 		m.inner(1)
 		m.inner(4)
 	}
@@ -70,16 +70,26 @@ func (s strided) advance(by operand.Op) {
 
 // tile writes C = alpha*A*B (+ C if keep is not 0) for rows by vectors of C and any k > 0. Strides are in bytes: element
 // (i, p) of A is at a + i*ars + p*acs, row p of B at b + p*bs, row i of C at c + i*cs. With AVX-512 the last vector of
-// B and C has the lanes of the mask only; AVX2 takes whole vectors.
-func (m machine) tile(rows, vectors int) {
-	t := m.goType()
-	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, m.suffix()), noSplit,
-		fmt.Sprintf("func(k int, a *%s, ars, acs int, b *%s, bs int, c *%s, cs int, alpha *%s, keep, mask int)", t, t, t, t))
+// B and C has the lanes of the mask only; AVX2 takes whole vectors. A sliding tile takes the
+// elements from b to each row of B from a table.
+func (m machine) tile(rows, vectors int, sliding bool) {
+	t, name, bRows := m.goType(), "tile", "bs int"
+	if sliding {
+		name, bRows = "slide", "rows *int"
+	}
+	TEXT(fmt.Sprintf("%s%dx%d%s", name, rows, vectors, m.suffix()), noSplit,
+		fmt.Sprintf("func(k int, a *%s, ars, acs int, b *%s, %s, c *%s, cs int, alpha *%s, keep, mask int)", t, t, bRows, t, t))
 	Pragma("noescape")
 	k := Load(Param("k"), GP64())
 	a := newStrided(Load(Param("a"), GP64()), Load(Param("ars"), GP64()), rows)
 	acs := Load(Param("acs"), GP64())
-	b, bs := Load(Param("b"), GP64()), Load(Param("bs"), GP64())
+	b := Load(Param("b"), GP64())
+	var bs, table, first reg.Register
+	if sliding {
+		table, first, b = Load(Param("rows"), GP64()), b, GP64()
+	} else {
+		bs = Load(Param("bs"), GP64())
+	}
 	c, cs := Load(Param("c"), GP64()), Load(Param("cs"), GP64())
 	var lanes reg.Register
 	if m.wide {
@@ -107,6 +117,11 @@ func (m machine) tile(rows, vectors int) {
 		}
 	}
 	Label("loop")
+	if sliding {
+		MOVQ(operand.Mem{Base: table}, b)
+		LEAQ(operand.Mem{Base: first, Index: b, Scale: uint8(m.size())}, b)
+		ADDQ(operand.U8(8), table)
+	}
 	if rows == 1 {
 		m.tileRow(a, b, acc[0], lanes)
 	} else {
@@ -124,7 +139,9 @@ func (m machine) tile(rows, vectors int) {
 		}
 	}
 	a.advance(acs)
-	ADDQ(bs, b)
+	if !sliding {
+		ADDQ(bs, b)
+	}
 	DECQ(k)
 	JNZ(operand.LabelRef("loop"))
 

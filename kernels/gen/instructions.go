@@ -52,6 +52,8 @@ var instructions = map[string][2]emit{
 
 	"blend512": {VBLENDMPD, VBLENDMPS},
 	"round512": {VRNDSCALEPD, VRNDSCALEPS},
+	"permute2": {VPERMI2PD, VPERMI2PS},
+	"compress": {three(VCOMPRESSPD_Z), three(VCOMPRESSPS_Z)},
 	"loadz":    {three(VMOVUPD_Z), three(VMOVUPS_Z)},
 	"scalef":   {VSCALEFPD, VSCALEFPS},
 	"getexp":   {VGETEXPPD, VGETEXPPS},

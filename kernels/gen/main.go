@@ -17,8 +17,8 @@ import (
 var machines = []machine{{false, true}, {false, false}, {true, true}, {true, false}}
 
 func main() {
-	kind := flag.String("kind", "", "elementwise, reduce, gemm or fft")
-	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, fft)")
+	kind := flag.String("kind", "", "elementwise, reduce, gemm, images or fft")
+	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, images, fft)")
 	out := flag.Lookup("out")
 	flag.Parse()
 	ConstraintExpr("amd64,!purego")
@@ -48,6 +48,9 @@ func main() {
 	case "gemm":
 		emitGemm()
 		writeGemmTable(*table)
+	case "images":
+		emitImages()
+		writeImageTable(*table)
 	case "fft":
 		emitFFT()
 		writeFFTTable(*table)

@@ -60,20 +60,51 @@ func writeGemmTable(file string) {
 			}
 			rows, vectors := m.tileSize()
 			fmt.Fprintf(&b, "%s: {\nrows: %d, vectors: %d, lanes: %d, masks: %v,\n", m.level(), rows, vectors, m.lanes(), m.wide)
-			fmt.Fprintf(&b, "tile: [8][3]tile[%s]{\n", t)
-			for r := 1; r <= rows; r++ {
-				b.WriteString("{")
-				for v := 1; v <= vectors; v++ {
-					fmt.Fprintf(&b, "tile%dx%d%s, ", r, v, m.suffix())
-				}
-				b.WriteString("},\n")
-			}
 			s := m.suffix()
+			b.WriteString(m.sizes("tile", fmt.Sprintf("[8][3]tile[%s]", t), rows, vectors))
 			transpose := "transpose4F64AVX2"
 			if !m.double {
 				transpose = "transpose8F32AVX2"
 			}
-			fmt.Fprintf(&b, "},\nrow: tile1x8%s, inner: inner1%s, inner4: inner4%s,\ntranspose: %s, group: %d,\n},\n", s, s, s, transpose, 32/m.size())
+			fmt.Fprintf(&b, "row: tile1x8%s, inner: inner1%s, inner4: inner4%s,\ntranspose: %s, group: %d,\n},\n", s, s, s, transpose, 32/m.size())
+		}
+		b.WriteString("}\n")
+	}
+	writeGo(file, &b)
+}
+
+// sizes is a field of kernels by rows and vectors.
+func (m machine) sizes(name, typ string, rows, vectors int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s{\n", name, typ)
+	for r := 1; r <= rows; r++ {
+		b.WriteString("{")
+		for v := 1; v <= vectors; v++ {
+			fmt.Fprintf(&b, "%s%dx%d%s, ", name, r, v, m.suffix())
+		}
+		b.WriteString("},\n")
+	}
+	return b.String() + "},\n"
+}
+
+// writeImageTable writes the kernels of images, by level.
+func writeImageTable(file string) {
+	var b bytes.Buffer
+	b.WriteString(head)
+	for _, t := range []string{"float64", "float32"} {
+		fmt.Fprintf(&b, "\nvar images%s = [AVX512 + 1]*imageKernels[%s]{\n", t[5:], t)
+		for _, m := range machines {
+			if m.goType() != t {
+				continue
+			}
+			rows, vectors := m.tileSize()
+			fmt.Fprintf(&b, "%s: {\nrows: %d, vectors: %d, lanes: %d,\n", m.level(), rows, vectors, m.lanes())
+			b.WriteString(m.sizes("slide", fmt.Sprintf("[8][3]slidingTile[%s]", t), rows, vectors))
+			b.WriteString(m.sizes("weighed", fmt.Sprintf("[3][4]weighed[%s]", t), weighedRows, weighedVectors))
+			if m.wide {
+				fmt.Fprintf(&b, "nonzero: nonzero%s, largestOfFour: largestOfFour%s,\n", m.suffix(), m.suffix())
+			}
+			b.WriteString("},\n")
 		}
 		b.WriteString("}\n")
 	}

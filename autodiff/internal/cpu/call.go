@@ -33,7 +33,7 @@ type Call struct {
 	ws      *kernels.Workspace
 	Threads int
 	share   *productShare
-	rows    *rowShare
+	rows    rows
 	offsets []int       // positions of the batches of a product
 	Parts   [][]float64 // gradients of the inputs, for the adjoint of a Custom
 	lanes   []*Call     // one call per lane of a batched Custom

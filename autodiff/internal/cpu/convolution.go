@@ -45,25 +45,28 @@ type scratchConv[T Real] struct {
 	out     []T
 	in      [][]T
 	l       kernels.Level
+	slide   *sliding[T]
+	sparse  *sparse[T]
 	wide    *wide[T] // of small images; nil: of others
 }
 
-// newScratchConv makes memory for columns of so many channels at a time.
-func newScratchConv[T Real](c *Call, v convolution, channels int) *scratchConv[T] {
-	size, rows, length := sizeOf[T](), channels*v.a*v.b, v.places()
-	s := &scratchConv[T]{l: c.Level}
-	if v.widened(channels, size) {
-		s.wide = newWide[T](c, &v, channels)
-		length = s.wide.count
-	}
-	v.tile = min(length, max(kernels.GemmColumns, columnBytes/(size*max(1, rows))/kernels.GemmColumns*kernels.GemmColumns))
-	s.v = v
-	hands := max(1, c.Threads)
-	s.ws = make([]kernels.Workspace, hands)
-	for range hands {
-		s.columns = append(s.columns, aligned[T](rows*v.tile))
+func newScratchConv[T Real](c *Call, v convolution, f func(s *scratchConv[T], hand, k int)) *scratchConv[T] {
+	s := &scratchConv[T]{v: v, l: c.Level, ws: make([]kernels.Workspace, max(1, c.Threads))}
+	s.f = func(hand, from, to int) {
+		for k := from; k < to; k++ {
+			f(s, hand, k)
+		}
 	}
 	return s
+}
+
+// makeColumns makes memory for columns of so many channels and places at a time.
+func (s *scratchConv[T]) makeColumns(channels, places int) {
+	rows := channels * s.v.a * s.v.b
+	s.v.tile = min(places, max(kernels.GemmColumns, columnBytes/(sizeOf[T]()*max(1, rows))/kernels.GemmColumns*kernels.GemmColumns))
+	for range s.ws {
+		s.columns = append(s.columns, aligned[T](rows*s.v.tile))
+	}
 }
 
 // each calls f for parts of n rows with the arrays of this run.
@@ -84,26 +87,25 @@ func sizeOf[T Real]() int {
 	return 4
 }
 
-// Conv2D is the convolution of images with filters. A goroutine takes tiles of places.
+// Conv2D is the convolution of images with filters. A goroutine takes strips of images or tiles of places.
 func Conv2D[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *scratchConv[T] {
 		v := newConvolution(c.Attr, c.InShape[0], c.InShape[1], c.Shape)
-		s := newScratchConv[T](c, v, v.c)
-		s.f = func(hand, from, to int) {
-			for k := from; k < to; k++ {
-				if s.wide != nil {
-					s.forwardWide(hand, k)
-				} else {
-					s.forward(hand, k)
-				}
-			}
+		if v.slides() {
+			s := newScratchConv(c, v, (*scratchConv[T]).slideStrip)
+			s.slide = newSliding[T](&v, len(s.ws))
+			return s
 		}
+		s := newScratchConv(c, v, (*scratchConv[T]).forward)
+		s.makeColumns(v.c, v.places())
 		return s
 	})
-	if s.wide != nil {
-		return s.each(c, s.v.n*s.v.groups, out, in)
+	parts := s.v.tiles()
+	if s.slide != nil {
+		s.slide.filters, s.slide.images, s.slide.results = in[1], in[0], out
+		parts = s.slide.strips(&s.v)
 	}
-	return s.each(c, s.v.n*s.v.groups*s.v.tiles(), out, in)
+	return s.each(c, s.v.n*s.v.groups*parts, out, in)
 }
 
 func (s *scratchConv[T]) forward(hand, k int) {
@@ -207,23 +209,32 @@ func addLine[T Real](v *convolution, from, plane []T, a, b, first int) {
 	}
 }
 
-// ConvImages is the adjoint of Conv2D by the images: it spreads results over them. A goroutine takes images.
+// ConvImages is the adjoint of Conv2D by the images: it spreads results over them. A goroutine takes images, or strips of them.
 func ConvImages[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *scratchConv[T] {
 		v := newConvolution(c.Attr, c.Shape, c.InShape[1], c.InShape[0])
-		s := newScratchConv[T](c, v, v.c)
-		s.f = func(hand, from, to int) {
-			for k := from; k < to; k++ {
-				if s.wide != nil {
-					s.spreadWide(hand, k)
-				} else {
-					s.spread(hand, k)
-				}
-			}
+		if u := v.turned(); u.slides() {
+			s := newScratchConv(c, u, (*scratchConv[T]).slideStrip)
+			s.sparse = newSparse[T](c, v, len(s.ws))
+			s.slide = newSliding[T](&u, len(s.ws))
+			s.slide.filters = aligned[T](len(in[1]))
+			return s
 		}
+		s := newScratchConv(c, v, (*scratchConv[T]).spread)
+		s.sparse = newSparse[T](c, v, len(s.ws))
+		s.makeColumns(v.c, v.places())
 		return s
 	})
-	return s.each(c, s.v.n*s.v.groups, out, in)
+	if s.sparse.convImages(c, out, in) {
+		return nil
+	}
+	if s.slide == nil {
+		return s.each(c, s.v.n*s.v.groups, out, in)
+	}
+	s.slide.images, s.slide.results = in[0], out
+	v := s.v.turned()
+	turnFilters(&v, s.slide.filters, in[1])
+	return s.each(c, s.v.n*s.v.groups*s.slide.strips(&s.v), out, in)
 }
 
 func (s *scratchConv[T]) spread(hand, group int) {
@@ -258,14 +269,20 @@ const channelsEach = 8
 func ConvFilters[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *scratchConv[T] {
 		v := newConvolution(c.Attr, c.InShape[0], c.Shape, c.InShape[1])
-		s := newScratchConv[T](c, v, min(v.c, channelsEach))
-		s.f = func(hand, from, to int) {
-			for k := from; k < to; k++ {
-				s.filters(hand, k)
-			}
+		s := newScratchConv(c, v, (*scratchConv[T]).filters)
+		channels, places := min(v.c, channelsEach), v.places()
+		if v.widened(channels, sizeOf[T]()) {
+			s.wide = newWide[T](c, &v, channels)
+			places = s.wide.count
 		}
+		s.makeColumns(channels, places)
+		image := sizeOf[T]() * v.groups * v.c * max(1, v.h*v.w)
+		s.sparse = newSparse[T](c, v, v.groups*max(1, min(v.n, arrangedBytes/max(1, image))))
 		return s
 	})
+	if s.sparse.convFilters(c, out, in) {
+		return nil
+	}
 	return s.each(c, s.v.groups*s.v.parts(), out, in)
 }
 

@@ -12,9 +12,7 @@ type wide[T Real] struct {
 	planes     [][]T // channels with their zeros, for each goroutine
 	results    [][]T // results at all places, for each goroutine
 
-	fma      func(dst, a, b, add *T, n int)
-	mul, add func(dst, a, b *T, n int)
-	dot      func(a, b *T, n int) float64
+	dot func(a, b *T, n int) float64
 }
 
 // widened reports whether planes with zeros pay for filters of some channels at a time: whether they stay in the cache with the results,
@@ -27,7 +25,7 @@ func (v *convolution) widened(channels, size int) bool {
 }
 
 func newWide[T Real](c *Call, v *convolution, channels int) *wide[T] {
-	w := &wide[T]{row: v.w + 2*v.pad[1], fma: FMA[T](c, true), mul: Scaled[T](c), dot: Dot[T](c), add: Add[T](c)}
+	w := &wide[T]{row: v.w + 2*v.pad[1], dot: Dot[T](c)}
 	w.plane, w.count = w.row*(v.h+2*v.pad[0]), (v.p-1)*w.row+v.q
 	for a := range v.a {
 		for b := range v.b {
@@ -41,18 +39,11 @@ func newWide[T Real](c *Call, v *convolution, channels int) *wide[T] {
 	return w
 }
 
-// lines copies rows of n numbers from one array to another, in which they are so far apart.
-func lines[T Real](to []T, apart int, from []T, apartFrom, rows, n int) {
-	for k := range rows {
-		copy(to[k*apart:][:n], from[k*apartFrom:][:n])
-	}
-}
-
 // surround copies channels c0..c1-1 of the image of a group into the planes of a goroutine.
 func (s *scratchConv[T]) surround(hand int, images []T, group, c0, c1 int) {
 	v, w := &s.v, s.wide
 	for c := c0; c < c1; c++ {
-		lines(w.planes[hand][(c-c0)*w.plane+v.pad[0]*w.row+v.pad[1]:], w.row, images[(group*v.c+c)*v.h*v.w:], v.w, v.h, v.w)
+		copyRows(w.planes[hand][(c-c0)*w.plane+v.pad[0]*w.row+v.pad[1]:], w.row, images[(group*v.c+c)*v.h*v.w:], v.w, v.h, v.w)
 	}
 }
 
@@ -60,7 +51,7 @@ func (s *scratchConv[T]) surround(hand int, images []T, group, c0, c1 int) {
 func (s *scratchConv[T]) spreadOut(hand int, results []T, group int) {
 	v, w := &s.v, s.wide
 	for o := range v.o {
-		lines(w.results[hand][o*w.count:], w.row, results[(group*v.o+o)*v.places():], v.q, v.p, v.q)
+		copyRows(w.results[hand][o*w.count:], w.row, results[(group*v.o+o)*v.places():], v.q, v.p, v.q)
 	}
 }
 
@@ -74,56 +65,6 @@ func (s *scratchConv[T]) columnsOf(hand, channels, first, n int) []T {
 		}
 	}
 	return s.columns[hand]
-}
-
-func (s *scratchConv[T]) forwardWide(hand, group int) {
-	v, w := &s.v, s.wide
-	s.surround(hand, s.in[0], group, 0, v.c)
-	filters, results := s.in[1][group%v.groups*v.o*v.depth:], w.results[hand]
-	if v.o == 1 {
-		for k := range v.depth {
-			from := &w.planes[hand][k/len(w.offsets)*w.plane+w.offsets[k%len(w.offsets)]]
-			if k == 0 {
-				w.mul(&results[0], from, &filters[0], w.count)
-			} else {
-				w.fma(&results[0], from, &filters[k], &results[0], w.count)
-			}
-		}
-	} else {
-		for first := 0; first < w.count; first += v.tile {
-			n := min(v.tile, w.count-first)
-			gemm(s.l, &s.ws[hand], false, false, v.o, n, v.depth, filters, v.depth, s.columnsOf(hand, v.c, first, n), n, 0, results[first:], w.count)
-		}
-	}
-	for o := range v.o {
-		lines(s.out[(group*v.o+o)*v.places():], v.q, results[o*w.count:], w.row, v.p, v.q)
-	}
-}
-
-func (s *scratchConv[T]) spreadWide(hand, group int) {
-	v, w := &s.v, s.wide
-	s.spreadOut(hand, s.in[0], group)
-	filters, results, planes := s.in[1][group%v.groups*v.o*v.depth:], w.results[hand], w.planes[hand]
-	clear(planes)
-	if v.o == 1 {
-		for k := range v.depth {
-			to := &planes[k/len(w.offsets)*w.plane+w.offsets[k%len(w.offsets)]]
-			w.fma(to, &results[0], &filters[k], to, w.count)
-		}
-	} else {
-		for first := 0; first < w.count; first += v.tile {
-			n := min(v.tile, w.count-first)
-			columns := s.columns[hand][:v.depth*n]
-			gemm(s.l, &s.ws[hand], true, false, v.depth, n, v.o, filters, v.depth, results[first:], w.count, 0, columns, n)
-			for k := range v.depth {
-				to := &planes[k/len(w.offsets)*w.plane+w.offsets[k%len(w.offsets)]+first]
-				w.add(to, to, &columns[k*n], n)
-			}
-		}
-	}
-	for c := range v.c {
-		lines(s.out[(group*v.c+c)*v.h*v.w:], v.w, planes[c*w.plane+v.pad[0]*w.row+v.pad[1]:], w.row, v.h, v.w)
-	}
 }
 
 // filtersWide computes the filters of channels c0..c1-1 of a group.

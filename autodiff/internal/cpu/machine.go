@@ -66,6 +66,7 @@ func NewMachine[T Real](p *compiler.Program, o Options) *Machine[T] {
 		m.jobs = append(m.jobs, mj)
 	}
 	m.workers = []*worker[T]{newWorker(m)}
+	m.share.crew.take = m.takeBlocks
 	return m
 }
 

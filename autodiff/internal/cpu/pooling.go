@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/euryale-dev/euryale/kernels"
+
 // pooling is the geometry of windows that slide over planes (planes, H, W, lanes) to (planes, P, Q, lanes).
 type pooling struct {
 	size, stride, pad, by  [2]int
@@ -39,6 +41,7 @@ func (v *pooling) each(from, to int, f func(pool, plane, y, x, a0, a1, b0, b1 in
 // pools is what a pooling keeps between runs.
 type pools[T Real] struct {
 	v       pooling
+	l       kernels.Level
 	f       func(hand, from, to int)
 	out, in []T
 	at      []int64
@@ -55,7 +58,7 @@ func (s *pools[T]) run(c *Call, out []T, in [][]T) error {
 // PoolIndices finds the largest element of each window.
 func PoolIndices[T Real](c *Call, out []T, in [][]T) error {
 	s := Scratch(c, func() *pools[T] {
-		s := &pools[T]{v: poolingOf(c.Attr, c.InShape[0], c.Shape)}
+		s := &pools[T]{v: poolingOf(c.Attr, c.InShape[0], c.Shape), l: c.Level}
 		v := &s.v
 		if v.in == 1 && v.inside() {
 			s.f = func(_, from, to int) { s.largest(from, to) }
@@ -93,14 +96,14 @@ func (v *pooling) inside() bool {
 // which are as good as random to a processor.
 func (s *pools[T]) largest(from, to int) {
 	v := &s.v
-	four := v.size == [2]int{2, 2} // the usual size
+	four := v.size == [2]int{2, 2} && v.stride[1] == 2 // the usual windows
 	for k := from; k < to; k++ {
 		plane := s.in[k*v.h*v.w : (k+1)*v.h*v.w]
 		for p := range v.p {
 			at := s.at[(k*v.p+p)*v.q : (k*v.p+p+1)*v.q]
 			first := p * v.stride[0] * v.w
 			if four {
-				largestOfFour(v, at, plane, first)
+				largestOfFour(s.l, at, plane[first:], plane[first+v.w:], first, v.w)
 				continue
 			}
 			for q := range at {
@@ -110,17 +113,13 @@ func (s *pools[T]) largest(from, to int) {
 	}
 }
 
-// largestOfFour finds the largest elements of a row of windows of 2 x 2, of which the first begins at first.
-func largestOfFour[T Real](v *pooling, at []int64, plane []T, first int) {
-	top, bottom := plane[first:first+v.w], plane[first+v.w:first+2*v.w]
-	for q := range at {
-		e := q * v.stride[1]
-		if sum := top[e] + top[e+1] + bottom[e] + bottom[e+1]; sum != sum { // a NaN, or infinities
-			at[q] = int64(largestOf(v, plane, first+e))
-			continue
-		}
-		i, j := e+one(top[e+1] > top[e]), e+one(bottom[e+1] > bottom[e])
-		at[q] = int64(first + i + one(bottom[j] > top[i])*(j+v.w-i))
+// largestOfFour is kernels.LargestOfFour64 or kernels.LargestOfFour32.
+func largestOfFour[T Real](l kernels.Level, at []int64, top, bottom []T, first, width int) {
+	switch top := any(top).(type) {
+	case []float64:
+		kernels.LargestOfFour64(l, at, top, any(bottom).([]float64), first, width)
+	case []float32:
+		kernels.LargestOfFour32(l, at, top, any(bottom).([]float32), first, width)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // sharing lets several goroutines take the blocks of one loop. Every block writes to its own place,
@@ -11,7 +12,7 @@ import (
 type sharing[T Real] struct {
 	job  *machineJob[T]
 	next atomic.Int64
-	done sync.WaitGroup
+	crew crew
 }
 
 func (m *Machine[T]) shareBlocks(j *machineJob[T]) {
@@ -21,22 +22,11 @@ func (m *Machine[T]) shareBlocks(j *machineJob[T]) {
 	}
 	m.share.job = j
 	m.share.next.Store(0)
-	m.share.done.Add(n - 1)
-	for _, w := range m.workers[1:n] {
-		pool().tasks <- w
-	}
-	m.workers[0].takeBlocks()
-	m.share.done.Wait()
+	m.share.crew.run(n)
 }
 
-// work runs on a goroutine of the pool after it has received a worker.
-func (w *worker[T]) work() {
-	w.takeBlocks()
-	w.m.share.done.Done()
-}
-
-func (w *worker[T]) takeBlocks() {
-	s := &w.m.share
+func (m *Machine[T]) takeBlocks(hand int) {
+	s, w := &m.share, m.workers[hand]
 	b := w.loops[s.job.index]
 	w.fillOnce(b)
 	for {
@@ -48,18 +38,144 @@ func (w *worker[T]) takeBlocks() {
 	}
 }
 
+// awake is how long a goroutine that has nothing to do looks out for work before it sleeps. To wake one may take 100 us, which is longer
+// than most steps of a program.
+const awake = 200 * time.Microsecond
+
+// watch calls seen again and again for some time and reports whether it returned true.
+func watch(seen func() bool) bool {
+	for start := time.Now(); time.Since(start) < awake; {
+		for range 100 {
+			if seen() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// crew is goroutines that do the parts of a step together: the caller and members of the pool. A member that comes too late, because
+// its processor is busy, has missed the step, and nobody waits for it.
+type crew struct {
+	take    func(hand int) // does parts until all are taken
+	members []*member
+}
+
+// member is a goroutine of a crew, which is known by its hand.
+type member struct {
+	crew  *crew
+	hand  int
+	state atomic.Int32
+	sent  atomic.Bool // whether the pool has it
+	done  chan struct{}
+}
+
+// States of a member.
+const (
+	away = iota
+	called
+	working
+	awaited // working, while the caller sleeps
+)
+
+// run does a step with n goroutines, hands 0 to n-1.
+func (c *crew) run(n int) {
+	for hand := len(c.members) + 1; hand < n; hand++ {
+		c.members = append(c.members, &member{crew: c, hand: hand, done: make(chan struct{}, 1)})
+	}
+	members := c.members[:n-1]
+	for _, m := range members {
+		m.state.Store(called)
+		if m.sent.CompareAndSwap(false, true) {
+			pool().give(m)
+		}
+	}
+	c.take(0)
+	for _, m := range members {
+		m.wait()
+	}
+}
+
+// work runs on a goroutine of the pool.
+func (m *member) work() {
+	m.sent.Store(false)
+	if !m.state.CompareAndSwap(called, working) {
+		return
+	}
+	m.crew.take(m.hand)
+	if m.state.Swap(away) == awaited {
+		m.done <- struct{}{}
+	}
+}
+
+// wait waits until m does not work.
+func (m *member) wait() {
+	if m.state.CompareAndSwap(called, away) || watch(func() bool { return m.state.Load() == away }) {
+		return
+	}
+	if m.state.CompareAndSwap(working, awaited) {
+		<-m.done
+	}
+}
+
 // goroutines is the pool that all machines share. A machine owns no goroutines, so dropping it
 // leaves nothing behind.
-type goroutines struct{ tasks chan interface{ work() } }
+type goroutines struct {
+	tasks chan *member // for those that sleep
+	now   chan *member // for those that are awake
+	awake atomic.Int64 // how many of these have no task
+}
 
 var pool = sync.OnceValue(func() *goroutines {
-	c := &goroutines{tasks: make(chan interface{ work() }, 256)}
+	g := &goroutines{tasks: make(chan *member, 256), now: make(chan *member, 256)}
 	for range max(1, runtime.NumCPU()-1) {
 		go func() {
-			for t := range c.tasks {
-				t.work()
+			for t := range g.tasks {
+				for t != nil {
+					t.work()
+					t = g.next()
+				}
 			}
 		}()
 	}
-	return c
+	return g
 })
+
+// give prefers goroutines that are awake.
+func (g *goroutines) give(t *member) {
+	if g.claim() {
+		g.now <- t
+	} else {
+		g.tasks <- t
+	}
+}
+
+// claim takes a goroutine that is awake from their number.
+func (g *goroutines) claim() bool {
+	for {
+		n := g.awake.Load()
+		if n == 0 {
+			return false
+		}
+		if g.awake.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+}
+
+// next waits for a task; nil: there was none for some time.
+func (g *goroutines) next() (t *member) {
+	g.awake.Add(1)
+	found := watch(func() bool {
+		select {
+		case t = <-g.now:
+			return true
+		default:
+			return false
+		}
+	})
+	if !found && !g.claim() { // a task is about to come
+		t = <-g.now
+	}
+	return t
+}

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/kernels"
@@ -18,14 +17,8 @@ type productShare struct {
 	level       kernels.Level
 	rows, parts int // rows of a part, and number of parts
 	next        atomic.Int64
-	done        sync.WaitGroup
-	hands       []*productHand
-}
-
-// productHand is the state of one goroutine that takes part, with its packing buffers.
-type productHand struct {
-	share *productShare
-	ws    kernels.Workspace
+	crew        crew
+	ws          []kernels.Workspace // of each goroutine
 }
 
 // partsEach is the number of parts per goroutine, so that a slow one does not hold up the rest.
@@ -35,10 +28,8 @@ const partsEach = 2
 // them than rows, rows otherwise.
 func (c *Call) shareProduct(p product) {
 	if c.share == nil {
-		c.share = &productShare{level: c.Level}
-		for range c.Threads {
-			c.share.hands = append(c.share.hands, &productHand{share: c.share})
-		}
+		c.share = &productShare{level: c.Level, ws: make([]kernels.Workspace, c.Threads)}
+		c.share.crew.take = c.share.take
 	}
 	s := c.share
 	s.p = p
@@ -50,22 +41,10 @@ func (c *Call) shareProduct(p product) {
 	s.rows = (each + unit - 1) / unit * unit
 	s.parts = (length + s.rows - 1) / s.rows
 	s.next.Store(0)
-	n := min(len(s.hands), s.parts)
-	s.done.Add(n - 1)
-	for _, h := range s.hands[1:n] {
-		pool().tasks <- h
-	}
-	s.hands[0].take()
-	s.done.Wait()
+	s.crew.run(min(c.Threads, s.parts))
 }
 
-func (h *productHand) work() {
-	h.take()
-	h.share.done.Done()
-}
-
-func (h *productHand) take() {
-	s := h.share
+func (s *productShare) take(hand int) {
 	for {
 		k := int(s.next.Add(1)) - 1
 		if k >= s.parts {
@@ -73,9 +52,9 @@ func (h *productHand) take() {
 		}
 		lo := k * s.rows
 		if s.p.n > s.p.m {
-			s.p.part(s.level, &h.ws, 0, s.p.m, lo, min(s.p.n, lo+s.rows))
+			s.p.part(s.level, &s.ws[hand], 0, s.p.m, lo, min(s.p.n, lo+s.rows))
 		} else {
-			s.p.part(s.level, &h.ws, lo, min(s.p.m, lo+s.rows), 0, s.p.n)
+			s.p.part(s.level, &s.ws[hand], lo, min(s.p.m, lo+s.rows), 0, s.p.n)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/kernels"
@@ -17,54 +16,38 @@ type rowShare struct {
 	f       func(hand, from, to int)
 	n, each int // number of rows, and rows of a part
 	next    atomic.Int64
-	done    sync.WaitGroup
-	hands   []*rowHand
-}
-
-// rowHand is one goroutine that takes part; number is what f knows it by.
-type rowHand struct {
-	share  *rowShare
-	number int
+	crew    crew
 }
 
 // EachRow calls f with parts from..to-1 of the rows 0..n-1, on several goroutines if there is work for
 // them; work is the number of multiplications of all rows. hand, below c.Threads, tells the goroutines
 // apart, so that f can keep scratch memory for each. f must be the same in every run: see Scratch.
-func (c *Call) EachRow(n, work int, f func(hand, from, to int)) {
+func (c *Call) EachRow(n, work int, f func(hand, from, to int)) { c.eachRow(&c.rows, n, work, f) }
+
+// rows keeps how rows are shared, for one f.
+type rows struct{ share *rowShare }
+
+func (c *Call) eachRow(r *rows, n, work int, f func(hand, from, to int)) {
 	if c.Threads < 2 || n < 2 || work < shareRowsFrom {
 		f(0, 0, n)
 		return
 	}
-	if c.rows == nil {
-		c.rows = &rowShare{f: f, n: n, each: max(1, n/(partsEach*c.Threads))}
-		for i := range c.Threads {
-			c.rows.hands = append(c.rows.hands, &rowHand{c.rows, i})
-		}
+	if r.share == nil {
+		r.share = &rowShare{f: f, n: n, each: max(1, n/(partsEach*c.Threads))}
+		r.share.crew.take = r.share.take
 	}
-	s := c.rows
+	s := r.share
 	s.next.Store(0)
-	k := min(len(s.hands), (n+s.each-1)/s.each)
-	s.done.Add(k - 1)
-	for _, h := range s.hands[1:k] {
-		pool().tasks <- h
-	}
-	s.hands[0].take()
-	s.done.Wait()
+	s.crew.run(min(c.Threads, (n+s.each-1)/s.each))
 }
 
-func (h *rowHand) work() {
-	h.take()
-	h.share.done.Done()
-}
-
-func (h *rowHand) take() {
-	s := h.share
+func (s *rowShare) take(hand int) {
 	for {
 		from := (int(s.next.Add(1)) - 1) * s.each
 		if from >= s.n {
 			return
 		}
-		s.f(h.number, from, min(s.n, from+s.each))
+		s.f(hand, from, min(s.n, from+s.each))
 	}
 }
 

@@ -1,0 +1,254 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"github.com/euryale-dev/euryale/kernels"
+)
+
+// Behind poolings by maxima most gradients of results are zeros. What is left of a product are sums of rows with weights: of filters for
+// the images, and of what lies under a filter for the filters. Such rows are long if the channels of an element lie side by side, and the
+// elements of a row of a filter too.
+
+// sparse is the memory of gradients whose results are mostly zeros.
+type sparse[T Real] struct {
+	v          convolution
+	l          kernels.Level
+	rooms      int   // for groups of channels of images
+	images     int   // how many are arranged at a time
+	first      int   // the first of these
+	row, image int   // numbers of a row of an image with its zeros, and of the image
+	beside     int   // elements of a row of a filter that do not lie side by side in an image
+	run, pitch int   // numbers that do, and the room for them in a filter
+	pixels     []T   // images with their channels side by side
+	filters    []T   // filters, by elements that are not side by side, rows, and numbers that are
+	places     []int // where each place of a filter begins in an image
+	results    []int // where each filter begins
+	where      [][]int
+	weights    [][]T // what is not zero, of each goroutine
+	turned     [][]T // results of an image with their channels side by side, of each goroutine
+	total      func(a *T, n int) float64
+	infinite   atomic.Bool // whether an image has a number that is not finite
+
+	arranging, working rows
+	out                []T
+	in                 [][]T
+}
+
+// arrangedBytes is about the size of the images that are arranged at a time.
+const arrangedBytes = 8 << 20
+
+// mostlyZero reports whether so few results are not zero that they are worth looking for. It looks at a part of them.
+func mostlyZero[T Real](v *convolution, results []T) bool {
+	const apart = 17 // of planes: no number of channels
+	size, seen, found := v.places(), 0, 0
+	for k := 0; k < v.n*v.groups*v.o; k += apart {
+		for _, g := range results[k*size:][:size] {
+			found += one(g != 0)
+		}
+		seen += size
+	}
+	return 3*found < seen
+}
+
+// newSparse plans for room for so many groups of channels of images.
+func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
+	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
+	if v.by[1] > 1 {
+		w.beside, w.run = v.b, v.c
+	}
+	w.pitch = (w.run + kernels.Room) &^ kernels.Room
+	w.image = w.row * (v.h + 2*v.pad[0])
+	return w
+}
+
+// begin reports whether results are mostly zeros, and makes room for what is done then.
+func (w *sparse[T]) begin(c *Call, out []T, in [][]T, results []T) bool {
+	v := &w.v
+	if v.depth == 0 || !mostlyZero(v, results) {
+		return false
+	}
+	w.out, w.in = out, in
+	if w.places != nil {
+		return true
+	}
+	w.pixels = aligned[T](w.rooms*w.image + kernels.Room)
+	w.filters = aligned[T](v.groups * v.o * w.size())
+	for k := range v.places() {
+		w.places = append(w.places, w.at(k/v.q, k%v.q, 0))
+	}
+	for k := range v.o {
+		w.results = append(w.results, k*w.size())
+	}
+	most := max(v.o, v.places()) + kernels.Room
+	for range max(1, c.Threads) {
+		w.where, w.weights, w.turned = append(w.where, make([]int, most)), append(w.weights, make([]T, most)), append(w.turned, nil)
+	}
+	return true
+}
+
+// size is the room for a filter.
+func (w *sparse[T]) size() int { return w.beside * w.v.a * w.pitch }
+
+// at is where the elements of an image under element b of a row of a filter begin, at place p, q of the filter.
+func (w *sparse[T]) at(p, q, b int) int {
+	v := &w.v
+	return p*v.stride[0]*w.row + (q*v.stride[1]+b*v.by[1])*v.c
+}
+
+// inside is where row y of an image begins among its zeros.
+func (w *sparse[T]) inside(y int) int { return (y+w.v.pad[0])*w.row + w.v.pad[1]*w.v.c }
+
+// finite reports whether all numbers are. Products of others and zeros are not zero.
+func (w *sparse[T]) finite(x []T) bool {
+	if len(x) == 0 {
+		return true
+	}
+	s := w.total(&x[0], len(x))
+	return s-s == 0
+}
+
+// eachElement calls f with where each element of filter k lies in the room for it and in a filter.
+func (w *sparse[T]) eachElement(k int, f func(room, filter int)) {
+	v := &w.v
+	for c := range v.c {
+		for a := range v.a {
+			for b := range v.b {
+				room := a*w.pitch + b*v.c + c
+				if w.beside > 1 {
+					room = (b*v.a+a)*w.pitch + c
+				}
+				f(k*w.size()+room, ((k*v.c+c)*v.a+a)*v.b+b)
+			}
+		}
+	}
+}
+
+// convImages spreads results over images if they are mostly zeros, and reports whether they are.
+func (w *sparse[T]) convImages(c *Call, out []T, in [][]T) bool {
+	v := &w.v
+	if !w.finite(in[1]) || !w.begin(c, out, in, in[0]) {
+		return false
+	}
+	for k := range v.groups * v.o {
+		w.eachElement(k, func(room, filter int) { w.filters[room] = in[1][filter] })
+	}
+	c.eachRow(&w.working, v.n*v.groups, v.work(), w.spread)
+	return true
+}
+
+func (w *sparse[T]) spread(hand, from, to int) {
+	v, pixels := &w.v, w.pixels[hand*w.image:]
+	for k := from; k < to; k++ {
+		clear(pixels[:w.image])
+		w.spreadOver(hand, k, pixels)
+		for y := range v.h {
+			transpose(w.l, w.out[k*v.c*v.h*v.w+y*v.w:], v.h*v.w, pixels[w.inside(y):], v.c, v.w, v.c)
+		}
+	}
+}
+
+func (w *sparse[T]) spreadOver(hand, k int, pixels []T) {
+	v := &w.v
+	size, places := w.size(), v.places()
+	results, filters := w.in[0][k*v.o*places:(k+1)*v.o*places], w.filters[k%v.groups*v.o*size:]
+	if w.turned[hand] == nil {
+		w.turned[hand] = aligned[T](places * v.o)
+	}
+	turned := w.turned[hand]
+	transpose(w.l, turned, v.o, results, places, v.o, places)
+	for place, at := range w.places {
+		where, weights := w.nonzero(hand, turned[place*v.o:(place+1)*v.o], w.results)
+		for b := range w.beside {
+			weighedRows(w.l, v.a, w.run, weights, where, filters[b*v.a*w.pitch:], w.pitch, pixels[at+w.at(0, 0, b):], v.by[0]*w.row)
+		}
+	}
+}
+
+// nonzero returns the results that are not zero and what at has for them.
+func (w *sparse[T]) nonzero(hand int, results []T, at []int) (where []int, weights []T) {
+	n := 0
+	where, weights = w.where[hand], w.weights[hand]
+	switch weights := any(weights).(type) {
+	case []float64:
+		n = kernels.Nonzero64(w.l, any(results).([]float64), at, weights, where)
+	case []float32:
+		n = kernels.Nonzero32(w.l, any(results).([]float32), at, weights, where)
+	}
+	return where[:n], weights[:n]
+}
+
+// convFilters sums up filters if results are mostly zeros, and reports whether they are.
+func (w *sparse[T]) convFilters(c *Call, out []T, in [][]T) bool {
+	v := &w.v
+	if !w.begin(c, out, in, in[1]) {
+		return false
+	}
+	clear(w.filters)
+	w.infinite.Store(false)
+	for w.first = 0; w.first < v.n; w.first += w.images {
+		c.eachRow(&w.arranging, w.images*v.groups, v.work(), w.arrange)
+		if w.infinite.Load() {
+			return false
+		}
+		c.eachRow(&w.working, v.groups*v.o, v.work(), w.sums)
+	}
+	for k := range v.groups * v.o {
+		w.eachElement(k, func(room, filter int) { out[filter] = w.filters[room] })
+	}
+	return true
+}
+
+// arrange puts the channels of images side by side.
+func (w *sparse[T]) arrange(_, from, to int) {
+	v := &w.v
+	size := v.c * v.h * v.w
+	for k := from; k < min(to, (v.n-w.first)*v.groups); k++ {
+		image := w.in[0][(w.first*v.groups+k)*size:][:size]
+		if !w.finite(image) {
+			w.infinite.Store(true)
+		}
+		for y := range v.h {
+			transpose(w.l, w.pixels[k*w.image+w.inside(y):], v.c, image[y*v.w:], v.h*v.w, v.c, v.w)
+		}
+	}
+}
+
+// sums adds up filters from..to-1.
+func (w *sparse[T]) sums(hand, from, to int) {
+	for image := range min(w.images, w.v.n-w.first) {
+		for k := from; k < to; k++ {
+			w.sumOver(hand, image, k)
+		}
+	}
+}
+
+func (w *sparse[T]) sumOver(hand, image, k int) {
+	v := &w.v
+	results := w.in[1][((w.first+image)*v.groups*v.o+k)*v.places():]
+	where, weights := w.nonzero(hand, results[:v.places()], w.places)
+	pixels := w.pixels[(image*v.groups+k/v.o)*w.image:]
+	for b := range w.beside {
+		weighedRows(w.l, v.a, w.run, weights, where, pixels[w.at(0, 0, b):], v.by[0]*w.row, w.filters[k*w.size()+b*v.a*w.pitch:], w.pitch)
+	}
+}
+
+// weighedRows is kernels.WeighedRows64 or kernels.WeighedRows32.
+func weighedRows[T Real](l kernels.Level, rows, n int, weights []T, where []int, x []T, xs int, dst []T, ds int) {
+	switch dst := any(dst).(type) {
+	case []float64:
+		kernels.WeighedRows64(l, rows, n, any(weights).([]float64), where, any(x).([]float64), xs, dst, ds)
+	case []float32:
+		kernels.WeighedRows32(l, rows, n, any(weights).([]float32), where, any(x).([]float32), xs, dst, ds)
+	}
+}
+
+// transpose is kernels.Transpose64 or kernels.Transpose32.
+func transpose[T Real](l kernels.Level, dst []T, ds int, src []T, ss, rows, columns int) {
+	switch dst := any(dst).(type) {
+	case []float64:
+		kernels.Transpose64(l, dst, ds, any(src).([]float64), ss, rows, columns)
+	case []float32:
+		kernels.Transpose32(l, dst, ds, any(src).([]float32), ss, rows, columns)
+	}
+}

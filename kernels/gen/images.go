@@ -1,0 +1,224 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// emitImages writes the kernels of convolutions and poolings of images.
+func emitImages() {
+	for _, m := range machines {
+		rows, vectors := m.tileSize()
+		for r := 1; r <= rows; r++ {
+			for v := 1; v <= vectors; v++ {
+				m.tile(r, v, true)
+			}
+		}
+		for r := 1; r <= weighedRows; r++ {
+			for v := 1; v <= weighedVectors; v++ {
+				m.weighed(r, v)
+			}
+		}
+		if m.wide {
+			m.nonzero()
+			m.largestOfFour()
+		}
+	}
+}
+
+// The sizes of the largest sum of weighed rows: with 12 sums the latency of their additions is hidden.
+const (
+	weighedRows    = 3
+	weighedVectors = 4
+)
+
+// weighed adds weighed rows to those of dst: dst[i*ds + j] += sum over p < n of w[p] x[offs[p] + i*xs + j] for rows i and vectors j.
+// Strides are in bytes, offs in elements.
+func (m machine) weighed(rows, vectors int) {
+	t := m.goType()
+	TEXT(fmt.Sprintf("weighed%dx%d%s", rows, vectors, m.suffix()), noSplit, fmt.Sprintf("func(n int, w *%s, offs *int, x *%s, xs int, dst *%s, ds int)", t, t, t))
+	Pragma("noescape")
+	n, w, offs := Load(Param("n"), GP64()), Load(Param("w"), GP64()), Load(Param("offs"), GP64())
+	dst, ds, xs := Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), Load(Param("xs"), GP64())
+	x := []reg.Register{Load(Param("x"), GP64())}
+	acc := make([][]vec, rows)
+	each := func(do func(v vec, at operand.Mem)) {
+		to := GP64()
+		MOVQ(dst, to)
+		for i := range acc {
+			for j, v := range acc[i] {
+				do(v, operand.Mem{Base: to, Disp: j * m.bytes()})
+			}
+			ADDQ(ds, to)
+		}
+	}
+	for i := range acc {
+		acc[i] = make([]vec, vectors)
+		for j := range acc[i] {
+			acc[i][j] = m.new()
+		}
+		if i > 0 {
+			x = append(x, GP64())
+			LEAQ(operand.Mem{Base: x[i-1], Index: xs, Scale: 1}, x[i])
+		}
+	}
+	each(func(v vec, at operand.Mem) { m.do("loadu", at, v) })
+	Label("loop")
+	weight, off := m.new(), GP64()
+	m.do("broadcast", operand.Mem{Base: w}, weight)
+	MOVQ(operand.Mem{Base: offs}, off)
+	for i := range acc {
+		for j, v := range acc[i] {
+			m.do("fma231", operand.Mem{Base: x[i], Index: off, Scale: uint8(m.size()), Disp: j * m.bytes()}, weight, v)
+		}
+	}
+	ADDQ(operand.U8(uint8(m.size())), w)
+	ADDQ(operand.U8(8), offs)
+	DECQ(n)
+	JNZ(operand.LabelRef("loop"))
+	each(func(v vec, at operand.Mem) { m.do("loadu", v, at) })
+	VZEROUPPER()
+	RET()
+}
+
+// nonzero writes the elements of x that are not 0 to w, and those of at in the same places to where, and returns their number; n is a
+// multiple of the lanes of a vector, as many as are written behind the last.
+func (m machine) nonzero() {
+	t := m.goType()
+	TEXT("nonzero"+m.suffix(), noSplit, fmt.Sprintf("func(n int, x *%s, at *int, w *%s, where *int) int", t, t))
+	Pragma("noescape")
+	n, x, at := Load(Param("n"), GP64()), Load(Param("x"), GP64()), Load(Param("at"), GP64())
+	w, where := Load(Param("w"), GP64()), Load(Param("where"), GP64())
+	zero, v, places, found, some := m.new(), m.new(), ZMM(), K(), K()
+	count, all := GP64(), GP64()
+	m.zero(zero)
+	XORQ(all, all)
+	Label("loop")
+	m.do("loadu", operand.Mem{Base: x}, v)
+	m.do("cmp", operand.U8(4), zero, v, found)
+	m.do("compress", v, found, v)
+	m.do("loadu", v, operand.Mem{Base: w})
+	for half := 0; half < m.lanes(); half += 8 {
+		KSHIFTRW(operand.U8(uint8(half)), found, some)
+		VMOVDQU64(operand.Mem{Base: at, Disp: 8 * half}, places)
+		VPCOMPRESSQ_Z(places, some, places)
+		VMOVDQU64(places, operand.Mem{Base: where})
+		KMOVB(some, count.As32())
+		POPCNTQ(count, count)
+		ADDQ(count, all)
+		LEAQ(operand.Mem{Base: where, Index: count, Scale: 8}, where)
+		LEAQ(operand.Mem{Base: w, Index: count, Scale: uint8(m.size())}, w)
+	}
+	ADDQ(operand.U8(64), x)
+	ADDQ(operand.U32(uint32(8*m.lanes())), at)
+	SUBQ(operand.U32(uint32(m.lanes())), n)
+	JNZ(operand.LabelRef("loop"))
+	Store(all, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// largestOfFour writes where the largest elements of n windows of 2 x 2 are, side by side in the rows top and bottom: first is where the
+// first begins in a plane of rows of width elements. The first of equal ones counts, and a NaN before all others.
+func (m machine) largestOfFour() {
+	t := m.goType()
+	TEXT("largestOfFour"+m.suffix(), noSplit, fmt.Sprintf("func(n int, top, bottom *%s, first, width int, at *int64)", t))
+	Pragma("noescape")
+	n, top, bottom, at := Load(Param("n"), GP64()), Load(Param("top"), GP64()), Load(Param("bottom"), GP64()), Load(Param("at"), GP64())
+	even, odd, one, place, width := ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+	numbers := GLOBL(fmt.Sprintf("even%d", m.size()), 8|16) // RODATA|NOPTR
+	for i := range m.lanes() {
+		if m.double {
+			DATA(8*i, operand.U64(2*uint64(i)))
+		} else {
+			DATA(4*i, operand.U32(2*uint32(i)))
+		}
+	}
+	all := func(x reg.Register, v vec) {
+		if m.double {
+			VPBROADCASTQ(x, v)
+		} else {
+			VPBROADCASTD(x.(reg.GP).As32(), v)
+		}
+	}
+	x := GP64()
+	VMOVDQU64(numbers, even)
+	MOVQ(operand.U32(1), x)
+	all(x, one)
+	m.do("iadd", one, even, odd)
+	all(Load(Param("first"), x), place)
+	m.do("iadd", even, place, place)
+	all(Load(Param("width"), x), width)
+	toFourth, step := ZMM(), ZMM()
+	m.do("iadd", one, width, toFourth)
+	MOVQ(operand.U32(uint32(2*m.lanes())), x)
+	all(x, step)
+	lanes := operand.U32(uint32(m.lanes()))
+	Label("loop")
+	CMPQ(n, lanes)
+	JLT(operand.LabelRef("rest"))
+	windows := func(load func(half int, at operand.Mem, v vec), store func(half int, v vec)) {
+		var u [4]vec
+		for i, row := range []reg.Register{top, bottom} {
+			left, right := m.new(), m.new()
+			load(0, operand.Mem{Base: row}, left)
+			load(1, operand.Mem{Base: row, Disp: 64}, right)
+			for j, pick := range []vec{even, odd} {
+				u[2*i+j] = m.new()
+				VMOVDQA64(pick, u[2*i+j])
+				m.do("permute2", right, left, u[2*i+j])
+			}
+		}
+		where := ZMM()
+		VMOVDQA64(place, where)
+		for i, by := range []vec{one, width, toFourth} {
+			greater, found := K(), K()
+			m.do("cmp", operand.U8(0x16), u[0], u[i+1], greater)   // not less or equal
+			m.do("cmp", operand.U8(7), u[0], u[0], greater, found) // and no NaN before
+			m.do("move", u[i+1], found, u[0])
+			m.do("iadd", by, place, found, where)
+		}
+		if m.double {
+			store(0, where)
+			return
+		}
+		wide := ZMM()
+		VPMOVSXDQ(where.AsY(), wide)
+		store(0, wide)
+		VEXTRACTI64X4(operand.U8(1), where, where.AsY())
+		VPMOVSXDQ(where.AsY(), wide)
+		store(1, wide)
+	}
+	windows(func(_ int, at operand.Mem, v vec) { m.do("loadu", at, v) }, func(half int, v vec) { VMOVDQU64(v, operand.Mem{Base: at, Disp: 64 * half}) })
+	m.do("iadd", step, place, place)
+	ADDQ(operand.U32(128), top)
+	ADDQ(operand.U32(128), bottom)
+	ADDQ(operand.U32(uint32(8*m.lanes())), at)
+	SUBQ(lanes, n)
+	JMP(operand.LabelRef("loop"))
+	Label("rest")
+	TESTQ(n, n)
+	JLE(operand.LabelRef("end"))
+	MOVQ(operand.I32(-1), x)
+	twice := GP64()
+	LEAQ(operand.Mem{Base: n, Index: n, Scale: 1}, twice)
+	halves := func(n reg.Register, lanes int) (k [2]mask) {
+		t := GP64()
+		BZHIQ(n, x, t)
+		for half := range k {
+			k[half] = K()
+			KMOVW(t.As32(), k[half])
+			SHRQ(operand.U8(uint8(lanes)), t)
+		}
+		return k
+	}
+	elements, places := halves(twice, m.lanes()), halves(n, 8)
+	windows(func(half int, at operand.Mem, v vec) { m.do("loadz", at, elements[half], v) },
+		func(half int, v vec) { VMOVDQU64(v, places[half], operand.Mem{Base: at, Disp: 64 * half}) })
+	Label("end")
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,72 @@
+package kernels
+
+import "unsafe"
+
+// slidingTile is a tile for which row p of B begins at b[rows[p]].
+type slidingTile[T float] = func(k int, a *T, ars, acs int, b *T, rows *int, c *T, cs int, alpha *T, keep, mask int)
+
+// weighed adds n weighed rows of x, from x[offs[p]] on, to rows of dst; strides are in bytes.
+type weighed[T float] = func(n int, w *T, offs *int, x *T, xs int, dst *T, ds int)
+
+// imageKernels are the kernels of images of one level.
+type imageKernels[T float] struct {
+	rows, vectors, lanes int                  // of the largest sliding tile, and of a vector
+	slide                [8][3]slidingTile[T] // by [rows-1][vectors-1]
+	weighed              [3][4]weighed[T]     // likewise
+
+	// Those of AVX-512; nil: a loop in Go.
+	nonzero       func(n int, x *T, at *int, w *T, where *int) int
+	largestOfFour func(n int, top, bottom *T, first, width int, at *int64)
+}
+
+// Room is the number of elements behind rows that Slide64, WeighedRows64, Nonzero64 and their likes may read and write, because they take whole
+// vectors.
+const Room = 15
+
+// Slide64 computes C = A*B for an m by k matrix A with rows of lda elements and rows of B that may overlap: row p is b[rows[p]:][:n].
+// So filters slide over the planes of an image. Rows of C, of ldc elements, and of B have room: see Room.
+func Slide64(l Level, m, n, k int, a []float64, lda int, b []float64, rows []int, c []float64, ldc int) {
+	slide(images64[min(l, available())], &unit64, m, n, k, a, lda, b, rows, c, ldc)
+}
+
+// Slide32 is Slide64 for float32.
+func Slide32(l Level, m, n, k int, a []float32, lda int, b []float32, rows []int, c []float32, ldc int) {
+	slide(images32[min(l, available())], &unit32, m, n, k, a, lda, b, rows, c, ldc)
+}
+
+// Factors of products that assembly reads.
+var (
+	unit64 float64 = 1
+	unit32 float32 = 1
+)
+
+func slide[T float](t *imageKernels[T], unit *T, m, n, k int, a []T, lda int, b []T, rows []int, c []T, ldc int) {
+	if m == 0 || n == 0 || k == 0 {
+		return
+	}
+	if t == nil {
+		slideLoops(m, n, k, a, lda, b, rows, c, ldc)
+		return
+	}
+	size := int(unsafe.Sizeof(*unit))
+	for j := 0; j < n; {
+		vectors := min(t.vectors, (n-j+t.lanes-1)/t.lanes)
+		for i := 0; i < m; i += t.rows {
+			f := t.slide[min(t.rows, m-i)-1][vectors-1]
+			f(k, &a[i*lda], lda*size, size, &b[j], &rows[0], &c[i*ldc+j], ldc*size, unit, 0, 1<<t.lanes-1)
+		}
+		j += vectors * t.lanes
+	}
+}
+
+func slideLoops[T float](m, n, k int, a []T, lda int, b []T, rows []int, c []T, ldc int) {
+	for i := range m {
+		row := c[i*ldc:][:n]
+		clear(row)
+		for p, w := range a[i*lda:][:k] {
+			for j, v := range b[rows[p]:][:n] {
+				row[j] += w * v
+			}
+		}
+	}
+}

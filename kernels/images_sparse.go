@@ -1,0 +1,68 @@
+package kernels
+
+import "unsafe"
+
+// Nonzero64 writes the elements of x that are not 0 to w, and those of at in the same places to where, and returns their number. w and
+// where have room for all elements, and Room.
+func Nonzero64(l Level, x []float64, at []int, w []float64, where []int) int {
+	return nonzero(images64[min(l, available())], x, at, w, where)
+}
+
+// Nonzero32 is Nonzero64 for float32.
+func Nonzero32(l Level, x []float32, at []int, w []float32, where []int) int {
+	return nonzero(images32[min(l, available())], x, at, w, where)
+}
+
+func nonzero[T float](t *imageKernels[T], x []T, at []int, w []T, where []int) int {
+	n, done := 0, 0
+	if t != nil && t.nonzero != nil && len(x) >= t.lanes {
+		done = len(x) / t.lanes * t.lanes
+		n = t.nonzero(done, &x[0], &at[0], &w[0], &where[0])
+	}
+	for i := done; i < len(x); i++ {
+		w[n], where[n] = x[i], at[i]
+		n += bit(x[i] != 0)
+	}
+	return n
+}
+
+// WeighedRows64 adds weighed rows of n elements to rows of dst: dst[i*ds+j] += sum over p of w[p] x[offs[p]+i*xs+j] for i < rows, each
+// sum in the order of p. Rows of x and of dst have room, see Room: what lies behind rows of x may be added up behind those of dst.
+func WeighedRows64(l Level, rows, n int, w []float64, offs []int, x []float64, xs int, dst []float64, ds int) {
+	weighedRows(images64[min(l, available())], rows, n, w, offs, x, xs, dst, ds)
+}
+
+// WeighedRows32 is WeighedRows64 for float32.
+func WeighedRows32(l Level, rows, n int, w []float32, offs []int, x []float32, xs int, dst []float32, ds int) {
+	weighedRows(images32[min(l, available())], rows, n, w, offs, x, xs, dst, ds)
+}
+
+func weighedRows[T float](t *imageKernels[T], rows, n int, w []T, offs []int, x []T, xs int, dst []T, ds int) {
+	if len(w) == 0 || n == 0 {
+		return
+	}
+	if t == nil {
+		weighedLoops(rows, n, w, offs, x, xs, dst, ds)
+		return
+	}
+	size, vectors := int(unsafe.Sizeof(w[0])), (n+t.lanes-1)/t.lanes
+	calls := (vectors + len(t.weighed[0]) - 1) / len(t.weighed[0])
+	for i := 0; i < rows; i += len(t.weighed) {
+		for k := range calls { // vectors as evenly as they go
+			from, to := k*vectors/calls, (k+1)*vectors/calls
+			f := t.weighed[min(len(t.weighed), rows-i)-1][to-from-1]
+			f(len(w), &w[0], &offs[0], &x[i*xs+from*t.lanes], xs*size, &dst[i*ds+from*t.lanes], ds*size)
+		}
+	}
+}
+
+func weighedLoops[T float](rows, n int, w []T, offs []int, x []T, xs int, dst []T, ds int) {
+	for i := range rows {
+		to := dst[i*ds:][:n]
+		for p, v := range w {
+			for j, u := range x[offs[p]+i*xs:][:n] {
+				to[j] += v * u
+			}
+		}
+	}
+}

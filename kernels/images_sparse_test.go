@@ -1,0 +1,97 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+)
+
+func TestNonzero64(t *testing.T) { nonzeroAll(t, Nonzero64) }
+func TestNonzero32(t *testing.T) { nonzeroAll(t, Nonzero32) }
+
+func nonzeroAll[T float](t *testing.T, f func(l Level, x []T, at []int, w []T, where []int) int) {
+	for _, l := range Levels() {
+		r := rand.New(rand.NewSource(10))
+		for n := range 100 {
+			x, at, w, where := normal[T](r, n), r.Perm(n), make([]T, n+Room), make([]int, n+Room)
+			for i := range x {
+				if x[i] = x[i] * T(r.Intn(2)); i%19 == 5 {
+					x[i] = T(math.NaN())
+				}
+			}
+			found, k := f(l, x, at, w, where), 0
+			for i, v := range x {
+				if v == 0 {
+					continue
+				}
+				if k >= found || !same(w[k], v) || where[k] != at[i] {
+					t.Fatalf("%v %v: %v at %v, number %d", l, x, w[:found], where[:found], k)
+				}
+				k++
+			}
+			if k != found {
+				t.Fatalf("%v %v: found %d, want %d", l, x, found, k)
+			}
+		}
+	}
+}
+
+func TestWeighedRows64(t *testing.T) { weighedAll(t, WeighedRows64, 1e-14) }
+func TestWeighedRows32(t *testing.T) { weighedAll(t, WeighedRows32, 1e-5) }
+
+func weighedAll[T float](t *testing.T, f func(l Level, rows, n int, w []T, offs []int, x []T, xs int, dst []T, ds int), tolerance float64) {
+	for _, l := range Levels() {
+		r := rand.New(rand.NewSource(7))
+		for range points(200) {
+			rows, n, count := r.Intn(8), r.Intn(150), r.Intn(30)
+			xs, ds := r.Intn(200), n+Room
+			w, x, dst, offs := normal[T](r, count), normal[T](r, 300+rows*xs+n+Room), normal[T](r, rows*ds), make([]int, count)
+			for p := range offs {
+				offs[p] = r.Intn(300)
+			}
+			got := append([]T(nil), dst...)
+			f(l, rows, n, w, offs, x, xs, got, ds)
+			for i := range rows {
+				for j := range n {
+					want := float64(dst[i*ds+j])
+					scale := math.Abs(want)
+					for p, v := range w {
+						u := float64(v) * float64(x[offs[p]+i*xs+j])
+						want, scale = want+u, scale+math.Abs(u)
+					}
+					if e := math.Abs(float64(got[i*ds+j]) - want); !(e <= tolerance*scale) {
+						t.Fatalf("%v %d rows of %d, %d weighed: (%d, %d) = %v, want %v", l, rows, n, count, i, j, got[i*ds+j], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkWeighedRows adds 64 rows of 3 x 96 numbers of an image of 18 x 18 x 32.
+func BenchmarkWeighedRows(b *testing.B) {
+	r := rand.New(rand.NewSource(9))
+	w, x, dst, offs := normal[float64](r, 64), normal[float64](r, 18*18*32+Room), make([]float64, 3*112), make([]int, 64)
+	for p := range offs {
+		offs[p] = (r.Intn(16)*18 + r.Intn(16)) * 32
+	}
+	w32, x32, dst32 := normal[float32](r, len(w)), normal[float32](r, len(x)), make([]float32, len(dst))
+	rate := func(b *testing.B) {
+		b.ReportMetric(2*64*288*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+	}
+	for _, l := range Levels()[1:] {
+		b.Run(fmt.Sprintf("float64/%v", l), func(b *testing.B) {
+			for b.Loop() {
+				WeighedRows64(l, 3, 96, w, offs, x, 18*32, dst, 112)
+			}
+			rate(b)
+		})
+		b.Run(fmt.Sprintf("float32/%v", l), func(b *testing.B) {
+			for b.Loop() {
+				WeighedRows32(l, 3, 96, w32, offs, x32, 18*32, dst32, 112)
+			}
+			rate(b)
+		})
+	}
+}
