@@ -2,6 +2,8 @@ package autodiff
 
 import (
 	"fmt"
+	"math"
+	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
@@ -87,16 +89,18 @@ func runTakeAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	outer, inner, k := around(c.Shape, c.Attr[0])
 	n := c.InShape[0][c.Attr[0]]
 	if inner == 1 {
-		for o := range outer {
-			x := in[0][o*n : (o+1)*n]
-			for p, i := range c.Ints[1][o*k : (o+1)*k] {
-				if uint64(i) >= uint64(n) {
-					return outside(c, i, o*k+p, n)
+		return eachAlong(c, outer, k, n, func() func(o int) int {
+			return func(o int) int {
+				x := in[0][o*n : (o+1)*n]
+				for p, i := range c.Ints[1][o*k : (o+1)*k] {
+					if uint64(i) >= uint64(n) {
+						return p
+					}
+					out[o*k+p] = x[i]
 				}
-				out[o*k+p] = x[i]
+				return k
 			}
-		}
-		return nil
+		})
 	}
 	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*k+p)*inner+j] = in[0][(o*n+i)*inner+j] })
 }
@@ -104,20 +108,56 @@ func runTakeAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 func runScatterAlong[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	outer, inner, n := around(c.Shape, c.Attr[0])
 	k := c.InShape[0][c.Attr[0]]
-	clear(out)
 	if inner == 1 {
-		for o := range outer {
-			y := out[o*n : (o+1)*n]
-			for p, i := range c.Ints[1][o*k : (o+1)*k] {
-				if uint64(i) >= uint64(n) {
-					return outside(c, i, o*k+p, n)
+		return eachAlong(c, outer, k, n, func() func(o int) int {
+			return func(o int) int {
+				y := out[o*n : (o+1)*n]
+				clear(y)
+				for p, i := range c.Ints[1][o*k : (o+1)*k] {
+					if uint64(i) >= uint64(n) {
+						return p
+					}
+					y[i] += in[0][o*k+p]
 				}
-				y[i] += in[0][o*k+p]
+				return k
+			}
+		})
+	}
+	clear(out)
+	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*n+i)*inner+j] += in[0][(o*k+p)*inner+j] })
+}
+
+// alongRows is what eachAlong keeps between runs.
+type alongRows struct {
+	f   func(hand, from, to int)
+	bad atomic.Int64 // the first position of an index that is outside
+}
+
+// eachAlong calls a function for 0..outer-1, rows of k indices, on several goroutines, and says which index is not in 0..n-1. The function
+// returns the position of the first such in its row; k: there is none. make makes it, once.
+func eachAlong(c *cpu.Call, outer, k, n int, make func() func(o int) int) error {
+	s := cpu.Scratch(c, func() *alongRows {
+		s, row := &alongRows{}, make()
+		s.f = func(_, from, to int) {
+			for o := from; o < to; o++ {
+				if p := row(o); p < k {
+					for at := int64(o*k + p); ; {
+						if old := s.bad.Load(); at >= old || s.bad.CompareAndSwap(old, at) {
+							return
+						}
+					}
+				}
 			}
 		}
-		return nil
+		return s
+	})
+	s.bad.Store(math.MaxInt64)
+	const multiplications = 8 // that take as long as an index
+	c.EachRow(outer, multiplications*outer*max(k, n/4), s.f)
+	if p := s.bad.Load(); p < math.MaxInt64 {
+		return outside(c, c.Ints[1][p], int(p), n)
 	}
-	return rowwise(c, outer, inner, k, n, func(o, j, p, i int) { out[(o*n+i)*inner+j] += in[0][(o*k+p)*inner+j] })
+	return nil
 }
 
 // rowwise calls f with the indices (o, j) outside the axis, the position p and the index i in 0..n-1
