@@ -260,7 +260,7 @@ func weighed3x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *
 func nonzeroF64AVX512(n int, x *float64, at *int, w *float64, where *int) int
 
 //go:noescape
-func largestOfFourF64AVX512(n int, top *float64, bottom *float64, first int, width int, at *int64)
+func largestOfFourF64AVX512(rows int, n int, x *float64, down int, width int, at *int64)
 
 //go:noescape
 func slide1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
@@ -374,4 +374,4 @@ func weighed3x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *
 func nonzeroF32AVX512(n int, x *float32, at *int, w *float32, where *int) int
 
 //go:noescape
-func largestOfFourF32AVX512(n int, top *float32, bottom *float32, first int, width int, at *int64)
+func largestOfFourF32AVX512(rows int, n int, x *float32, down int, width int, at *int64)

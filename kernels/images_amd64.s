@@ -6464,105 +6464,119 @@ loop:
 	VZEROUPPER
 	RET
 
-// func largestOfFourF64AVX512(n int, top *float64, bottom *float64, first int, width int, at *int64)
+// func largestOfFourF64AVX512(rows int, n int, x *float64, down int, width int, at *int64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·largestOfFourF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ         n+0(FP), AX
-	MOVQ         top+8(FP), CX
-	MOVQ         bottom+16(FP), DX
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+16(FP), DX
 	MOVQ         at+40(FP), BX
 	VMOVDQU64    even8<>+0(SB), Z0
 	MOVQ         $0x00000001, SI
 	VPBROADCASTQ SI, Z2
 	VPADDQ       Z2, Z0, Z1
-	MOVQ         first+24(FP), SI
-	VPBROADCASTQ SI, Z3
-	VPADDQ       Z0, Z3, Z3
-	MOVQ         width+32(FP), SI
-	VPBROADCASTQ SI, Z4
-	VPADDQ       Z2, Z4, Z5
+	VMOVDQA64    Z0, Z3
+	MOVQ         down+24(FP), DI
+	VPBROADCASTQ DI, Z4
+	MOVQ         width+32(FP), R8
+	VPBROADCASTQ R8, Z5
+	VPADDQ       Z2, Z5, Z6
 	MOVQ         $0x00000010, SI
-	VPBROADCASTQ SI, Z6
+	VPBROADCASTQ SI, Z7
+	IMUL3Q       $0x08, DI, DI
+	IMUL3Q       $0x08, R8, R8
+	MOVQ         CX, SI
+	ANDQ         $+7, SI
+	MOVQ         $-1, R9
+	BZHIQ        SI, R9, R9
+	KMOVW        R9, K1
+	SHRQ         $0x08, R9
+	KMOVW        R9, K2
+	SHRQ         $0x08, R9
+	ADDQ         SI, SI
+	MOVQ         $-1, R9
+	BZHIQ        SI, R9, R9
+	KMOVW        R9, K2
+	SHRQ         $0x08, R9
+	KMOVW        R9, K3
+	SHRQ         $0x08, R9
+
+row:
+	MOVQ      DX, SI
+	MOVQ      CX, R9
+	VMOVDQA64 Z3, Z8
 
 loop:
-	CMPQ      AX, $0x00000008
+	CMPQ      R9, $0x00000008
 	JLT       rest
-	VMOVUPD   (CX), Z7
-	VMOVUPD   64(CX), Z8
-	VMOVDQA64 Z0, Z9
-	VPERMI2PD Z8, Z7, Z9
-	VMOVDQA64 Z1, Z10
-	VPERMI2PD Z8, Z7, Z10
-	VMOVUPD   (DX), Z7
-	VMOVUPD   64(DX), Z8
+	VMOVUPD   (SI), Z9
+	VMOVUPD   64(SI), Z10
 	VMOVDQA64 Z0, Z11
-	VPERMI2PD Z8, Z7, Z11
+	VPERMI2PD Z10, Z9, Z11
 	VMOVDQA64 Z1, Z12
-	VPERMI2PD Z8, Z7, Z12
-	VMOVDQA64 Z3, Z7
-	VCMPPD    $0x16, Z9, Z10, K1
-	VCMPPD    $0x07, Z9, Z9, K1, K1
-	VMOVAPD   Z10, K1, Z9
-	VPADDQ    Z2, Z3, K1, Z7
-	VCMPPD    $0x16, Z9, Z11, K1
-	VCMPPD    $0x07, Z9, Z9, K1, K1
-	VMOVAPD   Z11, K1, Z9
-	VPADDQ    Z4, Z3, K1, Z7
-	VCMPPD    $0x16, Z9, Z12, K1
-	VCMPPD    $0x07, Z9, Z9, K1, K1
-	VMOVAPD   Z12, K1, Z9
-	VPADDQ    Z5, Z3, K1, Z7
-	VMOVDQU64 Z7, (BX)
-	VPADDQ    Z6, Z3, Z3
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000080, DX
+	VPERMI2PD Z10, Z9, Z12
+	VMOVUPD   (SI)(R8*1), Z9
+	VMOVUPD   64(SI)(R8*1), Z10
+	VMOVDQA64 Z0, Z13
+	VPERMI2PD Z10, Z9, Z13
+	VMOVDQA64 Z1, Z14
+	VPERMI2PD Z10, Z9, Z14
+	VMOVDQA64 Z8, Z9
+	VCMPPD    $0x16, Z11, Z12, K4
+	VCMPPD    $0x07, Z11, Z11, K4, K4
+	VMOVAPD   Z12, K4, Z11
+	VPADDQ    Z2, Z8, K4, Z9
+	VCMPPD    $0x16, Z11, Z13, K4
+	VCMPPD    $0x07, Z11, Z11, K4, K4
+	VMOVAPD   Z13, K4, Z11
+	VPADDQ    Z5, Z8, K4, Z9
+	VCMPPD    $0x16, Z11, Z14, K4
+	VCMPPD    $0x07, Z11, Z11, K4, K4
+	VMOVAPD   Z14, K4, Z11
+	VPADDQ    Z6, Z8, K4, Z9
+	VMOVDQU64 Z9, (BX)
+	VPADDQ    Z7, Z8, Z8
+	ADDQ      $0x00000080, SI
 	ADDQ      $0x00000040, BX
-	SUBQ      $0x00000008, AX
+	SUBQ      $0x00000008, R9
 	JMP       loop
 
 rest:
-	TESTQ     AX, AX
-	JLE       end
-	MOVQ      $-1, SI
-	LEAQ      (AX)(AX*1), DI
-	BZHIQ     DI, SI, DI
-	KMOVW     DI, K1
-	SHRQ      $0x08, DI
-	KMOVW     DI, K2
-	SHRQ      $0x08, DI
-	BZHIQ     AX, SI, AX
-	KMOVW     AX, K3
-	SHRQ      $0x08, AX
-	KMOVW     AX, K4
-	SHRQ      $0x08, AX
-	VMOVUPD.Z (CX), K1, Z6
-	VMOVUPD.Z 64(CX), K2, Z7
-	VMOVDQA64 Z0, Z8
-	VPERMI2PD Z7, Z6, Z8
-	VMOVDQA64 Z1, Z9
-	VPERMI2PD Z7, Z6, Z9
-	VMOVUPD.Z (DX), K1, Z6
-	VMOVUPD.Z 64(DX), K2, Z7
-	VMOVDQA64 Z0, Z0
-	VPERMI2PD Z7, Z6, Z0
-	VMOVDQA64 Z1, Z1
-	VPERMI2PD Z7, Z6, Z1
-	VMOVDQA64 Z3, Z6
-	VCMPPD    $0x16, Z8, Z9, K1
-	VCMPPD    $0x07, Z8, Z8, K1, K1
-	VMOVAPD   Z9, K1, Z8
-	VPADDQ    Z2, Z3, K1, Z6
-	VCMPPD    $0x16, Z8, Z0, K1
-	VCMPPD    $0x07, Z8, Z8, K1, K1
-	VMOVAPD   Z0, K1, Z8
-	VPADDQ    Z4, Z3, K1, Z6
-	VCMPPD    $0x16, Z8, Z1, K1
-	VCMPPD    $0x07, Z8, Z8, K1, K1
-	VMOVAPD   Z1, K1, Z8
-	VPADDQ    Z5, Z3, K1, Z6
-	VMOVDQU64 Z6, K3, (BX)
+	TESTQ     R9, R9
+	JZ        next
+	VMOVUPD.Z (SI), K2, Z9
+	VMOVUPD.Z 64(SI), K3, Z10
+	VMOVDQA64 Z0, Z11
+	VPERMI2PD Z10, Z9, Z11
+	VMOVDQA64 Z1, Z12
+	VPERMI2PD Z10, Z9, Z12
+	VMOVUPD.Z (SI)(R8*1), K2, Z9
+	VMOVUPD.Z 64(SI)(R8*1), K3, Z10
+	VMOVDQA64 Z0, Z13
+	VPERMI2PD Z10, Z9, Z13
+	VMOVDQA64 Z1, Z14
+	VPERMI2PD Z10, Z9, Z14
+	VMOVDQA64 Z8, Z9
+	VCMPPD    $0x16, Z11, Z12, K4
+	VCMPPD    $0x07, Z11, Z11, K4, K4
+	VMOVAPD   Z12, K4, Z11
+	VPADDQ    Z2, Z8, K4, Z9
+	VCMPPD    $0x16, Z11, Z13, K4
+	VCMPPD    $0x07, Z11, Z11, K4, K4
+	VMOVAPD   Z13, K4, Z11
+	VPADDQ    Z5, Z8, K4, Z9
+	VCMPPD    $0x16, Z11, Z14, K4
+	VCMPPD    $0x07, Z11, Z11, K4, K4
+	VMOVAPD   Z14, K4, Z11
+	VPADDQ    Z6, Z8, K4, Z9
+	VMOVDQU64 Z9, K1, (BX)
+	LEAQ      (BX)(R9*8), BX
 
-end:
+next:
+	VPADDQ Z4, Z3, Z3
+	ADDQ   DI, DX
+	DECQ   AX
+	JNZ    row
 	VZEROUPPER
 	RET
 
@@ -10043,113 +10057,127 @@ loop:
 	VZEROUPPER
 	RET
 
-// func largestOfFourF32AVX512(n int, top *float32, bottom *float32, first int, width int, at *int64)
+// func largestOfFourF32AVX512(rows int, n int, x *float32, down int, width int, at *int64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·largestOfFourF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ         n+0(FP), AX
-	MOVQ         top+8(FP), CX
-	MOVQ         bottom+16(FP), DX
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+16(FP), DX
 	MOVQ         at+40(FP), BX
 	VMOVDQU64    even4<>+0(SB), Z0
 	MOVQ         $0x00000001, SI
 	VPBROADCASTD SI, Z2
 	VPADDD       Z2, Z0, Z1
-	MOVQ         first+24(FP), SI
-	VPBROADCASTD SI, Z3
-	VPADDD       Z0, Z3, Z3
-	MOVQ         width+32(FP), SI
-	VPBROADCASTD SI, Z4
-	VPADDD       Z2, Z4, Z5
+	VMOVDQA64    Z0, Z3
+	MOVQ         down+24(FP), DI
+	VPBROADCASTD DI, Z4
+	MOVQ         width+32(FP), R8
+	VPBROADCASTD R8, Z5
+	VPADDD       Z2, Z5, Z6
 	MOVQ         $0x00000020, SI
-	VPBROADCASTD SI, Z6
+	VPBROADCASTD SI, Z7
+	IMUL3Q       $0x04, DI, DI
+	IMUL3Q       $0x04, R8, R8
+	MOVQ         CX, SI
+	ANDQ         $+15, SI
+	MOVQ         $-1, R9
+	BZHIQ        SI, R9, R9
+	KMOVW        R9, K1
+	SHRQ         $0x08, R9
+	KMOVW        R9, K2
+	SHRQ         $0x08, R9
+	ADDQ         SI, SI
+	MOVQ         $-1, R9
+	BZHIQ        SI, R9, R9
+	KMOVW        R9, K3
+	SHRQ         $0x10, R9
+	KMOVW        R9, K4
+	SHRQ         $0x10, R9
+
+row:
+	MOVQ      DX, SI
+	MOVQ      CX, R9
+	VMOVDQA64 Z3, Z8
 
 loop:
-	CMPQ          AX, $0x00000010
+	CMPQ          R9, $0x00000010
 	JLT           rest
-	VMOVUPS       (CX), Z7
-	VMOVUPS       64(CX), Z8
-	VMOVDQA64     Z0, Z9
-	VPERMI2PS     Z8, Z7, Z9
-	VMOVDQA64     Z1, Z10
-	VPERMI2PS     Z8, Z7, Z10
-	VMOVUPS       (DX), Z7
-	VMOVUPS       64(DX), Z8
+	VMOVUPS       (SI), Z9
+	VMOVUPS       64(SI), Z10
 	VMOVDQA64     Z0, Z11
-	VPERMI2PS     Z8, Z7, Z11
+	VPERMI2PS     Z10, Z9, Z11
 	VMOVDQA64     Z1, Z12
-	VPERMI2PS     Z8, Z7, Z12
-	VMOVDQA64     Z3, Z7
-	VCMPPS        $0x16, Z9, Z10, K1
-	VCMPPS        $0x07, Z9, Z9, K1, K1
-	VMOVAPS       Z10, K1, Z9
-	VPADDD        Z2, Z3, K1, Z7
-	VCMPPS        $0x16, Z9, Z11, K1
-	VCMPPS        $0x07, Z9, Z9, K1, K1
-	VMOVAPS       Z11, K1, Z9
-	VPADDD        Z4, Z3, K1, Z7
-	VCMPPS        $0x16, Z9, Z12, K1
-	VCMPPS        $0x07, Z9, Z9, K1, K1
-	VMOVAPS       Z12, K1, Z9
-	VPADDD        Z5, Z3, K1, Z7
-	VPMOVSXDQ     Y7, Z8
-	VMOVDQU64     Z8, (BX)
-	VEXTRACTI64X4 $0x01, Z7, Y7
-	VPMOVSXDQ     Y7, Z8
-	VMOVDQU64     Z8, 64(BX)
-	VPADDD        Z6, Z3, Z3
-	ADDQ          $0x00000080, CX
-	ADDQ          $0x00000080, DX
+	VPERMI2PS     Z10, Z9, Z12
+	VMOVUPS       (SI)(R8*1), Z9
+	VMOVUPS       64(SI)(R8*1), Z10
+	VMOVDQA64     Z0, Z13
+	VPERMI2PS     Z10, Z9, Z13
+	VMOVDQA64     Z1, Z14
+	VPERMI2PS     Z10, Z9, Z14
+	VMOVDQA64     Z8, Z9
+	VCMPPS        $0x16, Z11, Z12, K5
+	VCMPPS        $0x07, Z11, Z11, K5, K5
+	VMOVAPS       Z12, K5, Z11
+	VPADDD        Z2, Z8, K5, Z9
+	VCMPPS        $0x16, Z11, Z13, K5
+	VCMPPS        $0x07, Z11, Z11, K5, K5
+	VMOVAPS       Z13, K5, Z11
+	VPADDD        Z5, Z8, K5, Z9
+	VCMPPS        $0x16, Z11, Z14, K5
+	VCMPPS        $0x07, Z11, Z11, K5, K5
+	VMOVAPS       Z14, K5, Z11
+	VPADDD        Z6, Z8, K5, Z9
+	VPMOVSXDQ     Y9, Z10
+	VMOVDQU64     Z10, (BX)
+	VEXTRACTI64X4 $0x01, Z9, Y9
+	VPMOVSXDQ     Y9, Z10
+	VMOVDQU64     Z10, 64(BX)
+	VPADDD        Z7, Z8, Z8
+	ADDQ          $0x00000080, SI
 	ADDQ          $0x00000080, BX
-	SUBQ          $0x00000010, AX
+	SUBQ          $0x00000010, R9
 	JMP           loop
 
 rest:
-	TESTQ         AX, AX
-	JLE           end
-	MOVQ          $-1, SI
-	LEAQ          (AX)(AX*1), DI
-	BZHIQ         DI, SI, DI
-	KMOVW         DI, K1
-	SHRQ          $0x10, DI
-	KMOVW         DI, K2
-	SHRQ          $0x10, DI
-	BZHIQ         AX, SI, AX
-	KMOVW         AX, K3
-	SHRQ          $0x08, AX
-	KMOVW         AX, K4
-	SHRQ          $0x08, AX
-	VMOVUPS.Z     (CX), K1, Z6
-	VMOVUPS.Z     64(CX), K2, Z7
-	VMOVDQA64     Z0, Z8
-	VPERMI2PS     Z7, Z6, Z8
-	VMOVDQA64     Z1, Z9
-	VPERMI2PS     Z7, Z6, Z9
-	VMOVUPS.Z     (DX), K1, Z6
-	VMOVUPS.Z     64(DX), K2, Z7
-	VMOVDQA64     Z0, Z0
-	VPERMI2PS     Z7, Z6, Z0
-	VMOVDQA64     Z1, Z1
-	VPERMI2PS     Z7, Z6, Z1
-	VMOVDQA64     Z3, Z6
-	VCMPPS        $0x16, Z8, Z9, K1
-	VCMPPS        $0x07, Z8, Z8, K1, K1
-	VMOVAPS       Z9, K1, Z8
-	VPADDD        Z2, Z3, K1, Z6
-	VCMPPS        $0x16, Z8, Z0, K1
-	VCMPPS        $0x07, Z8, Z8, K1, K1
-	VMOVAPS       Z0, K1, Z8
-	VPADDD        Z4, Z3, K1, Z6
-	VCMPPS        $0x16, Z8, Z1, K1
-	VCMPPS        $0x07, Z8, Z8, K1, K1
-	VMOVAPS       Z1, K1, Z8
-	VPADDD        Z5, Z3, K1, Z6
-	VPMOVSXDQ     Y6, Z0
-	VMOVDQU64     Z0, K3, (BX)
-	VEXTRACTI64X4 $0x01, Z6, Y6
-	VPMOVSXDQ     Y6, Z0
-	VMOVDQU64     Z0, K4, 64(BX)
+	TESTQ         R9, R9
+	JZ            next
+	VMOVUPS.Z     (SI), K3, Z9
+	VMOVUPS.Z     64(SI), K4, Z10
+	VMOVDQA64     Z0, Z11
+	VPERMI2PS     Z10, Z9, Z11
+	VMOVDQA64     Z1, Z12
+	VPERMI2PS     Z10, Z9, Z12
+	VMOVUPS.Z     (SI)(R8*1), K3, Z9
+	VMOVUPS.Z     64(SI)(R8*1), K4, Z10
+	VMOVDQA64     Z0, Z13
+	VPERMI2PS     Z10, Z9, Z13
+	VMOVDQA64     Z1, Z14
+	VPERMI2PS     Z10, Z9, Z14
+	VMOVDQA64     Z8, Z9
+	VCMPPS        $0x16, Z11, Z12, K5
+	VCMPPS        $0x07, Z11, Z11, K5, K5
+	VMOVAPS       Z12, K5, Z11
+	VPADDD        Z2, Z8, K5, Z9
+	VCMPPS        $0x16, Z11, Z13, K5
+	VCMPPS        $0x07, Z11, Z11, K5, K5
+	VMOVAPS       Z13, K5, Z11
+	VPADDD        Z5, Z8, K5, Z9
+	VCMPPS        $0x16, Z11, Z14, K5
+	VCMPPS        $0x07, Z11, Z11, K5, K5
+	VMOVAPS       Z14, K5, Z11
+	VPADDD        Z6, Z8, K5, Z9
+	VPMOVSXDQ     Y9, Z8
+	VMOVDQU64     Z8, K1, (BX)
+	VEXTRACTI64X4 $0x01, Z9, Y9
+	VPMOVSXDQ     Y9, Z8
+	VMOVDQU64     Z8, K2, 64(BX)
+	LEAQ          (BX)(R9*8), BX
 
-end:
+next:
+	VPADDD Z4, Z3, Z3
+	ADDQ   DI, DX
+	DECQ   AX
+	JNZ    row
 	VZEROUPPER
 	RET
 

@@ -1,33 +1,38 @@
 package kernels
 
-// LargestOfFour64 writes where the largest elements of windows of 2 x 2 are, which lie side by side in the rows top and bottom of a
-// plane: first is where the first window begins, width the length of a row of the plane. The first of equal elements counts, and a NaN
+// LargestOfFour64 writes where in a plane, of rows of width elements, the largest elements of windows of 2 x 2 are. There are rows of n
+// windows side by side, from the first element on, each down elements after the one above. The first of equal elements counts, and a NaN
 // before all others.
-func LargestOfFour64(l Level, at []int64, top, bottom []float64, first, width int) {
-	largestOfFour(images64[min(l, available())], at, top, bottom, first, width)
+func LargestOfFour64(l Level, rows, n int, plane []float64, down, width int, at []int64) {
+	largestOfFour(images64[min(l, available())], rows, n, plane, down, width, at)
 }
 
 // LargestOfFour32 is LargestOfFour64 for float32.
-func LargestOfFour32(l Level, at []int64, top, bottom []float32, first, width int) {
-	largestOfFour(images32[min(l, available())], at, top, bottom, first, width)
+func LargestOfFour32(l Level, rows, n int, plane []float32, down, width int, at []int64) {
+	largestOfFour(images32[min(l, available())], rows, n, plane, down, width, at)
 }
 
-func largestOfFour[T float](t *imageKernels[T], at []int64, top, bottom []T, first, width int) {
-	if t != nil && t.largestOfFour != nil && first+2*width < 1<<31 { // float32 counts in 32 bits
-		if len(at) > 0 {
-			t.largestOfFour(len(at), &top[0], &bottom[0], first, width, &at[0])
-		}
+func largestOfFour[T float](t *imageKernels[T], rows, n int, plane []T, down, width int, at []int64) {
+	if rows == 0 || n == 0 {
 		return
 	}
-	for q := range at {
-		e := 2 * q
-		a, b, c, d := top[e], top[e+1], bottom[e], bottom[e+1]
-		if sum := a + b + c + d; sum != sum { // a NaN, or infinities
-			at[q] = int64(first + largestOfSome(e, width, a, b, c, d))
-			continue
+	if t != nil && t.largestOfFour != nil && len(plane) < 1<<31 { // float32 counts in 32 bits
+		t.largestOfFour(rows, n, &plane[0], down, width, &at[0])
+		return
+	}
+	for row := range rows {
+		first := row * down
+		top, bottom := plane[first:], plane[first+width:]
+		for q := range n {
+			e := 2 * q
+			a, b, c, d := top[e], top[e+1], bottom[e], bottom[e+1]
+			if sum := a + b + c + d; sum != sum { // a NaN, or infinities
+				at[row*n+q] = int64(first + largestOfSome(e, width, a, b, c, d))
+				continue
+			}
+			i, j := e+bit(b > a), e+bit(d > c) // without branches, which would be as good as random
+			at[row*n+q] = int64(first + i + bit(bottom[j] > top[i])*(j+width-i))
 		}
-		i, j := e+bit(b > a), e+bit(d > c) // without branches, which would be as good as random
-		at[q] = int64(first + i + bit(bottom[j] > top[i])*(j+width-i))
 	}
 }
 

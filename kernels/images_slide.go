@@ -16,7 +16,7 @@ type imageKernels[T float] struct {
 
 	// Those of AVX-512; nil: a loop in Go.
 	nonzero       func(n int, x *T, at *int, w *T, where *int) int
-	largestOfFour func(n int, top, bottom *T, first, width int, at *int64)
+	largestOfFour func(rows, n int, x *T, down, width int, at *int64)
 }
 
 // Room is the number of elements behind rows that Slide64, WeighedRows64, Nonzero64 and their likes may read and write, because they take whole

@@ -121,14 +121,14 @@ func (m machine) nonzero() {
 	RET()
 }
 
-// largestOfFour writes where the largest elements of n windows of 2 x 2 are, side by side in the rows top and bottom: first is where the
-// first begins in a plane of rows of width elements. The first of equal ones counts, and a NaN before all others.
+// largestOfFour writes where the largest elements of windows of 2 x 2 in a plane are: rows of n windows side by side, of which each begins
+// down elements after the one above; width is that of a row of the plane. The first of equal ones counts, and a NaN before all others.
 func (m machine) largestOfFour() {
 	t := m.goType()
-	TEXT("largestOfFour"+m.suffix(), noSplit, fmt.Sprintf("func(n int, top, bottom *%s, first, width int, at *int64)", t))
+	TEXT("largestOfFour"+m.suffix(), noSplit, fmt.Sprintf("func(rows, n int, x *%s, down, width int, at *int64)", t))
 	Pragma("noescape")
-	n, top, bottom, at := Load(Param("n"), GP64()), Load(Param("top"), GP64()), Load(Param("bottom"), GP64()), Load(Param("at"), GP64())
-	even, odd, one, place, width := ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+	rows, n, x, at := Load(Param("rows"), GP64()), Load(Param("n"), GP64()), Load(Param("x"), GP64()), Load(Param("at"), GP64())
+	even, odd, one, row, down, width := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
 	numbers := GLOBL(fmt.Sprintf("even%d", m.size()), 8|16) // RODATA|NOPTR
 	for i := range m.lanes() {
 		if m.double {
@@ -144,32 +144,55 @@ func (m machine) largestOfFour() {
 			VPBROADCASTD(x.(reg.GP).As32(), v)
 		}
 	}
-	x := GP64()
+	t0, downBytes, widthBytes := GP64(), GP64(), GP64()
 	VMOVDQU64(numbers, even)
-	MOVQ(operand.U32(1), x)
-	all(x, one)
+	MOVQ(operand.U32(1), t0)
+	all(t0, one)
 	m.do("iadd", one, even, odd)
-	all(Load(Param("first"), x), place)
-	m.do("iadd", even, place, place)
-	all(Load(Param("width"), x), width)
+	VMOVDQA64(even, row)
+	all(Load(Param("down"), downBytes), down)
+	all(Load(Param("width"), widthBytes), width)
 	toFourth, step := ZMM(), ZMM()
 	m.do("iadd", one, width, toFourth)
-	MOVQ(operand.U32(uint32(2*m.lanes())), x)
-	all(x, step)
-	lanes := operand.U32(uint32(m.lanes()))
-	Label("loop")
-	CMPQ(n, lanes)
-	JLT(operand.LabelRef("rest"))
+	MOVQ(operand.U32(uint32(2*m.lanes())), t0)
+	all(t0, step)
+	IMUL3Q(operand.U8(uint8(m.size())), downBytes, downBytes)
+	IMUL3Q(operand.U8(uint8(m.size())), widthBytes, widthBytes)
+
+	// The masks of the windows after the last whole vector.
+	some, bits := GP64(), GP64()
+	halves := func(n reg.Register, lanes int) (k [2]mask) {
+		MOVQ(operand.I32(-1), bits)
+		BZHIQ(n, bits, bits)
+		for half := range k {
+			k[half] = K()
+			KMOVW(bits.As32(), k[half])
+			SHRQ(operand.U8(uint8(lanes)), bits)
+		}
+		return k
+	}
+	MOVQ(n, some)
+	ANDQ(operand.I32(int32(m.lanes()-1)), some)
+	places := halves(some, 8)
+	ADDQ(some, some)
+	elements := halves(some, m.lanes())
+
+	top, left, place := GP64(), GP64(), ZMM()
 	windows := func(load func(half int, at operand.Mem, v vec), store func(half int, v vec)) {
 		var u [4]vec
-		for i, row := range []reg.Register{top, bottom} {
-			left, right := m.new(), m.new()
-			load(0, operand.Mem{Base: row}, left)
-			load(1, operand.Mem{Base: row, Disp: 64}, right)
+		for i := range 2 {
+			l, r := m.new(), m.new()
+			for half, v := range []vec{l, r} {
+				at := operand.Mem{Base: top, Disp: 64 * half}
+				if i == 1 {
+					at.Index, at.Scale = widthBytes, 1
+				}
+				load(half, at, v)
+			}
 			for j, pick := range []vec{even, odd} {
 				u[2*i+j] = m.new()
 				VMOVDQA64(pick, u[2*i+j])
-				m.do("permute2", right, left, u[2*i+j])
+				m.do("permute2", r, l, u[2*i+j])
 			}
 		}
 		where := ZMM()
@@ -192,33 +215,30 @@ func (m machine) largestOfFour() {
 		VPMOVSXDQ(where.AsY(), wide)
 		store(1, wide)
 	}
+	Label("row")
+	MOVQ(x, top)
+	MOVQ(n, left)
+	VMOVDQA64(row, place)
+	Label("loop")
+	CMPQ(left, operand.U32(uint32(m.lanes())))
+	JLT(operand.LabelRef("rest"))
 	windows(func(_ int, at operand.Mem, v vec) { m.do("loadu", at, v) }, func(half int, v vec) { VMOVDQU64(v, operand.Mem{Base: at, Disp: 64 * half}) })
 	m.do("iadd", step, place, place)
 	ADDQ(operand.U32(128), top)
-	ADDQ(operand.U32(128), bottom)
 	ADDQ(operand.U32(uint32(8*m.lanes())), at)
-	SUBQ(lanes, n)
+	SUBQ(operand.U32(uint32(m.lanes())), left)
 	JMP(operand.LabelRef("loop"))
 	Label("rest")
-	TESTQ(n, n)
-	JLE(operand.LabelRef("end"))
-	MOVQ(operand.I32(-1), x)
-	twice := GP64()
-	LEAQ(operand.Mem{Base: n, Index: n, Scale: 1}, twice)
-	halves := func(n reg.Register, lanes int) (k [2]mask) {
-		t := GP64()
-		BZHIQ(n, x, t)
-		for half := range k {
-			k[half] = K()
-			KMOVW(t.As32(), k[half])
-			SHRQ(operand.U8(uint8(lanes)), t)
-		}
-		return k
-	}
-	elements, places := halves(twice, m.lanes()), halves(n, 8)
+	TESTQ(left, left)
+	JZ(operand.LabelRef("next"))
 	windows(func(half int, at operand.Mem, v vec) { m.do("loadz", at, elements[half], v) },
 		func(half int, v vec) { VMOVDQU64(v, places[half], operand.Mem{Base: at, Disp: 64 * half}) })
-	Label("end")
+	LEAQ(operand.Mem{Base: at, Index: left, Scale: 8}, at)
+	Label("next")
+	m.do("iadd", down, row, row)
+	ADDQ(downBytes, x)
+	DECQ(rows)
+	JNZ(operand.LabelRef("row"))
 	VZEROUPPER()
 	RET()
 }

@@ -92,38 +92,33 @@ func (v *pooling) inside() bool {
 	return v.pad == [2]int{} && v.by == [2]int{1, 1} && (v.p-1)*v.stride[0]+v.size[0] <= v.h && (v.q-1)*v.stride[1]+v.size[1] <= v.w
 }
 
-// largest finds the largest elements of windows that are inside of planes from..to-1. It has no branches that depend on the numbers,
-// which are as good as random to a processor.
+// largest finds the largest elements of windows that are inside of planes from..to-1.
 func (s *pools[T]) largest(from, to int) {
 	v := &s.v
 	four := v.size == [2]int{2, 2} && v.stride[1] == 2 // the usual windows
 	for k := from; k < to; k++ {
-		plane := s.in[k*v.h*v.w : (k+1)*v.h*v.w]
-		for p := range v.p {
-			at := s.at[(k*v.p+p)*v.q : (k*v.p+p+1)*v.q]
-			first := p * v.stride[0] * v.w
-			if four {
-				largestOfFour(s.l, at, plane[first:], plane[first+v.w:], first, v.w)
-				continue
-			}
-			for q := range at {
-				at[q] = int64(largestOf(v, plane, first+q*v.stride[1]))
-			}
+		plane, at := s.in[k*v.h*v.w:(k+1)*v.h*v.w], s.at[k*v.p*v.q:(k+1)*v.p*v.q]
+		if four {
+			largestOfFour(s.l, v.p, v.q, plane, v.stride[0]*v.w, v.w, at)
+			continue
+		}
+		for i := range at {
+			at[i] = int64(largestOf(v, plane, i/v.q*v.stride[0]*v.w+i%v.q*v.stride[1]))
 		}
 	}
 }
 
 // largestOfFour is kernels.LargestOfFour64 or kernels.LargestOfFour32.
-func largestOfFour[T Real](l kernels.Level, at []int64, top, bottom []T, first, width int) {
-	switch top := any(top).(type) {
+func largestOfFour[T Real](l kernels.Level, rows, n int, plane []T, down, width int, at []int64) {
+	switch plane := any(plane).(type) {
 	case []float64:
-		kernels.LargestOfFour64(l, at, top, any(bottom).([]float64), first, width)
+		kernels.LargestOfFour64(l, rows, n, plane, down, width, at)
 	case []float32:
-		kernels.LargestOfFour32(l, at, top, any(bottom).([]float32), first, width)
+		kernels.LargestOfFour32(l, rows, n, plane, down, width, at)
 	}
 }
 
-// one returns 1 if is is true. It compiles to no branch.
+// one returns 1 if is is true. It compiles to no branch, which would be as good as random to a processor.
 func one(is bool) int {
 	if is {
 		return 1
