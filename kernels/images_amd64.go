@@ -41,40 +41,31 @@ func slide6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int,
 func slide6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 
 //go:noescape
-func weighed1x1F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed1x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x2F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed1x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x3F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed1x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x4F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed2x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x1F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed2x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x2F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed2x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x3F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed3x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x4F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed3x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x1F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-
-//go:noescape
-func weighed3x2F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-
-//go:noescape
-func weighed3x3F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-
-//go:noescape
-func weighed3x4F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed3x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
 func slide1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
@@ -113,40 +104,31 @@ func slide6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int,
 func slide6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 
 //go:noescape
-func weighed1x1F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed1x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x2F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed1x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x3F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed1x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x4F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed2x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x1F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed2x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x2F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed2x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x3F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed3x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x4F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed3x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x1F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-
-//go:noescape
-func weighed3x2F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-
-//go:noescape
-func weighed3x3F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-
-//go:noescape
-func weighed3x4F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed3x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
 func slide1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
@@ -221,40 +203,31 @@ func slide8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *in
 func slide8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 
 //go:noescape
-func weighed1x1F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed1x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x2F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed1x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x3F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed1x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed2x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x1F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed2x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x2F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed2x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x3F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed3x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x1F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-
-//go:noescape
-func weighed3x2F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-
-//go:noescape
-func weighed3x3F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-
-//go:noescape
-func weighed3x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+func weighed3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
 func nonzeroF64AVX512(n int, x *float64, at *int, w *float64, where *int) int
@@ -335,40 +308,31 @@ func slide8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *in
 func slide8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 
 //go:noescape
-func weighed1x1F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed1x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x2F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed1x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x3F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed1x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed2x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x1F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed2x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x2F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed2x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x3F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed3x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x1F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-
-//go:noescape
-func weighed3x2F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-
-//go:noescape
-func weighed3x3F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-
-//go:noescape
-func weighed3x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+func weighed3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
 func nonzeroF32AVX512(n int, x *float32, at *int, w *float32, where *int) int

@@ -989,519 +989,480 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed1x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x1F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Y0
-	ADDQ    SI, R8
+TEXT ·weighed1x1F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD (R11), Y0
 
 loop:
-	VBROADCASTSD (CX), Y1
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Y1, Y0
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y1
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y1, Y0
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD      Y0, (R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x2F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed1x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x2F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	ADDQ    SI, R8
+TEXT ·weighed1x2F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD (R11), Y0
+	VMOVUPD 32(R11), Y1
 
 loop:
-	VBROADCASTSD (CX), Y2
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Y2, Y0
-	VFMADD231PD  32(DI)(R8*8), Y2, Y1
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y2, Y0
+	VFMADD231PD  32(R8)(R11*8), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD      Y0, (R11)
+	VMOVUPD      Y1, 32(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x3F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed1x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x3F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD 64(R8), Y2
-	ADDQ    SI, R8
+TEXT ·weighed1x3F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD (R11), Y0
+	VMOVUPD 32(R11), Y1
+	VMOVUPD 64(R11), Y2
 
 loop:
-	VBROADCASTSD (CX), Y3
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Y3, Y0
-	VFMADD231PD  32(DI)(R8*8), Y3, Y1
-	VFMADD231PD  64(DI)(R8*8), Y3, Y2
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y3
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y3, Y0
+	VFMADD231PD  32(R8)(R11*8), Y3, Y1
+	VFMADD231PD  64(R8)(R11*8), Y3, Y2
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD      Y0, (R11)
+	VMOVUPD      Y1, 32(R11)
+	VMOVUPD      Y2, 64(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x4F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed2x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x4F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD 64(R8), Y2
-	VMOVUPD 96(R8), Y3
-	ADDQ    SI, R8
+TEXT ·weighed2x1F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD (R12), Y0
+	ADDQ    R8, R12
+	VMOVUPD (R12), Y1
 
 loop:
-	VBROADCASTSD (CX), Y4
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Y4, Y0
-	VFMADD231PD  32(DI)(R8*8), Y4, Y1
-	VFMADD231PD  64(DI)(R8*8), Y4, Y2
-	VFMADD231PD  96(DI)(R8*8), Y4, Y3
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y2
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y2, Y0
+	VFMADD231PD  (R13)(R12*8), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*8), R12
+	VMOVUPD      Y0, (R12)
+	ADDQ         R8, R12
+	VMOVUPD      Y1, (R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x1F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed2x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x1F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Y0
-	ADDQ    SI, R9
-	VMOVUPD (R9), Y1
-	ADDQ    SI, R9
+TEXT ·weighed2x2F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	ADDQ    R8, R12
+	VMOVUPD (R12), Y2
+	VMOVUPD 32(R12), Y3
 
 loop:
-	VBROADCASTSD (CX), Y2
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Y2, Y0
-	VFMADD231PD  (DI)(R9*8), Y2, Y1
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y1, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y4, Y0
+	VFMADD231PD  32(R10)(R12*8), Y4, Y1
+	VFMADD231PD  (R13)(R12*8), Y4, Y2
+	VFMADD231PD  32(R13)(R12*8), Y4, Y3
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*8), R12
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	ADDQ         R8, R12
+	VMOVUPD      Y2, (R12)
+	VMOVUPD      Y3, 32(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x2F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed2x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x2F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Y0
-	VMOVUPD 32(R9), Y1
-	ADDQ    SI, R9
-	VMOVUPD (R9), Y2
-	VMOVUPD 32(R9), Y3
-	ADDQ    SI, R9
+TEXT ·weighed2x3F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	VMOVUPD 64(R12), Y2
+	ADDQ    R8, R12
+	VMOVUPD (R12), Y3
+	VMOVUPD 32(R12), Y4
+	VMOVUPD 64(R12), Y5
 
 loop:
-	VBROADCASTSD (CX), Y4
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Y4, Y0
-	VFMADD231PD  32(R8)(R9*8), Y4, Y1
-	VFMADD231PD  (DI)(R9*8), Y4, Y2
-	VFMADD231PD  32(DI)(R9*8), Y4, Y3
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y6
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y6, Y0
+	VFMADD231PD  32(R10)(R12*8), Y6, Y1
+	VFMADD231PD  64(R10)(R12*8), Y6, Y2
+	VFMADD231PD  (R13)(R12*8), Y6, Y3
+	VFMADD231PD  32(R13)(R12*8), Y6, Y4
+	VFMADD231PD  64(R13)(R12*8), Y6, Y5
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*8), R12
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	ADDQ         R8, R12
+	VMOVUPD      Y3, (R12)
+	VMOVUPD      Y4, 32(R12)
+	VMOVUPD      Y5, 64(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x3F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed3x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x3F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Y0
-	VMOVUPD 32(R9), Y1
-	VMOVUPD 64(R9), Y2
-	ADDQ    SI, R9
-	VMOVUPD (R9), Y3
-	VMOVUPD 32(R9), Y4
-	VMOVUPD 64(R9), Y5
-	ADDQ    SI, R9
+TEXT ·weighed3x1F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD (R13), Y0
+	ADDQ    R8, R13
+	VMOVUPD (R13), Y1
+	ADDQ    R8, R13
+	VMOVUPD (R13), Y2
 
 loop:
-	VBROADCASTSD (CX), Y6
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Y6, Y0
-	VFMADD231PD  32(R8)(R9*8), Y6, Y1
-	VFMADD231PD  64(R8)(R9*8), Y6, Y2
-	VFMADD231PD  (DI)(R9*8), Y6, Y3
-	VFMADD231PD  32(DI)(R9*8), Y6, Y4
-	VFMADD231PD  64(DI)(R9*8), Y6, Y5
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y3, (AX)
-	VMOVUPD      Y4, 32(AX)
-	VMOVUPD      Y5, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y3
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Y3, Y0
+	VFMADD231PD  (R11)(R13*8), Y3, Y1
+	VFMADD231PD  (R14)(R13*8), Y3, Y2
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*8), R13
+	VMOVUPD      Y0, (R13)
+	ADDQ         R8, R13
+	VMOVUPD      Y1, (R13)
+	ADDQ         R8, R13
+	VMOVUPD      Y2, (R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x4F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed3x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x4F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Y0
-	VMOVUPD 32(R9), Y1
-	VMOVUPD 64(R9), Y2
-	VMOVUPD 96(R9), Y3
-	ADDQ    SI, R9
-	VMOVUPD (R9), Y4
-	VMOVUPD 32(R9), Y5
-	VMOVUPD 64(R9), Y6
-	VMOVUPD 96(R9), Y7
-	ADDQ    SI, R9
+TEXT ·weighed3x2F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD (R13), Y0
+	VMOVUPD 32(R13), Y1
+	ADDQ    R8, R13
+	VMOVUPD (R13), Y2
+	VMOVUPD 32(R13), Y3
+	ADDQ    R8, R13
+	VMOVUPD (R13), Y4
+	VMOVUPD 32(R13), Y5
 
 loop:
-	VBROADCASTSD (CX), Y8
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Y8, Y0
-	VFMADD231PD  32(R8)(R9*8), Y8, Y1
-	VFMADD231PD  64(R8)(R9*8), Y8, Y2
-	VFMADD231PD  96(R8)(R9*8), Y8, Y3
-	VFMADD231PD  (DI)(R9*8), Y8, Y4
-	VFMADD231PD  32(DI)(R9*8), Y8, Y5
-	VFMADD231PD  64(DI)(R9*8), Y8, Y6
-	VFMADD231PD  96(DI)(R9*8), Y8, Y7
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
-	VMOVUPD      Y6, 64(AX)
-	VMOVUPD      Y7, 96(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Y6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Y6, Y0
+	VFMADD231PD  32(R10)(R13*8), Y6, Y1
+	VFMADD231PD  (R11)(R13*8), Y6, Y2
+	VFMADD231PD  32(R11)(R13*8), Y6, Y3
+	VFMADD231PD  (R14)(R13*8), Y6, Y4
+	VFMADD231PD  32(R14)(R13*8), Y6, Y5
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*8), R13
+	VMOVUPD      Y0, (R13)
+	VMOVUPD      Y1, 32(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Y2, (R13)
+	VMOVUPD      Y3, 32(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Y4, (R13)
+	VMOVUPD      Y5, 32(R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed3x1F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed3x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x1F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Y0
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y1
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y2
-	ADDQ    SI, R10
+TEXT ·weighed3x3F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD (R13), Y0
+	VMOVUPD 32(R13), Y1
+	VMOVUPD 64(R13), Y2
+	ADDQ    R8, R13
+	VMOVUPD (R13), Y3
+	VMOVUPD 32(R13), Y4
+	VMOVUPD 64(R13), Y5
+	ADDQ    R8, R13
+	VMOVUPD (R13), Y6
+	VMOVUPD 32(R13), Y7
+	VMOVUPD 64(R13), Y8
 
 loop:
-	VBROADCASTSD (CX), Y3
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Y3, Y0
-	VFMADD231PD  (R9)(R10*8), Y3, Y1
-	VFMADD231PD  (DI)(R10*8), Y3, Y2
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y1, (AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y2, (AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
+	VBROADCASTSD (BX)(R9*8), Y9
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Y9, Y0
+	VFMADD231PD  32(R10)(R13*8), Y9, Y1
+	VFMADD231PD  64(R10)(R13*8), Y9, Y2
+	VFMADD231PD  (R11)(R13*8), Y9, Y3
+	VFMADD231PD  32(R11)(R13*8), Y9, Y4
+	VFMADD231PD  64(R11)(R13*8), Y9, Y5
+	VFMADD231PD  (R14)(R13*8), Y9, Y6
+	VFMADD231PD  32(R14)(R13*8), Y9, Y7
+	VFMADD231PD  64(R14)(R13*8), Y9, Y8
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*8), R13
+	VMOVUPD      Y0, (R13)
+	VMOVUPD      Y1, 32(R13)
+	VMOVUPD      Y2, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Y3, (R13)
+	VMOVUPD      Y4, 32(R13)
+	VMOVUPD      Y5, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Y6, (R13)
+	VMOVUPD      Y7, 32(R13)
+	VMOVUPD      Y8, 64(R13)
 
-// func weighed3x2F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-// Requires: AVX, FMA3
-TEXT ·weighed3x2F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y2
-	VMOVUPD 32(R10), Y3
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y4
-	VMOVUPD 32(R10), Y5
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSD (CX), Y6
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Y6, Y0
-	VFMADD231PD  32(R8)(R10*8), Y6, Y1
-	VFMADD231PD  (R9)(R10*8), Y6, Y2
-	VFMADD231PD  32(R9)(R10*8), Y6, Y3
-	VFMADD231PD  (DI)(R10*8), Y6, Y4
-	VFMADD231PD  32(DI)(R10*8), Y6, Y5
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x3F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-// Requires: AVX, FMA3
-TEXT ·weighed3x3F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD 64(R10), Y2
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y3
-	VMOVUPD 32(R10), Y4
-	VMOVUPD 64(R10), Y5
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y6
-	VMOVUPD 32(R10), Y7
-	VMOVUPD 64(R10), Y8
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSD (CX), Y9
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Y9, Y0
-	VFMADD231PD  32(R8)(R10*8), Y9, Y1
-	VFMADD231PD  64(R8)(R10*8), Y9, Y2
-	VFMADD231PD  (R9)(R10*8), Y9, Y3
-	VFMADD231PD  32(R9)(R10*8), Y9, Y4
-	VFMADD231PD  64(R9)(R10*8), Y9, Y5
-	VFMADD231PD  (DI)(R10*8), Y9, Y6
-	VFMADD231PD  32(DI)(R10*8), Y9, Y7
-	VFMADD231PD  64(DI)(R10*8), Y9, Y8
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y3, (AX)
-	VMOVUPD      Y4, 32(AX)
-	VMOVUPD      Y5, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y7, 32(AX)
-	VMOVUPD      Y8, 64(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x4F64AVX2(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-// Requires: AVX, FMA3
-TEXT ·weighed3x4F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD 64(R10), Y2
-	VMOVUPD 96(R10), Y3
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y4
-	VMOVUPD 32(R10), Y5
-	VMOVUPD 64(R10), Y6
-	VMOVUPD 96(R10), Y7
-	ADDQ    SI, R10
-	VMOVUPD (R10), Y8
-	VMOVUPD 32(R10), Y9
-	VMOVUPD 64(R10), Y10
-	VMOVUPD 96(R10), Y11
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSD (CX), Y12
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Y12, Y0
-	VFMADD231PD  32(R8)(R10*8), Y12, Y1
-	VFMADD231PD  64(R8)(R10*8), Y12, Y2
-	VFMADD231PD  96(R8)(R10*8), Y12, Y3
-	VFMADD231PD  (R9)(R10*8), Y12, Y4
-	VFMADD231PD  32(R9)(R10*8), Y12, Y5
-	VFMADD231PD  64(R9)(R10*8), Y12, Y6
-	VFMADD231PD  96(R9)(R10*8), Y12, Y7
-	VFMADD231PD  (DI)(R10*8), Y12, Y8
-	VFMADD231PD  32(DI)(R10*8), Y12, Y9
-	VFMADD231PD  64(DI)(R10*8), Y12, Y10
-	VFMADD231PD  96(DI)(R10*8), Y12, Y11
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
-	VMOVUPD      Y6, 64(AX)
-	VMOVUPD      Y7, 96(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Y8, (AX)
-	VMOVUPD      Y9, 32(AX)
-	VMOVUPD      Y10, 64(AX)
-	VMOVUPD      Y11, 96(AX)
-	ADDQ         SI, AX
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
@@ -2490,519 +2451,480 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed1x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x1F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Y0
-	ADDQ    SI, R8
+TEXT ·weighed1x1F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS (R11), Y0
 
 loop:
-	VBROADCASTSS (CX), Y1
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Y1, Y0
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y1
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y1, Y0
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS      Y0, (R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x2F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed1x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x2F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	ADDQ    SI, R8
+TEXT ·weighed1x2F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
 
 loop:
-	VBROADCASTSS (CX), Y2
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Y2, Y0
-	VFMADD231PS  32(DI)(R8*4), Y2, Y1
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y2, Y0
+	VFMADD231PS  32(R8)(R11*4), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x3F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed1x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x3F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS 64(R8), Y2
-	ADDQ    SI, R8
+TEXT ·weighed1x3F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	VMOVUPS 64(R11), Y2
 
 loop:
-	VBROADCASTSS (CX), Y3
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Y3, Y0
-	VFMADD231PS  32(DI)(R8*4), Y3, Y1
-	VFMADD231PS  64(DI)(R8*4), Y3, Y2
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y3
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y3, Y0
+	VFMADD231PS  32(R8)(R11*4), Y3, Y1
+	VFMADD231PS  64(R8)(R11*4), Y3, Y2
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	VMOVUPS      Y2, 64(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x4F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed2x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x4F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS 64(R8), Y2
-	VMOVUPS 96(R8), Y3
-	ADDQ    SI, R8
+TEXT ·weighed2x1F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS (R12), Y0
+	ADDQ    R8, R12
+	VMOVUPS (R12), Y1
 
 loop:
-	VBROADCASTSS (CX), Y4
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Y4, Y0
-	VFMADD231PS  32(DI)(R8*4), Y4, Y1
-	VFMADD231PS  64(DI)(R8*4), Y4, Y2
-	VFMADD231PS  96(DI)(R8*4), Y4, Y3
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y2
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y2, Y0
+	VFMADD231PS  (R13)(R12*4), Y2, Y1
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*4), R12
+	VMOVUPS      Y0, (R12)
+	ADDQ         R8, R12
+	VMOVUPS      Y1, (R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x1F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed2x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x1F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Y0
-	ADDQ    SI, R9
-	VMOVUPS (R9), Y1
-	ADDQ    SI, R9
+TEXT ·weighed2x2F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	ADDQ    R8, R12
+	VMOVUPS (R12), Y2
+	VMOVUPS 32(R12), Y3
 
 loop:
-	VBROADCASTSS (CX), Y2
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Y2, Y0
-	VFMADD231PS  (DI)(R9*4), Y2, Y1
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y1, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y4, Y0
+	VFMADD231PS  32(R10)(R12*4), Y4, Y1
+	VFMADD231PS  (R13)(R12*4), Y4, Y2
+	VFMADD231PS  32(R13)(R12*4), Y4, Y3
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*4), R12
+	VMOVUPS      Y0, (R12)
+	VMOVUPS      Y1, 32(R12)
+	ADDQ         R8, R12
+	VMOVUPS      Y2, (R12)
+	VMOVUPS      Y3, 32(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x2F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed2x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x2F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
-	ADDQ    SI, R9
-	VMOVUPS (R9), Y2
-	VMOVUPS 32(R9), Y3
-	ADDQ    SI, R9
+TEXT ·weighed2x3F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVUPS 64(R12), Y2
+	ADDQ    R8, R12
+	VMOVUPS (R12), Y3
+	VMOVUPS 32(R12), Y4
+	VMOVUPS 64(R12), Y5
 
 loop:
-	VBROADCASTSS (CX), Y4
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Y4, Y0
-	VFMADD231PS  32(R8)(R9*4), Y4, Y1
-	VFMADD231PS  (DI)(R9*4), Y4, Y2
-	VFMADD231PS  32(DI)(R9*4), Y4, Y3
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y6
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y6, Y0
+	VFMADD231PS  32(R10)(R12*4), Y6, Y1
+	VFMADD231PS  64(R10)(R12*4), Y6, Y2
+	VFMADD231PS  (R13)(R12*4), Y6, Y3
+	VFMADD231PS  32(R13)(R12*4), Y6, Y4
+	VFMADD231PS  64(R13)(R12*4), Y6, Y5
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*4), R12
+	VMOVUPS      Y0, (R12)
+	VMOVUPS      Y1, 32(R12)
+	VMOVUPS      Y2, 64(R12)
+	ADDQ         R8, R12
+	VMOVUPS      Y3, (R12)
+	VMOVUPS      Y4, 32(R12)
+	VMOVUPS      Y5, 64(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x3F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed3x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x3F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
-	VMOVUPS 64(R9), Y2
-	ADDQ    SI, R9
-	VMOVUPS (R9), Y3
-	VMOVUPS 32(R9), Y4
-	VMOVUPS 64(R9), Y5
-	ADDQ    SI, R9
+TEXT ·weighed3x1F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS (R13), Y0
+	ADDQ    R8, R13
+	VMOVUPS (R13), Y1
+	ADDQ    R8, R13
+	VMOVUPS (R13), Y2
 
 loop:
-	VBROADCASTSS (CX), Y6
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Y6, Y0
-	VFMADD231PS  32(R8)(R9*4), Y6, Y1
-	VFMADD231PS  64(R8)(R9*4), Y6, Y2
-	VFMADD231PS  (DI)(R9*4), Y6, Y3
-	VFMADD231PS  32(DI)(R9*4), Y6, Y4
-	VFMADD231PS  64(DI)(R9*4), Y6, Y5
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y4, 32(AX)
-	VMOVUPS      Y5, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y3
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Y3, Y0
+	VFMADD231PS  (R11)(R13*4), Y3, Y1
+	VFMADD231PS  (R14)(R13*4), Y3, Y2
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*4), R13
+	VMOVUPS      Y0, (R13)
+	ADDQ         R8, R13
+	VMOVUPS      Y1, (R13)
+	ADDQ         R8, R13
+	VMOVUPS      Y2, (R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x4F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed3x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x4F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
-	VMOVUPS 64(R9), Y2
-	VMOVUPS 96(R9), Y3
-	ADDQ    SI, R9
-	VMOVUPS (R9), Y4
-	VMOVUPS 32(R9), Y5
-	VMOVUPS 64(R9), Y6
-	VMOVUPS 96(R9), Y7
-	ADDQ    SI, R9
+TEXT ·weighed3x2F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS (R13), Y0
+	VMOVUPS 32(R13), Y1
+	ADDQ    R8, R13
+	VMOVUPS (R13), Y2
+	VMOVUPS 32(R13), Y3
+	ADDQ    R8, R13
+	VMOVUPS (R13), Y4
+	VMOVUPS 32(R13), Y5
 
 loop:
-	VBROADCASTSS (CX), Y8
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Y8, Y0
-	VFMADD231PS  32(R8)(R9*4), Y8, Y1
-	VFMADD231PS  64(R8)(R9*4), Y8, Y2
-	VFMADD231PS  96(R8)(R9*4), Y8, Y3
-	VFMADD231PS  (DI)(R9*4), Y8, Y4
-	VFMADD231PS  32(DI)(R9*4), Y8, Y5
-	VFMADD231PS  64(DI)(R9*4), Y8, Y6
-	VFMADD231PS  96(DI)(R9*4), Y8, Y7
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	VMOVUPS      Y6, 64(AX)
-	VMOVUPS      Y7, 96(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Y6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Y6, Y0
+	VFMADD231PS  32(R10)(R13*4), Y6, Y1
+	VFMADD231PS  (R11)(R13*4), Y6, Y2
+	VFMADD231PS  32(R11)(R13*4), Y6, Y3
+	VFMADD231PS  (R14)(R13*4), Y6, Y4
+	VFMADD231PS  32(R14)(R13*4), Y6, Y5
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*4), R13
+	VMOVUPS      Y0, (R13)
+	VMOVUPS      Y1, 32(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Y2, (R13)
+	VMOVUPS      Y3, 32(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Y4, (R13)
+	VMOVUPS      Y5, 32(R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed3x1F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed3x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x1F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Y0
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y1
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y2
-	ADDQ    SI, R10
+TEXT ·weighed3x3F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS (R13), Y0
+	VMOVUPS 32(R13), Y1
+	VMOVUPS 64(R13), Y2
+	ADDQ    R8, R13
+	VMOVUPS (R13), Y3
+	VMOVUPS 32(R13), Y4
+	VMOVUPS 64(R13), Y5
+	ADDQ    R8, R13
+	VMOVUPS (R13), Y6
+	VMOVUPS 32(R13), Y7
+	VMOVUPS 64(R13), Y8
 
 loop:
-	VBROADCASTSS (CX), Y3
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Y3, Y0
-	VFMADD231PS  (R9)(R10*4), Y3, Y1
-	VFMADD231PS  (DI)(R10*4), Y3, Y2
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y1, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y2, (AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
+	VBROADCASTSS (BX)(R9*4), Y9
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Y9, Y0
+	VFMADD231PS  32(R10)(R13*4), Y9, Y1
+	VFMADD231PS  64(R10)(R13*4), Y9, Y2
+	VFMADD231PS  (R11)(R13*4), Y9, Y3
+	VFMADD231PS  32(R11)(R13*4), Y9, Y4
+	VFMADD231PS  64(R11)(R13*4), Y9, Y5
+	VFMADD231PS  (R14)(R13*4), Y9, Y6
+	VFMADD231PS  32(R14)(R13*4), Y9, Y7
+	VFMADD231PS  64(R14)(R13*4), Y9, Y8
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*4), R13
+	VMOVUPS      Y0, (R13)
+	VMOVUPS      Y1, 32(R13)
+	VMOVUPS      Y2, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Y3, (R13)
+	VMOVUPS      Y4, 32(R13)
+	VMOVUPS      Y5, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Y6, (R13)
+	VMOVUPS      Y7, 32(R13)
+	VMOVUPS      Y8, 64(R13)
 
-// func weighed3x2F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-// Requires: AVX, FMA3
-TEXT ·weighed3x2F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y2
-	VMOVUPS 32(R10), Y3
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y4
-	VMOVUPS 32(R10), Y5
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSS (CX), Y6
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Y6, Y0
-	VFMADD231PS  32(R8)(R10*4), Y6, Y1
-	VFMADD231PS  (R9)(R10*4), Y6, Y2
-	VFMADD231PS  32(R9)(R10*4), Y6, Y3
-	VFMADD231PS  (DI)(R10*4), Y6, Y4
-	VFMADD231PS  32(DI)(R10*4), Y6, Y5
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x3F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-// Requires: AVX, FMA3
-TEXT ·weighed3x3F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS 64(R10), Y2
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y3
-	VMOVUPS 32(R10), Y4
-	VMOVUPS 64(R10), Y5
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y6
-	VMOVUPS 32(R10), Y7
-	VMOVUPS 64(R10), Y8
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSS (CX), Y9
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Y9, Y0
-	VFMADD231PS  32(R8)(R10*4), Y9, Y1
-	VFMADD231PS  64(R8)(R10*4), Y9, Y2
-	VFMADD231PS  (R9)(R10*4), Y9, Y3
-	VFMADD231PS  32(R9)(R10*4), Y9, Y4
-	VFMADD231PS  64(R9)(R10*4), Y9, Y5
-	VFMADD231PS  (DI)(R10*4), Y9, Y6
-	VFMADD231PS  32(DI)(R10*4), Y9, Y7
-	VFMADD231PS  64(DI)(R10*4), Y9, Y8
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y4, 32(AX)
-	VMOVUPS      Y5, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
-	VMOVUPS      Y8, 64(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x4F32AVX2(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-// Requires: AVX, FMA3
-TEXT ·weighed3x4F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS 64(R10), Y2
-	VMOVUPS 96(R10), Y3
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y4
-	VMOVUPS 32(R10), Y5
-	VMOVUPS 64(R10), Y6
-	VMOVUPS 96(R10), Y7
-	ADDQ    SI, R10
-	VMOVUPS (R10), Y8
-	VMOVUPS 32(R10), Y9
-	VMOVUPS 64(R10), Y10
-	VMOVUPS 96(R10), Y11
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSS (CX), Y12
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Y12, Y0
-	VFMADD231PS  32(R8)(R10*4), Y12, Y1
-	VFMADD231PS  64(R8)(R10*4), Y12, Y2
-	VFMADD231PS  96(R8)(R10*4), Y12, Y3
-	VFMADD231PS  (R9)(R10*4), Y12, Y4
-	VFMADD231PS  32(R9)(R10*4), Y12, Y5
-	VFMADD231PS  64(R9)(R10*4), Y12, Y6
-	VFMADD231PS  96(R9)(R10*4), Y12, Y7
-	VFMADD231PS  (DI)(R10*4), Y12, Y8
-	VFMADD231PS  32(DI)(R10*4), Y12, Y9
-	VFMADD231PS  64(DI)(R10*4), Y12, Y10
-	VFMADD231PS  96(DI)(R10*4), Y12, Y11
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	VMOVUPS      Y6, 64(AX)
-	VMOVUPS      Y7, 96(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y9, 32(AX)
-	VMOVUPS      Y10, 64(AX)
-	VMOVUPS      Y11, 96(AX)
-	ADDQ         SI, AX
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
@@ -5915,519 +5837,480 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed1x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x1F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Z0
-	ADDQ    SI, R8
+TEXT ·weighed1x1F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD (R11), Z0
 
 loop:
-	VBROADCASTSD (CX), Z1
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Z1, Z0
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z1
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z1, Z0
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD      Z0, (R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x2F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed1x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x2F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	ADDQ    SI, R8
+TEXT ·weighed1x2F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD (R11), Z0
+	VMOVUPD 64(R11), Z1
 
 loop:
-	VBROADCASTSD (CX), Z2
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Z2, Z0
-	VFMADD231PD  64(DI)(R8*8), Z2, Z1
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z2, Z0
+	VFMADD231PD  64(R8)(R11*8), Z2, Z1
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD      Z0, (R11)
+	VMOVUPD      Z1, 64(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x3F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed1x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x3F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	ADDQ    SI, R8
+TEXT ·weighed1x3F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD (R11), Z0
+	VMOVUPD 64(R11), Z1
+	VMOVUPD 128(R11), Z2
 
 loop:
-	VBROADCASTSD (CX), Z3
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Z3, Z0
-	VFMADD231PD  64(DI)(R8*8), Z3, Z1
-	VFMADD231PD  128(DI)(R8*8), Z3, Z2
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z3
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z3, Z0
+	VFMADD231PD  64(R8)(R11*8), Z3, Z1
+	VFMADD231PD  128(R8)(R11*8), Z3, Z2
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD      Z0, (R11)
+	VMOVUPD      Z1, 64(R11)
+	VMOVUPD      Z2, 128(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed2x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x4F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	VMOVUPD 192(R8), Z3
-	ADDQ    SI, R8
+TEXT ·weighed2x1F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD (R12), Z0
+	ADDQ    R8, R12
+	VMOVUPD (R12), Z1
 
 loop:
-	VBROADCASTSD (CX), Z4
-	MOVQ         (DX), R8
-	VFMADD231PD  (DI)(R8*8), Z4, Z0
-	VFMADD231PD  64(DI)(R8*8), Z4, Z1
-	VFMADD231PD  128(DI)(R8*8), Z4, Z2
-	VFMADD231PD  192(DI)(R8*8), Z4, Z3
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVUPD      Z3, 192(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z2
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z2, Z0
+	VFMADD231PD  (R13)(R12*8), Z2, Z1
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*8), R12
+	VMOVUPD      Z0, (R12)
+	ADDQ         R8, R12
+	VMOVUPD      Z1, (R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x1F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed2x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x1F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Z0
-	ADDQ    SI, R9
-	VMOVUPD (R9), Z1
-	ADDQ    SI, R9
+TEXT ·weighed2x2F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	ADDQ    R8, R12
+	VMOVUPD (R12), Z2
+	VMOVUPD 64(R12), Z3
 
 loop:
-	VBROADCASTSD (CX), Z2
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Z2, Z0
-	VFMADD231PD  (DI)(R9*8), Z2, Z1
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z1, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z4, Z0
+	VFMADD231PD  64(R10)(R12*8), Z4, Z1
+	VFMADD231PD  (R13)(R12*8), Z4, Z2
+	VFMADD231PD  64(R13)(R12*8), Z4, Z3
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*8), R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	ADDQ         R8, R12
+	VMOVUPD      Z2, (R12)
+	VMOVUPD      Z3, 64(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x2F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed2x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x2F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Z0
-	VMOVUPD 64(R9), Z1
-	ADDQ    SI, R9
-	VMOVUPD (R9), Z2
-	VMOVUPD 64(R9), Z3
-	ADDQ    SI, R9
+TEXT ·weighed2x3F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	VMOVUPD 128(R12), Z2
+	ADDQ    R8, R12
+	VMOVUPD (R12), Z3
+	VMOVUPD 64(R12), Z4
+	VMOVUPD 128(R12), Z5
 
 loop:
-	VBROADCASTSD (CX), Z4
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Z4, Z0
-	VFMADD231PD  64(R8)(R9*8), Z4, Z1
-	VFMADD231PD  (DI)(R9*8), Z4, Z2
-	VFMADD231PD  64(DI)(R9*8), Z4, Z3
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z6
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z6, Z0
+	VFMADD231PD  64(R10)(R12*8), Z6, Z1
+	VFMADD231PD  128(R10)(R12*8), Z6, Z2
+	VFMADD231PD  (R13)(R12*8), Z6, Z3
+	VFMADD231PD  64(R13)(R12*8), Z6, Z4
+	VFMADD231PD  128(R13)(R12*8), Z6, Z5
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*8), R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	ADDQ         R8, R12
+	VMOVUPD      Z3, (R12)
+	VMOVUPD      Z4, 64(R12)
+	VMOVUPD      Z5, 128(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x3F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed3x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x3F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Z0
-	VMOVUPD 64(R9), Z1
-	VMOVUPD 128(R9), Z2
-	ADDQ    SI, R9
-	VMOVUPD (R9), Z3
-	VMOVUPD 64(R9), Z4
-	VMOVUPD 128(R9), Z5
-	ADDQ    SI, R9
+TEXT ·weighed3x1F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD (R13), Z0
+	ADDQ    R8, R13
+	VMOVUPD (R13), Z1
+	ADDQ    R8, R13
+	VMOVUPD (R13), Z2
 
 loop:
-	VBROADCASTSD (CX), Z6
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Z6, Z0
-	VFMADD231PD  64(R8)(R9*8), Z6, Z1
-	VFMADD231PD  128(R8)(R9*8), Z6, Z2
-	VFMADD231PD  (DI)(R9*8), Z6, Z3
-	VFMADD231PD  64(DI)(R9*8), Z6, Z4
-	VFMADD231PD  128(DI)(R9*8), Z6, Z5
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z3, (AX)
-	VMOVUPD      Z4, 64(AX)
-	VMOVUPD      Z5, 128(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z3
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Z3, Z0
+	VFMADD231PD  (R11)(R13*8), Z3, Z1
+	VFMADD231PD  (R14)(R13*8), Z3, Z2
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*8), R13
+	VMOVUPD      Z0, (R13)
+	ADDQ         R8, R13
+	VMOVUPD      Z1, (R13)
+	ADDQ         R8, R13
+	VMOVUPD      Z2, (R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x4F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPD (R9), Z0
-	VMOVUPD 64(R9), Z1
-	VMOVUPD 128(R9), Z2
-	VMOVUPD 192(R9), Z3
-	ADDQ    SI, R9
-	VMOVUPD (R9), Z4
-	VMOVUPD 64(R9), Z5
-	VMOVUPD 128(R9), Z6
-	VMOVUPD 192(R9), Z7
-	ADDQ    SI, R9
+TEXT ·weighed3x2F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD (R13), Z0
+	VMOVUPD 64(R13), Z1
+	ADDQ    R8, R13
+	VMOVUPD (R13), Z2
+	VMOVUPD 64(R13), Z3
+	ADDQ    R8, R13
+	VMOVUPD (R13), Z4
+	VMOVUPD 64(R13), Z5
 
 loop:
-	VBROADCASTSD (CX), Z8
-	MOVQ         (DX), R9
-	VFMADD231PD  (R8)(R9*8), Z8, Z0
-	VFMADD231PD  64(R8)(R9*8), Z8, Z1
-	VFMADD231PD  128(R8)(R9*8), Z8, Z2
-	VFMADD231PD  192(R8)(R9*8), Z8, Z3
-	VFMADD231PD  (DI)(R9*8), Z8, Z4
-	VFMADD231PD  64(DI)(R9*8), Z8, Z5
-	VFMADD231PD  128(DI)(R9*8), Z8, Z6
-	VFMADD231PD  192(DI)(R9*8), Z8, Z7
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVUPD      Z3, 192(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, 64(AX)
-	VMOVUPD      Z6, 128(AX)
-	VMOVUPD      Z7, 192(AX)
-	ADDQ         SI, AX
+	VBROADCASTSD (BX)(R9*8), Z6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Z6, Z0
+	VFMADD231PD  64(R10)(R13*8), Z6, Z1
+	VFMADD231PD  (R11)(R13*8), Z6, Z2
+	VFMADD231PD  64(R11)(R13*8), Z6, Z3
+	VFMADD231PD  (R14)(R13*8), Z6, Z4
+	VFMADD231PD  64(R14)(R13*8), Z6, Z5
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*8), R13
+	VMOVUPD      Z0, (R13)
+	VMOVUPD      Z1, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Z2, (R13)
+	VMOVUPD      Z3, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Z4, (R13)
+	VMOVUPD      Z5, 64(R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed3x1F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
+// func weighed3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x1F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Z0
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z1
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z2
-	ADDQ    SI, R10
+TEXT ·weighed3x3F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD (R13), Z0
+	VMOVUPD 64(R13), Z1
+	VMOVUPD 128(R13), Z2
+	ADDQ    R8, R13
+	VMOVUPD (R13), Z3
+	VMOVUPD 64(R13), Z4
+	VMOVUPD 128(R13), Z5
+	ADDQ    R8, R13
+	VMOVUPD (R13), Z6
+	VMOVUPD 64(R13), Z7
+	VMOVUPD 128(R13), Z8
 
 loop:
-	VBROADCASTSD (CX), Z3
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Z3, Z0
-	VFMADD231PD  (R9)(R10*8), Z3, Z1
-	VFMADD231PD  (DI)(R10*8), Z3, Z2
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z1, (AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z2, (AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
+	VBROADCASTSD (BX)(R9*8), Z9
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Z9, Z0
+	VFMADD231PD  64(R10)(R13*8), Z9, Z1
+	VFMADD231PD  128(R10)(R13*8), Z9, Z2
+	VFMADD231PD  (R11)(R13*8), Z9, Z3
+	VFMADD231PD  64(R11)(R13*8), Z9, Z4
+	VFMADD231PD  128(R11)(R13*8), Z9, Z5
+	VFMADD231PD  (R14)(R13*8), Z9, Z6
+	VFMADD231PD  64(R14)(R13*8), Z9, Z7
+	VFMADD231PD  128(R14)(R13*8), Z9, Z8
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*8), R13
+	VMOVUPD      Z0, (R13)
+	VMOVUPD      Z1, 64(R13)
+	VMOVUPD      Z2, 128(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Z3, (R13)
+	VMOVUPD      Z4, 64(R13)
+	VMOVUPD      Z5, 128(R13)
+	ADDQ         R8, R13
+	VMOVUPD      Z6, (R13)
+	VMOVUPD      Z7, 64(R13)
+	VMOVUPD      Z8, 128(R13)
 
-// func weighed3x2F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-// Requires: AVX, AVX512F
-TEXT ·weighed3x2F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Z0
-	VMOVUPD 64(R10), Z1
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z2
-	VMOVUPD 64(R10), Z3
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z4
-	VMOVUPD 64(R10), Z5
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSD (CX), Z6
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Z6, Z0
-	VFMADD231PD  64(R8)(R10*8), Z6, Z1
-	VFMADD231PD  (R9)(R10*8), Z6, Z2
-	VFMADD231PD  64(R9)(R10*8), Z6, Z3
-	VFMADD231PD  (DI)(R10*8), Z6, Z4
-	VFMADD231PD  64(DI)(R10*8), Z6, Z5
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, 64(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x3F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-// Requires: AVX, AVX512F
-TEXT ·weighed3x3F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Z0
-	VMOVUPD 64(R10), Z1
-	VMOVUPD 128(R10), Z2
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z3
-	VMOVUPD 64(R10), Z4
-	VMOVUPD 128(R10), Z5
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z6
-	VMOVUPD 64(R10), Z7
-	VMOVUPD 128(R10), Z8
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSD (CX), Z9
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Z9, Z0
-	VFMADD231PD  64(R8)(R10*8), Z9, Z1
-	VFMADD231PD  128(R8)(R10*8), Z9, Z2
-	VFMADD231PD  (R9)(R10*8), Z9, Z3
-	VFMADD231PD  64(R9)(R10*8), Z9, Z4
-	VFMADD231PD  128(R9)(R10*8), Z9, Z5
-	VFMADD231PD  (DI)(R10*8), Z9, Z6
-	VFMADD231PD  64(DI)(R10*8), Z9, Z7
-	VFMADD231PD  128(DI)(R10*8), Z9, Z8
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z3, (AX)
-	VMOVUPD      Z4, 64(AX)
-	VMOVUPD      Z5, 128(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, 64(AX)
-	VMOVUPD      Z8, 128(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x4F64AVX512(n int, w *float64, offs *int, x *float64, xs int, dst *float64, ds int)
-// Requires: AVX, AVX512F
-TEXT ·weighed3x4F64AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPD (R10), Z0
-	VMOVUPD 64(R10), Z1
-	VMOVUPD 128(R10), Z2
-	VMOVUPD 192(R10), Z3
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z4
-	VMOVUPD 64(R10), Z5
-	VMOVUPD 128(R10), Z6
-	VMOVUPD 192(R10), Z7
-	ADDQ    SI, R10
-	VMOVUPD (R10), Z8
-	VMOVUPD 64(R10), Z9
-	VMOVUPD 128(R10), Z10
-	VMOVUPD 192(R10), Z11
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSD (CX), Z12
-	MOVQ         (DX), R10
-	VFMADD231PD  (R8)(R10*8), Z12, Z0
-	VFMADD231PD  64(R8)(R10*8), Z12, Z1
-	VFMADD231PD  128(R8)(R10*8), Z12, Z2
-	VFMADD231PD  192(R8)(R10*8), Z12, Z3
-	VFMADD231PD  (R9)(R10*8), Z12, Z4
-	VFMADD231PD  64(R9)(R10*8), Z12, Z5
-	VFMADD231PD  128(R9)(R10*8), Z12, Z6
-	VFMADD231PD  192(R9)(R10*8), Z12, Z7
-	VFMADD231PD  (DI)(R10*8), Z12, Z8
-	VFMADD231PD  64(DI)(R10*8), Z12, Z9
-	VFMADD231PD  128(DI)(R10*8), Z12, Z10
-	VFMADD231PD  192(DI)(R10*8), Z12, Z11
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVUPD      Z3, 192(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, 64(AX)
-	VMOVUPD      Z6, 128(AX)
-	VMOVUPD      Z7, 192(AX)
-	ADDQ         SI, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, 64(AX)
-	VMOVUPD      Z10, 128(AX)
-	VMOVUPD      Z11, 192(AX)
-	ADDQ         SI, AX
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
@@ -9499,519 +9382,480 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed1x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x1F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Z0
-	ADDQ    SI, R8
+TEXT ·weighed1x1F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS (R11), Z0
 
 loop:
-	VBROADCASTSS (CX), Z1
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Z1, Z0
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z1
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z1, Z0
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS      Z0, (R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x2F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed1x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x2F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	ADDQ    SI, R8
+TEXT ·weighed1x2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
 
 loop:
-	VBROADCASTSS (CX), Z2
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Z2, Z0
-	VFMADD231PS  64(DI)(R8*4), Z2, Z1
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z2, Z0
+	VFMADD231PS  64(R8)(R11*4), Z2, Z1
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x3F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed1x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x3F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	ADDQ    SI, R8
+TEXT ·weighed1x3F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R8
+	MOVQ x+32(FP), R8
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R10
+	CMPQ    R9, R10
+	JGE     next
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
 
 loop:
-	VBROADCASTSS (CX), Z3
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Z3, Z0
-	VFMADD231PS  64(DI)(R8*4), Z3, Z1
-	VFMADD231PS  128(DI)(R8*4), Z3, Z2
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z3
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z3, Z0
+	VFMADD231PS  64(R8)(R11*4), Z3, Z1
+	VFMADD231PS  128(R8)(R11*4), Z3, Z2
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          loop
+	MOVQ         (DX), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed1x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed2x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x4F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), DI
-	MOVQ    BX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    SI, R8
+TEXT ·weighed2x1F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS (R12), Z0
+	ADDQ    R8, R12
+	VMOVUPS (R12), Z1
 
 loop:
-	VBROADCASTSS (CX), Z4
-	MOVQ         (DX), R8
-	VFMADD231PS  (DI)(R8*4), Z4, Z0
-	VFMADD231PS  64(DI)(R8*4), Z4, Z1
-	VFMADD231PS  128(DI)(R8*4), Z4, Z2
-	VFMADD231PS  192(DI)(R8*4), Z4, Z3
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z2
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z2, Z0
+	VFMADD231PS  (R13)(R12*4), Z2, Z1
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*4), R12
+	VMOVUPS      Z0, (R12)
+	ADDQ         R8, R12
+	VMOVUPS      Z1, (R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x1F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed2x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x1F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Z0
-	ADDQ    SI, R9
-	VMOVUPS (R9), Z1
-	ADDQ    SI, R9
+TEXT ·weighed2x2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	ADDQ    R8, R12
+	VMOVUPS (R12), Z2
+	VMOVUPS 64(R12), Z3
 
 loop:
-	VBROADCASTSS (CX), Z2
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Z2, Z0
-	VFMADD231PS  (DI)(R9*4), Z2, Z1
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z1, (AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z4, Z0
+	VFMADD231PS  64(R10)(R12*4), Z4, Z1
+	VFMADD231PS  (R13)(R12*4), Z4, Z2
+	VFMADD231PS  64(R13)(R12*4), Z4, Z3
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*4), R12
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, 64(R12)
+	ADDQ         R8, R12
+	VMOVUPS      Z2, (R12)
+	VMOVUPS      Z3, 64(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x2F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed2x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x2F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
-	ADDQ    SI, R9
-	VMOVUPS (R9), Z2
-	VMOVUPS 64(R9), Z3
-	ADDQ    SI, R9
+TEXT ·weighed2x3F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R13
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R11
+	CMPQ    R9, R11
+	JGE     next
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS (R12), Z0
+	VMOVUPS 64(R12), Z1
+	VMOVUPS 128(R12), Z2
+	ADDQ    R8, R12
+	VMOVUPS (R12), Z3
+	VMOVUPS 64(R12), Z4
+	VMOVUPS 128(R12), Z5
 
 loop:
-	VBROADCASTSS (CX), Z4
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Z4, Z0
-	VFMADD231PS  64(R8)(R9*4), Z4, Z1
-	VFMADD231PS  (DI)(R9*4), Z4, Z2
-	VFMADD231PS  64(DI)(R9*4), Z4, Z3
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z6
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z6, Z0
+	VFMADD231PS  64(R10)(R12*4), Z6, Z1
+	VFMADD231PS  128(R10)(R12*4), Z6, Z2
+	VFMADD231PS  (R13)(R12*4), Z6, Z3
+	VFMADD231PS  64(R13)(R12*4), Z6, Z4
+	VFMADD231PS  128(R13)(R12*4), Z6, Z5
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          loop
+	MOVQ         (DX), R12
+	LEAQ         (DI)(R12*4), R12
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, 64(R12)
+	VMOVUPS      Z2, 128(R12)
+	ADDQ         R8, R12
+	VMOVUPS      Z3, (R12)
+	VMOVUPS      Z4, 64(R12)
+	VMOVUPS      Z5, 128(R12)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x3F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed3x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x3F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
-	VMOVUPS 128(R9), Z2
-	ADDQ    SI, R9
-	VMOVUPS (R9), Z3
-	VMOVUPS 64(R9), Z4
-	VMOVUPS 128(R9), Z5
-	ADDQ    SI, R9
+TEXT ·weighed3x1F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS (R13), Z0
+	ADDQ    R8, R13
+	VMOVUPS (R13), Z1
+	ADDQ    R8, R13
+	VMOVUPS (R13), Z2
 
 loop:
-	VBROADCASTSS (CX), Z6
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Z6, Z0
-	VFMADD231PS  64(R8)(R9*4), Z6, Z1
-	VFMADD231PS  128(R8)(R9*4), Z6, Z2
-	VFMADD231PS  (DI)(R9*4), Z6, Z3
-	VFMADD231PS  64(DI)(R9*4), Z6, Z4
-	VFMADD231PS  128(DI)(R9*4), Z6, Z5
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z3, (AX)
-	VMOVUPS      Z4, 64(AX)
-	VMOVUPS      Z5, 128(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z3
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Z3, Z0
+	VFMADD231PS  (R11)(R13*4), Z3, Z1
+	VFMADD231PS  (R14)(R13*4), Z3, Z2
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*4), R13
+	VMOVUPS      Z0, (R13)
+	ADDQ         R8, R13
+	VMOVUPS      Z1, (R13)
+	ADDQ         R8, R13
+	VMOVUPS      Z2, (R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed2x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x4F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), DI
-	MOVQ    BX, R9
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
-	VMOVUPS 128(R9), Z2
-	VMOVUPS 192(R9), Z3
-	ADDQ    SI, R9
-	VMOVUPS (R9), Z4
-	VMOVUPS 64(R9), Z5
-	VMOVUPS 128(R9), Z6
-	VMOVUPS 192(R9), Z7
-	ADDQ    SI, R9
+TEXT ·weighed3x2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS (R13), Z0
+	VMOVUPS 64(R13), Z1
+	ADDQ    R8, R13
+	VMOVUPS (R13), Z2
+	VMOVUPS 64(R13), Z3
+	ADDQ    R8, R13
+	VMOVUPS (R13), Z4
+	VMOVUPS 64(R13), Z5
 
 loop:
-	VBROADCASTSS (CX), Z8
-	MOVQ         (DX), R9
-	VFMADD231PS  (R8)(R9*4), Z8, Z0
-	VFMADD231PS  64(R8)(R9*4), Z8, Z1
-	VFMADD231PS  128(R8)(R9*4), Z8, Z2
-	VFMADD231PS  192(R8)(R9*4), Z8, Z3
-	VFMADD231PS  (DI)(R9*4), Z8, Z4
-	VFMADD231PS  64(DI)(R9*4), Z8, Z5
-	VFMADD231PS  128(DI)(R9*4), Z8, Z6
-	VFMADD231PS  192(DI)(R9*4), Z8, Z7
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	VMOVUPS      Z6, 128(AX)
-	VMOVUPS      Z7, 192(AX)
-	ADDQ         SI, AX
+	VBROADCASTSS (BX)(R9*4), Z6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Z6, Z0
+	VFMADD231PS  64(R10)(R13*4), Z6, Z1
+	VFMADD231PS  (R11)(R13*4), Z6, Z2
+	VFMADD231PS  64(R11)(R13*4), Z6, Z3
+	VFMADD231PS  (R14)(R13*4), Z6, Z4
+	VFMADD231PS  64(R14)(R13*4), Z6, Z5
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*4), R13
+	VMOVUPS      Z0, (R13)
+	VMOVUPS      Z1, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z3, 64(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Z4, (R13)
+	VMOVUPS      Z5, 64(R13)
+
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 
-// func weighed3x1F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
+// func weighed3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x1F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Z0
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z1
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z2
-	ADDQ    SI, R10
+TEXT ·weighed3x3F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ lists+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ at+56(FP), DX
+	MOVQ w+16(FP), BX
+	MOVQ offs+24(FP), SI
+	MOVQ dst+48(FP), DI
+	MOVQ ds+64(FP), R8
+	MOVQ xs+40(FP), R9
+	MOVQ x+32(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R14
+	XORQ R9, R9
+
+list:
+	MOVQ    (CX), R12
+	CMPQ    R9, R12
+	JGE     next
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS (R13), Z0
+	VMOVUPS 64(R13), Z1
+	VMOVUPS 128(R13), Z2
+	ADDQ    R8, R13
+	VMOVUPS (R13), Z3
+	VMOVUPS 64(R13), Z4
+	VMOVUPS 128(R13), Z5
+	ADDQ    R8, R13
+	VMOVUPS (R13), Z6
+	VMOVUPS 64(R13), Z7
+	VMOVUPS 128(R13), Z8
 
 loop:
-	VBROADCASTSS (CX), Z3
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Z3, Z0
-	VFMADD231PS  (R9)(R10*4), Z3, Z1
-	VFMADD231PS  (DI)(R10*4), Z3, Z2
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z1, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z2, (AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
+	VBROADCASTSS (BX)(R9*4), Z9
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Z9, Z0
+	VFMADD231PS  64(R10)(R13*4), Z9, Z1
+	VFMADD231PS  128(R10)(R13*4), Z9, Z2
+	VFMADD231PS  (R11)(R13*4), Z9, Z3
+	VFMADD231PS  64(R11)(R13*4), Z9, Z4
+	VFMADD231PS  128(R11)(R13*4), Z9, Z5
+	VFMADD231PS  (R14)(R13*4), Z9, Z6
+	VFMADD231PS  64(R14)(R13*4), Z9, Z7
+	VFMADD231PS  128(R14)(R13*4), Z9, Z8
+	INCQ         R9
+	CMPQ         R9, R12
+	JLT          loop
+	MOVQ         (DX), R13
+	LEAQ         (DI)(R13*4), R13
+	VMOVUPS      Z0, (R13)
+	VMOVUPS      Z1, 64(R13)
+	VMOVUPS      Z2, 128(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Z3, (R13)
+	VMOVUPS      Z4, 64(R13)
+	VMOVUPS      Z5, 128(R13)
+	ADDQ         R8, R13
+	VMOVUPS      Z6, (R13)
+	VMOVUPS      Z7, 64(R13)
+	VMOVUPS      Z8, 128(R13)
 
-// func weighed3x2F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-// Requires: AVX, AVX512F
-TEXT ·weighed3x2F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z2
-	VMOVUPS 64(R10), Z3
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z4
-	VMOVUPS 64(R10), Z5
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSS (CX), Z6
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Z6, Z0
-	VFMADD231PS  64(R8)(R10*4), Z6, Z1
-	VFMADD231PS  (R9)(R10*4), Z6, Z2
-	VFMADD231PS  64(R9)(R10*4), Z6, Z3
-	VFMADD231PS  (DI)(R10*4), Z6, Z4
-	VFMADD231PS  64(DI)(R10*4), Z6, Z5
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x3F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-// Requires: AVX, AVX512F
-TEXT ·weighed3x3F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS 128(R10), Z2
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z3
-	VMOVUPS 64(R10), Z4
-	VMOVUPS 128(R10), Z5
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z6
-	VMOVUPS 64(R10), Z7
-	VMOVUPS 128(R10), Z8
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSS (CX), Z9
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Z9, Z0
-	VFMADD231PS  64(R8)(R10*4), Z9, Z1
-	VFMADD231PS  128(R8)(R10*4), Z9, Z2
-	VFMADD231PS  (R9)(R10*4), Z9, Z3
-	VFMADD231PS  64(R9)(R10*4), Z9, Z4
-	VFMADD231PS  128(R9)(R10*4), Z9, Z5
-	VFMADD231PS  (DI)(R10*4), Z9, Z6
-	VFMADD231PS  64(DI)(R10*4), Z9, Z7
-	VFMADD231PS  128(DI)(R10*4), Z9, Z8
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z3, (AX)
-	VMOVUPS      Z4, 64(AX)
-	VMOVUPS      Z5, 128(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
-	VMOVUPS      Z8, 128(AX)
-	ADDQ         SI, AX
-	VZEROUPPER
-	RET
-
-// func weighed3x4F32AVX512(n int, w *float32, offs *int, x *float32, xs int, dst *float32, ds int)
-// Requires: AVX, AVX512F
-TEXT ·weighed3x4F32AVX512(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    w+8(FP), CX
-	MOVQ    offs+16(FP), DX
-	MOVQ    dst+40(FP), BX
-	MOVQ    ds+48(FP), SI
-	MOVQ    xs+32(FP), DI
-	MOVQ    x+24(FP), R8
-	LEAQ    (R8)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
-	MOVQ    BX, R10
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS 128(R10), Z2
-	VMOVUPS 192(R10), Z3
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z4
-	VMOVUPS 64(R10), Z5
-	VMOVUPS 128(R10), Z6
-	VMOVUPS 192(R10), Z7
-	ADDQ    SI, R10
-	VMOVUPS (R10), Z8
-	VMOVUPS 64(R10), Z9
-	VMOVUPS 128(R10), Z10
-	VMOVUPS 192(R10), Z11
-	ADDQ    SI, R10
-
-loop:
-	VBROADCASTSS (CX), Z12
-	MOVQ         (DX), R10
-	VFMADD231PS  (R8)(R10*4), Z12, Z0
-	VFMADD231PS  64(R8)(R10*4), Z12, Z1
-	VFMADD231PS  128(R8)(R10*4), Z12, Z2
-	VFMADD231PS  192(R8)(R10*4), Z12, Z3
-	VFMADD231PS  (R9)(R10*4), Z12, Z4
-	VFMADD231PS  64(R9)(R10*4), Z12, Z5
-	VFMADD231PS  128(R9)(R10*4), Z12, Z6
-	VFMADD231PS  192(R9)(R10*4), Z12, Z7
-	VFMADD231PS  (DI)(R10*4), Z12, Z8
-	VFMADD231PS  64(DI)(R10*4), Z12, Z9
-	VFMADD231PS  128(DI)(R10*4), Z12, Z10
-	VFMADD231PS  192(DI)(R10*4), Z12, Z11
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         AX
-	JNZ          loop
-	MOVQ         BX, AX
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	VMOVUPS      Z6, 128(AX)
-	VMOVUPS      Z7, 192(AX)
-	ADDQ         SI, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
-	VMOVUPS      Z10, 128(AX)
-	VMOVUPS      Z11, 192(AX)
-	ADDQ         SI, AX
+next:
+	ADDQ $0x08, CX
+	ADDQ $0x08, DX
+	DECQ AX
+	JNZ  list
 	VZEROUPPER
 	RET
 

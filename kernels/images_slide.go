@@ -5,14 +5,14 @@ import "unsafe"
 // slidingTile is a tile for which row p of B begins at b[rows[p]].
 type slidingTile[T float] = func(k int, a *T, ars, acs int, b *T, rows *int, c *T, cs int, alpha *T, keep, mask int)
 
-// weighed adds n weighed rows of x, from x[offs[p]] on, to rows of dst; strides are in bytes.
-type weighed[T float] = func(n int, w *T, offs *int, x *T, xs int, dst *T, ds int)
+// weighed adds weighed rows of x, from x[offs[p]] on, to rows of dst, for lists of p; strides are in bytes.
+type weighed[T float] = func(lists int, end *int, w *T, offs *int, x *T, xs int, dst *T, at *int, ds int)
 
 // imageKernels are the kernels of images of one level.
 type imageKernels[T float] struct {
 	rows, vectors, lanes int                  // of the largest sliding tile, and of a vector
 	slide                [8][3]slidingTile[T] // by [rows-1][vectors-1]
-	weighed              [3][4]weighed[T]     // likewise
+	weighed              [3][3]weighed[T]     // likewise
 
 	// Those of AVX-512; nil: a loop in Go.
 	nonzero       func(n int, x *T, at *int, w *T, where *int) int

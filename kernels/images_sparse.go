@@ -26,23 +26,27 @@ func nonzero[T float](t *imageKernels[T], x []T, at []int, w []T, where []int) i
 	return n
 }
 
-// WeighedRows64 adds weighed rows of n elements to rows of dst: dst[i*ds+j] += sum over p of w[p] x[offs[p]+i*xs+j] for i < rows, each
-// sum in the order of p. Rows of x and of dst have room, see Room: what lies behind rows of x may be added up behind those of dst.
-func WeighedRows64(l Level, rows, n int, w []float64, offs []int, x []float64, xs int, dst []float64, ds int) {
-	weighedRows(images64[min(l, available())], rows, n, w, offs, x, xs, dst, ds)
+// WeighedRows64 adds weighed rows of n elements to rows of dst, for each list in turn:
+//
+//	dst[at[l]+i*ds+j] += sum over p in list l of w[p] x[offs[p]+i*xs+j] for i < rows, j < n
+//
+// List l ends before end[l] and begins where the one before ended; sums are in the order of p. Rows of x and of dst have room, see Room:
+// what lies behind rows of x may be added up behind those of dst. So a sparse matrix is multiplied by one whose rows may overlap.
+func WeighedRows64(l Level, rows, n int, end []int, w []float64, offs []int, x []float64, xs int, dst []float64, at []int, ds int) {
+	weighedRows(images64[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
 }
 
 // WeighedRows32 is WeighedRows64 for float32.
-func WeighedRows32(l Level, rows, n int, w []float32, offs []int, x []float32, xs int, dst []float32, ds int) {
-	weighedRows(images32[min(l, available())], rows, n, w, offs, x, xs, dst, ds)
+func WeighedRows32(l Level, rows, n int, end []int, w []float32, offs []int, x []float32, xs int, dst []float32, at []int, ds int) {
+	weighedRows(images32[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
 }
 
-func weighedRows[T float](t *imageKernels[T], rows, n int, w []T, offs []int, x []T, xs int, dst []T, ds int) {
-	if len(w) == 0 || n == 0 {
+func weighedRows[T float](t *imageKernels[T], rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {
+	if len(end) == 0 || end[len(end)-1] == 0 || n == 0 {
 		return
 	}
 	if t == nil {
-		weighedLoops(rows, n, w, offs, x, xs, dst, ds)
+		weighedLoops(rows, n, end, w, offs, x, xs, dst, at, ds)
 		return
 	}
 	size, vectors := int(unsafe.Sizeof(w[0])), (n+t.lanes-1)/t.lanes
@@ -51,17 +55,20 @@ func weighedRows[T float](t *imageKernels[T], rows, n int, w []T, offs []int, x 
 		for k := range calls { // vectors as evenly as they go
 			from, to := k*vectors/calls, (k+1)*vectors/calls
 			f := t.weighed[min(len(t.weighed), rows-i)-1][to-from-1]
-			f(len(w), &w[0], &offs[0], &x[i*xs+from*t.lanes], xs*size, &dst[i*ds+from*t.lanes], ds*size)
+			f(len(end), &end[0], &w[0], &offs[0], &x[i*xs+from*t.lanes], xs*size, &dst[i*ds+from*t.lanes], &at[0], ds*size)
 		}
 	}
 }
 
-func weighedLoops[T float](rows, n int, w []T, offs []int, x []T, xs int, dst []T, ds int) {
+func weighedLoops[T float](rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {
 	for i := range rows {
-		to := dst[i*ds:][:n]
-		for p, v := range w {
-			for j, u := range x[offs[p]+i*xs:][:n] {
-				to[j] += v * u
+		p := 0
+		for l, e := range end {
+			to := dst[at[l]+i*ds:][:n]
+			for ; p < e; p++ {
+				for j, u := range x[offs[p]+i*xs:][:n] {
+					to[j] += w[p] * u
+				}
 			}
 		}
 	}

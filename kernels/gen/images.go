@@ -29,30 +29,37 @@ func emitImages() {
 	}
 }
 
-// The sizes of the largest sum of weighed rows: with 12 sums the latency of their additions is hidden.
+// The sizes of the largest sum of weighed rows. With 9 sums the latency of their additions is hidden, and what is added is as little at
+// a time as goes into the first cache.
 const (
 	weighedRows    = 3
-	weighedVectors = 4
+	weighedVectors = 3
 )
 
-// weighed adds weighed rows to those of dst: dst[i*ds + j] += sum over p < n of w[p] x[offs[p] + i*xs + j] for rows i and vectors j.
-// Strides are in bytes, offs in elements.
+// weighed adds weighed rows to rows of dst, for each list in turn: dst[at + i*ds + j] += sum over p of w[p] x[offs[p] + i*xs + j] for rows
+// i and vectors j. The list ends before element end of w and offs and begins where the one before ended. Strides are in bytes, offs and at
+// in elements.
 func (m machine) weighed(rows, vectors int) {
 	t := m.goType()
-	TEXT(fmt.Sprintf("weighed%dx%d%s", rows, vectors, m.suffix()), noSplit, fmt.Sprintf("func(n int, w *%s, offs *int, x *%s, xs int, dst *%s, ds int)", t, t, t))
+	TEXT(fmt.Sprintf("weighed%dx%d%s", rows, vectors, m.suffix()), noSplit,
+		fmt.Sprintf("func(lists int, end *int, w *%s, offs *int, x *%s, xs int, dst *%s, at *int, ds int)", t, t, t))
 	Pragma("noescape")
-	n, w, offs := Load(Param("n"), GP64()), Load(Param("w"), GP64()), Load(Param("offs"), GP64())
+	lists, end, at := Load(Param("lists"), GP64()), Load(Param("end"), GP64()), Load(Param("at"), GP64())
+	w, offs := Load(Param("w"), GP64()), Load(Param("offs"), GP64())
 	dst, ds, xs := Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), Load(Param("xs"), GP64())
 	x := []reg.Register{Load(Param("x"), GP64())}
 	acc := make([][]vec, rows)
+	p, n, to := GP64(), GP64(), GP64()
 	each := func(do func(v vec, at operand.Mem)) {
-		to := GP64()
-		MOVQ(dst, to)
+		MOVQ(operand.Mem{Base: at}, to)
+		LEAQ(operand.Mem{Base: dst, Index: to, Scale: uint8(m.size())}, to)
 		for i := range acc {
 			for j, v := range acc[i] {
 				do(v, operand.Mem{Base: to, Disp: j * m.bytes()})
 			}
-			ADDQ(ds, to)
+			if i < rows-1 {
+				ADDQ(ds, to)
+			}
 		}
 	}
 	for i := range acc {
@@ -65,21 +72,30 @@ func (m machine) weighed(rows, vectors int) {
 			LEAQ(operand.Mem{Base: x[i-1], Index: xs, Scale: 1}, x[i])
 		}
 	}
+	XORQ(p, p)
+	Label("list")
+	MOVQ(operand.Mem{Base: end}, n)
+	CMPQ(p, n)
+	JGE(operand.LabelRef("next"))
 	each(func(v vec, at operand.Mem) { m.do("loadu", at, v) })
 	Label("loop")
 	weight, off := m.new(), GP64()
-	m.do("broadcast", operand.Mem{Base: w}, weight)
-	MOVQ(operand.Mem{Base: offs}, off)
+	m.do("broadcast", operand.Mem{Base: w, Index: p, Scale: uint8(m.size())}, weight)
+	MOVQ(operand.Mem{Base: offs, Index: p, Scale: 8}, off)
 	for i := range acc {
 		for j, v := range acc[i] {
 			m.do("fma231", operand.Mem{Base: x[i], Index: off, Scale: uint8(m.size()), Disp: j * m.bytes()}, weight, v)
 		}
 	}
-	ADDQ(operand.U8(uint8(m.size())), w)
-	ADDQ(operand.U8(8), offs)
-	DECQ(n)
-	JNZ(operand.LabelRef("loop"))
+	INCQ(p)
+	CMPQ(p, n)
+	JLT(operand.LabelRef("loop"))
 	each(func(v vec, at operand.Mem) { m.do("loadu", v, at) })
+	Label("next")
+	ADDQ(operand.U8(8), end)
+	ADDQ(operand.U8(8), at)
+	DECQ(lists)
+	JNZ(operand.LabelRef("list"))
 	VZEROUPPER()
 	RET()
 }

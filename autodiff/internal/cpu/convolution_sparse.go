@@ -24,9 +24,8 @@ type sparse[T Real] struct {
 	filters    []T   // filters, by elements that are not side by side, rows, and numbers that are
 	places     []int // where each place of a filter begins in an image
 	results    []int // where each filter begins
-	where      [][]int
-	weights    [][]T // what is not zero, of each goroutine
-	turned     [][]T // results of an image with their channels side by side, of each goroutine
+	band       int   // rows of results that are done at a time
+	lists      []lists[T]
 	total      func(a *T, n int) float64
 	infinite   atomic.Bool // whether an image has a number that is not finite
 
@@ -35,12 +34,24 @@ type sparse[T Real] struct {
 	in                 [][]T
 }
 
-// arrangedBytes is about the size of the images that are arranged at a time.
-const arrangedBytes = 8 << 20
+// lists are results that are not zero, of one goroutine.
+type lists[T Real] struct {
+	weights []T
+	where   []int // what they are multiplied with
+	end     []int // of each list
+	at      []int // where what it adds up to begins
+	turned  []T   // results with their channels side by side
+}
+
+const (
+	arrangedBytes = 8 << 20  // about the size of the images that are arranged at a time
+	bandBytes     = 24 << 10 // about the size of the pixels that are added up at a time, which stay in the first cache
+	listed        = 1 << 16  // results that are listed at a time
+)
 
 // mostlyZero reports whether so few results are not zero that they are worth looking for. It looks at a part of them.
 func mostlyZero[T Real](v *convolution, results []T) bool {
-	const apart = 17 // of planes: no number of channels
+	apart := max(17, v.n*v.groups*v.o/32|1) // from one plane to the next: not all of the same channel
 	size, seen, found := v.places(), 0, 0
 	for k := 0; k < v.n*v.groups*v.o; k += apart {
 		for _, g := range results[k*size:][:size] {
@@ -51,14 +62,15 @@ func mostlyZero[T Real](v *convolution, results []T) bool {
 	return 3*found < seen
 }
 
-// newSparse plans for room for so many groups of channels of images.
-func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
-	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
+// newSparse plans for room for so many groups of channels of images, and bands of so many rows of results.
+func newSparse[T Real](c *Call, v convolution, rooms, band int) *sparse[T] {
+	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, band: max(1, band), images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
 	if v.by[1] > 1 {
 		w.beside, w.run = v.b, v.c
 	}
 	w.pitch = (w.run + kernels.Room) &^ kernels.Room
 	w.image = w.row * (v.h + 2*v.pad[0])
+	w.lists = make([]lists[T], max(1, c.Threads))
 	return w
 }
 
@@ -80,9 +92,9 @@ func (w *sparse[T]) begin(c *Call, out []T, in [][]T, results []T) bool {
 	for k := range v.o {
 		w.results = append(w.results, k*w.size())
 	}
-	most := max(v.o, v.places()) + kernels.Room
-	for range max(1, c.Threads) {
-		w.where, w.weights, w.turned = append(w.where, make([]int, most)), append(w.weights, make([]T, most)), append(w.turned, nil)
+	most := v.o * min(w.band, v.p) * v.q
+	for i := range w.lists {
+		w.lists[i] = lists[T]{weights: make([]T, most+kernels.Room), where: make([]int, most+kernels.Room), turned: aligned[T](most)}
 	}
 	return true
 }
@@ -149,33 +161,42 @@ func (w *sparse[T]) spread(hand, from, to int) {
 }
 
 func (w *sparse[T]) spreadOver(hand, k int, pixels []T) {
-	v := &w.v
+	v, l := &w.v, &w.lists[hand]
 	size, places := w.size(), v.places()
 	results, filters := w.in[0][k*v.o*places:(k+1)*v.o*places], w.filters[k%v.groups*v.o*size:]
-	if w.turned[hand] == nil {
-		w.turned[hand] = aligned[T](places * v.o)
-	}
-	turned := w.turned[hand]
-	transpose(w.l, turned, v.o, results, places, v.o, places)
-	for place, at := range w.places {
-		where, weights := w.nonzero(hand, turned[place*v.o:(place+1)*v.o], w.results)
-		for b := range w.beside {
-			weighedRows(w.l, v.a, w.run, weights, where, filters[b*v.a*w.pitch:], w.pitch, pixels[at+w.at(0, 0, b):], v.by[0]*w.row)
+	for p := 0; p < v.p; p += w.band {
+		first, end := p*v.q, min(p+w.band, v.p)*v.q
+		transpose(w.l, l.turned, v.o, results[first:], places, v.o, end-first)
+		l.begin()
+		for place := range end - first {
+			add(w.l, l, l.turned[place*v.o:(place+1)*v.o], w.results, w.places[first+place])
 		}
+		w.addUp(l, filters, w.pitch, v.a*w.pitch, pixels, v.by[0]*w.row, v.by[1]*v.c)
 	}
 }
 
-// nonzero returns the results that are not zero and what at has for them.
-func (w *sparse[T]) nonzero(hand int, results []T, at []int) (where []int, weights []T) {
-	n := 0
-	where, weights = w.where[hand], w.weights[hand]
-	switch weights := any(weights).(type) {
-	case []float64:
-		n = kernels.Nonzero64(w.l, any(results).([]float64), at, weights, where)
-	case []float32:
-		n = kernels.Nonzero32(w.l, any(results).([]float32), at, weights, where)
+// addUp adds rows of x to dst; one element of a row of a filter, which is not beside the one before, is so far from it.
+func (w *sparse[T]) addUp(l *lists[T], x []T, xs, xBeside int, dst []T, ds, dstBeside int) {
+	for b := range w.beside {
+		weighedRows(w.l, w.v.a, w.run, l, x[b*xBeside:], xs, dst[b*dstBeside:], ds)
 	}
-	return where[:n], weights[:n]
+}
+
+func (l *lists[T]) begin() { l.end, l.at = l.end[:0], l.at[:0] }
+
+// add makes a list of results, which are multiplied with what begins at places of where and added up to what begins at at.
+func add[T Real](level kernels.Level, l *lists[T], results []T, where []int, at int) {
+	n := 0
+	if len(l.end) > 0 {
+		n = l.end[len(l.end)-1]
+	}
+	switch weights := any(l.weights).(type) {
+	case []float64:
+		n += kernels.Nonzero64(level, any(results).([]float64), where, weights[n:], l.where[n:])
+	case []float32:
+		n += kernels.Nonzero32(level, any(results).([]float32), where, weights[n:], l.where[n:])
+	}
+	l.end, l.at = append(l.end, n), append(l.at, at)
 }
 
 // convFilters sums up filters if results are mostly zeros, and reports whether they are.
@@ -214,32 +235,29 @@ func (w *sparse[T]) arrange(_, from, to int) {
 	}
 }
 
-// sums adds up filters from..to-1.
+// sums adds up filters from..to-1. A band of pixels stays in the first cache.
 func (w *sparse[T]) sums(hand, from, to int) {
-	for image := range min(w.images, w.v.n-w.first) {
-		for k := from; k < to; k++ {
-			w.sumOver(hand, image, k)
+	v, l := &w.v, &w.lists[hand]
+	for k := range min(w.images, v.n-w.first) * v.groups {
+		for p := 0; p < v.p; p += w.band {
+			l.begin()
+			for o := max(from, k%v.groups*v.o); o < min(to, (k%v.groups+1)*v.o); o++ {
+				results := w.in[1][((w.first+k/v.groups)*v.groups*v.o+o)*v.places():]
+				first, end := p*v.q, min(p+w.band, v.p)*v.q
+				add(w.l, l, results[first:end], w.places[first:end], o*w.size())
+			}
+			w.addUp(l, w.pixels[k*w.image:], v.by[0]*w.row, v.by[1]*v.c, w.filters, w.pitch, v.a*w.pitch)
 		}
 	}
 }
 
-func (w *sparse[T]) sumOver(hand, image, k int) {
-	v := &w.v
-	results := w.in[1][((w.first+image)*v.groups*v.o+k)*v.places():]
-	where, weights := w.nonzero(hand, results[:v.places()], w.places)
-	pixels := w.pixels[(image*v.groups+k/v.o)*w.image:]
-	for b := range w.beside {
-		weighedRows(w.l, v.a, w.run, weights, where, pixels[w.at(0, 0, b):], v.by[0]*w.row, w.filters[k*w.size()+b*v.a*w.pitch:], w.pitch)
-	}
-}
-
 // weighedRows is kernels.WeighedRows64 or kernels.WeighedRows32.
-func weighedRows[T Real](l kernels.Level, rows, n int, weights []T, where []int, x []T, xs int, dst []T, ds int) {
+func weighedRows[T Real](level kernels.Level, rows, n int, l *lists[T], x []T, xs int, dst []T, ds int) {
 	switch dst := any(dst).(type) {
 	case []float64:
-		kernels.WeighedRows64(l, rows, n, any(weights).([]float64), where, any(x).([]float64), xs, dst, ds)
+		kernels.WeighedRows64(level, rows, n, l.end, any(l.weights).([]float64), l.where, any(x).([]float64), xs, dst, l.at, ds)
 	case []float32:
-		kernels.WeighedRows32(l, rows, n, any(weights).([]float32), where, any(x).([]float32), xs, dst, ds)
+		kernels.WeighedRows32(level, rows, n, l.end, any(l.weights).([]float32), l.where, any(x).([]float32), xs, dst, l.at, ds)
 	}
 }
 
