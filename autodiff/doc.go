@@ -32,7 +32,8 @@
 //     computed once; reshapes, broadcasts and signs move through other
 //     operations; x*1, x/1, x-0 and x^1 are x; x*x and 1/x are the square and the
 //     reciprocal; a quotient by a power of two is a product. Every other quotient
-//     is correctly rounded, as IEEE 754 demands.
+//     is correctly rounded, as IEEE 754 demands. What [ScatterAlong] puts among
+//     zeros is multiplied by comparisons before.
 //   - These differ by rounding: c*(d*x) is computed as (c*d)*x where |d| <= 1 or
 //     |c| >= 1, and c+(d+x) as (c+d)+x where c+d is exact; the powers 2, 3 and -1
 //     are products and reciprocals; a sum over a repeated axis is a product with

@@ -79,7 +79,8 @@ type Binary struct {
 	Domain      Interval
 	Commutative bool
 
-	code compiler.Code
+	code  compiler.Code
+	truth bool // whether results are 0 or 1
 	// Forms in package kernels: of two arrays, with one number as y, with one as x.
 	kernel, byNumber, numberBy string
 }
@@ -94,6 +95,7 @@ type Ternary struct {
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval
 
+	code   compiler.Code
 	kernel string // name of its kernel in package kernels
 }
 
@@ -140,7 +142,7 @@ func (d Unary) define() *Op {
 
 func (d Binary) define() *Op {
 	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
-		prim: &compiler.Op{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy}}
+		prim: &compiler.Op{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy, Truth: d.truth}}
 	if d.VJP != nil {
 		op.vjp = func(g, z *Node, x []*Node) []*Node {
 			dx, dy := d.VJP(g, z, x[0], x[1])
@@ -152,7 +154,7 @@ func (d Binary) define() *Op {
 
 func (d Ternary) define() *Op {
 	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
-		prim: &compiler.Op{F3: d.CPU, Kernel: d.kernel}}
+		prim: &compiler.Op{Code: d.code, F3: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
 			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])

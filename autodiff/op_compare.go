@@ -74,7 +74,7 @@ func comparison(name, c string, f func(x, y float64) bool) *Op {
 		CPU:    func(x, y float64) float64 { return truth(f(x, y)) },
 		CUDA:   "(x " + c + " y ? 1.0 : 0.0)",
 		Domain: Interval{-3, 3},
-		kernel: name,
+		kernel: name, truth: true,
 	}.define()
 }
 
@@ -93,7 +93,7 @@ func init() {
 	equalOp = comparison("equal", "==", func(x, y float64) bool { return x == y })
 	notEqualOp = comparison("not_equal", "!=", func(x, y float64) bool { return x != y })
 	whereOp = Ternary{
-		Name: "where", kernel: "where",
+		Name: "where", code: compiler.Where, kernel: "where",
 		CPU: func(c, x, y float64) float64 {
 			if c != 0 {
 				return x

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -75,4 +76,54 @@ func outputsOn(t *testing.T, outs, in []*ad.Node, values [][]float64, s ad.Setti
 		got = append(got, st.OutputFloat64(i))
 	}
 	return got
+}
+
+// Gradients of maxima of what a comparison was multiplied with, which meet the comparison only where the maxima are, are those of the
+// definition.
+func TestMaximaOfCompared(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	x, g := ad.Input("x", 2, 3, 6, 8), ad.Input("g", 2, 3, 3, 4)
+	values := [][]float64{make([]float64, x.Size()), make([]float64, g.Size())}
+	for _, v := range values {
+		for i := range v {
+			v[i] = float64(rng.IntN(7)-3) / 2
+		}
+	}
+	s := ad.Pooling{Size: [2]int{2, 2}}
+	for name, c := range map[string]struct {
+		y     *ad.Node
+		slope func(x float64) float64
+	}{
+		"product": {ad.Mul(x, ad.GreaterEqual(x, ad.Scalar(0))), func(x float64) float64 { return float64(bit(x >= 0)) }},
+		"maximum": {ad.ReLU(x), func(x float64) float64 { return (float64(bit(x >= 0)) + float64(bit(x > 0))) / 2 }},
+		"choice":  {ad.Where(ad.Less(x, ad.Scalar(0.5)), x, ad.Scalar(0)), func(x float64) float64 { return float64(bit(x < 0.5)) }},
+	} {
+		outs := []*ad.Node{ad.VJP(ad.MaxPool2D(c.y, s), g, x)[0], ad.Float(ad.MaxPool2DIndices(c.y, s))}
+		in := []*ad.Node{x, g}
+		got := outputsOn(t, outs, in, values, ad.Settings{})
+		want := make([]float64, x.Size())
+		for k, at := range got[1] {
+			i := k/12*48 + int(at)
+			want[i] += values[1][k] * c.slope(values[0][i])
+		}
+		for i := range want {
+			if got[0][i] != want[i] {
+				t.Errorf("%s: gradient %g at %d, want %g", name, got[0][i], i, want[i])
+			}
+		}
+		p, err := ad.Compile(outs, ad.Settings{Inputs: in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := p.Explain(); !strings.Contains(text, "take_along") {
+			t.Errorf("%s: no comparison was taken along:\n%s", name, text)
+		}
+	}
+}
+
+func bit(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

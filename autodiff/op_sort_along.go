@@ -67,7 +67,7 @@ func along(op string, x, idx *Node, axis int) (int, *Node) {
 var takeAlongOp, scatterAlongOp *Op
 
 func init() {
-	takeAlongOp = register(&Op{Name: "take_along", Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
+	takeAlongOp = register(&Op{Name: "take_along", code: compiler.TakeAlong, Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			return []*Node{scatterAlong(g, x[1], y.attr[0], x[0].shape[y.attr[0]]), nil}
 		},
@@ -76,7 +76,7 @@ func init() {
 		Sample: func(in Source) []*Node {
 			return []*Node{TakeAlong(in(-2, 2, 2, 3), Ints([]int{2, 0, 2, 1, 1, 0, 0, 2}, 2, 4), 1), TakeAlong(in(-2, 2, 3), Ints([]int{1, 1}), 0)}
 		}})
-	scatterAlongOp = register(&Op{Name: "scatter_along", Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
+	scatterAlongOp = register(&Op{Name: "scatter_along", code: compiler.ScatterAlong, Arity: 2, kind: compiler.Step, lift: (*batcher).along, Smooth: true,
 		vjp:    func(g, y *Node, x []*Node) []*Node { return []*Node{takeAlong(g, x[1], y.attr[0]), nil} },
 		run:    func(c *cpu.Call) error { return c.Each(runScatterAlong[float64], runScatterAlong[float32]) },
 		device: cuda.ScatterAlong,

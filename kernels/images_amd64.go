@@ -236,6 +236,9 @@ func nonzeroF64AVX512(n int, x *float64, at *int, w *float64, where *int) int
 func largestOfFourF64AVX512(rows int, n int, x *float64, down int, width int, at *int64)
 
 //go:noescape
+func copyRowsF64AVX512(rows int, n int, dst *float64, ds int, src *float64, ss int)
+
+//go:noescape
 func slide1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 
 //go:noescape
@@ -339,3 +342,6 @@ func nonzeroF32AVX512(n int, x *float32, at *int, w *float32, where *int) int
 
 //go:noescape
 func largestOfFourF32AVX512(rows int, n int, x *float32, down int, width int, at *int64)
+
+//go:noescape
+func copyRowsF32AVX512(rows int, n int, dst *float32, ds int, src *float32, ss int)

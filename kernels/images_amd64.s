@@ -6473,6 +6473,43 @@ DATA even8<>+48(SB)/8, $0x000000000000000c
 DATA even8<>+56(SB)/8, $0x000000000000000e
 GLOBL even8<>(SB), RODATA|NOPTR, $64
 
+// func copyRowsF64AVX512(rows int, n int, dst *float64, ds int, src *float64, ss int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·copyRowsF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ  rows+0(FP), AX
+	MOVQ  n+8(FP), CX
+	MOVQ  dst+16(FP), DX
+	MOVQ  ds+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ss+40(FP), DI
+	MOVQ  CX, R8
+	ANDQ  $+7, R8
+	MOVQ  $-1, R9
+	BZHIQ R8, R9, R9
+	KMOVW R9, K1
+	SUBQ  R8, CX
+
+row:
+	XORQ R8, R8
+
+loop:
+	CMPQ    R8, CX
+	JGE     rest
+	VMOVUPD (SI)(R8*8), Z0
+	VMOVUPD Z0, (DX)(R8*8)
+	ADDQ    $0x08, R8
+	JMP     loop
+
+rest:
+	VMOVUPD.Z (SI)(R8*8), K1, Z0
+	VMOVUPD   Z0, K1, (DX)(R8*8)
+	ADDQ      BX, DX
+	ADDQ      DI, SI
+	DECQ      AX
+	JNZ       row
+	VZEROUPPER
+	RET
+
 // func slide1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x1F32AVX512(SB), NOSPLIT, $0-88
@@ -10042,3 +10079,40 @@ DATA even4<>+52(SB)/4, $0x0000001a
 DATA even4<>+56(SB)/4, $0x0000001c
 DATA even4<>+60(SB)/4, $0x0000001e
 GLOBL even4<>(SB), RODATA|NOPTR, $64
+
+// func copyRowsF32AVX512(rows int, n int, dst *float32, ds int, src *float32, ss int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·copyRowsF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ  rows+0(FP), AX
+	MOVQ  n+8(FP), CX
+	MOVQ  dst+16(FP), DX
+	MOVQ  ds+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ss+40(FP), DI
+	MOVQ  CX, R8
+	ANDQ  $+15, R8
+	MOVQ  $-1, R9
+	BZHIQ R8, R9, R9
+	KMOVW R9, K1
+	SUBQ  R8, CX
+
+row:
+	XORQ R8, R8
+
+loop:
+	CMPQ    R8, CX
+	JGE     rest
+	VMOVUPS (SI)(R8*4), Z0
+	VMOVUPS Z0, (DX)(R8*4)
+	ADDQ    $0x10, R8
+	JMP     loop
+
+rest:
+	VMOVUPS.Z (SI)(R8*4), K1, Z0
+	VMOVUPS   Z0, K1, (DX)(R8*4)
+	ADDQ      BX, DX
+	ADDQ      DI, SI
+	DECQ      AX
+	JNZ       row
+	VZEROUPPER
+	RET

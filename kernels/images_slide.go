@@ -17,6 +17,7 @@ type imageKernels[T float] struct {
 	// Those of AVX-512; nil: a loop in Go.
 	nonzero       func(n int, x *T, at *int, w *T, where *int) int
 	largestOfFour func(rows, n int, x *T, down, width int, at *int64)
+	copyRows      func(rows, n int, dst *T, ds int, src *T, ss int)
 }
 
 // Room is the number of elements behind rows that Slide64, WeighedRows64, Nonzero64 and their likes may read and write, because they take whole
@@ -68,5 +69,30 @@ func slideLoops[T float](m, n, k int, a []T, lda int, b []T, rows []int, c []T, 
 				row[j] += w * v
 			}
 		}
+	}
+}
+
+// CopyRows64 copies rows of n elements, which lie ds and ss elements apart.
+func CopyRows64(l Level, rows, n int, dst []float64, ds int, src []float64, ss int) {
+	copyRows(images64[min(l, available())], rows, n, dst, ds, src, ss)
+}
+
+// CopyRows32 is CopyRows64 for float32.
+func CopyRows32(l Level, rows, n int, dst []float32, ds int, src []float32, ss int) {
+	copyRows(images32[min(l, available())], rows, n, dst, ds, src, ss)
+}
+
+func copyRows[T float](t *imageKernels[T], rows, n int, dst []T, ds int, src []T, ss int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	if t != nil && t.copyRows != nil && n < 256 { // rows that are longer take no time to begin
+		size := int(unsafe.Sizeof(dst[0]))
+		_, _ = dst[(rows-1)*ds+n-1], src[(rows-1)*ss+n-1]
+		t.copyRows(rows, n, &dst[0], ds*size, &src[0], ss*size)
+		return
+	}
+	for i := range rows {
+		copy(dst[i*ds:][:n], src[i*ss:][:n])
 	}
 }

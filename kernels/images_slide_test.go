@@ -45,6 +45,31 @@ func slideAll[T float](t *testing.T, f func(l Level, m, n, k int, a []T, lda int
 	}
 }
 
+func TestCopyRows(t *testing.T) {
+	for _, l := range Levels() {
+		for n := range 40 {
+			const rows, ds, ss = 3, 43, 45
+			r := rand.New(rand.NewSource(12))
+			src, dst, dst32 := normal[float64](r, 2*ss+n), make([]float64, rows*ds), make([]float32, rows*ds)
+			src32 := make([]float32, len(src))
+			for i, v := range src {
+				src32[i] = float32(v)
+			}
+			CopyRows64(l, rows, n, dst, ds, src, ss)
+			CopyRows32(l, rows, n, dst32, ds, src32, ss)
+			for k := range dst {
+				want := 0.0
+				if k%ds < n {
+					want = src[k/ds*ss+k%ds]
+				}
+				if dst[k] != want || dst32[k] != float32(want) {
+					t.Fatalf("%v, %d of %d: %v and %v, want %v", l, k, n, dst[k], dst32[k], want)
+				}
+			}
+		}
+	}
+}
+
 func TestTranspose(t *testing.T) {
 	for _, l := range Levels() {
 		for rows := range 18 {

@@ -38,7 +38,7 @@ var images64 = [AVX512 + 1]*imageKernels[float64]{
 			{weighed2x1F64AVX512, weighed2x2F64AVX512, weighed2x3F64AVX512},
 			{weighed3x1F64AVX512, weighed3x2F64AVX512, weighed3x3F64AVX512},
 		},
-		nonzero: nonzeroF64AVX512, largestOfFour: largestOfFourF64AVX512,
+		nonzero: nonzeroF64AVX512, largestOfFour: largestOfFourF64AVX512, copyRows: copyRowsF64AVX512,
 	},
 }
 
@@ -76,6 +76,6 @@ var images32 = [AVX512 + 1]*imageKernels[float32]{
 			{weighed2x1F32AVX512, weighed2x2F32AVX512, weighed2x3F32AVX512},
 			{weighed3x1F32AVX512, weighed3x2F32AVX512, weighed3x3F32AVX512},
 		},
-		nonzero: nonzeroF32AVX512, largestOfFour: largestOfFourF32AVX512,
+		nonzero: nonzeroF32AVX512, largestOfFour: largestOfFourF32AVX512, copyRows: copyRowsF32AVX512,
 	},
 }

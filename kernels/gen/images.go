@@ -25,6 +25,7 @@ func emitImages() {
 		if m.wide {
 			m.nonzero()
 			m.largestOfFour()
+			m.copyRows()
 		}
 	}
 }
@@ -253,6 +254,39 @@ func (m machine) largestOfFour() {
 	Label("next")
 	m.do("iadd", down, row, row)
 	ADDQ(downBytes, x)
+	DECQ(rows)
+	JNZ(operand.LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// copyRows copies rows of n elements, which lie ds and ss bytes apart.
+func (m machine) copyRows() {
+	t := m.goType()
+	TEXT("copyRows"+m.suffix(), noSplit, fmt.Sprintf("func(rows, n int, dst *%s, ds int, src *%s, ss int)", t, t))
+	Pragma("noescape")
+	rows, n := Load(Param("rows"), GP64()), Load(Param("n"), GP64())
+	dst, ds, src, ss := Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), Load(Param("src"), GP64()), Load(Param("ss"), GP64())
+	some, whole, at, v := GP64(), GP64(), GP64(), m.new()
+	MOVQ(n, some)
+	ANDQ(operand.I32(int32(m.lanes()-1)), some)
+	lanes := m.restMask(some)
+	MOVQ(n, whole)
+	SUBQ(some, whole)
+	Label("row")
+	XORQ(at, at)
+	Label("loop")
+	CMPQ(at, whole)
+	JGE(operand.LabelRef("rest"))
+	m.do("loadu", operand.Mem{Base: src, Index: at, Scale: uint8(m.size())}, v)
+	m.do("loadu", v, operand.Mem{Base: dst, Index: at, Scale: uint8(m.size())})
+	ADDQ(operand.U8(uint8(m.lanes())), at)
+	JMP(operand.LabelRef("loop"))
+	Label("rest")
+	m.do("loadz", operand.Mem{Base: src, Index: at, Scale: uint8(m.size())}, lanes, v)
+	m.do("loadu", v, lanes, operand.Mem{Base: dst, Index: at, Scale: uint8(m.size())})
+	ADDQ(ds, dst)
+	ADDQ(ss, src)
 	DECQ(rows)
 	JNZ(operand.LabelRef("row"))
 	VZEROUPPER()

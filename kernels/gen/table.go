@@ -102,7 +102,7 @@ func writeImageTable(file string) {
 			b.WriteString(m.sizes("slide", fmt.Sprintf("[8][3]slidingTile[%s]", t), rows, vectors))
 			b.WriteString(m.sizes("weighed", fmt.Sprintf("[3][3]weighed[%s]", t), weighedRows, weighedVectors))
 			if m.wide {
-				fmt.Fprintf(&b, "nonzero: nonzero%s, largestOfFour: largestOfFour%s,\n", m.suffix(), m.suffix())
+				fmt.Fprintf(&b, "nonzero: nonzero%[1]s, largestOfFour: largestOfFour%[1]s, copyRows: copyRows%[1]s,\n", m.suffix())
 			}
 			b.WriteString("},\n")
 		}

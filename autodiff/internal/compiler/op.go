@@ -15,6 +15,8 @@ type Op struct {
 	// number as the second operand, NumberBy with one number as the first, which takes
 	// the operands exchanged.
 	Kernel, ByNumber, NumberBy string
+	// Truth says that results of the elementwise operation are 0 or 1.
+	Truth bool
 	// Pure says that calls of the operation with equal attributes, Obj included, and equal inputs are equal.
 	Pure bool
 	// C is the elementwise function as a C expression of x, y and z, for devices; Helper holds
@@ -67,6 +69,9 @@ const (
 	Slice
 	MatMul
 	Concat
+	Where
+	TakeAlong
+	ScatterAlong
 	Copy // copy that puts the elements of a view in order; only the compiler makes it
 	codes
 )

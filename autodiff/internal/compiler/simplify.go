@@ -38,6 +38,8 @@ func (r *Graph) simpler(op *Op, s tensor.Shape, in []*Value) *Value {
 		return simplifyPow(r, s, in)
 	case Log:
 		return simplifyLog(r, s, in)
+	case Where:
+		return simplifyWhere(r, s, in)
 	case Stop:
 		return in[0]
 	case Square, Abs, Cosh, Cos: // even: a minus inside is dropped
@@ -120,7 +122,20 @@ func simplifyMul(r *Graph, s tensor.Shape, in []*Value) *Value {
 	case b.is(Neg):
 		return r.apply(Neg, r.apply(Mul, a, b.In[0]))
 	}
-	return nil
+	times := func(g, m *Value) *Value { return r.apply(Mul, g, m) }
+	if v := r.beforeScatter(s, a, b, times); v != nil {
+		return v
+	}
+	return r.beforeScatter(s, b, a, times)
+}
+
+// simplifyWhere finds scattered numbers of which some become 0.
+func simplifyWhere(r *Graph, s tensor.Shape, in []*Value) *Value {
+	c, a, b := in[0], in[1], in[2]
+	if !b.isNumber(0) {
+		return nil
+	}
+	return r.beforeScatter(s, a, c, func(g, m *Value) *Value { return r.apply(Where, m, g, b) })
 }
 
 func simplifyDiv(r *Graph, s tensor.Shape, in []*Value) *Value {

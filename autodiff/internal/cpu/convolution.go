@@ -215,13 +215,13 @@ func ConvImages[T Real](c *Call, out []T, in [][]T) error {
 		v := newConvolution(c.Attr, c.Shape, c.InShape[1], c.InShape[0])
 		if u := v.turned(); u.slides() {
 			s := newScratchConv(c, u, (*scratchConv[T]).slideStrip)
-			s.sparse = newSparse[T](c, v, len(s.ws), listed/max(1, v.o*v.q))
+			s.sparse = newSparse[T](c, v, len(s.ws))
 			s.slide = newSliding[T](&u, len(s.ws))
 			s.slide.filters = aligned[T](len(in[1]))
 			return s
 		}
 		s := newScratchConv(c, v, (*scratchConv[T]).spread)
-		s.sparse = newSparse[T](c, v, len(s.ws), listed/max(1, v.o*v.q))
+		s.sparse = newSparse[T](c, v, len(s.ws))
 		s.makeColumns(v.c, v.places())
 		return s
 	})
@@ -276,9 +276,8 @@ func ConvFilters[T Real](c *Call, out []T, in [][]T) error {
 			places = s.wide.count
 		}
 		s.makeColumns(channels, places)
-		row := max(1, sizeOf[T]()*v.c*v.w)
-		images := min(v.n, arrangedBytes/(v.groups*row*max(1, v.h)))
-		s.sparse = newSparse[T](c, v, v.groups*max(1, images), (bandBytes/row-v.a)/v.stride[0])
+		image := max(1, sizeOf[T]()*v.groups*v.c*v.h*v.w)
+		s.sparse = newSparse[T](c, v, v.groups*max(1, min(v.n, arrangedBytes/image)))
 		return s
 	})
 	if s.sparse.convFilters(c, out, in) {

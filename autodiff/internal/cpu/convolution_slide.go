@@ -79,26 +79,28 @@ func (s *scratchConv[T]) slideStrip(hand, k int) {
 	group, first := k/w.strips(v), k%w.strips(v)*w.lines
 	lines, planes := min(w.lines, v.p-first), w.planes[hand]
 	for c := range v.c {
-		image := w.images[(group*v.c+c)*v.h*v.w:]
-		for i := range lines + v.by[0]*(v.a-1) {
-			row := planes[c*w.plane+i*w.row+v.pad[1]:][:v.w]
-			if y := first + i - v.pad[0]; y >= 0 && y < v.h {
-				copy(row, image[y*v.w:])
-			} else {
-				clear(row)
-			}
+		image, plane := w.images[(group*v.c+c)*v.h*v.w:], planes[c*w.plane:]
+		rows, above := lines+v.by[0]*(v.a-1), min(max(v.pad[0]-first, 0), lines+v.by[0]*(v.a-1))
+		inside := max(0, min(rows, v.h+v.pad[0]-first)-above)
+		clear(plane[:above*w.row])
+		clear(plane[(above+inside)*w.row : rows*w.row])
+		if inside > 0 {
+			copyRows(s.l, inside, v.w, plane[above*w.row+v.pad[1]:], w.row, image[(first+above-v.pad[0])*v.w:], v.w)
 		}
 	}
 	slide(s.l, v.o, (lines-1)*w.row+v.q, v.depth, w.filters[group%v.groups*v.o*v.depth:], planes, w.under, w.out[hand], w.ld)
 	for o := range v.o {
-		copyRows(w.results[(group*v.o+o)*v.places()+first*v.q:], v.q, w.out[hand][o*w.ld:], w.row, lines, v.q)
+		copyRows(s.l, lines, v.q, w.results[(group*v.o+o)*v.places()+first*v.q:], v.q, w.out[hand][o*w.ld:], w.row)
 	}
 }
 
-// copyRows copies rows of n numbers from one array to another, in which they are so far apart.
-func copyRows[T Real](to []T, apart int, from []T, apartFrom, rows, n int) {
-	for k := range rows {
-		copy(to[k*apart:][:n], from[k*apartFrom:][:n])
+// copyRows is kernels.CopyRows64 or kernels.CopyRows32.
+func copyRows[T Real](l kernels.Level, rows, n int, to []T, apart int, from []T, apartFrom int) {
+	switch to := any(to).(type) {
+	case []float64:
+		kernels.CopyRows64(l, rows, n, to, apart, any(from).([]float64), apartFrom)
+	case []float32:
+		kernels.CopyRows32(l, rows, n, to, apart, any(from).([]float32), apartFrom)
 	}
 }
 

@@ -44,9 +44,8 @@ type lists[T Real] struct {
 }
 
 const (
-	arrangedBytes = 8 << 20  // about the size of the images that are arranged at a time
-	bandBytes     = 24 << 10 // about the size of the pixels that are added up at a time, which stay in the first cache
-	listed        = 1 << 16  // results that are listed at a time
+	arrangedBytes = 8 << 20 // about the size of the images that are arranged at a time
+	listed        = 1 << 16 // results that are listed at a time
 )
 
 // mostlyZero reports whether so few results are not zero that they are worth looking for. It looks at a part of them.
@@ -62,9 +61,9 @@ func mostlyZero[T Real](v *convolution, results []T) bool {
 	return 3*found < seen
 }
 
-// newSparse plans for room for so many groups of channels of images, and bands of so many rows of results.
-func newSparse[T Real](c *Call, v convolution, rooms, band int) *sparse[T] {
-	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, band: max(1, band), images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
+// newSparse plans for room for so many groups of channels of images.
+func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
+	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, band: max(1, listed/max(1, v.o*v.q)), images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
 	if v.by[1] > 1 {
 		w.beside, w.run = v.b, v.c
 	}
@@ -235,7 +234,7 @@ func (w *sparse[T]) arrange(_, from, to int) {
 	}
 }
 
-// sums adds up filters from..to-1. A band of pixels stays in the first cache.
+// sums adds up filters from..to-1.
 func (w *sparse[T]) sums(hand, from, to int) {
 	v, l := &w.v, &w.lists[hand]
 	for k := range min(w.images, v.n-w.first) * v.groups {
