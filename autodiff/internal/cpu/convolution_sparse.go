@@ -50,7 +50,7 @@ const (
 
 // mostlyZero reports whether so few results are not zero that they are worth looking for. It looks at a part of them.
 func mostlyZero[T Real](v *convolution, results []T) bool {
-	apart := max(17, v.n*v.groups*v.o/32|1) // from one plane to the next: not all of the same channel
+	apart := max(17, v.n*v.groups*v.o/8|1) // from one plane to the next: not all of the same channel
 	size, seen, found := v.places(), 0, 0
 	for k := 0; k < v.n*v.groups*v.o; k += apart {
 		for _, g := range results[k*size:][:size] {
@@ -119,17 +119,23 @@ func (w *sparse[T]) finite(x []T) bool {
 	return s-s == 0
 }
 
-// eachElement calls f with where each element of filter k lies in the room for it and in a filter.
-func (w *sparse[T]) eachElement(k int, f func(room, filter int)) {
+// arrangeFilter puts a filter into the room for it, or what is in the room into the filter.
+func (w *sparse[T]) arrangeFilter(room, filter []T, back bool) {
 	v := &w.v
+	step := v.c // from one element of a row to the next
+	if w.beside > 1 {
+		step = v.a * w.pitch
+	}
 	for c := range v.c {
 		for a := range v.a {
-			for b := range v.b {
-				room := a*w.pitch + b*v.c + c
-				if w.beside > 1 {
-					room = (b*v.a+a)*w.pitch + c
+			row, to := filter[(c*v.a+a)*v.b:][:v.b], a*w.pitch+c
+			for b := range row {
+				if back {
+					row[b] = room[to]
+				} else {
+					room[to] = row[b]
 				}
-				f(k*w.size()+room, ((k*v.c+c)*v.a+a)*v.b+b)
+				to += step
 			}
 		}
 	}
@@ -142,7 +148,7 @@ func (w *sparse[T]) convImages(c *Call, out []T, in [][]T) bool {
 		return false
 	}
 	for k := range v.groups * v.o {
-		w.eachElement(k, func(room, filter int) { w.filters[room] = in[1][filter] })
+		w.arrangeFilter(w.filters[k*w.size():], in[1][k*v.depth:(k+1)*v.depth], false)
 	}
 	c.eachRow(&w.working, v.n*v.groups, v.work(), w.spread)
 	return true
@@ -213,9 +219,6 @@ func (w *sparse[T]) convFilters(c *Call, out []T, in [][]T) bool {
 		}
 		c.eachRow(&w.working, v.groups*v.o, v.work(), w.sums)
 	}
-	for k := range v.groups * v.o {
-		w.eachElement(k, func(room, filter int) { out[filter] = w.filters[room] })
-	}
 	return true
 }
 
@@ -246,6 +249,11 @@ func (w *sparse[T]) sums(hand, from, to int) {
 				add(w.l, l, results[first:end], w.places[first:end], o*w.size())
 			}
 			w.addUp(l, w.pixels[k*w.image:], v.by[0]*w.row, v.by[1]*v.c, w.filters, w.pitch, v.a*w.pitch)
+		}
+	}
+	if w.first+w.images >= v.n {
+		for k := from; k < to; k++ {
+			w.arrangeFilter(w.filters[k*w.size():], w.out[k*v.depth:(k+1)*v.depth], true)
 		}
 	}
 }

@@ -38,18 +38,24 @@ func (m *Machine[T]) takeBlocks(hand int) {
 	}
 }
 
-// awake is how long a goroutine that has nothing to do looks out for work before it sleeps. To wake one may take 100 us, which is longer
-// than most steps of a program.
-const awake = 200 * time.Microsecond
+// A goroutine that has nothing to do looks out for work for some time before it sleeps: to wake one may take 100 us, which is longer than
+// most steps of a program. Now and then it lets others run.
+const (
+	glance = 20 * time.Microsecond
+	looks  = 10 // glances
+)
 
 // watch calls seen again and again for some time and reports whether it returned true.
 func watch(seen func() bool) bool {
-	for start := time.Now(); time.Since(start) < awake; {
-		for range 100 {
-			if seen() {
-				return true
+	for range looks {
+		for start := time.Now(); time.Since(start) < glance; {
+			for range 50 {
+				if seen() {
+					return true
+				}
 			}
 		}
+		runtime.Gosched()
 	}
 	return false
 }
@@ -86,8 +92,8 @@ func (c *crew) run(n int) {
 	members := c.members[:n-1]
 	for _, m := range members {
 		m.state.Store(called)
-		if m.sent.CompareAndSwap(false, true) {
-			pool().give(m)
+		if m.sent.CompareAndSwap(false, true) && !pool().give(m) {
+			m.sent.Store(false)
 		}
 	}
 	c.take(0)
@@ -127,13 +133,14 @@ type goroutines struct {
 }
 
 var pool = sync.OnceValue(func() *goroutines {
-	g := &goroutines{tasks: make(chan *member, 256), now: make(chan *member, 256)}
-	for range max(1, runtime.NumCPU()-1) {
+	n := max(1, runtime.NumCPU()-1)
+	g := &goroutines{tasks: make(chan *member, 256), now: make(chan *member, n)}
+	for range n {
 		go func() {
-			for t := range g.tasks {
-				for t != nil {
-					t.work()
-					t = g.next()
+			for m := range g.tasks {
+				for m != nil {
+					m.work()
+					m = g.next()
 				}
 			}
 		}()
@@ -141,12 +148,17 @@ var pool = sync.OnceValue(func() *goroutines {
 	return g
 })
 
-// give prefers goroutines that are awake.
-func (g *goroutines) give(t *member) {
+// give gives m to a goroutine, to one that is awake if there is one, and reports whether it could: not if very many wait.
+func (g *goroutines) give(m *member) bool {
 	if g.claim() {
-		g.now <- t
-	} else {
-		g.tasks <- t
+		g.now <- m
+		return true
+	}
+	select {
+	case g.tasks <- m:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -164,18 +176,18 @@ func (g *goroutines) claim() bool {
 }
 
 // next waits for a task; nil: there was none for some time.
-func (g *goroutines) next() (t *member) {
+func (g *goroutines) next() (m *member) {
 	g.awake.Add(1)
 	found := watch(func() bool {
 		select {
-		case t = <-g.now:
+		case m = <-g.now:
 			return true
 		default:
 			return false
 		}
 	})
 	if !found && !g.claim() { // a task is about to come
-		t = <-g.now
+		m = <-g.now
 	}
-	return t
+	return m
 }
