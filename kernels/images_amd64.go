@@ -230,7 +230,7 @@ func weighed3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64,
 func weighed3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func nonzeroF64AVX512(n int, x *float64, at *int, w *float64, where *int) int
+func nonzeroF64AVX512(rows int, n int, x *float64, at *int, w *float64, where *int, end *int)
 
 //go:noescape
 func largestOfFourF64AVX512(rows int, n int, x *float64, down int, width int, at *int64)
@@ -338,7 +338,7 @@ func weighed3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32,
 func weighed3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func nonzeroF32AVX512(n int, x *float32, at *int, w *float32, where *int) int
+func nonzeroF32AVX512(rows int, n int, x *float32, at *int, w *float32, where *int, end *int)
 
 //go:noescape
 func largestOfFourF32AVX512(rows int, n int, x *float32, down int, width int, at *int64)

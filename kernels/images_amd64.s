@@ -6314,36 +6314,72 @@ next:
 	VZEROUPPER
 	RET
 
-// func nonzeroF64AVX512(n int, x *float64, at *int, w *float64, where *int) int
-// Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·nonzeroF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   at+16(FP), DX
-	MOVQ   w+24(FP), BX
-	MOVQ   where+32(FP), SI
+// func nonzeroF64AVX512(rows int, n int, x *float64, at *int, w *float64, where *int, end *int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, POPCNT
+TEXT ·nonzeroF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   n+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   end+48(FP), BX
+	MOVQ   at+24(FP), SI
+	MOVQ   w+32(FP), DI
+	MOVQ   where+40(FP), R8
 	VPXORQ Z0, Z0, Z0
-	XORQ   R8, R8
+	XORQ   R10, R10
+	MOVQ   CX, R12
+	ANDQ   $+7, R12
+	MOVQ   $-1, R9
+	BZHIQ  R12, R9, R9
+	KMOVW  R9, K2
+
+row:
+	MOVQ SI, R13
+	MOVQ CX, R11
+	SUBQ R12, R11
+	JZ   rest
 
 loop:
-	VMOVUPD       (CX), Z1
+	VMOVUPD       (DX), Z1
 	VCMPPD        $0x04, Z0, Z1, K1
 	VCOMPRESSPD.Z Z1, K1, Z1
-	VMOVUPD       Z1, (BX)
+	VMOVUPD       Z1, (DI)
 	KSHIFTRW      $0x00, K1, K1
-	VMOVDQU64     (DX), Z1
+	VMOVDQU64     (R13), Z1
 	VPCOMPRESSQ.Z Z1, K1, Z1
-	VMOVDQU64     Z1, (SI)
-	KMOVB         K1, DI
-	POPCNTQ       DI, DI
-	ADDQ          DI, R8
-	LEAQ          (SI)(DI*8), SI
-	LEAQ          (BX)(DI*8), BX
-	ADDQ          $0x40, CX
-	ADDQ          $0x00000040, DX
-	SUBQ          $0x00000008, AX
+	VMOVDQU64     Z1, (R8)
+	KMOVB         K1, R9
+	POPCNTQ       R9, R9
+	ADDQ          R9, R10
+	LEAQ          (R8)(R9*8), R8
+	LEAQ          (DI)(R9*8), DI
+	ADDQ          $0x40, DX
+	ADDQ          $0x00000040, R13
+	SUBQ          $0x00000008, R11
 	JNZ           loop
-	MOVQ          R8, ret+40(FP)
+
+rest:
+	TESTQ         R12, R12
+	JZ            next
+	VMOVUPD.Z     (DX), K2, Z1
+	VCMPPD        $0x04, Z0, Z1, K1
+	VCOMPRESSPD.Z Z1, K1, Z1
+	VMOVUPD       Z1, (DI)
+	KSHIFTRW      $0x00, K1, K1
+	VMOVDQU64     (R13), Z1
+	VPCOMPRESSQ.Z Z1, K1, Z1
+	VMOVDQU64     Z1, (R8)
+	KMOVB         K1, R9
+	POPCNTQ       R9, R9
+	ADDQ          R9, R10
+	LEAQ          (R8)(R9*8), R8
+	LEAQ          (DI)(R9*8), DI
+	LEAQ          (DX)(R12*8), DX
+
+next:
+	MOVQ R10, (BX)
+	ADDQ $0x08, BX
+	DECQ AX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -9896,45 +9932,90 @@ next:
 	VZEROUPPER
 	RET
 
-// func nonzeroF32AVX512(n int, x *float32, at *int, w *float32, where *int) int
-// Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·nonzeroF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   at+16(FP), DX
-	MOVQ   w+24(FP), BX
-	MOVQ   where+32(FP), SI
+// func nonzeroF32AVX512(rows int, n int, x *float32, at *int, w *float32, where *int, end *int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, POPCNT
+TEXT ·nonzeroF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   n+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   end+48(FP), BX
+	MOVQ   at+24(FP), SI
+	MOVQ   w+32(FP), DI
+	MOVQ   where+40(FP), R8
 	VPXORQ Z0, Z0, Z0
-	XORQ   R8, R8
+	XORQ   R10, R10
+	MOVQ   CX, R12
+	ANDQ   $+15, R12
+	MOVQ   $-1, R9
+	BZHIQ  R12, R9, R9
+	KMOVW  R9, K3
+
+row:
+	MOVQ SI, R13
+	MOVQ CX, R11
+	SUBQ R12, R11
+	JZ   rest
 
 loop:
-	VMOVUPS       (CX), Z1
+	VMOVUPS       (DX), Z1
 	VCMPPS        $0x04, Z0, Z1, K1
 	VCOMPRESSPS.Z Z1, K1, Z1
-	VMOVUPS       Z1, (BX)
+	VMOVUPS       Z1, (DI)
 	KSHIFTRW      $0x00, K1, K2
-	VMOVDQU64     (DX), Z1
+	VMOVDQU64     (R13), Z1
 	VPCOMPRESSQ.Z Z1, K2, Z1
-	VMOVDQU64     Z1, (SI)
-	KMOVB         K2, DI
-	POPCNTQ       DI, DI
-	ADDQ          DI, R8
-	LEAQ          (SI)(DI*8), SI
-	LEAQ          (BX)(DI*4), BX
+	VMOVDQU64     Z1, (R8)
+	KMOVB         K2, R9
+	POPCNTQ       R9, R9
+	ADDQ          R9, R10
+	LEAQ          (R8)(R9*8), R8
+	LEAQ          (DI)(R9*4), DI
 	KSHIFTRW      $0x08, K1, K2
-	VMOVDQU64     64(DX), Z1
+	VMOVDQU64     64(R13), Z1
 	VPCOMPRESSQ.Z Z1, K2, Z1
-	VMOVDQU64     Z1, (SI)
-	KMOVB         K2, DI
-	POPCNTQ       DI, DI
-	ADDQ          DI, R8
-	LEAQ          (SI)(DI*8), SI
-	LEAQ          (BX)(DI*4), BX
-	ADDQ          $0x40, CX
-	ADDQ          $0x00000080, DX
-	SUBQ          $0x00000010, AX
+	VMOVDQU64     Z1, (R8)
+	KMOVB         K2, R9
+	POPCNTQ       R9, R9
+	ADDQ          R9, R10
+	LEAQ          (R8)(R9*8), R8
+	LEAQ          (DI)(R9*4), DI
+	ADDQ          $0x40, DX
+	ADDQ          $0x00000080, R13
+	SUBQ          $0x00000010, R11
 	JNZ           loop
-	MOVQ          R8, ret+40(FP)
+
+rest:
+	TESTQ         R12, R12
+	JZ            next
+	VMOVUPS.Z     (DX), K3, Z1
+	VCMPPS        $0x04, Z0, Z1, K1
+	VCOMPRESSPS.Z Z1, K1, Z1
+	VMOVUPS       Z1, (DI)
+	KSHIFTRW      $0x00, K1, K2
+	VMOVDQU64     (R13), Z1
+	VPCOMPRESSQ.Z Z1, K2, Z1
+	VMOVDQU64     Z1, (R8)
+	KMOVB         K2, R9
+	POPCNTQ       R9, R9
+	ADDQ          R9, R10
+	LEAQ          (R8)(R9*8), R8
+	LEAQ          (DI)(R9*4), DI
+	KSHIFTRW      $0x08, K1, K2
+	VMOVDQU64     64(R13), Z1
+	VPCOMPRESSQ.Z Z1, K2, Z1
+	VMOVDQU64     Z1, (R8)
+	KMOVB         K2, R9
+	POPCNTQ       R9, R9
+	ADDQ          R9, R10
+	LEAQ          (R8)(R9*8), R8
+	LEAQ          (DI)(R9*4), DI
+	LEAQ          (DX)(R12*4), DX
+
+next:
+	MOVQ R10, (BX)
+	ADDQ $0x08, BX
+	DECQ AX
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -15,7 +15,7 @@ type imageKernels[T float] struct {
 	weighed              [3][3]weighed[T]     // likewise
 
 	// Those of AVX-512; nil: a loop in Go.
-	nonzero       func(n int, x *T, at *int, w *T, where *int) int
+	nonzero       func(rows, n int, x *T, at *int, w *T, where, end *int)
 	largestOfFour func(rows, n int, x *T, down, width int, at *int64)
 	copyRows      func(rows, n int, dst *T, ds int, src *T, ss int)
 }

@@ -2,28 +2,34 @@ package kernels
 
 import "unsafe"
 
-// Nonzero64 writes the elements of x that are not 0 to w, and those of at in the same places to where, and returns their number. w and
-// where have room for all elements, and Room.
-func Nonzero64(l Level, x []float64, at []int, w []float64, where []int) int {
-	return nonzero(images64[min(l, available())], x, at, w, where)
+// Nonzero64 writes the elements that are not 0 of rows of n elements to w, and those of at in the same places of a row to where, and how many
+// there are by the end of each row to end. At has Room, w and where have room for all elements and Room.
+func Nonzero64(l Level, n int, x []float64, at []int, w []float64, where, end []int) {
+	nonzero(images64[min(l, available())], n, x, at, w, where, end)
 }
 
 // Nonzero32 is Nonzero64 for float32.
-func Nonzero32(l Level, x []float32, at []int, w []float32, where []int) int {
-	return nonzero(images32[min(l, available())], x, at, w, where)
+func Nonzero32(l Level, n int, x []float32, at []int, w []float32, where, end []int) {
+	nonzero(images32[min(l, available())], n, x, at, w, where, end)
 }
 
-func nonzero[T float](t *imageKernels[T], x []T, at []int, w []T, where []int) int {
-	n, done := 0, 0
-	if t != nil && t.nonzero != nil && len(x) >= t.lanes {
-		done = len(x) / t.lanes * t.lanes
-		n = t.nonzero(done, &x[0], &at[0], &w[0], &where[0])
+func nonzero[T float](t *imageKernels[T], n int, x []T, at []int, w []T, where, end []int) {
+	if n == 0 || len(end) == 0 {
+		clear(end)
+		return
 	}
-	for i := done; i < len(x); i++ {
-		w[n], where[n] = x[i], at[i]
-		n += bit(x[i] != 0)
+	if t != nil && t.nonzero != nil {
+		t.nonzero(len(end), n, &x[0], &at[0], &w[0], &where[0], &end[0])
+		return
 	}
-	return n
+	k := 0
+	for row := range end {
+		for i, v := range x[row*n : (row+1)*n] {
+			w[k], where[k] = v, at[i]
+			k += bit(v != 0)
+		}
+		end[row] = k
+	}
 }
 
 // WeighedRows64 adds weighed rows of n elements to rows of dst, for each list in turn:

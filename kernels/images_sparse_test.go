@@ -10,28 +10,29 @@ import (
 func TestNonzero64(t *testing.T) { nonzeroAll(t, Nonzero64) }
 func TestNonzero32(t *testing.T) { nonzeroAll(t, Nonzero32) }
 
-func nonzeroAll[T float](t *testing.T, f func(l Level, x []T, at []int, w []T, where []int) int) {
+func nonzeroAll[T float](t *testing.T, f func(l Level, n int, x []T, at []int, w []T, where, end []int)) {
 	for _, l := range Levels() {
 		r := rand.New(rand.NewSource(10))
 		for n := range 100 {
-			x, at, w, where := normal[T](r, n), r.Perm(n), make([]T, n+Room), make([]int, n+Room)
+			rows := r.Intn(4)
+			x, at, w, where, end := normal[T](r, rows*n), r.Perm(n+Room), make([]T, rows*n+Room), make([]int, rows*n+Room), make([]int, rows)
 			for i := range x {
 				if x[i] = x[i] * T(r.Intn(2)); i%19 == 5 {
 					x[i] = T(math.NaN())
 				}
 			}
-			found, k := f(l, x, at, w, where), 0
+			f(l, n, x, at, w, where, end)
+			k := 0
 			for i, v := range x {
-				if v == 0 {
-					continue
+				if v != 0 {
+					if !same(w[k], v) || where[k] != at[i%n] {
+						t.Fatalf("%v, rows of %d, %v: %v at %v, number %d", l, n, x, w, where, k)
+					}
+					k++
 				}
-				if k >= found || !same(w[k], v) || where[k] != at[i] {
-					t.Fatalf("%v %v: %v at %v, number %d", l, x, w[:found], where[:found], k)
+				if i%n == n-1 && end[i/n] != k {
+					t.Fatalf("%v, rows of %d, %v: ends %v, want %d of row %d", l, n, x, end, k, i/n)
 				}
-				k++
-			}
-			if k != found {
-				t.Fatalf("%v %v: found %d, want %d", l, x, found, k)
 			}
 		}
 	}

@@ -24,7 +24,8 @@ type sparse[T Real] struct {
 	filters    []T   // filters, by elements that are not side by side, rows, and numbers that are
 	places     []int // where each place of a filter begins in an image
 	results    []int // where each filter begins
-	band       int   // rows of results that are done at a time
+	band       int   // rows of places whose results are listed at a time, by places
+	planes     int   // planes of results that are listed at a time, by channels
 	lists      []lists[T]
 	total      func(a *T, n int) float64
 	infinite   atomic.Bool // whether an image has a number that is not finite
@@ -38,8 +39,9 @@ type sparse[T Real] struct {
 type lists[T Real] struct {
 	weights []T
 	where   []int // what they are multiplied with
-	end     []int // of each list
-	at      []int // where what it adds up to begins
+	end     []int // of each list, in ends
+	ends    []int
+	at      []int // where what each list adds up to begins
 	turned  []T   // results with their channels side by side
 }
 
@@ -63,7 +65,7 @@ func mostlyZero[T Real](v *convolution, results []T) bool {
 
 // newSparse plans for room for so many groups of channels of images.
 func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
-	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, band: max(1, listed/max(1, v.o*v.q)), images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
+	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, band: max(1, listed/max(1, v.o*v.q)), planes: max(1, min(v.o, listed/max(1, v.places()))), images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
 	if v.by[1] > 1 {
 		w.beside, w.run = v.b, v.c
 	}
@@ -85,15 +87,16 @@ func (w *sparse[T]) begin(c *Call, out []T, in [][]T, results []T) bool {
 	}
 	w.pixels = aligned[T](w.rooms*w.image + kernels.Room)
 	w.filters = aligned[T](v.groups * v.o * w.size())
+	w.places, w.results = make([]int, v.places()+kernels.Room), make([]int, v.o+kernels.Room)
 	for k := range v.places() {
-		w.places = append(w.places, w.at(k/v.q, k%v.q, 0))
+		w.places[k] = w.at(k/v.q, k%v.q, 0)
 	}
 	for k := range v.o {
-		w.results = append(w.results, k*w.size())
+		w.results[k] = k * w.size()
 	}
-	most := v.o * min(w.band, v.p) * v.q
+	most := max(v.o*min(w.band, v.p)*v.q, w.planes*v.places())
 	for i := range w.lists {
-		w.lists[i] = lists[T]{weights: make([]T, most+kernels.Room), where: make([]int, most+kernels.Room), turned: aligned[T](most)}
+		w.lists[i] = lists[T]{weights: make([]T, most+kernels.Room), where: make([]int, most+kernels.Room), ends: make([]int, max(v.o, v.places())), turned: aligned[T](most)}
 	}
 	return true
 }
@@ -172,10 +175,8 @@ func (w *sparse[T]) spreadOver(hand, k int, pixels []T) {
 	for p := 0; p < v.p; p += w.band {
 		first, end := p*v.q, min(p+w.band, v.p)*v.q
 		transpose(w.l, l.turned, v.o, results[first:], places, v.o, end-first)
-		l.begin()
-		for place := range end - first {
-			add(w.l, l, l.turned[place*v.o:(place+1)*v.o], w.results, w.places[first+place])
-		}
+		l.end, l.at = l.ends[:end-first], w.places[first:end]
+		l.find(w.l, v.o, l.turned, w.results)
 		w.addUp(l, filters, w.pitch, v.a*w.pitch, pixels, v.by[0]*w.row, v.by[1]*v.c)
 	}
 }
@@ -187,21 +188,14 @@ func (w *sparse[T]) addUp(l *lists[T], x []T, xs, xBeside int, dst []T, ds, dstB
 	}
 }
 
-func (l *lists[T]) begin() { l.end, l.at = l.end[:0], l.at[:0] }
-
-// add makes a list of results, which are multiplied with what begins at places of where and added up to what begins at at.
-func add[T Real](level kernels.Level, l *lists[T], results []T, where []int, at int) {
-	n := 0
-	if len(l.end) > 0 {
-		n = l.end[len(l.end)-1]
-	}
-	switch weights := any(l.weights).(type) {
+// find lists the results of rows of n that are not zero, and what is in their places of where.
+func (l *lists[T]) find(level kernels.Level, n int, results []T, where []int) {
+	switch results := any(results).(type) {
 	case []float64:
-		n += kernels.Nonzero64(level, any(results).([]float64), where, weights[n:], l.where[n:])
+		kernels.Nonzero64(level, n, results, where, any(l.weights).([]float64), l.where, l.end)
 	case []float32:
-		n += kernels.Nonzero32(level, any(results).([]float32), where, weights[n:], l.where[n:])
+		kernels.Nonzero32(level, n, results, where, any(l.weights).([]float32), l.where, l.end)
 	}
-	l.end, l.at = append(l.end, n), append(l.at, at)
 }
 
 // convFilters sums up filters if results are mostly zeros, and reports whether they are.
@@ -241,14 +235,17 @@ func (w *sparse[T]) arrange(_, from, to int) {
 func (w *sparse[T]) sums(hand, from, to int) {
 	v, l := &w.v, &w.lists[hand]
 	for k := range min(w.images, v.n-w.first) * v.groups {
-		for p := 0; p < v.p; p += w.band {
-			l.begin()
-			for o := max(from, k%v.groups*v.o); o < min(to, (k%v.groups+1)*v.o); o++ {
-				results := w.in[1][((w.first+k/v.groups)*v.groups*v.o+o)*v.places():]
-				first, end := p*v.q, min(p+w.band, v.p)*v.q
-				add(w.l, l, results[first:end], w.places[first:end], o*w.size())
-			}
-			w.addUp(l, w.pixels[k*w.image:], v.by[0]*w.row, v.by[1]*v.c, w.filters, w.pitch, v.a*w.pitch)
+		lo, hi := max(from, k%v.groups*v.o), min(to, (k%v.groups+1)*v.o)
+		if lo >= hi {
+			continue
+		}
+		results := w.in[1][((w.first+k/v.groups)*v.groups*v.o+lo)*v.places():]
+		for ; lo < hi; lo += w.planes {
+			n := min(w.planes, hi-lo)
+			l.end, l.at = l.ends[:n], w.results[lo-k%v.groups*v.o:][:n]
+			l.find(w.l, v.places(), results, w.places)
+			results = results[min(len(results), n*v.places()):]
+			w.addUp(l, w.pixels[k*w.image:], v.by[0]*w.row, v.by[1]*v.c, w.filters[k%v.groups*v.o*w.size():], w.pitch, v.a*w.pitch)
 		}
 	}
 	if w.first+w.images >= v.n {
