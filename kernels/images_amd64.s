@@ -1010,6 +1010,26 @@ list:
 	MOVQ    (DX), R11
 	LEAQ    (DI)(R11*8), R11
 	VMOVUPD (R11), Y0
+	VXORPS  Y1, Y1, Y1
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Y2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y2, Y0
+	VBROADCASTSD 8(BX)(R9*8), Y2
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y2, Y1
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPD Y1, Y0, Y0
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
 	VBROADCASTSD (BX)(R9*8), Y1
@@ -1018,9 +1038,11 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*8), R11
-	VMOVUPD      Y0, (R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD Y0, (R11)
 
 next:
 	ADDQ $0x08, CX
@@ -1052,6 +1074,30 @@ list:
 	LEAQ    (DI)(R11*8), R11
 	VMOVUPD (R11), Y0
 	VMOVUPD 32(R11), Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Y4
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y4, Y0
+	VFMADD231PD  32(R8)(R11*8), Y4, Y1
+	VBROADCASTSD 8(BX)(R9*8), Y4
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y4, Y2
+	VFMADD231PD  32(R8)(R11*8), Y4, Y3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
 	VBROADCASTSD (BX)(R9*8), Y2
@@ -1061,10 +1107,12 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*8), R11
-	VMOVUPD      Y0, (R11)
-	VMOVUPD      Y1, 32(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD Y0, (R11)
+	VMOVUPD Y1, 32(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -1097,6 +1145,34 @@ list:
 	VMOVUPD (R11), Y0
 	VMOVUPD 32(R11), Y1
 	VMOVUPD 64(R11), Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Y6
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y6, Y0
+	VFMADD231PD  32(R8)(R11*8), Y6, Y1
+	VFMADD231PD  64(R8)(R11*8), Y6, Y2
+	VBROADCASTSD 8(BX)(R9*8), Y6
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Y6, Y3
+	VFMADD231PD  32(R8)(R11*8), Y6, Y4
+	VFMADD231PD  64(R8)(R11*8), Y6, Y5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPD Y3, Y0, Y0
+	VADDPD Y4, Y1, Y1
+	VADDPD Y5, Y2, Y2
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
 	VBROADCASTSD (BX)(R9*8), Y3
@@ -1107,11 +1183,13 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*8), R11
-	VMOVUPD      Y0, (R11)
-	VMOVUPD      Y1, 32(R11)
-	VMOVUPD      Y2, 64(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD Y0, (R11)
+	VMOVUPD Y1, 32(R11)
+	VMOVUPD Y2, 64(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -1145,6 +1223,30 @@ list:
 	VMOVUPD (R12), Y0
 	ADDQ    R8, R12
 	VMOVUPD (R12), Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Y4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y4, Y0
+	VFMADD231PD  (R13)(R12*8), Y4, Y1
+	VBROADCASTSD 8(BX)(R9*8), Y4
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y4, Y2
+	VFMADD231PD  (R13)(R12*8), Y4, Y3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
 	VBROADCASTSD (BX)(R9*8), Y2
@@ -1154,11 +1256,13 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*8), R12
-	VMOVUPD      Y0, (R12)
-	ADDQ         R8, R12
-	VMOVUPD      Y1, (R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD Y0, (R12)
+	ADDQ    R8, R12
+	VMOVUPD Y1, (R12)
 
 next:
 	ADDQ $0x08, CX
@@ -1194,6 +1298,38 @@ list:
 	ADDQ    R8, R12
 	VMOVUPD (R12), Y2
 	VMOVUPD 32(R12), Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Y8
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y8, Y0
+	VFMADD231PD  32(R10)(R12*8), Y8, Y1
+	VFMADD231PD  (R13)(R12*8), Y8, Y2
+	VFMADD231PD  32(R13)(R12*8), Y8, Y3
+	VBROADCASTSD 8(BX)(R9*8), Y8
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Y8, Y4
+	VFMADD231PD  32(R10)(R12*8), Y8, Y5
+	VFMADD231PD  (R13)(R12*8), Y8, Y6
+	VFMADD231PD  32(R13)(R12*8), Y8, Y7
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPD Y4, Y0, Y0
+	VADDPD Y5, Y1, Y1
+	VADDPD Y6, Y2, Y2
+	VADDPD Y7, Y3, Y3
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
 	VBROADCASTSD (BX)(R9*8), Y4
@@ -1205,13 +1341,15 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*8), R12
-	VMOVUPD      Y0, (R12)
-	VMOVUPD      Y1, 32(R12)
-	ADDQ         R8, R12
-	VMOVUPD      Y2, (R12)
-	VMOVUPD      Y3, 32(R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD Y0, (R12)
+	VMOVUPD Y1, 32(R12)
+	ADDQ    R8, R12
+	VMOVUPD Y2, (R12)
+	VMOVUPD Y3, 32(R12)
 
 next:
 	ADDQ $0x08, CX
@@ -1307,6 +1445,34 @@ list:
 	VMOVUPD (R13), Y1
 	ADDQ    R8, R13
 	VMOVUPD (R13), Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	DECQ    R12
+
+two:
+	CMPQ         R9, R12
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Y6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Y6, Y0
+	VFMADD231PD  (R11)(R13*8), Y6, Y1
+	VFMADD231PD  (R14)(R13*8), Y6, Y2
+	VBROADCASTSD 8(BX)(R9*8), Y6
+	MOVQ         8(SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Y6, Y3
+	VFMADD231PD  (R11)(R13*8), Y6, Y4
+	VFMADD231PD  (R14)(R13*8), Y6, Y5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R12
+	VADDPD Y3, Y0, Y0
+	VADDPD Y4, Y1, Y1
+	VADDPD Y5, Y2, Y2
+	CMPQ   R9, R12
+	JGE    store
 
 loop:
 	VBROADCASTSD (BX)(R9*8), Y3
@@ -1317,13 +1483,15 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R12
 	JLT          loop
-	MOVQ         (DX), R13
-	LEAQ         (DI)(R13*8), R13
-	VMOVUPD      Y0, (R13)
-	ADDQ         R8, R13
-	VMOVUPD      Y1, (R13)
-	ADDQ         R8, R13
-	VMOVUPD      Y2, (R13)
+
+store:
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD Y0, (R13)
+	ADDQ    R8, R13
+	VMOVUPD Y1, (R13)
+	ADDQ    R8, R13
+	VMOVUPD Y2, (R13)
 
 next:
 	ADDQ $0x08, CX
@@ -2472,6 +2640,26 @@ list:
 	MOVQ    (DX), R11
 	LEAQ    (DI)(R11*4), R11
 	VMOVUPS (R11), Y0
+	VXORPS  Y1, Y1, Y1
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Y2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y2, Y0
+	VBROADCASTSS 4(BX)(R9*4), Y2
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y2, Y1
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPS Y1, Y0, Y0
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
 	VBROADCASTSS (BX)(R9*4), Y1
@@ -2480,9 +2668,11 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*4), R11
-	VMOVUPS      Y0, (R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS Y0, (R11)
 
 next:
 	ADDQ $0x08, CX
@@ -2514,6 +2704,30 @@ list:
 	LEAQ    (DI)(R11*4), R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Y4
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y4, Y0
+	VFMADD231PS  32(R8)(R11*4), Y4, Y1
+	VBROADCASTSS 4(BX)(R9*4), Y4
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y4, Y2
+	VFMADD231PS  32(R8)(R11*4), Y4, Y3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
 	VBROADCASTSS (BX)(R9*4), Y2
@@ -2523,10 +2737,12 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*4), R11
-	VMOVUPS      Y0, (R11)
-	VMOVUPS      Y1, 32(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -2559,6 +2775,34 @@ list:
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
 	VMOVUPS 64(R11), Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Y6
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y6, Y0
+	VFMADD231PS  32(R8)(R11*4), Y6, Y1
+	VFMADD231PS  64(R8)(R11*4), Y6, Y2
+	VBROADCASTSS 4(BX)(R9*4), Y6
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Y6, Y3
+	VFMADD231PS  32(R8)(R11*4), Y6, Y4
+	VFMADD231PS  64(R8)(R11*4), Y6, Y5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPS Y3, Y0, Y0
+	VADDPS Y4, Y1, Y1
+	VADDPS Y5, Y2, Y2
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
 	VBROADCASTSS (BX)(R9*4), Y3
@@ -2569,11 +2813,13 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*4), R11
-	VMOVUPS      Y0, (R11)
-	VMOVUPS      Y1, 32(R11)
-	VMOVUPS      Y2, 64(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -2607,6 +2853,30 @@ list:
 	VMOVUPS (R12), Y0
 	ADDQ    R8, R12
 	VMOVUPS (R12), Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Y4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y4, Y0
+	VFMADD231PS  (R13)(R12*4), Y4, Y1
+	VBROADCASTSS 4(BX)(R9*4), Y4
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y4, Y2
+	VFMADD231PS  (R13)(R12*4), Y4, Y3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
 	VBROADCASTSS (BX)(R9*4), Y2
@@ -2616,11 +2886,13 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*4), R12
-	VMOVUPS      Y0, (R12)
-	ADDQ         R8, R12
-	VMOVUPS      Y1, (R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS Y0, (R12)
+	ADDQ    R8, R12
+	VMOVUPS Y1, (R12)
 
 next:
 	ADDQ $0x08, CX
@@ -2656,6 +2928,38 @@ list:
 	ADDQ    R8, R12
 	VMOVUPS (R12), Y2
 	VMOVUPS 32(R12), Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Y8
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y8, Y0
+	VFMADD231PS  32(R10)(R12*4), Y8, Y1
+	VFMADD231PS  (R13)(R12*4), Y8, Y2
+	VFMADD231PS  32(R13)(R12*4), Y8, Y3
+	VBROADCASTSS 4(BX)(R9*4), Y8
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Y8, Y4
+	VFMADD231PS  32(R10)(R12*4), Y8, Y5
+	VFMADD231PS  (R13)(R12*4), Y8, Y6
+	VFMADD231PS  32(R13)(R12*4), Y8, Y7
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VADDPS Y7, Y3, Y3
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
 	VBROADCASTSS (BX)(R9*4), Y4
@@ -2667,13 +2971,15 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*4), R12
-	VMOVUPS      Y0, (R12)
-	VMOVUPS      Y1, 32(R12)
-	ADDQ         R8, R12
-	VMOVUPS      Y2, (R12)
-	VMOVUPS      Y3, 32(R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS Y0, (R12)
+	VMOVUPS Y1, 32(R12)
+	ADDQ    R8, R12
+	VMOVUPS Y2, (R12)
+	VMOVUPS Y3, 32(R12)
 
 next:
 	ADDQ $0x08, CX
@@ -2769,6 +3075,34 @@ list:
 	VMOVUPS (R13), Y1
 	ADDQ    R8, R13
 	VMOVUPS (R13), Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	DECQ    R12
+
+two:
+	CMPQ         R9, R12
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Y6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Y6, Y0
+	VFMADD231PS  (R11)(R13*4), Y6, Y1
+	VFMADD231PS  (R14)(R13*4), Y6, Y2
+	VBROADCASTSS 4(BX)(R9*4), Y6
+	MOVQ         8(SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Y6, Y3
+	VFMADD231PS  (R11)(R13*4), Y6, Y4
+	VFMADD231PS  (R14)(R13*4), Y6, Y5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R12
+	VADDPS Y3, Y0, Y0
+	VADDPS Y4, Y1, Y1
+	VADDPS Y5, Y2, Y2
+	CMPQ   R9, R12
+	JGE    store
 
 loop:
 	VBROADCASTSS (BX)(R9*4), Y3
@@ -2779,13 +3113,15 @@ loop:
 	INCQ         R9
 	CMPQ         R9, R12
 	JLT          loop
-	MOVQ         (DX), R13
-	LEAQ         (DI)(R13*4), R13
-	VMOVUPS      Y0, (R13)
-	ADDQ         R8, R13
-	VMOVUPS      Y1, (R13)
-	ADDQ         R8, R13
-	VMOVUPS      Y2, (R13)
+
+store:
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS Y0, (R13)
+	ADDQ    R8, R13
+	VMOVUPS Y1, (R13)
+	ADDQ    R8, R13
+	VMOVUPS Y2, (R13)
 
 next:
 	ADDQ $0x08, CX
@@ -5858,17 +6194,39 @@ list:
 	MOVQ    (DX), R11
 	LEAQ    (DI)(R11*8), R11
 	VMOVUPD (R11), Z0
+	VPXORQ  Z1, Z1, Z1
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Z2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z2, Z0
+	VBROADCASTSD 8(BX)(R9*8), Z2
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z2, Z1
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPD Z1, Z0, Z0
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
-	VBROADCASTSD (BX)(R9*8), Z1
+	VBROADCASTSD (BX)(R9*8), Z2
 	MOVQ         (SI)(R9*8), R11
-	VFMADD231PD  (R8)(R11*8), Z1, Z0
+	VFMADD231PD  (R8)(R11*8), Z2, Z0
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*8), R11
-	VMOVUPD      Z0, (R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD Z0, (R11)
 
 next:
 	ADDQ $0x08, CX
@@ -5900,19 +6258,45 @@ list:
 	LEAQ    (DI)(R11*8), R11
 	VMOVUPD (R11), Z0
 	VMOVUPD 64(R11), Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Z4
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z4, Z0
+	VFMADD231PD  64(R8)(R11*8), Z4, Z1
+	VBROADCASTSD 8(BX)(R9*8), Z4
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z4, Z2
+	VFMADD231PD  64(R8)(R11*8), Z4, Z3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
-	VBROADCASTSD (BX)(R9*8), Z2
+	VBROADCASTSD (BX)(R9*8), Z4
 	MOVQ         (SI)(R9*8), R11
-	VFMADD231PD  (R8)(R11*8), Z2, Z0
-	VFMADD231PD  64(R8)(R11*8), Z2, Z1
+	VFMADD231PD  (R8)(R11*8), Z4, Z0
+	VFMADD231PD  64(R8)(R11*8), Z4, Z1
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*8), R11
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      Z1, 64(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD Z0, (R11)
+	VMOVUPD Z1, 64(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -5945,21 +6329,51 @@ list:
 	VMOVUPD (R11), Z0
 	VMOVUPD 64(R11), Z1
 	VMOVUPD 128(R11), Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Z6
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z6, Z0
+	VFMADD231PD  64(R8)(R11*8), Z6, Z1
+	VFMADD231PD  128(R8)(R11*8), Z6, Z2
+	VBROADCASTSD 8(BX)(R9*8), Z6
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PD  (R8)(R11*8), Z6, Z3
+	VFMADD231PD  64(R8)(R11*8), Z6, Z4
+	VFMADD231PD  128(R8)(R11*8), Z6, Z5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPD Z3, Z0, Z0
+	VADDPD Z4, Z1, Z1
+	VADDPD Z5, Z2, Z2
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
-	VBROADCASTSD (BX)(R9*8), Z3
+	VBROADCASTSD (BX)(R9*8), Z6
 	MOVQ         (SI)(R9*8), R11
-	VFMADD231PD  (R8)(R11*8), Z3, Z0
-	VFMADD231PD  64(R8)(R11*8), Z3, Z1
-	VFMADD231PD  128(R8)(R11*8), Z3, Z2
+	VFMADD231PD  (R8)(R11*8), Z6, Z0
+	VFMADD231PD  64(R8)(R11*8), Z6, Z1
+	VFMADD231PD  128(R8)(R11*8), Z6, Z2
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*8), R11
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      Z1, 64(R11)
-	VMOVUPD      Z2, 128(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*8), R11
+	VMOVUPD Z0, (R11)
+	VMOVUPD Z1, 64(R11)
+	VMOVUPD Z2, 128(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -5993,20 +6407,46 @@ list:
 	VMOVUPD (R12), Z0
 	ADDQ    R8, R12
 	VMOVUPD (R12), Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Z4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z4, Z0
+	VFMADD231PD  (R13)(R12*8), Z4, Z1
+	VBROADCASTSD 8(BX)(R9*8), Z4
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z4, Z2
+	VFMADD231PD  (R13)(R12*8), Z4, Z3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
-	VBROADCASTSD (BX)(R9*8), Z2
+	VBROADCASTSD (BX)(R9*8), Z4
 	MOVQ         (SI)(R9*8), R12
-	VFMADD231PD  (R10)(R12*8), Z2, Z0
-	VFMADD231PD  (R13)(R12*8), Z2, Z1
+	VFMADD231PD  (R10)(R12*8), Z4, Z0
+	VFMADD231PD  (R13)(R12*8), Z4, Z1
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*8), R12
-	VMOVUPD      Z0, (R12)
-	ADDQ         R8, R12
-	VMOVUPD      Z1, (R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD Z0, (R12)
+	ADDQ    R8, R12
+	VMOVUPD Z1, (R12)
 
 next:
 	ADDQ $0x08, CX
@@ -6042,24 +6482,58 @@ list:
 	ADDQ    R8, R12
 	VMOVUPD (R12), Z2
 	VMOVUPD 64(R12), Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Z8
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z8, Z0
+	VFMADD231PD  64(R10)(R12*8), Z8, Z1
+	VFMADD231PD  (R13)(R12*8), Z8, Z2
+	VFMADD231PD  64(R13)(R12*8), Z8, Z3
+	VBROADCASTSD 8(BX)(R9*8), Z8
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PD  (R10)(R12*8), Z8, Z4
+	VFMADD231PD  64(R10)(R12*8), Z8, Z5
+	VFMADD231PD  (R13)(R12*8), Z8, Z6
+	VFMADD231PD  64(R13)(R12*8), Z8, Z7
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPD Z4, Z0, Z0
+	VADDPD Z5, Z1, Z1
+	VADDPD Z6, Z2, Z2
+	VADDPD Z7, Z3, Z3
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
-	VBROADCASTSD (BX)(R9*8), Z4
+	VBROADCASTSD (BX)(R9*8), Z8
 	MOVQ         (SI)(R9*8), R12
-	VFMADD231PD  (R10)(R12*8), Z4, Z0
-	VFMADD231PD  64(R10)(R12*8), Z4, Z1
-	VFMADD231PD  (R13)(R12*8), Z4, Z2
-	VFMADD231PD  64(R13)(R12*8), Z4, Z3
+	VFMADD231PD  (R10)(R12*8), Z8, Z0
+	VFMADD231PD  64(R10)(R12*8), Z8, Z1
+	VFMADD231PD  (R13)(R12*8), Z8, Z2
+	VFMADD231PD  64(R13)(R12*8), Z8, Z3
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*8), R12
-	VMOVUPD      Z0, (R12)
-	VMOVUPD      Z1, 64(R12)
-	ADDQ         R8, R12
-	VMOVUPD      Z2, (R12)
-	VMOVUPD      Z3, 64(R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*8), R12
+	VMOVUPD Z0, (R12)
+	VMOVUPD Z1, 64(R12)
+	ADDQ    R8, R12
+	VMOVUPD Z2, (R12)
+	VMOVUPD Z3, 64(R12)
 
 next:
 	ADDQ $0x08, CX
@@ -6155,23 +6629,53 @@ list:
 	VMOVUPD (R13), Z1
 	ADDQ    R8, R13
 	VMOVUPD (R13), Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	DECQ    R12
+
+two:
+	CMPQ         R9, R12
+	JGE          one
+	VBROADCASTSD (BX)(R9*8), Z6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Z6, Z0
+	VFMADD231PD  (R11)(R13*8), Z6, Z1
+	VFMADD231PD  (R14)(R13*8), Z6, Z2
+	VBROADCASTSD 8(BX)(R9*8), Z6
+	MOVQ         8(SI)(R9*8), R13
+	VFMADD231PD  (R10)(R13*8), Z6, Z3
+	VFMADD231PD  (R11)(R13*8), Z6, Z4
+	VFMADD231PD  (R14)(R13*8), Z6, Z5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R12
+	VADDPD Z3, Z0, Z0
+	VADDPD Z4, Z1, Z1
+	VADDPD Z5, Z2, Z2
+	CMPQ   R9, R12
+	JGE    store
 
 loop:
-	VBROADCASTSD (BX)(R9*8), Z3
+	VBROADCASTSD (BX)(R9*8), Z6
 	MOVQ         (SI)(R9*8), R13
-	VFMADD231PD  (R10)(R13*8), Z3, Z0
-	VFMADD231PD  (R11)(R13*8), Z3, Z1
-	VFMADD231PD  (R14)(R13*8), Z3, Z2
+	VFMADD231PD  (R10)(R13*8), Z6, Z0
+	VFMADD231PD  (R11)(R13*8), Z6, Z1
+	VFMADD231PD  (R14)(R13*8), Z6, Z2
 	INCQ         R9
 	CMPQ         R9, R12
 	JLT          loop
-	MOVQ         (DX), R13
-	LEAQ         (DI)(R13*8), R13
-	VMOVUPD      Z0, (R13)
-	ADDQ         R8, R13
-	VMOVUPD      Z1, (R13)
-	ADDQ         R8, R13
-	VMOVUPD      Z2, (R13)
+
+store:
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*8), R13
+	VMOVUPD Z0, (R13)
+	ADDQ    R8, R13
+	VMOVUPD Z1, (R13)
+	ADDQ    R8, R13
+	VMOVUPD Z2, (R13)
 
 next:
 	ADDQ $0x08, CX
@@ -9476,17 +9980,39 @@ list:
 	MOVQ    (DX), R11
 	LEAQ    (DI)(R11*4), R11
 	VMOVUPS (R11), Z0
+	VPXORQ  Z1, Z1, Z1
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Z2
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z2, Z0
+	VBROADCASTSS 4(BX)(R9*4), Z2
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z2, Z1
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPS Z1, Z0, Z0
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
-	VBROADCASTSS (BX)(R9*4), Z1
+	VBROADCASTSS (BX)(R9*4), Z2
 	MOVQ         (SI)(R9*8), R11
-	VFMADD231PS  (R8)(R11*4), Z1, Z0
+	VFMADD231PS  (R8)(R11*4), Z2, Z0
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*4), R11
-	VMOVUPS      Z0, (R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS Z0, (R11)
 
 next:
 	ADDQ $0x08, CX
@@ -9518,19 +10044,45 @@ list:
 	LEAQ    (DI)(R11*4), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Z4
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z4, Z0
+	VFMADD231PS  64(R8)(R11*4), Z4, Z1
+	VBROADCASTSS 4(BX)(R9*4), Z4
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z4, Z2
+	VFMADD231PS  64(R8)(R11*4), Z4, Z3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPS Z2, Z0, Z0
+	VADDPS Z3, Z1, Z1
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
-	VBROADCASTSS (BX)(R9*4), Z2
+	VBROADCASTSS (BX)(R9*4), Z4
 	MOVQ         (SI)(R9*8), R11
-	VFMADD231PS  (R8)(R11*4), Z2, Z0
-	VFMADD231PS  64(R8)(R11*4), Z2, Z1
+	VFMADD231PS  (R8)(R11*4), Z4, Z0
+	VFMADD231PS  64(R8)(R11*4), Z4, Z1
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*4), R11
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      Z1, 64(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -9563,21 +10115,51 @@ list:
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
 	VMOVUPS 128(R11), Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	DECQ    R10
+
+two:
+	CMPQ         R9, R10
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Z6
+	MOVQ         (SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z6, Z0
+	VFMADD231PS  64(R8)(R11*4), Z6, Z1
+	VFMADD231PS  128(R8)(R11*4), Z6, Z2
+	VBROADCASTSS 4(BX)(R9*4), Z6
+	MOVQ         8(SI)(R9*8), R11
+	VFMADD231PS  (R8)(R11*4), Z6, Z3
+	VFMADD231PS  64(R8)(R11*4), Z6, Z4
+	VFMADD231PS  128(R8)(R11*4), Z6, Z5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R10
+	VADDPS Z3, Z0, Z0
+	VADDPS Z4, Z1, Z1
+	VADDPS Z5, Z2, Z2
+	CMPQ   R9, R10
+	JGE    store
 
 loop:
-	VBROADCASTSS (BX)(R9*4), Z3
+	VBROADCASTSS (BX)(R9*4), Z6
 	MOVQ         (SI)(R9*8), R11
-	VFMADD231PS  (R8)(R11*4), Z3, Z0
-	VFMADD231PS  64(R8)(R11*4), Z3, Z1
-	VFMADD231PS  128(R8)(R11*4), Z3, Z2
+	VFMADD231PS  (R8)(R11*4), Z6, Z0
+	VFMADD231PS  64(R8)(R11*4), Z6, Z1
+	VFMADD231PS  128(R8)(R11*4), Z6, Z2
 	INCQ         R9
 	CMPQ         R9, R10
 	JLT          loop
-	MOVQ         (DX), R11
-	LEAQ         (DI)(R11*4), R11
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      Z1, 64(R11)
-	VMOVUPS      Z2, 128(R11)
+
+store:
+	MOVQ    (DX), R11
+	LEAQ    (DI)(R11*4), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z2, 128(R11)
 
 next:
 	ADDQ $0x08, CX
@@ -9611,20 +10193,46 @@ list:
 	VMOVUPS (R12), Z0
 	ADDQ    R8, R12
 	VMOVUPS (R12), Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Z4
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z4, Z0
+	VFMADD231PS  (R13)(R12*4), Z4, Z1
+	VBROADCASTSS 4(BX)(R9*4), Z4
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z4, Z2
+	VFMADD231PS  (R13)(R12*4), Z4, Z3
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPS Z2, Z0, Z0
+	VADDPS Z3, Z1, Z1
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
-	VBROADCASTSS (BX)(R9*4), Z2
+	VBROADCASTSS (BX)(R9*4), Z4
 	MOVQ         (SI)(R9*8), R12
-	VFMADD231PS  (R10)(R12*4), Z2, Z0
-	VFMADD231PS  (R13)(R12*4), Z2, Z1
+	VFMADD231PS  (R10)(R12*4), Z4, Z0
+	VFMADD231PS  (R13)(R12*4), Z4, Z1
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*4), R12
-	VMOVUPS      Z0, (R12)
-	ADDQ         R8, R12
-	VMOVUPS      Z1, (R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS Z0, (R12)
+	ADDQ    R8, R12
+	VMOVUPS Z1, (R12)
 
 next:
 	ADDQ $0x08, CX
@@ -9660,24 +10268,58 @@ list:
 	ADDQ    R8, R12
 	VMOVUPS (R12), Z2
 	VMOVUPS 64(R12), Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	DECQ    R11
+
+two:
+	CMPQ         R9, R11
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Z8
+	MOVQ         (SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z8, Z0
+	VFMADD231PS  64(R10)(R12*4), Z8, Z1
+	VFMADD231PS  (R13)(R12*4), Z8, Z2
+	VFMADD231PS  64(R13)(R12*4), Z8, Z3
+	VBROADCASTSS 4(BX)(R9*4), Z8
+	MOVQ         8(SI)(R9*8), R12
+	VFMADD231PS  (R10)(R12*4), Z8, Z4
+	VFMADD231PS  64(R10)(R12*4), Z8, Z5
+	VFMADD231PS  (R13)(R12*4), Z8, Z6
+	VFMADD231PS  64(R13)(R12*4), Z8, Z7
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R11
+	VADDPS Z4, Z0, Z0
+	VADDPS Z5, Z1, Z1
+	VADDPS Z6, Z2, Z2
+	VADDPS Z7, Z3, Z3
+	CMPQ   R9, R11
+	JGE    store
 
 loop:
-	VBROADCASTSS (BX)(R9*4), Z4
+	VBROADCASTSS (BX)(R9*4), Z8
 	MOVQ         (SI)(R9*8), R12
-	VFMADD231PS  (R10)(R12*4), Z4, Z0
-	VFMADD231PS  64(R10)(R12*4), Z4, Z1
-	VFMADD231PS  (R13)(R12*4), Z4, Z2
-	VFMADD231PS  64(R13)(R12*4), Z4, Z3
+	VFMADD231PS  (R10)(R12*4), Z8, Z0
+	VFMADD231PS  64(R10)(R12*4), Z8, Z1
+	VFMADD231PS  (R13)(R12*4), Z8, Z2
+	VFMADD231PS  64(R13)(R12*4), Z8, Z3
 	INCQ         R9
 	CMPQ         R9, R11
 	JLT          loop
-	MOVQ         (DX), R12
-	LEAQ         (DI)(R12*4), R12
-	VMOVUPS      Z0, (R12)
-	VMOVUPS      Z1, 64(R12)
-	ADDQ         R8, R12
-	VMOVUPS      Z2, (R12)
-	VMOVUPS      Z3, 64(R12)
+
+store:
+	MOVQ    (DX), R12
+	LEAQ    (DI)(R12*4), R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	ADDQ    R8, R12
+	VMOVUPS Z2, (R12)
+	VMOVUPS Z3, 64(R12)
 
 next:
 	ADDQ $0x08, CX
@@ -9773,23 +10415,53 @@ list:
 	VMOVUPS (R13), Z1
 	ADDQ    R8, R13
 	VMOVUPS (R13), Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	DECQ    R12
+
+two:
+	CMPQ         R9, R12
+	JGE          one
+	VBROADCASTSS (BX)(R9*4), Z6
+	MOVQ         (SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Z6, Z0
+	VFMADD231PS  (R11)(R13*4), Z6, Z1
+	VFMADD231PS  (R14)(R13*4), Z6, Z2
+	VBROADCASTSS 4(BX)(R9*4), Z6
+	MOVQ         8(SI)(R9*8), R13
+	VFMADD231PS  (R10)(R13*4), Z6, Z3
+	VFMADD231PS  (R11)(R13*4), Z6, Z4
+	VFMADD231PS  (R14)(R13*4), Z6, Z5
+	ADDQ         $0x02, R9
+	JMP          two
+
+one:
+	INCQ   R12
+	VADDPS Z3, Z0, Z0
+	VADDPS Z4, Z1, Z1
+	VADDPS Z5, Z2, Z2
+	CMPQ   R9, R12
+	JGE    store
 
 loop:
-	VBROADCASTSS (BX)(R9*4), Z3
+	VBROADCASTSS (BX)(R9*4), Z6
 	MOVQ         (SI)(R9*8), R13
-	VFMADD231PS  (R10)(R13*4), Z3, Z0
-	VFMADD231PS  (R11)(R13*4), Z3, Z1
-	VFMADD231PS  (R14)(R13*4), Z3, Z2
+	VFMADD231PS  (R10)(R13*4), Z6, Z0
+	VFMADD231PS  (R11)(R13*4), Z6, Z1
+	VFMADD231PS  (R14)(R13*4), Z6, Z2
 	INCQ         R9
 	CMPQ         R9, R12
 	JLT          loop
-	MOVQ         (DX), R13
-	LEAQ         (DI)(R13*4), R13
-	VMOVUPS      Z0, (R13)
-	ADDQ         R8, R13
-	VMOVUPS      Z1, (R13)
-	ADDQ         R8, R13
-	VMOVUPS      Z2, (R13)
+
+store:
+	MOVQ    (DX), R13
+	LEAQ    (DI)(R13*4), R13
+	VMOVUPS Z0, (R13)
+	ADDQ    R8, R13
+	VMOVUPS Z1, (R13)
+	ADDQ    R8, R13
+	VMOVUPS Z2, (R13)
 
 next:
 	ADDQ $0x08, CX

@@ -36,8 +36,8 @@ func nonzero[T float](t *imageKernels[T], n int, x []T, at []int, w []T, where, 
 //
 //	dst[at[l]+i*ds+j] += sum over p in list l of w[p] x[offs[p]+i*xs+j] for i < rows, j < n
 //
-// List l ends before end[l] and begins where the one before ended; sums are in the order of p. Rows of x and of dst have room, see Room:
-// what lies behind rows of x may be added up behind those of dst. So a sparse matrix is multiplied by one whose rows may overlap.
+// List l ends before end[l] and begins where the one before ended. Rows of x and of dst have room, see Room: what lies behind rows of x may
+// be added up behind those of dst. So a sparse matrix is multiplied by one whose rows may overlap.
 func WeighedRows64(l Level, rows, n int, end []int, w []float64, offs []int, x []float64, xs int, dst []float64, at []int, ds int) {
 	weighedRows(images64[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
 }

@@ -79,18 +79,49 @@ func (m machine) weighed(rows, vectors int) {
 	CMPQ(p, n)
 	JGE(operand.LabelRef("next"))
 	each(func(v vec, at operand.Mem) { m.do("loadu", at, v) })
-	Label("loop")
-	weight, off := m.new(), GP64()
-	m.do("broadcast", operand.Mem{Base: w, Index: p, Scale: uint8(m.size())}, weight)
-	MOVQ(operand.Mem{Base: offs, Index: p, Scale: 8}, off)
-	for i := range acc {
-		for j, v := range acc[i] {
-			m.do("fma231", operand.Mem{Base: x[i], Index: off, Scale: uint8(m.size()), Disp: j * m.bytes()}, weight, v)
+	add := func(sums [][]vec, next int) {
+		weight, off := m.new(), GP64()
+		m.do("broadcast", operand.Mem{Base: w, Index: p, Scale: uint8(m.size()), Disp: next * m.size()}, weight)
+		MOVQ(operand.Mem{Base: offs, Index: p, Scale: 8, Disp: next * 8}, off)
+		for i := range sums {
+			for j, v := range sums[i] {
+				m.do("fma231", operand.Mem{Base: x[i], Index: off, Scale: uint8(m.size()), Disp: j * m.bytes()}, weight, v)
+			}
 		}
 	}
+	if rows*vectors <= 4 { // few sums: every other row is added to more of them
+		more := make([][]vec, rows)
+		for i := range more {
+			for range vectors {
+				v := m.new()
+				m.zero(v)
+				more[i] = append(more[i], v)
+			}
+		}
+		DECQ(n)
+		Label("two")
+		CMPQ(p, n)
+		JGE(operand.LabelRef("one"))
+		add(acc, 0)
+		add(more, 1)
+		ADDQ(operand.U8(2), p)
+		JMP(operand.LabelRef("two"))
+		Label("one")
+		INCQ(n)
+		for i := range more {
+			for j, v := range more[i] {
+				m.do("add", v, acc[i][j], acc[i][j])
+			}
+		}
+		CMPQ(p, n)
+		JGE(operand.LabelRef("store"))
+	}
+	Label("loop")
+	add(acc, 0)
 	INCQ(p)
 	CMPQ(p, n)
 	JLT(operand.LabelRef("loop"))
+	Label("store")
 	each(func(v vec, at operand.Mem) { m.do("loadu", v, at) })
 	Label("next")
 	ADDQ(operand.U8(8), end)
