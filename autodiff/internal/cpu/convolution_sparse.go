@@ -17,7 +17,7 @@ type sparse[T Real] struct {
 	rooms      int   // for groups of channels of images
 	images     int   // how many are arranged at a time
 	first      int   // the first of these
-	row, image int   // numbers of a row of an image with its zeros, and of the image
+	row, image int   // numbers of a row of an image with its zeros, and the room for the image
 	beside     int   // elements of a row of a filter that do not lie side by side in an image
 	run, pitch int   // numbers that do, and the room for them in a filter
 	pixels     []T   // images with their channels side by side
@@ -65,12 +65,14 @@ func mostlyZero[T Real](v *convolution, results []T) bool {
 
 // newSparse plans for room for so many groups of channels of images.
 func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
-	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, band: max(1, listed/max(1, v.o*v.q)), planes: max(1, min(v.o, listed/max(1, v.places()))), images: rooms / v.groups, row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c, total: kernelReduce[T](c.Level, "sum")}
+	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, images: rooms / v.groups, total: kernelReduce[T](c.Level, "sum"),
+		row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c,
+		band: max(1, listed/max(1, v.o*v.q)), planes: max(1, min(v.o, listed/max(1, v.places())))}
 	if v.by[1] > 1 {
 		w.beside, w.run = v.b, v.c
 	}
 	w.pitch = (w.run + kernels.Room) &^ kernels.Room
-	w.image = w.row * (v.h + 2*v.pad[0])
+	w.image = (w.row*(v.h+2*v.pad[0]) + 2*kernels.Room) &^ kernels.Room
 	w.lists = make([]lists[T], max(1, c.Threads))
 	return w
 }
@@ -85,7 +87,7 @@ func (w *sparse[T]) begin(c *Call, out []T, in [][]T, results []T) bool {
 	if w.places != nil {
 		return true
 	}
-	w.pixels = aligned[T](w.rooms*w.image + kernels.Room)
+	w.pixels = aligned[T](w.rooms * w.image)
 	w.filters = aligned[T](v.groups * v.o * w.size())
 	w.places, w.results = make([]int, v.places()+kernels.Room), make([]int, v.o+kernels.Room)
 	for k := range v.places() {
