@@ -5,8 +5,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Convolutions are products of matrices. The columns of the image under all places of a filter are gathered a tile at a
-// time, which stays in the cache, and multiplied by the filters of a group.
+// Convolutions are products of matrices, of filters and of the columns of the image under all places of a filter. Where the filters slide,
+// the columns lie in the image; else they are gathered a tile at a time, which stays in the cache.
 
 // convolution is the geometry of a convolution of images (N, G C, H, W) with filters (G O, C, A, B) to (N, G O, P, Q).
 type convolution struct {
@@ -46,8 +46,7 @@ type scratchConv[T Real] struct {
 	in      [][]T
 	l       kernels.Level
 	slide   *sliding[T]
-	sparse  *sparse[T]
-	wide    *wide[T] // of small images; nil: of others
+	sums    *rowSums[T]
 }
 
 func newScratchConv[T Real](c *Call, v convolution, f func(s *scratchConv[T], hand, k int)) *scratchConv[T] {
@@ -60,12 +59,12 @@ func newScratchConv[T Real](c *Call, v convolution, f func(s *scratchConv[T], ha
 	return s
 }
 
-// makeColumns makes memory for columns of so many channels and places at a time.
-func (s *scratchConv[T]) makeColumns(channels, places int) {
-	rows := channels * s.v.a * s.v.b
-	s.v.tile = min(places, max(kernels.GemmColumns, columnBytes/(sizeOf[T]()*max(1, rows))/kernels.GemmColumns*kernels.GemmColumns))
+// makeColumns makes memory for columns of a tile of places.
+func (s *scratchConv[T]) makeColumns() {
+	v := &s.v
+	v.tile = min(v.places(), max(kernels.GemmColumns, columnBytes/(sizeOf[T]()*max(1, v.depth))/kernels.GemmColumns*kernels.GemmColumns))
 	for range s.ws {
-		s.columns = append(s.columns, aligned[T](rows*s.v.tile))
+		s.columns = append(s.columns, aligned[T](v.depth*v.tile))
 	}
 }
 
@@ -97,7 +96,7 @@ func Conv2D[T Real](c *Call, out []T, in [][]T) error {
 			return s
 		}
 		s := newScratchConv(c, v, (*scratchConv[T]).forward)
-		s.makeColumns(v.c, v.places())
+		s.makeColumns()
 		return s
 	})
 	parts := s.v.tiles()
@@ -112,22 +111,21 @@ func (s *scratchConv[T]) forward(hand, k int) {
 	v := &s.v
 	group, first := k/v.tiles(), k%v.tiles()*v.tile
 	n := min(v.tile, v.places()-first)
-	columns, ld := s.gather(hand, s.in[0], group, 0, v.c, first, n)
+	columns, ld := s.gather(hand, s.in[0], group, first, n)
 	filters := s.in[1][group%v.groups*v.o*v.depth:]
 	gemm(s.l, &s.ws[hand], false, false, v.o, n, v.depth, filters, v.depth, columns, ld, 0, s.out[group*v.o*v.places()+first:], v.places())
 }
 
-// gather returns the columns of places first..first+n-1 of the image of a group (image groups + group), for channels c0..c1-1:
-// a matrix with a row for each element of a filter. For filters of one element it is the image itself.
-func (s *scratchConv[T]) gather(hand int, images []T, group, c0, c1, first, n int) (columns []T, ld int) {
+// gather returns the columns of places first..first+n-1 of the image of a group (image groups + group): a matrix with a row for each element of a filter. For filters of one element it is the image itself.
+func (s *scratchConv[T]) gather(hand int, images []T, group, first, n int) (columns []T, ld int) {
 	v := &s.v
 	image := images[group*v.c*v.h*v.w:]
 	if v.direct {
-		return image[c0*v.h*v.w+first:], v.h * v.w
+		return image[first:], v.h * v.w
 	}
 	to := s.columns[hand]
 	row := 0
-	for c := c0; c < c1; c++ {
+	for c := range v.c {
 		plane := image[c*v.h*v.w : (c+1)*v.h*v.w]
 		for a := range v.a {
 			for b := range v.b {
@@ -181,110 +179,66 @@ func gatherLine[T Real](v *convolution, to, plane []T, a, b, first int) {
 	}
 }
 
-// addLine is the adjoint of gatherLine: it adds up to the image.
-func addLine[T Real](v *convolution, from, plane []T, a, b, first int) {
-	d := b*v.by[1] - v.pad[1]
-	q0, q1 := v.span(d)
-	for len(from) > 0 {
-		p, q := first/v.q, first%v.q
-		n := min(len(from), v.q-q)
-		line := from[:n]
-		from, first = from[n:], first+n
-		y := p*v.stride[0] + a*v.by[0] - v.pad[0]
-		lo, hi := min(max(q0-q, 0), n), max(min(q1-q, n), 0)
-		if y < 0 || y >= v.h || lo >= hi {
-			continue
-		}
-		to := plane[y*v.w+(q+lo)*v.stride[1]+d:]
-		if v.stride[1] == 1 {
-			to = to[:hi-lo]
-			for i, x := range line[lo:hi] {
-				to[i] += x
-			}
-			continue
-		}
-		for i, k := lo, 0; i < hi; i, k = i+1, k+v.stride[1] {
-			to[k] += line[i]
-		}
-	}
-}
-
 // ConvImages is the adjoint of Conv2D by the images: it spreads results over them. A goroutine takes images, or strips of them.
 func ConvImages[T Real](c *Call, out []T, in [][]T) error {
-	s := Scratch(c, func() *scratchConv[T] {
-		v := newConvolution(c.Attr, c.Shape, c.InShape[1], c.InShape[0])
-		if u := v.turned(); u.slides() {
-			s := newScratchConv(c, u, (*scratchConv[T]).slideStrip)
-			s.sparse = newSparse[T](c, v, len(s.ws))
-			s.slide = newSliding[T](&u, len(s.ws))
-			s.slide.filters = aligned[T](len(in[1]))
-			return s
-		}
-		s := newScratchConv(c, v, (*scratchConv[T]).spread)
-		s.sparse = newSparse[T](c, v, len(s.ws))
-		s.makeColumns(v.c, v.places())
-		return s
-	})
-	if s.sparse.convImages(c, out, in) {
+	if len(out) == 0 {
 		return nil
 	}
-	if s.slide == nil {
+	s := Scratch(c, func() *scratchConv[T] {
+		v := newConvolution(c.Attr, c.Shape, c.InShape[1], c.InShape[0])
+		if v.direct {
+			return newScratchConv(c, v, (*scratchConv[T]).spread)
+		}
+		u := v.turned()
+		s := newScratchConv(c, u, (*scratchConv[T]).slideStrip)
+		s.sums = newRowSums[T](c, v, len(s.ws))
+		if u.slides() {
+			s.slide = newSliding[T](&u, len(s.ws))
+			s.slide.filters = aligned[T](len(in[1]))
+		}
+		return s
+	})
+	switch {
+	case s.sums == nil:
 		return s.each(c, s.v.n*s.v.groups, out, in)
+	case s.slide == nil || mostlyZero(&s.sums.v, in[0]) && s.sums.finite(in[1]):
+		s.sums.convImages(c, out, in)
+		return nil
 	}
 	s.slide.images, s.slide.results = in[0], out
-	v := s.v.turned()
-	turnFilters(&v, s.slide.filters, in[1])
+	turnFilters(&s.sums.v, s.slide.filters, in[1])
 	return s.each(c, s.v.n*s.v.groups*s.slide.strips(&s.v), out, in)
 }
 
 func (s *scratchConv[T]) spread(hand, group int) {
 	v := &s.v
-	image := s.out[group*v.c*v.h*v.w : (group+1)*v.c*v.h*v.w]
 	filters, results := s.in[1][group%v.groups*v.o*v.depth:], s.in[0][group*v.o*v.places():]
-	if v.direct {
-		gemm(s.l, &s.ws[hand], true, false, v.depth, v.places(), v.o, filters, v.depth, results, v.places(), 0, image, v.places())
-		return
-	}
-	clear(image)
-	for first := 0; first < v.places(); first += v.tile {
-		n := min(v.tile, v.places()-first)
-		columns := s.columns[hand][:v.depth*n]
-		gemm(s.l, &s.ws[hand], true, false, v.depth, n, v.o, filters, v.depth, results[first:], v.places(), 0, columns, n)
-		for c := range v.c {
-			plane := image[c*v.h*v.w : (c+1)*v.h*v.w]
-			for a := range v.a {
-				for b := range v.b {
-					addLine(v, columns[:n], plane, a, b, first)
-					columns = columns[n:]
-				}
-			}
-		}
-	}
+	gemm(s.l, &s.ws[hand], true, false, v.depth, v.places(), v.o, filters, v.depth, results, v.places(), 0, s.out[group*v.c*v.h*v.w:], v.places())
 }
 
-// channelsEach is the number of channels whose filters a goroutine does at a time.
-const channelsEach = 8
-
-// ConvFilters is the adjoint of Conv2D by the filters: sums over all images and places. A goroutine takes channels.
+// ConvFilters is the adjoint of Conv2D by the filters: sums over all images and places. A goroutine takes filters, or channels of them.
 func ConvFilters[T Real](c *Call, out []T, in [][]T) error {
+	if len(out) == 0 {
+		return nil
+	}
 	s := Scratch(c, func() *scratchConv[T] {
 		v := newConvolution(c.Attr, c.InShape[0], c.Shape, c.InShape[1])
 		s := newScratchConv(c, v, (*scratchConv[T]).filters)
-		channels, places := min(v.c, channelsEach), v.places()
-		if v.widened(channels, sizeOf[T]()) {
-			s.wide = newWide[T](c, &v, channels)
-			places = s.wide.count
+		if !v.direct {
+			image := max(1, sizeOf[T]()*v.groups*v.c*v.h*v.w)
+			s.sums = newRowSums[T](c, v, v.groups*max(1, min(v.n, arrangedBytes/image)))
 		}
-		s.makeColumns(channels, places)
-		image := max(1, sizeOf[T]()*v.groups*v.c*v.h*v.w)
-		s.sparse = newSparse[T](c, v, v.groups*max(1, min(v.n, arrangedBytes/image)))
 		return s
 	})
-	if s.sparse.convFilters(c, out, in) {
+	if s.sums != nil {
+		s.sums.convFilters(c, out, in)
 		return nil
 	}
 	return s.each(c, s.v.groups*s.v.parts(), out, in)
 }
+
+// channelsEach is the number of channels whose filters a goroutine does at a time.
+const channelsEach = 8
 
 // parts is the number of parts of channels of a group.
 func (v *convolution) parts() int { return (v.c + channelsEach - 1) / channelsEach }
@@ -292,28 +246,15 @@ func (v *convolution) parts() int { return (v.c + channelsEach - 1) / channelsEa
 func (s *scratchConv[T]) filters(hand, k int) {
 	v := &s.v
 	group, c0 := k/v.parts(), k%v.parts()*channelsEach
-	c1 := min(v.c, c0+channelsEach)
-	if s.wide != nil {
-		s.filtersWide(hand, group, c0, c1)
-		return
-	}
-	rows, at := (c1-c0)*v.a*v.b, c0*v.a*v.b
+	channels := min(v.c-c0, channelsEach)
 	filters := s.out[group*v.o*v.depth:]
-	beta := T(0)
+	for o := range v.o {
+		clear(filters[o*v.depth+c0:][:channels])
+	}
 	for image := range v.n {
 		one := image*v.groups + group
-		results := s.in[1][one*v.o*v.places():]
-		for first := 0; first < v.places(); first += v.tile {
-			n := min(v.tile, v.places()-first)
-			columns, ld := s.gather(hand, s.in[0], one, c0, c1, first, n)
-			gemm(s.l, &s.ws[hand], false, true, v.o, rows, n, results[first:], v.places(), columns, ld, beta, filters[at:], v.depth)
-			beta = 1
-		}
-	}
-	if beta == 0 {
-		for o := range v.o {
-			clear(filters[o*v.depth+at:][:rows])
-		}
+		results, images := s.in[1][one*v.o*v.places():], s.in[0][(one*v.c+c0)*v.places():]
+		gemm(s.l, &s.ws[hand], false, true, v.o, channels, v.places(), results, v.places(), images, v.places(), 1, filters[c0:], v.depth)
 	}
 }
 

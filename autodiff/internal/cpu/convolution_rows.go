@@ -6,12 +6,12 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// Behind poolings by maxima most gradients of results are zeros. What is left of a product are sums of rows with weights: of filters for
-// the images, and of what lies under a filter for the filters. Such rows are long if the channels of an element lie side by side, and the
-// elements of a row of a filter too.
+// The adjoints of a convolution are sums of rows with weights, the results: rows of filters for the images, and rows of what lies under a
+// filter for the filters. They are long if the channels of an element lie side by side, and the elements of a row of a filter too. Results
+// that are zero, as most are behind poolings by maxima, cost nothing.
 
-// sparse is the memory of gradients whose results are mostly zeros.
-type sparse[T Real] struct {
+// rowSums is the memory of an adjoint of a convolution.
+type rowSums[T Real] struct {
 	v          convolution
 	l          kernels.Level
 	rooms      int   // for groups of channels of images
@@ -22,20 +22,23 @@ type sparse[T Real] struct {
 	run, pitch int   // numbers that do, and the room for them in a filter
 	pixels     []T   // images with their channels side by side
 	filters    []T   // filters, by elements that are not side by side, rows, and numbers that are
+	totals     []T   // sums of filters, of which some images are added up in filters
+	every      int   // how many these are: sums of few numbers are more exact
 	places     []int // where each place of a filter begins in an image
 	results    []int // where each filter begins
 	band       int   // rows of places whose results are listed at a time, by places
 	planes     int   // planes of results that are listed at a time, by channels
 	lists      []lists[T]
 	total      func(a *T, n int) float64
-	infinite   atomic.Bool // whether an image has a number that is not finite
+	add        func(dst, a, b *T, n int)
+	infinite   atomic.Bool // whether a factor of results is not finite, so that zeros count
 
 	arranging, working rows
 	out                []T
 	in                 [][]T
 }
 
-// lists are results that are not zero, of one goroutine.
+// lists are results of one goroutine, without zeros.
 type lists[T Real] struct {
 	weights []T
 	where   []int // what they are multiplied with
@@ -48,6 +51,7 @@ type lists[T Real] struct {
 const (
 	arrangedBytes = 8 << 20 // about the size of the images that are arranged at a time
 	listed        = 1 << 16 // results that are listed at a time
+	addedAtOnce   = 1 << 10 // results in a sum
 )
 
 // mostlyZero reports whether so few results are not zero that they are worth looking for. It looks at a part of them.
@@ -63,10 +67,11 @@ func mostlyZero[T Real](v *convolution, results []T) bool {
 	return 3*found < seen
 }
 
-// newSparse plans for room for so many groups of channels of images.
-func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
-	w := &sparse[T]{v: v, l: c.Level, rooms: rooms, images: rooms / v.groups, total: kernelReduce[T](c.Level, "sum"),
-		row: (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c,
+// newRowSums plans for room for so many groups of channels of images.
+func newRowSums[T Real](c *Call, v convolution, rooms int) *rowSums[T] {
+	w := &rowSums[T]{v: v, l: c.Level, rooms: rooms, images: rooms / v.groups, total: kernelReduce[T](c.Level, "sum"), add: Add[T](c),
+		every: max(1, addedAtOnce/max(1, v.places())),
+		row:   (v.w + 2*v.pad[1]) * v.c, beside: 1, run: v.b * v.c,
 		band: max(1, listed/max(1, v.o*v.q)), planes: max(1, min(v.o, listed/max(1, v.places())))}
 	if v.by[1] > 1 {
 		w.beside, w.run = v.b, v.c
@@ -77,15 +82,12 @@ func newSparse[T Real](c *Call, v convolution, rooms int) *sparse[T] {
 	return w
 }
 
-// begin reports whether results are mostly zeros, and makes room for what is done then.
-func (w *sparse[T]) begin(c *Call, out []T, in [][]T, results []T) bool {
+// begin makes room, once.
+func (w *rowSums[T]) begin(out []T, in [][]T) {
 	v := &w.v
-	if v.depth == 0 || !mostlyZero(v, results) {
-		return false
-	}
 	w.out, w.in = out, in
 	if w.places != nil {
-		return true
+		return
 	}
 	w.pixels = aligned[T](w.rooms * w.image)
 	w.filters = aligned[T](v.groups * v.o * w.size())
@@ -100,23 +102,22 @@ func (w *sparse[T]) begin(c *Call, out []T, in [][]T, results []T) bool {
 	for i := range w.lists {
 		w.lists[i] = lists[T]{weights: make([]T, most+kernels.Room), where: make([]int, most+kernels.Room), ends: make([]int, max(v.o, v.places())), turned: aligned[T](most)}
 	}
-	return true
 }
 
 // size is the room for a filter.
-func (w *sparse[T]) size() int { return w.beside * w.v.a * w.pitch }
+func (w *rowSums[T]) size() int { return w.beside * w.v.a * w.pitch }
 
 // at is where the elements of an image under element b of a row of a filter begin, at place p, q of the filter.
-func (w *sparse[T]) at(p, q, b int) int {
+func (w *rowSums[T]) at(p, q, b int) int {
 	v := &w.v
 	return p*v.stride[0]*w.row + (q*v.stride[1]+b*v.by[1])*v.c
 }
 
 // inside is where row y of an image begins among its zeros.
-func (w *sparse[T]) inside(y int) int { return (y+w.v.pad[0])*w.row + w.v.pad[1]*w.v.c }
+func (w *rowSums[T]) inside(y int) int { return (y+w.v.pad[0])*w.row + w.v.pad[1]*w.v.c }
 
 // finite reports whether all numbers are. Products of others and zeros are not zero.
-func (w *sparse[T]) finite(x []T) bool {
+func (w *rowSums[T]) finite(x []T) bool {
 	if len(x) == 0 {
 		return true
 	}
@@ -125,7 +126,7 @@ func (w *sparse[T]) finite(x []T) bool {
 }
 
 // arrangeFilter puts a filter into the room for it, or what is in the room into the filter.
-func (w *sparse[T]) arrangeFilter(room, filter []T, back bool) {
+func (w *rowSums[T]) arrangeFilter(room, filter []T, back bool) {
 	v := &w.v
 	step := v.c // from one element of a row to the next
 	if w.beside > 1 {
@@ -146,20 +147,18 @@ func (w *sparse[T]) arrangeFilter(room, filter []T, back bool) {
 	}
 }
 
-// convImages spreads results over images if they are mostly zeros, and reports whether they are.
-func (w *sparse[T]) convImages(c *Call, out []T, in [][]T) bool {
+// convImages spreads results over images.
+func (w *rowSums[T]) convImages(c *Call, out []T, in [][]T) {
 	v := &w.v
-	if !w.finite(in[1]) || !w.begin(c, out, in, in[0]) {
-		return false
-	}
+	w.begin(out, in)
+	w.infinite.Store(!w.finite(in[1]))
 	for k := range v.groups * v.o {
 		w.arrangeFilter(w.filters[k*w.size():], in[1][k*v.depth:(k+1)*v.depth], false)
 	}
 	c.eachRow(&w.working, v.n*v.groups, v.work(), w.spread)
-	return true
 }
 
-func (w *sparse[T]) spread(hand, from, to int) {
+func (w *rowSums[T]) spread(hand, from, to int) {
 	v, pixels := &w.v, w.pixels[hand*w.image:]
 	for k := from; k < to; k++ {
 		clear(pixels[:w.image])
@@ -170,7 +169,7 @@ func (w *sparse[T]) spread(hand, from, to int) {
 	}
 }
 
-func (w *sparse[T]) spreadOver(hand, k int, pixels []T) {
+func (w *rowSums[T]) spreadOver(hand, k int, pixels []T) {
 	v, l := &w.v, &w.lists[hand]
 	size, places := w.size(), v.places()
 	results, filters := w.in[0][k*v.o*places:(k+1)*v.o*places], w.filters[k%v.groups*v.o*size:]
@@ -178,55 +177,59 @@ func (w *sparse[T]) spreadOver(hand, k int, pixels []T) {
 		first, end := p*v.q, min(p+w.band, v.p)*v.q
 		transpose(w.l, l.turned, v.o, results[first:], places, v.o, end-first)
 		l.end, l.at = l.ends[:end-first], w.places[first:end]
-		l.find(w.l, v.o, l.turned, w.results)
+		w.find(l, v.o, l.turned, w.results)
 		w.addUp(l, filters, w.pitch, v.a*w.pitch, pixels, v.by[0]*w.row, v.by[1]*v.c)
 	}
 }
 
 // addUp adds rows of x to dst; one element of a row of a filter, which is not beside the one before, is so far from it.
-func (w *sparse[T]) addUp(l *lists[T], x []T, xs, xBeside int, dst []T, ds, dstBeside int) {
+func (w *rowSums[T]) addUp(l *lists[T], x []T, xs, xBeside int, dst []T, ds, dstBeside int) {
 	for b := range w.beside {
 		weighedRows(w.l, w.v.a, w.run, l, x[b*xBeside:], xs, dst[b*dstBeside:], ds)
 	}
 }
 
-// find lists the results of rows of n that are not zero, and what is in their places of where.
-func (l *lists[T]) find(level kernels.Level, n int, results []T, where []int) {
+// find lists the results of rows of n and what is in their places of where.
+func (w *rowSums[T]) find(l *lists[T], n int, results []T, where []int) {
+	if w.infinite.Load() {
+		for i := range len(l.end) * n {
+			l.weights[i], l.where[i] = results[i], where[i%n]
+		}
+		for row := range l.end {
+			l.end[row] = (row + 1) * n
+		}
+		return
+	}
 	switch results := any(results).(type) {
 	case []float64:
-		kernels.Nonzero64(level, n, results, where, any(l.weights).([]float64), l.where, l.end)
+		kernels.Nonzero64(w.l, n, results, where, any(l.weights).([]float64), l.where, l.end)
 	case []float32:
-		kernels.Nonzero32(level, n, results, where, any(l.weights).([]float32), l.where, l.end)
+		kernels.Nonzero32(w.l, n, results, where, any(l.weights).([]float32), l.where, l.end)
 	}
 }
 
-// convFilters sums up filters if results are mostly zeros, and reports whether they are.
-func (w *sparse[T]) convFilters(c *Call, out []T, in [][]T) bool {
+// convFilters sums up filters.
+func (w *rowSums[T]) convFilters(c *Call, out []T, in [][]T) {
 	v := &w.v
-	if !w.begin(c, out, in, in[1]) {
-		return false
+	w.begin(out, in)
+	if w.totals == nil {
+		w.totals = aligned[T](len(w.filters))
 	}
 	clear(w.filters)
-	w.infinite.Store(false)
-	for w.first = 0; w.first < v.n; w.first += w.images {
+	clear(w.totals)
+	w.infinite.Store(!w.finite(in[0]))
+	for w.first = 0; w.first < max(1, v.n); w.first += w.images {
 		c.eachRow(&w.arranging, w.images*v.groups, v.work(), w.arrange)
-		if w.infinite.Load() {
-			return false
-		}
 		c.eachRow(&w.working, v.groups*v.o, v.work(), w.sums)
 	}
-	return true
 }
 
 // arrange puts the channels of images side by side.
-func (w *sparse[T]) arrange(_, from, to int) {
+func (w *rowSums[T]) arrange(_, from, to int) {
 	v := &w.v
 	size := v.c * v.h * v.w
 	for k := from; k < min(to, (v.n-w.first)*v.groups); k++ {
 		image := w.in[0][(w.first*v.groups+k)*size:][:size]
-		if !w.finite(image) {
-			w.infinite.Store(true)
-		}
 		for y := range v.h {
 			transpose(w.l, w.pixels[k*w.image+w.inside(y):], v.c, image[y*v.w:], v.h*v.w, v.c, v.w)
 		}
@@ -234,26 +237,35 @@ func (w *sparse[T]) arrange(_, from, to int) {
 }
 
 // sums adds up filters from..to-1.
-func (w *sparse[T]) sums(hand, from, to int) {
-	v, l := &w.v, &w.lists[hand]
-	for k := range min(w.images, v.n-w.first) * v.groups {
-		lo, hi := max(from, k%v.groups*v.o), min(to, (k%v.groups+1)*v.o)
-		if lo >= hi {
-			continue
+func (w *rowSums[T]) sums(hand, from, to int) {
+	v := &w.v
+	part, whole := w.filters[from*w.size():to*w.size()], w.totals[from*w.size():to*w.size()]
+	for k := range min(w.images, v.n-w.first) {
+		for group := from / v.o; group*v.o < to; group++ {
+			w.sumOver(hand, k, group, max(from, group*v.o), min(to, (group+1)*v.o))
 		}
-		results := w.in[1][((w.first+k/v.groups)*v.groups*v.o+lo)*v.places():]
-		for ; lo < hi; lo += w.planes {
-			n := min(w.planes, hi-lo)
-			l.end, l.at = l.ends[:n], w.results[lo-k%v.groups*v.o:][:n]
-			l.find(w.l, v.places(), results, w.places)
-			results = results[min(len(results), n*v.places()):]
-			w.addUp(l, w.pixels[k*w.image:], v.by[0]*w.row, v.by[1]*v.c, w.filters[k%v.groups*v.o*w.size():], w.pitch, v.a*w.pitch)
+		if image := w.first + k + 1; image%w.every == 0 || image == v.n {
+			w.add(&whole[0], &whole[0], &part[0], len(part))
+			clear(part)
 		}
 	}
 	if w.first+w.images >= v.n {
 		for k := from; k < to; k++ {
-			w.arrangeFilter(w.filters[k*w.size():], w.out[k*v.depth:(k+1)*v.depth], true)
+			w.arrangeFilter(w.totals[k*w.size():], w.out[k*v.depth:(k+1)*v.depth], true)
 		}
+	}
+}
+
+// sumOver adds up filters from..to-1, of a group, over arranged image k.
+func (w *rowSums[T]) sumOver(hand, k, group, from, to int) {
+	v, l := &w.v, &w.lists[hand]
+	results := w.in[1][((w.first+k)*v.groups*v.o+from)*v.places():]
+	for from < to {
+		n := min(w.planes, to-from)
+		l.end, l.at = l.ends[:n], w.results[from-group*v.o:][:n]
+		w.find(l, v.places(), results[:n*v.places()], w.places)
+		w.addUp(l, w.pixels[(k*v.groups+group)*w.image:], v.by[0]*w.row, v.by[1]*v.c, w.filters[group*v.o*w.size():], w.pitch, v.a*w.pitch)
+		results, from = results[n*v.places():], from+n
 	}
 }
 
