@@ -47,6 +47,7 @@ type scratchConv[T Real] struct {
 	l       kernels.Level
 	slide   *sliding[T]
 	sums    *rowSums[T]
+	wide    *wide[T] // of filters of small images
 }
 
 func newScratchConv[T Real](c *Call, v convolution, f func(s *scratchConv[T], hand, k int)) *scratchConv[T] {
@@ -59,12 +60,12 @@ func newScratchConv[T Real](c *Call, v convolution, f func(s *scratchConv[T], ha
 	return s
 }
 
-// makeColumns makes memory for columns of a tile of places.
-func (s *scratchConv[T]) makeColumns() {
-	v := &s.v
-	v.tile = min(v.places(), max(kernels.GemmColumns, columnBytes/(sizeOf[T]()*max(1, v.depth))/kernels.GemmColumns*kernels.GemmColumns))
+// makeColumns makes memory for columns of so many channels, of a tile of places.
+func (s *scratchConv[T]) makeColumns(channels, places int) {
+	rows := channels * s.v.a * s.v.b
+	s.v.tile = min(places, max(kernels.GemmColumns, columnBytes/(sizeOf[T]()*max(1, rows))/kernels.GemmColumns*kernels.GemmColumns))
 	for range s.ws {
-		s.columns = append(s.columns, aligned[T](v.depth*v.tile))
+		s.columns = append(s.columns, aligned[T](rows*s.v.tile))
 	}
 }
 
@@ -96,7 +97,7 @@ func Conv2D[T Real](c *Call, out []T, in [][]T) error {
 			return s
 		}
 		s := newScratchConv(c, v, (*scratchConv[T]).forward)
-		s.makeColumns()
+		s.makeColumns(v.c, v.places())
 		return s
 	})
 	parts := s.v.tiles()
@@ -111,21 +112,21 @@ func (s *scratchConv[T]) forward(hand, k int) {
 	v := &s.v
 	group, first := k/v.tiles(), k%v.tiles()*v.tile
 	n := min(v.tile, v.places()-first)
-	columns, ld := s.gather(hand, s.in[0], group, first, n)
+	columns, ld := s.gather(hand, s.in[0], group, 0, v.c, first, n)
 	filters := s.in[1][group%v.groups*v.o*v.depth:]
 	gemm(s.l, &s.ws[hand], false, false, v.o, n, v.depth, filters, v.depth, columns, ld, 0, s.out[group*v.o*v.places()+first:], v.places())
 }
 
-// gather returns the columns of places first..first+n-1 of the image of a group (image groups + group): a matrix with a row for each element of a filter. For filters of one element it is the image itself.
-func (s *scratchConv[T]) gather(hand int, images []T, group, first, n int) (columns []T, ld int) {
+// gather returns the columns of places first..first+n-1 of the image of a group (image groups + group), for channels c0..c1-1: a matrix with a row for each element of a filter. For filters of one element it is the image itself.
+func (s *scratchConv[T]) gather(hand int, images []T, group, c0, c1, first, n int) (columns []T, ld int) {
 	v := &s.v
 	image := images[group*v.c*v.h*v.w:]
 	if v.direct {
-		return image[first:], v.h * v.w
+		return image[c0*v.h*v.w+first:], v.h * v.w
 	}
 	to := s.columns[hand]
 	row := 0
-	for c := range v.c {
+	for c := c0; c < c1; c++ {
 		plane := image[c*v.h*v.w : (c+1)*v.h*v.w]
 		for a := range v.a {
 			for b := range v.b {
@@ -230,9 +231,16 @@ func ConvFilters[T Real](c *Call, out []T, in [][]T) error {
 		}
 		return s
 	})
-	if s.sums != nil {
+	if s.sums != nil && (s.sums.long() || mostlyZero(&s.v, in[1])) {
 		s.sums.convFilters(c, out, in)
 		return nil
+	}
+	if channels, places := min(s.v.c, channelsEach), s.v.places(); s.columns == nil {
+		if s.v.widened(channels, sizeOf[T]()) {
+			s.wide = newWide[T](c, &s.v, channels)
+			places = s.wide.count
+		}
+		s.makeColumns(channels, places)
 	}
 	return s.each(c, s.v.groups*s.v.parts(), out, in)
 }
@@ -246,15 +254,24 @@ func (v *convolution) parts() int { return (v.c + channelsEach - 1) / channelsEa
 func (s *scratchConv[T]) filters(hand, k int) {
 	v := &s.v
 	group, c0 := k/v.parts(), k%v.parts()*channelsEach
-	channels := min(v.c-c0, channelsEach)
+	c1 := min(v.c, c0+channelsEach)
+	if s.wide != nil {
+		s.filtersWide(hand, group, c0, c1)
+		return
+	}
+	rows, at := (c1-c0)*v.a*v.b, c0*v.a*v.b
 	filters := s.out[group*v.o*v.depth:]
 	for o := range v.o {
-		clear(filters[o*v.depth+c0:][:channels])
+		clear(filters[o*v.depth+at:][:rows])
 	}
 	for image := range v.n {
 		one := image*v.groups + group
-		results, images := s.in[1][one*v.o*v.places():], s.in[0][(one*v.c+c0)*v.places():]
-		gemm(s.l, &s.ws[hand], false, true, v.o, channels, v.places(), results, v.places(), images, v.places(), 1, filters[c0:], v.depth)
+		results := s.in[1][one*v.o*v.places():]
+		for first := 0; first < v.places(); first += v.tile {
+			n := min(v.tile, v.places()-first)
+			columns, ld := s.gather(hand, s.in[0], one, c0, c1, first, n)
+			gemm(s.l, &s.ws[hand], false, true, v.o, rows, n, results[first:], v.places(), columns, ld, 1, filters[at:], v.depth)
+		}
 	}
 }
 

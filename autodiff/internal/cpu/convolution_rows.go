@@ -52,6 +52,7 @@ const (
 	arrangedBytes = 8 << 20 // about the size of the images that are arranged at a time
 	listed        = 1 << 16 // results that are listed at a time
 	addedAtOnce   = 1 << 10 // results in a sum
+	longRun       = 128     // bytes of a row
 )
 
 // mostlyZero reports whether so few results are not zero that they are worth looking for. It looks at a part of them.
@@ -80,6 +81,12 @@ func newRowSums[T Real](c *Call, v convolution, rooms int) *rowSums[T] {
 	w.image = (w.row*(v.h+2*v.pad[0]) + 2*kernels.Room) &^ kernels.Room
 	w.lists = make([]lists[T], max(1, c.Threads))
 	return w
+}
+
+// long reports whether rows are so long, and images so small, that sums of them take less time than products of gathered columns even if
+// no result is zero.
+func (w *rowSums[T]) long() bool {
+	return sizeOf[T]()*w.run >= longRun && sizeOf[T]()*w.image <= columnBytes
 }
 
 // begin makes room, once.
