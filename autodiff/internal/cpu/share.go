@@ -84,21 +84,38 @@ const (
 	awaited // working, while the caller sleeps
 )
 
+// Where other programs use the processors, a member may be stopped in the middle of its part, and the step takes longer than by the caller
+// alone. Once a member was late by lateBy and by as long as the caller worked, steps are done alone for some time.
+const (
+	lateBy = 100 * time.Microsecond
+	alone  = 50 * time.Millisecond
+)
+
 // run does a step with n goroutines, hands 0 to n-1.
 func (c *crew) run(n int) {
+	begin := time.Now()
+	p := pool()
+	if n < 2 || int64(begin.Sub(p.begin)) < p.alone.Load() {
+		c.take(0)
+		return
+	}
 	for hand := len(c.members) + 1; hand < n; hand++ {
 		c.members = append(c.members, &member{crew: c, hand: hand, done: make(chan struct{}, 1)})
 	}
 	members := c.members[:n-1]
 	for _, m := range members {
 		m.state.Store(called)
-		if m.sent.CompareAndSwap(false, true) && !pool().give(m) {
+		if m.sent.CompareAndSwap(false, true) && !p.give(m) {
 			m.sent.Store(false)
 		}
 	}
 	c.take(0)
+	worked := time.Since(begin)
 	for _, m := range members {
 		m.wait()
+	}
+	if all := time.Since(begin); all > 2*worked+lateBy {
+		p.alone.Store(int64(begin.Sub(p.begin) + all + alone))
 	}
 }
 
@@ -130,11 +147,13 @@ type goroutines struct {
 	tasks chan *member // for those that sleep
 	now   chan *member // for those that are awake
 	awake atomic.Int64 // how many of these have no task
+	begin time.Time
+	alone atomic.Int64 // until when, since begin, steps are done without them
 }
 
 var pool = sync.OnceValue(func() *goroutines {
 	n := max(1, runtime.NumCPU()-1)
-	g := &goroutines{tasks: make(chan *member, 256), now: make(chan *member, n)}
+	g := &goroutines{tasks: make(chan *member, 256), now: make(chan *member, n), begin: time.Now()}
 	for range n {
 		go func() {
 			for m := range g.tasks {
