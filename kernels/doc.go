@@ -9,7 +9,8 @@
 // Every kernel takes any length n >= 0, touches nothing outside its n elements and allows dst to be one of its
 // operands. Special values follow package math. Sums have one order that depends on n alone: all levels give the same
 // bits. Gemm64 and Gemm32 multiply matrices with packed panels; a Workspace keeps their buffers.
-// FFT plans Fourier transforms of arrays of one to three axes, any lengths.
+// FFT plans Fourier transforms of arrays of one to three axes, any lengths. Slide64, WeightedRows64 and Nonzero64, of images, take whole
+// vectors: see Room.
 //
 // Error bounds in units in the last place are asserted by the table in accuracy_test.go.
 package kernels

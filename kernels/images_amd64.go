@@ -41,31 +41,31 @@ func slide6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int,
 func slide6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 
 //go:noescape
-func weighed1x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted1x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted1x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted1x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted2x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted2x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted2x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted3x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted3x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted3x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
 func slide1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
@@ -104,31 +104,31 @@ func slide6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int,
 func slide6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 
 //go:noescape
-func weighed1x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted1x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted1x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted1x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted2x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted2x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted2x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted3x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted3x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted3x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
 func slide1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
@@ -203,31 +203,31 @@ func slide8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *in
 func slide8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 
 //go:noescape
-func weighed1x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted1x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted1x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed1x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted1x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted2x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted2x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed2x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted2x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted3x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
-func weighed3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+func weighted3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 
 //go:noescape
 func nonzeroF64AVX512(rows int, n int, x *float64, at *int, w *float64, where *int, end *int)
@@ -311,31 +311,31 @@ func slide8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *in
 func slide8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 
 //go:noescape
-func weighed1x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted1x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted1x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed1x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted1x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted2x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted2x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed2x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted2x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted3x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
-func weighed3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+func weighted3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 
 //go:noescape
 func nonzeroF32AVX512(rows int, n int, x *float32, at *int, w *float32, where *int, end *int)

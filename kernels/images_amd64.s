@@ -989,9 +989,9 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted1x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x1F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted1x1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1052,9 +1052,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted1x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x2F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted1x2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1122,9 +1122,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted1x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x3F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted1x3F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1199,9 +1199,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted2x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x1F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted2x1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1272,9 +1272,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted2x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x2F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted2x2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1359,9 +1359,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted2x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x3F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted2x3F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1418,9 +1418,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted3x1F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x1F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted3x1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1501,9 +1501,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted3x2F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x2F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted3x2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -1563,9 +1563,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted3x3F64AVX2(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x3F64AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted3x3F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -2619,9 +2619,9 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted1x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x1F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted1x1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -2682,9 +2682,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted1x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x2F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted1x2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -2752,9 +2752,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted1x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed1x3F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted1x3F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -2829,9 +2829,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted2x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x1F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted2x1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -2902,9 +2902,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted2x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x2F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted2x2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -2989,9 +2989,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted2x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed2x3F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted2x3F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -3048,9 +3048,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted3x1F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x1F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted3x1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -3131,9 +3131,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted3x2F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x2F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted3x2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -3193,9 +3193,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted3x3F32AVX2(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, FMA3
-TEXT ·weighed3x3F32AVX2(SB), NOSPLIT, $0-72
+TEXT ·weighted3x3F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6173,9 +6173,9 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted1x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x1F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted1x1F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6236,9 +6236,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted1x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x2F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted1x2F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6306,9 +6306,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted1x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x3F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted1x3F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6383,9 +6383,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted2x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x1F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted2x1F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6456,9 +6456,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted2x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x2F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted2x2F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6543,9 +6543,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted2x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x3F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted2x3F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6602,9 +6602,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted3x1F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x1F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted3x1F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6685,9 +6685,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted3x2F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x2F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted3x2F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -6747,9 +6747,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
+// func weighted3x3F64AVX512(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x3F64AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted3x3F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -9959,9 +9959,9 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func weighed1x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted1x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x1F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted1x1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10022,9 +10022,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted1x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x2F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted1x2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10092,9 +10092,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed1x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted1x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed1x3F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted1x3F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10169,9 +10169,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted2x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x1F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted2x1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10242,9 +10242,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted2x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x2F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted2x2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10329,9 +10329,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed2x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted2x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed2x3F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted2x3F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10388,9 +10388,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted3x1F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x1F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted3x1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10471,9 +10471,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted3x2F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x2F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted3x2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX
@@ -10533,9 +10533,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func weighed3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
+// func weighted3x3F32AVX512(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)
 // Requires: AVX, AVX512F
-TEXT ·weighed3x3F32AVX512(SB), NOSPLIT, $0-72
+TEXT ·weighted3x3F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ lists+0(FP), AX
 	MOVQ end+8(FP), CX
 	MOVQ at+56(FP), DX

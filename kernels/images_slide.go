@@ -5,14 +5,14 @@ import "unsafe"
 // slidingTile is a tile for which row p of B begins at b[rows[p]].
 type slidingTile[T float] = func(k int, a *T, ars, acs int, b *T, rows *int, c *T, cs int, alpha *T, keep, mask int)
 
-// weighed adds weighed rows of x, from x[offs[p]] on, to rows of dst, for lists of p; strides are in bytes.
-type weighed[T float] = func(lists int, end *int, w *T, offs *int, x *T, xs int, dst *T, at *int, ds int)
+// weighted adds weighted rows of x, from x[offs[p]] on, to rows of dst, for lists of p; strides are in bytes.
+type weighted[T float] = func(lists int, end *int, w *T, offs *int, x *T, xs int, dst *T, at *int, ds int)
 
 // imageKernels are the kernels of images of one level.
 type imageKernels[T float] struct {
 	rows, vectors, lanes int                  // of the largest sliding tile, and of a vector
 	slide                [8][3]slidingTile[T] // by [rows-1][vectors-1]
-	weighed              [3][3]weighed[T]     // likewise
+	weighted             [3][3]weighted[T]    // likewise
 
 	// Those of AVX-512; nil: a loop in Go.
 	nonzero       func(rows, n int, x *T, at *int, w *T, where, end *int)
@@ -20,7 +20,7 @@ type imageKernels[T float] struct {
 	copyRows      func(rows, n int, dst *T, ds int, src *T, ss int)
 }
 
-// Room is the number of elements behind rows that Slide64, WeighedRows64, Nonzero64 and their likes may read and write, because they take whole
+// Room is the number of elements behind rows that Slide64, WeightedRows64, Nonzero64 and their likes may read and write, because they take whole
 // vectors.
 const Room = 15
 

@@ -32,41 +32,41 @@ func nonzero[T float](t *imageKernels[T], n int, x []T, at []int, w []T, where, 
 	}
 }
 
-// WeighedRows64 adds weighed rows of n elements to rows of dst, for each list in turn:
+// WeightedRows64 adds weighted rows of n elements to rows of dst, for each list in turn:
 //
 //	dst[at[l]+i*ds+j] += sum over p in list l of w[p] x[offs[p]+i*xs+j] for i < rows, j < n
 //
 // List l ends before end[l] and begins where the one before ended. Rows of x and of dst have room, see Room: what lies behind rows of x may
 // be added up behind those of dst. So a sparse matrix is multiplied by one whose rows may overlap.
-func WeighedRows64(l Level, rows, n int, end []int, w []float64, offs []int, x []float64, xs int, dst []float64, at []int, ds int) {
-	weighedRows(images64[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
+func WeightedRows64(l Level, rows, n int, end []int, w []float64, offs []int, x []float64, xs int, dst []float64, at []int, ds int) {
+	weightedRows(images64[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
 }
 
-// WeighedRows32 is WeighedRows64 for float32.
-func WeighedRows32(l Level, rows, n int, end []int, w []float32, offs []int, x []float32, xs int, dst []float32, at []int, ds int) {
-	weighedRows(images32[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
+// WeightedRows32 is WeightedRows64 for float32.
+func WeightedRows32(l Level, rows, n int, end []int, w []float32, offs []int, x []float32, xs int, dst []float32, at []int, ds int) {
+	weightedRows(images32[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
 }
 
-func weighedRows[T float](t *imageKernels[T], rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {
+func weightedRows[T float](t *imageKernels[T], rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {
 	if len(end) == 0 || end[len(end)-1] == 0 || n == 0 {
 		return
 	}
 	if t == nil {
-		weighedLoops(rows, n, end, w, offs, x, xs, dst, at, ds)
+		weightedLoops(rows, n, end, w, offs, x, xs, dst, at, ds)
 		return
 	}
 	size, vectors := int(unsafe.Sizeof(w[0])), (n+t.lanes-1)/t.lanes
-	calls := (vectors + len(t.weighed[0]) - 1) / len(t.weighed[0])
-	for i := 0; i < rows; i += len(t.weighed) {
+	calls := (vectors + len(t.weighted[0]) - 1) / len(t.weighted[0])
+	for i := 0; i < rows; i += len(t.weighted) {
 		for k := range calls { // vectors as evenly as they go
 			from, to := k*vectors/calls, (k+1)*vectors/calls
-			f := t.weighed[min(len(t.weighed), rows-i)-1][to-from-1]
+			f := t.weighted[min(len(t.weighted), rows-i)-1][to-from-1]
 			f(len(end), &end[0], &w[0], &offs[0], &x[i*xs+from*t.lanes], xs*size, &dst[i*ds+from*t.lanes], &at[0], ds*size)
 		}
 	}
 }
 
-func weighedLoops[T float](rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {
+func weightedLoops[T float](rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {
 	for i := range rows {
 		p := 0
 		for l, e := range end {

@@ -38,10 +38,10 @@ func nonzeroAll[T float](t *testing.T, f func(l Level, n int, x []T, at []int, w
 	}
 }
 
-func TestWeighedRows64(t *testing.T) { weighedAll(t, WeighedRows64, 1e-14) }
-func TestWeighedRows32(t *testing.T) { weighedAll(t, WeighedRows32, 1e-5) }
+func TestWeightedRows64(t *testing.T) { weightedAll(t, WeightedRows64, 1e-14) }
+func TestWeightedRows32(t *testing.T) { weightedAll(t, WeightedRows32, 1e-5) }
 
-func weighedAll[T float](t *testing.T, f func(l Level, rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int), tolerance float64) {
+func weightedAll[T float](t *testing.T, f func(l Level, rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int), tolerance float64) {
 	for _, l := range Levels() {
 		r := rand.New(rand.NewSource(7))
 		for range points(200) {
@@ -79,8 +79,8 @@ func weighedAll[T float](t *testing.T, f func(l Level, rows, n int, end []int, w
 	}
 }
 
-// BenchmarkWeighedRows adds 16 of 64 filters of 3 x 96 numbers to an image of 18 x 18 x 32 at each of 16 x 16 places.
-func BenchmarkWeighedRows(b *testing.B) {
+// BenchmarkWeightedRows adds 16 of 64 filters of 3 x 96 numbers to an image of 18 x 18 x 32 at each of 16 x 16 places.
+func BenchmarkWeightedRows(b *testing.B) {
 	r := rand.New(rand.NewSource(9))
 	w, x, dst, offs := normal[float64](r, 4096), normal[float64](r, 64*3*112), normal[float64](r, 18*18*32+Room), make([]int, 4096)
 	var end, at []int
@@ -97,13 +97,13 @@ func BenchmarkWeighedRows(b *testing.B) {
 	for _, l := range Levels()[1:] {
 		b.Run(fmt.Sprintf("float64/%v", l), func(b *testing.B) {
 			for b.Loop() {
-				WeighedRows64(l, 3, 96, end, w, offs, x, 112, dst, at, 18*32)
+				WeightedRows64(l, 3, 96, end, w, offs, x, 112, dst, at, 18*32)
 			}
 			rate(b)
 		})
 		b.Run(fmt.Sprintf("float32/%v", l), func(b *testing.B) {
 			for b.Loop() {
-				WeighedRows32(l, 3, 96, end, w32, offs, x32, 112, dst32, at, 18*32)
+				WeightedRows32(l, 3, 96, end, w32, offs, x32, 112, dst32, at, 18*32)
 			}
 			rate(b)
 		})

@@ -15,10 +15,10 @@ var images64 = [AVX512 + 1]*imageKernels[float64]{
 			{slide5x1F64AVX2, slide5x2F64AVX2},
 			{slide6x1F64AVX2, slide6x2F64AVX2},
 		},
-		weighed: [3][3]weighed[float64]{
-			{weighed1x1F64AVX2, weighed1x2F64AVX2, weighed1x3F64AVX2},
-			{weighed2x1F64AVX2, weighed2x2F64AVX2, weighed2x3F64AVX2},
-			{weighed3x1F64AVX2, weighed3x2F64AVX2, weighed3x3F64AVX2},
+		weighted: [3][3]weighted[float64]{
+			{weighted1x1F64AVX2, weighted1x2F64AVX2, weighted1x3F64AVX2},
+			{weighted2x1F64AVX2, weighted2x2F64AVX2, weighted2x3F64AVX2},
+			{weighted3x1F64AVX2, weighted3x2F64AVX2, weighted3x3F64AVX2},
 		},
 	},
 	AVX512: {
@@ -33,10 +33,10 @@ var images64 = [AVX512 + 1]*imageKernels[float64]{
 			{slide7x1F64AVX512, slide7x2F64AVX512, slide7x3F64AVX512},
 			{slide8x1F64AVX512, slide8x2F64AVX512, slide8x3F64AVX512},
 		},
-		weighed: [3][3]weighed[float64]{
-			{weighed1x1F64AVX512, weighed1x2F64AVX512, weighed1x3F64AVX512},
-			{weighed2x1F64AVX512, weighed2x2F64AVX512, weighed2x3F64AVX512},
-			{weighed3x1F64AVX512, weighed3x2F64AVX512, weighed3x3F64AVX512},
+		weighted: [3][3]weighted[float64]{
+			{weighted1x1F64AVX512, weighted1x2F64AVX512, weighted1x3F64AVX512},
+			{weighted2x1F64AVX512, weighted2x2F64AVX512, weighted2x3F64AVX512},
+			{weighted3x1F64AVX512, weighted3x2F64AVX512, weighted3x3F64AVX512},
 		},
 		nonzero: nonzeroF64AVX512, largestOfFour: largestOfFourF64AVX512, copyRows: copyRowsF64AVX512,
 	},
@@ -53,10 +53,10 @@ var images32 = [AVX512 + 1]*imageKernels[float32]{
 			{slide5x1F32AVX2, slide5x2F32AVX2},
 			{slide6x1F32AVX2, slide6x2F32AVX2},
 		},
-		weighed: [3][3]weighed[float32]{
-			{weighed1x1F32AVX2, weighed1x2F32AVX2, weighed1x3F32AVX2},
-			{weighed2x1F32AVX2, weighed2x2F32AVX2, weighed2x3F32AVX2},
-			{weighed3x1F32AVX2, weighed3x2F32AVX2, weighed3x3F32AVX2},
+		weighted: [3][3]weighted[float32]{
+			{weighted1x1F32AVX2, weighted1x2F32AVX2, weighted1x3F32AVX2},
+			{weighted2x1F32AVX2, weighted2x2F32AVX2, weighted2x3F32AVX2},
+			{weighted3x1F32AVX2, weighted3x2F32AVX2, weighted3x3F32AVX2},
 		},
 	},
 	AVX512: {
@@ -71,10 +71,10 @@ var images32 = [AVX512 + 1]*imageKernels[float32]{
 			{slide7x1F32AVX512, slide7x2F32AVX512, slide7x3F32AVX512},
 			{slide8x1F32AVX512, slide8x2F32AVX512, slide8x3F32AVX512},
 		},
-		weighed: [3][3]weighed[float32]{
-			{weighed1x1F32AVX512, weighed1x2F32AVX512, weighed1x3F32AVX512},
-			{weighed2x1F32AVX512, weighed2x2F32AVX512, weighed2x3F32AVX512},
-			{weighed3x1F32AVX512, weighed3x2F32AVX512, weighed3x3F32AVX512},
+		weighted: [3][3]weighted[float32]{
+			{weighted1x1F32AVX512, weighted1x2F32AVX512, weighted1x3F32AVX512},
+			{weighted2x1F32AVX512, weighted2x2F32AVX512, weighted2x3F32AVX512},
+			{weighted3x1F32AVX512, weighted3x2F32AVX512, weighted3x3F32AVX512},
 		},
 		nonzero: nonzeroF32AVX512, largestOfFour: largestOfFourF32AVX512, copyRows: copyRowsF32AVX512,
 	},

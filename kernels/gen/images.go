@@ -17,9 +17,9 @@ func emitImages() {
 				m.tile(r, v, true)
 			}
 		}
-		for r := 1; r <= weighedRows; r++ {
-			for v := 1; v <= weighedVectors; v++ {
-				m.weighed(r, v)
+		for r := 1; r <= weightedRows; r++ {
+			for v := 1; v <= weightedVectors; v++ {
+				m.weighted(r, v)
 			}
 		}
 		if m.wide {
@@ -30,19 +30,19 @@ func emitImages() {
 	}
 }
 
-// The sizes of the largest sum of weighed rows. With 9 sums the latency of their additions is hidden, and what is added is as little at
+// The sizes of the largest sum of weighted rows. With 9 sums the latency of their additions is hidden, and what is added is as little at
 // a time as goes into the first cache.
 const (
-	weighedRows    = 3
-	weighedVectors = 3
+	weightedRows    = 3
+	weightedVectors = 3
 )
 
-// weighed adds weighed rows to rows of dst, for each list in turn: dst[at + i*ds + j] += sum over p of w[p] x[offs[p] + i*xs + j] for rows
+// weighted adds weighted rows to rows of dst, for each list in turn: dst[at + i*ds + j] += sum over p of w[p] x[offs[p] + i*xs + j] for rows
 // i and vectors j. The list ends before element end of w and offs and begins where the one before ended. Strides are in bytes, offs and at
 // in elements.
-func (m machine) weighed(rows, vectors int) {
+func (m machine) weighted(rows, vectors int) {
 	t := m.goType()
-	TEXT(fmt.Sprintf("weighed%dx%d%s", rows, vectors, m.suffix()), noSplit,
+	TEXT(fmt.Sprintf("weighted%dx%d%s", rows, vectors, m.suffix()), noSplit,
 		fmt.Sprintf("func(lists int, end *int, w *%s, offs *int, x *%s, xs int, dst *%s, at *int, ds int)", t, t, t))
 	Pragma("noescape")
 	lists, end, at := Load(Param("lists"), GP64()), Load(Param("end"), GP64()), Load(Param("at"), GP64())

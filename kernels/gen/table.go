@@ -100,7 +100,7 @@ func writeImageTable(file string) {
 			rows, vectors := m.tileSize()
 			fmt.Fprintf(&b, "%s: {\nrows: %d, vectors: %d, lanes: %d,\n", m.level(), rows, vectors, m.lanes())
 			b.WriteString(m.sizes("slide", fmt.Sprintf("[8][3]slidingTile[%s]", t), rows, vectors))
-			b.WriteString(m.sizes("weighed", fmt.Sprintf("[3][3]weighed[%s]", t), weighedRows, weighedVectors))
+			b.WriteString(m.sizes("weighted", fmt.Sprintf("[3][3]weighted[%s]", t), weightedRows, weightedVectors))
 			if m.wide {
 				fmt.Fprintf(&b, "nonzero: nonzero%[1]s, largestOfFour: largestOfFour%[1]s, copyRows: copyRows%[1]s,\n", m.suffix())
 			}

@@ -192,7 +192,7 @@ func (w *rowSums[T]) spreadOver(hand, k int, pixels []T) {
 // addUp adds rows of x to dst; one element of a row of a filter, which is not beside the one before, is so far from it.
 func (w *rowSums[T]) addUp(l *lists[T], x []T, xs, xBeside int, dst []T, ds, dstBeside int) {
 	for b := range w.beside {
-		weighedRows(w.l, w.v.a, w.run, l, x[b*xBeside:], xs, dst[b*dstBeside:], ds)
+		weightedRows(w.l, w.v.a, w.run, l, x[b*xBeside:], xs, dst[b*dstBeside:], ds)
 	}
 }
 
@@ -276,13 +276,13 @@ func (w *rowSums[T]) sumOver(hand, k, group, from, to int) {
 	}
 }
 
-// weighedRows is kernels.WeighedRows64 or kernels.WeighedRows32.
-func weighedRows[T Real](level kernels.Level, rows, n int, l *lists[T], x []T, xs int, dst []T, ds int) {
+// weightedRows is kernels.WeightedRows64 or kernels.WeightedRows32.
+func weightedRows[T Real](level kernels.Level, rows, n int, l *lists[T], x []T, xs int, dst []T, ds int) {
 	switch dst := any(dst).(type) {
 	case []float64:
-		kernels.WeighedRows64(level, rows, n, l.end, any(l.weights).([]float64), l.where, any(x).([]float64), xs, dst, l.at, ds)
+		kernels.WeightedRows64(level, rows, n, l.end, any(l.weights).([]float64), l.where, any(x).([]float64), xs, dst, l.at, ds)
 	case []float32:
-		kernels.WeighedRows32(level, rows, n, l.end, any(l.weights).([]float32), l.where, any(x).([]float32), xs, dst, l.at, ds)
+		kernels.WeightedRows32(level, rows, n, l.end, any(l.weights).([]float32), l.where, any(x).([]float32), xs, dst, l.at, ds)
 	}
 }
 
