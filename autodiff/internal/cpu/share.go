@@ -85,17 +85,20 @@ const (
 )
 
 // Where other programs use the processors, a member may be stopped in the middle of its part, and the step takes longer than by the caller
-// alone. Once a member was late by lateBy and by as long as the caller worked, steps are done alone for some time.
+// alone. Once a member was late by lateBy and by as long as the caller worked, steps are done alone for some time, twice as long if that
+// happens again soon.
 const (
-	lateBy = 100 * time.Microsecond
-	alone  = 50 * time.Millisecond
+	lateBy     = 100 * time.Microsecond
+	alone      = 20 * time.Millisecond
+	aloneAtMax = time.Second
 )
 
 // run does a step with n goroutines, hands 0 to n-1.
 func (c *crew) run(n int) {
 	begin := time.Now()
 	p := pool()
-	if n < 2 || int64(begin.Sub(p.begin)) < p.alone.Load() {
+	now := begin.Sub(p.begin)
+	if n < 2 || now < time.Duration(p.until.Load()) {
 		c.take(0)
 		return
 	}
@@ -115,7 +118,7 @@ func (c *crew) run(n int) {
 		m.wait()
 	}
 	if all := time.Since(begin); all > 2*worked+lateBy {
-		p.alone.Store(int64(begin.Sub(p.begin) + all + alone))
+		p.late(now, now+all)
 	}
 }
 
@@ -148,7 +151,20 @@ type goroutines struct {
 	now   chan *member // for those that are awake
 	awake atomic.Int64 // how many of these have no task
 	begin time.Time
-	alone atomic.Int64 // until when, since begin, steps are done without them
+	until atomic.Int64 // when, since begin, steps are no longer done without them
+	alone atomic.Int64 // how long they were
+}
+
+// late notes that a step, which began and ended at these times since begin, had to wait.
+func (g *goroutines) late(began, ended time.Duration) {
+	d := time.Duration(g.alone.Load())
+	if began-time.Duration(g.until.Load()) < d {
+		d = min(2*d, aloneAtMax)
+	} else {
+		d = alone
+	}
+	g.alone.Store(int64(d))
+	g.until.Store(int64(ended + d))
 }
 
 var pool = sync.OnceValue(func() *goroutines {
