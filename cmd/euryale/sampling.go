@@ -31,6 +31,10 @@ type sampling struct {
 	report   func(fit *infer.Fit, v check.Verdict) error // writes the pictures and the report
 	// Judges the model; nil uses the model's own check against its data.
 	check func(fit *infer.Fit) (check.Verdict, error)
+	// Writes the command's own files beside the draws; may be nil.
+	extra func(fit *infer.Fit) error
+	// Returns the printed table; nil prints that of all draws.
+	summary func(fit *infer.Fit) string
 }
 
 // sampleDoc is the JSON document of a sample command.
@@ -171,7 +175,7 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 	}
 	if a.json {
 		err = a.document(doc)
-	} else if _, err = fmt.Fprintln(a.stdout, fit.Summary()); err == nil {
+	} else if _, err = fmt.Fprintln(a.stdout, s.table(fit)); err == nil {
 		if err = a.printVerdict(v); err == nil {
 			_, err = fmt.Fprintf(a.stdout, "results in %s\n", s.dir)
 		}
@@ -185,6 +189,14 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 		return strictly(v)
 	}
 	return nil
+}
+
+// table returns the table that is printed.
+func (s sampling) table(fit *infer.Fit) string {
+	if s.summary != nil {
+		return s.summary(fit)
+	}
+	return fit.Summary().String()
 }
 
 func (s sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) sampleDoc {
@@ -215,6 +227,11 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	}
 	if err := writeFile(s.dir.Path("diagnose.txt"), []byte(foreign.Text(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n"))); err != nil {
 		return err
+	}
+	if s.extra != nil {
+		if err := s.extra(fit); err != nil {
+			return err
+		}
 	}
 	if cfg.NoReport {
 		return nil

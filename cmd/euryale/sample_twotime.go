@@ -1,0 +1,365 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// twotimeSampleConfig is the content of config.json for sample twotime.
+type twotimeSampleConfig struct {
+	chainConfig
+	Likelihood string          `json:"likelihood"`
+	Homodyne   bool            `json:"homodyne,omitempty"` // whether to write the folder cmc as well
+	Twotime    twotimeFlags    `json:"twotime"`
+	Measured   measuredDoc     `json:"measured"`
+	Noise      []twotime.Noise `json:"noise,omitempty"` // of each angle, for the likelihood of frames
+	Sigma      []float64       `json:"sigma,omitempty"` // of the entries of each angle, for that of independent entries
+}
+
+const sampleTwotime = "sample twotime"
+
+var likelihoodNames = []string{string(twotime.ByCells), string(twotime.ByFrames), string(twotime.Independent)}
+
+// tooNarrow is said of posteriors of independent entries.
+const tooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; --likelihood cells has them right"
+
+func (a *app) sampleTwotime() *cobra.Command {
+	var cfg twotimeSampleConfig
+	c := &cobra.Command{
+		Use:   "twotime FILE",
+		Short: "Sample the motion that two-time correlations tell of",
+		Long: `Sample the parameters of diffusion, shear flow or a flowing sample beside a
+reference from two-time correlations of all angles together, with NUTS. Contrast
+and offset of each angle are integrated out, and drawn afterwards.
+
+Likelihoods: cells takes means of C2 over cells of lag and age with the
+covariance that speckles and photons give them; wishart takes the covariance of
+the frames, of few frames with the diagonal as measured; independent takes every
+entry by itself, which makes intervals too narrow.
+
+FILE is one as fit twotime takes. Results go to a run folder: draws, summary,
+verdict, plots and a report. Ctrl-C saves what there is; --resume continues with
+the same draws as if nothing had happened.
+
+  euryale sample twotime flow.yaml --out flow
+  euryale sample twotime A003_results.hdf --model laminar --q 0.0054 \
+      --prior "D0=lognormal(9,1)" --prior "phi0=normal(0,10)"
+  euryale sample twotime --resume flow
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case a.resume != "":
+				return a.resumeSampleTwotime(c, args)
+			case len(args) == 0 && cfg.Twotime.Config == "":
+				return usage("sample twotime wants a FILE, --config, or --resume RUN")
+			}
+			return a.startSampleTwotime(c.Context(), append(args, "")[0], cfg, c.Flags().Changed)
+		},
+	}
+	cfg.Twotime.add(c)
+	cfg.Twotime.addData(c)
+	s := c.Flags()
+	s.StringVar(&cfg.Likelihood, "likelihood", string(twotime.ByCells), joined(likelihoodNames))
+	s.StringArrayVar(&cfg.Twotime.Prior, "prior", nil, "prior of a parameter, of its logarithm (log_NAME), of contrast or of offset: name=distribution(numbers); repeatable")
+	s.BoolVar(&cfg.Homodyne, "homodyne", false, "write the results in the layout of homodyne, too (subfolder cmc)")
+	cfg.add(c, defaultTwotimeChains())
+	complete(c, "likelihood", likelihoodNames)
+	return c
+}
+
+// defaultTwotimeChains are the defaults: the sampler chooses the acceptance.
+func defaultTwotimeChains() chainConfig {
+	d := defaultChains(0)
+	d.Warmup, d.Draws = 500, 1000
+	return d
+}
+
+// takeSampler adopts the configuration's settings of the sampler for flags that the user did not set.
+func (cfg *chainConfig) takeSampler(chosen func(flag string) bool, s homodyne.Sampler) {
+	for _, n := range []struct {
+		flag string
+		v    int
+		to   *int
+	}{{"chains", s.Chains, &cfg.Chains}, {"warmup", s.Warmup, &cfg.Warmup}, {"draws", s.Draws, &cfg.Draws}, {"max-tree-depth", s.Depth, &cfg.Depth}} {
+		if n.v > 0 && !chosen(n.flag) {
+			*n.to = n.v
+		}
+	}
+	if s.Accept > 0 && !chosen("target-accept") {
+		cfg.Target = s.Accept
+	}
+}
+
+func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSampleConfig, chosen func(flag string) bool) error {
+	if !slices.Contains(likelihoodNames, cfg.Likelihood) {
+		return usage("%s", oneOf("--likelihood", cfg.Likelihood, likelihoodNames))
+	}
+	p, err := a.openTwotime(file, &cfg.Twotime)
+	if err != nil {
+		return err
+	}
+	cfg.takeSampler(chosen, p.config.Sampler)
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	if err := p.noneFixed(); err != nil {
+		return err
+	}
+	priors, err := cfg.Twotime.priors(p.config)
+	if err != nil {
+		return err
+	}
+	if twotime.Likelihood(cfg.Likelihood) != twotime.ByCells {
+		if err := a.scatter(ctx, p, &cfg); err != nil {
+			return err
+		}
+	}
+	cfg.Seed = a.seed
+	post, err := a.motionPosterior(ctx, p, priors, &cfg)
+	if err != nil {
+		return err
+	}
+	dir, err := a.makeRundir(cmp.Or(a.out, "run-twotime"))
+	if err != nil {
+		return err
+	}
+	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotime, version(), absolute(p.file), post.Device(), p.measured()
+	if err := p.keep(dir); err != nil {
+		return err
+	}
+	if err := a.begin(dir, sampleTwotime, cfg); err != nil {
+		return err
+	}
+	return a.sampleInto(ctx, a.motionSampling(ctx, dir, &cfg, p, post), "")
+}
+
+// noneFixed refuses parameters that are held fixed.
+func (p *twotimeProblem) noneFixed() error {
+	_, fixed, _ := p.theta()
+	if fixed == nil {
+		return nil
+	}
+	return usage("%s holds %s fixed, which posteriors cannot yet: give a narrow prior, such as --prior %q, and leave it among the active parameters", p.config.File, joined(fixed), fixed[0]+"=normal(0,0.1)")
+}
+
+// scatter fits the motion for what a likelihood has to know of the scatter of the entries.
+func (a *app) scatter(ctx context.Context, p *twotimeProblem, cfg *twotimeSampleConfig) error {
+	r, err := a.fitMotion(ctx, p, defaultStarts)
+	if err != nil {
+		return err
+	}
+	if twotime.Likelihood(cfg.Likelihood) == twotime.Independent {
+		a.note("%s", tooNarrow)
+		for range p.c2.Phi {
+			cfg.Sigma = append(cfg.Sigma, math.Sqrt(r.fit.SSQ/float64(r.fit.Points-len(r.fit.X))))
+		}
+		return nil
+	}
+	if cfg.Noise = p.data.Noise; cfg.Noise != nil {
+		return nil
+	}
+	if r.shared == nil {
+		return as(exitData, errors.New("the numbers of speckles do not follow from the data: give --speckles and --mean-count"))
+	}
+	cfg.Noise = r.shared.Noise
+	a.note("the likelihood wishart takes %.4g speckles with %.3g counts a frame, estimated from the data", cfg.Noise[0].Speckles, 1/cfg.Noise[0].InverseCount)
+	return nil
+}
+
+// motionPosterior compiles the posterior.
+func (a *app) motionPosterior(ctx context.Context, p *twotimeProblem, priors twotime.Priors, cfg *twotimeSampleConfig) (*twotime.Posterior, error) {
+	d := p.data
+	if cfg.Noise != nil {
+		d.Noise = cfg.Noise
+	}
+	for _, sigma := range cfg.Sigma {
+		d.Sigma = append(d.Sigma, slices.Repeat([]float64{sigma}, len(p.c2.C2[0])))
+	}
+	post, err := twotime.New(ctx, d, priors, p.posteriorSettings(a, cfg))
+	switch {
+	case ctx.Err() != nil:
+		return nil, &exitError{code: exitInterrupted, err: errors.New("interrupted before the chains began"), hint: "the same once more"}
+	case err != nil:
+		return nil, as(exitData, err)
+	}
+	return post, nil
+}
+
+func (p *twotimeProblem) posteriorSettings(a *app, cfg *twotimeSampleConfig) twotime.PosteriorSettings {
+	return twotime.PosteriorSettings{Likelihood: twotime.Likelihood(cfg.Likelihood), Threads: a.most(), Seed: cfg.Seed}
+}
+
+func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
+	var cfg twotimeSampleConfig
+	dir, err := a.reopen(c, sampleTwotime, args, &cfg, "threads")
+	if err != nil {
+		return err
+	}
+	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	p, err := reopenTwotime(dir, cfg.File, &cfg.Twotime, cfg.Measured)
+	if err != nil {
+		return err
+	}
+	priors, err := cfg.Twotime.priors(p.config)
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	post, err := a.motionPosterior(c.Context(), p, priors, &cfg)
+	if err != nil {
+		return err
+	}
+	return a.sampleInto(c.Context(), a.motionSampling(c.Context(), dir, &cfg, p, post), a.checkpointOf(dir))
+}
+
+// motionPosteriorDoc is the JSON document of sample twotime.
+type motionPosteriorDoc struct {
+	Engine     string            `json:"engine"`
+	Model      homodyne.Model    `json:"model"`
+	File       string            `json:"file"`
+	Likelihood string            `json:"likelihood"`
+	Q          number            `json:"q"`
+	Phi        []number          `json:"phi"`
+	Frames     [2]int            `json:"frames"`
+	Shear      string            `json:"shear"`
+	Point      motionPointDoc    `json:"point"`  // medians
+	Scales     map[string]rowDoc `json:"scales"` // contrast and offset of each angle
+	Notes      []string          `json:"notes"`
+	sampleDoc
+}
+
+// drawnScales are contrast and offset of each angle of every draw.
+func drawnScales(p *twotimeProblem, post *twotime.Posterior, fit *infer.Fit, seed uint64) (names []string, x [][][]float64) {
+	contrast, offset := post.Scales(fit, seed)
+	for part, of := range [][][][]float64{contrast, offset} {
+		for k := range p.c2.Phi {
+			names = append(names, fmt.Sprintf("%s_%d", []string{"contrast", "offset"}[part], k))
+		}
+		x = append(x, of...)
+	}
+	return names, x
+}
+
+// isScale reports whether a column of draws is what contrasts and offsets are drawn from.
+func isScale(name string) bool {
+	return strings.HasPrefix(name, "scales[") || strings.HasPrefix(name, "contrast[") || strings.HasPrefix(name, "offset[")
+}
+
+// motionSampling describes the sampling of a motion.
+func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeSampleConfig, p *twotimeProblem, post *twotime.Posterior) sampling {
+	var at twotime.Point
+	var verdict check.Verdict
+	var scales diag.Summary
+	var notes []string
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "twotime " + string(p.config.Model), post: post.Posterior,
+		check: func(fit *infer.Fit) (v check.Verdict, err error) {
+			at = post.Median(fit)
+			names, x := drawnScales(p, post, fit, cfg.Seed)
+			scales = diag.Summarize(names, x, diag.Settings{})
+			var sd []float64
+			for _, name := range p.config.Model.Names() {
+				sd = append(sd, fit.Summary().Row(name).SD)
+			}
+			notes = p.remarks(at.Theta, sd)
+			if twotime.Likelihood(cfg.Likelihood) == twotime.Independent {
+				notes = append(notes, tooNarrow)
+			}
+			_, _, free := p.theta()
+			verdict, err = twotime.Judge(ctx, p.data, at, free, twotime.Individual, twotime.PosteriorSettings{Threads: a.most(), Seed: cfg.Seed})
+			return verdict, err
+		},
+		document: func(d sampleDoc) any {
+			return motionPosteriorDoc{Engine: "twotime", Model: p.config.Model, File: p.file, Likelihood: cfg.Likelihood, Q: number(p.c2.Q), Phi: numbers(p.c2.Phi), Frames: [2]int{p.c2.First, p.c2.Last},
+				Shear: map[bool]string{true: "homodyne", false: "physical"}[p.config.Customary], Point: pointDocOf(at), Scales: summaryDoc(scales), Notes: notes, sampleDoc: d}
+		},
+		extra: func(fit *infer.Fit) error {
+			if !cfg.Homodyne {
+				return nil
+			}
+			return as(exitCannotWrite, p.inHomodynesLayout(post, fit, cfg, verdict, notes).Write(dir.Path("cmc"), true))
+		},
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			m, err := p.maps(at)
+			if err != nil {
+				return as(exitFailed, err)
+			}
+			facts := []viz.Fact{{Name: "model", Value: string(p.config.Model)}, {Name: "likelihood", Value: cfg.Likelihood}, {Name: "q", Value: fmt.Sprintf("%.5g 1/A", p.c2.Q)}}
+			page := report.TwotimePosterior(p.file, facts, m, fit, motionDraws(viz.FromFit(fit)), v, a.pageOf(&cfg.chainConfig))
+			return as(exitCannotWrite, page.Save(string(dir)))
+		},
+		summary: func(fit *infer.Fit) string {
+			return a.motionSummary(p, fit, scales, notes)
+		}}
+}
+
+// motionDraws leaves out what contrasts and offsets are drawn from.
+func motionDraws(d viz.Draws) viz.Draws {
+	out := d
+	out.Names, out.X = nil, nil
+	for i, name := range d.Names {
+		if !isScale(name) {
+			out.Names, out.X = append(out.Names, name), append(out.X, d.X[i])
+		}
+	}
+	return out
+}
+
+// motionSummary is the table of the motion, and that of contrasts and offsets.
+func (a *app) motionSummary(p *twotimeProblem, fit *infer.Fit, scales diag.Summary, notes []string) string {
+	s := fit.Summary()
+	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return isScale(r.Name) })
+	var b strings.Builder
+	fmt.Fprintln(&b, s)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nangle\tcontrast\toffset")
+	n := len(p.c2.Phi)
+	for k, phi := range p.c2.Phi {
+		fmt.Fprintf(w, "%.4g\t%s\t%s\n", phi, report.PlusMinus(scales.Rows[k].Mean, scales.Rows[k].SD), report.PlusMinus(scales.Rows[n+k].Mean, scales.Rows[n+k].SD))
+	}
+	w.Flush()
+	for _, text := range notes {
+		fmt.Fprintf(&b, "note: %s\n", text)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// inHomodynesLayout returns the draws as homodyne arranges them.
+func (p *twotimeProblem) inHomodynesLayout(post *twotime.Posterior, fit *infer.Fit, cfg *twotimeSampleConfig, v check.Verdict, notes []string) *homodyne.Posterior {
+	out := &homodyne.Posterior{Model: p.config.Model, Phi: p.c2.Phi, Warmup: cfg.Warmup, Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), BFMI: fit.EBFMI(), Accept: math.NaN(), Target: fit.Aim(0),
+		Points: p.data.Points(), Q: p.c2.Q, Customary: p.config.Customary, Window: p.config.Clock.Window, Advice: advice(fit.Diagnose()), Notes: append(slices.Clone(notes), v.Summary()), Software: "euryale " + cfg.Version, When: time.Now()}
+	for _, name := range p.config.Model.Names() {
+		out.Names, out.Draws = append(out.Names, name), append(out.Draws, fit.Draws(name))
+	}
+	names, x := drawnScales(p, post, fit, cfg.Seed)
+	out.Names, out.Draws = append(out.Names, names...), append(out.Draws, x...)
+	for _, r := range diag.Summarize(out.Names, out.Draws, diag.Settings{}).Rows {
+		out.Rows = append(out.Rows, homodyne.Row{Name: r.Name, Mean: r.Mean, SD: r.SD, Low: r.HDI94.Low, High: r.HDI94.High, MCSEMean: r.MCSEMean, MCSESD: r.MCSESD, ESSBulk: r.ESSBulk, ESSTail: r.ESSTail, RHat: r.RHat})
+	}
+	if rates := fit.Stat("acceptance_rate"); rates != nil {
+		out.Accept = diag.Mean(diag.Flatten(rates))
+	}
+	for _, t := range fit.Timing() {
+		out.Seconds = max(out.Seconds, t.Warmup.Seconds()+t.Sampling.Seconds())
+	}
+	return out
+}

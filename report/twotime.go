@@ -1,0 +1,299 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/tensor/stat"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// TwotimeMaps are two-time correlations of several angles with a model: matrices (frames, frames), row-major.
+type TwotimeMaps struct {
+	Phi, Times []float64   // degrees, s
+	Data       [][]float64 // c2 as it was measured
+	Shape      [][]float64 // g of the model, from 0 to 1
+	Model      [][]float64 // offset + contrast g
+}
+
+// TwotimeShapes returns g of each angle at parameters of the motion.
+func TwotimeShapes(s transport.Setup, theta []float64) ([][]float64, error) {
+	var all [][]float64
+	for _, phi := range s.Angles {
+		one := s
+		one.Angles = []float64{phi}
+		in, err := one.Inputs()
+		if err != nil {
+			return nil, err
+		}
+		program, err := ad.Compile([]*ad.Node{one.Pairs(in, transport.Square(len(s.Times)))[0]}, ad.Settings{Inputs: in})
+		if err != nil {
+			return nil, err
+		}
+		st := program.NewState()
+		for i, v := range theta {
+			st.Input(i)[0] = v
+		}
+		if err := st.Run(); err != nil {
+			return nil, err
+		}
+		all = append(all, slices.Clone(st.Output(0)))
+	}
+	return all, nil
+}
+
+// mostAngles is the number of angles that are drawn unless some are chosen.
+const mostAngles = 6
+
+// Angles returns the indices of up to six angles, evenly spread.
+func (m *TwotimeMaps) Angles() (all []int) {
+	n := min(len(m.Phi), mostAngles)
+	for i := range n {
+		all = append(all, i*(len(m.Phi)-1)/max(n-1, 1))
+	}
+	return all
+}
+
+// Images draws data, model and residuals of angles, given by index, and the residuals against lag and age.
+func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
+	if len(angles) == 0 {
+		return nil, errors.New("no angle to draw")
+	}
+	var rows [][]viz.Image
+	for _, k := range angles {
+		title := fmt.Sprintf("%.4g°: ", m.Phi[k])
+		data, model := m.square(m.Data[k]), m.square(m.Model[k])
+		data.Title, model.Title = title+"data", title+"model"
+		limits := stat.Percentile(slices.DeleteFunc(offDiagonal(m.Data[k], len(m.Times)), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }), []float64{0.5, 99.5}, stat.LinearMethod)
+		if limits[0] < limits[1] {
+			data.Low, data.High, model.Low, model.High = limits[0], limits[1], limits[0], limits[1]
+		}
+		left := m.square(m.residuals(k))
+		left.Title, left.ZLabel, left.Signed = title+"residual", "data - model", true
+		rows = append(rows, []viz.Image{data, model, left, m.lagAge(k)})
+	}
+	return viz.Images("Two-time correlations: data, model and residuals", rows)
+}
+
+// Diagonals draws c2 of angles against the lag, as means over young, middle and old ages, with the model.
+func (m *TwotimeMaps) Diagonals(angles []int) (*viz.Figure, error) {
+	if len(angles) == 0 {
+		return nil, errors.New("no angle to draw")
+	}
+	n := len(m.Times)
+	step := (m.Times[n-1] - m.Times[0]) / float64(n-1)
+	var plots []viz.Lines
+	for _, k := range angles {
+		p := viz.Lines{Title: fmt.Sprintf("%.4g°", m.Phi[k]), XLabel: "lag (s)", YLabel: "C2", LogX: true}
+		for third, age := range []string{"young", "middle", "old"} {
+			data, model := viz.Line{Name: age}, viz.Line{Name: age + ", model"}
+			for _, lags := range lagBins(n) {
+				sum, of, count := 0.0, 0.0, 0.0
+				for lag := lags[0]; lag < lags[1]; lag++ {
+					for i := third * (n - lag) / 3; i < (third+1)*(n-lag)/3; i++ {
+						if v := m.Data[k][i*n+i+lag]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+							sum, of, count = sum+v, of+m.Model[k][i*n+i+lag], count+1
+						}
+					}
+				}
+				if count > 0 {
+					x := step * float64(lags[0]+lags[1]-1) / 2
+					data.X, data.Y = append(data.X, x), append(data.Y, sum/count)
+					model.X, model.Y = append(model.X, x), append(model.Y, of/count)
+				}
+			}
+			p.Curves = append(p.Curves, data, model)
+		}
+		plots = append(plots, p)
+	}
+	return viz.Plots("Two-time correlations against the lag", plots...)
+}
+
+// lagBins are ranges of lags, from 1 frame on, whose width grows with the lag.
+func lagBins(n int) (bins [][2]int) {
+	for lag := 1; lag < n; {
+		next := max(lag+1, int(float64(lag)*1.25))
+		bins = append(bins, [2]int{lag, min(next, n)})
+		lag = next
+	}
+	return bins
+}
+
+func (m *TwotimeMaps) residuals(k int) []float64 {
+	n := len(m.Times)
+	out := make([]float64, n*n)
+	for i := range out {
+		if out[i] = m.Data[k][i] - m.Model[k][i]; i/n == i%n { // the diagonal has the noise of counts
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// offDiagonal returns the elements off the diagonal.
+func offDiagonal(z []float64, n int) (out []float64) {
+	for i, v := range z {
+		if i/n != i%n {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// square is the image of a matrix, of which blocks are averaged if it is large.
+func (m *TwotimeMaps) square(z []float64) viz.Image {
+	n := len(m.Times)
+	block := (n + mostTimes - 1) / mostTimes
+	im := viz.Image{XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
+	for from := 0; from < n; from += block {
+		to := min(from+block, n)
+		middle := (m.Times[from] + m.Times[to-1]) / 2
+		im.X, im.Y = append(im.X, middle), append(im.Y, middle)
+		var row []float64
+		for left := 0; left < n; left += block {
+			sum, count := 0.0, 0.0
+			for i := from; i < to; i++ {
+				for _, v := range z[i*n+left : i*n+min(left+block, n)] {
+					if !math.IsNaN(v) && !math.IsInf(v, 0) {
+						sum, count = sum+v, count+1
+					}
+				}
+			}
+			row = append(row, sum/count)
+		}
+		im.Z = append(im.Z, row)
+	}
+	return im
+}
+
+// mostAges is the number of bins of age in images.
+const mostAges = 12
+
+// lagAge is the image of mean residuals against lag and age, the time of the earlier frame.
+func (m *TwotimeMaps) lagAge(k int) viz.Image {
+	n := len(m.Times)
+	step := (m.Times[n-1] - m.Times[0]) / float64(n-1)
+	ages := min(mostAges, max(1, n/4))
+	im := viz.Image{Title: fmt.Sprintf("%.4g°: mean residual", m.Phi[k]), XLabel: "lag (s)", YLabel: "age (s)", ZLabel: "data - model", LogX: true, Signed: true}
+	bins := lagBins(n)
+	for _, b := range bins {
+		im.X = append(im.X, step*float64(b[0]+b[1]-1)/2)
+	}
+	r := m.residuals(k)
+	for age := range ages {
+		from, to := age*n/ages, (age+1)*n/ages
+		im.Y = append(im.Y, (m.Times[from]+m.Times[to-1])/2)
+		var row []float64
+		for _, b := range bins {
+			sum, count := 0.0, 0.0
+			for lag := b[0]; lag < b[1]; lag++ {
+				for i := from; i < to && i+lag < n; i++ {
+					if v := r[i*n+i+lag]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+						sum, count = sum+v, count+1
+					}
+				}
+			}
+			row = append(row, sum/count)
+		}
+		im.Z = append(im.Z, row)
+	}
+	return im
+}
+
+// add draws the maps into an album.
+func (m *TwotimeMaps) add(b *Album) {
+	f, err := m.Images(m.Angles())
+	b.Add("twotime", f, err)
+	f, err = m.Diagonals(m.Angles())
+	b.Add("lags", f, err)
+}
+
+// TwotimeRow is a fitted number: a parameter of the motion, or contrast or offset of an angle.
+type TwotimeRow struct {
+	Name, Unit      string
+	Value           float64
+	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN: not known, or held fixed
+	Fixed           bool
+}
+
+// TwotimeFit is a least-squares fit of two-time correlations for a page.
+type TwotimeFit struct {
+	File    string
+	Facts   []viz.Fact
+	Rows    []TwotimeRow
+	Notes   []string
+	Maps    *TwotimeMaps
+	Verdict check.Verdict
+}
+
+// Page returns the page of the fit.
+func (t *TwotimeFit) Page(s Settings) *Page {
+	b := &Album{Note: s.Note, DPI: s.DPI}
+	t.Maps.add(b)
+	figures := b.Figures()
+	verdict := viz.Fact{Name: "verdict", Value: t.Verdict.Summary(), Verdict: viz.Good}
+	if !t.Verdict.OK {
+		verdict.Verdict = viz.Bad
+	}
+	text := "Errors allow for entries that share a frame; those of independent entries are too small."
+	for _, n := range t.Notes {
+		text += "\n- " + n
+	}
+	p := &Page{Report: viz.Report{Title: "Fit of two-time correlations", Facts: s.facts(append([]viz.Fact{{Name: "file", Value: t.File}}, t.Facts...), verdict),
+		Sections: []viz.Section{{Title: "Parameters", Text: text, Tables: []string{twotimeTable(t.Rows)}}, {Title: "Data and model", Figures: figures}}}}
+	p.Sections = append(p.Sections, modelSection(t.Verdict, b))
+	p.Album = *b
+	return p
+}
+
+func twotimeTable(rows []TwotimeRow) string {
+	var b strings.Builder
+	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th><th>error</th><th>if entries were independent</th><th>unit</th></tr></thead><tbody>")
+	for _, r := range rows {
+		value, sd, other := r.Texts()
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>", html.EscapeString(r.Name), value, sd, other, html.EscapeString(r.Unit))
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}
+
+// Texts returns value, error and the error of independent entries, with as many digits as the error has.
+func (r TwotimeRow) Texts() (value, sd, independent string) {
+	if r.Fixed {
+		return fmt.Sprintf("%.6g", r.Value), "fixed", ""
+	}
+	text := func(v float64) string {
+		if math.IsNaN(v) {
+			return "-"
+		}
+		return fmt.Sprintf("%.2g", v)
+	}
+	value, sd, _ = strings.Cut(PlusMinus(r.Value, r.SD), " +- ")
+	if sd == "" {
+		sd = "-"
+	}
+	return value, sd, text(r.Independent)
+}
+
+// TwotimePosterior returns the page of a sampled motion, with the data and the model at the medians.
+func TwotimePosterior(file string, facts []viz.Fact, maps *TwotimeMaps, fit *infer.Fit, draws viz.Draws, v check.Verdict, s Settings) *Page {
+	b := &Album{Note: s.Note, DPI: s.DPI}
+	maps.add(b)
+	figures := b.Figures()
+	album := posteriorAlbum(draws, s)
+	rep := fit.Diagnose()
+	p := &Page{Report: viz.Report{Title: "Posterior of two-time correlations", Facts: s.facts(append([]viz.Fact{{Name: "file", Value: file}}, append(facts, viz.Fact{Name: "seed", Value: fmt.Sprint(s.Seed)})...), verdictFact(rep, v)),
+		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}, modelSection(v, b),
+			{Title: "Data and model", Text: "The model is that at the medians of the posterior.", Figures: figures}, {Title: "Posterior", Figures: album.Figures()}}}}
+	b.Append(album)
+	p.Album = *b
+	return p
+}
