@@ -11,7 +11,9 @@ import (
 
 // results lists the files and the file-name patterns that a run may leave.
 var results = []string{CheckpointFile, ConfigFile, "fit.json", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv",
-	"brain.snapshot", "profile.txt", "connectome.npz", "training.csv"}
+	"brain.snapshot", "profile.txt", "connectome.npz", "training.csv", "data.npz",
+	"nlsq/parameters.json", "nlsq/analysis_results_nlsq.json", "nlsq/convergence_metrics.json", "nlsq/fitted_data.npz",
+	"cmc/parameters.json", "cmc/diagnostics.json", "cmc/samples.npz", "cmc/summary.csv"}
 
 var manyResults = []string{"chain-[0-9].csv", "chain-[0-9][0-9].csv", "chain-[0-9][0-9][0-9].csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"}
 
@@ -34,6 +36,9 @@ func (f Folder) clear() error {
 		if err := os.Remove(f.Path(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	for _, folder := range []string{"nlsq", "cmc"} { // those that hold something else stay
+		_ = os.Remove(f.Path(folder))
 	}
 	return nil
 }

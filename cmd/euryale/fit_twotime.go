@@ -183,11 +183,10 @@ func (a *app) fitMotion(ctx context.Context, p *twotimeProblem, starts int) (*mo
 // twotimeSettings are the settings of a fit from the configured starts.
 func (a *app) twotimeSettings(p *twotimeProblem, starts int) twotime.Settings {
 	start, fixed, _ := p.theta()
-	return twotime.Settings{Start: start, Fixed: fixed, Bounds: p.bounds(), Threads: a.most(), MaxEvaluations: p.config.NLSQ.Iterations}
+	return twotime.Settings{Start: start, Fixed: fixed, Bounds: p.bounds(), Starts: starts, Seed: a.seed, Threads: a.most(), MaxEvaluations: p.config.NLSQ.Iterations}
 }
 
-// fitScaled fits with the configured scaling, or with each and keeps the one with the least Bayesian information criterion of as many
-// entries as are effectively independent.
+// fitScaled fits with the configured scaling, or with the best of all.
 func (r *motionFit) fitScaled(ctx context.Context, s twotime.Settings) error {
 	config, angles := r.p.config, len(r.p.c2.Phi)
 	each := func(list []float64) []float64 {
@@ -196,45 +195,27 @@ func (r *motionFit) fitScaled(ctx context.Context, s twotime.Settings) error {
 		}
 		return list
 	}
-	try := []twotime.Scaling{twotime.Scaling(config.Scaling)}
-	switch config.Scaling {
+	var err error
+	switch r.scaling = twotime.Scaling(config.Scaling); config.Scaling {
+	case homodyne.ScalingAuto:
+		all, err := twotime.CompareScalings(ctx, r.p.data, s)
+		if err != nil {
+			return err
+		}
+		r.fit, r.scaling = all[0].Fit, all[0].Scaling
+		for _, c := range all[1:] {
+			r.compared = append(r.compared, fmt.Sprintf("%s is %.1f above", c.Scaling, c.BIC))
+		}
+		return nil
 	case homodyne.ScalingConstant:
 		if config.Contrasts == nil || config.Offsets == nil {
 			return usage("--scaling constant wants --contrast and --offset, or a configuration that has them")
 		}
 		s.Contrast, s.Offset = each(config.Contrasts), each(config.Offsets)
-	case homodyne.ScalingAuto:
-		if try = []twotime.Scaling{twotime.Individual}; angles > 1 {
-			try = append(try, twotime.Averaged)
-		}
-		if angles > 5 {
-			try = append(try, twotime.Fourier)
-		}
 	}
-	least := math.Inf(1)
-	var variance, effective float64 // of the fit with most coefficients
-	for i, scaling := range try {
-		s.Scaling = scaling
-		fit, err := twotime.FitLeastSquares(ctx, r.p.data, s)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			variance, effective = fit.SSQ/float64(fit.Points-len(fit.X)), float64(fit.Points)
-			if e, err := fit.SharedErrors(ctx, r.p.data, s); err == nil {
-				effective = min(effective, e.Effective)
-			}
-		}
-		bic := effective/float64(fit.Points)*fit.SSQ/variance + float64(len(fit.X))*math.Log(effective)
-		r.compared = append(r.compared, fmt.Sprintf("%s %.1f", scaling, bic))
-		if bic < least {
-			least, r.fit, r.scaling = bic, fit, scaling
-		}
-	}
-	if len(try) == 1 {
-		r.compared = nil
-	}
-	return nil
+	s.Scaling = r.scaling
+	r.fit, err = twotime.FitLeastSquares(ctx, r.p.data, s)
+	return err
 }
 
 // independent returns the errors of independent entries: where no errors were given, those that the residuals have.
@@ -423,13 +404,16 @@ func (r *motionFit) document() *motionFitDoc {
 			d.Noise = append(d.Noise, noiseDoc{number(n.Speckles), number(1 / n.InverseCount)})
 		}
 	}
+	for _, m := range r.fit.Others {
+		d.Minima = append(d.Minima, minimumDoc{named(p.config.Model.Names(), m.Theta), number(m.SSQ)})
+	}
 	d.Notes = append(p.remarks(r.fit.Theta, sd), r.notes...)
 	return d
 }
 
-// warnings are about the domain.
+// warnings are about bounds, parameters that cannot be told apart, and the domain.
 func (r *motionFit) warnings() []string {
-	all := []string{}
+	all := append([]string{}, r.fit.Warnings...)
 	if r.fit.Outside != nil {
 		all = append(all, "the parameters have no meaning in the model: "+r.fit.Outside.Error())
 	}
@@ -520,7 +504,7 @@ func (a *app) printTwotimeFit(r *motionFit, doc *motionFitDoc) error {
 		say("the %d entries tell as much as %.3g independent ones", doc.Points, r.shared.Effective)
 	}
 	if r.compared != nil {
-		say("contrast and offset are %s, by the Bayesian information criterion (%s)", r.scaling, joined(r.compared))
+		say("contrast and offset are %s, by the Bayesian information criterion: %s", r.scaling, joined(r.compared))
 	}
 	for _, m := range doc.Minima {
 		say("another minimum: sum of squares %.6g instead of %.6g at %s", float64(m.SSQ), float64(doc.SSQ), valuesText(p.config.Model.Names(), m.X))

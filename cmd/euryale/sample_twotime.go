@@ -31,12 +31,11 @@ type twotimeSampleConfig struct {
 	Twotime    twotimeFlags    `json:"twotime"`
 	Measured   measuredDoc     `json:"measured"`
 	Noise      []twotime.Noise `json:"noise,omitempty"` // of each angle, for the likelihood of frames
-	Sigma      []float64       `json:"sigma,omitempty"` // of the entries of each angle, for that of independent entries
 }
 
 const sampleTwotime = "sample twotime"
 
-var likelihoodNames = []string{string(twotime.ByCells), string(twotime.ByFrames), string(twotime.Independent)}
+var likelihoodNames = []string{string(twotime.ByCells), string(twotime.ByPairs), string(twotime.ByFrames), string(twotime.Independent)}
 
 // tooNarrow is said of posteriors of independent entries.
 const tooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; --likelihood cells has them right"
@@ -51,9 +50,10 @@ reference from two-time correlations of all angles together, with NUTS. Contrast
 and offset of each angle are integrated out, and drawn afterwards.
 
 Likelihoods: cells takes means of C2 over cells of lag and age with the
-covariance that speckles and photons give them; wishart takes the covariance of
-the frames, of few frames with the diagonal as measured; independent takes every
-entry by itself, which makes intervals too narrow.
+covariance that speckles and photons give them; pairs takes all entries, raised
+to the power that makes up for shared frames on average; wishart takes the
+covariance of the frames, of few frames with the diagonal as measured;
+independent takes every entry by itself, which makes intervals too narrow.
 
 FILE is one as fit twotime takes. Results go to a run folder: draws, summary,
 verdict, plots and a report. Ctrl-C saves what there is; --resume continues with
@@ -121,17 +121,17 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	if err := cfg.check(); err != nil {
 		return err
 	}
-	if err := p.noneFixed(); err != nil {
-		return err
-	}
-	priors, err := cfg.Twotime.priors(p.config)
+	priors, err := cfg.Twotime.priors(p.config, p.data.Setup)
 	if err != nil {
 		return err
 	}
-	if twotime.Likelihood(cfg.Likelihood) != twotime.ByCells {
-		if err := a.scatter(ctx, p, &cfg); err != nil {
+	switch twotime.Likelihood(cfg.Likelihood) {
+	case twotime.ByFrames:
+		if err := a.countSpeckles(ctx, p, &cfg); err != nil {
 			return err
 		}
+	case twotime.Independent:
+		a.note("%s", tooNarrow)
 	}
 	cfg.Seed = a.seed
 	post, err := a.motionPosterior(ctx, p, priors, &cfg)
@@ -152,36 +152,20 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	return a.sampleInto(ctx, a.motionSampling(ctx, dir, &cfg, p, post), "")
 }
 
-// noneFixed refuses parameters that are held fixed.
-func (p *twotimeProblem) noneFixed() error {
-	_, fixed, _ := p.theta()
-	if fixed == nil {
+// countSpeckles takes from a fit how many speckles there are, which the likelihood of frames has to know.
+func (a *app) countSpeckles(ctx context.Context, p *twotimeProblem, cfg *twotimeSampleConfig) error {
+	if cfg.Noise = p.data.Noise; cfg.Noise != nil {
 		return nil
 	}
-	return usage("%s holds %s fixed, which posteriors cannot yet: give a narrow prior, such as --prior %q, and leave it among the active parameters", p.config.File, joined(fixed), fixed[0]+"=normal(0,0.1)")
-}
-
-// scatter fits the motion for what a likelihood has to know of the scatter of the entries.
-func (a *app) scatter(ctx context.Context, p *twotimeProblem, cfg *twotimeSampleConfig) error {
 	r, err := a.fitMotion(ctx, p, defaultStarts)
 	if err != nil {
 		return err
 	}
-	if twotime.Likelihood(cfg.Likelihood) == twotime.Independent {
-		a.note("%s", tooNarrow)
-		for range p.c2.Phi {
-			cfg.Sigma = append(cfg.Sigma, math.Sqrt(r.fit.SSQ/float64(r.fit.Points-len(r.fit.X))))
-		}
-		return nil
-	}
-	if cfg.Noise = p.data.Noise; cfg.Noise != nil {
-		return nil
-	}
 	if r.shared == nil {
-		return as(exitData, errors.New("the numbers of speckles do not follow from the data: give --speckles and --mean-count"))
+		return as(exitData, errors.New("the number of speckles does not follow from the data: give --speckles and --mean-count"))
 	}
 	cfg.Noise = r.shared.Noise
-	a.note("the likelihood wishart takes %.4g speckles with %.3g counts a frame, estimated from the data", cfg.Noise[0].Speckles, 1/cfg.Noise[0].InverseCount)
+	a.note("the likelihood wishart takes %.4g speckles, estimated from the data", cfg.Noise[0].Speckles)
 	return nil
 }
 
@@ -190,9 +174,6 @@ func (a *app) motionPosterior(ctx context.Context, p *twotimeProblem, priors two
 	d := p.data
 	if cfg.Noise != nil {
 		d.Noise = cfg.Noise
-	}
-	for _, sigma := range cfg.Sigma {
-		d.Sigma = append(d.Sigma, slices.Repeat([]float64{sigma}, len(p.c2.C2[0])))
 	}
 	post, err := twotime.New(ctx, d, priors, p.posteriorSettings(a, cfg))
 	switch {
@@ -221,7 +202,7 @@ func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	priors, err := cfg.Twotime.priors(p.config)
+	priors, err := cfg.Twotime.priors(p.config, p.data.Setup)
 	if err != nil {
 		return as(exitConfig, err)
 	}
@@ -262,7 +243,7 @@ func drawnScales(p *twotimeProblem, post *twotime.Posterior, fit *infer.Fit, see
 
 // isScale reports whether a column of draws is what contrasts and offsets are drawn from.
 func isScale(name string) bool {
-	return strings.HasPrefix(name, "scales[") || strings.HasPrefix(name, "contrast[") || strings.HasPrefix(name, "offset[")
+	return strings.HasPrefix(name, "scales[") || strings.HasPrefix(name, "contrast[") || strings.HasPrefix(name, "offset[") || strings.HasPrefix(name, "inverse_count[")
 }
 
 // motionSampling describes the sampling of a motion.
@@ -281,11 +262,13 @@ func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeS
 				sd = append(sd, fit.Summary().Row(name).SD)
 			}
 			notes = p.remarks(at.Theta, sd)
-			if twotime.Likelihood(cfg.Likelihood) == twotime.Independent {
+			switch l := twotime.Likelihood(cfg.Likelihood); {
+			case l == twotime.Independent:
 				notes = append(notes, tooNarrow)
+			case post.Power > 0:
+				notes = append(notes, fmt.Sprintf("the likelihood %s is raised to the power %.3g, so that its width is right on average", l, post.Power))
 			}
-			_, _, free := p.theta()
-			verdict, err = twotime.Judge(ctx, p.data, at, free, twotime.Individual, twotime.PosteriorSettings{Threads: a.most(), Seed: cfg.Seed})
+			verdict, err = post.Judge(ctx, fit, p.posteriorSettings(a, cfg))
 			return verdict, err
 		},
 		document: func(d sampleDoc) any {
@@ -303,8 +286,9 @@ func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeS
 			if err != nil {
 				return as(exitFailed, err)
 			}
+			_, fixed, _ := p.theta()
 			facts := []viz.Fact{{Name: "model", Value: string(p.config.Model)}, {Name: "likelihood", Value: cfg.Likelihood}, {Name: "q", Value: fmt.Sprintf("%.5g 1/A", p.c2.Q)}}
-			page := report.TwotimePosterior(p.file, facts, m, fit, motionDraws(viz.FromFit(fit)), v, a.pageOf(&cfg.chainConfig))
+			page := report.TwotimePosterior(p.file, facts, m, fit, motionDraws(viz.FromFit(fit), fixed), v, a.pageOf(&cfg.chainConfig))
 			return as(exitCannotWrite, page.Save(string(dir)))
 		},
 		summary: func(fit *infer.Fit) string {
@@ -312,12 +296,12 @@ func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeS
 		}}
 }
 
-// motionDraws leaves out what contrasts and offsets are drawn from.
-func motionDraws(d viz.Draws) viz.Draws {
+// motionDraws leaves out fixed parameters, and what contrasts and offsets are drawn from.
+func motionDraws(d viz.Draws, fixed []string) viz.Draws {
 	out := d
 	out.Names, out.X = nil, nil
 	for i, name := range d.Names {
-		if !isScale(name) {
+		if !isScale(name) && !slices.Contains(fixed, name) {
 			out.Names, out.X = append(out.Names, name), append(out.X, d.X[i])
 		}
 	}
@@ -327,7 +311,8 @@ func motionDraws(d viz.Draws) viz.Draws {
 // motionSummary is the table of the motion, and that of contrasts and offsets.
 func (a *app) motionSummary(p *twotimeProblem, fit *infer.Fit, scales diag.Summary, notes []string) string {
 	s := fit.Summary()
-	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return isScale(r.Name) })
+	_, fixed, _ := p.theta()
+	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return isScale(r.Name) || slices.Contains(fixed, r.Name) })
 	var b strings.Builder
 	fmt.Fprintln(&b, s)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

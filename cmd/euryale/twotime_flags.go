@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
 // twotimeModels are the models as flags name them, with their names in configurations.
@@ -74,6 +75,7 @@ func (f *twotimeFlags) addData(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.Angles, "angles", "", "azimuths to take in degrees, such as 0 or -10:10,80:100 (default all)")
 	s.StringVar(&f.Frames, "frames", "", "first and last frame, such as 101:400 (default all)")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter: name=value; repeatable")
 	s.IntVar(&f.Band, "band", -1, "entries this close to the diagonal are left out beside it (default 0)")
 	s.Float64Var(&f.Speckles, "speckles", 0, "independent speckles of each angle (default estimated from the data)")
 	s.Float64Var(&f.MeanCount, "mean-count", 0, "mean count of a pixel in a frame, with --speckles (0: no shot noise)")
@@ -85,7 +87,6 @@ func (f *twotimeFlags) addFit(c *cobra.Command) {
 	s.StringVar(&f.Scaling, "scaling", "", "contrast and offset: "+strings.Join(scalingNames, ", ")+" (default individual, of each angle, or as the configuration says)")
 	s.StringVar(&f.Contrast, "contrast", "", "of the angles, for --scaling constant: one number, or one for each")
 	s.StringVar(&f.Offset, "offset", "", "of the angles, likewise")
-	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter: name=value; repeatable")
 	s.StringArrayVar(&f.Start, "start", nil, "start of a parameter: name=value; repeatable")
 	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter: name=lo:hi; repeatable")
 	complete(c, "scaling", scalingNames)
@@ -296,64 +297,74 @@ func (f *twotimeFlags) putParameters(c *homodyne.Config) error {
 	return nil
 }
 
-// priors returns the beliefs before the data.
-func (f *twotimeFlags) priors(c *homodyne.Config) (twotime.Priors, error) {
-	p := twotime.Priors{Motion: map[string]dist.Dist{}}
-	given := map[string]dist.Dist{}
+// priors returns the beliefs before the data: those of flags, of the configuration, or else weak ones.
+func (f *twotimeFlags) priors(c *homodyne.Config, setup transport.Setup) (twotime.Priors, error) {
+	p := twotime.DefaultPriors(setup)
+	put := func(name string, d dist.Dist) {
+		plain := strings.TrimPrefix(name, "log_")
+		delete(p.Motion, plain)
+		delete(p.Motion, "log_"+plain)
+		delete(p.Fixed, plain)
+		p.Motion[name] = d
+	}
+	for _, par := range c.Parameters {
+		switch {
+		case par.Fixed:
+			delete(p.Motion, par.Name)
+			delete(p.Motion, "log_"+par.Name)
+			if p.Fixed == nil {
+				p.Fixed = map[string]float64{}
+			}
+			p.Fixed[par.Name] = par.Start
+		case par.Prior.Given:
+			d, err := distribution(par.Prior)
+			if err != nil {
+				return p, as(exitConfig, fmt.Errorf("%s: %s: %w", f.Config, par.Name, err))
+			}
+			put(par.Name, d)
+		}
+	}
+	scale := func(name string) *twotime.Normal {
+		return map[string]*twotime.Normal{"contrast": &p.Contrast, "offset": &p.Offset}[name]
+	}
+	for _, par := range []homodyne.Parameter{c.Contrast, c.Offset} {
+		if k := par.Prior.Kind; par.Prior.Given && (k == homodyne.Normal || k == homodyne.TruncatedNormal) {
+			*scale(par.Name) = twotime.Normal{Mean: par.Prior.Mean, SD: par.Prior.SD}
+		}
+	}
+	seen := map[string]bool{}
 	for _, text := range f.Prior {
 		name, of, _ := strings.Cut(text, "=")
 		d, err := dist.Parse(of)
 		if err != nil {
 			return p, usage("--prior %q: want name=distribution(numbers), such as D0=lognormal(7,1): %w", text, err)
 		}
-		if _, twice := given[name]; twice {
-			return p, usage("--prior %q: %s has another prior already", text, name)
+		plain := c.Model.Name(strings.TrimPrefix(name, "log_"))
+		if seen[plain] {
+			return p, usage("--prior %q: %s has another prior already", text, plain)
 		}
-		given[name] = d
-	}
-	for name, to := range map[string]*twotime.Normal{"contrast": &p.Contrast, "offset": &p.Offset} {
-		of := map[string]homodyne.Parameter{"contrast": c.Contrast, "offset": c.Offset}[name].Prior
-		if of.Given && (of.Kind == homodyne.Normal || of.Kind == homodyne.TruncatedNormal) {
-			*to = twotime.Normal{Mean: of.Mean, SD: of.SD}
-		}
-		d, ok := given[name]
-		if !ok {
+		seen[plain] = true
+		if to := scale(name); to != nil {
+			v, err := dist.Numbers(d)
+			if err != nil || d.Name != "normal" {
+				return p, usage("--prior %q: want a normal distribution, such as %s=normal(1,0.1)", text, name)
+			}
+			*to = twotime.Normal{Mean: v[0][0], SD: v[1][0]}
 			continue
 		}
-		v, err := dist.Numbers(d)
-		if err != nil || d.Name != "normal" {
-			return p, usage("--prior %s: want a normal distribution, such as %[1]s=normal(1,0.1)", name)
+		if c.Parameter(plain) == nil {
+			return p, usage("--prior: %s", oneOf("parameter", name, append(c.Model.Names(), "contrast", "offset")))
 		}
-		*to = twotime.Normal{Mean: v[0][0], SD: v[1][0]}
-		delete(given, name)
-	}
-	for i := range c.Parameters {
-		par := &c.Parameters[i]
-		if d, ok := given[par.Name]; ok {
-			p.Motion[par.Name] = d
-		} else if d, ok := given["log_"+par.Name]; ok {
-			p.Motion["log_"+par.Name] = d
-		} else if d, err := twotimePrior(par); err == nil {
-			p.Motion[par.Name] = d
-		} else {
-			return p, as(exitConfig, fmt.Errorf("%s: %w", par.Name, err))
+		if strings.HasPrefix(name, "log_") {
+			plain = "log_" + plain
 		}
-		delete(given, par.Name)
-		delete(given, "log_"+par.Name)
-	}
-	for name := range given {
-		return p, usage("--prior: %s", oneOf("parameter", name, append(c.Model.Names(), "contrast", "offset")))
+		put(plain, d)
 	}
 	return p, nil
 }
 
-// twotimePrior returns the prior that a configuration gives a parameter, or that of homodyne without its bounds.
-func twotimePrior(p *homodyne.Parameter) (dist.Dist, error) {
-	of := p.Prior
-	if !of.Given {
-		return defaultMotionPrior(p), nil
-	}
-	var d dist.Dist
+// distribution returns the distribution of a configuration.
+func distribution(of homodyne.Prior) (d dist.Dist, err error) {
 	switch of.Kind {
 	case homodyne.Normal:
 		d = dist.Normal(of.Mean, of.SD)
@@ -371,20 +382,6 @@ func twotimePrior(p *homodyne.Parameter) (dist.Dist, error) {
 		return d, fmt.Errorf("a prior of the kind %q", of.Kind)
 	}
 	return d, d.Err()
-}
-
-// defaultMotionPrior returns the prior of a parameter that nobody gave one: rates spread over decades about their usual start, and angles
-// over all directions.
-func defaultMotionPrior(p *homodyne.Parameter) dist.Dist {
-	switch {
-	case strings.HasPrefix(p.Name, "D0") || p.Name == "gamma_dot_t0" || p.Name == "v0":
-		return dist.LogNormal(math.Log(p.Prior.Mean), 2)
-	case strings.HasPrefix(p.Name, "phi0"):
-		return dist.Normal(0, 60)
-	case p.Name == "f0":
-		return dist.Uniform(0, 1)
-	}
-	return dist.Normal(p.Prior.Mean, p.Prior.SD)
 }
 
 // joined lists texts.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/models/twotime"
@@ -96,7 +97,21 @@ func (p *twotimeProblem) take(c2 *homodyne.Correlation, times []float64, f *twot
 	if err := p.data.Setup.Check(); err != nil {
 		return as(exitData, err)
 	}
+	p.holdMiddle()
 	return nil
+}
+
+// holdMiddle holds f2 fixed, of which f0 exp(-f1 f2) is all that is seen.
+func (p *twotimeProblem) holdMiddle() {
+	f2 := p.config.Parameter("f2")
+	if f2 == nil || f2.Fixed {
+		return
+	}
+	if t := p.data.Setup.Times; !f2.Started {
+		f2.Start = (t[0] + t[len(t)-1]) / 2
+	}
+	f2.Fixed = true
+	p.notes = append(p.notes, fmt.Sprintf("f2 is held fixed at %g s, because f0 exp(-f1 f2) is all that is seen of it", f2.Start))
 }
 
 // setup is the measurement at these angles and times.
@@ -162,11 +177,14 @@ func (p *twotimeProblem) theta() (start []float64, fixed, free []string) {
 	return start, fixed, free
 }
 
-// bounds are those that were given; nil if there are none.
+// bounds are those that were given, beside wide ones; nil if none were given.
 func (p *twotimeProblem) bounds() (bounds [][2]float64) {
 	given := false
 	for _, par := range p.config.Parameters {
 		b := [2]float64{math.Inf(-1), math.Inf(1)}
+		if fast := p.fastest(par.Name); fast > 0 {
+			b = [2]float64{0, 1e3 * fast}
+		}
 		if par.Bounded {
 			b, given = [2]float64{par.Low, par.High}, true
 		}
@@ -176,6 +194,19 @@ func (p *twotimeProblem) bounds() (bounds [][2]float64) {
 		return nil
 	}
 	return bounds
+}
+
+// fastest is the rate that decorrelates neighbouring frames, 0 for parameters that are no rates.
+func (p *twotimeProblem) fastest(name string) float64 {
+	switch q, step := p.c2.Q, p.c2.Step; {
+	case strings.HasPrefix(name, "D0"):
+		return 1 / (q * q * step)
+	case name == "gamma_dot_t0":
+		return 2 / (q * p.config.Gap * step)
+	case name == "v0":
+		return 1 / (q * step)
+	}
+	return 0
 }
 
 // maps are the data and the model at a point.
