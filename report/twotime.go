@@ -80,21 +80,24 @@ func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
 		left.Title, left.ZLabel, left.Signed = title+"residual", "data - model", true
 		rows = append(rows, []viz.Image{data, model, left, m.lagAge(k)})
 	}
-	return viz.Images("Two-time correlations: data, model and residuals", rows)
+	f, err := viz.Images("Two-time correlations: data, model and residuals", rows)
+	if err == nil {
+		f.Note = "Grey: the diagonal, which has the noise of counts, and cells without pairs of frames."
+	}
+	return f, err
 }
 
-// Diagonals draws c2 of angles against the lag, as means over young, middle and old ages, with the model.
-func (m *TwotimeMaps) Diagonals(angles []int) (*viz.Figure, error) {
+// Lags draws c2 of angles against the lag, as means over young, middle and old ages, with the model.
+func (m *TwotimeMaps) Lags(angles []int) (*viz.Figure, error) {
 	if len(angles) == 0 {
 		return nil, errors.New("no angle to draw")
 	}
 	n := len(m.Times)
 	step := (m.Times[n-1] - m.Times[0]) / float64(n-1)
-	var plots []viz.Lines
+	var all []viz.Curve
 	for _, k := range angles {
-		p := viz.Lines{Title: fmt.Sprintf("%.4g°", m.Phi[k]), XLabel: "lag (s)", YLabel: "C2", LogX: true}
 		for third, age := range []string{"young", "middle", "old"} {
-			data, model := viz.Line{Name: age}, viz.Line{Name: age + ", model"}
+			c := viz.Curve{Title: fmt.Sprintf("%.4g°, %s", m.Phi[k], age), XLabel: "lag (s)", YLabel: "C2", LogX: true}
 			for _, lags := range lagBins(n) {
 				sum, of, count := 0.0, 0.0, 0.0
 				for lag := lags[0]; lag < lags[1]; lag++ {
@@ -106,15 +109,20 @@ func (m *TwotimeMaps) Diagonals(angles []int) (*viz.Figure, error) {
 				}
 				if count > 0 {
 					x := step * float64(lags[0]+lags[1]-1) / 2
-					data.X, data.Y = append(data.X, x), append(data.Y, sum/count)
-					model.X, model.Y = append(model.X, x), append(model.Y, of/count)
+					c.X, c.Y = append(c.X, x), append(c.Y, sum/count)
+					c.LineX, c.Line = append(c.LineX, x), append(c.Line, of/count)
 				}
 			}
-			p.Curves = append(p.Curves, data, model)
+			if len(c.X) > 0 {
+				all = append(all, c)
+			}
 		}
-		plots = append(plots, p)
 	}
-	return viz.Plots("Two-time correlations against the lag", plots...)
+	f, err := viz.Grid(all)
+	if err == nil {
+		f.Title = "Two-time correlations against the lag"
+	}
+	return f, err
 }
 
 // lagBins are ranges of lags, from 1 frame on, whose width grows with the lag.
@@ -212,7 +220,7 @@ func (m *TwotimeMaps) lagAge(k int) viz.Image {
 func (m *TwotimeMaps) add(b *Album) {
 	f, err := m.Images(m.Angles())
 	b.Add("twotime", f, err)
-	f, err = m.Diagonals(m.Angles())
+	f, err = m.Lags(m.Angles())
 	b.Add("lags", f, err)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -521,6 +520,3 @@ func (a *app) printTwotimeFit(r *motionFit, doc *motionFitDoc) error {
 	}
 	return nil
 }
-
-// errNoPoint says that a run folder has no result to draw.
-var errNoPoint = errors.New("has no result yet")

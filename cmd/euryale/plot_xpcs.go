@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -32,7 +34,7 @@ var resultPlots = []resultPlot{
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Scattering2D(r) }},
 	{"intensity", "Draw intensity against time", "Draw the mean intensity of each frame against time.", false,
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Intensity(r) }},
-	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times (--diagonals: g2 along its diagonals, of all\nof it and of blocks of its age).", true,
+	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times (--diagonals: g2 along its diagonals, of all\nof it and of blocks of its age). Of a run folder of fit twotime or sample twotime\ndraw data, model and residuals of its angles, and mean residuals against lag and\nage (--diagonals: data and model against the lag at three ages). --bins then\ncounts the angles from 1.", true,
 		func(r *nexus.Result, bins []int, diagonals bool) (*viz.Figure, error) {
 			if r.Twotime == nil {
 				return nil, errors.New("the file has no two-time correlation: euryale correlate --correlation twotime makes one")
@@ -109,7 +111,7 @@ func (a *app) plotResult(p resultPlot) *cobra.Command {
 	var bins string
 	var other bool
 	c := &cobra.Command{
-		Use:   p.kind + " RESULT.hdf [OUT.svg|png|pdf]",
+		Use:   p.kind + map[bool]string{true: " RESULT.hdf|RUN", false: " RESULT.hdf"}[p.kind == "twotime"] + " [OUT.svg|png|pdf]",
 		Short: p.short,
 		Long: fmt.Sprintf(`%s
 The picture goes to the file named last, or to %s.svg.
@@ -122,6 +124,13 @@ The picture goes to the file named last, or to %s.svg.
 			out, args, err := a.pictureFile(p.kind, args)
 			if err != nil {
 				return err
+			}
+			if st, err := os.Stat(args[0]); p.kind == "twotime" && err == nil && st.IsDir() {
+				f, err := drawMotion(runs.Folder(args[0]), bins, other)
+				if err != nil {
+					return as(exitData, err)
+				}
+				return a.savePicture(p.kind, out, f)
 			}
 			r, err := nexus.Open(args[0])
 			if err != nil {
