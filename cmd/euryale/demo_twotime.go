@@ -61,11 +61,11 @@ func (a *app) runDemoTwotime(ctx context.Context, only bool) error {
 		a.note("wrote %s and %s", data, config)
 	} else {
 		step("least squares: euryale fit twotime " + config)
-		if err := sub("fit").runFitTwotime(ctx, config, twotimeRunConfig{Command: fitTwotime, Starts: defaultStarts, Twotime: twotimeFlags{Band: -1}}); err != nil {
+		if err := sub("fit").runFitTwotime(ctx, config, twotimeRunConfig{Command: fitTwotime, Starts: defaultStarts}); err != nil {
 			return err
 		}
 		step("the posterior: euryale sample twotime " + config)
-		cfg := twotimeSampleConfig{chainConfig: defaultTwotimeChains(), Likelihood: likelihoodNames[0], Twotime: twotimeFlags{Band: -1}}
+		cfg := twotimeSampleConfig{chainConfig: defaultTwotimeChains(), Likelihood: likelihoodNames[0]}
 		if err := sub("posterior").startSampleTwotime(ctx, config, cfg, func(string) bool { return false }); err != nil {
 			return err
 		}

@@ -40,6 +40,10 @@ var faultyCommands = map[string]faultyCommand{
 	"sample g2":         {args: "sample g2 curve.csv --out OUT --seed 1 --warmup 60 --draws 30 --retries 0 --checkpoint 1ns", resume: "sample g2 --resume OUT"},
 	"sample expr":       {args: "sample expr --problem line.json --out OUT --seed 1 --warmup 60 --draws 30 --retries 0 --no-report", resume: "sample expr --resume OUT", quick: true},
 	"sample assembly":   {args: "sample assembly --problem assembly.json --out OUT --seed 1 --warmup 60 --draws 30 --retries 0 --no-report", resume: "sample assembly --resume OUT"},
+	"fit twotime":       {args: "fit twotime flow.yaml --out OUT --starts 2 --threads 1"},
+	"sample twotime":    {args: "sample twotime flow.yaml --out OUT --seed 1 --warmup 60 --draws 30 --retries 0 --no-report --homodyne", resume: "sample twotime --resume OUT"},
+	"sim twotime":       {args: "sim twotime OUT --frames 9 --speckles 50", out: "c2.hdf", quick: true},
+	"demo twotime":      {args: "demo twotime --data --out OUT"},
 	"sim assembly":      {args: "sim assembly script.yaml --out OUT --checkpoint 1ns", resume: "sim assembly --resume OUT", soFar: "trace.csv measures.csv"},
 	"train connectome":  {args: "train connectome classes.json --out OUT", resume: "train connectome --resume OUT"},
 	"invert rsoxs":      {args: "invert rsoxs problem.json --out OUT --no-report", resume: "invert rsoxs --resume OUT"},
@@ -75,6 +79,11 @@ func faultInputs(t *testing.T) {
 	movie := demo.Particles(1)
 	movie.Frames, movie.Geometry.Height, movie.Geometry.Width, movie.Geometry.CenterRow, movie.Geometry.CenterCol = 40, 32, 32, 16, 16
 	if err := movie.Write("."); err != nil {
+		t.Fatal(err)
+	}
+	flow := demo.Sheared(1)
+	flow.Setup.Times = flow.Setup.Times[:24]
+	if err := flow.Write(t.Context(), "."); err != nil {
 		t.Fatal(err)
 	}
 	copyFile(film, "film.h5")

@@ -34,7 +34,7 @@ var resultPlots = []resultPlot{
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Scattering2D(r) }},
 	{"intensity", "Draw intensity against time", "Draw the mean intensity of each frame against time.", false,
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Intensity(r) }},
-	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times (--diagonals: g2 along its diagonals, of all\nof it and of blocks of its age). Of a run folder of fit twotime or sample twotime\ndraw data, model and residuals of its angles, and mean residuals against lag and\nage (--diagonals: data and model against the lag at three ages). --bins then\ncounts the angles from 1.", true,
+	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times (--diagonals: g2 along its diagonals, of all\nof it and of blocks of its age). Of a run folder of fit twotime or of sample\ntwotime draw data, model and residuals of its angles, and mean residuals against\nlag and age (--diagonals: data and model against the lag at three ages). --bins\nthen counts the angles from 1.", true,
 		func(r *nexus.Result, bins []int, diagonals bool) (*viz.Figure, error) {
 			if r.Twotime == nil {
 				return nil, errors.New("the file has no two-time correlation: euryale correlate --correlation twotime makes one")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var resumable = []string{"sample g2", "sample expr", "sample assembly", "invert rsoxs", "train connectome", "sim assembly"}
+var resumable = []string{"sample g2", "sample expr", "sample assembly", "sample twotime", "invert rsoxs", "train connectome", "sim assembly"}
 
 // bareRun makes a folder with nothing but a config.json.
 func bareRun(t *testing.T, config string) string {
@@ -25,6 +25,7 @@ func TestResumeRefusesSettings(t *testing.T) {
 	own := map[string]string{
 		"sample g2":       "--draws 7, --chains 2, --target-accept 0.7, --model double, --bin 3, --prior tau=normal(0,1), --no-report",
 		"sample expr":     "--draws 7, --chains 2, --warmup 5, --retries 3, --problem x.json",
+		"sample twotime":  "--draws 7, --likelihood pairs, --q 0.01, --gap 1mm, --frames 1:9, --homodyne, --prior alpha=normal(0,1)",
 		"sample assembly": "--draws 7, --problem x.json", "invert rsoxs": "--restarts 2, --max-tree-depth 3, x.json", "train connectome": "--threads 1, x.json",
 		"sim assembly": "--winners, --profile, --threads 1, --checkpoint 1s, x.yaml",
 	}

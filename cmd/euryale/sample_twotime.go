@@ -138,6 +138,11 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	if err != nil {
 		return err
 	}
+	if post.Mode != nil { // about the mode that is known already; random starts may take long to come near
+		if near, err := infer.Laplace(post, infer.LaplaceConfig{Init: post.Mode.Unconstrained, Draws: cfg.Chains, Seed: cfg.Seed}); err == nil {
+			cfg.Starts = near.Starts(cfg.Chains)
+		}
+	}
 	dir, err := a.makeRundir(cmp.Or(a.out, "run-twotime"))
 	if err != nil {
 		return err
@@ -265,8 +270,10 @@ func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeS
 			switch l := twotime.Likelihood(cfg.Likelihood); {
 			case l == twotime.Independent:
 				notes = append(notes, tooNarrow)
-			case post.Power > 0:
-				notes = append(notes, fmt.Sprintf("the likelihood %s is raised to the power %.3g, so that its width is right on average", l, post.Power))
+			case l == twotime.ByPairs:
+				notes = append(notes, fmt.Sprintf("every entry has the weight %.3g, less than its scatter gives, which makes up for shared frames on average", post.Power))
+			case l == twotime.ByFrames:
+				notes = append(notes, fmt.Sprintf("the likelihood of frames is raised to the power %.3g, which makes up for fluctuations that are not Gaussian", post.Power))
 			}
 			verdict, err = post.Judge(ctx, fit, p.posteriorSettings(a, cfg))
 			return verdict, err

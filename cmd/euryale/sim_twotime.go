@@ -79,7 +79,6 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		return
 	}
 	f.Start = f.Set
-	f.Band = -1
 	if c, err = f.configuration(); err != nil {
 		return
 	}

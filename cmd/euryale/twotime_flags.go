@@ -50,7 +50,7 @@ type twotimeFlags struct {
 	Start     []string `json:"start,omitempty"`
 	Bounds    []string `json:"bounds,omitempty"`
 	Prior     []string `json:"prior,omitempty"`
-	Band      int      `json:"band"` // -1: as the configuration says
+	Band      int      `json:"band,omitempty"` // 0: as the configuration says
 	Speckles  float64  `json:"speckles,omitempty"`
 	MeanCount float64  `json:"mean_count,omitempty"`
 }
@@ -76,7 +76,7 @@ func (f *twotimeFlags) addData(c *cobra.Command) {
 	s.StringVar(&f.Angles, "angles", "", "azimuths to take in degrees, such as 0 or -10:10,80:100 (default all)")
 	s.StringVar(&f.Frames, "frames", "", "first and last frame, such as 101:400 (default all)")
 	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter: name=value; repeatable")
-	s.IntVar(&f.Band, "band", -1, "entries this close to the diagonal are left out beside it (default 0)")
+	s.IntVar(&f.Band, "band", 0, "entries this close to the diagonal are left out beside it")
 	s.Float64Var(&f.Speckles, "speckles", 0, "independent speckles of each angle (default estimated from the data)")
 	s.Float64Var(&f.MeanCount, "mean-count", 0, "mean count of a pixel in a frame, with --speckles (0: no shot noise)")
 }
@@ -168,7 +168,10 @@ func (f *twotimeFlags) putMeasurement(c *homodyne.Config) error {
 			*n.to = n.v
 		}
 	}
-	if f.Band >= 0 {
+	if f.Band < 0 {
+		return usage("--band %d: want 0 or more", f.Band)
+	}
+	if f.Band > 0 {
 		c.Band = f.Band
 	}
 	if f.Angles != "" {
