@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/tensor/stat"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -22,32 +20,6 @@ type TwotimeMaps struct {
 	Data       [][]float64 // c2 as it was measured
 	Shape      [][]float64 // g of the model, from 0 to 1
 	Model      [][]float64 // offset + contrast g
-}
-
-// TwotimeShapes returns g of each angle at parameters of the motion.
-func TwotimeShapes(s transport.Setup, theta []float64) ([][]float64, error) {
-	var all [][]float64
-	for _, phi := range s.Angles {
-		one := s
-		one.Angles = []float64{phi}
-		in, err := one.Inputs()
-		if err != nil {
-			return nil, err
-		}
-		program, err := ad.Compile([]*ad.Node{one.Pairs(in, transport.Square(len(s.Times)))[0]}, ad.Settings{Inputs: in})
-		if err != nil {
-			return nil, err
-		}
-		st := program.NewState()
-		for i, v := range theta {
-			st.Input(i)[0] = v
-		}
-		if err := st.Run(); err != nil {
-			return nil, err
-		}
-		all = append(all, slices.Clone(st.Output(0)))
-	}
-	return all, nil
 }
 
 // mostAngles is the number of angles that are drawn unless some are chosen.

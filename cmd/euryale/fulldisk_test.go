@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -45,6 +46,12 @@ func TestFullDiskOfRuns(t *testing.T) {
 	scriptFile(t, assemblyScript)
 	classes := write(t, "classes.json", tinyClasses)
 	line := lineFile(t)
+	flow := demo.Sheared(1)
+	flow.Setup.Times = flow.Setup.Times[:24]
+	folder := t.TempDir()
+	if err := flow.Write(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args, resume, result string
 		first                int    // checkpoints before the disk is full; -1 if there are none
@@ -53,6 +60,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 		{"train connectome " + classes + " --out %s", "train connectome --resume ", "connectome.npz", 1, "connectome.npz"},
 		{"sim assembly s.yaml --out %s --checkpoint 1ns", "sim assembly --resume ", "trace.csv", 0, "measures.csv"},
 		{"sim assembly s.yaml --out %s", "sim assembly --resume ", "trace.csv", -1, "summary.json"},
+		{"sample twotime " + filepath.Join(folder, "flow.yaml") + " --out %s --warmup 60 --draws 30 --retries 0 --no-report --homodyne", "sample twotime --resume ", "chain-1.csv", 1, "samples.npz"},
 		{"sample expr --problem " + line + " --out %s --warmup 60 --draws 30 --retries 0 --no-report", "sample expr --resume ", "chain-1.csv", 1, "draws.zarr"},
 	} {
 		dir := t.TempDir()

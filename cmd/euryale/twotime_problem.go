@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/report"
@@ -64,6 +65,12 @@ func (a *app) openTwotime(file string, f *twotimeFlags) (*twotimeProblem, error)
 	p := &twotimeProblem{file: file, config: config, notes: slices.Concat(config.Notices, c2.Notes)}
 	if text := config.IgnoredText(); text != "" {
 		p.notes = append(p.notes, "without a meaning here and ignored: "+text)
+	}
+	if l := config.NLSQ.Loss; l != "" && l != "linear" {
+		p.notes = append(p.notes, fmt.Sprintf("the loss %s of the configuration is not used: fits are of least squares", l))
+	}
+	if config.NLSQ.Evolution {
+		p.notes = append(p.notes, "CMA-ES of the configuration is not used: --starts says from how many points a fit starts")
 	}
 	if config.Model == homodyne.StaticIsotropic && len(c2.Phi) > 1 {
 		p.notes = append(p.notes, fmt.Sprintf("%d angles are averaged", len(c2.Phi)))
@@ -211,7 +218,7 @@ func (p *twotimeProblem) fastest(name string) float64 {
 
 // maps are the data and the model at a point.
 func (p *twotimeProblem) maps(at twotime.Point) (*report.TwotimeMaps, error) {
-	shape, err := report.TwotimeShapes(p.data.Setup, at.Theta)
+	shape, err := shapes(p.data.Setup, at.Theta)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +231,32 @@ func (p *twotimeProblem) maps(at twotime.Point) (*report.TwotimeMaps, error) {
 		m.Model = append(m.Model, curve)
 	}
 	return m, nil
+}
+
+// shapes returns g of each angle at parameters of the motion.
+func shapes(s transport.Setup, theta []float64) ([][]float64, error) {
+	var all [][]float64
+	for _, phi := range s.Angles {
+		one := s
+		one.Angles = []float64{phi}
+		in, err := one.Inputs()
+		if err != nil {
+			return nil, err
+		}
+		program, err := ad.Compile([]*ad.Node{one.Pairs(in, transport.Square(len(s.Times)))[0]}, ad.Settings{Inputs: in})
+		if err != nil {
+			return nil, err
+		}
+		st := program.NewState()
+		for i, v := range theta {
+			st.Input(i)[0] = v
+		}
+		if err := st.Run(); err != nil {
+			return nil, err
+		}
+		all = append(all, slices.Clone(st.Output(0)))
+	}
+	return all, nil
 }
 
 // most is the number of threads to use.

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/docs"
 )
 
 // flowFolder makes the demonstration's correlations and their configuration the working directory.
@@ -201,5 +202,43 @@ func TestWrongTwotime(t *testing.T) {
 		if code != c.code || !strings.Contains(stderr, c.want) || out != "" {
 			t.Errorf("%s: exit %d, want %d with %q: %s", c.line, code, c.code, c.want, stderr)
 		}
+	}
+}
+
+// Every command of the guide runs, in its order; posteriors are short ones.
+func TestGuideOfTwotime(t *testing.T) {
+	pages, err := docs.Pages("../../docs/guide")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	count := 0
+	for _, p := range pages {
+		if p.Path != "twotime.md" {
+			continue
+		}
+		for _, b := range p.Blocks {
+			for line := range strings.Lines(b.Text) {
+				line, isCommand := strings.CutPrefix(strings.TrimSpace(line), "euryale ")
+				if !isCommand {
+					continue
+				}
+				count++
+				switch {
+				case line == "demo twotime":
+					line += " --data"
+				case strings.HasPrefix(line, "sample "):
+					line += " --chains 2 --warmup 60 --draws 40 --retries 0 --no-report"
+				case strings.HasPrefix(line, "fit "):
+					line += " --starts 2"
+				}
+				if code, _, stderr := do(t, append(strings.Fields(strings.ReplaceAll(line, `"`, "")), "--quiet")...); code != exitOK {
+					t.Errorf("euryale %s: exit %d: %s", line, code, stderr)
+				}
+			}
+		}
+	}
+	if count < 12 {
+		t.Errorf("%d commands in the guide: they are not found any more", count)
 	}
 }
