@@ -10,17 +10,15 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/tensor/stat"
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// TwotimeMaps are two-time correlations of several angles with a model: matrices (frames, frames), row-major.
-type TwotimeMaps struct {
-	Phi, Times []float64   // degrees, s
-	Data       [][]float64 // c2 as it was measured
-	Shape      [][]float64 // g of the model, from 0 to 1
-	Model      [][]float64 // offset + contrast g
-}
+// TwotimeMaps draws two-time correlations of several angles with a model.
+type TwotimeMaps motion.Maps
 
 // mostAngles is the number of angles that are drawn unless some are chosen.
 const mostAngles = 6
@@ -196,57 +194,48 @@ func (m *TwotimeMaps) add(b *Album) {
 	b.Add("lags", f, err)
 }
 
-// TwotimeRow is a fitted number: a parameter of the motion, or contrast or offset of an angle.
-type TwotimeRow struct {
-	Name, Unit      string
-	Value           float64
-	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN: not known, or held fixed
-	Fixed           bool
-}
-
-// TwotimeFit is a least-squares fit of two-time correlations for a page.
-type TwotimeFit struct {
-	File    string
-	Facts   []viz.Fact
-	Rows    []TwotimeRow
-	Notes   []string
-	Maps    *TwotimeMaps
-	Verdict check.Verdict
-}
-
-// Page returns the page of the fit.
-func (t *TwotimeFit) Page(s Settings) *Page {
+// TwotimeFit returns the page of a least-squares fit of two-time correlations.
+func TwotimeFit(file string, fit *motion.Fit, m *motion.Maps, s Settings) *Page {
 	b := &Album{Note: s.Note, DPI: s.DPI}
-	t.Maps.add(b)
+	(*TwotimeMaps)(m).add(b)
 	figures := b.Figures()
-	verdict := viz.Fact{Name: "verdict", Value: t.Verdict.Summary(), Verdict: viz.Good}
-	if !t.Verdict.OK {
+	verdict := viz.Fact{Name: "verdict", Value: fit.Verdict.Summary(), Verdict: viz.Good}
+	if !fit.Verdict.OK {
 		verdict.Verdict = viz.Bad
 	}
+	facts := twotimeFacts(file, fit.Problem)
+	if fit.Shared != nil {
+		facts = append(facts, viz.Fact{Name: "effective entries", Value: fmt.Sprintf("%.4g", fit.Shared.Effective)})
+	}
 	text := "Errors allow for entries that share a frame; those of independent entries are too small."
-	for _, n := range t.Notes {
+	for _, n := range slices.Concat(fit.Warned(), fit.Said()) {
 		text += "\n- " + n
 	}
-	p := &Page{Report: viz.Report{Title: "Fit of two-time correlations", Facts: s.facts(append([]viz.Fact{{Name: "file", Value: t.File}}, t.Facts...), verdict),
-		Sections: []viz.Section{{Title: "Parameters", Text: text, Tables: []string{twotimeTable(t.Rows)}}, {Title: "Data and model", Figures: figures}}}}
-	p.Sections = append(p.Sections, modelSection(t.Verdict, b))
+	p := &Page{Report: viz.Report{Title: "Fit of two-time correlations", Facts: s.facts(facts, verdict),
+		Sections: []viz.Section{{Title: "Parameters", Text: text, Tables: []string{twotimeTable(slices.Concat(fit.Rows(), fit.Scales()))}}, {Title: "Data and model", Figures: figures}}}}
+	p.Sections = append(p.Sections, modelSection(fit.Verdict, b))
 	p.Album = *b
 	return p
 }
 
-func twotimeTable(rows []TwotimeRow) string {
+// twotimeFacts are the facts about a problem.
+func twotimeFacts(file string, p *motion.Problem) []viz.Fact {
+	return []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: string(p.Config.Model)}, {Name: "q", Value: fmt.Sprintf("%.5g 1/Å", p.C2.Q)}, {Name: "entries", Value: fmt.Sprint(p.Data.Points())}}
+}
+
+func twotimeTable(rows []motion.Row) string {
 	var b strings.Builder
 	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th><th>error</th><th>if entries were independent</th><th>unit</th></tr></thead><tbody>")
 	for _, r := range rows {
-		value, sd, other := r.Texts()
+		value, sd, other := TwotimeTexts(r)
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>", html.EscapeString(r.Name), value, sd, other, html.EscapeString(r.Unit))
 	}
 	b.WriteString("</tbody></table>")
 	return b.String()
 }
 
-// Texts returns value, error and the error of independent entries, with as many digits as the error has.
-func (r TwotimeRow) Texts() (value, sd, independent string) {
+// TwotimeTexts returns value, error and the error of independent entries, with as many digits as the error has.
+func TwotimeTexts(r motion.Row) (value, sd, independent string) {
 	if r.Fixed {
 		return fmt.Sprintf("%.6g", r.Value), "fixed", ""
 	}
@@ -264,16 +253,26 @@ func (r TwotimeRow) Texts() (value, sd, independent string) {
 }
 
 // TwotimePosterior returns the page of a sampled motion, with the data and the model at the medians.
-func TwotimePosterior(file string, facts []viz.Fact, maps *TwotimeMaps, fit *infer.Fit, draws viz.Draws, v check.Verdict, s Settings) *Page {
+func TwotimePosterior(file string, l twotime.Likelihood, p *motion.Problem, m *motion.Maps, fit *infer.Fit, v check.Verdict, s Settings) *Page {
 	b := &Album{Note: s.Note, DPI: s.DPI}
-	maps.add(b)
+	(*TwotimeMaps)(m).add(b)
 	figures := b.Figures()
+	draws := viz.FromFit(fit)
+	all := draws
+	draws.Names, draws.X = nil, nil
+	for i, name := range all.Names {
+		if !p.IsAside(name) {
+			draws.Names, draws.X = append(draws.Names, name), append(draws.X, all.X[i])
+		}
+	}
 	album := posteriorAlbum(draws, s)
-	rep := fit.Diagnose()
-	p := &Page{Report: viz.Report{Title: "Posterior of two-time correlations", Facts: s.facts(append([]viz.Fact{{Name: "file", Value: file}}, append(facts, viz.Fact{Name: "seed", Value: fmt.Sprint(s.Seed)})...), verdictFact(rep, v)),
-		Sections: []viz.Section{{Title: "Summary", Tables: []string{fit.Summary().HTML(), rep.HTML()}}, modelSection(v, b),
+	sum, rep := fit.Summary(), fit.Diagnose()
+	sum.Rows = slices.DeleteFunc(sum.Rows, func(r diag.Row) bool { return p.IsAside(r.Name) })
+	facts := append(twotimeFacts(file, p), viz.Fact{Name: "likelihood", Value: string(l)}, viz.Fact{Name: "seed", Value: fmt.Sprint(s.Seed)})
+	page := &Page{Report: viz.Report{Title: "Posterior of two-time correlations", Facts: s.facts(facts, verdictFact(rep, v)),
+		Sections: []viz.Section{{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}}, modelSection(v, b),
 			{Title: "Data and model", Text: "The model is that at the medians of the posterior.", Figures: figures}, {Title: "Posterior", Figures: album.Figures()}}}}
 	b.Append(album)
-	p.Album = *b
-	return p
+	page.Album = *b
+	return page
 }

@@ -2,20 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/homodyne"
-	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
-	"github.com/euryale-dev/euryale/viz"
 )
 
 // twotimeRunConfig is the content of config.json for fit twotime.
@@ -82,35 +81,35 @@ func (a *app) runFitTwotime(ctx context.Context, file string, cfg twotimeRunConf
 	if err := a.startFrom(p, cfg.From); err != nil {
 		return err
 	}
-	r, err := a.fitMotion(ctx, p, cfg.Starts)
+	f, err := a.fitMotion(ctx, p, cfg.Starts)
 	if err != nil {
 		return err
 	}
-	doc := r.document()
+	doc := motionFitDocument(p.C2.File, f)
 	if a.out != "" {
-		cfg.Version, cfg.Seed, cfg.File, cfg.Measured = version(), a.seed, absolute(p.file), p.measured()
-		if err := a.saveTwotimeFit(r, doc, cfg); err != nil {
+		cfg.Version, cfg.Seed, cfg.File, cfg.Measured = version(), a.seed, absolute(p.C2.File), measuredOf(p)
+		if err := a.saveTwotimeFit(f, doc, cfg); err != nil {
 			return err
 		}
 	}
 	if a.json {
 		err = a.document(doc)
 	} else {
-		err = a.printTwotimeFit(r, doc)
+		err = a.printTwotimeFit(f, doc)
 	}
 	switch {
 	case err != nil:
 		return err
-	case a.strict && !r.fit.Status.Converged():
-		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", r.fit.Status))
+	case a.strict && !f.Status.Converged():
+		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", f.Status))
 	case a.strict:
-		return strictly(r.verdict)
+		return strictly(f.Verdict)
 	}
 	return nil
 }
 
 // startFrom takes the starts from a result.
-func (a *app) startFrom(p *twotimeProblem, name string) error {
+func (a *app) startFrom(p *motion.Problem, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -118,11 +117,11 @@ func (a *app) startFrom(p *twotimeProblem, name string) error {
 	if err != nil {
 		return input(err)
 	}
-	t := p.data.Setup.Times
-	if !p.config.Customary {
-		s = s.Physical(p.c2.Q, p.config.Gap, t[len(t)-1])
+	t := p.Data.Setup.Times
+	if !p.Config.Customary {
+		s = s.Physical(p.C2.Q, p.Config.Gap, t[len(t)-1])
 	}
-	notes, err := p.config.StartAt(s)
+	notes, err := p.Config.StartAt(s)
 	if err != nil {
 		return as(exitData, err)
 	}
@@ -132,181 +131,16 @@ func (a *app) startFrom(p *twotimeProblem, name string) error {
 	return nil
 }
 
-// motionFit is a fit with what is said about it.
-type motionFit struct {
-	p        *twotimeProblem
-	scaling  twotime.Scaling
-	compared []string // what other ways of scaling come to
-	fit      *twotime.Fit
-	shared   *twotime.SharedErrors // nil if the data do not tell them
-	verdict  check.Verdict
-	notes    []string
-	seconds  float64
-}
-
-func (r *motionFit) point() twotime.Point {
-	return twotime.Point{Theta: r.fit.Theta, Contrast: r.fit.Contrast, Offset: r.fit.Offset}
-}
-
 // fitMotion fits, computes errors and judges.
-func (a *app) fitMotion(ctx context.Context, p *twotimeProblem, starts int) (*motionFit, error) {
-	begin := time.Now()
-	r := &motionFit{p: p}
-	s := a.twotimeSettings(p, starts)
-	err := r.fitScaled(ctx, s)
-	if err == nil {
-		s.Scaling = r.scaling
-		var missing error
-		if r.shared, missing = r.fit.SharedErrors(ctx, p.data, s); missing != nil && ctx.Err() == nil {
-			r.notes = append(r.notes, "there are no errors that allow for shared frames: "+missing.Error())
-		}
-		_, _, free := p.theta()
-		if r.verdict, err = twotime.Judge(ctx, p.data, r.point(), free, r.scaling, twotime.PosteriorSettings{Threads: s.Threads, Seed: a.seed}); err != nil && ctx.Err() == nil {
-			r.notes = append(r.notes, "the model was not judged: "+err.Error())
-			r.verdict, err = check.Verdict{P: math.NaN(), Reduced: math.NaN(), Flags: check.Unconverged(r.fit.Status)}, nil
-		}
-	}
-	if ctx.Err() != nil {
+func (a *app) fitMotion(ctx context.Context, p *motion.Problem, starts int) (*motion.Fit, error) {
+	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: a.most(), Seed: a.seed})
+	switch {
+	case ctx.Err() != nil:
 		return nil, as(exitInterrupted, ctx.Err())
+	case errors.Is(err, motion.ErrNoScale):
+		return nil, usage("--scaling constant wants --contrast and --offset, or a configuration that has them")
 	}
-	if err != nil {
-		return nil, as(exitData, err)
-	}
-	if flags := check.Unconverged(r.fit.Status); !r.fit.Status.Converged() {
-		r.verdict.OK, r.verdict.Flags = false, append(flags, r.verdict.Flags...)
-	}
-	r.seconds = time.Since(begin).Seconds()
-	return r, nil
-}
-
-// twotimeSettings are the settings of a fit from the configured starts.
-func (a *app) twotimeSettings(p *twotimeProblem, starts int) twotime.Settings {
-	start, fixed, _ := p.theta()
-	return twotime.Settings{Start: start, Fixed: fixed, Bounds: p.bounds(), Starts: starts, Seed: a.seed, Threads: a.most(), MaxEvaluations: p.config.NLSQ.Iterations}
-}
-
-// fitScaled fits with the configured scaling, or with the best of all.
-func (r *motionFit) fitScaled(ctx context.Context, s twotime.Settings) error {
-	config, angles := r.p.config, len(r.p.c2.Phi)
-	each := func(list []float64) []float64 {
-		if len(list) == 1 {
-			return slices.Repeat(list, angles)
-		}
-		return list
-	}
-	var err error
-	switch r.scaling = twotime.Scaling(config.Scaling); config.Scaling {
-	case homodyne.ScalingAuto:
-		all, err := twotime.CompareScalings(ctx, r.p.data, s)
-		if err != nil {
-			return err
-		}
-		r.fit, r.scaling = all[0].Fit, all[0].Scaling
-		for _, c := range all[1:] {
-			r.compared = append(r.compared, fmt.Sprintf("%s is %.1f above", c.Scaling, c.BIC))
-		}
-		return nil
-	case homodyne.ScalingConstant:
-		if config.Contrasts == nil || config.Offsets == nil {
-			return usage("--scaling constant wants --contrast and --offset, or a configuration that has them")
-		}
-		s.Contrast, s.Offset = each(config.Contrasts), each(config.Offsets)
-	}
-	s.Scaling = r.scaling
-	r.fit, err = twotime.FitLeastSquares(ctx, r.p.data, s)
-	return err
-}
-
-// independent returns the errors of independent entries: where no errors were given, those that the residuals have.
-func (r *motionFit) independent(i int) float64 {
-	if r.p.data.Sigma != nil {
-		return r.fit.SD[i]
-	}
-	return r.fit.SD[i] * math.Sqrt(r.fit.SSQ/float64(r.fit.Points-len(r.fit.X)))
-}
-
-// rows are the parameters of the motion.
-func (r *motionFit) rows() (rows []report.TwotimeRow) {
-	for k, par := range r.p.config.Parameters {
-		row := report.TwotimeRow{Name: par.Name, Unit: motionUnits[par.Name], Value: r.fit.Theta[k], SD: math.NaN(), Independent: math.NaN(), Fixed: par.Fixed}
-		if i := slices.Index(r.fit.Names, par.Name); i >= 0 {
-			row.Independent = r.independent(i)
-			if r.shared != nil {
-				row.SD = r.shared.SD[i]
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// scales are contrast and offset of each angle.
-func (r *motionFit) scales() (rows []report.TwotimeRow) {
-	for part, values := range [][]float64{r.fit.Contrast, r.fit.Offset} {
-		for k, phi := range r.p.c2.Phi {
-			name := fmt.Sprintf("%s at %.4g", []string{"contrast", "offset"}[part], phi)
-			row := report.TwotimeRow{Name: name, Value: values[k], SD: math.NaN(), Independent: math.NaN(), Fixed: r.scaling == twotime.Constant}
-			if size := len(r.fit.X); !row.Fixed {
-				if r.shared != nil {
-					row.SD = math.Sqrt(r.variance(r.shared.Cov, part, k))
-				}
-				unit := 1.0
-				if size > 0 && r.fit.SD[0] > 0 {
-					unit = r.independent(0) / r.fit.SD[0]
-				}
-				row.Independent = unit * math.Sqrt(r.variance(r.fit.Cov, part, k))
-			}
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// variance returns that of the contrast (part 0) or the offset of an angle, from the covariance of the coefficients.
-func (r *motionFit) variance(cov []float64, part, angle int) (sum float64) {
-	var basis []float64
-	switch phi := r.p.c2.Phi[angle] * math.Pi / 180; r.scaling {
-	case twotime.Averaged:
-		basis = []float64{1}
-	case twotime.Fourier:
-		basis = []float64{1, math.Cos(phi), math.Sin(phi), math.Cos(2 * phi), math.Sin(2 * phi)}
-	default:
-		basis = make([]float64, len(r.p.c2.Phi))
-		basis[angle] = 1
-	}
-	first, size := part*len(basis), len(r.fit.X)
-	for i, u := range basis {
-		for j, v := range basis {
-			if u != 0 && v != 0 {
-				sum += u * v * cov[(first+i)*size+first+j]
-			}
-		}
-	}
-	return sum
-}
-
-// motionUnits are the units of the parameters.
-var motionUnits = map[string]string{
-	"D0": "A^2/s^(1+alpha)", "D_offset": "A^2/s", "gamma_dot_t0": "1/s^(1+beta)", "gamma_dot_t_offset": "1/s", "phi0": "degrees",
-	"D0_ref": "A^2/s^(1+alpha_ref)", "D_offset_ref": "A^2/s", "D0_sample": "A^2/s^(1+alpha_sample)", "D_offset_sample": "A^2/s",
-	"v0": "A/s^(1+v_beta)", "v_offset": "A/s", "f1": "1/s", "f2": "s", "phi0_het": "degrees",
-}
-
-// twiceStokesEinstein stands in every result.
-const twiceStokesEinstein = "D0 is the amplitude of the transport coefficient J, which is twice the diffusion coefficient of Stokes and Einstein"
-
-// remarks are what a person should know about a result.
-func (p *twotimeProblem) remarks(theta, sd []float64) []string {
-	notes := []string{twiceStokesEinstein}
-	if p.config.Customary && p.config.Model == homodyne.LaminarFlow {
-		t := p.data.Setup.Times
-		s := &homodyne.Start{Customary: true, Names: p.config.Model.Names(), Values: theta, Errors: sd}
-		s = s.Physical(p.c2.Q, p.config.Gap, t[len(t)-1])
-		i := slices.Index(s.Names, "gamma_dot_t0")
-		notes = append(notes, fmt.Sprintf("gamma_dot_t0 is as homodyne has it; that of the sample is %s 1/s^(1+beta)", report.PlusMinus(s.Values[i], s.Errors[i])))
-		notes = append(notes, s.Notes...)
-	}
-	return notes
+	return f, as(exitData, err)
 }
 
 // noiseDoc is what makes the entries of an angle scatter.
@@ -373,125 +207,89 @@ type minimumDoc struct {
 	SSQ number            `json:"ssq"`
 }
 
-func (r *motionFit) document() *motionFitDoc {
-	p := r.p
-	d := &motionFitDoc{Engine: "twotime", Model: p.config.Model, File: p.file, Q: number(p.c2.Q), Phi: numbers(p.c2.Phi), Frames: [2]int{p.c2.First, p.c2.Last},
-		Shear: map[bool]string{true: "homodyne", false: "physical"}[p.config.Customary], Origin: map[bool]string{true: "window", false: "experiment"}[p.config.Clock.Window],
-		Scaling: r.scaling, Compared: r.compared, Status: r.fit.Status.String(), X: map[string]number{}, SD: map[string]number{}, Independent: map[string]number{}, Fixed: []string{},
-		Point: pointDocOf(r.point()), SSQ: number(r.fit.SSQ), Points: r.fit.Points, Effective: number(math.NaN()), Noise: []noiseDoc{}, Minima: []minimumDoc{}, Warnings: r.warnings(),
-		Seconds: number(r.seconds), Check: checkDocument(r.verdict)}
-	var sd []float64
-	for _, row := range r.rows() {
+func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
+	p, names := f.Problem, f.Problem.Config.Model.Names()
+	d := &motionFitDoc{Engine: "twotime", Model: p.Config.Model, File: file, Q: number(p.C2.Q), Phi: numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last}, Shear: shearText(p.Config), Origin: originText(p.Config),
+		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]number{}, SD: map[string]number{}, Independent: map[string]number{}, Fixed: []string{},
+		Point: pointDocOf(f.Point()), SSQ: number(f.SSQ), Points: f.Points, Effective: number(math.NaN()), Noise: []noiseDoc{}, Minima: []minimumDoc{}, Warnings: f.Warned(), Notes: f.Said(),
+		Seconds: number(f.Seconds), Check: checkDocument(f.Verdict)}
+	for _, row := range f.Rows() {
 		d.X[row.Name] = number(row.Value)
-		sd = append(sd, row.SD)
 		if row.Fixed {
 			d.Fixed = append(d.Fixed, row.Name)
 			continue
 		}
 		d.SD[row.Name], d.Independent[row.Name] = number(row.SD), number(row.Independent)
 	}
-	for i, row := range r.scales() {
-		if i < len(p.c2.Phi) {
+	for i, row := range f.Scales() {
+		if i < len(p.C2.Phi) {
 			d.ContrastSD = append(d.ContrastSD, number(row.SD))
 		} else {
 			d.OffsetSD = append(d.OffsetSD, number(row.SD))
 		}
 	}
-	if r.shared != nil {
-		d.Effective = number(r.shared.Effective)
-		for _, n := range r.shared.Noise {
+	if f.Shared != nil {
+		d.Effective = number(f.Shared.Effective)
+		for _, n := range f.Shared.Noise {
 			d.Noise = append(d.Noise, noiseDoc{number(n.Speckles), number(1 / n.InverseCount)})
 		}
 	}
-	for _, m := range r.fit.Others {
-		d.Minima = append(d.Minima, minimumDoc{named(p.config.Model.Names(), m.Theta), number(m.SSQ)})
+	for _, m := range f.Others {
+		d.Minima = append(d.Minima, minimumDoc{named(names, m.Theta), number(m.SSQ)})
 	}
-	d.Notes = append(p.remarks(r.fit.Theta, sd), r.notes...)
 	return d
 }
 
-// warnings are about bounds, parameters that cannot be told apart, and the domain.
-func (r *motionFit) warnings() []string {
-	all := append([]string{}, r.fit.Warnings...)
-	if r.fit.Outside != nil {
-		all = append(all, "the parameters have no meaning in the model: "+r.fit.Outside.Error())
-	}
-	return all
-}
-
-// result returns the fit in homodyne's layout.
-func (r *motionFit) result(m *report.TwotimeMaps) *homodyne.Fit {
-	p := r.p
-	f := &homodyne.Fit{Model: p.config.Model, Q: p.c2.Q, Phi: p.c2.Phi, Times: p.data.Setup.Times, Scaling: homodyne.Scaling(r.scaling), Contrast: r.fit.Contrast, Offset: r.fit.Offset,
-		ChiSquared: r.fit.SSQ, Points: r.fit.Points, Free: len(r.fit.X), Status: r.fit.Status.String(), Converged: r.fit.Status.Converged(), Iterations: r.fit.Passes, Seconds: r.seconds,
-		Quality: map[bool]string{true: "good", false: "poor"}[r.verdict.OK], Window: p.config.Clock.Window, Customary: p.config.Customary, Software: "euryale " + version(), When: time.Now(),
-		Data: m.Data, Shape: m.Shape, Curve: m.Model}
-	for _, row := range r.rows() {
-		f.Names, f.Values, f.Errors = append(f.Names, row.Name), append(f.Values, row.Value), append(f.Errors, row.SD)
-	}
-	for i, row := range r.scales() {
-		if i < len(p.c2.Phi) {
-			f.ContrastErrors = append(f.ContrastErrors, row.SD)
-		} else {
-			f.OffsetErrors = append(f.OffsetErrors, row.SD)
-		}
-	}
-	f.Notes = slices.Concat(p.remarks(f.Values, f.Errors), r.notes, r.warnings())
-	return f
-}
-
 // saveTwotimeFit writes the run folder of a fit.
-func (a *app) saveTwotimeFit(r *motionFit, doc *motionFitDoc, cfg twotimeRunConfig) error {
+func (a *app) saveTwotimeFit(f *motion.Fit, doc *motionFitDoc, cfg twotimeRunConfig) error {
 	dir, err := a.makeRundir(a.out)
 	if err != nil {
 		return err
 	}
-	m, err := r.p.maps(r.point())
+	m, err := f.Problem.Maps(f.Point())
 	if err != nil {
 		return as(exitFailed, err)
 	}
 	if err := writeJSON(dir.Path(runs.ConfigFile), cfg); err != nil {
 		return err
 	}
-	if err := r.p.keep(dir); err != nil {
+	if err := keepCorrelations(dir, f.Problem); err != nil {
 		return err
 	}
-	if err := as(exitCannotWrite, r.result(m).Write(dir.Path("nlsq"), true)); err != nil {
+	if err := as(exitCannotWrite, f.Result(m, "euryale "+version()).Write(dir.Path("nlsq"), true)); err != nil {
 		return err
 	}
 	if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
 		return err
 	}
-	page := report.TwotimeFit{File: r.p.file, Rows: append(r.rows(), r.scales()...), Notes: slices.Concat(doc.Warnings, doc.Notes), Maps: m, Verdict: r.verdict, Facts: []viz.Fact{
-		{Name: "model", Value: string(doc.Model)}, {Name: "q", Value: fmt.Sprintf("%.5g 1/A", r.p.c2.Q)}, {Name: "entries", Value: fmt.Sprint(doc.Points)}, {Name: "effective entries", Value: fmt.Sprintf("%.4g", float64(doc.Effective))}}}
-	return as(exitCannotWrite, page.Page(a.page(a.seed)).Save(string(dir)))
+	return as(exitCannotWrite, report.TwotimeFit(doc.File, f, m, a.page(a.seed)).Save(string(dir)))
 }
 
 // printTwotimeFit prints a fit as text.
-func (a *app) printTwotimeFit(r *motionFit, doc *motionFitDoc) error {
-	p := r.p
+func (a *app) printTwotimeFit(f *motion.Fit, doc *motionFitDoc) error {
+	p := f.Problem
 	say := func(format string, args ...any) { fmt.Fprintf(a.stdout, format+"\n", args...) }
-	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", p.file, doc.Model, p.c2.Q, counted(len(p.c2.Phi), "angle"), p.c2.First, p.c2.Last, doc.Points, doc.Status)
+	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, doc.Model, p.C2.Q, counted(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "parameter\tvalue\terror\tif entries were independent\tunit")
-	for _, row := range r.rows() {
-		value, sd, other := row.Texts()
+	for _, row := range f.Rows() {
+		value, sd, other := report.TwotimeTexts(row)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", row.Name, value, sd, other, row.Unit)
 	}
 	w.Flush()
 	say("")
 	fmt.Fprintln(w, "angle\tcontrast\toffset\tspeckles\tmean count")
-	scales, n := r.scales(), len(p.c2.Phi)
-	for k, phi := range p.c2.Phi {
-		text := func(row report.TwotimeRow) string {
+	scales, n := f.Scales(), len(p.C2.Phi)
+	for k, phi := range p.C2.Phi {
+		text := func(row motion.Row) string {
 			if row.Fixed {
 				return fmt.Sprintf("%.6g fixed", row.Value)
 			}
 			return report.PlusMinus(row.Value, row.SD)
 		}
 		noise := "-\t-"
-		if r.shared != nil {
-			noise = fmt.Sprintf("%.4g\t%.3g", r.shared.Noise[k].Speckles, 1/r.shared.Noise[k].InverseCount)
+		if f.Shared != nil {
+			noise = fmt.Sprintf("%.4g\t%.3g", f.Shared.Noise[k].Speckles, 1/f.Shared.Noise[k].InverseCount)
 		}
 		fmt.Fprintf(w, "%.4g\t%s\t%s\t%s\n", phi, text(scales[k]), text(scales[n+k]), noise)
 	}
@@ -499,14 +297,14 @@ func (a *app) printTwotimeFit(r *motionFit, doc *motionFitDoc) error {
 		return as(exitCannotWrite, err)
 	}
 	say("")
-	if r.shared != nil {
-		say("the %d entries tell as much as %.3g independent ones", doc.Points, r.shared.Effective)
+	if f.Shared != nil {
+		say("the %d entries tell as much as %.3g independent ones", doc.Points, f.Shared.Effective)
 	}
-	if r.compared != nil {
-		say("contrast and offset are %s, by the Bayesian information criterion: %s", r.scaling, joined(r.compared))
+	if f.Compared != nil {
+		say("contrast and offset are %s, by the Bayesian information criterion: %s", f.Scaling, joined(f.Compared))
 	}
 	for _, m := range doc.Minima {
-		say("another minimum: sum of squares %.6g instead of %.6g at %s", float64(m.SSQ), float64(doc.SSQ), valuesText(p.config.Model.Names(), m.X))
+		say("another minimum: sum of squares %.6g instead of %.6g at %s", float64(m.SSQ), float64(doc.SSQ), valuesText(p.Config.Model.Names(), m.X))
 	}
 	for _, text := range doc.Warnings {
 		say("warning: %s", text)

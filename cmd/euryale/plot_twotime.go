@@ -6,6 +6,8 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -16,10 +18,11 @@ func drawMotion(dir runs.Folder, angles string, lags bool) (*viz.Figure, error) 
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.maps(at)
+	maps, err := p.Maps(at)
 	if err != nil {
 		return nil, as(exitFailed, err)
 	}
+	m := (*report.TwotimeMaps)(maps)
 	chosen := m.Angles()
 	if angles != "" {
 		list, err := numbersOf("bins", angles, 1)
@@ -41,7 +44,7 @@ func drawMotion(dir runs.Folder, angles string, lags bool) (*viz.Figure, error) 
 }
 
 // openMotion reads a run folder: its problem, and the point of its fit or the medians of its posterior.
-func openMotion(dir runs.Folder) (p *twotimeProblem, at twotime.Point, err error) {
+func openMotion(dir runs.Folder) (p *motion.Problem, at twotime.Point, err error) {
 	command, err := dir.Command()
 	if err != nil {
 		return nil, at, configError(err)
@@ -73,7 +76,7 @@ func openMotion(dir runs.Folder) (p *twotimeProblem, at twotime.Point, err error
 		return nil, at, as(exitData, fmt.Errorf("%s: %w", name, err))
 	}
 	at = doc.Point.point()
-	if n, angles := len(p.config.Parameters), len(p.c2.Phi); len(at.Theta) != n || len(at.Contrast) != angles || len(at.Offset) != angles {
+	if n, angles := len(p.Config.Parameters), len(p.C2.Phi); len(at.Theta) != n || len(at.Contrast) != angles || len(at.Offset) != angles {
 		return nil, at, as(exitData, fmt.Errorf("%s: its point has %d parameters, %d contrasts and %d offsets, where the run has %d parameters and %d angles", name, len(at.Theta), len(at.Contrast), len(at.Offset), n, angles))
 	}
 	return p, at, nil

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +16,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
-	"github.com/euryale-dev/euryale/viz"
 )
 
 // twotimeSampleConfig is the content of config.json for sample twotime.
@@ -36,9 +34,6 @@ type twotimeSampleConfig struct {
 const sampleTwotime = "sample twotime"
 
 var likelihoodNames = []string{string(twotime.ByCells), string(twotime.ByPairs), string(twotime.ByFrames), string(twotime.Independent)}
-
-// tooNarrow is said of posteriors of independent entries.
-const tooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; --likelihood cells has them right"
 
 func (a *app) sampleTwotime() *cobra.Command {
 	var cfg twotimeSampleConfig
@@ -117,11 +112,11 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	if err != nil {
 		return err
 	}
-	cfg.takeSampler(chosen, p.config.Sampler)
+	cfg.takeSampler(chosen, p.Config.Sampler)
 	if err := cfg.check(); err != nil {
 		return err
 	}
-	priors, err := cfg.Twotime.priors(p.config, p.data.Setup)
+	priors, err := cfg.Twotime.priors(p)
 	if err != nil {
 		return err
 	}
@@ -131,24 +126,20 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 			return err
 		}
 	case twotime.Independent:
-		a.note("%s", tooNarrow)
+		a.note("%s", motion.TooNarrow)
 	}
 	cfg.Seed = a.seed
 	post, err := a.motionPosterior(ctx, p, priors, &cfg)
 	if err != nil {
 		return err
 	}
-	if post.Mode != nil { // about the mode that is known already; random starts may take long to come near
-		if near, err := infer.Laplace(post, infer.LaplaceConfig{Init: post.Mode.Unconstrained, Draws: cfg.Chains, Seed: cfg.Seed}); err == nil {
-			cfg.Starts = near.Starts(cfg.Chains)
-		}
-	}
+	cfg.Starts = motion.Starts(post, cfg.Chains, cfg.Seed)
 	dir, err := a.makeRundir(cmp.Or(a.out, "run-twotime"))
 	if err != nil {
 		return err
 	}
-	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotime, version(), absolute(p.file), post.Device(), p.measured()
-	if err := p.keep(dir); err != nil {
+	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotime, version(), absolute(p.C2.File), post.Device(), measuredOf(p)
+	if err := keepCorrelations(dir, p); err != nil {
 		return err
 	}
 	if err := a.begin(dir, sampleTwotime, cfg); err != nil {
@@ -158,29 +149,29 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 }
 
 // countSpeckles takes from a fit how many speckles there are, which the likelihood of frames has to know.
-func (a *app) countSpeckles(ctx context.Context, p *twotimeProblem, cfg *twotimeSampleConfig) error {
-	if cfg.Noise = p.data.Noise; cfg.Noise != nil {
+func (a *app) countSpeckles(ctx context.Context, p *motion.Problem, cfg *twotimeSampleConfig) error {
+	if cfg.Noise = p.Data.Noise; cfg.Noise != nil {
 		return nil
 	}
 	r, err := a.fitMotion(ctx, p, defaultStarts)
 	if err != nil {
 		return err
 	}
-	if r.shared == nil {
+	if r.Shared == nil {
 		return as(exitData, errors.New("the number of speckles does not follow from the data: give --speckles and --mean-count"))
 	}
-	cfg.Noise = r.shared.Noise
+	cfg.Noise = r.Shared.Noise
 	a.note("the likelihood wishart takes %.4g speckles, estimated from the data", cfg.Noise[0].Speckles)
 	return nil
 }
 
 // motionPosterior compiles the posterior.
-func (a *app) motionPosterior(ctx context.Context, p *twotimeProblem, priors twotime.Priors, cfg *twotimeSampleConfig) (*twotime.Posterior, error) {
-	d := p.data
+func (a *app) motionPosterior(ctx context.Context, p *motion.Problem, priors twotime.Priors, cfg *twotimeSampleConfig) (*twotime.Posterior, error) {
+	d := p.Data
 	if cfg.Noise != nil {
 		d.Noise = cfg.Noise
 	}
-	post, err := twotime.New(ctx, d, priors, p.posteriorSettings(a, cfg))
+	post, err := twotime.New(ctx, d, priors, a.posteriorSettings(cfg))
 	switch {
 	case ctx.Err() != nil:
 		return nil, &exitError{code: exitInterrupted, err: errors.New("interrupted before the chains began"), hint: "the same once more"}
@@ -190,7 +181,7 @@ func (a *app) motionPosterior(ctx context.Context, p *twotimeProblem, priors two
 	return post, nil
 }
 
-func (p *twotimeProblem) posteriorSettings(a *app, cfg *twotimeSampleConfig) twotime.PosteriorSettings {
+func (a *app) posteriorSettings(cfg *twotimeSampleConfig) twotime.PosteriorSettings {
 	return twotime.PosteriorSettings{Likelihood: twotime.Likelihood(cfg.Likelihood), Threads: a.most(), Seed: cfg.Seed}
 }
 
@@ -207,7 +198,7 @@ func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	priors, err := cfg.Twotime.priors(p.config, p.data.Setup)
+	priors, err := cfg.Twotime.priors(p)
 	if err != nil {
 		return as(exitConfig, err)
 	}
@@ -234,98 +225,49 @@ type motionPosteriorDoc struct {
 	sampleDoc
 }
 
-// drawnScales are contrast and offset of each angle of every draw.
-func drawnScales(p *twotimeProblem, post *twotime.Posterior, fit *infer.Fit, seed uint64) (names []string, x [][][]float64) {
-	contrast, offset := post.Scales(fit, seed)
-	for part, of := range [][][][]float64{contrast, offset} {
-		for k := range p.c2.Phi {
-			names = append(names, fmt.Sprintf("%s_%d", []string{"contrast", "offset"}[part], k))
-		}
-		x = append(x, of...)
-	}
-	return names, x
-}
-
-// isScale reports whether a column of draws is what contrasts and offsets are drawn from.
-func isScale(name string) bool {
-	return strings.HasPrefix(name, "scales[") || strings.HasPrefix(name, "contrast[") || strings.HasPrefix(name, "offset[") || strings.HasPrefix(name, "inverse_count[")
-}
-
 // motionSampling describes the sampling of a motion.
-func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeSampleConfig, p *twotimeProblem, post *twotime.Posterior) sampling {
+func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeSampleConfig, p *motion.Problem, post *twotime.Posterior) sampling {
+	l := twotime.Likelihood(cfg.Likelihood)
 	var at twotime.Point
-	var verdict check.Verdict
 	var scales diag.Summary
 	var notes []string
-	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "twotime " + string(p.config.Model), post: post.Posterior,
-		check: func(fit *infer.Fit) (v check.Verdict, err error) {
-			at = post.Median(fit)
-			names, x := drawnScales(p, post, fit, cfg.Seed)
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "twotime " + string(p.Config.Model), post: post.Posterior,
+		check: func(fit *infer.Fit) (check.Verdict, error) {
+			at, notes = post.Median(fit), p.RemarksOn(post, fit, l)
+			names, x := p.Scales(post, fit, cfg.Seed)
 			scales = diag.Summarize(names, x, diag.Settings{})
-			var sd []float64
-			for _, name := range p.config.Model.Names() {
-				sd = append(sd, fit.Summary().Row(name).SD)
-			}
-			notes = p.remarks(at.Theta, sd)
-			switch l := twotime.Likelihood(cfg.Likelihood); {
-			case l == twotime.Independent:
-				notes = append(notes, tooNarrow)
-			case l == twotime.ByPairs:
-				notes = append(notes, fmt.Sprintf("every entry has the weight %.3g, less than its scatter gives, which makes up for shared frames on average", post.Power))
-			case l == twotime.ByFrames:
-				notes = append(notes, fmt.Sprintf("the likelihood of frames is raised to the power %.3g, which makes up for fluctuations that are not Gaussian", post.Power))
-			}
-			verdict, err = post.Judge(ctx, fit, p.posteriorSettings(a, cfg))
-			return verdict, err
+			return post.Judge(ctx, fit, a.posteriorSettings(cfg))
 		},
 		document: func(d sampleDoc) any {
-			return motionPosteriorDoc{Engine: "twotime", Model: p.config.Model, File: p.file, Likelihood: cfg.Likelihood, Q: number(p.c2.Q), Phi: numbers(p.c2.Phi), Frames: [2]int{p.c2.First, p.c2.Last},
-				Shear: map[bool]string{true: "homodyne", false: "physical"}[p.config.Customary], Point: pointDocOf(at), Scales: summaryDoc(scales), Notes: notes, sampleDoc: d}
+			return motionPosteriorDoc{Engine: "twotime", Model: p.Config.Model, File: cfg.File, Likelihood: cfg.Likelihood, Q: number(p.C2.Q), Phi: numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last},
+				Shear: shearText(p.Config), Point: pointDocOf(at), Scales: summaryDoc(scales), Notes: notes, sampleDoc: d}
 		},
 		extra: func(fit *infer.Fit) error {
 			if !cfg.Homodyne {
 				return nil
 			}
-			return as(exitCannotWrite, p.inHomodynesLayout(post, fit, cfg, verdict, notes).Write(dir.Path("cmc"), true))
+			return as(exitCannotWrite, p.PosteriorResult(post, fit, cfg.Seed, cfg.Warmup, notes, "euryale "+cfg.Version).Write(dir.Path("cmc"), true))
 		},
 		report: func(fit *infer.Fit, v check.Verdict) error {
-			m, err := p.maps(at)
+			m, err := p.Maps(at)
 			if err != nil {
 				return as(exitFailed, err)
 			}
-			_, fixed, _ := p.theta()
-			facts := []viz.Fact{{Name: "model", Value: string(p.config.Model)}, {Name: "likelihood", Value: cfg.Likelihood}, {Name: "q", Value: fmt.Sprintf("%.5g 1/A", p.c2.Q)}}
-			page := report.TwotimePosterior(p.file, facts, m, fit, motionDraws(viz.FromFit(fit), fixed), v, a.pageOf(&cfg.chainConfig))
-			return as(exitCannotWrite, page.Save(string(dir)))
+			return as(exitCannotWrite, report.TwotimePosterior(cfg.File, l, p, m, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
-		summary: func(fit *infer.Fit) string {
-			return a.motionSummary(p, fit, scales, notes)
-		}}
-}
-
-// motionDraws leaves out fixed parameters, and what contrasts and offsets are drawn from.
-func motionDraws(d viz.Draws, fixed []string) viz.Draws {
-	out := d
-	out.Names, out.X = nil, nil
-	for i, name := range d.Names {
-		if !isScale(name) && !slices.Contains(fixed, name) {
-			out.Names, out.X = append(out.Names, name), append(out.X, d.X[i])
-		}
-	}
-	return out
+		summary: func(fit *infer.Fit) string { return motionSummary(p, fit, scales, notes) }}
 }
 
 // motionSummary is the table of the motion, and that of contrasts and offsets.
-func (a *app) motionSummary(p *twotimeProblem, fit *infer.Fit, scales diag.Summary, notes []string) string {
+func motionSummary(p *motion.Problem, fit *infer.Fit, scales diag.Summary, notes []string) string {
 	s := fit.Summary()
-	_, fixed, _ := p.theta()
-	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return isScale(r.Name) || slices.Contains(fixed, r.Name) })
+	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return p.IsAside(r.Name) })
 	var b strings.Builder
 	fmt.Fprintln(&b, s)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\nangle\tcontrast\toffset")
-	n := len(p.c2.Phi)
-	for k, phi := range p.c2.Phi {
+	n := len(p.C2.Phi)
+	for k, phi := range p.C2.Phi {
 		fmt.Fprintf(w, "%.4g\t%s\t%s\n", phi, report.PlusMinus(scales.Rows[k].Mean, scales.Rows[k].SD), report.PlusMinus(scales.Rows[n+k].Mean, scales.Rows[n+k].SD))
 	}
 	w.Flush()
@@ -333,25 +275,4 @@ func (a *app) motionSummary(p *twotimeProblem, fit *infer.Fit, scales diag.Summa
 		fmt.Fprintf(&b, "note: %s\n", text)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// inHomodynesLayout returns the draws as homodyne arranges them.
-func (p *twotimeProblem) inHomodynesLayout(post *twotime.Posterior, fit *infer.Fit, cfg *twotimeSampleConfig, v check.Verdict, notes []string) *homodyne.Posterior {
-	out := &homodyne.Posterior{Model: p.config.Model, Phi: p.c2.Phi, Warmup: cfg.Warmup, Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), BFMI: fit.EBFMI(), Accept: math.NaN(), Target: fit.Aim(0),
-		Points: p.data.Points(), Q: p.c2.Q, Customary: p.config.Customary, Window: p.config.Clock.Window, Advice: advice(fit.Diagnose()), Notes: append(slices.Clone(notes), v.Summary()), Software: "euryale " + cfg.Version, When: time.Now()}
-	for _, name := range p.config.Model.Names() {
-		out.Names, out.Draws = append(out.Names, name), append(out.Draws, fit.Draws(name))
-	}
-	names, x := drawnScales(p, post, fit, cfg.Seed)
-	out.Names, out.Draws = append(out.Names, names...), append(out.Draws, x...)
-	for _, r := range diag.Summarize(out.Names, out.Draws, diag.Settings{}).Rows {
-		out.Rows = append(out.Rows, homodyne.Row{Name: r.Name, Mean: r.Mean, SD: r.SD, Low: r.HDI94.Low, High: r.HDI94.High, MCSEMean: r.MCSEMean, MCSESD: r.MCSESD, ESSBulk: r.ESSBulk, ESSTail: r.ESSTail, RHat: r.RHat})
-	}
-	if rates := fit.Stat("acceptance_rate"); rates != nil {
-		out.Accept = diag.Mean(diag.Flatten(rates))
-	}
-	for _, t := range fit.Timing() {
-		out.Seconds = max(out.Seconds, t.Warmup.Seconds()+t.Sampling.Seconds())
-	}
-	return out
 }

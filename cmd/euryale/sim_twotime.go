@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
@@ -104,10 +105,11 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 	if c.Step == 0 {
 		c.Step = 0.1
 	}
-	p := twotimeProblem{config: c}
-	s = p.setup(c.Q, phi, c.Clock.Times(1, f.Count, c.Step), c.Step)
+	s = motion.Setup(c, c.Q, phi, c.Clock.Times(1, f.Count, c.Step), c.Step)
 	of = twotime.Sample{Speckles: f.Speckles, MeanCount: f.Counts, Seed: seed}
-	of.Theta, _, _ = p.theta()
+	for _, par := range c.Parameters {
+		of.Theta = append(of.Theta, par.Start)
+	}
 	for _, n := range []struct {
 		flag string
 		v    []float64

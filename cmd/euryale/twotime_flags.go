@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/twotime"
-	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 )
 
 // twotimeModels are the models as flags name them, with their names in configurations.
@@ -301,39 +301,11 @@ func (f *twotimeFlags) putParameters(c *homodyne.Config) error {
 }
 
 // priors returns the beliefs before the data: those of flags, of the configuration, or else weak ones.
-func (f *twotimeFlags) priors(c *homodyne.Config, setup transport.Setup) (twotime.Priors, error) {
-	p := twotime.DefaultPriors(setup)
-	put := func(name string, d dist.Dist) {
-		plain := strings.TrimPrefix(name, "log_")
-		delete(p.Motion, plain)
-		delete(p.Motion, "log_"+plain)
-		delete(p.Fixed, plain)
-		p.Motion[name] = d
-	}
-	for _, par := range c.Parameters {
-		switch {
-		case par.Fixed:
-			delete(p.Motion, par.Name)
-			delete(p.Motion, "log_"+par.Name)
-			if p.Fixed == nil {
-				p.Fixed = map[string]float64{}
-			}
-			p.Fixed[par.Name] = par.Start
-		case par.Prior.Given:
-			d, err := distribution(par.Prior)
-			if err != nil {
-				return p, as(exitConfig, fmt.Errorf("%s: %s: %w", f.Config, par.Name, err))
-			}
-			put(par.Name, d)
-		}
-	}
-	scale := func(name string) *twotime.Normal {
-		return map[string]*twotime.Normal{"contrast": &p.Contrast, "offset": &p.Offset}[name]
-	}
-	for _, par := range []homodyne.Parameter{c.Contrast, c.Offset} {
-		if k := par.Prior.Kind; par.Prior.Given && (k == homodyne.Normal || k == homodyne.TruncatedNormal) {
-			*scale(par.Name) = twotime.Normal{Mean: par.Prior.Mean, SD: par.Prior.SD}
-		}
+func (f *twotimeFlags) priors(problem *motion.Problem) (twotime.Priors, error) {
+	c := problem.Config
+	p, err := problem.Priors()
+	if err != nil {
+		return p, as(exitConfig, err)
 	}
 	seen := map[string]bool{}
 	for _, text := range f.Prior {
@@ -347,7 +319,7 @@ func (f *twotimeFlags) priors(c *homodyne.Config, setup transport.Setup) (twotim
 			return p, usage("--prior %q: %s has another prior already", text, plain)
 		}
 		seen[plain] = true
-		if to := scale(name); to != nil {
+		if to := map[string]*twotime.Normal{"contrast": &p.Contrast, "offset": &p.Offset}[name]; to != nil {
 			v, err := dist.Numbers(d)
 			if err != nil || d.Name != "normal" {
 				return p, usage("--prior %q: want a normal distribution, such as %s=normal(1,0.1)", text, name)
@@ -355,36 +327,17 @@ func (f *twotimeFlags) priors(c *homodyne.Config, setup transport.Setup) (twotim
 			*to = twotime.Normal{Mean: v[0][0], SD: v[1][0]}
 			continue
 		}
-		if c.Parameter(plain) == nil {
+		par := c.Parameter(plain)
+		if par == nil {
 			return p, usage("--prior: %s", oneOf("parameter", name, append(c.Model.Names(), "contrast", "offset")))
 		}
+		par.Fixed = false
 		if strings.HasPrefix(name, "log_") {
 			plain = "log_" + plain
 		}
-		put(plain, d)
+		motion.Declare(&p, plain, d)
 	}
 	return p, nil
-}
-
-// distribution returns the distribution of a configuration.
-func distribution(of homodyne.Prior) (d dist.Dist, err error) {
-	switch of.Kind {
-	case homodyne.Normal:
-		d = dist.Normal(of.Mean, of.SD)
-	case homodyne.TruncatedNormal:
-		d = dist.TruncatedNormal(of.Mean, of.SD, of.Low, of.High)
-	case homodyne.LogNormal:
-		d = dist.LogNormal(of.Mean, of.SD)
-	case homodyne.HalfNormal:
-		d = dist.HalfNormal(of.SD)
-	case homodyne.Uniform:
-		d = dist.Uniform(of.Low, of.High)
-	case homodyne.LogUniform:
-		d = dist.LogUniform(of.Low, of.High)
-	default:
-		return d, fmt.Errorf("a prior of the kind %q", of.Kind)
-	}
-	return d, d.Err()
 }
 
 // joined lists texts.

@@ -1,0 +1,97 @@
+package motion
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/models/twotime"
+)
+
+// Scales returns contrast and offset of each angle for every draw, under the names contrast_K and offset_K with K from 0.
+func (p *Problem) Scales(post *twotime.Posterior, fit *infer.Fit, seed uint64) (names []string, x [][][]float64) {
+	contrast, offset := post.Scales(fit, seed)
+	for part, of := range [][][][]float64{contrast, offset} {
+		for k := range p.C2.Phi {
+			names = append(names, fmt.Sprintf("%s_%d", []string{"contrast", "offset"}[part], k))
+		}
+		x = append(x, of...)
+	}
+	return names, x
+}
+
+// IsAside reports whether a column of draws is none of the motion: what contrasts and offsets are drawn from, or a parameter that is held
+// fixed.
+func (p *Problem) IsAside(name string) bool {
+	for _, prefix := range []string{"scales[", "contrast[", "offset[", "inverse_count["} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	_, fixed, _ := p.Start()
+	return slices.Contains(fixed, name)
+}
+
+// RemarksOn are what a person should know about a posterior.
+func (p *Problem) RemarksOn(post *twotime.Posterior, fit *infer.Fit, l twotime.Likelihood) []string {
+	var mean, sd []float64
+	for _, name := range p.Config.Model.Names() {
+		of := diag.Flatten(fit.Draws(name))
+		mean, sd = append(mean, diag.Quantile(of, 0.5)), append(sd, (diag.Quantile(of, 0.841)-diag.Quantile(of, 0.159))/2)
+	}
+	notes := p.Remarks(mean, sd)
+	switch l {
+	case twotime.Independent:
+		notes = append(notes, TooNarrow)
+	case twotime.ByPairs:
+		notes = append(notes, fmt.Sprintf("every entry has the weight %.3g, less than its scatter gives, which makes up for shared frames on average", post.Power))
+	case twotime.ByFrames:
+		notes = append(notes, fmt.Sprintf("the likelihood of frames is raised to the power %.3g, which makes up for fluctuations that are not Gaussian", post.Power))
+	}
+	return notes
+}
+
+// TooNarrow is said of posteriors of independent entries.
+const TooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; the likelihood cells has them right"
+
+// PosteriorResult returns draws as homodyne arranges them.
+func (p *Problem) PosteriorResult(post *twotime.Posterior, fit *infer.Fit, seed uint64, warmup int, notes []string, software string) *homodyne.Posterior {
+	out := &homodyne.Posterior{Model: p.Config.Model, Phi: p.C2.Phi, Warmup: warmup, Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), BFMI: fit.EBFMI(), Accept: math.NaN(), Target: fit.Aim(0),
+		Points: p.Data.Points(), Q: p.C2.Q, Customary: p.Config.Customary, Window: p.Config.Clock.Window, Notes: notes, Software: software, When: time.Now()}
+	for _, problem := range fit.Diagnose().Problems() {
+		out.Advice = append(out.Advice, problem.String())
+	}
+	for _, name := range p.Config.Model.Names() {
+		out.Names, out.Draws = append(out.Names, name), append(out.Draws, fit.Draws(name))
+	}
+	names, x := p.Scales(post, fit, seed)
+	out.Names, out.Draws = append(out.Names, names...), append(out.Draws, x...)
+	for _, r := range diag.Summarize(out.Names, out.Draws, diag.Settings{}).Rows {
+		out.Rows = append(out.Rows, homodyne.Row{Name: r.Name, Mean: r.Mean, SD: r.SD, Low: r.HDI94.Low, High: r.HDI94.High, MCSEMean: r.MCSEMean, MCSESD: r.MCSESD, ESSBulk: r.ESSBulk, ESSTail: r.ESSTail, RHat: r.RHat})
+	}
+	if rates := fit.Stat("acceptance_rate"); rates != nil {
+		out.Accept = diag.Mean(diag.Flatten(rates))
+	}
+	for _, t := range fit.Timing() {
+		out.Seconds = max(out.Seconds, t.Warmup.Seconds()+t.Sampling.Seconds())
+	}
+	return out
+}
+
+// Starts returns places for chains to start about the mode of a posterior, where that is known: random ones may take long to come near.
+// Otherwise they are nil.
+func Starts(post *twotime.Posterior, chains int, seed uint64) [][]float64 {
+	if post.Mode == nil {
+		return nil
+	}
+	near, err := infer.Laplace(post, infer.LaplaceConfig{Init: post.Mode.Unconstrained, Draws: chains, Seed: seed})
+	if err != nil {
+		return nil
+	}
+	return near.Starts(chains)
+}

@@ -1,0 +1,210 @@
+package motion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/twotime"
+)
+
+// FitSettings are the settings of a fit. The zero value is the default.
+type FitSettings struct {
+	Starts  int    // points to start from. Default 1: that of the configuration alone
+	Threads int    // Default 1
+	Seed    uint64 // of the starts, and of the simulated pixels that the verdict takes
+}
+
+// Fit is a least-squares fit with its errors and its verdict.
+type Fit struct {
+	*twotime.Fit
+	Problem  *Problem
+	Scaling  twotime.Scaling
+	Compared []string              // what other ways of scaling come to, if they were compared
+	Shared   *twotime.SharedErrors // nil if the data do not tell them
+	Verdict  check.Verdict
+	Notes    []string
+	Seconds  float64
+}
+
+// ErrNoScale says that a fit with given contrast and offset has none.
+var ErrNoScale = errors.New("motion: constant contrast and offset are to be given")
+
+// Fit fits the correlations, computes errors that allow for shared frames, and judges the model.
+func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
+	begin := time.Now()
+	f := &Fit{Problem: p}
+	start, fixed, free := p.Start()
+	set := twotime.Settings{Start: start, Fixed: fixed, Bounds: p.bounds(), Starts: s.Starts, Seed: s.Seed, Threads: s.Threads, MaxEvaluations: p.Config.NLSQ.Iterations}
+	if err := f.scaled(ctx, &set); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.Shared, err = f.SharedErrors(ctx, p.Data, set); err != nil {
+		f.Notes = append(f.Notes, "there are no errors that allow for shared frames: "+err.Error())
+	}
+	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Threads: s.Threads, Seed: s.Seed}); err != nil {
+		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
+		f.Verdict = check.Verdict{P: math.NaN(), Reduced: math.NaN()}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !f.Status.Converged() {
+		f.Verdict.OK, f.Verdict.Flags = false, append(check.Unconverged(f.Status), f.Verdict.Flags...)
+	}
+	f.Seconds = time.Since(begin).Seconds()
+	return f, nil
+}
+
+// scaled fits with the configured scaling, or with the best of all.
+func (f *Fit) scaled(ctx context.Context, s *twotime.Settings) (err error) {
+	config, angles := f.Problem.Config, len(f.Problem.C2.Phi)
+	each := func(list []float64) []float64 {
+		if len(list) == 1 {
+			return slices.Repeat(list, angles)
+		}
+		return list
+	}
+	switch s.Scaling = twotime.Scaling(config.Scaling); config.Scaling {
+	case homodyne.ScalingAuto:
+		all, err := twotime.CompareScalings(ctx, f.Problem.Data, *s)
+		if err != nil {
+			return err
+		}
+		f.Fit, f.Scaling, s.Scaling = all[0].Fit, all[0].Scaling, all[0].Scaling
+		for _, c := range all[1:] {
+			f.Compared = append(f.Compared, fmt.Sprintf("%s is %.1f above", c.Scaling, c.BIC))
+		}
+		return nil
+	case homodyne.ScalingConstant:
+		if config.Contrasts == nil || config.Offsets == nil {
+			return ErrNoScale
+		}
+		s.Contrast, s.Offset = each(config.Contrasts), each(config.Offsets)
+	}
+	f.Scaling = s.Scaling
+	f.Fit, err = twotime.FitLeastSquares(ctx, f.Problem.Data, *s)
+	return err
+}
+
+// Point is where the fit ended.
+func (f *Fit) Point() twotime.Point {
+	return twotime.Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}
+}
+
+// Row is a fitted number: a parameter of the motion, or contrast or offset of an angle.
+type Row struct {
+	Name, Unit      string
+	Value           float64
+	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN: not known, or held fixed
+	Fixed           bool
+}
+
+// unit is what errors are multiplied by where the entries have none of their own: the scatter of the residuals.
+func (f *Fit) unit() float64 {
+	if f.Problem.Data.Sigma != nil {
+		return 1
+	}
+	return math.Sqrt(f.SSQ / float64(f.Points-len(f.X)))
+}
+
+// Rows are the parameters of the motion.
+func (f *Fit) Rows() (rows []Row) {
+	for k, par := range f.Problem.Config.Parameters {
+		row := Row{Name: par.Name, Unit: Units[par.Name], Value: f.Theta[k], SD: math.NaN(), Independent: math.NaN(), Fixed: par.Fixed}
+		if i := slices.Index(f.Names, par.Name); i >= 0 {
+			row.Independent = f.unit() * f.SD[i]
+			if f.Shared != nil {
+				row.SD = f.Shared.SD[i]
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Scales are the contrasts of the angles, then their offsets.
+func (f *Fit) Scales() (rows []Row) {
+	for part, values := range [][]float64{f.Contrast, f.Offset} {
+		for k, phi := range f.Problem.C2.Phi {
+			row := Row{Name: fmt.Sprintf("%s at %.4g", []string{"contrast", "offset"}[part], phi), Value: values[k], SD: math.NaN(), Independent: math.NaN(), Fixed: f.Scaling == twotime.Constant}
+			if !row.Fixed {
+				if f.Shared != nil {
+					row.SD = math.Sqrt(f.variance(f.Shared.Cov, part, k))
+				}
+				row.Independent = f.unit() * math.Sqrt(f.variance(f.Cov, part, k))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// variance returns that of the contrast (part 0) or the offset of an angle, from the covariance of the coefficients.
+func (f *Fit) variance(cov []float64, part, angle int) (sum float64) {
+	var basis []float64
+	switch phi := f.Problem.C2.Phi[angle] * math.Pi / 180; f.Scaling {
+	case twotime.Averaged:
+		basis = []float64{1}
+	case twotime.Fourier:
+		basis = []float64{1, math.Cos(phi), math.Sin(phi), math.Cos(2 * phi), math.Sin(2 * phi)}
+	default:
+		basis = make([]float64, len(f.Problem.C2.Phi))
+		basis[angle] = 1
+	}
+	first, size := part*len(basis), len(f.X)
+	for i, u := range basis {
+		for j, v := range basis {
+			if u != 0 && v != 0 {
+				sum += u * v * cov[(first+i)*size+first+j]
+			}
+		}
+	}
+	return sum
+}
+
+// Warned are warnings about bounds, parameters that cannot be told apart, and the domain of the model.
+func (f *Fit) Warned() []string {
+	all := append([]string{}, f.Warnings...)
+	if f.Outside != nil {
+		all = append(all, "the parameters have no meaning in the model: "+f.Outside.Error())
+	}
+	return all
+}
+
+// Said are the remarks and notes about the result.
+func (f *Fit) Said() []string {
+	var sd []float64
+	for _, row := range f.Rows() {
+		sd = append(sd, row.SD)
+	}
+	return append(f.Problem.Remarks(f.Theta, sd), f.Notes...)
+}
+
+// Result returns the fit as homodyne arranges it, with maps or without.
+func (f *Fit) Result(m *Maps, software string) *homodyne.Fit {
+	p := f.Problem
+	out := &homodyne.Fit{Model: p.Config.Model, Q: p.C2.Q, Phi: p.C2.Phi, Times: p.Data.Setup.Times, Scaling: homodyne.Scaling(f.Scaling), Contrast: f.Contrast, Offset: f.Offset,
+		ChiSquared: f.SSQ, Points: f.Points, Free: len(f.X), Status: f.Status.String(), Converged: f.Status.Converged(), Iterations: f.Passes, Seconds: f.Seconds,
+		Quality: map[bool]string{true: "good", false: "poor"}[f.Verdict.OK], Window: p.Config.Clock.Window, Customary: p.Config.Customary, Notes: slices.Concat(f.Said(), f.Warned()), Software: software, When: time.Now()}
+	if m != nil {
+		out.Data, out.Shape, out.Curve = m.Data, m.Shape, m.Model
+	}
+	for _, row := range f.Rows() {
+		out.Names, out.Values, out.Errors = append(out.Names, row.Name), append(out.Values, row.Value), append(out.Errors, row.SD)
+	}
+	for i, row := range f.Scales() {
+		if i < len(p.C2.Phi) {
+			out.ContrastErrors = append(out.ContrastErrors, row.SD)
+		} else {
+			out.OffsetErrors = append(out.OffsetErrors, row.SD)
+		}
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package motion
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// Problem is two-time correlations with their model.
+type Problem struct {
+	Config *homodyne.Config
+	C2     *homodyne.Correlation
+	Data   twotime.Data
+	Notes  []string // what a person should know
+}
+
+// Open reads the correlations of a file, or of the one that the configuration names if the name is "".
+func Open(config *homodyne.Config, file string) (*Problem, error) {
+	if file == "" {
+		var err error
+		if file, err = config.Path(config.Data); err != nil {
+			return nil, err
+		}
+	}
+	h, err := homodyne.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	c2, err := h.Read(config.Selection())
+	if err != nil {
+		return nil, err
+	}
+	notes := slices.Concat(config.Notices, c2.Notes)
+	if text := config.IgnoredText(); text != "" {
+		notes = append(notes, "without a meaning here and ignored: "+text)
+	}
+	if l := config.NLSQ.Loss; l != "" && l != "linear" {
+		notes = append(notes, fmt.Sprintf("the loss %s of the configuration is not used: fits are of least squares", l))
+	}
+	if config.NLSQ.Evolution {
+		notes = append(notes, "CMA-ES of the configuration is not used: fits start from several points")
+	}
+	if config.Model == homodyne.StaticIsotropic && len(c2.Phi) > 1 {
+		notes = append(notes, fmt.Sprintf("%d angles are averaged", len(c2.Phi)))
+		c2 = c2.Mean()
+	}
+	p, err := New(config, c2, config.Clock.Times(c2.First, c2.Last, c2.Step))
+	if err != nil {
+		return nil, err
+	}
+	p.Notes = append(notes, p.Notes...)
+	return p, nil
+}
+
+// New makes a problem of correlations whose frames have these times in s.
+func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*Problem, error) {
+	p := &Problem{Config: config, C2: c2, Data: twotime.Data{Setup: Setup(config, c2.Q, c2.Phi, times, c2.Step), C2: c2.C2, Band: config.Band}}
+	if err := p.Data.Setup.Check(); err != nil {
+		return nil, err
+	}
+	if f2 := config.Parameter("f2"); f2 != nil && !f2.Fixed {
+		if !f2.Started {
+			f2.Start = (times[0] + times[len(times)-1]) / 2
+		}
+		f2.Fixed = true
+		p.Notes = append(p.Notes, fmt.Sprintf("f2 is held fixed at %g s, because f0 exp(-f1 f2) is all that is seen of it", f2.Start))
+	}
+	return p, nil
+}
+
+// Setup is the measurement that a configuration describes, at q in 1/angstrom, azimuths in degrees and times in s.
+func Setup(config *homodyne.Config, q float64, phi, times []float64, step float64) transport.Setup {
+	s := transport.Setup{Model: transport.Static, Times: times, Q: q, Gap: config.Gap, Angles: phi, Customary: config.Customary, Step: step}
+	switch config.Model {
+	case homodyne.LaminarFlow:
+		s.Model = transport.Laminar
+	case homodyne.TwoComponent:
+		s.Model = transport.TwoComponent
+	}
+	return s
+}
+
+// Start returns the starts of the parameters of the motion, and which of them stay there.
+func (p *Problem) Start() (theta []float64, fixed, free []string) {
+	for _, par := range p.Config.Parameters {
+		theta = append(theta, par.Start)
+		if par.Fixed {
+			fixed = append(fixed, par.Name)
+		} else {
+			free = append(free, par.Name)
+		}
+	}
+	return theta, fixed, free
+}
+
+// bounds are those that were given, beside wide ones; nil if none were given.
+func (p *Problem) bounds() (bounds [][2]float64) {
+	given := false
+	for _, par := range p.Config.Parameters {
+		b := [2]float64{math.Inf(-1), math.Inf(1)}
+		if fast := p.fastest(par.Name); fast > 0 {
+			b = [2]float64{0, 1e3 * fast}
+		}
+		if par.Bounded {
+			b, given = [2]float64{par.Low, par.High}, true
+		}
+		bounds = append(bounds, b)
+	}
+	if !given {
+		return nil
+	}
+	return bounds
+}
+
+// fastest is the rate that decorrelates neighbouring frames, 0 for parameters that are no rates.
+func (p *Problem) fastest(name string) float64 {
+	switch q, step := p.C2.Q, p.C2.Step; {
+	case strings.HasPrefix(name, "D0"):
+		return 1 / (q * q * step)
+	case name == "gamma_dot_t0":
+		return 2 / (q * p.Config.Gap * step)
+	case name == "v0":
+		return 1 / (q * step)
+	}
+	return 0
+}
+
+// Shapes returns g of each angle (frames, frames), row-major, at parameters of the motion.
+func (p *Problem) Shapes(theta []float64) ([][]float64, error) {
+	var all [][]float64
+	for _, phi := range p.C2.Phi {
+		one := p.Data.Setup
+		one.Angles = []float64{phi}
+		in, err := one.Inputs()
+		if err != nil {
+			return nil, err
+		}
+		program, err := ad.Compile([]*ad.Node{one.Pairs(in, transport.Square(len(one.Times)))[0]}, ad.Settings{Inputs: in})
+		if err != nil {
+			return nil, err
+		}
+		st := program.NewState()
+		for i, v := range theta {
+			st.Input(i)[0] = v
+		}
+		if err := st.Run(); err != nil {
+			return nil, err
+		}
+		all = append(all, slices.Clone(st.Output(0)))
+	}
+	return all, nil
+}
+
+// Maps are the data and a model: matrices (frames, frames) of each angle, row-major.
+type Maps struct {
+	Phi, Times []float64   // degrees, s
+	Data       [][]float64 // c2 as it was measured
+	Shape      [][]float64 // g of the model, from 0 to 1
+	Model      [][]float64 // offset + contrast g
+}
+
+// Maps returns the data and the model at a point.
+func (p *Problem) Maps(at twotime.Point) (*Maps, error) {
+	shape, err := p.Shapes(at.Theta)
+	if err != nil {
+		return nil, err
+	}
+	m := &Maps{Phi: p.C2.Phi, Times: p.Data.Setup.Times, Data: p.C2.C2, Shape: shape}
+	for k, g := range shape {
+		curve := make([]float64, len(g))
+		for i, v := range g {
+			curve[i] = at.Offset[k] + at.Contrast[k]*v
+		}
+		m.Model = append(m.Model, curve)
+	}
+	return m, nil
+}
+
+// Priors returns the beliefs of the configuration, and weak ones for parameters that it says nothing of.
+func (p *Problem) Priors() (twotime.Priors, error) {
+	out := twotime.DefaultPriors(p.Data.Setup)
+	for _, par := range p.Config.Parameters {
+		switch {
+		case par.Fixed:
+			delete(out.Motion, par.Name)
+			delete(out.Motion, "log_"+par.Name)
+			if out.Fixed == nil {
+				out.Fixed = map[string]float64{}
+			}
+			out.Fixed[par.Name] = par.Start
+		case par.Prior.Given:
+			d, err := distribution(par.Prior)
+			if err != nil {
+				return out, fmt.Errorf("%s: %s: %w", p.Config.File, par.Name, err)
+			}
+			Declare(&out, par.Name, d)
+		}
+	}
+	for _, of := range []struct {
+		par homodyne.Parameter
+		to  *twotime.Normal
+	}{{p.Config.Contrast, &out.Contrast}, {p.Config.Offset, &out.Offset}} {
+		if k := of.par.Prior.Kind; of.par.Prior.Given && (k == homodyne.Normal || k == homodyne.TruncatedNormal) {
+			*of.to = twotime.Normal{Mean: of.par.Prior.Mean, SD: of.par.Prior.SD}
+		}
+	}
+	return out, nil
+}
+
+// Declare gives a parameter of the motion, or its logarithm under the name log_NAME, a prior in place of all else that is said of it.
+func Declare(p *twotime.Priors, name string, d dist.Dist) {
+	plain := strings.TrimPrefix(name, "log_")
+	delete(p.Motion, plain)
+	delete(p.Motion, "log_"+plain)
+	delete(p.Fixed, plain)
+	p.Motion[name] = d
+}
+
+// distribution returns the distribution of a configuration.
+func distribution(of homodyne.Prior) (d dist.Dist, err error) {
+	switch of.Kind {
+	case homodyne.Normal:
+		d = dist.Normal(of.Mean, of.SD)
+	case homodyne.TruncatedNormal:
+		d = dist.TruncatedNormal(of.Mean, of.SD, of.Low, of.High)
+	case homodyne.LogNormal:
+		d = dist.LogNormal(of.Mean, of.SD)
+	case homodyne.HalfNormal:
+		d = dist.HalfNormal(of.SD)
+	case homodyne.Uniform:
+		d = dist.Uniform(of.Low, of.High)
+	case homodyne.LogUniform:
+		d = dist.LogUniform(of.Low, of.High)
+	default:
+		return d, fmt.Errorf("a prior of the kind %q", of.Kind)
+	}
+	return d, d.Err()
+}
