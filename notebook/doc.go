@@ -12,7 +12,8 @@
 //	post.Report("g2.html")
 //
 // OpenMovie and Movie.Correlate come before that where there are only the frames of a detector.
-// OpenInversion does the same for the morphology behind scattering patterns, OpenCircuit trains a
+// OpenMotion does the same for diffusion and flow behind two-time correlations,
+// OpenInversion for the morphology behind scattering patterns, OpenCircuit trains a
 // circuit of neural assemblies, SampleAssembly infers from measured ones, and TrainNetwork runs a
 // graph of Gorgonia.
 //

@@ -212,7 +212,7 @@ func TwotimeFit(file string, fit *motion.Fit, m *motion.Maps, s Settings) *Page 
 		text += "\n- " + n
 	}
 	p := &Page{Report: viz.Report{Title: "Fit of two-time correlations", Facts: s.facts(facts, verdict),
-		Sections: []viz.Section{{Title: "Parameters", Text: text, Tables: []string{twotimeTable(slices.Concat(fit.Rows(), fit.Scales()))}}, {Title: "Data and model", Figures: figures}}}}
+		Sections: []viz.Section{{Title: "Parameters", Text: text, Tables: []string{TwotimeTable(fit)}}, {Title: "Data and model", Figures: figures}}}}
 	p.Sections = append(p.Sections, modelSection(fit.Verdict, b))
 	p.Album = *b
 	return p
@@ -223,10 +223,11 @@ func twotimeFacts(file string, p *motion.Problem) []viz.Fact {
 	return []viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: string(p.Config.Model)}, {Name: "q", Value: fmt.Sprintf("%.5g 1/Å", p.C2.Q)}, {Name: "entries", Value: fmt.Sprint(p.Data.Points())}}
 }
 
-func twotimeTable(rows []motion.Row) string {
+// TwotimeTable returns the table of a fit as HTML.
+func TwotimeTable(fit *motion.Fit) string {
 	var b strings.Builder
 	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th><th>error</th><th>if entries were independent</th><th>unit</th></tr></thead><tbody>")
-	for _, r := range rows {
+	for _, r := range slices.Concat(fit.Rows(), fit.Scales()) {
 		value, sd, other := TwotimeTexts(r)
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>", html.EscapeString(r.Name), value, sd, other, html.EscapeString(r.Unit))
 	}

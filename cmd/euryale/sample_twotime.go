@@ -139,10 +139,10 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 		return err
 	}
 	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotime, version(), absolute(p.C2.File), post.Device(), measuredOf(p)
-	if err := keepCorrelations(dir, p); err != nil {
+	if err := a.begin(dir, sampleTwotime, cfg); err != nil {
 		return err
 	}
-	if err := a.begin(dir, sampleTwotime, cfg); err != nil {
+	if err := keepCorrelations(dir, p); err != nil {
 		return err
 	}
 	return a.sampleInto(ctx, a.motionSampling(ctx, dir, &cfg, p, post), "")
@@ -193,6 +193,19 @@ func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
 	}
 	if err := a.goOnWhere(cfg.Device); err != nil {
 		return err
+	}
+	if !exists(dir.Path(correlationsFile)) { // the run ended before it was written
+		config, err := cfg.Twotime.configuration()
+		if err != nil {
+			return as(exitConfig, err)
+		}
+		p, err := motion.Open(config, cfg.File)
+		if err != nil {
+			return input(err)
+		}
+		if err := keepCorrelations(dir, p); err != nil {
+			return err
+		}
 	}
 	p, err := reopenTwotime(dir, cfg.File, &cfg.Twotime, cfg.Measured)
 	if err != nil {

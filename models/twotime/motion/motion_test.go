@@ -1,0 +1,176 @@
+package motion_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+)
+
+// truth is the motion of the tests.
+var truth = []float64{12000, -0.2, 0, 5e-4, 0.2, 0, 4}
+
+const flow = `
+analysis_mode: laminar_flow
+analyzer_parameters: {dt: 0.1, start_frame: 1, scattering: {wavevector_q: 0.0054}}
+initial_parameters: {fixed_parameters: {D_offset: 0, gamma_dot_t_offset: 0}}
+`
+
+// config reads a configuration.
+func config(t *testing.T, text string) *homodyne.Config {
+	t.Helper()
+	c, err := homodyne.ParseConfig([]byte(text), "flow.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sheared simulates a small measurement as the configuration describes it.
+func sheared(t *testing.T, c *homodyne.Config, theta []float64, contrast ...float64) *motion.Problem {
+	t.Helper()
+	const frames = 40
+	times := c.Clock.Times(1, frames, c.Step)
+	setup := motion.Setup(c, c.Q, []float64{0, 45, 90}, times, c.Step)
+	d, err := twotime.Simulate(context.Background(), setup, twotime.Sample{Theta: theta, Contrast: contrast, Offset: []float64{1, 1, 1}, Speckles: 5000, MeanCount: 0.5, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := motion.New(c, &homodyne.Correlation{Q: c.Q, Phi: setup.Angles, First: 1, Last: frames, Step: c.Step, C2: d.C2}, times)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Every way of scaling gives errors to each angle, and a result that can be read again.
+func TestScalings(t *testing.T) {
+	for _, scaling := range []homodyne.Scaling{homodyne.ScalingIndividual, homodyne.ScalingAveraged, homodyne.ScalingConstant, homodyne.ScalingAuto} {
+		c := config(t, flow)
+		c.Scaling = scaling
+		p := sheared(t, c, truth, 0.2, 0.2, 0.2)
+		if scaling == homodyne.ScalingConstant {
+			if _, err := p.Fit(t.Context(), motion.FitSettings{}); err != motion.ErrNoScale {
+				t.Errorf("without contrasts: %v", err)
+			}
+			c.Contrasts, c.Offsets = []float64{0.2}, []float64{1}
+		}
+		f, err := p.Fit(t.Context(), motion.FitSettings{Starts: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, row := range f.Rows() {
+			if row.Fixed != math.IsNaN(row.SD) || !row.Fixed && (math.Abs(row.Value-truth[k]) > 4*row.SD || !(row.Independent < row.SD)) {
+				t.Errorf("%s: %+v, want %g", scaling, row, truth[k])
+			}
+		}
+		for i, row := range f.Scales() {
+			want := []float64{0.2, 1}[i/3]
+			if row.Fixed != (f.Scaling == twotime.Constant) || !row.Fixed && math.Abs(row.Value-want) > 4*row.SD {
+				t.Errorf("%s: %+v, want %g", scaling, row, want)
+			}
+		}
+		if scaling == homodyne.ScalingAuto && (f.Scaling != twotime.Averaged || len(f.Compared) != 1) {
+			t.Errorf("equal contrasts are %s: %v", f.Scaling, f.Compared)
+		}
+		m, err := p.Maps(f.Point())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Result(m, "test").Write(t.TempDir()+"/nlsq", false); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Maps are what the fit compares the data with: their residuals are its sum of squares.
+func TestMaps(t *testing.T) {
+	for _, text := range []string{flow, flow + "shear: homodyne\n", strings.ReplaceAll(flow, "laminar_flow", "static")} {
+		c := config(t, strings.ReplaceAll(text, ", gamma_dot_t_offset: 0", map[bool]string{true: "", false: ", gamma_dot_t_offset: 0"}[strings.Contains(text, "static")]))
+		p := sheared(t, c, truth[:len(c.Parameters)], 0.2, 0.15, 0.2)
+		f, err := p.Fit(t.Context(), motion.FitSettings{Starts: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Maps(f.Point())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, ssq := len(m.Times), 0.0
+		for k := range m.Phi {
+			for i := range n {
+				for j := i + 1; j < n; j++ {
+					ssq += math.Pow(m.Data[k][i*n+j]-m.Model[k][i*n+j], 2)
+				}
+			}
+		}
+		if math.Abs(ssq-f.SSQ) > 1e-8*ssq {
+			t.Errorf("%s: the maps leave %.12g, the fit %.12g", c.Model, ssq, f.SSQ)
+		}
+	}
+}
+
+// Priors are those of the configuration, and weak ones beside them; fixed parameters have none.
+func TestPriors(t *testing.T) {
+	c := config(t, flow+`
+parameter_space:
+  bounds: [{name: alpha, min: -1, max: 1}]
+  priors:
+    D0: {type: LogNormal, mu: 9, sigma: 1}
+    contrast: {type: Normal, mu: 0.2, sigma: 0.05}
+`)
+	p := sheared(t, c, truth, 0.2, 0.2, 0.2)
+	priors, err := p.Priors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if priors.Motion["D0"].Name != "lognormal" || priors.Motion["log_D0"].Name != "" || priors.Motion["log_gamma_dot_t0"].Name != "normal" || priors.Contrast != (twotime.Normal{Mean: 0.2, SD: 0.05}) ||
+		len(priors.Fixed) != 2 || priors.Motion["D_offset"].Name != "" {
+		t.Errorf("%+v", priors)
+	}
+	post, err := twotime.New(t.Context(), p.Data, priors, twotime.PosteriorSettings{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 100, Draws: 100, Init: motion.Starts(post, 2, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, x := p.Scales(post, fit, 1)
+	if !slices.Equal(names, []string{"contrast_0", "contrast_1", "contrast_2", "offset_0", "offset_1", "offset_2"}) || len(x) != 6 || len(x[0]) != 2 || len(x[0][0]) != 100 {
+		t.Errorf("%v", names)
+	}
+	if err := p.PosteriorResult(post, fit, 1, 100, p.RemarksOn(post, fit, twotime.ByCells), "test").Write(t.TempDir()+"/cmc", false); err != nil {
+		t.Error(err)
+	}
+	if !p.IsAside("D_offset") || !p.IsAside("scales[0, 1]") || p.IsAside("D0") {
+		t.Error("columns beside the motion are mixed up")
+	}
+}
+
+// f2 of two components is held in the middle unless it is given; remarks tell rates of shear of homodyne from those of the sample.
+func TestRemarks(t *testing.T) {
+	c := config(t, "analysis_mode: two_component\nanalyzer_parameters: {dt: 0.1, scattering: {wavevector_q: 0.0054}}\n")
+	times := c.Clock.Times(1, 5, 0.1)
+	c2 := &homodyne.Correlation{Q: 0.0054, Phi: []float64{0}, First: 1, Last: 5, Step: 0.1, C2: [][]float64{make([]float64, 25)}}
+	p, err := motion.New(c, c2, times)
+	if err != nil || c.Parameter("f2").Start != 0.25 || !c.Parameter("f2").Fixed || len(p.Notes) != 1 {
+		t.Errorf("%+v, %v", c.Parameter("f2"), err)
+	}
+	c = config(t, flow+"shear: homodyne\n")
+	if p, err = motion.New(c, c2, times); err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(p.Remarks(truth, make([]float64, 7)), "\n"); !strings.Contains(text, "twice the diffusion coefficient") || !strings.Contains(text, "that of the sample is 0.00022508") {
+		t.Error(text)
+	}
+	if _, err := motion.Open(config(t, flow), ""); err == nil || !strings.Contains(err.Error(), "names no file") {
+		t.Error(err)
+	}
+}

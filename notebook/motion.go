@@ -1,0 +1,205 @@
+package notebook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// Motion is two-time correlations of several azimuths with a model of the motion behind them. It displays itself as what was measured and
+// the parameters.
+type Motion struct {
+	Name string
+	*motion.Problem
+}
+
+// OpenMotion reads a configuration of homodyne, xpcsjax or heterodyne, and the correlations that it names.
+func OpenMotion(config string) *Motion {
+	step := "OpenMotion " + config
+	c := value(step, func() (*homodyne.Config, error) { return homodyne.ReadConfig(config) })
+	p := value(step, func() (*motion.Problem, error) { return motion.Open(c, "") })
+	for _, n := range p.Notes {
+		remark(n)
+	}
+	return &Motion{filepath.Base(config), p}
+}
+
+// DemoMotion returns the correlations of the demonstration: 60 frames of a sheared suspension at three azimuths.
+func DemoMotion() *Motion {
+	dir := value("DemoMotion", func() (string, error) { return os.MkdirTemp("", "euryale-demo-") })
+	defer os.RemoveAll(dir)
+	ctx, end := interruptible()
+	defer end()
+	must("DemoMotion", demo.Sheared(1).Write(ctx, dir))
+	c := value("DemoMotion", func() (*homodyne.Config, error) { return homodyne.ReadConfig(filepath.Join(dir, "flow.yaml")) })
+	return &Motion{"sheared suspension", value("DemoMotion", func() (*motion.Problem, error) { return motion.Open(c, "") })}
+}
+
+// with returns the problem with the options' parameters.
+func (m *Motion) with(o Options) (*motion.Problem, error) {
+	c := *m.Config
+	c.Parameters = append([]homodyne.Parameter{}, c.Parameters...)
+	find := func(name string) (*homodyne.Parameter, error) {
+		if p := c.Parameter(name); p != nil {
+			return p, nil
+		}
+		return nil, fmt.Errorf("no parameter %q: there are %s", name, strings.Join(c.Model.Names(), ", "))
+	}
+	for name, v := range o.Start {
+		p, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		p.Start, p.Started = v, true
+	}
+	for name, v := range o.Fixed {
+		p, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		p.Start, p.Started, p.Fixed = v, true, true
+	}
+	for name, b := range o.Bounds {
+		p, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		p.Low, p.High, p.Bounded = b[0], b[1], true
+	}
+	return motion.New(&c, m.C2, m.Data.Setup.Times)
+}
+
+// fitStarts is the number of points that a fit starts from.
+const fitStarts = 16
+
+// Fit fits the motion by least squares from several starts, with errors that allow for entries that share a frame.
+func (m *Motion) Fit(options ...Options) *MotionFit {
+	step := "Fit of " + m.Name
+	o := one(step, options)
+	must(step, o.only(step, "Seed", "Fixed", "Bounds", "Start"))
+	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
+	ctx, end := interruptible()
+	defer end()
+	f := value(step, func() (*motion.Fit, error) {
+		return p.Fit(ctx, motion.FitSettings{Starts: fitStarts, Threads: runtime.GOMAXPROCS(0), Seed: o.Seed})
+	})
+	return &MotionFit{f, value(step, func() (*motion.Maps, error) { return p.Maps(f.Point()) }), m.Name}
+}
+
+// Sample draws the motion from its posterior, with contrast and offset of each azimuth integrated out. A prior is of a parameter, or of its
+// logarithm under the name log_NAME.
+func (m *Motion) Sample(options ...Options) *Posterior {
+	step := "Sample " + m.Name
+	o := one(step, options)
+	if o.Bin != 0 || o.DropInvalid || len(o.Bounds)+len(o.Start) > 0 {
+		must(step, errors.New("Bin, Bounds, Start and DropInvalid are no options of a motion: give Priors"))
+	}
+	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
+	priors := value(step, p.Priors)
+	for name, text := range o.Priors {
+		if c := p.Config.Parameter(strings.TrimPrefix(name, "log_")); c == nil {
+			must(step, fmt.Errorf("a prior of %q: there are %s", name, strings.Join(p.Config.Model.Names(), ", ")))
+		}
+		motion.Declare(&priors, name, value("prior of "+name, func() (dist.Dist, error) { return dist.Parse(text) }))
+	}
+	cfg, chains := o.config(), value(step, o.chains)
+	ctx, end := interruptible()
+	defer end()
+	s := twotime.PosteriorSettings{Threads: runtime.GOMAXPROCS(0), Seed: o.Seed}
+	post := value(step, func() (*twotime.Posterior, error) { return twotime.New(ctx, p.Data, priors, s) })
+	cfg.Init = motion.Starts(post, chains, o.Seed)
+	out := &Posterior{Name: m.Name, Units: motion.Units}
+	out.judge = func(fit *infer.Fit) (check.Verdict, error) { return post.Judge(context.Background(), fit, s) }
+	out.page = func(of *Posterior) *report.Page {
+		maps := value("Report", func() (*motion.Maps, error) { return p.Maps(post.Median(of.Fit)) })
+		return report.TwotimePosterior(m.Name, twotime.ByCells, p, maps, of.Fit, of.Verdict, report.Settings{Program: "notebook", Seed: cfg.Seed})
+	}
+	return out.sample(ctx, post, cfg)
+}
+
+// String is what was measured, and the parameters, as text.
+func (m *Motion) String() string {
+	text := fmt.Sprintf("%s: %s, q = %.5g 1/Å, frames %d to %d every %g s, azimuths %v\n", m.Name, m.Config.Model, m.C2.Q, m.C2.First, m.C2.Last, m.C2.Step, m.C2.Phi)
+	for _, p := range m.Config.Parameters {
+		held := ""
+		if p.Fixed {
+			held = fmt.Sprintf(" fixed at %g", p.Start)
+		}
+		text += strings.TrimRight(fmt.Sprintf("  %s%s %s", p.Name, held, motion.Units[p.Name]), " ") + "\n"
+	}
+	return text
+}
+
+// HTML is the same for a page.
+func (m *Motion) HTML() string {
+	return "<pre>" + html.EscapeString(m.String()) + "</pre>"
+}
+
+// SimpleRender returns text and HTML for the kernel.
+func (m *Motion) SimpleRender() map[string]interface{} { return rendered(m) }
+
+// MotionFit is a fit of the motion. It displays itself as its parameters, the verdict and pictures of data, model and residuals.
+type MotionFit struct {
+	*motion.Fit
+	maps *motion.Maps
+	name string
+}
+
+// Images draws data, model and residuals of every azimuth.
+func (f *MotionFit) Images() *viz.Figure {
+	m := (*report.TwotimeMaps)(f.maps)
+	return value("Images", func() (*viz.Figure, error) { return m.Images(m.Angles()) })
+}
+
+// Lags draws the correlations against the lag at three ages, with the model.
+func (f *MotionFit) Lags() *viz.Figure {
+	m := (*report.TwotimeMaps)(f.maps)
+	return value("Lags", func() (*viz.Figure, error) { return m.Lags(m.Angles()) })
+}
+
+// Report writes a page of HTML about the fit.
+func (f *MotionFit) Report(file string) { writePage("Report", file, f.page()) }
+
+func (f *MotionFit) page() *report.Page {
+	return report.TwotimeFit(f.name, f.Fit, f.maps, report.Settings{Program: "notebook"})
+}
+
+// String is parameters and verdict as text.
+func (f *MotionFit) String() string {
+	var b strings.Builder
+	for _, row := range append(f.Rows(), f.Scales()...) {
+		sd := row.SD
+		if row.Fixed {
+			sd = math.NaN()
+		}
+		fmt.Fprintf(&b, "%s = %s\n", row.Name, strings.TrimRight(report.PlusMinus(row.Value, sd)+" "+row.Unit, " "))
+	}
+	for _, text := range append(f.Warned(), f.Said()...) {
+		fmt.Fprintln(&b, text)
+	}
+	return b.String() + f.Verdict.String()
+}
+
+// HTML is the same as tables.
+func (f *MotionFit) HTML() string {
+	return report.TwotimeTable(f.Fit) + f.Verdict.HTML()
+}
+
+// SimpleRender returns text and HTML for the kernel.
+func (f *MotionFit) SimpleRender() map[string]interface{} { return rendered(f) }

@@ -1,0 +1,34 @@
+package notebook_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/euryale-dev/euryale/demo"
+	nb "github.com/euryale-dev/euryale/notebook"
+)
+
+// The motion of the demonstration is fitted and sampled in cells.
+func TestMotion(t *testing.T) {
+	m := nb.DemoMotion()
+	displays(t, "motion", m, "laminar_flow", "[0 45 90]", "D_offset fixed at 0")
+	fit := m.Fit(nb.Options{Start: map[string]float64{"D0": 5000}})
+	displays(t, "fit", fit, "gamma_dot_t0", "contrast at 45", "agrees with the data")
+	if len(fit.Images().SVG()) == 0 || len(fit.Lags().SVG()) == 0 {
+		t.Error("no pictures")
+	}
+	dir := t.TempDir()
+	fit.Report(filepath.Join(dir, "fit.html"))
+	post := m.Sample(nb.Options{Seed: 1, Chains: 2, Warmup: 150, Draws: 150, Priors: map[string]string{"log_D0": "normal(9, 1)"}, Fixed: map[string]float64{"phi0": 4}})
+	displays(t, "posterior", post, "alpha")
+	post.Report(filepath.Join(dir, "post.html"))
+	if err := demo.Sheared(2).Write(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	displays(t, "file", nb.OpenMotion(filepath.Join(dir, "flow.yaml")), "flow.yaml")
+	fails(t, "no parameter", func() { m.Fit(nb.Options{Fixed: map[string]float64{"gamma": 1}}) })
+	fails(t, "no option", func() { m.Fit(nb.Options{Draws: 5}) })
+	fails(t, "give Priors", func() { m.Sample(nb.Options{Start: map[string]float64{"D0": 1}}) })
+	fails(t, "a prior of", func() { m.Sample(nb.Options{Priors: map[string]string{"D1": "normal(0, 1)"}}) })
+	fails(t, "nowhere.yaml", func() { nb.OpenMotion("nowhere.yaml") })
+}
