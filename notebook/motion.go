@@ -124,7 +124,7 @@ func (m *Motion) Sample(options ...Options) *Posterior {
 	s := twotime.PosteriorSettings{Threads: runtime.GOMAXPROCS(0), Seed: o.Seed}
 	post := value(step, func() (*twotime.Posterior, error) { return twotime.New(ctx, p.Data, priors, s) })
 	cfg.Init = motion.Starts(post, chains, o.Seed)
-	out := &Posterior{Name: m.Name, Units: motion.Units}
+	out := &Posterior{Name: m.Name, Units: motion.Units, aside: p.IsAside}
 	out.judge = func(fit *infer.Fit) (check.Verdict, error) { return post.Judge(context.Background(), fit, s) }
 	out.page = func(of *Posterior) *report.Page {
 		maps := value("Report", func() (*motion.Maps, error) { return p.Maps(post.Median(of.Fit)) })
@@ -161,16 +161,29 @@ type MotionFit struct {
 	name string
 }
 
-// Images draws data, model and residuals of every azimuth.
-func (f *MotionFit) Images() *viz.Figure {
-	m := (*report.TwotimeMaps)(f.maps)
-	return value("Images", func() (*viz.Figure, error) { return m.Images(m.Angles()) })
+// Images draws data, model and residuals of azimuths, which are numbered from 1; of up to six of all where none is named.
+func (f *MotionFit) Images(numbers ...int) *viz.Figure {
+	return f.draw("Images", (*report.TwotimeMaps).Images, numbers)
 }
 
-// Lags draws the correlations against the lag at three ages, with the model.
-func (f *MotionFit) Lags() *viz.Figure {
+// Lags draws the correlations against the lag at three ages, with the model, of azimuths likewise.
+func (f *MotionFit) Lags(numbers ...int) *viz.Figure {
+	return f.draw("Lags", (*report.TwotimeMaps).Lags, numbers)
+}
+
+func (f *MotionFit) draw(step string, draw func(*report.TwotimeMaps, []int) (*viz.Figure, error), numbers []int) *viz.Figure {
 	m := (*report.TwotimeMaps)(f.maps)
-	return value("Lags", func() (*viz.Figure, error) { return m.Lags(m.Angles()) })
+	angles := m.Angles()
+	if len(numbers) > 0 {
+		angles = nil
+	}
+	for _, n := range numbers {
+		if n < 1 || n > len(m.Phi) {
+			must(step, fmt.Errorf("azimuth %d: there are 1 to %d", n, len(m.Phi)))
+		}
+		angles = append(angles, n-1)
+	}
+	return value(step, func() (*viz.Figure, error) { return draw(m, angles) })
 }
 
 // Report writes a page of HTML about the fit.

@@ -14,7 +14,7 @@ func TestMotion(t *testing.T) {
 	displays(t, "motion", m, "laminar_flow", "[0 45 90]", "D_offset fixed at 0")
 	fit := m.Fit(nb.Options{Start: map[string]float64{"D0": 5000}})
 	displays(t, "fit", fit, "gamma_dot_t0", "contrast at 45", "agrees with the data")
-	if len(fit.Images().SVG()) == 0 || len(fit.Lags().SVG()) == 0 {
+	if len(fit.Images(1, 3).SVG()) == 0 || len(fit.Lags().SVG()) == 0 {
 		t.Error("no pictures")
 	}
 	dir := t.TempDir()
@@ -27,6 +27,7 @@ func TestMotion(t *testing.T) {
 	}
 	displays(t, "file", nb.OpenMotion(filepath.Join(dir, "flow.yaml")), "flow.yaml")
 	fails(t, "no parameter", func() { m.Fit(nb.Options{Fixed: map[string]float64{"gamma": 1}}) })
+	fails(t, "there are 1 to 3", func() { fit.Lags(4) })
 	fails(t, "no option", func() { m.Fit(nb.Options{Draws: 5}) })
 	fails(t, "give Priors", func() { m.Sample(nb.Options{Start: map[string]float64{"D0": 1}}) })
 	fails(t, "a prior of", func() { m.Sample(nb.Options{Priors: map[string]string{"D1": "normal(0, 1)"}}) })

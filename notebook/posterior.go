@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -28,6 +29,7 @@ type Posterior struct {
 
 	judge func(*infer.Fit) (check.Verdict, error)
 	page  func(*Posterior) *report.Page
+	aside func(name string) bool // which columns the summary leaves out; nil: none
 	seed  uint64
 	view  *view // what was computed of the draws
 }
@@ -42,6 +44,9 @@ type view struct {
 func (p *Posterior) seen() *view {
 	if p.view == nil {
 		p.view = &view{p.Fit.Summary(), p.Fit.Diagnose()}
+		if p.aside != nil {
+			p.view.summary.Rows = slices.DeleteFunc(p.view.summary.Rows, func(r diag.Row) bool { return p.aside(r.Name) })
+		}
 	}
 	return p.view
 }
