@@ -120,7 +120,7 @@ executed: ## run the notebooks and keep them with their outputs in examples/note
 	$(GO) run ./notebook/kernel -o bin/euryale-kernel
 	./bin/euryale-kernel run examples/notebooks/executed $(books)
 
-pictures: build ## make the pictures of docs/guide/xpcs.md again
+pictures: build ## make the pictures of docs/guide/xpcs.md and twotime.md again
 	./scripts/xpcs-pictures.sh bin/euryale
 
 cover: ## test coverage by package

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the pictures of docs/guide/xpcs.md again, from the demonstration. $1: the command euryale.
+# Makes the pictures of docs/guide/xpcs.md and twotime.md again, from the demonstrations. $1: the command euryale.
 set -e
 euryale=$(realpath "${1:-bin/euryale}")
 to=$(realpath docs/pictures)
@@ -16,3 +16,6 @@ plot g2 demo/movie_results.hdf "$to/xpcs-g2.svg" --bins 1-6 --overlay
 plot twotime movie_slow_results.hdf "$to/xpcs-twotime.svg"
 cp demo/power/plots/fit.svg "$to/xpcs-power.svg"
 cp demo/posterior/plots/posterior_curve.svg "$to/xpcs-posterior.svg"
+"$euryale" demo twotime --data --out flow --quiet >/dev/null
+"$euryale" fit twotime flow/flow.yaml --out fit --quiet >/dev/null
+plot twotime fit "$to/twotime-maps.svg" --bins 1,3

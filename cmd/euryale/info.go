@@ -84,10 +84,22 @@ func gpuUse(err error) string {
 
 func (a *app) info() *cobra.Command {
 	return &cobra.Command{
-		Use:   "info",
-		Short: "Version, processor features and devices",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Use:   "info [CONFIG.yaml]",
+		Short: "Version, processor features and devices, or what a configuration means",
+		Long: `Print version, processor features, devices and libraries; or what a
+configuration of homodyne, xpcsjax or heterodyne means to fit twotime and sample
+twotime, with its mistakes.
+
+  euryale info
+  euryale info flow.yaml
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && !isConfiguration(args[0]) {
+				return usage("info %s: want a configuration, whose name ends in .yaml, .yml or .json", args[0])
+			} else if len(args) == 1 {
+				return a.infoConfig(args[0])
+			}
 			d := infoDoc{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
 				SIMD: kernels.Best().String(), Devices: []string{"cpu"}}
 			gpus, err := cuda.Devices()

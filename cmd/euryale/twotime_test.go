@@ -175,6 +175,37 @@ func TestSimTwotime(t *testing.T) {
 	}
 }
 
+// Correlations of simulated frames tell twice the diffusion coefficient of their particles.
+func TestTwotimeOfCorrelate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, line := range []string{"demo xpcs --data --out x --quiet", "correlate x/movie.h5 --qmap x/qmap.hdf --correlation twotime --bins 1-3 --average-frames 10 --out results --quiet"} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code != exitOK {
+			t.Fatalf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+	var doc motionFitDoc
+	succeed(t, "fit twotime results/movie_results.hdf --q 0.0021 --fixed D_offset=0 --fixed alpha=0", &doc)
+	if d, sd := float64(doc.X["D0"]), float64(doc.SD["D0"]); math.Abs(d-2*demo.Particles(0).Diffusion) > 4*sd || sd > 0.05*d || !doc.Check.OK {
+		t.Errorf("D0 = %g +- %g, want twice %g; %s", d, sd, demo.Particles(0).Diffusion, doc.Check.Summary)
+	}
+}
+
+// What a configuration means is told.
+func TestInfoOfConfiguration(t *testing.T) {
+	flowFolder(t)
+	var doc configDoc
+	succeed(t, "info flow.yaml", &doc)
+	if doc.Model != homodyne.LaminarFlow || len(doc.Parameters) != 7 || !doc.Parameters[2].Fixed || doc.Data != "flow.hdf" {
+		t.Errorf("%+v", doc)
+	}
+	if code, out, stderr := do(t, "info", "flow.yaml"); code != exitOK || !strings.Contains(out, "laminar_flow") || !strings.Contains(out, "weak") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if code, _, stderr := do(t, "info", "flow.hdf"); code != exitUsage || !strings.Contains(stderr, ".yaml") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
 // Wrong flags and files are named.
 func TestWrongTwotime(t *testing.T) {
 	flowFolder(t)
@@ -201,6 +232,19 @@ func TestWrongTwotime(t *testing.T) {
 		code, out, stderr := do(t, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(stderr, c.want) || out != "" {
 			t.Errorf("%s: exit %d, want %d with %q: %s", c.line, code, c.code, c.want, stderr)
+		}
+	}
+}
+
+// An interrupt ends every command with its exit code.
+func TestInterruptedTwotime(t *testing.T) {
+	flowFolder(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, line := range []string{"fit twotime flow.yaml --out a", "sample twotime flow.yaml --out b", "sim twotime c.npz"} {
+		var out, stderr strings.Builder
+		if code := run(ctx, strings.Fields(line), &out, &stderr); code != exitInterrupted || out.Len() > 0 || exists("a/fit.json") || exists("c.npz") {
+			t.Errorf("%s: exit %d: %s%s", line, code, out.String(), stderr.String())
 		}
 	}
 }

@@ -10,7 +10,9 @@
 //	for _, row := range fit.Rows() {
 //		fmt.Println(row.Name, row.Value, row.SD, row.Unit)
 //	}
-//	err = fit.Result(maps).Write("run/nlsq", false)
+//	maps, err := p.Maps(fit.Point())
+//	if err != nil { ... }
+//	err = fit.Result(maps, "my program").Write("run/nlsq", false)
 //
 // A Problem is the correlations with their model, of which package twotime makes fits and posteriors. A Fit has errors that allow for
 // entries that share a frame, and a verdict.
