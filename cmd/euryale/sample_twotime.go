@@ -120,6 +120,9 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	if err != nil {
 		return err
 	}
+	for _, n := range p.NotSampled() {
+		a.note("%s", n)
+	}
 	switch twotime.Likelihood(cfg.Likelihood) {
 	case twotime.ByFrames:
 		if err := a.countSpeckles(ctx, p, &cfg); err != nil {

@@ -56,6 +56,23 @@ func (p *Problem) RemarksOn(post *twotime.Posterior, fit *infer.Fit, l twotime.L
 	return notes
 }
 
+// NotSampled says what of the configuration holds for fits only.
+func (p *Problem) NotSampled() (notes []string) {
+	var bounded []string
+	for _, par := range p.Config.Parameters {
+		if par.Bounded && !par.Fixed && !par.Prior.Given {
+			bounded = append(bounded, par.Name)
+		}
+	}
+	if bounded != nil {
+		notes = append(notes, "bounds hold for fits, not for posteriors: give priors to "+strings.Join(bounded, ", ")+", if they are to stay within theirs")
+	}
+	if s := p.Config.Scaling; len(p.C2.Phi) > 1 && s != homodyne.ScalingIndividual && s != homodyne.ScalingAuto {
+		notes = append(notes, fmt.Sprintf("contrast and offset are %s in fits only: in the posterior every angle has its own", s))
+	}
+	return notes
+}
+
 // TooNarrow is said of posteriors of independent entries.
 const TooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; the likelihood cells has them right"
 

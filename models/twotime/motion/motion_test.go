@@ -126,6 +126,10 @@ parameter_space:
     contrast: {type: Normal, mu: 0.2, sigma: 0.05}
 `)
 	p := sheared(t, c, truth, 0.2, 0.2, 0.2)
+	c.Scaling = homodyne.ScalingAveraged
+	if notes := strings.Join(p.NotSampled(), "; "); !strings.Contains(notes, "give priors to alpha,") || !strings.Contains(notes, "averaged in fits only") {
+		t.Error(notes)
+	}
 	priors, err := p.Priors()
 	if err != nil {
 		t.Fatal(err)
