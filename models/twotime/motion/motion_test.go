@@ -158,6 +158,35 @@ parameter_space:
 	}
 }
 
+// Priors with limits, as configurations of homodyne have them, are sampled within these.
+func TestPriorsWithLimits(t *testing.T) {
+	c := config(t, strings.Replace(flow, "D_offset: 0, ", "", 1)+`
+parameter_space:
+  bounds:
+    - {name: D0, min: 100, max: 100000, type: TruncatedNormal, prior_mu: 1000, prior_sigma: 10000}
+    - {name: gamma_dot_t0, min: 1.0e-6, max: 0.5, type: Uniform}
+`)
+	p := sheared(t, c, truth, 0.2, 0.2, 0.2)
+	priors, err := p.Priors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := twotime.New(t.Context(), p.Data, priors, twotime.PosteriorSettings{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 300, Draws: 200, Init: motion.Starts(post, 2, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"alpha", "beta", "gamma_dot_t0", "phi0"} {
+		row, k := fit.Summary().Row(name), slices.Index(c.Model.Names(), name)
+		if math.Abs(row.Mean-truth[k]) > 4*row.SD || row.RHat > 1.1 {
+			t.Errorf("%+v, want %g", row, truth[k])
+		}
+	}
+}
+
 // f2 of two components is held in the middle unless it is given; remarks tell rates of shear of homodyne from those of the sample.
 func TestRemarks(t *testing.T) {
 	c := config(t, "analysis_mode: two_component\nanalyzer_parameters: {dt: 0.1, scattering: {wavevector_q: 0.0054}}\n")
