@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -185,7 +186,13 @@ func (a *app) motionPosterior(ctx context.Context, p *motion.Problem, priors two
 }
 
 func (a *app) posteriorSettings(cfg *twotimeSampleConfig) twotime.PosteriorSettings {
-	return twotime.PosteriorSettings{Likelihood: twotime.Likelihood(cfg.Likelihood), Threads: a.most(), Seed: cfg.Seed}
+	told := time.Now()
+	return twotime.PosteriorSettings{Likelihood: twotime.Likelihood(cfg.Likelihood), Threads: a.most(), Seed: cfg.Seed, Progress: func(what string, done float64) {
+		if time.Since(told) > 5*time.Second {
+			told = time.Now()
+			a.note("%s: %.0f %% done", what, 100*done)
+		}
+	}}
 }
 
 func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {

@@ -58,6 +58,8 @@ type PosteriorSettings struct {
 	Pixels     int        // that are simulated for the covariance of the cells. Default 8000 of up to 200 frames, 4000 of more
 	Threads    int        // Default 1
 	Seed       uint64     // of the simulated pixels and of the search for the mode
+	// Progress is told what New does, and what part of it is done, 0 to 1. It may be called by several goroutines, one at a time.
+	Progress func(what string, done float64)
 }
 
 // Posterior is the posterior of the motion. Contrasts and offsets are integrated out, but for ByFrames.
@@ -172,10 +174,12 @@ func (p *Priors) parted(rate, power, offset string) bool {
 	}
 	lower, upper := c.Support.Ends()
 	a, plain := p.Motion[rate]
-	if plain {
-		if lower, _ := a.Support.Ends(); lower < 0 {
-			return false
-		}
+	if !plain {
+		a = p.Motion["log_"+rate]
+	}
+	// a prior with limits is sampled within them
+	if l, u := a.Support.Ends(); !math.IsInf(u, 1) || plain && l != 0 || !plain && !math.IsInf(l, -1) {
+		return false
 	}
 	return math.IsInf(upper, 1) && (lower == 0 || math.IsInf(lower, -1))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
@@ -44,6 +45,12 @@ const (
 // rounds is how often the covariance is simulated anew at the mode.
 const rounds = 2
 
+func (s *PosteriorSettings) tell(what string, done float64) {
+	if s.Progress != nil {
+		s.Progress(what, done)
+	}
+}
+
 // prepareCells completes the settings and averages the data over the cells.
 func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 	n := len(d.Setup.Times)
@@ -72,6 +79,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	for k := range d.C2 {
 		b.white[k] = b.rough(k)
 	}
+	s.tell("looking for the mode", 0)
 	post, err := b.posterior()
 	if err != nil {
 		return nil, err
@@ -234,6 +242,8 @@ func (b *byCells) posterior() (*Posterior, error) {
 // simulate finds the covariance of the cells at a point, by so many pixels.
 func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 	threads := max(1, b.s.Threads)
+	var lock sync.Mutex
+	done := 0
 	hands := make([]*noise.Fields, threads)
 	n, k := len(b.d.Setup.Times), len(b.blocks.cells)
 	err := inParallel(ctx, threads, len(b.d.C2), func(hand, angle int) error {
@@ -275,6 +285,10 @@ func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 			w.worst = max(w.worst, math.Abs(at.Contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/found.Speckles))
 		}
 		b.white[angle] = w
+		lock.Lock()
+		defer lock.Unlock()
+		done++
+		b.s.tell("simulating what makes the correlations scatter", float64(done)/float64(len(b.d.C2)))
 		return nil
 	})
 	if err != nil {

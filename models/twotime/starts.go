@@ -311,7 +311,7 @@ func (f *fitter) box() (lower, upper []float64) {
 		}
 		if f.s.Bounds != nil {
 			b := f.s.Bounds[k]
-			if isRate(name) {
+			if isRate(name) && !math.IsInf(b[1], 1) {
 				b[0] = max(b[0], 1e-6*b[1])
 			}
 			if l, h := max(lo, b[0]), min(hi, b[1]); l < h {

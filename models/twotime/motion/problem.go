@@ -222,34 +222,6 @@ func Declare(p *twotime.Priors, name string, d dist.Dist) {
 	delete(p.Motion, "log_"+plain)
 	delete(p.Fixed, plain)
 	p.Motion[name] = d
-	apart(p)
-}
-
-// offsets are those of rates.
-var offsets = map[string]string{"D0": "D_offset", "D0_ref": "D_offset_ref", "D0_sample": "D_offset_sample", "gamma_dot_t0": "gamma_dot_t_offset", "v0": "v_offset"}
-
-// apart cuts the priors of offsets at 20 standard deviations where that of the rate has limits, in which the sampler then moves: offset and
-// rate together it would move in coordinates without limits.
-func apart(p *twotime.Priors) {
-	const far = 20
-	for rate, offset := range offsets {
-		a, declared := p.Motion[rate]
-		c, plain := p.Motion[offset]
-		if !declared || !plain {
-			continue
-		}
-		if lower, upper := a.Support.Ends(); lower <= 0 && math.IsInf(upper, 1) {
-			continue
-		}
-		v, err := dist.Numbers(c)
-		switch {
-		case err != nil:
-		case c.Name == "halfnormal":
-			p.Motion[offset] = dist.TruncatedNormal(0, v[0][0], 0, far*v[0][0])
-		case c.Name == "normal":
-			p.Motion[offset] = dist.TruncatedNormal(v[0][0], v[1][0], v[0][0]-far*v[1][0], v[0][0]+far*v[1][0])
-		}
-	}
 }
 
 // distribution returns the distribution of a configuration.
