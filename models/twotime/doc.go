@@ -1,13 +1,20 @@
 // Package twotime fits models of moving samples (package sim/xpcs/transport) to two-time correlations of many angles.
 //
-//	data := twotime.Data{Setup: setup, C2: c2, Sigma: sigma}
-//	fit, err := twotime.FitLeastSquares(ctx, data, twotime.Settings{Scaling: twotime.Individual})
+//	data := twotime.Data{Setup: setup, C2: c2}
+//	fit, err := twotime.FitLeastSquares(ctx, data, twotime.Settings{Starts: 16})
 //	if err != nil { ... }
-//	fmt.Println(fit.Names, fit.X, fit.SD)
+//	errors, err := fit.SharedErrors(ctx, data, twotime.Settings{})
 //
-// Contrast and offset are found in closed form at every point (variable projection; Golub & Pereyra, doi:10.1137/0710036), so that a fit
-// moves in the parameters of the motion alone. A pass over the pairs of frames keeps sums of products only: memory does not grow with the
-// number of parameters.
+//	post, err := twotime.New(ctx, data, twotime.DefaultPriors(setup), twotime.PosteriorSettings{})
+//	if err != nil { ... }
+//	draws, err := infer.Sample(ctx, post, infer.Config{})
+//	if err != nil { ... }
+//	verdict, err := post.Judge(ctx, draws, twotime.PosteriorSettings{})
 //
-// The entries of c2 that share a frame are correlated. Errors here are those of independent entries, which are too small.
+// Contrast and offset are found in closed form at every point of a fit (variable projection; Golub & Pereyra, doi:10.1137/0710036), and
+// integrated out of posteriors. A pass over the pairs of frames keeps sums of products only: memory does not grow with the number of
+// parameters.
+//
+// Entries of c2 that share a frame scatter together: errors of independent entries, Fit.SD, are too small by a third to a half. SharedErrors
+// allows for it, and so do posteriors (docs/decisions/0019).
 package twotime
