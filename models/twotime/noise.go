@@ -31,29 +31,26 @@ func (d *Data) noise(angle int, g []float64, contrast, offset float64) (Noise, e
 	n, c2 := len(d.Setup.Times), d.C2[angle]
 	c := func(i, j int) float64 { return contrast*g[i*n+j] + offset - 1 }
 	residual := func(i, j int) float64 { return c2[i*n+j] - 1 - c(i, j) }
-	var own, shared, size, mixed, near float64 // means of r^2 and r r', of C_ij^2 and C_ij C_ij', and of C_jj'
-	var count, neighbours float64
+	var own, size, count float64 // sums of r^2 and of C_ij^2
 	for i := range n {
 		for j := i + 1; j < n; j++ {
-			if d.weight(angle, i, j) == 0 {
-				continue
-			}
-			r := residual(i, j)
-			own, size, count = own+r*r, size+c(i, j)*c(i, j), count+1
-			if j+1 < n && d.weight(angle, i, j+1) > 0 {
-				shared, mixed, near, neighbours = shared+r*residual(i, j+1), mixed+c(i, j)*c(i, j+1), near+c(j, j+1), neighbours+1
+			if d.weight(angle, i, j) > 0 {
+				r := residual(i, j)
+				own, size, count = own+r*r, size+c(i, j)*c(i, j), count+1
 			}
 		}
 	}
 	own, size = own/count, size/count
-	shared, mixed, near = shared/max(1, neighbours), mixed/max(1, neighbours), near/max(1, neighbours)
 	var out Noise
 	if self, ok := d.diagonal(angle); ok {
 		out.InverseCount = max(0, self-contrast-offset+1)
-	} else if ratio := shared / own; ratio > 0 {
-		// ratio = (s near + mixed)/(s^2 + size) for the variance s of a frame
-		if root := near*near - 4*ratio*(ratio*size-mixed); root > 0 {
-			out.InverseCount = max(0, (near+math.Sqrt(root))/(2*ratio)-contrast-offset+1)
+	} else {
+		shared, mixed, near := d.sharing(angle, c, residual)
+		// shared/own = (s near + mixed)/(s^2 + size) for the variance s of a frame
+		if ratio := shared / own; ratio > 0 {
+			if root := near*near - 4*ratio*(ratio*size-mixed); root > 0 {
+				out.InverseCount = max(0, (near+math.Sqrt(root))/(2*ratio)-contrast-offset+1)
+			}
 		}
 	}
 	self := contrast + offset - 1 + out.InverseCount
@@ -64,10 +61,41 @@ func (d *Data) noise(angle int, g []float64, contrast, offset float64) (Noise, e
 	return out, nil
 }
 
-// diagonal returns the mean of c2-1 on the diagonal, and whether it is as measured: programs of the field put means of neighbours there.
+// sharing returns means of r_ij r_ik over entries that share the frame i, and of what makes them scatter together: C_ij C_ik, and C_jk, which the
+// variance of the frame i multiplies. Each has the weight C_jk, because the closer j and k are the more the two entries have in common; the
+// differences of j and k are 1, 2, 3, 4, 6, 9 and so on.
+func (d *Data) sharing(angle int, c, residual func(i, j int) float64) (shared, mixed, near float64) {
+	n := len(d.Setup.Times)
+	used := func(i, j int) bool { return i != j && d.weight(angle, min(i, j), max(i, j)) > 0 }
+	count := 0.0
+	for step := 1; step < n-1; step += max(1, step/2) {
+		for i := range n {
+			for j := range n - step {
+				k := j + step
+				if !used(i, j) || !used(i, k) {
+					continue
+				}
+				ij, ik, weight := [2]int{min(i, j), max(i, j)}, [2]int{min(i, k), max(i, k)}, c(j, k)
+				shared += weight * residual(ij[0], ij[1]) * residual(ik[0], ik[1])
+				mixed += weight * c(ij[0], ij[1]) * c(ik[0], ik[1])
+				near, count = near+weight*weight, count+1
+			}
+		}
+	}
+	return shared / max(1, count), mixed / max(1, count), near / max(1, count)
+}
+
+// DiagonalReplaced says whether the diagonal of an angle is not that of the measurement. Numbers of speckles and mean counts are rough then.
+func (d *Data) DiagonalReplaced(angle int) bool {
+	_, measured := d.diagonal(angle)
+	return !measured
+}
+
+// diagonal returns the median of c2-1 on the diagonal, and whether it is as measured: programs of the field put means of neighbours there, or
+// a constant. A frame correlates with itself at least as much as with the next one.
 func (d *Data) diagonal(angle int) (float64, bool) {
 	n, c2 := len(d.Setup.Times), d.C2[angle]
-	var all []float64
+	var all, next []float64
 	replaced := 0
 	for i := range n {
 		v := c2[i*n+i]
@@ -79,10 +107,15 @@ func (d *Data) diagonal(angle int) (float64, bool) {
 		if math.Abs(v-(before+after)/2) < 1e-6*math.Abs(v) {
 			replaced++
 		}
+		if !math.IsNaN(after) {
+			next = append(next, after-1)
+		}
 	}
 	if len(all) < n/2+1 || replaced > n/2 {
 		return 0, false
 	}
 	slices.Sort(all)
-	return all[len(all)/2], true
+	slices.Sort(next)
+	self := all[len(all)/2]
+	return self, len(next) == 0 || self >= next[len(next)/2]/2
 }

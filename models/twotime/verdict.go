@@ -158,9 +158,15 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	if err != nil {
 		return check.Data{}, err
 	}
+	coefficient := func(of string, i int) string {
+		if scaling == Individual {
+			return fmt.Sprintf("the %s at %.4g degrees", of, d.Setup.Angles[i])
+		}
+		return fmt.Sprintf("%s_c%d", of, i)
+	}
 	if basis != nil {
 		for i := range basis[0] {
-			data.Names = append(data.Names, fmt.Sprintf("contrast_c%d", i), fmt.Sprintf("offset_c%d", i))
+			data.Names = append(data.Names, coefficient("contrast", i), coefficient("offset", i))
 			take(of(func(k, c int) float64 { return basis[k][i] * g[k*cells+c] }))
 			take(of(func(k, c int) float64 { return basis[k][i] }))
 		}
@@ -196,6 +202,21 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		of(func(k, i int) float64 { return g[k*cells+i] * old(i) }))
 	name("offset", "the offset changes with the age of the sample", "normalise frames by the incident intensity, or leave out frames",
 		of(func(k, i int) float64 { return old(i) }))
+	if scaling == Averaged && angles > 1 {
+		var each []column // of all angles but one: all together are those of the fit
+		for other := 1; other < angles; other++ {
+			only := func(f func(i int) float64) column {
+				return of(func(k, i int) float64 {
+					if k != other {
+						return 0
+					}
+					return f(i)
+				})
+			}
+			each = append(each, only(func(i int) float64 { return g[other*cells+i] }), only(func(int) float64 { return 1 }))
+		}
+		name("contrasts", "contrast and offset differ from angle to angle", "give every angle its own: the scaling individual", each...)
+	}
 	name("stretched decay", "decays are stretched or compressed", "the sample has more than one rate, or moves ballistically: take a model with flow or two components",
 		of(func(k, i int) float64 {
 			v := min(max(g[k*cells+i], 1e-12), 1-1e-12)

@@ -52,6 +52,7 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
 		f.Verdict = check.Verdict{P: math.NaN(), Reduced: math.NaN()}
 	}
+	f.Notes = append(f.Notes, p.diagonals()...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

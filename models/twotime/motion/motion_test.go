@@ -191,7 +191,7 @@ parameter_space:
 func TestRemarks(t *testing.T) {
 	c := config(t, "analysis_mode: two_component\nanalyzer_parameters: {dt: 0.1, scattering: {wavevector_q: 0.0054}}\n")
 	times := c.Clock.Times(1, 5, 0.1)
-	c2 := &homodyne.Correlation{Q: 0.0054, Phi: []float64{0}, First: 1, Last: 5, Step: 0.1, C2: [][]float64{make([]float64, 25)}}
+	c2 := &homodyne.Correlation{Q: 0.0054, Phi: []float64{0}, First: 1, Last: 5, Step: 0.1, C2: [][]float64{slices.Repeat([]float64{1}, 25)}}
 	p, err := motion.New(c, c2, times)
 	if err != nil || c.Parameter("f2").Start != 0.25 || !c.Parameter("f2").Fixed || len(p.Notes) != 1 {
 		t.Errorf("%+v, %v", c.Parameter("f2"), err)
@@ -205,5 +205,76 @@ func TestRemarks(t *testing.T) {
 	}
 	if _, err := motion.Open(config(t, flow), ""); err == nil || !strings.Contains(err.Error(), "names no file") {
 		t.Error(err)
+	}
+}
+
+// Programs replace the diagonal by means of its neighbours, or by a constant: the errors stay those of the measured one.
+func TestReplacedDiagonals(t *testing.T) {
+	whole, err := sheared(t, config(t, flow), truth, 0.2, 0.2, 0.2).Fit(t.Context(), motion.FitSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(whole.Said(), "\n"); strings.Contains(said, "diagonal") {
+		t.Errorf("of a diagonal as measured: %s", said)
+	}
+	for name, put := range map[string]func(before, after float64) float64{
+		"neighbours": func(before, after float64) float64 { return (before + after) / 2 },
+		"zeros":      func(_, _ float64) float64 { return 0 },
+		"ones":       func(_, _ float64) float64 { return 1 },
+		"none":       func(_, _ float64) float64 { return math.NaN() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := sheared(t, config(t, flow), truth, 0.2, 0.2, 0.2)
+			for _, c2 := range p.C2.C2 {
+				n := len(p.Data.Setup.Times)
+				for i := range n {
+					c2[i*n+i] = put(c2[max(0, i-1)*n+max(1, i)], c2[min(i, n-2)*n+min(i+1, n-1)])
+				}
+			}
+			f, err := p.Fit(t.Context(), motion.FitSettings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, row := range f.Rows() {
+				if want := whole.Rows()[k].SD; !row.Fixed && !(math.Abs(row.SD/want-1) < 0.25) {
+					t.Errorf("the error of %s is %g, with the measured diagonal %g", row.Name, row.SD, want)
+				}
+			}
+			if said := strings.Join(f.Said(), "\n"); !strings.Contains(said, "diagonal of C2 is not as it was measured at 0, 45, 90 degrees") {
+				t.Errorf("it says %s", said)
+			}
+		})
+	}
+}
+
+// C2 - 1 is refused, because the noise is that of C2.
+func TestOneSubtracted(t *testing.T) {
+	p := sheared(t, config(t, flow), truth, 0.2, 0.2, 0.2)
+	for _, c2 := range p.C2.C2 {
+		for i := range c2 {
+			c2[i]--
+		}
+	}
+	if _, err := motion.New(p.Config, p.C2, p.Data.Setup.Times); err == nil || !strings.Contains(err.Error(), "C2 - 1") {
+		t.Errorf("C2 - 1 is not refused: %v", err)
+	}
+}
+
+// One contrast for angles whose contrasts differ is named.
+func TestVerdictNamesDifferentContrasts(t *testing.T) {
+	c := config(t, flow)
+	c.Scaling = homodyne.ScalingAveraged
+	for _, differ := range []bool{false, true} {
+		contrasts := []float64{0.2, 0.2, 0.2}
+		if differ {
+			contrasts = []float64{0.1, 0.2, 0.4}
+		}
+		f, err := sheared(t, c, truth, contrasts...).Fit(t.Context(), motion.FitSettings{Starts: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(f.Verdict.String(), "differ from angle to angle") != differ {
+			t.Errorf("contrasts %v: %v", contrasts, f.Verdict)
+		}
 	}
 }

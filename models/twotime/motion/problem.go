@@ -9,6 +9,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
@@ -66,6 +67,9 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 	if err := p.Data.Setup.Check(); err != nil {
 		return nil, err
 	}
+	if v := middle(c2.C2); v < 0.5 {
+		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations over the products of mean intensities are near 1: add 1 if this is C2 - 1", v)
+	}
 	if f2 := config.Parameter("f2"); f2 != nil && !f2.Fixed {
 		if !f2.Started {
 			f2.Start = (times[0] + times[len(times)-1]) / 2
@@ -74,6 +78,22 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 		p.Notes = append(p.Notes, fmt.Sprintf("f2 is held fixed at %g s, because f0 exp(-f1 f2) is all that is seen of it", f2.Start))
 	}
 	return p, nil
+}
+
+// middle returns the median of some 10000 finite entries of each matrix, 1 if there are none.
+func middle(c2 [][]float64) float64 {
+	var some []float64
+	for _, m := range c2 {
+		for i := 0; i < len(m); i += 1 + len(m)/10000 {
+			if v := m[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+				some = append(some, v)
+			}
+		}
+	}
+	if len(some) == 0 {
+		return 1
+	}
+	return median.InPlace(some)
 }
 
 // Setup is the measurement that a configuration describes, at q in 1/angstrom, azimuths in degrees and times in s.

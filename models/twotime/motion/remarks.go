@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/homodyne"
 )
@@ -31,4 +32,18 @@ func (p *Problem) Remarks(theta, sd []float64) []string {
 		text += fmt.Sprintf(" +- %.2g", s.Errors[i])
 	}
 	return slices.Concat(notes, []string{text + " " + Units["gamma_dot_t0"]}, s.Notes)
+}
+
+// diagonals says which diagonals are not as measured where the noise is to be estimated.
+func (p *Problem) diagonals() []string {
+	var of []string
+	for k, phi := range p.C2.Phi {
+		if p.Data.Noise == nil && p.Data.DiagonalReplaced(k) {
+			of = append(of, fmt.Sprintf("%.4g", phi))
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	return []string{"the diagonal of C2 is not as it was measured at " + strings.Join(of, ", ") + " degrees: speckles and mean counts are rough estimates from the residuals, and the errors depend on them; give both if you know them"}
 }
