@@ -265,16 +265,39 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	full, parts := r.Twotime.Bin(i)
 	p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 	add := func(name string, y []float64) {
-		if len(y) > 1 { // delay 0 has the noise of counts
-			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.TwotimeDelays(len(y))[1:], Y: y[1:]}))
+		if len(y) < 2 { // delay 0 has the noise of counts
+			return
+		}
+		if l := numbersOnly(viz.Line{Name: name, X: r.TwotimeDelays(len(y))[1:], Y: y[1:]}); len(l.X) > 0 {
+			p.Curves = append(p.Curves, l)
 		}
 	}
 	for k, y := range parts {
 		add(fmt.Sprintf("age block %d", k+1), y)
 	}
 	add("all", full)
+	if len(p.Curves) == 0 { // a file that has none
+		p.Curves = []viz.Line{alongDiagonals(c)}
+	}
 	curves, err = viz.Plots("g2 along the diagonals", p)
 	return image, curves, err
+}
+
+// alongDiagonals returns means of a two-time correlation along its diagonals, beside the main one.
+func alongDiagonals(c *nexus.C2) viz.Line {
+	l := viz.Line{Name: "all"}
+	for lag := 1; lag < c.Rows; lag++ {
+		sum, count := 0.0, 0.0
+		for i := range c.Rows - lag {
+			if v := c.At(i, i+lag); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				sum, count = sum+v, count+1
+			}
+		}
+		if count > 0 {
+			l.X, l.Y = append(l.X, float64(lag)*c.Step), append(l.Y, sum/count)
+		}
+	}
+	return l
 }
 
 // Correlation returns the page of a result file: g2, intensities, the mean image and the two-time correlation, whatever it

@@ -43,7 +43,7 @@ func (cfg *chainConfig) add(c *cobra.Command, d chainConfig) {
 	f.IntVar(&cfg.Chains, "chains", d.Chains, "independent chains")
 	f.IntVar(&cfg.Warmup, "warmup", d.Warmup, "draws per chain that adapt and are dropped")
 	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws per chain that are kept")
-	aim := "aim of the step size, in (0, 1)"
+	aim := "target acceptance rate of the step size, in (0, 1)"
 	if d.Target == 0 {
 		aim += " (default 0.8, and higher near divergences)"
 	}

@@ -57,7 +57,7 @@ func (a *app) infoConfig(name string) error {
 	if a.json {
 		return a.document(d)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, data %s, q %g 1/A, frames %d to %d (0: the last), %g s each (0: as the data say)\ngap %g A, shear %s, times from the %s, contrast and offset %s\n", name, c.Model, c.Data, c.Q, c.First, c.Last, c.Step, c.Gap, d.Shear, d.Origin, c.Scaling)
+	fmt.Fprintf(a.stdout, "%s: %s, data %s, %s\ngap %g A, shear %s, times from the %s, contrast and offset %s\n", name, c.Model, c.Data, windowText(c), c.Gap, d.Shear, d.Origin, c.Scaling)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "parameter\tstart\tbounds\tprior")
 	for _, p := range d.Parameters {
@@ -82,4 +82,19 @@ func (a *app) infoConfig(name string) error {
 		fmt.Fprintf(a.stdout, "without a meaning here and ignored: %s\n", text)
 	}
 	return nil
+}
+
+// windowText says which q and which frames a configuration takes.
+func windowText(c *homodyne.Config) string {
+	q, last, step := "the only q of the data", "the last", "the time from frame to frame as in the data"
+	if c.Q > 0 {
+		q = fmt.Sprintf("q %g 1/A", c.Q)
+	}
+	if c.Last > 0 {
+		last = fmt.Sprint(c.Last)
+	}
+	if c.Step > 0 {
+		step = fmt.Sprintf("%g s each", c.Step)
+	}
+	return fmt.Sprintf("%s, frames %d to %s, %s", q, max(1, c.First), last, step)
 }

@@ -79,7 +79,7 @@ func TestFitTwotime(t *testing.T) {
 			t.Errorf("begun from a result: %s = %g, was %g", name, again.X[name], v)
 		}
 	}
-	for _, line := range []string{"plot twotime run maps.png", "plot twotime run lags.svg --diagonals --bins 1,3"} {
+	for _, line := range []string{"plot twotime run maps.png", "plot twotime run lags.svg --diagonals --bins 1,3", "plot twotime flow.hdf raw.png", "plot twotime flow.hdf raw.svg --diagonals --bins 3"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code != exitOK {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)
 		}
@@ -198,7 +198,7 @@ func TestInfoOfConfiguration(t *testing.T) {
 	if doc.Model != homodyne.LaminarFlow || len(doc.Parameters) != 7 || !doc.Parameters[2].Fixed || doc.Data != "flow.hdf" {
 		t.Errorf("%+v", doc)
 	}
-	if code, out, stderr := do(t, "info", "flow.yaml"); code != exitOK || !strings.Contains(out, "laminar_flow") || !strings.Contains(out, "weak") {
+	if code, out, stderr := do(t, "info", "flow.yaml"); code != exitOK || !strings.Contains(out, "laminar_flow") || !strings.Contains(out, "frames 1 to the last, 0.1 s each\n") || !strings.Contains(out, "weak") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	if code, _, stderr := do(t, "info", "flow.hdf"); code != exitUsage || !strings.Contains(stderr, ".yaml") {
