@@ -100,15 +100,16 @@ func (p *Problem) PosteriorResult(post *twotime.Posterior, fit *infer.Fit, seed 
 	return out
 }
 
-// Starts returns places for chains to start about the mode of a posterior, where that is known: random ones may take long to come near.
-// Otherwise they are nil.
+// Starts returns places for chains to start about the mode of a posterior, where that is known: random ones may take long to come near, and
+// the covariance of the frames may have no inverse there. All are the mode itself where its surroundings are not found, as if rounding of a
+// large density hides them. They are nil where no mode is known.
 func Starts(post *twotime.Posterior, chains int, seed uint64) [][]float64 {
 	if post.Mode == nil {
 		return nil
 	}
 	near, err := infer.Laplace(post, infer.LaplaceConfig{Init: post.Mode.Unconstrained, Draws: chains, Seed: seed})
 	if err != nil {
-		return nil
+		return slices.Repeat([][]float64{post.Mode.Unconstrained}, chains)
 	}
 	return near.Starts(chains)
 }
