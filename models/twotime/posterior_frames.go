@@ -86,6 +86,9 @@ func byFrames(d *Data, p *Priors, power float64) (*Posterior, error) {
 	inverse := m.Param("inverse_count", dist.HalfNormal(ad.Const(largest)), infer.Shape(angles))
 	contrast, offset := m.Param("contrast", dist.Normal(p.Contrast.Mean, p.Contrast.SD), infer.Shape(angles)), m.Param("offset", dist.Normal(p.Offset.Mean, p.Offset.SD), infer.Shape(angles))
 	for k, g := range d.Setup.Pairs(theta, transport.Square(n)) {
+		if d.DiagonalReplaced(k) {
+			return nil, fmt.Errorf("twotime: the diagonal of angle %d is not as it was measured: the likelihood %s needs it; take %s, which does not", k, ByFrames, ByCells)
+		}
 		measured := make([]float64, n*n)
 		for i := range n {
 			for j := range n {

@@ -3,6 +3,7 @@ package motion_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
@@ -34,5 +35,12 @@ func TestStartsOfFrames(t *testing.T) {
 	post.Mode = &infer.Mode{Unconstrained: []float64{1}} // of which Laplace's approximation is an error
 	if starts := motion.Starts(post, 4, 1); len(starts) != 4 || !slices.Equal(starts[3], post.Mode.Unconstrained) {
 		t.Errorf("without an approximation about the mode: %v", starts)
+	}
+	n := len(p.Data.Setup.Times)
+	for i := range n {
+		p.Data.C2[1][i*n+i] = 1
+	}
+	if _, err := twotime.New(t.Context(), p.Data, priors, twotime.PosteriorSettings{Likelihood: twotime.ByFrames}); err == nil || !strings.Contains(err.Error(), "the diagonal of angle 1 is not as it was measured") {
+		t.Errorf("a diagonal of ones: %v", err)
 	}
 }
