@@ -219,33 +219,42 @@ func combined(all []Scores, size int, of func(angle int) []map[int]float64) Scor
 // power is what the independent likelihood is raised to so that its curvature is on average that of the scatter of its estimates: p/tr(H^-1 Q).
 // Directions that the data do not tell count as the others.
 func (s Scores) power() (float64, error) {
-	p := s.H.SymmetricDim()
-	h, scale := scaled(s.H, p)
-	q := mat.NewSymDense(p, nil)
-	for i := range p {
-		for j := i; j < p; j++ {
-			q.SetSym(i, j, s.Q.At(i, j)/(scale[i]*scale[j]))
-		}
+	inverse, err := pseudoInverse(s.H)
+	if err != nil {
+		return 0, err
 	}
+	var of, told mat.Dense
+	of.Mul(inverse, s.Q)
+	told.Mul(inverse, s.H)
+	return mat.Trace(&told) / mat.Trace(&of), nil
+}
+
+// pseudoInverse is the inverse of a matrix of information in the directions that the data tell.
+func pseudoInverse(h *mat.SymDense) (*mat.Dense, error) {
+	p := h.SymmetricDim()
+	a, scale := scaled(h, p)
 	var e mat.EigenSym
-	if !e.Factorize(h, true) {
-		return 0, errors.New("twotime: the derivatives of the pairs are not finite")
+	if !e.Factorize(a, true) {
+		return nil, errors.New("twotime: the information of the data about the parameters is not finite")
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	values := e.Values(nil)
-	sum, count := 0.0, 0
+	if !(values[p-1] > 0) {
+		return nil, errors.New("twotime: the data tell nothing about the parameters")
+	}
+	out := mat.NewDense(p, p, nil)
 	for k, v := range values {
 		if v < 1e-10*values[p-1] {
 			continue
 		}
-		x := vectors.ColView(k)
-		sum, count = sum+mat.Inner(x, q, x)/v, count+1
+		for i := range p {
+			for j := range p {
+				out.Set(i, j, out.At(i, j)+vectors.At(i, k)*vectors.At(j, k)/(v*scale[i]*scale[j]))
+			}
+		}
 	}
-	if !(sum > 0) {
-		return 0, errors.New("twotime: the data tell nothing about the parameters")
-	}
-	return float64(count) / sum, nil
+	return out, nil
 }
 
 // derivatives is a program for g of all pairs at the angle 0, (frames, frames), and its derivatives by parameters of the motion.

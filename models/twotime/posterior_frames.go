@@ -182,15 +182,17 @@ func (p *Posterior) powerOfFrames(ctx context.Context, priors *Priors, q []float
 		}
 		return to
 	})
-	cov, _, err := sum.Sandwich()
+	inverse, err := pseudoInverse(sum.H)
 	if err != nil {
 		return 0, err
 	}
-	inverse, _ := inverted(sum.H, size)
+	var left, cov mat.Dense
+	left.Mul(inverse, sum.Q)
+	cov.Mul(&left, inverse)
 	ratio := 1.0
 	for i := range size {
-		if i >= 3*p.angles || i%3 < 2 { // counts are of no interest
-			ratio = max(ratio, cov.At(i, i)/inverse.At(i, i))
+		if v := inverse.At(i, i); v > 0 && (i >= 3*p.angles || i%3 < 2) { // counts are of no interest
+			ratio = max(ratio, cov.At(i, i)/v)
 		}
 	}
 	return 1 / ratio, nil
