@@ -78,6 +78,9 @@ func (a *app) runFitTwotime(ctx context.Context, file string, cfg twotimeRunConf
 	if err != nil {
 		return err
 	}
+	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
+		return usage("--contrast and --offset are for --scaling constant; here scaling is %s", p.Config.Scaling)
+	}
 	if err := a.startFrom(p, cfg.From); err != nil {
 		return err
 	}

@@ -100,6 +100,11 @@ func isConfiguration(name string) bool {
 // settle takes the configuration's text and numbers with units into what config.json holds. A file that is a configuration by its name
 // is one.
 func (f *twotimeFlags) settle(file string) (data string, err error) {
+	for name, q := range map[string]*quantity{"frame-time": &f.FrameTime, "gap": &f.Gap} {
+		if q.set && !(q.value > 0) {
+			return "", usage("--%s %s: want a number above 0", name, q)
+		}
+	}
 	if f.FrameTime.set {
 		f.Step = f.FrameTime.value
 	}

@@ -36,6 +36,9 @@ func (f *File) openAPSU(h *hdf5.File) error {
 		return bad(f.Name, processed, "lists %d bins, %s has %d matrices; want as many of each", len(bins), newMaps, len(keys))
 	}
 	for i, b := range bins {
+		if at := slices.Index(bins[:i], b); at >= 0 {
+			return bad(f.Name, processed, "lists bin %d for the matrices %d and %d; want each bin once", b, at+1, i+1)
+		}
 		q, phi, err := g.bin(b)
 		if err != nil {
 			return err

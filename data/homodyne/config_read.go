@@ -1,8 +1,10 @@
 package homodyne
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -38,11 +40,15 @@ func ParseConfig(text []byte, name string) (*Config, error) {
 		}
 	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&doc); err != nil && err != io.EOF {
 		return nil, &FormatError{File: name, What: "is not YAML: " + foreign.Text(strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, bad(name, "", "has no keys; want a configuration, such as analysis_mode: laminar_flow")
+	}
+	if err := documents.Decode(new(yaml.Node)); err != io.EOF {
+		return nil, bad(name, "", "has a second document after ---, which would not be read; want one")
 	}
 	r := &configReader{c: defaults(), given: map[string]given{}, mainSampler: map[string]bool{}}
 	r.c.File = name

@@ -144,7 +144,7 @@ func (c *Correlation) Mean() *Correlation {
 	for i := range mean {
 		mean[i] /= count[i]
 	}
-	out.Bins, out.Phi, out.C2 = c.Bins[:1], []float64{0}, [][]float64{mean}
+	out.Bins, out.Phi, out.C2 = c.Bins[:min(1, len(c.Bins))], []float64{0}, [][]float64{mean}
 	out.Missing = []int{missing(mean, n)}
 	out.Notes = append(append([]string{}, c.Notes...), fmt.Sprintf("%d angles are averaged", len(c.C2)))
 	return &out

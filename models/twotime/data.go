@@ -49,15 +49,37 @@ func (d *Data) check() error {
 		return errors.New("twotime: no entry is finite and has an error above 0")
 	}
 	for k := range d.C2 {
-		if v, isOne := d.onlyValue(k); isOne {
+		if v := d.largest(k); v > mostC2 {
+			return fmt.Errorf("twotime: c2 reaches %g at angle %d (%g degrees): want correlations that are 1 where nothing is correlated; mask what is damaged", v, k, d.Setup.Angles[k])
+		}
+		switch v, count := d.onlyValue(k); {
+		case count == 1:
+			return fmt.Errorf("twotime: only one pair of angle %d (%g degrees) is used, where contrast and offset alone take two: leave the angle out, or use more frames and a narrower band", k, d.Setup.Angles[k])
+		case count > 1:
 			return fmt.Errorf("twotime: c2 is %g at all pairs of angle %d (%g degrees): nothing moves there, or nothing was measured; leave it out", v, k, d.Setup.Angles[k])
 		}
 	}
 	return nil
 }
 
-// onlyValue returns the value of all entries of an angle that are used, if there is only one.
-func (d *Data) onlyValue(angle int) (value float64, isOne bool) {
+// mostC2 is the largest size of c2 that is taken for one: sums of its fourth powers are finite.
+const mostC2 = 1e50
+
+// largest returns the largest size of an entry of an angle that is used.
+func (d *Data) largest(angle int) (most float64) {
+	n := len(d.Setup.Times)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if d.weight(angle, i, j) > 0 {
+				most = max(most, math.Abs(d.C2[angle][i*n+j]))
+			}
+		}
+	}
+	return most
+}
+
+// onlyValue returns the value of all entries of an angle that are used and their number, 0 if they differ.
+func (d *Data) onlyValue(angle int) (value float64, count int) {
 	n := len(d.Setup.Times)
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -65,13 +87,13 @@ func (d *Data) onlyValue(angle int) (value float64, isOne bool) {
 				continue
 			}
 			v := d.C2[angle][i*n+j]
-			if isOne && v != value {
-				return 0, false
+			if count > 0 && v != value {
+				return 0, 0
 			}
-			value, isOne = v, true
+			value, count = v, count+1
 		}
 	}
-	return value, isOne
+	return value, count
 }
 
 // weight returns the weight of an entry, 0 if it is not used.

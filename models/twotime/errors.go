@@ -70,20 +70,7 @@ type SharedErrors struct {
 // SharedErrors computes the errors of a fit of these data with these settings. It takes a product of matrices of frames for each angle and
 // parameter.
 func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErrors, error) {
-	basis, err := s.Scaling.basis(d.Setup.Angles)
-	if err != nil {
-		return nil, err
-	}
-	linear := 0
-	if basis != nil {
-		linear = len(basis[0])
-	}
-	size := len(f.X)
-	free := f.Names[min(2*linear, size):]
-	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
-		return nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
-	}
-	sum, _, found, err := scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
+	sum, found, err := f.scores(ctx, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -92,17 +79,50 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 		return nil, err
 	}
 	out := &SharedErrors{Effective: effective, Noise: found}
-	for i := range size {
+	for i := range f.X {
 		sd := math.Inf(1) // of a direction that the data do not tell, variances are lost to rounding
 		if v := cov.At(i, i); v > 0 {
 			sd = math.Sqrt(v)
 		}
 		out.SD = append(out.SD, sd)
-		for j := range size {
+		for j := range f.X {
 			out.Cov = append(out.Cov, cov.At(i, j))
 		}
 	}
 	return out, nil
+}
+
+// effective returns the number of independent entries that would tell the parameters as well, also where the data do not tell all of them:
+// over those combinations that they tell.
+func (f *Fit) effective(ctx context.Context, d Data, s Settings) (float64, error) {
+	sum, _, err := f.scores(ctx, d, s)
+	if err != nil {
+		return 0, err
+	}
+	if _, effective, err := sum.Sandwich(); err == nil && effective > 0 {
+		return effective, nil
+	}
+	power, err := sum.power()
+	return power * sum.Scatter, err
+}
+
+// scores returns those of a fit of these data with these settings, and the noise of each angle.
+func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found []Noise, err error) {
+	basis, err := s.Scaling.basis(d.Setup.Angles)
+	if err != nil {
+		return sum, nil, err
+	}
+	linear := 0
+	if basis != nil {
+		linear = len(basis[0])
+	}
+	size := len(f.X)
+	free := f.Names[min(2*linear, size):]
+	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
+		return sum, nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
+	}
+	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
+	return sum, found, err
 }
 
 // scores returns those of the coefficients of contrasts and offsets and of the free parameters of the motion at a point, the weighted sum of

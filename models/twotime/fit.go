@@ -151,7 +151,7 @@ func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
 		found, err = optim.LeastSquares(f.ctx, f.problem(c, theta, bounded), settings)
 	}
 	if err != nil {
-		return nil, err
+		return nil, f.atStart(start, err)
 	}
 	out := &solution{theta: c.theta(found.X), ssq: 2 * found.Cost, status: found.Status, active: make([]int, len(f.free))}
 	if bounded {
@@ -163,6 +163,21 @@ func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
 		}
 	}
 	return out, nil
+}
+
+// atStart says what is wrong with a start from which a search failed.
+func (f *fitter) atStart(start []float64, err error) error {
+	var domain *transport.DomainError
+	_, _, why := f.productsAt(start)
+	if !errors.As(why, &domain) {
+		return err
+	}
+	var values []string
+	for k, name := range f.names {
+		values = append(values, fmt.Sprintf("%s %.5g", name, start[k]))
+	}
+	return fmt.Errorf("twotime: no search can begin at %s with q = %g 1/angstrom and frames from %g to %g s: %w: check the units, or start elsewhere",
+		strings.Join(values, ", "), f.data.Setup.Q, f.data.Setup.Times[0], f.data.Setup.Times[len(f.data.Setup.Times)-1], domain)
 }
 
 // problem is the search in some coordinates as one of least squares.
@@ -299,6 +314,9 @@ func (f *fitter) projected(c *coordinates, x []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.s.Scaling == Individual {
+		return f.reduced(l), nil
+	}
 	return triangle(f.joint(l), f.linear())
 }
 
@@ -312,11 +330,10 @@ func triangle(a *mat.SymDense, n int) ([]float64, error) {
 			for k := range i {
 				sum -= r[k*size+i] * r[k*size+j]
 			}
-			if i == j {
-				if sum < 0 || sum < 1e-14*a.At(i, i) && i < size-1 {
-					sum = 0
-				}
-				r[i*size+i] = math.Sqrt(sum)
+			if i == j && i == size-1 {
+				r[i*size+i] = math.Sqrt(max(0, sum))
+			} else if i == j {
+				r[i*size+i] = pivot(sum, a.At(i, i))
 			} else if r[i*size+i] > 0 {
 				r[i*size+j] = sum / r[i*size+i]
 			}

@@ -35,6 +35,9 @@ func (f *fitter) best() ([]float64, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	if f.s.Scaling == Individual {
+		return f.bestOfEach()
+	}
 	k, half := f.size(), n/2
 	a, b := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for angle, g := range f.gram {
@@ -53,6 +56,12 @@ func (f *fitter) best() ([]float64, error) {
 			}
 		}
 	}
+	return solved(a, b)
+}
+
+// solved solves normal equations for coefficients of contrasts and offsets, which it scales to a diagonal of ones.
+func solved(a *mat.SymDense, b *mat.VecDense) ([]float64, error) {
+	n := b.Len()
 	size := make([]float64, n)
 	for i := range n {
 		if size[i] = math.Sqrt(a.At(i, i)); size[i] == 0 {

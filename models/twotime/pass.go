@@ -95,7 +95,7 @@ func (p *passes[T]) run(ctx context.Context, theta []float64, curvature bool, gr
 		}
 		for i := range g {
 			if g[i] *= a.scale; math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
-				return &transport.DomainError{Parameter: "theta", What: "the correlations are not finite there"}
+				return &transport.DomainError{Parameter: "theta", What: "sums over the correlations and the data are not finite there"}
 			}
 		}
 		g[0], g[k-1], g[k*k-1] = a.ones, a.ys, a.squares

@@ -53,7 +53,7 @@ type Compared struct {
 }
 
 // CompareScalings fits the data with contrast and offset of each angle, with the same for all and, from 6 angles on, with Fourier series, best
-// first. The entries' errors are taken from the fit of each angle, if none are given.
+// first. A scaling with which no fit comes to an end is left out. The entries' errors are taken from the fit of each angle, if none are given.
 func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error) {
 	if len(d.Setup.Angles) < 2 {
 		return nil, errors.New("twotime: scalings of one angle are all the same: want at least 2 angles to compare them")
@@ -63,7 +63,7 @@ func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error
 	if err != nil {
 		return nil, err
 	}
-	shared, err := free.SharedErrors(ctx, d, s)
+	effective, err := free.effective(ctx, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +76,22 @@ func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error
 		if other == Fourier && len(d.Setup.Angles) < 6 {
 			continue
 		}
-		s.Scaling, s.Start, s.Starts = other, free.Theta, 0
+		if s.Scaling = other; free.Outside == nil {
+			s.Start, s.Starts = free.Theta, 0
+		}
 		f, err := FitLeastSquares(ctx, d, s)
-		if err != nil {
-			return nil, fmt.Errorf("scaling %s: %w", other, err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil { // with the contrasts of few coefficients no search came to an end
+			continue
 		}
 		all = append(all, Compared{Scaling: other, Fit: f})
 	}
 	best := math.Inf(1)
 	for i := range all {
 		c := &all[i]
-		c.BIC = c.Fit.SSQ/variance*shared.Effective/float64(free.Points) + float64(len(c.Fit.X))*math.Log(shared.Effective)
+		c.BIC = c.Fit.SSQ/variance*effective/float64(free.Points) + float64(len(c.Fit.X))*math.Log(effective)
 		best = min(best, c.BIC)
 	}
 	for i := range all {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -64,7 +65,11 @@ func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, err
 		if err != nil {
 			return nil, err
 		}
-		d.C2 = append(d.C2, source.Correlated(sample.Speckles, tensor.NewStream(sample.Seed, drawSimulation, uint32(k))))
+		c2 := source.Correlated(sample.Speckles, tensor.NewStream(sample.Seed, drawSimulation, uint32(k)))
+		if slices.ContainsFunc(c2, math.IsNaN) {
+			return nil, fmt.Errorf("twotime: angle %d has frames without a photon, with %d speckles of %g counts on average, whose correlations do not exist: take more of either", k, sample.Speckles, sample.MeanCount)
+		}
+		d.C2 = append(d.C2, c2)
 		d.Noise = append(d.Noise, Noise{Speckles: float64(sample.Speckles), InverseCount: inverse})
 	}
 	return d, nil

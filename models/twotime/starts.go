@@ -54,6 +54,7 @@ func (f *fitter) several() (*Fit, error) {
 		}
 		found = append(found, one)
 	}
+	f.withMeaning(found)
 	best, err := f.finish(found[0])
 	if err != nil {
 		return nil, err
@@ -64,6 +65,16 @@ func (f *fitter) several() (*Fit, error) {
 		}
 	}
 	return best, nil
+}
+
+// withMeaning puts the best solution that has a meaning in the model first, unless it is much worse than the best of all.
+func (f *fitter) withMeaning(found []*solution) {
+	at := slices.IndexFunc(found, func(one *solution) bool { return f.data.Setup.Domain(one.theta) == nil })
+	if at > 0 && found[at].ssq-found[0].ssq <= mostAbove*f.unit(found[0].ssq) {
+		one := found[at]
+		copy(found[1:], found[:at])
+		found[0] = one
+	}
 }
 
 // screened returns the best fits of few pairs.
@@ -102,7 +113,10 @@ func (f *fitter) bestOf(all []*solution) (out []*solution) {
 	for _, one := range all {
 		f.canonical(one.theta)
 		f.order(one.theta)
-		isKnown := slices.ContainsFunc(out, func(other *solution) bool { return f.alike(one.theta, other.theta) })
+		hasMeaning := f.data.Setup.Domain(one.theta) == nil
+		isKnown := slices.ContainsFunc(out, func(other *solution) bool {
+			return f.alike(one.theta, other.theta) && !(hasMeaning && f.data.Setup.Domain(other.theta) != nil)
+		})
 		if len(out) < refined && !isKnown && one.ssq-all[0].ssq <= fewAbove*f.unit(all[0].ssq) {
 			out = append(out, one)
 		}

@@ -241,11 +241,16 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 func (b *byCells) whitened(c column) (out []float64) {
 	cells := len(b.blocks.cells)
 	for k, w := range b.white {
+		isZero := !slices.ContainsFunc(c[k], func(v float64) bool { return v != 0 }) // of another angle
 		for i := range cells {
 			if b.blocks.count[k][i] == 0 {
 				continue
 			}
 			sum := 0.0
+			if isZero {
+				out = append(out, sum)
+				continue
+			}
 			for j, v := range w.inverse[i*cells : i*cells+i+1] {
 				sum += v * c[k][j]
 			}

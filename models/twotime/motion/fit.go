@@ -59,6 +59,10 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	if !f.Status.Converged() {
 		f.Verdict.OK, f.Verdict.Flags = false, append(check.Unconverged(f.Status), f.Verdict.Flags...)
 	}
+	if f.Outside != nil {
+		f.Verdict.OK = false
+		f.Verdict.Flags = append([]check.Flag{{Kind: "no meaning", Text: "the parameters have no meaning in the model: " + f.Outside.Error(), Remedy: "hold a parameter fixed, give bounds, or take more starts"}}, f.Verdict.Flags...)
+	}
 	f.Seconds = time.Since(begin).Seconds()
 	return f, nil
 }
@@ -72,7 +76,11 @@ func (f *Fit) scaled(ctx context.Context, s *twotime.Settings) (err error) {
 		}
 		return list
 	}
-	switch s.Scaling = twotime.Scaling(config.Scaling); config.Scaling {
+	scaling := config.Scaling
+	if scaling == homodyne.ScalingAuto && angles == 1 { // all are the same
+		scaling = homodyne.ScalingIndividual
+	}
+	switch s.Scaling = twotime.Scaling(scaling); scaling {
 	case homodyne.ScalingAuto:
 		all, err := twotime.CompareScalings(ctx, f.Problem.Data, *s)
 		if err != nil {

@@ -278,3 +278,41 @@ func TestVerdictNamesDifferentContrasts(t *testing.T) {
 		}
 	}
 }
+
+// Where there is one angle, or angles were averaged to one, automatic scaling has nothing to choose from, and fits.
+func TestAutomaticScalingOfOneAngle(t *testing.T) {
+	c := config(t, strings.Replace(flow, "laminar_flow", "static_isotropic", 1))
+	p := sheared(t, c, truth[:3], 0.2, 0.2, 0.2)
+	mean := p.C2.Mean()
+	one, err := motion.New(c, mean, p.Data.Setup.Times)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := one.Fit(t.Context(), motion.FitSettings{})
+	if err != nil || f.Scaling != twotime.Individual || f.Compared != nil || f.Shared == nil {
+		t.Fatalf("fit of one angle: %v", err)
+	}
+}
+
+// Automatic scaling chooses also where the data do not tell all parameters: an offset of the diffusion does what its amplitude does.
+func TestAutomaticScalingOfFlatParameters(t *testing.T) {
+	c := config(t, "analysis_mode: static_anisotropic\nanalyzer_parameters: {dt: 0.1, scattering: {wavevector_q: 0.0054}}\ninitial_parameters: {fixed_parameters: {alpha: 0}}")
+	p := sheared(t, c, []float64{12000, 0, 0}, 0.2, 0.2, 0.2)
+	f, err := p.Fit(t.Context(), motion.FitSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Compared) != 1 || len(f.Warnings) == 0 || f.Shared != nil {
+		t.Errorf("compared %v, warnings %q, errors %v", f.Compared, f.Warnings, f.Shared)
+	}
+}
+
+// Bounds of one parameter leave starts of the others within theirs, whatever the wavevector.
+func TestBoundsLeaveStarts(t *testing.T) {
+	c := config(t, "analysis_mode: static_anisotropic\nanalyzer_parameters: {dt: 100, scattering: {wavevector_q: 2}}\nparameter_space: {bounds: [{name: alpha, min: -1, max: 1}]}")
+	c.Parameter("D0").Bounded = false
+	p := sheared(t, c, []float64{1e-4, 0, 0}, 0.2, 0.2, 0.2)
+	if _, err := p.Fit(t.Context(), motion.FitSettings{Starts: 4}); err != nil {
+		t.Error(err)
+	}
+}

@@ -127,7 +127,7 @@ func (p *Problem) bounds() (bounds [][2]float64) {
 	for _, par := range p.Config.Parameters {
 		b := [2]float64{math.Inf(-1), math.Inf(1)}
 		if fast := p.fastest(par.Name); fast > 0 {
-			b = [2]float64{0, 1e3 * fast}
+			b = [2]float64{0, max(1e3*fast, 1e3*par.Start)}
 		}
 		if par.Bounded {
 			b, given = [2]float64{par.Low, par.High}, true
