@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -309,6 +310,11 @@ func (r *configReader) finishStarts() {
 		return
 	}
 	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			e := bad(r.c.File, "initial_parameters.parameter_names", "has %s twice; want each name once", foreign.Text(foreign.Short(name, 40)))
+			e.Line = r.valuesLine
+			r.errs = append(r.errs, e)
+		}
 		if p := r.find(name, r.valuesLine); p != nil {
 			p.Start, p.Started = r.values[i], true
 		}

@@ -315,3 +315,15 @@ func TestStarts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What stands twice, or would not be read, is an error.
+func TestContradictoryConfigurations(t *testing.T) {
+	for text, want := range map[string]string{
+		"analysis_mode: laminar_flow\n---\nanalysis_mode: static\n":                                          "a second document",
+		"analysis_mode: static\ninitial_parameters: {parameter_names: [D0, D0, alpha], values: [1, 2, 3]}\n": "has D0 twice",
+	} {
+		if _, err := ParseConfig([]byte(text), "x.yaml"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
