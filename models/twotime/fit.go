@@ -367,8 +367,11 @@ func (f *fitter) productsAt(theta []float64) (*mat.SymDense, []float64, error) {
 	return f.joint(l), l, nil
 }
 
-// polish is the number of last steps in all parameters together.
-const polish = 4
+// Last steps go in all parameters together, until one is so small a part of its standard deviations, but not more than polish.
+const (
+	polish = 40
+	tiny   = 1e-7
+)
 
 // finish takes the last steps and makes the result.
 func (f *fitter) finish(found *solution) (*Fit, error) {
@@ -385,6 +388,16 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 		}
 		move, ok := newtonStep(products)
 		if !ok {
+			break
+		}
+		gain, variance := 0.0, 1.0 // of the step, and of an entry
+		for i, v := range move {
+			gain -= v * products.At(i, n+m)
+		}
+		if f.data.Sigma == nil {
+			variance = products.At(n+m, n+m) / float64(f.total())
+		}
+		if step > 0 && gain < tiny*tiny*variance {
 			break
 		}
 		next := slices.Clone(theta)
