@@ -11,6 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
 // FitSettings are the settings of a fit. The zero value is the default.
@@ -52,6 +53,9 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
 		f.Verdict = check.Verdict{P: math.NaN(), Reduced: math.NaN()}
 	}
+	if err := f.withoutFlow(ctx, set); err != nil {
+		return nil, err
+	}
 	f.Notes = append(f.Notes, p.diagonals()...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -65,6 +69,40 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	}
 	f.Seconds = time.Since(begin).Seconds()
 	return f, nil
+}
+
+// withoutFlow says if a model without shear does as well, by the criterion of CompareScalings.
+func (f *Fit) withoutFlow(ctx context.Context, s twotime.Settings) error {
+	const diffusion = 3 // the first parameters
+	p := f.Problem
+	if p.Data.Setup.Model != transport.Laminar {
+		return nil
+	}
+	d := p.Data
+	d.Setup.Model = transport.Static
+	names := d.Setup.Names()
+	var fixed []string
+	for _, name := range s.Fixed {
+		if slices.Contains(names, name) {
+			fixed = append(fixed, name)
+		}
+	}
+	s.Start, s.Bounds, s.Fixed, s.Starts = f.Theta[:diffusion], s.Bounds[:diffusion], fixed, 0
+	still, err := twotime.FitLeastSquares(ctx, d, s)
+	if err != nil { // nothing to compare with
+		return ctx.Err()
+	}
+	shared, err := still.SharedErrors(ctx, d, s)
+	if err != nil {
+		return ctx.Err()
+	}
+	variance := f.unit() * f.unit()
+	rise, fewer := (still.SSQ-f.SSQ)/variance*shared.Effective/float64(f.Points), len(f.X)-len(still.X)
+	if rise < float64(fewer)*math.Log(shared.Effective) {
+		f.Notes = append(f.Notes, fmt.Sprintf("diffusion without shear does as well: chi-square over independent entries is %.1f higher for %d parameters fewer, so that the shear rate may be of nothing; "+
+			"compare --model static", rise, fewer))
+	}
+	return nil
 }
 
 // scaled fits with the configured scaling, or with the best of all.

@@ -316,3 +316,44 @@ func TestBoundsLeaveStarts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A flow that is not there is told.
+func TestFitsWithoutFlow(t *testing.T) {
+	for _, shear := range []float64{1e-9, truth[3]} {
+		theta := slices.Clone(truth)
+		theta[3], theta[5] = shear, 0
+		f, err := sheared(t, config(t, flow), theta, 0.2, 0.2, 0.2).Fit(t.Context(), motion.FitSettings{Starts: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(f.Said(), "\n"); strings.Contains(said, "diffusion without shear does as well") != (shear < 1e-6) {
+			t.Errorf("of a shear of %g: %s", shear, said)
+		}
+	}
+}
+
+// Frames without light are left out.
+func TestDarkFrames(t *testing.T) {
+	c := config(t, flow)
+	whole := sheared(t, c, truth, 0.2, 0.2, 0.2)
+	n := len(whole.Data.Setup.Times)
+	for _, c2 := range whole.C2.C2 {
+		for j := range n {
+			c2[7*n+j], c2[j*n+7] = 0, 0
+		}
+	}
+	p, err := motion.New(c, whole.C2, whole.Data.Setup.Times)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "frames [8] have correlations of 0") {
+		t.Errorf("it says %q", said)
+	}
+	f, err := p.Fit(t.Context(), motion.FitSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 3 * (n - 1) * (n - 2) / 2; f.Points != want || f.Verdict.Disagrees() {
+		t.Errorf("%d points, want %d; %v", f.Points, want, f.Verdict)
+	}
+}

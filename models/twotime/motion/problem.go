@@ -67,6 +67,9 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 	if err := p.Data.Setup.Check(); err != nil {
 		return nil, err
 	}
+	if dark := darkFrames(c2.C2, len(times)); len(dark) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("frames %v have correlations of 0 with all others, as frames without light have: they are left out", dark))
+	}
 	if v := middle(c2.C2); v < 0.5 {
 		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations over the products of mean intensities are near 1: add 1 if this is C2 - 1", v)
 	}
@@ -121,21 +124,46 @@ func (p *Problem) Start() (theta []float64, fixed, free []string) {
 	return theta, fixed, free
 }
 
-// bounds are those that were given, beside wide ones; nil if none were given.
+// darkFrames makes the correlations of frames that are 0 with all others unknown. It returns these frames, counted from 1.
+func darkFrames(matrices [][]float64, n int) (dark []int) {
+	for i := range n {
+		found := false
+		for _, c2 := range matrices {
+			zeros := 0
+			for j := range n {
+				if j != i && c2[min(i, j)*n+max(i, j)] == 0 {
+					zeros++
+				}
+			}
+			if zeros < n-1 {
+				continue
+			}
+			found = true
+			for j := range n {
+				c2[i*n+j], c2[j*n+i] = math.NaN(), math.NaN()
+			}
+		}
+		if found {
+			dark = append(dark, i+1)
+		}
+	}
+	return dark
+}
+
+// bounds are those that were given, beside wide ones: exponents of rates are within 2 of 0.
 func (p *Problem) bounds() (bounds [][2]float64) {
-	given := false
 	for _, par := range p.Config.Parameters {
 		b := [2]float64{math.Inf(-1), math.Inf(1)}
 		if fast := p.fastest(par.Name); fast > 0 {
 			b = [2]float64{0, max(1e3*fast, 1e3*par.Start)}
 		}
+		if strings.HasPrefix(par.Name, "alpha") || par.Name == "beta" || par.Name == "v_beta" {
+			b = [2]float64{-2, 2}
+		}
 		if par.Bounded {
-			b, given = [2]float64{par.Low, par.High}, true
+			b = [2]float64{par.Low, par.High}
 		}
 		bounds = append(bounds, b)
-	}
-	if !given {
-		return nil
 	}
 	return bounds
 }
