@@ -35,7 +35,7 @@ func whitener(cov []float64, count []int, speckles float64, pixels int) (inverse
 	}
 	var c mat.Cholesky
 	if !c.Factorize(a) {
-		return nil, 0, errors.New("twotime: the covariance of the cells is not positive definite: take fewer bins")
+		return nil, 0, errors.New("twotime: the covariance of the cells is not positive definite, as where data do not scatter: look at the data, or take fewer bins")
 	}
 	var l, inv mat.TriDense
 	c.LTo(&l)
