@@ -287,10 +287,6 @@ func (s products) integrated(p *Priors) (logProb, conditional *ad.Node) {
 // newByPairs takes every entry by itself. Without errors of the entries their scatter about the mode of the cells is taken for them; ByPairs
 // raises the likelihood to the power that entries which share frames call for.
 func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
-	m, theta, err := motion(d, p)
-	if err != nil {
-		return nil, err
-	}
 	power := 1.0
 	if s.Likelihood == ByPairs || d.Sigma == nil {
 		first, err := newByCells(ctx, d, p, s)
@@ -314,6 +310,10 @@ func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 				return nil, err
 			}
 		}
+	}
+	m, theta, err := motion(d, p) // in the coordinates that the cells found best
+	if err != nil {
+		return nil, err
 	}
 	logProb, conditional, err := pairsDensity(d, *p, power, theta)
 	if err != nil {

@@ -31,11 +31,11 @@ func Wishart(g, contrast, offset, inverseCount, speckles, s *ad.Node) *ad.Node {
 // newByFrames takes the covariance of the frames. Fluctuations that are not Gaussian make estimates scatter more than the likelihood says: it
 // is raised to the power at which none of its parameters is surer than the scatter of simulated pixels at the mode.
 func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*Posterior, error) {
-	plain, err := byFrames(d, p, 1)
+	first, err := newByCells(ctx, d, p, s)
 	if err != nil {
 		return nil, err
 	}
-	first, err := newByCells(ctx, d, p, s)
+	plain, err := byFrames(d, p, 1)
 	if err != nil {
 		return nil, err
 	}
