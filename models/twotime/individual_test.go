@@ -45,7 +45,7 @@ func TestAnglesByThemselves(t *testing.T) {
 // A fit of very many angles ends soon.
 func TestManyAngles(t *testing.T) {
 	var angles []float64
-	for k := range 300 {
+	for k := range 150 {
 		angles = append(angles, float64(k))
 	}
 	d := shearedData(t, angles...)

@@ -59,7 +59,7 @@ func judgeAtMode(t *testing.T, d *twotime.Data, seed uint64) check.Verdict {
 func TestVerdictsOfTheRightModelAreGood(t *testing.T) {
 	s := sheared(24, 0)
 	s.Model = transport.Static
-	const movies = 12
+	const movies = 6
 	for _, known := range []bool{true, false} {
 		alarms := 0
 		for i := range movies {

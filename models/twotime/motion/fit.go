@@ -33,6 +33,9 @@ type Fit struct {
 	Seconds  float64
 }
 
+// judgePixels is the number of pixels that are simulated for a verdict.
+const judgePixels = 4000
+
 // ErrNoScale says that a fit with given contrast and offset has none.
 var ErrNoScale = errors.New("motion: constant contrast and offset are to be given")
 
@@ -49,7 +52,7 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	if f.Shared, err = f.SharedErrors(ctx, p.Data, set); err != nil {
 		f.Notes = append(f.Notes, "there are no errors that allow for shared frames: "+err.Error())
 	}
-	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Threads: s.Threads, Seed: s.Seed}); err != nil {
+	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Pixels: judgePixels, Threads: s.Threads, Seed: s.Seed}); err != nil {
 		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
 		f.Verdict = check.Verdict{P: math.NaN(), Reduced: math.NaN()}
 	}
