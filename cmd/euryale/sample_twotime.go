@@ -254,12 +254,15 @@ func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeS
 	var at twotime.Point
 	var scales diag.Summary
 	var notes []string
+	var agrees bool
 	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "twotime " + string(p.Config.Model), post: post.Posterior,
 		check: func(fit *infer.Fit) (check.Verdict, error) {
 			at, notes = post.Median(fit), p.RemarksOn(post, fit, l)
 			names, x := p.Scales(post, fit, cfg.Seed)
 			scales = diag.Summarize(names, x, diag.Settings{})
-			return post.Judge(ctx, fit, a.posteriorSettings(cfg))
+			v, err := post.Judge(ctx, fit, a.posteriorSettings(cfg))
+			agrees = v.OK
+			return v, err
 		},
 		document: func(d sampleDoc) any {
 			return motionPosteriorDoc{Engine: "twotime", Model: p.Config.Model, File: cfg.File, Likelihood: cfg.Likelihood, Q: number(p.C2.Q), Phi: numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last},
@@ -278,7 +281,13 @@ func (a *app) motionSampling(ctx context.Context, dir runs.Folder, cfg *twotimeS
 			}
 			return as(exitCannotWrite, report.TwotimePosterior(cfg.File, l, p, m, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
 		},
-		summary: func(fit *infer.Fit) string { return motionSummary(p, fit, scales, notes) }}
+		summary: func(fit *infer.Fit) string {
+			text := motionSummary(p, fit, scales, notes)
+			if agrees { // flags are printed by themselves
+				text = strings.TrimRight(text, "\n") + "\nThe model agrees with the data."
+			}
+			return text
+		}}
 }
 
 // motionSummary is the table of the motion, and that of contrasts and offsets.
