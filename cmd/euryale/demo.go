@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 func (a *app) demo() *cobra.Command {
@@ -42,18 +43,7 @@ func (a *app) runDemoG2(ctx context.Context) error {
 	if err := writeFile(file, demo.Correlations()); err != nil {
 		return err
 	}
-	sub := func(name string) *app {
-		b := *a
-		b.out = dir.Path(name)
-		if a.json { // one document for the whole demonstration
-			b.json, b.stdout = false, io.Discard
-		}
-		return &b
-	}
-	step := func(text string) { fmt.Fprintf(a.stdout, "\n== %s\n", text) }
-	if a.json {
-		step = func(string) {}
-	}
+	sub, step := a.demonstration(dir)
 	step("every bin: g2 = baseline + contrast exp(-2 x/tau)   (synthetic data, " + file + ")")
 	if err := sub("fit").runFitG2(ctx, file, g2flags{Model: "single", Loss: "linear"}, "all"); err != nil {
 		return err
@@ -81,4 +71,25 @@ Try next    euryale fit g2 %s --model stretched
             euryale sample g2 %s --bin 5 --prior "tau=lognormal(-1,1)"
 `, dir.Path("fit", "report.html"), dir.Path("sample-bin3", "report.html"), file, file)
 	return nil
+}
+
+// demonstration returns how a demonstration runs another command, whose results go to a subfolder of its own ("": to the folder itself), and
+// how it tells what comes next. With --json there is one document for all of it.
+func (a *app) demonstration(dir runs.Folder) (sub func(name string) *app, step func(text string)) {
+	sub = func(name string) *app {
+		b := *a
+		b.out = string(dir)
+		if name != "" {
+			b.out = dir.Path(name)
+		}
+		if a.json {
+			b.json, b.stdout = false, io.Discard
+		}
+		return &b
+	}
+	return sub, func(text string) {
+		if !a.json {
+			fmt.Fprintf(a.stdout, "\n== %s\n", text)
+		}
+	}
 }

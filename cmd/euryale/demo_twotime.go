@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -44,18 +43,7 @@ func (a *app) runDemoTwotime(ctx context.Context, only bool) error {
 		return as(exitCannotWrite, err)
 	}
 	data, config := dir.Path("flow.hdf"), dir.Path("flow.yaml")
-	sub := func(name string) *app {
-		b := *a
-		b.out = dir.Path(name)
-		if a.json { // one document for the whole demonstration
-			b.json, b.stdout = false, io.Discard
-		}
-		return &b
-	}
-	step := func(text string) { fmt.Fprintf(a.stdout, "\n== %s\n", text) }
-	if a.json {
-		step = func(string) {}
-	}
+	sub, step := a.demonstration(dir)
 	step(fmt.Sprintf("%d frames at %d azimuths: %s", len(truth.Setup.Times), len(truth.Setup.Angles), valuesText(truth.Setup.Names(), named(truth.Setup.Names(), truth.Sample.Theta))))
 	if only {
 		a.note("wrote %s and %s", data, config)

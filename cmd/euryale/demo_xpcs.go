@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -39,21 +38,7 @@ func (a *app) runDemoXPCS(ctx context.Context, only bool) error {
 	if err != nil {
 		return err
 	}
-	sub := func(name string) *app {
-		b := *a
-		b.out = string(dir)
-		if name != "" {
-			b.out = dir.Path(name)
-		}
-		if a.json { // one document for the whole demonstration
-			b.json, b.stdout = false, io.Discard
-		}
-		return &b
-	}
-	step := func(text string) { fmt.Fprintf(a.stdout, "\n== %s\n", text) }
-	if a.json {
-		step = func(string) {}
-	}
+	sub, step := a.demonstration(dir)
 	truth := demo.Particles(a.seed)
 	step(fmt.Sprintf("%d frames of %d x %d pixels: diffusion with D = %.3g square angstroms per second, contrast 1/%d", truth.Frames, truth.Geometry.Height, truth.Geometry.Width, truth.Diffusion, truth.Modes))
 	if err := truth.Write(string(dir)); err != nil {

@@ -3,7 +3,7 @@
 //	data := twotime.Data{Setup: setup, C2: c2}
 //	fit, err := twotime.FitLeastSquares(ctx, data, twotime.Settings{Starts: 16})
 //	if err != nil { ... }
-//	errors, err := fit.SharedErrors(ctx, data, twotime.Settings{})
+//	shared, err := fit.SharedErrors(ctx, data, twotime.Settings{})
 //
 //	post, err := twotime.New(ctx, data, twotime.DefaultPriors(setup), twotime.PosteriorSettings{})
 //	if err != nil { ... }

@@ -72,7 +72,7 @@ type Posterior struct {
 	// Power is what the likelihood was raised to: that of independent entries for ByPairs and, without errors of the entries, for Independent;
 	// that of Gaussian fluctuations for ByFrames. 0 for ByCells.
 	Power float64
-	// Mode is the mode that the covariance of the cells was simulated at; nil but for ByCells.
+	// Mode is where the search for the mode ended, for ByCells and ByFrames; nil for the others.
 	Mode  *infer.Mode
 	cells *byCells // likewise
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// DefaultPriors are weak beliefs that follow from what a measurement can see: within a factor of 12 (one standard deviation), rates decorrelate
-// frames that are a fifth of the measurement apart; exponents are 0 +- 0.5; offsets of rates are not below 0 and as large as the rates, but that
+// DefaultPriors are weak beliefs that follow from what a measurement can see. Rates are lognormal about those that decorrelate frames a fifth of
+// the measurement apart, with one standard deviation a factor of 12; exponents are 0 +- 0.5; offsets of rates are not below 0 and as large as the rates, but that
 // of a velocity may be. The direction is that of the axis +- 45 degrees: give a prior of your own for a flow across it. Of two components the
 // reference diffuses no faster than the sample, and f2, of which f0 exp(-f1 f2) is all that is seen, is in the middle of the measurement.
 func DefaultPriors(s transport.Setup) Priors {

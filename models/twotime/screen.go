@@ -14,7 +14,7 @@ const (
 	pointsEach = 1024 // points of the screening for each start
 	lanes      = 64   // points that are computed at once
 	agesOfLag  = 4
-	lagsEach   = 2 // in which a lag doubles
+	lagsEach   = 2 // bins in which a lag doubles
 )
 
 // cells are means of c2 over ranges of lags, which grow with the lag, and of ages.
@@ -26,33 +26,20 @@ type cells struct {
 // newCells averages the data.
 func newCells(d *Data) *cells {
 	n := len(d.Setup.Times)
-	c := &cells{}
-	c.weight, c.mean = make([][]float64, len(d.C2)), make([][]float64, len(d.C2))
-	for from, power := 1+d.Band, 1.0; from < n; {
-		power *= math.Pow(2, 1./lagsEach)
-		to := min(n, max(from+1, int(power)+d.Band))
-		lag := (from + to - 1) / 2
-		for age := range agesOfLag {
-			start, end := age*(n-lag)/agesOfLag, (age+1)*(n-lag)/agesOfLag
-			if start == end {
-				continue
-			}
-			middle := (start + end - 1) / 2
-			c.first, c.second = append(c.first, middle), append(c.second, middle+lag)
-			for angle := range d.C2 {
-				weight, sum := 0.0, 0.0
-				for i := start; i < end; i++ {
-					for j := i + from; j < min(n, i+to); j++ {
-						if w := d.weight(angle, i, j); w > 0 {
-							weight, sum = weight+w*w, sum+w*w*(d.C2[angle][i*n+j]-1)
-						}
-					}
-				}
-				c.weight[angle] = append(c.weight[angle], weight)
-				c.mean[angle] = append(c.mean[angle], sum/max(weight, math.SmallestNonzeroFloat64))
-			}
+	c := &cells{weight: make([][]float64, len(d.C2)), mean: make([][]float64, len(d.C2))}
+	for _, of := range (Binning{Octave: lagsEach, Ages: agesOfLag}).cells(n, d.Band) {
+		lag := (of.Shortest + of.Longest) / 2
+		middle := min((of.From+of.To-1)/2, n-1-lag)
+		c.first, c.second = append(c.first, middle), append(c.second, middle+lag)
+		for angle := range d.C2 {
+			weight, sum := 0.0, 0.0
+			of.Pairs(n, d.used(angle), func(i, j int) {
+				w := d.weight(angle, i, j)
+				weight, sum = weight+w*w, sum+w*w*(d.C2[angle][i*n+j]-1)
+			})
+			c.weight[angle] = append(c.weight[angle], weight)
+			c.mean[angle] = append(c.mean[angle], sum/max(weight, math.SmallestNonzeroFloat64))
 		}
-		from = to
 	}
 	return c
 }
