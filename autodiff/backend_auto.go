@@ -31,51 +31,76 @@ type Auto struct {
 
 // Choice says where Auto runs a program and why.
 type Choice struct {
+	Name   string // what is computed, if it is not a program
 	Device string // "cpu" or "cuda:0"
-	Bytes  int    // memory of the program's arrays
+	Bytes  int    // memory of the arrays
 	Least  int    // memory from which the GPU is taken
 	Err    error  // why the GPU could not be used; nil unless the program is large enough for it
 }
 
 // String says it in words.
 func (c Choice) String() string {
+	what := "computing"
+	if c.Name != "" {
+		what = "computing " + c.Name
+	}
 	switch {
 	case c.Err != nil:
-		return fmt.Sprintf("computing on the processor, as the GPU cannot be used: %v", c.Err)
+		return fmt.Sprintf("%s on the processor, as the GPU cannot be used: %v", what, c.Err)
 	case c.Device == "cpu":
-		return fmt.Sprintf("computing on the processor: arrays of %d bytes, and a GPU is taken from %d", c.Bytes, c.Least)
+		return fmt.Sprintf("%s on the processor: arrays of %d bytes, and a GPU is taken from %d", what, c.Bytes, c.Least)
 	}
-	return fmt.Sprintf("computing on %s: arrays of %d bytes, and a GPU is taken from %d", c.Device, c.Bytes, c.Least)
+	return fmt.Sprintf("%s on %s: arrays of %d bytes, and a GPU is taken from %d", what, c.Device, c.Bytes, c.Least)
 }
 
 func (a Auto) options(s Settings) (cpu.Options, error) { return a.CPU.options(s) }
 
 func (a Auto) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
-	reals, ints := p.Sizes()
-	c := Choice{Device: "cpu", Bytes: reals*(s.Precision/8) + ints*8, Least: a.Least}
-	if c.Least == 0 {
-		c.Least = DeviceWorth
-	}
-	tell := a.Chosen
-	if tell == nil {
-		tell = func(Choice) {}
-	}
+	c := a.choice("", arrayBytes(p, s))
 	if c.Bytes < c.Least {
-		tell(c)
+		a.tell(c)
 		return nil, nil
 	}
-	code, err := a.CUDA.compile(p, s)
+	_, err := a.CUDA.deviceFor(Need{Name: "the program", Least: c.Bytes / a.CUDA.narrowing()})
+	var code *cuda.Code
+	if err == nil {
+		code, err = a.CUDA.compile(p, s)
+	}
 	switch {
 	case err == nil:
 		c.Device = code.Device().String()
-	case unopened(err):
+	case unsuited(err):
 		c.Err, err = err, nil
 	default:
 		return nil, err
 	}
-	tell(c)
+	a.tell(c)
 	return code, err
 }
+
+// choice begins with the processor.
+func (a Auto) choice(name string, bytes int) Choice {
+	c := Choice{Name: name, Device: "cpu", Bytes: bytes, Least: a.Least}
+	if c.Least == 0 {
+		c.Least = DeviceWorth
+	}
+	return c
+}
+
+func (a Auto) tell(c Choice) {
+	if a.Chosen != nil {
+		a.Chosen(c)
+	}
+}
+
+// arrayBytes returns the memory of the arrays of a program.
+func arrayBytes(p *compiler.Program, s Settings) int {
+	reals, ints := p.Sizes()
+	return reals*(s.Precision/8) + ints*8
+}
+
+// unsuited reports whether an error says that a GPU cannot be used for this, rather than that it failed.
+func unsuited(err error) bool { return unopened(err) || errors.As(err, new(*device.RoomError)) }
 
 // unopened reports whether an error says that there is no usable GPU, rather than that one failed.
 func unopened(err error) bool {

@@ -70,6 +70,14 @@ func (c CUDA) generate(s Settings) (cuda.Options, error) {
 	return o, nil
 }
 
+// narrowing is how much smaller Storage can make arrays.
+func (c CUDA) narrowing() int {
+	if c.Storage != "" {
+		return 2
+	}
+	return 1
+}
+
 func (c CUDA) options(s Settings) (cpu.Options, error) {
 	return CPU{}.options(s)
 }
@@ -79,11 +87,9 @@ func (c CUDA) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d *device.Device
-	if c.Stream != nil {
-		d = c.Stream.Device()
-	} else if d, err = device.Open(c.Device, device.Options{}); err != nil {
-		return nil, fmt.Errorf("autodiff: GPU %d: %w", c.Device, err)
+	d, err := c.open()
+	if err != nil {
+		return nil, err
 	}
 	if !c.OwnKernels {
 		o.Libraries = d.Libraries()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
@@ -97,5 +98,5 @@ func (p *Program) storage(buf int) Storage {
 	if p.device == nil || p.device.Stored(buf) == "" {
 		return ""
 	}
-	return p.settings.Backend.(CUDA).Storage
+	return map[string]Storage{cuda.Float16: Float16, cuda.BFloat16: BFloat16}[p.device.Stored(buf)]
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -23,6 +25,24 @@ type Custom struct {
 	Adjoint func(dIn [][]float64, g, out []float64, in ...[]float64) error
 	// VJP returns the gradients as Nodes instead, for gradients of any order.
 	VJP func(g, y *Node, x []*Node) []*Node
+	// OnDevice makes the form of the operation for a GPU, in a program whose reals have some bits, 32 or 64, and for
+	// inputs of these shapes. Without it, and where it returns nil, the operation runs on the
+	// processor, with copies in between. Compile calls it first, and then each further State does, so a
+	// DeviceStep should take memory when it is first used. Not for batched inputs, which the processor does.
+	OnDevice func(d *device.Device, bits int, in []tensor.Shape) (DeviceStep, error)
+}
+
+// DeviceStep puts the work of a Custom on a stream of a GPU. Arrays are row-major in the precision of the
+// program, begin at any of its numbers, and belong to the program: a step must not keep them. One
+// DeviceStep serves one place in a program and one State, one call at a time. Its calls are not captured in
+// graphs, so they may wait.
+type DeviceStep interface {
+	// Forward computes out.
+	Forward(s *device.Stream, out device.Part, in []device.Part) error
+	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with respect to
+	// out. The same Run has called Forward with the same inputs before, so it may use what that left on the
+	// device.
+	Adjoint(s *device.Stream, dIn []device.Part, g, out device.Part, in []device.Part) error
 }
 
 // Call makes the Node c(in...).
@@ -67,6 +87,7 @@ func init() {
 			}
 			return make([]*Node, len(x))
 		},
+		device: customOnDevice,
 		run: func(c *cpu.Call) error {
 			f := c.Obj.(*Custom)
 			out, in := c.AsFloat64()
@@ -81,7 +102,27 @@ func init() {
 			bad := mistake(y.obj.(*Custom).Name, "no second derivative: give VJP instead of Adjoint")
 			return repeat(bad, len(x))
 		},
-		run: func(c *cpu.Call) error { return runAdjoint(c) }})
+		device: cuda.ExternalAdjoint,
+		run:    func(c *cpu.Call) error { return runAdjoint(c) }})
+}
+
+// customOnDevice makes a Custom a step on the device if it has a form for it.
+func customOnDevice(s *cuda.Step) bool {
+	f := s.Obj.(*Custom)
+	if f.OnDevice == nil {
+		return false
+	}
+	in := make([]tensor.Shape, len(s.Value.In))
+	for k := range in {
+		in[k] = s.InShape(k)
+	}
+	return cuda.ExternalForward(s, f.Name, func(d *device.Device, bits int) (cuda.External, error) {
+		step, err := f.OnDevice(d, bits, in)
+		if err != nil || step == nil {
+			return nil, err
+		}
+		return step, nil
+	})
 }
 
 // adjointNodes computes all gradients in one step, as one vector, and splits it.

@@ -232,12 +232,30 @@ func unpack(folder string) error {
 func (l *Library) Reset() { dl.Call(l.lib.Symbol("pretend_reset")) }
 
 // Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order,
-// peers (whether devices can read each other's memory) or seed. It panics if there is no such setting.
+// peers (whether devices can read each other's memory), seed, or count. With count 1, memory is address
+// space only and kernels and copies do nothing; see Count. Set panics if there is no such setting.
 func (l *Library) Set(key string, value int) {
 	k := dl.Bytes(key)
 	if dl.Call(l.lib.Symbol("pretend_set"), uintptr(unsafe.Pointer(&k[0])), uintptr(value)) != 0 {
 		panic("pretend: there is no setting " + key)
 	}
+}
+
+// Count returns the number of a device that only counts, until the test ends: its memory is address space
+// and its kernels and copies do nothing, so that the memory and the traffic of problems that fill a real
+// device can be counted on a small machine. memory is the size of the device in bytes. No other device
+// works meanwhile, and this one never does.
+func (l *Library) Count(t testing.TB, memory int) (device int) {
+	t.Helper()
+	const counter = 2
+	l.Set("devices", counter+1)
+	l.Set("memory", memory)
+	l.Set("count", 1)
+	t.Cleanup(func() {
+		l.Set("count", 0)
+		l.Set("memory", 1<<30)
+	})
+	return counter
 }
 
 // Fail makes an entry point return a code after some calls that succeed, so many times.

@@ -40,6 +40,7 @@ func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) e
 	defer runtime.KeepAlive(dst)
 	to := dst.b.address() + drv.DevicePtr(offset)
 	d.pool.usedBy(dst.b, s)
+	d.traffic.send(len(raw))
 	span := d.profile.beginCopy(s)
 	switch {
 	case pinned != nil:
@@ -111,6 +112,7 @@ func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 	defer runtime.KeepAlive(src)
 	from := src.b.address() + drv.DevicePtr(offset)
 	d.pool.usedBy(src.b, s)
+	d.traffic.fetch(len(raw))
 	span := d.profile.beginCopy(s)
 	switch {
 	case pinned != nil:

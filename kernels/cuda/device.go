@@ -37,6 +37,7 @@ type Device struct {
 	modules   modules
 	libraries *Libraries
 	peers     peers
+	traffic   traffic
 	tuned     tuned
 	profile   *profiler // nil unless asked for
 

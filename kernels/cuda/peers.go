@@ -107,6 +107,8 @@ func (s *Stream) fetchChunk(to drv.DevicePtr, other *Device, from drv.DevicePtr,
 		return err
 	}
 	defer d.staging.done(c) // its event keeps it until the copy has ended
+	other.traffic.fetch(n)
+	d.traffic.send(n)
 	err = other.do(func() error {
 		return other.check(other.drv.CopyOutAsync(c.address, from, uint64(n), other.compute.handle), other.compute)
 	})

@@ -1,6 +1,8 @@
 package cuda
 
-// Stats describes the memory that a device has given out, in bytes and counts.
+import "sync/atomic"
+
+// Stats describes the memory that a device has given out and what crossed the bus, in bytes and counts.
 type Stats struct {
 	Device       int    `json:"device_id"`
 	Reserved     uint64 `json:"total_allocated"`  // B, taken from the driver
@@ -14,6 +16,9 @@ type Stats struct {
 	LargestFree  uint64 `json:"largest_free"`     // B, the largest free piece in the cache
 	Retries      uint64 `json:"oom_retries"`      // how often memory was short
 	DriverCalls  uint64 `json:"driver_calls"`     // how often the driver was asked for memory or given some
+	Sent         uint64 `json:"sent"`             // B, copied from the host to the device
+	Fetched      uint64 `json:"fetched"`          // B, copied from the device to the host
+	Copies       uint64 `json:"copies"`           // copies in either direction
 }
 
 // Stats returns the counts since the device was opened or since ResetPeak.
@@ -32,17 +37,21 @@ func (d *Device) Stats() Stats {
 	return p.snapshot()
 }
 
-// ResetPeak lets the peaks start from what is in use now.
+// ResetPeak lets the peaks start from what is in use now, and the counts of copies from 0.
 func (d *Device) ResetPeak() {
 	p := d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.PeakReserved, p.stats.PeakActive = p.stats.Reserved, p.stats.Active
+	d.traffic.sent.Store(0)
+	d.traffic.fetched.Store(0)
+	d.traffic.copies.Store(0)
 }
 
 func (p *pool) snapshot() Stats {
 	st := p.stats
 	st.Device = p.d.ordinal
+	st.Sent, st.Fetched, st.Copies = p.d.traffic.sent.Load(), p.d.traffic.fetched.Load(), p.d.traffic.copies.Load()
 	if p.kind == Async {
 		if p.async != 0 && p.idle != nil {
 			st.Reserved, _ = p.d.drv.PoolReserved(p.async)
@@ -58,4 +67,17 @@ func (p *pool) snapshot() Stats {
 	}
 	st.Cached = st.Reserved - min(st.Reserved, st.Active)
 	return st
+}
+
+// traffic counts what crossed the bus between the host and the device.
+type traffic struct{ sent, fetched, copies atomic.Uint64 }
+
+func (t *traffic) send(n int) {
+	t.sent.Add(uint64(n))
+	t.copies.Add(1)
+}
+
+func (t *traffic) fetch(n int) {
+	t.fetched.Add(uint64(n))
+	t.copies.Add(1)
 }

@@ -30,16 +30,21 @@ type kernel struct {
 	grid, block device.Dim
 	library     func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error // in place of f
 	repeated    *repeated                                                                       // in place of f
+	external    *externalCall                                                                   // in place of f
 	code        *Code                                                                           // of what is repeated
 }
 
 // Compile generates and compiles the kernels of a program for a device. Its machines work on a stream, or
 // on lanes of the device for nil.
 func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options) (*Code, error) {
+	o.Device = d
 	return compile(p, d, on, o, Generate(p, o))
 }
 
 func compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options, source *Source) (*Code, error) {
+	if source.err != nil {
+		return nil, source.err
+	}
 	c := &Code{p: p, d: d, on: on, options: o, source: source}
 	if o.Tune && len(c.source.products) > 0 {
 		if err := c.tune(); err != nil {
@@ -60,7 +65,9 @@ func compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options
 		for _, l := range list {
 			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, library: l.Library}
 			c.waits = c.waits || l.Waits
-			switch c.calls = c.calls || l.Library != nil || l.repeated != nil; {
+			switch c.calls = c.calls || l.Library != nil || l.repeated != nil || l.external != nil; {
+			case l.external != nil:
+				k.external = l.external
 			case l.repeated != nil:
 				k.repeated = l.repeated
 				if k.code, err = compile(l.repeated.Body, d, on, o, l.repeated.source); err == nil {

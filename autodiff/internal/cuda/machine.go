@@ -20,13 +20,14 @@ type Machine[T cpu.Real] struct {
 	host       *cpu.Machine[T]
 	o          cpu.Options
 	inner      map[int]*inner[T] // programs of scans, by their job
-	on         *device.Stream    // of all work and copies
-	arena      *device.Buffer    // arrays of reals, and then constants
-	ints       *device.Buffer    // arrays of indices, and then tables
-	table      *device.Buffer    // address of every array
-	part       *device.Buffer    // partial results
-	fault      *device.Buffer    // which job failed, and why
-	graph      *device.Graph     // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
+	externals  map[*external]External
+	on         *device.Stream // of all work and copies
+	arena      *device.Buffer // arrays of reals, and then constants
+	ints       *device.Buffer // arrays of indices, and then tables
+	table      *device.Buffer // address of every array
+	part       *device.Buffer // partial results
+	fault      *device.Buffer // which job failed, and why
+	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
 	runs       int
 	uncaptured bool     // the device has no graphs, or no memory for this one
 	faulty     bool     // the fault of an earlier run may still be on the device
@@ -106,6 +107,14 @@ func (m *Machine[T]) allocate() error {
 					m.inner = map[int]*inner[T]{}
 				}
 				if m.inner[i], err = m.newInner(k); err != nil {
+					return err
+				}
+			}
+			if k.external != nil && !k.external.adjoint {
+				if m.externals == nil {
+					m.externals = map[*external]External{}
+				}
+				if m.externals[k.external.external], err = k.external.instance(); err != nil {
 					return err
 				}
 			}
@@ -268,6 +277,12 @@ func (m *Machine[T]) launch(s *device.Stream, job int) error {
 	for _, k := range m.kernels[job] {
 		if k.repeated != nil {
 			if err := m.inner[job].run(s, m.p.Jobs[job].Step, m.memory); err != nil {
+				return err
+			}
+			continue
+		}
+		if k.external != nil {
+			if err := k.external.run(m.externals[k.external.external], s, m.options.Bits/8, m.memory); err != nil {
 				return err
 			}
 			continue

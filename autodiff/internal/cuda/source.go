@@ -43,6 +43,7 @@ type Source struct {
 	Last []int
 
 	products []tunable
+	err      error // of a custom operation
 }
 
 // Launch is one kernel and its geometry in one dimension, or a call of one of NVIDIA's libraries.
@@ -55,7 +56,8 @@ type Launch struct {
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 	Waits   bool // whether the call may wait for the device, which no capture allows
 
-	repeated *repeated // in place of a kernel: a program that is launched again and again
+	repeated *repeated     // in place of a kernel: a program that is launched again and again
+	external *externalCall // in place of a kernel: a custom operation
 }
 
 // launches returns the number of launches of a run.
@@ -83,7 +85,9 @@ type Options struct {
 	// empty.
 	Storage string
 	TF32    bool // whether products of matrices round their factors as tensor cores do
-	Tune    bool // whether large products of matrices are timed before they are cut
+	// Device is where the program is to run, for custom operations; nil if only text is wanted.
+	Device *device.Device
+	Tune   bool // whether large products of matrices are timed before they are cut
 	// Libraries are used for large work where they are found; nil for none.
 	Libraries *device.Libraries
 }
@@ -107,11 +111,13 @@ type generator struct {
 	fails     bool
 	products  []tunable      // that may be cut in several ways
 	tiles     map[int]tiling // how those of jobs are cut that were timed
+	externals map[*compiler.Value]*external
+	err       error // of a custom operation
 }
 
 func newGenerator(p *compiler.Program, o Options) *generator {
 	return &generator{precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
-		buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
+		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
 }
 
 // Generate makes the kernels of a program.
@@ -138,7 +144,7 @@ func generate(p *compiler.Program, o Options, tiles map[int]tiling) *Source {
 			s.Jobs[i] = g.step(i, j.Step)
 		}
 	}
-	s.Partials, s.Tables, s.Fails, s.products = g.partials, g.tables, g.fails, g.products
+	s.Partials, s.Tables, s.Fails, s.products, s.err = g.partials, g.tables, g.fails, g.products, g.err
 	s.Text = g.all(o)
 	return s
 }

@@ -14,6 +14,7 @@ EXPORT int pretend_set(const char *key, long long v) {
   else if (k == "memory") driver.limit = (size_t)v;
   else if (k == "mode") driver.mode = (Mode)v;
   else if (k == "order") driver.order = (Order)v;
+  else if (k == "count") driver.counting = v != 0;
   else if (k == "peers") driver.peers_allowed = v != 0;
   else if (k == "seed") driver.random = 0x9e3779b97f4a7c15ull * (uint64_t)(v + 1);
   else return 1;

@@ -1,6 +1,7 @@
 // The entry points of the driver, apart from those about graphs and modules.
 #include "state.h"
 #include <cstdio>
+#include <sys/mman.h>
 
 enum { ZONE = 512 };
 
@@ -129,12 +130,21 @@ static int allocate(uintptr_t *p, size_t n, bool pooled, uintptr_t pool) {
   if (!n) return 1;
   Context *c = current_context;
   if (!pooled && c->used + n > c->limit) return 2;
-  char *block = (char *)aligned_alloc(512, (n + 2 * ZONE + 511) & ~size_t(511));
+  size_t all = (n + 2 * ZONE + 511) & ~size_t(511), mapped = driver.counting ? all : 0;
+  char *block = nullptr;
+  if (mapped) {
+    void *m = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m != MAP_FAILED) block = (char *)m;
+  } else {
+    block = (char *)aligned_alloc(512, all);
+  }
   if (!block) return 2;
-  memset(block, 0xAB, n + 2 * ZONE);
-  memset(block + ZONE, 0xFF, n);
+  if (!mapped) {
+    memset(block, 0xAB, n + 2 * ZONE);
+    memset(block + ZONE, 0xFF, n);
+  }
   *p = (uintptr_t)(block + ZONE);
-  c->memory[*p] = {n, block, pooled, pool};
+  c->memory[*p] = {n, block, pooled, pool, mapped};
   auto i = c->freed.lower_bound(*p);
   if (i != c->freed.begin() && std::prev(i)->first + std::prev(i)->second > *p) --i;  // what reaches into the new memory
   while (i != c->freed.end() && i->first < *p + n) i = c->freed.erase(i);
@@ -143,10 +153,10 @@ static int allocate(uintptr_t *p, size_t n, bool pooled, uintptr_t pool) {
 }
 static void release(Context *c, uintptr_t p) {
   auto i = c->memory.find(p);
-  memset((void *)p, 0xFF, i->second.bytes);
+  if (!i->second.mapped) memset((void *)p, 0xFF, i->second.bytes);
   c->freed[p] = i->second.bytes;
   if (!i->second.pooled) c->used -= i->second.bytes;
-  free(i->second.block);
+  discard(i->second);
   c->memory.erase(i);
 }
 EXPORT int cuMemAlloc_v2(uintptr_t *p, size_t n) {
@@ -197,7 +207,7 @@ EXPORT int cuMemcpyHtoD_v2(uintptr_t d, const void *s, size_t n) {
   NEED_CONTEXT;
   if (int r = refuse_in_capture()) return r;
   if (check_memory(current_context, d, n)) return 1;
-  memcpy((void *)d, s, n);
+  if (!driver.counting) memcpy((void *)d, s, n);
   return 0;
 }
 EXPORT int cuMemcpyDtoH_v2(void *d, uintptr_t s, size_t n) {
@@ -205,7 +215,7 @@ EXPORT int cuMemcpyDtoH_v2(void *d, uintptr_t s, size_t n) {
   NEED_CONTEXT;
   if (int r = refuse_in_capture()) return r;
   if (check_memory(current_context, s, n)) return 1;
-  memcpy(d, (void *)s, n);
+  if (!driver.counting) memcpy(d, (void *)s, n);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "state.h"
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 Driver driver;
 thread_local Context *current_context;
@@ -9,7 +10,7 @@ thread_local Capture *current_capture;
 void reset() {
   for (Module *m : driver.modules) dlclose(m->library), delete m;
   for (auto &c : driver.contexts)
-    for (auto &a : c->memory) free(a.second.block);
+    for (auto &a : c->memory) discard(a.second);
   for (auto &h : driver.host) free((void *)h.first);
   for (Stream *s : driver.streams) delete s;
   for (Event *e : driver.events) delete e;
@@ -41,6 +42,7 @@ void reset() {
   driver.mode = RANDOM;
   driver.order = ASCENDING;
   driver.random = 88172645463325252ull;
+  driver.counting = false;
   driver.host_checked = true;
   driver.leaks = driver.compiles = driver.early_frees = 0;
 }
@@ -128,6 +130,7 @@ void progress() {
 
 // enqueue puts work on a stream, or into the graph that the stream collects.
 int enqueue(Stream *s, const char *kind, Work w) {
+  if (driver.counting && strcmp(kind, "free") && strcmp(kind, "graph")) w.run = nullptr;
   if (Capture *c = s->capture) {
     if (c->invalid) return 901;
     c->graph->nodes.push_back({std::move(w), kind, s->after});
@@ -170,6 +173,11 @@ int check_memory(Context *c, uintptr_t p, size_t bytes) {
   return p + bytes <= i->first + i->second.bytes ? 0 : 1;
 }
 
+void discard(const Allocation &a) {
+  if (a.mapped) munmap(a.block, a.mapped);
+  else free(a.block);
+}
+
 bool known_context(Context *c) {
   for (auto &x : driver.contexts)
     if (x.get() == c) return c->users > 0;
@@ -180,6 +188,7 @@ enum { ZONE = 512 };
 
 void check_red_zones(Context *c) {
   for (auto &a : c->memory) {
+    if (a.second.mapped) continue;
     const unsigned char *before = (const unsigned char *)a.first - ZONE, *behind = (const unsigned char *)a.first + a.second.bytes;
     for (int i = 0; i < ZONE; i++)
       if (before[i] != 0xAB || behind[i] != 0xAB) {

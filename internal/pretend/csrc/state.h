@@ -45,6 +45,7 @@ struct Allocation {
   char *block;     // with a red zone on both sides
   bool pooled;
   uintptr_t pool;
+  size_t mapped;   // bytes of address space without memory; 0 for memory
 };
 
 struct Context {
@@ -115,6 +116,7 @@ struct Driver {
   Order order;
   uint64_t random;
   bool peers_allowed;  // devices can read each other's memory
+  bool counting;       // memory is only counted, and kernels and copies do nothing
   bool host_checked;   // asynchronous copies must use page-locked memory
   std::map<std::string, Failure> failures;
   // state
@@ -142,6 +144,7 @@ void reset();
 bool known_context(Context *c);  // it is retained by somebody; threads may hold older ones
 int check_memory(Context *c, uintptr_t p, size_t bytes);  // 0, or 1 if the range is not one of the device
 void check_red_zones(Context *c);
+void discard(const Allocation &a);  // gives its block back to the system
 int enqueue(Stream *s, const char *kind, Work w);
 void progress();
 int run_until(const std::function<bool()> &done, Stream *needed);

@@ -1,0 +1,74 @@
+package autodiff
+
+import (
+	"fmt"
+
+	device "github.com/euryale-dev/euryale/kernels/cuda"
+)
+
+// Need is what a computation that is not a graph, such as a simulator, wants of a GPU.
+type Need struct {
+	Name  string // what is computed, such as "a scattering pattern of 32 x 512 x 512 voxels"
+	Work  int    // bytes of the arrays that a run goes through, which Auto compares with DeviceWorth
+	Least int    // bytes of the device's memory without which it cannot run
+}
+
+// DeviceFor returns the GPU on which b runs a computation that is not a graph; nil is the processor. Auto
+// takes a GPU if the work is worth it, the GPU can be opened and it has the room, and tells Chosen why.
+// CUDA and Several take their (first) GPU, or return why it cannot be opened, or a *RoomError of package kernels/cuda.
+func DeviceFor(b Backend, n Need) (*device.Device, error) {
+	switch b := b.(type) {
+	case CUDA:
+		return b.deviceFor(n)
+	case Several:
+		if len(b) == 0 {
+			return nil, fmt.Errorf("autodiff: Several without a GPU for %s: want at least one", n.Name)
+		}
+		return b[0].deviceFor(n)
+	case Auto:
+		return b.deviceFor(n)
+	}
+	return nil, nil
+}
+
+func (c CUDA) deviceFor(n Need) (*device.Device, error) {
+	d, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Fits(n.Name, uint64(max(n.Least, 0))); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// open returns the GPU that c names.
+func (c CUDA) open() (*device.Device, error) {
+	if c.Stream != nil {
+		return c.Stream.Device(), nil
+	}
+	d, err := device.Open(c.Device, device.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("autodiff: GPU %d: %w", c.Device, err)
+	}
+	return d, nil
+}
+
+func (a Auto) deviceFor(n Need) (*device.Device, error) {
+	c := a.choice(n.Name, n.Work)
+	if c.Bytes < c.Least {
+		a.tell(c)
+		return nil, nil
+	}
+	d, err := a.CUDA.deviceFor(n)
+	switch {
+	case err == nil:
+		c.Device = d.String()
+	case unsuited(err):
+		c.Err, d, err = err, nil, nil
+	default:
+		return nil, err
+	}
+	a.tell(c)
+	return d, nil
+}

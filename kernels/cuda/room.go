@@ -1,0 +1,51 @@
+package cuda
+
+import "fmt"
+
+// fullest is the part of a device's memory, in percent, up to which computations that plan their memory
+// take it: the rest is left to the driver, to libraries and to other programs.
+const fullest = 80
+
+// Room returns how many bytes may still be allocated so that the device stays at most 80 % full. Memory
+// that this process has freed and keeps counts as free.
+func (d *Device) Room() (uint64, error) {
+	free, total, err := d.MemInfo()
+	if err != nil {
+		return 0, err
+	}
+	free += d.Stats().Cached
+	used := total - min(total, free)
+	return min(free, total/100*fullest-min(total/100*fullest, used)), nil
+}
+
+// Fits returns a [*RoomError] unless there is room for what needs so many bytes at least. Ask before
+// the work begins, so that nothing is lost when memory is short.
+func (d *Device) Fits(what string, bytes uint64) error {
+	room, err := d.Room()
+	if err != nil || bytes <= room {
+		return err
+	}
+	free, total, err := d.MemInfo()
+	if err != nil {
+		return err
+	}
+	return &RoomError{What: what, Device: d.ordinal, Needed: bytes, Room: room, Free: free, Total: total}
+}
+
+// RoomError says that a device has less room than a computation needs at least. Nothing was computed.
+type RoomError struct {
+	What   string // what does not fit, such as "a scattering pattern of 32 x 512 x 512 voxels"
+	Device int
+	Needed uint64 // B, at least
+	Room   uint64 // B, that can be taken so that the device stays at most 80 % full
+	Free   uint64 // B, that the driver has
+	Total  uint64 // B, of the device
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("cuda: %s needs at least %s of device %d, which has room for %s (%s free of %s, of which a fifth is left alone): "+
+		"take a smaller problem, a lower precision, another GPU or the processor", e.What, sizeText(e.Needed), e.Device, sizeText(e.Room), sizeText(e.Free), sizeText(e.Total))
+}
+
+// Is reports that it is a kind of ErrOutOfMemory.
+func (e *RoomError) Is(target error) bool { return target == ErrOutOfMemory }
