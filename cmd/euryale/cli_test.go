@@ -163,7 +163,7 @@ func TestExitCodes(t *testing.T) {
 		{"fit g2 " + filepath.Join(taken, "none.hdf"), 66, "Try: another path: " + taken + " holds x"},
 		{"fit g2 " + filepath.Join(t.TempDir(), "a.hdf"), 66, " is empty"},
 		{"fit g2 " + taken, 66, "is a folder"},
-		{"fit g2 " + csv + " --device gpu", 64, `--device "gpu": want auto, cpu, cuda or cuda:N`},
+		{"fit g2 " + csv + " --device gpu", 64, `--device "gpu": want auto, cpu, cuda, cuda:N`},
 		{"fit g2 " + csv + " --device cuda:-1", 64, `--device "cuda:-1"`},
 		{"sim rsoxs film.h5 --device cuda", 64, "sim rsoxs computes on the processor: leave out --device cuda"},
 		{"summary run --device cuda:1", 64, "summary computes on the processor"},

@@ -22,7 +22,8 @@ type deviceChoice struct {
 	demanded bool   // a GPU, or an error
 	anySize  bool   // a GPU for programs of every size, or the processor where there is none
 	cpu      bool   // the processor
-	ordinal  int    // of the GPU
+	ordinal  int    // of the GPU, the first of several
+	several  string // numbers of several GPUs, such as "0,1", or "all"; "" for one
 	by       string // flag or variable that made the choice, "" for the default
 }
 
@@ -31,10 +32,25 @@ func (d deviceChoice) String() string {
 	switch {
 	case d.cpu:
 		return "cpu"
+	case d.several != "":
+		return "cuda:" + d.several
 	case d.demanded:
 		return fmt.Sprintf("cuda:%d", d.ordinal)
 	}
 	return "auto"
+}
+
+// gpus returns the numbers of the GPUs.
+func (d deviceChoice) gpus() []int {
+	if d.several == "" {
+		return []int{d.ordinal}
+	}
+	var list []int
+	for text := range strings.SplitSeq(d.several, ",") {
+		n, _ := strconv.Atoi(text)
+		list = append(list, n)
+	}
+	return list
 }
 
 // parseDevice reads a value of --device.
@@ -47,9 +63,26 @@ func parseDevice(text string) (deviceChoice, bool) {
 	case "cuda":
 		return deviceChoice{demanded: true}, true
 	}
-	number, ok := strings.CutPrefix(text, "cuda:")
-	n, err := strconv.Atoi(number)
-	return deviceChoice{demanded: true, ordinal: n}, ok && err == nil && n >= 0 && n < 1<<16 && strconv.Itoa(n) == number
+	numbers, ok := strings.CutPrefix(text, "cuda:")
+	d := deviceChoice{demanded: true}
+	if numbers == "all" {
+		d.several = "all"
+		return d, ok
+	}
+	list := strings.Split(numbers, ",")
+	for i, number := range list {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || n >= 1<<16 || strconv.Itoa(n) != number || slices.Contains(list[:i], number) {
+			return d, false
+		}
+		if i == 0 {
+			d.ordinal = n
+		}
+	}
+	if len(list) > 1 {
+		d.several = numbers
+	}
+	return d, ok
 }
 
 // chooseDevice resolves the choice of a device: by the flag, then by EURYALE_DEVICE, then by the
@@ -61,7 +94,7 @@ func chooseDevice(flag string, given bool, env func(string) string) (deviceChoic
 		}
 		d, ok := parseDevice(at.text)
 		if !ok {
-			return d, usage("%s %q: want auto, cpu, cuda or cuda:N with the number of a GPU", at.name, at.text)
+			return d, usage("%s %q: want auto, cpu, cuda, cuda:N with the number of a GPU, cuda:N,M with those of several, or cuda:all", at.name, at.text)
 		}
 		d.by = at.name
 		return d, nil
@@ -99,7 +132,7 @@ func chooseAsToolkit(env func(string) string) (deviceChoice, error) {
 	return deviceChoice{demanded: !fallback, anySize: fallback, by: "XPCS_USE_GPU"}, nil
 }
 
-// withDevice marks a command that computes graphs, which a GPU can do.
+// withDevice marks a command that can compute on a GPU.
 func withDevice(c *cobra.Command) *cobra.Command { return annotated(c, "device", "graphs") }
 
 // onProcessor marks a command that computes for long on the processor, whatever device is chosen.
@@ -138,12 +171,35 @@ func (a *app) demand() error {
 	if !a.chosen.demanded {
 		return nil
 	}
-	g, err := cuda.Open(a.chosen.ordinal, cuda.Options{})
-	if err == nil {
-		_, err = g.Compiler()
-	}
-	if err != nil {
+	if err := a.openChosen(); err != nil {
 		return &exitError{code: exitNoDevice, err: fmt.Errorf("%s, chosen by %s, cannot be used: %w", a.chosen, a.chosen.by, err), hint: "--device cpu"}
+	}
+	return nil
+}
+
+// openChosen opens the chosen GPUs, each with its compiler.
+func (a *app) openChosen() error {
+	if a.chosen.several == "all" {
+		all, err := cuda.Devices()
+		if err != nil {
+			return err
+		}
+		var list []string
+		for i := range all {
+			list = append(list, strconv.Itoa(i))
+		}
+		if a.chosen.several = strings.Join(list, ","); len(list) == 1 {
+			a.chosen.several = ""
+		}
+	}
+	for _, n := range a.chosen.gpus() {
+		g, err := cuda.Open(n, cuda.Options{})
+		if err == nil {
+			_, err = g.Compiler()
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -162,7 +218,7 @@ func (a *app) goOnWhere(recorded string) error {
 	}
 	d, ok := parseDevice(recorded)
 	if !ok {
-		return as(exitConfig, fmt.Errorf("the run records the device %q: want cpu or cuda:N", recorded))
+		return as(exitConfig, fmt.Errorf("the run records the device %q: want cpu, cuda:N or auto", recorded))
 	}
 	d.by = "the run folder"
 	a.chosen = d
@@ -175,6 +231,12 @@ func (a *app) backend(threads int) ad.Backend {
 	switch {
 	case d.cpu:
 		return cpu
+	case d.several != "":
+		var all ad.Several
+		for _, n := range d.gpus() {
+			all = append(all, ad.CUDA{Device: n})
+		}
+		return all
 	case d.demanded:
 		return ad.CUDA{Device: d.ordinal}
 	}
@@ -202,7 +264,7 @@ func (a *app) tellChoice(c ad.Choice) {
 	text, _, _ = strings.Cut(text, "\n") // without the list of files that were tried
 	a.told.mu.Lock()
 	defer a.told.mu.Unlock()
-	if key := c.Device + level; !a.told.said[key] {
+	if key := c.Name + c.Device + level; !a.told.said[key] {
 		a.told.said[key] = true
 		a.log(level, "%s", text)
 	}

@@ -30,11 +30,13 @@ func TestChoiceOfDevice(t *testing.T) {
 		{flag: "auto", env: []string{"EURYALE_DEVICE", "cuda"}, want: deviceChoice{by: "--device"}},
 		{flag: "cuda", want: deviceChoice{demanded: true, by: "--device"}},
 		{flag: "cuda:3", want: deviceChoice{demanded: true, ordinal: 3, by: "--device"}},
+		{flag: "cuda:2,0", want: deviceChoice{demanded: true, ordinal: 2, several: "2,0", by: "--device"}},
+		{flag: "cuda:all", want: deviceChoice{demanded: true, several: "all", by: "--device"}},
 		{env: []string{"EURYALE_DEVICE", "cuda:1", "XPCS_USE_GPU", "false"}, want: deviceChoice{demanded: true, ordinal: 1, by: "EURYALE_DEVICE"}},
 		{env: []string{"EURYALE_DEVICE", "cpu"}, want: deviceChoice{cpu: true, by: "EURYALE_DEVICE"}},
 		{env: []string{"EURYALE_DEVICE", "gpu"}, bad: `EURYALE_DEVICE "gpu"`},
 		{flag: "cuda:", bad: `--device "cuda:"`},
-		{flag: "cuda:1x", bad: "want auto, cpu, cuda or cuda:N"},
+		{flag: "cuda:1x", bad: "want auto, cpu, cuda, cuda:N"},
 		{env: []string{"XPCS_USE_GPU", "True"}, want: deviceChoice{anySize: true, by: "XPCS_USE_GPU"}},
 		{env: []string{"XPCS_USE_GPU", "1", "XPCS_GPU_FALLBACK", "no"}, want: deviceChoice{demanded: true, by: "XPCS_USE_GPU"}},
 		{env: []string{"XPCS_USE_GPU", "off", "XPCS_GPU_FALLBACK", "no"}, want: deviceChoice{cpu: true, by: "XPCS_USE_GPU"}},
@@ -472,5 +474,37 @@ func TestListOnDevice(t *testing.T) {
 	}
 	if math.Abs(taus[1]/taus[0]-1) > 1e-9 || math.Abs(taus[0]/0.5-1) > 0.05 {
 		t.Errorf("tau is %v on the processor, %v on the device", taus[0], taus[1])
+	}
+}
+
+// An experiment with assemblies has the same trace on the device, also on several, and after it was resumed there.
+func TestAssembliesOnDevice(t *testing.T) {
+	if alone(t) {
+		return
+	}
+	lib := pretend.Shared(t)
+	script := write(t, "form.yaml", `{p: 0.1, seed: 3, stimuli: {S: 30}, areas: {A: {n: 500, k: 25, beta: 0.1}},
+run: [{form: A, stimulus: S, steps: 8}, {remember: formed, area: A}, {complete: A, part: 0.5, as: completed}]}`)
+	var traces []string
+	for _, device := range []string{"cpu", "cuda:0", "cuda:all"} {
+		before := lib.Get("cuLaunchKernel")
+		out := filepath.Join(t.TempDir(), "run")
+		if code, _, stderr := do(t, "sim", "assembly", script, "--winners", "--device", device, "--out", out, "--quiet"); code != 0 {
+			t.Fatalf("%s: exit %d: %s", device, code, stderr)
+		}
+		if launched := lib.Get("cuLaunchKernel") - before; (launched > 50) != (device != "cpu") {
+			t.Errorf("%s: %d launches", device, launched)
+		}
+		trace, err := os.ReadFile(filepath.Join(out, "trace.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, string(trace))
+		if code, _, stderr := do(t, "sim", "assembly", "--resume", out, "--quiet"); code != 0 {
+			t.Errorf("%s, resumed: exit %d: %s", device, code, stderr)
+		}
+	}
+	if traces[1] != traces[0] || traces[2] != traces[0] {
+		t.Errorf("on the processor:\n%s\non a device:\n%s\non several:\n%s", traces[0], traces[1], traces[2])
 	}
 }

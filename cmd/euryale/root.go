@@ -104,7 +104,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
 	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file, or the results in a run folder, which are removed when the run begins")
 	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
-	f.StringVar(&a.device, "device", "", "where graphs are computed: auto, cpu, cuda or cuda:N (default EURYALE_DEVICE, then auto)")
+	f.StringVar(&a.device, "device", "", "what computes: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")
 	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
 	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64")
 	f.StringVar(&a.out, "out", "", "folder for results")

@@ -32,6 +32,7 @@ type assemblyConfig struct {
 	Winners bool   `json:"winners"`
 	Profile bool   `json:"profile"`
 	Every   string `json:"checkpoint_every"`
+	Device  string `json:"device,omitempty"` // what computes the steps: auto, cpu, or GPUs such as cuda:0
 }
 
 const simAssemblyCommand = "sim assembly"
@@ -135,8 +136,10 @@ func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool
 		cfg.Threads = a.threads
 	}
 	cfg.Command, cfg.Version, cfg.File, cfg.Script, cfg.Mode = simAssemblyCommand, version(), absolute(cfg.File), string(text), s.Mode
+	cfg.Device = a.chosen.String()
 	r := &assemblyRun{cfg: cfg, script: s}
 	r.settle()
+	s.Settings.Backend = a.backend(cfg.Threads)
 	if err := s.Fits(); err != nil { // checked after applying --winners
 		return as(exitConfig, err)
 	}
@@ -171,6 +174,10 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.goOnWhere(r.cfg.Device); err != nil {
+		return err
+	}
+	r.script.Settings.Backend = a.backend(r.cfg.Threads)
 	f, err := foreign.Open(r.dir.Path("checkpoint"))
 	switch {
 	case err == nil:
