@@ -142,7 +142,7 @@ func TestSimAssemblyResumes(t *testing.T) {
 // A run that is killed goes on from the last checkpoint.
 func TestSimAssemblyKilled(t *testing.T) {
 	scriptFile(t, assemblyScript)
-	a := &app{stdout: io.Discard, stderr: io.Discard, quiet: true, out: "run"}
+	a := &app{stdout: io.Discard, stderr: io.Discard, quiet: true, out: "run", told: &toldChoices{said: map[string]bool{}}}
 	ctx := &countdown{Context: t.Context()}
 	ctx.left.Store(70)
 	if err := a.startAssembly(ctx, assemblyConfig{File: "s.yaml", Every: "1ns"}, false); codeOf(err) != exitInterrupted {

@@ -91,6 +91,7 @@ type Brain struct {
 	prof          *Profile
 	moved         int // lower bound on the bytes of synapses and inputs read and written so far
 	gpu           *device
+	asked         int      // work that was too little for a GPU, which is not asked for again until there is more
 	log           []learnt // what the GPU has learnt that the weights here lack
 	logged        int      // neurons in log
 }

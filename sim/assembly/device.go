@@ -102,7 +102,7 @@ var ErrBackend = errors.New("assembly: backend")
 // SetBackend sets what steps run on, see Settings.Backend.
 func (b *Brain) SetBackend(backend ad.Backend) {
 	b.detach()
-	b.set.Backend = backend
+	b.set.Backend, b.asked = backend, 0
 }
 
 // attach moves the steps of a brain to the GPU that its backend names, if that is what the backend wants.
@@ -131,9 +131,16 @@ func (b *Brain) attachFor(work, least int, backend ad.Backend) error {
 	default:
 		return fmt.Errorf("%w: weights as %s: want float64, which is without Storage, or Float16", ErrBackend, c.Storage)
 	}
+	if work <= 2*b.asked {
+		return nil // the processor, as before
+	}
 	d, err := ad.DeviceFor(backend, ad.Need{Name: fmt.Sprintf("a brain of %d neurons", b.neurons()), Work: work, Least: least})
-	if err != nil || d == nil {
+	if err != nil {
 		return err
+	}
+	if d == nil {
+		b.asked = work
+		return nil
 	}
 	g := &device{d: d, half: half, areas: map[*area]*deviceArea{}, fibres: map[*fibre]*deviceFibre{}, gaps: map[float64]*deviceGaps{}}
 	if g.modules, err = d.Compile(deviceSource(half)); err != nil {
