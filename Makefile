@@ -145,7 +145,7 @@ nvrtc: ## NVIDIA's run-time compiler, assembler and headers in .peers, for tests
 	.peers/bin/pip install -q nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12
 
 golden: ## rewrite golden files from today's output
-	$(GO) test ./viz/... ./cmd/... -update
+	$(GO) test ./viz/... ./cli/... -update
 
 golden-pack: ## pack the references that may be distributed into internal/golden/testdata
 	$(GO) run ./internal/golden/pack ../shared/reference internal/golden/testdata
