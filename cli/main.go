@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 // Main runs the command that the arguments of the process name and returns its exit code. Ctrl-C and the
@@ -28,3 +30,6 @@ func Main() int {
 	stop()
 	return code
 }
+
+// Command returns all commands as a tree, for pages of a manual and completions. It is not for running: Main is.
+func Command() *cobra.Command { return (&app{}).root() }
