@@ -34,7 +34,7 @@ test-cluster: ## the tests of the module in cluster, which has dependencies of i
 
 # Tests of a package that call another program, themselves or by a function named here.
 tools = /^func / { name = $$2; sub(/\(.*/, "", name) } \
-  name ~ /^Test/ && /peer\.Python\(|gradcheck\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
+  name ~ /^Test/ && /peer\.Python\(|gradtest\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
 test-tools: ## the tests that need other programs (C compilers, Python, browsers), and a list of those that lack one
 	@bad=0; lacks=; for d in $$(find . -name '*_test.go' -exec dirname {} + | sort -u); do \
 	  names=$$(awk '$(tools)' $$d/*_test.go | sort -u | paste -sd '|' -); [ -z "$$names" ] && continue; \
@@ -144,7 +144,7 @@ nvrtc: ## NVIDIA's run-time compiler, assembler and headers in .peers, for tests
 	test -x .peers/bin/pip || $(PYTHON) -m venv .peers
 	.peers/bin/pip install -q nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12
 
-GORELEASER ?= github.com/goreleaser/goreleaser/v2@v2.5.0
+GORELEASER ?= github.com/goreleaser/goreleaser/v2@v2.12.7
 release-files: ## build the files of a release into dist/files without publishing them (SKIP=docker where there is none)
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(if $(SKIP),$(comma)$(SKIP))
 comma := ,

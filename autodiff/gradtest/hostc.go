@@ -1,4 +1,4 @@
-package gradcheck
+package gradtest
 
 import (
 	"bytes"

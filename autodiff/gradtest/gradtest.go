@@ -1,5 +1,5 @@
-// Package gradcheck is the gradient check that every operation must pass.
-package gradcheck
+// Package gradtest is the gradient check that every operation must pass.
+package gradtest
 
 import (
 	"math"
