@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -29,6 +30,9 @@ type Settings struct {
 	Seed           uint64 // of the Sobol points
 	Threads        int    // Default 1
 	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
+	// Backend is what passes over the pairs run on. The data stay on a GPU until the fit ends; few pairs, as those of the first searches from
+	// several starts, stay on the processor. Several GPUs share the angles. Default: the processor
+	Backend ad.Backend
 }
 
 // Fit is a least-squares fit.
@@ -89,9 +93,10 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 		return nil, err
 	}
 	var err error
-	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
+	if f.sums, err = sumsOn(ctx, &d, s.Backend, max(1, s.Threads)); err != nil {
 		return nil, err
 	}
+	defer f.release()
 	if max(1, s.Starts) > 1 && len(f.free) > 0 {
 		return f.several()
 	}
