@@ -146,3 +146,92 @@ func TestBadFramesOnDevice(t *testing.T) {
 		}
 	}
 }
+
+// Two-time correlations on GPUs are the processor's, with what errors at ages need and intensities, for dense frames and events, on one
+// GPU and on two, with cuBLAS and without, and have the same bits in every run.
+func TestTwotimeOnDevice(t *testing.T) {
+	lib := pretend.Shared(t)
+	lib.Libraries(t)
+	lib.Set("devices", 3)
+	third := ad.CUDA{Device: 2} // which no test opened before
+	if d, err := ad.DeviceFor(third, ad.Need{}); err != nil || !d.Libraries().HasBLAS() {
+		t.Fatalf("no cuBLAS: %v", err)
+	}
+	const n, h, w = 150, 12, 20
+	data, maps := random(13, n, h, w, 0.7)
+	clear(data[5*h*w : 6*h*w])
+	m := FromArray(data, n, h, w)
+	for name, c := range map[string]struct {
+		m         Movie
+		s         Settings
+		tolerance float64
+	}{
+		"float64": {m, Settings{Precision: 64}, 1e-12}, "float32": {m, Settings{}, 2e-6}, "dynamic": {m, Settings{Precision: 64, Smooth: "dynamic", Bins: []int{3, 1}}, 1e-12},
+		"events": {eventsOf(m), Settings{Precision: 64}, 1e-12}, "uint16": {inType("uint16", data, n, h, w), Settings{Precision: 64}, 1e-12},
+		"two": {m, Settings{Precision: 64, Backend: both}, 1e-12}, "cuBLAS": {m, Settings{Precision: 64, Backend: third}, 1e-12}, "cuBLAS float32": {m, Settings{Backend: third}, 2e-6},
+	} {
+		host := c.s
+		host.Backend, host.Ages, host.Parts = nil, true, 4
+		var light, lit *Result
+		host.Intensities = func(r *Result) { light = r }
+		want := twotimes(t, m, maps, host)
+		host.Intensities = func(r *Result) { lit = r }
+		if host.Backend = c.s.Backend; host.Backend == nil {
+			host.Backend = ad.CUDA{}
+		}
+		var order []int
+		var before map[int]*Map
+		for range 2 {
+			got := map[int]*Map{}
+			err := Twotime(context.Background(), c.m, maps, host, func(c *Map) error {
+				order = append(order, c.Bin)
+				got[c.Bin] = &Map{c.Bin, c.Pixels, c.Frames, slices.Clone(c.C2), c.Ages}
+				return nil
+			})
+			if err != nil || len(got) != len(want) {
+				t.Fatalf("%s: %d maps of %d: %v", name, len(got), len(want), err)
+			}
+			for bin, w := range want {
+				near(t, fmt.Sprintf("%s, bin %d", name, bin), [][]float64{got[bin].C2}, [][]float64{w.C2}, c.tolerance)
+				nearAges(t, fmt.Sprintf("%s, bin %d", name, bin), got[bin].Ages, w.Ages)
+				if before != nil && !slices.Equal(before[bin].C2, got[bin].C2) {
+					t.Errorf("%s: bin %d has other bits in the second run", name, bin)
+				}
+			}
+			before = got
+		}
+		if c.s.Bins != nil && !slices.Equal(order[:2], c.s.Bins) {
+			t.Errorf("%s: bins in the order %v", name, order)
+		}
+		equal(t, name+": intensities", append(lit.SAXSParts, lit.SAXS, lit.Trace, lit.Image), append(light.SAXSParts, light.SAXS, light.Trace, light.Image))
+		if lit.Empty != light.Empty {
+			t.Errorf("%s: %d frames are empty, want %d", name, lit.Empty, light.Empty)
+		}
+	}
+	data[70*h*w+17] = float32(math.NaN())
+	maps.Static[17], maps.Dynamic[17] = 1, 1
+	var bad *FrameError
+	if err := Twotime(context.Background(), m, maps, Settings{Backend: ad.CUDA{}}, nil); !errors.As(err, &bad) || bad.Frame != 70 || bad.Col != 17 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func nearAges(t *testing.T, what string, got, want *Ages) {
+	t.Helper()
+	if got == nil && want == nil {
+		return
+	}
+	most := 0.0
+	for _, v := range want.Values {
+		most = max(most, math.Abs(float64(v)))
+	}
+	for i, v := range want.Values {
+		if d := math.Abs(float64(got.Values[i] - v)); !(d <= 1e-4*most) {
+			t.Errorf("%s: value %d of ages is %g, want %g", what, i, got.Values[i], v)
+			return
+		}
+	}
+	if math.Abs(got.Wider/want.Wider-1) > 1e-4 {
+		t.Errorf("%s: wider by %g, want %g", what, got.Wider, want.Wider)
+	}
+}

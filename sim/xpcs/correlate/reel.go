@@ -393,7 +393,10 @@ func (r *reel) send(ctx context.Context, f *feed, s *slot) error {
 			f.frames = f.raw[s.number]
 		}
 	}
-	parts := max((f.count+4095)/4096, 1)
+	if f.count == 0 {
+		return f.done()
+	}
+	parts := (f.count + 4095) / 4096
 	f.run("valid_sums", cuda.Dim{X: parts, Y: s.n}, 256, f.frames, f.valid, int32(f.count), int32(r.size), f.partial)
 	normalize := int32(0)
 	if r.normalize {
