@@ -11,6 +11,8 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 // both is a backend of two GPUs.
@@ -233,5 +235,171 @@ func nearAges(t *testing.T, what string, got, want *Ages) {
 	}
 	if math.Abs(got.Wider/want.Wider-1) > 1e-4 {
 		t.Errorf("%s: wider by %g, want %g", what, got.Wider, want.Wider)
+	}
+}
+
+// fresh is a GPU with some memory that no other test has opened.
+func fresh(t *testing.T, ordinal, memory int) (ad.CUDA, *cuda.Device, *pretend.Library) {
+	t.Helper()
+	lib := pretend.Shared(t)
+	lib.Set("devices", ordinal+1)
+	lib.Set("memory", memory)
+	defer lib.Set("memory", 1<<30)
+	d, err := ad.DeviceFor(ad.CUDA{Device: ordinal}, ad.Need{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ad.CUDA{Device: ordinal}, d, lib
+}
+
+// A movie crosses the bus once, in the type of its file; sums come back at the end.
+func TestTrafficOfCorrelations(t *testing.T) {
+	pretend.Shared(t)
+	const n, h, w = 400, 20, 40
+	data, maps := random(3, n, h, w, 0.4)
+	d, err := ad.DeviceFor(ad.CUDA{}, ad.Need{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const movie = 2 * n * h * w
+	for _, s := range []Settings{{Backend: ad.CUDA{}}, {Backend: ad.CUDA{}, Parts: 2, MaxBytes: 1}} {
+		d.ResetPeak()
+		if _, err := Multitau(context.Background(), inType("uint16", data, n, h, w), maps, s); err != nil {
+			t.Fatal(err)
+		}
+		st := d.Stats()
+		bins := 1
+		if s.MaxBytes == 1 { // each of them by itself, in whole tiles
+			bins = 3
+		}
+		sums := perPixel(Delays(n, 4), 0, s.defaults())*tile*bins*(s.Parts+1) + 16*h*w
+		t.Logf("multi-tau, %d parts: %d B of frames, %d B sent, %d B fetched, %d copies", s.Parts, movie, st.Sent, st.Fetched, st.Copies)
+		if st.Sent > movie+64<<10 || int(st.Fetched) > sums {
+			t.Errorf("multi-tau: %d B sent and %d fetched, want about %d and at most %d", st.Sent, st.Fetched, movie, sums)
+		}
+	}
+	d.ResetPeak()
+	if err := Twotime(context.Background(), inType("uint16", data, n, h, w), maps, Settings{Backend: ad.CUDA{}}, func(*Map) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	st := d.Stats()
+	t.Logf("two-time: %d B sent, %d B fetched for maps of %d B", st.Sent, st.Fetched, 3*8*n*n)
+	if st.Sent > movie+64<<10 || st.Fetched > 3*8*n*n+64<<10 {
+		t.Errorf("two-time: %d B sent and %d fetched, want about %d and %d", st.Sent, st.Fetched, movie, 3*8*n*n)
+	}
+}
+
+// errStop ends a movie that is only counted.
+var errStop = errors.New("the last frame")
+
+// long is a movie of many frames in 16 bits that are all 0, and maps of 36 bins.
+func long(frames, side int, stop bool) (Movie, Maps) {
+	maps := Maps{Height: side, Width: side, Dynamic: make([]int32, side*side), Static: make([]int32, side*side)}
+	for i := range maps.Dynamic {
+		maps.Static[i] = int32(1 + i*360/len(maps.Static))
+		maps.Dynamic[i] = (maps.Static[i]-1)/10 + 1
+	}
+	raw := &Raw{Type: "uint16", Read: func(first int, dst []byte) error {
+		if stop && first+len(dst)/(2*side*side) == frames {
+			return errStop
+		}
+		return nil
+	}}
+	return Movie{Frames: frames, Height: side, Width: side, Raw: raw}, maps
+}
+
+// Peak memory on a GPU of 141 GB, by the allocator's count: it does not grow with the number of frames of a multi-tau correlation, and stays below four
+// fifths of a small GPU, on which the movie is read several times or in smaller blocks.
+func TestMemoryOfCorrelations(t *testing.T) {
+	large, d, lib := fresh(t, 3, 141e9)
+	lib.Set("count", 1)
+	defer lib.Set("count", 0)
+	run := func(b ad.CUDA, d *cuda.Device, frames, side int) uint64 {
+		m, maps := long(frames, side, true)
+		d.ResetPeak()
+		if _, err := Multitau(context.Background(), m, maps, Settings{Backend: b}); !errors.Is(err, errStop) {
+			t.Fatal(err)
+		}
+		return d.Stats().PeakActive
+	}
+	peak := run(large, d, 100000, 1000)
+	t.Logf("multi-tau, 1e5 frames of 1 Mpx: %.3g GB", float64(peak)/1e9)
+	if peak > 4e9 {
+		t.Errorf("%d B", peak)
+	}
+	small, sd, _ := fresh(t, 4, 1e9)
+	lib.Set("count", 1)
+	if peak := run(small, sd, 3000, 1000); peak > 0.8e9 {
+		t.Errorf("%d B of a GPU of 1 GB", peak)
+	} else {
+		t.Logf("multi-tau, 3000 frames of 1 Mpx on 1 GB: %.3g GB", float64(peak)/1e9)
+	}
+	m, maps := long(3000, 1000, true)
+	d.ResetPeak()
+	if err := Twotime(context.Background(), m, maps, Settings{Backend: large}, nil); !errors.Is(err, errStop) {
+		t.Fatal(err)
+	}
+	t.Logf("two-time, 3000 frames of 1 Mpx: %.3g GB", float64(d.Stats().PeakActive)/1e9)
+	if d.Stats().PeakActive > 16e9 {
+		t.Errorf("%d B", d.Stats().PeakActive)
+	}
+	tiny, _, _ := fresh(t, 5, 40e6)
+	var room *cuda.RoomError
+	_, err := Multitau(context.Background(), m, maps, Settings{Backend: tiny})
+	if !errors.As(err, &room) || !errors.Is(err, cuda.ErrOutOfMemory) {
+		t.Errorf("on 40 MB: %v", err)
+	}
+	t.Log(err)
+	if err = Twotime(context.Background(), m, maps, Settings{Backend: tiny}, nil); !errors.As(err, &room) {
+		t.Errorf("on 40 MB: %v", err)
+	}
+	t.Log(err)
+}
+
+// A GPU with little memory reads the movie several times, with the same bits, and where memory runs out in the middle the error has
+// the numbers and the GPU goes on.
+func TestShortMemoryOfCorrelations(t *testing.T) {
+	small, d, lib := fresh(t, 6, 8e6)
+	const n, h, w = 130, 60, 100
+	data, maps := random(3, n, h, w, 0.4)
+	m := FromArray(data, n, h, w)
+	want, err := Multitau(context.Background(), m, maps, Settings{levels: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []int{3, 12, 30, -1} {
+		if after >= 0 {
+			lib.Fail("cuMemAlloc_v2", after, 1000, int32(drv.OutOfMemory))
+		}
+		got, err := Multitau(context.Background(), m, maps, Settings{Backend: small})
+		lib.Fail("cuMemAlloc_v2", 0, 0, 0)
+		var short *cuda.OutOfMemoryError
+		switch {
+		case after >= 0 && err != nil:
+			if !errors.As(err, &short) || short.Requested == 0 {
+				t.Errorf("after %d allocations: %v", after, err)
+			}
+		case err != nil:
+			t.Fatal(err)
+		default:
+			equal(t, "g2", got.G2, want.G2)
+			if after < 0 && got.Passes < 2 {
+				t.Errorf("%d readings", got.Passes)
+			}
+		}
+	}
+	if used := d.Stats().Active; used > 1<<20 {
+		t.Errorf("%d B stay in use", used)
+	}
+	maps2 := twotimes(t, m, maps, Settings{Precision: 64, Ages: true})
+	tiny, _, _ := fresh(t, 7, 66e5)
+	read := 0
+	got := twotimes(t, m, maps, Settings{Precision: 64, Ages: true, Backend: tiny, Progress: func(_, all int) { read = all }})
+	if read <= len(want.Bins)*n {
+		t.Errorf("%d frames were read, want bins in several parts", read)
+	}
+	for bin, w := range maps2 {
+		near(t, "maps in parts", [][]float64{got[bin].C2}, [][]float64{w.C2}, 1e-12)
+		nearAges(t, "ages in parts", got[bin].Ages, w.Ages)
 	}
 }

@@ -58,8 +58,10 @@ func multitauOnGPUs(ctx context.Context, m Movie, maps *Maps, s Settings) (*Resu
 		return nil, err
 	}
 	s.Backend = ad.CPU{Threads: 1} // for what is left
-	// The parts are as small as the processor and every GPU want them.
-	most := int(min(s.MaxBytes/int64(perPixel(r.Delay, 0, s)), math.MaxInt32))
+	// The parts are as small as the processor, which has sums in float64 here, and every GPU want them.
+	host := s
+	host.Precision = 64
+	most := int(min(s.MaxBytes/int64(perPixel(r.Delay, 0, host)), math.MaxInt32))
 	rooms := make([]int, len(devices))
 	for {
 		fits := true
