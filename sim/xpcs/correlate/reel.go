@@ -67,13 +67,13 @@ func (r *Raw) dense(pixels int) func(first int, dst []float32) error {
 	}
 }
 
-// compileKernels compiles the kernels of correlations.
-func compileKernels(d *cuda.Device, precision, per int) (*cuda.Module, error) {
+// source is the kernels of correlations.
+func source(precision, per int) rtc.Source {
 	number := "float"
 	if precision == 64 {
 		number = "double"
 	}
-	return d.Compile(rtc.Source{Name: "correlate.cu", Text: fmt.Sprintf("typedef %s R;\n#define PER %d\n%s", number, per, kernelText)})
+	return rtc.Source{Name: "correlate.cu", Text: fmt.Sprintf("typedef %s R;\n#define PER %d\n%s", number, per, kernelText)}
 }
 
 // launcher starts kernels of a module on a stream until one fails.
@@ -221,7 +221,7 @@ func newReel(ctx context.Context, m Movie, block int, valid []int32, normalize b
 		f := &feed{count: len(valid)}
 		f.d = d
 		r.feeds = append(r.feeds, f)
-		if f.m, err = compileKernels(d, precision, per); err != nil {
+		if f.m, err = d.Compile(source(precision, per)); err != nil {
 			return r, err
 		}
 		if f.on, err = d.NewStream(0); err != nil {

@@ -22,6 +22,7 @@ type pairText struct {
 	// compute *g and its derivatives s from the factors p and k, or from the quantities r and q, of the first and the second frame.
 	frame, row, column, factored, direct string
 	columns                              int // of a thread
+	helpers                              string
 	entries                              [][]entry
 }
 
@@ -41,6 +42,21 @@ const (
 	second              // of the second
 	none                // 1
 )
+
+// derivative is the entry at a pair with the tables t and v.
+func (e entry) derivative() string {
+	switch e.of {
+	case fall:
+		return fmt.Sprintf("s[%d] * (t[%d] - v[%[2]d])", e.channel, e.table)
+	case both:
+		return fmt.Sprintf("s[%d] * (t[%d] + v[%[2]d])", e.channel, e.table)
+	case first:
+		return fmt.Sprintf("s[%d] * t[%d]", e.channel, e.table)
+	case second:
+		return fmt.Sprintf("s[%d] * v[%d]", e.channel, e.table)
+	}
+	return fmt.Sprintf("s[%d]", e.channel)
+}
 
 // falls are entries of one channel with tables from some number on, a parameter each.
 func falls(channel, table, count int) (all [][]entry) {
@@ -70,7 +86,7 @@ var staticText = pairText{quantities: 1, factors: 1, channels: 1, tables: output
 	entries:  falls(0, 0, 3)}
 
 // exp(-2 a) (sin x/x)^2 = (h sin x/x)^2, by -2 a and by 2 x.
-var laminarText = pairText{quantities: 2, factors: 3, channels: 2, tables: outputs(1, 2, 3, 5, 6, 7, 4), columns: 4,
+var laminarText = pairText{quantities: 2, factors: 3, channels: 2, tables: outputs(1, 2, 3, 5, 6, 7, 4), columns: 4, helpers: shearedText,
 	frame: "q[0] = f.a * f.v[0][i]; q[1] = f.b * f.v[8][angle] * f.v[4][i];",
 	row: `double x = q[0] - ref[0], h = exp(x), sine, cosine;
 	sincos(q[1] - ref[1], &sine, &cosine);
@@ -99,7 +115,7 @@ static __device__ __forceinline__ void sheared(double x, double h, double sine, 
 `
 
 // |a + b e^(i x)|^2, by 2 log a, 2 log b and -2 x.
-var mixtureText = pairText{quantities: 5, factors: 4, channels: 3, columns: 2,
+var mixtureText = pairText{quantities: 5, factors: 4, channels: 3, columns: 2, helpers: mixedText,
 	tables: append(append(outputs(1, 2, 3, 5, 6, 7, 9, 10, 11, 8),
 		"by_reference(f, i) * f.v[13][i]", "by_reference(f, i) * f.v[14][i]", "by_reference(f, i) * f.v[15][i]", "by_reference(f, i) * f.v[16][i]"),
 		"by_sample(f, i) * f.v[13][i]", "by_sample(f, i) * f.v[14][i]", "by_sample(f, i) * f.v[15][i]", "by_sample(f, i) * f.v[16][i]"),
@@ -147,14 +163,14 @@ const (
 	noFactor = "*g = 0; s[0] = 0;"
 )
 
-var customaryStaticText = pairText{quantities: 1, factors: 1, channels: 1, tables: outputs(1, 2, 3), columns: 2, row: noRow, column: noColumn, factored: noFactor,
+var customaryStaticText = pairText{quantities: 1, factors: 1, channels: 1, tables: outputs(1, 2, 3), columns: 2, helpers: decayText + squaredText, row: noRow, column: noColumn, factored: noFactor,
 	frame: "q[0] = f.v[0][i];",
 	direct: `double slope, h = decay(f.a, 1.0, q[0] - r[0], &slope), by;
 	*g = squared(h, &by);
 	s[0] = -by * slope;`,
 	entries: falls(0, 0, 3)}
 
-var customaryLaminarText = pairText{quantities: 3, factors: 1, channels: 3, tables: outputs(1, 2, 3, 5, 6, 7), columns: 2, row: noRow, column: noColumn, factored: noFactor,
+var customaryLaminarText = pairText{quantities: 3, factors: 1, channels: 3, tables: outputs(1, 2, 3, 5, 6, 7), columns: 2, helpers: decayText + squaredText + sincText, row: noRow, column: noColumn, factored: noFactor,
 	frame: "q[0] = f.v[0][i]; q[1] = f.v[4][i]; q[2] = f.v[8][angle];",
 	direct: `double slope, h = decay(f.a, 1.0, q[0] - r[0], &slope), by;
 	double d = q[1] - r[1], size = sqrt(d * d + 1e-12), along, c = sinc(f.b * q[2] * size, &along);
@@ -164,7 +180,7 @@ var customaryLaminarText = pairText{quantities: 3, factors: 1, channels: 3, tabl
 	s[2] = by * h * 2.0 * c * along * f.b * size;`,
 	entries: append(append(falls(0, 0, 3), falls(1, 3, 3)...), []entry{{2, 0, none}})}
 
-var customaryMixtureText = pairText{quantities: 5, factors: 1, channels: 6, tables: outputs(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 16), columns: 1, row: noRow, column: noColumn, factored: noFactor,
+var customaryMixtureText = pairText{quantities: 5, factors: 1, channels: 6, tables: outputs(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 16), columns: 1, helpers: decayText, row: noRow, column: noColumn, factored: noFactor,
 	frame: "q[0] = f.v[0][i]; q[1] = f.v[4][i]; q[2] = f.v[8][i]; q[3] = f.v[12][i]; q[4] = f.v[17][angle];",
 	direct: `double s0, s1, h0 = decay(f.a, f.c, q[0] - r[0], &s0), h1 = decay(f.a, f.c, q[1] - r[1], &s1);
 	double d = q[2] - r[2], sine, cosine;
@@ -182,7 +198,7 @@ var customaryMixtureText = pairText{quantities: 5, factors: 1, channels: 6, tabl
 		[]entry{{3, 9, first}, {4, 9, second}}, []entry{{3, 10, first}, {4, 10, second}}, []entry{{3, 11, first}, {4, 11, second}}, []entry{{3, 12, first}, {4, 12, second}}),
 		[]entry{{5, 0, none}})}
 
-const customaryText = `
+const decayText = `
 // exp(max(-a |step d|, -700)) with the smooth absolute value, and its derivative by d.
 static __device__ __forceinline__ double decay(double a, double step, double d, double *slope) {
 	double x = step * d, size = sqrt(x * x + 1e-12), e = -a * size;
@@ -190,11 +206,17 @@ static __device__ __forceinline__ double decay(double a, double step, double d, 
 	*slope = e < -700.0 ? 0.0 : -a * h * step * x / size;
 	return h;
 }
+`
+
+const squaredText = `
 // max(x, 1e-10)^2 and its derivative.
 static __device__ __forceinline__ double squared(double x, double *slope) {
 	*slope = x > 1e-10 ? 2.0 * x : 0.0;
 	return x > 1e-10 ? x * x : 1e-20;
 }
+`
+
+const sincText = `
 static __device__ __forceinline__ double sinc(double x, double *slope) {
 	double q = x * x;
 	if (q < 0.25) {
@@ -256,7 +278,7 @@ func (t *pairText) text(outputs int, number string, weighted bool) string {
 	define("COLUMNS", t.columns)
 	define("CHUNK", 24)
 	fmt.Fprintf(&b, "struct Frames%[1]d { const double *v[%[1]d]; double a, b, c; };\ntypedef Frames%[1]d Frames;\n", outputs)
-	b.WriteString(shearedText + mixedTextOf(t) + customaryText)
+	b.WriteString(t.helpers)
 	function := func(head, body string) {
 		fmt.Fprintf(&b, "static __device__ __forceinline__ %s {\n\t%s\n}\n", head, body)
 	}
@@ -302,13 +324,13 @@ func (t *pairText) text(outputs int, number string, weighted bool) string {
 					column = append(column, fmt.Sprintf("%s += %s;", to, sum))
 				}
 			}
-			terms = append(terms, fmt.Sprintf([]string{"s[%d] * (t[%d] - v[%[2]d])", "s[%d] * (t[%d] + v[%[2]d])", "s[%d] * t[%d]", "s[%d] * v[%d]", "s[%d] * one[%d]"}[e.of], e.channel, e.table))
+			terms = append(terms, e.derivative())
 		}
 		by = append(by, fmt.Sprintf("by[%d] = %s;", k, strings.Join(terms, " + ")))
 	}
 	function("void add_row(const double *t, const double *sums, double *u)", strings.Join(row, "\n\t"))
 	function("void add_column(const double *t, const double *sums, double *u)", strings.Join(column, "\n\t"))
-	function("void derivatives(const double *t, const double *v, const double *s, double *by)", "const double one[1] = {1.0};\n\t"+strings.Join(by, "\n\t"))
+	function("void derivatives(const double *t, const double *v, const double *s, double *by)", strings.Join(by, "\n\t"))
 	b.WriteString("template <int PART> static __device__ __forceinline__ void products(double weight, const double *by, double *u) {\n")
 	at := 0
 	for i := range p {
@@ -329,14 +351,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) curvature%d(const int4 *bl
 `, k, k)
 	}
 	return b.String()
-}
-
-// mixedTextOf leaves the functions of two components out where there are none.
-func mixedTextOf(t *pairText) string {
-	if t.quantities != mixtureText.quantities {
-		return ""
-	}
-	return mixedText
 }
 
 // constants are a, b and c of the text: what makes exponents and phases of quantities of frames.

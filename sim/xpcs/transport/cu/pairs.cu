@@ -75,7 +75,8 @@ static __device__ __forceinline__ void gradient_rows(const double *rows, const F
 		for (int s = 0; s < 3 * CHANNELS; s++) sums[s] = 0;
 #pragma unroll
 		for (int c = 0; c < COLUMNS; c++) {
-			int j = j0 + c * THREADS;
+			int j = j0 + c * THREADS, lowest = j - threadIdx.x % 32;
+			if (!ALL && (lowest >= n || lowest + 31 <= i + band)) continue; // no pair of the warp counts
 			bool counts = ALL || (j > i + band && j < n);
 			double value = counts ? (double)y[at + j] : 0.0;
 #if WEIGHTED
