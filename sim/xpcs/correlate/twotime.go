@@ -54,7 +54,14 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 
 // CheckTwotime returns the error that Twotime would return before it reads a frame, for those who have more to do before it.
 func CheckTwotime(m Movie, maps Maps, s Settings) error {
-	_, err := prepared(m, maps, s.defaults())
+	t, err := prepared(m, maps, s.defaults())
+	if err != nil {
+		return err
+	}
+	switch t.s.Backend.(type) {
+	case ad.CUDA, ad.Several: // Auto takes the processor where a GPU has no room
+		_, err = gpus(t.s.Backend, t.plan().need)
+	}
 	return err
 }
 

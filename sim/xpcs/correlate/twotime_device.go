@@ -34,16 +34,24 @@ const (
 	libraryRows = 1024 // of a map that a library multiplies at a time
 )
 
-// runOnGPUs is run on the GPUs that the backend names; it reports whether that was so.
-func (t *twotime) runOnGPUs(ctx context.Context, each func(*Map) error) (bool, error) {
+// plan is what a two-time correlation takes of a GPU.
+type plan struct {
+	fixed   func(block int) int // bytes for blocks of some frames, whatever the number of pixels
+	pixel   int                 // bytes of a pixel: its counts, its places and its group
+	largest int                 // pixels of the largest bin
+	need    ad.Need
+}
+
+func (t *twotime) plan() plan {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
-	pixels, largest := 0, 0
+	p := plan{pixel: 4*n + 16}
+	pixels, groups := 0, 0
 	for _, b := range t.bins {
-		pixels, largest = pixels+len(b.pixels), max(largest, len(b.pixels))
+		pixels, p.largest, groups = pixels+len(b.pixels), max(p.largest, len(b.pixels)), max(groups, len(b.count))
 	}
-	fixed := func(block int) int {
-		row := min(deviceDepth, (largest+15)/16*16)
-		bytes := feedBytes(t.movie, block) + 8*n*n + n*(row*t.s.Precision/8+16) + 8*size + 32<<10
+	p.fixed = func(block int) int {
+		row := min(deviceDepth, (p.largest+15)/16*16)
+		bytes := feedBytes(t.movie, block) + 8*n*n + n*(row*t.s.Precision/8+16) + 8*size + 8*n*groups + 32<<10
 		if t.s.Precision == 32 {
 			bytes += 4 * min(libraryRows, n) * n
 		}
@@ -52,15 +60,14 @@ func (t *twotime) runOnGPUs(ctx context.Context, each func(*Map) error) (bool, e
 		}
 		return bytes
 	}
-	// of a pixel: its counts, its places and its group
-	pixelBytes := 4*n + 16
-	groups := 0
-	for _, b := range t.bins {
-		groups = max(groups, len(b.count))
-	}
-	meansOf := 8 * n * groups
-	need := ad.Need{Name: fmt.Sprintf("a two-time correlation of %d frames of %d x %d pixels", n, t.movie.Height, t.movie.Width), Work: 4*n*pixels + 8*n*n, Least: fixed(1) + meansOf + min(largest, tile)*pixelBytes}
-	devices, err := gpus(t.s.Backend, need)
+	p.need = ad.Need{Name: fmt.Sprintf("a two-time correlation of %d frames of %d x %d pixels", n, t.movie.Height, t.movie.Width), Work: 4*n*pixels + 8*n*n, Least: p.fixed(1) + min(p.largest, tile)*p.pixel}
+	return p
+}
+
+// runOnGPUs is run on the GPUs that the backend names; it reports whether that was so.
+func (t *twotime) runOnGPUs(ctx context.Context, each func(*Map) error) (bool, error) {
+	p := t.plan()
+	devices, err := gpus(t.s.Backend, p.need)
 	if err != nil || len(devices) == 0 {
 		return false, err
 	}
@@ -73,10 +80,10 @@ func (t *twotime) runOnGPUs(ctx context.Context, each func(*Map) error) (bool, e
 			if err != nil {
 				return true, err
 			}
-			rooms[k] = (int(min(room, math.MaxInt64)) - fixed(block) - meansOf) / pixelBytes
+			rooms[k] = (int(min(room, math.MaxInt64)) - p.fixed(block)) / p.pixel
 			least = min(least, rooms[k])
 		}
-		if least >= min(largest, tile) || block == 1 {
+		if least >= min(p.largest, tile) || block == 1 {
 			break
 		}
 		block /= 2
