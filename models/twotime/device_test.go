@@ -18,7 +18,7 @@ import (
 // Sums on a GPU are those of pairs, in all models, with errors and gaps, where factors of frames would overflow, and of slow shear; the second
 // evaluation has the same bits.
 func TestSumsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	for _, m := range []transport.Model{transport.Static, transport.Laminar, transport.TwoComponent} {
 		for _, c := range []struct {
 			customary, errors, missing bool
@@ -127,7 +127,7 @@ func sameFit(t *testing.T, label string, got, want *Fit) {
 
 // Every evaluation sends the parameters and fetches sums, whatever the size of the data.
 func TestTrafficOfEvaluations(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	d, truth := shear(t, 3, 200, 0.02)
 	s, err := sumsOn(context.Background(), &d, ad.CUDA{}, 1)
 	if err != nil {
@@ -157,7 +157,7 @@ func TestTrafficOfEvaluations(t *testing.T) {
 // The log density of all pairs and its gradient on a GPU are the processor's, also when four goroutines ask at once; where parameters have no
 // meaning it is minus infinity. float32 moves them by what its numbers are rounded to.
 func TestDensityOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	for _, m := range []transport.Model{transport.Static, transport.Laminar, transport.TwoComponent} {
 		d, theta := scatter(m, false, 70, true, true)
 		p := Priors{Contrast: Normal{0.25, 0.1}, Offset: Normal{1.02, 0.05}}
@@ -216,7 +216,7 @@ func TestDensityOnDevice(t *testing.T) {
 func TestPosteriorOnDevice(t *testing.T) { posteriorsOnDevice(t, Independent) }
 
 func posteriorsOnDevice(t *testing.T, likelihoods ...Likelihood) {
-	pretend.Shared(t)
+	emulated(t)
 	s := transport.Setup{Model: transport.Static, Q: 0.0054, Angles: []float64{0, 60}}
 	for i := range 16 {
 		s.Times = append(s.Times, 0.1*(float64(i)+0.5))

@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
@@ -129,5 +130,35 @@ func TestCorrelateOnDevice(t *testing.T) {
 	var room *cuda.RoomError
 	if _, err := Correlate(context.Background(), j, filepath.Join(t.TempDir(), "r.hdf")); !errors.As(err, &room) {
 		t.Errorf("on 64 KiB: %v", err)
+	}
+}
+
+// A GPU that fails in a two-time correlation does not take the multi-tau correlation with it, nor the maps that were finished.
+func TestFailureKeepsWhatIsFinished(t *testing.T) {
+	lib := pretend.Shared(t)
+	run := func(out string) error {
+		j := job(t)
+		j.Twotime, j.Settings.Backend = true, ad.CUDA{}
+		_, err := Correlate(context.Background(), j, out)
+		return err
+	}
+	before := lib.Get("cuLaunchKernel")
+	if err := run(filepath.Join(t.TempDir(), "r.hdf")); err != nil {
+		t.Fatal(err)
+	}
+	launches := lib.Get("cuLaunchKernel") - before
+	out := filepath.Join(t.TempDir(), "r.hdf")
+	lib.Fail("cuLaunchKernel", launches-1, 1, int32(drv.OutOfMemory))
+	err := run(out)
+	lib.Fail("cuLaunchKernel", 0, 0, 0)
+	if err == nil || !ad.IsDeviceFault(err) || !strings.Contains(err.Error(), "has the multi-tau correlation and") {
+		t.Fatalf("got %v", err)
+	}
+	r, err := nexus.Open(out)
+	if err == nil {
+		defer r.Close()
+	}
+	if err != nil || r.Multitau == nil || r.Attrs["incomplete"] == "" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

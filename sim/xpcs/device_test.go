@@ -2,15 +2,17 @@ package xpcs
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Maps of all channels on a GPU are the processor's, in every geometry; after the first map nothing but parameters is sent.
 func TestMapsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	for _, change := range []func(g *Geometry){
 		func(g *Geometry) {}, func(g *Geometry) { g.Convention = SinTwo }, func(g *Geometry) { g.SwingHorizontal, g.SwingVertical = 0.3, -0.1 },
 		func(g *Geometry) { g.Reflection = true }, func(g *Geometry) { g.Reflection, g.Orientation = true, West }, func(g *Geometry) { g.Reflection, g.Orientation = true, East },
@@ -48,4 +50,26 @@ func TestMapsOnDevice(t *testing.T) {
 			}
 		}
 	}
+}
+
+// realGPU says that the tests of devices run on a GPU.
+var realGPU bool
+
+// emulated lets a test run on the pretend device, unless it is to run on a GPU.
+func emulated(t *testing.T) {
+	t.Helper()
+	if !realGPU {
+		pretend.Shared(t)
+	}
+}
+
+// On a machine with a GPU the test of the pretend device runs on it; scripts/gpu.sh starts this.
+func TestGPUMaps(t *testing.T) {
+	all, err := cuda.Devices()
+	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
+		t.Skipf("lacks a GPU: %v", err)
+	}
+	realGPU = true
+	defer func() { realGPU = false }()
+	TestMapsOnDevice(t)
 }

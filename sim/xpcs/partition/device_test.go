@@ -5,16 +5,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Divisions on a GPU are the processor's in every pixel, with all kinds of axes, masked pixels, pixels without a number, values at edges and
 // axes of one value.
 func TestPartitionsOnDevice(t *testing.T) {
-	pretend.Shared(t)
+	emulated(t)
 	const pixels = 5000
 	rng := rand.New(rand.NewPCG(1, 2))
 	q, phi, flat, mask := make([]float64, pixels), make([]float64, pixels), make([]float64, pixels), make([]bool, pixels)
@@ -63,4 +65,26 @@ func TestPartitionsOnDevice(t *testing.T) {
 			}
 		}
 	}
+}
+
+// realGPU says that the tests of devices run on a GPU.
+var realGPU bool
+
+// emulated lets a test run on the pretend device, unless it is to run on a GPU.
+func emulated(t *testing.T) {
+	t.Helper()
+	if !realGPU {
+		pretend.Shared(t)
+	}
+}
+
+// On a machine with a GPU the test of the pretend device runs on it; scripts/gpu.sh starts this.
+func TestGPUPartitions(t *testing.T) {
+	all, err := cuda.Devices()
+	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
+		t.Skipf("lacks a GPU: %v", err)
+	}
+	realGPU = true
+	defer func() { realGPU = false }()
+	TestPartitionsOnDevice(t)
 }
