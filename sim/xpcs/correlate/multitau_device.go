@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/kernels/cuda"
@@ -20,6 +21,11 @@ type bank struct {
 	rows          [2]*cuda.Buffer // summed frames of two levels, one after the other
 	image         *cuda.Buffer    // sums of all pixels; nil: another GPU has them
 	pixels, width int             // pixels, and the bytes of R
+
+	// for g2: averages of pixels, places of pixels by static bins, where each of these begins, the first of each dynamic bin, and ratios of static bins
+	averages, left, members, begin, ends, ratios, g2 *cuda.Buffer
+	columns                                          []int // of the dynamic bins in a Result
+	groups                                           int   // static bins
 }
 
 // bankLevel is the sums of a level: see level.
@@ -32,7 +38,7 @@ type bankLevel struct {
 // bankBytes is the memory of a pixel on a GPU for blocks of some frames.
 func bankBytes(delays []Delay, block int, s Settings) int {
 	width := s.Precision / 8
-	n := 4 + 8 + 8 + (block/2+1+block/4+1)*width
+	n := 4 + 8 + 8 + 4*8 + 3*4 + (block/2+1+block/4+1)*width
 	for l := 0; l <= delays[len(delays)-1].Level; l++ {
 		n += (2*s.PerLevel+1)*width + 16*len(lagsAt(l, s.PerLevel))
 	}
@@ -174,15 +180,19 @@ func (e *multitauRun) run(ctx context.Context, devices []*cuda.Device, of [][]in
 	}
 	e.reel.work, e.reel.settled = e.work, e.settled(ctx)
 	saxs := map[int][]float64{}
-	for k := range e.r.Parts {
-		if err := e.read(ctx, e.r.Parts[k].Frames); err != nil {
+	for k, part := range e.r.Parts {
+		if err := e.read(ctx, part.Frames); err != nil {
 			return err
 		}
-		err := e.each(ctx, func(p *pass[float64], number int) error {
+		if err := e.g2(ctx, part.G2, part.Err); err != nil {
+			return err
+		}
+		err := e.each(ctx, false, func(p *pass[float64], number int) error {
 			if saxs[number] == nil {
 				saxs[number] = make([]float64, len(p.raw))
 			}
-			return takePart(e.r, p, k, saxs[number])
+			partStatic(e.r, p, k, saxs[number])
+			return nil
 		})
 		if err != nil {
 			return err
@@ -191,7 +201,67 @@ func (e *multitauRun) run(ctx context.Context, devices []*cuda.Device, of [][]in
 	if err := e.read(ctx, e.m.Frames); err != nil {
 		return err
 	}
-	return e.each(ctx, func(p *pass[float64], _ int) error { return take(e.r, p) })
+	if err := e.g2(ctx, e.r.G2, e.r.Err); err != nil {
+		return err
+	}
+	return e.each(ctx, e.s.Covariance || e.s.PerPixel != nil, func(p *pass[float64], _ int) error {
+		takeIntensities(e.r, p)
+		if e.s.PerPixel != nil { // with the same g2, up to rounding
+			if err := takePixels(e.r, p); err != nil {
+				return err
+			}
+		}
+		if e.s.Covariance {
+			return p.covariances(e.r)
+		}
+		return nil
+	})
+}
+
+// g2 computes g2 of all bins so far.
+func (e *multitauRun) g2(ctx context.Context, g2, errs [][]float64) error {
+	for k, b := range e.banks {
+		f, bins := e.reel.feeds[k], len(b.columns)
+		if bins == 0 {
+			continue
+		}
+		if err := f.on.Copy(b.left, 0, b.total, 0, 8*b.pixels); err != nil {
+			return err
+		}
+		grid, pixels := cuda.Blocks(b.pixels, 256), int64(b.pixels)
+		level := 0
+		for i, d := range e.r.Delay {
+			for ; level < d.Level; level++ {
+				if lv := b.levels[level]; lv.waits == 1 {
+					f.run("leave", grid, 256, b.left, lv.half, pixels)
+				}
+			}
+			lv := b.levels[level]
+			pairs := lv.frames - d.Lag
+			if pairs < 1 {
+				continue
+			}
+			f.run("averages", grid, 256, lv.past, lv.products, lv.heads, b.left, pixels, int32(slices.Index(lagsAt(d.Level, e.s.PerLevel), d.Lag)), int32(d.Lag), float64(pairs), float64(int(1)<<d.Level), b.averages)
+			f.run("ratios", cuda.Dim{X: (b.groups + 7) / 8}, 256, b.averages, pixels, b.begin, b.members, int32(b.groups), b.ratios)
+			f.run("bin_g2", cuda.Dim{X: bins}, 256, b.averages, pixels, b.begin, b.members, b.ends, b.ratios, b.g2.At(16*i*bins))
+		}
+		if err := f.done(); err != nil {
+			return err
+		}
+		out := make([]float64, 2*bins*len(e.r.Delay))
+		if err := f.on.CopyOut(ctx, out, b.g2, 0); err != nil {
+			return err
+		}
+		for i, d := range e.r.Delay {
+			if b.levels[d.Level].frames-d.Lag < 1 {
+				continue
+			}
+			for c, column := range b.columns {
+				g2[i][column], errs[i][column] = out[2*(i*bins+c)], out[2*(i*bins+c)+1]
+			}
+		}
+	}
+	return nil
 }
 
 // fill makes the arrays of a bank.
@@ -230,11 +300,54 @@ func (e *multitauRun) fill(ctx context.Context, b *bank, f *feed, image bool) (e
 	if b.total, err = b.take(f.on, 8*b.pixels, "sums of pixels", true); err != nil {
 		return err
 	}
-	if b.raw, err = b.take(f.on, 8*b.pixels, "sums of pixels", true); err != nil || !image {
+	if b.raw, err = b.take(f.on, 8*b.pixels, "sums of pixels", true); err != nil {
+		return err
+	}
+	if err := e.group(ctx, b, f); err != nil || !image {
 		return err
 	}
 	b.image, err = b.take(f.on, 8*e.reel.size, "the image", true)
 	return err
+}
+
+// group makes what g2 needs: pixels by static bins, these by dynamic bins.
+func (e *multitauRun) group(ctx context.Context, b *bank, f *feed) (err error) {
+	var members []int32
+	begin, ends := []int32{0}, []int32{0}
+	for i, k := range b.parts {
+		for _, bin := range e.parts[k].members() {
+			of := make([][]int32, len(bin.count))
+			for j, p := range bin.pixels {
+				of[bin.static[j]] = append(of[bin.static[j]], int32(b.from[i]+p))
+			}
+			for _, list := range of {
+				members = append(members, list...)
+				begin = append(begin, int32(len(members)))
+			}
+			ends = append(ends, int32(len(begin)-1))
+		}
+		for _, bin := range e.parts[k].bins {
+			b.columns = append(b.columns, slices.Index(e.r.Bins, bin+1))
+		}
+	}
+	b.groups = len(begin) - 1
+	for _, a := range []struct {
+		to **cuda.Buffer
+		of []int32
+	}{{&b.members, members}, {&b.begin, begin}, {&b.ends, ends}} {
+		if *a.to, err = b.put(ctx, f.on, a.of, 4*len(a.of), "places of pixels"); err != nil {
+			return err
+		}
+	}
+	for _, a := range []struct {
+		to    **cuda.Buffer
+		bytes int
+	}{{&b.averages, 24 * b.pixels}, {&b.left, 8 * b.pixels}, {&b.ratios, 8 * b.groups}, {&b.g2, 16 * len(b.columns) * len(e.r.Delay)}} {
+		if *a.to, err = b.take(f.on, a.bytes, "averages of pixels", false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read reads up to frame end.
@@ -314,11 +427,11 @@ func (e *multitauRun) settled(ctx context.Context) func(s *slot) error {
 	}
 }
 
-// each fetches the sums of one part after another, as a pass on the processor has them.
-func (e *multitauRun) each(ctx context.Context, take func(p *pass[float64], number int) error) error {
+// each fetches the sums of one part after another, as a pass on the processor has them: those of delays only if all is true.
+func (e *multitauRun) each(ctx context.Context, all bool, take func(p *pass[float64], number int) error) error {
 	for k, b := range e.banks {
 		for i, number := range b.parts {
-			p, err := e.fetch(ctx, e.reel.feeds[k], b, i)
+			p, err := e.fetch(ctx, e.reel.feeds[k], b, i, all)
 			if err != nil {
 				return err
 			}
@@ -330,7 +443,7 @@ func (e *multitauRun) each(ctx context.Context, take func(p *pass[float64], numb
 	return nil
 }
 
-func (e *multitauRun) fetch(ctx context.Context, f *feed, b *bank, i int) (*pass[float64], error) {
+func (e *multitauRun) fetch(ctx context.Context, f *feed, b *bank, i int, all bool) (*pass[float64], error) {
 	part := e.parts[b.parts[i]]
 	pixels := b.from[i+1] - b.from[i]
 	tiles := pixels / tile
@@ -369,6 +482,9 @@ func (e *multitauRun) fetch(ctx context.Context, f *feed, b *bank, i int) (*pass
 	}
 	a.dense = &dense[float64]{per: e.s.PerLevel}
 	for l, lv := range b.levels {
+		if !all {
+			break
+		}
 		a.dense.levels = append(a.dense.levels, &level[float64]{lags: lagsAt(l, e.s.PerLevel), frames: lv.frames, waiting: lv.waits == 1,
 			earlier: rows(lv.past, 2*e.s.PerLevel, b.width), half: rows(lv.half, 1, b.width), products: rows(lv.products, lv.lags, 8), head: rows(lv.heads, lv.lags, 8)})
 	}

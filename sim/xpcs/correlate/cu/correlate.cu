@@ -276,3 +276,68 @@ extern "C" __global__ void age_products(const R *x, int frames, int row, int wid
 		product[((long long)blockIdx.y * blocks + b) * groups + (first + g) % groups] += sum;
 	}
 }
+
+// leave takes frames that wait for a second one off the sums of pixels.
+extern "C" __global__ void leave(double *total, const R *half, long long pixels) {
+	long long p = place();
+	if (p < pixels) total[p] -= half[p];
+}
+
+// averages writes, for a delay of lag summed frames, the averages of products (row k), of earlier and of later frames of each pixel.
+extern "C" __global__ void averages(const R *past, const double *products, const double *heads, const double *total, long long pixels, int k, int lag, double pairs, double span, double *out) {
+	long long p = place();
+	if (p >= pixels) return;
+	double tail = 0;
+	for (int r = 2 * PER - lag; r < 2 * PER; r++) tail += past[r * pixels + p];
+	out[p] = products[k * pixels + p] / (pairs * span * span);
+	out[pixels + p] = (total[p] - tail) / (pairs * span);
+	out[2 * pixels + p] = (total[p] - heads[k * pixels + p]) / (pairs * span);
+}
+
+static __device__ __forceinline__ double nonzero(double x) { return x == 0 ? 1e8 : x; }
+
+// ratios finds <P>/(<A><B>) of each group of pixels, a warp for each.
+extern "C" __global__ void __launch_bounds__(256) ratios(const double *of, long long pixels, const int *start, const int *members, int groups, double *ratio) {
+	int g = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+	double p = 0, a = 0, b = 0, n = 1;
+	if (g < groups) {
+		n = start[g + 1] - start[g];
+		for (int i = start[g] + lane; i < start[g + 1]; i += 32) {
+			p += of[members[i]];
+			a += of[pixels + members[i]];
+			b += of[2 * pixels + members[i]];
+		}
+	}
+	for (int half = 16; half > 0; half /= 2) {
+		p += __shfl_down_sync(0xffffffffu, p, half);
+		a += __shfl_down_sync(0xffffffffu, a, half);
+		b += __shfl_down_sync(0xffffffffu, b, half);
+	}
+	if (g < groups && lane == 0) ratio[g] = (p / n) / nonzero((a / n) * (b / n));
+}
+
+// bin_g2 writes g2 of each bin (a block) and its error: the mean over its groups, and the scatter of its pixels by themselves.
+extern "C" __global__ void __launch_bounds__(256) bin_g2(const double *of, long long pixels, const int *start, const int *members, const int *bins, const double *ratio, double *out) {
+	__shared__ double room[256];
+	int first = bins[blockIdx.x], last = bins[blockIdx.x + 1], from = start[first], to = start[last];
+	double sum = 0;
+	for (int g = first + threadIdx.x; g < last; g += 256) sum += ratio[g];
+	double g2 = together(sum, room) / (last - first);
+	sum = 0;
+	for (int i = from + threadIdx.x; i < to; i += 256) {
+		long long m = members[i];
+		sum += of[m] / nonzero(of[pixels + m] * of[2 * pixels + m]);
+	}
+	double n = to - from, mean = together(sum, room) / n;
+	sum = 0;
+	for (int i = from + threadIdx.x; i < to; i += 256) {
+		long long m = members[i];
+		double off = of[m] / nonzero(of[pixels + m] * of[2 * pixels + m]) - mean;
+		sum += off * off;
+	}
+	sum = together(sum, room);
+	if (threadIdx.x == 0) {
+		out[2 * blockIdx.x] = g2;
+		out[2 * blockIdx.x + 1] = sqrt(sum / (n * (n - 1)));
+	}
+}
