@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
@@ -253,5 +254,43 @@ func posteriorsOnDevice(t *testing.T, likelihoods ...Likelihood) {
 		if !(math.Abs(means[1]-means[0]) < sds[0]) || !(sds[1] < 2*sds[0] && sds[0] < 2*sds[1]) {
 			t.Errorf("%s: %v +- %v", l, means, sds)
 		}
+	}
+}
+
+// A GPU that fails while chains are sampled, or in the middle of a fit, ends these with its error; the draws until then are there, and the
+// next try succeeds.
+func TestFailuresOnDevice(t *testing.T) {
+	lib := pretend.Shared(t)
+	d, theta := scatter(transport.Static, false, 40, true, false)
+	p := DefaultPriors(d.Setup)
+	post, err := New(context.Background(), d, p, PosteriorSettings{Likelihood: Independent, Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := infer.Config{Seed: 3, Chains: 1, Warmup: 20, Draws: 40}
+	before := lib.Get("cuLaunchKernel")
+	whole, err := infer.Sample(context.Background(), post, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches := lib.Get("cuLaunchKernel") - before
+	lib.Fail("cuLaunchKernel", launches*3/4, 1, int32(drv.LaunchOutOfResources))
+	part, err := infer.Sample(context.Background(), post, config)
+	lib.Fail("cuLaunchKernel", 0, 0, 0)
+	if err == nil || !ad.IsDeviceFault(err) {
+		t.Fatalf("got %v", err)
+	}
+	if n := part.Len(0); n == 0 || n >= 40 || !slices.Equal(part.Draws("D0")[0], whole.Draws("D0")[0][:n]) {
+		t.Errorf("%d draws are left of %d, or others", n, whole.Len(0))
+	}
+	s := Settings{Start: theta, Fixed: []string{"alpha", "D_offset"}, Backend: ad.CUDA{}}
+	lib.Fail("cuLaunchKernel", 8, 1, int32(drv.LaunchOutOfResources))
+	_, err = FitLeastSquares(context.Background(), d, s)
+	lib.Fail("cuLaunchKernel", 0, 0, 0)
+	if err == nil || !ad.IsDeviceFault(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err = FitLeastSquares(context.Background(), d, s); err != nil {
+		t.Error(err)
 	}
 }

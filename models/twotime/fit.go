@@ -74,7 +74,8 @@ type fitter struct {
 	basis     [][]float64 // of contrast and of offset: a row for each angle; nil for Constant
 	passes    int
 	terms     []term
-	hasErrors bool // whether errors of the entries were given
+	hasErrors bool  // whether errors of the entries were given
+	fault     error // of a GPU, which ends the fit: searches take any error for a step that is too long
 }
 
 // FitLeastSquares fits the data from Settings.Start, and from other points if Settings.Starts says so.
@@ -154,6 +155,9 @@ func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
 		c.bend(theta)
 		settings.FTol, settings.NoPolish = 0, false
 		found, err = optim.LeastSquares(f.ctx, f.problem(c, theta, bounded), settings)
+	}
+	if f.fault != nil {
+		return nil, f.fault
 	}
 	if err != nil {
 		return nil, f.atStart(start, err)
@@ -357,7 +361,14 @@ func (f *fitter) pass(theta []float64) error {
 	if !f.isAt(theta) {
 		f.passes++
 	}
-	return f.evaluate(f.ctx, theta, true)
+	if f.fault != nil {
+		return f.fault
+	}
+	err := f.evaluate(f.ctx, theta, true)
+	if ad.IsDeviceFault(err) {
+		f.fault = err
+	}
+	return err
 }
 
 // productsAt returns the products of derivatives and residuals at parameters, with the best coefficients of contrast and offset-1.
@@ -413,6 +424,9 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 			break
 		}
 		there, scales, err := f.productsAt(next)
+		if f.fault != nil {
+			return nil, f.fault
+		}
 		if err != nil || !(there.At(n+m, n+m) <= products.At(n+m, n+m)*(1+1e-9)) {
 			break
 		}

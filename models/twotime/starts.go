@@ -48,6 +48,9 @@ func (f *fitter) several() (*Fit, error) {
 			if f.ctx.Err() != nil {
 				return nil, f.ctx.Err()
 			}
+			if ad.IsDeviceFault(err) {
+				return nil, err
+			}
 			if err == nil {
 				next = append(next, one)
 			}
