@@ -408,3 +408,27 @@ func TestShortMemoryOfCorrelations(t *testing.T) {
 		nearAges(t, "ages in parts", got[bin].Ages, w.Ages)
 	}
 }
+
+// Auto takes a GPU for movies that are worth it and says so; a GPU that is not there is an error that names it.
+func TestChoicesOfCorrelations(t *testing.T) {
+	pretend.Shared(t)
+	data, maps := random(3, 60, 8, 12, 0.4)
+	m := FromArray(data, 60, 8, 12)
+	for least, want := range map[int]string{0: "cpu", -1: "cuda:0"} {
+		var told []string
+		b := ad.Auto{Least: least, Chosen: func(c ad.Choice) { told = append(told, c.Device) }}
+		if _, err := Multitau(context.Background(), m, maps, Settings{Backend: b}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Twotime(context.Background(), m, maps, Settings{Backend: b}, func(*Map) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(told, []string{want, want}) {
+			t.Errorf("with %d bytes: %v", least, told)
+		}
+	}
+	var none *cuda.Error
+	if _, err := Multitau(context.Background(), m, maps, Settings{Backend: ad.CUDA{Device: 99}}); err == nil || !ad.IsDeviceFault(err) || errors.As(err, &none) {
+		t.Errorf("GPU 99: %v", err)
+	}
+}

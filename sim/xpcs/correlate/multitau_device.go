@@ -48,51 +48,31 @@ func bankBytes(delays []Delay, block int, s Settings) int {
 // multitauOnGPUs is Multitau on the GPUs that the backend names; it returns nil without an error if that is the processor.
 func multitauOnGPUs(ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {
 	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel)}
-	size := m.Height * m.Width
-	block, _ := blockOf(m)
-	each := bankBytes(r.Delay, block, s)
 	largest := 0 // pixels of the largest bin
-	bins := maps.parts(1)
-	for _, p := range bins {
+	for _, p := range maps.parts(1) {
 		largest = max(largest, tiled(len(p.pixels)))
 	}
-	smallest := feedBytes(m, 1) + largest*bankBytes(r.Delay, 1, s) + 8*size
 	need := ad.Need{Name: fmt.Sprintf("a multi-tau correlation of frames of %d x %d pixels, whose largest bin has %d,", m.Height, m.Width, largest),
-		Work: 4 * m.Frames * size, Least: smallest}
+		Work: 4 * m.Frames * m.Height * m.Width, Least: fixedBytes(m, 1) + largest*bankBytes(r.Delay, 1, s)}
 	devices, err := gpus(s.Backend, need)
 	if err != nil || len(devices) == 0 {
 		return nil, err
 	}
 	s.Backend = ad.CPU{Threads: 1} // for what is left
+	block, rooms, err := multitauRooms(devices, m, r.Delay, s, largest)
+	if err != nil {
+		return nil, err
+	}
 	// The parts are as small as the processor, which has sums in float64 here, and every GPU want them.
 	host := s
 	host.Precision = 64
 	most := int(min(s.MaxBytes/int64(perPixel(r.Delay, 0, host)), math.MaxInt32))
-	rooms := make([]int, len(devices))
-	for {
-		fits := true
-		for k, d := range devices {
-			room, err := d.Room()
-			if err != nil {
-				return nil, err
-			}
-			rooms[k] = (int(min(room, math.MaxInt64)) - feedBytes(m, block) - 8*size) / each
-			fits = fits && rooms[k] >= largest
-		}
-		if fits || block == 1 {
-			break
-		}
-		block /= 2
-		each = bankBytes(r.Delay, block, s)
-	}
 	for _, room := range rooms {
 		most = min(most, max(room-tile, 1))
 	}
 	parts := maps.parts(most)
-	if s.PerPixel != nil {
-		if len(parts) > 1 {
-			return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes, or not on a GPU with room for %d pixels: raise MaxBytes, or do not ask for them", s.MaxBytes, most)
-		}
+	if s.PerPixel != nil && len(parts) > 1 {
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes, or not on a GPU with room for %d pixels: raise MaxBytes, or do not ask for them", s.MaxBytes, most)
 	}
 	readings := shared(parts, rooms)
 	r.Passes = len(readings)
@@ -105,6 +85,29 @@ func multitauOnGPUs(ctx context.Context, m Movie, maps *Maps, s Settings) (*Resu
 		}
 	}
 	return r, r.finite(s.Precision)
+}
+
+// fixedBytes is the memory of a GPU that does not depend on the number of pixels in bins: frames of a block, and the image.
+func fixedBytes(m Movie, block int) int { return feedBytes(m, block) + 8*m.Height*m.Width }
+
+// multitauRooms returns the number of frames in a block, and how many pixels each GPU has room for beside them: at least those of the largest
+// bin, for which blocks become as small as needed.
+func multitauRooms(devices []*cuda.Device, m Movie, delays []Delay, s Settings, largest int) (block int, rooms []int, err error) {
+	rooms = make([]int, len(devices))
+	for block, _ = blockOf(m); ; block /= 2 {
+		fits := true
+		for k, d := range devices {
+			room, err := d.Room()
+			if err != nil {
+				return 0, nil, err
+			}
+			rooms[k] = (int(min(room, math.MaxInt64)) - fixedBytes(m, block)) / bankBytes(delays, block, s)
+			fits = fits && rooms[k] >= largest
+		}
+		if fits || block == 1 {
+			return block, rooms, nil
+		}
+	}
 }
 
 // tiled rounds a number of pixels up to whole tiles.

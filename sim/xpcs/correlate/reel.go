@@ -219,46 +219,47 @@ func newReel(ctx context.Context, m Movie, block int, valid []int32, normalize b
 	}
 	for _, d := range devices {
 		f := &feed{count: len(valid)}
-		f.d = d
 		r.feeds = append(r.feeds, f)
-		if f.m, err = d.Compile(source(precision, per)); err != nil {
-			return r, err
-		}
-		if f.on, err = d.NewStream(0); err != nil {
-			return r, err
-		}
-		if f.side, err = d.NewStream(0); err != nil {
-			return r, err
-		}
-		if f.valid, err = f.put(ctx, f.on, valid, 4*len(valid), "valid pixels"); err != nil {
-			return r, err
-		}
-		converts := m.Sparse != nil || m.Raw != nil && m.Raw.Type != "float32"
-		if converts {
-			if f.frames, err = f.take(f.on, 4*block*r.size, "frames", false); err != nil {
-				return r, err
-			}
-		}
-		for k := range slots {
-			bytes := r.slotBytes()
-			if m.Sparse != nil {
-				bytes = 0
-			}
-			if f.raw[k], err = f.take(f.on, bytes, "frames as they are in the file", false); err != nil {
-				return r, err
-			}
-			if f.mean[k], err = f.take(f.on, 8*block, "means of frames", false); err != nil {
-				return r, err
-			}
-		}
-		if f.partial, err = f.take(f.on, 8*block*((len(valid)+4095)/4096), "parts of means", false); err != nil {
-			return r, err
-		}
-		if f.scale, err = f.take(f.on, 8*block, "means of frames", false); err != nil {
+		if err = r.fill(ctx, f, d, valid, source(precision, per)); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
+}
+
+// fill makes the arrays of a feed.
+func (r *reel) fill(ctx context.Context, f *feed, d *cuda.Device, valid []int32, text rtc.Source) (err error) {
+	f.d = d
+	if f.m, err = d.Compile(text); err != nil {
+		return err
+	}
+	if f.on, err = d.NewStream(0); err != nil {
+		return err
+	}
+	if f.side, err = d.NewStream(0); err != nil {
+		return err
+	}
+	if f.valid, err = f.put(ctx, f.on, valid, 4*len(valid), "valid pixels"); err != nil {
+		return err
+	}
+	raw, converted := r.slotBytes(), 0
+	if r.movie.Sparse != nil {
+		raw = 0
+	}
+	if r.movie.Sparse != nil || r.movie.Raw != nil && r.movie.Raw.Type != "float32" {
+		converted = 4 * r.block * r.size
+	}
+	for _, a := range []struct {
+		to    **cuda.Buffer
+		bytes int
+		what  string
+	}{{&f.raw[0], raw, "frames as they are in the file"}, {&f.raw[1], raw, "frames as they are in the file"}, {&f.frames, converted, "frames"}, {&f.mean[0], 8 * r.block, "means of frames"},
+		{&f.mean[1], 8 * r.block, "means of frames"}, {&f.scale, 8 * r.block, "means of frames"}, {&f.partial, 8 * r.block * ((len(valid) + 4095) / 4096), "parts of means"}} {
+		if *a.to, err = f.take(f.on, a.bytes, a.what, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // free gives everything back.
