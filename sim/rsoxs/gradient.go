@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -42,6 +43,9 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	if g != nil {
 		g.Optics, out = out.Optics, g
 	}
+	if s.gpus != nil {
+		return s.gpuGradient(ctx, out, o, dIntensity)
+	}
 	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
 	by := s.spectra.gradient(s.spoiled)
 	d := dIntensity.Copy().Float64s()
@@ -59,6 +63,25 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	}
 	out.Materials = s.roomFor(out.Materials)
 	return out, by.back(ctx, &Morphology{Materials: out.Materials})
+}
+
+// gpuGradient is GradientTo on GPUs.
+func (s *Simulator) gpuGradient(ctx context.Context, out *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
+	d := dIntensity.Compact().Float64s()
+	err := s.gpus.gradients(ctx, s, o, out.Optics, func(b *detected, to *cuda.Buffer) error {
+		return b.runs(func(k, count, at int) error {
+			return b.gpu.s.CopyIn(ctx, to, 8*k*b.pixels, d[at:at+count*b.pixels])
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Materials = s.roomFor(out.Materials)
+	to := targets(out.Materials, s.shape[0]*s.shape[1]*s.shape[2])
+	if err := s.gpus.each(func(p *gpu) error { return p.back(ctx, s, s.gpus.forms, to) }); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // roomFor returns arrays for the derivatives with respect to the arrays of the morphology, reusing
@@ -83,14 +106,20 @@ func (s *Simulator) roomFor(old []Material) []Material {
 
 // derivatives returns an array for the derivatives with respect to t, reusing old if it fits.
 func derivatives(t *tensor.Tensor, old field) *tensor.Tensor {
-	d := t.DType()
-	if d == tensor.Float16 { // whose range derivatives may leave
-		d = tensor.Float32
-	}
+	d := derivativeType(t.DType())
 	if old.at != nil && *old.at != nil && *old.at != t && (*old.at).DType() == d && (*old.at).Shape().Equal(t.Shape()) && (*old.at).Contiguous() {
 		return *old.at
 	}
 	return tensor.New(d, t.Shape()...)
+}
+
+// derivativeType returns the type of derivatives by an array: float32 for half precision, whose range
+// they may leave.
+func derivativeType(d tensor.DType) tensor.DType {
+	if d == tensor.Float16 {
+		return tensor.Float32
+	}
+	return d
 }
 
 // addBack adds to the derivatives with respect to the constants at one energy.

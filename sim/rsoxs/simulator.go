@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
@@ -22,7 +23,9 @@ type Simulator struct {
 	averages []*average
 	morph    *Morphology
 	spectra  spectrum
-	spoiled  bool // whether spectra holds something other than the fields of morph
+	spoiled  bool  // whether spectra holds something other than the fields of morph
+	gpus     *gpus // nil if the processor computes
+	adding   *sync.Mutex
 }
 
 // spectrum is a spectra of either precision.
@@ -62,6 +65,10 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 		}
 	}
 	s.layout = newLayout(l, views, shape[0], cfg.Workers)
+	s.adding = &sync.Mutex{}
+	if s.gpus, err = s.newGPUs(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -69,7 +76,8 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 // morphology.
 func (s *Simulator) Clone() *Simulator {
 	c := *s
-	c.morph, c.spectra = nil, nil
+	c.morph, c.spectra, c.gpus = nil, nil, s.gpus.clone()
+	c.adding = &sync.Mutex{}
 	return &c
 }
 
@@ -122,6 +130,14 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 		return fmt.Errorf("rsoxs: morphology of %v voxels of %g nm: the simulator is for %v of %g nm", m.Shape(), m.PhysSize, s.shape, s.a)
 	}
 	s.morph = nil
+	if s.gpus != nil {
+		f, list := m.sources()
+		if err := s.gpus.transform(ctx, s, f, list); err != nil {
+			return err
+		}
+		s.morph = m
+		return nil
+	}
 	if s.spectra == nil && s.cfg.Precision == 32 {
 		s.spectra = newSpectra[float32](s.layout, s.cfg.Window, s.cfg.Workers)
 	} else if s.spectra == nil {
@@ -162,6 +178,9 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 	p := &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
 		Intensity: tensor.New(tensor.Float64, len(o), len(s.beams), ny, nx)}
 	out := p.Intensity.Data().([]float64)
+	if s.gpus != nil {
+		return p, s.gpus.patterns(ctx, s, o, nil, toHost(ctx, out))
+	}
 	err := s.batches(ctx, o, func(j, from int, exposures []*exposure) {
 		s.spectra.expose(exposures)
 		s.averages[j].to(s.parts(out, j, from, len(exposures)), exposures)
