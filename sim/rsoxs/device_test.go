@@ -2,10 +2,12 @@ package rsoxs
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // realGPU says that the tests of devices run on a GPU.
@@ -58,4 +60,77 @@ func TestDevicePatterns(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Gradients and derivatives along directions on a device are those of the processor, too.
+func TestDeviceDerivatives(t *testing.T) {
+	emulated(t)
+	ctx := context.Background()
+	for name, c := range deviceSettings {
+		for bits, tol := range map[int]float64{64: 1e-12, 32: 5e-6} {
+			t.Run(name, func(t *testing.T) {
+				m, o := blend3(c.shape, 2)
+				cfg := c.cfg
+				cfg.Energies, cfg.Precision = []float64{284, 287}, bits
+				cpu, p := simulated(t, m, o, cfg)
+				cfg.Backend = ad.CUDA{}
+				gpu, _ := simulated(t, m, o, cfg)
+				by := noise(11, -1, 1, p.Intensity.Shape()...)
+				want, err := cpu.Gradient(ctx, o, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := gpu.Gradient(ctx, o, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameGradient(t, got, want, tol)
+				dm, do := []Material{{Theta: noise(12, -1, 1, c.shape[:]...)}, {Align: noise(13, -1, 1, append(c.shape[:], 3)...)}, {Vfrac: noise(14, -1, 1, c.shape[:]...).Convert(tensor.Float32)}}, constants(2, 3)
+				along, err := cpu.Tangent(ctx, o, dm, do)
+				if err != nil {
+					t.Fatal(err)
+				}
+				moved, err := gpu.Tangent(ctx, o, dm, do)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "tangent", moved.Float64s(), along.Float64s(), tol)
+				again, err := gpu.GradientTo(ctx, nil, o, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range again.Materials {
+					for k, a := range again.Materials[i].Fields() {
+						if !bitwise(a.Float64s(), got.Materials[i].Fields()[k].Float64s()) {
+							t.Errorf("array %d of material %d has other bits in another run", k, i+1)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// sameGradient compares gradients array by array.
+func sameGradient(t testing.TB, got, want *Gradient, tol float64) {
+	t.Helper()
+	for i := range want.Materials {
+		fields := got.Materials[i].Fields()
+		for k, a := range want.Materials[i].Fields() {
+			if fields[k].DType() != a.DType() {
+				t.Errorf("array %d of material %d holds %v, want %v", k, i+1, fields[k].DType(), a.DType())
+			}
+			near(t, fmt.Sprintf("array %d of material %d", k, i+1), fields[k].Float64s(), a.Float64s(), tol)
+		}
+	}
+	near(t, "constants", flatOptics(got.Optics), flatOptics(want.Optics), tol)
+}
+
+func flatOptics(o Optics) (all []float64) {
+	for _, row := range o {
+		for _, c := range row {
+			all = append(all, c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp)
+		}
+	}
+	return all
 }
