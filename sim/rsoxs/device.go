@@ -17,8 +17,9 @@ import (
 // read, and three images for all angles. Several GPUs share the slices, add their sums, and then share
 // the views, which are energies and beams.
 type gpus struct {
-	parts []*gpu
-	forms forms // of the morphology; nil before the first
+	parts  []*gpu
+	forms  forms // of the morphology; nil before the first
+	adding sync.Mutex
 }
 
 // gpu is one of them, with what it holds of the morphology at hand.
@@ -76,14 +77,29 @@ func (s *Simulator) newGPUs() (*gpus, error) {
 		if d == nil {
 			return nil, nil
 		}
-		g.add(d)
+		g.add(s.sharedOn(d))
 	}
 	return g, nil
 }
 
 // add makes a device one of those that share the work.
-func (g *gpus) add(d *cuda.Device) {
-	g.parts = append(g.parts, &gpu{gpuShared: &gpuShared{d: d, programs: map[int]*ad.Program{}}, s: d.Default()})
+func (g *gpus) add(h *gpuShared) { g.parts = append(g.parts, &gpu{gpuShared: h, s: h.d.Default()}) }
+
+// gpuGeometry is what the simulators of one geometry share on all GPUs.
+type gpuGeometry struct {
+	mu sync.Mutex
+	on map[*cuda.Device]*gpuShared
+}
+
+// sharedOn returns what simulators of the geometry of s share on a device.
+func (s *Simulator) sharedOn(d *cuda.Device) *gpuShared {
+	g := s.shared
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.on[d] == nil {
+		g.on[d] = &gpuShared{d: d, programs: map[int]*ad.Program{}}
+	}
+	return g.on[d]
 }
 
 // clone returns the same devices without a morphology.
@@ -93,7 +109,7 @@ func (g *gpus) clone() *gpus {
 	}
 	c := &gpus{}
 	for _, p := range g.parts {
-		c.parts = append(c.parts, &gpu{gpuShared: p.gpuShared, s: p.s})
+		c.add(p.gpuShared)
 	}
 	return c
 }

@@ -223,14 +223,24 @@ func (d *detected) runs(f func(k, count, at int) error) error {
 	return nil
 }
 
-// put moves the patterns of a batch, at from, to where they belong.
-type put func(d *detected, from *cuda.Buffer) error
+// put moves the patterns of a batch, or derivatives by them, between memory of the device and where they
+// belong.
+type put func(d *detected, at *cuda.Buffer) error
 
 // toHost puts patterns into the host's memory.
 func toHost(ctx context.Context, all []float64) put {
 	return func(d *detected, from *cuda.Buffer) error {
 		return d.runs(func(k, count, at int) error {
 			return d.gpu.s.CopyOut(ctx, all[at:at+count*d.pixels], from, 8*k*d.pixels)
+		})
+	}
+}
+
+// fromHost brings derivatives by patterns from the host's memory.
+func fromHost(ctx context.Context, all []float64) put {
+	return func(d *detected, to *cuda.Buffer) error {
+		return d.runs(func(k, count, at int) error {
+			return d.gpu.s.CopyIn(ctx, to, 8*k*d.pixels, all[at:at+count*d.pixels])
 		})
 	}
 }
@@ -338,8 +348,8 @@ func (p *gpu) emptyGrads() (err error) {
 // addContrasts adds the derivatives by the contrasts of a batch to those by the constants.
 func (s *Simulator) addContrasts(out, o Optics, b batch, numbers []float64) {
 	materials := len(o[0])
-	s.adding.Lock() // several beams of an energy may be on different GPUs
-	defer s.adding.Unlock()
+	s.gpus.adding.Lock() // several beams of an energy may be on different GPUs
+	defer s.gpus.adding.Unlock()
 	for e := b.from; e < b.to; e++ {
 		back := make([]contrast, materials)
 		for m := range back {

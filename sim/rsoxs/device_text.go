@@ -81,8 +81,10 @@ func (l forms) prelude(bits int) string {
 typedef long long index_t;
 struct __align__(%d) pair { R x, y; };
 constexpr int FIELDS = %d, PAIRS = %d, ARRAYS = %d, MATERIALS = %d, VIEW = %d, TURN = %d;
-struct Arrays { const void *at[ARRAYS]; };
-struct Targets { void *at[ARRAYS]; };
+struct Arrays%[5]d { const void *at[ARRAYS]; };
+struct Targets%[5]d { void *at[ARRAYS]; };
+typedef Arrays%[5]d Arrays;
+typedef Targets%[5]d Targets;
 `, real, align, l.fields(), l.pairs(), l.arrays(), len(l), viewSize(len(l)), turnSize)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -67,13 +66,7 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 
 // gpuGradient is GradientTo on GPUs.
 func (s *Simulator) gpuGradient(ctx context.Context, out *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
-	d := dIntensity.Compact().Float64s()
-	err := s.gpus.gradients(ctx, s, o, out.Optics, func(b *detected, to *cuda.Buffer) error {
-		return b.runs(func(k, count, at int) error {
-			return b.gpu.s.CopyIn(ctx, to, 8*k*b.pixels, d[at:at+count*b.pixels])
-		})
-	})
-	if err != nil {
+	if err := s.gpus.gradients(ctx, s, o, out.Optics, fromHost(ctx, dIntensity.Compact().Float64s())); err != nil {
 		return nil, err
 	}
 	out.Materials = s.roomFor(out.Materials)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -25,7 +25,7 @@ type Simulator struct {
 	spectra  spectrum
 	spoiled  bool  // whether spectra holds something other than the fields of morph
 	gpus     *gpus // nil if the processor computes
-	adding   *sync.Mutex
+	shared   *gpuGeometry
 }
 
 // spectrum is a spectra of either precision.
@@ -65,7 +65,7 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 		}
 	}
 	s.layout = newLayout(l, views, shape[0], cfg.Workers)
-	s.adding = &sync.Mutex{}
+	s.shared = &gpuGeometry{on: map[*cuda.Device]*gpuShared{}}
 	if s.gpus, err = s.newGPUs(); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,6 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 func (s *Simulator) Clone() *Simulator {
 	c := *s
 	c.morph, c.spectra, c.gpus = nil, nil, s.gpus.clone()
-	c.adding = &sync.Mutex{}
 	return &c
 }
 
@@ -174,9 +173,7 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
-	ny, nx := s.shape[1], s.shape[2]
-	p := &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
-		Intensity: tensor.New(tensor.Float64, len(o), len(s.beams), ny, nx)}
+	p := s.newPattern(len(o))
 	out := p.Intensity.Data().([]float64)
 	if s.gpus != nil {
 		return p, s.gpus.patterns(ctx, s, o, nil, toHost(ctx, out))
@@ -186,6 +183,13 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 		s.averages[j].to(s.parts(out, j, from, len(exposures)), exposures)
 	})
 	return p, err
+}
+
+// newPattern returns a pattern without intensities.
+func (s *Simulator) newPattern(energies int) *Pattern {
+	ny, nx := s.shape[1], s.shape[2]
+	return &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
+		Intensity: tensor.New(tensor.Float64, energies, len(s.beams), ny, nx)}
 }
 
 // parts returns the images of beam j and n energies, starting at from, as parts of all.
