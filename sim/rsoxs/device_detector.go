@@ -2,7 +2,7 @@ package rsoxs
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
@@ -385,25 +385,13 @@ func targets(list []Material, voxels int) (to []target) {
 }
 
 // tangent makes the changes of the sums over slices along changes of the arrays.
-func (g *gpus) tangent(ctx context.Context, s *Simulator, dm []Material) error {
-	f := make(forms, len(g.forms))
-	var list []source
-	n := s.shape
+func (g *gpus) tangent(ctx context.Context, s *Simulator, list []source, types []tensor.DType) error {
+	f := slices.Clone(g.forms)
+	at := 0
 	for i := range f {
-		f[i] = g.forms[i]
-		f[i].change = append([]tensor.DType(nil), f[i].types...)
-		var arrays []*tensor.Tensor
-		if dm != nil {
-			arrays = dm[i].like(len(f[i].types), f[i].vector)
-		}
-		for k := range f[i].types {
-			var a source
-			if arrays != nil && arrays[k] != nil {
-				a = sourceOf(arrays[k], n[0]*n[1]*n[2])
-				f[i].change[k] = arrays[k].DType()
-			}
-			list = append(list, a)
-		}
+		n := len(f[i].types)
+		f[i].change = types[at : at+n]
+		at += n
 	}
 	err := g.each(func(p *gpu) error {
 		m, err := p.compile("changes", f.fieldsProgram(s.cfg.Precision))
@@ -427,8 +415,5 @@ func (g *gpus) tangent(ctx context.Context, s *Simulator, dm []Material) error {
 	if err == nil {
 		err = g.each(func(p *gpu) error { return p.centre(g.forms, "centre", p.grads) })
 	}
-	if err != nil {
-		return fmt.Errorf("rsoxs: tangent: %w", err)
-	}
-	return nil
+	return err
 }

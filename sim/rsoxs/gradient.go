@@ -42,6 +42,9 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	if g != nil {
 		g.Optics, out = out.Optics, g
 	}
+	if s.remote {
+		return nil, errRemote
+	}
 	if s.gpus != nil {
 		return s.gpuGradient(ctx, out, o, dIntensity)
 	}

@@ -25,6 +25,7 @@ type Simulator struct {
 	spectra  spectrum
 	spoiled  bool  // whether spectra holds something other than the fields of morph
 	gpus     *gpus // nil if the processor computes
+	remote   bool  // whether the arrays of morph are on the device only
 	shared   *gpuGeometry
 }
 
@@ -134,7 +135,7 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 		if err := s.gpus.transform(ctx, s, f, list); err != nil {
 			return err
 		}
-		s.morph = m
+		s.morph, s.remote = m, false
 		return nil
 	}
 	if s.spectra == nil && s.cfg.Precision == 32 {

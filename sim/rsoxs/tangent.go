@@ -20,21 +20,22 @@ func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Opt
 	} else if err := do.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
 		return nil, err
 	}
+	if s.remote && dm != nil {
+		return nil, errRemote
+	}
 	if err := s.checkTangent(dm); err != nil {
 		return nil, err
 	}
-	out := tensor.New(tensor.Float64, len(o), len(s.beams), s.shape[1], s.shape[2])
-	all := out.Data().([]float64)
 	if s.gpus != nil {
-		if err := s.gpus.tangent(ctx, s, dm); err != nil {
-			return nil, err
-		}
-		return out, s.gpus.patterns(ctx, s, o, do, toHost(ctx, all))
+		list, types := s.changeSources(dm)
+		return s.gpuTangent(ctx, o, list, types, do)
 	}
 	g, err := s.spectra.tangent(ctx, dm)
 	if err != nil {
 		return nil, err
 	}
+	out := tensor.New(tensor.Float64, len(o), len(s.beams), s.shape[1], s.shape[2])
+	all := out.Data().([]float64)
 	err = s.batches(ctx, o, func(j, from int, exposures []*exposure) {
 		for e, h := range exposures {
 			for m, c := range o[from+e] {
