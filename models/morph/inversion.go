@@ -437,5 +437,8 @@ func (v *Inversion) Minimize(ctx context.Context, s optim.MinimizeSettings) (*op
 		return l, w.seen(err)
 	}
 	m, err := optim.Minimize(ctx, f, s)
+	if w.first != nil && m != nil {
+		m.Status = optim.Interrupted
+	}
 	return m, w.cause(err)
 }

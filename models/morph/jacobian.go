@@ -46,6 +46,9 @@ func (v *Inversion) Fit(ctx context.Context, s optim.Settings) (*optim.Result, e
 	p.Residual = func(r, x []float64) error { return w.seen(residual(r, x)) }
 	p.Jacobian = func(j, x []float64) error { return w.seen(jacobian(j, x)) }
 	r, err := optim.LeastSquares(ctx, p, s)
+	if w.first != nil && r != nil {
+		r.Status = optim.Interrupted
+	}
 	return r, w.cause(err)
 }
 

@@ -133,9 +133,12 @@ func (t *deviceStep) measured(out cuda.Part) error {
 }
 
 // Adjoint implements autodiff.DeviceStep.
-func (t *deviceStep) Adjoint(s *cuda.Stream, dIn []cuda.Part, g, _ cuda.Part, _ []cuda.Part) error {
+func (t *deviceStep) Adjoint(s *cuda.Stream, dIn []cuda.Part, g, _ cuda.Part, in []cuda.Part) error {
 	sim := t.sim
 	p := sim.gpus.parts[0]
+	for i, a := range p.arrays { // the same numbers, but maybe in other memory
+		a.part = in[i]
+	}
 	if err := p.s.Follow(s); err != nil {
 		return err
 	}
