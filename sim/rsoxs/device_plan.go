@@ -2,6 +2,7 @@ package rsoxs
 
 import (
 	"fmt"
+	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/tensor"
@@ -21,10 +22,11 @@ type plan struct {
 }
 
 // Sizes of what is done at once, in bytes: large enough that launches cost nothing, small beside the
-// memory of a device.
-const (
-	slabBytes  = 128 << 20 // fields of a slab
-	imageBytes = 1 << 30   // images of views, and what goes with them
+// memory of a device. Tests make them smaller.
+var (
+	slabBytes     = 128 << 20     // fields of a slab
+	imageBytes    = 1 << 30       // images of views, and what goes with them
+	residentBytes = math.MaxInt64 // morphologies up to this size stay on the device
 )
 
 // need is what a GPU must have for the smallest morphology.
@@ -94,7 +96,7 @@ func (s *Simulator) planFor(p *gpu, f forms, list []source) (plan, error) {
 	}
 	depth := max(1, p.high-p.low)
 	room := int(all) - b.least
-	if whole := depth * b.fed; whole <= room+2*b.fed {
+	if whole := depth * b.fed; whole <= room+2*b.fed && whole <= residentBytes {
 		b.resident = true
 		room -= whole - 2*b.fed
 	}

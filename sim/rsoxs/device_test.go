@@ -134,3 +134,101 @@ func flatOptics(o Optics) (all []float64) {
 	}
 	return all
 }
+
+// Patterns and gradients of the reference are those of a device, too.
+func TestDeviceReferences(t *testing.T) {
+	emulated(t)
+	testCases(t, ad.CUDA{})
+	gradientOfReferences(t, ad.CUDA{})
+}
+
+// smaller cuts the work into pieces as small as those of large volumes on a small device, until the test ends.
+func smaller(t *testing.T, slab, image, resident int) {
+	a, b, c := slabBytes, imageBytes, residentBytes
+	slabBytes, imageBytes, residentBytes = slab, image, resident
+	t.Cleanup(func() { slabBytes, imageBytes, residentBytes = a, b, c })
+}
+
+// Slabs, batches of views, blocks of turns and a morphology that is sent slab by slab give what one piece gives,
+// for arrays of all precisions.
+func TestDeviceInPieces(t *testing.T) {
+	emulated(t)
+	smaller(t, 1, 1, 0)
+	ctx := context.Background()
+	for _, name := range []string{"angles", "material's frame", "collapsed", "oblique"} {
+		c := deviceSettings[name]
+		for bits, tol := range map[int]float64{64: 1e-12, 32: 5e-6} {
+			t.Run(name, func(t *testing.T) {
+				m, o := blend3(c.shape, 3)
+				for _, f := range []**tensor.Tensor{&m.Materials[0].S, &m.Materials[1].Align} {
+					*f = (*f).Convert(tensor.Float16)
+				}
+				m.Materials[0].Psi = m.Materials[0].Psi.Convert(tensor.Float32)
+				m.Materials[2].Vfrac = m.Materials[2].Vfrac.Convert(tensor.Float16)
+				cfg := c.cfg
+				cfg.Energies, cfg.Precision = []float64{284, 285, 287}, bits
+				cpu, want := simulated(t, m, o, cfg)
+				cfg.Backend = ad.CUDA{}
+				gpu, got := simulated(t, m, o, cfg)
+				near(t, "pattern", got.Intensity.Float64s(), want.Intensity.Float64s(), tol)
+				if p := gpu.gpus.parts[0]; p.resident || p.slices != 1 || p.views != 1 {
+					t.Errorf("plan %+v", p.plan)
+				}
+				by := noise(11, -1, 1, want.Intensity.Shape()...)
+				g, err := gpu.Gradient(ctx, o, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w, err := cpu.Gradient(ctx, o, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sameGradient(t, g, w, max(tol, 5e-7)); g.Materials[0].S.DType() != tensor.Float32 { // which rounds
+					t.Errorf("derivatives by half precision are %v", g.Materials[0].S.DType())
+				}
+				along, err := cpu.Tangent(ctx, o, []Material{{S: m.Materials[0].S}, {}, {}}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				moved, err := gpu.Tangent(ctx, o, []Material{{S: m.Materials[0].S}, {}, {}}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "tangent", moved.Float64s(), along.Float64s(), tol)
+			})
+		}
+	}
+}
+
+// Two devices share slices and views.
+func TestSeveralDevices(t *testing.T) {
+	emulated(t)
+	ctx := context.Background()
+	for _, name := range []string{"angles", "oblique", "collapsed", "plane"} {
+		c := deviceSettings[name]
+		t.Run(name, func(t *testing.T) {
+			m, o := blend3(c.shape, 3)
+			cfg := c.cfg
+			cfg.Energies = []float64{284, 285, 287}
+			cpu, want := simulated(t, m, o, cfg)
+			cfg.Backend = ad.Several{{Device: 0}, {Device: 1}}
+			gpu, got := simulated(t, m, o, cfg)
+			near(t, "pattern", got.Intensity.Float64s(), want.Intensity.Float64s(), 1e-12)
+			by := noise(11, -1, 1, want.Intensity.Shape()...)
+			w, err := cpu.Gradient(ctx, o, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := gpu.Gradient(ctx, o, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameGradient(t, g, w, 1e-12)
+			for _, p := range gpu.gpus.parts {
+				if p.sums == nil || name == "angles" && p.high-p.low != c.shape[0]/2 {
+					t.Errorf("%v has slices %d to %d", p.d, p.low, p.high)
+				}
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -42,20 +43,22 @@ func logLoss(p *Pattern, data, mask []float64, eps float64) (float64, *tensor.Te
 	return sum / n, g
 }
 
-func TestGradientOfReferences(t *testing.T) {
+func TestGradientOfReferences(t *testing.T) { gradientOfReferences(t, nil) }
+
+func gradientOfReferences(t *testing.T, b ad.Backend) {
 	golden.Each(t, "scatter/grad/*.json", func(t *testing.T, name string) {
 		for _, bits := range []int{64, 32} {
-			t.Run(fmt.Sprint(bits), func(t *testing.T) { checkGradient(t, name, bits) })
+			t.Run(fmt.Sprint(bits), func(t *testing.T) { checkGradient(t, name, bits, b) })
 		}
 	})
 }
 
-func checkGradient(t *testing.T, name string, bits int) {
+func checkGradient(t *testing.T, name string, bits int, b ad.Backend) {
 	var c gradCase
 	golden.JSON(t, &c, name)
 	all := npz(t, strings.TrimSuffix(name, "json")+"npz")
 	cfg := c.Config.config()
-	cfg.Precision = bits
+	cfg.Precision, cfg.Backend = bits, b
 	m := fromArrays(all, c.PhysSize)
 	s, err := New(m.Shape(), m.PhysSize, cfg)
 	if err != nil {
