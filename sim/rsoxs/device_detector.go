@@ -2,6 +2,7 @@ package rsoxs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/euryale-dev/euryale/kernels/cuda"
@@ -37,6 +38,7 @@ type detected struct {
 	images     *cuda.Buffer
 	sum, count *cuda.Buffer
 	n          int // views
+	lanes      int // views that lie side by side
 	pixels     int
 }
 
@@ -44,7 +46,10 @@ type detected struct {
 func (p *gpu) detect(s *Simulator, b batch, o, changes Optics) (*detected, error) {
 	a := s.averages[b.beam]
 	d := &detected{gpu: p, batch: b, s: s, average: a, turnsOn: p.tables.turns[b.beam], n: b.to - b.from, pixels: s.shape[1] * s.shape[2],
-		own: s.cfg.Frame == MaterialFrame || len(a.turns) < 3}
+		own: s.cfg.Frame == MaterialFrame || len(a.turns) < 3, lanes: 1}
+	if d.n >= fewLanes && !a.plain {
+		d.lanes = gpuLanes
+	}
 	var numbers []float64
 	for e := b.from; e < b.to; e++ {
 		var at, along []contrast
@@ -65,7 +70,7 @@ func (p *gpu) detect(s *Simulator, b batch, o, changes Optics) (*detected, error
 		to      **cuda.Buffer
 		purpose string
 		bytes   int
-	}{{&d.views, "views", 8 * len(numbers)}, {&d.images, "images", 8 * d.n * each * d.pixels}, {&d.sum, "means", 8 * d.n * d.pixels}, {&d.count, "counts", 8 * d.n * d.pixels}} {
+	}{{&d.views, "views", 8 * len(numbers)}, {&d.images, "images", 8 * d.groups() * d.lanes * each * d.pixels}, {&d.sum, "means", 8 * d.n * d.pixels}, {&d.count, "counts", 8 * d.n * d.pixels}} {
 		var err error
 		if *r.to, err = p.reserve(r.purpose, r.bytes); err != nil {
 			return nil, err
@@ -98,9 +103,18 @@ func (d *detected) imagesOf(turns int) int {
 
 func (d *detected) grid() []byte { return []byte(d.tables.grid) }
 
-func (d *detected) groups() int { return (d.n + 3) / 4 } // LANES of cu/detector.cu
+// gpuLanes is the number of views that lie side by side, if there are as many.
+const gpuLanes = 4
 
-// total and rule are the arguments about how many angles a pixel needs.
+func (d *detected) groups() int { return (d.n + d.lanes - 1) / d.lanes }
+
+// turning runs a kernel with threads for the tiles of an image, and rows for the groups of views.
+func (d *detected) turning(kernel string, args ...any) error {
+	ny, nx := d.s.shape[1], d.s.shape[2]
+	return d.launch(d.detector, fmt.Sprintf("%s_%d", kernel, d.lanes), (ny+7)/8*((nx+15)/16)*128, d.groups(), args...)
+}
+
+// rule has the arguments about how many angles a pixel needs.
 func (d *detected) rule() []any {
 	return []any{float64(d.average.angles), int32(oneIf(d.average.masked)), int64(d.n * d.pixels)}
 }
@@ -117,13 +131,13 @@ func (d *detected) mean(changes *cuda.Buffer) (*cuda.Buffer, error) {
 	}
 	err := d.turnBlocks(func(turns cuda.Part, count int) error {
 		if err := d.launch(d.detector, "expose", d.pixels, d.n, d.grid(), d.sums, optional(changes), d.views, turns, d.images,
-			int32(d.imagesOf(count)), int32(oneIf(d.own)), int32(oneIf(d.s.cfg.Frame == MaterialFrame))); err != nil {
+			int32(d.lanes), int32(d.imagesOf(count)), int32(oneIf(d.own)), int32(oneIf(d.s.cfg.Frame == MaterialFrame))); err != nil {
 			return err
 		}
 		if d.average.plain {
 			return d.launch(d.detector, "unmoved", d.n*d.pixels, 1, d.images, nil, float64(1), int64(d.n*d.pixels), d.sum, d.count)
 		}
-		return d.launch(d.detector, "rotate", d.pixels, d.groups(), d.images, nil, turns, int32(count), int32(oneIf(d.own)), ny, nx, int32(d.n), d.sum, d.count)
+		return d.turning("rotate", d.images, nil, turns, int32(count), int32(oneIf(d.own)), ny, nx, int32(d.n), d.sum, d.count)
 	})
 	if err != nil {
 		return nil, err
@@ -146,11 +160,11 @@ func (d *detected) mean(changes *cuda.Buffer) (*cuda.Buffer, error) {
 // the contrasts to contrasts.
 func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 	ny, nx := int32(d.s.shape[1]), int32(d.s.shape[2])
-	valid, err := d.reserve("seen pixels", d.n*d.pixels)
+	valid, err := d.reserve("seen pixels", d.groups()*d.lanes*d.pixels)
 	if err != nil {
 		return err
 	}
-	if err := d.launch(d.detector, "seen", d.pixels, d.n, d.grid(), d.views, valid); err != nil {
+	if err := d.launch(d.detector, "seen", d.pixels, d.n, d.grid(), d.views, valid, int32(d.lanes)); err != nil {
 		return err
 	}
 	if err := d.gpu.s.Fill(d.count, 0, 8*d.n*d.pixels, 0); err != nil {
@@ -159,7 +173,7 @@ func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 	if d.average.plain {
 		err = d.launch(d.detector, "unmoved", d.n*d.pixels, 1, nil, valid, float64(1), int64(d.n*d.pixels), nil, d.count)
 	} else {
-		err = d.launch(d.detector, "rotate", d.pixels, d.groups(), nil, valid, d.turnsOn, int32(len(d.average.turns)), int32(oneIf(d.own)), ny, nx, int32(d.n), nil, d.count)
+		err = d.turning("rotate", nil, valid, d.turnsOn, int32(len(d.average.turns)), int32(oneIf(d.own)), ny, nx, int32(d.n), nil, d.count)
 	}
 	if err != nil {
 		return err
@@ -176,7 +190,11 @@ func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 		}
 		g = to
 	}
-	if err := d.launch(d.detector, "finish_back", d.n*d.pixels, 1, append([]any{g, d.count}, d.rule()...)...); err != nil {
+	side, err := d.reserve("derivatives side by side", 8*d.groups()*d.lanes*d.pixels)
+	if err != nil {
+		return err
+	}
+	if err := d.launch(d.detector, "finish_back", d.n*d.pixels, 1, append(append([]any{g, d.count}, d.rule()...), int32(d.pixels), int32(d.lanes), side)...); err != nil {
 		return err
 	}
 	blocks := (d.tables.size + 127) / 128 // THREADS of cu/reflect.cu
@@ -188,13 +206,13 @@ func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 	return d.turnBlocks(func(turns cuda.Part, count int) error {
 		images := d.images
 		if d.average.plain {
-			images = g
-		} else if err := d.launch(d.detector, "unrotate", d.pixels, d.groups(), g, valid, turns, int32(count), int32(oneIf(d.own)), ny, nx,
-			int32(d.average.rows), int32(d.average.cols), int32(d.n), images); err != nil {
+			images = side
+		} else if err := d.turning("unrotate", side, valid, turns, int32(count), int32(oneIf(d.own)), ny, nx,
+			int32(d.average.rows), int32(d.average.cols), images); err != nil {
 			return err
 		}
 		if err := d.launch(d.reflect, "reflect", d.tables.size, 1, d.grid(), d.sums, d.grads, d.views, int32(d.n), turns, int32(count), int32(oneIf(d.own)),
-			int32(oneIf(d.s.cfg.Frame == MaterialFrame)), images, partial); err != nil {
+			int32(oneIf(d.s.cfg.Frame == MaterialFrame)), images, int32(d.lanes), partial); err != nil {
 			return err
 		}
 		return d.launch(d.reflect, "total", 128*numbers, 1, partial, contrasts, int32(blocks))

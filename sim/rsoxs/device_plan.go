@@ -24,7 +24,7 @@ type plan struct {
 // Sizes of what is done at once, in bytes: large enough that launches cost nothing, small beside the
 // memory of a device. Tests make them smaller.
 var (
-	slabBytes     = 128 << 20     // fields of a slab
+	slabBytes     = 64 << 20      // fields of a slab
 	imageBytes    = 1 << 30       // images of views, and what goes with them
 	residentBytes = math.MaxInt64 // morphologies up to this size stay on the device
 )
@@ -69,7 +69,7 @@ func (s *Simulator) planBytes(f forms, list []source) (b partBytes) {
 	b.sumBytes = 4 * f.fields() * s.layout.size * b.real
 	b.fixed = 2*b.sumBytes + 8*s.layout.size + 4*s.shape[1]*(s.layout.columns()+1) + (2+f.fields())*pixels*b.real
 	b.image = 8 * pixels
-	b.view = 5*b.image + pixels + 8*viewSize(len(f)) + 8*6*len(f)*(s.layout.size/128+2)
+	b.view = 6*b.image + pixels + 8*viewSize(len(f)) + 8*6*len(f)*(s.layout.size/128+2)
 	b.images = 3
 	if t := s.averages[0].turns; s.cfg.Frame == MaterialFrame || len(t) < 3 {
 		b.images = len(t)

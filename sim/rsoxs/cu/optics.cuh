@@ -20,6 +20,10 @@ enum { WAVE = 0, KV = 1, E1 = 4, E2 = 7, CONTRASTS = 10, CHANGES = 10 + 6 * MATE
 // and, in the material's frame, a rotation matrix.
 enum { COS = 0, SIN = 1, MIX = 2, SAME = 5, OPPOSITE = 6, MATRIX = 7 };
 
+// Some views, lanes of them, lie side by side in memory, because what is computed for one pixel of them is computed
+// together. slot is the place of a pixel of a view, to be multiplied by the images that the view has there.
+static inline __device__ index_t slot(int view, int pixel, int pixels, int lanes) { return ((index_t)(view / lanes) * pixels + pixel) * lanes; }
+
 struct cplx { double x, y; };
 static inline __device__ cplx operator+(cplx a, cplx b) { cplx r = {a.x + b.x, a.y + b.y}; return r; }
 static inline __device__ cplx operator-(cplx a, cplx b) { cplx r = {a.x - b.x, a.y - b.y}; return r; }

@@ -8,7 +8,7 @@ enum { THREADS = 128 };
 // takes all pixels that read it, so nothing is added by two threads. Derivatives by the contrasts are summed over a
 // block, into partial[view][number][block].
 extern "C" __global__ __launch_bounds__(THREADS) void reflect(Grid g, const pair *sums, pair *to, const double *views, int count, const double *turns, int turned_by, int own, int material,
-	const double *images, double *partial) {
+	const double *images, int lanes, double *partial) {
 	__shared__ double room[THREADS / 32][6 * MATERIALS];
 	int e = blockIdx.x * blockDim.x + threadIdx.x, pixels = g.n[1] * g.n[2], cols = g.n[2] / 2 + 1, each = own ? turned_by : 3;
 	bool mine = e < g.size;
@@ -22,9 +22,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void reflect(Grid g, const pair
 			int y = origin(p ? g.n[1] - row : row, g.n[1]), x = origin(p ? g.n[2] - col : col, g.n[2]), z;
 			double part;
 			if (!cut(g, v, y, x, &z, &part)) continue;
-			const double *d = images + ((index_t)view * pixels + y * g.n[2] + x) * each;
+			const double *d = images + slot(view, y * g.n[2] + x, pixels, lanes) * each + view % lanes;
 			bool any = false;
-			for (int j = 0; j < each; j++) any = any || d[j] != 0;
+			for (int j = 0; j < each; j++) any = any || d[j * lanes] != 0;
 			for (int dz = 0; any && dz < 2; dz++) {
 				double w = dz ? part : 1 - part, kappa[3], all, parallel;
 				Site s;
@@ -41,8 +41,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void reflect(Grid g, const pair
 					cplx p1 = along(a1, kappa), p2 = along(a2, kappa);
 					for (int i = 0; i < 3; i++) {
 						cplx t1 = all * a1[i] + parallel * kappa[i] * p1, t2 = all * a2[i] + parallel * kappa[i] * p2;
-						b1[i] = 2 * w * d[0] * t1 + w * d[2] * t2;
-						b2[i] = 2 * w * d[1] * t2 + w * d[2] * t1;
+						b1[i] = 2 * w * d[0] * t1 + w * d[2 * lanes] * t2;
+						b2[i] = 2 * w * d[lanes] * t2 + w * d[2 * lanes] * t1;
 					}
 				}
 				for (int t = 0; own && t < each; t++) {
@@ -53,7 +53,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void reflect(Grid g, const pair
 					turned(turn, material, kappa, at);
 					cplx q = along(a, at);
 					for (int i = 0; i < 3; i++) {
-						cplx u = 2 * w * d[t] * (all * a[i] + parallel * at[i] * q);
+						cplx u = 2 * w * d[t * lanes] * (all * a[i] + parallel * at[i] * q);
 						b1[i] += turn[COS] * u;
 						b2[i] += turn[SIN] * u;
 					}
