@@ -286,7 +286,7 @@ func (p *gpu) sumSlices(ctx context.Context, s *Simulator, f forms, m *cuda.Modu
 		if err := p.launch(m, "corners", n, 1, []byte(in), []byte(to), wz, wyx, p.corners, int32(n), int32(z), slice); err != nil {
 			return err
 		}
-		if err := p.launch(m, "fill", n*pixels, 1, []byte(in), []byte(to), wz, wyx, p.corners, p.slab, int32(n), int32(z), slice); err != nil {
+		if err := p.launch(m, "fill", pixels, n, []byte(in), []byte(to), wz, wyx, p.corners, p.slab, int32(z), slice); err != nil {
 			return err
 		}
 		return gather(z, n)
@@ -390,8 +390,8 @@ func (p *gpu) back(ctx context.Context, s *Simulator, f forms, list []target) er
 			rooms[i] = at
 			out = append(out, address(uint64(at.Buffer.Uintptr())+uint64(at.Offset))...)
 		}
-		if err := p.launch(p.fields, "back", n*pixels, 1, []byte(in), []byte(out), optional(p.tables.wz), optional(p.tables.wyx), p.spectra,
-			int32(n), int32(z), slice, step, scale); err != nil {
+		if err := p.launch(p.fields, "back", pixels, n, []byte(in), []byte(out), optional(p.tables.wz), optional(p.tables.wyx), p.spectra,
+			int32(z), slice, step, scale); err != nil {
 			return err
 		}
 		for i, t := range list {

@@ -105,7 +105,7 @@ func (s *Simulator) planFor(p *gpu, f forms, list []source) (plan, error) {
 	if !b.resident {
 		slice += 2 * b.fed
 	}
-	b.slices = max(1, min(slabBytes/b.pairs, 1+room/4/slice, depth))
+	b.slices = max(1, min(slabBytes/b.pairs, 1+room/4/slice, depth, 1<<15))                    // rows of blocks are fewer than 2^16
 	b.slices = (depth + (depth+b.slices-1)/b.slices - 1) / ((depth + b.slices - 1) / b.slices) // slabs of one size
 	if b.transforms = b.slices; s.layout.collapsed() {
 		b.transforms = 1

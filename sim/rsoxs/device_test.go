@@ -7,6 +7,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -28,6 +29,8 @@ var deviceSettings = map[string]struct {
 	cfg   Config
 }{
 	"one angle":        {[3]int{4, 6, 8}, Config{}},
+	"angle 0 and 360":  {[3]int{4, 6, 8}, Config{Angles: Angles{0, 360, 360}}},
+	"a line":           {[3]int{3, 1, 11}, Config{Grid: ExactGrid}},
 	"two angles":       {[3]int{3, 5, 7}, Config{Angles: Angles{10, 40, 50}, Grid: ExactGrid}},
 	"angles":           {[3]int{4, 6, 8}, Config{Angles: Angles{0, 30, 360}, RotMask: true}},
 	"angles, exact":    {[3]int{3, 5, 7}, Config{Angles: Angles{0, 15, 165}, Grid: ExactGrid, Interpolation: Nearest, Window: Hann}},
@@ -152,7 +155,10 @@ func smaller(t *testing.T, slab, image, resident int) {
 // Slabs, batches of views, blocks of turns and a morphology that is sent slab by slab give what one piece gives,
 // for arrays of all precisions.
 func TestDeviceInPieces(t *testing.T) {
-	emulated(t)
+	if lib := emulated(t); lib != nil { // work waits, and runs in any order that events allow
+		lib.Set("mode", pretend.Random)
+		defer lib.Set("mode", pretend.Eager)
+	}
 	smaller(t, 1, 1, 0)
 	ctx := context.Background()
 	for _, name := range []string{"angles", "material's frame", "collapsed", "oblique"} {
@@ -202,7 +208,10 @@ func TestDeviceInPieces(t *testing.T) {
 
 // Two devices share slices and views.
 func TestSeveralDevices(t *testing.T) {
-	emulated(t)
+	if lib := emulated(t); lib != nil {
+		lib.Set("mode", pretend.Random)
+		defer lib.Set("mode", pretend.Eager)
+	}
 	ctx := context.Background()
 	for _, name := range []string{"angles", "oblique", "collapsed", "plane"} {
 		c := deviceSettings[name]
@@ -231,4 +240,36 @@ func TestSeveralDevices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A device without memory in the middle of a transform says so, and the simulator goes on once there is some.
+func TestDeviceOutOfMemory(t *testing.T) {
+	lib := emulated(t)
+	ctx := context.Background()
+	m, o := blend3([3]int{4, 6, 8}, 2)
+	cfg := Config{Energies: []float64{284, 287}, Backend: ad.CUDA{}}
+	s, err := New(m.Shape(), m.PhysSize, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := range 12 {
+		lib.Fail("cuLaunchKernel", after, 1, int32(drv.OutOfMemory))
+		err := s.Transform(ctx, m)
+		if err == nil {
+			_, err = s.Pattern(ctx, o)
+		}
+		lib.Fail("cuLaunchKernel", 0, 0, 0)
+		if err != nil && !ad.IsDeviceFault(err) {
+			t.Errorf("after %d launches: %v", after, err)
+		}
+	}
+	if err := s.Transform(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Pattern(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Backend = nil
+	near(t, "pattern", p.Intensity.Float64s(), image(t, m, o, cfg), 1e-12)
 }

@@ -125,3 +125,18 @@ func relative(got, want []float64) float64 {
 	}
 	return worst / top
 }
+
+// The mean over an angle and the same a turn later is the image at that angle, and has its gradient.
+func TestGradientOfRepeatedAngle(t *testing.T) {
+	m, o := blend3([3]int{2, 5, 6}, 1)
+	var list [2]*Gradient
+	for i, a := range []Angles{{}, {0, 360, 360}} {
+		s, p := simulated(t, m, o, Config{Energies: []float64{285}, Angles: a})
+		g, err := s.Gradient(context.Background(), o, p.Intensity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i] = g
+	}
+	sameGradient(t, list[1], list[0], 1e-14)
+}

@@ -129,12 +129,13 @@ extern "C" __global__ void corners(Arrays in, Arrays to, const double *wz, const
 	for (int k = 0; k < FIELDS; k++) corner[(index_t)z * FIELDS + k] = f[k] * w;
 }
 
-// fill makes the fields of these slices: out[slice][pair][voxel].
-extern "C" __global__ void fill(Arrays in, Arrays to, const double *wz, const R *wyx, const R *corner, pair *out, int n, int z0, index_t slice) {
-	for (index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x; i < n * slice; i += (index_t)gridDim.x * blockDim.x) {
-		index_t z = i / slice, v = i - z * slice;
+// fill makes the fields of these slices, one for each row of blocks: out[slice][pair][voxel].
+extern "C" __global__ void fill(Arrays in, Arrays to, const double *wz, const R *wyx, const R *corner, pair *out, int z0, index_t slice) {
+	index_t z = blockIdx.y;
+	for (index_t v = blockIdx.x * (index_t)blockDim.x + threadIdx.x; v < slice; v += (index_t)gridDim.x * blockDim.x) {
 		R f[FIELDS], w = window(wz, wyx, z0 + (int)z, v);
-		produce(in, to, i, f);
+		produce(in, to, z * slice + v, f);
+#pragma unroll
 		for (int k = 0; k < FIELDS; k++) f[k] *= w;
 		store(out, z * PAIRS * slice + v, slice, f, corner + z * FIELDS);
 	}
@@ -144,11 +145,14 @@ extern "C" __global__ void fill(Arrays in, Arrays to, const double *wz, const R 
 extern "C" __global__ void mean(Arrays in, Arrays to, R *out, int n, int z0, index_t slice) {
 	for (index_t v = blockIdx.x * (index_t)blockDim.x + threadIdx.x; v < slice; v += (index_t)gridDim.x * blockDim.x) {
 		R m[FIELDS], f[FIELDS];
+#pragma unroll
 		for (int k = 0; k < FIELDS; k++) m[k] = z0 ? out[k * slice + v] : R(0);
 		for (int z = 0; z < n; z++) {
 			produce(in, to, z * slice + v, f);
+#pragma unroll
 			for (int k = 0; k < FIELDS; k++) m[k] += (f[k] - m[k]) / R(z0 + z + 1);
 		}
+#pragma unroll
 		for (int k = 0; k < FIELDS; k++) out[k * slice + v] = m[k];
 	}
 }
@@ -162,6 +166,7 @@ extern "C" __global__ void mean_corner(const R *m, const double *wz, const R *wy
 extern "C" __global__ void mean_fill(const R *m, const double *wz, const R *wyx, const R *corner, pair *out, index_t slice) {
 	for (index_t v = blockIdx.x * (index_t)blockDim.x + threadIdx.x; v < slice; v += (index_t)gridDim.x * blockDim.x) {
 		R f[FIELDS], w = window(wz, wyx, 0, v);
+#pragma unroll
 		for (int k = 0; k < FIELDS; k++) f[k] = m[k * slice + v] * w;
 		store(out, v, slice, f, corner);
 	}
@@ -169,9 +174,9 @@ extern "C" __global__ void mean_fill(const R *m, const double *wz, const R *wyx,
 
 // back takes derivatives by the fields, the conjugates of transforms, to the arrays. With one pair of
 // fields for all slices, step is 0 and f the weight of a slice in their mean.
-extern "C" __global__ void back(Arrays in, Targets out, const double *wz, const R *wyx, const pair *by, int n, int z0, index_t slice, index_t step, R f) {
-	for (index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x; i < n * slice; i += (index_t)gridDim.x * blockDim.x) {
-		index_t z = i / slice, v = i - z * slice;
+extern "C" __global__ void back(Arrays in, Targets out, const double *wz, const R *wyx, const pair *by, int z0, index_t slice, index_t step, R f) {
+	index_t z = blockIdx.y;
+	for (index_t v = blockIdx.x * (index_t)blockDim.x + threadIdx.x; v < slice; v += (index_t)gridDim.x * blockDim.x) {
 		R g[2 * PAIRS], w = f * window(wz, wyx, step ? z0 + (int)z : 0, v);
 		const pair *from = by + z * step + v;
 #pragma unroll
@@ -180,7 +185,7 @@ extern "C" __global__ void back(Arrays in, Targets out, const double *wz, const 
 			g[2 * p] = u.x * w;
 			g[2 * p + 1] = -u.y * w;
 		}
-		unmake(in, out, i, g);
+		unmake(in, out, z * slice + v, g);
 	}
 }
 
