@@ -24,7 +24,8 @@ type plan struct {
 // Sizes of what is done at once, in bytes: large enough that launches cost nothing, small beside the
 // memory of a device. Tests make them smaller.
 var (
-	slabBytes     = 64 << 20      // fields of a slab
+	slabBytes     = 64 << 20      // fields of a slab, or
+	slabSums      = 1             // as many times the sums over slices
 	imageBytes    = 1 << 30       // images of views, and what goes with them
 	residentBytes = math.MaxInt64 // morphologies up to this size stay on the device
 )
@@ -105,8 +106,9 @@ func (s *Simulator) planFor(p *gpu, f forms, list []source) (plan, error) {
 	if !b.resident {
 		slice += 2 * b.fed
 	}
-	b.slices = max(1, min(slabBytes/b.pairs, 1+room/4/slice, depth, 1<<15))                    // rows of blocks are fewer than 2^16
-	b.slices = (depth + (depth+b.slices-1)/b.slices - 1) / ((depth + b.slices - 1) / b.slices) // slabs of one size
+	// A slab is also so large that the sums, which each reads and writes once, are little beside its transforms.
+	b.slices = max(1, min(max(slabBytes, slabSums*b.sumBytes)/b.pairs, 1+room/4/slice, depth, 1<<15)) // rows of blocks are fewer than 2^16
+	b.slices = (depth + (depth+b.slices-1)/b.slices - 1) / ((depth + b.slices - 1) / b.slices)        // slabs of one size
 	if b.transforms = b.slices; s.layout.collapsed() {
 		b.transforms = 1
 	}

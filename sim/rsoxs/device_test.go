@@ -147,9 +147,9 @@ func TestDeviceReferences(t *testing.T) {
 
 // smaller cuts the work into pieces as small as those of large volumes on a small device, until the test ends.
 func smaller(t *testing.T, slab, image, resident int) {
-	a, b, c := slabBytes, imageBytes, residentBytes
-	slabBytes, imageBytes, residentBytes = slab, image, resident
-	t.Cleanup(func() { slabBytes, imageBytes, residentBytes = a, b, c })
+	a, b, c, d := slabBytes, imageBytes, residentBytes, slabSums
+	slabBytes, imageBytes, residentBytes, slabSums = slab, image, resident, 0
+	t.Cleanup(func() { slabBytes, imageBytes, residentBytes, slabSums = a, b, c, d })
 }
 
 // Slabs, batches of views, blocks of turns and a morphology that is sent slab by slab give what one piece gives,

@@ -197,7 +197,7 @@ extern "C" __global__ void gather_sums(const pair *half, const R *corner, const 
 	if (e >= size) return;
 	int cols = nx / 2 + 1, row = place[e] / cols, x = place[e] % cols, m = plane[e];
 	index_t slice = (index_t)ny * nx, at = (index_t)row * nx + x, mirror = (index_t)(row ? ny - row : 0) * nx + (x ? nx - x : 0);
-	double a[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+	R a[8] = {0, 0, 0, 0, 0, 0, 0, 0};
 	int turn = (int)((index_t)z0 * m % nz);
 	for (int z = 0; z < n; z++) {
 		const pair *from = half + ((index_t)z * PAIRS + p) * slice;
@@ -205,10 +205,10 @@ extern "C" __global__ void gather_sums(const pair *half, const R *corner, const 
 		R c = (R)cosine[turn], s = (R)sine[turn];
 		if ((turn += m) >= nz) turn -= nz;
 		// F = A + i B with A, B the spectra of two real fields.
-		double ax = R(0.5) * (u.x + v.x), ay = R(0.5) * (u.y - v.y), bx = R(0.5) * (u.y + v.y), by = R(0.5) * (v.x - u.x);
+		R ax = R(0.5) * (u.x + v.x), ay = R(0.5) * (u.y - v.y), bx = R(0.5) * (u.y + v.y), by = R(0.5) * (v.x - u.x);
 		if (at == 0) {
-			ax += (double)slice * corner[z * FIELDS + 2 * p];
-			if (2 * p + 1 < FIELDS) bx += (double)slice * corner[z * FIELDS + 2 * p + 1];
+			ax += R(slice) * corner[z * FIELDS + 2 * p];
+			if (2 * p + 1 < FIELDS) bx += R(slice) * corner[z * FIELDS + 2 * p + 1];
 		}
 		a[0] += c * ax; a[1] += c * ay; a[2] += s * ax; a[3] += s * ay;
 		a[4] += c * bx; a[5] += c * by; a[6] += s * bx; a[7] += s * by;
@@ -218,15 +218,17 @@ extern "C" __global__ void gather_sums(const pair *half, const R *corner, const 
 		if (2 * p + k / 2 >= FIELDS) break;
 		pair *to = sums + (index_t)(4 * p + k) * size + e;
 		pair t = *to;
-		t.x = (R)(t.x + a[2 * k]); t.y = (R)(t.y + a[2 * k + 1]);
+		t.x += a[2 * k]; t.y += a[2 * k + 1];
 		*to = t;
 	}
 }
 
 // spread_sums is the transpose: conjugates of spectra whose transforms are the conjugates of derivatives
-// by the fields. start[k] is the first element at place k.
+// by the fields. start[k] is the first element at place k. A thread has some slices at once, as they read the
+// same sums.
 extern "C" __global__ void spread_sums(pair *half, const int *start, const int *plane, const double *cosine, const double *sine,
 	const pair *sums, index_t size, int n, int z0, int nz, int ny, int nx) {
+	const int together = 4;
 	int cols = nx / 2 + 1, k = blockIdx.x * blockDim.x + threadIdx.x, p = blockIdx.y;
 	if (k >= ny * cols) return;
 	int row = k / cols, x = k % cols, opposite = row ? ny - row : 0;
@@ -234,31 +236,38 @@ extern "C" __global__ void spread_sums(pair *half, const int *start, const int *
 	index_t slice = (index_t)ny * nx;
 	const pair *from = sums + (index_t)(4 * p) * size;
 	bool second = 2 * p + 1 < FIELDS;
-	for (int z = 0; z < n; z++) {
-		R h[8] = {0, 0, 0, 0, 0, 0, 0, 0}; // of both fields at k, and at the mirror image
+	for (int z = 0; z < n; z += together) {
+		R h[together][4] = {}; // Hermitian parts A and B of both fields
 		for (int side = 0; side < (self ? 2 : 1); side++) {
 			int at = side ? opposite * cols + x : k;
+			R conj = side ? -1 : 1;
 			for (int e = start[at]; e < start[at + 1]; e++) {
-				int turn = (int)((index_t)(z0 + z) * plane[e] % nz);
-				R c = (R)cosine[turn] / 2, s = (R)sine[turn] / 2;
-				pair a = from[e], b = from[size + e];
-				h[4 * side] += c * a.x + s * b.x;
-				h[4 * side + 1] += c * a.y + s * b.y;
-				if (!second) continue;
-				a = from[2 * size + e]; b = from[3 * size + e];
-				h[4 * side + 2] += c * a.x + s * b.x;
-				h[4 * side + 3] += c * a.y + s * b.y;
+				pair a = from[e], b = from[size + e], c = {0, 0}, d = {0, 0};
+				if (second) { c = from[2 * size + e]; d = from[3 * size + e]; }
+				int m = plane[e], turn = (int)((index_t)(z0 + z) * m % nz);
+#pragma unroll
+				for (int i = 0; i < together; i++) {
+					R f = (R)cosine[turn] / 2, s = (R)sine[turn] / 2;
+					h[i][0] += f * a.x + s * b.x;
+					h[i][1] += conj * (f * a.y + s * b.y);
+					h[i][2] += f * c.x + s * d.x;
+					h[i][3] += conj * (f * c.y + s * d.y);
+					if ((turn += m) >= nz) turn -= nz;
+				}
 			}
 		}
-		// Hermitian parts A and B of both fields; A + i B, conjugated, and its mirror image.
-		R ax = h[0] + h[4], ay = h[1] - h[5], bx = h[2] + h[6], by = h[3] - h[7];
-		pair *to = half + ((index_t)z * PAIRS + p) * slice;
-		pair u;
-		u.x = ax - by; u.y = -(ay + bx);
-		to[(index_t)row * nx + x] = u;
-		if (self) continue;
-		u.x = ax + by; u.y = -(bx - ay);
-		to[(index_t)opposite * nx + nx - x] = u;
+#pragma unroll
+		for (int i = 0; i < together; i++) { // A + i B, conjugated, and its mirror image
+			if (z + i >= n) break;
+			R ax = h[i][0], ay = h[i][1], bx = h[i][2], by = h[i][3];
+			pair *to = half + ((index_t)(z + i) * PAIRS + p) * slice;
+			pair u;
+			u.x = ax - by; u.y = -(ay + bx);
+			to[(index_t)row * nx + x] = u;
+			if (self) continue;
+			u.x = ax + by; u.y = ay - bx;
+			to[(index_t)opposite * nx + nx - x] = u;
+		}
 	}
 }
 
