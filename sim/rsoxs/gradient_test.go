@@ -47,6 +47,9 @@ func TestGradientOfReferences(t *testing.T) { gradientOfReferences(t, nil) }
 
 func gradientOfReferences(t *testing.T, b ad.Backend) {
 	golden.Each(t, "scatter/grad/*.json", func(t *testing.T, name string) {
+		if b != nil && !slowTests && !strings.Contains(name, "gr02") {
+			return
+		}
 		for _, bits := range []int{64, 32} {
 			t.Run(fmt.Sprint(bits), func(t *testing.T) { checkGradient(t, name, bits, b) })
 		}
