@@ -3,6 +3,8 @@ package rsoxs
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/tensor"
@@ -84,20 +86,39 @@ func (s *Simulator) planBytes(f forms, list []source) (b partBytes) {
 	return b
 }
 
+// roomFor returns the bytes that may be taken. If they are fewer than wanted, it lets the garbage collector find
+// the buffers of simulators that nobody has any more.
+func (p *gpu) roomFor(wanted int) (int, error) {
+	for try := 0; ; try++ {
+		room, err := p.d.Room()
+		if err != nil || int(room) >= wanted || try == 2 {
+			return int(room), err
+		}
+		found := make(chan struct{})
+		runtime.AddCleanup(new([16]int64), func(c chan struct{}) { close(c) }, found)
+		runtime.GC()
+		select {
+		case <-found: // cleanups run one after the other
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // planFor cuts the work to the room that a GPU has. It returns an error with the numbers if even the
 // smallest pieces are too large.
 func (s *Simulator) planFor(p *gpu, f forms, list []source) (plan, error) {
 	b := s.planBytes(f, list)
-	if err := p.d.Fits(s.workName(), uint64(b.least)); err != nil {
-		return b.plan, fmt.Errorf("rsoxs: %w", err)
-	}
-	all, err := p.d.Room()
+	depth := max(1, p.high-p.low)
+	whole := depth * b.fed
+	all, err := p.roomFor(b.least + whole)
 	if err != nil {
 		return b.plan, err
 	}
-	depth := max(1, p.high-p.low)
-	room := int(all) - b.least
-	if whole := depth * b.fed; whole <= room+2*b.fed && whole <= residentBytes {
+	if err := p.d.Fits(s.workName(), uint64(b.least)); err != nil {
+		return b.plan, fmt.Errorf("rsoxs: %w", err)
+	}
+	room := all - b.least
+	if whole <= room+2*b.fed && whole <= residentBytes {
 		b.resident = true
 		room -= whole - 2*b.fed
 	}

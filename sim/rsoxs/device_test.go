@@ -7,6 +7,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -271,4 +272,38 @@ func TestDeviceOutOfMemory(t *testing.T) {
 	}
 	cfg.Backend = nil
 	near(t, "pattern", p.Intensity.Float64s(), image(t, m, o, cfg), 1e-12)
+}
+
+// With cuFFT the results are the same up to rounding.
+func TestDeviceWithLibraries(t *testing.T) {
+	lib := emulated(t)
+	d, err := cuda.Open(1, cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(d) // what is open has looked for libraries
+	lib.Libraries(t)
+	m, o := blend3([3]int{4, 16, 32}, 1) // as large as cuFFT is taken for
+	cfg := Config{Energies: []float64{285}}
+	cpu, want := simulated(t, m, o, cfg)
+	cfg.Backend = ad.CUDA{Device: 1}
+	gpu, got := simulated(t, m, o, cfg)
+	near(t, "pattern", got.Intensity.Float64s(), want.Intensity.Float64s(), 1e-12)
+	var list [2]*Gradient
+	for i, s := range []*Simulator{cpu, gpu} {
+		if list[i], err = s.Gradient(context.Background(), o, want.Intensity); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sameGradient(t, list[1], list[0], 1e-12)
+	gpu.Close()
+	if _, err := gpu.Pattern(context.Background(), o); err == nil {
+		t.Error("a pattern without a morphology")
+	}
+	if lib.Get("cufftExecZ2Z") == 0 {
+		t.Error("no transform by cuFFT")
+	}
+	if d, err = cuda.Open(1, cuda.Options{}); err == nil {
+		closed(d)
+	}
 }

@@ -94,7 +94,7 @@ func TestGPUScatteringSpeed(t *testing.T) {
 		var grad *Gradient
 		measure("gradient, fetched", func() (err error) { grad, err = s.GradientTo(ctx, grad, o, by); return err })
 		st := d.Stats()
-		t.Logf("%s: %.1f bytes a voxel at most", c.name, float64(st.PeakReserved)/(32 * 512 * 512))
+		t.Logf("%s: %.1f bytes a voxel at most", c.name, float64(st.PeakReserved)/(32*512*512))
 		d.ResetPeak()
 	}
 }

@@ -81,6 +81,18 @@ func (s *Simulator) Clone() *Simulator {
 	return &c
 }
 
+// Close gives back the memory of GPUs that s holds, which otherwise waits for the garbage collector. The next
+// Transform takes it again.
+func (s *Simulator) Close() {
+	s.morph = nil
+	if s.gpus != nil {
+		s.gpus.forms = nil
+		for _, p := range s.gpus.parts {
+			p.release()
+		}
+	}
+}
+
 // WithWorkers returns a Clone that uses n goroutines.
 func (s *Simulator) WithWorkers(n int) *Simulator {
 	c := s.Clone()
@@ -251,6 +263,7 @@ func Simulate(ctx context.Context, m *Morphology, o Optics, cfg Config) (*Patter
 	if err != nil {
 		return nil, err
 	}
+	defer s.Close()
 	if err := s.Transform(ctx, m); err != nil {
 		return nil, err
 	}
