@@ -76,6 +76,9 @@ func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads in
 	return s, err
 }
 
+// Device returns where the images are computed: "cpu", a GPU such as "cuda:0", or several of them.
+func (s *Simulation) Device() string { return s.sim.Device() }
+
 // Transform computes the detector planes of the morphology. It must run before Write.
 func (s *Simulation) Transform(ctx context.Context) error { return s.sim.Transform(ctx, s.Morphology) }
 

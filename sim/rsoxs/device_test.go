@@ -60,6 +60,12 @@ func TestDevicePatterns(t *testing.T) {
 				if err != nil || !bitwise(got.Intensity.Float64s(), again.Intensity.Float64s()) {
 					t.Errorf("another run has other bits: %v", err)
 				}
+				part, err := sim.PatternOf(context.Background(), o, 1, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				size := len(want) / 5
+				near(t, "part", part.Intensity.Float64s(), got.Intensity.Float64s()[size:3*size], 1e-13)
 			})
 		}
 	}
