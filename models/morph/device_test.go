@@ -105,6 +105,18 @@ func TestInversionKeepsWhatWasFound(t *testing.T) {
 			if !ad.IsDeviceFault(err) || r == nil || r.Status != optim.Interrupted || steps < 2 {
 				t.Fatalf("result %+v after %d steps: %v", r, steps, err)
 			}
+			if name == "out of memory" { // the other device is lost for good
+				lib.Fail("cuLaunchKernel", 0, 0, 0)
+				task, err := v.Task("particle")
+				if err != nil {
+					t.Fatal(err)
+				}
+				steps = 0
+				best, err := task.Fit(context.Background(), morph.FitSettings{Progress: s.Progress})
+				if !ad.IsDeviceFault(err) || best == nil || best.Status != optim.Interrupted || !(best.Cost < 1) {
+					t.Errorf("task: %+v: %v", best, err)
+				}
+			}
 			cpu := smallParticle(t, nil)
 			for i := range cpu.Params {
 				cpu.Params[i].Start = r.X[i : i+1]
