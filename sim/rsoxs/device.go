@@ -12,19 +12,19 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// gpus computes for a Simulator on one GPU or several. The method is that of the processor: fields that
+// devices compute for a Simulator on one GPU or several. The method is that of the processor: fields that
 // do not depend on the energy, transformed slice by slice, sums over slices for the planes that pixels
 // read, and three images for all angles. Several GPUs share the slices, add their sums, and then share
 // the views, which are energies and beams.
-type gpus struct {
-	parts  []*gpu
+type devices struct {
+	parts  []*device
 	forms  forms // of the morphology; nil before the first
 	adding sync.Mutex
 }
 
-// gpu is one of them, with what it holds of the morphology at hand.
-type gpu struct {
-	*gpuShared
+// device is one of them, with what it holds of the morphology at hand.
+type device struct {
+	*deviceGeometry
 	s      *cuda.Stream // of all kernels: the default stream, whose order the transforms keep too
 	copies *cuda.Stream // of what is sent ahead
 	low    int          // its slices: low to high-1
@@ -33,7 +33,7 @@ type gpu struct {
 	fields   *cuda.Module
 	detector *cuda.Module
 	reflect  *cuda.Module // nil before the first gradient
-	arrays   []*gpuArray
+	arrays   []*deviceArray
 	done     [2]*cuda.Event // work that reads a set of slabs
 	sums     *cuda.Buffer   // sums over slices of all fields
 	grads    *cuda.Buffer   // derivatives by them, or their changes along a direction
@@ -45,16 +45,16 @@ type gpu struct {
 	room     map[string]*cuda.Buffer
 }
 
-// gpuShared is what the simulators of one geometry share on one GPU.
-type gpuShared struct {
+// deviceGeometry is what the simulators of one geometry share on one GPU.
+type deviceGeometry struct {
 	d        *cuda.Device
 	mu       sync.Mutex
-	tables   *gpuTables
+	tables   *deviceTables
 	programs map[int]*ad.Program // transforms of some slices, by their number
 }
 
-// gpuTables is the geometry in the memory of a GPU.
-type gpuTables struct {
+// deviceTables is the geometry in the memory of a GPU.
+type deviceTables struct {
 	grid                []byte // struct Grid of the kernels
 	start, place, plane *cuda.Buffer
 	size                int
@@ -66,9 +66,9 @@ type gpuTables struct {
 	keep                []*cuda.Buffer
 }
 
-// newGPUs opens the devices of a configuration; nil is the processor.
-func (s *Simulator) newGPUs() (*gpus, error) {
-	g := &gpus{}
+// openDevices opens the devices of a configuration; nil is the processor.
+func (s *Simulator) openDevices() (*devices, error) {
+	g := &devices{}
 	for _, b := range ad.Spread(s.cfg.Backend) {
 		d, err := ad.DeviceFor(b, s.need())
 		if err != nil {
@@ -83,39 +83,41 @@ func (s *Simulator) newGPUs() (*gpus, error) {
 }
 
 // add makes a device one of those that share the work.
-func (g *gpus) add(h *gpuShared) { g.parts = append(g.parts, &gpu{gpuShared: h, s: h.d.Default()}) }
+func (g *devices) add(h *deviceGeometry) {
+	g.parts = append(g.parts, &device{deviceGeometry: h, s: h.d.Default()})
+}
 
-// gpuGeometry is what the simulators of one geometry share on all GPUs.
-type gpuGeometry struct {
+// geometries is what the simulators of one geometry share on all GPUs.
+type geometries struct {
 	mu sync.Mutex
-	on map[*cuda.Device]*gpuShared
+	on map[*cuda.Device]*deviceGeometry
 }
 
 // sharedOn returns what simulators of the geometry of s share on a device.
-func (s *Simulator) sharedOn(d *cuda.Device) *gpuShared {
+func (s *Simulator) sharedOn(d *cuda.Device) *deviceGeometry {
 	g := s.shared
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.on[d] == nil {
-		g.on[d] = &gpuShared{d: d, programs: map[int]*ad.Program{}}
+		g.on[d] = &deviceGeometry{d: d, programs: map[int]*ad.Program{}}
 	}
 	return g.on[d]
 }
 
 // clone returns the same devices without a morphology.
-func (g *gpus) clone() *gpus {
+func (g *devices) clone() *devices {
 	if g == nil {
 		return nil
 	}
-	c := &gpus{}
+	c := &devices{}
 	for _, p := range g.parts {
-		c.add(p.gpuShared)
+		c.add(p.deviceGeometry)
 	}
 	return c
 }
 
 // each calls f for all devices at the same time and returns the first error.
-func (g *gpus) each(f func(p *gpu) error) error {
+func (g *devices) each(f func(p *device) error) error {
 	if len(g.parts) == 1 {
 		return f(g.parts[0])
 	}
@@ -164,7 +166,7 @@ const turnSize = 16
 func viewSize(materials int) int { return 10 + 12*materials }
 
 // prepare puts the geometry on the device, once.
-func (h *gpuShared) prepare(s *Simulator) (*gpuTables, error) {
+func (h *deviceGeometry) prepare(s *Simulator) (*deviceTables, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tables != nil {
@@ -172,7 +174,7 @@ func (h *gpuShared) prepare(s *Simulator) (*gpuTables, error) {
 	}
 	l := s.layout
 	start, place, plane := l.elements()
-	t := &gpuTables{size: l.size}
+	t := &deviceTables{size: l.size}
 	up := uploader{d: h.d}
 	t.start, t.place, t.plane = up.send(start), up.send(place), up.send(plane)
 	t.cosine, t.sine = up.send(l.cos), up.send(l.sin)
@@ -268,6 +270,10 @@ func (g *structure) pointer(b *cuda.Buffer) {
 	*g = binary.LittleEndian.AppendUint64(*g, uint64(b.Uintptr()))
 }
 
+func (g *structure) address(p cuda.Part) {
+	*g = binary.LittleEndian.AppendUint64(*g, uint64(p.Buffer.Uintptr())+uint64(p.Offset))
+}
+
 func (g *structure) double(v float64) {
 	*g = binary.LittleEndian.AppendUint64(*g, math.Float64bits(v))
 }
@@ -300,12 +306,12 @@ func (u *uploader) send(v any) *cuda.Buffer {
 }
 
 // compile makes the kernels of a text.
-func (p *gpu) compile(name, text string) (*cuda.Module, error) {
+func (p *device) compile(name, text string) (*cuda.Module, error) {
 	return p.d.Compile(rtc.Source{Name: "rsoxs_" + name + ".cu", Text: text})
 }
 
 // launch starts a kernel with a thread for each of n items, and a block row for each of rows.
-func (p *gpu) launch(m *cuda.Module, kernel string, n, rows int, args ...any) error {
+func (p *device) launch(m *cuda.Module, kernel string, n, rows int, args ...any) error {
 	f, err := m.Function(kernel)
 	if err != nil {
 		return err
@@ -336,7 +342,7 @@ func bytesOf(d tensor.DType) int {
 }
 
 // reserve returns a buffer of at least some bytes for a purpose; it is kept for the next use.
-func (p *gpu) reserve(purpose string, bytes int) (*cuda.Buffer, error) {
+func (p *device) reserve(purpose string, bytes int) (*cuda.Buffer, error) {
 	if b := p.room[purpose]; b != nil {
 		if b.Size() >= bytes {
 			return b, nil
@@ -356,7 +362,7 @@ func (p *gpu) reserve(purpose string, bytes int) (*cuda.Buffer, error) {
 }
 
 // release frees everything that depends on the materials.
-func (p *gpu) release() {
+func (p *device) release() {
 	for _, a := range p.arrays {
 		a.free()
 	}
@@ -368,5 +374,5 @@ func (p *gpu) release() {
 	for _, b := range p.room {
 		b.Free()
 	}
-	*p = gpu{gpuShared: p.gpuShared, s: p.s, copies: p.copies}
+	*p = device{deviceGeometry: p.deviceGeometry, s: p.s, copies: p.copies}
 }

@@ -15,7 +15,7 @@ type batch struct {
 }
 
 // batches returns the views that GPU i of n simulates: those of neighbouring energies and beams.
-func (s *Simulator) gpuBatches(p *gpu, i, n, energies int) (list []batch) {
+func (s *Simulator) viewBatches(p *device, i, n, energies int) (list []batch) {
 	views := energies * len(s.beams)
 	for at, end := views*i/n, views*(i+1)/n; at < end; {
 		j, e := at/energies, at%energies
@@ -28,7 +28,7 @@ func (s *Simulator) gpuBatches(p *gpu, i, n, energies int) (list []batch) {
 
 // detected is the memory of a batch on a GPU.
 type detected struct {
-	*gpu
+	*device
 	batch
 	s          *Simulator
 	average    *average
@@ -43,12 +43,12 @@ type detected struct {
 }
 
 // detect sends the views of a batch and takes memory for it.
-func (p *gpu) detect(s *Simulator, b batch, o, changes Optics) (*detected, error) {
+func (p *device) detect(s *Simulator, b batch, o, changes Optics) (*detected, error) {
 	a := s.averages[b.beam]
-	d := &detected{gpu: p, batch: b, s: s, average: a, turnsOn: p.tables.turns[b.beam], n: b.to - b.from, pixels: s.shape[1] * s.shape[2],
+	d := &detected{device: p, batch: b, s: s, average: a, turnsOn: p.tables.turns[b.beam], n: b.to - b.from, pixels: s.shape[1] * s.shape[2],
 		own: s.cfg.Frame == MaterialFrame || len(a.turns) < 3, lanes: 1}
 	if d.n >= fewLanes && !a.plain {
-		d.lanes = gpuLanes
+		d.lanes = sideBySide
 	}
 	var numbers []float64
 	for e := b.from; e < b.to; e++ {
@@ -103,8 +103,8 @@ func (d *detected) imagesOf(turns int) int {
 
 func (d *detected) grid() []byte { return []byte(d.tables.grid) }
 
-// gpuLanes is the number of views that lie side by side, if there are as many.
-const gpuLanes = 4
+// sideBySide is the number of views that lie side by side, if there are as many.
+const sideBySide = 4
 
 func (d *detected) groups() int { return (d.n + d.lanes - 1) / d.lanes }
 
@@ -123,10 +123,10 @@ func (d *detected) rule() []any {
 func (d *detected) mean(changes *cuda.Buffer) (*cuda.Buffer, error) {
 	ny, nx := int32(d.s.shape[1]), int32(d.s.shape[2])
 	bytes := 8 * d.n * d.pixels
-	if err := d.gpu.s.Fill(d.sum, 0, bytes, 0); err != nil {
+	if err := d.device.s.Fill(d.sum, 0, bytes, 0); err != nil {
 		return nil, err
 	}
-	if err := d.gpu.s.Fill(d.count, 0, bytes, 0); err != nil {
+	if err := d.device.s.Fill(d.count, 0, bytes, 0); err != nil {
 		return nil, err
 	}
 	err := d.turnBlocks(func(turns cuda.Part, count int) error {
@@ -159,36 +159,12 @@ func (d *detected) mean(changes *cuda.Buffer) (*cuda.Buffer, error) {
 // meanBack takes the derivatives g by the patterns of the batch to the sums over slices, and adds those by
 // the contrasts to contrasts.
 func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
-	ny, nx := int32(d.s.shape[1]), int32(d.s.shape[2])
-	valid, err := d.reserve("seen pixels", d.groups()*d.lanes*d.pixels)
+	valid, err := d.reach()
 	if err != nil {
 		return err
 	}
-	if err := d.launch(d.detector, "seen", d.pixels, d.n, d.grid(), d.views, valid, int32(d.lanes)); err != nil {
+	if g, err = d.untilted(g); err != nil {
 		return err
-	}
-	if err := d.gpu.s.Fill(d.count, 0, 8*d.n*d.pixels, 0); err != nil {
-		return err
-	}
-	if d.average.plain {
-		err = d.launch(d.detector, "unmoved", d.n*d.pixels, 1, nil, valid, float64(1), int64(d.n*d.pixels), nil, d.count)
-	} else {
-		err = d.turning("rotate", nil, valid, d.turnsOn, int32(len(d.average.turns)), int32(oneIf(d.own)), ny, nx, int32(d.n), nil, d.count)
-	}
-	if err != nil {
-		return err
-	}
-	if t := d.average.tilt; t != nil {
-		m, i := t.m, inverse(t.m)
-		to, err := d.reserve("tilted", 8*d.n*d.pixels)
-		if err != nil {
-			return err
-		}
-		if err := d.launch(d.detector, "untilt", d.pixels, d.n, g, to, d.count, float64(d.average.angles), int32(oneIf(d.average.masked)),
-			m[0][0], m[0][1], m[1][0], m[1][1], i[0][0], i[0][1], i[1][0], i[1][1], ny, nx); err != nil {
-			return err
-		}
-		g = to
 	}
 	side, err := d.reserve("derivatives side by side", 8*d.groups()*d.lanes*d.pixels)
 	if err != nil {
@@ -198,7 +174,7 @@ func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 		return err
 	}
 	blocks := (d.tables.size + 127) / 128 // THREADS of cu/reflect.cu
-	numbers := d.n * 6 * len(d.s.gpus.forms)
+	numbers := d.n * 6 * len(d.s.devices.forms)
 	partial, err := d.reserve("partial sums", 8*numbers*blocks)
 	if err != nil {
 		return err
@@ -207,7 +183,7 @@ func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 		images := d.images
 		if d.average.plain {
 			images = side
-		} else if err := d.turning("unrotate", side, valid, turns, int32(count), int32(oneIf(d.own)), ny, nx,
+		} else if err := d.turning("unrotate", side, valid, turns, int32(count), int32(oneIf(d.own)), int32(d.s.shape[1]), int32(d.s.shape[2]),
 			int32(d.average.rows), int32(d.average.cols), images); err != nil {
 			return err
 		}
@@ -217,6 +193,38 @@ func (d *detected) meanBack(g, contrasts *cuda.Buffer) error {
 		}
 		return d.launch(d.reflect, "total", 128*numbers, 1, partial, contrasts, int32(blocks))
 	})
+}
+
+// reach counts how many angles reach each pixel, and returns the pixels of the images that see something.
+func (d *detected) reach() (valid *cuda.Buffer, err error) {
+	if valid, err = d.reserve("seen pixels", d.groups()*d.lanes*d.pixels); err != nil {
+		return nil, err
+	}
+	if err := d.launch(d.detector, "seen", d.pixels, d.n, d.grid(), d.views, valid, int32(d.lanes)); err != nil {
+		return nil, err
+	}
+	if err := d.device.s.Fill(d.count, 0, 8*d.n*d.pixels, 0); err != nil {
+		return nil, err
+	}
+	if d.average.plain {
+		return valid, d.launch(d.detector, "unmoved", d.n*d.pixels, 1, nil, valid, float64(1), int64(d.n*d.pixels), nil, d.count)
+	}
+	return valid, d.turning("rotate", nil, valid, d.turnsOn, int32(len(d.average.turns)), int32(oneIf(d.own)), int32(d.s.shape[1]), int32(d.s.shape[2]), int32(d.n), nil, d.count)
+}
+
+// untilted takes derivatives by images on the plane of the detector to those by the means across the beam.
+func (d *detected) untilted(g *cuda.Buffer) (*cuda.Buffer, error) {
+	if d.average.tilt == nil {
+		return g, nil
+	}
+	to, err := d.reserve("tilted", 8*d.n*d.pixels)
+	if err != nil {
+		return nil, err
+	}
+	m := d.average.tilt.m
+	i := inverse(m)
+	return to, d.launch(d.detector, "untilt", d.pixels, d.n, g, to, d.count, float64(d.average.angles), int32(oneIf(d.average.masked)),
+		m[0][0], m[0][1], m[1][0], m[1][1], i[0][0], i[0][1], i[1][0], i[1][1], int32(d.s.shape[1]), int32(d.s.shape[2]))
 }
 
 // inverse returns the inverse of a map.
@@ -249,7 +257,7 @@ type put func(d *detected, at *cuda.Buffer) error
 func toHost(ctx context.Context, all []float64) put {
 	return func(d *detected, from *cuda.Buffer) error {
 		return d.runs(func(k, count, at int) error {
-			return d.gpu.s.CopyOut(ctx, all[at:at+count*d.pixels], from, 8*k*d.pixels)
+			return d.device.s.CopyOut(ctx, all[at:at+count*d.pixels], from, 8*k*d.pixels)
 		})
 	}
 }
@@ -258,15 +266,15 @@ func toHost(ctx context.Context, all []float64) put {
 func fromHost(ctx context.Context, all []float64) put {
 	return func(d *detected, to *cuda.Buffer) error {
 		return d.runs(func(k, count, at int) error {
-			return d.gpu.s.CopyIn(ctx, to, 8*k*d.pixels, all[at:at+count*d.pixels])
+			return d.device.s.CopyIn(ctx, to, 8*k*d.pixels, all[at:at+count*d.pixels])
 		})
 	}
 }
 
 // patterns computes the patterns of all views, or their derivatives along changes of the fields, in p.grads,
 // and of the constants.
-func (g *gpus) patterns(ctx context.Context, s *Simulator, o, changes Optics, to put) error {
-	return g.eachBatch(ctx, s, len(o), func(p *gpu, b batch) error {
+func (g *devices) patterns(ctx context.Context, s *Simulator, o, changes Optics, to put) error {
+	return g.eachBatch(ctx, s, len(o), func(p *device, b batch) error {
 		d, err := p.detect(s, b, o, changes)
 		if err != nil {
 			return err
@@ -283,13 +291,13 @@ func (g *gpus) patterns(ctx context.Context, s *Simulator, o, changes Optics, to
 	})
 }
 
-func (g *gpus) eachBatch(ctx context.Context, s *Simulator, energies int, f func(p *gpu, b batch) error) error {
-	index := map[*gpu]int{}
+func (g *devices) eachBatch(ctx context.Context, s *Simulator, energies int, f func(p *device, b batch) error) error {
+	index := map[*device]int{}
 	for i, p := range g.parts {
 		index[p] = i
 	}
-	return g.each(func(p *gpu) error {
-		for _, b := range s.gpuBatches(p, index[p], len(g.parts), energies) {
+	return g.each(func(p *device) error {
+		for _, b := range s.viewBatches(p, index[p], len(g.parts), energies) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -303,8 +311,8 @@ func (g *gpus) eachBatch(ctx context.Context, s *Simulator, energies int, f func
 
 // gradients computes the derivatives by the fields, which stay on the devices as those by the sums over slices,
 // and adds those by the constants to out. get brings the derivatives by the patterns of a batch.
-func (g *gpus) gradients(ctx context.Context, s *Simulator, o, out Optics, get put) error {
-	err := g.each(func(p *gpu) (err error) {
+func (g *devices) gradients(ctx context.Context, s *Simulator, o, out Optics, get put) error {
+	err := g.each(func(p *device) (err error) {
 		if p.reflect == nil {
 			if p.reflect, err = p.compile("reflect", g.forms.opticsProgram(s.cfg.Precision, reflectText)); err != nil {
 				return err
@@ -315,7 +323,7 @@ func (g *gpus) gradients(ctx context.Context, s *Simulator, o, out Optics, get p
 	if err != nil {
 		return err
 	}
-	err = g.eachBatch(ctx, s, len(o), func(p *gpu, b batch) error {
+	err = g.eachBatch(ctx, s, len(o), func(p *device, b batch) error {
 		d, err := p.detect(s, b, o, nil)
 		if err != nil {
 			return err
@@ -347,14 +355,14 @@ func (g *gpus) gradients(ctx context.Context, s *Simulator, o, out Optics, get p
 	if err != nil {
 		return err
 	}
-	if err := g.combine(func(p *gpu) *cuda.Buffer { return p.grads }); err != nil {
+	if err := g.combine(func(p *device) *cuda.Buffer { return p.grads }); err != nil {
 		return err
 	}
-	return g.each(func(p *gpu) error { return p.centre(g.forms, "centre_back", p.grads) })
+	return g.each(func(p *device) error { return p.centre(g.forms, "centre_back", p.grads) })
 }
 
 // emptyGrads sets the derivatives by the sums to 0.
-func (p *gpu) emptyGrads() (err error) {
+func (p *device) emptyGrads() (err error) {
 	if p.grads == nil {
 		if p.grads, err = p.d.AllocTagged(max(8, p.sumBytes), "scattering sums"); err != nil {
 			return err
@@ -366,8 +374,8 @@ func (p *gpu) emptyGrads() (err error) {
 // addContrasts adds the derivatives by the contrasts of a batch to those by the constants.
 func (s *Simulator) addContrasts(out, o Optics, b batch, numbers []float64) {
 	materials := len(o[0])
-	s.gpus.adding.Lock() // several beams of an energy may be on different GPUs
-	defer s.gpus.adding.Unlock()
+	s.devices.adding.Lock() // several beams of an energy may be on different GPUs
+	defer s.devices.adding.Unlock()
 	for e := b.from; e < b.to; e++ {
 		back := make([]contrast, materials)
 		for m := range back {
@@ -403,7 +411,7 @@ func targets(list []Material, voxels int) (to []target) {
 }
 
 // tangent makes the changes of the sums over slices along changes of the arrays.
-func (g *gpus) tangent(ctx context.Context, s *Simulator, list []source, types []tensor.DType) error {
+func (g *devices) tangent(ctx context.Context, s *Simulator, list []source, types []tensor.DType) error {
 	f := slices.Clone(g.forms)
 	at := 0
 	for i := range f {
@@ -411,7 +419,7 @@ func (g *gpus) tangent(ctx context.Context, s *Simulator, list []source, types [
 		f[i].change = types[at : at+n]
 		at += n
 	}
-	err := g.each(func(p *gpu) error {
+	err := g.each(func(p *device) error {
 		m, err := p.compile("changes", f.fieldsProgram(s.cfg.Precision))
 		if err != nil {
 			return err
@@ -419,19 +427,19 @@ func (g *gpus) tangent(ctx context.Context, s *Simulator, list []source, types [
 		if err := p.emptyGrads(); err != nil {
 			return err
 		}
-		var changes []*gpuArray
+		var changes []*deviceArray
 		for _, a := range list {
-			c := &gpuArray{source: a}
+			c := &deviceArray{source: a}
 			defer c.free()
 			changes = append(changes, c)
 		}
 		return p.sumSlices(ctx, s, f, m, p.arrays, changes, p.grads)
 	})
 	if err == nil {
-		err = g.combine(func(p *gpu) *cuda.Buffer { return p.grads })
+		err = g.combine(func(p *device) *cuda.Buffer { return p.grads })
 	}
 	if err == nil {
-		err = g.each(func(p *gpu) error { return p.centre(g.forms, "centre", p.grads) })
+		err = g.each(func(p *device) error { return p.centre(g.forms, "centre", p.grads) })
 	}
 	return err
 }

@@ -41,15 +41,15 @@ func section(host any, lo, hi int) any {
 	return host.([]uint16)[lo:hi]
 }
 
-// gpuArray is an array of the morphology, or of a change of it, on a GPU.
-type gpuArray struct {
+// deviceArray is an array of the morphology, or of a change of it, on a GPU.
+type deviceArray struct {
 	source
 	kept   *cuda.Buffer    // the slices of the GPU; nil if slabs are sent whenever they are needed
 	loaded bool            // whether kept has them
 	slabs  [2]*cuda.Buffer // while one is read the other is filled
 }
 
-func (a *gpuArray) free() {
+func (a *deviceArray) free() {
 	for _, b := range []*cuda.Buffer{a.kept, a.slabs[0], a.slabs[1]} {
 		if b != nil {
 			b.Free()
@@ -58,22 +58,22 @@ func (a *gpuArray) free() {
 }
 
 // transform computes the sums over all slices of the arrays in list.
-func (g *gpus) transform(ctx context.Context, s *Simulator, f forms, list []source) error {
+func (g *devices) transform(ctx context.Context, s *Simulator, f forms, list []source) error {
 	if err := g.load(s, f, list); err != nil {
 		return err
 	}
-	err := g.each(func(p *gpu) error { return p.sumSlices(ctx, s, f, p.fields, p.arrays, nil, p.sums) })
+	err := g.each(func(p *device) error { return p.sumSlices(ctx, s, f, p.fields, p.arrays, nil, p.sums) })
 	if err == nil {
-		err = g.combine(func(p *gpu) *cuda.Buffer { return p.sums })
+		err = g.combine(func(p *device) *cuda.Buffer { return p.sums })
 	}
 	if err == nil {
-		err = g.each(func(p *gpu) error { return p.centre(f, "centre", p.sums) })
+		err = g.each(func(p *device) error { return p.centre(f, "centre", p.sums) })
 	}
 	return err
 }
 
 // load prepares for arrays of other forms, or takes over those of the same.
-func (g *gpus) load(s *Simulator, f forms, list []source) error {
+func (g *devices) load(s *Simulator, f forms, list []source) error {
 	same := g.forms != nil && slices.EqualFunc(f, g.forms, func(a, b form) bool { return a.vector == b.vector && slices.Equal(a.types, b.types) })
 	g.forms = nil
 	for i, p := range g.parts {
@@ -105,7 +105,7 @@ func (s *Simulator) share(i, n int) (from, to int) {
 }
 
 // setUp compiles the kernels and takes the memory for materials of some forms.
-func (p *gpu) setUp(s *Simulator, f forms, list []source) (err error) {
+func (p *device) setUp(s *Simulator, f forms, list []source) (err error) {
 	bits := s.cfg.Precision
 	if p.fields, err = p.compile("fields", f.fieldsProgram(bits)); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (p *gpu) setUp(s *Simulator, f forms, list []source) (err error) {
 	}
 	pixels, real := s.shape[1]*s.shape[2], bits/8
 	for _, a := range list {
-		p.arrays = append(p.arrays, &gpuArray{source: a})
+		p.arrays = append(p.arrays, &deviceArray{source: a})
 	}
 	take := func(to **cuda.Buffer, bytes int, tag string) {
 		if err == nil {
@@ -151,7 +151,7 @@ func (p *gpu) setUp(s *Simulator, f forms, list []source) (err error) {
 }
 
 // newFourier makes the transform of the arrays of a slab.
-func (p *gpu) newFourier(s *Simulator, batch int) error {
+func (p *device) newFourier(s *Simulator, batch int) error {
 	prog, err := p.program(s, batch)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (p *gpu) newFourier(s *Simulator, batch int) error {
 	return err
 }
 
-func (h *gpuShared) program(s *Simulator, batch int) (*ad.Program, error) {
+func (h *deviceGeometry) program(s *Simulator, batch int) (*ad.Program, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p := h.programs[batch]; p != nil {
@@ -180,7 +180,7 @@ func (h *gpuShared) program(s *Simulator, batch int) (*ad.Program, error) {
 
 // slabsOf calls f for slabs of the slices of p, with the addresses of arrays and, beside them, of their
 // changes, if there are any. What must be sent is sent while f's work for the slab before is under way.
-func (p *gpu) slabsOf(ctx context.Context, pixels int, arrays, changes []*gpuArray, f func(z, n int, in, to structure) error) error {
+func (p *device) slabsOf(ctx context.Context, pixels int, arrays, changes []*deviceArray, f func(z, n int, in, to structure) error) error {
 	for k, z := 0, p.low; z < p.high; k, z = k+1, z+p.slices {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (p *gpu) slabsOf(ctx context.Context, pixels int, arrays, changes []*gpuArr
 }
 
 // feed returns where the arrays of a slab are, after sending them if they are not on the device.
-func (p *gpu) feed(ctx context.Context, arrays []*gpuArray, k, z, n, pixels int) (in structure, err error) {
+func (p *device) feed(ctx context.Context, arrays []*deviceArray, k, z, n, pixels int) (in structure, err error) {
 	sent := false
 	for _, a := range arrays {
 		slice := pixels * a.per * a.size
@@ -248,8 +248,7 @@ func (p *gpu) feed(ctx context.Context, arrays []*gpuArray, k, z, n, pixels int)
 		if err = p.s.Use(at, n*slice); err != nil {
 			return nil, err
 		}
-		at.Offset += int(at.Buffer.Uintptr())
-		in = append(in, address(uint64(at.Offset))...)
+		in.address(at)
 	}
 	if !sent {
 		return in, nil
@@ -257,14 +256,8 @@ func (p *gpu) feed(ctx context.Context, arrays []*gpuArray, k, z, n, pixels int)
 	return in, p.s.Follow(p.copies)
 }
 
-func address(at uint64) structure {
-	var s structure
-	s.ints(int(uint32(at)), int(at>>32))
-	return s
-}
-
 // sumSlices adds the transforms of all slices of p to sums, which begin at 0.
-func (p *gpu) sumSlices(ctx context.Context, s *Simulator, f forms, m *cuda.Module, arrays, changes []*gpuArray, sums *cuda.Buffer) error {
+func (p *device) sumSlices(ctx context.Context, s *Simulator, f forms, m *cuda.Module, arrays, changes []*deviceArray, sums *cuda.Buffer) error {
 	if err := p.s.Fill(sums, 0, p.sumBytes, 0); err != nil {
 		return err
 	}
@@ -304,12 +297,12 @@ func (p *gpu) sumSlices(ctx context.Context, s *Simulator, f forms, m *cuda.Modu
 }
 
 // centre runs a kernel about the value at q = 0.
-func (p *gpu) centre(f forms, kernel string, sums *cuda.Buffer) error {
+func (p *device) centre(f forms, kernel string, sums *cuda.Buffer) error {
 	return p.launch(p.fields, kernel, f.fields(), 1, sums, p.tables.centre, int32(p.tables.neighbours), int64(p.tables.size))
 }
 
 // combine makes the arrays of all GPUs their sum, added in their order.
-func (g *gpus) combine(of func(p *gpu) *cuda.Buffer) error {
+func (g *devices) combine(of func(p *device) *cuda.Buffer) error {
 	first := g.parts[0]
 	for _, p := range g.parts[1:] {
 		room, err := first.reserve("sums", p.sumBytes)
@@ -341,24 +334,15 @@ type target struct {
 }
 
 // back takes the derivatives in p.grads to the arrays.
-func (p *gpu) back(ctx context.Context, s *Simulator, f forms, list []target) error {
-	pixels := s.shape[1] * s.shape[2]
-	slice := int64(pixels)
+func (p *device) back(ctx context.Context, s *Simulator, f forms, list []target) error {
 	if p.low == p.high {
 		return nil
 	}
-	spread := func(z, n int) error {
-		t := p.tables
-		if err := p.launch(p.fields, "spread_sums", s.shape[1]*s.layout.columns(), f.pairs(), p.slab, t.start, t.plane, t.cosine, t.sine, p.grads, int64(t.size),
-			int32(n), int32(z), int32(s.layout.n[0]), int32(s.shape[1]), int32(s.shape[2])); err != nil {
-			return err
-		}
-		return p.fourier.Run()
-	}
+	pixels := s.shape[1] * s.shape[2]
 	step, factor := int64(f.pairs()*pixels), 1.0
 	if s.layout.collapsed() {
 		step, factor = 0, 1/float64(s.shape[0])
-		if err := spread(0, 1); err != nil {
+		if err := p.spread(s, f, 0, 1); err != nil {
 			return err
 		}
 	}
@@ -368,40 +352,58 @@ func (p *gpu) back(ctx context.Context, s *Simulator, f forms, list []target) er
 	}
 	return p.slabsOf(ctx, pixels, p.arrays, nil, func(z, n int, in, _ structure) error {
 		if step > 0 {
-			if err := spread(z, n); err != nil {
+			if err := p.spread(s, f, z, n); err != nil {
 				return err
 			}
 		}
-		var out structure
-		rooms := make([]cuda.Part, len(list))
-		for i, t := range list {
-			bytes := n * pixels * t.per * t.size
-			at := cuda.Part{Buffer: t.part.Buffer, Offset: t.part.Offset + z*pixels*t.per*t.size}
-			if t.host != nil {
-				b, err := p.reserve(fmt.Sprint("gradient ", i), p.slices*pixels*t.per*t.size)
-				if err != nil {
-					return err
-				}
-				at = b.At(0)
-			}
-			if err := p.s.Use(at, bytes); err != nil {
-				return err
-			}
-			rooms[i] = at
-			out = append(out, address(uint64(at.Buffer.Uintptr())+uint64(at.Offset))...)
+		out, parts, err := p.places(list, pixels, z, n)
+		if err != nil {
+			return err
 		}
 		if err := p.launch(p.fields, "back", pixels, n, []byte(in), []byte(out), optional(p.tables.wz), optional(p.tables.wyx), p.spectra,
-			int32(z), slice, step, scale); err != nil {
+			int32(z), int64(pixels), step, scale); err != nil {
 			return err
 		}
 		for i, t := range list {
 			if t.host == nil {
 				continue
 			}
-			if err := p.s.CopyOut(ctx, section(t.host, z*pixels*t.per, (z+n)*pixels*t.per), rooms[i].Buffer, 0); err != nil {
+			if err := p.s.CopyOut(ctx, section(t.host, z*pixels*t.per, (z+n)*pixels*t.per), parts[i].Buffer, 0); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// spread transforms the derivatives by the fields of some slices from those by the sums.
+func (p *device) spread(s *Simulator, f forms, z, n int) error {
+	t := p.tables
+	if err := p.launch(p.fields, "spread_sums", s.shape[1]*s.layout.columns(), f.pairs(), p.slab, t.start, t.plane, t.cosine, t.sine, p.grads, int64(t.size),
+		int32(n), int32(z), int32(s.layout.n[0]), int32(s.shape[1]), int32(s.shape[2])); err != nil {
+		return err
+	}
+	return p.fourier.Run()
+}
+
+// places returns where kernels write the derivatives by slices z to z+n-1 of the arrays: their place on the
+// device, or memory from which they are fetched.
+func (p *device) places(list []target, pixels, z, n int) (out structure, parts []cuda.Part, err error) {
+	for i, t := range list {
+		slice := pixels * t.per * t.size
+		at := cuda.Part{Buffer: t.part.Buffer, Offset: t.part.Offset + z*slice}
+		if t.host != nil {
+			b, err := p.reserve(fmt.Sprint("gradient ", i), p.slices*slice)
+			if err != nil {
+				return nil, nil, err
+			}
+			at = b.At(0)
+		}
+		if err := p.s.Use(at, n*slice); err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, at)
+		out.address(at)
+	}
+	return out, parts, nil
 }

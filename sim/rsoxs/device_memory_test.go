@@ -98,7 +98,7 @@ func TestVolumesBeyondTheDevice(t *testing.T) {
 	if _, err := s.Gradient(ctx, o, p.Intensity); err != nil {
 		t.Fatal(err)
 	}
-	if g := s.gpus.parts[0]; g.resident || g.slices < 1 || d.Stats().PeakReserved > 64<<20/10*8 {
+	if g := s.devices.parts[0]; g.resident || g.slices < 1 || d.Stats().PeakReserved > 64<<20/10*8 {
 		t.Errorf("plan %+v, at most %d bytes of %d", g.plan, d.Stats().PeakReserved, 64<<20)
 	} else {
 		t.Logf("plan %+v, at most %d bytes of %d", g.plan, d.Stats().PeakReserved, 64<<20)
@@ -135,7 +135,7 @@ func TestLargestVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	forward := d.Stats()
-	if err := s.gpus.gradients(ctx, s, o, o.zeros(), fromHost(ctx, p.Intensity.Float64s())); err != nil {
+	if err := s.devices.gradients(ctx, s, o, o.zeros(), fromHost(ctx, p.Intensity.Float64s())); err != nil {
 		t.Fatal(err)
 	}
 	var to []target
@@ -147,13 +147,13 @@ func TestLargestVolume(t *testing.T) {
 		defer b.Free()
 		to = append(to, target{part: b.At(0), per: 1, size: 4})
 	}
-	if err := s.gpus.parts[0].back(ctx, s, s.gpus.forms, to); err != nil {
+	if err := s.devices.parts[0].back(ctx, s, s.devices.forms, to); err != nil {
 		t.Fatal(err)
 	}
 	st := d.Stats()
-	t.Logf("plan %+v\nforward %.2f GB, with the gradient %.2f GB of %.0f GB; %d launches; sent %.2f GB, fetched %.3f GB", s.gpus.parts[0].plan, float64(forward.PeakReserved)/1e9,
+	t.Logf("plan %+v\nforward %.2f GB, with the gradient %.2f GB of %.0f GB; %d launches; sent %.2f GB, fetched %.3f GB", s.devices.parts[0].plan, float64(forward.PeakReserved)/1e9,
 		float64(st.PeakReserved)/1e9, h200/1e9, pretendLaunches(t), float64(st.Sent)/1e9, float64(st.Fetched)/1e9)
-	if st.PeakReserved > h200/10*8 || !s.gpus.parts[0].resident {
+	if st.PeakReserved > h200/10*8 || !s.devices.parts[0].resident {
 		t.Errorf("%d bytes of %d", st.PeakReserved, h200)
 	}
 }

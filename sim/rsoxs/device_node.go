@@ -23,8 +23,8 @@ var _ ad.DeviceStep = (*deviceStep)(nil)
 // newDeviceStep makes the form of a Node for a GPU.
 func (s *Simulator) newDeviceStep(d *cuda.Device, bits int, materials []MaterialNodes, m measure) (ad.DeviceStep, error) {
 	t := &deviceStep{sim: s.Clone(), bits: bits, measure: m}
-	t.sim.gpus = &gpus{}
-	t.sim.gpus.add(s.sharedOn(d))
+	t.sim.devices = &devices{}
+	t.sim.devices.add(s.sharedOn(d))
 	real := tensor.Float64
 	if bits == 32 {
 		real = tensor.Float32
@@ -53,7 +53,7 @@ func (t *deviceStep) per(i, k int) int {
 
 // Forward implements autodiff.DeviceStep.
 func (t *deviceStep) Forward(s *cuda.Stream, out cuda.Part, in []cuda.Part) error {
-	p := t.sim.gpus.parts[0]
+	p := t.sim.devices.parts[0]
 	if err := p.s.Follow(s); err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func (t *deviceStep) Forward(s *cuda.Stream, out cuda.Part, in []cuda.Part) erro
 			list = append(list, source{part: in[len(list)], per: t.per(i, k), size: t.bits / 8})
 		}
 	}
-	if err := t.sim.gpus.transform(background, t.sim, t.forms, list); err != nil {
+	if err := t.sim.devices.transform(background, t.sim, t.forms, list); err != nil {
 		return err
 	}
 	if t.measure.direct {
-		err = t.sim.gpus.patterns(background, t.sim, t.optics, nil, t.toProgram(out))
+		err = t.sim.devices.patterns(background, t.sim, t.optics, nil, t.toProgram(out))
 	} else {
 		err = t.measured(out)
 	}
@@ -96,7 +96,7 @@ func (t *deviceStep) toProgram(out cuda.Part) put {
 		return d.runs(func(k, count, at int) error {
 			n, to := count*d.pixels, cuda.Part{Buffer: out.Buffer, Offset: out.Offset + at*t.bits/8}
 			if t.bits == 64 {
-				return d.gpu.s.Copy(to.Buffer, to.Offset, from, 8*k*d.pixels, 8*n)
+				return d.device.s.Copy(to.Buffer, to.Offset, from, 8*k*d.pixels, 8*n)
 			}
 			return d.launch(d.detector, "narrow", n, 1, from.At(8*k*d.pixels), to, int64(n))
 		})
@@ -109,7 +109,7 @@ func (t *deviceStep) fromProgram(g cuda.Part) put {
 		return d.runs(func(k, count, at int) error {
 			n, from := count*d.pixels, cuda.Part{Buffer: g.Buffer, Offset: g.Offset + at*t.bits/8}
 			if t.bits == 64 {
-				return d.gpu.s.Copy(to, 8*k*d.pixels, from.Buffer, from.Offset, 8*n)
+				return d.device.s.Copy(to, 8*k*d.pixels, from.Buffer, from.Offset, 8*n)
 			}
 			return d.launch(d.detector, "widen", n, 1, from, to.At(8*k*d.pixels), int64(n))
 		})
@@ -122,7 +122,7 @@ func (t *deviceStep) measured(out cuda.Part) error {
 	if t.pattern == nil {
 		t.pattern = s.newPattern(len(t.optics))
 	}
-	if err := s.gpus.patterns(background, s, t.optics, nil, toHost(background, t.pattern.Intensity.Data().([]float64))); err != nil {
+	if err := s.devices.patterns(background, s, t.optics, nil, toHost(background, t.pattern.Intensity.Data().([]float64))); err != nil {
 		return err
 	}
 	v := make([]float64, t.measure.size)
@@ -135,7 +135,7 @@ func (t *deviceStep) measured(out cuda.Part) error {
 // Adjoint implements autodiff.DeviceStep.
 func (t *deviceStep) Adjoint(s *cuda.Stream, dIn []cuda.Part, g, _ cuda.Part, in []cuda.Part) error {
 	sim := t.sim
-	p := sim.gpus.parts[0]
+	p := sim.devices.parts[0]
 	for i, a := range p.arrays { // the same numbers, but maybe in other memory
 		a.part = in[i]
 	}
@@ -155,7 +155,7 @@ func (t *deviceStep) Adjoint(s *cuda.Stream, dIn []cuda.Part, g, _ cuda.Part, in
 		get = fromHost(background, d.Compact().Float64s())
 	}
 	optics := t.optics.zeros()
-	if err := sim.gpus.gradients(background, sim, t.optics, optics, get); err != nil {
+	if err := sim.devices.gradients(background, sim, t.optics, optics, get); err != nil {
 		return err
 	}
 	var list []target
@@ -181,7 +181,7 @@ func (t *deviceStep) Adjoint(s *cuda.Stream, dIn []cuda.Part, g, _ cuda.Part, in
 
 // fetch returns n numbers of the program.
 func (t *deviceStep) fetch(from cuda.Part, n int) ([]float64, error) {
-	s := t.sim.gpus.parts[0].s
+	s := t.sim.devices.parts[0].s
 	v := make([]float64, n)
 	if t.bits == 64 {
 		return v, s.CopyOut(background, v, from.Buffer, from.Offset)
@@ -193,7 +193,7 @@ func (t *deviceStep) fetch(from cuda.Part, n int) ([]float64, error) {
 
 // send puts numbers into an array of the program.
 func (t *deviceStep) send(to cuda.Part, v []float64) error {
-	s := t.sim.gpus.parts[0].s
+	s := t.sim.devices.parts[0].s
 	if t.bits == 64 {
 		return s.CopyIn(background, to.Buffer, to.Offset, v)
 	}

@@ -88,7 +88,7 @@ func (s *Simulator) planBytes(f forms, list []source) (b partBytes) {
 
 // roomFor returns the bytes that may be taken. If they are fewer than wanted, it lets the garbage collector find
 // the buffers of simulators that nobody has any more.
-func (p *gpu) roomFor(wanted int) (int, error) {
+func (p *device) roomFor(wanted int) (int, error) {
 	for try := 0; ; try++ {
 		room, err := p.d.Room()
 		if err != nil || int(room) >= wanted || try == 2 {
@@ -106,7 +106,7 @@ func (p *gpu) roomFor(wanted int) (int, error) {
 
 // planFor cuts the work to the room that a GPU has. It returns an error with the numbers if even the
 // smallest pieces are too large.
-func (s *Simulator) planFor(p *gpu, f forms, list []source) (plan, error) {
+func (s *Simulator) planFor(p *device, f forms, list []source) (plan, error) {
 	b := s.planBytes(f, list)
 	depth := max(1, p.high-p.low)
 	whole := depth * b.fed

@@ -11,11 +11,11 @@ import (
 
 // Device returns where s computes: "cpu", a GPU such as "cuda:0", or several of them.
 func (s *Simulator) Device() string {
-	if s.gpus == nil {
+	if s.devices == nil {
 		return "cpu"
 	}
 	name := ""
-	for i, p := range s.gpus.parts {
+	for i, p := range s.devices.parts {
 		if i > 0 {
 			name += ","
 		}
@@ -27,7 +27,7 @@ func (s *Simulator) Device() string {
 // Shares reports whether TransformState can read the arrays of a program where they are: whether both run on
 // the same single GPU.
 func (s *Simulator) Shares(p *ad.Program) bool {
-	return s.gpus != nil && len(s.gpus.parts) == 1 && s.Device() == p.Device()
+	return s.devices != nil && len(s.devices.parts) == 1 && s.Device() == p.Device()
 }
 
 // TransformState is Transform of arrays that a program of float64 has computed on the GPU of s: its first
@@ -42,7 +42,7 @@ func (s *Simulator) TransformState(ctx context.Context, materials []MaterialNode
 		return err
 	}
 	s.morph = nil
-	if err := s.gpus.transform(ctx, s, f, list); err != nil {
+	if err := s.devices.transform(ctx, s, f, list); err != nil {
 		return err
 	}
 	s.morph, s.remote = &Morphology{PhysSize: s.a, Materials: make([]Material, len(materials))}, true
@@ -87,22 +87,22 @@ func (s *Simulator) TangentState(ctx context.Context, o Optics, materials []Mate
 	for i := range types {
 		types[i] = tensor.Float64
 	}
-	return s.gpuTangent(ctx, o, list, types, do)
+	return s.deviceTangent(ctx, o, list, types, do)
 }
 
-// gpuTangent computes the derivative of the pattern along changes of the arrays, by type, and of the constants.
-func (s *Simulator) gpuTangent(ctx context.Context, o Optics, list []source, types []tensor.DType, do Optics) (*tensor.Tensor, error) {
-	if err := s.gpus.tangent(ctx, s, list, types); err != nil {
+// deviceTangent computes the derivative of the pattern along changes of the arrays, by type, and of the constants.
+func (s *Simulator) deviceTangent(ctx context.Context, o Optics, list []source, types []tensor.DType, do Optics) (*tensor.Tensor, error) {
+	if err := s.devices.tangent(ctx, s, list, types); err != nil {
 		return nil, fmt.Errorf("rsoxs: tangent: %w", err)
 	}
 	out := tensor.New(tensor.Float64, len(o), len(s.beams), s.shape[1], s.shape[2])
-	return out, s.gpus.patterns(ctx, s, o, do, toHost(ctx, out.Data().([]float64)))
+	return out, s.devices.patterns(ctx, s, o, do, toHost(ctx, out.Data().([]float64)))
 }
 
 // changeSources lists the changes of the arrays of the morphology, and their types; those that stay have no
 // memory.
 func (s *Simulator) changeSources(dm []Material) (list []source, types []tensor.DType) {
-	for i, f := range s.gpus.forms {
+	for i, f := range s.devices.forms {
 		arrays := make([]*tensor.Tensor, len(f.types))
 		if dm != nil {
 			arrays = dm[i].like(len(f.types), f.vector)

@@ -183,7 +183,7 @@ func TestDeviceInPieces(t *testing.T) {
 				cfg.Backend = ad.CUDA{}
 				gpu, got := simulated(t, m, o, cfg)
 				near(t, "pattern", got.Intensity.Float64s(), want.Intensity.Float64s(), tol)
-				if p := gpu.gpus.parts[0]; p.resident || p.slices != 1 || p.views != 1 {
+				if p := gpu.devices.parts[0]; p.resident || p.slices != 1 || p.views != 1 {
 					t.Errorf("plan %+v", p.plan)
 				}
 				by := noise(11, -1, 1, want.Intensity.Shape()...)
@@ -239,7 +239,7 @@ func TestSeveralDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			sameGradient(t, g, w, 1e-12)
-			for _, p := range gpu.gpus.parts {
+			for _, p := range gpu.devices.parts {
 				if p.sums == nil || name == "angles" && p.high-p.low != c.shape[0]/2 {
 					t.Errorf("%v has slices %d to %d", p.d, p.low, p.high)
 				}

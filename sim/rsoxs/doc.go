@@ -23,5 +23,5 @@
 // costs work on images only. See layout, spectra and projector.
 //
 // With a GPU as Config.Backend all of this runs there, and the Nodes of a graph on a GPU leave their
-// arrays on it. See gpus and the CUDA C in the folder cu.
+// arrays on it. See devices and the CUDA C in the folder cu.
 package rsoxs

@@ -82,15 +82,15 @@ func TestGPUScatteringSpeed(t *testing.T) {
 			t.Logf("%s: %s: %v", c.name, what, best)
 		}
 		measure("fields on the device again", func() error {
-			g := s.gpus.parts[0]
-			if err := g.sumSlices(ctx, s, s.gpus.forms, g.fields, g.arrays, nil, g.sums); err != nil {
+			g := s.devices.parts[0]
+			if err := g.sumSlices(ctx, s, s.devices.forms, g.fields, g.arrays, nil, g.sums); err != nil {
 				return err
 			}
-			return g.centre(s.gpus.forms, "centre", g.sums)
+			return g.centre(s.devices.forms, "centre", g.sums)
 		})
 		measure("morphology from the host", func() error { return s.Transform(ctx, m) })
 		measure("images", func() error { _, err := s.Pattern(ctx, o); return err })
-		measure("gradient by the sums", func() error { return s.gpus.gradients(ctx, s, o, o.zeros(), fromHost(ctx, by.Float64s())) })
+		measure("gradient by the sums", func() error { return s.devices.gradients(ctx, s, o, o.zeros(), fromHost(ctx, by.Float64s())) })
 		var grad *Gradient
 		measure("gradient, fetched", func() (err error) { grad, err = s.GradientTo(ctx, grad, o, by); return err })
 		st := d.Stats()

@@ -45,8 +45,8 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	if s.remote {
 		return nil, errRemote
 	}
-	if s.gpus != nil {
-		return s.gpuGradient(ctx, out, o, dIntensity)
+	if s.devices != nil {
+		return s.deviceGradient(ctx, out, o, dIntensity)
 	}
 	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
 	by := s.spectra.gradient(s.spoiled)
@@ -67,14 +67,14 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	return out, by.back(ctx, &Morphology{Materials: out.Materials})
 }
 
-// gpuGradient is GradientTo on GPUs.
-func (s *Simulator) gpuGradient(ctx context.Context, out *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
-	if err := s.gpus.gradients(ctx, s, o, out.Optics, fromHost(ctx, dIntensity.Compact().Float64s())); err != nil {
+// deviceGradient is GradientTo on GPUs.
+func (s *Simulator) deviceGradient(ctx context.Context, out *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
+	if err := s.devices.gradients(ctx, s, o, out.Optics, fromHost(ctx, dIntensity.Compact().Float64s())); err != nil {
 		return nil, err
 	}
 	out.Materials = s.roomFor(out.Materials)
 	to := targets(out.Materials, s.shape[0]*s.shape[1]*s.shape[2])
-	if err := s.gpus.each(func(p *gpu) error { return p.back(ctx, s, s.gpus.forms, to) }); err != nil {
+	if err := s.devices.each(func(p *device) error { return p.back(ctx, s, s.devices.forms, to) }); err != nil {
 		return nil, err
 	}
 	return out, nil

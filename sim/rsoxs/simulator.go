@@ -23,10 +23,10 @@ type Simulator struct {
 	averages []*average
 	morph    *Morphology
 	spectra  spectrum
-	spoiled  bool  // whether spectra holds something other than the fields of morph
-	gpus     *gpus // nil if the processor computes
-	remote   bool  // whether the arrays of morph are on the device only
-	shared   *gpuGeometry
+	spoiled  bool     // whether spectra holds something other than the fields of morph
+	devices  *devices // nil if the processor computes
+	remote   bool     // whether the arrays of morph are on the device only
+	shared   *geometries
 }
 
 // spectrum is a spectra of either precision.
@@ -66,8 +66,8 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 		}
 	}
 	s.layout = newLayout(l, views, shape[0], cfg.Workers)
-	s.shared = &gpuGeometry{on: map[*cuda.Device]*gpuShared{}}
-	if s.gpus, err = s.newGPUs(); err != nil {
+	s.shared = &geometries{on: map[*cuda.Device]*deviceGeometry{}}
+	if s.devices, err = s.openDevices(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -77,7 +77,7 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 // morphology.
 func (s *Simulator) Clone() *Simulator {
 	c := *s
-	c.morph, c.spectra, c.gpus = nil, nil, s.gpus.clone()
+	c.morph, c.spectra, c.devices = nil, nil, s.devices.clone()
 	return &c
 }
 
@@ -85,9 +85,9 @@ func (s *Simulator) Clone() *Simulator {
 // Transform takes it again.
 func (s *Simulator) Close() {
 	s.morph = nil
-	if s.gpus != nil {
-		s.gpus.forms = nil
-		for _, p := range s.gpus.parts {
+	if s.devices != nil {
+		s.devices.forms = nil
+		for _, p := range s.devices.parts {
 			p.release()
 		}
 	}
@@ -142,9 +142,9 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 		return fmt.Errorf("rsoxs: morphology of %v voxels of %g nm: the simulator is for %v of %g nm", m.Shape(), m.PhysSize, s.shape, s.a)
 	}
 	s.morph = nil
-	if s.gpus != nil {
+	if s.devices != nil {
 		f, list := m.sources()
-		if err := s.gpus.transform(ctx, s, f, list); err != nil {
+		if err := s.devices.transform(ctx, s, f, list); err != nil {
 			return err
 		}
 		s.morph, s.remote = m, false
@@ -188,8 +188,8 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 	}
 	p := s.newPattern(len(o))
 	out := p.Intensity.Data().([]float64)
-	if s.gpus != nil {
-		return p, s.gpus.patterns(ctx, s, o, nil, toHost(ctx, out))
+	if s.devices != nil {
+		return p, s.devices.patterns(ctx, s, o, nil, toHost(ctx, out))
 	}
 	err := s.batches(ctx, o, func(j, from int, exposures []*exposure) {
 		s.spectra.expose(exposures)

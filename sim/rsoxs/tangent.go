@@ -26,9 +26,9 @@ func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Opt
 	if err := s.checkTangent(dm); err != nil {
 		return nil, err
 	}
-	if s.gpus != nil {
+	if s.devices != nil {
 		list, types := s.changeSources(dm)
-		return s.gpuTangent(ctx, o, list, types, do)
+		return s.deviceTangent(ctx, o, list, types, do)
 	}
 	g, err := s.spectra.tangent(ctx, dm)
 	if err != nil {
