@@ -71,6 +71,9 @@ func (s *Simulator) planBytes(f forms, list []source) (b partBytes) {
 	}
 	b.sumBytes = 4 * f.fields() * s.layout.size * b.real
 	b.fixed = 2*b.sumBytes + 8*s.layout.size + 4*s.shape[1]*(s.layout.columns()+1) + (2+f.fields())*pixels*b.real
+	if len(ad.Spread(s.cfg.Backend)) > 1 { // the sums of another device
+		b.fixed += b.sumBytes
+	}
 	b.image = 8 * pixels
 	b.view = 6*b.image + pixels + 8*viewSize(len(f)) + 8*6*len(f)*(s.layout.size/128+2)
 	b.images = 3
