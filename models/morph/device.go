@@ -2,37 +2,39 @@ package morph
 
 import (
 	"context"
+	"sync/atomic"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// faults ends a fit when a GPU fails. Optimisers take an error of an evaluation for a point that cannot be
-// simulated and try others, which is of no use then; a cancelled context makes them return what they have.
+// faults is the context of a fit that ends when a GPU fails. Optimisers take an error of an evaluation for a
+// point that cannot be simulated and try others, which is of no use then; a context that has ended makes them
+// return what they have.
 type faults struct {
-	stop  context.CancelCauseFunc
-	first error
+	context.Context
+	first atomic.Pointer[error]
 }
 
-// watch returns a context that ends with the first failure of a GPU.
-func watch(ctx context.Context) (context.Context, *faults) {
-	w := &faults{}
-	ctx, w.stop = context.WithCancelCause(ctx)
-	return ctx, w
+// Err returns the first failure of a GPU, or why the fit's own context has ended.
+func (w *faults) Err() error {
+	if err := w.first.Load(); err != nil {
+		return *err
+	}
+	return w.Context.Err()
 }
 
 // seen looks at the error of an evaluation and returns it.
 func (w *faults) seen(err error) error {
-	if err != nil && w.first == nil && ad.IsDeviceFault(err) {
-		w.first = err
-		w.stop(err)
+	if err != nil && ad.IsDeviceFault(err) {
+		w.first.CompareAndSwap(nil, &err)
 	}
 	return err
 }
 
-// cause returns the failure of the GPU if there was one, and else what the optimiser returned.
-func (w *faults) cause(err error) error {
-	if w.first != nil {
-		return w.first
+// failed returns the failure of the GPU, or nil.
+func (w *faults) failed() error {
+	if err := w.first.Load(); err != nil {
+		return *err
 	}
-	return err
+	return nil
 }

@@ -429,16 +429,17 @@ func (v *Inversion) Minimize(ctx context.Context, s optim.MinimizeSettings) (*op
 	if err != nil {
 		return nil, err
 	}
-	ctx, w := watch(ctx)
-	defer w.stop(nil)
+	w := &faults{Context: ctx}
 	gradient := f.Gradient
 	f.Gradient = func(g, x []float64) (float64, error) {
 		l, err := gradient(g, x)
 		return l, w.seen(err)
 	}
-	m, err := optim.Minimize(ctx, f, s)
-	if w.first != nil && m != nil {
-		m.Status = optim.Interrupted
+	m, err := optim.Minimize(w, f, s)
+	if fault := w.failed(); fault != nil {
+		if err = fault; m != nil {
+			m.Status = optim.Interrupted
+		}
 	}
-	return m, w.cause(err)
+	return m, err
 }

@@ -40,16 +40,17 @@ func (v *Inversion) Fit(ctx context.Context, s optim.Settings) (*optim.Result, e
 	if err != nil {
 		return nil, err
 	}
-	ctx, w := watch(ctx)
-	defer w.stop(nil)
+	w := &faults{Context: ctx}
 	residual, jacobian := p.Residual, p.Jacobian
 	p.Residual = func(r, x []float64) error { return w.seen(residual(r, x)) }
 	p.Jacobian = func(j, x []float64) error { return w.seen(jacobian(j, x)) }
-	r, err := optim.LeastSquares(ctx, p, s)
-	if w.first != nil && r != nil {
-		r.Status = optim.Interrupted
+	r, err := optim.LeastSquares(w, p, s)
+	if fault := w.failed(); fault != nil {
+		if err = fault; r != nil {
+			r.Status = optim.Interrupted
+		}
 	}
-	return r, w.cause(err)
+	return r, err
 }
 
 // names returns the name of every element of every parameter.
