@@ -275,7 +275,7 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 // The examples of lists do what they say.
 func TestClusterExamples(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../../examples/cluster")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("../examples/cluster")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(demoFile(t), filepath.Join(dir, "demo.hdf")); err != nil {

@@ -179,6 +179,7 @@ type correlateDoc struct {
 
 func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags) error {
 	j, err := f.job(a.threads)
+	j.Settings.Backend = a.backend(a.threads)
 	if err != nil {
 		return err
 	}

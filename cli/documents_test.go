@@ -36,7 +36,7 @@ func commands() (root *cobra.Command, all []*cobra.Command) {
 // with the command's name or with a verb.
 func TestCommandLinesOfDocuments(t *testing.T) {
 	root, _ := commands()
-	pages, err := docs.Pages("../..")
+	pages, err := docs.Pages("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestCommandLinesOfTheCode(t *testing.T) {
 
 // Every command stands in docs/CLI.md.
 func TestEveryCommandIsDocumented(t *testing.T) {
-	pages, err := docs.Pages("../../docs")
+	pages, err := docs.Pages("../docs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestDefaultsOfFlags(t *testing.T) {
 			}
 		})
 	}
-	text, err := os.ReadFile("../../docs/CLI.md")
+	text, err := os.ReadFile("../docs/CLI.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,7 @@ func (a *app) startFrom(p *motion.Problem, name string) error {
 
 // fitMotion fits, computes errors and judges.
 func (a *app) fitMotion(ctx context.Context, p *motion.Problem, starts int) (*motion.Fit, error) {
-	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: a.most(), Seed: a.seed})
+	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: a.most(), Seed: a.seed, Backend: a.backend(a.most())})
 	switch {
 	case ctx.Err() != nil:
 		return nil, as(exitInterrupted, ctx.Err())

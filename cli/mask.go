@@ -198,6 +198,7 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 		return err
 	}
 	src, err := f.source(image, g)
+	src.Backend = a.backend(a.threads)
 	if err != nil {
 		return err
 	}

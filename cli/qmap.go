@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/models/xpcs"
@@ -150,11 +151,12 @@ type qmapDoc struct {
 }
 
 // make returns the q map that the flags ask for.
-func (f *qmapFlags) make() (*nexus.QMap, error) {
+func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
 	if f.Merge != "" {
 		return mergeQMaps(f.Merge)
 	}
 	s, err := f.setup()
+	s.Backend = b
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +217,7 @@ func both(a, b []bool) []bool {
 }
 
 func (a *app) runQMap(out string, f qmapFlags) error {
-	q, err := f.make()
+	q, err := f.make(a.backend(a.threads))
 	if err != nil {
 		return err
 	}

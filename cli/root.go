@@ -110,7 +110,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.out, "out", "", "folder for results")
 	f.StringVar(&a.resume, "resume", "", "run folder to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
-	c.AddCommand(a.sim(), a.reduce(), a.qmap(), a.mask(), a.correlate(), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
+	c.AddCommand(a.sim(), a.reduce(), withDevice(a.qmap()), withDevice(a.mask()), withDevice(a.correlate()), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
 	return c
 }
 

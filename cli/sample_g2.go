@@ -35,7 +35,7 @@ type sampleConfig struct {
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
 func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", withDevice(withResume(withFolder(a.sampleG2()))), withDevice(withResume(withFolder(a.sampleExpr()))), withDevice(withResume(withFolder(a.sampleAssembly()))), withDevice(withResume(withFolder(a.sampleSpectrum()))), onProcessor(withResume(withFolder(a.sampleTwotime()))))
+	return thing("sample", "Sample from a posterior", withDevice(withResume(withFolder(a.sampleG2()))), withDevice(withResume(withFolder(a.sampleExpr()))), withDevice(withResume(withFolder(a.sampleAssembly()))), withDevice(withResume(withFolder(a.sampleSpectrum()))), withDevice(withResume(withFolder(a.sampleTwotime()))))
 }
 
 func (a *app) sampleG2() *cobra.Command {

@@ -187,7 +187,7 @@ func (a *app) motionPosterior(ctx context.Context, p *motion.Problem, priors two
 
 func (a *app) posteriorSettings(cfg *twotimeSampleConfig) twotime.PosteriorSettings {
 	told := time.Now()
-	return twotime.PosteriorSettings{Likelihood: twotime.Likelihood(cfg.Likelihood), Threads: a.most(), Seed: cfg.Seed, Progress: func(what string, done float64) {
+	return twotime.PosteriorSettings{Likelihood: twotime.Likelihood(cfg.Likelihood), Threads: a.most(), Seed: cfg.Seed, Backend: a.backend(1), Progress: func(what string, done float64) {
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
 			a.note("%s: %.0f %% done", what, 100*done)

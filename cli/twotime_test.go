@@ -251,7 +251,7 @@ func TestInterruptedTwotime(t *testing.T) {
 
 // Every command of the guide runs, in its order; posteriors are short ones.
 func TestGuideOfTwotime(t *testing.T) {
-	pages, err := docs.Pages("../../docs/guide")
+	pages, err := docs.Pages("../docs/guide")
 	if err != nil {
 		t.Fatal(err)
 	}
