@@ -165,7 +165,7 @@ func TestExitCodes(t *testing.T) {
 		{"fit g2 " + taken, 66, "is a folder"},
 		{"fit g2 " + csv + " --device gpu", 64, `--device "gpu": want auto, cpu, cuda, cuda:N`},
 		{"fit g2 " + csv + " --device cuda:-1", 64, `--device "cuda:-1"`},
-		{"sim rsoxs film.h5 --device cuda", 64, "sim rsoxs computes on the processor: leave out --device cuda"},
+		{"convert a.h5 b.h5 --device cuda", 64, "convert computes on the processor: leave out --device cuda"},
 		{"summary run --device cuda:1", 64, "summary computes on the processor"},
 		{"fit g2 " + csv + " --out " + taken, 73, "Try: another --out"},
 		{"fit g2 " + csv + " --out " + csv + "/x", 73, ""},

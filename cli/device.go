@@ -63,7 +63,7 @@ func parseDevice(text string) (deviceChoice, bool) {
 	case "cuda":
 		return deviceChoice{demanded: true}, true
 	}
-	numbers, ok := strings.CutPrefix(text, "cuda:")
+	numbers, ok := strings.CutPrefix(strings.ReplaceAll(text, ",cuda:", ","), "cuda:") // results name each device whole
 	d := deviceChoice{demanded: true}
 	if numbers == "all" {
 		d.several = "all"

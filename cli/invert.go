@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) invert() *cobra.Command {
-	return thing("invert", "Find what scattered", onProcessor(withResume(withFolder(a.invertRSoXS()))))
+	return thing("invert", "Find what scattered", withDevice(withResume(withFolder(a.invertRSoXS()))))
 }
 
 // invertConfig is the content of config.json for invert rsoxs.
@@ -92,7 +92,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.File, err))
 	}
-	cfg.Command, cfg.Version, cfg.Seed, cfg.File, cfg.Device = invertCommand, version(), a.seed, absolute(cfg.File), "cpu"
+	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, version(), a.seed, absolute(cfg.File)
 	cfg.Base = filepath.Dir(cfg.File)
 	if err := cfg.Problem.ReadStarts(cfg.Base); err != nil {
 		return input(err)
@@ -134,6 +134,9 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 	}
 	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
 		return as(exitConfig, fmt.Errorf("%s: %w", dir.Path("config.json"), err))
+	}
+	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
 	}
 	v, err := a.openInversion(&cfg)
 	if err != nil {
@@ -182,15 +185,19 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	}
 	v.StartAt(start)
 	r, err := a.fitInversion(ctx, v)
-	if err != nil {
+	if r == nil {
 		return err
 	}
 	doc := v.document(r)
 	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.Path("fit.json"), doc) }); err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: "euryale " + invertCommand + " --resume " + string(v.dir)}
+	again := "euryale " + invertCommand + " --resume " + string(v.dir)
+	switch {
+	case err != nil: // a GPU failed
+		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nthe best so far is kept in %s", err, v.dir), hint: again + ", with --device cpu to leave the GPU"}
+	case ctx.Err() != nil:
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: again}
 	}
 	if !v.cfg.NoReport {
 		if err := a.saveInversion(ctx, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {

@@ -25,7 +25,10 @@ type inversion struct {
 
 // openInversion reads the data of a problem and sets up its inversion.
 func (a *app) openInversion(cfg *invertConfig) (*inversion, error) {
-	task, err := cfg.Problem.Task(cfg.Base, a.threads)
+	task, err := cfg.Problem.TaskOn(cfg.Base, a.threads, a.backend(a.threads))
+	if err == nil {
+		cfg.Device = task.Inversion.Sim.Device()
+	}
 	return &inversion{Task: task, cfg: cfg}, imagesError(err)
 }
 
@@ -70,14 +73,14 @@ type invertDoc struct {
 	NFev     int               `json:"nfev"`
 	Warnings []string          `json:"warnings"`
 	Check    *checkDoc         `json:"model_check"`
-	Device   string            `json:"device"` // always cpu: the simulator has no kernels for GPUs
+	Device   string            `json:"device"` // where patterns and gradients were computed
 	Run      string            `json:"run"`
 }
 
 func (v *inversion) document(f *morph.Solution) invertDoc {
 	n := v.Names()
 	return invertDoc{Engine: "rsoxs", Model: v.Problem.Model, Method: v.Method, X: named(n, f.X), SD: named(n, f.SD), Cost: number(f.Cost), Reduced: number(f.Reduced),
-		Points: f.Points, Status: f.Status.String(), Message: withLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Device: "cpu", Run: string(v.dir)}
+		Points: f.Points, Status: f.Status.String(), Message: withLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: checkDocument(f.Check), Device: v.cfg.Device, Run: string(v.dir)}
 }
 
 // mostLines is the largest number of parameters printed.

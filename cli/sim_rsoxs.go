@@ -97,6 +97,7 @@ type simDoc struct {
 	Settings   simFlags       `json:"settings"`
 	Folder     string         `json:"folder"`
 	Log        string         `json:"log"`
+	Device     string         `json:"device"` // where it is computed: cpu, or GPUs such as cuda:0
 	Energies   []simEnergyDoc `json:"energies"`
 	Checks     []string       `json:"checks"`
 	Warnings   []string       `json:"warnings"`
@@ -132,7 +133,9 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 	if err != nil {
 		return err
 	}
-	if s.Simulation, err = morph.NewSimulation(x, dir, f.SimulationSettings, a.threads); err != nil {
+	set := f.SimulationSettings
+	set.Backend = a.backend(a.threads)
+	if s.Simulation, err = morph.NewSimulation(x, dir, set, a.threads); err != nil {
 		return simulationError(err)
 	}
 	if err := s.announce(a); err != nil {
@@ -197,7 +200,7 @@ func simulationError(err error) error {
 
 // announce starts the document and prints warnings and failed checks.
 func (s *simulation) announce(a *app) error {
-	s.doc = simDoc{Engine: "rsoxs", Morphology: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize, Settings: s.flags, Folder: s.Dir, Log: logName,
+	s.doc = simDoc{Engine: "rsoxs", Morphology: s.file, Shape: s.Volume.Shape, PhysSize: s.Volume.PhysSize, Settings: s.flags, Folder: s.Dir, Log: logName, Device: s.Device(),
 		Checks: lines(s.Checks), Warnings: append([]string{}, s.Warnings...)}
 	for _, w := range s.Warnings {
 		a.note("warning: %s", w)
