@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/tensor"
 )
 

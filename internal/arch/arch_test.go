@@ -59,7 +59,7 @@ var rooms = map[string][]string{
 	"internal/linalg":            {},
 	"internal/localweb":          {},
 	"internal/browser":           {},
-	"cli/maskpage":       {"data/maskfile", "data/nexus", "models/xpcs", "sim/xpcs", "sim/xpcs/mask", "tensor/stat"},
+	"cli/maskpage":               {"data/maskfile", "data/nexus", "models/xpcs", "sim/xpcs", "sim/xpcs/mask", "tensor/stat"},
 	"batch":                      {},
 	"autodiff/internal/compiler": {"tensor"},
 	"autodiff/internal/cpu":      {"autodiff/internal/compiler", "kernels", "tensor"},

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/autodiff/gradtest"
+	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/autodiff/gradtest"
+	"github.com/euryale-dev/euryale/infer"
 )
 
 // small is a simulator that tests can afford.
