@@ -58,8 +58,8 @@ func repeatRuns[T cpu.Real](m machine[T], times int, carried [][2]int) error {
 	return nil
 }
 
-// SetPart copies data into the elements of input i that begin with element from. On a GPU they are sent at once, and stay;
-// the other elements keep what they were.
+// SetPart copies data into the elements of input i that begin with element from. On a GPU they alone are sent,
+// unless the whole input was set since the last run, and stay there; the other elements keep what they were.
 func (s *State) SetPart(i, from int, data []float64) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err

@@ -108,21 +108,14 @@ func (m *Machine[T]) repeatSingly(times int, carried [][2]int) error {
 	return nil
 }
 
-// StorePart sets some elements of an array and sends them.
+// StorePart sets some elements of an array and sends them, unless the next run sends all.
 func (m *Machine[T]) StorePart(buf, from int, data []float64) error {
 	to := m.host.Reals(buf)[from : from+len(data)]
 	for i, v := range data {
 		to[i] = T(v)
 	}
-	if m.arena == nil || m.held[buf] || m.changed[buf] && from == 0 && len(data) == m.p.Size(buf) {
+	if m.arena == nil || m.held[buf] || m.changed[buf] {
 		return nil // the next run sends all
-	}
-	if m.changed[buf] { // what was never set is 0
-		m.changed[buf] = false
-		at := m.own(buf)
-		if err := m.on.Fill(at.Buffer, at.Offset, m.bytes(buf), 0); err != nil {
-			return err
-		}
 	}
 	at := m.own(buf)
 	if !m.source.Narrow[buf] {
