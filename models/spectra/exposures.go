@@ -75,7 +75,7 @@ func (s *scanner) state(l *layout, k int, star *Star, x []float64) (*places, err
 		if err != nil {
 			return nil, err
 		}
-		state = newPlaces(one, p)
+		state = one.lent(p)
 		s.states[one] = state
 	}
 	state.params[1][0] = x[l.velocities]

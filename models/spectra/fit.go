@@ -297,7 +297,7 @@ func (l *layout) searchAll(ctx context.Context, stars []Star, jobs []*job) error
 	}
 	faults := make([]error, workers)
 	parallel.Do(workers, workers, func(_, w int) {
-		s := newPlaces(l, programs[w%len(backends)])
+		s := l.lent(programs[w%len(backends)])
 		slots := make([]*job, batch)
 		for {
 			busy := 0
@@ -315,6 +315,7 @@ func (l *layout) searchAll(ctx context.Context, stars []Star, jobs []*job) error
 				}
 			}
 			if busy == 0 {
+				l.back(s)
 				return
 			}
 			if faults[w] = l.idle(s, slots, stars, jobs); faults[w] != nil {
@@ -380,7 +381,7 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 	parallel.Do(workers, len(parts), func(w, p int) {
 		on := w % len(backends)
 		if states[w] == nil {
-			states[w], scanners[w].on = newPlaces(l, programs[on]), on
+			states[w], scanners[w].on = l.lent(programs[on]), on
 		}
 		if faults[p] = ctx.Err(); faults[p] != nil {
 			return
@@ -408,7 +409,18 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 		}
 		faults[p] = s.s.Err()
 	})
-	return errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	for w := range states {
+		if states[w] != nil {
+			l.back(states[w])
+		}
+		for _, s := range scanners[w].states {
+			s.l.back(s)
+		}
+	}
+	return nil
 }
 
 // tellVelocities fills the posteriors of the velocities of a fit.

@@ -24,6 +24,7 @@ type layout struct {
 	pixels     int
 	batch      int // stars that are fitted side by side; 0 until it is known
 	programs   map[string]*ad.Program
+	unused     map[*ad.Program][]*places // on GPUs, for the next call
 }
 
 // layout returns the layout of a star that has been checked.

@@ -25,6 +25,33 @@ func newPlaces(l *layout, p *ad.Program) *places {
 	return s
 }
 
+// lent returns places that nobody uses, and new ones if there are none.
+func (l *layout) lent(p *ad.Program) *places {
+	l.f.mu.Lock()
+	list := l.unused[p]
+	if n := len(list); n > 0 {
+		l.unused[p] = list[:n-1]
+		l.f.mu.Unlock()
+		return list[n-1]
+	}
+	l.f.mu.Unlock()
+	return newPlaces(l, p)
+}
+
+// back keeps places on a GPU, whose memory takes long to make, for the next call.
+func (l *layout) back(s *places) {
+	p := s.s.Program()
+	if p.Device() == "cpu" {
+		return
+	}
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	if l.unused == nil {
+		l.unused = map[*ad.Program][]*places{}
+	}
+	l.unused[p] = append(l.unused[p], s)
+}
+
 // fill gives a star's data to place i.
 func (s *places) fill(i int, star *Star) error {
 	at := s.l.velocities + 2
@@ -98,18 +125,20 @@ func (l *layout) place() error {
 		l.batch = l.f.s.Batch
 		return nil
 	}
-	const probe = 2
-	g, outs := l.searchOf(probe)
-	p, err := ad.Compile(outs, ad.Settings{Inputs: g.inputs, Precision: l.f.s.Precision, Backend: ad.CPU{Threads: 1}})
-	if err != nil {
-		return fmt.Errorf("spectra: %w", err)
-	}
-	star, batch := p.Bytes()/probe, l.f.s.Batch
-	for _, b := range ad.Spread(l.f.s.Backend) {
-		least := star
-		if l.f.s.Batch > 0 {
-			least *= l.f.s.Batch
+	// Memory grows with the stars from what the constants take.
+	var bytes [2]int
+	for k := range bytes {
+		g, outs := l.searchOf(2 + 2*k)
+		p, err := ad.Compile(outs, ad.Settings{Inputs: g.inputs, Precision: l.f.s.Precision, Backend: ad.CPU{Threads: 1}})
+		if err != nil {
+			return fmt.Errorf("spectra: %w", err)
 		}
+		bytes[k] = p.Bytes()
+	}
+	star := (bytes[1] - bytes[0]) / 2
+	fixed, batch := max(0, bytes[0]-2*star), l.f.s.Batch
+	for _, b := range ad.Spread(l.f.s.Backend) {
+		least := fixed + star*max(1, l.f.s.Batch)
 		what := fmt.Sprintf("fits of %d stars side by side, of %d pixels in %d spectra each", max(1, l.f.s.Batch), l.pixels, len(l.spectra))
 		d, err := ad.DeviceFor(b, ad.Need{Name: what, Work: star * max(16, l.f.s.Batch), Least: least})
 		if err != nil {
@@ -121,7 +150,7 @@ func (l *layout) place() error {
 			if err != nil {
 				return fmt.Errorf("spectra: %w", err)
 			}
-			for most = mostStars; most > 1 && most*star > int(room/2); { // the other half describes minima, and scans velocities
+			for most = mostStars; most > 1 && fixed+most*star > int(room/2); { // the other half describes minima, and scans velocities
 				most /= 2
 			}
 		}
