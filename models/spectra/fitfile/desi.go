@@ -336,6 +336,9 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 	s := p.s
 	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), lib, chosen.Rows, chosen.Arms, software)
 	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
+	if s.Precision == 32 {
+		fmt.Fprintln(h, "float32")
+	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 

@@ -232,8 +232,9 @@ func TestJournalOfDevice(t *testing.T) {
 	if _, err := p.DESI(ctx, file, job); !errors.Is(err, context.Canceled) {
 		t.Fatalf("canceled: %v", err)
 	}
+	defer lib.Set("memory", 1<<30)
 	lib.Set("memory", 1<<24)
-	q := pipeline(t, func(s *Settings) { s.NoVerdict, s.Backend, s.BruteForce = true, ad.CUDA{}, p.s.BruteForce })
+	q := pipeline(t, func(s *Settings) { *s = p.s; s.Backend = ad.CUDA{} })
 	before := -1
 	job.Started, job.Done = func(_, n int) { before = n }, nil
 	if _, err := q.DESI(context.Background(), file, job); !ad.IsDeviceFault(err) || before != done {
