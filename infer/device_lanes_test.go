@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -136,5 +137,33 @@ func TestSampleInLanesOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameMoments(t, "NUTS in lanes", fit, from)
+	}
+}
+
+// TestGPUChEES measures 256 chains of ChEES on a GPU, of eight schools and of a regression of 100 coefficients;
+// scripts/gpu.sh starts it.
+func TestGPUChEES(t *testing.T) {
+	all, err := cuda.Devices()
+	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
+		t.Skipf("lacks a GPU: %v", err)
+	}
+	d, err := cuda.Open(0, cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	schools := infer.NewModel("schools")
+	hierarchy(schools, infer.NonCentred())
+	for name, m := range map[string]*infer.Model{"eight schools": schools, "regression": regression(t, 100, 1000)} {
+		post := onDevice(t, m, ad.CUDA{})
+		d.ResetPeak()
+		fit, err := infer.ChEES(context.Background(), post, infer.ChEESConfig{Seed: 1, Chains: 256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warm, kept := fit.Gradients()
+		st := d.Stats()
+		t.Logf("%s, %s: %v for %d leapfrogs of a chain, %.1f million a second, ESS %.0f; %.1f MB sent, %.1f MB fetched", all[0].Name, name, fit.Elapsed, warm+kept,
+			float64(warm+kept)/fit.Elapsed.Seconds()/1e6, fit.Summary().MinESS(), float64(st.Sent)/1e6, float64(st.Fetched)/1e6)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
@@ -231,4 +232,53 @@ func TestBatchOfManyParametersOnDevice(t *testing.T) {
 		}
 		sameFits(t, "nine parameters, loss "+string(loss), got, want)
 	}
+}
+
+// TestGPUBatchFits measures 1e5 fits of 64 points and 4 parameters on a GPU; scripts/gpu.sh starts it.
+func TestGPUBatchFits(t *testing.T) {
+	all, err := cuda.Devices()
+	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
+		t.Skipf("lacks a GPU: %v", err)
+	}
+	const points, count = 64, 100_000
+	x := logspace(-2.5, 1, points)
+	p := inputs("b", "c", "t", "s")
+	y := ad.Input("y", points)
+	mean := ad.Add(p[0], ad.Mul(p[1], ad.Exp(ad.Scale(-2, ad.Pow(ad.Div(ad.Const(x), p[2]), p[3])))))
+	b, err := optim.NewBatch(ad.Sub(mean, y), p, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := decayRows(x, count, 2e-3)
+	rows.Start = []float64{1, 0.2, 0.5, 1}
+	rows.Lower, rows.Upper = []float64{0.5, 0, 1e-3, 0.2}, []float64{1.5, 1, 100, 2}
+	rows.Weights = slices.Repeat([]float64{500}, points*count)
+	want, err := b.Fit(context.Background(), rows, optim.BatchSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := opened(t, 0)
+	var got *optim.BatchResult
+	for range 4 {
+		d.ResetPeak()
+		begin := time.Now()
+		if got, err = b.Fit(context.Background(), rows, optim.BatchSettings{Backend: ad.CUDA{}}); err != nil {
+			t.Fatal(err)
+		}
+		st := d.Stats()
+		t.Logf("%s: %d fits in %v, %d left to the processor, %.1f MB sent, %.1f MB fetched, peak %.2f GB", all[0].Name, count, time.Since(begin), got.Left, float64(st.Sent)/1e6, float64(st.Fetched)/1e6, float64(st.PeakReserved)/1e9)
+	}
+	off := 0
+	for i := range count {
+		for k, v := range want.Row(i) {
+			if want.Status[i].Converged() && math.Abs(got.Row(i)[k]-v) > 1e-8*max(math.Abs(v), want.SDs(i)[k]) {
+				off++
+				break
+			}
+		}
+	}
+	if off > count/1000 { // rounding may lead a few elsewhere
+		t.Errorf("%d fits differ by more than 1e-8", off)
+	}
+	t.Logf("%d fits differ by more than 1e-8", off)
 }
