@@ -374,14 +374,19 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 			return err
 		}
 	}
-	if len(parts) > 0 && programs[0].Device() != "cpu" {
+	helpers := 1
+	if len(parts) > 0 && programs[0].Device() != "cpu" { // a program for each GPU, and scans side by side on streams of their own
 		workers = min(workers, len(backends))
+		helpers = min(max(1, l.f.s.Threads/workers), mostScans)
 	}
-	states, scanners := make([]*places, workers), make([]scanner, workers)
+	states, scanners := make([]*places, workers), make([]scanner, workers*helpers)
 	parallel.Do(workers, len(parts), func(w, p int) {
 		on := w % len(backends)
 		if states[w] == nil {
-			states[w], scanners[w].on = l.lent(programs[on]), on
+			states[w] = l.lent(programs[on])
+			for h := range helpers {
+				scanners[w*helpers+h].on = on
+			}
 		}
 		if faults[p] = ctx.Err(); faults[p] != nil {
 			return
@@ -399,24 +404,32 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 		if faults[p] = s.run(); faults[p] != nil {
 			return
 		}
-		for i, star := range parts[p] {
+		for k := range programs[on].Outputs() { // fetched before goroutines read them
+			s.output(k)
+		}
+		if faults[p] = s.s.Err(); faults[p] != nil {
+			return
+		}
+		scans := make([]error, len(parts[p]))
+		parallel.Do(helpers, len(parts[p]), func(h, i int) {
+			star := parts[p][i]
 			l.tell(s, i, &stars[star], best[star], &fits[star])
 			if fits[star].Err == nil && !l.f.fixed[0] {
-				if faults[p] = l.tellVelocities(&scanners[w], &stars[star], &fits[star]); faults[p] != nil {
-					return
-				}
+				scans[i] = l.tellVelocities(&scanners[w*helpers+h], &stars[star], &fits[star])
 			}
-		}
-		faults[p] = s.s.Err()
+		})
+		faults[p] = errors.Join(scans...)
 	})
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	for w := range states {
-		if states[w] != nil {
-			l.back(states[w])
+	for _, s := range states {
+		if s != nil {
+			l.back(s)
 		}
-		for _, s := range scanners[w].states {
+	}
+	for _, one := range scanners {
+		for _, s := range one.states {
 			s.l.back(s)
 		}
 	}

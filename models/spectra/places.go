@@ -111,6 +111,10 @@ func (s *places) output(k int) []float64 {
 // of matrices do not become faster. mostDescribed is the most whose minima are described side by side.
 const mostStars, mostDescribed = 1024, 256
 
+// mostScans is the most velocity posteriors that are scanned at the same time on a GPU: as many as there are streams for
+// work that overlaps.
+const mostScans = 8
+
 // described is the number of stars that are described side by side.
 func (l *layout) described() int { return min(l.batch, mostDescribed) }
 
