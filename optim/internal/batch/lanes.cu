@@ -13,13 +13,25 @@
 #define GROUPS 8
 #define ROOM (SUMS < 16 ? SUMS : 16)
 
+// Arrays of a few parameters are registers if loops over them are unrolled; those of many would not fit.
+#if N <= 6
+#define UNROLL _Pragma("unroll")
+#define MOST SUMS
+#else
+#define UNROLL
+#define MOST W
+#endif
+
 // collect adds the parts of the groups, in order, for products first, ..., first+count-1 of the sums.
-static __device__ void collect(double (*part)[GROUPS][32], const double *acc, int count, int first, double *gram, int lane) {
-	for (int from = 0; from < count; from += ROOM) {
-		int now = count - from < ROOM ? count - from : ROOM;
-		for (int k = 0; k < now; k++) part[k][threadIdx.y][threadIdx.x] = acc[from + k];
+static __device__ __forceinline__ void collect(double (*part)[GROUPS][32], const double *acc, int count, int first, double *gram, int lane) {
+#pragma unroll
+	for (int from = 0; from < MOST; from += ROOM) {
+		if (from >= count) break;
+#pragma unroll
+		for (int k = 0; k < ROOM; k++)
+			if (from + k < count) part[k][threadIdx.y][threadIdx.x] = acc[from + k];
 		__syncthreads();
-		for (int k = threadIdx.y; k < now; k += GROUPS) {
+		for (int k = threadIdx.y; k < ROOM && from + k < count; k += GROUPS) {
 			double s = part[k][0][threadIdx.x];
 			for (int g = 1; g < GROUPS; g++) s += part[k][g][threadIdx.x];
 			gram[(size_t)(first + from + k) * L + lane] = s;
@@ -35,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(32 * GROUPS) fit_gram(const double 
 	const int lane = blockIdx.x * 32 + threadIdx.x;
 #if N <= 6
 	double acc[SUMS];
-	for (int k = 0; k < SUMS; k++) acc[k] = 0;
+	UNROLL for (int k = 0; k < SUMS; k++) acc[k] = 0;
 	for (int m = threadIdx.y; m < M; m += GROUPS) {
 		const size_t at = (size_t)m * L + lane;
 		double v[W];
@@ -130,49 +142,49 @@ struct lane {
 	int nfev, polished, status, phase;
 };
 
-static __device__ double norm(const double *v) {
+static __device__ __forceinline__ double norm(const double *v) {
 	double s = 0;
-	for (int k = 0; k < N; k++) s += v[k] * v[k];
+	UNROLL for (int k = 0; k < N; k++) s += v[k] * v[k];
 	return sqrt(s);
 }
 
-static __device__ bool is_finite(double v) { return v - v == 0; }
+static __device__ __forceinline__ bool is_finite(double v) { return v - v == 0; }
 
 // linearise sets the normal equations by scaling the Gram matrix; false where they are not finite.
-static __device__ bool linearise(lane &v, const double *gram) {
+static __device__ __forceinline__ bool linearise(lane &v, const double *gram) {
 	v.size = sqrt(gram[(size_t)(PRODUCTS - 1) * L]);
-	for (int i = 0; i < N; i++) {
+	UNROLL for (int i = 0; i < N; i++) {
 		double col = sqrt(gram[(size_t)(i * (i + 1) / 2 + i) * L]), g = gram[(size_t)(N * (N + 1) / 2 + i) * L];
 		if (!is_finite(col) || !is_finite(g)) return false;
 		v.longest[i] = fmax(v.longest[i], col);
 		v.scale[i] = v.longest[i] > 0 ? 1 / v.longest[i] : 1;
 		v.column[i] = col * v.scale[i];
 		v.g[i] = g * v.scale[i];
-		for (int j = 0; j <= i; j++) v.h[i][j] = v.h[j][i] = gram[(size_t)(i * (i + 1) / 2 + j) * L] * v.scale[i] * v.scale[j];
+		UNROLL for (int j = 0; j <= i; j++) v.h[i][j] = v.h[j][i] = gram[(size_t)(i * (i + 1) / 2 + j) * L] * v.scale[i] * v.scale[j];
 	}
 	return true;
 }
 
 // find_open marks the parameters that no bound stops at x, and clears the step.
-static __device__ void find_open(lane &v, const settings &s) {
-	for (int k = 0; k < N; k++) {
+static __device__ __forceinline__ void find_open(lane &v, const settings &s) {
+	UNROLL for (int k = 0; k < N; k++) {
 		v.open[k] = !BOUNDED || !((v.x[k] <= s.lower[k] && v.g[k] > 0) || (v.x[k] >= s.upper[k] && v.g[k] < 0));
 		v.y[k] = 0;
 	}
 }
 
-static __device__ double clipped(const settings &s, int k, double x) { return BOUNDED ? fmin(fmax(x, s.lower[k]), s.upper[k]) : x; }
+static __device__ __forceinline__ double clipped(const settings &s, int k, double x) { return BOUNDED ? fmin(fmax(x, s.lower[k]), s.upper[k]) : x; }
 
 // moved returns parameter k after the step, on a bound where the step takes it there.
-static __device__ double moved(const lane &v, const settings &s, int k) {
+static __device__ __forceinline__ double moved(const lane &v, const settings &s, int k) {
 	if (BOUNDED && v.y[k] <= (s.lower[k] - v.x[k]) / v.scale[k]) return s.lower[k];
 	if (BOUNDED && v.y[k] >= (s.upper[k] - v.x[k]) / v.scale[k]) return s.upper[k];
 	return clipped(s, k, v.x[k] + v.scale[k] * v.y[k]);
 }
 
-static __device__ double scaled_size(const lane &v) {
+static __device__ __forceinline__ double scaled_size(const lane &v) {
 	double t = 0;
-	for (int k = 0; k < N; k++) {
+	UNROLL for (int k = 0; k < N; k++) {
 		double u = v.x[k] / v.scale[k];
 		t += u * u;
 	}
@@ -181,14 +193,14 @@ static __device__ double scaled_size(const lane &v) {
 
 // factor computes the Cholesky factor of the open part of h + par, with the inverses of its diagonal, and the least
 // pivot. Rows of the others are those of the unit matrix.
-static __device__ void factor(lane &v, double par) {
+static __device__ __forceinline__ void factor(lane &v, double par) {
 	v.pivot = 1e300;
-	for (int i = 0; i < N; i++) {
-		for (int j = 0; j < i; j++) {
+	UNROLL for (int i = 0; i < N; i++) {
+		UNROLL for (int j = 0; j < i; j++) {
 			double s = 0;
 			if (v.open[i] && v.open[j]) {
 				s = v.h[i][j];
-				for (int e = 0; e < j; e++) s -= v.a[i][e] * v.a[j][e];
+				UNROLL for (int e = 0; e < j; e++) s -= v.a[i][e] * v.a[j][e];
 				s *= v.a[j][j];
 			}
 			v.a[i][j] = s;
@@ -196,49 +208,49 @@ static __device__ void factor(lane &v, double par) {
 		double p = 1;
 		if (v.open[i]) {
 			p = v.h[i][i] + par;
-			for (int e = 0; e < i; e++) p -= v.a[i][e] * v.a[i][e];
+			UNROLL for (int e = 0; e < i; e++) p -= v.a[i][e] * v.a[i][e];
 			v.pivot = fmin(v.pivot, p);
 		}
 		v.a[i][i] = 1 / sqrt(fmax(p, 1e-18));
 	}
 }
 
-static __device__ void forward(const lane &v, double *x) {
-	for (int i = 0; i < N; i++) {
+static __device__ __forceinline__ void forward(const lane &v, double *x) {
+	UNROLL for (int i = 0; i < N; i++) {
 		double s = x[i];
-		for (int j = 0; j < i; j++) s -= v.a[i][j] * x[j];
+		UNROLL for (int j = 0; j < i; j++) s -= v.a[i][j] * x[j];
 		x[i] = s * v.a[i][i];
 	}
 }
 
 // solve sets the open elements of y to the step damped by par, for given other elements.
-static __device__ void solve(lane &v, double par) {
+static __device__ __forceinline__ void solve(lane &v, double par) {
 	factor(v, par);
-	for (int i = 0; i < N; i++) {
+	UNROLL for (int i = 0; i < N; i++) {
 		double s = -v.g[i];
-		for (int j = 0; j < N; j++)
+		UNROLL for (int j = 0; j < N; j++)
 			if (!v.open[j]) s -= v.h[i][j] * v.y[j];
 		v.b[i] = v.open[i] ? s : 0;
 	}
 	forward(v, v.b);
-	for (int i = N - 1; i >= 0; i--) {
+	UNROLL for (int i = N - 1; i >= 0; i--) {
 		v.b[i] *= v.a[i][i];
-		for (int j = 0; j < i; j++) v.b[j] -= v.a[i][j] * v.b[i];
+		UNROLL for (int j = 0; j < i; j++) v.b[j] -= v.a[i][j] * v.b[i];
 	}
-	for (int i = 0; i < N; i++)
+	UNROLL for (int i = 0; i < N; i++)
 		if (v.open[i]) v.y[i] = v.b[i];
 }
 
-static __device__ double inverse_quadratic(lane &v, double length) {
-	for (int i = 0; i < N; i++) v.b[i] = v.open[i] ? v.y[i] / length : 0;
+static __device__ __forceinline__ double inverse_quadratic(lane &v, double length) {
+	UNROLL for (int i = 0; i < N; i++) v.b[i] = v.open[i] ? v.y[i] / length : 0;
 	forward(v, v.b);
 	double s = 0;
-	for (int i = 0; i < N; i++) s += v.b[i] * v.b[i];
+	UNROLL for (int i = 0; i < N; i++) s += v.b[i] * v.b[i];
 	return s;
 }
 
 // within sets y, the undamped step, to a step of length at most radius and returns its multiplier.
-static __device__ double within(lane &v, double radius, double par) {
+static __device__ __forceinline__ double within(lane &v, double radius, double par) {
 	double length = norm(v.y);
 	if (!is_finite(length)) length = 1.7976931348623157e308;
 	double excess = length - radius;
@@ -246,7 +258,7 @@ static __device__ double within(lane &v, double radius, double par) {
 	double lower = 0, c = inverse_quadratic(v, length);
 	if (c > 0 && is_finite(c)) lower = excess / radius / c;
 	double gnorm = 0;
-	for (int k = 0; k < N; k++)
+	UNROLL for (int k = 0; k < N; k++)
 		if (v.open[k]) gnorm += v.g[k] * v.g[k];
 	gnorm = sqrt(gnorm);
 	double upper = gnorm / radius;
@@ -267,12 +279,12 @@ static __device__ double within(lane &v, double radius, double par) {
 }
 
 // keep_in_bounds moves elements of a step that leave the bounds onto them and solves for the others again.
-static __device__ void keep_in_bounds(lane &v, const settings &s) {
+static __device__ __forceinline__ void keep_in_bounds(lane &v, const settings &s) {
 	if (!BOUNDED) return;
 	bool changed = false;
 	for (int turn = 0; turn < N; turn++) {
 		bool hit = false;
-		for (int k = 0; k < N; k++) {
+		UNROLL for (int k = 0; k < N; k++) {
 			if (!v.open[k]) continue;
 			double lo = (s.lower[k] - v.x[k]) / v.scale[k], hi = (s.upper[k] - v.x[k]) / v.scale[k];
 			if (v.y[k] < lo || v.y[k] > hi) {
@@ -285,19 +297,19 @@ static __device__ void keep_in_bounds(lane &v, const settings &s) {
 		solve(v, v.par);
 	}
 	if (!changed) return;
-	for (int k = 0; k < N; k++) {
+	UNROLL for (int k = 0; k < N; k++) {
 		double lo = (s.lower[k] - v.x[k]) / v.scale[k], hi = (s.upper[k] - v.x[k]) / v.scale[k];
 		v.b[k] = fmin(fmax(v.y[k], lo), hi);
 	}
 	find_open(v, s);
-	for (int k = 0; k < N; k++) v.y[k] = v.b[k];
+	UNROLL for (int k = 0; k < N; k++) v.y[k] = v.b[k];
 }
 
-static __device__ void predict(lane &v) {
+static __device__ __forceinline__ void predict(lane &v) {
 	double slope = 0, curve = 0;
-	for (int i = 0; i < N; i++) {
+	UNROLL for (int i = 0; i < N; i++) {
 		double t = 0;
-		for (int j = 0; j < N; j++) t += v.h[i][j] * v.y[j];
+		UNROLL for (int j = 0; j < N; j++) t += v.h[i][j] * v.y[j];
 		slope += v.g[i] * v.y[i];
 		curve += v.y[i] * t;
 	}
@@ -305,27 +317,27 @@ static __device__ void predict(lane &v) {
 	v.slope = slope / (2 * v.cost);
 }
 
-static __device__ double cosine(const lane &v) {
+static __device__ __forceinline__ double cosine(const lane &v) {
 	double worst = 0;
-	for (int k = 0; k < N; k++)
+	UNROLL for (int k = 0; k < N; k++)
 		if (v.column[k] > 0 && v.open[k] && v.size > 0) worst = fmax(worst, fabs(v.g[k]) / (v.column[k] * v.size));
 	return worst;
 }
 
-static __device__ void finish(lane &v, int status) {
+static __device__ __forceinline__ void finish(lane &v, int status) {
 	v.status = status;
 	v.phase = VACANT;
 }
 
-static __device__ void polish(lane &v, const settings &s) {
+static __device__ __forceinline__ void polish(lane &v, const settings &s) {
 	double before = v.length;
 	solve(v, 0);
 	if (v.pivot < LEAST_PIVOT) return finish(v, ILL);
 	v.length = norm(v.y);
 	double rate = fmin(1.0, v.length / before), size = 0;
 	bool inside = true;
-	for (int k = 0; k < N; k++) inside = inside && is_finite(v.y[k]);
-	for (int k = 0; k < N; k++) {
+	UNROLL for (int k = 0; k < N; k++) inside = inside && is_finite(v.y[k]);
+	UNROLL for (int k = 0; k < N; k++) {
 		double x = v.x[k] + v.scale[k] * v.y[k];
 		size = fmax(size, fabs(v.scale[k] * v.y[k]) / fmax(fabs(v.x[k]), 1e-300));
 		inside = inside && x == clipped(s, k, x);
@@ -334,7 +346,7 @@ static __device__ void polish(lane &v, const settings &s) {
 	if (!inside || size < 1e-15 || v.length >= v.last || size > 1e-2 || v.polished >= 10) return finish(v, v.status);
 	if (size * rate < 1e-10 && size < 1e-5) {
 		predict(v);
-		for (int k = 0; k < N; k++) v.x[k] = v.trial[k];
+		UNROLL for (int k = 0; k < N; k++) v.x[k] = v.trial[k];
 		v.cost *= 1 - fmax(0.0, v.predicted);
 		return finish(v, v.status);
 	}
@@ -342,7 +354,7 @@ static __device__ void polish(lane &v, const settings &s) {
 	v.polished++;
 }
 
-static __device__ void converged(lane &v, const settings &s, int status) {
+static __device__ __forceinline__ void converged(lane &v, const settings &s, int status) {
 	v.status = status;
 	if (s.no_polish || v.cost == 0) return finish(v, status);
 	find_open(v, s);
@@ -351,7 +363,7 @@ static __device__ void converged(lane &v, const settings &s, int status) {
 	polish(v, s);
 }
 
-static __device__ void propose(lane &v, const settings &s) {
+static __device__ __forceinline__ void propose(lane &v, const settings &s) {
 	double slope = cosine(v);
 	if (slope < s.gtol || slope == 0) return converged(v, s, GRADIENT_SMALL);
 	if (v.nfev >= s.most) return finish(v, MAX_EVALUATIONS);
@@ -367,16 +379,16 @@ static __device__ void propose(lane &v, const settings &s) {
 		if (!(v.radius > EPS * scaled_size(v))) return converged(v, s, STEP_SMALL);
 	}
 	if (v.nfev == 1) v.radius = fmin(v.radius, v.length);
-	for (int k = 0; k < N; k++) v.trial[k] = moved(v, s, k);
+	UNROLL for (int k = 0; k < N; k++) v.trial[k] = moved(v, s, k);
 }
 
-static __device__ bool accept(lane &v, const double *gram, double cost) {
-	for (int k = 0; k < N; k++) v.x[k] = v.trial[k];
+static __device__ __forceinline__ bool accept(lane &v, const double *gram, double cost) {
+	UNROLL for (int k = 0; k < N; k++) v.x[k] = v.trial[k];
 	v.cost = cost;
 	return linearise(v, gram);
 }
 
-static __device__ int settled(const settings &s, double actual, double predicted, double ratio, double radius, double size) {
+static __device__ __forceinline__ int settled(const settings &s, double actual, double predicted, double ratio, double radius, double size) {
 	bool flat = fabs(actual) <= s.ftol && predicted <= s.ftol && ratio <= 2, small = radius <= s.xtol * size;
 	if (flat && small) return BOTH_SETTLED;
 	if (flat || (fabs(actual) <= EPS && predicted <= EPS && ratio <= 2)) return COST_SETTLED;
@@ -384,7 +396,7 @@ static __device__ int settled(const settings &s, double actual, double predicted
 	return radius < 1e-300 ? STUCK : NONE;
 }
 
-static __device__ void judge(lane &v, const settings &s, const double *gram, double cost) {
+static __device__ __forceinline__ void judge(lane &v, const settings &s, const double *gram, double cost) {
 	double actual = is_finite(cost) && cost < 100 * v.cost ? 1 - cost / v.cost : -100, ratio = 0;
 	if (v.predicted > 0) ratio = actual / v.predicted;
 	if (ratio <= 0.25) {
@@ -405,15 +417,15 @@ static __device__ void judge(lane &v, const settings &s, const double *gram, dou
 	propose(v, s);
 }
 
-static __device__ void judge_polish(lane &v, const settings &s, const double *gram, double cost) {
+static __device__ __forceinline__ void judge_polish(lane &v, const settings &s, const double *gram, double cost) {
 	if (!(cost <= v.cost * (1 + 1e-11))) return finish(v, v.status);
 	if (!accept(v, gram, cost)) return finish(v, STUCK);
 	find_open(v, s);
 	polish(v, s);
 }
 
-static __device__ void start(lane &v, const settings &s, const double *gram, double cost) {
-	for (int k = 0; k < N; k++) v.longest[k] = 0;
+static __device__ __forceinline__ void start(lane &v, const settings &s, const double *gram, double cost) {
+	UNROLL for (int k = 0; k < N; k++) v.longest[k] = 0;
 	v.cost = cost;
 	if (!is_finite(cost) || !accept(v, gram, cost)) return finish(v, FAILED);
 	v.phase = TRYING;
@@ -435,12 +447,12 @@ extern "C" __global__ void __launch_bounds__(64) fit_step(double *state, int *co
 	v.phase = counts[PHASE * L];
 	if (v.phase == VACANT) return;
 	v.nfev = counts[NFEV * L] + 1, v.polished = counts[POLISHED * L], v.status = counts[STATUS * L];
-	for (int k = 0; k < N; k++) {
+	UNROLL for (int k = 0; k < N; k++) {
 		v.trial[k] = params[(size_t)k * L];
 		v.x[k] = state[(size_t)(X + k) * L], v.longest[k] = state[(size_t)(LONGEST + k) * L];
 		v.g[k] = state[(size_t)(G + k) * L], v.column[k] = state[(size_t)(COLUMN + k) * L];
 		v.scale[k] = v.longest[k] > 0 ? 1 / v.longest[k] : 1;
-		for (int j = 0; j <= k; j++) v.h[k][j] = v.h[j][k] = state[(size_t)(H + k * (k + 1) / 2 + j) * L];
+		UNROLL for (int j = 0; j <= k; j++) v.h[k][j] = v.h[j][k] = state[(size_t)(H + k * (k + 1) / 2 + j) * L];
 	}
 	v.cost = state[(size_t)COST * L], v.size = state[(size_t)SIZE * L], v.radius = state[(size_t)RADIUS * L], v.par = state[(size_t)PAR * L];
 	v.predicted = state[(size_t)PREDICTED * L], v.slope = state[(size_t)SLOPE * L], v.length = state[(size_t)LENGTH * L], v.last = state[(size_t)LAST * L];
@@ -453,10 +465,10 @@ extern "C" __global__ void __launch_bounds__(64) fit_step(double *state, int *co
 	counts[PHASE * L] = v.phase;
 	if (v.phase == VACANT) {
 		double *to = records + (size_t)counts[ROW * L] * RECORD;
-		for (int k = 0; k < N; k++) to[k] = v.x[k], to[N + k] = v.g[k], to[2 * N + k] = v.scale[k];
+		UNROLL for (int k = 0; k < N; k++) to[k] = v.x[k], to[N + k] = v.g[k], to[2 * N + k] = v.scale[k];
 		to += 3 * N;
-		for (int k = 0; k < N; k++)
-			for (int j = 0; j <= k; j++) *to++ = v.h[k][j];
+		UNROLL for (int k = 0; k < N; k++)
+			UNROLL for (int j = 0; j <= k; j++) *to++ = v.h[k][j];
 		to[0] = v.cost, to[1] = v.size, to[2] = v.status, to[3] = v.nfev;
 		atomicAdd(counters + 1, 1);
 		int next = atomicAdd(counters, 1);
@@ -464,11 +476,11 @@ extern "C" __global__ void __launch_bounds__(64) fit_step(double *state, int *co
 		return;
 	}
 	counts[NFEV * L] = v.nfev, counts[POLISHED * L] = v.polished, counts[STATUS * L] = v.status;
-	for (int k = 0; k < N; k++) {
+	UNROLL for (int k = 0; k < N; k++) {
 		params[(size_t)k * L] = v.trial[k];
 		state[(size_t)(X + k) * L] = v.x[k], state[(size_t)(LONGEST + k) * L] = v.longest[k];
 		state[(size_t)(G + k) * L] = v.g[k], state[(size_t)(COLUMN + k) * L] = v.column[k];
-		for (int j = 0; j <= k; j++) state[(size_t)(H + k * (k + 1) / 2 + j) * L] = v.h[k][j];
+		UNROLL for (int j = 0; j <= k; j++) state[(size_t)(H + k * (k + 1) / 2 + j) * L] = v.h[k][j];
 	}
 	state[(size_t)COST * L] = v.cost, state[(size_t)SIZE * L] = v.size, state[(size_t)RADIUS * L] = v.radius, state[(size_t)PAR * L] = v.par;
 	state[(size_t)PREDICTED * L] = v.predicted, state[(size_t)SLOPE * L] = v.slope, state[(size_t)LENGTH * L] = v.length, state[(size_t)LAST * L] = v.last;
