@@ -307,3 +307,12 @@ func TestMemoryRunsOut(t *testing.T) {
 		t.Errorf("with memory again: %v", err)
 	}
 }
+
+// A batch of 32 on a device, some of whose places are taken by a second star.
+func TestBatchOf32OnDevice(t *testing.T) {
+	pretend.Shared(t)
+	l, stars := smallNetworks(t, 40, 60)
+	want, _ := fitted(t, l, stars, Settings{})
+	got, _ := fitted(t, l, stars, Settings{Batch: 32, Precision: 32, Backend: ad.CUDA{Strict: true, Weights: ad.Float16}})
+	alike(t, "32 side by side", got, want, 1e-3, 0.1, 0.05)
+}

@@ -298,6 +298,12 @@ func wide(b ad.Backend) ad.Backend {
 	case ad.Auto:
 		c.CUDA.Storage, c.CUDA.Weights, c.CUDA.TF32 = "", "", false
 		return c
+	case ad.Several:
+		all := slices.Clone(c)
+		for i := range all {
+			all[i].Storage, all[i].Weights, all[i].TF32 = "", "", false
+		}
+		return all
 	}
 	return b
 }

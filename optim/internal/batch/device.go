@@ -85,7 +85,7 @@ func PlanFor(b *Model, rows int, weighted, robust bool, room int) Plan {
 	for p.Lanes > 32 && room > 0 && p.Lanes*lane > room/2 {
 		p.Lanes /= 2
 	}
-	p.Chunk = max(1, min(rows, 1<<20))
+	p.Chunk = max(1, min(rows, 1<<17))
 	if room > 0 {
 		p.Chunk = max(1, min(p.Chunk, (room-min(room, p.Lanes*lane))/row))
 	}
