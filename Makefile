@@ -34,7 +34,7 @@ test-cluster: ## the tests of the module in cluster, which has dependencies of i
 
 # Tests of a package that call another program, themselves or by a function named here.
 tools = /^func / { name = $$2; sub(/\(.*/, "", name) } \
-  name ~ /^Test/ && /peer\.Python\(|gradcheck\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
+  name ~ /^Test/ && /peer\.Python\(|gradtest\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
 test-tools: ## the tests that need other programs (C compilers, Python, browsers), and a list of those that lack one
 	@bad=0; lacks=; for d in $$(find . -name '*_test.go' -exec dirname {} + | sort -u); do \
 	  names=$$(awk '$(tools)' $$d/*_test.go | sort -u | paste -sd '|' -); [ -z "$$names" ] && continue; \
@@ -144,8 +144,13 @@ nvrtc: ## NVIDIA's run-time compiler, assembler and headers in .peers, for tests
 	test -x .peers/bin/pip || $(PYTHON) -m venv .peers
 	.peers/bin/pip install -q nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12
 
+GORELEASER ?= github.com/goreleaser/goreleaser/v2@v2.12.7
+release-files: ## build the files of a release into dist/files without publishing them (SKIP=docker where there is none)
+	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(if $(SKIP),$(comma)$(SKIP))
+comma := ,
+
 golden: ## rewrite golden files from today's output
-	$(GO) test ./viz/... ./cmd/... -update
+	$(GO) test ./viz/... ./cli/... -update
 
 golden-pack: ## pack the references that may be distributed into internal/golden/testdata
 	$(GO) run ./internal/golden/pack ../shared/reference internal/golden/testdata
@@ -162,4 +167,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover lint fmt kernels ptx nvrtc golden golden-pack cross peers clean
+.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover lint fmt kernels ptx nvrtc golden golden-pack cross release-files peers clean

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -24,7 +24,7 @@ func ExampleGrad() {
 
 func TestEveryOpHasItsGradients(t *testing.T) {
 	for _, op := range autodiff.Ops() {
-		t.Run(op.Name, func(t *testing.T) { gradcheck.Op(t, op) })
+		t.Run(op.Name, func(t *testing.T) { gradtest.Op(t, op) })
 	}
 }
 
@@ -40,4 +40,4 @@ func TestFirstMistakeIsKept(t *testing.T) {
 	}
 }
 
-func TestCUDAExpressionsAgreeWithGo(t *testing.T) { gradcheck.HostC(t, autodiff.Ops()) }
+func TestCUDAExpressionsAgreeWithGo(t *testing.T) { gradtest.HostC(t, autodiff.Ops()) }

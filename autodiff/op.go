@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -131,7 +132,10 @@ func (op *Op) Eval(x ...float64) float64 {
 	return op.prim.Eval(x...)
 }
 
-func (d Unary) define() *Op {
+// Define adds the operation to those that graphs can use; Op.Apply makes its Nodes. It is meant for init functions and
+// panics if there is an operation of that name, or no CPU function. Package gradtest checks the definition.
+func (d Unary) Define() *Op {
+	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{Code: d.code, F1: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
@@ -140,7 +144,9 @@ func (d Unary) define() *Op {
 	return register(op)
 }
 
-func (d Binary) define() *Op {
+// Define is as that of Unary.
+func (d Binary) Define() *Op {
+	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy, Truth: d.truth}}
 	if d.VJP != nil {
@@ -152,7 +158,9 @@ func (d Binary) define() *Op {
 	return register(op)
 }
 
-func (d Ternary) define() *Op {
+// Define is as that of Unary.
+func (d Ternary) Define() *Op {
+	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{Code: d.code, F3: d.CPU, Kernel: d.kernel}}
 	if d.VJP != nil {
@@ -162,6 +170,13 @@ func (d Ternary) define() *Op {
 		}
 	}
 	return register(op)
+}
+
+// whole refuses definitions without a name or a function.
+func whole(name string, hasFunction bool) {
+	if name == "" || !hasFunction {
+		panic(fmt.Sprintf("autodiff: the definition of operation %q lacks its name or its CPU function", name))
+	}
 }
 
 // compiled makes op known to the compiler.
@@ -195,6 +210,11 @@ func register(op *Op) *Op {
 	}
 	registryMu.Lock()
 	defer registryMu.Unlock()
+	for _, other := range registry {
+		if other.Name == op.Name {
+			panic(fmt.Sprintf("autodiff: there is an operation %q already: give yours a name of its own", op.Name))
+		}
+	}
 	registry = append(registry, op)
 	return op
 }

@@ -73,28 +73,28 @@ func init() {
 		CUDA:   "x + y",
 		VJP:    func(g, _, _, _ *Node) (dx, dy *Node) { return g, g },
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 	subOp = Binary{
 		Name: "sub", code: compiler.Sub, kernel: "sub", byNumber: "sub_s", numberBy: "rsub_s",
 		CPU:    func(x, y float64) float64 { return x - y },
 		CUDA:   "x - y",
 		VJP:    func(g, _, _, _ *Node) (dx, dy *Node) { return g, Neg(g) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	mulOp = Binary{
 		Name: "mul", code: compiler.Mul, kernel: "mul", byNumber: "mul_s", numberBy: "mul_s",
 		CPU:    func(x, y float64) float64 { return x * y },
 		CUDA:   "x * y",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return Mul(g, y), Mul(g, x) },
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 	divOp = Binary{
 		Name: "div", code: compiler.Div, kernel: "div", byNumber: "div_s", numberBy: "rdiv_s",
 		CPU:    func(x, y float64) float64 { return x / y },
 		CUDA:   "x / y",
 		VJP:    func(g, z, _, y *Node) (dx, dy *Node) { dx = Div(g, y); return dx, Neg(Mul(dx, z)) },
 		Domain: Interval{0.5, 3},
-	}.define()
+	}.Define()
 	powOp = Binary{
 		Name: "pow", code: compiler.Pow,
 		CPU:  math.Pow,
@@ -105,49 +105,49 @@ func init() {
 			return dx, Mul(g, Mul(z, logx))
 		},
 		Domain: Interval{0.3, 3},
-	}.define()
+	}.Define()
 	negOp = Unary{
 		Name: "neg", code: compiler.Neg, kernel: "neg",
 		CPU:    func(x float64) float64 { return -x },
 		CUDA:   "-x",
 		VJP:    func(g, _, _ *Node) *Node { return Neg(g) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	squareOp = Unary{
 		Name: "square", code: compiler.Square, kernel: "square",
 		CPU:    func(x float64) float64 { return x * x },
 		CUDA:   "x * x",
 		VJP:    func(g, _, x *Node) *Node { return Scale(2, Mul(g, x)) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	reciprocalOp = Unary{
 		Name: "reciprocal", code: compiler.Reciprocal, kernel: "reciprocal",
 		CPU:    func(x float64) float64 { return 1 / x },
 		CUDA:   "1.0 / x",
 		VJP:    func(g, y, _ *Node) *Node { return Neg(Mul(g, Square(y))) },
 		Domain: Interval{0.5, 3},
-	}.define()
+	}.Define()
 	sqrtOp = Unary{
 		Name: "sqrt", code: compiler.Sqrt, kernel: "sqrt",
 		CPU:    math.Sqrt,
 		CUDA:   "sqrt(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Div(Scale(0.5, g), y) },
 		Domain: Interval{0.2, 4},
-	}.define()
+	}.Define()
 	rsqrtOp = Unary{
 		Name: "rsqrt", kernel: "rsqrt",
 		CPU:    func(x float64) float64 { return 1 / math.Sqrt(x) },
 		CUDA:   "1.0 / sqrt(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(-0.5, Mul(y, Square(y)))) },
 		Domain: Interval{0.2, 4},
-	}.define()
+	}.Define()
 	cbrtOp = Unary{
 		Name:   "cbrt",
 		CPU:    math.Cbrt,
 		CUDA:   "cbrt(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Div(g, Scale(3, Square(y))) },
 		Domain: Interval{0.2, 4},
-	}.define()
+	}.Define()
 	hypotOp = Binary{
 		Name: "hypot",
 		CPU:  math.Hypot,
@@ -157,5 +157,5 @@ func init() {
 			return Mul(g, Div(x, r)), Mul(g, Div(y, r))
 		},
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 }

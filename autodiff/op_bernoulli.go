@@ -20,7 +20,7 @@ func init() {
 			return Mul(g, Log(p)), Mul(g, Log1p(Neg(p))), Mul(g, apply(bernoulliScoreOp, k, m, p))
 		},
 		Domain: Interval{0.2, 0.9},
-	}.define()
+	}.Define()
 	bernoulliScoreOp = Ternary{
 		Name: "bernoulli_score",
 		CPU:  special.BernoulliScore,
@@ -31,5 +31,5 @@ func init() {
 			return Div(g, p), Neg(Div(g, q)), Neg(Mul(g, fall))
 		},
 		Domain: Interval{0.2, 0.9},
-	}.define()
+	}.Define()
 }

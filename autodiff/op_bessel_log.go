@@ -18,7 +18,7 @@ func init() {
 		Helper: special.CUDABesselIe + special.CUDALogI0e,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(logI0eSlopeOp, x)) },
 		Domain: Interval{0.2, 30},
-	}.define()
+	}.Define()
 	logI0eSlopeOp = Unary{
 		Name:   "bessel_log_i0e_slope",
 		CPU:    special.LogI0eSlope,
@@ -31,5 +31,5 @@ func init() {
 			return Mul(g, Sub(Mul(b, Sub(Scalar(2), b)), rest))
 		},
 		Domain: Interval{0.2, 30},
-	}.define()
+	}.Define()
 }

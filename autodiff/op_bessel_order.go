@@ -27,7 +27,7 @@ func init() {
 			return nil, Mul(g, apply(besselSlopeOp, nu, x))
 		},
 		Domain: Interval{0.2, 12},
-	}.define()
+	}.Define()
 	besselIeOp.Sample = sample(besselIeOp)
 	besselSlopeOp = Binary{
 		Name: "log_bessel_i_slope", CPU: special.BesselSlope, CUDA: "eu_bessel_slope(x, y)", Helper: helpers, Double: true,
@@ -40,7 +40,7 @@ func init() {
 			return nil, Mul(g, Add(second, Div(r, w)))
 		},
 		Domain: Interval{0.2, 12},
-	}.define()
+	}.Define()
 	besselSlopeOp.Sample = sample(besselSlopeOp)
 }
 

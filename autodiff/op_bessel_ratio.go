@@ -18,7 +18,7 @@ func init() {
 			return nil, Neg(Mul(g, Mul(x, BesselRatio(Shift(nu, 1), x))))
 		},
 		Domain: Interval{0, 12},
-	}.define()
+	}.Define()
 	besselRatioOp.Sample = func(in Source) []*Node {
 		return []*Node{BesselRatio(Const([]float64{0, 0.5, 1, 1.5, 3}), in(0, 7, 5)), BesselRatio(Const([]float64{0, 0.5, 1, 1.5, 2}), in(8.5, 30, 5))}
 	}

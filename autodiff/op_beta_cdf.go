@@ -32,7 +32,7 @@ func betaCDFOp(m, n int) *Op {
 			return Mul(g, apply(betaCDFOp(m+1, n), a, b, s)), Mul(g, apply(betaCDFOp(m, n+1), a, b, s)), Mul(g, betaHazard(m, n, a, b, s))
 		},
 		Domain: Interval{0.05, 0.2},
-	}.define()
+	}.Define()
 	tailOps[key] = op
 	return op
 }

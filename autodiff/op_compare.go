@@ -75,7 +75,7 @@ func comparison(name, c string, f func(x, y float64) bool) *Op {
 		CUDA:   "(x " + c + " y ? 1.0 : 0.0)",
 		Domain: Interval{-3, 3},
 		kernel: name, truth: true,
-	}.define()
+	}.Define()
 }
 
 // share splits g between x and y: all to the one for which wins holds, half to
@@ -105,21 +105,21 @@ func init() {
 			return nil, Where(c, g, Scalar(0)), Where(c, Scalar(0), g)
 		},
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	maximumOp = Binary{
 		Name: "maximum", code: compiler.Maximum, kernel: "maximum", byNumber: "maximum_s", numberBy: "maximum_s",
 		CPU:    largest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmax(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Greater(x, y), x, y) },
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 	minimumOp = Binary{
 		Name: "minimum", code: compiler.Minimum, kernel: "minimum", byNumber: "minimum_s", numberBy: "minimum_s",
 		CPU:    smallest,
 		CUDA:   "(isnan(x) || isnan(y) ? x + y : fmin(x, y))",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return share(g, Less(x, y), x, y) },
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 	fmaxOp = Binary{
 		Name: "fmax",
 		CPU: func(x, y float64) float64 {
@@ -135,7 +135,7 @@ func init() {
 			return share(g, Where(NotEqual(y, y), Scalar(1), Greater(x, y)), x, y)
 		},
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 	fminOp = Binary{
 		Name: "fmin",
 		CPU: func(x, y float64) float64 {
@@ -151,5 +151,5 @@ func init() {
 			return share(g, Where(NotEqual(y, y), Scalar(1), Less(x, y)), x, y)
 		},
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 }

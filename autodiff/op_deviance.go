@@ -31,7 +31,7 @@ func init() {
 			return Mul(g, Sub(Log(k), Log(m))), Mul(g, Div(Sub(m, k), m))
 		},
 		Domain: Interval{0.3, 5},
-	}.define()
+	}.Define()
 	factorialOp = Unary{
 		Name:   "log_factorial_rest",
 		CPU:    special.LogFactorialRest,
@@ -39,5 +39,5 @@ func init() {
 		Helper: special.CUDAStirling + special.CUDAFactorialRest,
 		VJP:    func(g, _, k *Node) *Node { return Mul(g, Sub(Digamma(Shift(k, 1)), Log(k))) },
 		Domain: Interval{0.3, 14},
-	}.define()
+	}.Define()
 }

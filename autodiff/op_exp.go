@@ -40,49 +40,49 @@ func init() {
 		CUDA:   "exp(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, y) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	exp2Op = Unary{
 		Name: "exp2", kernel: "exp2",
 		CPU:    math.Exp2,
 		CUDA:   "exp2(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(math.Ln2, y)) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	expm1Op = Unary{
 		Name: "expm1", code: compiler.Expm1, kernel: "expm1",
 		CPU:    math.Expm1,
 		CUDA:   "expm1(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Exp(x)) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	logOp = Unary{
 		Name: "log", code: compiler.Log, kernel: "log",
 		CPU:    math.Log,
 		CUDA:   "log(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, x) },
 		Domain: Interval{0.2, 4},
-	}.define()
+	}.Define()
 	log1pOp = Unary{
 		Name: "log1p", code: compiler.Log1p, kernel: "log1p",
 		CPU:    math.Log1p,
 		CUDA:   "log1p(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, Shift(x, 1)) },
 		Domain: Interval{-0.7, 4},
-	}.define()
+	}.Define()
 	log2Op = Unary{
 		Name: "log2", kernel: "log2",
 		CPU:    math.Log2,
 		CUDA:   "log2(x)",
 		VJP:    func(g, _, x *Node) *Node { return Scale(1/math.Ln2, Div(g, x)) },
 		Domain: Interval{0.2, 4},
-	}.define()
+	}.Define()
 	log10Op = Unary{
 		Name:   "log10",
 		CPU:    math.Log10,
 		CUDA:   "log10(x)",
 		VJP:    func(g, _, x *Node) *Node { return Scale(1/math.Ln10, Div(g, x)) },
 		Domain: Interval{0.2, 4},
-	}.define()
+	}.Define()
 	logAddExpOp = Binary{
 		Name: "logaddexp",
 		CPU:  special.LogAddExp,
@@ -91,5 +91,5 @@ func init() {
 			return Mul(g, Sigmoid(Sub(x, y))), Mul(g, Sigmoid(Sub(y, x)))
 		},
 		Domain: Interval{-3, 3}, Commutative: true,
-	}.define()
+	}.Define()
 }

@@ -42,7 +42,7 @@ func expRemainderOp(k int) *Op {
 			return Mul(g, Sub(y, Scale(float64(k), ExpRemainder(k+1, x))))
 		},
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	expRemainders[k] = op
 	return op
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
 )
 
 func normal(n int, seed uint64) []float64 {
@@ -131,12 +131,12 @@ func TestConvolutionGradients(t *testing.T) {
 	}
 	values := [][]float64{normal(24, 3), normal(24, 4)}
 	closeToZero(t, "convolution", []*ad.Node{x, k}, values, ad.Sub(y, direct))
-	gradcheck.Check(t, "convolution", ad.Sum(ad.Mul(ad.Sin(y), ad.Square(y))), []*ad.Node{x, k}, values, true)
+	gradtest.Check(t, "convolution", ad.Sum(ad.Mul(ad.Sin(y), ad.Square(y))), []*ad.Node{x, k}, values, true)
 
 	spectrum := ad.Input("s", 3, 4, 2)
 	intensity := ad.Sum(ad.Exp(ad.Scale(-0.1, ad.Abs2(ad.IFFT(ad.CMul(spectrum, ad.Conj(ad.CExp(ad.Real(spectrum)))), ad.NormOrtho)))))
-	gradcheck.Check(t, "intensity", intensity, []*ad.Node{spectrum}, [][]float64{normal(24, 5)}, true)
-	gradcheck.Check(t, "real part", ad.Sum(ad.Exp(ad.IRFFT(spectrum, 7, ad.NormForward, 0, 1))), []*ad.Node{spectrum}, [][]float64{normal(24, 6)}, true)
+	gradtest.Check(t, "intensity", intensity, []*ad.Node{spectrum}, [][]float64{normal(24, 5)}, true)
+	gradtest.Check(t, "real part", ad.Sum(ad.Exp(ad.IRFFT(spectrum, 7, ad.NormForward, 0, 1))), []*ad.Node{spectrum}, [][]float64{normal(24, 6)}, true)
 }
 
 // roll moves the elements of an axis on by d.
@@ -216,7 +216,7 @@ func TestFourierInScan(t *testing.T) {
 	last, _ := ad.Scan(step, []*ad.Node{z}, nil, 4, ad.ScanSettings{})
 	loss := ad.Sum(ad.Square(ad.Real(last[0])))
 	values := [][]float64{normal(16, 1), normal(8, 2)}
-	gradcheck.Check(t, "scan", loss, []*ad.Node{z, v}, values, true)
+	gradtest.Check(t, "scan", loss, []*ad.Node{z, v}, values, true)
 	u := []*ad.Node{z}
 	for range 4 {
 		u, _ = step(u, nil)

@@ -42,7 +42,7 @@ func gammaCDFOp(kind special.Incomplete, m int) *Op {
 			return Mul(g, apply(gammaCDFOp(kind, m+1), a, x)), Mul(g, gammaHazard(kind, m, a, x))
 		},
 		Domain: Interval{0.5, 0.8},
-	}.define()
+	}.Define()
 	tailOps[key] = op
 	return op
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
 )
 
 // Functions that are not linear in a factor have second derivatives too.
@@ -23,7 +23,7 @@ func TestSecondDerivativesThroughCholesky(t *testing.T) {
 		"inverse":  ad.Sum(ad.Square(ad.CholeskySolve(l, ad.Eye(2)))),
 		"exp":      ad.Sum(ad.Exp(l)),
 	} {
-		gradcheck.Check(t, name, y, []*ad.Node{x}, [][]float64{{1, 0.2, 0.2, 0.7}}, true)
+		gradtest.Check(t, name, y, []*ad.Node{x}, [][]float64{{1, 0.2, 0.2, 0.7}}, true)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestLogDetOfAnyMatrix(t *testing.T) {
 		if !near(got[0][0], c.log, 1e-14) || got[1][0] != c.sign || got[2][0] != got[0][0] || !near(got[3][0], c.sign*math.Exp(c.log), 1e-13) {
 			t.Errorf("log |det %v| = %g, sign %g, det %g, want %g and %g", c.a, got[0], got[1], got[3], c.log, c.sign)
 		}
-		gradcheck.Check(t, "log det", ad.LogDet(a), []*ad.Node{a}, [][]float64{c.a}, true)
+		gradtest.Check(t, "log det", ad.LogDet(a), []*ad.Node{a}, [][]float64{c.a}, true)
 	}
 	spd := ad.Const([]float64{4, 1, 1, 5}, 2, 2)
 	v, err := ad.Eval(ad.LogDet(spd), ad.CholeskyLogDet(ad.Cholesky(spd)))

@@ -17,5 +17,5 @@ func init() {
 		CUDA:   "(x > -0.69314718055994530942 ? log(-expm1(x)) : log1p(-exp(x)))",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Div(g, Expm1(Neg(x)))) },
 		Domain: Interval{-4, -0.1},
-	}.define()
+	}.Define()
 }

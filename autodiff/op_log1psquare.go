@@ -16,7 +16,7 @@ func init() {
 		CUDA:   "(fabs(x) > 1e8 ? 2.0 * log(fabs(x)) : log1p(x * x))",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(log1psqSlopeOp, x)) },
 		Domain: Interval{-4, 4},
-	}.define()
+	}.Define()
 	log1psqSlopeOp = Unary{
 		Name: "log1p_square_slope",
 		CPU:  special.Log1psqSlope,
@@ -25,5 +25,5 @@ func init() {
 			return Mul(g, Sub(Scale(2, Exp(Neg(Log1pSquare(x)))), Square(y)))
 		},
 		Domain: Interval{-4, 4},
-	}.define()
+	}.Define()
 }

@@ -27,7 +27,7 @@ func init() {
 			}
 			return Neg(density(a)), density(b)
 		},
-	}.define()
+	}.Define()
 	logPhiDiffOp.Sample = func(in Source) []*Node {
 		return []*Node{LogPhiDiff(in(-6, -4, 4), in(-3, 2, 4)), LogPhiDiff(in(0, 1, 4), in(1.5, 9, 4))}
 	}

@@ -28,7 +28,7 @@ func init() {
 			return nil, Mul(g, Div(Mul(phi, Sub(k, mu)), Add(mu, phi))), Mul(g, apply(negBinomialScoreOp, k, eta, phi))
 		},
 		Domain: Interval{0.3, 2.5},
-	}.define()
+	}.Define()
 	negBinomialScoreOp = Ternary{
 		Name:   "neg_binomial_score",
 		CPU:    special.NegBinomialScore,
@@ -45,7 +45,7 @@ func init() {
 			return nil, Mul(g, Mul(mu, Div(d, a))), Mul(g, second)
 		},
 		Domain: Interval{0.3, 2.5},
-	}.define()
+	}.Define()
 	for _, op := range []*Op{negBinomialOp, negBinomialScoreOp} {
 		op.Sample = func(in Source) []*Node {
 			return []*Node{apply(op, Const([]float64{0, 1, 7, 40}), in(-1, 2.5, 4), in(0.3, 2.5, 4))}

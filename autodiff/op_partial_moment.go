@@ -34,7 +34,7 @@ func partialMomentOp(n int) *Op {
 			return Mul(g, apply(partialMomentOp(n+1), nu, m)), Mul(g, partialSlope(n, nu, m))
 		},
 		Domain: Interval{0.4, 3},
-	}.define()
+	}.Define()
 	tailOps[key] = op
 	return op
 }

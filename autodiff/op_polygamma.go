@@ -39,7 +39,7 @@ func polygammaOp(n int) *Op {
 		Helper: special.CUDAPolygamma,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Polygamma(n+1, x)) },
 		Domain: Interval{0.5, 12},
-	}.define()
+	}.Define()
 	polygammas[n] = op
 	return op
 }

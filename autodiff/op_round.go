@@ -57,30 +57,30 @@ func floorMod(x, y float64) float64 {
 }
 
 func init() {
-	floorOp = Unary{Name: "floor", kernel: "floor", CPU: math.Floor, CUDA: "floor(x)", Domain: Interval{-3, 3}}.define()
-	ceilOp = Unary{Name: "ceil", kernel: "ceil", CPU: math.Ceil, CUDA: "ceil(x)", Domain: Interval{-3, 3}}.define()
-	truncOp = Unary{Name: "trunc", kernel: "trunc", CPU: math.Trunc, CUDA: "trunc(x)", Domain: Interval{-3, 3}}.define()
-	roundOp = Unary{Name: "round", CPU: math.RoundToEven, CUDA: "rint(x)", Domain: Interval{-3, 3}}.define()
+	floorOp = Unary{Name: "floor", kernel: "floor", CPU: math.Floor, CUDA: "floor(x)", Domain: Interval{-3, 3}}.Define()
+	ceilOp = Unary{Name: "ceil", kernel: "ceil", CPU: math.Ceil, CUDA: "ceil(x)", Domain: Interval{-3, 3}}.Define()
+	truncOp = Unary{Name: "trunc", kernel: "trunc", CPU: math.Trunc, CUDA: "trunc(x)", Domain: Interval{-3, 3}}.Define()
+	roundOp = Unary{Name: "round", CPU: math.RoundToEven, CUDA: "rint(x)", Domain: Interval{-3, 3}}.Define()
 	signOp = Unary{
 		Name:   "sign",
 		CPU:    sign,
 		CUDA:   "(x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x)",
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	absOp = Unary{
 		Name: "abs", code: compiler.Abs, kernel: "abs",
 		CPU:    math.Abs,
 		CUDA:   "fabs(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sign(x)) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	fmodOp = Binary{
 		Name:   "fmod",
 		CPU:    math.Mod,
 		CUDA:   "fmod(x, y)",
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return g, Neg(Mul(g, Trunc(Div(x, y)))) },
 		Domain: Interval{0.6, 3},
-	}.define()
+	}.Define()
 	floorModOp = Binary{
 		Name:   "floor_mod",
 		CPU:    floorMod,
@@ -88,5 +88,5 @@ func init() {
 		Helper: special.CUDAFloorMod,
 		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return g, Neg(Mul(g, Floor(Div(x, y)))) },
 		Domain: Interval{0.6, 3},
-	}.define()
+	}.Define()
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 )
 
 // The gradient of a running product is right where one or two factors are 0.
@@ -16,7 +16,7 @@ func TestCumprodGradientAtZeros(t *testing.T) {
 	x := ad.Input("x", 6)
 	y := ad.Sum(ad.Mul(ad.Cumprod(x, 0), ad.Const([]float64{1, 2, 3, 4, 5, 6})))
 	for _, at := range [][]float64{{2, 0, 3, -1, 2, 1}, {2, 0, 3, 0, 2, 1}, {0, 0, 0, 1, 1, 1}} {
-		gradcheck.Check(t, "cumprod", y, []*ad.Node{x}, [][]float64{at}, true)
+		gradtest.Check(t, "cumprod", y, []*ad.Node{x}, [][]float64{at}, true)
 	}
 }
 

@@ -31,5 +31,5 @@ func init() {
 			return Mul(g, Scale(math.Sqrt(2/math.Pi), dz)), Mul(g, Div(Scale(-1/math.Pi, Exp(Sub(Mul(q, a), y))), a))
 		},
 		Domain: Interval{-2.5, 2.5},
-	}.define()
+	}.Define()
 }

@@ -24,12 +24,12 @@ func init() {
 		CUDA:   "(isnan(x) ? x : log1p(exp(-fabs(x))) + fmax(x, 0.0))",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sigmoid(x)) },
 		Domain: Interval{-40, 40},
-	}.define()
+	}.Define()
 	sigmoidOp = Unary{
 		Name: "sigmoid", kernel: "sigmoid",
 		CPU:    special.Sigmoid,
 		CUDA:   "1.0 / (1.0 + exp(-x))",
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Mul(y, Sigmoid(Neg(x)))) },
 		Domain: Interval{-30, 30},
-	}.define()
+	}.Define()
 }

@@ -66,14 +66,14 @@ func init() {
 		CUDA:   "erf(x)",
 		VJP:    func(g, _, x *Node) *Node { return gauss(special.TwoOverSqrtPi, g, x) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	erfcOp = Unary{
 		Name: "erfc", kernel: "erfc",
 		CPU:    math.Erfc,
 		CUDA:   "erfc(x)",
 		VJP:    func(g, _, x *Node) *Node { return gauss(-special.TwoOverSqrtPi, g, x) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	erfcxOp = Unary{
 		Name:   "erfcx",
 		CPU:    special.Erfcx,
@@ -81,7 +81,7 @@ func init() {
 		Helper: special.CUDAErfcx,
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Shift(Scale(2, Mul(x, y)), -special.TwoOverSqrtPi)) },
 		Domain: Interval{-2, 30},
-	}.define()
+	}.Define()
 	erfinvOp = Unary{
 		Name:   "erfinv",
 		CPU:    math.Erfinv,
@@ -89,7 +89,7 @@ func init() {
 		Helper: special.CUDAErfinv,
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(1/special.TwoOverSqrtPi, Exp(Square(y)))) },
 		Domain: Interval{-0.95, 0.95},
-	}.define()
+	}.Define()
 	logPhiOp = Unary{
 		Name:   "log_phi",
 		CPU:    special.LogPhi,
@@ -99,14 +99,14 @@ func init() {
 			return Mul(g, Div(Scalar(math.Sqrt(2/math.Pi)), Erfcx(Scale(-math.Sqrt2/2, x))))
 		},
 		Domain: Interval{-12, 4},
-	}.define()
+	}.Define()
 	lgammaOp = Unary{
 		Name:   "lgamma",
 		CPU:    special.Lgamma,
 		CUDA:   "lgamma(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Digamma(x)) },
 		Domain: Interval{0.3, 12},
-	}.define()
+	}.Define()
 	digammaOp = Unary{
 		Name:   "digamma",
 		CPU:    special.Digamma,
@@ -114,7 +114,7 @@ func init() {
 		Helper: special.CUDADigamma,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Polygamma(1, x)) },
 		Domain: Interval{0.3, 12},
-	}.define()
+	}.Define()
 	j0Op = Unary{
 		Name:   "bessel_j0",
 		CPU:    math.J0,
@@ -122,7 +122,7 @@ func init() {
 		Double: true, // of NVIDIA's j0f only 2.2e-6 is promised where |x| is above 8
 		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, BesselJ1(x))) },
 		Domain: Interval{-8, 8},
-	}.define()
+	}.Define()
 	j1Op = Unary{
 		Name:   "bessel_j1",
 		CPU:    math.J1,
@@ -130,7 +130,7 @@ func init() {
 		Double: true, // of NVIDIA's j1f only 2.2e-6 is promised where |x| is above 8
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Sub(BesselJ0(x), perX(y, x, 0.5))) },
 		Domain: Interval{-8, 8},
-	}.define()
+	}.Define()
 	i0eOp = Unary{
 		Name:   "bessel_i0e",
 		CPU:    func(x float64) float64 { return special.BesselIe(0, math.Abs(x)) },
@@ -138,7 +138,7 @@ func init() {
 		Helper: special.CUDABesselIe,
 		VJP:    func(g, y, x *Node) *Node { return Mul(g, Sub(BesselI1e(x), Mul(Sign(x), y))) },
 		Domain: Interval{-25, 25},
-	}.define()
+	}.Define()
 	i1eOp = Unary{
 		Name:   "bessel_i1e",
 		CPU:    func(x float64) float64 { return math.Copysign(special.BesselIe(1, math.Abs(x)), x) },
@@ -148,5 +148,5 @@ func init() {
 			return Mul(g, Sub(BesselI0e(x), Add(Mul(Sign(x), y), perX(y, x, 0.5))))
 		},
 		Domain: Interval{-25, 25},
-	}.define()
+	}.Define()
 }

@@ -35,7 +35,7 @@ func stirlingOp(n int) *Op {
 		Helper: special.CUDAStirling,
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(stirlingOp(n+1), x)) },
 		Domain: Interval{0.5, 14},
-	}.define()
+	}.Define()
 	stirlings[n] = op
 	return op
 }

@@ -83,42 +83,42 @@ func init() {
 		CUDA:   "sin(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Cos(x)) },
 		Domain: Interval{-7, 7},
-	}.define()
+	}.Define()
 	cosOp = Unary{
 		Name: "cos", code: compiler.Cos, kernel: "cos",
 		CPU:    math.Cos,
 		CUDA:   "cos(x)",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, Sin(x))) },
 		Domain: Interval{-7, 7},
-	}.define()
+	}.Define()
 	tanOp = Unary{
 		Name:   "tan",
 		CPU:    math.Tan,
 		CUDA:   "tan(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Shift(Square(y), 1)) },
 		Domain: Interval{-1.2, 1.2},
-	}.define()
+	}.Define()
 	asinOp = Unary{
 		Name:   "asin",
 		CPU:    math.Asin,
 		CUDA:   "asin(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Rsqrt(Sub(Scalar(1), Square(x)))) },
 		Domain: Interval{-0.9, 0.9},
-	}.define()
+	}.Define()
 	acosOp = Unary{
 		Name:   "acos",
 		CPU:    math.Acos,
 		CUDA:   "acos(x)",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, Rsqrt(Sub(Scalar(1), Square(x))))) },
 		Domain: Interval{-0.9, 0.9},
-	}.define()
+	}.Define()
 	atanOp = Unary{
 		Name: "atan", kernel: "atan",
 		CPU:    math.Atan,
 		CUDA:   "atan(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, Shift(Square(x), 1)) },
 		Domain: Interval{-4, 4},
-	}.define()
+	}.Define()
 	atan2Op = Binary{
 		Name: "atan2", kernel: "atan2",
 		CPU:  math.Atan2,
@@ -129,35 +129,35 @@ func init() {
 			return Mul(g, Div(x, r2)), Neg(Mul(g, Div(y, r2)))
 		},
 		Domain: Interval{0.3, 3},
-	}.define()
+	}.Define()
 	sinhOp = Unary{
 		Name:   "sinh",
 		CPU:    math.Sinh,
 		CUDA:   "sinh(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Cosh(x)) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	coshOp = Unary{
 		Name: "cosh", code: compiler.Cosh,
 		CPU:    math.Cosh,
 		CUDA:   "cosh(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Sinh(x)) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	tanhOp = Unary{
 		Name: "tanh", kernel: "tanh",
 		CPU:    math.Tanh,
 		CUDA:   "tanh(x)",
 		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Sub(Scalar(1), Square(y))) },
 		Domain: Interval{-3, 3},
-	}.define()
+	}.Define()
 	asinhOp = Unary{
 		Name:   "asinh",
 		CPU:    math.Asinh,
 		CUDA:   "asinh(x)",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, Rsqrt(Shift(Square(x), 1))) },
 		Domain: Interval{-4, 4},
-	}.define()
+	}.Define()
 	acoshOp = Unary{
 		Name: "acosh",
 		CPU:  math.Acosh,
@@ -166,21 +166,21 @@ func init() {
 			return Mul(g, Rsqrt(Mul(Shift(x, -1), Shift(x, 1))))
 		},
 		Domain: Interval{1.3, 5},
-	}.define()
+	}.Define()
 	atanhOp = Unary{
 		Name:   "atanh",
 		CPU:    math.Atanh,
 		CUDA:   "atanh(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, Sub(Scalar(1), Square(x))) },
 		Domain: Interval{-0.9, 0.9},
-	}.define()
+	}.Define()
 	sincOp = Unary{
 		Name:   "sinc",
 		CPU:    sinc,
 		CUDA:   "(x == 0.0 ? 1.0 : sin(x) / x)",
 		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, sphericalJ1(x))) },
 		Domain: Interval{-6, 6},
-	}.define()
+	}.Define()
 	sphericalJ1Op = Unary{
 		Name:   "spherical_j1",
 		CPU:    sphJ1,
@@ -192,5 +192,5 @@ func init() {
 			return Mul(g, Sub(Sinc(x), Scale(2, r)))
 		},
 		Domain: Interval{-6, 6},
-	}.define()
+	}.Define()
 }

@@ -115,7 +115,7 @@ func StopGradient(x *Node) *Node { return apply(stopOp, x) }
 var stopOp *Op
 
 func init() {
-	stopOp = Unary{Name: "stop_gradient", code: compiler.Stop, CPU: func(x float64) float64 { return x }, CUDA: "x", Domain: Interval{-3, 3}}.define()
+	stopOp = Unary{Name: "stop_gradient", code: compiler.Stop, CPU: func(x float64) float64 { return x }, CUDA: "x", Domain: Interval{-3, 3}}.Define()
 	stopOp.Sample = nil // its gradient is not its derivative
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/tensor/stat"
 	"pgregory.net/rapid"
 )
@@ -41,7 +41,7 @@ func TestGradients(t *testing.T) {
 				w[i] = 1 + rng.Float64()
 			}
 			loss := ad.Sum(ad.Mul(ad.Const(w, y.Shape()...), ad.Mul(y, ad.Square(y))))
-			gradcheck.Check(t, fmt.Sprintf("%s, %s", name, m), loss, []*ad.Node{x}, [][]float64{values}, true)
+			gradtest.Check(t, fmt.Sprintf("%s, %s", name, m), loss, []*ad.Node{x}, [][]float64{values}, true)
 		}
 	}
 }

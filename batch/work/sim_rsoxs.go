@@ -153,7 +153,7 @@ func (t *simRSoXSTask) simulation(ctx context.Context, source string) (*morph.Si
 		return nil, err
 	}
 	dir := filepath.Join(t.env.Folder, "images", imageFolder(source))
-	s, err := morph.NewSimulation(x, dir, morph.SimulationSettings{Grid: t.Grid, Precision: t.Precision, Parity: t.Parity, CollapseZ: t.CollapseZ}, t.env.Threads)
+	s, err := morph.NewSimulation(x, dir, morph.SimulationSettings{Grid: t.Grid, Precision: t.Precision, Parity: t.Parity, CollapseZ: t.CollapseZ, Backend: t.env.Backend}, t.env.Threads)
 	if err != nil {
 		return nil, err
 	}

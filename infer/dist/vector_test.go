@@ -10,7 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -182,9 +182,9 @@ func TestEveryVectorLaw(t *testing.T) {
 			inside := made.LogProbInside(value)
 			point := append([][]float64{append([]float64{}, x[:size]...)}, params...)
 			if d.Discrete {
-				gradcheck.Check(t, l.Name, inside, inputs[1:], point[1:], true)
+				gradtest.Check(t, l.Name, inside, inputs[1:], point[1:], true)
 			} else {
-				gradcheck.Check(t, l.Name, inside, inputs, point, true)
+				gradtest.Check(t, l.Name, inside, inputs, point, true)
 			}
 			prog, err := ad.Compile(append([]*ad.Node{lp, inside}, ad.Grad(lp, inputs[1:]...)...), ad.Settings{Inputs: inputs})
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/infer/gp"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 )
 
 func value(t testing.TB, n *ad.Node) []float64 {
@@ -114,9 +114,9 @@ func TestKernels(t *testing.T) {
 			t.Errorf("%s: no factor", name)
 		}
 		y := ad.Sum(ad.Mul(ad.Sin(make(h).Cov(x, ad.Const([]float64{0.1, 0.2, 1, -1}, 2, 2))), ad.Const([]float64{1, 2})))
-		gradcheck.Check(t, name, y, []*ad.Node{h, x}, [][]float64{{0.8, 1.3}, points}, true)
+		gradtest.Check(t, name, y, []*ad.Node{h, x}, [][]float64{{0.8, 1.3}, points}, true)
 		same := ad.Sum(ad.Square(make(h).Cov(x, x))) // through points that are equal
-		gradcheck.Check(t, name, same, []*ad.Node{h}, [][]float64{{0.8, 1.3}}, false)
+		gradtest.Check(t, name, same, []*ad.Node{h}, [][]float64{{0.8, 1.3}}, false)
 		for i, g := range value(t, ad.Substitute(ad.Grad(same, x), []*ad.Node{x, h}, []*ad.Node{p, ad.Const([]float64{0.8, 1.3})})[0]) {
 			if math.IsNaN(g) {
 				t.Errorf("%s: gradient of coordinate %d is NaN", name, i)

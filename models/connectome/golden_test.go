@@ -7,7 +7,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
@@ -71,11 +71,11 @@ func TestCapGradients(t *testing.T) {
 	x, k := ad.Input("x", 2, 5), ad.Input("k")
 	values := [][]float64{{0.3, -0.4, 1.2, 0.9, -1.1, 0.2, 0.25, -0.7, 0.6, 1.4}, {2.3}}
 	w := ad.Const([]float64{1, -2, 0.5, 3, 0.7, -1, 2, 0.3, -0.6, 1.1}, 2, 5)
-	gradcheck.Check(t, "sigmoid", ad.Sum(ad.Mul(w, KCap{Temperature: 0.4}.Of(x, k))), []*ad.Node{x, k}, values, true)
+	gradtest.Check(t, "sigmoid", ad.Sum(ad.Mul(w, KCap{Temperature: 0.4}.Of(x, k))), []*ad.Node{x, k}, values, true)
 	two := ad.Scalar(2)
 	for _, kind := range []Relaxation{CappedSimplex, Threshold} {
 		y := KCap{Kind: kind, Temperature: 0.9}.Of(x, two)
-		gradcheck.Check(t, fmt.Sprint("kind ", kind), ad.Sum(ad.Mul(w, ad.Square(y))), []*ad.Node{x}, values[:1], kind == Threshold)
+		gradtest.Check(t, fmt.Sprint("kind ", kind), ad.Sum(ad.Mul(w, ad.Square(y))), []*ad.Node{x}, values[:1], kind == Threshold)
 	}
 }
 

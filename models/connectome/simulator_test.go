@@ -9,7 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 )
 
 // small is a simulator that tests can afford.
@@ -64,7 +64,7 @@ func TestEmulated(t *testing.T) {
 func TestSimulatorGradient(t *testing.T) {
 	s := Simulator{N: 40, K: 5, Steps: 4, Graphs: 2, Temperature: 2, Tau: .3}
 	b, p := ad.Input("b"), ad.Input("p")
-	gradcheck.Check(t, "overlaps", ad.Sum(s.Overlaps(b, p)), []*ad.Node{b, p}, [][]float64{{-2}, {-1.5}}, false)
+	gradtest.Check(t, "overlaps", ad.Sum(s.Overlaps(b, p)), []*ad.Node{b, p}, [][]float64{{-2}, {-1.5}}, false)
 }
 
 // calibrated asks for uniform ranks of every parameter: a right sampler fails once in

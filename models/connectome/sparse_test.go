@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
@@ -62,7 +62,7 @@ func TestSparseWeightGradients(t *testing.T) {
 	y := UnrollSparse(s, mask.Of(p), low, beta, d)
 	loss := ad.Sum(ad.Mul(y, ad.Const(wavy(4*n, 0, 1, 1), 4, n)))
 	values := [][]float64{{1.2}, wavy(n*rank, 0, .5, 2), wavy(n*rank, 0, .5, 3), {-.4}, {.2}, wavy(m, .6, .5, 4)}
-	gradcheck.Check(t, "sparse", loss, []*ad.Node{gain, u, v, p, beta, s}, values, false)
+	gradtest.Check(t, "sparse", loss, []*ad.Node{gain, u, v, p, beta, s}, values, false)
 }
 
 // A mask has as many synapses as its probability says: within 4 standard deviations,

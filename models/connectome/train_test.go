@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -184,7 +184,7 @@ func TestCircuitGradients(t *testing.T) {
 		for i, l := range losses {
 			total = ad.Add(total, ad.Scale(1+0.2*float64(i), l.Of(p)))
 		}
-		gradcheck.Check(t, "circuit", total, flat, values, false)
+		gradtest.Check(t, "circuit", total, flat, values, false)
 	}
 }
 

@@ -196,7 +196,7 @@ func (c *inspection) columns(d *check.Data) error {
 
 // unphysical flags order parameters and volume fractions outside 0 to 1.
 func (c *inspection) unphysical() (out []check.Flag) {
-	for k, m := range c.morph.Materials {
+	for k, m := range c.fractions() {
 		for _, f := range []struct {
 			what  string
 			field *tensor.Tensor

@@ -33,6 +33,11 @@ type Inversion struct {
 	// residuals are smaller than Sigma says.
 	Eps   float64
 	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1
+
+	// Backend runs the graph of the scene and its comparison with data. On the GPU on which Sim computes,
+	// the fields of the morphology never leave it. Default: the processor, where Sim may have a GPU all
+	// the same.
+	Backend ad.Backend
 }
 
 // Param is a scalar parameter or an array of them.
@@ -372,12 +377,28 @@ func (v *Inversion) Function() (*optim.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := optim.FunctionFromGraph(l, q.params)
+	st, err := v.state(append([]*ad.Node{l}, ad.Grad(l, q.params...)...), q.params)
 	if err != nil {
 		return nil, err
 	}
-	f.HVP = nil // the simulator has only first derivatives, so products come from their differences
+	f := &optim.Function{Names: v.names()}
+	f.N = len(f.Names)
 	f.Start, f.Lower, f.Upper = v.start()
+	// The simulator has only first derivatives, so products with second ones come from their differences.
+	f.Gradient = func(g, x []float64) (float64, error) {
+		for i, p := range v.Params {
+			copy(st.Input(i), x[:len(p.Start)])
+			x = x[len(p.Start):]
+		}
+		if err := st.Run(); err != nil {
+			return 0, err
+		}
+		for i, p := range v.Params {
+			copy(g[:len(p.Start)], st.Output(1+i))
+			g = g[len(p.Start):]
+		}
+		return st.Output(0)[0], nil
+	}
 	return f, nil
 }
 
@@ -401,11 +422,24 @@ func (v *Inversion) start() (x, lower, upper []float64) {
 }
 
 // Minimize finds the parameters by minimisation, with L-BFGS unless the settings say
-// otherwise.
+// otherwise. A GPU that is lost or out of memory ends it like a cancellation: the best point so far is
+// returned with the error.
 func (v *Inversion) Minimize(ctx context.Context, s optim.MinimizeSettings) (*optim.Minimum, error) {
 	f, err := v.Function()
 	if err != nil {
 		return nil, err
 	}
-	return optim.Minimize(ctx, f, s)
+	w := &faults{Context: ctx}
+	gradient := f.Gradient
+	f.Gradient = func(g, x []float64) (float64, error) {
+		l, err := gradient(g, x)
+		return l, w.seen(err)
+	}
+	m, err := optim.Minimize(w, f, s)
+	if fault := w.failed(); fault != nil {
+		if err = fault; m != nil {
+			m.Status = optim.Interrupted
+		}
+	}
+	return m, err
 }

@@ -30,7 +30,8 @@ func (v *Inversion) Problem() (*optim.Problem, error) {
 }
 
 // Fit finds the parameters by least squares. Unless the settings say otherwise, the
-// method is Levenberg-Marquardt, or a trust region if there are bounds.
+// method is Levenberg-Marquardt, or a trust region if there are bounds. A GPU that is lost or out of memory
+// ends it like a cancellation: the best point so far is returned with the error.
 func (v *Inversion) Fit(ctx context.Context, s optim.Settings) (*optim.Result, error) {
 	if err := given.Args("morph.Inversion.Fit", "v", v, "ctx", ctx); err != nil {
 		return nil, err
@@ -39,7 +40,17 @@ func (v *Inversion) Fit(ctx context.Context, s optim.Settings) (*optim.Result, e
 	if err != nil {
 		return nil, err
 	}
-	return optim.LeastSquares(ctx, p, s)
+	w := &faults{Context: ctx}
+	residual, jacobian := p.Residual, p.Jacobian
+	p.Residual = func(r, x []float64) error { return w.seen(residual(r, x)) }
+	p.Jacobian = func(j, x []float64) error { return w.seen(jacobian(j, x)) }
+	r, err := optim.LeastSquares(w, p, s)
+	if fault := w.failed(); fault != nil {
+		if err = fault; r != nil {
+			r.Status = optim.Interrupted
+		}
+	}
+	return r, err
 }
 
 // names returns the name of every element of every parameter.
@@ -71,6 +82,8 @@ type linear struct {
 	optics   rsoxs.Optics
 	pattern  *rsoxs.Pattern
 	at       []float64 // parameters at which morph was computed; nil before the first computation
+	// remote says that the fields and their changes stay on the GPU of sim.
+	remote bool
 }
 
 func (v *Inversion) linear() (*linear, error) {
@@ -91,17 +104,18 @@ func (v *Inversion) linear() (*linear, error) {
 	for _, f := range fields {
 		changes = append(changes, ad.JVP(f, q.params, moves))
 	}
-	if l.fields, err = state(fields, q.params); err != nil {
+	if l.fields, err = v.state(fields, q.params); err != nil {
 		return nil, err
 	}
-	if l.along, err = state(changes, append(append([]*ad.Node{}, q.params...), moves...)); err != nil {
+	if l.along, err = v.state(changes, append(append([]*ad.Node{}, q.params...), moves...)); err != nil {
 		return nil, err
 	}
+	l.remote = l.sim.Shares(l.fields.Program()) && l.sim.Shares(l.along.Program())
 	seen, dSeen := ad.Input("seen", len(q.index)), ad.Input("dseen", len(q.index))
 	r := ad.Scale(1/q.sigma(), q.residual(seen))
 	dr := ad.JVP(r, append([]*ad.Node{seen}, q.params...), append([]*ad.Node{dSeen}, moves...))
 	in := append(append([]*ad.Node{seen, dSeen}, q.params...), moves...)
-	if l.residual, err = state([]*ad.Node{r, dr}, in); err != nil {
+	if l.residual, err = q.state([]*ad.Node{r, dr}, in); err != nil {
 		return nil, err
 	}
 	return l, l.room(fields)
@@ -114,8 +128,9 @@ func (v *Inversion) sigma() float64 {
 	return 1
 }
 
-func state(out, in []*ad.Node) (*ad.State, error) {
-	prog, err := ad.Compile(out, ad.Settings{Inputs: in})
+// state compiles a graph for the backend.
+func (v *Inversion) state(out, in []*ad.Node) (*ad.State, error) {
+	prog, err := ad.Compile(out, ad.Settings{Inputs: in, Backend: v.Backend})
 	if err != nil {
 		return nil, fmt.Errorf("morph: %w", err)
 	}
@@ -129,10 +144,12 @@ func (l *linear) room(fields []*ad.Node) (err error) {
 			return err
 		}
 	}
-	l.morph = &rsoxs.Morphology{PhysSize: l.sim.PhysSize(), Materials: l.materials()}
+	if !l.remote {
+		l.morph = &rsoxs.Morphology{PhysSize: l.sim.PhysSize(), Materials: l.materials()}
+	}
 	l.optics = make(rsoxs.Optics, l.energies())
 	for e := range l.optics {
-		l.optics[e] = make([]rsoxs.Constants, len(l.morph.Materials))
+		l.optics[e] = make([]rsoxs.Constants, len(l.scene.Materials))
 	}
 	return nil
 }
@@ -155,6 +172,11 @@ func load(st *ad.State, m []rsoxs.Material, o rsoxs.Optics) {
 			k++
 		}
 	}
+	loadOptics(st, k, o)
+}
+
+// loadOptics copies output k of a state, the constants, to o.
+func loadOptics(st *ad.State, k int, o rsoxs.Optics) {
 	c := st.Output(k)
 	for e := range o {
 		for i := range o[e] {
@@ -182,10 +204,17 @@ func (l *linear) move(x []float64) error {
 	if err := l.fields.Run(); err != nil {
 		return err
 	}
-	load(l.fields, l.morph.Materials, l.optics)
 	ctx := context.Background()
-	if err := l.sim.Transform(ctx, l.morph); err != nil {
-		return err
+	if l.remote {
+		loadOptics(l.fields, l.outputs(), l.optics)
+		if err := l.sim.TransformState(ctx, l.scene.Materials, l.fields); err != nil {
+			return err
+		}
+	} else {
+		load(l.fields, l.morph.Materials, l.optics)
+		if err := l.sim.Transform(ctx, l.morph); err != nil {
+			return err
+		}
 	}
 	p, err := l.sim.Pattern(ctx, l.optics)
 	if err != nil {
@@ -193,6 +222,24 @@ func (l *linear) move(x []float64) error {
 	}
 	l.pattern, l.at = p, append([]float64(nil), x...)
 	return nil
+}
+
+// fractions returns the arrays of the materials at the last point, from the device if they are there.
+func (l *linear) fractions() []rsoxs.Material {
+	if !l.remote {
+		return l.morph.Materials
+	}
+	m := l.materials()
+	load(l.fields, m, nil)
+	return m
+}
+
+// outputs returns the number of arrays of all materials.
+func (l *linear) outputs() (n int) {
+	for i := range l.scene.Materials {
+		n += len(l.scene.Materials[i].Nodes())
+	}
+	return n
 }
 
 func equal(a, b []float64) bool {
@@ -269,6 +316,21 @@ func (l *linear) jacobian(j, x []float64) error {
 	return nil
 }
 
+// tangent returns the derivative of the pattern along the changes that the state along has.
+func (l *linear) tangent() (*tensor.Tensor, error) {
+	do := make(rsoxs.Optics, len(l.optics))
+	for e := range do {
+		do[e] = make([]rsoxs.Constants, len(l.scene.Materials))
+	}
+	if l.remote {
+		loadOptics(l.along, l.outputs(), do)
+		return l.sim.TangentState(context.Background(), l.optics, l.scene.Materials, l.along, do)
+	}
+	dm := l.materials()
+	load(l.along, dm, do)
+	return l.sim.Tangent(context.Background(), l.optics, dm, do)
+}
+
 // column writes the derivative of the residuals at x along a direction to dst.
 func (l *linear) column(dst, x, direction []float64) error {
 	l.put(l.along, 0, x)
@@ -276,12 +338,7 @@ func (l *linear) column(dst, x, direction []float64) error {
 	if err := l.along.Run(); err != nil {
 		return err
 	}
-	dm, do := l.materials(), make(rsoxs.Optics, len(l.optics))
-	for e := range do {
-		do[e] = make([]rsoxs.Constants, len(dm))
-	}
-	load(l.along, dm, do)
-	d, err := l.sim.Tangent(context.Background(), l.optics, dm, do)
+	d, err := l.tangent()
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, e
 	if err != nil {
 		return nil, err
 	}
-	post, err := m.Compile()
+	post, err := v.compile(m)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +98,14 @@ func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, e
 		}
 	}
 	return infer.Sample(ctx, post, cfg)
+}
+
+// compile compiles the density for the backend.
+func (v *Inversion) compile(m *infer.Model) (*infer.Posterior, error) {
+	if v.Backend == nil {
+		return m.Compile()
+	}
+	return m.CompileOn(v.Backend)
 }
 
 // shared returns v with the processors divided among the chains that run concurrently.

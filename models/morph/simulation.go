@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
@@ -19,6 +20,8 @@ type SimulationSettings struct {
 	Precision int    `json:"precision"`  // floating-point precision in bits, 32 or 64. Default 32
 	Parity    bool   `json:"parity"`     // Parity with which the Experiment was read
 	CollapseZ bool   `json:"collapse_z"` // scatter from a single slice, the mean along z
+
+	Backend ad.Backend `json:"-"` // what computes, such as autodiff.CUDA. Default: the processor
 }
 
 // SettingsError says that the settings of an experiment cannot be simulated with any
@@ -56,7 +59,7 @@ func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads in
 	if how.Grid == "exact" {
 		x.Config.Grid = rsoxs.ExactGrid
 	}
-	x.Config.CollapseZ, x.Config.Precision, x.Config.Workers = how.CollapseZ, how.Precision, threads
+	x.Config.CollapseZ, x.Config.Precision, x.Config.Workers, x.Config.Backend = how.CollapseZ, how.Precision, threads, how.Backend
 	var err error
 	if s.Files, err = cyrsoxs.FileNames(x.Config.Energies); err != nil {
 		return nil, &SettingsError{err}
@@ -72,6 +75,9 @@ func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads in
 	s.sim, err = rsoxs.New(x.Volume.Shape, x.Volume.PhysSize, x.Config)
 	return s, err
 }
+
+// Device returns where the images are computed: "cpu", a GPU such as "cuda:0", or several of them.
+func (s *Simulation) Device() string { return s.sim.Device() }
 
 // Transform computes the detector planes of the morphology. It must run before Write.
 func (s *Simulation) Transform(ctx context.Context) error { return s.sim.Transform(ctx, s.Morphology) }

@@ -48,8 +48,10 @@ func (s *Simulation) Record(file string) (*SimulationRecord, error) {
 	}
 	settings := *s.Settings
 	settings.HDF5Dir, settings.NumThreads, settings.MaxStreams, settings.DumpMorphology = "", 0, 0, false
+	how := s.How
+	how.Backend = nil // images are the same wherever they are computed, up to rounding
 	return &SimulationRecord{Morphology: file, SHA256: fmt.Sprintf("%x", h.Sum(nil)), PhysSize: s.Volume.PhysSize,
-		Shape: s.Volume.Shape, Flags: s.How, Energies: s.Config.Energies, Settings: settings.String(), Optics: s.Optics}, nil
+		Shape: s.Volume.Shape, Flags: how, Energies: s.Config.Energies, Settings: settings.String(), Optics: s.Optics}, nil
 }
 
 // ReadSimulationRecord reads the record of the images in a folder; it is nil if there is

@@ -31,27 +31,35 @@ type Task struct {
 
 // OpenTask reads a problem file and the files that it names. Simulations use the given
 // number of threads; 0 uses all processors.
-func OpenTask(file string, threads int) (*Task, error) {
+func OpenTask(file string, threads int) (*Task, error) { return OpenTaskOn(file, threads, nil) }
+
+// OpenTaskOn is OpenTask for a backend, such as autodiff.CUDA, on which scenes and simulations run. Nil is
+// the processor.
+func OpenTaskOn(file string, threads int, b ad.Backend) (*Task, error) {
 	p, err := OpenProblem(file)
 	if err != nil {
 		return nil, err
 	}
-	return p.Task(filepath.Dir(file), threads)
+	return p.TaskOn(filepath.Dir(file), threads, b)
 }
 
 // Task reads the files that the problem names and sets up the inversion. Relative paths
 // start from the folder base. Simulations use the given number of threads; 0 uses all
 // processors.
-func (p *Problem) Task(base string, threads int) (*Task, error) {
+func (p *Problem) Task(base string, threads int) (*Task, error) { return p.TaskOn(base, threads, nil) }
+
+// TaskOn is Task for a backend: see OpenTaskOn.
+func (p *Problem) TaskOn(base string, threads int, b ad.Backend) (*Task, error) {
 	t := &Task{Problem: p, Method: p.Method}
 	var err error
 	if t.Measurement, err = p.Measure(base); err != nil {
 		return nil, err
 	}
-	t.Measurement.Config.Workers = threads
+	t.Measurement.Config.Workers, t.Measurement.Config.Backend = threads, b
 	if t.Inversion, err = p.Inversion(t.Measurement); err != nil {
 		return nil, err
 	}
+	t.Inversion.Backend = b
 	if o := p.Options; t.Method == "" {
 		t.Method = "lm"
 		if o.Variation > 0 || o.Roughness > 0 || len(t.Names()) > mostJacobian {

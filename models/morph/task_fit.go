@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
@@ -40,7 +41,8 @@ type Solution struct {
 // Fit minimises with the method of the task and judges the result. If the model disagrees
 // with the data, it starts again from other points and keeps the lowest minimum. On
 // cancellation it returns the best point so far with the Status optim.Interrupted, without a
-// verdict and without an error.
+// verdict and without an error. If a GPU fails, it returns the best point so far with the error: a fit on
+// the processor, or in another process, continues from there by StartAt.
 func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 	if err := given.Args("morph.Task.Fit", "t", t, "ctx", ctx); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 		return first, err
 	}
 	if first.Check, err = t.judge(first); err != nil {
-		return nil, err
+		return kept(first, err)
 	}
 	if !first.Check.Disagrees() {
 		return first, nil
@@ -66,7 +68,7 @@ func (t *Task) minimum(ctx context.Context, s FitSettings) (*Solution, error) {
 		if r == nil {
 			return nil, err
 		}
-		return &Solution{X: r.X, SD: r.SD(), Cost: r.Cost, Reduced: r.ReducedChiSquared(), Points: r.M, NFev: r.NFev, Status: r.Status, Warnings: r.Warnings}, nil
+		return kept(&Solution{X: r.X, SD: r.SD(), Cost: r.Cost, Reduced: r.ReducedChiSquared(), Points: r.M, NFev: r.NFev, Status: r.Status, Warnings: r.Warnings}, err)
 	}
 	r, err := t.minimize(ctx, optim.MinimizeSettings{MaxEvaluations: t.Problem.MaxNFev, Progress: s.Progress})
 	if r == nil {
@@ -76,8 +78,20 @@ func (t *Task) minimum(ctx context.Context, s FitSettings) (*Solution, error) {
 	for i := range f.SD {
 		f.SD[i] = math.NaN()
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && !ad.IsDeviceFault(err) {
 		t.spread(f)
+	}
+	return kept(f, err)
+}
+
+// kept returns what was found before a GPU failed, with that error; other errors leave nothing, and an
+// interrupted fit has none.
+func kept(f *Solution, err error) (*Solution, error) {
+	switch {
+	case ad.IsDeviceFault(err):
+		return f, err
+	case err != nil && f.Status != optim.Interrupted:
+		return nil, err
 	}
 	return f, nil
 }
@@ -96,11 +110,14 @@ func (t *Task) elsewhere(ctx context.Context, s FitSettings, best *Solution) (*S
 			s.Restarting(k+1, s.Restarts)
 		}
 		next, err := t.minimum(ctx, s)
+		if ad.IsDeviceFault(err) {
+			return best, err
+		}
 		if err != nil || !(next.Cost < best.Cost*(1-1e-6)) {
 			continue // this start does not lead to a better minimum
 		}
 		if next.Check, err = t.judge(next); err != nil {
-			return nil, err
+			return kept(best, err)
 		}
 		next.Warnings = append(next.Warnings, fmt.Sprintf("the minimum that the problem's start leads to, of cost %.6g, left misfit; another start found this one, of cost %.6g", first.Cost, next.Cost))
 		if best = next; !best.Check.Disagrees() {

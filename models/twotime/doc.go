@@ -15,6 +15,9 @@
 // integrated out of posteriors. A pass over the pairs of frames keeps sums of products only: memory does not grow with the number of
 // parameters.
 //
+// With a Backend such as autodiff.CUDA{} in the settings the pairs stay in the memory of a GPU while a fit or chains pass over them; several GPUs
+// share the angles.
+//
 // Entries of c2 that share a frame scatter together: errors of independent entries, Fit.SD, are too small by a third to a half. SharedErrors
 // allows for it, and so do posteriors (docs/decisions/0019).
 package twotime

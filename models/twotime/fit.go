@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -29,6 +30,9 @@ type Settings struct {
 	Seed           uint64 // of the Sobol points
 	Threads        int    // Default 1
 	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
+	// Backend is what passes over the pairs run on. The data stay on a GPU until the fit ends; few pairs, as those of the first searches from
+	// several starts, stay on the processor. Several GPUs share the angles. Default: the processor
+	Backend ad.Backend
 }
 
 // Fit is a least-squares fit.
@@ -70,7 +74,8 @@ type fitter struct {
 	basis     [][]float64 // of contrast and of offset: a row for each angle; nil for Constant
 	passes    int
 	terms     []term
-	hasErrors bool // whether errors of the entries were given
+	hasErrors bool  // whether errors of the entries were given
+	fault     error // of a GPU, which ends the fit: searches take any error for a step that is too long
 }
 
 // FitLeastSquares fits the data from Settings.Start, and from other points if Settings.Starts says so.
@@ -89,9 +94,10 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 		return nil, err
 	}
 	var err error
-	if f.sums, err = newSums(&d, max(1, s.Threads), 64); err != nil {
+	if f.sums, err = sumsOn(ctx, &d, s.Backend, max(1, s.Threads)); err != nil {
 		return nil, err
 	}
+	defer f.release()
 	if max(1, s.Starts) > 1 && len(f.free) > 0 {
 		return f.several()
 	}
@@ -149,6 +155,9 @@ func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
 		c.bend(theta)
 		settings.FTol, settings.NoPolish = 0, false
 		found, err = optim.LeastSquares(f.ctx, f.problem(c, theta, bounded), settings)
+	}
+	if f.fault != nil {
+		return nil, f.fault
 	}
 	if err != nil {
 		return nil, f.atStart(start, err)
@@ -352,7 +361,14 @@ func (f *fitter) pass(theta []float64) error {
 	if !f.isAt(theta) {
 		f.passes++
 	}
-	return f.evaluate(f.ctx, theta, true)
+	if f.fault != nil {
+		return f.fault
+	}
+	err := f.evaluate(f.ctx, theta, true)
+	if ad.IsDeviceFault(err) {
+		f.fault = err
+	}
+	return err
 }
 
 // productsAt returns the products of derivatives and residuals at parameters, with the best coefficients of contrast and offset-1.
@@ -408,6 +424,9 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 			break
 		}
 		there, scales, err := f.productsAt(next)
+		if f.fault != nil {
+			return nil, f.fault
+		}
 		if err != nil || !(there.At(n+m, n+m) <= products.At(n+m, n+m)*(1+1e-9)) {
 			break
 		}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/golden/npy"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
@@ -31,9 +33,18 @@ type fitCase struct {
 }
 
 // Fits from the reference's starts find its optima and covariances in all forms of contrast and offset.
-func TestFitGoldens(t *testing.T) {
+func TestFitGoldens(t *testing.T) { fitGoldens(t, nil) }
+
+// The same on a GPU.
+func TestFitGoldensOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	fitGoldens(t, ad.CUDA{})
+}
+
+func fitGoldens(t *testing.T, b ad.Backend) {
 	golden.Each(t, "xpcs/twotime/fit_*.json", func(t *testing.T, name string) {
 		c, d, s := fitOf(t, name)
+		s.Backend = b
 		for mode, want := range c.Results {
 			s.Scaling = twotime.Scaling(mode)
 			label := fmt.Sprintf("%s, %s", name, mode)

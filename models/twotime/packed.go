@@ -8,11 +8,9 @@ type packed[T float32 | float64] struct {
 	// have no weight.
 	whole []T
 	y     []T
-	w     []T     // weights of the pairs; nil if all are the same
-	band  int     // pairs that are no farther apart do not count
-	scale float64 // that all sums are multiplied by
-	// sums of the weights, and of the weights times c2-1 and its square
-	ones, ys, squares float64
+	w     []T // weights of the pairs; nil if all are the same
+	band  int // pairs that are no farther apart do not count
+	fixed
 }
 
 // pack gathers the pairs of an angle. Their weights are squares of those of Data.

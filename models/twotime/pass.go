@@ -2,7 +2,6 @@ package twotime
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -93,16 +92,8 @@ func (p *passes[T]) run(ctx context.Context, theta []float64, curvature bool, gr
 				g[i*k+k-1] -= g[i]
 			}
 		}
-		for i := range g {
-			if g[i] *= a.scale; math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
-				return &transport.DomainError{Parameter: "theta", What: "sums over the correlations and the data are not finite there"}
-			}
-		}
-		g[0], g[k-1], g[k*k-1] = a.ones, a.ys, a.squares
-		for i := range k {
-			for j := range i {
-				g[i*k+j] = g[j*k+i]
-			}
+		if err := a.complete(g, k); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -58,6 +58,9 @@ type PosteriorSettings struct {
 	Pixels     int        // that are simulated for the covariance of the cells. Default 8000 of up to 200 frames, 4000 of more
 	Threads    int        // Default 1
 	Seed       uint64     // of the simulated pixels and of the search for the mode
+	// Backend is what the log density runs on: of ByPairs and Independent the passes over the pairs, whose data stay on a GPU and of which several
+	// chains overlap there, otherwise all of it. What is simulated and the errors of fits stay on the processor. Default: the processor
+	Backend ad.Backend
 	// Progress is told what New does, and what part of it is done, 0 to 1. It may be called by several goroutines, one at a time.
 	Progress func(what string, done float64)
 }
@@ -315,11 +318,11 @@ func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	logProb, conditional, err := pairsDensity(d, *p, power, theta)
+	logProb, conditional, err := pairsDensity(ctx, d, *p, power, s.Backend, theta)
 	if err != nil {
 		return nil, err
 	}
-	post, err := finished(m, logProb, conditional, d, p, s.Likelihood)
+	post, err := finished(m, logProb, conditional, d, p, s.Likelihood, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -337,11 +340,19 @@ func (p *Priors) free(names []string) (all []string) {
 	return all
 }
 
+// compiled compiles a model for a backend; nil is the processor.
+func compiled(m *infer.Model, b ad.Backend) (*infer.Posterior, error) {
+	if b == nil {
+		return m.Compile()
+	}
+	return m.CompileOn(b)
+}
+
 // finished completes a model by its data.
-func finished(m *infer.Model, logProb, conditional *ad.Node, d *Data, p *Priors, l Likelihood) (*Posterior, error) {
+func finished(m *infer.Model, logProb, conditional *ad.Node, d *Data, p *Priors, l Likelihood, b ad.Backend) (*Posterior, error) {
 	m.AddLogProb("data", logProb)
 	m.Deterministic("scales", conditional)
-	post, err := m.Compile()
+	post, err := compiled(m, b)
 	if err != nil {
 		return nil, err
 	}

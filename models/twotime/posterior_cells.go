@@ -231,7 +231,7 @@ func (b *byCells) posterior() (*Posterior, error) {
 	s.g, s.gy = ad.SumAxes(ad.Mul(white, ad.Const(one, angles, k)), 1), ad.SumAxes(ad.Mul(white, ad.Const(y, angles, k)), 1)
 	m.AddLogProb("covariance", ad.Scalar(constant))
 	logProb, conditional := s.integrated(b.p)
-	post, err := finished(m, logProb, conditional, b.d, b.p, ByCells)
+	post, err := finished(m, logProb, conditional, b.d, b.p, ByCells, b.s.Backend)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (
 	if err != nil {
 		return nil, err
 	}
-	plain, err := byFrames(d, p, 1)
+	plain, err := byFrames(d, p, 1, s.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (
 	if err != nil {
 		return nil, err
 	}
-	post, err := byFrames(d, p, power)
+	post, err := byFrames(d, p, power, s.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (
 }
 
 // byFrames is the posterior with the likelihood raised to a power.
-func byFrames(d *Data, p *Priors, power float64) (*Posterior, error) {
+func byFrames(d *Data, p *Priors, power float64, b ad.Backend) (*Posterior, error) {
 	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
 	if len(d.Noise) != angles {
 		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: the likelihood %s needs Noise of each", len(d.Noise), angles, ByFrames)
@@ -102,7 +102,7 @@ func byFrames(d *Data, p *Priors, power float64) (*Posterior, error) {
 		one := func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, k, k+1)) }
 		m.AddLogProb(fmt.Sprintf("angle %d", k), Wishart(g, one(contrast), one(offset), one(inverse), ad.Scalar(power*d.Noise[k].Speckles), ad.Const(measured, n, n)))
 	}
-	post, err := m.Compile()
+	post, err := compiled(m, b)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -21,7 +22,9 @@ type moments struct {
 }
 
 // Posteriors are those of long runs of another sampler, and of a quadrature.
-func TestPosteriorGoldens(t *testing.T) {
+func TestPosteriorGoldens(t *testing.T) { posteriorGoldens(t, nil) }
+
+func posteriorGoldens(t *testing.T, b ad.Backend) {
 	golden.Each(t, "xpcs/twotime/posterior_*.json", func(t *testing.T, name string) {
 		var c struct {
 			Model      string
@@ -63,7 +66,7 @@ func TestPosteriorGoldens(t *testing.T) {
 				t.Fatalf("a prior %v", v)
 			}
 		}
-		post, err := twotime.New(context.Background(), d, p, twotime.PosteriorSettings{Likelihood: twotime.Independent})
+		post, err := twotime.New(context.Background(), d, p, twotime.PosteriorSettings{Likelihood: twotime.Independent, Backend: b})
 		if err != nil {
 			t.Fatal(err)
 		}

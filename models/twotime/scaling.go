@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Scaling says how contrast and offset depend on the angle.
@@ -82,6 +84,9 @@ func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error
 		f, err := FitLeastSquares(ctx, d, s)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if ad.IsDeviceFault(err) {
+			return nil, err
 		}
 		if err != nil { // with the contrasts of few coefficients no search came to an end
 			continue

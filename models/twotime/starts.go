@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
@@ -31,7 +32,13 @@ func (f *fitter) several() (*Fit, error) {
 		return nil, err
 	}
 	stages := []*fitter{f}
-	if part, err := f.thinned(manyPairs); err == nil && part.total()*2 < f.total() {
+	few := f.thinned(manyPairs)
+	if n := len(few.Setup.Times); n*(n-1)*len(few.C2) < f.total() { // less than half
+		part, err := f.over(few, f.s.Backend)
+		if err != nil {
+			return nil, err
+		}
+		defer part.release()
 		stages = []*fitter{part, f}
 	}
 	for _, stage := range stages {
@@ -40,6 +47,9 @@ func (f *fitter) several() (*Fit, error) {
 			one, err := stage.solve(one.theta)
 			if f.ctx.Err() != nil {
 				return nil, f.ctx.Err()
+			}
+			if ad.IsDeviceFault(err) {
+				return nil, err
 			}
 			if err == nil {
 				next = append(next, one)
@@ -79,7 +89,7 @@ func (f *fitter) withMeaning(found []*solution) {
 
 // screened returns the best fits of few pairs.
 func (f *fitter) screened() ([]*solution, error) {
-	few, err := f.thinned(fewPairs)
+	few, err := f.over(f.thinned(fewPairs), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -229,8 +239,17 @@ func exchanged(theta []float64) []float64 {
 	return out
 }
 
-// thinned is a fit of a small part of the pairs: those of some frames, which are close to each other and far from each other at all ages.
-func (f *fitter) thinned(pairs float64) (*fitter, error) {
+// over is the same fit of other data.
+func (f *fitter) over(d *Data, b ad.Backend) (*fitter, error) {
+	out := *f
+	out.passes = 0
+	var err error
+	out.sums, err = sumsOn(f.ctx, d, b, max(1, f.s.Threads))
+	return &out, err
+}
+
+// thinned is a small part of the pairs: those of some frames, which are close to each other and far from each other at all ages.
+func (f *fitter) thinned(pairs float64) *Data {
 	d := f.data
 	n, angles := len(d.Setup.Times), len(d.C2)
 	frames := sample(n, int(max(40, math.Sqrt(2*pairs/float64(angles)))))
@@ -259,11 +278,7 @@ func (f *fitter) thinned(pairs float64) (*fitter, error) {
 		}
 		few.C2, few.Sigma = append(few.C2, c2), append(few.Sigma, sigma)
 	}
-	out := *f
-	out.passes = 0
-	var err error
-	out.sums, err = newSums(&few, max(1, f.s.Threads), 64)
-	return &out, err
+	return &few
 }
 
 // sample returns about count of n frames in ascending order: from ages at equal distances on, those after 0, 1, 2, 4, 8 and so on.

@@ -3,6 +3,8 @@ package twotime
 import (
 	"context"
 	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // sums are, at parameters of the motion, the weighted sums of products of the columns 1, g, dg/dtheta and y-1 over the pairs of each
@@ -14,6 +16,7 @@ type sums struct {
 	at   []float64
 	full bool        // whether gram has the products of derivatives
 	gram [][]float64 // of each angle, square and row-major
+	free func()      // what gives memory of GPUs back; nil on the processor
 }
 
 // passer computes sums over all pairs.
@@ -32,6 +35,36 @@ func newSums(d *Data, threads, precision int) (*sums, error) {
 	}
 	s.room()
 	return s, err
+}
+
+// sumsOn prepares passes over data in float64 where a backend computes.
+func sumsOn(ctx context.Context, d *Data, b ad.Backend, threads int) (*sums, error) {
+	r, err := newResident(ctx, d, b, 64)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return newSums(d, threads, 64)
+	}
+	pass, err := r.store.NewSums()
+	if err != nil {
+		r.store.Free()
+		return nil, err
+	}
+	s := &sums{data: d, p: len(d.Setup.Names()), pass: &devicePasses{r, pass}}
+	s.free = func() {
+		pass.Free()
+		r.store.Free()
+	}
+	s.room()
+	return s, nil
+}
+
+// release gives the memory of GPUs back.
+func (s *sums) release() {
+	if s.free != nil {
+		s.free()
+	}
 }
 
 func (s *sums) room() {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
@@ -119,7 +120,15 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 		}
 	}
 	if j.Twotime {
-		if err := j.twotime(ctx, movie.Movie, maps, w, done); err != nil {
+		err := j.twotime(ctx, movie.Movie, maps, w, done)
+		if err != nil && j.Multitau && ad.IsDeviceFault(err) { // hours may have gone into what is finished
+			done.Result.Attrs["incomplete"] = "the two-time correlation was not finished"
+			if e := w.Close(done.Result); e != nil {
+				return nil, errors.Join(err, e)
+			}
+			return nil, fmt.Errorf("xpcs: the two-time correlation failed: %w: %s has the multi-tau correlation and %s; correlate again with --overwrite, or to another folder", err, out, finished(done.Result.Twotime))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -128,6 +137,14 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie were no good and were replaced", n, movie.Frames)
 	}
 	return done, w.Close(done.Result)
+}
+
+// finished says which two-time maps there are.
+func finished(t *nexus.Twotime) string {
+	if t == nil {
+		return "no two-time map"
+	}
+	return fmt.Sprintf("the two-time maps of bins %v", t.Bins)
 }
 
 func (j Job) result() *nexus.Result {
@@ -238,7 +255,7 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 		a := m.Ages
 		return w.AddAges(&nexus.AgeScatter{Delays: a.Delays, Blocks: a.Blocks, Groups: a.Groups, Wider: a.Wider, Values: a.Values})
 	})
-	if err != nil {
+	if len(full) == 0 || err != nil && !ad.IsDeviceFault(err) {
 		return err
 	}
 	t.G2 = columns(full)
@@ -256,7 +273,7 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 		}
 	}
 	done.Result.Twotime = t
-	return nil
+	return err
 }
 
 // correlated takes over the covariance of the points of g2 and what belongs to it.

@@ -2,14 +2,21 @@ package xpcs
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+	"github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
@@ -81,5 +88,77 @@ func TestDarkStaticBins(t *testing.T) {
 	}
 	if d := darkest(correlate.Maps{Dynamic: []int32{1, 2}, Static: []int32{1, 2}}, []float64{3, 1}); d != (Dark{}) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// A file that a GPU made has the numbers of the processor's, and so have the maps of bins; a GPU without the room is told before the work begins.
+func TestCorrelateOnDevice(t *testing.T) {
+	lib := pretend.Shared(t)
+	var results [2]*nexus.Result
+	for k, b := range []ad.Backend{nil, ad.CUDA{}} {
+		j := job(t)
+		j.Twotime, j.Settings.Backend, j.Settings.Precision, j.Pixels = true, b, 64, true
+		done, err := Correlate(context.Background(), j, filepath.Join(t.TempDir(), "r.hdf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[k] = done.Result
+	}
+	for what, pair := range map[string][2]*nexus.Matrix{"g2": {results[0].Multitau.G2, results[1].Multitau.G2}, "errors": {results[0].Multitau.Err, results[1].Multitau.Err},
+		"image": {results[0].Image, results[1].Image}, "two-time g2": {results[0].Twotime.G2, results[1].Twotime.G2}} {
+		for i, w := range pair[0].Data {
+			if v := pair[1].Data[i]; !(math.Abs(v-w) <= 1e-12*max(1, math.Abs(w))) && !(math.IsNaN(v) && math.IsNaN(w)) {
+				t.Errorf("%s %d is %v, want %v", what, i, v, w)
+			}
+		}
+	}
+	g := xpcs.Geometry{Height: 40, Width: 50, CenterRow: 12.5, CenterCol: 20, PixelSize: 75e-6, Distance: 5, Energy: 10}
+	want, err := Setup{Geometry: g}.Partition(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Setup{Geometry: g, Backend: ad.CUDA{}}.Partition(nil)
+	if err != nil || !slices.Equal(got.Dynamic.Of, want.Dynamic.Of) || !slices.Equal(got.Static.Of, want.Static.Of) {
+		t.Errorf("other bins: %v", err)
+	}
+	lib.Set("devices", 3)
+	lib.Set("memory", 1<<16)
+	defer lib.Set("memory", 1<<30)
+	j := job(t)
+	j.Twotime, j.Settings.Backend = true, ad.CUDA{Device: 2}
+	j.Progress = func(string, int, int) { t.Error("frames were read") }
+	var room *cuda.RoomError
+	if _, err := Correlate(context.Background(), j, filepath.Join(t.TempDir(), "r.hdf")); !errors.As(err, &room) {
+		t.Errorf("on 64 KiB: %v", err)
+	}
+}
+
+// A GPU that fails in a two-time correlation does not take the multi-tau correlation with it, nor the maps that were finished.
+func TestFailureKeepsWhatIsFinished(t *testing.T) {
+	lib := pretend.Shared(t)
+	run := func(out string) error {
+		j := job(t)
+		j.Twotime, j.Settings.Backend = true, ad.CUDA{}
+		_, err := Correlate(context.Background(), j, out)
+		return err
+	}
+	before := lib.Get("cuLaunchKernel")
+	if err := run(filepath.Join(t.TempDir(), "r.hdf")); err != nil {
+		t.Fatal(err)
+	}
+	launches := lib.Get("cuLaunchKernel") - before
+	out := filepath.Join(t.TempDir(), "r.hdf")
+	lib.Fail("cuLaunchKernel", launches-1, 1, int32(drv.OutOfMemory))
+	err := run(out)
+	lib.Fail("cuLaunchKernel", 0, 0, 0)
+	if err == nil || !ad.IsDeviceFault(err) || !strings.Contains(err.Error(), "has the multi-tau correlation and") {
+		t.Fatalf("got %v", err)
+	}
+	r, err := nexus.Open(out)
+	if err == nil {
+		defer r.Close()
+	}
+	if err != nil || r.Multitau == nil || r.Attrs["incomplete"] == "" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/partition"
@@ -24,6 +25,10 @@ type Setup struct {
 	Fold          int // see partition.Axis
 
 	Source string // file that the map is made for; kept as a note
+
+	// Backend is what computes coordinates of pixels and divides them. The last digits of coordinates may differ on a GPU, and with them those of the
+	// centres of bins and the hash of the map. Default: the processor
+	Backend ad.Backend
 }
 
 // mostPixels bounds a detector: its maps take some 100 bytes a pixel.
@@ -57,7 +62,7 @@ func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
 	if len(mask) != g.Height*g.Width {
 		return nil, fmt.Errorf("xpcs: the mask has %d pixels, the detector %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
 	}
-	m, err := g.QMap(s.First, s.Second)
+	m, err := g.QMapOn(s.Backend, s.First, s.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
 			a.Offset, a.Fold = s.Offset, s.Fold
 		}
 	}
-	return partition.New(axes[0], axes[1], mask, partition.Settings{Dynamic: s.Dynamic, Static: s.Static})
+	return partition.New(axes[0], axes[1], mask, partition.Settings{Dynamic: s.Dynamic, Static: s.Static, Backend: s.Backend})
 }
 
 // File returns a partition in the form of q-map files, with the geometry of the setup and its hash.

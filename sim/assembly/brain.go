@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
@@ -48,6 +49,11 @@ type Settings struct {
 	Cache int
 	// number of threads that draw and count connections; default GOMAXPROCS. It changes no result.
 	Threads int
+	// Backend runs the steps, such as autodiff.CUDA{}; default the processor. On a GPU, winners are those of the
+	// processor but for inputs that differ by less than 2^-32 of themselves; with Storage Float16, weights
+	// between neurons are rounded to 11 bits, and no larger than 65504. Brains with a Profile stay on the
+	// processor.
+	Backend ad.Backend `json:"-"`
 }
 
 // Area is a set of neurons of which K fire together.
@@ -84,6 +90,10 @@ type Brain struct {
 	distributions map[pair]*binomial // distributions of the inputs of new neurons, by the number of firing neurons
 	prof          *Profile
 	moved         int // lower bound on the bytes of synapses and inputs read and written so far
+	gpu           *device
+	asked         int      // work that was too little for a GPU, which is not asked for again until there is more
+	log           []learnt // what the GPU has learnt that the weights here lack
+	logged        int      // neurons in log
 }
 
 // area is an Area and its state.

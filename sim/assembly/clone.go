@@ -5,7 +5,9 @@ import "slices"
 // Clone returns a copy that goes on exactly as b would. The two share synapses until one of them
 // changes them. A plan belongs to one brain: make new plans for the copy.
 func (b *Brain) Clone() *Brain {
+	b.settle()
 	c := *b
+	c.gpu, c.log, c.logged = nil, nil, 0
 	c.x, c.isWinner, c.room, c.arena, c.rowRoom, c.distributions, c.marked, c.prof = nil, nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)

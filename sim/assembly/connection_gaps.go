@@ -83,8 +83,6 @@ func (g *gaps) append(dst []int32, seed uint64, source, n int) []int32 {
 
 // Bernoulli appends the connections of a source neuron: each target independently, with the
 // probability of the fibre.
-//
-// On a device, a thread block draws a row: the gaps of a range of counters, and their prefix sum.
 func Bernoulli(dst []int32, f Fibre, source int) []int32 {
 	switch {
 	case f.P <= 0:

@@ -58,6 +58,7 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 	if err := c.check(f.from.N, f.N); err != nil {
 		return fmt.Errorf("assembly: fibre %s>%s: %w", from, to, err)
 	}
+	b.detach()
 	f.given, f.scale = true, nil
 	for i := range f.from.N {
 		to := c.Targets[c.Starts[i]:c.Starts[i+1]]
@@ -155,6 +156,7 @@ func (b *Brain) Density(area string) (density, weight float64, err error) {
 	if len(w) == 0 {
 		return 0, 0, f.from.silent("density of area " + area)
 	}
+	b.settle()
 	n := 0
 	for _, i := range w {
 		for _, j := range w {

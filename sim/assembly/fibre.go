@@ -109,6 +109,12 @@ func (b *Brain) connectStimulus(f *fibre) {
 	if !f.target.Lazy {
 		f.moved = make([]bool, n)
 	}
+	if b.countOnDevice(f) {
+		for j, c := range f.inputs {
+			f.total[j] = float64(c)
+		}
+		return
+	}
 	g := *f
 	g.N = n
 	counts, rows := make([][]int32, b.workers()), make([][]int32, b.workers())
@@ -175,6 +181,7 @@ func (b *Brain) SetP(from, to string, p float64) error {
 	if f.planned || f.given || f.scale != nil {
 		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: set their probability before it is part of a plan, normalised, or given synapses", from, to)
 	}
+	b.detach()
 	g, err := b.newFibre(from, to, p)
 	if err == nil {
 		g.beta, g.rule = f.beta, f.rule
@@ -215,14 +222,15 @@ func (b *Brain) addInputs(x []float64, f *fibre) {
 	}
 }
 
-// strengthen applies the learning rule to the synapses between the neurons that fired before and the
-// winners, which b.isWinner marks. to is the value of the target's changes once the winners fire.
-func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
-	if f.beta == 0 && f.rule != Willshaw {
+// strengthen lets the synapses grow between the neurons that fired before and the winners, which
+// b.isWinner marks. to is the value of the target's changes once the winners fire.
+func (b *Brain) strengthen(f *fibre, g growth, sources, winners []int32, to int) {
+	if g.none() {
 		return
 	}
-	switch grow := f.grow(b); {
+	switch {
 	case f.stimulus != nil:
+		grow := g.function()
 		for _, j := range winners {
 			if n := float64(f.inputs[j]); n > 0 {
 				if f.moved != nil && !f.moved[j] {
@@ -233,9 +241,9 @@ func (b *Brain) strengthen(f *fibre, winners []int32, to int) {
 			}
 		}
 	case f.synapses != nil:
-		f.synapses.strengthen(b, f, f.from.winners, winners)
+		f.synapses.strengthen(b, f, g, sources, winners)
 	default:
-		f.strengthenRows(b, to)
+		f.strengthenRows(b, g, sources, to)
 	}
 }
 
@@ -249,6 +257,7 @@ func (b *Brain) Weight(from, to string, source, target int) (float64, error) {
 	if target < 0 || target >= f.target.stored() || f.from != nil && (source < 0 || source >= f.from.stored()) {
 		return 0, fmt.Errorf("assembly: no synapse from neuron %d to %d of %s>%s", source, target, from, to)
 	}
+	b.settle()
 	w := f.weight(b, int32(source), int32(target))
 	if f.scale != nil {
 		w *= f.scale[target]

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
 // One step's "area" is a map for projections and a name for operations.
@@ -134,8 +136,9 @@ func TestExplicitGoldens(t *testing.T) {
 	var all []explicitCase
 	golden.JSON(t, &all, "assemblies", "explicit_goldens.json")
 	for _, c := range all {
-		t.Run(c.Case.Name, func(t *testing.T) {
+		onEach(t, c.Case.Name, func(t *testing.T, backend ad.Backend) {
 			b := c.brain(t)
+			b.SetBackend(backend)
 			var trace [][]Round
 			for _, s := range c.Case.Schedule {
 				trace = append(trace, s.run(t, b)...)
@@ -160,6 +163,15 @@ func TestExplicitGoldens(t *testing.T) {
 			c.checkWeights(t, b)
 		})
 	}
+}
+
+// onEach runs a test on the processor and on the pretend device.
+func onEach(t *testing.T, name string, test func(t *testing.T, backend ad.Backend)) {
+	t.Run(name, func(t *testing.T) { test(t, nil) })
+	t.Run(name+" on a device", func(t *testing.T) {
+		pretend.Shared(t)
+		test(t, ad.CUDA{})
+	})
 }
 
 func ids(w []int32) []int32 {
@@ -215,8 +227,8 @@ func TestSilentGoldens(t *testing.T) {
 	}
 	golden.JSON(t, &all, "assemblies", "cpp_explicit_goldens.json")
 	for _, c := range all {
-		t.Run(c.Name, func(t *testing.T) {
-			b := New(Settings{P: c.P, Activity: Silent, MaxWeight: c.MaxWeight,
+		onEach(t, c.Name, func(t *testing.T, backend ad.Backend) {
+			b := New(Settings{P: c.P, Activity: Silent, MaxWeight: c.MaxWeight, Backend: backend,
 				Connect: Hashed(c.Seed, func(from, to string) uint64 { return c.Fibers[from+"->"+to] })})
 			check(t, b.AddArea(Area{Name: "S", N: c.N, K: c.K}))
 			for _, name := range []string{"A", "B"} {

@@ -48,18 +48,33 @@ func (b *Brain) SetRule(from, to string, r Rule) error {
 // largestWeight bounds weights if nothing else does; it fits a float32.
 const largestWeight = 1e38
 
-// grow returns the function from a weight of f to its next value.
-func (f *fibre) grow(b *Brain) func(w float64) float64 {
-	beta, most := f.beta, b.set.MaxWeight
-	switch {
-	case f.rule == Additive:
-		return func(w float64) float64 { return w + beta*(1-w/most) }
-	case f.rule == AntiHebb:
-		return func(w float64) float64 { return w * (1 - beta) }
-	case f.rule == Willshaw:
-		return func(w float64) float64 { return 1 + beta }
-	case most > 0:
-		return func(w float64) float64 { return min(w*(1+beta), most) }
+// growth is how the weights of a fibre grow.
+type growth struct {
+	rule       Rule
+	beta, most float64
+}
+
+func (f *fibre) growth(b *Brain) growth {
+	g := growth{f.rule, f.beta, b.set.MaxWeight}
+	if g.most == 0 {
+		g.most = largestWeight
 	}
-	return func(w float64) float64 { return min(w*(1+beta), largestWeight) }
+	return g
+}
+
+// none reports whether no weight changes.
+func (g growth) none() bool { return g.beta == 0 && g.rule != Willshaw }
+
+// function returns the function from a weight to its next value.
+func (g growth) function() func(w float64) float64 {
+	beta, most := g.beta, g.most
+	switch g.rule {
+	case Additive:
+		return func(w float64) float64 { return w + beta*(1-w/most) }
+	case AntiHebb:
+		return func(w float64) float64 { return w * (1 - beta) }
+	case Willshaw:
+		return func(w float64) float64 { return 1 + beta }
+	}
+	return func(w float64) float64 { return min(w*(1+beta), most) }
 }

@@ -54,8 +54,7 @@ func (t *target) countable() bool {
 }
 
 // sumCounts sets x to the number of synapses onto each neuron, and adds the differences of weights
-// that have changed. On a device: a thread for each target neuron, and a scatter-add of the few
-// changed weights.
+// that have changed.
 func (b *Brain) sumCounts(t *target) {
 	x := t.x
 	counts := make([][]int32, len(t.active))

@@ -31,26 +31,22 @@ type recruits struct {
 	list   []recruit
 }
 
-// chooseLazy chooses the winners of a lazy target: among the stored neurons, by their inputs x, and
-// new ones, which are numbered from the support on.
-//
-// On a device the known neurons are chosen as in top; the few new ones are drawn by one
-// thread, which needs only the k-th input.
-func (b *Brain) chooseLazy(t *target) {
-	r, d, x := &t.round, &t.recruits, t.x
+// chooseLazy chooses the winners of a lazy target: among the stored neurons, of which known are those of
+// largest input, and new ones, which are numbered from the support on.
+func (b *Brain) chooseLazy(t *target, known []entry) {
+	r, d := &t.round, &t.recruits
 	src := newRandomStream(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
 	r.Winners = make([]int32, 0, t.K)
 	d.before = t.support
-	known := top(x, min(t.K+1, len(x)))
 	distribution := b.inputOf(t)
 	draw := b.candidates(t, distribution, &src)
 	have, more := draw()
 	largest := 0.0
 	for at := 0; at < len(known) || more; {
-		old := at < len(known) && (!more || x[known[at]] >= float64(have))
+		old := at < len(known) && (!more || known[at].x >= float64(have))
 		v := float64(have)
 		if old {
-			v = x[known[at]]
+			v = known[at].x
 		}
 		if len(r.Winners) == 0 {
 			largest = v
@@ -61,7 +57,7 @@ func (b *Brain) chooseLazy(t *target) {
 		}
 		r.Kth, r.Input = v, r.Input+v
 		if old {
-			r.Winners = append(r.Winners, known[at])
+			r.Winners = append(r.Winners, known[at].j)
 			at++
 			continue
 		}
@@ -231,8 +227,7 @@ func (t *target) place(f *fibre) (first int, active bool) {
 }
 
 // incoming connects neuron j: to the firing neurons that it was drawn with, and to the others with
-// the probability of the fibre. On a device: a thread block for each neuron, which reserves the end
-// of the row by an atomic add.
+// the probability of the fibre.
 func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
 	b.moved += 12 * (len(b.room) + len(r.sources)) // numbers of neurons read, synapses written
@@ -270,6 +265,7 @@ func (b *Brain) known(f *fibre, source, n int) []synapse {
 	row := b.newRow(len(b.room) + len(b.room)/2 + 4) // more are linked as neurons are recruited
 	for _, j := range b.room {
 		row = append(row, synapse{j, 1})
+		b.linked(f, int32(source), j)
 	}
 	return row
 }

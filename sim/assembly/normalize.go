@@ -5,8 +5,6 @@ import "fmt"
 // Normalize divides the weights of a fibre onto each neuron by their sum, which makes
 // all neurons of the target as easy to excite. Weights go on to grow from there; a
 // MaxWeight bounds them before the division. The target must not be lazy.
-//
-// A device sums columns as it gathers inputs, with every source firing.
 func (b *Brain) Normalize(from, to string) error {
 	f, err := b.fibre(from, to)
 	if err != nil {
@@ -15,6 +13,7 @@ func (b *Brain) Normalize(from, to string) error {
 	if f.target.Lazy {
 		return fmt.Errorf("assembly: fibre %s>%s leads to a lazy area, most of whose neurons are not there: normalize fibres into other areas", from, to)
 	}
+	b.detach()
 	sum := make([]float64, f.target.N)
 	f.each(b, func(_, to int32, w float64) { sum[to] += w })
 	for j, s := range sum {
@@ -29,6 +28,7 @@ func (b *Brain) Normalize(from, to string) error {
 // each visits the synapses of a fibre as they are stored, by source and then target; for a stimulus,
 // whose neurons fire as one, it visits their sums.
 func (f *fibre) each(b *Brain, visit func(from, to int32, w float64)) {
+	b.settle()
 	switch {
 	case f.stimulus != nil:
 		for j, w := range f.total {

@@ -39,6 +39,20 @@ func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
 	if err := b.owns(p, steps); err != nil {
 		return nil, err
 	}
+	if steps > 0 {
+		if err := b.attach(p, b.set.Backend); err != nil {
+			return nil, err
+		}
+	}
+	if b.gpu != nil {
+		r := &running{b: b, p: p}
+		for range steps {
+			if err := together([]*running{r}); err != nil {
+				return r.trace, err
+			}
+		}
+		return r.trace, nil
+	}
 	trace := make([][]Round, steps)
 	for t := range trace {
 		trace[t] = b.run(p, b.equations())
@@ -123,12 +137,18 @@ func (t *target) keep(idle bool) {
 }
 
 func (b *Brain) choose(t *target) {
-	if t.Lazy {
-		b.chooseLazy(t)
-	} else {
-		t.chooseStored()
-	}
+	b.chooseOf(t, entries(t.x, top(t.x, min(t.K+1, len(t.x)))))
 	b.moved += 8 * len(t.x)
+}
+
+// chooseOf chooses the winners of a target. The candidates are its stored neurons of largest input, K+1 if there
+// are as many, in order.
+func (b *Brain) chooseOf(t *target, candidates []entry) {
+	if t.Lazy {
+		b.chooseLazy(t, candidates)
+	} else {
+		t.chooseStored(candidates)
+	}
 	before := b.marks(t.stored() + t.K)
 	for _, j := range t.winners {
 		before.add(j)
@@ -141,18 +161,16 @@ func (b *Brain) choose(t *target) {
 }
 
 // chooseStored chooses the winners of an area whose neurons are all stored.
-func (t *target) chooseStored() {
+func (t *target) chooseStored(candidates []entry) {
 	r := &t.round
-	order := top(t.x, min(t.K+1, len(t.x)))
-	for i, j := range order {
-		x := t.x[j]
-		if !t.fires(x, i, t.x[order[0]]) {
-			r.Next = x
+	for i, c := range candidates {
+		if !t.fires(c.x, i, candidates[0].x) {
+			r.Next = c.x
 			break
 		}
-		r.Winners = append(r.Winners, j)
-		r.Kth = x
-		r.Input += x
+		r.Winners = append(r.Winners, c.j)
+		r.Kth = c.x
+		r.Input += c.x
 	}
 }
 
@@ -161,17 +179,20 @@ func (b *Brain) learn(t *target) {
 	if len(winners) == 0 || t.round.idle {
 		return
 	}
-	if n := t.stored(); len(b.isWinner) < n {
-		b.isWinner = make([]uint8, max(n, min(2*n, t.N)))
-	}
-	for _, j := range winners {
-		b.isWinner[j] = 1
-	}
+	b.markWinners(t.stored(), winners, 1)
 	for _, f := range t.active {
-		b.strengthen(f, winners, t.changesWith(t.round))
+		b.strengthen(f, f.growth(b), f.sources(), winners, t.changesWith(t.round))
+	}
+	b.markWinners(t.stored(), winners, 0)
+}
+
+// markWinners marks winners among n neurons, or with 0 takes the marks off.
+func (b *Brain) markWinners(n int, winners []int32, mark uint8) {
+	if len(b.isWinner) < n {
+		b.isWinner = make([]uint8, 2*n)
 	}
 	for _, j := range winners {
-		b.isWinner[j] = 0
+		b.isWinner[j] = mark
 	}
 }
 

@@ -38,18 +38,17 @@ func (f *fibre) addRows(b *Brain, x []float64) {
 	b.moved += 16 * len(x)
 }
 
-// strengthenRows is strengthen for rows onto a lazy area. On a device it is a thread
-// for each synapse of the rows of firing neurons.
-func (f *fibre) strengthenRows(b *Brain, to int) {
+// strengthenRows is strengthen for rows onto a lazy area.
+func (f *fibre) strengthenRows(b *Brain, g growth, sources []int32, to int) {
 	r := &f.recent
 	if r.from != f.from.changes || r.to != to {
 		r.grown = r.grown[:0]
-		for _, i := range f.from.winners {
+		for _, i := range sources {
 			r.grown = b.among(r.grown, i, f.rows[i])
 		}
 	}
-	grow, row, source := f.grow(b), []synapse(nil), int32(-1)
-	plain, factor := f.rule == Hebb && b.set.MaxWeight == 0, 1+f.beta
+	grow, row, source := g.function(), []synapse(nil), int32(-1)
+	plain, factor := g.rule == Hebb && g.most == largestWeight, 1+g.beta
 	for _, p := range r.grown {
 		if p.source != source {
 			source, row = p.source, f.own(b, p.source)
@@ -101,6 +100,7 @@ func (f *fibre) link(b *Brain, i, j int32) {
 		row = append(b.newRow(2*len(row)+4), row...)
 	}
 	f.rows[i] = append(row, synapse{j, 1})
+	b.linked(f, i, j)
 }
 
 // newRow returns an empty row with room for n synapses, cut from a larger slab.

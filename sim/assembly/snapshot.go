@@ -68,6 +68,7 @@ type savedClosed struct {
 // Save writes a snapshot from which Load goes on exactly as b would. Connections that the seed
 // determines are not part of it.
 func (b *Brain) Save(w io.Writer) error {
+	b.settle()
 	head, err := json.Marshal(b.header())
 	if err != nil {
 		return fmt.Errorf("assembly: snapshot: %w", err)

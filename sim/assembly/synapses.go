@@ -8,9 +8,6 @@ import (
 // synapses holds the synapses onto an area that is not lazy. The seed determines which neurons are
 // connected; connections are drawn when a source neuron first fires and are kept as long as there is
 // room. Only weights that have changed are stored.
-//
-// A device stores the same rows; it counts the targets of a block in shared memory, one thread block
-// for each.
 type synapses struct {
 	rows   map[int32]*row
 	counts []int32 // number of synapses onto each target from the neurons in of
@@ -210,9 +207,8 @@ func (w *synapses) clone() *synapses {
 	return c
 }
 
-// strengthen applies the learning rule to the synapses from sources to winners, which b.isWinner
-// marks. On a device: a thread block for each source, which walks its row by the marks.
-func (w *synapses) strengthen(b *Brain, f *fibre, sources, winners []int32) {
+// strengthen lets the synapses from sources to winners grow, which b.isWinner marks.
+func (w *synapses) strengthen(b *Brain, f *fibre, g growth, sources, winners []int32) {
 	sorted := slices.Clone(winners)
 	slices.Sort(sorted)
 	var fresh []int32 // winners that did not win at the last strengthening
@@ -223,6 +219,7 @@ func (w *synapses) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 	}
 	w.round++
 	b.draw(f, sources)
+	grow := g.function()
 	var hits []int32
 	for _, i := range sources {
 		r := w.own(i)
@@ -233,7 +230,7 @@ func (w *synapses) strengthen(b *Brain, f *fibre, sources, winners []int32) {
 			hits = r.links.among(hits, b.isWinner)
 			b.moved += 2 * len(r.links.low)
 		}
-		r.strengthen(hits, f.grow(b))
+		r.strengthen(hits, grow)
 		r.seen = w.round
 	}
 	w.learnt = sorted

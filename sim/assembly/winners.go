@@ -8,9 +8,6 @@ import (
 
 // top returns the m largest of x in order; among equals the lower number comes first. Inputs are
 // rounded, see rounded.
-//
-// On a device: a histogram of the inputs, whose bin of the m-th gives the threshold,
-// and a compaction in order of number, so that ties fall as here.
 func top(x []float64, m int) []int32 {
 	if m == 0 {
 		return nil
@@ -42,6 +39,15 @@ func top(x []float64, m int) []int32 {
 type entry struct {
 	x float64
 	j int32
+}
+
+// entries returns neurons with their inputs.
+func entries(x []float64, neurons []int32) []entry {
+	list := make([]entry, len(neurons))
+	for i, j := range neurons {
+		list[i] = entry{x[j], j}
+	}
+	return list
 }
 
 func (a entry) worse(b entry) bool { return a.x < b.x || a.x == b.x && a.j > b.j }

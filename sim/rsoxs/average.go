@@ -45,6 +45,7 @@ func newAverage(c *Config, b *beam, k vec, ny, nx int) *average {
 	}
 	for i := range a.turns {
 		if a.plain = len(a.turns) == 1 && a.turns[0].opposite == 0 && b.angles[0] == 0; a.plain {
+			a.angles = 1 // the mean of equal images is one of them
 			break
 		}
 		w := newRotation(b.angles[a.turns[i].angle], ny, nx)

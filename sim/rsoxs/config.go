@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Grid says which q labels the detector pixels and the planes of the transform.
@@ -112,6 +114,11 @@ type Config struct {
 	// bits.
 	Precision int
 	Workers   int // number of goroutines; default one per CPU. Results do not depend on it.
+
+	// Backend computes: autodiff.CUDA a GPU, autodiff.Several several of them, autodiff.Auto one if it is
+	// worth it. Default: the processor. Patterns agree with the processor's up to rounding, and have
+	// the same bits in every run on one kind of device.
+	Backend ad.Backend
 }
 
 // hc is Planck's constant times the speed of light in eV nm, with the digits of CyRSoXS.

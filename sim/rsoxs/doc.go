@@ -21,4 +21,7 @@
 // energy, times complex numbers that do. Each field is transformed once, slice by slice, and only
 // those elements are kept that detectors read; each energy and angle of the electric field then
 // costs work on images only. See layout, spectra and projector.
+//
+// With a GPU as Config.Backend all of this runs there, and the Nodes of a graph on a GPU leave their
+// arrays on it. See devices and the CUDA C in the folder cu.
 package rsoxs

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -137,12 +138,18 @@ func cases(t testing.TB) (list []goldenCase) {
 	return list
 }
 
-func TestCases(t *testing.T) {
+func TestCases(t *testing.T) { testCases(t, nil) }
+
+// testCases compares the patterns that a backend computes with the reference's; slow tests do all of them.
+func testCases(t *testing.T, b ad.Backend) {
 	for _, c := range cases(t) {
+		if m := c.Morphology; b != nil && !slowTests && m != "gV_vector2" && m != "gA_euler3_small" {
+			continue // each size and kind of materials has kernels of its own, which take time to compile
+		}
 		for _, bits := range []int{64, 32} {
 			t.Run(fmt.Sprintf("%s/%d", golden.Base(c.dir), bits), func(t *testing.T) {
 				cfg := c.Config.config()
-				cfg.Precision = bits
+				cfg.Precision, cfg.Backend = bits, b
 				m := morphology(t, c.Morphology, c.PhysSize)
 				p, err := Simulate(context.Background(), m, c.Optical.optics(cfg.Energies), cfg)
 				if err != nil {

@@ -42,6 +42,12 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	if g != nil {
 		g.Optics, out = out.Optics, g
 	}
+	if s.remote {
+		return nil, errRemote
+	}
+	if s.devices != nil {
+		return s.deviceGradient(ctx, out, o, dIntensity)
+	}
 	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
 	by := s.spectra.gradient(s.spoiled)
 	d := dIntensity.Copy().Float64s()
@@ -59,6 +65,19 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	}
 	out.Materials = s.roomFor(out.Materials)
 	return out, by.back(ctx, &Morphology{Materials: out.Materials})
+}
+
+// deviceGradient is GradientTo on GPUs.
+func (s *Simulator) deviceGradient(ctx context.Context, out *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
+	if err := s.devices.gradients(ctx, s, o, out.Optics, fromHost(ctx, dIntensity.Compact().Float64s())); err != nil {
+		return nil, err
+	}
+	out.Materials = s.roomFor(out.Materials)
+	to := targets(out.Materials, s.shape[0]*s.shape[1]*s.shape[2])
+	if err := s.devices.each(func(p *device) error { return p.back(ctx, s, s.devices.forms, to) }); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // roomFor returns arrays for the derivatives with respect to the arrays of the morphology, reusing
@@ -83,14 +102,20 @@ func (s *Simulator) roomFor(old []Material) []Material {
 
 // derivatives returns an array for the derivatives with respect to t, reusing old if it fits.
 func derivatives(t *tensor.Tensor, old field) *tensor.Tensor {
-	d := t.DType()
-	if d == tensor.Float16 { // whose range derivatives may leave
-		d = tensor.Float32
-	}
+	d := derivativeType(t.DType())
 	if old.at != nil && *old.at != nil && *old.at != t && (*old.at).DType() == d && (*old.at).Shape().Equal(t.Shape()) && (*old.at).Contiguous() {
 		return *old.at
 	}
 	return tensor.New(d, t.Shape()...)
+}
+
+// derivativeType returns the type of derivatives by an array: float32 for half precision, whose range
+// they may leave.
+func derivativeType(d tensor.DType) tensor.DType {
+	if d == tensor.Float16 {
+		return tensor.Float32
+	}
+	return d
 }
 
 // addBack adds to the derivatives with respect to the constants at one energy.

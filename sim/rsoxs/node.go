@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -49,8 +50,9 @@ func (m *MaterialNodes) Arrays(d tensor.DType) (to Material) {
 func (s *Simulator) Intensity(materials []MaterialNodes, constants *ad.Node) *ad.Node {
 	shape := tensor.Shape{len(s.cfg.Energies), len(s.beams), s.shape[1], s.shape[2]}
 	return s.node("rsoxs.intensity", shape, materials, constants, measure{
-		value: func(out []float64, p *Pattern) error { copy(out, p.Intensity.Data().([]float64)); return nil },
-		grad:  func(g []float64, p *Pattern) (*tensor.Tensor, error) { return tensor.From(g, p.Intensity.Shape()...) },
+		value:  func(out []float64, p *Pattern) error { copy(out, p.Intensity.Data().([]float64)); return nil },
+		grad:   func(g []float64, p *Pattern) (*tensor.Tensor, error) { return tensor.From(g, p.Intensity.Shape()...) },
+		direct: true,
 	})
 }
 
@@ -112,6 +114,9 @@ func (s *Simulator) Loss(f LossFunc, materials []MaterialNodes, constants *ad.No
 type measure struct {
 	value func(out []float64, p *Pattern) error
 	grad  func(g []float64, p *Pattern) (*tensor.Tensor, error)
+	// whether it is the pattern itself, which then stays on a GPU
+	direct bool
+	size   int // numbers of the quantity
 }
 
 func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNodes, constants *ad.Node, m measure) *ad.Node {
@@ -120,6 +125,7 @@ func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNo
 	for i := range materials {
 		in = append(in, materials[i].Nodes()...)
 	}
+	m.size = shape.Size()
 	return ad.Call(&ad.Custom{
 		Name:  name,
 		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return shape, pool.check(in) },
@@ -134,6 +140,9 @@ func (s *Simulator) node(name string, shape tensor.Shape, materials []MaterialNo
 				}
 				return r.adjoint(dIn, d)
 			})
+		},
+		OnDevice: func(d *cuda.Device, bits int, _ []tensor.Shape) (ad.DeviceStep, error) {
+			return s.newDeviceStep(d, bits, materials, m)
 		},
 	}, append(in, constants)...)
 }

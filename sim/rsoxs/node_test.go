@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/gradcheck"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -48,14 +48,14 @@ func TestIntensityNode(t *testing.T) {
 	}
 	images := s.Intensity(m, inputs[len(inputs)-1])
 	pixels := ad.Gather(ad.Reshape(images, images.Size()), ad.Ints([]int{7, 8, 12, 37, 41, 43}), 0)
-	gradcheck.Check(t, "intensity", ad.Sum(ad.Log(pixels)), inputs, values, false)
+	gradtest.Check(t, "intensity", ad.Sum(ad.Log(pixels)), inputs, values, false)
 
 	curves, _, err := s.Curves(Reduction{}, m, inputs[len(inputs)-1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	points := ad.Gather(ad.Reshape(curves, curves.Size()), ad.Ints([]int{1, 2, 5, 9, 13, 17, 25, 29}), 0)
-	gradcheck.Check(t, "curves", ad.Sum(ad.Square(points)), inputs, values, false)
+	gradtest.Check(t, "curves", ad.Sum(ad.Square(points)), inputs, values, false)
 }
 
 func TestLossNode(t *testing.T) {
@@ -81,7 +81,7 @@ func TestLossNode(t *testing.T) {
 			return l, g, nil
 		}, m, inputs[len(inputs)-1])
 		if bits == 64 {
-			gradcheck.Check(t, "loss", loss, inputs, values, false)
+			gradtest.Check(t, "loss", loss, inputs, values, false)
 		}
 		runGradient(t, loss, inputs, values)
 	}

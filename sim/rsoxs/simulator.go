@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -22,7 +23,10 @@ type Simulator struct {
 	averages []*average
 	morph    *Morphology
 	spectra  spectrum
-	spoiled  bool // whether spectra holds something other than the fields of morph
+	spoiled  bool     // whether spectra holds something other than the fields of morph
+	devices  *devices // nil if the processor computes
+	remote   bool     // whether the arrays of morph are on the device only
+	shared   *geometries
 }
 
 // spectrum is a spectra of either precision.
@@ -62,6 +66,10 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 		}
 	}
 	s.layout = newLayout(l, views, shape[0], cfg.Workers)
+	s.shared = &geometries{on: map[*cuda.Device]*deviceGeometry{}}
+	if s.devices, err = s.openDevices(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -69,8 +77,20 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 // morphology.
 func (s *Simulator) Clone() *Simulator {
 	c := *s
-	c.morph, c.spectra = nil, nil
+	c.morph, c.spectra, c.devices = nil, nil, s.devices.clone()
 	return &c
+}
+
+// Close gives back the memory of GPUs that s holds, which otherwise waits for the garbage collector. The next
+// Transform takes it again.
+func (s *Simulator) Close() {
+	s.morph = nil
+	if s.devices != nil {
+		s.devices.forms = nil
+		for _, p := range s.devices.parts {
+			p.release()
+		}
+	}
 }
 
 // WithWorkers returns a Clone that uses n goroutines.
@@ -122,6 +142,14 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 		return fmt.Errorf("rsoxs: morphology of %v voxels of %g nm: the simulator is for %v of %g nm", m.Shape(), m.PhysSize, s.shape, s.a)
 	}
 	s.morph = nil
+	if s.devices != nil {
+		f, list := m.sources()
+		if err := s.devices.transform(ctx, s, f, list); err != nil {
+			return err
+		}
+		s.morph, s.remote = m, false
+		return nil
+	}
 	if s.spectra == nil && s.cfg.Precision == 32 {
 		s.spectra = newSpectra[float32](s.layout, s.cfg.Window, s.cfg.Workers)
 	} else if s.spectra == nil {
@@ -158,15 +186,23 @@ func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
-	ny, nx := s.shape[1], s.shape[2]
-	p := &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
-		Intensity: tensor.New(tensor.Float64, len(o), len(s.beams), ny, nx)}
+	p := s.newPattern(len(o))
 	out := p.Intensity.Data().([]float64)
+	if s.devices != nil {
+		return p, s.devices.patterns(ctx, s, o, nil, toHost(ctx, out))
+	}
 	err := s.batches(ctx, o, func(j, from int, exposures []*exposure) {
 		s.spectra.expose(exposures)
 		s.averages[j].to(s.parts(out, j, from, len(exposures)), exposures)
 	})
 	return p, err
+}
+
+// newPattern returns a pattern without intensities.
+func (s *Simulator) newPattern(energies int) *Pattern {
+	ny, nx := s.shape[1], s.shape[2]
+	return &Pattern{Energies: s.cfg.Energies, QY: Frequencies(ny, s.a), QX: Frequencies(nx, s.a),
+		Intensity: tensor.New(tensor.Float64, energies, len(s.beams), ny, nx)}
 }
 
 // parts returns the images of beam j and n energies, starting at from, as parts of all.
@@ -227,6 +263,7 @@ func Simulate(ctx context.Context, m *Morphology, o Optics, cfg Config) (*Patter
 	if err != nil {
 		return nil, err
 	}
+	defer s.Close()
 	if err := s.Transform(ctx, m); err != nil {
 		return nil, err
 	}

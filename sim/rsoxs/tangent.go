@@ -20,8 +20,15 @@ func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Opt
 	} else if err := do.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
 		return nil, err
 	}
+	if s.remote && dm != nil {
+		return nil, errRemote
+	}
 	if err := s.checkTangent(dm); err != nil {
 		return nil, err
+	}
+	if s.devices != nil {
+		list, types := s.changeSources(dm)
+		return s.deviceTangent(ctx, o, list, types, do)
 	}
 	g, err := s.spectra.tangent(ctx, dm)
 	if err != nil {

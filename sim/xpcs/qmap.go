@@ -29,8 +29,11 @@ func (m *QMap) Channel(name string) ([]float64, error) {
 
 // QMap computes every channel of the geometry, or those that are named. The error lists everything
 // that is missing or wrong.
-func (g Geometry) QMap(channels ...string) (*QMap, error) {
-	m, err := NewMapper(g, ad.Settings{}, channels...)
+func (g Geometry) QMap(channels ...string) (*QMap, error) { return g.QMapOn(nil, channels...) }
+
+// QMapOn is QMap, computed by a backend such as ad.CUDA{}; nil is the processor.
+func (g Geometry) QMapOn(b ad.Backend, channels ...string) (*QMap, error) {
+	m, err := NewMapper(g, ad.Settings{Backend: b}, channels...)
 	if err != nil {
 		return nil, err
 	}

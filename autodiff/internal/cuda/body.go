@@ -91,6 +91,9 @@ func (b *body) instruction(m compiler.Instruction, write bool) {
 		target = fmt.Sprintf("w%d", m.Dst.Buf)
 		fmt.Fprintf(&b.lines, "\t\tR %s;\n", target)
 	}
+	if m.Op.C == "" && b.g.err == nil {
+		b.g.err = fmt.Errorf("autodiff: operation %q has no CUDA text, so that no GPU can compute it: give its definition one, or compile for the processor", m.Op.Name)
+	}
 	value := fmt.Sprintf("(R)(%s)", b.g.inReals(m.Op, m.Op.C))
 	if m.Dst.Kind == compiler.InStep {
 		value = b.g.stored(m.Dst.Buf, value)

@@ -59,6 +59,7 @@ func (s *Script) Resume(in io.Reader, o Options) (*Run, error) {
 	}
 	s.Settings.Seed = st.Seed
 	brain.SetThreads(s.Settings.Threads)
+	brain.SetBackend(s.Settings.Backend)
 	r := s.runOf(brain, o)
 	r.result, r.done = st.Result, st.Done
 	r.top.pc, r.top.within, r.top.step = st.At, st.Within, st.Step

@@ -12,6 +12,9 @@
 //	if err != nil { ... }
 //	fmt.Println(r.Delay[0], r.G2[0][3], r.Err[0][3]) // 1 frame, first delay of bin 4
 //
-// Products and sums over frames run as compiled graphs of package autodiff, in float32 over at most 64
-// frames and in float64 beyond, so that whole counts are added without rounding.
+// On the processor products and sums over frames run as compiled graphs of package autodiff, in float32 over at most 64
+// frames and in float64 beyond, so that whole counts are added without rounding. On GPUs, which Settings.Backend
+// names, own kernels sum in float64: frames go there in blocks through page-locked memory, in the type of their
+// file where the Movie has Raw, and stay no longer than a block. Sums of whole counts are the same to the last
+// bit, and several GPUs share the bins. A movie that needs more memory than there is is read several times.
 package correlate

@@ -8,7 +8,9 @@ import (
 	"os"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -133,9 +135,13 @@ func TestGoldenMultitau(t *testing.T) {
 			precision int
 			levels    int
 			tol       float64
-		}{{"dense64", 64, -1, 1e-10}, {"dense32", 32, -1, 2e-6}, {"events", 64, 3, 1e-10}, {"events only", 64, 12, 1e-10}} {
+			backend   ad.Backend
+		}{{"dense64", 64, -1, 1e-10, nil}, {"dense32", 32, -1, 2e-6, nil}, {"events", 64, 3, 1e-10, nil}, {"events only", 64, 12, 1e-10, nil}, {"GPU", 64, 0, 1e-10, ad.CUDA{}}} {
 			t.Run(name+"/"+mode.name, func(t *testing.T) {
-				s := Settings{Precision: mode.precision, levels: mode.levels}
+				if mode.backend != nil {
+					pretend.Shared(t)
+				}
+				s := Settings{Precision: mode.precision, levels: mode.levels, Backend: mode.backend}
 				r, err := Multitau(context.Background(), m, maps, s)
 				if err != nil {
 					t.Fatal(err)
@@ -257,6 +263,15 @@ func TestGoldenWholeBins(t *testing.T) {
 
 // TestGoldenTwotime compares two-time maps, their diagonals, blocks and cuts at an age.
 func TestGoldenTwotime(t *testing.T) {
+	goldenTwotime(t, Settings{Precision: 64}, Settings{Precision: 32}, Settings{Precision: 64, MaxBytes: 1, Threads: 3})
+}
+
+func TestGoldenTwotimeOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	goldenTwotime(t, Settings{Precision: 64, Backend: ad.CUDA{}}, Settings{Precision: 32, Backend: both})
+}
+
+func goldenTwotime(t *testing.T, settings ...Settings) {
 	for name, c := range movies(t) {
 		if c.Twotime == nil {
 			continue
@@ -264,7 +279,7 @@ func TestGoldenTwotime(t *testing.T) {
 		m, maps := given(t, name)
 		a := load(t, "c2_"+name+".npy")
 		want, n := a.Float64s(), a.Shape()[1]
-		for _, s := range []Settings{{Precision: 64}, {Precision: 32}, {Precision: 64, MaxBytes: 1, Threads: 3}} {
+		for _, s := range settings {
 			s.Bins = c.Twotime.Bins
 			tol, at := map[int]float64{64: 1e-10, 32: 4e-6}[s.Precision], 0
 			err := Twotime(context.Background(), m, maps, s, func(c2 *Map) error {

@@ -41,18 +41,46 @@ func (v *intensities) add(frames []float32) {
 		}
 		v.block(frames[:some*size])
 		frames = frames[some*size:]
-		if k := len(r.SAXSParts); k < len(r.Parts) && len(r.Trace) == r.Parts[k].Frames {
-			start := 0
-			if k > 0 {
-				start = r.Parts[k-1].Frames
-			}
-			since := make([]float64, size)
-			for i, x := range v.sum {
-				since[i], v.before[i] = x-v.before[i], x
-			}
-			r.SAXSParts = append(r.SAXSParts, v.static(since, len(r.Trace)-start))
+		v.ended()
+	}
+}
+
+// next returns the frame at which the part of a frame ends, or the movie.
+func (v *intensities) next(frame int) int {
+	for _, p := range v.result.Parts {
+		if frame < p.Frames {
+			return p.Frames
 		}
 	}
+	return v.result.Frames
+}
+
+// ended takes the static bins of a part, if one has ended.
+func (v *intensities) ended() {
+	r := v.result
+	k := len(r.SAXSParts)
+	if k >= len(r.Parts) || len(r.Trace) != r.Parts[k].Frames {
+		return
+	}
+	start := 0
+	if k > 0 {
+		start = r.Parts[k-1].Frames
+	}
+	since := make([]float64, len(v.sum))
+	for i, x := range v.sum {
+		since[i], v.before[i] = x-v.before[i], x
+	}
+	r.SAXSParts = append(r.SAXSParts, v.static(since, len(r.Trace)-start))
+}
+
+// means takes the means of the next frames.
+func (v *intensities) means(means []float64) {
+	for _, mean := range means {
+		if mean == 0 {
+			v.result.Empty++
+		}
+	}
+	v.result.Trace = append(v.result.Trace, means...)
 }
 
 // block takes frames that no part ends in.
@@ -68,13 +96,11 @@ func (v *intensities) block(frames []float32) {
 			}
 		}
 	})
-	for f := range some {
-		total := sumAt(frames[f*size:][:size], v.valid)
-		if total == 0 {
-			v.result.Empty++
-		}
-		v.result.Trace = append(v.result.Trace, total/float64(len(v.valid)))
+	means := make([]float64, some)
+	for f := range means {
+		means[f] = sumAt(frames[f*size:][:size], v.valid) / float64(len(v.valid))
 	}
+	v.means(means)
 }
 
 // static returns the mean of each static bin, given sums over a number of frames.

@@ -55,6 +55,9 @@ func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
 			d.valid = append(d.valid, i)
 		}
 	}
+	if m.Raw != nil {
+		d.Movie.Raw = &Raw{m.Raw.Type, m.Raw.Marks, func(first int, dst []byte) error { return d.raw(m.Raw, first, dst) }}
+	}
 	if m.Dense != nil {
 		d.Movie.Dense = func(first int, dst []float32) error { return d.dense(m, first, dst) }
 	}
@@ -153,6 +156,39 @@ func (d *Mended) dense(m Movie, first int, dst []float32) error {
 		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
 			err := m.Dense(by, frame)
 			return d.sumOf(frame), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raw looks at frames in the type of their file.
+func (d *Mended) raw(m *Raw, first int, dst []byte) error {
+	if err := m.Read(first, dst); err != nil {
+		return err
+	}
+	size := d.Height * d.Width * m.size()
+	for f := 0; f < len(dst)/size; f++ {
+		frame := dst[f*size:][:size]
+		sum := func() (sum float64) {
+			for _, p := range d.valid {
+				sum += float64(m.value(frame, p))
+			}
+			return sum
+		}
+		why := d.why(first+f, sum())
+		if why == "" {
+			continue
+		}
+		pixel := slices.IndexFunc(d.valid, func(p int) bool { return wild(m.value(frame, p)) })
+		if pixel >= 0 {
+			pixel = d.valid[pixel]
+		}
+		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
+			err := m.Read(by, frame)
+			return sum(), err
 		})
 		if err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Result is a multi-tau correlation. Rows of G2 and Err are delays, columns the dynamic bins that
@@ -72,11 +74,17 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 	if s.Parts < 0 || s.Parts > m.Frames/2 {
 		return nil, tooManyParts(s.Parts, m.Frames)
 	}
+	if s.Precision != 32 && s.Precision != 64 {
+		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
+	}
+	if _, here := s.Backend.(ad.CPU); !here {
+		if r, err := multitauOnGPUs(ctx, m, &maps, s); r != nil || err != nil {
+			return r, err
+		}
+		s.Backend = ad.CPU{Threads: 1}
+	}
 	if s.Precision == 64 {
 		return multitau[float64](ctx, m, &maps, s)
-	}
-	if s.Precision != 32 {
-		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
 	}
 	return multitau[float32](ctx, m, &maps, s)
 }

@@ -131,6 +131,12 @@ func (a *pass[T]) static(dst, sums []float64, frames int) {
 
 // takePart fills part k of a Result. saxs holds the sums of the pixels at the end of the part before.
 func takePart[T real](r *Result, a *pass[T], k int, saxs []float64) error {
+	partStatic(r, a, k, saxs)
+	return correlated(r, a, r.Parts[k].G2, r.Parts[k].Err, nil)
+}
+
+// partStatic fills the static bins of a part.
+func partStatic[T real](r *Result, a *pass[T], k int, saxs []float64) {
 	before := 0
 	if k > 0 {
 		before = r.Parts[k-1].Frames
@@ -140,11 +146,19 @@ func takePart[T real](r *Result, a *pass[T], k int, saxs []float64) error {
 		diff[i], saxs[i] = v-saxs[i], v
 	}
 	a.static(r.SAXSParts[k], diff, a.done-before)
-	return correlated(r, a, r.Parts[k].G2, r.Parts[k].Err, nil)
 }
 
 // take fills a Result with a pass that has read all frames.
 func take[T real](r *Result, a *pass[T]) error {
+	takeIntensities(r, a)
+	if err := takePixels(r, a); err != nil || !a.s.Covariance {
+		return err
+	}
+	return a.covariances(r)
+}
+
+// takeIntensities fills what is no correlation.
+func takeIntensities[T real](r *Result, a *pass[T]) {
 	a.static(r.SAXS, a.raw, a.done)
 	for i, p := range a.part.pixels {
 		r.Image[p] = a.raw[i] / float64(a.done)
@@ -162,6 +176,10 @@ func take[T real](r *Result, a *pass[T]) error {
 			}
 		}
 	}
+}
+
+// takePixels fills g2 from the sums of pixels, and gives them to PerPixel.
+func takePixels[T real](r *Result, a *pass[T]) error {
 	var each func(k int, b *binning) error
 	if a.s.PerPixel != nil {
 		images := [3][]float64{}
@@ -177,10 +195,7 @@ func take[T real](r *Result, a *pass[T]) error {
 			return a.s.PerPixel(k, images[0], images[1], images[2])
 		}
 	}
-	if err := correlated(r, a, r.G2, r.Err, each); err != nil || !a.s.Covariance {
-		return err
-	}
-	return a.covariances(r)
+	return correlated(r, a, r.G2, r.Err, each)
 }
 
 // covariances fills the covariances of the bins of a pass.

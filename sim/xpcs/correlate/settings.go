@@ -39,7 +39,10 @@ type Settings struct {
 	// MaxBytes bounds the memory for sums. A movie that needs more is read several times, for some bins
 	// each time. Default 2 GiB.
 	MaxBytes int64
-	Backend  ad.Backend // what runs the graphs. Default: the processor, one thread for each worker
+	// Backend is what correlates. On GPUs sums have 64 bits, Precision is that of normalised frames, of frames summed over levels and of products of
+	// two-time correlations, MaxBytes bounds what is fetched at a time, and the memory of a GPU bounds the sums; several GPUs share the bins. Default: the
+	// processor, whose graphs have one thread for each worker.
+	Backend ad.Backend
 	// Progress, unless nil, is told after every block how many frames of how many have been read, repeated
 	// readings included.
 	Progress func(done, all int)

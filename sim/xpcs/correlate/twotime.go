@@ -54,7 +54,14 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 
 // CheckTwotime returns the error that Twotime would return before it reads a frame, for those who have more to do before it.
 func CheckTwotime(m Movie, maps Maps, s Settings) error {
-	_, err := prepared(m, maps, s.defaults())
+	t, err := prepared(m, maps, s.defaults())
+	if err != nil {
+		return err
+	}
+	switch t.s.Backend.(type) {
+	case ad.CUDA, ad.Several: // Auto takes the processor where a GPU has no room
+		_, err = gpus(t.s.Backend, t.plan().need)
+	}
 	return err
 }
 
@@ -81,9 +88,9 @@ type twotime struct {
 	movie  Movie
 	bins   []bin             // pixels hold places in a frame
 	number []int             // of each bin
-	prog   *ad.Program       // of products on a device; nil: package kernels multiplies
 	levels map[int][]float64 // mean of the divided counts of each frame, by bin, if there are Ages
 	light  *intensities      // of the frames; nil: not wanted
+	part   partial           // of the bin that GPUs work on
 }
 
 // span is a range of the pixels of a bin that are held at a time.
@@ -147,18 +154,7 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 			return nil, fmt.Errorf("correlate: dynamic bin %d has no pixels: leave it out", t.number[k])
 		}
 	}
-	if _, here := s.Backend.(ad.CPU); here {
-		return t, nil
-	}
-	var err error
-	t.prog, err = products(s)
-	return t, err
-}
-
-// products compiles the products of two blocks of frames, each (panel, depth), summed over pixels.
-func products(s Settings) (*ad.Program, error) {
-	a, b := ad.Input("a", panel, depth), ad.Input("b", panel, depth)
-	return ad.Compile([]*ad.Node{ad.MatMul(a, ad.T(b))}, ad.Settings{Inputs: []*ad.Node{a, b}, Precision: s.Precision, Backend: s.Backend})
+	return t, nil
 }
 
 // passes groups the pixels of all bins so that the frames of a group take at most most numbers.
@@ -181,6 +177,11 @@ func (t *twotime) passes(most int) [][]span {
 
 // run reads the movie once for each group.
 func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
+	if _, here := t.s.Backend.(ad.CPU); !here {
+		if done, err := t.runOnGPUs(ctx, each); done || err != nil {
+			return err
+		}
+	}
 	n := t.movie.Frames
 	most := (t.s.MaxBytes - 16*int64(n)*int64(n)) / 4
 	passes := t.passes(int(min(max(most, 0), math.MaxInt32*4)))

@@ -3,7 +3,6 @@ package correlate
 import (
 	"context"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels"
 )
@@ -48,12 +47,10 @@ type multiplier[T real] struct {
 	rooms  []room[T]
 }
 
-// room is what one goroutine needs: a program's state on a device, otherwise buffers.
+// room is what one goroutine needs.
 type room[T real] struct {
-	state *ad.State
-	ws    kernels.Workspace
-	out   []T
-	err   error
+	ws  kernels.Workspace
+	out []T
 }
 
 func newMultiplier[T real](t *twotime) *multiplier[T] {
@@ -69,23 +66,11 @@ func (m *multiplier[T]) block(k int) []T { return m.frames[k*panel*depth:][:pane
 // product returns the products of the frames of two blocks, (panel, panel), summed over the first pixels.
 func (m *multiplier[T]) product(who int, pair [2]int, pixels int) []T {
 	r := &m.rooms[who]
-	if m.t.prog == nil {
-		if r.out == nil {
-			r.out = make([]T, panel*panel)
-		}
-		m.multiply(r, pair, pixels)
-		return r.out
+	if r.out == nil {
+		r.out = make([]T, panel*panel)
 	}
-	if r.state == nil {
-		r.state = m.t.prog.NewState()
-	}
-	for side, at := range pair {
-		copy(input[T](r.state, side), m.block(at))
-	}
-	if r.err = r.state.Run(); r.err != nil {
-		return nil
-	}
-	return output[T](r.state, 0)
+	m.multiply(r, pair, pixels)
+	return r.out
 }
 
 // half is where a block on the diagonal is divided: below it, columns before it are left out, which the other triangle has.
@@ -135,15 +120,8 @@ func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []f
 		})
 		addAges(ages, m.frames, sp.from+from, len(static))
 		parallel.Do(t.s.threads(), len(pairs), func(who, k int) {
-			if m.rooms[who].err == nil {
-				collect(c2, m.product(who, pairs[k], len(static)), n, pairs[k])
-			}
+			collect(c2, m.product(who, pairs[k], len(static)), n, pairs[k])
 		})
-	}
-	for i := range m.rooms {
-		if err := m.rooms[i].err; err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -172,11 +150,8 @@ func divided[T real](to []T, x []float32, means, inverse []float64, static []int
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
-// collect adds an output (panel, panel) to a block of c2; nil adds nothing.
+// collect adds an output (panel, panel) to a block of c2.
 func collect[T real](c2 []float64, out []T, n int, pair [2]int) {
-	if out == nil {
-		return
-	}
 	for i := range min(panel, n-pair[0]*panel) {
 		to := c2[(pair[0]*panel+i)*n+pair[1]*panel:][:min(panel, n-pair[1]*panel)]
 		from := out[i*panel:][:len(to)]

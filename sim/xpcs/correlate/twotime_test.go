@@ -223,36 +223,6 @@ func BenchmarkTwotime(b *testing.B) {
 	}
 }
 
-// Graphs, which devices run, find the maps of package kernels.
-func TestTwotimeGraphs(t *testing.T) {
-	const n, h, w = 300, 6, 8
-	data, maps := random(17, n, h, w, 0.7)
-	m := FromArray(data, n, h, w)
-	for _, precision := range []int{32, 64} {
-		want := twotimes(t, m, maps, Settings{Precision: precision})
-		tt, err := newTwotime(m, &maps, Settings{Precision: precision, Threads: 2}.defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tt.prog, err = products(tt.s); err != nil {
-			t.Fatal(err)
-		}
-		seen := 0
-		err = tt.run(context.Background(), func(c *Map) error {
-			seen++
-			for i, v := range c.C2 {
-				if d := math.Abs(v - want[c.Bin].C2[i]); !(d <= 1e-6*math.Abs(v)) {
-					t.Fatalf("precision %d bin %d element %d: %g by a graph, %g by kernels", precision, c.Bin, i, v, want[c.Bin].C2[i])
-				}
-			}
-			return nil
-		})
-		if err != nil || seen != len(want) {
-			t.Fatalf("%d maps of %d: %v", seen, len(want), err)
-		}
-	}
-}
-
 // A two-time correlation alone gives the intensities that the multi-tau one does, however often it reads the movie.
 func TestIntensitiesOfTwotime(t *testing.T) {
 	const n, h, w = 143, 6, 8

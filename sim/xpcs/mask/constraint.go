@@ -30,6 +30,13 @@ type Constraint struct {
 // constrain applies constraints from left to right, beginning with all pixels.
 func constrain(s Source, list []Constraint) (*Mask, error) {
 	m := New(s.Height, s.Width)
+	device, err := newSieve(s, len(list))
+	if err != nil {
+		return nil, err
+	}
+	if device != nil {
+		defer device.free()
+	}
 	for k, c := range list {
 		values, ok := s.Maps[c.Map]
 		if !ok {
@@ -38,6 +45,12 @@ func constrain(s Source, list []Constraint) (*Mask, error) {
 		}
 		if math.IsNaN(c.Begin) || math.IsNaN(c.End) {
 			return nil, fmt.Errorf("mask: constraint %d of %s goes from %g to %g: want two numbers", k+1, c.Map, c.Begin, c.End)
+		}
+		if known := c.Logic == "" || c.Logic == And || c.Logic == Or; known && device != nil {
+			if err := device.run("constraint", values, c.Begin, c.End, c.wrap(), flag(c.Logic == Or)); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		switch c.Logic {
 		case "", And:
@@ -52,24 +65,33 @@ func constrain(s Source, list []Constraint) (*Mask, error) {
 			return nil, fmt.Errorf("mask: constraint %d of %s is joined by %q: want %s or %s", k+1, c.Map, c.Logic, And, Or)
 		}
 	}
+	if device != nil {
+		return m, device.mask(m)
+	}
 	return m, nil
 }
 
 // holds reports whether a value lies in the range.
 func (c Constraint) holds(v float64) bool {
-	if c.azimuth() {
-		switch {
-		case c.Begin <= -180 && -180 <= c.End && c.End <= 180:
-			if v > c.End {
-				v -= 360
-			}
-		case c.End > 180 && -180 <= c.Begin && c.Begin <= 180:
-			if v < c.Begin {
-				v += 360
-			}
-		}
+	switch wrap := c.wrap(); {
+	case wrap == 1 && v > c.End:
+		v -= 360
+	case wrap == 2 && v < c.Begin:
+		v += 360
 	}
 	return v >= c.Begin && v <= c.End
+}
+
+// wrap says how a range of azimuths reaches across the cut: 1 from below -180, 2 beyond 180, and 0 not at all.
+func (c Constraint) wrap() int32 {
+	switch {
+	case !c.azimuth():
+	case c.Begin <= -180 && -180 <= c.End && c.End <= 180:
+		return 1
+	case c.End > 180 && -180 <= c.Begin && c.Begin <= 180:
+		return 2
+	}
+	return 0
 }
 
 func (c Constraint) azimuth() bool {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Source is what steps make masks from. All arrays are row-major (Height, Width).
@@ -15,6 +17,9 @@ type Source struct {
 	Maps          map[string][]float64 // maps of the detector by name, such as "q" and "phi", for constraints and rings
 	// Open returns the mask of a file, for steps that name one. It may return what package data/maskfile reads.
 	Open func(name string) (*Mask, error)
+	// Backend is what applies thresholds and constraints; masks do not depend on it. Default: the processor, which takes about as long as a GPU and the
+	// copies to it.
+	Backend ad.Backend
 }
 
 func (s Source) check() error {

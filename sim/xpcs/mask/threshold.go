@@ -27,6 +27,15 @@ func (t Threshold) mask(s Source) (*Mask, error) {
 		return nil, fmt.Errorf("mask: the threshold goes from %g to %g: want two numbers", t.Low, high)
 	}
 	m := New(s.Height, s.Width)
+	if v, err := newSieve(s, 1); err != nil {
+		return nil, err
+	} else if v != nil {
+		defer v.free()
+		if err := v.run("threshold", s.Image, t.Low, high, flag(t.NoLow), flag(t.NoHigh)); err != nil {
+			return nil, err
+		}
+		return m, v.mask(m)
+	}
 	for i, v := range s.Image {
 		m.Keep[i] = v == v && (t.NoLow || v >= t.Low) && (t.NoHigh || v < high)
 	}

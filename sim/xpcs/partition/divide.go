@@ -37,7 +37,7 @@ func Divide(a Axis, mask []bool, n int) (*Bins, error) {
 	}
 	b := &Bins{Of: make([]int32, len(mask)), Centers: make([]float64, n)}
 	x := a.turned()
-	log := a.Log && a.Name == "q"
+	log := a.isLog()
 	low, high := math.Inf(1), math.Inf(-1)
 	some := false
 	for i, v := range x {
@@ -58,20 +58,11 @@ func Divide(a Axis, mask []bool, n int) (*Bins, error) {
 	if !some {
 		return b, nil
 	}
-	if math.IsInf(low, 0) || math.IsInf(high, 0) {
-		return nil, fmt.Errorf("partition: no unmasked pixel has a positive, finite %s: logarithmic bins need one", a.Name)
+	edges, centers, err := a.divided(low, high, n)
+	if err != nil {
+		return nil, err
 	}
-	edges := edges(low, high, n, log)
-	for k := range b.Centers {
-		if log {
-			b.Centers[k] = math.Sqrt(edges[k] * edges[k+1])
-		} else {
-			b.Centers[k] = (edges[k] + edges[k+1]) / 2
-		}
-	}
-	for k := range edges {
-		edges[k] = round12(edges[k])
-	}
+	b.Centers = centers
 	scale := float64(n) / (edges[n] - edges[0])
 	for i, v := range x {
 		if mask[i] && !math.IsNaN(v) {
@@ -79,9 +70,30 @@ func Divide(a Axis, mask []bool, n int) (*Bins, error) {
 		}
 	}
 	if a.folds() {
-		a.centerFolded(b, x)
+		a.centerFolded(b)
 	}
 	return b, nil
+}
+
+func (a Axis) isLog() bool { return a.Log && a.Name == "q" }
+
+// divided returns the rounded edges of n bins between two values, and the middle of each.
+func (a Axis) divided(low, high float64, n int) (all, centers []float64, err error) {
+	if math.IsInf(low, 0) || math.IsInf(high, 0) {
+		return nil, nil, fmt.Errorf("partition: no unmasked pixel has a positive, finite %s: logarithmic bins need one", a.Name)
+	}
+	all, centers = edges(low, high, n, a.isLog()), make([]float64, n)
+	for k := range centers {
+		if a.isLog() {
+			centers[k] = math.Sqrt(all[k] * all[k+1])
+		} else {
+			centers[k] = (all[k] + all[k+1]) / 2
+		}
+	}
+	for k := range all {
+		all[k] = round12(all[k])
+	}
+	return all, centers, nil
 }
 
 // bin returns the bin of v after rounding, from 1. Rounding matters only next to an edge, and takes longer than all the rest.
@@ -187,7 +199,7 @@ func modulo(x, y float64) float64 {
 
 // centerFolded replaces the centres by the mean azimuth of the pixels of each bin in the first sector from 0 on. A bin
 // without any keeps the middle of its edges, turned back.
-func (a Axis) centerFolded(b *Bins, x []float64) {
+func (a Axis) centerFolded(b *Bins) {
 	sum, count := make([]float64, len(b.Centers)), make([]float64, len(b.Centers))
 	for i, k := range b.Of {
 		if turned := wrap(a.Values[i] + a.Offset); k > 0 && turned >= 0 && turned < a.sector() {

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -140,7 +142,14 @@ func TestGoldenBins(t *testing.T) {
 }
 
 // TestGoldenCells compares crossed bins, their cells, consistency and hash.
-func TestGoldenCells(t *testing.T) {
+func TestGoldenCells(t *testing.T) { goldenCells(t, nil) }
+
+func TestGoldenCellsOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	goldenCells(t, ad.CUDA{})
+}
+
+func goldenCells(t *testing.T, backend ad.Backend) {
 	for _, c := range expect(t).Combined {
 		m := mask(t, c.Mask)
 		axis := func(i int) Axis {
@@ -165,6 +174,15 @@ func TestGoldenCells(t *testing.T) {
 			return Combine(a, b)
 		}
 		d, s := cells(c.Config.DQ, c.Config.DP), cells(c.Config.SQ, c.Config.SP)
+		if backend != nil {
+			p, err := New(axis(0), axis(1), m, Settings{Dynamic: d.N, Static: s.N, Backend: backend})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d = p.Dynamic; p.Static.N == s.N {
+				s = p.Static
+			}
+		}
 		sameMap(t, c.Name+" dynamic", d.Of, array(t, c.Name+"_dynamic_aps"))
 		sameMap(t, c.Name+" static", s.Of, array(t, c.Name+"_static_aps"))
 		whole(t, c.Name+" dynamic cells", d.Cell, c.APS.DynamicMap)

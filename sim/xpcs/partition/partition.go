@@ -2,8 +2,11 @@ package partition
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Settings are the numbers of bins along the two axes. The zero value is the default.
@@ -11,6 +14,8 @@ type Settings struct {
 	Dynamic [2]int // 0 is taken for 36 and 1
 	// Static is rounded up to multiples of Dynamic, so that static bins subdivide dynamic ones. 0 is taken for 360 and 1.
 	Static [2]int
+	// Backend is what divides the pixels; bins do not depend on it. Default: the processor
+	Backend ad.Backend
 }
 
 // complete fills in the defaults.
@@ -59,6 +64,13 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	for _, n := range [][2]int{s.Dynamic, s.Static} {
 		if n[0] > mostCells/n[1] {
 			return nil, fmt.Errorf("partition: %d x %d bins: want at most 2^26 together", n[0], n[1])
+		}
+	}
+	if s.Backend != nil {
+		if done, err := newOnDevice(context.Background(), p, axes, s); err != nil {
+			return nil, err
+		} else if done {
+			return p, nil
 		}
 	}
 	cells := func(n [2]int) (*Cells, error) {

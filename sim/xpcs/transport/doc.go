@@ -9,6 +9,9 @@
 // For passes over all pairs of many frames, Frames evaluates what belongs to single frames, with derivatives, and Tile is the graph of a
 // rectangle of pairs that takes it: most of an exponential, sine or cosine of a difference is computed for frames, not for pairs.
 //
+// Store keeps measured correlations in the memory of GPUs, and its Sums add products over all pairs there: parameters go up, sums come
+// down.
+//
 // c2(t1, t2) = offset + contrast g(t1, t2) with g from 0 to 1. Lengths are in angstroms, wavevectors in 1/angstrom, times in s and
 // angles in degrees. J(t) = D0 t^alpha + D_offset is the transport coefficient: a stationary diffusion with the coefficient D
 // of Stokes and Einstein has J = 2 D.

@@ -23,13 +23,8 @@ type Frames struct {
 	slopes [][][]float64 // of each quantity, by each parameter that it depends on, at each frame
 }
 
-// NewFrames compiles the program that evaluates frames.
-func (s *Setup) NewFrames() (*Frames, error) {
-	theta, err := s.Inputs()
-	if err != nil {
-		return nil, err
-	}
-	var outs []*ad.Node
+// frameNodes are the quantities of each frame, each followed by its derivatives by the parameters that it depends on.
+func (s *Setup) frameNodes(theta []*ad.Node) (outs []*ad.Node) {
 	for v, quantity := range s.frames(theta) {
 		outs = append(outs, quantity)
 		for _, k := range depends[s.Model][v] {
@@ -41,7 +36,40 @@ func (s *Setup) NewFrames() (*Frames, error) {
 			outs = append(outs, ad.Broadcast(ad.JVP(quantity, theta, along), len(s.Times)))
 		}
 	}
-	p, err := ad.Compile(outs, ad.Settings{Inputs: theta, Backend: ad.CPU{Threads: 1}})
+	return outs
+}
+
+// frameProgram compiles the quantities of the frames and, for a GPU, the cosine of each angle to the motion.
+func (s *Setup) frameProgram(b ad.Backend) (*ad.Program, error) {
+	theta, err := s.Inputs()
+	if err != nil {
+		return nil, err
+	}
+	outs := s.frameNodes(theta)
+	if _, here := b.(ad.CPU); !here && s.Model != Static {
+		turn := ad.Add(ad.Const(s.Angles), theta[len(theta)-1])
+		if s.Model == Laminar {
+			turn = ad.Sub(ad.Const(s.Angles), theta[len(theta)-1])
+		}
+		outs = append(outs, cosine(turn))
+	}
+	return ad.Compile(outs, ad.Settings{Inputs: theta, Backend: b})
+}
+
+// frameOutputs is the number of outputs of frameProgram for a GPU.
+func (s *Setup) frameOutputs() (count int) {
+	for _, list := range depends[s.Model] {
+		count += 1 + len(list)
+	}
+	if s.Model != Static {
+		count++
+	}
+	return count
+}
+
+// NewFrames compiles the program that evaluates frames.
+func (s *Setup) NewFrames() (*Frames, error) {
+	p, err := s.frameProgram(ad.CPU{Threads: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +101,16 @@ func (f *Frames) Set(theta []float64) error {
 
 // direction returns the cosine between an angle and the motion, and its derivative by the last parameter.
 func (f *Frames) direction(angle int) (cosine, slope float64) {
+	return f.setup.cosine(f.theta, angle)
+}
+
+func (s *Setup) cosine(theta []float64, angle int) (cosine, slope float64) {
 	const degree = math.Pi / 180
-	phi, turn := f.setup.Angles[angle], f.theta[len(f.theta)-1]
-	if f.setup.Model == Laminar {
+	phi, turn := s.Angles[angle], theta[len(theta)-1]
+	if s.Model == Laminar {
 		s, c := math.Sincos((phi - turn) * degree)
 		return c, s * degree
 	}
-	s, c := math.Sincos((phi + turn) * degree)
-	return c, -s * degree
+	sine, c := math.Sincos((phi + turn) * degree)
+	return c, -sine * degree
 }

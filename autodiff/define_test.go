@@ -1,0 +1,57 @@
+package autodiff_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
+	"github.com/euryale-dev/euryale/internal/pretend"
+)
+
+// Operations of a user's own package: one with everything, one that only the processor can compute.
+var (
+	hillOp = ad.Binary{Name: "test_hill", CPU: func(x, k float64) float64 { return x * x / (x*x + k*k) }, CUDA: "x * x / (x * x + y * y)",
+		VJP: func(g, z, x, k *ad.Node) (dx, dk *ad.Node) {
+			slope := ad.Mul(ad.Mul(z, ad.Sub(ad.Scalar(1), z)), ad.Scale(2, g))
+			return ad.Div(slope, x), ad.Neg(ad.Div(slope, k))
+		}, Domain: ad.Interval{Lo: 0.5, Hi: 3}}.Define()
+	textlessOp = ad.Unary{Name: "test_textless", CPU: math.Cbrt, Domain: ad.Interval{Lo: 1, Hi: 2}}.Define()
+)
+
+// A definition from outside passes the checks of ours, computes on a device, and is refused where it is not
+// whole or where its name is taken.
+func TestOperationsOfOnesOwn(t *testing.T) {
+	gradtest.Op(t, hillOp)
+	t.Run("C text", func(t *testing.T) { gradtest.HostC(t, []*ad.Op{hillOp}) })
+	x := ad.Input("x", 4)
+	v, err := ad.Eval(hillOp.Apply(ad.Const([]float64{1, 2}, 2), ad.Scalar(2)))
+	if err != nil || v[0].Float64s()[0] != 0.2 || v[0].Float64s()[1] != 0.5 {
+		t.Errorf("%v: %v", v, err)
+	}
+	for name, define := range map[string]func(){
+		`"test_hill" already`: func() { ad.Unary{Name: "test_hill", CPU: math.Sin}.Define() },
+		`"exp" already`:       func() { ad.Unary{Name: "exp", CPU: math.Sin}.Define() },
+		"lacks its name":      func() { ad.Unary{CPU: math.Sin}.Define() },
+		`"empty" lacks`:       func() { ad.Ternary{Name: "empty"}.Define() },
+	} {
+		func() {
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, name) {
+					t.Errorf("%s: %s", name, r)
+				}
+			}()
+			define()
+		}()
+	}
+	pretend.Shared(t)
+	out := onDevice(t, []*ad.Node{ad.Sum(hillOp.Apply(x, ad.Scalar(2)))}, []*ad.Node{x}, [][]float64{{1, 2, 1, 2}}, 64)
+	if math.Abs(out[0][0]-1.4) > 1e-12 {
+		t.Errorf("on the device %v, want 1.4", out[0])
+	}
+	if _, err := ad.Compile([]*ad.Node{textlessOp.Apply(x)}, ad.Settings{Backend: ad.CUDA{}}); err == nil || !strings.Contains(err.Error(), `"test_textless" has no CUDA text`) {
+		t.Errorf("without CUDA text: %v", err)
+	}
+}

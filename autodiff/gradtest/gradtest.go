@@ -1,0 +1,106 @@
+// Package gradtest is the gradient check that every operation must pass.
+package gradtest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/euryale-dev/euryale/autodiff"
+)
+
+const (
+	step = 1e-5 // step of the central difference, relative to max(1, |x|)
+	tol  = 2e-7 // tolerance of the gradient, relative to max(1, |gradient|)
+)
+
+// Op compares the gradients of the samples of op, and the gradients of those
+// gradients, with central differences at random points of its Domain.
+func Op(t *testing.T, op *autodiff.Op) {
+	t.Helper()
+	if op.Sample == nil {
+		t.Skipf("%s has no sample: it has no gradient", op.Name)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var inputs []*autodiff.Node
+	var values [][]float64
+	source := func(lo, hi float64, shape ...int) *autodiff.Node {
+		x := autodiff.Input("x", shape...)
+		data := make([]float64, x.Size())
+		for i := range data {
+			data[i] = lo + rng.Float64()*(hi-lo)
+		}
+		inputs, values = append(inputs, x), append(values, data)
+		return x
+	}
+	for _, y := range op.Sample(source) {
+		Check(t, op.Name, weighted(y, rng), inputs, values, op.Smooth)
+	}
+}
+
+// weighted returns the sum of y times random numbers, so that exchanged elements of a gradient are
+// noticed.
+func weighted(y *autodiff.Node, rng *rand.Rand) *autodiff.Node {
+	w := make([]float64, y.Size())
+	for i := range w {
+		w[i] = 0.5 + rng.Float64()
+	}
+	return autodiff.Sum(autodiff.Mul(y, autodiff.Const(w, y.Shape()...)))
+}
+
+// Check compares the gradient of the scalar y with central differences; second
+// also compares the gradient of a random combination of the gradients.
+func Check(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Node, values [][]float64, second bool) {
+	t.Helper()
+	compare(t, name, y, inputs, values)
+	if !second {
+		return
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	total := autodiff.Scalar(0)
+	for _, g := range autodiff.Grad(y, inputs...) {
+		total = autodiff.Add(total, weighted(g, rng))
+	}
+	compare(t, name+" gradient", total, inputs, values)
+}
+
+func compare(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Node, values [][]float64) {
+	t.Helper()
+	prog, err := autodiff.Compile(append([]*autodiff.Node{y}, autodiff.Grad(y, inputs...)...), autodiff.Settings{Inputs: inputs})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	st := prog.NewState()
+	for i := range inputs {
+		copy(st.Input(i), values[i])
+	}
+	f := func() float64 {
+		if err := st.Run(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return st.Output(0)[0]
+	}
+	f()
+	var grads [][]float64
+	for i := range inputs {
+		grads = append(grads, append([]float64(nil), st.Output(i+1)...))
+	}
+	for i := range inputs {
+		for j, x0 := range values[i] {
+			h := step * max(1, math.Abs(x0))
+			diff := func(h float64) float64 {
+				st.Input(i)[j] = x0 + h
+				up := f()
+				st.Input(i)[j] = x0 - h
+				down := f()
+				st.Input(i)[j] = x0
+				return (up - down) / (2 * h)
+			}
+			want := (4*diff(h/2) - diff(h)) / 3 // fourth order
+			got := grads[i][j]
+			if !(math.Abs(got-want) <= tol*max(1, math.Abs(want), math.Abs(st.Output(0)[0])*1e-2)) {
+				t.Errorf("%s: input %d, element %d at %g: gradient %.12g, central difference %.12g", name, i, j, x0, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestSampleAssembly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	for name, problem := range map[string]string{
+		"association": `{"fit": "association", "rounds": [10,12,14,16,18,20], "overlap": [28,39,52,59,69,81], "k": 100}`,
+		"p":           `{"fit": "p", "count": [2,3,1,4,2,3,2,2], "k": 50}`,
+	} {
+		out := filepath.Join(dir, name)
+		code, stdout, stderr := do(t, "sample", "assembly", "--problem", write(t, name+".json", problem), "--out", out, "--json", "--quiet", "--warmup", "300", "--draws", "300")
+		if code != exitOK {
+			t.Fatalf("%s: exit %d: %s", name, code, stderr)
+		}
+		var doc struct {
+			Engine, Model string
+			Summary       map[string]struct {
+				RHat float64 `json:"r_hat"`
+				ESS  float64 `json:"ess_bulk"`
+			}
+		}
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if doc.Engine != "assembly" || doc.Model != name || len(doc.Summary) == 0 {
+			t.Errorf("%s: %+v", name, doc)
+		}
+		for p, r := range doc.Summary {
+			if r.RHat > 1.05 || r.ESS < 100 {
+				t.Errorf("%s: %s has R-hat %v and ESS %v", name, p, r.RHat, r.ESS)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(out, "plots", "trace.svg")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSampleAssemblyRefuses(t *testing.T) {
+	for want, problem := range map[string]string{
+		"did you mean completion?": `{"fit": "completon"}`,
+		"unknown field":            `{"fit": "p", "counts": [1]}`,
+		"a.json":                   `{"fit": "p", "count": [7], "k": 3}`,
+	} {
+		code, _, stderr := do(t, "sample", "assembly", "--problem", write(t, "a.json", problem), "--out", filepath.Join(t.TempDir(), "x"))
+		if code != exitData || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d: %s; want %q", code, stderr, want)
+		}
+	}
+}
+
+const tinyClasses = `{"stimuli": [{"name": "S", "n": 30}], "areas": [{"name": "A", "n": 60, "k": 6}],
+ "fibres": [{"from": "S", "to": "A", "p": 0.3}], "steps": 1, "seed": 1, "updates": 40, "batch": 8,
+ "task": {"classes": 2, "active": 15, "on": 0.6, "off": 0.05, "train": 40, "test": 60}}`
+
+func TestTrainConnectome(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	code, stdout, stderr := do(t, "train", "connectome", write(t, "tiny.json", tinyClasses), "--out", dir, "--json", "--quiet")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var doc trainDoc
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Test.Accuracy < 0.9 || doc.Test.Overlap <= doc.Untrained.Overlap || doc.Updates != 40 || len(doc.Fibres) != 1 {
+		t.Errorf("%+v", doc)
+	}
+	for _, name := range []string{"connectome.npz", "training.csv", "plots/loss.svg", "summary.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	// A finished run resumed does nothing new.
+	code, again, stderr := do(t, "train", "connectome", "--resume", dir, "--json", "--quiet")
+	if code != exitOK || again != stdout {
+		t.Errorf("exit %d: %s %s, want %s", code, stderr, again, stdout)
+	}
+}
+
+func TestTrainConnectomeRefuses(t *testing.T) {
+	bad := strings.Replace(tinyClasses, `"k": 6`, `"k": 61`, 1)
+	if code, _, stderr := do(t, "train", "connectome", write(t, "bad.json", bad), "--out", filepath.Join(t.TempDir(), "x")); code != exitData || !strings.Contains(stderr, "61 of 60") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "train", "connectome", "nowhere.json"); code != exitNoInput {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	data := strings.Replace(tinyClasses, `"task": {"classes": 2, "active": 15, "on": 0.6, "off": 0.05, "train": 40, "test": 60}`, `"data": "x.npz"`, 1)
+	if code, _, stderr := do(t, "train", "connectome", write(t, "data.json", data)); code != exitNoInput || !strings.Contains(stderr, "x.npz") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// Whatever is wrong with a problem is said before there is a run folder.
+func TestTrainConnectomeLeavesNoFolder(t *testing.T) {
+	for _, change := range [][2]string{
+		{`"k": 6`, `"k": -1`}, {`"n": 60`, `"n": 1000000000000`}, {`"n": 30`, `"n": 1000000000000`}, {`"n": 60`, `"n": 100000000`},
+		{`"batch": 8`, `"batch": 1000000000`}, {`"steps": 1`, `"steps": 1000000000`}, {`"train": 40`, `"train": 1000000000000`},
+		{`"updates": 40`, `"updates": -1`}, {`"batch": 8`, `"batch": -1`}, {`"batch": 8`, `"lr": -1`}, {`"batch": 8`, `"warm": -1`},
+		{`"batch": 8`, `"precision": "16"`}, {`"batch": 8`, `"readout": {"assemblies": [[1, 60], [2]]}`}, {`"batch": 8`, `"readout": {"assemblies": [[1, 1, 1], [2]]}`},
+		{`{"from": "S", "to": "A", "p": 0.3}`, ``}, {`"p": 0.3}`, `"p": 0.3}, {"from": "S", "to": "A", "p": 0.3}`},
+		{`"p": 0.3`, `"p": 0.3, "learn": ["none", "weights"]`}, {`"seed": 1`, `"max_weight": -1`}, {`"seed": 1`, `"hebb": -1`},
+		{`"test": 60}}`, `"test": 60}} more`}, {`"S"`, `"../x"`},
+	} {
+		out := filepath.Join(t.TempDir(), "x")
+		code, _, stderr := do(t, "train", "connectome", write(t, "bad.json", strings.ReplaceAll(tinyClasses, change[0], change[1])), "--out", out)
+		if code != exitData || !strings.Contains(stderr, "bad.json") {
+			t.Errorf("%s: exit %d: %s", change[1], code, stderr)
+		}
+		if exists(out) {
+			t.Errorf("%s left a folder", change[1])
+		}
+	}
+}
+
+func TestTrainConnectomeResumes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, stderr := do(t, "train", "connectome", write(t, "tiny.json", tinyClasses), "--out", dir, "--quiet"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, flag := range []string{"--seed", "--out", "--threads"} {
+		if code, _, stderr := do(t, "train", "connectome", "--resume", dir, flag, "1"); code != exitUsage || !strings.Contains(stderr, flag) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
+	name := filepath.Join(dir, "checkpoint")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "train", "connectome", "--resume", dir); code != exitData || !strings.Contains(stderr, name) || !strings.Contains(stderr, "checksum") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestSampleAssemblyTooLarge(t *testing.T) {
+	for _, problem := range []string{
+		`{"fit": "formation", "overlap": [3, 4], "simulator": {"N": 1000000000000}}`,
+		`{"fit": "formation", "overlap": [3, 4], "simulator": {"Steps": 1000000000}}`,
+		`{"fit": "formation", "overlap": [3, 4], "simulator": {"Graphs": 1000000000}, "dynamics": "soft"}`,
+		`{"fit": "formation", "overlap": [3, 4], "graphs": 1000000000}`,
+		`{"fit": "p", "count": [2, 3], "k": 50} {}`,
+	} {
+		code, _, stderr := do(t, "sample", "assembly", "--problem", write(t, "a.json", problem), "--out", filepath.Join(t.TempDir(), "x"))
+		if code != exitData || !strings.Contains(stderr, "a.json") {
+			t.Errorf("%s: exit %d: %s", problem, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+func (a *app) average() *cobra.Command {
+	var s xpcs.AverageSettings
+	var qmap string
+	c := &cobra.Command{
+		Use:   "average RESULT.hdf... OUT.hdf",
+		Short: "Average repeats of a measurement, or group pixels by another q map",
+		Long: `Average the results of repeats of one measurement: g2 and its errors and
+covariance, intensities and the mean image. A repeat whose g2 does not end near
+1 (the mean of one bin at the longest delays, within --low and --high) is left
+out, and so is a file that cannot be read; both are told.
+
+With --pixels the correlations of single pixels are averaged too, where
+correlate --save-pixels has kept them, and --qmap groups them into other bins.
+It needs one file at least, so that a single result can be grouped anew.
+
+  euryale average A003_*_results.hdf A003_mean_results.hdf
+  euryale average a_results.hdf b_results.hdf mean_results.hdf --high 1.1
+  euryale average a_results.hdf phi_results.hdf --all --pixels --qmap phi.hdf
+`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error { return a.runAverage(c.Context(), args, s, qmap) },
+	}
+	f := c.Flags()
+	f.IntVar(&s.Bin, "bin", 1, "bin whose g2 decides whether a repeat is good")
+	f.IntVar(&s.Window, "window", 10, "number of the longest delays whose mean decides")
+	f.Float64Var(&s.Low, "low", 0.95, "smallest mean of a good repeat")
+	f.Float64Var(&s.High, "high", 1.05, "largest mean of a good repeat")
+	f.BoolVar(&s.All, "all", false, "average all repeats")
+	f.BoolVar(&s.Customary, "customary-errors", false, "the mean error over the root of the number of repeats, as viewers have it (default errors add in squares)")
+	f.BoolVar(&s.Pixels, "pixels", false, "average the correlations of pixels too")
+	f.BoolVar(&s.NonZero, "non-zero", false, "pixels that are 0 in a repeat do not count in it")
+	f.StringVar(&qmap, "qmap", "", "group the pixels into the bins of this q map; needs --pixels")
+	return c
+}
+
+// averageDoc is the JSON document of average.
+type averageDoc struct {
+	Engine string       `json:"engine"`
+	Result string       `json:"result"`
+	Used   int          `json:"used"`
+	Files  []repeatsDoc `json:"files"`
+}
+
+type repeatsDoc struct {
+	File     string `json:"file"`
+	Baseline number `json:"baseline"`
+	Used     bool   `json:"used"`
+	Message  string `json:"message,omitempty"`
+}
+
+func (a *app) runAverage(ctx context.Context, args []string, s xpcs.AverageSettings, qmap string) error {
+	files, out := args[:len(args)-1], args[len(args)-1]
+	if _, err := os.Stat(out); err == nil && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists; the file named last is written", out), hint: "--overwrite, or another name"}
+	}
+	for _, name := range files {
+		if sameFile(name, out) {
+			return usage("average: %s is both read and written: name another file last", out)
+		}
+	}
+	if qmap != "" {
+		var err error
+		if s.Map, err = nexus.OpenQMap(qmap); err != nil {
+			return input(err)
+		}
+	}
+	set := term.BarSettings{Name: "files", Total: len(files)}
+	if a.quiet {
+		set.Mode = term.Quiet
+	}
+	bar := term.NewBar(a.screen, set)
+	s.Progress = func(int, int) { bar.Add(1, 0) }
+	repeats, err := xpcs.Average(ctx, files, out, s)
+	bar.Close()
+	doc := averageDoc{Engine: "xpcs", Result: out, Files: []repeatsDoc{}}
+	for _, r := range repeats {
+		doc.Files = append(doc.Files, repeatsDoc{r.File, number(r.Baseline), r.Used, r.Why})
+		if r.Used {
+			doc.Used++
+		} else if err == nil {
+			a.note("%s: left out: %s", r.File, r.Why)
+		}
+	}
+	if err != nil {
+		return output(as(exitData, err), err)
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	fmt.Fprintf(a.stdout, "%s: mean of %d of %d files\n", out, doc.Used, len(doc.Files))
+	return nil
+}

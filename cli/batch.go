@@ -1,0 +1,521 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/batch/work"
+	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+// The files of the folder of a batch.
+const (
+	manifestName = "manifest.txt"
+	resultsName  = "results"
+)
+
+func (a *app) batch() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "batch CONFIG.yaml",
+		Short: "The same work on many items, on one machine or a cluster",
+		Long: `Make the list of a batch: what is done, and with which items. batch run works on
+it, here or as one of many tasks of a cluster, batch merge brings the results
+together. All of them take the folder of the batch, or its CONFIG.yaml.
+
+  work: fit g2             or fit spectra, sample g2, sim rsoxs, sbc, sweep, ...
+  files: results/*.hdf     keys of the kind of work: see docs/guide/cluster.md
+  model: single
+  seed: 1
+  retries: 1               how often an item that fails is tried again
+
+  euryale batch fits.yaml                 makes fits/manifest.txt
+  euryale batch run fits                  on this machine
+  euryale batch sbatch fits --shards 16 | sbatch
+  euryale batch status fits
+  euryale batch merge fits                tables, report
+
+An item gives the same result wherever it is worked on. What is done stays done:
+starting again goes on.
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runBatch(args[0]) },
+	}
+	c.AddCommand(withDevice(withFolder(a.batchRun())), withFolder(a.batchStatus()), withFolder(a.batchMerge()), withFolder(a.batchRetry()), withFolder(a.batchSlurm()), withFolder(a.batchKubernetes()), a.batchItem())
+	return withFolder(c)
+}
+
+// batchDoc is the JSON document of batch.
+type batchDoc struct {
+	Folder   string `json:"folder"`
+	Manifest string `json:"manifest"`
+	SHA256   string `json:"sha256"`
+	Work     string `json:"work"`
+	Items    int64  `json:"items"`
+}
+
+func (a *app) runBatch(name string) error {
+	dir, m, err := a.openBatch(name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.document(batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items})
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %d items of %s\n", m.Path(), m.Items, m.Command)
+	a.note("euryale batch run %s does them here, euryale batch sbatch %s prints a job for Slurm", typed(dir), typed(dir))
+	return as(exitCannotWrite, err)
+}
+
+// openBatch returns the folder of a batch and its manifest. Of a configuration the manifest is made, if it
+// is not there; one that is there must be of the same list.
+func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) {
+	st, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return "", nil, input(err)
+	case st.IsDir():
+		if a.out != "" {
+			return "", nil, usage("%s is the folder of a batch: leave out --out %s", name, a.out)
+		}
+		m, err = batch.Open(filepath.Join(name, manifestName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil, &exitError{code: exitNoInput, err: fmt.Errorf("%s has no %s: it is not the folder of a batch", name, manifestName), hint: "the CONFIG.yaml of the batch"}
+		}
+		return name, m, as(exitData, err)
+	case filepath.Base(name) == manifestName:
+		m, err = batch.Open(name)
+		return filepath.Dir(name), m, as(exitData, err)
+	}
+	list, err := work.Read(name)
+	if err != nil {
+		return "", nil, configOf(err)
+	}
+	if dir = a.out; dir == "" {
+		dir = strings.TrimSuffix(name, filepath.Ext(name))
+		if dir == name {
+			dir += "-batch"
+		}
+	}
+	path := filepath.Join(dir, manifestName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		// Another task may have made it meanwhile.
+		if m, err = list.Create(path); !errors.Is(err, fs.ErrExist) {
+			return dir, m, configOf(err)
+		}
+	}
+	now, err := list.Hash(path)
+	if err != nil {
+		return "", nil, configOf(err)
+	}
+	if m, err = batch.Open(path); err != nil && !a.overwrite {
+		return "", nil, &exitError{code: exitData, err: err, hint: "--overwrite makes a new one"}
+	}
+	if err == nil && m.Hash == now {
+		return dir, m, nil
+	}
+	if !a.overwrite {
+		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: %s", path, name, list.Changed(path, m)),
+			hint: fmt.Sprintf("euryale batch run %s goes on with the old list; euryale batch %s --overwrite makes a new one and removes the old one's results, --out FOLDER keeps both", typed(dir), typed(name))}
+	}
+	if err := removeBatch(dir, path); err != nil {
+		return "", nil, as(exitCannotWrite, err)
+	}
+	m, err = list.Create(path)
+	return dir, m, configOf(err)
+}
+
+// removeBatch removes the list and the results of a batch, and nothing else that is in its folder, which
+// the user may have given by --out.
+func removeBatch(dir, manifest string) error {
+	if err := batch.Store(filepath.Join(dir, resultsName)).Remove(); err != nil {
+		return err
+	}
+	if err := work.RemoveChains(dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(manifest)
+}
+
+// configOf assigns the exit code of a mistake in a configuration.
+func configOf(err error) error {
+	if errors.As(err, new(*work.ConfigError)) {
+		return as(exitConfig, err)
+	}
+	return input(err)
+}
+
+func (a *app) batchRun() *cobra.Command {
+	var shard string
+	c := &cobra.Command{
+		Use:   "run FOLDER|CONFIG.yaml",
+		Short: "Work on the items of a batch",
+		Long: `Work on the items of a batch: on all of them, or as one task of many on its share,
+if a launcher says which this is: a Slurm array or srun, an Indexed Job of
+Kubernetes (with EURYALE_SHARDS), or mpirun; or --shard.
+
+Ctrl-C and SIGTERM keep what is done; the same command goes on. In a job of Slurm
+SIGTERM, which announces the end of its time, exits with 0.
+
+  euryale batch run fits
+  euryale batch run fits --shard 3/16
+  srun -n 8 euryale batch run fits
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runBatchRun(c.Context(), args[0], shard) },
+	}
+	c.Flags().StringVar(&shard, "shard", "", "share of the items to work on, I/N with I from 0 (default as the launcher says, else all)")
+	return c
+}
+
+// batchRunDoc is the JSON document of batch run.
+type batchRunDoc struct {
+	batchDoc
+	Shard   string  `json:"shard"`
+	By      string  `json:"by,omitempty"` // what said which shard this is
+	Total   int64   `json:"items_of_shard"`
+	Done    int64   `json:"done"`
+	Failed  int64   `json:"failed"`
+	Now     int64   `json:"done_now"`
+	Seconds float64 `json:"seconds"`
+	Rate    number  `json:"items_per_s"`
+	Partial bool    `json:"partial"`
+}
+
+func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
+	part, err := shardOf(shard)
+	if err != nil {
+		return err
+	}
+	dir, m, err := a.openBatch(name)
+	if err != nil {
+		return err
+	}
+	if err := a.atLevel(m); err != nil {
+		return err
+	}
+	env, workers, err := a.environment(m, dir)
+	if err != nil {
+		return err
+	}
+	task, err := work.Open(m, env)
+	if err != nil {
+		return input(err)
+	}
+	if part.By != "" {
+		a.note("This process does shard %d of %s, numbered from 0 to %d, as %s says.", part.Index, m.Path(), part.Count-1, part.By)
+	}
+	var bar *term.Bar
+	var shown batch.Progress
+	p, err := batch.Run(ctx, m, task, batch.Settings{Store: batch.Store(filepath.Join(dir, resultsName)), Shard: part, Workers: workers, Command: "euryale batch run",
+		Alone: itemProcess(dir), Progress: func(p batch.Progress) {
+			if p.Items == p.Done-p.Now {
+				return // nothing is missing
+			}
+			if bar == nil {
+				set := term.BarSettings{Name: "items", Total: int(p.Items - p.Done + p.Now)}
+				if a.quiet {
+					set.Mode = term.Quiet
+				}
+				bar = term.NewBar(a.screen, set)
+			}
+			bar.Add(int(p.Now-shown.Now), int(p.Failed-shown.Failed))
+			shown = p
+		}})
+	if bar != nil {
+		bar.Close()
+	}
+	doc := batchRunDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Shard: part.String(), By: part.By,
+		Total: p.Items, Done: p.Done, Failed: p.Failed, Now: p.Now, Seconds: p.Elapsed.Seconds(), Rate: number(p.Rate()), Partial: err != nil}
+	again := fmt.Sprintf("euryale batch run %s", typed(dir))
+	if part.By == "--shard" {
+		again += fmt.Sprintf(" --shard %d/%d", part.Index, part.Count)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
+		if a.json {
+			if err := a.document(doc); err != nil {
+				return err
+			}
+		}
+		stopped := fmt.Errorf("interrupted; %d of %d items are done and kept in %s", p.Done, p.Items, dir)
+		if announced(ctx) && os.Getenv("SLURM_JOB_ID") != "" {
+			a.note("%v; %s goes on", stopped, again)
+			return nil
+		}
+		return &exitError{code: exitInterrupted, err: stopped, hint: again}
+	case err != nil:
+		return a.batchError(err, again)
+	case a.json:
+		return a.document(doc)
+	}
+	a.note("%d of %d items are done; this run did %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
+	if part.Count == 1 {
+		a.note("euryale batch merge %s brings the results together", typed(dir))
+	}
+	return nil
+}
+
+// announced reports whether ctx ended by SIGTERM.
+func announced(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return cause != nil && strings.HasPrefix(cause.Error(), syscall.SIGTERM.String())
+}
+
+// batchError assigns the exit code of an error of a run.
+func (a *app) batchError(err error, again string) error {
+	var held *runlock.Held
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &held):
+		return &exitError{code: exitCannotWrite, err: err, hint: "wait until it has ended; it works on the same items"}
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &exitError{code: exitCannotWrite, err: err, hint: "make room, then " + again}
+	case errors.As(err, new(*batch.OtherManifestError)), !errors.As(err, &path):
+		return as(exitData, err)
+	}
+	return &exitError{code: exitCannotWrite, err: err, hint: again}
+}
+
+// shardOf reads the value of --shard, or asks the environment.
+func shardOf(text string) (batch.Shard, error) {
+	if text == "" {
+		s, err := batch.FromEnv()
+		if err != nil {
+			return s, &exitError{code: exitConfig, err: err, hint: "--shard I/N"}
+		}
+		return s, nil
+	}
+	i, n, ok := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || count < 1 || index < 0 || index >= count || count > 99999 {
+		return batch.Shard{}, usage("--shard %q: want I/N with I from 0 to N-1, such as 0/16", text)
+	}
+	return batch.Shard{Index: index, Count: count, By: "--shard"}, nil
+}
+
+// environment returns what this process provides to the work, and how many items it does at a time.
+func (a *app) environment(m *batch.Manifest, dir string) (work.Env, int, error) {
+	env := work.Env{Folder: dir, Note: func(text string) { a.note("%s", text) }}
+	switch {
+	case m.Device == "cuda":
+		if a.chosen.cpu && a.chosen.by != "" {
+			return env, 0, usage("the list is to be done on a GPU: leave out %s, or make a list with device: cpu", a.chosen.by)
+		}
+		d := deviceChoice{demanded: true, ordinal: a.chosen.ordinal, by: "device: cuda of the list"}
+		if rank, by := batch.LocalRank(); a.chosen.by == "" && by != "" {
+			if all, err := cuda.Devices(); err == nil && len(all) > 0 { // one that cannot be listed is an error below
+				d.ordinal, d.by = rank%len(all), d.by+" and "+by
+			}
+		}
+		a.chosen = d
+		if err := a.demand(); err != nil {
+			return env, 0, err
+		}
+		env.Backend = ad.CUDA{Device: a.chosen.ordinal}
+	case a.chosen.demanded:
+		return env, 0, usage("the list is to be done on the processor: leave out %s, or make a list with device: cuda", a.chosen.by)
+	}
+	if work.Wide(m) {
+		env.Threads = a.threads
+		if env.Threads == 0 {
+			env.Threads = -1
+		}
+		return env, 1, nil
+	}
+	return env, a.threads, nil
+}
+
+// itemProcess returns the command that does one item in a process of its own.
+func itemProcess(dir string) func(ctx context.Context, items batch.Range) *exec.Cmd {
+	program, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context, items batch.Range) *exec.Cmd {
+		return exec.CommandContext(ctx, program, "batch", "item", dir, strconv.FormatInt(items.Item, 10), "--quiet")
+	}
+}
+
+// batchItem is the command of itemProcess.
+func (a *app) batchItem() *cobra.Command {
+	return &cobra.Command{Use: "item FOLDER N", Hidden: true, Short: "Work on one item for another process", Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, m, err := a.openBatch(args[0])
+			if err != nil {
+				return err
+			}
+			item, err := strconv.ParseInt(args[1], 10, 64)
+			if err != nil {
+				return usage("item %q: want a number", args[1])
+			}
+			env, _, err := a.environment(m, dir)
+			if err != nil {
+				return err
+			}
+			task, err := work.Open(m, env)
+			if err != nil {
+				return input(err)
+			}
+			return as(exitFailed, batch.Alone(c.Context(), m, task, item, a.bytes))
+		}}
+}
+
+func (a *app) batchStatus() *cobra.Command {
+	var shard bool
+	c := &cobra.Command{
+		Use:   "status FOLDER|CONFIG.yaml",
+		Short: "How far a batch is",
+		Long: `Say how many items of a batch have results, how many failed, and which shards
+are complete. With --strict the exit code is 1 while results are missing; with
+--this-shard, while those of the shard are missing that the launcher gives to
+this task, so that a job can put itself into the queue again.
+
+  euryale batch status fits
+  euryale batch status fits --strict --quiet && euryale batch merge fits
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runBatchStatus(args[0], shard) },
+	}
+	c.Flags().BoolVar(&shard, "this-shard", false, "the shard that the launcher gives to this task, alone")
+	return c
+}
+
+// batchStatusDoc is the JSON document of batch status.
+type batchStatusDoc struct {
+	batchDoc
+	Done    int64      `json:"done"`
+	Failed  int64      `json:"failed"`
+	Missing []string   `json:"missing"` // runs of items, the first 100
+	Shards  []shardDoc `json:"shards"`
+	Absent  []string   `json:"not_begun"`
+}
+
+type shardDoc struct {
+	Shard    string `json:"shard"`
+	Complete bool   `json:"complete"`
+	Items    int64  `json:"items"`
+	Done     int64  `json:"done"`
+	Failed   int64  `json:"failed"`
+}
+
+func (a *app) runBatchStatus(name string, thisShard bool) error {
+	dir, m, err := a.openBatch(name)
+	if err != nil {
+		return err
+	}
+	store := batch.Store(filepath.Join(dir, resultsName))
+	if thisShard {
+		part, err := shardOf("")
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(string(store), part.String())); err != nil {
+			return as(exitFailed, fmt.Errorf("%s of %s is not complete", part, dir))
+		}
+		a.note("%s of %s is complete", part, dir)
+		return nil
+	}
+	st, err := store.Status(m)
+	if err != nil {
+		return as(exitData, err)
+	}
+	doc := batchStatusDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Done: st.Done, Failed: st.Failed, Missing: []string{}, Shards: []shardDoc{}, Absent: []string{}}
+	for _, g := range st.Missing {
+		doc.Missing = append(doc.Missing, g.String())
+	}
+	for _, s := range st.Shards {
+		doc.Shards = append(doc.Shards, shardDoc{s.Shard.String(), s.Complete, s.Items, s.Done, s.Failed})
+	}
+	if q := st.Queue; q != nil {
+		doc.Shards = append(doc.Shards, shardDoc{"queue", true, q.Done, q.Done, q.Failed})
+	}
+	for _, s := range st.Absent {
+		doc.Absent = append(doc.Absent, s.String())
+	}
+	if a.json {
+		err = a.document(doc)
+	} else {
+		err = a.printStatus(doc)
+	}
+	if err == nil && a.strict && st.Done < st.Items {
+		return as(exitFailed, &batch.IncompleteError{Status: st})
+	}
+	return err
+}
+
+func (a *app) printStatus(d batchStatusDoc) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d of %d items have results, %d of them failed\n", d.Work, d.Done, d.Items, d.Failed)
+	if len(d.Missing) > 0 {
+		fmt.Fprintf(&b, "missing: %s\n", strings.Join(firstOf(d.Missing, 10), ", "))
+	}
+	for i, s := range d.Shards {
+		if i == 40 {
+			fmt.Fprintf(&b, "and %d more shards\n", len(d.Shards)-i)
+			break
+		}
+		state := "complete"
+		if !s.Complete {
+			state = fmt.Sprintf("%d of %d", s.Done, s.Items)
+		}
+		fmt.Fprintf(&b, "%s  %s, %d failed\n", s.Shard, state, s.Failed)
+	}
+	if len(d.Absent) > 0 {
+		fmt.Fprintf(&b, "not begun: %s\n", strings.Join(firstOf(d.Absent, 10), ", "))
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return as(exitCannotWrite, err)
+}
+
+// firstOf returns the first n texts, and how many more there are.
+func firstOf(list []string, n int) []string {
+	if len(list) <= n {
+		return list
+	}
+	return append(list[:n:n], fmt.Sprintf("and %d more", len(list)-n))
+}
+
+func (a *app) batchRetry() *cobra.Command {
+	return &cobra.Command{
+		Use:   "retry FOLDER|CONFIG.yaml",
+		Short: "Forget the failures of a batch, so that batch run tries them again",
+		Long: `Forget the results of items that failed. batch run, as before, then does these
+items once more, for instance when a file that could not be read is there again.
+
+  euryale batch retry fits
+  euryale batch run fits
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, m, err := a.openBatch(args[0])
+			if err != nil {
+				return err
+			}
+			n, err := batch.Store(filepath.Join(dir, resultsName)).Forget(m, "euryale batch retry")
+			if err != nil {
+				return a.batchError(err, "euryale batch retry "+dir)
+			}
+			if a.json {
+				return a.document(map[string]any{"folder": dir, "forgotten": n})
+			}
+			a.note("%d failures are forgotten; euryale batch run %s tries these items again", n, dir)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/batch/work"
+)
+
+// jobFlags are the flags of the commands that print job files.
+type jobFlags struct {
+	Shards, CPUs, GPUs, Limit int
+	Memory, Time, Name        string
+}
+
+func (f *jobFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	s.IntVar(&f.Shards, "shards", 16, "tasks that share the items")
+	s.IntVar(&f.CPUs, "cpus", 4, "processors of a task")
+	s.IntVar(&f.GPUs, "gpus", 0, "GPUs of a task (default 1 for a list of device: cuda, else none)")
+	s.IntVar(&f.Limit, "limit", 0, "most tasks at a time (default all)")
+	s.StringVar(&f.Memory, "memory", "4G", "memory of a task")
+	s.StringVar(&f.Time, "time", "4h", "time of a task")
+	s.StringVar(&f.Name, "name", "", "name of the job (default that of the folder)")
+}
+
+// job is what the templates are filled with.
+type job struct {
+	jobFlags
+	Folder, Hash, Work string
+	Items              int64
+	Slurm              string // time limit as Slurm writes it
+	Seconds            int
+	Last               int // number of the last shard
+	Version            string
+
+	// of one of them alone
+	Partition, Account string
+	Image, Claim, Path string
+}
+
+var (
+	memoryText = regexp.MustCompile(`^[1-9][0-9]*[MGT]$`)
+	jobName    = regexp.MustCompile(`[^a-z0-9-]+`)
+)
+
+// fill checks the flags and completes them for a batch.
+func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
+	limit, err := time.ParseDuration(f.Time)
+	switch {
+	case err != nil || limit < time.Minute:
+		return nil, usage("--time %q: want a time of at least a minute, such as 4h or 90m", f.Time)
+	case !memoryText.MatchString(f.Memory):
+		return nil, usage("--memory %q: want a number with M, G or T, such as 4G", f.Memory)
+	}
+	var bad []string
+	bad = append(bad, whole("shards", f.Shards, 1, 99999)...)
+	bad = append(bad, whole("cpus", f.CPUs, 1, 4096)...)
+	bad = append(bad, whole("gpus", f.GPUs, 0, 64)...)
+	bad = append(bad, whole("limit", f.Limit, 0, 99999)...)
+	if len(bad) > 0 {
+		return nil, usage("%s", strings.Join(bad, "; "))
+	}
+	blocks := (m.Items + m.Block - 1) / m.Block
+	if int64(f.Shards) > max(1, blocks) {
+		return nil, usage("--shards %d: the list has %d items in blocks of %d, which are %d shares at most", f.Shards, m.Items, m.Block, blocks)
+	}
+	if f.GPUs == 0 && m.Device == "cuda" {
+		f.GPUs = 1
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, as(exitFailed, err)
+	}
+	if f.Name == "" {
+		f.Name = filepath.Base(abs)
+	}
+	if f.Name = strings.Trim(jobName.ReplaceAllString(strings.ToLower(f.Name), "-"), "-"); f.Name == "" {
+		f.Name = "batch"
+	}
+	if f.Limit == 0 {
+		f.Limit = f.Shards
+	}
+	seconds := int(limit.Seconds())
+	return &job{jobFlags: f, Folder: abs, Hash: m.Hash[:12], Work: m.Command, Items: m.Items, Seconds: seconds, Last: f.Shards - 1, Version: version(),
+		Slurm: fmt.Sprintf("%d-%02d:%02d:%02d", seconds/86400, seconds/3600%24, seconds/60%60, seconds%60)}, nil
+}
+
+// quote makes a text one word of a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// typed returns a name as it is typed on a command line: quoted only if it has to be.
+func typed(name string) string {
+	if strings.ContainsAny(name, " \t'\"$&|;<>()*?[]`\\!#~") {
+		return quote(name)
+	}
+	return name
+}
+
+var slurmJob = template.Must(template.New("sbatch").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
+# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shares.
+#SBATCH --job-name={{.Name}}
+#SBATCH --array=0-{{.Last}}{{if lt .Limit .Shards}}%{{.Limit}}{{end}}
+#SBATCH --cpus-per-task={{.CPUs}}
+#SBATCH --mem={{.Memory}}
+#SBATCH --time={{.Slurm}}
+{{- if .GPUs}}
+#SBATCH --gres=gpu:{{.GPUs}}
+{{- end}}
+{{- if .Partition}}
+#SBATCH --partition={{.Partition}}
+{{- end}}
+{{- if .Account}}
+#SBATCH --account={{.Account}}
+{{- end}}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output={{.Name}}-%A_%a.log
+# SIGTERM a minute before the time is up: the task keeps what is done.
+#SBATCH --signal=B:TERM@60
+
+folder={{quote .Folder}}
+euryale batch run "$folder" --threads "$SLURM_CPUS_PER_TASK" &
+pid=$!
+trap 'kill -TERM "$pid"' TERM
+wait "$pid"; code=$?
+[ "$code" -gt 128 ] && { wait "$pid"; code=$?; }  # the trap ends the first wait
+[ "$code" -ne 0 ] && exit "$code"
+# What ran out of time goes on later where it stopped.
+euryale batch status "$folder" --this-shard --quiet 2>/dev/null ||
+  scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+`))
+
+var kubernetesJob = template.Must(template.New("k8s").Parse(`# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shares.
+# The volume claim {{.Claim}} holds the folder of the batch and its files, at {{.Path}} in the container.
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{.Name}}
+spec:
+  completionMode: Indexed
+  completions: {{.Shards}}
+  parallelism: {{.Limit}}
+  backoffLimitPerIndex: 10
+  maxFailedIndexes: {{.Shards}}
+  podFailurePolicy:
+    rules:
+      - action: Ignore  # a pod that was moved has not failed
+        onPodConditions:
+          - type: DisruptionTarget
+      - action: FailIndex  # a mistake in the list or the settings stays one
+        onExitCodes:
+          containerName: euryale
+          operator: In
+          values: [64, 65, 78]
+  template:
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 60
+      containers:
+        - name: euryale
+          image: {{printf "%q" .Image}}
+          args: ["batch", "run", {{printf "%q" .Folder}}, "--threads", "{{.CPUs}}"]
+          env:
+            - name: EURYALE_SHARDS
+              value: "{{.Shards}}"
+          resources:
+            requests: {cpu: "{{.CPUs}}", memory: {{.Memory}}i}
+            limits: {cpu: "{{.CPUs}}", memory: {{.Memory}}i{{if .GPUs}}, nvidia.com/gpu: {{.GPUs}}{{end}}}
+          volumeMounts:
+            - {name: work, mountPath: {{printf "%q" .Path}}}
+      volumes:
+        - name: work
+          persistentVolumeClaim: {claimName: {{.Claim}}}
+`))
+
+func (a *app) batchSlurm() *cobra.Command {
+	var f jobFlags
+	var partition, account string
+	c := &cobra.Command{
+		Use:   "sbatch FOLDER|CONFIG.yaml",
+		Short: "Print a job of Slurm for a batch",
+		Long: `Print a job array of Slurm that works on a batch, on a file system that all nodes
+see. A task whose time is up puts itself into the queue again and goes on where it
+stopped; submitting the job again does what is missing.
+
+  euryale batch sbatch fits --shards 64 --time 2h | sbatch
+  euryale batch sbatch fits --shards 500 --limit 50 --cpus 8 --partition short > fits.sh
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.printJob(args[0], f, slurmJob, func(j *job) error {
+				j.Partition, j.Account = partition, account
+				for _, v := range []string{partition, account} {
+					if strings.ContainsAny(v, " \t\n'\"") {
+						return usage("%q: want one word", v)
+					}
+				}
+				return nil
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&partition, "partition", "", "of the cluster")
+	c.Flags().StringVar(&account, "account", "", "that pays")
+	return c
+}
+
+func (a *app) batchKubernetes() *cobra.Command {
+	var f jobFlags
+	var image, claim, path string
+	c := &cobra.Command{
+		Use:   "k8s FOLDER|CONFIG.yaml",
+		Short: "Print a job of Kubernetes for a batch",
+		Long: `Print an Indexed Job of Kubernetes (1.31 or newer) that works on a batch. The folder
+of the batch and its files are on a volume that all pods mount at --path, the
+place where they are on this machine too. examples/cluster/Containerfile builds
+the image.
+
+  euryale batch k8s fits --image registry.example/euryale:1 --claim data --path /data | kubectl apply -f -
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.printJob(args[0], f, kubernetesJob, func(j *job) error {
+				j.Image, j.Claim, j.Path = image, claim, path
+				if path == "" || filepath.Clean(path) == "/" { // a volume at / would hide the image
+					return usage("--path %q: name the folder at which pods mount the volume, such as --path %s: the folder of the batch lies below it, here and in the pods", path, filepath.Dir(j.Folder))
+				}
+				if rel, err := filepath.Rel(path, j.Folder); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+					return usage("--path %s: the folder of the batch, %s, is not below it: name the folder at which pods mount the volume, which must be the same here", path, j.Folder)
+				}
+				return nil
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&image, "image", "euryale:latest", "container image")
+	c.Flags().StringVar(&claim, "claim", "work", "claim of the volume")
+	c.Flags().StringVar(&path, "path", "", "where the volume is mounted, a folder other than / (must be given)")
+	return c
+}
+
+// printJob prints a job file.
+func (a *app) printJob(name string, f jobFlags, t *template.Template, complete func(j *job) error) error {
+	dir, m, err := a.openBatch(name)
+	if err != nil {
+		return err
+	}
+	j, err := f.fill(dir, m)
+	if err != nil {
+		return err
+	}
+	if err := complete(j); err != nil {
+		return err
+	}
+	if work.Wide(m) && f.CPUs == 1 {
+		a.note("an item uses all processors of a task: --cpus gives it more")
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, j); err != nil {
+		return as(exitBug, err)
+	}
+	if a.json {
+		return a.document(map[string]any{"job": b.String(), "name": j.Name, "shards": j.Shards, "items": j.Items, "folder": j.Folder})
+	}
+	_, err = io.WriteString(a.stdout, b.String())
+	return as(exitCannotWrite, err)
+}

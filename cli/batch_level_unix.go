@@ -1,0 +1,28 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/batch/work"
+)
+
+// atLevel makes sure that the kernels use the instruction set of a manifest: where this processor has a
+// better one, the program starts again with EURYALE_SIMD.
+func (a *app) atLevel(m *batch.Manifest) error {
+	err := work.CheckSet(m)
+	var other *work.OtherSetError
+	if !errors.As(err, &other) || other.Level == "" || os.Getenv("EURYALE_SIMD") != "" {
+		return as(exitConfig, err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	a.release()
+	return as(exitFailed, syscall.Exec(program, os.Args, append(os.Environ(), "EURYALE_SIMD="+other.Level)))
+}

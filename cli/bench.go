@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/internal/gpubench"
+	"github.com/euryale-dev/euryale/kernels/cuda"
+)
+
+func (a *app) bench() *cobra.Command {
+	return thing("bench", "Measure speed", withDevice(a.benchGPU()))
+}
+
+func (a *app) benchGPU() *cobra.Command {
+	var set gpubench.Settings
+	var table bool
+	c := &cobra.Command{
+		Use:   "gpu",
+		Short: "Operations on a GPU beside the floor and the processor",
+		Long: `Measure operations in float32 on a GPU: medians of 21 samples after 3 that warm
+up, by events of the device, on random numbers, in turn on 4 sets of arrays.
+Beside them stand the floor, which is the bytes that must move by the bandwidth
+of a copy on this device or the operations by its arithmetic, whichever takes
+longer, and the time of the executor on the processor with all its threads.
+
+  euryale bench gpu
+  euryale bench gpu --device cuda:1 --only matmul --json
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runBenchGPU(c.Context(), set, table) },
+	}
+	c.Flags().StringVar(&set.Only, "only", "", "measure operations whose name contains this")
+	c.Flags().BoolVar(&table, "csv", false, "print the table as CSV")
+	return c
+}
+
+func (a *app) runBenchGPU(ctx context.Context, set gpubench.Settings, table bool) error {
+	if a.chosen.cpu {
+		return usage("bench gpu measures a GPU: leave out %s, or choose cuda:N", a.chosen.by)
+	}
+	set.Device, set.Copy = a.chosen.ordinal, benchCopy
+	set.Told = func(name string) { a.log("debug", "%s", name) }
+	r, err := gpubench.Run(ctx, set)
+	switch {
+	case errors.Is(err, cuda.ErrNoDriver), errors.Is(err, cuda.ErrNoDevice), errors.Is(err, cuda.ErrDriverTooOld):
+		return &exitError{code: exitNoDevice, err: fmt.Errorf("there is no GPU to measure: %w", err)}
+	case ctx.Err() != nil:
+		return as(exitInterrupted, errors.New("interrupted"))
+	case err != nil:
+		return as(exitFailed, err)
+	case len(r.Rows) == 0:
+		return usage("--only %q: no operation has that in its name", set.Only)
+	case a.json:
+		return a.document(r)
+	case table:
+		return a.benchCSV(r)
+	}
+	_, err = fmt.Fprint(a.stdout, r)
+	return as(exitCannotWrite, err)
+}
+
+// benchCopy is how many bytes are copied to measure the bandwidth, 0 for the default. Tests copy few.
+var benchCopy int
+
+// benchCSV prints the table for spreadsheets.
+func (a *app) benchCSV(r *gpubench.Report) error {
+	w := csv.NewWriter(a.stdout)
+	w.Write([]string{"name", "how", "gpu_ms", "floor_ms", "gb_s", "gflop_s", "cpu_ms", "cpu_threads", "device", "error"})
+	for _, x := range r.Rows {
+		f := func(v float64) string { return fmt.Sprintf("%.6g", v) }
+		w.Write([]string{x.Name, x.How, f(x.Millis), f(x.Floor), f(x.GBs), f(x.GFlops), f(x.Processor), fmt.Sprint(r.Processors), r.Device, x.Error})
+	}
+	w.Flush()
+	return as(exitCannotWrite, w.Error())
+}

@@ -1,0 +1,483 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/models/spectra/build"
+	"github.com/euryale-dev/euryale/models/spectra/ccf"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+func (a *app) build() *cobra.Command {
+	return thing("build", "Make libraries of template spectra", a.buildCatalogue(), a.buildLibrary(), a.buildConvert())
+}
+
+// catalogueFlags are the flags of build catalogue.
+type catalogueFlags struct {
+	pattern string
+	params  []string
+	more    []string
+	mask    string
+	update  bool
+	skip    bool
+}
+
+func (a *app) buildCatalogue() *cobra.Command {
+	var f catalogueFlags
+	c := &cobra.Command{
+		Use:   "catalogue DIR OUT.csv",
+		Short: "List the spectra of a model grid with their parameters",
+		Long: `Read the parameters of template spectra from the headers of the FITS files in a
+folder and those below it, and list them in a CSV table, as rvs_read_grid does
+in a database. The keywords are those of PHOENIX unless --param names others.
+
+  euryale build catalogue PHOENIX files.csv
+  euryale build catalogue PHOENIX files.csv --update --mask bad.csv
+  euryale build catalogue grid files.csv --param teff:TEFF --param logg:LOGG
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.runBuildCatalogue(c.Context(), args[0], args[1], f)
+		},
+	}
+	c.Flags().SetNormalizeFunc(underscores)
+	s := c.Flags()
+	s.StringVar(&f.pattern, "pattern", "", "names of the files, such as 'lte*.fits' (default *.fits and *.fits.gz, without WAVE_*)")
+	s.StringArrayVar(&f.params, "param", nil, "parameter and its keyword, name:KEY; repeatable (default those of PHOENIX)")
+	s.StringArrayVar(&f.more, "extra-params", nil, "further parameter, name:KEY; repeatable")
+	s.StringVar(&f.mask, "mask", "", "CSV table of what not to use: filename, NAME_min and NAME_max")
+	s.BoolVar(&f.update, "update", false, "add new files to the table OUT.csv")
+	s.BoolVar(&f.skip, "skip-bad", false, "leave out files whose headers lack a parameter")
+	return c
+}
+
+// paramsOf reads name:KEY.
+func paramsOf(flag string, list []string) (out []build.Param, err error) {
+	for _, v := range list {
+		name, key, ok := strings.Cut(v, ":")
+		if !ok || name == "" || key == "" {
+			return nil, usage("--%s %q: want name:KEY, such as teff:PHXTEFF", flag, v)
+		}
+		out = append(out, build.Param{Name: name, Key: key})
+	}
+	return out, nil
+}
+
+// catalogueDoc is the JSON document of build catalogue.
+type catalogueDoc struct {
+	File    string       `json:"file"`
+	Spectra int          `json:"spectra"`
+	Bad     int          `json:"bad"`
+	Added   int          `json:"added"`
+	Params  []paramRange `json:"parameters"`
+}
+
+type paramRange struct {
+	Name   string `json:"name"`
+	Min    number `json:"min"`
+	Max    number `json:"max"`
+	Values int    `json:"values"`
+}
+
+func (a *app) runBuildCatalogue(ctx context.Context, dir, out string, f catalogueFlags) error {
+	s := build.ScanSettings{Pattern: f.pattern, Skip: f.skip, Report: func(p build.Progress) {
+		if p.Err != nil {
+			a.note("left out: %v", p.Err)
+		}
+	}}
+	var err error
+	if s.Params, err = paramsOf("param", f.params); err != nil {
+		return err
+	}
+	if s.More, err = paramsOf("extra-params", f.more); err != nil {
+		return err
+	}
+	if f.mask != "" {
+		if s.Masks, err = build.ReadMasks(f.mask); err != nil {
+			return input(err)
+		}
+	}
+	if exists(out) && !f.update && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--update adds new files to it, --overwrite makes it anew"}
+	}
+	var c *rvspecfit.Catalog
+	added := 0
+	if f.update && exists(out) {
+		if c, err = rvspecfit.ReadCatalog(out); err == nil {
+			added, err = build.Update(ctx, c, dir, s)
+		}
+	} else if c, err = build.Scan(ctx, dir, s); err == nil {
+		added = len(c.Entries)
+	}
+	if err != nil {
+		return input(err)
+	}
+	if err := as(exitCannotWrite, c.WriteCSV(out)); err != nil {
+		return err
+	}
+	doc := catalogueDoc{File: out, Spectra: len(c.Entries), Added: added}
+	for k, name := range c.ParNames {
+		r := paramRange{Name: name, Min: number(math.Inf(1)), Max: number(math.Inf(-1))}
+		seen := map[float64]bool{}
+		for _, e := range c.Entries {
+			r.Min, r.Max, seen[e.Params[k]] = min(r.Min, number(e.Params[k])), max(r.Max, number(e.Params[k])), true
+		}
+		r.Values = len(seen)
+		doc.Params = append(doc.Params, r)
+	}
+	for _, e := range c.Entries {
+		if e.Bad {
+			doc.Bad++
+		}
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s: %d spectra, %d of them new, %d not to be used\n", out, doc.Spectra, doc.Added, doc.Bad)
+	fmt.Fprintln(t, "parameter\tfrom\tto\tvalues")
+	for _, r := range doc.Params {
+		fmt.Fprintf(t, "%s\t%g\t%g\t%d\n", r.Name, float64(r.Min), float64(r.Max), r.Values)
+	}
+	return as(exitCannotWrite, t.Flush())
+}
+
+// libraryFlags are the flags of build library.
+type libraryFlags struct {
+	setups        []string
+	one           build.Settings
+	matrices      bool
+	dir, wave     string
+	normalise     string
+	bits          int
+	interpolation string
+	fill, skip    bool
+	every         int
+	vsinis        []float64
+	ccfStep       float64
+	noCCF         bool
+	skipExisting  bool
+	revision      string
+}
+
+func (a *app) buildLibrary() *cobra.Command {
+	var f libraryFlags
+	c := &cobra.Command{
+		Use:   "library CATALOGUE OUT",
+		Short: "Bring template spectra to an instrument, for fits",
+		Long: `Bring the spectra of a catalogue to the pixels and the resolution of the arms of
+an instrument, prepare their interpolation and make templates for
+cross-correlation: what rvs_make_interpol, rvs_make_nd and rvs_make_ccf do. OUT
+is a folder with the files of rvspecfit, or a file OUT.h5 in the open format,
+which fit spectra --library reads.
+
+DESI's arms desi_b, desi_r and desi_z are known; of others say wavelengths,
+pixels and resolving power, a number or a formula of the wavelength x.
+
+  euryale build library files.csv templates --dir PHOENIX --wave-file WAVE.fits
+  euryale build library files.csv lib.h5 --setup red \
+      --lambda0 6000 --lambda1 6800 --step 0.2 --resolution x/0.9
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.runBuildLibrary(c.Context(), args[0], args[1], f)
+		},
+	}
+	c.Flags().SetNormalizeFunc(underscores)
+	s := c.Flags()
+	s.StringSliceVar(&f.setups, "setup", []string{"desi_b", "desi_r", "desi_z"}, "arms")
+	s.Float64Var(&f.one.Lam0, "lambda0", 0, "first wavelength of another arm, Angstrom")
+	s.Float64Var(&f.one.Lam1, "lambda1", 0, "last wavelength of another arm, Angstrom")
+	s.Float64Var(&f.one.Step, "step", 0, "pixels of another arm, Angstrom")
+	s.StringVar(&f.one.Resolution, "resolution", "", "resolving power of another arm: a number or a formula of x, such as x/1.55")
+	s.BoolVar(&f.one.Linear, "linear", false, "pixels of equal widths (default of equal steps of the logarithm, which rotation needs)")
+	s.BoolVar(&f.one.FixedFWHM, "fixed-fwhm", false, "the FWHM is that of --resolution in the middle of the arm everywhere")
+	s.BoolVar(&f.one.Air, "air", false, "templates with wavelengths in air")
+	s.Float64Var(&f.one.Native, "resolution0", 0, "resolving power of the spectra (default 100000)")
+	s.BoolVar(&f.matrices, "matrices", false, "DESI's arms for spectra with resolution matrices")
+	s.StringVar(&f.dir, "dir", "", "folder of the spectra (default the working directory)")
+	s.StringVar(&f.wave, "wave-file", "", "file of the wavelengths of all spectra, in the folder of --dir or anywhere (default they are in their headers)")
+	s.StringVar(&f.normalise, "normalise", "linear_continuum", "linear_continuum, median or none")
+	s.IntVar(&f.bits, "float-bits", 32, "bits of the numbers, 32 or 64")
+	s.StringVar(&f.interpolation, "interpolation", "grid", "grid, triangulation, or templates for none")
+	s.BoolVar(&f.fill, "fill", false, "compute missing nodes of a grid from their neighbours")
+	s.BoolVar(&f.skip, "skip-bad", false, "leave out spectra that cannot be used")
+	s.IntVar(&f.every, "ccf-every", 30, "one template for cross-correlation of so many")
+	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotations of templates for cross-correlation, km/s")
+	s.Float64Var(&f.ccfStep, "ccf-step", 0, "pixels of templates for cross-correlation, Angstrom (default those of the library)")
+	s.BoolVar(&f.noCCF, "no-ccf", false, "make no templates for cross-correlation")
+	s.BoolVar(&f.skipExisting, "skipexisting", false, "leave out arms whose files are in the folder OUT")
+	s.StringVar(&f.revision, "revision", "", "name of the library's version")
+	return c
+}
+
+// arms resolves the setups.
+func (f *libraryFlags) arms() ([]build.Settings, error) {
+	known := build.DESI()
+	if f.matrices {
+		known = build.DESIMatrices()
+	}
+	var list []build.Settings
+	var names []string
+	for _, k := range known {
+		names = append(names, k.Setup)
+	}
+	for _, name := range f.setups {
+		k := slices.Index(names, name)
+		own := f.one.Lam0 != 0 || f.one.Lam1 != 0 || f.one.Step != 0 || f.one.Resolution != ""
+		switch {
+		case own && len(f.setups) != 1:
+			return nil, usage("--setup: name the one arm that --lambda0, --lambda1, --step and --resolution describe")
+		case own:
+			if f.one.Lam0 == 0 || f.one.Lam1 == 0 || f.one.Step == 0 || f.one.Resolution == "" {
+				return nil, usage("--setup %s: say all of --lambda0, --lambda1, --step and --resolution", name)
+			}
+			s := f.one
+			s.Setup = name
+			list = append(list, s)
+		case k < 0:
+			return nil, usage("--setup %s is not known, only %s are: say --lambda0, --lambda1, --step and --resolution", name, strings.Join(names, ", "))
+		default:
+			s := known[k]
+			s.Linear, s.FixedFWHM, s.Air, s.Native = f.one.Linear, f.one.FixedFWHM, f.one.Air, f.one.Native
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// builtLibraryDoc is the JSON document of build library.
+type builtLibraryDoc struct {
+	Library string   `json:"library"`
+	Arms    []armDoc `json:"arms"`
+}
+
+type armDoc struct {
+	Setup     string `json:"setup"`
+	Templates int    `json:"templates"`
+	Pixels    int    `json:"pixels"`
+	CCF       int    `json:"ccf_templates"`
+	Status    string `json:"status"` // made or existing
+}
+
+func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libraryFlags) error {
+	arms, err := f.arms()
+	if err != nil {
+		return err
+	}
+	norm, err := build.ParseNormalisation(f.normalise)
+	if err != nil {
+		return usage("--normalise: %w", err)
+	}
+	switch {
+	case f.bits != 32 && f.bits != 64:
+		return usage("--float-bits %d: want 32 or 64", f.bits)
+	case !slices.Contains([]string{"grid", "triangulation", "templates"}, f.interpolation):
+		return usage("--interpolation %q: want grid, triangulation or templates", f.interpolation)
+	case f.fill && f.interpolation != "grid":
+		return usage("--fill: only grids have missing nodes")
+	case !f.noCCF && f.every < 1:
+		return usage("--ccf-every %d: want at least 1", f.every)
+	}
+	open := strings.HasSuffix(strings.ToLower(out), ".h5")
+	if open && exists(out) && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	c, err := rvspecfit.ReadCatalog(catalogue)
+	if err != nil {
+		return input(err)
+	}
+	if f.wave != "" && !exists(filepath.Join(f.dir, f.wave)) && exists(f.wave) {
+		whole, err := filepath.Abs(f.wave)
+		if err != nil {
+			return err
+		}
+		f.wave = whole
+	}
+	doc := builtLibraryDoc{Library: out}
+	var libs []*rvspecfit.Library
+	var ccfs []*rvspecfit.CCF
+	for _, s := range arms {
+		made := filepath.Join(out, "interp_"+s.Setup+".h5")
+		if !open && exists(made) {
+			if f.skipExisting {
+				doc.Arms = append(doc.Arms, armDoc{Setup: s.Setup, Status: "existing"})
+				continue
+			}
+			if !a.overwrite {
+				return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", made), hint: "--skipexisting, --overwrite, or another folder"}
+			}
+		}
+		s.Normalisation, s.Float64, s.Dir, s.WaveFile, s.Skip, s.Threads, s.Revision, s.Command = norm, f.bits == 64, f.dir, f.wave, f.skip, a.threads, f.revision, a.command
+		lib, templates, err := a.buildArm(ctx, c, s, &f)
+		if err != nil {
+			if ctx.Err() != nil {
+				return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in arm %s", s.Setup), hint: "the same command with --skipexisting keeps the arms that are made in a folder"}
+			}
+			return input(err)
+		}
+		arm := armDoc{Setup: s.Setup, Templates: len(lib.FileIDs), Pixels: len(lib.Lam), Status: "made"}
+		if templates != nil {
+			arm.CCF = templates.Params.Shape()[0]
+			ccfs = append(ccfs, templates)
+		}
+		doc.Arms = append(doc.Arms, arm)
+		libs = append(libs, lib)
+		if !open {
+			if err := saveArm(out, lib, templates); err != nil {
+				return as(exitCannotWrite, err)
+			}
+		}
+		a.note("%s: %d templates of %d pixels, %d for cross-correlation", s.Setup, arm.Templates, arm.Pixels, arm.CCF)
+	}
+	if open {
+		if err := as(exitCannotWrite, rvspecfit.WriteOpen(out, libs, ccfs)); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	a.note("euryale fit spectra --library %s FILE uses it; euryale train spectrum %[1]s OUT trains networks on it", out)
+	return nil
+}
+
+// saveArm writes the files of an arm into a folder, the interpolator last: where it is, all is.
+func saveArm(dir string, lib *rvspecfit.Library, templates *rvspecfit.CCF) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if templates != nil {
+		if err := templates.Save(dir); err != nil {
+			return err
+		}
+	}
+	return lib.Save(dir)
+}
+
+// buildArm makes the library of one arm, and its templates for cross-correlation.
+func (a *app) buildArm(ctx context.Context, c *rvspecfit.Catalog, s build.Settings, f *libraryFlags) (*rvspecfit.Library, *rvspecfit.CCF, error) {
+	total := 0
+	for _, e := range c.Entries {
+		if !e.Bad {
+			total++
+		}
+	}
+	bar := term.NewBar(a.screen, a.barSettings(s.Setup+" templates", total))
+	s.Report = func(p build.Progress) {
+		if p.Err != nil {
+			a.note("left out: %v", p.Err)
+			bar.Add(1, 1)
+			return
+		}
+		bar.Add(1, 0)
+	}
+	lib, err := build.Rebin(ctx, c, s)
+	bar.Close()
+	if err != nil {
+		return nil, nil, err
+	}
+	set := lib
+	switch f.interpolation {
+	case "grid":
+		lib, err = build.Regular(set)
+		if err == nil && f.fill {
+			lib, err = build.Fill(ctx, lib, build.FillSettings{})
+		}
+	case "triangulation":
+		lib, err = build.Triangulated(set)
+	}
+	if err != nil || f.noCCF {
+		return lib, nil, err
+	}
+	source, err := ccf.FromTemplates(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	vsinis := f.vsinis
+	if s.Linear {
+		vsinis = nil // only logarithmic pixels can rotate
+	}
+	templates, err := ccf.Build(source, ccf.BuildSettings{Step: f.ccfStep, Every: min(f.every, len(set.FileIDs)), Vsinis: vsinis, Revision: f.revision, Command: a.command, Threads: a.threads})
+	return lib, templates, errors.Join(err, ctx.Err())
+}
+
+func (a *app) buildConvert() *cobra.Command {
+	var setups []string
+	c := &cobra.Command{
+		Use:   "convert LIBRARY OUT",
+		Short: "Turn a library into one file, or into a folder of rvspecfit",
+		Long: `Write a library of template spectra in the other form: the files of a folder of
+rvspecfit as one file OUT.h5 in the open format, or such a file as a folder OUT
+that rvspecfit reads, with the templates for cross-correlation. Triangulations
+come from an export, as rvspecfit keeps them as programs.
+
+  euryale build convert templ_data library.h5
+  euryale build convert library.h5 templ_data --setup desi_b
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runBuildConvert(args[0], args[1], setups) },
+	}
+	c.Flags().StringSliceVar(&setups, "setup", nil, "arms (default all)")
+	return c
+}
+
+func (a *app) runBuildConvert(name, out string, setups []string) error {
+	arms, ccfs, err := libraryOf(name, setups, false)
+	if err != nil {
+		return input(err)
+	}
+	open := strings.HasSuffix(strings.ToLower(out), ".h5")
+	if exists(out) && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	if open {
+		err = rvspecfit.WriteOpen(out, arms, ccfs)
+	} else {
+		err = os.MkdirAll(out, 0o777)
+		for _, c := range ccfs {
+			if err == nil {
+				err = c.Save(out)
+			}
+		}
+		for _, l := range arms {
+			if err == nil {
+				err = l.Save(out)
+			}
+		}
+	}
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	doc := builtLibraryDoc{Library: out}
+	for _, l := range arms {
+		d := armDoc{Setup: l.Setup, Pixels: len(l.Lam), Status: "made"}
+		if l.Network == nil {
+			d.Templates = l.Points.Shape()[1]
+		}
+		for _, c := range ccfs {
+			if c.Setup == l.Setup {
+				d.CCF += c.Params.Shape()[0]
+			}
+		}
+		doc.Arms = append(doc.Arms, d)
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	for _, d := range doc.Arms {
+		a.note("%s: %d templates of %d pixels, %d for cross-correlation", d.Setup, d.Templates, d.Pixels, d.CCF)
+	}
+	return nil
+}

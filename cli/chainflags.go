@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
+)
+
+// chainConfig is the part of config.json that all sample commands share. Together with
+// the rest of the file it is enough to resume the run later without the data file.
+type chainConfig struct {
+	Command string `json:"command"`
+	Version string `json:"version"`
+	File    string `json:"file"`
+	Chains  int    `json:"chains"`
+	Warmup  int    `json:"warmup"`
+	Draws   int    `json:"draws"`
+	// Target acceptance rate for the step size; 0 leaves the choice to the sampler.
+	Target   float64     `json:"target_accept"`
+	Depth    int         `json:"max_tree_depth"`
+	Seed     uint64      `json:"seed"`
+	Every    string      `json:"checkpoint_every"`
+	Starts   [][]float64 `json:"starts"`
+	NoReport bool        `json:"no_report,omitempty"`
+	Retries  int         `json:"retries"`
+	Attempt  int         `json:"attempt"`          // number of attempts that finished before this one
+	Device   string      `json:"device,omitempty"` // where the log density is computed: cpu, or a GPU such as cuda:0
+}
+
+// defaultChains returns the default settings with the given target acceptance rate.
+func defaultChains(target float64) chainConfig {
+	return chainConfig{Chains: 4, Warmup: 1000, Draws: 1000, Target: target, Depth: 10, Every: "10s", Retries: 1}
+}
+
+// add declares the flags, with d as their defaults.
+func (cfg *chainConfig) add(c *cobra.Command, d chainConfig) {
+	f := c.Flags()
+	f.IntVar(&cfg.Chains, "chains", d.Chains, "independent chains")
+	f.IntVar(&cfg.Warmup, "warmup", d.Warmup, "draws per chain that adapt and are dropped")
+	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws per chain that are kept")
+	aim := "target acceptance rate of the step size, in (0, 1)"
+	if d.Target == 0 {
+		aim += " (default 0.8, and higher near divergences)"
+	}
+	f.Float64Var(&cfg.Target, "target-accept", d.Target, aim)
+	f.IntVar(&cfg.Depth, "max-tree-depth", d.Depth, "longest trajectory is 2^depth - 1 steps")
+	f.IntVar(&cfg.Retries, "retries", d.Retries, "more careful attempts after a bad verdict")
+	f.BoolVar(&cfg.NoReport, "no-report", false, "draw no pictures and write no report")
+	f.StringVar(&cfg.Every, "checkpoint", d.Every, "time between checkpoints")
+	cfg.Target = d.Target
+}
+
+// leaveTo adopts the model's own settings for flags that the user did not set.
+func (cfg *chainConfig) leaveTo(chosen func(flag string) bool, own infer.Config) {
+	if own.Draws > 0 && !chosen("draws") {
+		cfg.Draws = own.Draws
+	}
+	if own.TargetAccept > 0 && !chosen("target-accept") {
+		cfg.Target = own.TargetAccept
+	}
+}
+
+// check reports all flags that are out of range at once, appended to those in bad.
+func (cfg *chainConfig) check(bad ...string) error {
+	bad = append(bad, whole("chains", cfg.Chains, 1, 1<<16)...)
+	bad = append(bad, whole("warmup", cfg.Warmup, 1, math.MaxInt32)...)
+	bad = append(bad, whole("draws", cfg.Draws, 1, math.MaxInt32)...)
+	bad = append(bad, whole("max-tree-depth", cfg.Depth, 1, 20)...)
+	bad = append(bad, whole("retries", cfg.Retries, 0, 100)...)
+	if cfg.Target != 0 && !(cfg.Target > 0 && cfg.Target < 1) {
+		bad = append(bad, fmt.Sprintf("--target-accept %g: want a number between 0 and 1, such as 0.9", cfg.Target))
+	}
+	if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {
+		bad = append(bad, fmt.Sprintf("--checkpoint %q: want a time such as 10s", cfg.Every))
+	}
+	if len(bad) > 0 {
+		return usage("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// whole describes what is wrong with the value of an integer flag; it returns nil if the
+// value is in range.
+func whole(flag string, v, low, high int) []string {
+	if v < low || v > high {
+		return []string{fmt.Sprintf("--%s %d: want %d to %d", flag, v, low, high)}
+	}
+	return nil
+}

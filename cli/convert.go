@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/arrow"
+	"github.com/euryale-dev/euryale/data/idata"
+	"github.com/euryale-dev/euryale/data/netcdf"
+	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// conversion holds the options that the user can give the writers.
+type conversion struct {
+	compress  int
+	overwrite bool
+	twotime   bool // of result files: also the two-time correlation
+	plain     bool // of result files as CSV: no covariance
+}
+
+// kindsOut lists the formats that convert writes, as named by --to.
+var kindsOut = []string{"zarr", "netcdf", "json", "csv", "arrow"}
+
+// extensions maps file extensions to formats when --to is not given.
+var extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "netcdf", ".netcdf": "netcdf", ".json": "json", ".arrow": "arrow", ".feather": "arrow", "": "csv"}
+
+// writers maps each format to the function that writes a tree under a name.
+var writers = map[string]func(string, *tensor.DataTree, conversion) error{
+	"zarr": func(name string, t *tensor.DataTree, c conversion) error {
+		return zarr.Write(name, t, zarr.Settings{Zlib: c.compress, Overwrite: c.overwrite})
+	},
+	"netcdf": func(name string, t *tensor.DataTree, c conversion) error {
+		return netcdf.Write(name, t, netcdf.Settings{Gzip: c.compress, Overwrite: c.overwrite})
+	},
+	"json": func(name string, t *tensor.DataTree, c conversion) error {
+		return idata.Write(name, t, idata.Settings{Overwrite: c.overwrite})
+	},
+	"csv": func(name string, t *tensor.DataTree, c conversion) error {
+		chains, err := stancsv.Chains(t)
+		if err != nil {
+			return as(exitData, err)
+		}
+		return stancsv.WriteFolder(name, chains, c.overwrite)
+	},
+	"arrow": func(name string, t *tensor.DataTree, c conversion) error {
+		if post, err := t.Group("posterior"); err != nil {
+			return as(exitData, err)
+		} else if names, _ := post.Draws(); len(names) == 0 {
+			return as(exitData, fmt.Errorf("group posterior has no draws: want numbers with the axes chain and draw"))
+		}
+		return arrow.Write(name, t, arrow.Settings{Overwrite: c.overwrite})
+	},
+}
+
+func (a *app) convert() *cobra.Command {
+	var to string
+	var c conversion
+	cmd := &cobra.Command{
+		Use:   "convert RUN|FILE... OUT",
+		Short: "Write draws or correlations in another form: Zarr, netCDF, CSV, ...",
+		Long: `Read draws from a run folder, CmdStan CSV files (one per chain), a Zarr folder,
+a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
+
+  .zarr   folder that arviz.from_zarr and xarray.open_zarr open
+  .nc     netCDF 4 file that arviz.from_netcdf and xarray open
+  .json   groups of nested lists for arviz.from_dict, without labels
+  .arrow  Arrow IPC (Feather) table, a row per draw, for pandas, polars and R
+  none    folder of CmdStan CSV files, chain-1.csv and so on
+
+A result file of correlations becomes .csv, a table of tau, g2, g2_err and bin
+and of the covariance of the points, which euryale fit g2 reads, or with q and
+intensities too .npz, .zarr, .nc or .json; --twotime adds C2 to these.
+
+  euryale convert run4 run4.nc
+  euryale convert output_1.csv output_2.csv draws.zarr --compress 5
+  euryale convert draws.nc chains --to csv
+  euryale convert A003_results.hdf g2.csv
+  euryale convert A003_results.hdf all.npz --twotime
+`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c.overwrite = a.overwrite
+			return a.runConvert(args[:len(args)-1], args[len(args)-1], to, c)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json, csv or arrow, or npz of correlations (default by the ending of OUT)")
+	cmd.Flags().BoolVar(&c.plain, "no-covariance", false, "of result files as CSV: leave out the covariance, many columns")
+	cmd.Flags().BoolVar(&c.twotime, "twotime", false, "of result files: add the two-time correlation")
+	cmd.Flags().IntVar(&c.compress, "compress", 0, "of zarr and netcdf, 0 (none) to 9 (smallest)")
+	return cmd
+}
+
+// convertDoc is the JSON document of convert.
+type convertDoc struct {
+	In     []string              `json:"in"`
+	Out    string                `json:"out"`
+	Kind   string                `json:"kind"`
+	Groups map[string]groupsizes `json:"groups"`
+}
+
+type groupsizes struct {
+	Dims      map[string]int `json:"dims"`
+	Variables []string       `json:"variables"`
+}
+
+func (a *app) runConvert(in []string, out, to string, c conversion) error {
+	if c.compress < 0 || c.compress > 9 {
+		return usage("--compress %d: want 0 to 9", c.compress)
+	}
+	if slices.ContainsFunc(in, func(name string) bool { return samePath(name, out) }) {
+		return usage("convert: %s is also the input: name another OUT", out)
+	}
+	if len(in) == 1 && isResult(in[0]) {
+		return a.convertResult(in[0], out, to, c)
+	}
+	if c.plain {
+		return usage("--no-covariance is of one result file of correlations: leave it out")
+	}
+	if c.twotime {
+		return usage("--twotime is of one result file of correlations: leave it out")
+	}
+	kind, err := outKind(out, to)
+	if err != nil {
+		return err
+	}
+	s, err := loadSource(in)
+	if err != nil {
+		return err
+	}
+	t, err := s.AsTree()
+	if err != nil {
+		return as(exitData, err)
+	}
+	if err := mayReplace(out, kind, a.overwrite); err != nil {
+		return err
+	}
+	stamp(t)
+	if err := writers[kind](out, t, c); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	if t, err = held(t, kind); err != nil {
+		return as(exitBug, err)
+	}
+	if a.json {
+		return a.document(describeTree(t, in, out, kind))
+	}
+	a.note("wrote %s (%s): %s", out, kind, sizesOf(t))
+	return nil
+}
+
+// outKind determines the format of OUT.
+func outKind(out, to string) (string, error) {
+	if to != "" {
+		if !slices.Contains(kindsOut, to) {
+			return "", usage("--to %s: want one of %s", to, strings.Join(kindsOut, ", "))
+		}
+		return to, nil
+	}
+	ext := strings.ToLower(filepath.Ext(strings.TrimRight(out, "/")))
+	if kind := extensions[ext]; kind != "" {
+		return kind, nil
+	}
+	if ext == ".csv" {
+		return "", usage("convert to %s: CmdStan has one file per chain, so OUT is a folder: leave out .csv, or give --to csv", out)
+	}
+	return "", usage("convert to %s: the ending %s says no form: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
+}
+
+func samePath(a, b string) bool {
+	x, err1 := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return err1 == nil && err2 == nil && x == y
+}
+
+// stamp records euryale as the creator of groups that name no creator.
+func stamp(t *tensor.DataTree) {
+	for _, d := range t.Groups() {
+		if d.Attrs == nil {
+			d.Attrs = map[string]string{}
+		}
+		if d.Attrs["created_at"] == "" {
+			d.Attrs["created_at"] = time.Now().UTC().Format(time.RFC3339)
+			d.Attrs["creation_library"], d.Attrs["creation_library_version"], d.Attrs["creation_library_language"] = "euryale", version(), "Go"
+		}
+	}
+}
+
+// held returns the part of a tree that a format can hold. Only CmdStan files and tables
+// hold less than the whole tree.
+func held(t *tensor.DataTree, kind string) (*tensor.DataTree, error) {
+	switch kind {
+	case "csv":
+		chains, err := stancsv.Chains(t)
+		if err != nil {
+			return nil, err
+		}
+		return stancsv.Tree(chains)
+	case "arrow":
+		return columns(t)
+	}
+	return t, nil
+}
+
+// columns returns the variables of the posterior and the sampler statistics that have one
+// number per draw.
+func columns(t *tensor.DataTree) (*tensor.DataTree, error) {
+	out := tensor.NewDataTree()
+	for _, name := range []string{"posterior", "sample_stats"} {
+		d, err := t.Group(name)
+		if err != nil {
+			continue
+		}
+		part := tensor.NewDataset(name)
+		for _, v := range d.Vars() {
+			switch numeric := v.Floats() != nil && len(v.Dims) >= 2 && v.Dims[0] == "chain" && v.Dims[1] == "draw"; {
+			case !numeric, name == "sample_stats" && d.Stat(v.Name) == nil:
+				continue
+			}
+			if err := part.AddVariable(v); err != nil {
+				return nil, err
+			}
+		}
+		if err := out.Add(part); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc {
+	doc := convertDoc{In: in, Out: out, Kind: kind, Groups: map[string]groupsizes{}}
+	for _, d := range t.Groups() {
+		g := groupsizes{Dims: map[string]int{}, Variables: []string{}}
+		for _, dim := range d.Dims() {
+			g.Dims[dim] = d.Len(dim)
+		}
+		for _, v := range d.Vars() {
+			g.Variables = append(g.Variables, v.Name)
+		}
+		doc.Groups[d.Name] = g
+	}
+	return doc
+}
+
+// sizesOf lists the groups with the number of variables in each.
+func sizesOf(t *tensor.DataTree) string {
+	var parts []string
+	for _, d := range t.Groups() {
+		parts = append(parts, d.Name+" with "+counted(len(d.Vars()), "variable"))
+	}
+	return strings.Join(parts, ", ")
+}

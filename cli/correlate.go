@@ -1,0 +1,405 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+// correlateFlags are the flags of correlate.
+type correlateFlags struct {
+	framesFlags
+	QMap           string
+	Type           string
+	Begin, End     int
+	Stride         int
+	Average        int
+	Bins           string
+	Smooth         string
+	Parts          int
+	SavePixels     bool
+	NoNormalize    bool
+	NoAgeErrors    bool
+	Skip           string
+	Low, High      float64
+	Prefix, Suffix string
+	MaxMemory      int
+	Report         bool
+	Watch          string
+	Idle           time.Duration
+}
+
+func (a *app) correlate() *cobra.Command {
+	var f correlateFlags
+	c := &cobra.Command{
+		Use:   "correlate FRAMES... --qmap QMAP.hdf",
+		Short: "Correlate the frames of a detector",
+		Long: `Correlate the frames of files and write a result file NAME_results.hdf for
+each, into --out or the working directory: g2 by the multi-tau method, the
+two-time correlation, or both, with errors, the covariance of the points,
+intensities against q and time, and the mean image. Viewers of beamline 8-ID
+read them, and euryale fit g2 fits them.
+
+Frames are HDF5 (bitshuffle, LZ4, Blosc and other compressions), IMM, event
+lists of Rigaku's detectors, NumPy arrays or raw numbers. Memory does not grow
+with their number. Frames with pixels in bins that are not numbers, and those
+outside of --low and --high, are replaced by others, which is reported and noted
+in the file.
+
+A result that exists is left as it is (--overwrite replaces it), so that the
+same command goes on after an interrupt. A file that fails is reported, and the
+others go on. --watch DIR correlates what arrives in a folder until Ctrl-C, or
+until nothing came for --idle; a file that changes after that is correlated
+again.
+
+  euryale correlate A003_00001.h5 --qmap qmap.hdf
+  euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
+  euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
+`,
+		RunE: func(c *cobra.Command, args []string) error { return a.runCorrelate(c.Context(), args, f) },
+	}
+	f.add(c)
+	return withFolder(c)
+}
+
+func (f *correlateFlags) add(c *cobra.Command) {
+	f.framesFlags.add(c)
+	s := c.Flags()
+	s.StringVar(&f.QMap, "qmap", "", "q-map file, or a result file that has one (needed)")
+	s.StringVar(&f.Type, "correlation", "multitau", "multitau, twotime or both")
+	s.IntVar(&f.Begin, "begin", 0, "first frame, from 0")
+	s.IntVar(&f.End, "end", 0, "frame after the last one; negative ones count from the end (default all)")
+	s.IntVar(&f.Stride, "stride", 1, "distance of the frames that are used")
+	s.IntVar(&f.Average, "average-frames", 1, "number of used frames that are averaged into one")
+	s.StringVar(&f.Bins, "bins", "", "bins of the two-time correlation, such as 1,2,5-7 (default all)")
+	s.StringVar(&f.Smooth, "smooth", "static", "bins whose mean divides pixels in the two-time correlation: static or dynamic")
+	s.IntVar(&f.Parts, "parts", 0, "number of g2 of first parts of the frames, which show whether it is stable")
+	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, for other q maps")
+	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
+	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not keep what errors of reduce ages need, which takes about 1 MB for each bin of a two-time correlation")
+	s.StringVar(&f.Skip, "skip", "", "bad frames, such as 10,200-210")
+	s.Float64Var(&f.Low, "low", 0, "smallest mean of a good frame in counts per pixel")
+	s.Float64Var(&f.High, "high", 0, "largest mean of a good frame in counts per pixel (default any)")
+	s.StringVar(&f.Prefix, "prefix", "", "put before the names of results")
+	s.StringVar(&f.Suffix, "suffix", "", "put after the names of results, before _results.hdf")
+	s.IntVar(&f.MaxMemory, "max-memory", 2048, "memory for sums in MiB; movies that need more are read several times")
+	s.BoolVar(&f.Report, "report", false, "write a page with pictures, NAME_report, beside each result")
+	s.StringVar(&f.Watch, "watch", "", "folder whose files are correlated as they arrive")
+	s.DurationVar(&f.Idle, "idle", 0, "end of --watch after this time without a new file (default never)")
+	complete(c, "correlation", []string{"multitau", "twotime", "both"})
+	complete(c, "smooth", []string{"static", "dynamic"})
+}
+
+// job returns what is the same for all files.
+func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
+	j := xpcs.Job{Multitau: f.Type != "twotime", Twotime: f.Type != "multitau", Pixels: f.SavePixels, NoAgeErrors: f.NoAgeErrors,
+		Settings: correlate.Settings{Selection: correlate.Selection{First: f.Begin, Last: f.End, Stride: f.Stride, Average: f.Average},
+			Normalize: !f.NoNormalize, Parts: f.Parts, Smooth: f.Smooth, Threads: threads, MaxBytes: int64(f.MaxMemory) << 20},
+		Gate: correlate.Gate{Low: f.Low, High: f.High}}
+	switch {
+	case f.QMap == "":
+		return j, usage("correlate: name a q map: --qmap FILE, which euryale qmap makes")
+	case f.Type != "multitau" && f.Type != "twotime" && f.Type != "both":
+		return j, usage("%s", oneOf("--correlation", f.Type, []string{"multitau", "twotime", "both"}))
+	case f.Smooth != "static" && f.Smooth != "dynamic":
+		return j, usage("%s", oneOf("--smooth", f.Smooth, []string{"static", "dynamic"}))
+	case f.Begin < 0 || f.Stride < 1 || f.Average < 1 || f.Parts < 0 || f.MaxMemory < 1:
+		return j, usage("--begin %d, --stride %d, --average-frames %d, --parts %d, --max-memory %d: want at least 0, 1, 1, 0 and 1", f.Begin, f.Stride, f.Average, f.Parts, f.MaxMemory)
+	case strings.ContainsAny(f.Prefix+f.Suffix, `/\`):
+		return j, usage("--prefix %q, --suffix %q: names without folders; --out is the folder", f.Prefix, f.Suffix)
+	}
+	var err error
+	if j.Settings.Bins, err = numbersOf("bins", f.Bins, 1); err != nil {
+		return j, err
+	}
+	if j.Gate.Skip, err = numbersOf("skip", f.Skip, 0); err != nil {
+		return j, err
+	}
+	if j.Map, err = nexus.OpenQMap(f.QMap); err != nil {
+		return j, input(err)
+	}
+	return j, nil
+}
+
+// numbersOf reads a list such as 1,2,5-7.
+func numbersOf(flag, text string, least int) ([]int, error) {
+	var all []int
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if isRange && err == nil {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || a < least || b < a || b-a > 1<<24 {
+			return nil, usage("--%s %q: want numbers from %d on and ranges, such as 1,2,5-7", flag, part, least)
+		}
+		for i := a; i <= b; i++ {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
+// correlatedDoc is what is told of one file.
+type correlatedDoc struct {
+	File     string   `json:"file"`
+	Status   string   `json:"status"` // written, exists, failed or interrupted
+	Message  string   `json:"message,omitempty"`
+	Result   string   `json:"result"`
+	Frames   int      `json:"frames,omitempty"` // correlated, after selection
+	Replaced int      `json:"replaced_frames,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Seconds  float64  `json:"seconds"`
+}
+
+// correlateDoc is the JSON document of correlate.
+type correlateDoc struct {
+	Engine string          `json:"engine"`
+	QMap   string          `json:"qmap"`
+	Files  []correlatedDoc `json:"files"`
+}
+
+func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags) error {
+	j, err := f.job(a.threads)
+	j.Settings.Backend = a.backend(a.threads)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 && f.Watch == "" {
+		return usage("correlate: name files of frames, or --watch with a folder")
+	}
+	owner := map[string]string{}
+	for _, name := range files {
+		if err := a.claim(owner, name, f); err != nil {
+			return err
+		}
+	}
+	if a.out != "" {
+		if err := os.MkdirAll(a.out, 0o777); err != nil {
+			return as(exitCannotWrite, err)
+		}
+	}
+	doc := correlateDoc{Engine: "xpcs", QMap: f.QMap, Files: []correlatedDoc{}}
+	failed := error(nil)
+	one := func(name string, again bool) {
+		before := slices.IndexFunc(doc.Files, func(d correlatedDoc) bool { return again && d.File == name })
+		own := before >= 0 && doc.Files[before].Status == "written" // results of others are left as they are
+		d, err := correlatedDoc{File: name, Status: "failed"}, a.claim(owner, name, f)
+		if err == nil {
+			d, err = a.correlateFile(ctx, name, len(files) > 1 || f.Watch != "", own || a.overwrite, j, f)
+		} else {
+			d.Message = err.Error()
+			a.say("%s: failed: %v", name, err)
+		}
+		if before >= 0 {
+			doc.Files = slices.Delete(doc.Files, before, before+1)
+		}
+		if doc.Files = append(doc.Files, d); f.Watch != "" {
+			err = errors.Join(err, a.correlationsPage(doc.Files))
+		}
+		if err != nil && failed == nil {
+			failed = err
+		}
+	}
+	for _, name := range files {
+		if one(name, false); ctx.Err() != nil {
+			break
+		}
+	}
+	if f.Watch != "" && ctx.Err() == nil {
+		if err := a.watch(ctx, f, one); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		if err := a.document(doc); err != nil {
+			return err
+		}
+	}
+	failed = output(failed, failed)
+	switch n := len(doc.Files); {
+	case ctx.Err() != nil && f.Watch == "":
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: of %d files %d were begun; results that were written are whole", len(files), n), hint: "the same command again, which leaves out what is done"}
+	case failed != nil && n > 1:
+		bad := 0
+		for _, d := range doc.Files {
+			if d.Status == "failed" {
+				bad++
+			}
+		}
+		return as(codeOf(input(failed)), fmt.Errorf("%d of %d files failed; the first: %w", bad, n, failed))
+	}
+	return input(failed)
+}
+
+// resultName returns the name of the result of a file of frames.
+func (a *app) resultName(name string, f correlateFlags) string {
+	base := filepath.Base(name)
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	return filepath.Join(a.out, f.Prefix+stem+f.Suffix+"_results.hdf")
+}
+
+// claim notes which file a result is of; another file with the same result is an error.
+func (a *app) claim(owner map[string]string, name string, f correlateFlags) error {
+	result := a.resultName(name, f)
+	if first := owner[result]; first != "" && filepath.Clean(first) != filepath.Clean(name) {
+		return usage("%s and %s have the same result, %s: correlate them by two commands with different --out, --prefix or --suffix", first, name, result)
+	}
+	owner[result] = name
+	return nil
+}
+
+func (a *app) correlateFile(ctx context.Context, name string, several, overwrite bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
+	start := time.Now()
+	d := correlatedDoc{File: name, Result: a.resultName(name, f)}
+	err := a.correlateInto(ctx, &d, overwrite, j, f)
+	d.Seconds = time.Since(start).Seconds()
+	switch {
+	case errors.Is(err, context.Canceled):
+		d.Status, d.Message = "interrupted", "interrupted; nothing was written"
+		return d, nil
+	case err != nil:
+		d.Status, d.Message = "failed", err.Error()
+		if several {
+			a.say("%s: failed: %v", name, err)
+		}
+	case d.Status == "exists":
+		a.say("%s: %s exists and is left as it is; --overwrite replaces it", name, d.Result)
+		for _, n := range d.Notes {
+			a.note("%s: %s", name, n)
+		}
+	default:
+		a.say("%s: %d frames in %.3g s: %s", name, d.Frames, d.Seconds, d.Result)
+		for _, n := range d.Notes {
+			a.note("%s: %s", name, n)
+		}
+	}
+	return d, err
+}
+
+// say prints a line about results.
+func (a *app) say(format string, args ...any) {
+	if !a.json {
+		fmt.Fprintf(a.stdout, format+"\n", args...)
+	}
+}
+
+func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite bool, j xpcs.Job, f correlateFlags) error {
+	if result, err := os.Stat(d.Result); err == nil && !overwrite {
+		d.Status = "exists"
+		if err := otherFrames(d); err != nil {
+			return err
+		}
+		if movie, err := os.Stat(d.File); err == nil && movie.ModTime().After(result.ModTime()) {
+			d.Notes = []string{fmt.Sprintf("the frames were changed at %s, after %s was written; --overwrite correlates them again", movie.ModTime().Format(time.DateTime), d.Result)}
+		}
+		if f.Report && !there(filepath.Join(reportFolder(d.Result), "report.html")) { // the process ended between both
+			return a.correlationPage(d)
+		}
+		return nil
+	}
+	movie, meta, err := f.open(d.File)
+	if err != nil {
+		return err
+	}
+	defer movie.Close()
+	j.Frames, j.FrameTime, j.CountTime, j.Start = movie, meta.FrameTime, meta.CountTime, meta.Start
+	bar := a.framesBar(&j)
+	done, err := xpcs.Correlate(ctx, j, d.Result)
+	bar()
+	if err != nil {
+		return err
+	}
+	d.Status, d.Frames, d.Replaced, d.Notes = "written", done.Frames, len(done.Replaced), done.Notes()
+	if f.Report {
+		return a.correlationPage(d)
+	}
+	return nil
+}
+
+// otherFrames returns an error if a result that exists is that of other frames.
+func otherFrames(d *correlatedDoc) error {
+	r, err := nexus.Open(d.Result)
+	if err != nil {
+		return nil // it is left as it is
+	}
+	defer r.Close()
+	if of := r.Attrs["frames"]; of != "" && filepath.Base(of) != filepath.Base(d.File) {
+		return as(exitCannotWrite, fmt.Errorf("%s exists and is the result of %s: give this one another name with --out, --prefix or --suffix, or replace it with --overwrite", d.Result, of))
+	}
+	return nil
+}
+
+// reportFolder returns the folder of the page of a result.
+func reportFolder(result string) string {
+	return strings.TrimSuffix(result, "_results.hdf") + "_report"
+}
+
+// correlationPage writes the page of a result.
+func (a *app) correlationPage(d *correlatedDoc) error {
+	r, err := nexus.Open(d.Result)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dir := reportFolder(d.Result)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	return as(exitCannotWrite, report.Correlation(r, d.Notes, a.page(a.seed)).Save(dir))
+}
+
+// correlationsPage writes the page of all results.
+func (a *app) correlationsPage(files []correlatedDoc) error {
+	var list []report.Correlated
+	for _, d := range files {
+		c := report.Correlated{Frames: d.File, Result: d.Result, Notes: d.Notes}
+		if d.Status == "failed" {
+			c.Failed = d.Message
+		}
+		list = append(list, c)
+	}
+	return writeFile(filepath.Join(a.out, "correlations.html"), []byte(report.Correlations(list, a.page(a.seed)).HTML()))
+}
+
+// framesBar shows the progress of a correlation; the function that it returns ends the display.
+func (a *app) framesBar(j *xpcs.Job) (end func()) {
+	var bar *term.Bar
+	last, was, begin := 0, "", time.Now()
+	end = func() {
+		if bar != nil {
+			bar.Close()
+		}
+	}
+	j.Progress = func(what string, done, all int) {
+		if bar == nil || what != was {
+			end()
+			set := term.BarSettings{Name: "frames, " + what, Total: all, Begin: begin}
+			if a.quiet {
+				set.Mode = term.Quiet
+			}
+			bar, last, was = term.NewBar(a.screen, set), 0, what
+		}
+		bar.Add(done-last, 0)
+		last, begin = done, time.Now() // of what comes next
+	}
+	return end
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/models/g2"
+)
+
+// loadCurves reads the bins of a result file (HDF5) or of a table (CSV).
+func loadCurves(path string) ([]g2.Curve, error) {
+	curves, err := g2.OpenCurves(path)
+	return curves, input(err)
+}
+
+// pickBins selects the bins of a file named by a list such as "3,5-7"; "all" selects
+// every bin.
+func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
+	if list == "" || list == "all" {
+		return curves, nil
+	}
+	var want []int
+	for _, part := range strings.Split(list, ",") {
+		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.Atoi(lo)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.Atoi(hi)
+		}
+		if err != nil || a < 1 || b < a || b-a > 1e6 {
+			return nil, usage("bins %q: want numbers from 1 and ranges, such as 3,5-7, or all", list)
+		}
+		for k := a; k <= b; k++ {
+			want = append(want, k)
+		}
+	}
+	var out []g2.Curve
+	for _, k := range want {
+		i := slices.IndexFunc(curves, func(c g2.Curve) bool { return c.Bin == k })
+		if i < 0 {
+			return nil, as(exitData, fmt.Errorf("%s has no bin %d: want one of its %d bins, from %d to %d", file, k, len(curves), curves[0].Bin, curves[len(curves)-1].Bin))
+		}
+		out = append(out, curves[i])
+	}
+	return out, nil
+}

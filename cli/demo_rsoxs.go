@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/demo"
+)
+
+func (a *app) demoRSoXS() *cobra.Command {
+	var only bool
+	c := &cobra.Command{
+		Use:   "rsoxs",
+		Short: "Simulate a particle's scattering and recover it",
+		Long: `Make a core-shell particle, simulate its polarized resonant soft X-ray
+scattering at three energies as a working directory of CyRSoXS, add 10 % of
+noise, recover sizes and order of the shell by least squares and as a posterior,
+and write reports with pictures. It needs no network and takes seconds.
+
+  euryale demo rsoxs
+  euryale demo rsoxs --out run --overwrite
+  euryale demo rsoxs --data
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoRSoXS(c.Context(), only) },
+	}
+	c.Flags().BoolVar(&only, "data", false, "make the data and stop")
+	return c
+}
+
+func (a *app) runDemoRSoXS(ctx context.Context, only bool) error {
+	if a.out == "" {
+		a.out = "demo-rsoxs"
+	}
+	dir, err := a.makeRundir(a.out)
+	if err != nil {
+		return err
+	}
+	if err := demo.WriteParticle(ctx, string(dir), "euryale "+version()); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	if only {
+		a.note("wrote %s", dir)
+		return nil
+	}
+	truth := demo.Particle()
+	step := func(text string) { fmt.Fprintf(a.stdout, "\n== %s\n", text) }
+	if a.json {
+		step = func(string) {}
+	}
+	step(fmt.Sprintf("truth: radius %g nm, shell %g nm, aligned %g; %s has 3 noisy patterns", truth["radius"], truth["shell"], truth["aligned"], dir.Path("HDF5")))
+	step("least squares from a wrong start, with exact derivatives")
+	for _, name := range []string{"fit", "posterior"} {
+		b := *a
+		b.out = dir.Path(name)
+		if a.json {
+			b.json, b.stdout = false, io.Discard
+		}
+		cfg := invertConfig{chainConfig: defaultChains(0)}
+		cfg.File = dir.Path("problem.json")
+		if name == "posterior" {
+			step("the posterior: four chains of NUTS")
+			cfg.File, cfg.Warmup, cfg.Draws, cfg.Retries = dir.Path("posterior.json"), 100, 200, 0
+		}
+		if err := b.startInvert(ctx, cfg); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.document(map[string]any{"demo": "rsoxs", "folder": string(dir), "truth": truth, "reports": []string{dir.Path("fit", "report.html"), dir.Path("posterior", "report.html")}})
+	}
+	fmt.Fprintf(a.stdout, `
+Look at     %s
+            %s
+Try next    euryale reduce rsoxs %s --radii true
+            (cd %s && euryale sim rsoxs particle.h5 clean)
+            edit %s, then euryale invert rsoxs %[5]s
+`, dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"), dir.Path("HDF5"), dir, dir.Path("problem.json"))
+	return nil
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/demo"
+)
+
+func (a *app) demoTwotime() *cobra.Command {
+	var only bool
+	c := &cobra.Command{
+		Use:   "twotime",
+		Short: "From two-time correlations of a sheared sample to its posterior",
+		Long: `Simulate two-time correlations of particles in shear at three azimuths, with a
+configuration of homodyne beside them, fit the motion by least squares, sample
+its posterior with NUTS, and write reports with pictures. It needs no network
+and takes seconds.
+
+  euryale demo twotime
+  euryale demo twotime --out run --overwrite
+  euryale demo twotime --data
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoTwotime(c.Context(), only) },
+	}
+	c.Flags().BoolVar(&only, "data", false, "make the correlations and the configuration and stop")
+	return c
+}
+
+func (a *app) runDemoTwotime(ctx context.Context, only bool) error {
+	if a.out == "" {
+		a.out = "demo-twotime"
+	}
+	dir, err := a.makeRundir(a.out)
+	if err != nil {
+		return err
+	}
+	truth := demo.Sheared(a.seed)
+	if err := truth.Write(ctx, string(dir)); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	data, config := dir.Path("flow.hdf"), dir.Path("flow.yaml")
+	sub, step := a.demonstration(dir)
+	step(fmt.Sprintf("%d frames at %d azimuths: %s", len(truth.Setup.Times), len(truth.Setup.Angles), valuesText(truth.Setup.Names(), named(truth.Setup.Names(), truth.Sample.Theta))))
+	if only {
+		a.note("wrote %s and %s", data, config)
+	} else {
+		step("least squares: euryale fit twotime " + config)
+		if err := sub("fit").runFitTwotime(ctx, config, twotimeRunConfig{Command: fitTwotime, Starts: defaultStarts}); err != nil {
+			return err
+		}
+		step("the posterior: euryale sample twotime " + config)
+		cfg := twotimeSampleConfig{chainConfig: defaultTwotimeChains(), Likelihood: likelihoodNames[0]}
+		if err := sub("posterior").startSampleTwotime(ctx, config, cfg, func(string) bool { return false }); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		reports := []string{}
+		if !only {
+			reports = []string{dir.Path("fit", "report.html"), dir.Path("posterior", "report.html")}
+		}
+		return a.document(map[string]any{"demo": "twotime", "folder": string(dir), "data": data, "config": config, "truth": named(truth.Setup.Names(), truth.Sample.Theta), "reports": reports})
+	}
+	if !only {
+		fmt.Fprintf(a.stdout, "\nLook at     %s\n            %s\n", dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"))
+	}
+	fmt.Fprintf(a.stdout, `
+Try next    euryale fit twotime %s --scaling auto --json
+            euryale sample twotime %s --likelihood pairs --homodyne --out pairs
+            euryale plot twotime %s maps.png
+`, config, config, dir.Path("fit"))
+	return nil
+}

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/report"
+)
+
+func (a *app) fit() *cobra.Command {
+	return thing("fit", "Fit a model by least squares", withDevice(withFolder(a.fitG2())), withDevice(withFolder(a.fitSpectra())), withDevice(a.fitNLSQ()), a.fitGeometry(), withDevice(withFolder(a.fitTwotime())))
+}
+
+func (a *app) fitG2() *cobra.Command {
+	var f g2flags
+	var bins string
+	c := &cobra.Command{
+		Use:   "g2 FILE...",
+		Short: "Fit correlation functions, every q bin in parallel",
+		Long: `Fit correlation functions g2(tau) by least squares, every bin in parallel.
+
+FILE is a result file in the APS 8-ID layout (HDF5) or a CSV table with the
+columns tau (s), g2 and, if known, g2_err and bin. The power laws fit tau(q):
+from a result file they take single fits of its bins first; in a CSV table the
+columns tau and g2 hold q (1/Angstrom) and tau (s).
+
+Several files are fitted one after another; a file that fails is reported, and
+the others go on. Each has a folder of its own in --out, which also gets
+fits.csv, a row for each bin of each file. Lists for many machines: euryale
+batch.
+
+  euryale fit g2 A003_results.hdf
+  euryale fit g2 results/*_results.hdf --out fits
+  euryale fit g2 A003_results.hdf --model stretched --bins 3,5-7 --json
+  euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
+`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("fit g2: name a result file or a CSV table, or several")
+			}
+			if len(args) > 1 {
+				return a.runFitG2Files(c.Context(), args, f, bins)
+			}
+			return a.runFitG2(c.Context(), args[0], f, bins)
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&bins, "bins", "all", "bins to fit, such as 3,5-7")
+	return c
+}
+
+// fitDoc is the JSON document of fit g2.
+type fitDoc struct {
+	Engine string   `json:"engine"`
+	Model  string   `json:"model"`
+	File   string   `json:"file"`
+	Device string   `json:"device"` // where the residuals were computed
+	Bins   []binDoc `json:"bins"`
+}
+
+type binDoc struct {
+	Bin      int               `json:"bin"`
+	Q        number            `json:"q"`
+	Phi      number            `json:"phi"`
+	Status   string            `json:"status"`
+	Message  string            `json:"message"`
+	X        map[string]number `json:"x"`
+	SD       map[string]number `json:"sd"`
+	Absolute map[string]number `json:"sd_absolute"`
+	Scaled   map[string]number `json:"sd_scaled"`
+	Cost     number            `json:"cost"`
+	Reduced  number            `json:"chi2_reduced"`
+	NFev     int               `json:"nfev"`
+	Active   map[string]int    `json:"active"`
+	Warnings []string          `json:"warnings"`
+	Check    *checkDoc         `json:"model_check"`
+}
+
+func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string) error {
+	model, s, err := f.settings()
+	if err != nil {
+		return err
+	}
+	doc, fits, err := a.fitG2File(ctx, path, a.out, model, s, bins)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.document(doc)
+	} else {
+		report.WriteFits(a.stdout, model, fits)
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOn(fits, a.strict)
+}
+
+// fitG2File fits the bins of a file, and writes a run folder if it has a name.
+func (a *app) fitG2File(ctx context.Context, path, out string, model g2.Model, s g2.Settings, bins string) (fitDoc, []g2.Fit, error) {
+	s.Threads, s.Backend = a.threads, a.backend(1)
+	curves, err := loadCurves(path)
+	if err != nil {
+		return fitDoc{}, nil, err
+	}
+	if curves, err = pickBins(path, curves, bins); err != nil {
+		return fitDoc{}, nil, err
+	}
+	if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
+		return fitDoc{}, nil, err
+	}
+	fits, err := g2.FitAll(ctx, model, curves, s)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fitDoc{}, nil, as(exitInterrupted, err)
+		}
+		return fitDoc{}, nil, as(exitUsage, err)
+	}
+	doc := documentOf(model, path, fits)
+	if out != "" {
+		dir, err := a.makeRundir(out)
+		if err != nil {
+			return doc, fits, err
+		}
+		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
+			return doc, fits, err
+		}
+		page := a.page(0)
+		page.Device = doc.Device
+		if err := as(exitCannotWrite, report.CurveFits(path, model, fits, page).Save(string(dir))); err != nil {
+			return doc, fits, err
+		}
+	}
+	return doc, fits, nil
+}
+
+// verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any
+// bin failed or disagrees with the data.
+func verdictOn(fits []g2.Fit, strict bool) error {
+	bad, misfit, usable := 0, 0, 0
+	for _, f := range fits {
+		if !f.OK() {
+			bad++
+		} else if !f.Check.OK {
+			misfit++
+		}
+		if f.Status != "failed" {
+			usable++
+		}
+	}
+	switch {
+	case usable == 0 && len(fits) > 0:
+		return as(exitData, fmt.Errorf("none of %d bins could be fitted: %s", len(fits), fits[0].Message))
+	case strict && bad > 0:
+		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge", bad, len(fits)))
+	case strict && misfit > 0:
+		return as(exitFailed, fmt.Errorf("in %d of %d bins the model disagrees with the data: see the lines that begin with the bin, or model_check in the document", misfit, len(fits)))
+	}
+	return nil
+}
+
+// againstQ turns the bins of a result file into one curve tau(q) by single-exponential
+// fits, if the model is a function of q.
+func (a *app) againstQ(ctx context.Context, model g2.Model, curves []g2.Curve, s g2.Settings) ([]g2.Curve, error) {
+	if model.Of != "q" || len(curves) == 0 || math.IsNaN(curves[0].Q) {
+		return curves, nil
+	}
+	single, err := g2.ByName("single")
+	if err != nil {
+		return nil, err
+	}
+	fits, err := g2.FitAll(ctx, single, curves, g2.Settings{Threads: s.Threads, Backend: s.Backend})
+	if err != nil {
+		return nil, err
+	}
+	c := g2.TauOfQ(fits)
+	a.note("%d of %d bins give a relaxation time", len(c.X), len(curves))
+	return []g2.Curve{c}, nil
+}
+
+func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
+	doc := fitDoc{Engine: "g2", Model: model.Name, File: path}
+	var names []string
+	for _, p := range model.Params {
+		names = append(names, p.Name)
+	}
+	for _, f := range fits {
+		if doc.Device == "" || f.Device != "cpu" {
+			doc.Device = f.Device
+		}
+		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: number(f.Curve.Q), Phi: number(f.Curve.Phi), Status: f.Status, Message: f.Message,
+			X: named(names, f.X), SD: named(names, f.SD), Absolute: named(names, f.Absolute), Scaled: named(names, f.Scaled),
+			Cost: number(f.Cost), Reduced: number(f.ReducedChiSquared), NFev: f.NFev, Active: activeOf(names, f), Warnings: append([]string{}, f.Warnings...), Check: checkOf(f)})
+	}
+	return doc
+}
+
+// checkOf returns the verdict about a fit, or nil for a bin that could not be fitted.
+func checkOf(f g2.Fit) *checkDoc {
+	if f.Status == "failed" {
+		return nil
+	}
+	return checkDocument(f.Check)
+}
+
+// activeOf returns the parameters that lie on a bound.
+func activeOf(names []string, f g2.Fit) map[string]int {
+	out := map[string]int{}
+	for i, n := range names {
+		if i < len(f.Active) && f.Active[i] != 0 {
+			out[n] = f.Active[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/models/spectra"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+var errNoLibrary = errors.New("no library of templates is named")
+
+func (a *app) fitSpectra() *cobra.Command {
+	var f fitSpectraFlags
+	c := &cobra.Command{
+		Use:   "spectra FILE...",
+		Short: "Fit stellar spectra: velocity, rotation and atmosphere",
+		Long: `Fit stellar spectra with templates: radial velocity, rotation, effective
+temperature, gravity, abundances, and their errors.
+
+Files of DESI (coadd-, spectra-) give tables rvtab_ and models rvmod_ as
+rvspecfit's rvs_desi_fit writes them, and its options are those of this command.
+What is fitted is kept in a journal beside the table: the same command goes on
+after Ctrl-C or a crash. Files of SDSS (spec-, spPlate-) and WEAVE (L1), and
+single spectra as CSV or FITS, give a table, and with --out a report.
+
+  euryale fit spectra --config config.yaml coadd-main-dark-1234.fits
+  euryale fit spectra coadd-*.fits --output_dir rv --skipexisting
+  euryale fit spectra star.csv --library templates --arm desi_b --out star
+  euryale fit spectra b.csv r.csv --joint --arm desi_b,desi_r --fixed logg=4.4
+`,
+		RunE: func(c *cobra.Command, args []string) error { return a.runFitSpectra(c, args, &f) },
+	}
+	f.add(c)
+	f.addPlain(c)
+	c.Flags().BoolVar(&f.Joint, "joint", false, "all files are spectra of one star (not for DESI)")
+	f.desi.add(c)
+	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrices of DESI's files")
+	return c
+}
+
+// fitSpectraFlags are the flags of fit spectra.
+type fitSpectraFlags struct {
+	spectraFlags
+	Joint bool
+	desi  desiFlags
+}
+
+func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags) error {
+	ctx := c.Context()
+	if f.desi.Threads < 0 {
+		return usage("--nthreads %d: want 0 (all) or more", f.desi.Threads)
+	}
+	if f.desi.Threads > 0 {
+		a.threads = f.desi.Threads
+		limitThreads(a.threads)
+	}
+	names, err := f.desi.names(args)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 && f.desi.Queue == "" {
+		return usage("fit spectra wants files of spectra")
+	}
+	desi := f.desi.Queue != ""
+	for i, name := range names {
+		kind, err := fitfile.KindOf(name)
+		if err != nil && !(desi && i > 0) {
+			return input(err)
+		}
+		switch is := kind == fitfile.DESI; {
+		case i == 0:
+			desi = is
+		case err == nil && is != desi:
+			return usage("%s is a file of %s, %s is not: fit them one after another", map[bool]string{true: names[0], false: name}[desi], fitfile.DESI, map[bool]string{true: name, false: names[0]}[desi])
+		}
+	}
+	if !desi {
+		if set := f.desi.given(c); set != "" {
+			return usage("--%s is for files of DESI: leave it out", set)
+		}
+	}
+	p, err := a.pipeline(&f.spectraFlags)
+	if err != nil {
+		return err
+	}
+	if desi {
+		if f.Joint || f.Each || len(f.Exposure) > 0 || len(f.Arm) > 0 || f.Power > 0 || f.Range != "" {
+			return usage("--joint, --per-exposure, --exposure, --arm, --resolving-power and --range are not for files of DESI: --fitarm names arms, --resolution-matrix uses what the files say of resolution")
+		}
+		return a.runFitDESI(ctx, p, names, &f.desi)
+	}
+	stars, err := a.starsOf(p, names, f)
+	if err != nil {
+		return err
+	}
+	return a.fitStars(ctx, p, names, stars)
+}
+
+// starsOf reads the spectra of files: a star for each of them, or one of all.
+func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) ([]spectra.Star, error) {
+	units, err := f.units()
+	if err != nil {
+		return nil, err
+	}
+	var stars []spectra.Star
+	for i, name := range names {
+		s, err := fitfile.Open(name, f.MaskBits, units)
+		if err != nil {
+			return nil, input(err)
+		}
+		defer s.Close()
+		t, err := f.taking(i, len(names))
+		if err != nil {
+			return nil, err
+		}
+		if f.Joint && s.N > 1 {
+			return nil, usage("--joint: %s has %d spectra: want files of one", name, s.N)
+		}
+		told := false
+		for row := range s.N {
+			spec, left, err := p.Spectrum(s, row, t)
+			if err != nil {
+				return nil, input(err)
+			}
+			if left > 0 && !told {
+				told = true
+				a.note("%s: %.1f %% of the pixels are outside of the templates or --range, and left out", name, 100*left)
+			}
+			label := name
+			if s.N > 1 {
+				label = fmt.Sprintf("%s:%d", name, row+1)
+			}
+			star := spectra.Star{Name: label}
+			if spec != nil {
+				if f.Joint {
+					if spec.Exposure, err = f.exposure(i, names); err != nil {
+						return nil, err
+					}
+				}
+				star.Spectra = []spectra.Spectrum{*spec}
+			}
+			switch {
+			case spec == nil && f.Joint:
+				return nil, as(exitData, fmt.Errorf("%s has no data that can be used: all pixels are masked, or the flux is 0", name))
+			case f.Joint && len(stars) > 0:
+				stars[0].Spectra = append(stars[0].Spectra, star.Spectra...)
+			default:
+				stars = append(stars, star)
+			}
+		}
+	}
+	if f.Joint {
+		stars[0].Name = strings.Join(names, " + ")
+	}
+	return stars, nil
+}
+
+// spectraDoc is the JSON document of fit spectra.
+type spectraDoc struct {
+	Engine  string    `json:"engine"`
+	Library string    `json:"library"`
+	Files   []string  `json:"files"`
+	Stars   []starDoc `json:"stars"`
+	Partial bool      `json:"partial,omitempty"`
+}
+
+type starDoc struct {
+	Name        string            `json:"name"`
+	Status      string            `json:"status"`
+	Message     string            `json:"message,omitempty"`
+	Converged   bool              `json:"converged"`
+	X           map[string]number `json:"x,omitempty"`
+	SD          map[string]number `json:"sd,omitempty"`
+	Conditional map[string]number `json:"sd_conditional,omitempty"`
+	Velocity    *velocityDoc      `json:"velocity,omitempty"`
+	Guess       number            `json:"first_guess_vel"`
+	ChiSquare   number            `json:"minus_2_log_likelihood"`
+	Spectra     []spectrumDoc     `json:"spectra,omitempty"`
+	AtBound     []string          `json:"at_bound,omitempty"`
+	Limits      []limitDoc        `json:"limits,omitempty"`
+	Exposures   []exposureDoc     `json:"exposures,omitempty"`
+	Common      *commonDoc        `json:"common_velocity,omitempty"`
+	Outside     number            `json:"penalty_outside"`
+	BadHessian  bool              `json:"bad_hessian,omitempty"`
+	Evaluations int               `json:"evaluations"`
+	Check       *checkDoc         `json:"model_check,omitempty"`
+}
+
+// limitDoc is what is known of a parameter at a bound.
+type limitDoc struct {
+	Name    string `json:"name"`
+	Bound   number `json:"bound"`
+	Limit95 number `json:"limit95"` // between it and the bound the parameter lies with 95 %
+}
+
+type exposureDoc struct {
+	Exposure string `json:"exposure"`
+	velocityDoc
+}
+
+// commonDoc says whether the velocities of exposures agree.
+type commonDoc struct {
+	Vel       number `json:"vel"`
+	SD        number `json:"sd"`
+	ChiSquare number `json:"chi2"`
+	DoF       int    `json:"dof"`
+	P         number `json:"p"`
+	Agree     bool   `json:"agree"`
+}
+
+type velocityDoc struct {
+	Vel      number `json:"vel"`
+	SD       number `json:"sd"`
+	Skewness number `json:"skewness"`
+	Kurtosis number `json:"kurtosis"`
+}
+
+type spectrumDoc struct {
+	Arm       string `json:"arm"`
+	ChiSquare number `json:"chi2"`
+	Continuum number `json:"chi2_continuum"`
+	Pixels    int    `json:"pixels"`
+}
+
+func starDocument(o *fitfile.Outcome) starDoc {
+	f := &o.Fit
+	d := starDoc{Name: f.Star, Status: f.Status, Converged: f.Converged, Guess: number(o.Guess), ChiSquare: number(math.NaN()), Outside: number(f.Outside), Evaluations: f.Evaluations}
+	if f.Err != nil {
+		d.Status, d.Message = "failed", f.Err.Error()
+		return d
+	}
+	d.X, d.SD, d.Conditional = named(f.Names, f.X), named(f.Names, f.SD), named(f.Names, f.Conditional)
+	if v := f.Velocity; v != (spectra.VelocityPosterior{}) { // as it is where the velocity is fixed
+		d.Velocity = &velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}
+	}
+	for i, v := range f.Velocities { // none where the velocity is fixed
+		name := f.Exposures[i]
+		d.Exposures = append(d.Exposures, exposureDoc{name, velocityDoc{number(v.Vel), number(v.SD), number(v.Skewness), number(v.Kurtosis)}})
+	}
+	if c := f.Common; c != nil {
+		d.Common = &commonDoc{number(c.Vel), number(c.SD), number(c.ChiSquare), c.DoF, number(c.P), c.Agree()}
+	}
+	for _, l := range f.Limits {
+		d.Limits = append(d.Limits, limitDoc{l.Name, number(l.Bound), number(l.Limit95)})
+	}
+	d.ChiSquare, d.AtBound, d.BadHessian = number(f.ChiSquare), f.AtBound, f.BadHessian
+	for _, s := range f.Spectra {
+		d.Spectra = append(d.Spectra, spectrumDoc{s.Arm, number(s.ChiSquare), number(s.ContinuumOnly), s.Pixels})
+	}
+	if f.Verdict != nil {
+		d.Check = checkDocument(*f.Verdict)
+	}
+	return d
+}
+
+// fitStars fits stars, writes the results and prints them. After Ctrl-C those that are done are written.
+func (a *app) fitStars(ctx context.Context, p *fitfile.Pipeline, names []string, stars []spectra.Star) error {
+	doc := spectraDoc{Engine: "spectra", Library: p.Library(), Files: names}
+	outcomes, err := a.fitAll(ctx, p, stars)
+	if err != nil && ctx.Err() == nil {
+		return as(exitData, err)
+	}
+	doc.Partial = err != nil
+	for i := range outcomes {
+		doc.Stars = append(doc.Stars, starDocument(&outcomes[i]))
+	}
+	if doc.Partial && len(outcomes) == 0 {
+		return as(exitInterrupted, errors.New("interrupted before a star was fitted"))
+	}
+	fitted := report.SpectraFits{Files: names, Library: p.Library(), Stars: stars[:len(outcomes)], Outcomes: outcomes}
+	if a.out != "" {
+		dir, err := a.makeRundir(a.out)
+		if err != nil {
+			return err
+		}
+		if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
+			return err
+		}
+		if err := as(exitCannotWrite, fitted.Page(a.page(0)).Save(string(dir))); err != nil {
+			return err
+		}
+		a.note("wrote %s", filepath.Join(a.out, "report.html"))
+	}
+	if a.json {
+		err = a.document(doc)
+	} else {
+		err = as(exitCannotWrite, fitted.Write(a.stdout))
+	}
+	switch {
+	case err != nil:
+		return err
+	case doc.Partial:
+		return as(exitInterrupted, fmt.Errorf("interrupted; %d of %d stars are fitted", len(outcomes), len(stars)))
+	}
+	return starVerdict(outcomes, a.strict)
+}
+
+// starVerdict returns an error if no star could be fitted or, with strict, if a fit failed or disagrees with
+// the data.
+func starVerdict(outcomes []fitfile.Outcome, strict bool) error {
+	failed, misfit := 0, 0
+	var first error
+	for _, o := range outcomes {
+		switch {
+		case o.Fit.Err != nil:
+			failed++
+			if first == nil {
+				first = o.Fit.Err
+			}
+		case !o.Fit.Converged, o.Fit.Verdict != nil && !o.Fit.Verdict.OK:
+			misfit++
+		}
+	}
+	switch {
+	case failed == len(outcomes):
+		return as(exitData, fmt.Errorf("none of %d stars could be fitted: %w", failed, first))
+	case strict && failed+misfit > 0:
+		return as(exitFailed, fmt.Errorf("%d of %d stars could not be fitted, and %d did not converge or disagree with the model", failed, len(outcomes), misfit))
+	}
+	return nil
+}
+
+// fitAll fits stars in parts, and returns the outcomes of those that are done.
+func (a *app) fitAll(ctx context.Context, p *fitfile.Pipeline, stars []spectra.Star) (out []fitfile.Outcome, err error) {
+	bar := term.NewBar(a.screen, a.barSettings("stars", len(stars)))
+	defer bar.Close()
+	const part = 64
+	for len(out) < len(stars) {
+		some := stars[len(out):min(len(stars), len(out)+part)]
+		o, err := p.Fit(ctx, some)
+		if err != nil {
+			return out, err
+		}
+		failed := 0
+		for i := range o {
+			if o[i].Fit.Err != nil {
+				failed++
+			}
+		}
+		bar.Add(len(some), failed)
+		out = append(out, o...)
+	}
+	return out, nil
+}

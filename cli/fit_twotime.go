@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// twotimeRunConfig is the content of config.json for fit twotime.
+type twotimeRunConfig struct {
+	Command  string       `json:"command"`
+	Version  string       `json:"version"`
+	File     string       `json:"file"`
+	Seed     uint64       `json:"seed"`
+	Starts   int          `json:"starts"`
+	From     string       `json:"from,omitempty"`
+	Twotime  twotimeFlags `json:"twotime"`
+	Measured measuredDoc  `json:"measured"`
+}
+
+const (
+	fitTwotime    = "fit twotime"
+	defaultStarts = 16
+)
+
+func (a *app) fitTwotime() *cobra.Command {
+	cfg := twotimeRunConfig{Command: fitTwotime}
+	c := &cobra.Command{
+		Use:   "twotime FILE",
+		Short: "Fit models of moving samples to two-time correlations",
+		Long: `Fit diffusion, shear flow or a flowing sample beside a reference to two-time
+correlations C2(t1, t2) of several azimuths, by least squares from several
+starts. Errors allow for entries of C2 that share a frame.
+
+FILE holds correlations in a layout of APS 8-ID (HDF5, old or new, also that of
+euryale correlate) or is a cache of homodyne (NPZ). It may instead be a
+configuration of homodyne, xpcsjax or heterodyne (YAML or JSON), which names
+such a file. With --out the results go to a folder, in the layout of homodyne
+also (its subfolder nlsq).
+
+  euryale fit twotime A003_results.hdf --model laminar --q 0.0054 --gap 200um
+  euryale fit twotime flow.yaml --out flow
+  euryale fit twotime c2.npz --config flow.yaml --fixed D_offset=0 --json
+  euryale fit twotime flow.yaml --from old_results --frames 101:400
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && cfg.Twotime.Config == "" {
+				return usage("fit twotime: name a file of two-time correlations, or a configuration")
+			}
+			return a.runFitTwotime(c.Context(), append(args, "")[0], cfg)
+		},
+	}
+	cfg.Twotime.add(c)
+	cfg.Twotime.addData(c)
+	cfg.Twotime.addFit(c)
+	c.Flags().IntVar(&cfg.Starts, "starts", defaultStarts, "points to start from, the best of which are fitted to the end")
+	c.Flags().StringVar(&cfg.From, "from", "", "result to start from, of this command, homodyne, xpcsjax or heterodyne: a folder or a file")
+	return c
+}
+
+func (a *app) runFitTwotime(ctx context.Context, file string, cfg twotimeRunConfig) error {
+	if bad := whole("starts", cfg.Starts, 1, 1<<16); bad != nil {
+		return usage("%s", bad[0])
+	}
+	p, err := a.openTwotime(file, &cfg.Twotime)
+	if err != nil {
+		return err
+	}
+	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
+		return usage("--contrast and --offset are for --scaling constant; here scaling is %s", p.Config.Scaling)
+	}
+	if err := a.startFrom(p, cfg.From); err != nil {
+		return err
+	}
+	f, err := a.fitMotion(ctx, p, cfg.Starts)
+	if err != nil {
+		return err
+	}
+	doc := motionFitDocument(p.C2.File, f)
+	if a.out != "" {
+		cfg.Version, cfg.Seed, cfg.File, cfg.Measured = version(), a.seed, absolute(p.C2.File), measuredOf(p)
+		if err := a.saveTwotimeFit(f, doc, cfg); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		err = a.document(doc)
+	} else {
+		err = a.printTwotimeFit(f, doc)
+	}
+	switch {
+	case err != nil:
+		return err
+	case a.strict && !f.Status.Converged():
+		return as(exitFailed, fmt.Errorf("the fit did not converge: %s", f.Status))
+	case a.strict:
+		return strictly(f.Verdict)
+	}
+	return nil
+}
+
+// startFrom takes the starts from a result.
+func (a *app) startFrom(p *motion.Problem, name string) error {
+	if name == "" {
+		return nil
+	}
+	s, err := homodyne.ReadStart(name)
+	if err != nil {
+		return input(err)
+	}
+	t := p.Data.Setup.Times
+	if !p.Config.Customary {
+		s = s.Physical(p.C2.Q, p.Config.Gap, t[len(t)-1])
+	}
+	notes, err := p.Config.StartAt(s)
+	if err != nil {
+		return as(exitData, err)
+	}
+	for _, n := range slices.Concat(s.Notes, notes) {
+		a.note("%s", n)
+	}
+	return nil
+}
+
+// fitMotion fits, computes errors and judges.
+func (a *app) fitMotion(ctx context.Context, p *motion.Problem, starts int) (*motion.Fit, error) {
+	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: a.most(), Seed: a.seed, Backend: a.backend(a.most())})
+	switch {
+	case ctx.Err() != nil:
+		return nil, as(exitInterrupted, ctx.Err())
+	case errors.Is(err, motion.ErrNoScale):
+		return nil, usage("--scaling constant wants --contrast and --offset, or a configuration that has them")
+	}
+	return f, as(exitData, err)
+}
+
+// noiseDoc is what makes the entries of an angle scatter.
+type noiseDoc struct {
+	Speckles  number `json:"speckles"`
+	MeanCount number `json:"mean_count"` // of a pixel in a frame; "Infinity" if there is no shot noise
+}
+
+// motionPointDoc is a point in the space of parameters.
+type motionPointDoc struct {
+	Theta    []number `json:"theta"`
+	Contrast []number `json:"contrast"`
+	Offset   []number `json:"offset"`
+}
+
+func (d *motionPointDoc) point() twotime.Point {
+	floats := func(v []number) (out []float64) {
+		for _, x := range v {
+			out = append(out, float64(x))
+		}
+		return out
+	}
+	return twotime.Point{Theta: floats(d.Theta), Contrast: floats(d.Contrast), Offset: floats(d.Offset)}
+}
+
+func pointDocOf(at twotime.Point) motionPointDoc {
+	return motionPointDoc{numbers(at.Theta), numbers(at.Contrast), numbers(at.Offset)}
+}
+
+// motionFitDoc is the JSON document of fit twotime.
+type motionFitDoc struct {
+	Engine      string            `json:"engine"`
+	Model       homodyne.Model    `json:"model"`
+	File        string            `json:"file"`
+	Q           number            `json:"q"`
+	Phi         []number          `json:"phi"`
+	Frames      [2]int            `json:"frames"`
+	Shear       string            `json:"shear"`
+	Origin      string            `json:"time_origin"`
+	Scaling     twotime.Scaling   `json:"scaling"`
+	Compared    []string          `json:"scalings_compared,omitempty"`
+	Status      string            `json:"status"`
+	X           map[string]number `json:"x"`
+	SD          map[string]number `json:"sd"` // that allow for shared frames
+	Independent map[string]number `json:"sd_independent"`
+	Fixed       []string          `json:"fixed"`
+	ContrastSD  []number          `json:"contrast_sd"`
+	OffsetSD    []number          `json:"offset_sd"`
+	Point       motionPointDoc    `json:"point"`
+	SSQ         number            `json:"ssq"`
+	Points      int               `json:"points"`
+	Effective   number            `json:"effective_points"`
+	Noise       []noiseDoc        `json:"noise"`
+	Minima      []minimumDoc      `json:"other_minima"`
+	Warnings    []string          `json:"warnings"`
+	Notes       []string          `json:"notes"`
+	Seconds     number            `json:"seconds"`
+	Check       *checkDoc         `json:"model_check"`
+}
+
+// minimumDoc is another minimum of the sum of squares.
+type minimumDoc struct {
+	X   map[string]number `json:"x"`
+	SSQ number            `json:"ssq"`
+}
+
+func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
+	p, names := f.Problem, f.Problem.Config.Model.Names()
+	d := &motionFitDoc{Engine: "twotime", Model: p.Config.Model, File: file, Q: number(p.C2.Q), Phi: numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last}, Shear: shearText(p.Config), Origin: originText(p.Config),
+		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]number{}, SD: map[string]number{}, Independent: map[string]number{}, Fixed: []string{},
+		Point: pointDocOf(f.Point()), SSQ: number(f.SSQ), Points: f.Points, Effective: number(math.NaN()), Noise: []noiseDoc{}, Minima: []minimumDoc{}, Warnings: f.Warned(), Notes: f.Said(),
+		Seconds: number(f.Seconds), Check: checkDocument(f.Verdict)}
+	for _, row := range f.Rows() {
+		d.X[row.Name] = number(row.Value)
+		if row.Fixed {
+			d.Fixed = append(d.Fixed, row.Name)
+			continue
+		}
+		d.SD[row.Name], d.Independent[row.Name] = number(row.SD), number(row.Independent)
+	}
+	for i, row := range f.Scales() {
+		if i < len(p.C2.Phi) {
+			d.ContrastSD = append(d.ContrastSD, number(row.SD))
+		} else {
+			d.OffsetSD = append(d.OffsetSD, number(row.SD))
+		}
+	}
+	if f.Shared != nil {
+		d.Effective = number(f.Shared.Effective)
+		for _, n := range f.Shared.Noise {
+			d.Noise = append(d.Noise, noiseDoc{number(n.Speckles), number(1 / n.InverseCount)})
+		}
+	}
+	for _, m := range f.Others {
+		d.Minima = append(d.Minima, minimumDoc{named(names, m.Theta), number(m.SSQ)})
+	}
+	return d
+}
+
+// saveTwotimeFit writes the run folder of a fit.
+func (a *app) saveTwotimeFit(f *motion.Fit, doc *motionFitDoc, cfg twotimeRunConfig) error {
+	dir, err := a.makeRundir(a.out)
+	if err != nil {
+		return err
+	}
+	m, err := f.Problem.Maps(f.Point())
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	if err := writeJSON(dir.Path(runs.ConfigFile), cfg); err != nil {
+		return err
+	}
+	if err := keepCorrelations(dir, f.Problem); err != nil {
+		return err
+	}
+	if err := as(exitCannotWrite, f.Result(m, "euryale "+version()).Write(dir.Path("nlsq"), true)); err != nil {
+		return err
+	}
+	if err := writeJSON(dir.Path("fit.json"), doc); err != nil {
+		return err
+	}
+	return as(exitCannotWrite, report.TwotimeFit(doc.File, f, m, a.page(a.seed)).Save(string(dir)))
+}
+
+// printTwotimeFit prints a fit as text.
+func (a *app) printTwotimeFit(f *motion.Fit, doc *motionFitDoc) error {
+	p := f.Problem
+	say := func(format string, args ...any) { fmt.Fprintf(a.stdout, format+"\n", args...) }
+	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, doc.Model, p.C2.Q, counted(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "parameter\tvalue\terror\tif entries were independent\tunit")
+	for _, row := range f.Rows() {
+		value, sd, other := report.TwotimeTexts(row)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", row.Name, value, sd, other, row.Unit)
+	}
+	w.Flush()
+	say("")
+	fmt.Fprintln(w, "angle\tcontrast\toffset\tspeckles\tmean count")
+	scales, n := f.Scales(), len(p.C2.Phi)
+	for k, phi := range p.C2.Phi {
+		text := func(row motion.Row) string {
+			if row.Fixed {
+				return fmt.Sprintf("%.6g fixed", row.Value)
+			}
+			return report.PlusMinus(row.Value, row.SD)
+		}
+		noise := "-\t-"
+		if f.Shared != nil {
+			noise = fmt.Sprintf("%.4g\t%.3g", f.Shared.Noise[k].Speckles, 1/f.Shared.Noise[k].InverseCount)
+		}
+		fmt.Fprintf(w, "%.4g\t%s\t%s\t%s\n", phi, text(scales[k]), text(scales[n+k]), noise)
+	}
+	if err := w.Flush(); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	say("")
+	if f.Shared != nil {
+		say("the %d entries tell as much as %.3g independent ones", doc.Points, f.Shared.Effective)
+	}
+	if f.Compared != nil {
+		say("contrast and offset are %s, by the Bayesian information criterion: %s", f.Scaling, joined(f.Compared))
+	}
+	for _, m := range doc.Minima {
+		say("another minimum: sum of squares %.6g instead of %.6g at %s", float64(m.SSQ), float64(doc.SSQ), valuesText(p.Config.Model.Names(), m.X))
+	}
+	for _, text := range doc.Warnings {
+		say("warning: %s", text)
+	}
+	for _, text := range doc.Notes {
+		say("note: %s", text)
+	}
+	say("%s", doc.Check.lines())
+	if a.out != "" {
+		say("results in %s", a.out)
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+)
+
+// A fit whose document, picture or report cannot be written fails with 73.
+func TestFitsThatCannotBeWritten(t *testing.T) {
+	file := demoFile(t)
+	for _, ending := range []string{"fit.json", ".svg", "report.html"} {
+		met := false
+		restore := atomicfile.Inject(func(op, name string) error {
+			if op == "write" && strings.HasSuffix(name, ending) {
+				met = true
+				return syscall.EIO
+			}
+			return nil
+		})
+		code, _, stderr := do(t, "fit", "g2", file, "--bins", "2", "--out", filepath.Join(t.TempDir(), "run"))
+		restore()
+		if !met || code != exitCannotWrite || !strings.Contains(stderr, syscall.EIO.Error()) {
+			t.Errorf("%s, met %t: exit %d, %s", ending, met, code, stderr)
+		}
+	}
+}

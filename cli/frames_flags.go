@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/frames"
+)
+
+// framesFlags are the flags of commands that read frames.
+type framesFlags struct {
+	frames.Settings
+	Shape     string
+	Metadata  string
+	FrameTime quantity
+}
+
+func (f *framesFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	f.FrameTime.units = timeUnits
+	s.StringVar(&f.Dataset, "dataset", "", "path of the frames in HDF5 files (default where detectors put them)")
+	s.StringVar(&f.Format, "format", "", "hdf5, imm, rigaku, npy or raw (default by the file)")
+	s.StringVar(&f.Shape, "shape", "", "rows x columns of a frame, such as 512x1024; for raw and rigaku")
+	s.StringVar(&f.Settings.Type, "type", "", "type of the numbers of raw files, such as <u2, >u4 or f4 (default <u2)")
+	s.Int64Var(&f.Offset, "offset-bytes", 0, "bytes before the first frame of a raw file")
+	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with times and geometry (default the file of the frames)")
+	s.Var(&f.FrameTime, "frame-time", "time from frame to frame, in s or with ms or us (default from the metadata)")
+	complete(c, "format", []string{"hdf5", "imm", "rigaku", "npy", "raw"})
+}
+
+var shapePattern = regexp.MustCompile(`^([0-9]+)\s*[xX,]\s*([0-9]+)$`)
+
+// shapeOf reads rows x columns.
+func shapeOf(flag, text string) (rows, cols int, err error) {
+	m := shapePattern.FindStringSubmatch(text)
+	if m == nil {
+		return 0, 0, usage("--%s %q: want rows x columns, such as 512x1024", flag, text)
+	}
+	rows, err = strconv.Atoi(m[1])
+	if err == nil {
+		cols, err = strconv.Atoi(m[2])
+	}
+	if err != nil || rows < 1 || cols < 1 {
+		return 0, 0, usage("--%s %q: want two positive numbers", flag, text)
+	}
+	return rows, cols, nil
+}
+
+// open opens the frames of a file and what is known about the measurement.
+func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) {
+	s := f.Settings
+	if f.Shape != "" {
+		var err error
+		if s.Height, s.Width, err = shapeOf("shape", f.Shape); err != nil {
+			return nil, nil, err
+		}
+	}
+	movie, err := frames.Open(name, s)
+	if err != nil {
+		return nil, nil, input(err)
+	}
+	if s.Type != "" && movie.Format != "raw" {
+		movie.Close()
+		return nil, nil, usage("--type %s is the type of the numbers of raw files, and %s is %s: leave it out%s", s.Type, name, movie.Format,
+			map[bool]string{true: "; --correlation " + s.Type + " chooses the correlation"}[slices.Contains([]string{"multitau", "twotime", "both"}, s.Type)])
+	}
+	meta := movie.Metadata()
+	if f.Metadata != "" {
+		if meta, err = frames.ReadMetadata(f.Metadata); err != nil {
+			movie.Close()
+			return nil, nil, input(err)
+		}
+	}
+	if f.FrameTime.set && f.FrameTime.value <= 0 {
+		movie.Close()
+		return nil, nil, usage("--frame-time %v: want a time above 0", &f.FrameTime)
+	}
+	if meta.FrameTime = f.FrameTime.or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
+		movie.Close()
+		return nil, nil, usage("%s does not say the time from frame to frame: give --frame-time, or --metadata with a file that has it", name)
+	}
+	return movie, meta, nil
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	sim "github.com/euryale-dev/euryale/sim/xpcs"
+)
+
+// geometryFlags are the flags of commands that need to know where the detector stands.
+type geometryFlags struct {
+	From, Shape               string
+	BeamX, BeamY              quantity
+	Pixel, Distance, Energy   quantity
+	SwingH, SwingV, Incidence quantity
+	Convention, Orientation   string
+	Reflection                bool
+	given                     func(flag string) bool // whether the user gave a flag
+}
+
+func (f *geometryFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	f.given = s.Changed
+	f.BeamX.units, f.BeamY.units = pixelUnits, pixelUnits
+	f.Pixel.units, f.Distance.units, f.Energy.units = lengthUnits, lengthUnits, energyUnits
+	f.SwingH.units, f.SwingV.units, f.Incidence.units = angleUnits, angleUnits, angleUnits
+	s.StringVar(&f.From, "from", "", "file with what the other flags leave out")
+	s.StringVar(&f.Shape, "shape", "", "rows x columns of the detector, such as 512x1024")
+	s.Var(&f.BeamX, "beam-x", "column of the direct beam in pixels")
+	s.Var(&f.BeamY, "beam-y", "row of the direct beam in pixels")
+	s.Var(&f.Pixel, "pixel-size", "edge of a pixel, such as 75um")
+	s.Var(&f.Distance, "distance", "from the sample to the detector")
+	s.Var(&f.Energy, "energy", "photon energy")
+	s.StringVar(&f.Convention, "convention", sim.Exact, "q: exact (2 k sin theta), sin2theta (k sin 2theta) or viewer (that, with hc = 12.398)")
+	s.Var(&f.SwingH, "swing-h", "horizontal angle by which the detector is turned about the sample")
+	s.Var(&f.SwingV, "swing-v", "vertical one")
+	s.BoolVar(&f.Reflection, "reflection", false, "the beam is reflected from a surface")
+	s.Var(&f.Incidence, "incidence", "angle between beam and surface in reflection (default 0.14 deg)")
+	s.StringVar(&f.Orientation, "orientation", sim.North, "where the upper edge of the detector points in reflection: north, west, south or east")
+	complete(c, "convention", []string{sim.Exact, sim.SinTwo, sim.ViewerSin})
+	complete(c, "orientation", []string{sim.North, sim.West, sim.South, sim.East})
+}
+
+// geometry joins the flags and what the file of --from says.
+func (f *geometryFlags) geometry() (sim.Geometry, error) {
+	g, lacks, err := f.known()
+	if err == nil && lacks != nil {
+		err = usage("the geometry lacks %s: give them, or --from a file that has them", strings.Join(lacks, ", "))
+	}
+	return g, err
+}
+
+// known returns what the flags and the file of --from say, and the flags of what is missing.
+func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
+	if g, err = f.fromFile(); err != nil {
+		return g, nil, err
+	}
+	if f.Shape != "" {
+		if g.Height, g.Width, err = shapeOf("shape", f.Shape); err != nil {
+			return g, nil, err
+		}
+	}
+	g.CenterCol, g.CenterRow = f.BeamX.or(g.CenterCol), f.BeamY.or(g.CenterRow)
+	g.PixelSize, g.Distance, g.Energy = f.Pixel.or(g.PixelSize), f.Distance.or(g.Distance), f.Energy.or(g.Energy)
+	g.SwingHorizontal, g.SwingVertical = f.SwingH.or(g.SwingHorizontal), f.SwingV.or(g.SwingVertical)
+	if g.Convention == "" || f.given("convention") {
+		g.Convention = f.Convention
+	}
+	if g.Orientation == "" || f.given("orientation") {
+		g.Orientation = f.Orientation
+	}
+	if g.Reflection = g.Reflection || f.Reflection; g.Reflection {
+		if g.Incidence = f.Incidence.or(g.Incidence); g.Incidence == 0 {
+			g.Incidence = sim.DefaultIncidence
+		}
+	}
+	return g, lacksOf(g), nil
+}
+
+// lacksOf returns the flags of what a geometry does not have.
+func lacksOf(g sim.Geometry) (flags []string) {
+	for _, v := range []struct {
+		flag  string
+		value float64
+	}{{"--shape", float64(g.Height)}, {"--beam-x", g.CenterCol}, {"--beam-y", g.CenterRow}, {"--pixel-size", g.PixelSize}, {"--distance", g.Distance}, {"--energy", g.Energy}} {
+		if beam := strings.HasPrefix(v.flag, "--beam"); math.IsNaN(v.value) || !beam && v.value == 0 {
+			flags = append(flags, v.flag)
+		}
+	}
+	return flags
+}
+
+// fromFile returns the geometry of the file of --from; what it does not have is NaN or 0.
+func (f *geometryFlags) fromFile() (sim.Geometry, error) {
+	nan := math.NaN()
+	g := sim.Geometry{CenterRow: nan, CenterCol: nan, PixelSize: nan, Distance: nan, Energy: nan}
+	if f.From == "" {
+		return g, nil
+	}
+	if strings.HasSuffix(strings.ToLower(f.From), ".json") {
+		b, err := foreign.ReadFile(f.From)
+		if err == nil {
+			g, err = xpcs.ReadGeometry(b)
+		}
+		return g, input(err)
+	}
+	if q, err := nexus.OpenQMap(f.From); err == nil {
+		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
+	}
+	m, err := frames.ReadMetadata(f.From)
+	if err != nil {
+		return g, input(err)
+	}
+	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
+	if movie, err := frames.Open(f.From, frames.Settings{}); err == nil {
+		g.Height, g.Width = movie.Height, movie.Width
+		movie.Close()
+	}
+	return g, nil
+}

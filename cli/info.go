@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/kernels"
+	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/kernels/cuda/dl"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
+)
+
+// version returns the module's version, or the commit of a local build.
+func version() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok || b.Main.Version == "" {
+		return "devel"
+	}
+	return b.Main.Version
+}
+
+// infoDoc is the JSON document of info.
+type infoDoc struct {
+	Version  string   `json:"version"`
+	Go       string   `json:"go"`
+	Platform string   `json:"platform"`
+	CPUs     int      `json:"cpus"`
+	SIMD     string   `json:"simd"`
+	Levels   []string `json:"simd_available"`
+	Devices  []string `json:"devices"`
+	CUDA     string   `json:"cuda"`
+
+	Libraries []libraryDoc `json:"nvidia_libraries"`
+}
+
+// libraryDoc is what a search for one of NVIDIA's libraries came to.
+type libraryDoc struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Missing string `json:"missing,omitempty"` // why it cannot be used, with every place that was tried
+	tried   string // the same in one line
+}
+
+// libraries looks for NVIDIA's libraries. One that is missing is looked for in many places, which the
+// text counts and the JSON document lists.
+func libraries() []libraryDoc {
+	var all []libraryDoc
+	for _, f := range cuda.FindLibraries() {
+		l := libraryDoc{Name: f.Name, Version: f.Version, Path: f.Path}
+		var none *dl.NotFound
+		switch {
+		case errors.As(f.Err, &none) && len(none.Tried) > 0:
+			l.Missing = f.Err.Error()
+			l.tried = fmt.Sprintf("not found, %d places were tried (--json lists them); %s names the file", len(none.Tried), f.Variable)
+		case f.Err != nil:
+			l.Missing = f.Err.Error()
+			l.tried = l.Missing
+		default:
+			l.tried = fmt.Sprintf("%s, %s", f.Version, f.Path)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// gpuUse says whether commands can compute on GPUs, given the error of looking for them, and why not.
+func gpuUse(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	c, err := rtc.Open(rtc.Options{NoCache: true})
+	if err != nil {
+		return "GPUs cannot be taken: " + err.Error()
+	}
+	major, minor := c.Version()
+	return fmt.Sprintf("taken by --device cuda, and by auto for large programs; NVRTC %d.%d, %s", major, minor, c.Path())
+}
+
+func (a *app) info() *cobra.Command {
+	return &cobra.Command{
+		Use:   "info [CONFIG.yaml]",
+		Short: "Version, processor features and devices, or what a configuration means",
+		Long: `Print version, processor features, devices and libraries; or what a
+configuration of homodyne, xpcsjax or heterodyne means to fit twotime and sample
+twotime, with its mistakes.
+
+  euryale info
+  euryale info flow.yaml
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && !isConfiguration(args[0]) {
+				return usage("info %s: want a configuration, whose name ends in .yaml, .yml or .json", args[0])
+			} else if len(args) == 1 {
+				return a.infoConfig(args[0])
+			}
+			d := infoDoc{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+				SIMD: kernels.Best().String(), Devices: []string{"cpu"}}
+			gpus, err := cuda.Devices()
+			d.CUDA = gpuUse(err)
+			for _, g := range gpus {
+				d.Devices = append(d.Devices, fmt.Sprintf("cuda:%d %s, %.1f GB, compute capability %d.%d, driver %d.%d", g.Ordinal, g.Name, float64(g.MemoryBytes)/1e9,
+					g.Capability[0], g.Capability[1], g.DriverVersion/1000, g.DriverVersion%1000/10))
+			}
+			for _, l := range kernels.Levels() {
+				d.Levels = append(d.Levels, l.String())
+			}
+			d.Libraries = libraries()
+			if a.json {
+				return a.document(d)
+			}
+			var lines []string
+			for _, l := range d.Libraries {
+				lines = append(lines, fmt.Sprintf("%-9s%s", l.Name, l.tried))
+			}
+			_, err = fmt.Fprintf(a.stdout, "euryale %s, %s on %s, %d processors\nSIMD     %s (available: %v; EURYALE_SIMD lowers it)\ndevices  %s\nCUDA     %s\n%s\n",
+				d.Version, d.Go, d.Platform, d.CPUs, d.SIMD, d.Levels, strings.Join(d.Devices, "\n         "), d.CUDA, strings.Join(lines, "\n"))
+			return as(exitCannotWrite, err)
+		},
+	}
+}

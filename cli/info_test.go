@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each of NVIDIA's libraries is listed, found or not, with what to set; the document lists every place.
+func TestInfoListsLibraries(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "nothing.so")
+	names := []string{"cuBLAS", "cuBLASLt", "cuFFT", "cuSOLVER", "cuDNN", "NCCL"}
+	for _, name := range names {
+		t.Setenv("EURYALE_LIB"+strings.ToUpper(name), none)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"info"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	for _, name := range names {
+		if !strings.Contains(out.String(), "\n"+name+" ") {
+			t.Errorf("the text lacks %s:\n%s", name, out.String())
+		}
+	}
+	out.Reset()
+	if code := run(t.Context(), []string{"info", "--json"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	var d infoDoc
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Libraries) != len(names) {
+		t.Fatalf("got %+v", d.Libraries)
+	}
+	for i, l := range d.Libraries {
+		if l.Name != names[i] || l.Missing == "" || l.Path != "" {
+			t.Errorf("got %+v", l)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// looDoc is the JSON document of loo.
+type looDoc struct {
+	Method   string     `json:"method"`
+	Variable string     `json:"variable"`
+	ELPD     number     `json:"elpd"`
+	SE       number     `json:"se"`
+	P        number     `json:"p"`
+	PSE      number     `json:"p_se"`
+	LPPD     number     `json:"lppd"`
+	IC       number     `json:"ic"` // information criterion, -2 elpd
+	MCSE     number     `json:"mcse"`
+	Draws    int        `json:"draws"`
+	GoodK    number     `json:"good_k"`
+	Bad      []int      `json:"bad"` // indices of the observations whose k exceeds good_k
+	Points   []pointDoc `json:"points"`
+	OK       bool       `json:"ok"`
+	Advice   []string   `json:"advice"`
+}
+
+type pointDoc struct {
+	ELPD number `json:"elpd"`
+	K    number `json:"k"`
+	NEff number `json:"n_eff"`
+}
+
+func (a *app) loo() *cobra.Command {
+	var waic bool
+	var variable string
+	c := &cobra.Command{
+		Use:   "loo RUN|FILE...",
+		Short: "How well a model predicts new data, from its draws",
+		Long: `Estimate the expected log predictive density of left-out observations from the
+log-likelihoods of a run folder, a Zarr folder, a netCDF 4 file or JSON (group
+log_likelihood), or of CmdStan CSV files with log_lik: by Pareto-smoothed
+importance sampling (PSIS-LOO), or WAIC. Larger is better.
+
+  euryale loo run4
+  euryale loo draws.nc --var y
+  euryale loo output_*.csv --waic --json
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runLOO(args, variable, waic) },
+	}
+	c.Flags().StringVar(&variable, "var", "", "observed variable (default the only one)")
+	c.Flags().BoolVar(&waic, "waic", false, "estimate by WAIC, which cannot tell where it fails")
+	return c
+}
+
+func (a *app) runLOO(args []string, variable string, waic bool) error {
+	l, err := loadLikelihood(args, variable)
+	if err != nil {
+		return err
+	}
+	e, err := elpd(l, waic)
+	if err != nil {
+		return err
+	}
+	rep := e.Diagnose()
+	if a.json {
+		d := looDoc{Method: e.Method, Variable: l.Variable, ELPD: number(e.ELPD), SE: number(e.SE), P: number(e.P), PSE: number(e.PSE), LPPD: number(e.LPPD), IC: number(e.IC()),
+			MCSE: number(e.MCSE), Draws: e.Draws, GoodK: number(e.GoodK), Bad: append([]int{}, e.Bad()...), OK: rep.OK(), Advice: advice(rep)}
+		for _, p := range e.Points {
+			d.Points = append(d.Points, pointDoc{number(p.ELPD), number(p.K), number(p.NEff)})
+		}
+		err = a.document(d)
+	} else {
+		_, err = fmt.Fprintln(a.stdout, e)
+	}
+	if err == nil && a.strict && !rep.OK() {
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	}
+	return as(exitCannotWrite, err)
+}
+
+func advice(rep diag.Report) []string {
+	out := []string{}
+	for _, p := range rep.Problems() {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// comparedDoc is one model in the JSON document of compare.
+type comparedDoc struct {
+	Name          string `json:"name"`
+	ELPD          number `json:"elpd"`
+	SE            number `json:"se"`
+	P             number `json:"p"`
+	Diff          number `json:"diff"`
+	DiffSE        number `json:"diff_se"`
+	Stacking      number `json:"stacking"`
+	PseudoBMA     number `json:"pseudo_bma"`
+	PseudoBMAPlus number `json:"pseudo_bma_plus"`
+	Trusted       bool   `json:"trusted"`
+}
+
+func (a *app) compare() *cobra.Command {
+	var waic bool
+	var variable string
+	var names []string
+	c := &cobra.Command{
+		Use:   "compare RUN|FILE RUN|FILE...",
+		Short: "Rank models of the same data by how well they predict",
+		Long: `Compare models of the same data by PSIS-LOO (or WAIC), with standard errors of
+the differences and weights of stacking and pseudo-BMA+. Each argument is one
+model: a run folder, a Zarr folder, a netCDF 4 or JSON file with log_likelihood.
+
+  euryale compare line-run parabola-run
+  euryale compare a.nc b.nc c.nc --names line,parabola,cubic --json
+`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runCompare(args, names, variable, waic) },
+	}
+	c.Flags().StringSliceVar(&names, "names", nil, "of the models, in order (default from the files)")
+	c.Flags().StringVar(&variable, "var", "", "observed variable (default the only one)")
+	c.Flags().BoolVar(&waic, "waic", false, "estimate by WAIC, which cannot tell where it fails")
+	return c
+}
+
+func (a *app) runCompare(args, names []string, variable string, waic bool) error {
+	if names == nil {
+		names = modelNames(args)
+	}
+	if len(names) != len(args) {
+		return usage("--names has %d names for %d models", len(names), len(args))
+	}
+	var all []diag.ELPD
+	var first *runs.Likelihood
+	for _, arg := range args {
+		l, err := loadLikelihood([]string{arg}, variable)
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			first = l
+		}
+		if first.Data != nil && l.Data != nil && !slices.Equal(first.Data, l.Data) {
+			return as(exitData, fmt.Errorf("%s and %s observed different %s: compare models of the same data", first.Name, l.Name, l.Variable))
+		}
+		e, err := elpd(l, waic)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	r, err := diag.Compare(names, all, diag.CompareSettings{Seed: a.seed})
+	if err != nil {
+		return as(exitData, err)
+	}
+	if !a.json {
+		_, err = fmt.Fprintln(a.stdout, r)
+		return as(exitCannotWrite, err)
+	}
+	doc := struct {
+		Method  string        `json:"method"`
+		Models  []comparedDoc `json:"models"`
+		Verdict string        `json:"verdict"`
+	}{Method: r.Method, Verdict: r.Verdict()}
+	for _, m := range r.Rows {
+		doc.Models = append(doc.Models, comparedDoc{m.Name, number(m.ELPD), number(m.SE), number(m.P), number(m.Diff), number(m.DiffSE), number(m.Stacking), number(m.PseudoBMA), number(m.PseudoBMAPlus), m.Trusted})
+	}
+	return a.document(doc)
+}
+
+// modelNames returns the last element of each path, or the full paths if two of those are
+// equal.
+func modelNames(args []string) []string {
+	short := make([]string, len(args))
+	for i, arg := range args {
+		base := filepath.Base(filepath.Clean(arg))
+		short[i] = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(short))); len(unique) < len(short) {
+		return args
+	}
+	return short
+}
+
+// elpd estimates the predictive accuracy of a model.
+func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
+	var e diag.ELPD
+	var err error
+	if waic {
+		e, err = diag.WAIC(l.X, diag.Posterior)
+	} else {
+		e, err = diag.LOO(l.X, diag.LOOSettings{})
+	}
+	if err != nil {
+		return e, as(exitData, fmt.Errorf("%s: %w", l.Name, err))
+	}
+	return e, nil
+}
+
+// loadLikelihood reads the log-likelihoods of one model. The variable may be empty if
+// there is only one.
+func loadLikelihood(args []string, variable string) (*runs.Likelihood, error) {
+	s, err := loadSource(args)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Likelihood(variable)
+	if several := (*runs.SeveralError)(nil); errors.As(err, &several) {
+		err = fmt.Errorf("%s: log-likelihoods of %s: choose one with --var", s.Name, strings.Join(several.Names, ", "))
+	}
+	return l, as(exitData, err)
+}

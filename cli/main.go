@@ -1,0 +1,35 @@
+// Package cli is the command line of Euryale. A program of one's own that calls [Main] has all of its
+// commands, and what its packages have registered beside: models, distributions and so on.
+//
+//	func main() { os.Exit(cli.Main()) }
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs the command that the arguments of the process name and returns its exit code. Ctrl-C and the
+// other signals that ask a process to end let a run save what it has; a second signal ends the
+// process at once.
+func Main() int {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	// Keep ignoring SIGHUP under nohup, so that the run outlives its terminal.
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
+	limitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	return code
+}
+
+// Command returns all commands as a tree, for pages of a manual and completions. It is not for running: Main is.
+func Command() *cobra.Command { return (&app{}).root() }

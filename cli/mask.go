@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/maskfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	sim "github.com/euryale-dev/euryale/sim/xpcs"
+	"github.com/euryale-dev/euryale/sim/xpcs/mask"
+)
+
+// maskFlags are the flags of mask.
+type maskFlags struct {
+	geometryFlags
+	imageFlags
+	binFlags
+	*maskSteps
+	Image, Edit        string
+	Blemish            string
+	Recipe, SaveRecipe string
+	Listen, QMap       string
+	Allow              []string
+}
+
+func (a *app) mask() *cobra.Command {
+	f := maskFlags{maskSteps: &maskSteps{}}
+	c := &cobra.Command{
+		Use:   "mask OUT",
+		Short: "Make the mask of a detector, by flags or in a page",
+		Long: `Make a mask, and write it as HDF5, TIFF or NPY, by the ending of OUT. Steps are
+flags, taken in the order in which they are given; each masks more pixels. Rows
+and columns are counted from 0, the middle of a pixel is a whole number.
+
+--image is a result file, a picture, or frames, whose mean is taken. Ranges of q
+and other maps need a geometry: --from, or the flags that qmap has. A recipe
+(--save-recipe, --recipe) makes the same mask again, and its steps come first.
+
+With --edit FILE the mask is drawn in a page in the browser, whose address is
+printed; only this machine can open it. Steps are kept in OUT.recipe.json and
+the geometry in OUT.geometry.json as they are made, and --edit goes on there.
+
+  euryale mask mask.h5 --image raw.h5 --threshold :1e5 --circle 250,260,12
+  euryale mask mask.tif --image raw.h5 --from raw.h5 --outliers mad:8 \
+      --parameter 'q>=0.002 & q<0.01' --save-recipe recipe.json
+  euryale mask mask.h5 --edit raw.h5 --from raw.h5
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runMask(c.Context(), args[0], f) },
+	}
+	f.geometryFlags.add(c)
+	f.imageFlags.add(c)
+	f.binFlags.add(c)
+	f.maskSteps.add(c)
+	s := c.Flags()
+	s.StringVar(&f.Image, "image", "", "file of the image: a result, HDF5, TIFF, NPY, or frames")
+	s.StringVar(&f.Blemish, "blemish", "", "mask file of the pixels that do not work, before all steps")
+	s.StringVar(&f.Recipe, "recipe", "", "JSON file of steps, which come first")
+	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")
+	s.StringVar(&f.Edit, "edit", "", "file of the image, as --image, and edit the mask in a page")
+	s.StringVar(&f.Listen, "listen", "127.0.0.1:0", "address of the page; only this machine can reach it; port 0 is any free one")
+	s.StringVar(&f.QMap, "qmap", "", "q-map file that the page writes (default OUT with -qmap.hdf)")
+	s.StringSliceVar(&f.Allow, "allow-file", nil, "mask file that steps of the page or of a recipe may name; may be repeated")
+	return c
+}
+
+// known files are those that steps may read.
+func (f *maskFlags) known() []string {
+	return append(slices.Clone(f.maskSteps.files), f.Allow...)
+}
+
+// canvas reads the image and the geometry.
+func (f *maskFlags) canvas(file string) (*maskfile.Image, sim.Geometry, error) {
+	g, _, err := f.geometryFlags.known()
+	if err != nil {
+		return nil, g, err
+	}
+	image := &maskfile.Image{Height: g.Height, Width: g.Width}
+	if file != "" {
+		if image, err = f.imageFlags.read(file, f.Shape); err != nil {
+			return nil, g, err
+		}
+		return image, g, fitShape(&g, image, file)
+	}
+	if g.Height == 0 {
+		return nil, g, usage("which detector? --image with a file, --shape such as 512x1024, or --from a file that has the shape")
+	}
+	return image, g, nil
+}
+
+// source returns what steps make masks from.
+func (f *maskFlags) source(image *maskfile.Image, g sim.Geometry) (mask.Source, error) {
+	s := mask.Source{Height: image.Height, Width: image.Width, Image: image.Values, Open: f.openOf(image.Height, image.Width)}
+	if lacksOf(g) != nil {
+		return s, nil
+	}
+	m, err := g.QMap()
+	if err != nil {
+		return s, as(exitData, err)
+	}
+	s.Maps = map[string][]float64{}
+	for i, ch := range m.Channels {
+		s.Maps[ch.Name] = m.Values[i]
+	}
+	return s, nil
+}
+
+// openOf returns a function that reads the mask files that the command line names, and no others.
+func (f *maskFlags) openOf(height, width int) func(string) (*mask.Mask, error) {
+	return func(name string) (*mask.Mask, error) {
+		if name != f.Blemish && !slices.Contains(f.known(), name) {
+			return nil, usage("the recipe names the file %q: allow it with --allow-file %s", name, name)
+		}
+		keep, err := readMask(name, height, width)
+		return &mask.Mask{Height: height, Width: width, Keep: keep}, err
+	}
+}
+
+// history returns the history of a recipe, if there is one, and the steps of the command line.
+func (f *maskFlags) history(file string, src mask.Source, g sim.Geometry) (*mask.History, error) {
+	h, err := f.begun(file, src)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := f.finish(src.Maps["q"] != nil)
+	if err != nil {
+		return nil, err
+	}
+	for k, s := range withUnits(steps, g) {
+		if s.Constraints != nil && src.Maps == nil {
+			return nil, usage("--parameter: the geometry lacks %s: give them, or --from a file that has them", strings.Join(lacksOf(g), ", "))
+		}
+		if (s.Threshold != nil || s.Outliers != nil) && src.Image == nil {
+			return nil, usage("--%s needs an image: name its file with --image", s.Kind())
+		}
+		if _, err := h.Apply(s); err != nil {
+			return nil, as(exitData, fmt.Errorf("step %d, %s: %w", k+1, s.Kind(), err))
+		}
+	}
+	return h, nil
+}
+
+// begun returns the history of a recipe, or an empty one.
+func (f *maskFlags) begun(file string, src mask.Source) (*mask.History, error) {
+	if file == "" {
+		h, err := mask.NewHistory(src, f.Blemish)
+		return h, as(exitData, err)
+	}
+	b, err := foreign.ReadFile(file)
+	if err != nil {
+		return nil, input(err)
+	}
+	r, err := mask.ReadRecipe(b)
+	if err == nil && f.Blemish != "" && r.Blemish != f.Blemish {
+		err = usage("the recipe %s begins with the blemish file %q: leave out --blemish %s", file, r.Blemish, f.Blemish)
+	}
+	if err != nil {
+		return nil, as(exitData, err)
+	}
+	h, err := mask.Restore(r, src)
+	return h, as(exitData, err)
+}
+
+// maskDoc is the JSON document of mask.
+type maskDoc struct {
+	Engine string      `json:"engine"`
+	File   string      `json:"file"`
+	Image  string      `json:"image,omitempty"`
+	Shape  [2]int      `json:"shape"`
+	Kept   int         `json:"pixels_kept"`
+	Steps  []mask.Step `json:"steps"`
+	Recipe string      `json:"recipe,omitempty"`
+	QMap   string      `json:"qmap,omitempty"`
+}
+
+func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
+	if f.Edit != "" {
+		return a.runMaskPage(ctx, out, f)
+	}
+	for _, name := range []string{out, f.SaveRecipe} {
+		if name == "" {
+			continue
+		}
+		if err := mayReplace(name, "file", a.overwrite); err != nil {
+			return err
+		}
+	}
+	image, g, err := f.canvas(f.Image)
+	if err != nil {
+		return err
+	}
+	src, err := f.source(image, g)
+	src.Backend = a.backend(a.threads)
+	if err != nil {
+		return err
+	}
+	h, err := f.history(f.Recipe, src, g)
+	if err != nil {
+		return err
+	}
+	m, r := h.Mask(), h.Recipe()
+	if n := len(slices.DeleteFunc(slices.Clone(src.Image), func(v float64) bool { return v == v })); n > 0 {
+		a.note("%s: %s without a number masked", f.Image, counted(n, "pixel"))
+	}
+	if m.Count() == 0 {
+		a.note("the mask keeps no pixel: see which step masks the last one by leaving out some, and its limits")
+	}
+	if err := writeMask(out, m, a.overwrite); err != nil {
+		return err
+	}
+	if f.SaveRecipe != "" {
+		if err := writeRecipe(f.SaveRecipe, r); err != nil {
+			return err
+		}
+	}
+	return a.maskDone(maskDoc{Engine: "xpcs", File: out, Image: f.Image, Shape: [2]int{m.Height, m.Width}, Kept: m.Count(), Steps: r.Steps, Recipe: f.SaveRecipe})
+}
+
+func (a *app) maskDone(d maskDoc) error {
+	if a.json {
+		return a.document(d)
+	}
+	all := d.Shape[0] * d.Shape[1]
+	_, err := fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d masked (%.3g %%) in %s\n", d.File, d.Shape[0], d.Shape[1], all-d.Kept, 100*float64(all-d.Kept)/float64(all), counted(len(d.Steps), "step"))
+	return as(exitCannotWrite, err)
+}
+
+func writeMask(name string, m *mask.Mask, replace bool) error {
+	return as(exitCannotWrite, maskfile.Write(name, &maskfile.Mask{Height: m.Height, Width: m.Width, Keep: m.Keep}, replace))
+}
+
+func writeRecipe(name string, r mask.Recipe) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return as(exitBug, err)
+	}
+	return writeFile(name, append(b, '\n'))
+}
+
+func writeSetup(name string, s xpcs.Setup) error {
+	var b bytes.Buffer
+	if err := xpcs.WriteSetup(&b, s); err != nil {
+		return as(exitFailed, err)
+	}
+	return writeFile(name, b.Bytes())
+}
+
+// there reports whether a file exists.
+func there(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

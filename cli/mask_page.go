@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/euryale-dev/euryale/cli/maskpage"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/localweb"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	"github.com/euryale-dev/euryale/sim/xpcs/mask"
+)
+
+// runMaskPage lets people draw a mask in a page until they are done.
+func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
+	if f.Image != "" && f.Image != f.Edit {
+		return usage("--edit %s and --image %s: name one file of the image", f.Edit, f.Image)
+	}
+	switch strings.ToLower(filepath.Ext(out)) {
+	case ".h5", ".hdf", ".hdf5", ".tif", ".tiff", ".npy":
+	default:
+		return usage("%s: name a file that ends in .h5, .hdf, .hdf5, .tif, .tiff or .npy", out)
+	}
+	recipe, geometry := out+".recipe.json", out+".geometry.json"
+	lock := flock.New(out + ".lock")
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return as(exitCannotWrite, fmt.Errorf("%s is being edited by another process, or its folder cannot be written (%v): end that one, or name another file", out, err))
+	}
+	defer func() {
+		os.Remove(out + ".lock") // before another process can take it
+		lock.Unlock()
+	}()
+	if there(geometry) { // what was kept wins over --from, but not over numbers that are given
+		f.From = geometry
+		if b, err := foreign.ReadFile(geometry); err == nil && f.Dynamic == usualBins {
+			if kept, err := xpcs.ReadSetup(b); err == nil && kept.Dynamic[0] > 0 {
+				f.Dynamic = fmt.Sprintf("%dx%d", kept.Dynamic[0], kept.Dynamic[1])
+			}
+		}
+	}
+	if f.QMap == "" {
+		f.QMap = strings.TrimSuffix(out, filepath.Ext(out)) + "-qmap.hdf"
+	}
+	config, err := f.page(out, recipe)
+	if err != nil {
+		return err
+	}
+	server, err := localweb.Listen(f.Listen)
+	if err != nil {
+		return as(exitUsage, err)
+	}
+	last := maskDoc{Steps: config.Recipe.Steps}
+	config.Autosave = func(r mask.Recipe, s xpcs.Setup) error {
+		last.Steps = r.Steps
+		if err := writeRecipe(recipe, r); err != nil {
+			return err
+		}
+		return writeSetup(geometry, s)
+	}
+	config.SaveMask = func(m *mask.Mask, replace bool) error {
+		last.File, last.Kept = out, m.Count()
+		return writeMask(out, m, replace || a.overwrite)
+	}
+	config.SaveQMap = func(q *nexus.QMap, replace bool) error {
+		if there(f.QMap) && !replace && !a.overwrite {
+			return fmt.Errorf("%s: %w", f.QMap, fs.ErrExist)
+		}
+		last.QMap = f.QMap
+		return as(exitCannotWrite, nexus.WriteQMap(f.QMap, q))
+	}
+	config.Done = server.Close
+	begin := config.Bins
+	begin.Geometry = config.Geometry
+	if err := config.Autosave(config.Recipe, begin); err != nil { // steps of the command line, and whether the folder can be written
+		server.Close()
+		return err
+	}
+	page, err := maskpage.New(config)
+	if err != nil {
+		server.Close()
+		return as(exitData, err)
+	}
+	fmt.Fprintf(a.stderr, "The mask is edited at %s\nSteps are kept in %s. Done in the page, or Ctrl-C, ends this command.\n", server.URL(), recipe)
+	if err := server.Serve(ctx, page); err != nil {
+		return as(exitFailed, err)
+	}
+	if last.File == "" {
+		last.Kept = page.Mask().Count()
+		a.note("no mask was saved; go on with: euryale mask %s --edit %s", typed(out), typed(f.Edit))
+		if ctx.Err() != nil {
+			return as(exitInterrupted, ctx.Err())
+		}
+	}
+	last.Engine, last.Image, last.Recipe, last.Shape = "xpcs", f.Edit, recipe, [2]int{config.Image.Height, config.Image.Width}
+	if last.File == "" && !a.json {
+		return nil
+	}
+	return a.maskDone(last)
+}
+
+// page returns what the page begins with: the steps that were kept, if there are any, and otherwise those of the command line.
+func (f *maskFlags) page(out, recipe string) (maskpage.Config, error) {
+	image, g, err := f.canvas(f.Edit)
+	if err != nil {
+		return maskpage.Config{}, err
+	}
+	bins, err := f.binFlags.setup(g, f.Edit)
+	if err != nil {
+		return maskpage.Config{}, err
+	}
+	src, err := f.source(image, g)
+	if err != nil {
+		return maskpage.Config{}, err
+	}
+	from := f.Recipe
+	if there(recipe) {
+		if f.Recipe != "" || len(f.steps) > 0 {
+			return maskpage.Config{}, &exitError{code: exitUsage, err: fmt.Errorf("%s has steps of an earlier session: leave out --recipe and steps to go on from it, or remove it to begin anew", recipe)}
+		}
+		from = recipe
+	}
+	h, err := f.history(from, src, g)
+	if err != nil {
+		return maskpage.Config{}, err
+	}
+	return maskpage.Config{Name: filepath.Base(f.Edit), Image: image, Geometry: g, Bins: bins, Files: f.known(), Open: f.openOf(image.Height, image.Width), Recipe: h.Recipe(),
+		MaskName: out, QMapName: f.QMap, RecipeName: recipe}, nil
+}

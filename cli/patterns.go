@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// voxelFlags tell the size of the voxels from which patterns were computed, which image
+// files do not record.
+type voxelFlags struct {
+	PhysSize   float64
+	Morphology string
+}
+
+const voxelHelp = `The edge of a voxel, from which q follows, is --phys-size or that of
+--morphology, or is found in run.json or CyRSoXS.log beside the images or one
+folder above.`
+
+// loadPatterns reads Energy_*.h5 files, given as files or folders, in order of energy.
+func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, error) {
+	a, err := v.find(args[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	p, beams, err := morph.OpenPatterns(args, a)
+	return p, beams, imagesError(err)
+}
+
+// imagesError adds an exit code and a hint to an error from reading images.
+func imagesError(err error) error {
+	if none := (*morph.NoPatternsError)(nil); errors.As(err, &none) {
+		return &exitError{code: exitNoInput, err: err, hint: "the folder that a simulation wrote"}
+	}
+	return input(err)
+}
+
+// oblique reports whether any beam deviates from +z.
+func oblique(beams [][3]float64) bool {
+	for _, k := range beams {
+		if k != [3]float64{0, 0, 1} {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the edge length of a voxel in nm.
+func (v voxelFlags) find(images string) (float64, error) {
+	switch {
+	case v.PhysSize > 0 && !math.IsInf(v.PhysSize, 0):
+		return v.PhysSize, nil
+	case v.PhysSize != 0:
+		return 0, usage("--phys-size %g: want the edge of a voxel in nm, above 0", v.PhysSize)
+	case v.Morphology != "":
+		a, err := morph.VoxelOf(v.Morphology)
+		return a, input(err)
+	}
+	a, err := morph.FindVoxel(images)
+	if unknown := (*morph.NoVoxelError)(nil); errors.As(err, &unknown) {
+		return 0, &exitError{code: exitUsage, err: err, hint: "--phys-size 5 (nm), or --morphology FILE.h5"}
+	}
+	return a, input(err)
+}
+
+// exists reports whether a file exists.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}

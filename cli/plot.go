@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// plots maps the kinds of pictures of draws to the functions that draw them.
+var plots = map[string]func(viz.Draws, ...string) (*viz.Figure, error){
+	"trace": viz.Trace, "rank": viz.Rank, "pair": viz.Pair, "density": viz.Density, "forest": viz.Forest,
+	"autocorrelation": viz.Autocorrelation, "ess": viz.ESSEvolution,
+	"energy": func(d viz.Draws, _ ...string) (*viz.Figure, error) { return viz.Energy(d) },
+}
+
+var plotNames = []string{"trace", "rank", "pair", "density", "forest", "autocorrelation", "ess", "energy"}
+
+func (a *app) plot() *cobra.Command {
+	var names []string
+	c := &cobra.Command{
+		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
+		Short: "Draw a picture of draws, patterns, morphologies or assemblies",
+		Long: `Draw trace, rank, pair, density, forest, autocorrelation, ess or energy of the
+draws of a run folder, CmdStan CSV files (one per chain), a Zarr folder, a
+netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
+
+  euryale plot pair run4 pair.png
+  euryale plot trace output_1.csv output_2.csv --var mu,tau
+  euryale plot pattern HDF5
+`,
+		Args:      cobra.MinimumNArgs(2),
+		ValidArgs: plotNames,
+		RunE:      func(_ *cobra.Command, args []string) error { return a.runPlot(args[0], args[1:], names) },
+	}
+	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
+	c.AddCommand(a.plotPattern(), a.plotMorphology(), withDevice(a.plotSpectrum()))
+	c.AddCommand(a.plotAssembly()...)
+	c.AddCommand(a.plotResults()...)
+	return c
+}
+
+func (a *app) runPlot(kind string, args, names []string) error {
+	draw := plots[kind]
+	if draw == nil {
+		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster, g2, stability, saxs, image, intensity, twotime, qmap, mask", kind, strings.Join(plotNames, ", "))
+	}
+	out, args, err := a.pictureFile(kind, args)
+	if err != nil {
+		return err
+	}
+	t, err := loadDraws(args)
+	if err != nil {
+		return err
+	}
+	f, err := draw(drawsOf(t), names...)
+	if err != nil {
+		return usage("%w", err)
+	}
+	return a.savePicture(kind, out, f)
+}
+
+// pictureFile takes the picture's file name from the end of args, or chooses one.
+func (a *app) pictureFile(kind string, args []string) (out string, rest []string, err error) {
+	out, rest = kind+".svg", args
+	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
+	case ".svg", ".png", ".pdf":
+		out, rest = last, args[:len(args)-1]
+	case ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".eps", ".ps", ".svgz", ".html":
+		return "", nil, usage("plot %s: %s: pictures are written as .svg, .png or .pdf", kind, last)
+	}
+	if len(rest) == 0 {
+		return "", nil, usage("plot %s: name what to draw, a folder or files", kind)
+	}
+	if exists(out) && !a.overwrite {
+		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	return out, rest, nil
+}
+
+// savePicture writes a figure in the format given by the file extension.
+func (a *app) savePicture(kind, out string, f *viz.Figure) error {
+	b, err := f.Encode(filepath.Ext(out))
+	if err != nil {
+		return usage("%w", err)
+	}
+	if err := writeFile(out, b); err != nil {
+		return err
+	}
+	if a.json {
+		return a.document(map[string]string{"plot": kind, "file": out})
+	}
+	a.note("wrote %s", out)
+	return nil
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/sim/assembly/script"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// assemblyPlot draws one kind of picture of a sim assembly run, for all areas or measures
+// or for a selection.
+type assemblyPlot struct {
+	kind, short, about string
+	draw               func(s *script.Script, r *script.Result, names []string) (*viz.Figure, error)
+}
+
+var assemblyPlots = []assemblyPlot{
+	{"support", "Draw how many neurons of areas ever fired", `how many neurons of each area
+ever fired, in units of k, over the steps.`, report.Support},
+	{"overlap", "Draw overlaps that a script measures", `the overlaps that the script
+measures, a curve for each name, over the steps.`,
+		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
+			return report.Overlaps(r, names)
+		}},
+	{"raster", "Draw which neurons fire in each step", `which neurons fire in each step,
+coloured by whether they fired in the step before, earlier, or never. The
+winners have to be in trace.csv: write "winners: true" in the script, or run it
+with --winners.`,
+		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
+			return report.Raster(r, names)
+		}},
+}
+
+func (a *app) plotAssembly() (list []*cobra.Command) {
+	for _, p := range assemblyPlots {
+		var names []string
+		c := &cobra.Command{
+			Use:   p.kind + " RUN [OUT.svg|png|pdf]",
+			Short: p.short,
+			Long: fmt.Sprintf(`Draw, of a run folder of sim assembly, %s
+The picture goes to the file named last, or to %s.svg.
+
+  euryale plot %s run-project
+  euryale plot %s run-project %s.png --var A
+`, p.about, p.kind, p.kind, p.kind, p.kind),
+			Args: cobra.RangeArgs(1, 2),
+			RunE: func(_ *cobra.Command, args []string) error { return a.runPlotAssembly(p, args, names) },
+		}
+		c.Flags().StringSliceVar(&names, "var", nil, "areas or measures to draw (default all)")
+		list = append(list, c)
+	}
+	return list
+}
+
+func (a *app) runPlotAssembly(p assemblyPlot, args, names []string) error {
+	out, args, err := a.pictureFile(p.kind, args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return usage("plot %s takes one run folder, and the name of a picture that ends in .svg, .png or .pdf", p.kind)
+	}
+	run, err := openAssembly(args[0])
+	if err != nil {
+		return err
+	}
+	r, err := readAssemblyResult(run.dir)
+	if err != nil {
+		return err
+	}
+	f, err := p.draw(run.script, r, names)
+	var unknown *report.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return usage("%s: --var %s: there is %s", args[0], unknown.Name, strings.Join(unknown.Known, ", "))
+	case errors.Is(err, report.ErrNoWinners):
+		return as(exitData, fmt.Errorf("%s: trace.csv has no winners: run the script with --winners", args[0]))
+	case err != nil:
+		return as(exitData, fmt.Errorf("%s: %w", args[0], err))
+	}
+	return a.savePicture(p.kind, out, f)
+}

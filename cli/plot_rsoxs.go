@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// patternFlags are the flags of plot pattern.
+type patternFlags struct {
+	reduceFlags
+	Cuts     bool
+	Energies []string
+	Beam     int
+}
+
+func (a *app) plotPattern() *cobra.Command {
+	var f patternFlags
+	c := &cobra.Command{
+		Use:   "pattern DIR|FILE... [OUT.svg|png|pdf]",
+		Short: "Draw scattering patterns with I(q) and A(q)",
+		Long: `Draw scattering patterns, a row for each energy: the image with logarithmic
+colours over q (1/nm), intensities over q (mean, along and across the field) and
+anisotropy. With --cuts, intensities along q_x and q_y through the centre in
+their place. Of many energies six are drawn, spread evenly, unless --energies
+names them. The picture goes to the file named last, or to pattern.svg.
+
+` + voxelHelp + `
+
+  euryale plot pattern HDF5 pattern.png
+  euryale plot pattern HDF5 --energies 284.7,285.2 --cuts
+  euryale plot pattern out/Energy_285.20.h5 --phys-size 2.5 --radii true
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runPlotPattern(args, f) },
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.Cuts, "cuts", false, "draw cuts through the centre instead of means")
+	c.Flags().StringSliceVar(&f.Energies, "energies", nil, "energies to draw in eV, or all")
+	c.Flags().IntVar(&f.Beam, "beam", 0, "which direction of the light, from 0")
+	return c
+}
+
+func (a *app) runPlotPattern(args []string, f patternFlags) error {
+	r, err := f.reduction()
+	if err != nil {
+		return err
+	}
+	out, args, err := a.pictureFile("pattern", args)
+	if err != nil {
+		return err
+	}
+	p, beams, err := loadPatterns(args, f.voxelFlags)
+	if err != nil {
+		return err
+	}
+	if f.Beam < 0 || f.Beam >= len(beams) {
+		return usage("--beam %d: want 0 to %d", f.Beam, len(beams)-1)
+	}
+	if r.Axis != rsoxs.Perpendicular && oblique(beams) {
+		return usage("--axis %s is for beams along +z: want perp", f.Axis)
+	}
+	which, err := f.which(a, p)
+	if err != nil {
+		return err
+	}
+	list, err := report.PatternRows(p, r, which, f.Beam, f.Cuts)
+	if err != nil {
+		return as(exitData, err)
+	}
+	fig, err := viz.Scattering("Scattering patterns", list)
+	if err != nil {
+		return as(exitData, err)
+	}
+	return a.savePicture("pattern", out, fig)
+}
+
+// which returns the indices of the energies to draw.
+func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
+	if len(f.Energies) == 0 {
+		list = report.Rows(p)
+		if len(list) < len(p.Energies) {
+			a.note("drawing %d of %d energies (--energies all draws them all)", len(list), len(p.Energies))
+		}
+		return list, nil
+	}
+	if slices.Equal(f.Energies, []string{"all"}) {
+		for i := range p.Energies {
+			list = append(list, i)
+		}
+		return list, nil
+	}
+	for _, s := range f.Energies {
+		e, err := strconv.ParseFloat(s, 64)
+		i := slices.IndexFunc(p.Energies, func(x float64) bool { return math.Abs(x-e) < 0.005 })
+		if err != nil || i < 0 {
+			return nil, usage("--energies %s: there are %s eV", s, strings.Trim(fmt.Sprint(p.Energies), "[]"))
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// morphologyFlags are the flags of plot morphology.
+type morphologyFlags struct {
+	Slice      string
+	Subsample  int
+	Least      float64
+	Directors  int
+	Histograms bool
+	Vector     bool
+}
+
+func (a *app) plotMorphology() *cobra.Command {
+	var f morphologyFlags
+	c := &cobra.Command{
+		Use:   "morphology FILE.h5 [OUT.svg|png|pdf]",
+		Short: "Draw a slice of a morphology, or its histograms",
+		Long: `Draw a slice through a morphology, a row for each material: volume fraction,
+order parameter S, theta (0 to pi) and psi (0 to 2 pi, colours that close) with
+lines along the directors. Angles are grey where volume fraction or S are below
+--least. With --histograms, how the four are spread over the whole volume. The
+picture goes to the file named last, or to morphology.svg.
+
+  euryale plot morphology film.h5
+  euryale plot morphology film.h5 film.png --slice y:40 --subsample 2
+  euryale plot morphology film.h5 spread.svg --histograms
+`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runPlotMorphology(args, f) },
+	}
+	c.Flags().StringVar(&f.Slice, "slice", "z", "axis across the slice and its place: z, y, x, z:12 (default the middle)")
+	c.Flags().IntVar(&f.Subsample, "subsample", 1, "draw every so many voxels along each axis")
+	c.Flags().Float64Var(&f.Least, "least", 0.05, "volume fraction and S that show an angle, 0 to 1")
+	c.Flags().IntVar(&f.Directors, "directors", 0, "a line every so many drawn voxels, -1 for none (default about 20 a side)")
+	c.Flags().BoolVar(&f.Histograms, "histograms", false, "draw histograms of the volume instead of a slice")
+	c.Flags().BoolVar(&f.Vector, "vector", false, "take the vectors of a file that has Euler angles, too")
+	return c
+}
+
+func (a *app) runPlotMorphology(args []string, f morphologyFlags) error {
+	if f.Subsample < 1 || !(f.Least >= 0 && f.Least <= 1) || f.Directors < -1 {
+		return usage("--subsample %d, --least %g, --directors %d: want 1 or more, 0 to 1, and -1 or more", f.Subsample, f.Least, f.Directors)
+	}
+	if f.Least == 0 {
+		f.Least = -1 // show angles everywhere
+	}
+	out, args, err := a.pictureFile("morphology", args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return usage("plot morphology takes one file, and the name of a picture that ends in .svg, .png or .pdf")
+	}
+	m, err := cyrsoxs.ReadMorphology(args[0], cyrsoxs.ReadOptions{Vector: f.Vector})
+	if err != nil {
+		return input(err)
+	}
+	m = m.ToEuler(0)
+	title := filepath.Base(args[0])
+	var fig *viz.Figure
+	if f.Histograms {
+		fig, err = viz.Histograms(title, report.Sampled(m), f.Least)
+	} else {
+		var s viz.Slice
+		if s, err = f.slice(m); err != nil {
+			return err
+		}
+		s.Title = title + s.Title
+		fig, err = viz.Morphology(s)
+	}
+	if err != nil {
+		return as(exitData, err)
+	}
+	return a.savePicture("morphology", out, fig)
+}
+
+// slice cuts a slice through the volume.
+func (f *morphologyFlags) slice(m *cyrsoxs.Morphology) (viz.Slice, error) {
+	name, place, placed := strings.Cut(f.Slice, ":")
+	axis := strings.Index("zyx", name)
+	if axis < 0 || len(name) != 1 {
+		return viz.Slice{}, usage("--slice %s: want z, y or x, and a place, such as z:12", f.Slice)
+	}
+	at := m.Shape[axis] / 2
+	if placed {
+		var err error
+		if at, err = strconv.Atoi(place); err != nil || at < 0 || at >= m.Shape[axis] {
+			return viz.Slice{}, usage("--slice %s: the volume has %d voxels along %s: want 0 to %d", f.Slice, m.Shape[axis], name, m.Shape[axis]-1)
+		}
+	}
+	return report.Slice(m, report.SliceSettings{Axis: axis, At: at, Subsample: f.Subsample, Least: f.Least, Directors: f.Directors}), nil
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// drawMotion draws data, model and residuals of a run of fit twotime or sample twotime, for all angles or those that are numbered from 1.
+func drawMotion(dir runs.Folder, angles string, lags bool) (*viz.Figure, error) {
+	p, at, err := openMotion(dir)
+	if err != nil {
+		return nil, err
+	}
+	maps, err := p.Maps(at)
+	if err != nil {
+		return nil, as(exitFailed, err)
+	}
+	m := (*report.TwotimeMaps)(maps)
+	chosen := m.Angles()
+	if angles != "" {
+		list, err := numbersOf("bins", angles, 1)
+		if err != nil {
+			return nil, err
+		}
+		chosen = nil
+		for _, k := range list {
+			if k > len(m.Phi) {
+				return nil, usage("--bins %s: %s has angles 1 to %d", angles, dir, len(m.Phi))
+			}
+			chosen = append(chosen, k-1)
+		}
+	}
+	if lags {
+		return m.Lags(chosen)
+	}
+	return m.Images(chosen)
+}
+
+// openMotion reads a run folder: its problem, and the point of its fit or the medians of its posterior.
+func openMotion(dir runs.Folder) (p *motion.Problem, at twotime.Point, err error) {
+	command, err := dir.Command()
+	if err != nil {
+		return nil, at, configError(err)
+	}
+	var cfg struct {
+		File     string       `json:"file"`
+		Twotime  twotimeFlags `json:"twotime"`
+		Measured measuredDoc  `json:"measured"`
+	}
+	result, ok := map[string]string{fitTwotime: "fit.json", sampleTwotime: "summary.json"}[command]
+	if !ok {
+		return nil, at, as(exitConfig, fmt.Errorf("%s is a run of %q: want one of %s or %s", dir, command, fitTwotime, sampleTwotime))
+	}
+	if err := dir.Config(&cfg); err != nil {
+		return nil, at, configError(err)
+	}
+	if p, err = reopenTwotime(dir, cfg.File, &cfg.Twotime, cfg.Measured); err != nil {
+		return nil, at, err
+	}
+	name := dir.Path(result)
+	b, err := foreign.ReadFile(name)
+	if err != nil {
+		return nil, at, input(err)
+	}
+	var doc struct {
+		Point motionPointDoc `json:"point"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, at, as(exitData, fmt.Errorf("%s: %w", name, err))
+	}
+	at = doc.Point.point()
+	if n, angles := len(p.Config.Parameters), len(p.C2.Phi); len(at.Theta) != n || len(at.Contrast) != angles || len(at.Offset) != angles {
+		return nil, at, as(exitData, fmt.Errorf("%s: its point has %d parameters, %d contrasts and %d offsets, where the run has %d parameters and %d angles", name, len(at.Theta), len(at.Contrast), len(at.Offset), n, angles))
+	}
+	return p, at, nil
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/maskfile"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// resultPlot is a picture of a result file of photon correlation.
+type resultPlot struct {
+	kind, short, long string
+	bins              bool // whether --bins chooses what is drawn
+	draw              func(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error)
+}
+
+var resultPlots = []resultPlot{
+	{"g2", "Draw g2 of bins against the delay", "Draw g2 with its errors, a frame for each bin (--overlay: one frame for all). Of\nmany bins twelve are drawn, spread evenly, unless --bins names them.", true, report.G2},
+	{"stability", "Draw g2 of parts of a measurement", "Draw g2 of the first parts of the frames beside that of all of them: curves that\nleave it say that the sample changes, or that the beam changes it.", true,
+		func(r *nexus.Result, bins []int, _ bool) (*viz.Figure, error) {
+			return report.Stability(r, bins[:min(len(bins), 6)])
+		}},
+	{"saxs", "Draw intensity against q", "Draw the intensity of the static bins: the mean over azimuth, a line for each\nazimuth, and parts of the measurement where the file has them.", false,
+		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.SAXS(r) }},
+	{"image", "Draw the mean image of the detector", "Draw the mean of all frames over q, with logarithmic colours.", false,
+		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Scattering2D(r) }},
+	{"intensity", "Draw intensity against time", "Draw the mean intensity of each frame against time.", false,
+		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Intensity(r) }},
+	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times (--diagonals: g2 along its diagonals, of all\nof it and of blocks of its age). Of a run folder of fit twotime or of sample\ntwotime draw data, model and residuals of its angles, and mean residuals against\nlag and age (--diagonals: data and model against the lag at three ages). --bins\nthen counts the angles from 1.", true,
+		func(r *nexus.Result, bins []int, diagonals bool) (*viz.Figure, error) {
+			if r.Twotime == nil {
+				return nil, errors.New("the file has no two-time correlation: euryale correlate --correlation twotime makes one")
+			}
+			i := slices.Index(r.Twotime.Bins, bins[0])
+			if i < 0 {
+				return nil, fmt.Errorf("bin %d has no two-time correlation; there are those of bins %v", bins[0], r.Twotime.Bins)
+			}
+			image, curves, err := report.Twotime(r, i)
+			if diagonals {
+				return curves, err
+			}
+			return image, err
+		}},
+}
+
+// plotResults makes the commands that draw result files and q maps.
+func (a *app) plotResults() (all []*cobra.Command) {
+	for _, p := range resultPlots {
+		all = append(all, a.plotResult(p))
+	}
+	for _, p := range []struct {
+		kind, short, long string
+		draw              func(q *nexus.QMap) (*viz.Figure, error)
+	}{{"qmap", "Draw the bins of a q map", "Draw the bins of a q map, or of a result file", report.Partition},
+		{"mask", "Draw a mask", "Draw a mask: of a mask file, a q map, or a result file", report.Mask}} {
+		all = append(all, &cobra.Command{
+			Use:   p.kind + " FILE [OUT.svg|png|pdf]",
+			Short: p.short,
+			Long: fmt.Sprintf(`%s. Masked pixels are
+grey. The picture goes to the file named last, or to %s.svg.
+
+  euryale plot %[2]s qmap.hdf
+  euryale plot %[2]s A003_results.hdf %[2]s.png
+`, p.long, p.kind),
+			Args: cobra.RangeArgs(1, 2),
+			RunE: func(_ *cobra.Command, args []string) error {
+				out, args, err := a.pictureFile(p.kind, args)
+				if err != nil {
+					return err
+				}
+				q, err := nexus.OpenQMap(args[0])
+				if err != nil && p.kind == "mask" {
+					q, err = plainMask(args[0], err)
+				}
+				if err != nil {
+					return input(err)
+				}
+				f, err := p.draw(q)
+				if err != nil {
+					return as(exitData, err)
+				}
+				return a.savePicture(p.kind, out, f)
+			},
+		})
+	}
+	return all
+}
+
+// plainMask reads a mask file, without a geometry. If the file is none, the error is that of reading it as a q map where it is HDF5
+// without any mask.
+func plainMask(name string, other error) (*nexus.QMap, error) {
+	m, err := maskfile.Read(name, maskfile.Settings{})
+	if err != nil {
+		if isResult(name) {
+			return nil, other
+		}
+		return nil, err
+	}
+	return &nexus.QMap{Maps: &nexus.Maps{Height: m.Height, Width: m.Width, Mask: m.Keep}}, nil
+}
+
+func (a *app) plotResult(p resultPlot) *cobra.Command {
+	var bins string
+	var other bool
+	c := &cobra.Command{
+		Use:   p.kind + map[bool]string{true: " RESULT.hdf|RUN", false: " RESULT.hdf"}[p.kind == "twotime"] + " [OUT.svg|png|pdf]",
+		Short: p.short,
+		Long: fmt.Sprintf(`%s
+The picture goes to the file named last, or to %s.svg.
+
+  euryale plot %[2]s A003_results.hdf
+  euryale plot %[2]s A003_results.hdf %[2]s.png
+`, p.long, p.kind),
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			out, args, err := a.pictureFile(p.kind, args)
+			if err != nil {
+				return err
+			}
+			if st, err := os.Stat(args[0]); p.kind == "twotime" && err == nil && st.IsDir() {
+				f, err := drawMotion(runs.Folder(args[0]), bins, other)
+				if err != nil {
+					return as(exitData, err)
+				}
+				return a.savePicture(p.kind, out, f)
+			}
+			r, err := nexus.Open(args[0])
+			if err != nil {
+				return input(err)
+			}
+			defer r.Close()
+			chosen, err := chosenBins(r, bins)
+			if err != nil {
+				return err
+			}
+			f, err := p.draw(r, chosen, other)
+			if err != nil {
+				return as(exitData, fmt.Errorf("%s: %w", args[0], err))
+			}
+			return a.savePicture(p.kind, out, f)
+		},
+	}
+	if p.bins {
+		c.Flags().StringVar(&bins, "bins", "", "bins to draw, such as 1,2,5-7")
+	}
+	switch p.kind {
+	case "g2":
+		c.Flags().BoolVar(&other, "overlay", false, "one frame for all bins")
+	case "twotime":
+		c.Flags().BoolVar(&other, "diagonals", false, "g2 along the diagonals")
+	}
+	return c
+}
+
+// chosenBins returns the bins that a flag names, or some that stand for all.
+func chosenBins(r *nexus.Result, text string) ([]int, error) {
+	if text == "" {
+		if r.Twotime != nil && r.Multitau == nil {
+			return r.Twotime.Bins, nil
+		}
+		return report.BinsOf(r), nil
+	}
+	bins, err := numbersOf("bins", text, 1)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bins {
+		if n := r.QMap.Dynamic.Bins(); b > n {
+			return nil, usage("--bins %s: there are bins 1 to %d", text, n)
+		}
+	}
+	return bins, nil
+}

@@ -1,0 +1,12 @@
+package cli
+
+import "github.com/euryale-dev/euryale/viz/term"
+
+// meter shows the progress of chains on standard error.
+func (a *app) meter() *term.Meter {
+	s := term.MeterSettings{}
+	if a.quiet {
+		s.Mode = term.Quiet
+	}
+	return term.NewMeter(a.screen, s)
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/maskfile"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/models/xpcs"
+	sim "github.com/euryale-dev/euryale/sim/xpcs"
+)
+
+// qmapFlags are the flags of qmap.
+type qmapFlags struct {
+	geometryFlags
+	binFlags
+	Mask, Merge string
+	bad         int // number of pixels that do not work by the file of --from
+}
+
+// usualBins are the numbers of dynamic bins unless others are given.
+const usualBins = "36x1"
+
+// binFlags are the flags of commands that divide the pixels into bins.
+type binFlags struct {
+	Axes, Dynamic, Static string
+	Log                   bool
+	Offset                quantity
+	Fold                  int
+}
+
+func (a *app) qmap() *cobra.Command {
+	var f qmapFlags
+	c := &cobra.Command{
+		Use:   "qmap OUT.hdf",
+		Short: "Make a q map: where pixels look, and their bins",
+		Long: `Compute the momentum transfer and azimuth of every pixel of a detector, divide
+the pixels into bins, and write a q-map file for euryale correlate and for the
+programs of beamline 8-ID.
+
+Geometry comes from flags, and what they leave out from --from: a file of
+frames, the metadata beside it, another q map, a result, or the JSON file of
+euryale fit geometry. Lengths are in m unless they have a unit, energies in keV,
+angles in degrees. Pixels are counted from 0; x is the column and y the row of
+the direct beam, with fractions. Pixels that the detector itself marks as bad
+(pixel_mask in the file of --from) are masked.
+
+Dynamic bins are for correlations, static ones, which subdivide them, for
+intensities. They divide q and the azimuth (--axes q,phi), or any two of q,
+phi, qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
+
+  euryale qmap qmap.hdf --from A003_metadata.hdf --shape 1813x1558
+  euryale qmap qmap.hdf --shape 512x512 --beam-x 260 --beam-y 250.5 \
+      --pixel-size 75um --distance 5 --energy 10 --mask mask.h5 --dynamic 36x8
+  euryale qmap gi.hdf --from raw.h5 --reflection --axes qr,qz --dynamic 40x10
+  euryale qmap both.hdf --merge small.hdf,large.hdf
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runQMap(args[0], f) },
+	}
+	f.add(c)
+	return c
+}
+
+func (f *qmapFlags) add(c *cobra.Command) {
+	f.geometryFlags.add(c)
+	f.binFlags.add(c)
+	c.Flags().StringVar(&f.Merge, "merge", "", "join these q maps of one detector along their first axis, such as a.hdf,b.hdf")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file whose mask is used: HDF5, TIFF, NPY, a list of pixels, a q map or a result")
+}
+
+func (f *binFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	f.Offset.units = angleUnits
+	s.StringVar(&f.Axes, "axes", "", "maps that are divided (default q,phi; in reflection qr,qz)")
+	s.StringVar(&f.Dynamic, "dynamic", usualBins, "numbers of bins for correlations along the two axes")
+	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities, rounded up to multiples of those")
+	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
+	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
+	s.IntVar(&f.Fold, "fold", 0, "fold azimuths onto one of this many equal sectors")
+}
+
+// setup returns what the flags ask for.
+func (f *qmapFlags) setup() (xpcs.Setup, error) {
+	g, err := f.geometry()
+	if err != nil {
+		return xpcs.Setup{}, err
+	}
+	return f.binFlags.setup(g, f.From)
+}
+
+// setup returns what the flags ask for, with a geometry that is made for the file source.
+func (f *binFlags) setup(g sim.Geometry, source string) (xpcs.Setup, error) {
+	s := xpcs.Setup{Geometry: g, Log: f.Log, Fold: f.Fold, Offset: f.Offset.value * 180 / math.Pi, Source: source}
+	var err error
+	text := f.Axes
+	if text == "" {
+		if text = "q,phi"; g.Reflection {
+			text = "qr,qz"
+		}
+	}
+	axes := strings.Split(text, ",")
+	var names []string
+	for _, ch := range s.Geometry.Channels() {
+		names = append(names, ch.Name)
+	}
+	if len(axes) != 2 || axes[0] == axes[1] {
+		return s, usage("--axes %q: want two of %s, such as q,phi", text, strings.Join(names, ", "))
+	}
+	for _, name := range axes {
+		if !slices.Contains(names, name) {
+			return s, usage("%s", oneOf("--axes", name, names))
+		}
+	}
+	s.First, s.Second = axes[0], axes[1]
+	for _, v := range []struct {
+		flag, text string
+		to         *[2]int
+	}{{"dynamic", f.Dynamic, &s.Dynamic}, {"static", f.Static, &s.Static}} {
+		if n, bad := strconv.Atoi(v.text); bad == nil { // along the first axis alone
+			v.text = fmt.Sprintf("%dx1", n)
+		}
+		if v.to[0], v.to[1], err = shapeOf(v.flag, v.text); err != nil {
+			return s, usage("--%s %q: want numbers of bins along the two axes, such as 36x4, or along the first alone, such as 36", v.flag, v.text)
+		}
+	}
+	return s, nil
+}
+
+// qmapDoc is the JSON document of qmap.
+type qmapDoc struct {
+	Engine  string            `json:"engine"`
+	File    string            `json:"file"`
+	Hash    string            `json:"hash"`
+	Shape   [2]int            `json:"shape"`
+	Kept    int               `json:"pixels_kept"`
+	Axes    [2]string         `json:"axes"`
+	Units   [2]string         `json:"units"`
+	Dynamic int               `json:"dynamic_bins"`
+	Static  int               `json:"static_bins"`
+	Range   [2]number         `json:"first_axis"` // centres of the first and the last bin
+	Values  map[string]number `json:"geometry"`
+}
+
+// make returns the q map that the flags ask for.
+func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
+	if f.Merge != "" {
+		return mergeQMaps(f.Merge)
+	}
+	s, err := f.setup()
+	s.Backend = b
+	if err != nil {
+		return nil, err
+	}
+	var mask []bool
+	if f.Mask != "" {
+		if mask, err = readMask(f.Mask, s.Geometry.Height, s.Geometry.Width); err != nil {
+			return nil, err
+		}
+	}
+	works, err := f.detectorMask(s.Geometry.Height, s.Geometry.Width)
+	if err != nil {
+		return nil, err
+	}
+	q, err := s.Map(both(mask, works))
+	if err != nil {
+		return nil, as(exitData, err)
+	}
+	if len(q.Dynamic.Cells) == 0 {
+		switch {
+		case f.Mask != "":
+			return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+		case f.bad > 0:
+			return nil, as(exitData, fmt.Errorf("no pixel of the detector in %s works: no bin would have any", f.From))
+		}
+		return nil, as(exitData, errors.New("no pixel has numbers in this geometry: correct beam centre, distance, pixel size and energy"))
+	}
+	return q, nil
+}
+
+// detectorMask returns which pixels work by the file of --from, or nil if it does not say so.
+func (f *qmapFlags) detectorMask(height, width int) ([]bool, error) {
+	if f.From == "" {
+		return nil, nil
+	}
+	m, err := maskfile.ReadPixelMask(f.From, maskfile.Settings{Height: height, Width: width})
+	if err != nil || m == nil {
+		return nil, input(err)
+	}
+	f.bad = 0
+	for _, works := range m.Keep {
+		if !works {
+			f.bad++
+		}
+	}
+	return m.Keep, nil
+}
+
+// both returns the pixels that two masks keep, each of which may be nil and keeps all then.
+func both(a, b []bool) []bool {
+	if a == nil || b == nil {
+		return slices.Concat(a, b)
+	}
+	out := make([]bool, len(a))
+	for i := range out {
+		out[i] = a[i] && b[i]
+	}
+	return out
+}
+
+func (a *app) runQMap(out string, f qmapFlags) error {
+	q, err := f.make(a.backend(a.threads))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(out); err == nil && !a.overwrite {
+		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
+	}
+	if err := nexus.WriteQMap(out, q); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	if f.bad > 0 {
+		a.note("%s: %s masked that do not work, by the mask of the detector in the file", f.From, counted(f.bad, "pixel"))
+	}
+	doc := newQMapDoc(out, q)
+	if a.json {
+		return a.document(doc)
+	}
+	fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d kept, in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (centres of bins)\n", out, doc.Shape[0], doc.Shape[1],
+		doc.Kept, doc.Dynamic, doc.Static, doc.Axes[0], float64(doc.Range[0]), float64(doc.Range[1]), doc.Units[0])
+	return nil
+}
+
+func newQMapDoc(file string, q *nexus.QMap) qmapDoc {
+	d := qmapDoc{Engine: "xpcs", File: file, Hash: q.Hash, Shape: [2]int{q.Maps.Height, q.Maps.Width}, Axes: [2]string(q.Names), Units: [2]string(q.Units),
+		Dynamic: q.Dynamic.Bins(), Static: q.Static.Bins(), Values: map[string]number{"beam_x": number(q.BeamX), "beam_y": number(q.BeamY),
+			"pixel_size": number(q.PixelSize), "distance": number(q.Distance), "energy": number(q.Energy)}}
+	for _, keep := range q.Maps.Mask {
+		if keep {
+			d.Kept++
+		}
+	}
+	first, _ := q.Dynamic.Values(1)
+	last, _ := q.Dynamic.Values(q.Dynamic.Bins())
+	d.Range = [2]number{number(first), number(last)}
+	return d
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/models/xpcs"
+)
+
+// mergeQMaps joins the q maps of --merge, in their order.
+func mergeQMaps(names string) (*nexus.QMap, error) {
+	files := strings.Split(names, ",")
+	if len(files) < 2 {
+		return nil, usage("--merge %s: want two q maps or more, such as small.hdf,large.hdf", names)
+	}
+	var all *nexus.QMap
+	for _, name := range files {
+		q, err := nexus.OpenQMap(strings.TrimSpace(name))
+		if err != nil {
+			return nil, input(err)
+		}
+		if all == nil {
+			all = q
+			continue
+		}
+		if all, err = xpcs.Merge(all, q); err != nil {
+			return nil, as(exitData, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,5 @@
+//go:build !slow
+
+package cli
+
+const slowTests = false

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// tableFile takes the table to write, if one is named last, from the arguments of a command; "" is standard output.
+func (a *app) tableFile(what string, args []string) (out string, rest []string, err error) {
+	rest = args
+	if last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) == ".csv" {
+		out, rest = last, args[:len(args)-1]
+	}
+	if len(rest) == 0 {
+		return "", nil, usage("%s: name a result file", what)
+	}
+	if out != "" && exists(out) && !a.overwrite {
+		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	return out, rest, nil
+}
+
+// tabled prints or writes a table, and prints the JSON document where it is asked for.
+func (a *app) tabled(out string, table []byte, doc any) error {
+	if out == "" && !a.json {
+		_, err := a.stdout.Write(table)
+		return as(exitCannotWrite, err)
+	}
+	if out != "" {
+		if err := writeFile(out, table); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.document(doc)
+	}
+	a.note("wrote %s", out)
+	return nil
+}
+
+// column is a curve of a table, with its own abscissas.
+type column struct {
+	name string
+	x, y []number
+}
+
+// sideBySide returns curves as CSV: a line for each abscissa of any of them, a column for each curve, and empty cells where a
+// curve has no point.
+func sideBySide(x string, columns []column) []byte {
+	var at []number
+	for _, c := range columns {
+		at = append(at, c.x...)
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	row := map[number]int{}
+	rows := make([][]string, len(at)+1)
+	for i, v := range at {
+		row[v] = i + 1
+		rows[i+1] = make([]string, len(columns)+1)
+		rows[i+1][0] = text(v)
+	}
+	rows[0] = []string{x}
+	for j, c := range columns {
+		rows[0] = append(rows[0], c.name)
+		for i, v := range c.x {
+			rows[row[v]][j+1] = text(c.y[i])
+		}
+	}
+	var b bytes.Buffer
+	_ = csv.NewWriter(&b).WriteAll(rows) // a Buffer takes everything
+	return b.Bytes()
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/data/zarr"
+)
+
+// mayReplace refuses to write where something exists that --overwrite may not replace, or
+// that it could replace but --overwrite was not given.
+func mayReplace(out, kind string, overwrite bool) error {
+	st, err := os.Lstat(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	switch stays := whatStays(out, kind, st.IsDir()); {
+	case stays != "":
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and %s: nothing in it is overwritten", out, stays), hint: "another name than " + out}
+	case !overwrite:
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name than " + out}
+	}
+	return nil
+}
+
+// whatStays says why convert must not replace what exists at out; it returns "" if
+// convert may replace it.
+func whatStays(out, kind string, folder bool) string {
+	switch wanted := kind == "zarr" || kind == "csv"; {
+	case folder && !wanted:
+		return "is a folder"
+	case !folder && wanted:
+		return "is no folder"
+	case kind == "zarr" && !zarr.Is(out):
+		return "is no Zarr folder"
+	case kind == "zarr":
+		return staysInStore(out)
+	case kind == "csv":
+		return foreignInFolder(out)
+	}
+	return ""
+}
+
+// foreignInFolder describes the first entry of a folder of chains that is not a chain; it
+// returns "" if there is none.
+func foreignInFolder(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err.Error()
+	}
+	for _, e := range entries {
+		if ok, _ := filepath.Match("chain-*.csv", e.Name()); !ok || e.IsDir() {
+			return "holds " + e.Name() + ", which is no chain"
+		}
+	}
+	return ""
+}
+
+// staysInStore describes a file in a Zarr folder that belongs to no store; it returns ""
+// if there is none.
+func staysInStore(out string) string {
+	err := zarr.Foreign(out)
+	var foreign *zarr.ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		return "holds " + foreign.File + ", which is not of the store"
+	case err != nil:
+		return err.Error()
+	}
+	return ""
+}

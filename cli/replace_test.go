@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// put writes a file of somebody else, with the folders above it.
+func put(t *testing.T, name string) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = os.WriteFile(name, []byte("mine"), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tinyRun makes a folder run with few draws the working directory's.
+func tinyRun(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if code, _, stderr := do(t, "sample", "expr", "--problem", lineFile(t), "--out", "run", "--warmup", "60", "--draws", "30", "--retries", "0", "--no-report", "--quiet"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+}
+
+// A file that a user put into a store stays, in a store of convert and in that of a run.
+func TestFilesInStoresStay(t *testing.T) {
+	tinyRun(t)
+	for _, mine := range []string{"notes.txt", "posterior/notes.txt", "posterior/a/thesis.tex", "posterior/0.0", "mine/0", "posterior/.hidden"} {
+		if code, _, stderr := do(t, "convert", "run", "prec.zarr", "--overwrite"); code != exitOK {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		for _, store := range []string{"prec.zarr", "run/draws.zarr"} {
+			put(t, filepath.Join(store, mine))
+		}
+		for _, line := range []string{"convert run prec.zarr --overwrite", "sample expr --problem " + lineFile(t) + " --out run --overwrite", "sample expr --resume run --quiet"} {
+			code, _, stderr := do(t, strings.Fields(line)...)
+			if code != exitCannotWrite || !strings.Contains(stderr, "holds "+mine+", which is not of the store") || strings.Contains(stderr, "Try: --overwrite") {
+				t.Errorf("%s with %s: exit %d: %s", line, mine, code, stderr)
+			}
+		}
+		for _, store := range []string{"prec.zarr", "run/draws.zarr"} {
+			name := filepath.Join(store, mine)
+			if b, err := os.ReadFile(name); err != nil || string(b) != "mine" {
+				t.Errorf("%s: %q, %v", name, b, err)
+			}
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A remedy is offered only where it works.
+func TestRemediesWork(t *testing.T) {
+	tinyRun(t)
+	put(t, "mine/thesis.tex")
+	put(t, "mine.nc/thesis.tex")
+	put(t, "old.json")
+	line := lineFile(t)
+	for args, want := range map[string]string{
+		"sample expr --problem " + line + " --out mine":             "Try: another --out",
+		"sample expr --problem " + line + " --out mine --overwrite": "Try: another --out",
+		"sample expr --problem " + line + " --out run":              "Try: --overwrite, --resume run, or another --out",
+		"demo g2 --out run":                     "Try: --overwrite, or another --out",
+		"convert run mine":                      "Try: another name than mine",
+		"convert run mine --to csv --overwrite": "Try: another name than mine",
+		"convert run mine.nc":                   "Try: another name than mine.nc",
+		"convert run mine --to zarr":            "Try: another name than mine",
+		"convert run old.json":                  "Try: --overwrite, or another name than old.json",
+		"convert run old.json --to csv":         "Try: another name than old.json",
+	} {
+		code, _, stderr := do(t, strings.Fields(args)...)
+		if code != exitCannotWrite || !strings.HasSuffix(stderr, want+"\n") {
+			t.Errorf("%s: exit %d: %s, want %s", args, code, stderr, want)
+		}
+	}
+	for range 2 {
+		for _, out := range []string{"d.zarr", "d.nc", "d.json", "d.arrow", "d", "old.json"} {
+			if code, _, stderr := do(t, "convert", "run", out, "--overwrite"); code != exitOK {
+				t.Errorf("%s: exit %d: %s", out, code, stderr)
+			}
+		}
+	}
+}

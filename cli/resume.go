@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// withResume marks a command that can resume a run from its results folder and therefore
+// accepts --resume.
+func withResume(c *cobra.Command) *cobra.Command {
+	return annotated(c, "resume", "yes")
+}
+
+// besideResume lists the flags that control only output and hardware and so may accompany
+// --resume. All others are settings of the run, which its folder records.
+var besideResume = []string{"resume", "json", "quiet", "strict", "log-level", "device", "precision"}
+
+// reopen reads the configuration of the run to resume. It refuses arguments and flags
+// that the run folder determines, except those in takes.
+func (a *app) reopen(c *cobra.Command, command string, args []string, config any, takes ...string) (runs.Folder, error) {
+	given := slices.Clone(args)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(besideResume, f.Name) && !slices.Contains(takes, f.Name) {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	if len(given) > 0 {
+		return "", usage("--resume takes its problem and its settings from the run folder: leave out %s", strings.Join(given, ", "))
+	}
+	dir := runs.Folder(a.resume)
+	err := dir.Resume(command, config)
+	if other := (*runs.OtherRunError)(nil); errors.As(err, &other) {
+		return "", as(exitConfig, err)
+	}
+	if err != nil {
+		return "", configError(err)
+	}
+	a.running, a.again = dir, resumeLine(command, dir)
+	return dir, nil
+}
+
+// configError describes a run folder whose settings are missing or damaged.
+func configError(err error) error {
+	if errors.As(err, new(*fs.PathError)) {
+		return &exitError{code: exitNoInput, err: err, hint: "the folder given to --out"}
+	}
+	return as(exitData, err)
+}
+
+// checkpointOf returns the path of a run's checkpoint, or "" if there is none.
+func (a *app) checkpointOf(dir runs.Folder) string {
+	name := dir.Checkpoint()
+	if name == "" {
+		a.note("%s has no checkpoint yet: starting over", dir)
+	}
+	return name
+}
+
+// resumeLine returns the command line that resumes a run.
+func resumeLine(command string, dir runs.Folder) string {
+	return "euryale " + command + " --resume " + string(dir)
+}
+
+// begin writes config.json. From then on the run can be resumed.
+func (a *app) begin(dir runs.Folder, command string, config any) error {
+	if err := written(dir.Begin(config)); err != nil {
+		return err
+	}
+	a.running, a.again = dir, resumeLine(command, dir)
+	return nil
+}
+
+// ended adds the exit code and the resume command to the error of a run that was
+// interrupted or could not write, unless the error already has them.
+func (a *app) ended(ctx context.Context, err error) error {
+	var e *exitError
+	switch errors.As(err, &e); {
+	case err == nil, e != nil && e.hint != "":
+		return err
+	case ctx.Err() != nil && errors.Is(err, context.Canceled) && a.again == "":
+		return as(exitInterrupted, errors.New("interrupted"))
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the run is kept in %s", a.running), hint: a.again}
+	case codeOf(err) != exitCannotWrite || a.again == "":
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &exitError{code: exitCannotWrite, err: err, hint: "make room, then " + a.again}
+	}
+	return &exitError{code: exitCannotWrite, err: err, hint: "once it can be written, " + a.again}
+}
+
+// patience is how long to keep trying to write the last checkpoint of a run, for example
+// while a disk is full.
+var patience = time.Minute
+
+// patiently saves a run, retrying if necessary, and reports every failure. An interrupt
+// ends the retries.
+func (a *app) patiently(ctx context.Context, save func() error) error {
+	return runs.Patiently(ctx, patience, save, a.notSaved)
+}
+
+// unreadable describes a checkpoint that cannot be read and what to do about it.
+func (a *app) unreadable(dir runs.Folder, err error) error {
+	return &exitError{code: exitData, err: err, hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.Path("checkpoint"), a.again)}
+}

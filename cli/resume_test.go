@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var resumable = []string{"sample g2", "sample expr", "sample assembly", "sample twotime", "invert rsoxs", "train connectome", "sim assembly"}
+
+// bareRun makes a folder with nothing but a config.json.
+func bareRun(t *testing.T, config string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A run that goes on has its settings from its folder: flags that say otherwise are
+// refused by name, in every command, and not dropped.
+func TestResumeRefusesSettings(t *testing.T) {
+	own := map[string]string{
+		"sample g2":       "--draws 7, --chains 2, --target-accept 0.7, --model double, --bin 3, --prior tau=normal(0,1), --no-report",
+		"sample expr":     "--draws 7, --chains 2, --warmup 5, --retries 3, --problem x.json",
+		"sample twotime":  "--draws 7, --likelihood pairs, --q 0.01, --gap 1mm, --frames 1:9, --homodyne, --prior alpha=normal(0,1)",
+		"sample assembly": "--draws 7, --problem x.json", "invert rsoxs": "--restarts 2, --max-tree-depth 3, x.json", "train connectome": "--threads 1, x.json",
+		"sim assembly": "--winners, --profile, --threads 1, --checkpoint 1s, x.yaml",
+	}
+	for _, command := range resumable {
+		dir := bareRun(t, `{"command": "`+command+`"}`)
+		for setting := range strings.SplitSeq(own[command]+", --seed 1, --out "+dir+", --overwrite", ", ") {
+			words := strings.Fields(setting)
+			code, out, stderr := do(t, append(append(strings.Fields(command), "--resume", dir), words...)...)
+			if code != exitUsage || !strings.HasSuffix(strings.TrimSpace(stderr), "leave out "+words[0]) || out != "" {
+				t.Errorf("%s --resume RUN %s: exit %d: %s", command, setting, code, stderr)
+			}
+		}
+	}
+	if code, _, stderr := do(t, "sample", "expr", "--resume", t.TempDir(), "--seed", "3", "--draws", "5"); code != exitUsage || !strings.Contains(stderr, "leave out --draws, --seed") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// Commands that keep no runs do not take --resume.
+func TestResumeWhereThereIsNone(t *testing.T) {
+	for _, command := range []string{"sbc --problem x.json", "fit nlsq --problem x.json", "fit g2 x.csv", "summary x", "convert x y", "plot trace x", "demo g2", "info"} {
+		code, _, stderr := do(t, append(strings.Fields(command), "--resume", "there")...)
+		if code != exitUsage || !strings.Contains(stderr, "leave out --resume there") {
+			t.Errorf("%s: exit %d: %s", command, code, stderr)
+		}
+	}
+}
+
+// Whatever the folder of another command holds, it is named as such.
+func TestResumeOfAnotherCommand(t *testing.T) {
+	for _, command := range resumable {
+		for _, other := range append(resumable, "sim rsoxs") {
+			if other == command {
+				continue
+			}
+			dir := bareRun(t, `{"command": "`+other+`", "problem": "text", "script": [1], "g2": 4, "seed": "seven", "threads": {}}`)
+			code, _, stderr := do(t, append(strings.Fields(command), "--resume", dir)...)
+			if code != exitConfig || !strings.Contains(stderr, `is a run of "`+other+`": want `+command) {
+				t.Errorf("%s of a run of %s: exit %d: %s", command, other, code, stderr)
+			}
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// app is the state that all commands share: the output streams and the global flags.
+type app struct {
+	stdout, stderr io.Writer // output streams that make untrusted text harmless
+	bytes          io.Writer // unmodified standard output, for a process that reads what this one found
+	screen         io.Writer // unmodified standard error, for progress that is redrawn in place
+	json           bool
+	quiet          bool
+	strict         bool
+	overwrite      bool
+	seed           uint64
+	device         string       // value of --device
+	chosen         deviceChoice // where graphs are computed
+	told           *toldChoices
+	threads        int
+	precision      int
+	out, resume    string
+	logLevel       string
+	command        string       // command as the user called it
+	running        runs.Folder  // folder of the run, set once the run can be resumed
+	again          string       // command line that resumes the run
+	folders        *runs.Writer // locks on the folders that this process writes
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
+	stdout, stderr = a.stdout, a.stderr
+	defer a.release()
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "euryale: internal error: %v\nThis is a bug. Please report it with the command line and this:\n%s", r, debug.Stack())
+			code = exitBug
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := a.ended(ctx, root.ExecuteContext(ctx))
+	if err == nil {
+		return exitOK
+	}
+	var e *exitError
+	if !errors.As(err, &e) && misused(err) {
+		e = &exitError{code: exitUsage, err: err, hint: "euryale help"}
+		err = e
+	}
+	fmt.Fprintf(stderr, "Error: %s\n", foreign.Short(err.Error(), longestError))
+	if e != nil && e.hint != "" {
+		fmt.Fprintf(stderr, "Try: %s\n", e.hint)
+	}
+	return codeOf(err)
+}
+
+// longestError is the largest number of bytes printed of an error. Lists of mistakes are
+// long, and text quoted from a file may be longer still.
+const longestError = 20_000
+
+// misused reports whether the command-line parser returned the error.
+func misused(err error) bool {
+	for _, s := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument", "flag needs", "required flag"} {
+		if strings.HasPrefix(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) root() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "euryale VERB THING [FILE...]",
+		Short: "Differentiable simulation and Bayesian inference",
+		Long: `Euryale fits, samples and simulates with exact gradients.
+
+  euryale demo g2                            a first picture in seconds
+  euryale fit g2 A003_results.hdf            fit every q bin
+  euryale sample g2 A003_results.hdf --bin 4 --out run4
+  euryale sim rsoxs film.h5                  scattering, as CyRSoXS
+`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.check(c) },
+	}
+	f := c.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
+	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
+	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
+	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file, or the results in a run folder, which are removed when the run begins")
+	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
+	f.StringVar(&a.device, "device", "", "what computes: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")
+	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
+	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64")
+	f.StringVar(&a.out, "out", "", "folder for results")
+	f.StringVar(&a.resume, "resume", "", "run folder to continue")
+	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
+	c.AddCommand(a.sim(), a.reduce(), withDevice(a.qmap()), withDevice(a.mask()), withDevice(a.correlate()), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
+	return c
+}
+
+// withFolder marks a command that writes a folder of results and therefore accepts --out.
+func withFolder(c *cobra.Command) *cobra.Command {
+	return annotated(c, "folder", "yes")
+}
+
+// limitThreads bounds what the process runs at a time, also for the garbage collector, which would use
+// processors that others were given. Commands in tests share a process and leave it as it is.
+var limitThreads = func(most int) {}
+
+// check validates the global flags of a command.
+func (a *app) check(c *cobra.Command) error {
+	a.command = c.CommandPath()
+	switch {
+	case a.precision != 32 && a.precision != 64:
+		return usage("precision %d: want 32 or 64", a.precision)
+	case a.precision == 32 && c.Annotations["precision"] == "":
+		return usage("precision 32: fits and samples need 64")
+	case a.out != "" && c.Annotations["folder"] == "":
+		return usage("%s has no folder of results: leave out --out %s; where it writes a file, that is named last", c.CommandPath(), a.out)
+	case a.resume != "" && c.Annotations["resume"] == "":
+		return usage("%s has no run to go on with: leave out --resume %s", c.CommandPath(), a.resume)
+	case a.threads < 0:
+		return usage("threads %d: want 0 (all) or more", a.threads)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, a.logLevel) {
+		return usage("log level %q: want debug, info, warn or error", a.logLevel)
+	}
+	if err := a.checkDevice(c); err != nil {
+		return err
+	}
+	if a.threads > 0 {
+		limitThreads(a.threads)
+	}
+	if s, err := os.Stat(a.resume); a.resume != "" && err == nil && s.IsDir() {
+		return a.lock(a.resume)
+	}
+	return nil
+}
+
+// note prints a line for the user on the terminal.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// thing makes the parent command of a verb that requires a subcommand.
+func thing(verb, short string, children ...*cobra.Command) *cobra.Command {
+	var names []string
+	for _, k := range children {
+		names = append(names, k.Name())
+	}
+	c := &cobra.Command{Use: verb, Short: short, RunE: func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage("%s %s: want one of %s", verb, args[0], strings.Join(names, ", "))
+		}
+		return usage("%s what? One of %s", verb, strings.Join(names, ", "))
+	}}
+	c.AddCommand(children...)
+	return c
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// exprConfig is the content of config.json for sample expr.
+type exprConfig struct {
+	chainConfig
+	Problem *expr.Problem `json:"problem"`
+}
+
+const problemHelp = `  {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [...]}, "sigma": "s",
+   "priors": {"b1": "normal(240, 50)", "b2": "lognormal(-7, 1)",
+              "s": "halfnormal(5)"}}
+
+"sigma" is a column or a formula; "y" a column or a formula of columns (default
+y). Priors are distributions whose parameters are numbers or formulas of other parameters: normal(m, 2*t).
+Optional: "likelihood" (default "normal(mu, sigma)", where mu is the value of
+expr; such as "studentt(4, mu, s)", "poisson(mu)"), "fixed" {"b1": 3}, "tied"
+{"b3": "2*b1"}, "bounds" {"b1": [0, null]} (truncate a prior, or give a uniform
+one), "flat" ["b1"] (no prior), "start" {"b1": 200, ...}, "derived" {"half":
+"log(2)/b2"}. Vectors: "groups" {"theta": {"over": "school"}} gives theta an
+element for every label of the column school, theta[school] in formulas;
+"noncentred" ["theta"] samples them by their standardised form.
+`
+
+func (a *app) sampleExpr() *cobra.Command {
+	var cfg exprConfig
+	c := &cobra.Command{
+		Use:   "expr --problem FILE.json",
+		Short: "Sample the parameters of a formula with priors",
+		Long: `Sample the posterior of a formula, columns of numbers and priors with NUTS.
+
+` + problemHelp + `
+Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
+saves what there is; --resume continues with the same draws as if nothing had
+happened.
+
+  euryale sample expr --problem misra1a.json
+  euryale sample expr --problem schools.json --out schools --target-accept 0.95
+  euryale sample expr --resume schools
+`,
+		Args: cobra.NoArgs,
+	}
+	cfg.addProblem(a, c, &problemRun{command: "sample expr", folder: "run-expr", cfg: &cfg.chainConfig, config: &cfg,
+		read: func(b []byte) (err error) {
+			cfg.Problem, err = expr.Parse(b)
+			return err
+		},
+		has:      func() bool { return cfg.Problem != nil },
+		model:    func(context.Context) (*infer.Model, error) { return cfg.Problem.Model() },
+		starts:   func(post *infer.Posterior) ([][]float64, error) { return cfg.Problem.Starts(post, cfg.Chains, a.seed) },
+		sampling: func(dir runs.Folder, post *infer.Posterior) sampling { return a.exprSampling(dir, &cfg, post) }})
+	return c
+}
+
+// exprDoc is the JSON document of sample expr.
+type exprDoc struct {
+	Engine string `json:"engine"`
+	sampleDoc
+}
+
+func (a *app) exprSampling(dir runs.Folder, cfg *exprConfig, post *infer.Posterior) sampling {
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "expr", post: post,
+		document: func(d sampleDoc) any { return exprDoc{"expr", d} },
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			return as(exitCannotWrite, report.Formula(cfg.File, cfg.Problem, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
+		},
+		check: func(fit *infer.Fit) (check.Verdict, error) {
+			axes, err := cfg.Problem.Axes()
+			if err != nil {
+				return check.Verdict{}, err
+			}
+			readings, err := cfg.Problem.Readings()
+			if err != nil {
+				return check.Verdict{}, err
+			}
+			return fit.CheckModel(infer.CheckSettings{Axes: axes, Findings: readings})
+		}}
+}

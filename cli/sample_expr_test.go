@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const lineProblem = `{"expr": "%s", "data": {"x": [0, 1, 2, 3, 4, 5, 6, 7], "y": [1.1, 2.9, 5.2, 7.1, 8.8, 11.2, 12.9, 15.1]}, "sigma": "s",
+"priors": {"a": "normal(0, 10)", %s"s": "halfnormal(1)"}, "derived": {"twice": "2*a"}}`
+
+func lineFile(t *testing.T) string {
+	return write(t, "line.json", fmt.Sprintf(lineProblem, "a+b*x", `"b": "normal(0, 10)", `))
+}
+
+func TestSampleExpr(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, stderr := do(t, "sample", "expr", "--problem", lineFile(t), "--out", dir, "--seed", "7", "--quiet", "--json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var doc struct {
+		Engine, Run string
+		Summary     map[string]map[string]float64
+		Diagnostics struct{ OK bool }
+		Timing      map[string]float64
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if b := doc.Summary["b"]["mean"]; doc.Engine != "expr" || doc.Run != dir || !doc.Diagnostics.OK || b < 1.95 || b > 2.05 || doc.Timing["gradients"] == 0 {
+		t.Errorf("%+v", doc)
+	}
+	for _, f := range []string{"config.json", "chain-4.csv", "draws.zarr/.zgroup", "summary.json", "diagnose.txt", "report.html", "plots/predictive.svg", "checkpoint"} {
+		if st, err := os.Stat(filepath.Join(dir, f)); err != nil || st.Size() == 0 {
+			t.Errorf("run folder: %s: %v", f, err)
+		}
+	}
+	before := chains(t, dir)
+	if code, _, stderr := do(t, "sample", "expr", "--resume", dir, "--quiet"); code != 0 || chains(t, dir) != before {
+		t.Errorf("resume: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "sample", "g2", "--resume", dir); code != exitConfig || !strings.Contains(stderr, `a run of "sample expr"`) {
+		t.Errorf("resume as g2: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "sample", "expr", "--problem", lineFile(t), "--out", dir); code != exitCannotWrite {
+		t.Errorf("existing folder: exit %d: %s", code, stderr)
+	}
+}
+
+func TestSampleExprMistakes(t *testing.T) {
+	file := lineFile(t)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"sample expr", 64, "wants --problem"},
+		{"sample expr --problem " + file + " --resume " + t.TempDir(), 64, "leave out --problem"},
+		{"sample expr --problem " + file + " --target-accept 2 --chains 0", 64, "--chains 0: want 1 to 65536; --target-accept 2"},
+		{"sample expr --problem /nowhere.json", 66, "/nowhere.json"},
+		{"sample expr --problem " + write(t, "p.json", `{"expr": "a"`), 65, "line 1, column"},
+		{"sample expr --problem " + write(t, "p.json", `{"exp": "a"}`), 65, `p.json: expr: unknown field "exp": did you mean "expr"?`},
+		{"sample expr --problem " + write(t, "p.json", fmt.Sprintf(lineProblem, "a+c*x", "")), 65, `"c" is neither`},
+		{"sample expr --problem " + write(t, "p.json", `{"expr": "a+lp__", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)", "lp__": "normal(0, 1)"}}`), 65, `parameter "lp__": names that end in __ are the sampler's own`},
+		{"sample expr --problem " + write(t, "p.json", `{"expr": "a", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)"}, "derived": {"divergent__": "2*a"}}`), 65, `parameter "divergent__"`},
+		{"fit nlsq --problem " + write(t, "p.json", `{"expr": "lp__", "data": {"y": [1, 2]}, "start": {"lp__": 1}}`), 65, `parameter "lp__"`},
+		{"sbc --problem " + write(t, "p.json", `{"expr": "lp__", "data": {"y": [1, 2]}, "flat": ["lp__"]}`), 65, `parameter "lp__"`},
+		{"sample expr --resume " + t.TempDir(), 66, "not a run folder"},
+		{"fit nlsq --problem " + file, 65, "sample"},
+	} {
+		code, out, stderr := do(t, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(stderr, c.says) || out != "" {
+			t.Errorf("%s\nexit %d, want %d; standard error %q, want %q in it", c.args, code, c.code, stderr, c.says)
+		}
+	}
+}

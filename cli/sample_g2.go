@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// sampleConfig is the content of config.json for sample g2.
+type sampleConfig struct {
+	chainConfig
+	G2       g2flags   `json:"g2"`
+	Bin      int       `json:"bin"`
+	Q        number    `json:"q"`
+	Phi      number    `json:"phi"`
+	Axis     string    `json:"axis,omitempty"` // name of the quantity in q, if it is not q itself
+	AxisUnit string    `json:"axis_unit,omitempty"`
+	X        []float64 `json:"x"`
+	Y        []float64 `json:"y"`
+	Err      []float64 `json:"err,omitempty"`
+}
+
+// defaultSample holds the defaults. A gradient of a g2 posterior costs microseconds, so
+// the target acceptance rate is high: 0.9 leaves few divergences.
+var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
+
+func (a *app) sample() *cobra.Command {
+	return thing("sample", "Sample from a posterior", withDevice(withResume(withFolder(a.sampleG2()))), withDevice(withResume(withFolder(a.sampleExpr()))), withDevice(withResume(withFolder(a.sampleAssembly()))), withDevice(withResume(withFolder(a.sampleSpectrum()))), withDevice(withResume(withFolder(a.sampleTwotime()))))
+}
+
+func (a *app) sampleG2() *cobra.Command {
+	var cfg sampleConfig
+	c := &cobra.Command{
+		Use:   "g2 FILE --bin N",
+		Short: "Sample the parameters of one correlation function",
+		Long: `Fit one bin by least squares, then sample its posterior from there with NUTS.
+
+Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
+saves what there is; --resume continues with the same draws as if nothing had
+happened.
+
+  euryale sample g2 A003_results.hdf --bin 4
+  euryale sample g2 A003_results.hdf --bin 4 --model stretched --out run4 --json
+  euryale sample g2 --resume run4
+  euryale sample g2 curve.csv --prior "tau=lognormal(-7,2)"
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if a.resume != "" {
+				return a.resumeSampleG2(c, args)
+			}
+			if len(args) != 1 {
+				return usage("sample g2 wants a FILE, or --resume RUN")
+			}
+			cfg.File = args[0]
+			return a.startSampleG2(c.Context(), cfg)
+		},
+	}
+	cfg.G2.add(c)
+	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter: name=distribution(numbers); repeatable")
+	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample (default the only one)")
+	cfg.add(c, defaultSample.chainConfig)
+	return c
+}
+
+func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
+	model, s, err := cfg.G2.settings()
+	if err != nil {
+		return err
+	}
+	s.Backend = a.backend(1)
+	if err := cfg.check(whole("bin", cfg.Bin, 0, math.MaxInt32)...); err != nil {
+		return err
+	}
+	curves, err := loadCurves(cfg.File)
+	if err != nil {
+		return err
+	}
+	if model.Of == "q" {
+		if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
+			return err
+		}
+	}
+	if cfg.Bin == 0 && len(curves) == 1 {
+		cfg.Bin = curves[0].Bin
+	} else if cfg.Bin == 0 {
+		return usage("--bin: %s has bins %d to %d, say which", cfg.File, curves[0].Bin, curves[len(curves)-1].Bin)
+	}
+	if curves, err = pickBins(cfg.File, curves, strconv.Itoa(cfg.Bin)); err != nil {
+		return err
+	}
+	c := curves[0]
+	point, err := g2.FitOne(ctx, model, c, pointSettings(model, s))
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	if point.Status == "failed" {
+		return as(exitData, errors.New(point.Message))
+	}
+	if !point.OK() {
+		a.note("the point fit did not converge (%s); sampling starts from it all the same", point.Message)
+	}
+	post, err := compileG2(model, c, s)
+	if err != nil {
+		return err
+	}
+	if cfg.Starts, err = g2.Starts(post, point, s, cfg.Chains, a.seed); err != nil {
+		return as(exitFailed, err)
+	}
+	out := a.out
+	if out == "" {
+		out = fmt.Sprintf("run-g2-%s-bin%d", model.Name, cfg.Bin)
+	}
+	dir, err := a.makeRundir(out)
+	if err != nil {
+		return err
+	}
+	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample g2", version(), a.seed, post.Device()
+	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = number(c.Q), number(c.Phi), c.X, c.Y, c.Err
+	cfg.Axis, cfg.AxisUnit = c.Axis, c.AxisUnit
+	cfg.File = absolute(cfg.File)
+	if err := a.begin(dir, "sample g2", cfg); err != nil {
+		return err
+	}
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), "")
+}
+
+// sampleG2Into writes the point fit, unless an earlier run has done so, and samples.
+func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoint string) error {
+	if name := s.dir.Path("fit.json"); !exists(name) {
+		if err := writeJSON(name, fit); err != nil {
+			return err
+		}
+	}
+	return a.sampleInto(ctx, s, checkpoint)
+}
+
+// pointSettings drops the settings that only the Bayesian model uses.
+func pointSettings(model g2.Model, s g2.Settings) g2.Settings {
+	s.Priors = nil
+	return s
+}
+
+func compileG2(model g2.Model, c g2.Curve, s g2.Settings) (*infer.Posterior, error) {
+	m, err := g2.Posterior(model, c, s)
+	if err != nil {
+		return nil, as(exitUsage, err)
+	}
+	post, err := m.CompileOn(s.Backend)
+	return post, as(exitBug, err)
+}
+
+func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	var cfg sampleConfig
+	dir, err := a.reopen(cmd, "sample g2", args, &cfg, "threads")
+	if err != nil {
+		return err
+	}
+	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	model, s, err := cfg.G2.settings()
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	s.Backend = a.backend(1)
+	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
+	post, err := compileG2(model, c, s)
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	point, err := g2.FitOne(ctx, model, c, pointSettings(model, s))
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	return a.sampleG2Into(ctx, a.g2Sampling(dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), a.checkpointOf(dir))
+}
+
+// g2Doc is the JSON document of sample g2.
+type g2Doc struct {
+	Engine string `json:"engine"`
+	Model  string `json:"model"`
+	Bin    int    `json:"bin"`
+	Q      number `json:"q"`
+	sampleDoc
+}
+
+// g2Sampling describes the sampling of a g2 posterior.
+func (a *app) g2Sampling(dir runs.Folder, cfg *sampleConfig, model g2.Model, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) sampling {
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "g2 " + model.Name, post: post,
+		document: func(d sampleDoc) any { return g2Doc{"g2", model.Name, cfg.Bin, number(c.Q), d} },
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			r := report.CurveRun{File: cfg.File, Model: model, Settings: s, Curve: c, Point: point, Posterior: post}
+			return as(exitCannotWrite, report.CurvePosterior(r, fit, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
+		},
+		check: func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(model, c, s, fit) }}
+}

@@ -1,0 +1,392 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/spectra"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// starFlags say which star of which files is meant.
+type starFlags struct {
+	Target int64 `json:"targetid,omitempty"`
+	Row    int   `json:"row,omitempty"` // from 1; 0 if there is only one
+}
+
+func (f *starFlags) add(c *cobra.Command) {
+	c.Flags().Int64Var(&f.Target, "targetid", 0, "target of a file of DESI")
+	c.Flags().IntVar(&f.Row, "row", 0, "row of the file, from 1 (default the only one)")
+}
+
+// sampleSpectrumConfig is the content of config.json for sample spectrum.
+type sampleSpectrumConfig struct {
+	chainConfig
+	Spectra spectraFlags `json:"spectra"`
+	Which   starFlags    `json:"star"`
+	Data    spectra.Star `json:"data"`
+}
+
+// defaultStarSample are the defaults: the posterior is that of a few parameters, and a gradient costs
+// milliseconds.
+func defaultStarSample() chainConfig {
+	d := defaultChains(0.9)
+	d.Warmup, d.Draws = 300, 500
+	return d
+}
+
+func (a *app) sampleSpectrum() *cobra.Command {
+	var cfg sampleSpectrumConfig
+	c := &cobra.Command{
+		Use:   "spectrum FILE...",
+		Short: "Sample the parameters of one star",
+		Long: `Fit one star, then sample its posterior from there with NUTS: velocity, rotation
+and atmosphere, with the continuum integrated out.
+
+Several files are spectra of the same star. Of a file with many spectra say
+which by --targetid or --row. Results go to a run folder: draws, summary,
+verdict, plots and a report. Ctrl-C saves what there is; --resume continues with
+the same draws as if nothing had happened.
+
+  euryale sample spectrum star.csv --library templates --arm desi_b
+  euryale sample spectrum coadd-main-dark-1234.fits --row 7 --out star7
+  euryale sample spectrum star.csv --library lib --prior "teff=normal(5800,100)"
+  euryale sample spectrum --resume star7
+`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if a.resume != "" {
+				return a.resumeSampleSpectrum(c, args)
+			}
+			if len(args) == 0 {
+				return usage("sample spectrum wants a FILE, or --resume RUN")
+			}
+			return a.startSampleSpectrum(c.Context(), cfg, args)
+		},
+	}
+	cfg.Spectra.add(c)
+	cfg.Spectra.addPlain(c)
+	cfg.Which.add(c)
+	c.Flags().BoolVar(&cfg.Spectra.Resolution, "resolution-matrix", false, "use the resolution matrix of DESI's file")
+	cfg.add(c, defaultStarSample())
+	return c
+}
+
+// oneStar reads the star that flags mean.
+func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, which starFlags) (*spectra.Star, error) {
+	kind, err := fitfile.KindOf(names[0])
+	if err != nil {
+		return nil, input(err)
+	}
+	if kind == fitfile.DESI {
+		if len(names) > 1 {
+			return nil, usage("%s is a file of DESI: give it alone", names[0])
+		}
+		star, err := p.Fiber(names[0], func(d *survey.DESI) (int, error) {
+			k := which.Row - 1
+			switch {
+			case which.Target != 0:
+				if k = slices.Index(d.TargetID, which.Target); k < 0 {
+					return 0, fmt.Errorf("%s has no target %d", names[0], which.Target)
+				}
+			case which.Row == 0 && len(d.TargetID) == 1:
+				k = 0
+			case k < 0 || k >= len(d.TargetID):
+				return 0, fmt.Errorf("%s has %d fibers: say which by --targetid or --row", names[0], len(d.TargetID))
+			}
+			return k, nil
+		})
+		return star, input(err)
+	}
+	if which.Target != 0 {
+		return nil, usage("--targetid is for files of DESI: say --row for %s", names[0])
+	}
+	units, err := f.units()
+	if err != nil {
+		return nil, err
+	}
+	star := &spectra.Star{Name: strings.Join(names, " + ")}
+	for i, name := range names {
+		s, err := fitfile.Open(name, f.MaskBits, units)
+		if err != nil {
+			return nil, input(err)
+		}
+		defer s.Close()
+		row := which.Row - 1
+		switch {
+		case which.Row == 0 && s.N == 1:
+			row = 0
+		case row < 0 || row >= s.N:
+			return nil, usage("%s has %d spectra: say which by --row", name, s.N)
+		}
+		t, err := f.taking(i, len(names))
+		if err != nil {
+			return nil, err
+		}
+		spec, left, err := p.Spectrum(s, row, t)
+		if err != nil {
+			return nil, input(err)
+		}
+		if spec == nil {
+			return nil, as(exitData, fmt.Errorf("%s has no data that can be used: all pixels are masked, or the flux is 0", name))
+		}
+		if left > 0 {
+			a.note("%s: %.1f %% of the pixels are outside of the templates or --range, and left out", name, 100*left)
+		}
+		if spec.Exposure, err = f.exposure(i, names); err != nil {
+			return nil, err
+		}
+		star.Spectra = append(star.Spectra, *spec)
+	}
+	return star, nil
+}
+
+// fitted fits one star, whose start is then the result.
+func (a *app) fitted(ctx context.Context, p *fitfile.Pipeline, star *spectra.Star) (*fitfile.Outcome, error) {
+	out, err := p.Fit(ctx, []spectra.Star{*star})
+	if err == nil {
+		err = out[0].Fit.Err
+	}
+	if err != nil {
+		return nil, as(exitData, err)
+	}
+	x, k := out[0].Fit.X, slices.Index(out[0].Fit.Names, spectra.Vsini)
+	start := spectra.Start{Vel: x[0], Vsini: x[k], Params: slices.Clone(x[k+1:])}
+	if len(out[0].Fit.Exposures) > 0 {
+		start.Vels = slices.Clone(x[:k])
+	}
+	star.Starts = []spectra.Start{start}
+	return &out[0], nil
+}
+
+func (a *app) startSampleSpectrum(ctx context.Context, cfg sampleSpectrumConfig, names []string) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	p, err := a.pipeline(&cfg.Spectra)
+	if err != nil {
+		return err
+	}
+	star, err := a.oneStar(p, names, &cfg.Spectra, cfg.Which)
+	if err != nil {
+		return err
+	}
+	o, err := a.fitted(ctx, p, star)
+	if err != nil {
+		return err
+	}
+	if !o.Fit.Converged {
+		a.note("the fit %s; sampling starts from it all the same", o.Fit.Status)
+	}
+	fitter, err := p.Fitter(star)
+	if err != nil {
+		return err
+	}
+	post, err := a.starPosterior(fitter, star)
+	if err != nil {
+		return err
+	}
+	if cfg.Starts, err = fitter.Starts(post, star, &o.Fit, infer.Config{Chains: cfg.Chains, Seed: a.seed}); err != nil {
+		return as(exitFailed, err)
+	}
+	out := a.out
+	if out == "" {
+		out = "run-spectrum"
+		if cfg.Which.Target != 0 {
+			out = fmt.Sprintf("run-spectrum-%d", cfg.Which.Target)
+		}
+	}
+	dir, err := a.makeRundir(out)
+	if err != nil {
+		return err
+	}
+	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample spectrum", version(), a.seed, post.Device()
+	cfg.Data, cfg.File = *star, absolute(names[0])
+	if cfg.Spectra.Config, cfg.Spectra.Library = absoluteName(cfg.Spectra.Config), absolute(p.Library()); cfg.Spectra.Config == "" && exists("config.yaml") {
+		cfg.Spectra.Config = absolute("config.yaml")
+	}
+	if err := a.begin(dir, cfg.Command, cfg); err != nil {
+		return err
+	}
+	return a.sampleSpectrumInto(ctx, a.starSampling(dir, &cfg, p, post, o), p, o, "")
+}
+
+// absoluteName is absolute, and "" for none.
+func absoluteName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return absolute(name)
+}
+
+func (a *app) starPosterior(fitter *spectra.Fitter, star *spectra.Star) (*infer.Posterior, error) {
+	m, err := fitter.Model(star)
+	if err != nil {
+		return nil, as(exitUsage, err)
+	}
+	post, err := m.CompileOn(a.backend(1))
+	return post, as(exitBug, err)
+}
+
+func (a *app) resumeSampleSpectrum(c *cobra.Command, args []string) error {
+	ctx := c.Context()
+	var cfg sampleSpectrumConfig
+	dir, err := a.reopen(c, "sample spectrum", args, &cfg, "threads")
+	if err != nil {
+		return err
+	}
+	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	p, err := a.pipeline(&cfg.Spectra)
+	if err != nil {
+		return err
+	}
+	star := &cfg.Data
+	star.Starts = nil
+	o, err := a.fitted(ctx, p, star)
+	if err != nil {
+		return err
+	}
+	fitter, err := p.Fitter(star)
+	if err != nil {
+		return err
+	}
+	post, err := a.starPosterior(fitter, star)
+	if err != nil {
+		return err
+	}
+	return a.sampleSpectrumInto(ctx, a.starSampling(dir, &cfg, p, post, o), p, o, a.checkpointOf(dir))
+}
+
+func (a *app) sampleSpectrumInto(ctx context.Context, s sampling, p *fitfile.Pipeline, o *fitfile.Outcome, checkpoint string) error {
+	if name := s.dir.Path("fit.json"); !exists(name) {
+		doc := spectraDoc{Engine: "spectra", Library: p.Library(), Files: []string{s.cfg.File}, Stars: []starDoc{starDocument(o)}}
+		if err := writeJSON(name, doc); err != nil {
+			return err
+		}
+	}
+	return a.sampleInto(ctx, s, checkpoint)
+}
+
+// starPosteriorDoc is the JSON document of sample spectrum.
+type starPosteriorDoc struct {
+	Engine  string `json:"engine"`
+	Star    string `json:"star"`
+	Library string `json:"library"`
+	sampleDoc
+}
+
+// starSampling describes the sampling of a star's posterior.
+func (a *app) starSampling(dir runs.Folder, cfg *sampleSpectrumConfig, p *fitfile.Pipeline, post *infer.Posterior, o *fitfile.Outcome) sampling {
+	return sampling{dir: dir, cfg: &cfg.chainConfig, config: cfg, model: "spectrum", post: post,
+		document: func(d sampleDoc) any { return starPosteriorDoc{"spectra", cfg.Data.Name, p.Library(), d} },
+		report: func(fit *infer.Fit, v check.Verdict) error {
+			models, err := drawnModels(p, &cfg.Data, o, fit.Draws)
+			if err != nil {
+				return as(exitFailed, err)
+			}
+			return as(exitCannotWrite, report.StarPosterior(cfg.File, p.Library(), &cfg.Data, o, fit, models, v, a.pageOf(&cfg.chainConfig)).Save(string(dir)))
+		},
+		// The chains sample the model that was fitted: what the fit says of it, its data and its priors holds.
+		check: func(*infer.Fit) (check.Verdict, error) { return *o.Fit.Verdict, nil }}
+}
+
+// drawnModels returns the models of some draws from the posterior of a star.
+func drawnModels(p *fitfile.Pipeline, star *spectra.Star, o *fitfile.Outcome, draws func(name string) [][]float64) ([][][]float64, error) {
+	fitter, err := p.Fitter(star)
+	if err != nil {
+		return nil, err
+	}
+	return fitter.Models(star, report.StarPoints(&o.Fit, draws))
+}
+
+func (a *app) plotSpectrum() *cobra.Command {
+	var f spectraFlags
+	var which starFlags
+	c := &cobra.Command{
+		Use:   "spectrum FILE... [OUT.svg|png|pdf]",
+		Short: "Draw the spectra of a star, its model and the residuals",
+		Long: `Fit a star, and draw its spectra, the model and the residuals in standard
+deviations. Of a run folder of sample spectrum, draw the star that was sampled,
+with the median of the posterior's models and the band that holds 95 % of them.
+
+  euryale plot spectrum star.csv --library lib --arm desi_b star.png
+  euryale plot spectrum coadd-main-dark-1234.fits --row 7 star.svg
+  euryale plot spectrum run-spectrum star.pdf
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runPlotSpectrum(c.Context(), args, &f, which) },
+	}
+	f.add(c)
+	f.addPlain(c)
+	which.add(c)
+	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrix of DESI's file")
+	return c
+}
+
+func (a *app) runPlotSpectrum(ctx context.Context, args []string, f *spectraFlags, which starFlags) error {
+	out, names, err := a.pictureFile("spectrum", args)
+	if err != nil {
+		return err
+	}
+	var star *spectra.Star
+	var sampled func(name string) [][]float64
+	if st, err := os.Stat(names[0]); len(names) == 1 && err == nil && st.IsDir() {
+		var cfg sampleSpectrumConfig
+		if err := runs.Folder(names[0]).Resume("sample spectrum", &cfg); err != nil {
+			return configError(err)
+		}
+		*f, star = cfg.Spectra, &cfg.Data
+		star.Starts = nil
+		t, err := loadDraws(names)
+		if err != nil {
+			return err
+		}
+		sampled = func(name string) [][]float64 {
+			if k := slices.Index(t.Names, name); k >= 0 {
+				return t.X[k]
+			}
+			return nil
+		}
+	}
+	p, err := a.pipeline(f)
+	if err != nil {
+		return err
+	}
+	if star == nil {
+		if star, err = a.oneStar(p, names, f, which); err != nil {
+			return err
+		}
+	}
+	o, err := a.fitted(ctx, p, star)
+	if err != nil {
+		return err
+	}
+	fig, err := report.Star(star, &o.Fit)
+	if sampled != nil {
+		var models [][][]float64
+		if models, err = drawnModels(p, star, o, sampled); err == nil {
+			fig, err = report.StarDraws(star, models)
+		}
+	}
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	if !a.quiet && !a.json {
+		one := report.SpectraFits{Files: names, Library: p.Library(), Stars: []spectra.Star{*star}, Outcomes: []fitfile.Outcome{*o}}
+		if err := one.Write(a.stderr); err != nil {
+			return as(exitCannotWrite, err)
+		}
+	}
+	return a.savePicture("spectrum", out, fig)
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+)
+
+// sbcConfig are the flags of sbc.
+type sbcConfig struct {
+	file                       string
+	fits, ranks, warmup, draws int
+}
+
+// sbcDoc is the JSON document of sbc.
+type sbcDoc struct {
+	Fits int `json:"fits"`
+	// Number of posterior draws among which each prior draw is ranked.
+	Ranks       int                   `json:"ranks"`
+	Divergent   int                   `json:"divergent"`
+	Failed      int                   `json:"failed"`
+	Quantities  map[string]uniformDoc `json:"quantities"`
+	FalseAlarms number                `json:"false_alarms"`
+	OK          bool                  `json:"ok"`
+	Device      string                `json:"device"` // where the log density was computed
+	Verdict     string                `json:"verdict"`
+	Advice      []string              `json:"advice"`
+}
+
+func (a *app) sbc() *cobra.Command {
+	var cfg sbcConfig
+	c := &cobra.Command{
+		Use:   "sbc --problem FILE.json",
+		Short: "Calibrate a model and its sampler by simulation",
+		Long: `Draw parameters from the priors of a problem file and data from the parameters,
+sample the posterior of these data, and rank the prior draws among the
+posterior's: if model and sampler are right, the ranks are uniform. The values
+of y in the file only say how many there are. Ctrl-C prints the ranks so far;
+a calibration is not saved and cannot be resumed. See sample expr --help.
+
+  euryale sbc --problem line.json
+  euryale sbc --problem line.json --fits 200 --json
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runSBC(c.Context(), cfg) },
+	}
+	f := c.Flags()
+	f.StringVar(&cfg.file, "problem", "", "JSON file with the problem, - for standard input")
+	f.IntVar(&cfg.fits, "fits", 1000, "data sets to draw and fit")
+	f.IntVar(&cfg.ranks, "ranks", 99, "independent posterior draws to rank among")
+	f.IntVar(&cfg.warmup, "warmup", 1000, "draws per fit that adapt and are dropped")
+	f.IntVar(&cfg.draws, "draws", 1000, "draws per fit that are kept")
+	if err := c.MarkFlagRequired("problem"); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func (cfg *sbcConfig) check() error {
+	bad := whole("fits", cfg.fits, 10, math.MaxInt32)
+	bad = append(bad, whole("ranks", cfg.ranks, 1, math.MaxInt32)...)
+	bad = append(bad, whole("warmup", cfg.warmup, 1, math.MaxInt32)...)
+	bad = append(bad, whole("draws", cfg.draws, cfg.ranks, math.MaxInt32)...)
+	if len(bad) > 0 {
+		return usage("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	p, err := openProblem(cfg.file)
+	if err != nil {
+		return err
+	}
+	m, err := p.Model()
+	post, err := a.compiled(cfg.file, m, err)
+	if err != nil {
+		return err
+	}
+	step := max(1, cfg.fits/10)
+	r, err := infer.SBC(ctx, post, infer.SBCConfig{Fits: cfg.fits, Draws: cfg.ranks, Seed: a.seed,
+		Sample: infer.Config{Warmup: cfg.warmup, Draws: cfg.draws, Chains: 1, Seed: a.seed, Parallel: a.threads},
+		Done: func(n int) {
+			if n%step == 0 {
+				a.note("%d of %d fits", n, cfg.fits)
+			}
+		}})
+	if ctx.Err() != nil && err != nil {
+		return a.interruptedSBC(cfg, post, r)
+	}
+	if err != nil {
+		return as(exitData, fmt.Errorf("%s: %w", cfg.file, err))
+	}
+	return a.printSBC(cfg, post, r)
+}
+
+// interruptedSBC prints the ranks so far. They are not saved and need careful reading,
+// because fits with few gradients finish first.
+func (a *app) interruptedSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {
+	if r == nil || r.Fits == 0 {
+		return as(exitInterrupted, fmt.Errorf("interrupted before a fit was complete"))
+	}
+	if err := a.printSBC(cfg, post, r); err != nil && codeOf(err) == exitCannotWrite {
+		return err
+	}
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are above: they are not saved, and as quick fits end first they may lean without fault of the model", r.Fits, cfg.fits),
+		hint: fmt.Sprintf("--fits %d for a whole calibration of this length", max(10, r.Fits))}
+}
+
+func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {
+	test, err := r.Report()
+	if err != nil {
+		return as(exitFailed, err)
+	}
+	rep := test.Diagnose()
+	if a.json {
+		d := sbcDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Quantities: map[string]uniformDoc{},
+			FalseAlarms: number(test.FalseAlarms), OK: rep.OK(), Device: post.Device(), Verdict: rep.Verdict(), Advice: advice(rep)}
+		for i, name := range test.Names {
+			d.Quantities[name] = uniformity(test.Rows[i])
+		}
+		err = a.document(d)
+	} else {
+		_, err = fmt.Fprintln(a.stdout, r)
+	}
+	if err == nil && a.strict && !rep.OK() {
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+	}
+	return as(exitCannotWrite, err)
+}
+
+// uniformDoc reports how close the ranks are to uniform.
+type uniformDoc struct {
+	Histogram []int  `json:"histogram"`
+	PChi      number `json:"p_chi"`
+	PECDF     number `json:"p_ecdf"`
+	Lean      number `json:"lean"`
+	Spread    number `json:"spread"`
+}
+
+func uniformity(u diag.Uniformity) uniformDoc {
+	return uniformDoc{u.Histogram, number(u.PChi), number(u.PECDF), number(u.Lean), number(u.Spread)}
+}

@@ -1,0 +1,319 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/sim/assembly"
+	"github.com/euryale-dev/euryale/sim/assembly/script"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+// assemblyConfig is the content of config.json for sim assembly.
+type assemblyConfig struct {
+	Command string `json:"command"`
+	Version string `json:"version"`
+	File    string `json:"file"`
+	Script  string `json:"script"` // text of the script
+	Mode    string `json:"mode"`
+	Seed    uint64 `json:"seed"`
+	Threads int    `json:"threads"`
+	Winners bool   `json:"winners"`
+	Profile bool   `json:"profile"`
+	Every   string `json:"checkpoint_every"`
+	Device  string `json:"device,omitempty"` // what computes the steps: auto, cpu, or GPUs such as cuda:0
+}
+
+const simAssemblyCommand = "sim assembly"
+
+func (a *app) simAssembly() *cobra.Command {
+	var cfg assemblyConfig
+	c := &cobra.Command{
+		Use:   "assembly SCRIPT.yaml",
+		Short: "Experiments with assemblies of neurons, written as scripts",
+		Long: `Carry out an experiment of the assembly calculus: areas of neurons of which k
+fire together, stimuli, fibres that learn, and a list of steps.
+
+  p: 0.01                       # of a synapse; seed: 1, activity: silent, ...
+  mode: lazy-exact              # or lazy-ref, or exact
+  stimuli: {S: 100}
+  areas: {A: {n: 10000, k: 100, beta: 0.05}}
+  run:
+    - {form: A, stimulus: S, steps: 25}
+    - {remember: formed, area: A}
+    - {complete: A, part: 0.5, as: completed}
+
+Steps are written with one key that says what they do, and others [in brackets
+where they may be left out]:
+
+` + indent(foldedReference()) + `
+Procedures are named lists of steps with parameters; docs/CLI.md has the rest.
+Results go to a run folder: trace.csv (every step), measures.csv, summary.json,
+brain.snapshot, plots. Ctrl-C and errors leave a checkpoint; --resume goes on,
+bit by bit.
+
+  euryale sim assembly project.yaml
+  euryale sim assembly project.yaml --seed 7 --out run --winners --profile
+  euryale sim assembly --resume run
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case a.resume != "":
+				return a.resumeAssembly(c, args)
+			case len(args) == 0:
+				return usage("sim assembly wants SCRIPT.yaml, or --resume RUN")
+			}
+			if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {
+				return usage("--checkpoint %q: want a time such as 10s", cfg.Every)
+			}
+			cfg.File = args[0]
+			return a.startAssembly(c.Context(), cfg, c.Flags().Changed("seed"))
+		},
+	}
+	c.Flags().BoolVar(&cfg.Winners, "winners", false, "keep the winners of all areas in trace.csv")
+	c.Flags().BoolVar(&cfg.Profile, "profile", false, "count calls, time and bytes of the parts of steps")
+	c.Flags().StringVar(&cfg.Every, "checkpoint", defaultEvery, "time between checkpoints")
+	return c
+}
+
+// foldedReference returns the list of steps, folded to the width of a terminal.
+func foldedReference() string {
+	var b strings.Builder
+	for line := range strings.Lines(script.Reference()) {
+		at := 0
+		lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		for i, w := range strings.Fields(line) {
+			switch {
+			case i == 0:
+				at, _ = fmt.Fprint(&b, lead+w)
+			case at+1+len(w) > 76:
+				fmt.Fprint(&b, "\n"+lead+"    "+w)
+				at = len(lead) + 4 + len(w)
+			default:
+				fmt.Fprint(&b, " "+w)
+				at += 1 + len(w)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// assemblyRun is a sim assembly run and its folder.
+type assemblyRun struct {
+	cfg    assemblyConfig
+	dir    runs.Folder
+	script *script.Script
+	run    *script.Run
+	begin  time.Time
+}
+
+func (a *app) startAssembly(ctx context.Context, cfg assemblyConfig, seeded bool) error {
+	text, err := foreign.ReadFile(cfg.File)
+	if err != nil {
+		return input(err)
+	}
+	s, err := script.Parse(cfg.File, text)
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	if cfg.Seed = s.Settings.Seed; seeded {
+		cfg.Seed = a.seed
+	}
+	if cfg.Threads = s.Settings.Threads; a.threads > 0 {
+		cfg.Threads = a.threads
+	}
+	cfg.Command, cfg.Version, cfg.File, cfg.Script, cfg.Mode = simAssemblyCommand, version(), absolute(cfg.File), string(text), s.Mode
+	cfg.Device = a.chosen.String()
+	r := &assemblyRun{cfg: cfg, script: s}
+	r.settle()
+	s.Settings.Backend = a.backend(cfg.Threads)
+	if err := s.Fits(); err != nil { // checked after applying --winners
+		return as(exitConfig, err)
+	}
+	out := a.out
+	if out == "" {
+		out = "run-" + strings.TrimSuffix(strings.TrimSuffix(filepath.Base(cfg.File), ".yaml"), ".yml")
+	}
+	if r.dir, err = a.makeRundir(out); err != nil {
+		return err
+	}
+	if err := a.begin(r.dir, simAssemblyCommand, cfg); err != nil {
+		return err
+	}
+	return a.carryOut(ctx, r, nil)
+}
+
+// settle applies the settings of the run to the script.
+func (r *assemblyRun) settle() {
+	r.script.Settings.Seed, r.script.Settings.Threads = r.cfg.Seed, r.cfg.Threads
+	if r.cfg.Winners {
+		for _, x := range r.script.Areas {
+			r.script.Winners[x.Name] = true
+		}
+	}
+}
+
+func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
+	if _, err := a.reopen(c, simAssemblyCommand, args, &assemblyConfig{}); err != nil {
+		return err
+	}
+	r, err := openAssembly(a.resume)
+	if err != nil {
+		return err
+	}
+	if err := a.goOnWhere(r.cfg.Device); err != nil {
+		return err
+	}
+	r.script.Settings.Backend = a.backend(r.cfg.Threads)
+	f, err := foreign.Open(r.dir.Path("checkpoint"))
+	switch {
+	case err == nil:
+		defer f.Close()
+		return a.carryOut(c.Context(), r, f)
+	case exists(r.dir.Path("summary.json")):
+		return a.complete(r.dir)
+	case errors.Is(err, os.ErrNotExist):
+		return a.carryOut(c.Context(), r, nil) // the run never reached a checkpoint
+	}
+	return input(err)
+}
+
+// complete reports that a run has nothing left to do.
+func (a *app) complete(dir runs.Folder) error {
+	a.note("%s is complete", dir)
+	if !a.json {
+		return nil
+	}
+	b, err := foreign.ReadFile(dir.Path("summary.json"))
+	if err != nil {
+		return input(err)
+	}
+	_, err = a.stdout.Write(b)
+	return as(exitCannotWrite, err)
+}
+
+// openAssembly reads the script and the settings of a run folder.
+func openAssembly(name string) (*assemblyRun, error) {
+	r := &assemblyRun{dir: runs.Folder(name)}
+	if err := configError(r.dir.Config(&r.cfg)); err != nil {
+		return nil, err
+	}
+	switch r.cfg.Command {
+	case simAssemblyCommand:
+	case "":
+		return nil, as(exitData, fmt.Errorf("%s names no command: is the file whole?", r.dir.Path("config.json")))
+	default:
+		return nil, as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", name, r.cfg.Command, simAssemblyCommand))
+	}
+	var err error
+	if r.script, err = script.Parse(r.cfg.File, []byte(r.cfg.Script)); err != nil {
+		return nil, as(exitData, fmt.Errorf("%s: %w", r.dir.Path("config.json"), err))
+	}
+	r.settle()
+	return r, nil
+}
+
+// defaultEvery is the time between checkpoints. Saving takes at most a tenth of the run
+// time.
+const defaultEvery = "30s"
+
+// carryOut runs the script, from a checkpoint if there is one.
+func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader) error {
+	r.begin = time.Now()
+	set := term.BarSettings{Name: "steps", Total: r.script.Rounds}
+	if a.quiet {
+		set.Mode = term.Quiet
+	}
+	bar := term.NewBar(a.screen, set)
+	defer bar.Close()
+	every, err := time.ParseDuration(r.cfg.Every)
+	if err != nil {
+		every, _ = time.ParseDuration(defaultEvery)
+	}
+	next, done := time.Now().Add(every), 0
+	o := script.Options{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
+		bar.Add(p.Done-done, 0)
+		if done = p.Done; time.Now().After(next) {
+			begin, pause := time.Now(), every
+			if err := r.saveCheckpoint(); err != nil { // the run continues and is saved later
+				a.notSaved(err)
+				pause = max(every, runs.LongestPause)
+			}
+			next = time.Now().Add(max(pause, 10*time.Since(begin)))
+		}
+	}}
+	if checkpoint == nil {
+		r.run, err = r.script.Start(o)
+	} else if r.run, err = r.script.Resume(checkpoint, o); err != nil {
+		return a.unreadable(r.dir, fmt.Errorf("%s: %w", r.dir.Path("checkpoint"), err))
+	}
+	if err != nil {
+		return as(exitConfig, err)
+	}
+	_, err = r.run.Go(ctx)
+	bar.Close()
+	if ctx.Err() != nil && err != nil {
+		return r.interrupted()
+	}
+	if err == nil {
+		if err = a.finishAssembly(r); codeOf(err) != exitCannotWrite {
+			return err
+		}
+	}
+	return a.stopped(ctx, r, err)
+}
+
+// stopped saves the state of a run that failed.
+func (a *app) stopped(ctx context.Context, r *assemblyRun, err error) error {
+	err = as(exitFailed, err)
+	if kept := a.patiently(ctx, r.keep); kept != nil {
+		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nat %s; nor could the run be kept: %w", err, r.run.At(), kept)}
+	}
+	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", r.dir)
+	if codeOf(err) == exitCannotWrite {
+		hint = "" // ended adds the hint
+	}
+	return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nstopped at %s; trace.csv, measures.csv and checkpoint up to there are kept in %s", err, r.run.At(), r.dir), hint: hint}
+}
+
+// keep writes a checkpoint and the tables of an incomplete run.
+func (r *assemblyRun) keep() error {
+	if err := r.saveCheckpoint(); err != nil {
+		return err
+	}
+	return r.writeTables()
+}
+
+// interrupted saves a run and says how to resume it.
+func (r *assemblyRun) interrupted() error {
+	if err := r.keep(); err != nil {
+		return as(exitCannotWrite, fmt.Errorf("interrupted at %s; what was done since the last checkpoint is lost: %w", r.run.At(), err))
+	}
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted at %s; the run is kept in %s", r.run.At(), r.dir),
+		hint: "euryale " + simAssemblyCommand + " --resume " + string(r.dir)}
+}
+
+func (r *assemblyRun) saveCheckpoint() error {
+	return as(exitCannotWrite, atomicfile.Write(r.dir.Path("checkpoint"), true, r.run.Save))
+}
+
+// saveSnapshot writes a snapshot that the script requests.
+func (r *assemblyRun) saveSnapshot(name string, b *assembly.Brain) error {
+	if err := os.MkdirAll(r.dir.Path("snapshots"), 0o755); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	return as(exitCannotWrite, atomicfile.Write(r.dir.Path("snapshots", name+".snapshot"), true, b.Save))
+}

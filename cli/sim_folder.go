@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/euryale-dev/euryale/models/morph"
+)
+
+// openSimFolder prepares the folder and returns the energies still to be computed. It
+// replaces results of another morphology only on request.
+func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
+	if st, err := os.Stat(s.Dir); err == nil && !st.IsDir() {
+		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file", s.Dir), hint: "another folder"}
+	}
+	if exists(s.Dir) {
+		if err := a.lock(s.Dir); err != nil {
+			return nil, err
+		}
+	}
+	now, err := s.Record(s.file)
+	if err != nil {
+		return nil, input(err)
+	}
+	now.Command, now.Version = "sim rsoxs", version()
+	old, err := filepath.Glob(filepath.Join(s.Dir, "Energy_*.h5"))
+	if err != nil {
+		return nil, as(exitUsage, err)
+	}
+	before, err := morph.ReadSimulationRecord(s.Dir)
+	if err != nil && !a.overwrite {
+		return nil, input(err)
+	}
+	if err := a.mayWrite(s, now, before, len(old)); err != nil {
+		return nil, err
+	}
+	if a.overwrite && a.resume == "" {
+		for _, f := range old {
+			if err := os.Remove(f); err != nil {
+				return nil, as(exitCannotWrite, err)
+			}
+		}
+		old = nil
+	}
+	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
+		return nil, as(exitCannotWrite, err)
+	}
+	if err := a.lock(s.Dir); err != nil {
+		return nil, err
+	}
+	if err := writeJSON(filepath.Join(s.Dir, morph.SimulationRecordFile), now); err != nil {
+		return nil, err
+	}
+	s.strangers(a, old)
+	return s.todo(a.resume != ""), nil
+}
+
+// mayWrite refuses folders that hold other results.
+func (a *app) mayWrite(s *simulation, now, before *morph.SimulationRecord, images int) error {
+	switch {
+	case a.resume != "" && before == nil:
+		return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no %s: there is no run to continue", s.Dir, morph.SimulationRecordFile), hint: "the same without --resume"}
+	case a.resume != "":
+		if d := now.Differences(before); d != nil {
+			return &exitError{code: exitConfig, err: fmt.Errorf("the run in %s had other %s", s.Dir, strings.Join(d, ", ")), hint: "the flags and files of that run, or --overwrite in place of --resume"}
+		}
+	case images == 0 || a.overwrite:
+	case before == nil:
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results of another program", s.Dir), hint: "--overwrite, or another folder"}
+	case before.SHA256 != now.SHA256:
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results of another morphology, %s", s.Dir, before.Morphology), hint: "--overwrite, or another folder"}
+	}
+	return nil
+}
+
+// strangers warns about images that do not belong to this run.
+func (s *simulation) strangers(a *app, old []string) {
+	ours := map[string]bool{}
+	for _, n := range s.Files {
+		ours[n] = true
+	}
+	for _, f := range old {
+		if !ours[filepath.Base(f)] {
+			w := f + " is of an earlier run and stays"
+			s.doc.Warnings = append(s.doc.Warnings, w)
+			a.note("warning: %s", w)
+		}
+	}
+}
+
+// todo marks the energies to compute: all of them or, when resuming, those without a
+// complete file.
+func (s *simulation) todo(resume bool) []bool {
+	list := make([]bool, len(s.Files))
+	s.doc.Energies = make([]simEnergyDoc, len(s.Files))
+	for e, n := range s.Files {
+		list[e] = true
+		if !resume {
+			continue
+		}
+		if v := s.Kept(e); v != nil {
+			list[e] = false
+			s.doc.Energies[e] = energyDoc(s.Config.Energies[e], filepath.Join(s.Dir, n), "kept", v)
+		}
+	}
+	return list
+}

@@ -1,0 +1,379 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// scatterCase is a reference case.
+type scatterCase struct {
+	Morphology string
+	PhysSize   float64 `json:"PhysSize_nm"`
+	Config     struct {
+		Energies                     []float64
+		CaseType, Algorithm, RotMask int
+		WindowingType                int
+	}
+	Options struct {
+		Hann, Grid   string
+		BaseAngleBug bool `json:"base_angle_bug"`
+	}
+}
+
+// workIn makes a copy of a case's inputs the working directory and returns the path
+// of its morphology.
+func workIn(t *testing.T, name string) (scatterCase, string) {
+	t.Helper()
+	var c scatterCase
+	golden.JSON(t, &c, name, "case.json")
+	morphology := c.volume(t)
+	dir := t.TempDir()
+	for _, f := range golden.Glob(t, name+"/*.txt") {
+		b, err := os.ReadFile(golden.Path(t, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return c, morphology
+}
+
+// volume returns the path of the case's morphology, which it writes where the
+// reference has the arrays alone.
+func (c *scatterCase) volume(t *testing.T) string {
+	t.Helper()
+	file := "scatter/morph/" + c.Morphology
+	if slices.Contains(golden.Glob(t, file+".*"), file+".h5") {
+		return golden.Path(t, file+".h5")
+	}
+	all := readNPZ(t, file+".npz")
+	m := &cyrsoxs.Morphology{PhysSize: c.PhysSize, Type: cyrsoxs.Euler}
+	for i := 1; ; i++ {
+		field := func(key string) (f cyrsoxs.Field) {
+			if x := all[fmt.Sprintf("mat%d_%s", i, key)]; x != nil {
+				f.Float32, m.Shape = x.Data().([]float32), [3]int(x.Shape()[:3])
+			}
+			return f
+		}
+		p := cyrsoxs.Phase{Vfrac: field("Vfrac"), S: field("S"), Theta: field("Theta"), Psi: field("Psi"), Alignment: field("align"), Unaligned: field("unaligned")}
+		if p.Vfrac.Len()+p.Unaligned.Len() == 0 {
+			return volumeFile(t, m, cyrsoxs.WriteOptions{})
+		}
+		if p.Unaligned.Len() > 0 {
+			m.Type = cyrsoxs.Vector
+		}
+		m.Phases = append(m.Phases, p)
+	}
+}
+
+func readNPZ(t *testing.T, elem ...string) map[string]*tensor.Tensor {
+	t.Helper()
+	f, err := os.Open(golden.Path(t, elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := tensor.ReadNPZ(f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Files of the reference cases, in both precisions: float64 code from the equations,
+// tolerances of the reference.
+func TestSimRSoXSCases(t *testing.T) {
+	golden.Each(t, "scatter/cases/*", func(t *testing.T, name string) {
+		want := readNPZ(t, name, "expected.npz")
+		c, morphology := workIn(t, name)
+		if c.Options.Hann == "hann_symmetric" {
+			t.Skip("a form of the window that config.txt cannot ask for")
+		}
+		for bits, tolerance := range map[string]float64{"64": 1e-10, "32": 5e-6} {
+			args := []string{"sim", "rsoxs", morphology, "out" + bits, "--precision", bits, "--quiet", "--json"}
+			if c.Options.Grid == "fft" {
+				args = append(args, "--grid", "exact")
+			} else if c.Options.BaseAngleBug {
+				args = append(args, "--parity")
+			}
+			code, _, stderr := do(t, args...)
+			if code != 0 {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			comparePatterns(t, "out"+bits, c.Config.Energies, want, tolerance)
+		}
+	})
+}
+
+// comparePatterns compares the files of a folder with arrays [energy, beam, qy, qx] on
+// stable pixels.
+func comparePatterns(t *testing.T, dir string, energies []float64, want map[string]*tensor.Tensor, tolerance float64) {
+	t.Helper()
+	names, err := cyrsoxs.FileNames(energies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, stable := want["images"].Float64s(), want["stable"].Float64s()
+	for e, n := range names {
+		p, err := cyrsoxs.ReadPattern(filepath.Join(dir, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (p.Images[0].Float64 != nil) != (tolerance < 1e-8) {
+			t.Errorf("%s/%s has the wrong precision", dir, n)
+		}
+		var got []float64
+		for _, f := range p.Images {
+			got = append(got, f.Float64s()...)
+		}
+		top, worst := 0.0, 0.0
+		for i := range got {
+			if x := w[e*len(got)+i]; x > top {
+				top = x
+			}
+		}
+		for i, v := range got {
+			x := w[e*len(got)+i]
+			if stable[e*len(got)+i] == 0 {
+				continue
+			}
+			if math.IsNaN(x) != math.IsNaN(v) {
+				t.Fatalf("%s pixel %d is %g, want %g", n, i, v, x)
+			}
+			if d := math.Abs(x-v) / top; d > worst {
+				worst = d
+			}
+		}
+		if !(worst <= tolerance) {
+			t.Errorf("%s/%s: largest error %.3g of the maximum", dir, n, worst)
+		}
+	}
+}
+
+// countdown is a context that is cancelled when it is asked for the nth time.
+type countdown struct {
+	context.Context
+	left atomic.Int32
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dir, "Energy_*.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, f := range list {
+		if all[filepath.Base(f)], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// Wherever a run is interrupted, --resume ends with the files of a run that was not.
+func TestSimRSoXSResumes(t *testing.T) {
+	morphology := workInSample(t)
+	if code, _, stderr := do(t, "sim", "rsoxs", morphology, "whole"); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	want := files(t, "whole")
+	seen := map[int]bool{}
+	for n := range int32(100) {
+		dir := fmt.Sprint("run", n)
+		var out, stderr bytes.Buffer
+		ctx := &countdown{Context: context.Background()}
+		ctx.left.Store(n)
+		code := run(ctx, []string{"sim", "rsoxs", morphology, dir, "--quiet"}, &out, &stderr)
+		if code == 0 {
+			break
+		}
+		left := files(t, dir)
+		if seen[len(left)] {
+			continue
+		}
+		seen[len(left)] = true
+		if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) {
+			t.Fatalf("interrupted: exit %d: %s", code, stderr.String())
+		}
+		code, doc, text := do(t, "sim", "rsoxs", morphology, "--resume", dir, "--json", "--quiet")
+		if code != 0 || strings.Count(doc, `"kept"`) != len(left) {
+			t.Errorf("resume after %d files: exit %d: %s%s", len(left), code, doc, text)
+		}
+		for name, b := range files(t, dir) {
+			if !bytes.Equal(b, want[name]) {
+				t.Errorf("%s differs after an interruption", name)
+			}
+		}
+	}
+	if !seen[0] || !seen[1] {
+		t.Errorf("interrupted after %v files", seen)
+	}
+	// A file that is cut is written anew.
+	name := filepath.Join("whole", "Energy_285.20.h5")
+	if err := os.WriteFile(name, want["Energy_285.20.h5"][:900], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "sim", "rsoxs", morphology, "--resume", "whole"); code != 0 || !bytes.Equal(files(t, "whole")["Energy_285.20.h5"], want["Energy_285.20.h5"]) {
+		t.Errorf("resume with a cut file: exit %d: %s", code, stderr)
+	}
+}
+
+func edit(t *testing.T, name, old, text string) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), old) {
+		t.Fatalf("%s has no %q", name, old)
+	}
+	if err := os.WriteFile(name, []byte(strings.Replace(string(b), old, text, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSimRSoXSRefuses(t *testing.T) {
+	odd := volumeFile(t, sampleVolume(), cyrsoxs.WriteOptions{XYZ: true})
+	morphology := workInSample(t)
+	try := func(args string, want int, says string) {
+		t.Helper()
+		code, out, stderr := do(t, strings.Fields("sim rsoxs "+args)...)
+		if code != want || !strings.Contains(stderr, says) || want != 0 && out != "" {
+			t.Errorf("%s\nexit %d, want %d; standard error %q, want %q in it; standard output %q", args, code, want, stderr, says, out)
+		}
+	}
+	try(morphology+" --resume none", 66, "no run.json")
+	if err := os.MkdirAll("foreign", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("foreign/Energy_1.00.h5", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	try(morphology+" foreign", 73, "results of another program")
+	try(morphology+" foreign --overwrite", 0, "")
+	if exists("foreign/Energy_1.00.h5") {
+		t.Error("--overwrite keeps what was there")
+	}
+	try(morphology+" out", 0, "2 energies in out")
+	first := files(t, "out")
+	try(morphology+" out", 0, "")
+	try(odd+" out", 73, "results of another morphology")
+	try(odd+" --resume out", 78, "morphology_sha256")
+	try(morphology+" --resume out --grid exact", 78, "other flags")
+	try(morphology+" --resume out --out elsewhere", 64, "Name one folder")
+	try(odd+" out --overwrite", 0, "") // the same volume with other axes
+	for name, b := range files(t, "out") {
+		if !bytes.Equal(b, first[name]) {
+			t.Errorf("%s of the volume in X, Y, Z order differs", name)
+		}
+	}
+	try("", 64, "accepts between 1 and 2")
+	try(morphology+" --grid fine", 64, "cyrsoxs or exact")
+	try(morphology+" --grid exact --parity", 64, "--parity")
+	try(morphology+" --precision 16", 64, "32 or 64")
+	try(morphology+" --grdi exact", 64, "--grdi")
+	try("none.h5", 66, "none.h5")
+	try("config.txt", 65, "config.txt")
+	try(morphology+" config.txt", 73, "")
+	edit(t, "Material2.txt", "285.2", "285.3")
+	try(morphology+" out", 65, "285.2")
+	edit(t, "Material2.txt", "285.3", "285.2")
+	edit(t, "config.txt", "MorphologyType = 0", "MorphologyType = 1")
+	try(morphology+" out", 78, "set MorphologyType = 0")
+	edit(t, "config.txt", "MorphologyType = 1", "MorphologyType = 0")
+	edit(t, "config.txt", "[284.4, 285.2]", "[285.2, 285.2]")
+	try(morphology+" out", 78, "285.2")
+	edit(t, "config.txt", "[285.2, 285.2]", "[285.2, 284.4]")
+	try(morphology+" turned", 0, "order")
+	for name, b := range files(t, "turned") {
+		if !bytes.Equal(b, first[name]) {
+			t.Errorf("%s depends on the order of the energies", name)
+		}
+	}
+	if err := os.Remove("config.txt"); err != nil {
+		t.Fatal(err)
+	}
+	try(morphology+" out", 66, "config.txt")
+}
+
+// Fractions that do not sum to 1 are a warning, and with --strict an error.
+func TestSimRSoXSStrict(t *testing.T) {
+	name := workInSample(t)
+	m, err := cyrsoxs.ReadMorphology(name, cyrsoxs.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Phases[0].Vfrac.Float32[0] += 0.25
+	if err := cyrsoxs.WriteMorphology("open.h5", m, cyrsoxs.WriteOptions{Gzip: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := do(t, "sim", "rsoxs", "open.h5", "--strict"); code != exitFailed || !strings.Contains(stderr, "sum") {
+		t.Errorf("--strict: exit %d: %s", code, stderr)
+	}
+	if left := files(t, "HDF5"); len(left) > 0 {
+		t.Errorf("--strict left %d files", len(left))
+	}
+	edit(t, "config.txt", "NumThreads = 1;", "NumThreads = 1; DumpMorphology = True; HDF5DirName = \"results\";")
+	code, out, stderr := do(t, "sim", "rsoxs", "open.h5", "--json", "--collapse-z")
+	var doc struct {
+		Engine   string
+		Energies []struct{ File string }
+		Checks   []string
+		Timing   map[string]float64
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("%v, exit %d: %s", err, code, stderr)
+	}
+	if doc.Engine != "rsoxs" || len(doc.Energies) != 2 || doc.Energies[0].File != "results/Energy_284.40.h5" || len(doc.Checks) == 0 || doc.Timing["total_s"] <= 0 {
+		t.Errorf("%+v", doc)
+	}
+	for _, f := range []string{"CyRSoXS.log", "Morphology/Morphology.h5", "Morphology/Morphology.xdmf", "results/run.json", doc.Energies[1].File} {
+		if _, err := os.Stat(f); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Energies that two decimals do not tell apart get files of their own.
+func TestSimRSoXSCloseEnergies(t *testing.T) {
+	morphology := workInSample(t)
+	edit(t, "config.txt", "[284.4, 285.2]", "[284.4, 284.4004]")
+	if code, _, stderr := do(t, "sim", "rsoxs", morphology, "out"); code != 0 || !strings.Contains(stderr, "another energy has the name") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	var names []string
+	for n := range files(t, "out") {
+		names = append(names, n)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"Energy_284.4.h5", "Energy_284.4004.h5"}) {
+		t.Errorf("files %v", names)
+	}
+}

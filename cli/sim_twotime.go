@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+)
+
+// simTwotimeFlags are the flags of sim twotime.
+type simTwotimeFlags struct {
+	twotimeFlags
+	Set      []string
+	Phi      string
+	Count    int
+	Speckles int
+	Counts   float64
+	Layout   string
+}
+
+var twotimeLayouts = []string{string(homodyne.NPZ), string(homodyne.APSU), string(homodyne.APSOld)}
+
+func (a *app) simTwotime() *cobra.Command {
+	var f simTwotimeFlags
+	c := &cobra.Command{
+		Use:   "twotime OUT.npz|OUT.hdf",
+		Short: "Simulate two-time correlations of a moving sample",
+		Long: `Draw frames of photons from speckles of a sample that diffuses, is sheared or
+flows, and correlate them: C2(t1, t2) of several azimuths, with the scatter that
+few speckles and few photons give them. Parameters that --set does not name are
+the starts of the configuration, or the usual ones.
+
+OUT.npz is a cache of homodyne; an OUT of another ending is a file of APS 8-ID
+(--layout aps_old writes the old layout).
+
+  euryale sim twotime c2.npz --model laminar --angles 0,45,90 --frames 100 \
+      --frame-time 0.1 --q 0.0054 --set D0=1200 --set gamma_dot_t0=0.002
+  euryale sim twotime c2.hdf --config flow.yaml --speckles 20000 --seed 7
+`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.runSimTwotime(c.Context(), args[0], &f) },
+	}
+	f.twotimeFlags.add(c)
+	s := c.Flags()
+	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (default of a configuration with a file of angles: those)")
+	s.IntVar(&f.Count, "frames", 100, "number of frames")
+	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter: name=value; repeatable")
+	s.StringVar(&f.Contrast, "contrast", "0.2", "of the angles: one number, or one for each")
+	s.StringVar(&f.Offset, "offset", "1", "of the angles, likewise; above 1: pixels differ in brightness")
+	s.IntVar(&f.Speckles, "speckles", 10000, "independent speckles of each angle")
+	s.Float64Var(&f.Counts, "mean-count", 0.5, "mean count of a pixel in a frame (0: no shot noise)")
+	s.StringVar(&f.Layout, "layout", "", joined(twotimeLayouts)+" (default by the ending of OUT)")
+	complete(c, "layout", twotimeLayouts)
+	return c
+}
+
+// layout returns the layout of a file.
+func (f *simTwotimeFlags) layout(out string) (homodyne.Layout, error) {
+	switch {
+	case f.Layout != "" && !slices.Contains(twotimeLayouts, f.Layout):
+		return "", usage("%s", oneOf("--layout", f.Layout, twotimeLayouts))
+	case f.Layout != "":
+		return homodyne.Layout(f.Layout), nil
+	case strings.HasSuffix(strings.ToLower(out), ".npz"):
+		return homodyne.NPZ, nil
+	}
+	return homodyne.APSU, nil
+}
+
+// sample returns the measurement and the sample that flags and configuration describe.
+func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.Setup, of twotime.Sample, err error) {
+	if _, err = f.settle(""); err != nil {
+		return
+	}
+	f.Start = f.Set
+	if c, err = f.configuration(); err != nil {
+		return
+	}
+	if bad := append(whole("frames", f.Count, 3, 20_000), whole("speckles", f.Speckles, 2, 1<<30)...); bad != nil {
+		return c, s, of, usage("%s", bad[0])
+	}
+	phi, err := listOf(f.Phi)
+	if err != nil || len(phi) == 0 {
+		return c, s, of, usage("--angles %q: want azimuths in degrees, such as 0,45,90", f.Phi)
+	}
+	if c.Azimuths != "" && f.Phi == "0,45,90" {
+		name, err := c.Path(c.Azimuths)
+		if err != nil {
+			return c, s, of, input(err)
+		}
+		if phi, err = homodyne.ReadAngles(name); err != nil {
+			return c, s, of, input(err)
+		}
+	}
+	if c.Q == 0 {
+		c.Q = 0.0054
+	}
+	if c.Step == 0 {
+		c.Step = 0.1
+	}
+	s = motion.Setup(c, c.Q, phi, c.Clock.Times(1, f.Count, c.Step), c.Step)
+	of = twotime.Sample{Speckles: f.Speckles, MeanCount: f.Counts, Seed: seed}
+	for _, par := range c.Parameters {
+		of.Theta = append(of.Theta, par.Start)
+	}
+	for _, n := range []struct {
+		flag string
+		v    []float64
+		to   *[]float64
+	}{{"contrast", c.Contrasts, &of.Contrast}, {"offset", c.Offsets, &of.Offset}} {
+		switch len(n.v) {
+		case 1:
+			*n.to = slices.Repeat(n.v, len(phi))
+		case len(phi):
+			*n.to = n.v
+		default:
+			return c, s, of, usage("--%s has %d numbers for %d angles: want one, or one for each", n.flag, len(n.v), len(phi))
+		}
+	}
+	return c, s, of, nil
+}
+
+func (a *app) runSimTwotime(ctx context.Context, out string, f *simTwotimeFlags) error {
+	layout, err := f.layout(out)
+	if err != nil {
+		return err
+	}
+	if err := mayReplace(out, "file", a.overwrite); err != nil {
+		return err
+	}
+	c, setup, of, err := f.sample(a.seed)
+	if err != nil {
+		return err
+	}
+	d, err := twotime.Simulate(ctx, setup, of)
+	if err != nil {
+		if ctx.Err() != nil {
+			return as(exitInterrupted, err)
+		}
+		return as(exitUsage, err)
+	}
+	made := homodyne.Correlation{Q: setup.Q, Phi: setup.Angles, First: 1, Last: f.Count, Step: c.Step, C2: d.C2}
+	if err := homodyne.Write(out, layout, &made); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	truth := named(setup.Names(), of.Theta)
+	if a.json {
+		return a.document(map[string]any{"engine": "twotime", "file": out, "layout": layout, "model": c.Model, "q": number(setup.Q), "phi": numbers(setup.Angles), "frames": f.Count, "frame_time_s": number(c.Step),
+			"truth": truth, "contrast": numbers(of.Contrast), "offset": numbers(of.Offset), "speckles": of.Speckles, "mean_count": number(of.MeanCount)})
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, c.Model, f.Count, counted(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
+	return as(exitCannotWrite, err)
+}

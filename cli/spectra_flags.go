@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
+)
+
+// spectraFlags are what the commands for stellar spectra share: the library, the model, and how spectra are
+// read. Names follow rvspecfit; its underscores are accepted too.
+type spectraFlags struct {
+	Config     string   `json:"config,omitempty"`
+	Library    string   `json:"library,omitempty"`
+	Continuum  int      `json:"npoly"`
+	Chebyshev  bool     `json:"chebyshev,omitempty"`
+	Kernel     string   `json:"kernel"`
+	Init       string   `json:"param_init"`
+	NoCCF      bool     `json:"no_ccf_continuum_normalize,omitempty"`
+	Resolution bool     `json:"resolution_matrix,omitempty"`
+	Errors     string   `json:"errors"`
+	Fixed      []string `json:"fixed,omitempty"`
+	Prior      []string `json:"prior,omitempty"`
+	Floor      []string `json:"floor,omitempty"`
+	Arm        []string `json:"arm,omitempty"`
+	Power      float64  `json:"resolving_power,omitempty"`
+	Range      string   `json:"range,omitempty"`
+	Air        bool     `json:"air,omitempty"`
+	Vacuum     bool     `json:"vacuum,omitempty"`
+	Unit       string   `json:"unit,omitempty"`
+	MaskBits   int64    `json:"mask_bits,omitempty"`
+	Exposure   []string `json:"exposure,omitempty"`
+	Each       bool     `json:"per_exposure,omitempty"`
+}
+
+// underscores lets flags be written with underscores, as rvspecfit does.
+func underscores(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+}
+
+func (f *spectraFlags) add(c *cobra.Command) {
+	c.Flags().SetNormalizeFunc(underscores)
+	s := c.Flags()
+	s.StringVar(&f.Config, "config", "", "configuration file of rvspecfit (default config.yaml, if it is there)")
+	s.StringVar(&f.Library, "library", "", "folder of templates of rvspecfit, or a library file (default as the configuration says)")
+	s.IntVar(&f.Continuum, "npoly", 10, "functions of the continuum")
+	s.BoolVar(&f.Chebyshev, "chebyshev", false, "continuum of Chebyshev polynomials, in place of three powers and Gaussians")
+	s.StringVar(&f.Kernel, "kernel", "compat", "rotation kernel: compat, as rvspecfit, or exact, unbiased for slow rotation")
+	s.StringVar(&f.Init, "param-init", "ccf", "first guess: ccf, by cross-correlation, or bruteforce, on a grid of parameters")
+	s.BoolVar(&f.NoCCF, "no-ccf-continuum-normalize", false, "cross-correlate without dividing by the continuum")
+	s.StringVar(&f.Errors, "errors", "marginal", "errors of the parameters: marginal, or conditional on velocity and rotation, as rvspecfit's")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter: name=value; repeatable")
+	s.StringArrayVar(&f.Prior, "prior", nil, "prior of a parameter: name=distribution(numbers), such as teff=normal(5800,100); repeatable")
+	s.StringArrayVar(&f.Floor, "floor", nil, "error added in quadrature in the likelihood: arm=value in units of flux; repeatable")
+}
+
+// addPlain adds the flags of spectra that are not DESI's.
+func (f *spectraFlags) addPlain(c *cobra.Command) {
+	s := c.Flags()
+	s.StringSliceVar(&f.Arm, "arm", nil, "arm of the library: one for all files, or one for each (default the one that the file names, or the only one)")
+	s.Float64Var(&f.Power, "resolving-power", 0, "wavelength over FWHM to which templates are brought (default they have the instrument's)")
+	s.StringVar(&f.Range, "range", "", "wavelengths to use, FROM:TO in Angstrom (default all that templates cover)")
+	s.BoolVar(&f.Air, "air", false, "wavelengths are in air")
+	s.BoolVar(&f.Vacuum, "vacuum", false, "wavelengths are in vacuum, whatever the file says")
+	s.StringVar(&f.Unit, "unit", "", "unit of wavelengths: Angstrom, nm, micron or m (default as the file says)")
+	s.BoolVar(&f.Each, "per-exposure", false, "each exposure of a star has a velocity of its own; all else is common")
+	s.StringSliceVar(&f.Exposure, "exposure", nil, "exposure of each file, for --per-exposure (default each file is one)")
+	s.Int64Var(&f.MaskBits, "mask-bits", 1<<23, "bits of an SDSS mask that make a pixel bad")
+}
+
+// configuration reads the file of --config, or config.yaml if that is there.
+func (a *app) configuration(f *spectraFlags) (*rvspecfit.Config, error) {
+	name := f.Config
+	if name == "" && exists("config.yaml") {
+		name = "config.yaml"
+	}
+	c := rvspecfit.DefaultConfig()
+	if name != "" {
+		var err error
+		if c, err = rvspecfit.ReadConfig(name); err != nil {
+			if e := input(err); codeOf(e) == exitNoInput {
+				return nil, e
+			}
+			return nil, as(exitConfig, err)
+		}
+		for _, k := range c.Unused {
+			a.note("%s: %s is not a setting; it is ignored", name, k)
+		}
+	}
+	if f.Library != "" {
+		c.Library = f.Library
+	}
+	if f.NoCCF {
+		c.Continuum = false
+	}
+	return c, nil
+}
+
+// pipeline resolves the flags.
+func (a *app) pipeline(f *spectraFlags) (*fitfile.Pipeline, error) {
+	c, err := a.configuration(f)
+	if err != nil {
+		return nil, err
+	}
+	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Backend: a.backend(1)}
+	if f.Continuum < 1 || f.Continuum > 1000 {
+		return nil, usage("--npoly %d: want 1 to 1000", f.Continuum)
+	}
+	switch f.Kernel {
+	case "exact":
+		s.Rotation.Exact = true
+	case "compat":
+	default:
+		return nil, usage("--kernel %q: want compat or exact", f.Kernel)
+	}
+	switch strings.ToLower(f.Init) {
+	case "bruteforce":
+		s.BruteForce = true
+	case "ccf":
+	default:
+		return nil, usage("--param-init %q: want ccf or bruteforce", f.Init)
+	}
+	switch f.Errors {
+	case "conditional":
+		s.Conditional = true
+	case "marginal":
+	default:
+		return nil, usage("--errors %q: want marginal or conditional", f.Errors)
+	}
+	if s.Fixed, err = assigned("fixed", f.Fixed); err != nil {
+		return nil, err
+	}
+	if s.Floor, err = assigned("floor", f.Floor); err != nil {
+		return nil, err
+	}
+	s.Priors = map[string]string{}
+	for _, v := range f.Prior {
+		name, text, ok := strings.Cut(v, "=")
+		if !ok {
+			return nil, usage("--prior %q: want name=distribution(numbers), such as teff=normal(5800,100)", v)
+		}
+		s.Priors[name] = text
+	}
+	if c.Library == "" {
+		return nil, &exitError{code: exitConfig, err: errNoLibrary, hint: "--library FOLDER, or template_lib in the file of --config"}
+	}
+	p, err := fitfile.New(s)
+	if err != nil {
+		if e := input(err); codeOf(e) == exitNoInput {
+			return nil, e
+		}
+		return nil, as(exitUsage, err)
+	}
+	return p, nil
+}
+
+// assigned reads flags of the form name=value.
+func assigned(flag string, list []string) (map[string]float64, error) {
+	m := map[string]float64{}
+	for _, v := range list {
+		name, text, _ := strings.Cut(v, "=")
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, usage("--%s %q: want name=value", flag, v)
+		}
+		m[name] = x
+	}
+	return m, nil
+}
+
+// taking returns how the spectra of the i-th of n files are taken.
+func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
+	t := fitfile.Taking{Power: f.Power}
+	switch len(f.Arm) {
+	case 0:
+	case 1:
+		t.Arm = f.Arm[0]
+	case n:
+		t.Arm = f.Arm[i]
+	default:
+		return t, usage("--arm names %d arms for %d files: want one for all, or one for each", len(f.Arm), n)
+	}
+	if f.Power < 0 || math.IsNaN(f.Power) || math.IsInf(f.Power, 0) {
+		return t, usage("--resolving-power %g: want a number above 0", f.Power)
+	}
+	if f.Range != "" {
+		lo, hi, _ := strings.Cut(f.Range, ":")
+		var err1, err2 error
+		t.From, err1 = strconv.ParseFloat(lo, 64)
+		t.To, err2 = strconv.ParseFloat(hi, 64)
+		if err1 != nil || err2 != nil || !(t.From > 0 && t.From < t.To) || math.IsInf(t.To, 0) {
+			return t, usage("--range %q: want FROM:TO in Angstrom, such as 3600:5800", f.Range)
+		}
+	}
+	return t, nil
+}
+
+// exposure returns the label of the i-th of n files.
+func (f *spectraFlags) exposure(i int, names []string) (string, error) {
+	switch len(f.Exposure) {
+	case 0:
+		return names[i], nil
+	case len(names):
+		return f.Exposure[i], nil
+	}
+	return "", usage("--exposure names %d exposures for %d files: want one for each", len(f.Exposure), len(names))
+}
+
+// units returns what the flags say about wavelengths.
+func (f *spectraFlags) units() (survey.Units, error) {
+	if f.Air && f.Vacuum {
+		return survey.Units{}, usage("--air and --vacuum: want one of them")
+	}
+	return survey.Units{Wave: f.Unit, Air: f.Air, Vacuum: f.Vacuum}, nil
+}

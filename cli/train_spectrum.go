@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/models/spectra"
+)
+
+// trainSpectrumFlags are the flags of train spectrum.
+type trainSpectrumFlags struct {
+	setups   []string
+	settings spectra.TrainSettings
+	noPCA    bool
+	minutes  float64
+}
+
+func (a *app) trainSpectrum() *cobra.Command {
+	var f trainSpectrumFlags
+	c := &cobra.Command{
+		Use:   "spectrum LIBRARY OUT",
+		Short: "Train networks that interpolate template spectra",
+		Long: `Train a neural network for each arm of a library of template spectra: from the
+parameters of a star to its spectrum, smooth where grids have kinks. LIBRARY is
+a folder of rvspecfit or a file in the open format, with a grid, a triangulation
+or plain templates. OUT is a folder or a file OUT.h5, which fit spectra reads.
+
+Training ends when the loss no longer falls; the loss is the mean error of log
+spectra over their spread. Ctrl-C and kills keep the state beside OUT: the same
+command goes on, with the same bits as if nothing had happened.
+
+  euryale train spectrum templates networks
+  euryale train spectrum lib.h5 nn.h5 --width 128 --npc 100 --num-epochs 20000
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.runTrainSpectrum(c.Context(), args[0], args[1], f)
+		},
+	}
+	c.Flags().SetNormalizeFunc(underscores)
+	s, t := c.Flags(), &f.settings
+	s.StringSliceVar(&f.setups, "setup", nil, "arms (default all)")
+	s.IntVar(&t.Width, "width", 256, "width of the hidden layers")
+	s.IntVar(&t.Hidden, "nlayers", 2, "hidden layers")
+	s.IntVar(&t.Components, "npc", 200, "width of the last hidden layer, at most as many as templates")
+	s.IntVar(&t.Batch, "batch", 100, "templates of an update")
+	s.Float64Var(&t.LR, "learning-rate", 1e-3, "of Adam at the start")
+	s.IntVar(&t.Patience, "patience", 40, "epochs without a lower loss after which the rate is halved")
+	s.IntVar(&t.Epochs, "num-epochs", 1000000, "epochs at most")
+	s.Float64Var(&t.Validation, "validation", 0, "part of the templates that are left out and decide, below 0.5")
+	s.BoolVar(&f.noPCA, "no-pca-init", false, "begin with random weights of the last layer (default principal components)")
+	return c
+}
+
+// networkDoc is what is told of one network.
+type networkDoc struct {
+	Setup     string  `json:"setup"`
+	Templates int     `json:"templates"`
+	Epochs    int     `json:"epochs"`
+	Loss      number  `json:"loss"`
+	Converged bool    `json:"converged"`
+	Median    number  `json:"error_median_percent"` // of the flux of a pixel
+	Most      number  `json:"error_q99_percent"`
+	Worst     number  `json:"error_max_percent"`
+	Seconds   float64 `json:"seconds"`
+	Verdict   string  `json:"verdict"`
+}
+
+// libraryOf reads all arms of a library. For training it prefers their templates to networks.
+func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.Library, ccfs []*rvspecfit.CCF, err error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.IsDir() {
+		if arms, ccfs, err = rvspecfit.ReadOpen(name); err != nil || len(setups) == 0 {
+			return arms, ccfs, err
+		}
+		arms = slices.DeleteFunc(arms, func(l *rvspecfit.Library) bool { return !slices.Contains(setups, l.Setup) })
+		ccfs = slices.DeleteFunc(ccfs, func(c *rvspecfit.CCF) bool { return !slices.Contains(setups, c.Setup) })
+		if len(arms) != len(setups) {
+			return nil, nil, fmt.Errorf("%s has not all of the arms %s", name, strings.Join(setups, ", "))
+		}
+		return arms, ccfs, nil
+	}
+	if len(setups) == 0 {
+		for _, pre := range []string{"interp_", "specs_"} {
+			found, err := filepath.Glob(filepath.Join(name, pre+"*.h5"))
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, f := range found {
+				s := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), pre), ".h5")
+				if !slices.Contains(setups, s) {
+					setups = append(setups, s)
+				}
+			}
+		}
+		slices.Sort(setups)
+	}
+	if len(setups) == 0 {
+		return nil, nil, fmt.Errorf("%s has no interp_SETUP.h5 or specs_SETUP.h5: it is no library of templates", name)
+	}
+	for _, s := range setups {
+		l, err := rvspecfit.Load(name, s)
+		if file := filepath.Join(name, "specs_"+s+".h5"); (err != nil || training && l.Network != nil) && exists(file) {
+			l, err = rvspecfit.LoadTemplates(file, s)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		arms = append(arms, l)
+		for _, continuum := range []bool{true, false} {
+			c, err := rvspecfit.LoadCCF(name, s, continuum)
+			if err == nil {
+				ccfs = append(ccfs, c)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return nil, nil, err
+			}
+		}
+	}
+	return arms, ccfs, nil
+}
+
+// templatesOf returns mapped parameters and log spectra of the templates of an arm.
+func templatesOf(l *rvspecfit.Library) (points, logFlux []float64, err error) {
+	if l.Network != nil || l.Spectra == nil {
+		return nil, nil, fmt.Errorf("arm %s is a network and has no templates: train from the library that it was trained from", l.Setup)
+	}
+	dim, n := l.Points.Shape()[0], l.Points.Shape()[1]
+	v := l.Points.Float64s()
+	set := l.Grid == nil && l.Triangulation == nil
+	for i := range n {
+		for k := range dim {
+			x := v[k*n+i]
+			if set && slices.Contains(l.Mapper.Log, k) {
+				x = math.Log10(x)
+			}
+			points = append(points, x)
+		}
+	}
+	logFlux = l.Spectra.Float64s()[:n*len(l.Lam)] // corners of a triangulation follow
+	if !l.LogSpec {
+		logFlux = slices.Clone(logFlux)
+		for i, x := range logFlux {
+			logFlux[i] = math.Log(x)
+		}
+	}
+	return points, logFlux, nil
+}
+
+const trainKind, trainVersion = "SPECTRUM-TRAINING", 1
+
+func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpectrumFlags) error {
+	t := f.settings
+	t.RandomStart, t.Seed, t.Threads = f.noPCA, a.seed, a.threads
+	open := strings.HasSuffix(strings.ToLower(out), ".h5")
+	arms, ccfs, err := libraryOf(name, f.setups, true)
+	if err != nil {
+		return input(err)
+	}
+	if open && exists(out) && !a.overwrite {
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
+	}
+	if !open {
+		for _, l := range arms {
+			if file := filepath.Join(out, "interp_"+l.Setup+".h5"); exists(file) && !a.overwrite {
+				return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", file), hint: "--overwrite, or another folder"}
+			}
+		}
+	}
+	state := strings.TrimSuffix(out, ".h5") + ".training"
+	if err := os.MkdirAll(state, 0o777); err != nil {
+		return as(exitCannotWrite, err)
+	}
+	var trained []*rvspecfit.Library
+	docs := []networkDoc{}
+	for _, l := range arms {
+		lib, doc, err := a.trainArm(ctx, l, t, state)
+		if err != nil {
+			return err
+		}
+		trained, docs = append(trained, lib), append(docs, *doc)
+		a.note("%s: %d epochs, loss %.4g; errors of the flux %.2g %% (median), %.2g %% (99 of 100 pixels), %.2g %% (worst). %s", l.Setup, doc.Epochs, float64(doc.Loss), float64(doc.Median), float64(doc.Most), float64(doc.Worst), doc.Verdict)
+	}
+	if open {
+		err = rvspecfit.WriteOpen(out, trained, ccfs)
+	} else {
+		for _, l := range trained {
+			if err = saveArm(out, l, nil); err != nil {
+				break
+			}
+		}
+		for _, c := range ccfs {
+			if err == nil {
+				err = c.Save(out)
+			}
+		}
+	}
+	if err == nil {
+		err = os.RemoveAll(state)
+	}
+	if err != nil {
+		return as(exitCannotWrite, err)
+	}
+	if a.json {
+		return a.document(map[string]any{"engine": "spectra", "library": out, "networks": docs})
+	}
+	a.note("euryale fit spectra --library %s FILE uses it", out)
+	return nil
+}
+
+// trainArm trains the network of one arm, from where an earlier run of the same work has ended.
+func (a *app) trainArm(ctx context.Context, l *rvspecfit.Library, t spectra.TrainSettings, dir string) (*rvspecfit.Library, *networkDoc, error) {
+	points, logFlux, err := templatesOf(l)
+	if err != nil {
+		return nil, nil, as(exitData, err)
+	}
+	dim, n := len(l.ParNames), len(points)/len(l.ParNames)
+	t.Components = min(t.Components, n, len(l.Lam))
+	key := fmt.Sprint(l.Setup, n, len(l.Lam), sum(points), sum(logFlux), t.Width, t.Hidden, t.Components, t.Batch, t.LR, t.Patience, t.Validation, t.RandomStart, t.Seed)
+	file := filepath.Join(dir, l.Setup)
+	if t.Resume, err = readTraining(file, key); err != nil {
+		return nil, nil, err
+	}
+	if t.Resume != nil {
+		a.note("%s: goes on after epoch %d", l.Setup, t.Resume.Epoch)
+	}
+	start, told := time.Now(), time.Now()
+	t.Progress = func(p spectra.TrainProgress) {
+		if time.Since(told) > 5*time.Second {
+			told = time.Now()
+			a.note("%s: epoch %d, loss %.4g, learning rate %.2g, %.1f epochs/s", l.Setup, p.Epoch, p.Loss, p.LR, float64(p.Epoch)/time.Since(start).Seconds())
+		}
+	}
+	t.Save = func(s spectra.TrainState) error {
+		return atomicfile.Write(file, true, func(w io.Writer) error {
+			return checkpoint.Write(w, trainKind, trainVersion, func(e *checkpoint.Encoder) {
+				e.String(key)
+				e.Value(s)
+			})
+		})
+	}
+	r, err := spectra.Train(ctx, points, dim, logFlux, t)
+	switch {
+	case ctx.Err() != nil && r != nil:
+		if err := t.Save(r.TrainState); err != nil {
+			return nil, nil, as(exitCannotWrite, err)
+		}
+		return nil, nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in arm %s after epoch %d; the state is kept in %s", l.Setup, r.Epoch, dir), hint: "the same command, which goes on"}
+	case err != nil:
+		return nil, nil, as(exitUsage, err)
+	}
+	doc := &networkDoc{Setup: l.Setup, Templates: n, Epochs: r.Epoch, Loss: number(r.Loss), Converged: r.Converged, Seconds: time.Since(start).Seconds()}
+	if err := doc.judge(r.Network, points, logFlux, dim); err != nil {
+		return nil, nil, as(exitBug, err)
+	}
+	templates := &spectra.Templates{Name: l.Setup, Lam: l.Lam, Log: l.LogStep, LogParams: l.Mapper.Log, Interpolator: r.Network}
+	lib, err := templates.Files(l.ParNames)
+	if err != nil {
+		return nil, nil, as(exitBug, err)
+	}
+	lib.Revision, lib.Command = l.Revision, a.command
+	return lib, doc, nil
+}
+
+func sum(v []float64) (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+// readTraining returns the state of an earlier run of the same work; nil if there is none.
+func readTraining(file, key string) (*spectra.TrainState, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, input(err)
+	}
+	defer f.Close()
+	var s spectra.TrainState
+	same := false
+	err = checkpoint.Read(f, trainKind, trainVersion, func(d *checkpoint.Decoder) {
+		if same = d.String() == key; same {
+			d.Value(&s)
+		} else {
+			d.Rest()
+		}
+	})
+	if err != nil {
+		return nil, &exitError{code: exitData, err: fmt.Errorf("%s: %w", file, err), hint: "remove it to begin anew"}
+	}
+	if !same {
+		return nil, nil
+	}
+	return &s, nil
+}
+
+// judge compares the network with its templates.
+func (d *networkDoc) judge(n *spectra.Network, points, logFlux []float64, dim int) error {
+	const rows = 64
+	x := ad.Input("x", rows, dim)
+	log, _ := n.Interpolate(x)
+	p, err := ad.Compile([]*ad.Node{log}, ad.Settings{Inputs: []*ad.Node{x}})
+	if err != nil {
+		return err
+	}
+	s := p.NewState()
+	count, pixels := len(points)/dim, n.Pixels()
+	errs := make([]float64, 0, len(logFlux))
+	for lo := 0; lo < count; lo += rows {
+		m := min(rows, count-lo)
+		for i := range rows {
+			copy(s.Input(0)[i*dim:(i+1)*dim], points[(lo+min(i, m-1))*dim:])
+		}
+		if err := s.Run(); err != nil {
+			return err
+		}
+		for i, v := range s.Output(0)[:m*pixels] {
+			errs = append(errs, 100*math.Abs(math.Expm1(v-logFlux[lo*pixels+i])))
+		}
+	}
+	slices.Sort(errs)
+	at := func(q float64) number { return number(errs[int(q*float64(len(errs)-1))]) }
+	d.Median, d.Most, d.Worst = at(0.5), at(0.99), at(1)
+	switch {
+	case !d.Converged:
+		d.Verdict = "Training has not converged: give it more epochs."
+	case d.Most < 1:
+		d.Verdict = "At a signal-to-noise ratio of 100 its errors hide in the noise."
+	default:
+		d.Verdict = fmt.Sprintf("Above a signal-to-noise ratio of about %.2g its errors show: parameters are biased and verdicts bad. Try a wider network (--width, --npc), or a denser library.", 100/float64(d.Most))
+	}
+	return nil
+}

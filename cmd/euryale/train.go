@@ -1,7 +1,0 @@
-package main
-
-import "github.com/spf13/cobra"
-
-func (a *app) train() *cobra.Command {
-	return thing("train", "Train connections and networks", withDevice(withResume(withFolder(a.trainConnectome()))), onProcessor(a.trainSpectrum()))
-}

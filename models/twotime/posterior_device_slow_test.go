@@ -1,0 +1,16 @@
+//go:build slow
+
+package twotime_test
+
+import (
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/pretend"
+)
+
+// Posteriors that are sampled with a GPU are those of long runs of another sampler, and of a quadrature.
+func TestPosteriorGoldensOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	posteriorGoldens(t, ad.CUDA{})
+}

@@ -1,0 +1,14 @@
+package assembly
+
+import (
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/nvrtc"
+)
+
+// NVIDIA's compiler takes the kernels for weights of either precision without a warning.
+func TestRealCompilerTakesKernels(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		nvrtc.Takes(t, deviceSource(half))
+	}
+}
