@@ -36,6 +36,9 @@ type CUDA struct {
 	// Numbers convert when they are read and are rounded when they are written; arithmetic and sums are as
 	// without it. Default: as the program computes.
 	Storage Storage
+	// Weights is how the device holds large constant matrices that are only factors of products, such as the weights of a
+	// network, in a program of float32, where Storage is not set: rounded once, and all else as the program computes.
+	Weights Storage
 	// TF32 rounds the factors of products of float32 matrices to 11 binary digits, for which a GPU has
 	// units of its own. Products with vectors and sums are as without it.
 	TF32 bool
@@ -55,17 +58,21 @@ const (
 
 func (c CUDA) generate(s Settings) (cuda.Options, error) {
 	o := cuda.Options{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32, Tune: c.Tune}
-	switch c.Storage {
+	storage := c.Storage
+	if storage == "" {
+		storage, o.Weights = c.Weights, c.Weights != ""
+	}
+	switch storage {
 	case "":
 	case Float16:
 		o.Storage = cuda.Float16
 	case BFloat16:
 		o.Storage = cuda.BFloat16
 	default:
-		return o, fmt.Errorf("autodiff: storage %q: want Float16, BFloat16 or none", c.Storage)
+		return o, fmt.Errorf("autodiff: storage %q: want Float16, BFloat16 or none", storage)
 	}
-	if s.Precision != 32 && (c.Storage != "" || c.TF32) {
-		return o, fmt.Errorf("autodiff: Storage and TF32 are for programs of float32: want Precision 32, not %d", s.Precision)
+	if s.Precision != 32 && (storage != "" || c.TF32) {
+		return o, fmt.Errorf("autodiff: Storage, Weights and TF32 are for programs of float32: want Precision 32, not %d", s.Precision)
 	}
 	return o, nil
 }

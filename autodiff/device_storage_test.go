@@ -143,3 +143,46 @@ func TestMaximaOfStoredNumbersOnDevice(t *testing.T) {
 		}
 	}
 }
+
+// Weights holds constant factors of products in 16 bits, and nothing else.
+func TestWeightsOnDevice(t *testing.T) {
+	emulated(t)
+	const n = 48
+	x, w, v := ad.Input("x", 3, n), make([]float64, n*n), make([]float64, 3*n)
+	for i := range w {
+		w[i] = math.Sin(float64(i))
+	}
+	for i := range v {
+		v[i] = math.Cos(float64(i))
+	}
+	y := ad.MatMul(x, ad.Const(w, n, n))
+	out := []*ad.Node{y, ad.Sum(ad.Mul(ad.Const(w, n, n), ad.Full(1, n, n)))}
+	var got [3][]float64
+	for k, b := range []ad.Backend{ad.CPU{}, ad.CUDA{Strict: true, Weights: ad.Float16}, ad.CUDA{Strict: true}} {
+		p, err := ad.Compile(out[:1], ad.Settings{Inputs: []*ad.Node{x}, Precision: 32, Backend: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewState()
+		if err := s.SetInput(0, v); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		got[k] = s.OutputFloat64(0)
+	}
+	rounded := 0.0
+	for i, y := range got[0] {
+		rounded = max(rounded, math.Abs(got[1][i]-y))
+		if math.Abs(got[2][i]-y) > 1e-4 {
+			t.Errorf("element %d is %g in full, want %g", i, got[2][i], y)
+		}
+	}
+	if rounded < 1e-5 || rounded > 1e-2 {
+		t.Errorf("weights of float16 change results by %g", rounded)
+	}
+	if _, err := ad.Compile(out, ad.Settings{Inputs: []*ad.Node{x}, Backend: ad.CUDA{Weights: ad.Float16}}); err == nil {
+		t.Error("weights of float16 in a program of float64, no error")
+	}
+}

@@ -19,6 +19,8 @@ type State struct {
 	f64 machine[float64]
 	f32 machine[float32]
 	err error // why there is no machine
+
+	carried [][2]int // inputs, and the outputs that they become after a run
 }
 
 // machine runs a program at one precision.
@@ -64,6 +66,9 @@ func (s *State) Program() *Program { return s.p }
 func (s *State) Run() error {
 	if s.err != nil {
 		return s.err
+	}
+	if s.carried != nil {
+		return s.Repeat(1)
 	}
 	if s.f64 != nil {
 		return s.f64.Run()

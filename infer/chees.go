@@ -48,6 +48,10 @@ type ChEESConfig struct {
 // the same number of steps, which suits devices that run many chains at once; for
 // a few chains take Sample.
 //
+// Where the density of a Posterior runs on a GPU, all chains are lanes of one program there, and whole trajectories
+// run without the processor: a draw takes a momentum there and its place back. GPUs of autodiff.Several share the chains. Starts are
+// found one chain at a time, on the processor if the density is small.
+//
 // Reference: Hoffman, Radul and Sountsov, AISTATS 2021, PMLR 130:3907.
 func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	if err := given.Args("infer.ChEES", "ctx", ctx, "t", t); err != nil {
@@ -75,6 +79,10 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	lanes, t, err := lanesOf(t, c.Chains)
+	if err != nil {
+		return nil, err
+	}
 	r, err := newRun(t, cfg)
 	if err != nil {
 		return nil, err
@@ -82,7 +90,7 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
-	h := &cheesRun{run: r, cfg: &c, length: 1, estimate: warmup.NewEstimator(DiagFisher, t.Dim(), false)}
+	h := &cheesRun{lanes: lanes, run: r, cfg: &c, length: 1, estimate: warmup.NewEstimator(DiagFisher, t.Dim(), false)}
 	h.dual = warmup.DualAverage{Delta: c.TargetAccept, MaxLog: math.Inf(1)}
 	h.adam = &optim.Descent{Rule: optim.Adam{Beta2: 0.95}, LR: 0.025}
 	begin := time.Now()
@@ -102,6 +110,9 @@ type cheesRun struct {
 
 	estimate    warmup.Estimator
 	transitions []cheesTransition
+
+	// lanes follow the trajectories of all chains on devices, nil where each chain does its own.
+	lanes []*chainLanes
 }
 
 // cheesTransition is what one chain did in the last iteration, in whitened coordinates.
@@ -134,7 +145,13 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 		}
 		u := halton(i + 1)
 		steps := min(h.cfg.MaxSteps, max(1, int(math.Ceil(u*h.length/chains[0].ad.StepSize))))
-		h.forEach(func(k int, c *chain) { h.transitions[k].err = h.transitions[k].make(c, steps) })
+		if h.lanes != nil {
+			if err := h.together(steps, i < h.cfg.Warmup); err != nil {
+				return []error{err}
+			}
+		} else {
+			h.forEach(func(k int, c *chain) { h.transitions[k].err = h.transitions[k].make(c, steps) })
+		}
 		if errs := h.failures(); errs != nil {
 			return errs
 		}
@@ -147,19 +164,26 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 
 // make moves one chain and records the draw.
 func (m *cheesTransition) make(c *chain, steps int) error {
-	whiten := func(dst, q []float64) {
-		copy(dst, q)
-		for i := range c.ad.Metric.Scale {
-			dst[i] /= c.ad.Metric.Scale[i]
-		}
-	}
-	whiten(m.from, c.p.Q)
+	c.whiten(m.from, c.p.Q)
 	c.tr.Steps = steps
 	out, err := c.tr.MoveHMC(&c.p, c.ad.StepSize)
+	return m.keep(c, out, err)
+}
+
+// whiten writes a place in units of the metric's scales.
+func (c *chain) whiten(dst, q []float64) {
+	copy(dst, q)
+	for i := range c.ad.Metric.Scale {
+		dst[i] /= c.ad.Metric.Scale[i]
+	}
+}
+
+// keep records the draw of a transition.
+func (m *cheesTransition) keep(c *chain, out *hamiltonian.Transition, err error) error {
 	if err != nil {
 		return c.fault(err)
 	}
-	whiten(m.to, c.tr.Ends[1].Q)
+	c.whiten(m.to, c.tr.Ends[1].Q)
 	copy(m.velocity, c.tr.Ends[1].Z)
 	if m.rate = out.Rate(false); out.Divergent {
 		m.rate = 0

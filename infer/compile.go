@@ -64,7 +64,7 @@ func (m *Model) compile() (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.graph = all[:1+len(f.u)]
+	p.graph, p.whole = all[:1+len(f.u)], all
 	if p.density, err = m.program(m.backend, all, append(slices.Clone(inputs), p.places()...)); err != nil {
 		return nil, err
 	}

@@ -27,8 +27,10 @@ type Posterior struct {
 	// predict computes the pointwise log-likelihoods and the parameters of the distributions
 	// of the observations.
 	predict *ad.Program
-	// graph are lp and its gradients.
-	graph []*ad.Node
+	// graph are lp and its gradients, and whole the outputs of density.
+	graph, whole []*ad.Node
+	// shared is memory of density for all clones, nil where each has its own.
+	shared *sharedState
 	// derived are the outputs of derive.
 	derived []*ad.Node
 	// inputs are the inputs of the programs, without the static subgraph.
@@ -63,6 +65,9 @@ func (p *Posterior) Clone() Target {
 // LogProbGrad writes the gradient at q into g and returns the log density with
 // all constants and the Jacobians of the transforms.
 func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
+	if p.shared != nil {
+		defer p.shared.lend(p)()
+	}
 	if p.run == nil {
 		p.run = p.state(p.density)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
@@ -19,7 +20,7 @@ type DataSet struct {
 
 // SampleEach draws from the posterior of every data set as Sample does, with
 // chains of many sets in lock step: one run of the compiled program serves a
-// gradient to each of them. Set i has the seed cfg.Seed + i. Its draws depend on
+// gradient to each of them, on GPUs of the model's backend too, where data stay. Set i has the seed cfg.Seed + i. Its draws depend on
 // its data and seed only, not on the other sets or the number of threads.
 //
 // done is called once per set, from one goroutine at a time and in no order,
@@ -55,7 +56,7 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 	release := context.AfterFunc(ctx, func() { e.stop.Store(true) })
 	defer release()
 	var wg sync.WaitGroup
-	for range min(cfg.Parallel, (len(sets)*cfg.Chains+e.lanes-1)/e.lanes) {
+	for range min(max(cfg.Parallel, len(ad.Spread(p.model.backend))), (len(sets)*cfg.Chains+e.lanes-1)/e.lanes) {
 		wg.Go(work)
 	}
 	wg.Wait()

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -34,11 +35,18 @@ func (e *setsRun) worker() (func(), error) {
 		return nil, err
 	}
 	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.givenValues(), Backend: p.model.backend}
-	prog, err := lockstep.Compile(density, e.lanes)
-	if err != nil {
-		return nil, fmt.Errorf("infer: model %s over many data sets: %w", p.model.name, err)
+	var progs []*lockstep.Program // of each GPU
+	for _, b := range ad.Spread(p.model.backend) {
+		density.Backend = b
+		prog, err := lockstep.Compile(density, e.lanes)
+		if err != nil {
+			return nil, fmt.Errorf("infer: model %s over many data sets: %w", p.model.name, err)
+		}
+		progs = append(progs, prog)
 	}
+	var started atomic.Int64
 	return func() {
+		prog := progs[int(started.Add(1)-1)%len(progs)]
 		if !prog.NewRunner(&laneQueue{e, lockstep.NewColumns(columns, k)}).Run() {
 			e.unfinished.Store(true)
 		}

@@ -28,7 +28,7 @@ type Batch struct {
 	residual *ad.Node
 
 	lock     sync.Mutex
-	programs map[variant]*ad.Program
+	programs map[compiled]*ad.Program
 }
 
 // batchMost is the most parameters of a row.
@@ -37,7 +37,7 @@ const batchMost = 32
 // NewBatch makes a batch of a residual Node of M elements, its parameters (32
 // elements at most) and the inputs that differ from row to row.
 func NewBatch(residual *ad.Node, params []*ad.Node, columns ...*ad.Node) (*Batch, error) {
-	b := &Batch{residual: residual, model: batch.Model{M: residual.Size(), Params: params, Columns: columns}, programs: map[variant]*ad.Program{}}
+	b := &Batch{residual: residual, model: batch.Model{M: residual.Size(), Params: params, Columns: columns}, programs: map[compiled]*ad.Program{}}
 	if err := residual.Err(); err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
@@ -49,7 +49,7 @@ func NewBatch(residual *ad.Node, params []*ad.Node, columns ...*ad.Node) (*Batch
 		return nil, fmt.Errorf("optim: a batch of %d residuals and %d parameters: want 1 to %d parameters; use LeastSquares for more", b.model.M, b.model.N, batchMost)
 	}
 	b.residual = ad.Reshape(residual, b.model.M)
-	_, err := b.program(variant{})
+	_, err := b.program(variant{}, nil, batch.Lanes)
 	return b, err
 }
 
@@ -91,6 +91,10 @@ type BatchSettings struct {
 	Covariance bool
 	// Threads is the number of goroutines. Default GOMAXPROCS.
 	Threads int
+	// Backend fits the rows, such as ad.CUDA{}: as lanes of one program of a GPU, in whose memory data and steps stay
+	// until a row has ended; GPUs of ad.Several share the rows. Rows that need more than the digits of float64 normal
+	// equations, or more than 40 evaluations, are fitted on the processor all the same. Default: the processor.
+	Backend ad.Backend
 	// Progress, if given, is told the rows done, from time to time, by one goroutine
 	// at a time.
 	Progress func(done, rows int)
@@ -110,29 +114,26 @@ func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchRe
 	if err := b.check(&rows, &s); err != nil {
 		return nil, err
 	}
-	prog, err := b.program(variant{weighted: rows.Weights != nil, loss: s.Loss, scale: s.LossScale})
+	w, err := b.work(&rows, s)
 	if err != nil {
 		return nil, err
 	}
-	var plain *ad.Program // for covariances
-	if !s.Loss.plain() {
-		if plain, err = b.program(variant{weighted: rows.Weights != nil}); err != nil {
-			return nil, err
-		}
-	}
 	res := newBatchResult(b, rows.Count, s, rows.Lower != nil)
-	data, limits, fits := batch.Rows(rows), s.limits(), res.fits()
+	w.res, w.fits = res, res.fits()
+	parts, err := w.parts(s.Backend)
+	if err != nil {
+		return nil, err
+	}
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	var telling sync.Mutex
-	errs := make([]error, min(s.Threads, (rows.Count+batch.Claim-1)/batch.Claim))
+	errs := make([]error, len(parts))
 	for t := range errs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			w := batch.NewWorker(&b.model, prog, plain, &data, &limits, fits)
 			defer given.Caught(&errs[t])
-			errs[t] = w.Work(ctx, &next, func(k int) {
+			errs[t] = parts[t](ctx, &next, func(k int) {
 				now := int(done.Add(int64(k)))
 				if s.Progress != nil {
 					telling.Lock()
@@ -144,6 +145,49 @@ func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchRe
 	}
 	wg.Wait()
 	return res, errors.Join(append(errs, ctx.Err())...)
+}
+
+// work is a call of Fit.
+type work struct {
+	b       *Batch
+	variant variant
+	s       *BatchSettings
+	data    batch.Rows
+	limits  batch.Settings
+	res     *BatchResult
+	fits    *batch.Fits
+	// prog is the program of the processor, and plain that without a loss, nil for least squares.
+	prog, plain *ad.Program
+}
+
+// part fits rows until next has passed all of them.
+type part func(ctx context.Context, next *atomic.Int64, tell func(rows int)) error
+
+// work compiles what every call needs.
+func (b *Batch) work(rows *Rows, s BatchSettings) (*work, error) {
+	w := &work{b: b, s: &s, data: batch.Rows(*rows), limits: s.limits(), variant: variant{weighted: rows.Weights != nil, loss: s.Loss, scale: s.LossScale}}
+	var err error
+	if w.prog, err = b.program(w.variant, nil, batch.Lanes); err != nil {
+		return nil, err
+	}
+	if !s.Loss.plain() { // for covariances
+		w.plain, err = b.program(variant{weighted: rows.Weights != nil}, nil, batch.Lanes)
+	}
+	return w, err
+}
+
+// parts returns what fits the rows at the same time: a goroutine for each GPU, or for each thread of the processor.
+func (w *work) parts(b ad.Backend) (parts []part, err error) {
+	if parts, err = w.devices(b); err != nil || parts != nil {
+		return parts, err
+	}
+	w.res.Devices = []string{"cpu"}
+	for range min(w.s.Threads, (w.data.Count+batch.Claim-1)/batch.Claim) {
+		parts = append(parts, func(ctx context.Context, next *atomic.Int64, tell func(int)) error {
+			return batch.NewWorker(&w.b.model, w.prog, w.plain, &w.data, &w.limits, w.fits).Work(ctx, next, tell)
+		})
+	}
+	return parts, nil
 }
 
 // check completes rows and settings and lists what is wrong.

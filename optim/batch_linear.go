@@ -37,7 +37,7 @@ func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit 
 	if err := b.check(&rows, &s); err != nil {
 		return err
 	}
-	prog, err := b.program(variant{weighted: rows.Weights != nil})
+	prog, err := b.program(variant{weighted: rows.Weights != nil}, nil, batch.Lanes)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/optim/internal/batch"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // variant is a way to compute a batch.
@@ -15,17 +15,29 @@ type variant struct {
 	scale    float64
 }
 
+// compiled is a program of a batch: a way to compute it, the device, nil for the processor, and the lanes.
+type compiled struct {
+	variant
+	on    *cuda.Device
+	lanes int
+}
+
 // program returns the compiled residual and Jacobian of all lanes. Outputs are
 // the weighted residuals, the columns of the weighted Jacobian and, with a robust
 // loss, rho and the plain residuals, each M x lanes.
-func (b *Batch) program(v variant) (*ad.Program, error) {
+func (b *Batch) program(v variant, on *cuda.Device, lanes int) (*ad.Program, error) {
 	if v.loss.plain() {
 		v.loss, v.scale = Linear, 0
 	}
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	if p := b.programs[v]; p != nil {
+	key := compiled{v, on, lanes}
+	if p := b.programs[key]; p != nil {
 		return p, nil
+	}
+	var backend ad.Backend = ad.CPU{Threads: 1}
+	if on != nil {
+		backend = ad.CUDA{Stream: on.Default()}
 	}
 	inputs := slices.Concat(b.model.Params, b.model.Columns)
 	r := b.residual
@@ -49,14 +61,14 @@ func (b *Batch) program(v variant) (*ad.Program, error) {
 		}
 		out = append(out, rho, r)
 	}
-	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: batch.Lanes, Backend: ad.CPU{Threads: 1}})
+	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Backend: backend})
 	if err != nil {
 		return nil, fmt.Errorf("optim: batch: %w", err)
 	}
 	if in := p.Inputs(); len(in) > len(inputs) {
 		return nil, fmt.Errorf("optim: batch: the residual uses %v, which is neither parameter nor column", in[len(inputs)])
 	}
-	b.programs[v] = p
+	b.programs[key] = p
 	return p, nil
 }
 

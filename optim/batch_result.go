@@ -31,6 +31,10 @@ type BatchResult struct {
 	// Active holds B x N values: -1 or 1 where a parameter is on its lower or upper bound.
 	// It is nil without bounds.
 	Active []int8
+	// Devices are where the rows were fitted: cpu, or GPUs such as cuda:0.
+	Devices []string
+	// Left is the number of rows that GPUs left to the processor.
+	Left int
 
 	b       *Batch
 	s       BatchSettings

@@ -11,6 +11,13 @@ import (
 // exact gradients and products with the second derivatives. Bounds and Start are
 // left to fill in.
 func FunctionFromGraph(value *ad.Node, params []*ad.Node, data ...Data) (*Function, error) {
+	return FunctionFromGraphOn(nil, value, params, data...)
+}
+
+// FunctionFromGraphOn is FunctionFromGraph, but values and derivatives run on a backend, such as ad.CUDA{}, where data
+// stay. An evaluation sends the parameters there and fetches value and gradient; the memory of L-BFGS and its steps are the
+// processor's. Nil is the processor.
+func FunctionFromGraphOn(b ad.Backend, value *ad.Node, params []*ad.Node, data ...Data) (*Function, error) {
 	if err := value.Err(); err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
@@ -29,21 +36,24 @@ func FunctionFromGraph(value *ad.Node, params []*ad.Node, data ...Data) (*Functi
 		f.N += x.Size()
 		f.Names = append(f.Names, elementNames(x)...)
 	}
-	prog, err := ad.Compile(append([]*ad.Node{value}, ad.Grad(value, params...)...), ad.Settings{Inputs: inputs})
+	prog, err := ad.Compile(append([]*ad.Node{value}, ad.Grad(value, params...)...), ad.Settings{Inputs: inputs, Backend: b})
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
 	if in := prog.Inputs(); len(in) > len(inputs) {
 		return nil, fmt.Errorf("optim: the function uses %v, which is neither parameter nor data", in[len(inputs)])
 	}
-	g := &functionGraph{params: len(params), inputs: len(inputs), value: filled(prog, len(params), data)}
+	g := &functionGraph{params: len(params), inputs: len(inputs)}
+	if g.value, err = filled(prog, len(params), data); err != nil {
+		return nil, err
+	}
 	g.second = sync.OnceValues(func() (*ad.State, error) {
 		v := alike(params)
-		p, err := ad.Compile(ad.HVP(value, params, v), ad.Settings{Inputs: append(append([]*ad.Node{}, inputs...), v...)})
+		p, err := ad.Compile(ad.HVP(value, params, v), ad.Settings{Inputs: append(append([]*ad.Node{}, inputs...), v...), Backend: b})
 		if err != nil {
 			return nil, fmt.Errorf("optim: second derivatives: %w", err)
 		}
-		return filled(p, len(params), data), nil
+		return filled(p, len(params), data)
 	})
 	f.Gradient, f.HVP = g.gradient, g.hvp
 	return f, nil
@@ -82,12 +92,14 @@ func (f *functionGraph) hvp(out, x, v []float64) error {
 	return nil
 }
 
-func filled(p *ad.Program, params int, data []Data) *ad.State {
+func filled(p *ad.Program, params int, data []Data) (*ad.State, error) {
 	s := p.NewState()
 	for i, d := range data {
-		copy(s.Input(params+i), d.Values)
+		if err := s.SetInput(params+i, d.Values); err != nil {
+			return nil, err
+		}
 	}
-	return s
+	return s, nil
 }
 
 func put(s *ad.State, params int, x []float64) {

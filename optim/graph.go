@@ -44,6 +44,7 @@ const (
 	jvp                   // the Jacobian times a vector
 	vjp                   // its transpose times a vector
 	curvature             // the second derivative along a vector
+	triangle              // the triangular factor of the Jacobian beside the residual
 	kinds
 )
 
@@ -167,6 +168,8 @@ func (g *graph) program(k kind) (*ad.Program, error) {
 			out = []*ad.Node{g.residual}
 		case jacobian:
 			out = append([]*ad.Node{g.residual}, g.writeOut()...)
+		case triangle:
+			out = []*ad.Node{triangular(g.residual, g.writeOut())}
 		case vjp:
 			u := ad.Input("u", g.m)
 			s.Inputs = append(s.Inputs, u)
@@ -241,7 +244,9 @@ func (r *run) start(p []float64) error {
 	}
 	if r.number != r.data.number {
 		for i, d := range r.data.values {
-			copy(r.state.Input(len(r.g.params)+i), d)
+			if err := r.state.SetInput(len(r.g.params)+i, d); err != nil { // a device keeps them
+				return err
+			}
 		}
 		r.number = r.data.number
 	}

@@ -14,6 +14,8 @@ type iterate struct {
 	p    *Problem
 	s    Settings
 	m, n int
+	// rows is the number of residuals that the m stand for.
+	rows int
 
 	x, xNew []float64
 	// f and fNew are the residuals at x and xNew.
@@ -70,7 +72,7 @@ type model interface {
 
 func newIterate(p *Problem, s Settings) *iterate {
 	m, n := p.M, p.N
-	w := &iterate{p: p, s: s, m: m, n: n}
+	w := &iterate{p: p, s: s, m: m, n: n, rows: m}
 	result, need := 3*n+2*m, 12*n+2*m
 	if s.Solver == Exact {
 		result, need = result+m*n, need+denseFloats(m, n)

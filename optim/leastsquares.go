@@ -31,7 +31,10 @@ func LeastSquares(ctx context.Context, p *Problem, s Settings) (_ *Result, err e
 	if s, err = s.withDefaults(free); err != nil {
 		return nil, err
 	}
-	w, status, err := descend(ctx, free, s)
+	w, status, err := descendTriangular(ctx, free, s)
+	if err != nil || w == nil {
+		w, status, err = descend(ctx, free, s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +42,9 @@ func LeastSquares(ctx context.Context, p *Problem, s Settings) (_ *Result, err e
 		w, status = viaSquares(ctx, free, s, w, status)
 	}
 	res := w.result(status)
+	if err := free.whole(w, res); err != nil {
+		return nil, err
+	}
 	free.keep(w)
 	if err := full(res); err != nil {
 		return nil, err

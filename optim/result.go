@@ -167,7 +167,7 @@ func (r *Result) String() string {
 // result collects what a fit found.
 func (w *iterate) result(status Status) *Result {
 	r := &Result{X: w.x, Cost: w.cost, Residuals: w.f, Grad: w.grad, NFev: w.nfev, NJev: w.njev, Steps: w.steps, Status: status,
-		M: w.m, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma,
+		M: w.rows, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma,
 		loss: w.s.Loss, lossScale: w.s.LossScale, PriorResiduals: w.p.extra}
 	if w.p.bounded() {
 		w.active(r)

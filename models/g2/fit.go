@@ -36,8 +36,10 @@ type Settings struct {
 	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
 	// fit of its bin fail.
 	DropInvalid bool
-	// Backend runs the residuals and their derivatives, such as ad.CUDA{}. Default: one thread of the
-	// processor for each bin.
+	// Backend is where fits are computed, such as ad.CUDA{}. On GPUs, 16 curves or more of the same delays and bounds that
+	// follow each other are fitted from all starts as lanes of one program; the processor confirms the minima and
+	// judges them. Other curves have their residuals and derivatives computed there, one curve at a time. Default: one
+	// thread of the processor for each bin.
 	Backend ad.Backend
 
 	alone bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
@@ -61,7 +63,7 @@ type Fit struct {
 	Active                  []int // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	Warnings                []string
 	Check                   check.Verdict // verdict about the model; the zero value if there is no fit
-	Device                  string        // where the residuals were computed: "cpu", or a GPU such as "cuda:0"
+	Device                  string        // where the fit was computed: "cpu", or a GPU such as "cuda:0"
 
 	fault error // error of a device, which is not of this bin
 }
@@ -97,6 +99,12 @@ func (c *compiled) worker() *worker {
 }
 
 func (c *compiled) release(w *worker) { c.idle.Put(w) }
+
+// home is what a problem is compiled for, and whether for the processor whatever the settings say.
+type home struct {
+	size
+	processor bool
+}
 
 // size is what a problem is compiled for.
 type size struct {
@@ -135,7 +143,7 @@ type Fitter struct {
 	s     Settings
 
 	mu     sync.Mutex
-	ready  map[size]*compiled
+	ready  map[home]*compiled
 	others map[string]*Fitter // of models that compare fits, by name
 }
 
@@ -159,18 +167,22 @@ const mostReady = 256
 func NewFitter(model Model, s Settings) *Fitter { return &Fitter{model: model, s: s} }
 
 // compiled returns the model compiled for curves of a size.
-func (f *Fitter) compiled(n size) (*compiled, error) {
+func (f *Fitter) compiled(n home) (*compiled, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c := f.ready[n]; c != nil {
 		return c, nil
 	}
-	c, err := compile(f.model, n, f.s.Backend)
+	b := f.s.Backend
+	if n.processor {
+		b = nil
+	}
+	c, err := compile(f.model, n.size, b)
 	if err != nil {
 		return nil, err
 	}
 	if f.ready == nil || len(f.ready) >= mostReady {
-		f.ready = map[size]*compiled{}
+		f.ready = map[home]*compiled{}
 	}
 	f.ready[n] = c
 	return c, nil
@@ -199,23 +211,31 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 
 // fitAll fits every curve by the Fitter's model alone. The error is of a device, or of the model.
 func (f *Fitter) fitAll(ctx context.Context, curves []Curve, dropped [][]check.Alteration, threads int) ([]Fit, error) {
-	ready := map[size]*compiled{}
-	for _, c := range curves {
-		if n := c.size(); ready[n] == nil && n.points > 0 {
+	tasks := make([]task, len(curves))
+	parallel.Do(threads, len(curves), func(_, i int) { tasks[i] = f.task(curves[i], dropped[i]...) })
+	ready := map[home]*compiled{}
+	shares := f.shares(tasks, threads)
+	for _, s := range shares {
+		if n := f.home(s); ready[n] == nil && n.points > 0 {
 			var err error
 			if ready[n], err = f.compiled(n); err != nil {
 				return nil, err
 			}
 		}
 	}
-	tasks := make([]task, len(curves))
-	parallel.Do(threads, len(curves), func(_, i int) { tasks[i] = f.task(curves[i], dropped[i]...) })
-	out, shares := make([]Fit, len(curves)), f.shares(tasks, threads)
+	if f.s.Backend != nil {
+		for _, s := range f.runs(tasks) {
+			if err := f.scout(ctx, s.tasks, ready[f.home(s)], threads); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := make([]Fit, len(curves))
 	parallel.Do(threads, len(shares), func(_, k int) {
 		s := shares[k]
-		of := ready[s.tasks[0].curve.size()]
-		if s.scouted {
-			f.scout(ctx, s.tasks, of)
+		of := ready[f.home(s)]
+		if s.scouted && f.s.Backend == nil {
+			f.scout(ctx, s.tasks, of, 1)
 		}
 		for i, t := range s.tasks {
 			out[s.from+i] = f.fit(ctx, t, of)
@@ -271,7 +291,9 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 	w := ready.worker()
 	defer ready.release(w)
 	p := w.problem
-	f.Device = p.Device()
+	if f.Device = p.Device(); t.device != "" {
+		f.Device = t.device
+	}
 	if err := p.SetData(c.X, c.target(), c.weights()); err != nil {
 		return f.failed(t.start, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -18,6 +19,7 @@ type task struct {
 	starts              [][]float64
 	err                 error // why it cannot be fitted
 	scouts              []*optim.Result
+	device              string // of the scouts, if that is a GPU
 }
 
 // task prepares the fit of a curve.
@@ -42,12 +44,27 @@ func (of *Fitter) task(c Curve, dropped ...check.Alteration) task {
 const (
 	fewestScouted = 16  // curves for which a batch pays
 	mostScouted   = 128 // curves of one batch
+	mostOnDevice  = 1 << 14
 )
 
 // shares divides tasks among threads. The tasks of a share follow each other; scouted ones have as many points and the same
 // bounds, and are many enough for a batch. Models of two components are scouted for comparisons only: they have several minima, and
 // which one a start leads to depends on the method.
-func (of *Fitter) shares(tasks []task, threads int) (shares []share) {
+func (of *Fitter) shares(tasks []task, threads int) []share {
+	return of.cut(tasks, func(run int) int { return min(max(fewestScouted, run/(2*threads)), mostScouted) })
+}
+
+// runs returns the shares of a GPU, which are as large as can be.
+func (of *Fitter) runs(tasks []task) []share {
+	all := of.cut(tasks, func(int) int { return mostOnDevice })
+	return slices.DeleteFunc(all, func(s share) bool { return !s.scouted })
+}
+
+// home returns what a share is compiled for: the processor finishes what a GPU has scouted.
+func (of *Fitter) home(s share) home { return home{s.tasks[0].curve.size(), s.scouted} }
+
+// cut cuts tasks into shares; those that are scouted have the length that size gives for a run of tasks.
+func (of *Fitter) cut(tasks []task, size func(run int) int) (shares []share) {
 	alike := func(t, u *task) bool {
 		return t.err == nil && u.err == nil && t.curve.size() == u.curve.size() && slices.Equal(t.lower, u.lower) && slices.Equal(t.upper, u.upper)
 	}
@@ -56,12 +73,12 @@ func (of *Fitter) shares(tasks []task, threads int) (shares []share) {
 		for to < len(tasks) && alike(&tasks[from], &tasks[to]) {
 			to++
 		}
-		s, size := share{scouted: of.batches(&tasks[from]) && (of.s.alone || to-from >= fewestScouted && len(of.model.pairs) == 0)}, 1
+		s, length := share{scouted: of.batches(&tasks[from]) && (of.s.alone || to-from >= fewestScouted && len(of.model.pairs) == 0)}, 1
 		if s.scouted {
-			size = min(max(fewestScouted, (to-from)/(2*threads)), mostScouted)
+			length = size(to - from)
 		}
 		for ; from < to; from += len(s.tasks) {
-			s.from, s.tasks = from, tasks[from:min(from+size, to)]
+			s.from, s.tasks = from, tasks[from:min(from+length, to)]
 			shares = append(shares, s)
 		}
 	}
@@ -78,15 +95,16 @@ type share struct {
 // batches reports whether a batch can fit a task as the settings say.
 func (of *Fitter) batches(t *task) bool {
 	s := of.s
-	return t.err == nil && !t.curve.size().correlated && len(s.Fixed) == 0 && s.Backend == nil && s.MaxEvaluations == 0 && (s.Loss == optim.Linear || s.Loss == "linear")
+	return t.err == nil && !t.curve.size().correlated && len(s.Fixed) == 0 && s.MaxEvaluations == 0 && (s.Loss == optim.Linear || s.Loss == "linear")
 }
 
 // scout fits tasks from all of their starts in lock step, which takes a fraction of the time of as many fits by themselves, and
-// notes where they lead; roughly for comparisons. It notes nothing where that fails.
-func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
+// notes where they lead; roughly for comparisons. It notes nothing where that fails, unless by a fault of a device, which is
+// the error.
+func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled, threads int) error {
 	batch, err := ready.batch()
 	if err != nil {
-		return
+		return nil
 	}
 	rows := optim.Rows{Columns: make([][]float64, 3), Lower: tasks[0].lower, Upper: tasks[0].upper}
 	for k := range rows.Columns {
@@ -102,22 +120,31 @@ func (of *Fitter) scout(ctx context.Context, tasks []task, ready *compiled) {
 			rows.Start = append(rows.Start, within(t.lower, t.upper, x)...)
 		}
 	}
-	s := optim.BatchSettings{Threads: 1}
+	s := optim.BatchSettings{Threads: threads, Backend: of.s.Backend}
 	if of.s.alone {
 		r := of.s.rough()
 		s.FTol, s.XTol, s.GTol, s.NoPolish, s.MaxEvaluations = r.FTol, r.XTol, r.GTol, r.NoPolish, roughEvaluations
 	}
 	fits, err := batch.Fit(ctx, rows, s)
 	if err != nil {
-		return
+		if ad.IsDeviceFault(err) {
+			return err
+		}
+		return nil
+	}
+	device := ""
+	if fits.Devices[0] != "cpu" {
+		device = strings.Join(fits.Devices, ",")
 	}
 	row := 0
 	for i := range tasks {
+		tasks[i].device = device
 		for range tasks[i].starts {
 			tasks[i].scouts = append(tasks[i].scouts, &optim.Result{X: fits.Row(row), Cost: fits.Cost[row], Status: fits.Status[row], NFev: fits.NFev[row]})
 			row++
 		}
 	}
+	return nil
 }
 
 // confirmed follows the first scout to the end and returns that fit if all scouts came to the same minimum; otherwise nil.

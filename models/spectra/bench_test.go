@@ -141,9 +141,9 @@ func BenchmarkFit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			search, _ := layout.search()
-			describe, _ := layout.describe()
-			b.ReportMetric(float64(search.Bytes()+describe.Bytes())/float64(batch)/1e6, "MB/star")
+			search, _ := layout.search(0)
+			describe, _ := layout.describe(0)
+			b.ReportMetric(float64(search.Bytes())/float64(batch)/1e6+float64(describe.Bytes())/float64(layout.described())/1e6, "MB/star")
 		})
 	}
 }
@@ -168,29 +168,34 @@ func BenchmarkFitSteps(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := layout.search()
+			if err := layout.place(); err != nil {
+				b.Fatal(err)
+			}
+			p, err := layout.search(0)
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := p.NewState()
+			s := newPlaces(layout, p)
 			for i := range batch {
-				layout.fill(s, i, &stars[0])
-				layout.set(s, i, append([]float64{10, 20}, stars[0].Starts[0].Params...))
+				if err := s.fill(i, &stars[0]); err != nil {
+					b.Fatal(err)
+				}
+				s.set(i, append([]float64{10, 20}, stars[0].Starts[0].Params...))
 			}
 			products := networkProducts(b, l, batch)
 			var step, product float64
-			for _, first := range []*ad.State{s, products} { // touches the memory
-				if err := first.Run(); err != nil {
+			for _, run := range []func() error{s.run, products.Run} { // touches the memory
+				if err := run(); err != nil {
 					b.Fatal(err)
 				}
 			}
 			for b.Loop() {
 				for _, x := range []struct {
-					s   *ad.State
+					run func() error
 					sum *float64
-				}{{s, &step}, {products, &product}} {
+				}{{s.run, &step}, {products.Run, &product}} {
 					cpu := peer.CPUTime()
-					if err := x.s.Run(); err != nil {
+					if err := x.run(); err != nil {
 						b.Fatal(err)
 					}
 					*x.sum += peer.CPUTime() - cpu

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
@@ -44,7 +43,10 @@ func (l *layout) part(star *Star, k int) *Star {
 }
 
 // scanner scans velocities, and keeps the states of the programs for that. It is not safe for concurrent use.
-type scanner struct{ states map[*layout]*ad.State }
+type scanner struct {
+	on     int // the backend
+	states map[*layout]*places
+}
 
 // scan scans velocity k of a star whose other parameters are x, with the spectra that have it, near a
 // velocity. sd is the standard deviation that the fit gives; NaN for a scan without a fit.
@@ -62,37 +64,36 @@ func (s *scanner) scan(l *layout, k int, star *Star, x []float64, near, sd float
 
 // state returns a state of the program that scans velocity k, with the data of a star and all parameters but
 // that velocity.
-func (s *scanner) state(l *layout, k int, star *Star, x []float64) (*ad.State, error) {
+func (s *scanner) state(l *layout, k int, star *Star, x []float64) (*places, error) {
 	one := l.each[k]
 	if s.states == nil {
-		s.states = map[*layout]*ad.State{}
+		s.states = map[*layout]*places{}
 	}
 	state := s.states[one]
 	if state == nil {
-		p, err := one.scan()
+		p, err := one.scan(s.on)
 		if err != nil {
 			return nil, err
 		}
-		state = p.NewState()
+		state = one.lent(p)
 		s.states[one] = state
 	}
-	one.fill(state, 0, l.part(star, k))
-	state.Input(1)[0] = x[l.velocities]
-	copy(state.Input(2), x[l.velocities+1:])
-	return state, nil
+	state.params[1][0] = x[l.velocities]
+	copy(state.params[2], x[l.velocities+1:])
+	return state, state.fill(0, l.part(star, k))
 }
 
 // chiSquares returns -2 log posterior at velocities, of the star and the other parameters in the state.
-func (l *layout) chiSquares(s *ad.State, vel []float64) (chi []float64, err error) {
+func (l *layout) chiSquares(s *places, vel []float64) (chi []float64, err error) {
 	for part := range slices.Chunk(vel, l.f.s.Velocities) {
-		v := s.Input(0)
+		v := s.params[0]
 		for i := range v {
 			v[i] = part[min(i, len(part)-1)]
 		}
-		if err := s.Run(); err != nil {
+		if err := s.run(); err != nil {
 			return nil, err
 		}
-		chi = append(chi, s.Output(0)[:len(part)]...)
+		chi = append(chi, s.output(0)[:len(part)]...)
 	}
 	return chi, nil
 }

@@ -101,6 +101,9 @@ func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 		groups[l] = append(groups[l], i)
 	}
 	for _, l := range order {
+		if err := l.place(); err != nil {
+			return fits, err
+		}
 		if err := l.fit(ctx, stars, groups[l], fits); err != nil {
 			return fits, err
 		}
@@ -192,6 +195,9 @@ func (l *layout) descentFrom(s Start) *descent {
 	}
 	least[l.velocities] = 1.0 / (vsiniScale * vsiniScale)
 	d := newDescent(at, lower, upper, least, l.fixed)
+	if l.f.s.Precision == 32 {
+		d.rounding = roundingOf32
+	}
 	for _, t := range l.templates {
 		switch t.Interpolator.(type) {
 		case *Regular, *Delaunay, *Nearest:
@@ -246,6 +252,7 @@ func (l *layout) firstVelocities(ctx context.Context, stars []Star, jobs []*job)
 	workers := min(l.f.s.Threads, len(list))
 	scanners, faults := make([]scanner, workers), make([]error, len(list))
 	parallel.Do(workers, len(list), func(w, i int) {
+		scanners[w].on = w % len(ad.Spread(l.f.s.Backend))
 		if faults[i] = ctx.Err(); faults[i] != nil {
 			return
 		}
@@ -262,12 +269,21 @@ func (l *layout) firstVelocities(ctx context.Context, stars []Star, jobs []*job)
 
 // searchAll runs searches side by side.
 func (l *layout) searchAll(ctx context.Context, stars []Star, jobs []*job) error {
-	p, err := l.search()
-	if err != nil {
-		return err
+	backends := ad.Spread(l.f.s.Backend)
+	batch, n := l.batch, len(l.names)
+	workers := min(max(l.f.s.Threads, len(backends)), (len(jobs)+batch-1)/batch)
+	programs := make([]*ad.Program, len(backends))
+	for on := range min(workers, len(backends)) {
+		var err error
+		if programs[on], err = l.search(on); err != nil {
+			return err
+		}
 	}
-	batch, n := l.f.s.Batch, len(l.names)
-	workers := min(l.f.s.Threads, (len(jobs)+batch-1)/batch)
+	helpers := 1
+	if programs[0].Device() != "cpu" { // a program for each GPU, and goroutines for the steps of its stars
+		workers = min(workers, len(backends))
+		helpers = max(1, l.f.s.Threads/workers)
+	}
 	var mu sync.Mutex
 	next := 0
 	take := func() *job {
@@ -281,70 +297,96 @@ func (l *layout) searchAll(ctx context.Context, stars []Star, jobs []*job) error
 	}
 	faults := make([]error, workers)
 	parallel.Do(workers, workers, func(_, w int) {
-		s := p.NewState()
+		s := l.lent(programs[w%len(backends)])
 		slots := make([]*job, batch)
 		for {
 			busy := 0
 			for i := range slots {
 				if slots[i] == nil {
 					if slots[i] = take(); slots[i] != nil {
-						l.fill(s, i, &stars[slots[i].star])
+						if faults[w] = s.fill(i, &stars[slots[i].star]); faults[w] != nil {
+							return
+						}
 					}
 				}
 				if j := slots[i]; j != nil {
 					busy++
-					l.set(s, i, j.d.trial)
-				} else if busy == 0 && i == batch-1 {
-					return
+					s.set(i, j.d.trial)
 				}
 			}
 			if busy == 0 {
+				l.back(s)
 				return
 			}
-			l.idle(s, slots, stars, jobs)
-			if faults[w] = errors.Join(ctx.Err(), s.Run()); faults[w] != nil {
+			if faults[w] = l.idle(s, slots, stars, jobs); faults[w] != nil {
 				return
 			}
-			f, g, h, pf, pg := s.Output(0), s.Output(1), s.Output(2), s.Output(3), s.Output(4)
-			for i, j := range slots {
-				if j == nil {
-					continue
-				}
-				j.evaluations++
-				j.d.take(quadratic{f[i], g[i*n : (i+1)*n], h[i*n*n : (i+1)*n*n], pf[i], pg[i*n : (i+1)*n]})
-				if j.d.status != searching {
-					slots[i] = nil
-				}
+			if faults[w] = errors.Join(ctx.Err(), s.run()); faults[w] != nil {
+				return
 			}
+			f, g, h, pf, pg := s.output(0), s.output(1), s.output(2), s.output(3), s.output(4)
+			if faults[w] = s.s.Err(); faults[w] != nil {
+				return
+			}
+			const share = 16
+			parallel.Do(helpers, (batch+share-1)/share, func(_, part int) {
+				for i := part * share; i < min((part+1)*share, batch); i++ {
+					j := slots[i]
+					if j == nil {
+						continue
+					}
+					j.evaluations++
+					j.d.take(quadratic{f[i], g[i*n : (i+1)*n], h[i*n*n : (i+1)*n*n], pf[i], pg[i*n : (i+1)*n]})
+					if j.d.status != searching {
+						slots[i] = nil
+					}
+				}
+			})
 		}
 	})
 	return errors.Join(append(faults, ctx.Err())...)
 }
 
 // idle gives places without a search finite numbers once: those of the first job.
-func (l *layout) idle(s *ad.State, slots []*job, stars []Star, jobs []*job) {
+func (l *layout) idle(s *places, slots []*job, stars []Star, jobs []*job) error {
 	for i, j := range slots {
-		if j == nil && s.Input(l.velocities + 3)[i*len(l.spectra[0].Lam)] == 0 { // errors are above 0 once they are given
-			l.fill(s, i, &stars[jobs[0].star])
-			l.set(s, i, jobs[0].d.trial)
+		if j == nil && !s.filled[i] {
+			if err := s.fill(i, &stars[jobs[0].star]); err != nil {
+				return err
+			}
+			s.set(i, jobs[0].d.trial)
 		}
 	}
+	return nil
 }
 
 // describeAll computes what is told of stars at their minima.
 func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best map[int]*job, fits []Fit) error {
-	describe, err := l.describe()
-	if err != nil {
-		return err
-	}
-	batch := l.f.s.Batch
+	backends := ad.Spread(l.f.s.Backend)
+	batch := l.described()
 	parts := slices.Collect(slices.Chunk(list, batch))
 	faults := make([]error, len(parts))
-	workers := min(l.f.s.Threads, len(parts))
-	states, scanners := make([]*ad.State, workers), make([]scanner, workers)
+	workers := min(max(l.f.s.Threads, len(backends)), len(parts))
+	programs := make([]*ad.Program, len(backends))
+	for on := range min(workers, len(backends)) {
+		var err error
+		if programs[on], err = l.describe(on); err != nil {
+			return err
+		}
+	}
+	helpers := 1
+	if len(parts) > 0 && programs[0].Device() != "cpu" { // a program for each GPU, and scans side by side on streams of their own
+		workers = min(workers, len(backends))
+		helpers = min(max(1, l.f.s.Threads/workers), mostScans)
+	}
+	states, scanners := make([]*places, workers), make([]scanner, workers*helpers)
 	parallel.Do(workers, len(parts), func(w, p int) {
+		on := w % len(backends)
 		if states[w] == nil {
-			states[w] = describe.NewState()
+			states[w] = l.lent(programs[on])
+			for h := range helpers {
+				scanners[w*helpers+h].on = on
+			}
 		}
 		if faults[p] = ctx.Err(); faults[p] != nil {
 			return
@@ -352,22 +394,46 @@ func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best
 		s := states[w]
 		for i := range batch {
 			star := parts[p][min(i, len(parts[p])-1)]
-			l.fill(s, i, &stars[star])
-			l.set(s, i, best[star].d.at)
-		}
-		if faults[p] = s.Run(); faults[p] != nil {
-			return
-		}
-		for i, star := range parts[p] {
-			l.tell(s, i, &stars[star], best[star], &fits[star])
-			if fits[star].Err == nil && !l.f.fixed[0] {
-				if faults[p] = l.tellVelocities(&scanners[w], &stars[star], &fits[star]); faults[p] != nil {
+			if i < len(parts[p]) || !s.filled[i] {
+				if faults[p] = s.fill(i, &stars[star]); faults[p] != nil {
 					return
 				}
 			}
+			s.set(i, best[star].d.at)
 		}
+		if faults[p] = s.run(); faults[p] != nil {
+			return
+		}
+		for k := range programs[on].Outputs() { // fetched before goroutines read them
+			s.output(k)
+		}
+		if faults[p] = s.s.Err(); faults[p] != nil {
+			return
+		}
+		scans := make([]error, len(parts[p]))
+		parallel.Do(helpers, len(parts[p]), func(h, i int) {
+			star := parts[p][i]
+			l.tell(s, i, &stars[star], best[star], &fits[star])
+			if fits[star].Err == nil && !l.f.fixed[0] {
+				scans[i] = l.tellVelocities(&scanners[w*helpers+h], &stars[star], &fits[star])
+			}
+		})
+		faults[p] = errors.Join(scans...)
 	})
-	return errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	for _, s := range states {
+		if s != nil {
+			l.back(s)
+		}
+	}
+	for _, one := range scanners {
+		for _, s := range one.states {
+			s.l.back(s)
+		}
+	}
+	return nil
 }
 
 // tellVelocities fills the posteriors of the velocities of a fit.
@@ -394,7 +460,7 @@ func (l *layout) tellVelocities(scanner *scanner, star *Star, fit *Fit) error {
 
 // blind says whether the star in place i of the outputs depends on none of the library's parameters that are
 // free.
-func (l *layout) blind(s *ad.State, i int, d *descent) bool {
+func (l *layout) blind(s *places, i int, d *descent) bool {
 	n, some := len(l.names), false
 	for _, f := range d.free() {
 		if f <= l.velocities {
@@ -403,7 +469,7 @@ func (l *layout) blind(s *ad.State, i int, d *descent) bool {
 		some = true
 		for k, x := range l.spectra {
 			pixels := len(x.Lam)
-			for _, v := range s.Output(outSpectra + k*perSpectrum + ofJacobian)[(i*n+f)*pixels : (i*n+f+1)*pixels] {
+			for _, v := range s.output(outSpectra + k*perSpectrum + ofJacobian)[(i*n+f)*pixels : (i*n+f+1)*pixels] {
 				if v != 0 {
 					return false
 				}
@@ -414,7 +480,7 @@ func (l *layout) blind(s *ad.State, i int, d *descent) bool {
 }
 
 // tell fills the fit of a star from place i of the outputs.
-func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
+func (l *layout) tell(s *places, i int, star *Star, j *job, fit *Fit) {
 	n := len(l.names)
 	fit.X = slices.Clone(j.d.at)
 	fit.Status, fit.Converged = map[searchStatus]string{
@@ -431,10 +497,10 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 	if l.blind(s, i, j.d) {
 		fit.Status, fit.Converged = "ended where the spectra do not depend on the parameters of the library, in a hole of it: the nearest template serves there", false
 	}
-	fit.ChiSquare, fit.Outside = s.Output(outChiSquare)[i], j.d.best.penalty
-	fit.LogPosterior = -s.Output(outTotal)[i] / 2
+	fit.ChiSquare, fit.Outside = s.output(outChiSquare)[i], j.d.best.penalty
+	fit.LogPosterior = -s.output(outTotal)[i] / 2
 	for k, x := range star.Spectra {
-		pixels, of := len(x.Lam), func(what int) []float64 { return s.Output(outSpectra + k*perSpectrum + what) }
+		pixels, of := len(x.Lam), func(what int) []float64 { return s.output(outSpectra + k*perSpectrum + what) }
 		row := func(what, n int) []float64 { return slices.Clone(of(what)[i*n : (i+1)*n]) }
 		one := SpectrumFit{Arm: x.Arm, ChiSquare: of(ofTrue)[i], ContinuumOnly: of(ofContinuumOnly)[i], Pixels: pixels, Model: row(ofFit, pixels), Template: row(ofRaw, pixels), Coefficients: row(ofCoefficients, l.f.s.Continuum)}
 		for _, bad := range x.Bad {
@@ -444,7 +510,7 @@ func (l *layout) tell(s *ad.State, i int, star *Star, j *job, fit *Fit) {
 		}
 		fit.Spectra = append(fit.Spectra, one)
 	}
-	hessian := s.Output(outHessian)[i*n*n : (i+1)*n*n]
+	hessian := s.output(outHessian)[i*n*n : (i+1)*n*n]
 	hessian, held := l.atWall(hessian, j.d)
 	fit.errors(hessian, held, l.velocities)
 	fit.limits(hessian, held)

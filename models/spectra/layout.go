@@ -22,7 +22,9 @@ type layout struct {
 	arms       []*spectra.Arm
 	templates  []*Templates
 	pixels     int
+	batch      int // stars that are fitted side by side; 0 until it is known
 	programs   map[string]*ad.Program
+	unused     map[*ad.Program][]*places // on GPUs, for the next call
 }
 
 // layout returns the layout of a star that has been checked.
@@ -193,31 +195,38 @@ func (g *graph) parameter(k int) *ad.Node {
 // params lists the parameters as package sim/spectra takes them.
 func (g *graph) params() []*ad.Node { return append(slices.Clone(g.vel), g.vsini, g.u) }
 
-// program returns a program by its name.
-func (l *layout) program(name string, outputs func() (*graph, []*ad.Node)) (*ad.Program, error) {
+// program returns a program by its name, for one of the backends that share the stars.
+func (l *layout) program(name string, on int, outputs func() (*graph, []*ad.Node)) (*ad.Program, error) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
-	if p := l.programs[name]; p != nil {
+	key := fmt.Sprintf("%s on %d", name, on)
+	if p := l.programs[key]; p != nil {
 		return p, nil
 	}
 	g, outs := outputs()
-	p, err := ad.Compile(outs, ad.Settings{Inputs: g.inputs, Backend: l.f.s.Backend})
+	s := ad.Settings{Inputs: g.inputs, Backend: wide(ad.Spread(l.f.s.Backend)[on])}
+	if name == "search" {
+		s.Precision, s.Backend = l.f.s.Precision, ad.Spread(l.f.s.Backend)[on]
+	}
+	p, err := ad.Compile(outs, s)
 	if err != nil {
 		return nil, fmt.Errorf("spectra: %w", err)
 	}
-	l.programs[name] = p
+	l.programs[key] = p
 	return p, nil
 }
 
 // search returns the program of the search: the objective of each star, its gradient, and an approximation
 // of its Hessian that is positive definite but for priors, all without the penalty for being outside of the
 // library, and that penalty and its gradient.
-func (l *layout) search() (*ad.Program, error) {
-	return l.program("search", func() (*graph, []*ad.Node) {
-		g := l.build(l.f.s.Batch, 0)
-		gradient, hessian := l.withPriors(g)
-		return g, []*ad.Node{ad.Sub(g.total, g.penalty), gradient, hessian, g.penalty, gradientOf(g.penalty, g)}
-	})
+func (l *layout) search(on int) (*ad.Program, error) {
+	return l.program("search", on, func() (*graph, []*ad.Node) { return l.searchOf(l.batch) })
+}
+
+func (l *layout) searchOf(stars int) (*graph, []*ad.Node) {
+	g := l.build(stars, 0)
+	gradient, hessian := l.withPriors(g)
+	return g, []*ad.Node{ad.Sub(g.total, g.penalty), gradient, hessian, g.penalty, gradientOf(g.penalty, g)}
 }
 
 // withPriors returns the gradient of the objective without penalties, and the Gauss-Newton approximation of
@@ -260,9 +269,9 @@ const (
 )
 
 // describe returns the program that describes stars at their minima.
-func (l *layout) describe() (*ad.Program, error) {
-	return l.program("describe", func() (*graph, []*ad.Node) {
-		g := l.build(l.f.s.Batch, 0)
+func (l *layout) describe(on int) (*ad.Program, error) {
+	return l.program("describe", on, func() (*graph, []*ad.Node) {
+		g := l.build(l.described(), 0)
 		outs := []*ad.Node{g.total, g.like.ChiSquare, spectra.Hessian(g.total, g.params()...)}
 		only := spectra.ContinuumOnly(g.exposures...)
 		for i, s := range g.like.Spectra {
@@ -273,33 +282,28 @@ func (l *layout) describe() (*ad.Program, error) {
 }
 
 // scan returns the program of one star at many velocities.
-func (l *layout) scan() (*ad.Program, error) {
-	return l.program("scan", func() (*graph, []*ad.Node) {
+func (l *layout) scan(on int) (*ad.Program, error) {
+	return l.program("scan", on, func() (*graph, []*ad.Node) {
 		g := l.build(1, l.f.s.Velocities)
 		return g, []*ad.Node{g.total}
 	})
 }
 
-// fill gives a star's data to place i of a state.
-func (l *layout) fill(s *ad.State, i int, star *Star) {
-	at := l.velocities + 2
-	for _, x := range star.Spectra {
-		n := len(x.Lam)
-		copy(s.Input(at)[i*n:], x.Flux)
-		copy(s.Input(at + 1)[i*n:], x.Err)
-		x.good(s.Input(at + 2)[i*n : (i+1)*n])
-		if at += 3; x.Resolution != nil {
-			copy(s.Input(at)[i*len(x.Resolution.Band):], x.Resolution.Band)
-			at++
+// wide returns a backend for programs of 64 bits.
+func wide(b ad.Backend) ad.Backend {
+	switch c := b.(type) {
+	case ad.CUDA:
+		c.Storage, c.Weights, c.TF32 = "", "", false
+		return c
+	case ad.Auto:
+		c.CUDA.Storage, c.CUDA.Weights, c.CUDA.TF32 = "", "", false
+		return c
+	case ad.Several:
+		all := slices.Clone(c)
+		for i := range all {
+			all[i].Storage, all[i].Weights, all[i].TF32 = "", "", false
 		}
+		return all
 	}
-}
-
-// set gives parameters to place i of a state.
-func (l *layout) set(s *ad.State, i int, theta []float64) {
-	v := l.velocities
-	for k := range v + 1 {
-		s.Input(k)[i] = theta[k]
-	}
-	copy(s.Input(v + 1)[i*len(theta[v+1:]):], theta[v+1:])
+	return b
 }

@@ -39,11 +39,11 @@ func TestLimitOfRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := l.search()
+		p, err := l.search(0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		state := p.NewState()
+		state := newPlaces(l, p)
 		var below, all float64
 		const points = 32 * 4
 		top := 4 * limit.Limit95
@@ -51,20 +51,22 @@ func TestLimitOfRotation(t *testing.T) {
 			x := append([]float64{}, theta...)
 			for i := range 32 {
 				x[1] = (float64(from+i) + 0.5) / points * top
-				l.fill(state, i, &star)
-				l.set(state, i, x)
+				if err := state.fill(i, &star); err != nil {
+					t.Fatal(err)
+				}
+				state.set(i, x)
 			}
-			if err := state.Run(); err != nil {
+			if err := state.run(); err != nil {
 				t.Fatal(err)
 			}
-			for i, chi := range state.Output(0) {
+			for i, chi := range state.output(0) {
 				w := math.Exp((fit.ChiSquare - chi) / 2)
 				if all += w; (float64(from+i)+0.5)/points*top < limit.Limit95 {
 					below += w
 				}
 			}
 		}
-		t.Logf("%v: slope %v; %.4f of the posterior is below", limit, state.Output(1)[1], below/all)
+		t.Logf("%v: slope %v; %.4f of the posterior is below", limit, state.output(1)[1], below/all)
 		if limit.Name != Vsini || limit.Bound != 0 || !(math.Abs(below/all-0.95) < 0.01) {
 			t.Errorf("star %d: %v: %v of the posterior is below", i, limit, below/all)
 		}

@@ -19,26 +19,32 @@ func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, of %v", i, star.Name, len(x), len(l.names), l.names)
 		}
 	}
+	if err := l.place(); err != nil {
+		return nil, err
+	}
+	batch := l.described()
 	p, err := l.models()
 	if err != nil {
 		return nil, err
 	}
-	s, batch := p.NewState(), f.s.Batch
+	s := newPlaces(l, p)
 	for i := range batch {
-		l.fill(s, i, star)
+		if err := s.fill(i, star); err != nil {
+			return nil, err
+		}
 	}
 	out := make([][][]float64, len(points))
 	for from := 0; from < len(points); from += batch {
 		for i := range batch { // places without a point have the last one
-			l.set(s, i, points[min(from+i, len(points)-1)])
+			s.set(i, points[min(from+i, len(points)-1)])
 		}
-		if err := s.Run(); err != nil {
+		if err := s.run(); err != nil {
 			return nil, err
 		}
 		for i := range min(batch, len(points)-from) {
 			for k, x := range star.Spectra {
 				n := len(x.Lam)
-				out[from+i] = append(out[from+i], append([]float64(nil), s.Output(k)[i*n:(i+1)*n]...))
+				out[from+i] = append(out[from+i], append([]float64(nil), s.output(k)[i*n:(i+1)*n]...))
 			}
 		}
 	}
@@ -47,8 +53,8 @@ func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 
 // models returns the program of the models of stars.
 func (l *layout) models() (*ad.Program, error) {
-	return l.program("models", func() (*graph, []*ad.Node) {
-		g := l.build(l.f.s.Batch, 0)
+	return l.program("models", 0, func() (*graph, []*ad.Node) {
+		g := l.build(l.described(), 0)
 		var outs []*ad.Node
 		for _, s := range g.like.Spectra {
 			outs = append(outs, ad.Mul(s.Continuum, s.Model))

@@ -66,6 +66,8 @@ const (
 	mostSteps  = 100
 	// visible is a fall of -2 log L that matters: a tenth of a standard deviation.
 	visible = 0.01
+	// roundingOf32 is descent.rounding of a program of float32, whose sums are exact to that.
+	roundingOf32 = 1e-7
 	// highestDamping is the damping at which steps are too short to matter.
 	highestDamping = 1e9
 )
@@ -80,6 +82,8 @@ type descent struct {
 	// rough says that penalties are not squares of distances beyond planes, and that the objective may jump
 	// where they begin. Their walls would stand in wrong places: only that of the best point counts.
 	rough bool
+	// rounding is the fall of the objective, as part of it, that rounding hides.
+	rounding float64
 
 	at      []float64 // best so far
 	best    quadratic
@@ -107,7 +111,7 @@ const (
 )
 
 func newDescent(start, lower, upper, least []float64, fixed []bool) *descent {
-	d := &descent{lower: lower, upper: upper, least: least, fixed: fixed, damping: 1e-3, trial: slices.Clone(start)}
+	d := &descent{lower: lower, upper: upper, least: least, fixed: fixed, damping: 1e-3, rounding: 1e-9, trial: slices.Clone(start)}
 	for k := range d.trial { // NaN stays
 		d.trial[k] = min(max(d.trial[k], lower[k]), upper[k])
 	}
@@ -138,7 +142,7 @@ func (d *descent) take(q quadratic) {
 		}
 	default:
 		// No better than rounding allows.
-		if ok && d.expects < 1e-9*math.Max(1, math.Abs(d.best.total())) {
+		if ok && d.expects < d.rounding*math.Max(1, math.Abs(d.best.total())) {
 			d.status = d.ended(q)
 			return
 		}

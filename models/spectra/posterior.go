@@ -144,7 +144,7 @@ func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Con
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.CompileOn(f.s.Backend)
+	p, err := m.CompileOn(wide(f.s.Backend))
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 		if err != nil {
 			return err
 		}
-		p, err := m.CompileOn(f.s.Backend)
+		p, err := m.CompileOn(wide(f.s.Backend))
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,8 @@ type Settings struct {
 	// refined, in km/s. Default 10 and 0.2.
 	VelStep, LeastVelStep float64
 	// Batch is the number of stars that are fitted side by side in one program. Results do not depend on who
-	// is beside a star; their last bits depend on Batch. Default 16.
+	// is beside a star; their last bits depend on Batch. Default 16, and on a GPU as many as its memory has room for,
+	// a power of two of at most 1024.
 	Batch int
 	// Velocities is the number of velocities of a scan that are computed at a time. Default 64.
 	Velocities int
@@ -48,7 +49,11 @@ type Settings struct {
 	NoVerdict bool
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
-	// Backend runs the programs. Default: one thread of the processor for each.
+	// Precision is that of the search for the minimum, 32 or 64 bits; what is told of the minimum is computed with 64.
+	// Sums, and with them the normal matrices of continua and parameters, are taken with 64 bits in any case. Default 64.
+	Precision int
+	// Backend runs the programs. GPUs of autodiff.Several share the stars. With Precision 32, ad.CUDA{Weights: ad.Float16}
+	// holds the weights of networks in 16 bits. Default: one thread of the processor for each.
 	Backend ad.Backend
 }
 
@@ -64,7 +69,7 @@ func (s Settings) defaults() Settings {
 		}
 	}
 	count(&s.Continuum, 5)
-	count(&s.Batch, 16)
+	count(&s.Precision, 64)
 	count(&s.Velocities, 64)
 	count(&s.Threads, runtime.GOMAXPROCS(0))
 	if s.MinVel == 0 && s.MaxVel == 0 {
@@ -75,6 +80,9 @@ func (s Settings) defaults() Settings {
 	number(&s.Rotation.MaxVsini, 500)
 	if s.Backend == nil {
 		s.Backend = ad.CPU{Threads: 1}
+	}
+	if _, cpu := s.Backend.(ad.CPU); cpu {
+		count(&s.Batch, 16)
 	}
 	return s
 }
@@ -150,10 +158,16 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 	for _, n := range []struct {
 		name string
 		v    int
-	}{{"Continuum", f.s.Continuum}, {"Batch", f.s.Batch}, {"Velocities", f.s.Velocities}, {"Threads", f.s.Threads}} {
+	}{{"Continuum", f.s.Continuum}, {"Velocities", f.s.Velocities}, {"Threads", f.s.Threads}} {
 		if n.v < 1 {
 			say("%s is %d: want at least 1", n.name, n.v)
 		}
+	}
+	if f.s.Batch < 0 {
+		say("Batch is %d: want at least 1", f.s.Batch)
+	}
+	if f.s.Precision != 32 && f.s.Precision != 64 {
+		say("Precision is %d: want 32 or 64", f.s.Precision)
 	}
 	if !(f.s.MinVel < f.s.MaxVel) || !(f.s.VelStep > 0) || !(f.s.LeastVelStep > 0) {
 		say("velocities from %g to %g km/s in steps of %g, at least %g: want an ascending range and steps above 0", f.s.MinVel, f.s.MaxVel, f.s.VelStep, f.s.LeastVelStep)

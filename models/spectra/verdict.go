@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
@@ -14,8 +13,8 @@ const hidden = 100
 
 // judge tests the residuals of a star in place i of the outputs, after what the parameters and the continua
 // can take up is taken out of them.
-func (l *layout) judge(s *ad.State, i int, star *Star, d *descent, fit *Fit) (*check.Verdict, error) {
-	of := func(k, what int) []float64 { return s.Output(outSpectra + k*perSpectrum + what) }
+func (l *layout) judge(s *places, i int, star *Star, d *descent, fit *Fit) (*check.Verdict, error) {
+	of := func(k, what int) []float64 { return s.output(outSpectra + k*perSpectrum + what) }
 	n, functions := len(l.names), l.f.s.Continuum
 	free := d.free()
 	// Which pixels count.

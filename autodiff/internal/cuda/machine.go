@@ -28,6 +28,8 @@ type Machine[T cpu.Real] struct {
 	part       *device.Buffer // partial results
 	fault      *device.Buffer // which job failed, and why
 	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
+	one        *device.Graph  // a run of a recurrence with its copies; nil until the second run
+	several    *device.Graph  // some of them
 	runs       int
 	uncaptured bool     // the device has no graphs, or no memory for this one
 	faulty     bool     // the fault of an earlier run may still be on the device
@@ -148,13 +150,7 @@ func (m *Machine[T]) constants() []T {
 
 // Run executes every job in order. After an error, also one of a copy, the next Run starts from the same inputs.
 func (m *Machine[T]) Run() error {
-	if err := m.Late(); err != nil {
-		return err
-	}
-	if err := m.prepare(); err != nil {
-		return err
-	}
-	if err := m.each(m.p.InBufs, func(b int) bool { return (m.changed[b] || m.held[b]) && !m.isRemote(b) }, m.send, m.on.CopyIn); err != nil {
+	if err := m.begin(); err != nil {
 		return err
 	}
 	if err := m.runJobs(); err != nil {
@@ -167,6 +163,22 @@ func (m *Machine[T]) Run() error {
 	if err := m.finish(); err != nil {
 		return err
 	}
+	return m.fetchHeld()
+}
+
+// begin sends what a run needs.
+func (m *Machine[T]) begin() error {
+	if err := m.Late(); err != nil {
+		return err
+	}
+	if err := m.prepare(); err != nil {
+		return err
+	}
+	return m.each(m.p.InBufs, func(b int) bool { return (m.changed[b] || m.held[b]) && !m.isRemote(b) }, m.send, m.on.CopyIn)
+}
+
+// fetchHeld fetches the outputs whose elements somebody holds.
+func (m *Machine[T]) fetchHeld() error {
 	return m.each(m.p.OutBufs, func(b int) bool { return m.held[b] && m.away(b) }, m.fetch, m.copyOut)
 }
 

@@ -84,6 +84,7 @@ type Options struct {
 	// Storage is the type in which the text holds large arrays, such as eu_f16; that of the reals if
 	// empty.
 	Storage string
+	Weights bool // whether only constant factors of products of matrices are held so
 	TF32    bool // whether products of matrices round their factors as tensor cores do
 	// Device is where the program is to run, for custom operations; nil if only text is wanted.
 	Device *device.Device

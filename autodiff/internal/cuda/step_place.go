@@ -5,20 +5,36 @@ import (
 	"strings"
 )
 
-// Concat joins arrays along an axis: a kernel for each of them.
+// Concat joins arrays along an axis. Up to mostJoined of them are one kernel, in which threads look for theirs: arrays are small
+// where there are many, and a launch takes longer than a look.
 func Concat(s *Step) bool {
 	s.Converts()
 	_, inner, n := Around(s.Value.Shape, s.Attr[0])
-	at := 0
-	for k, x := range s.Value.In {
-		w := x.Shape[s.Attr[0]] * inner
-		if x.Size() > 0 {
-			s.Elements(x.Size(), fmt.Sprintf("\t\tout[i / %[1]s * %[2]s + %[3]s + i %% %[1]s] = in%[4]d[i];", number(w), number(n*inner), number(at), k))
+	for first := 0; first < len(s.Value.In); first += mostJoined {
+		var b strings.Builder
+		from, width := 0, 0 // of the arrays of this kernel along the axis, in elements
+		for _, x := range s.Value.In[:first] {
+			from += x.Shape[s.Attr[0]] * inner
 		}
-		at += w
+		for k, x := range s.Value.In[first:min(first+mostJoined, len(s.Value.In))] {
+			w := x.Shape[s.Attr[0]] * inner
+			if w == 0 {
+				continue
+			}
+			fmt.Fprintf(&b, "if (p < %[1]s) v = in%[2]d[o * %[3]s + p - %[4]s];\n\t\telse ", number(width+w), first+k, number(w), number(width))
+			width += w
+		}
+		if width == 0 {
+			continue
+		}
+		s.Elements(s.Size()/(n*inner)*width, fmt.Sprintf("\t\tconst index_t o = i / %[1]s, p = i %% %[1]s;\n\t\tR v;\n\t\t%[2]sv = R(0);\n\t\tout[o * %[3]s + %[4]s + p] = v;",
+			number(width), b.String(), number(n*inner), number(from)))
 	}
 	return true
 }
+
+// mostJoined is the most arrays that one kernel joins.
+const mostJoined = 16
 
 // Embed places an array among zeros, from a start in steps along each axis.
 func Embed(s *Step) bool {

@@ -11,16 +11,22 @@ import (
 
 // narrow says which arrays of a program are held in the type of storage: large ones that only loops and
 // such steps use whose text converts what it reads and writes. Maxima and minima are not: their gradients
-// look for the elements that are equal to them, which may be held in full.
+// look for the elements that are equal to them, which may be held in full. With Weights only constants are that are
+// nothing but factors of products of matrices.
 func narrow(p *compiler.Program, o Options) []bool {
 	list := make([]bool, len(p.Buffers))
 	if o.Storage == "" {
 		return list
 	}
 	for i, b := range p.Buffers {
-		list[i] = b.Value != nil && b.Kind != compiler.IntBuf && b.Size >= small
+		list[i] = b.Value != nil && b.Kind != compiler.IntBuf && b.Size >= small && (!o.Weights || b.Kind == compiler.ConstBuf)
 	}
 	for i, j := range p.Jobs {
+		if o.Weights && (j.Loop != nil || j.Step.Op.Code != compiler.MatMul) {
+			for _, b := range append(j.Reads(), j.Writes()...) {
+				list[b] = false
+			}
+		}
 		if j.Loop != nil {
 			for _, s := range j.Loop.Sums {
 				if s.Op.Code != compiler.Sum {

@@ -31,15 +31,44 @@ func (t *Trajectory) MoveHMC(p *Point, eps float64) (*Transition, error) {
 			break
 		}
 	}
-	t.accept(p, end)
+	t.accept(p, end, end.Energy())
 	return &t.Out, nil
 }
 
-// accept moves p to the end of a trajectory or stays.
-func (t *Trajectory) accept(p, end *Point) {
+// BeginHMC draws a momentum at p and puts the ends there. Who follows the trajectory moves Ends[1], calls Followed, and
+// then EndHMC.
+func (t *Trajectory) BeginHMC(p *Point) {
+	t.DrawMomentum(p)
+	t.reset(p)
+}
+
+// Followed says how many steps were made, the largest energy error of them, the energy at the end, and whether no step
+// diverged.
+func (t *Trajectory) Followed(steps int, worst, energy float64, alive bool) {
+	t.Count += steps
+	t.Out.Steps, t.Out.MaxError, t.Out.Energy = steps, worst, energy
+	if !alive {
+		if math.IsNaN(energy) {
+			energy = math.Inf(1)
+		}
+		t.diverge(&t.Ends[1], energy-t.H0, nil)
+	}
+}
+
+// EndHMC leaves the draw in p, and reports whether it is the end.
+func (t *Trajectory) EndHMC(p *Point) (out *Transition, moved bool, err error) {
+	if math.IsInf(t.Ends[1].Lp, 1) {
+		return &t.Out, false, ErrInfinite
+	}
+	t.accept(p, &t.Ends[1], t.Out.Energy)
+	return &t.Out, t.Out.Index > 0, nil
+}
+
+// accept moves p to the end of a trajectory, of energy h, or stays.
+func (t *Trajectory) accept(p, end *Point, h float64) {
 	d := math.Inf(-1)
 	if !t.Out.Divergent {
-		d = t.H0 - end.Energy()
+		d = t.H0 - h
 	}
 	rate := math.Exp(math.Min(d, 0))
 	n := float64(t.Out.Steps)
@@ -49,7 +78,7 @@ func (t *Trajectory) accept(p, end *Point) {
 		t.Out.StartedAt = append([]float64(nil), p.Q...)
 	}
 	if t.choice.Float64() < rate {
-		t.Out.Energy, t.Out.EnergyError, t.Out.Index = end.Energy(), -d, t.Out.Steps
+		t.Out.Energy, t.Out.EnergyError, t.Out.Index = h, -d, t.Out.Steps
 		copy(p.Q, end.Q)
 		copy(p.G, end.G)
 		p.Lp = end.Lp

@@ -12,8 +12,8 @@ import (
 // densityProgram makes leapfrog steps lane by lane, of which only the log density and its
 // gradient are computed together.
 type densityProgram struct {
-	state *ad.State
-	lanes int
+	memory *memory
+	lanes  int
 	// given is the number of the first input of the data, and batched the numbers of the
 	// inputs that differ from lane to lane.
 	given   int
@@ -23,20 +23,20 @@ type densityProgram struct {
 }
 
 // newDensityProgram compiles a density and its gradient.
-func newDensityProgram(d *Density, lanes int) (func() integrator, error) {
+func newDensityProgram(d *Density, lanes int) (*ad.Program, func() integrator, error) {
 	k := len(d.Parameters)
 	inputs, batched := slices.Concat(d.Parameters, d.Given), slices.Concat(d.Parameters, d.Batched)
 	prog, err := ad.Compile(d.Outputs, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: d.Backend})
-	return func() integrator {
+	return prog, func() integrator {
 		s := prog.NewState()
-		m := &densityProgram{state: s, lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}
-		loadAll(s, k, lanes, d.Values)
+		m := &densityProgram{memory: newMemory(s, lanes, func(i int) bool { return i < k }), lanes: lanes, given: k, batched: placesOf(inputs, batched), q: s.InputSpan(0, k), g: s.OutputSpan(1, 1+k), lp: s.Output(0)}
+		m.memory.loadAll(k, d.Values)
 		return m
 	}, err
 }
 
 func (m *densityProgram) load(lane int, values [][]float64) {
-	load(m.state, m.given, lane, m.lanes, values)
+	m.memory.load(m.given, lane, values)
 }
 
 // place makes the first half of a leapfrog step.
@@ -48,7 +48,7 @@ func (m *densityProgram) place(lane int, t *hamiltonian.Trajectory, _ bool) {
 	scatter(m.q, end.Q, lane, m.lanes)
 }
 
-func (m *densityProgram) run() error { return m.state.Run() }
+func (m *densityProgram) run() error { return m.memory.run() }
 
 // fetch makes the second half of a leapfrog step.
 func (m *densityProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
@@ -70,6 +70,6 @@ func (m *densityProgram) alone(_ int, t *hamiltonian.Trajectory) (err error) {
 	return err
 }
 
-func (m *densityProgram) imitate(lane, other int) { imitate(m.state, lane, other, m.lanes, m.batched) }
+func (m *densityProgram) imitate(lane, other int) { m.memory.imitate(lane, other, m.batched) }
 
 func (m *densityProgram) park(lane int, q []float64) { scatter(m.q, q, lane, m.lanes) }

@@ -12,7 +12,7 @@ import (
 // energies are vectors over the lanes. Every metric is a dense factor there, so that all
 // lanes are alike.
 type leapfrogProgram struct {
-	state      *ad.State
+	memory     *memory
 	dim, lanes int
 	// given is the number of the first input of the data, and batched the numbers of the
 	// inputs that differ from lane to lane.
@@ -32,11 +32,14 @@ type leapfrogProgram struct {
 	column, unit []float64
 }
 
+// inputFactor is the number of the input F.
+const inputFactor = 3
+
 // newLeapfrogProgram compiles the leapfrog step of a density. It is System.Leapfrog of
 // package hamiltonian, here with
 //
 //	h = |z|^2/2 - lp,  e = exp(-|H0 - h|)
-func newLeapfrogProgram(density *Density, lanes int) (func() integrator, error) {
+func newLeapfrogProgram(density *Density, lanes int) (*ad.Program, func() integrator, error) {
 	d := density.dim()
 	q, z, w, f := ad.Input("q", d), ad.Input("z", d), ad.Input("w", d), ad.Input("F", d, d)
 	eps, h0 := ad.Input("eps"), ad.Input("H0")
@@ -51,26 +54,28 @@ func newLeapfrogProgram(density *Density, lanes int) (func() integrator, error) 
 	own := []*ad.Node{q, z, w, f, eps, h0}
 	inputs, batched := slices.Concat(own, density.Given), slices.Concat(own, density.Batched)
 	prog, err := ad.Compile([]*ad.Node{q1, z2, w1, g, lp, h, e}, ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: density.Backend})
-	return func() integrator { return startLeapfrogProgram(prog, density, lanes, placesOf(inputs, batched)) }, err
+	return prog, func() integrator { return startLeapfrogProgram(prog, density, lanes, placesOf(inputs, batched)) }, err
 }
 
 // startLeapfrogProgram returns an integrator of a compiled program.
 func startLeapfrogProgram(prog *ad.Program, density *Density, lanes int, batched []int) *leapfrogProgram {
 	s, d := prog.NewState(), density.dim()
+	// The metric and the data change seldom.
+	mem := newMemory(s, lanes, func(i int) bool { return i < 6 && i != inputFactor })
 	m := &leapfrogProgram{
-		state: s, dim: d, lanes: lanes, given: 6, batched: batched, from: s.InputSpan(0, 3), to: s.OutputSpan(0, 3),
-		factor: s.Input(3), eps: s.Input(4), h0: s.Input(5), g: s.Output(3), lp: s.Output(4), h: s.Output(5), e: s.Output(6),
+		memory: mem, dim: d, lanes: lanes, given: 6, batched: batched, from: s.InputSpan(0, 3), to: s.OutputSpan(0, 3),
+		factor: mem.in[inputFactor], eps: s.Input(4), h0: s.Input(5), g: s.Output(3), lp: s.Output(4), h: s.Output(5), e: s.Output(6),
 		metrics: make([]hamiltonian.Metric, lanes), column: make([]float64, d), unit: make([]float64, d),
 	}
 	for lane := range lanes {
 		m.setMetric(lane, &hamiltonian.Metric{})
 	}
-	loadAll(s, m.given, lanes, density.Values)
+	mem.loadAll(m.given, density.Values)
 	return m
 }
 
 func (m *leapfrogProgram) load(lane int, values [][]float64) {
-	load(m.state, m.given, lane, m.lanes, values)
+	m.memory.load(m.given, lane, values)
 }
 
 func (m *leapfrogProgram) place(lane int, t *hamiltonian.Trajectory, moved bool) {
@@ -91,6 +96,7 @@ func (m *leapfrogProgram) place(lane int, t *hamiltonian.Trajectory, moved bool)
 
 // setMetric writes a metric into a lane.
 func (m *leapfrogProgram) setMetric(lane int, metric *hamiltonian.Metric) {
+	m.memory.stale[inputFactor] = m.memory.stays[inputFactor]
 	for j := range m.unit {
 		clear(m.unit)
 		m.unit[j] = 1
@@ -102,7 +108,7 @@ func (m *leapfrogProgram) setMetric(lane int, metric *hamiltonian.Metric) {
 }
 
 func (m *leapfrogProgram) run() error {
-	if err := m.state.Run(); err != nil {
+	if err := m.memory.run(); err != nil {
 		return err
 	}
 	copy(m.from, m.to)
@@ -145,7 +151,7 @@ func (m *leapfrogProgram) alone(lane int, t *hamiltonian.Trajectory) error {
 }
 
 func (m *leapfrogProgram) imitate(lane, other int) {
-	imitate(m.state, lane, other, m.lanes, m.batched)
+	m.memory.imitate(lane, other, m.batched)
 	m.metrics[lane] = hamiltonian.Metric{Scale: make([]float64, 1)} // the metric of no tree
 }
 

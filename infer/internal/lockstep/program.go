@@ -52,9 +52,13 @@ type integrator interface {
 
 // Program is a density compiled for a number of lanes. It serves many runners.
 type Program struct {
-	lanes int
-	start func() integrator
+	lanes  int
+	start  func() integrator
+	device string
 }
+
+// Device returns where the program runs: "cpu", or a GPU such as "cuda:0".
+func (p *Program) Device() string { return p.device }
 
 // Compile compiles a density for a number of lanes.
 func Compile(d *Density, lanes int) (*Program, error) {
@@ -63,7 +67,10 @@ func Compile(d *Density, lanes int) (*Program, error) {
 		start = newLeapfrogProgram
 	}
 	p := &Program{lanes: lanes}
-	p.start, err = start(d, lanes)
+	var prog *ad.Program
+	if prog, p.start, err = start(d, lanes); err == nil {
+		p.device = prog.Device()
+	}
 	return p, err
 }
 

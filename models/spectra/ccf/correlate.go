@@ -3,6 +3,7 @@ package ccf
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
@@ -20,13 +21,15 @@ import (
 // are computed. All of this is matrix products, of all templates and a batch of spectra: for each frequency one over
 // blocks, and one for the inverse transform.
 type correlator struct {
-	arm     *arm
-	lo, hi  int // lags, in pixels
-	window  int
-	block   int
-	blocks  int
-	rows    int // spectra of a batch
-	program *ad.Program
+	arm    *arm
+	lo, hi int // lags, in pixels
+	window int
+	block  int
+	blocks int
+	rows   int // spectra of a batch
+	// programs are those of the backends that share the stars, and devices memory for their runs on GPUs.
+	programs []*ad.Program
+	devices  []*onDevice
 	// transforms are those of the templates: see transform. All States of the program read them.
 	transforms []float32
 	// levels are what is subtracted from templates before they are transformed, so that float32 rounds less: their
@@ -72,20 +75,64 @@ func newCorrelator(a *arm, velocities []float64, s Settings) (*correlator, error
 	}
 	c.cut()
 	out, inputs := c.graph()
-	program, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs, Precision: 32, Backend: s.Backend})
-	if err != nil {
-		return nil, fmt.Errorf("ccf: arm %s: %w", a.name, err)
+	for _, b := range ad.Spread(s.Backend) {
+		switch d := b.(type) { // weights are those of networks: transforms keep their digits
+		case ad.CUDA:
+			d.Weights = ""
+			b = d
+		case ad.Auto:
+			d.CUDA.Weights = ""
+			b = d
+		}
+		program, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs, Precision: 32, Backend: b})
+		if err != nil {
+			return nil, fmt.Errorf("ccf: arm %s: %w", a.name, err)
+		}
+		c.programs, c.devices = append(c.programs, program), append(c.devices, &onDevice{})
 	}
-	c.program = program
 	c.setLevels()
 	c.transforms = c.transform(s)
 	return c, nil
 }
 
-// state returns memory for runs, whose input 0 has the blocks of spectra: see graph.
-func (c *correlator) state() (*ad.State, error) {
-	s := c.program.NewState()
-	return s, s.Bind32(1, c.transforms)
+// onDevice is the memory of runs on a GPU, where the transforms of the templates are once: workers take turns.
+type onDevice struct {
+	mu    sync.Mutex
+	state *ad.State
+}
+
+// state returns memory for runs on a backend, whose input 0 has the blocks of spectra: see graph; and what to call when
+// the run is over and its output read. own is what the last call returned to the same worker, or nil.
+func (c *correlator) state(on int, own *ad.State) (s *ad.State, done func(), err error) {
+	p := c.programs[on]
+	if p.Device() == "cpu" {
+		if s = own; s == nil {
+			s = p.NewState()
+			err = s.Bind32(1, c.transforms)
+		}
+		return s, func() {}, err
+	}
+	d := c.devices[on]
+	d.mu.Lock()
+	if d.state != nil {
+		return d.state, d.mu.Unlock, nil
+	}
+	s = p.NewState()
+	const part = 1 << 16
+	wide := make([]float64, part)
+	for from := 0; from < len(c.transforms) && err == nil; from += part {
+		n := min(part, len(c.transforms)-from)
+		for i, v := range c.transforms[from : from+n] {
+			wide[i] = float64(v)
+		}
+		err = s.SetPart(1, from, wide[:n])
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return nil, nil, err
+	}
+	d.state = s
+	return s, d.mu.Unlock, nil
 }
 
 // cubic returns the weights of four equidistant values in the cubic through them, at a distance x from the second.

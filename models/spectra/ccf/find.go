@@ -35,7 +35,8 @@ type Settings struct {
 	Batch int
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
-	// Backend runs the programs. Default: one thread of the processor for each.
+	// Backend runs the programs. GPUs of autodiff.Several share the stars; the transforms of the templates stay in the
+	// memory of each. Default: one thread of the processor for each.
 	Backend ad.Backend
 }
 
@@ -120,6 +121,7 @@ type Finder struct {
 
 	mu   sync.Mutex
 	idle []*worker
+	made int // workers
 }
 
 // New checks the settings and compiles the programs.
@@ -179,7 +181,7 @@ func (f *Finder) Velocities() []float64 { return slices.Clone(f.velocities) }
 func (f *Finder) Find(ctx context.Context, stars []spectra.Star) ([]Guess, error) {
 	guesses := make([]Guess, len(stars))
 	batches := (len(stars) + f.s.Batch - 1) / f.s.Batch
-	workers := make([]*worker, min(f.s.Threads, max(batches, 1)))
+	workers := make([]*worker, min(max(f.s.Threads, len(ad.Spread(f.s.Backend))), max(batches, 1)))
 	failed := make([]error, batches)
 	parallel.Do(len(workers), batches, func(w, i int) {
 		if ctx.Err() != nil {

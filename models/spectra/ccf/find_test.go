@@ -390,7 +390,7 @@ func TestCorrelationsAreSums(t *testing.T) {
 			for i := range r.x {
 				r.x[i], r.y[i] = rng.NormFloat64(), 1+rng.Float64()
 			}
-			state, err := k.state()
+			state, _, err := k.state(0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 // worker is the memory of one goroutine.
 type worker struct {
 	f      *Finder
+	on     int         // the backend
 	states []*ad.State // for each arm
 	// lagged has chi-square for each star of a batch and arm, of shape (lags, templates), without the constant.
 	lagged [][][]float64
@@ -20,7 +21,8 @@ type worker struct {
 
 func (f *Finder) newWorker() *worker {
 	n := f.t.Len()
-	w := &worker{f: f, states: make([]*ad.State, len(f.correlators)), chi: make([]float64, len(f.velocities)*n)}
+	w := &worker{f: f, on: f.made % len(ad.Spread(f.s.Backend)), states: make([]*ad.State, len(f.correlators)), chi: make([]float64, len(f.velocities)*n)}
+	f.made++
 	w.lagged = make([][][]float64, f.s.Batch)
 	for b := range w.lagged {
 		w.lagged[b] = make([][]float64, len(f.correlators))
@@ -155,20 +157,21 @@ func (w *worker) correlate(k int, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if w.states[k] == nil {
-		s, err := c.state()
-		if err != nil {
-			return fmt.Errorf("ccf: arm %s: %w", c.arm.name, err)
-		}
-		w.states[k] = s
+	if w.lagged[0][k] == nil {
 		for b := range w.lagged {
 			w.lagged[b][k] = make([]float64, c.lags()*w.f.t.Len())
 		}
 	}
+	state, done, err := c.state(w.on, w.states[k])
+	if err != nil {
+		return fmt.Errorf("ccf: arm %s: %w", c.arm.name, err)
+	}
+	defer done()
+	w.states[k] = state
 	for b := range w.lagged {
 		clear(w.lagged[b][k])
 	}
-	input := w.states[k].Input32(0)
+	input := state.Input32(0)
 	sizes := make([]float64, c.rows)
 	for len(rows) > 0 {
 		now := rows[:min(len(rows), c.rows)]
@@ -179,10 +182,10 @@ func (w *worker) correlate(k int, rows []row) error {
 			c.put(input, i, 0, r.x, sizes[i])
 			c.put(input, i, 1, r.y, sizes[i])
 		}
-		if err := w.states[k].Run(); err != nil {
+		if err := state.Run(); err != nil {
 			return fmt.Errorf("ccf: arm %s: %w", c.arm.name, err)
 		}
-		out := w.states[k].Output32(0)
+		out := state.Output32(0)
 		for i, r := range now {
 			c.chiSquare(w.lagged[r.star][k], out, i, r, sizes[i])
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/models/spectra"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
@@ -54,6 +55,18 @@ type DESIOutcome struct {
 // perThread is the number of stars for each thread that are read and fitted in one call: enough to keep all
 // threads busy.
 var perThread = 32
+
+// perDevice is the same for each GPU: what is fitted side by side there.
+const perDevice = 1024
+
+// atATime is the number of stars that are read and fitted in one call.
+func (p *Pipeline) atATime() int {
+	n := perThread * p.s.Threads
+	if _, cpu := p.s.Backend.(ad.CPU); cpu || p.s.Backend == nil {
+		return n
+	}
+	return max(n, perDevice*len(ad.Spread(p.s.Backend)))
+}
 
 // DESI fits the fibers of a coadd- or spectra- file and writes the tables. What is fitted is kept in a
 // journal beside the table until that is complete, so that the same call goes on where a process ended. When
@@ -134,7 +147,7 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 	if job.Started != nil {
 		job.Started(len(r.Rows), len(r.Rows)-len(left))
 	}
-	for part := range slices.Chunk(left, perThread*p.s.Threads) {
+	for part := range slices.Chunk(left, p.atATime()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -323,6 +336,9 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 	s := p.s
 	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), lib, chosen.Rows, chosen.Arms, software)
 	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
+	if s.Precision == 32 {
+		fmt.Fprintln(h, "float32")
+	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 

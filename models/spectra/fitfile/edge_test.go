@@ -11,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/golden/templates"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -210,5 +212,37 @@ func TestPlainSpectrum(t *testing.T) {
 	out := must[[]Outcome](t)(p.Fit(context.Background(), []spectra.Star{{Name: "a", Spectra: []spectra.Spectrum{*spec}}, {Name: "b", Spectra: []spectra.Spectrum{*spec}}}))
 	if out[0].Fit.Err != nil || !reflect.DeepEqual(out[0].Fit.X, out[1].Fit.X) || out[0].Fit.Verdict.OK {
 		t.Errorf("%v, %v", out[0].Fit.Err, out[0].Fit.X)
+	}
+}
+
+// A GPU without room in the middle of a file is an error, and what was fitted before stays in the journal.
+func TestJournalOfDevice(t *testing.T) {
+	lib := pretend.LookPath(t)
+	defer func(n int) { perThread = n }(perThread)
+	perThread = 2
+	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := 0
+	job := DESIJob{Table: filepath.Join(t.TempDir(), "tab.fits"), Done: func(fibers, _ int) {
+		if done += fibers; done >= 2 {
+			cancel()
+		}
+	}}
+	p := pipeline(t, func(s *Settings) { s.NoVerdict = true })
+	if _, err := p.DESI(ctx, file, job); !errors.Is(err, context.Canceled) {
+		t.Fatalf("canceled: %v", err)
+	}
+	defer lib.Set("memory", 1<<30)
+	lib.Set("memory", 1<<24)
+	q := pipeline(t, func(s *Settings) { *s = p.s; s.Backend = ad.CUDA{} })
+	before := -1
+	job.Started, job.Done = func(_, n int) { before = n }, nil
+	if _, err := q.DESI(context.Background(), file, job); !ad.IsDeviceFault(err) || before != done {
+		t.Errorf("without memory: %v, and %d fibers were kept of %d", err, before, done)
+	} else {
+		t.Log(err)
+	}
+	if _, err := p.DESI(context.Background(), file, job); err != nil || before != done {
+		t.Errorf("on the processor: %v, and %d fibers were kept of %d", err, before, done)
 	}
 }

@@ -44,7 +44,9 @@ type Settings struct {
 	NoVerdict   bool
 	Load        spectra.LoadSettings
 	Threads     int // default GOMAXPROCS
-	Backend     ad.Backend
+	// Precision and Backend are those of spectra.Settings. GPUs of autodiff.Several share the stars.
+	Precision int
+	Backend   ad.Backend
 }
 
 // Pipeline fits files of spectra with one library and the same settings. It is safe for concurrent use.
@@ -199,7 +201,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	rotation.MaxVsini = c.MaxVsini
 	e := &engine{params: lib.Params, lam: map[string][]float64{}}
 	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
-		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, PerExposure: p.s.PerExposure, Threads: p.s.Threads, Backend: p.s.Backend})
+		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, PerExposure: p.s.PerExposure, Threads: p.s.Threads, Precision: p.s.Precision, Backend: p.s.Backend})
 	if err != nil {
 		return nil, err
 	}

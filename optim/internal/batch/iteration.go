@@ -98,8 +98,8 @@ func (t *solver) propose(c *Worker, l int, v *lane, atX bool) {
 	if v.nfev == 1 {
 		v.radius = min(v.radius, v.length)
 	}
-	for k, y := range v.y {
-		v.trial[k] = t.clipped(k, v.x[k]+v.scale[k]*y)
+	for k := range v.y {
+		v.trial[k] = t.moved(v, k)
 	}
 	c.setParameters(l, v.trial)
 }

@@ -106,6 +106,20 @@ func (t *solver) clipped(k int, x float64) float64 {
 	return min(max(x, t.lower[k]), t.upper[k])
 }
 
+// moved returns parameter k after the step. One that the step takes to a bound lies on it, without rounding: beside it, it
+// would count as free, and hold all others back.
+func (t *solver) moved(v *lane, k int) float64 {
+	if t.lower != nil {
+		switch y := v.y[k]; {
+		case y <= (t.lower[k]-v.x[k])/v.scale[k]:
+			return t.lower[k]
+		case y >= (t.upper[k]-v.x[k])/v.scale[k]:
+			return t.upper[k]
+		}
+	}
+	return t.clipped(k, v.x[k]+v.scale[k]*v.y[k])
+}
+
 // solve sets the free elements of y to the step damped by par, for given other elements.
 func (t *solver) solve(v *lane, par float64) {
 	if v.orthogonal {

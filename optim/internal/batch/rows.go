@@ -33,11 +33,16 @@ func (c *Worker) setParameters(l int, x []float64) {
 // fill copies the data of a row into lane l and returns the number of residuals whose weight
 // is not 0. The others get the data of one of these, so that NaN does no harm there.
 func (c *Worker) fill(l, row int, columns [][]float64, weights []float64) (points int, err error) {
-	m, safe := c.model.M, 0
+	return c.rows.fill(c.model, row, l, Lanes, columns, weights)
+}
+
+// fill copies the data of a row into lane l of arrays with so many lanes.
+func (r *Rows) fill(b *Model, row, l, lanes int, columns [][]float64, weights []float64) (points int, err error) {
+	m, safe := b.M, 0
 	points = m
 	var w []float64
 	if weights != nil {
-		w = c.rows.Weights[row*m : (row+1)*m]
+		w = r.Weights[row*m : (row+1)*m]
 		points, safe = 0, -1
 		for i, v := range w {
 			if !(v >= 0) || math.IsInf(v, 1) {
@@ -49,23 +54,23 @@ func (c *Worker) fill(l, row int, columns [][]float64, weights []float64) (point
 					safe = i
 				}
 			}
-			weights[i*Lanes+l] = v
+			weights[i*lanes+l] = v
 		}
 		if points == 0 {
 			return 0, fmt.Errorf("no residual has a weight above 0")
 		}
 	}
 	for k, to := range columns {
-		size := len(to) / Lanes
-		from := c.rows.Columns[k][row*size : (row+1)*size]
+		size := len(to) / lanes
+		from := r.Columns[k][row*size : (row+1)*size]
 		for i, v := range from {
 			if w != nil && size == m && w[i] == 0 {
 				v = from[safe]
 			}
 			if !linalg.Finite(v) {
-				return 0, fmt.Errorf("%s[%d] is %g: take the point out by a weight of 0", c.model.Columns[k].Name(), i, v)
+				return 0, fmt.Errorf("%s[%d] is %g: take the point out by a weight of 0", b.Columns[k].Name(), i, v)
 			}
-			to[i*Lanes+l] = v
+			to[i*lanes+l] = v
 		}
 	}
 	return points, nil

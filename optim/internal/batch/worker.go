@@ -30,6 +30,8 @@ type Worker struct {
 	plain        *ad.State
 	pending      []int
 	pendingLanes []lane
+	// order are the rows that Work takes, nil for all of them.
+	order []int
 	// rowColumns holds the columns of one row, for Rows.Guess.
 	rowColumns [][]float64
 }
@@ -68,6 +70,25 @@ func (b *Model) inputs(s *ad.State, rows *Rows) (params []float64, columns [][]f
 	return params, columns, weights
 }
 
+// row is the number of the k-th row that Work takes.
+func (c *Worker) row(k int) int {
+	if c.order != nil {
+		return c.order[k]
+	}
+	return k
+}
+
+// count is the number of rows that Work takes.
+func (c *Worker) count() int {
+	if c.order != nil {
+		return len(c.order)
+	}
+	return c.rows.Count
+}
+
+// Only makes Work take some of the rows.
+func (c *Worker) Only(rows []int) { c.order = rows }
+
 // Work fits rows until next, which counts the rows taken, has passed all of them. From time
 // to time it calls tell with the number of rows finished since the last call. It returns
 // early, without an error, where ctx ends it.
@@ -82,13 +103,13 @@ func (c *Worker) Work(ctx context.Context, next *atomic.Int64, tell func(rows in
 					tell(finished)
 					finished = 0
 					from = int(next.Add(Claim)) - Claim
-					to = min(from+Claim, c.rows.Count)
+					to = min(from+Claim, c.count())
 					if from >= to {
-						from, to = c.rows.Count, c.rows.Count
+						from, to = c.count(), c.count()
 						break
 					}
 				}
-				if !c.load(l, from) {
+				if !c.load(l, c.row(from)) {
 					finished++ // failed before it began
 				}
 				from++

@@ -1,0 +1,91 @@
+package autodiff
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
+)
+
+// Carry makes State the memory of a recurrence: after every run, output out is copied to input in, of the same size, for the
+// next. On a GPU neither leaves its memory, unless Input or Output returned them before. SetInput begins anew.
+func (s *State) Carry(in, out int) error {
+	if s.err != nil {
+		return s.err
+	}
+	if err := s.p.hasInput(in); err != nil {
+		return err
+	}
+	if out < 0 || out >= s.p.Outputs() {
+		return fmt.Errorf("autodiff: output %d of a program of %d outputs", out, s.p.Outputs())
+	}
+	from, to := s.p.code.OutBufs[out], s.p.code.InBufs[in]
+	if n, m := s.p.code.Size(from), s.p.code.Size(to); n != m || s.p.code.IsInts(from) || s.p.code.IsInts(to) || s.p.storage(from) != s.p.storage(to) {
+		return fmt.Errorf("autodiff: output %d of %d elements cannot be carried to input %v of %d: want as many reals", out, n, s.p.inputs[in], m)
+	}
+	s.carried = append(s.carried, [2]int{to, from})
+	return nil
+}
+
+// Repeat is Run so many times. Outputs are fetched after the last one only; where nothing of the program runs on
+// the processor, a GPU is given several runs at once.
+func (s *State) Repeat(times int) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case times < 1:
+		return errors.New("autodiff: Repeat: want at least one run")
+	case s.f64 != nil:
+		return repeatRuns(s.f64, times, s.carried)
+	}
+	return repeatRuns(s.f32, times, s.carried)
+}
+
+func repeatRuns[T cpu.Real](m machine[T], times int, carried [][2]int) error {
+	if d, ok := m.(interface {
+		Repeat(times int, carried [][2]int) error
+	}); ok {
+		return d.Repeat(times, carried)
+	}
+	for range times {
+		if err := m.Run(); err != nil {
+			return err
+		}
+		for _, c := range carried {
+			copy(m.Reals(c[0]), m.Reals(c[1]))
+		}
+	}
+	return nil
+}
+
+// SetPart copies data into the elements of input i that begin with element from. On a GPU they alone are sent,
+// unless the whole input was set since the last run, and stay there; the other elements keep what they were.
+func (s *State) SetPart(i, from int, data []float64) error {
+	if err := s.p.hasInput(i); err != nil {
+		return err
+	}
+	buf := s.p.code.InBufs[i]
+	if n := s.p.code.Size(buf); from < 0 || from+len(data) > n || s.p.code.IsInts(buf) {
+		return fmt.Errorf("autodiff: elements %d to %d of input %v of %d reals", from, from+len(data), s.p.inputs[i], n)
+	}
+	if s.err != nil {
+		return s.err
+	}
+	if s.f64 != nil {
+		return setPart(s.f64, buf, from, data)
+	}
+	return setPart(s.f32, buf, from, data)
+}
+
+func setPart[T cpu.Real](m machine[T], buf, from int, data []float64) error {
+	if d, ok := m.(interface {
+		StorePart(buf, from int, data []float64) error
+	}); ok {
+		return d.StorePart(buf, from, data)
+	}
+	to := m.Reals(buf)[from:]
+	for i, v := range data {
+		to[i] = T(v)
+	}
+	return nil
+}
