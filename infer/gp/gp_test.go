@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/infer/gp"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/autodiff/gradtest"
 )
 
 func value(t testing.TB, n *ad.Node) []float64 {
