@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) fit() *cobra.Command {
-	return thing("fit", "Fit a model by least squares", withDevice(withFolder(a.fitG2())), withDevice(withFolder(a.fitSpectra())), withDevice(a.fitNLSQ()), a.fitGeometry(), withDevice(withFolder(a.fitTwotime())))
+	return thing("fit", "Fit a model by least squares", withDevice(withFolder(a.fitG2())), annotated(withDevice(withFolder(a.fitSpectra())), "precision", "32 or 64"), withDevice(a.fitNLSQ()), a.fitGeometry(), withDevice(withFolder(a.fitTwotime())))
 }
 
 func (a *app) fitG2() *cobra.Command {

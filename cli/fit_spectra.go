@@ -40,6 +40,7 @@ single spectra as CSV or FITS, give a table, and with --out a report.
 		RunE: func(c *cobra.Command, args []string) error { return a.runFitSpectra(c, args, &f) },
 	}
 	f.add(c)
+	c.Flags().BoolVar(&f.HalfWeights, "half-weights", false, "hold the weights of template networks in 16 bits on a GPU, with --precision 32")
 	f.addPlain(c)
 	c.Flags().BoolVar(&f.Joint, "joint", false, "all files are spectra of one star (not for DESI)")
 	f.desi.add(c)

@@ -106,7 +106,7 @@ func (a *app) root() *cobra.Command {
 	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
 	f.StringVar(&a.device, "device", "", "what computes: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")
 	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
-	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64")
+	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64; with 32, fit spectra searches in single precision and ends in double")
 	f.StringVar(&a.out, "out", "", "folder for results")
 	f.StringVar(&a.resume, "resume", "", "run folder to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
@@ -37,6 +39,8 @@ type spectraFlags struct {
 	MaskBits   int64    `json:"mask_bits,omitempty"`
 	Exposure   []string `json:"exposure,omitempty"`
 	Each       bool     `json:"per_exposure,omitempty"`
+	// HalfWeights holds the weights of networks in 16 bits on a GPU.
+	HalfWeights bool `json:"half_weights,omitempty"`
 }
 
 // underscores lets flags be written with underscores, as rvspecfit does.
@@ -102,13 +106,38 @@ func (a *app) configuration(f *spectraFlags) (*rvspecfit.Config, error) {
 	return c, nil
 }
 
+// withWeights returns a backend whose GPUs hold large constant matrices in a type.
+func withWeights(b ad.Backend, s ad.Storage) ad.Backend {
+	switch b := b.(type) {
+	case ad.CUDA:
+		b.Weights = s
+		return b
+	case ad.Auto:
+		b.CUDA.Weights = s
+		return b
+	case ad.Several:
+		b = slices.Clone(b)
+		for i := range b {
+			b[i].Weights = s
+		}
+		return b
+	}
+	return b
+}
+
 // pipeline resolves the flags.
 func (a *app) pipeline(f *spectraFlags) (*fitfile.Pipeline, error) {
 	c, err := a.configuration(f)
 	if err != nil {
 		return nil, err
 	}
-	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Backend: a.backend(1)}
+	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Precision: a.precision, Backend: a.backend(1)}
+	if f.HalfWeights {
+		if a.precision != 32 {
+			return nil, usage("--half-weights goes with --precision 32")
+		}
+		s.Backend = withWeights(s.Backend, ad.Float16)
+	}
 	if f.Continuum < 1 || f.Continuum > 1000 {
 		return nil, usage("--npoly %d: want 1 to 1000", f.Continuum)
 	}
