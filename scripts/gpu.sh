@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests on a machine with a GPU that has neither Go nor a network.
 #
-#   scripts/gpu.sh build   here: makes .gpu/*.gz, self-contained test binaries of all packages with
-#                          tests named TestGPU, and the benchmark; git ignores the folder
+#   scripts/gpu.sh build   here: makes .gpu/tests.tar.xz, self-contained test binaries of all packages
+#                          with tests named TestGPU, and the benchmark; git ignores the folder
 #   scripts/gpu.sh run     there, in a copy of the repository with .gpu: runs them and writes
 #                          gpu.log and one line for each test into $OUT (default .gpu), then the
 #                          benchmark, whose tables are bench.txt and bench.json there
@@ -15,9 +15,17 @@ folder=.gpu
 
 packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels tensor autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
 
+# The binaries share most of their code, so one archive with a large window is a quarter of many.
 pack() {
-  gzip -f "$1"
-  ls -l "$1.gz" | awk '{printf "%s: %.1f MB\n", $NF, $5/1e6}'
+  (cd "$folder" && tar cf - *.test bench | xz -6 --lzma2=preset=6,dict=256MiB > tests.tar.xz && rm -f *.test bench)
+}
+
+unpack() {
+  if command -v xz > /dev/null; then
+    xz -dc "$1"
+  else
+    python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' "$1"
+  fi | tar xf - -C "$(dirname "$1")"
 }
 
 build() {
@@ -27,10 +35,9 @@ build() {
   for p in $(packages); do
     out="$folder/$(echo "$p" | tr / -).test"
     CGO_ENABLED=0 ${GO:-go} test -c -trimpath -ldflags='-s -w' -o "$out" "./$p"
-    pack "$out"
   done
   CGO_ENABLED=0 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$folder/bench" ./internal/gpubench/bench
-  pack "$folder/bench"
+  pack
   size=$(du -sm "$folder" | cut -f1)
   if [ "$size" -gt 60 ]; then
     echo "$folder holds $size MB: want at most 60" >&2
@@ -45,9 +52,7 @@ run() {
   top=$(pwd)
   bad=0
   : > "$to/gpu.log"
-  for f in "$top/$folder"/*.gz; do
-    [ -f "$f" ] && gzip -dkf "$f" && chmod +x "${f%.gz}"
-  done
+  [ -f "$folder/tests.tar.xz" ] && unpack "$folder/tests.tar.xz"
   command -v nvidia-smi > /dev/null && nvidia-smi >> "$to/gpu.log" 2>&1
   for p in $(packages); do
     binary="$top/$folder/$(echo "$p" | tr / -).test"
