@@ -11,7 +11,7 @@ import (
 //
 //	log p = -log(b (kappa + 1/kappa)) - (x-mu)/b s kappa^s, s = sign(x-mu)
 func AsymmetricLaplace(mu, b, kappa any) Dist {
-	p := nodes(mu, b, kappa)
+	p := Nodes(mu, b, kappa)
 	k2 := ad.Square(p[2])
 	// The logarithms of the probability below x, for x < mu, and above x, for other x.
 	tails := func(x *ad.Node) (below, left, right *ad.Node) {
@@ -22,38 +22,38 @@ func AsymmetricLaplace(mu, b, kappa any) Dist {
 		return below, left, right
 	}
 	return Dist{Name: "asymmetriclaplace", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			z := standard(x, p[0], p[1])
 			fall := ad.Where(ad.Less(z, zero), ad.Div(z, p[2]), ad.Neg(ad.Mul(z, p[2])))
 			return ad.Sub(fall, ad.Log(ad.Mul(p[1], ad.Add(p[2], ad.Reciprocal(p[2])))))
 		},
-		logCDF: func(x *ad.Node) *ad.Node {
+		LogCDFOf: func(x *ad.Node) *ad.Node {
 			below, left, right := tails(x)
 			return ad.Where(below, left, ad.Log1mExp(right))
 		},
-		logCCDF: func(x *ad.Node) *ad.Node {
+		LogCCDFOf: func(x *ad.Node) *ad.Node {
 			below, left, right := tails(x)
 			return ad.Where(below, ad.Log1mExp(left), right)
 		},
-		rand: func(src Source, p []float64) float64 {
+		RandOf: func(src Source, p []float64) float64 {
 			return p[0] + p[1]*(exponential(src)/p[2]-exponential(src)*p[2])
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			z, k2 := (x-p[0])/p[1], p[2]*p[2]
 			if z < 0 {
 				return math.Exp(z/p[2]) * k2 / (1 + k2)
 			}
 			return (k2 - math.Expm1(-z*p[2])) / (1 + k2)
 		},
-		quantile: func(u float64, p []float64) float64 {
+		QuantileOf: func(u float64, p []float64) float64 {
 			k2 := p[2] * p[2]
 			if left := k2 / (1 + k2); u < left {
 				return p[0] + p[1]*p[2]*math.Log(u/left)
 			}
 			return p[0] - p[1]/p[2]*math.Log((1-u)*(1+k2))
 		},
-		mean:     func(p []float64) float64 { return p[0] + p[1]*(1/p[2]-p[2]) },
-		variance: func(p []float64) float64 { return p[1] * p[1] * (1/(p[2]*p[2]) + p[2]*p[2]) },
+		MeanOf:     func(p []float64) float64 { return p[0] + p[1]*(1/p[2]-p[2]) },
+		VarianceOf: func(p []float64) float64 { return p[1] * p[1] * (1/(p[2]*p[2]) + p[2]*p[2]) },
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 //
 //	log P = log p at 1, log(1-p) at 0
 func Bernoulli(p any) Dist {
-	q := nodes(p)
+	q := Nodes(p)
 	d := bernoulliOf(
 		func() *ad.Node { return ad.Log1p(ad.Neg(q[0])) },
 		func() *ad.Node { return ad.Log(q[0]) },
@@ -24,13 +24,13 @@ func Bernoulli(p any) Dist {
 //
 //	log P = -log(1 + exp(-(2x-1) l))
 func BernoulliLogit(logit any) Dist {
-	l := nodes(logit)
+	l := Nodes(logit)
 	d := bernoulliOf(
 		func() *ad.Node { return ad.LogSigmoid(ad.Neg(l[0])) },
 		func() *ad.Node { return ad.LogSigmoid(l[0]) },
 		func(p []float64) float64 { return 1 / (1 + math.Exp(-p[0])) })
 	d.Name, d.Params = "bernoullilogit", l
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		return ad.Neg(ad.Softplus(ad.Mul(ad.Sub(one, ad.Scale(2, x)), l[0])))
 	}
 	return d
@@ -42,18 +42,18 @@ func BernoulliLogitGLM(x, alpha, beta any) Dist { return BernoulliLogit(linear(x
 
 func bernoulliOf(logNo, logYes func() *ad.Node, p func(p []float64) float64) Dist {
 	return Dist{Support: wholes(zero, one), Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node { return ad.Where(x, logYes(), logNo()) },
-		logCDF:  func(*ad.Node) *ad.Node { return logNo() },
-		logCCDF: func(*ad.Node) *ad.Node { return logYes() },
-		rand: func(src Source, theta []float64) float64 {
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Where(x, logYes(), logNo()) },
+		LogCDFOf:  func(*ad.Node) *ad.Node { return logNo() },
+		LogCCDFOf: func(*ad.Node) *ad.Node { return logYes() },
+		RandOf: func(src Source, theta []float64) float64 {
 			if chance(src, p(theta)) {
 				return 1
 			}
 			return 0
 		},
-		cdf:      func(_ float64, theta []float64) float64 { return 1 - p(theta) },
-		mean:     p,
-		variance: func(theta []float64) float64 { return p(theta) * (1 - p(theta)) },
+		CDFOf:      func(_ float64, theta []float64) float64 { return 1 - p(theta) },
+		MeanOf:     p,
+		VarianceOf: func(theta []float64) float64 { return p(theta) * (1 - p(theta)) },
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 //
 //	log p = (a-1) log x + (b-1) log(1-x) - log B(a, b)
 func Beta(a, b any) Dist {
-	p := nodes(a, b)
+	p := Nodes(a, b)
 	d := betaOf(p[0], p[1], func(p []float64) (a, b float64) { return p[0], p[1] })
 	d.Name, d.Params = "beta", p
 	return d
@@ -19,7 +19,7 @@ func Beta(a, b any) Dist {
 // BetaProportion is the Beta distribution with the given mean in (0, 1) and concentration
 // kappa. Its shapes are mean kappa and (1-mean) kappa.
 func BetaProportion(mean, kappa any) Dist {
-	p := nodes(mean, kappa)
+	p := Nodes(mean, kappa)
 	d := betaOf(ad.Mul(p[0], p[1]), ad.Mul(ad.Sub(one, p[0]), p[1]), func(p []float64) (a, b float64) {
 		return p[0] * p[1], (1 - p[0]) * p[1]
 	})
@@ -30,26 +30,26 @@ func BetaProportion(mean, kappa any) Dist {
 // betaOf is a Beta distribution whose shapes are computed from the parameters by shapes.
 func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
 	return Dist{Support: Unit,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			y := ad.Sub(one, x)
 			return ad.Sub(betaCore(a, b, x, y), ad.Add(ad.Log(x), ad.Log(y)))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, logitNode(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(logitNode(x))) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, logitNode(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(logitNode(x))) },
+		RandOf: func(src Source, p []float64) float64 {
 			a, b := shapes(p)
 			return 1 / (1 + math.Exp(-logitBeta(src, a, b)))
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			a, b := shapes(p)
 			return lowerBeta(a, b, logit(x))
 		},
-		quantile: func(u float64, p []float64) float64 {
+		QuantileOf: func(u float64, p []float64) float64 {
 			a, b := shapes(p)
 			return betaQuantile(a, b, u)
 		},
-		mean: func(p []float64) float64 { a, b := shapes(p); return a / (a + b) },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { a, b := shapes(p); return a / (a + b) },
+		VarianceOf: func(p []float64) float64 {
 			a, b := shapes(p)
 			return a / (a + b) * (b / (a + b)) / (a + b + 1)
 		},

@@ -14,9 +14,9 @@ import (
 // The density is computed from the deviances of k, n-k, a and b from the values predicted
 // by (k+a)/(n+a+b).
 func BetaBinomial(n, a, b any) Dist {
-	p := nodes(n, a, b)
+	p := Nodes(n, a, b)
 	return Dist{Name: "betabinomial", Params: p, Support: wholes(zero, p[0]), Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			n, a, b, rest := p[0], p[1], p[2], ad.Sub(p[0], x)
 			c, ka, kb := ad.Add(a, b), ad.Add(x, a), ad.Add(rest, b)
 			all := ad.Add(n, c)
@@ -27,17 +27,17 @@ func BetaBinomial(n, a, b any) Dist {
 			scale := ad.Scale(0.5, ad.Log(ad.Div(ad.Div(a, ka), ad.Mul(ad.Div(kb, b), ad.Div(c, all)))))
 			return ad.Add(ad.Sub(chooseRest(n, x), falls), ad.Add(errors, scale))
 		},
-		rand: func(src Source, p []float64) float64 {
+		RandOf: func(src Source, p []float64) float64 {
 			s := logitBeta(src, p[1], p[2])
 			return binomialRand(src, p[0], 1/(1+math.Exp(-s)), 1/(1+math.Exp(s)))
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			return sumBelow(x, p[0], betaBinomialMode(p), func(k float64) float64 { // P(k+1)/P(k)
 				return (p[0] - k) / (k + 1) * ((k + p[1]) / (p[0] - k - 1 + p[2]))
 			})
 		},
-		mean: func(p []float64) float64 { return p[0] * p[1] / (p[1] + p[2]) },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { return p[0] * p[1] / (p[1] + p[2]) },
+		VarianceOf: func(p []float64) float64 {
 			c := p[1] + p[2]
 			return p[0] * (p[1] / c) * (p[2] / c) * (c + p[0]) / (c + 1)
 		},

@@ -11,7 +11,7 @@ import (
 //
 //	log P = log C(n, k) + k log p + (n-k) log(1-p), k = 0..n
 func Binomial(n, p any) Dist {
-	q := nodes(n, p)
+	q := Nodes(n, p)
 	d := binomialOf(q[0], func() (success, failure *ad.Node) { return q[1], ad.Sub(one, q[1]) },
 		func() *ad.Node { return ad.Sub(ad.Log1p(ad.Neg(q[1])), ad.Log(q[1])) },
 		func(p []float64) (success, failure float64) { return p[1], 1 - p[1] })
@@ -21,7 +21,7 @@ func Binomial(n, p any) Dist {
 
 // BinomialLogit is Binomial with p given by its logit.
 func BinomialLogit(n, logit any) Dist {
-	q := nodes(n, logit)
+	q := Nodes(n, logit)
 	// Exp of the clipped logit is a normal number.
 	near := func() *ad.Node { return ad.Clip(q[1], -707, 707) }
 	d := binomialOf(q[0], func() (success, failure *ad.Node) { return ad.Sigmoid(near()), ad.Sigmoid(ad.Neg(near())) },
@@ -30,8 +30,8 @@ func BinomialLogit(n, logit any) Dist {
 			return 1 / (1 + math.Exp(-p[1])), 1 / (1 + math.Exp(p[1]))
 		})
 	d.Name, d.Params = "binomiallogit", q
-	inner := d.logProb
-	d.logProb = func(x *ad.Node) *ad.Node {
+	inner := d.LogProbOf
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		beyond := ad.Sub(q[1], near())
 		far := ad.Sub(ad.Mul(x, ad.Minimum(beyond, zero)), ad.Mul(ad.Sub(q[0], x), ad.Maximum(beyond, zero)))
 		return ad.Add(inner(x), far)
@@ -44,22 +44,22 @@ func BinomialLogit(n, logit any) Dist {
 func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds func() *ad.Node,
 	at func(p []float64) (success, failure float64)) Dist {
 	return Dist{Support: wholes(zero, n), Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			s, f := chances()
 			return ad.Sub(chooseRest(n, x), ad.Add(ad.PoissonDeviance(x, ad.Mul(n, s)), ad.PoissonDeviance(ad.Sub(n, x), ad.Mul(n, f))))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Sub(n, x), ad.Shift(x, 1), logOdds()) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), ad.Sub(n, x), ad.Neg(logOdds())) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Sub(n, x), ad.Shift(x, 1), logOdds()) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), ad.Sub(n, x), ad.Neg(logOdds())) },
+		RandOf: func(src Source, p []float64) float64 {
 			s, f := at(p)
 			return binomialRand(src, p[0], s, f)
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			s, f := at(p)
 			return lowerBeta(p[0]-x, x+1, math.Log(f)-math.Log(s))
 		},
-		mean: func(p []float64) float64 { s, _ := at(p); return p[0] * s },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { s, _ := at(p); return p[0] * s },
+		VarianceOf: func(p []float64) float64 {
 			s, f := at(p)
 			return p[0] * s * f
 		},

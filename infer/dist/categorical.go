@@ -12,7 +12,7 @@ import (
 //
 //	log P = log p_k
 func Categorical(p any) Dist {
-	q := nodes(p)
+	q := Nodes(p)
 	return categoricalOf("categorical", q, func() *ad.Node { return ad.Log(q[0]) }, func(p []float64) []float64 { return p })
 }
 
@@ -21,7 +21,7 @@ func Categorical(p any) Dist {
 //
 //	log P = logits_k - log sum exp(logits)
 func CategoricalLogits(logits any) Dist {
-	q := nodes(logits)
+	q := Nodes(logits)
 	return categoricalOf("categoricallogits", q, func() *ad.Node { return ad.LogSoftmax(q[0], -1) }, softmax)
 }
 
@@ -38,7 +38,7 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 		}
 		return sum
 	}
-	return Dist{Name: name, Params: q, paramEvent: []int{1}, Support: wholes(0, float64(k-1)), Discrete: true,
+	return Dist{Name: name, Params: q, ParamEvent: []int{1}, Support: wholes(0, float64(k-1)), Discrete: true,
 		check: func() error {
 			if k < 1 {
 				return fmt.Errorf("dist: %s: probabilities of shape %v: want the indices in the last axis", name, q[0].Shape())
@@ -52,13 +52,13 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 			}
 			return nil
 		},
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			is := ad.Equal(counting(k), ad.Reshape(x, append(x.Shape().Clone(), 1)...))
 			return each(ad.Where(is, logP(), zero))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return sum(x, ad.LessEqual) },
-		logCCDF: func(x *ad.Node) *ad.Node { return sum(x, ad.Greater) },
-		rand: func(src Source, q []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return sum(x, ad.LessEqual) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return sum(x, ad.Greater) },
+		RandOf: func(src Source, q []float64) float64 {
 			u := src.Float64()
 			for i, w := range p(q)[:k-1] {
 				if u -= w; u < 0 {
@@ -67,14 +67,14 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 			}
 			return float64(k - 1)
 		},
-		cdf: func(x float64, q []float64) (sum float64) {
+		CDFOf: func(x float64, q []float64) (sum float64) {
 			for _, w := range p(q)[:int(x)+1] {
 				sum += w
 			}
 			return sum
 		},
-		mean:     func(q []float64) float64 { return moment(q, 1) },
-		variance: func(q []float64) float64 { m := moment(q, 1); return moment(q, 2) - m*m },
+		MeanOf:     func(q []float64) float64 { return moment(q, 1) },
+		VarianceOf: func(q []float64) float64 { m := moment(q, 1); return moment(q, 2) - m*m },
 	}
 }
 

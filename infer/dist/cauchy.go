@@ -10,16 +10,16 @@ import (
 //
 //	log p = -log(1 + ((x-loc)/scale)^2) - log scale - log pi
 func Cauchy(loc, scale any) Dist {
-	p := nodes(loc, scale)
+	p := Nodes(loc, scale)
 	return Dist{Name: "cauchy", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Neg(ad.Add(ad.Log1pSquare(standard(x, p[0], p[1])), ad.Shift(ad.Log(p[1]), math.Log(math.Pi))))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return cauchyTail(ad.Sub(p[0], x), p[1]) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return cauchyTail(ad.Sub(x, p[0]), p[1]) },
-		rand:     func(src Source, p []float64) float64 { return cauchyQuantile(open(src), p) },
-		cdf:      func(x float64, p []float64) float64 { return math.Atan2(p[1], p[0]-x) / math.Pi },
-		quantile: cauchyQuantile,
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return cauchyTail(ad.Sub(p[0], x), p[1]) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return cauchyTail(ad.Sub(x, p[0]), p[1]) },
+		RandOf:     func(src Source, p []float64) float64 { return cauchyQuantile(open(src), p) },
+		CDFOf:      func(x float64, p []float64) float64 { return math.Atan2(p[1], p[0]-x) / math.Pi },
+		QuantileOf: cauchyQuantile,
 	}
 }
 

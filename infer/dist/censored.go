@@ -33,19 +33,19 @@ type censoring struct{ truncation }
 func (c censoring) family(p []*ad.Node) Dist {
 	base := c.base.with(p[:len(c.base.Params)])
 	out := Dist{Name: "censored " + base.Name, Params: p, Support: base.Support, Discrete: base.Discrete, everywhere: true}
-	out.paramEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
-	out.logProb = func(x *ad.Node) *ad.Node { return c.logProb(base, p, x) }
+	out.ParamEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return c.logProb(base, p, x) }
 	out.check = func() error { return c.check(out, base) }
 	out.remake = c.family
-	out.bounds, out.marks = c.ends, c.marks
-	out.logCDF = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCDF, math.Inf(-1), 0) }
-	out.logCCDF = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCCDF, 0, math.Inf(-1)) }
-	out.rand = func(src Source, q []float64) float64 {
+	out.BoundsOf, out.marks = c.ends, c.marks
+	out.LogCDFOf = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCDF, math.Inf(-1), 0) }
+	out.LogCCDFOf = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCCDF, 0, math.Inf(-1)) }
+	out.RandOf = func(src Source, q []float64) float64 {
 		lo, hi := c.marks(q)
 		return min(max(base.Rand(src, q[:c.base.sizeOfParams()]), lo), hi)
 	}
-	if base.cdf != nil {
-		out.cdf = func(x float64, q []float64) float64 { return base.CDF(x, q[:c.base.sizeOfParams()]) }
+	if base.CDFOf != nil {
+		out.CDFOf = func(x float64, q []float64) float64 { return base.CDF(x, q[:c.base.sizeOfParams()]) }
 	}
 	return out
 }
@@ -105,7 +105,7 @@ func (c censoring) tail(p []*ad.Node, x *ad.Node, f func(x *ad.Node) *ad.Node, b
 }
 
 func (c censoring) check(d, base Dist) error {
-	if base.Event > 0 || base.logCDF == nil || base.logCCDF == nil {
+	if base.Event > 0 || base.LogCDFOf == nil || base.LogCCDFOf == nil {
 		return fmt.Errorf("dist: censored: %s has no LogCDF: censor a scalar distribution that has one", base.Name)
 	}
 	return c.truncation.check(d, base)

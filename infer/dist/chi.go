@@ -11,20 +11,20 @@ import (
 //
 //	log p = (nu-1) log x - x^2/2 - (nu/2-1) log 2 - log Gamma(nu/2), x > 0
 func Chi(nu any) Dist {
-	p := nodes(nu)
+	p := Nodes(nu)
 	a := folded(p[0], ad.Scale(0.5, p[0]))
 	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, ad.Square(x)) }
 	return Dist{Name: "chi", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Sub(ad.Shift(gammaCore(a, t(x), ad.Shift(ad.Scale(2, ad.Log(x)), -math.Ln2)), math.Ln2), ad.Log(x))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
-		rand:     func(src Source, p []float64) float64 { return math.Exp(0.5 * (math.Ln2 + logGamma(src, p[0]/2))) },
-		cdf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x*x/2) },
-		quantile: func(u float64, p []float64) float64 { return math.Sqrt(2 * gammaQuantile(p[0]/2, u)) },
-		mean:     chiMean,
-		variance: func(p []float64) float64 { m := chiMean(p); return p[0] - m*m },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
+		RandOf:     func(src Source, p []float64) float64 { return math.Exp(0.5 * (math.Ln2 + logGamma(src, p[0]/2))) },
+		CDFOf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x*x/2) },
+		QuantileOf: func(u float64, p []float64) float64 { return math.Sqrt(2 * gammaQuantile(p[0]/2, u)) },
+		MeanOf:     chiMean,
+		VarianceOf: func(p []float64) float64 { m := chiMean(p); return p[0] - m*m },
 	}
 }
 

@@ -36,7 +36,7 @@ func (d Dist) with(params []*ad.Node) Dist {
 // value.
 func (d Dist) paramEvents() []int {
 	out := make([]int, len(d.Params))
-	copy(out, d.paramEvent)
+	copy(out, d.ParamEvent)
 	return out
 }
 
@@ -54,8 +54,8 @@ func (d Dist) insideOf(x *ad.Node) *ad.Node {
 	switch {
 	case d.everywhere:
 		return nil
-	case d.inside != nil:
-		return d.inside(x)
+	case d.InsideOf != nil:
+		return d.InsideOf(x)
 	}
 	return d.Support.Inside(x)
 }

@@ -14,16 +14,16 @@ import (
 // The density is computed from the deviances of alpha_k from x_k sum alpha. Shape: alpha
 // (..., K).
 func Dirichlet(alpha any) Dist {
-	p := nodes(alpha)
+	p := Nodes(alpha)
 	k := max(1, last(p[0]))
-	return Dist{Name: "dirichlet", Params: p, paramEvent: []int{1}, Event: 1, Support: Unit,
-		center:    ad.Full(1/float64(k), k),
-		transform: SimplexILRTransform,
-		inside: func(x *ad.Node) *ad.Node {
+	return Dist{Name: "dirichlet", Params: p, ParamEvent: []int{1}, Event: 1, Support: Unit,
+		Center:      ad.Full(1/float64(k), k),
+		TransformOf: SimplexILRTransform,
+		InsideOf: func(x *ad.Node) *ad.Node {
 			whole := ad.Less(ad.Abs(ad.Shift(each(x), -1)), ad.Scalar(1e-8))
 			return ad.Mul(ad.MinAxes(ad.Greater(x, zero), -1), whole)
 		},
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			a := p[0]
 			total := each(a)
 			// The deviances contain sum(x) sum(alpha) - sum(alpha), which is 0 on the
@@ -35,7 +35,7 @@ func Dirichlet(alpha any) Dist {
 			}
 			return ad.Add(each(ad.Sub(norm(a), ad.Add(fall, ad.Log(x)))), ad.Sub(extra, norm(total)))
 		},
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			drawDirichlet(src, dst, p)
 			return nil
 		},

@@ -11,6 +11,9 @@ import (
 // Dist is a distribution of scalars, vectors or matrices, applied to every value in an
 // array. The last Event axes form one value, and the axes before them are batch axes,
 // which broadcast against those of the parameters.
+//
+// A package of one's own makes one by its fields, those ending in Of as far as they are known, and gives it a name
+// by Register. Callers use the methods, which check the support and broadcast.
 type Dist struct {
 	Name    string
 	Params  []*ad.Node
@@ -22,51 +25,51 @@ type Dist struct {
 	// vector, 2 for a matrix.
 	Event int
 
-	// paramEvent is the number of trailing axes of each parameter that belong to one
+	// ParamEvent is the number of trailing axes of each parameter that belong to one
 	// value; nil if every parameter is a scalar.
-	paramEvent []int
-	// logProb returns the log density inside the support, with the shape of the batch
-	// axes.
-	logProb func(x *ad.Node) *ad.Node
-	// inside returns 1 where a value is possible and 0 elsewhere, with the shape of the
+	ParamEvent []int
+	// LogProbOf returns the log density inside the support, with the shape of the batch
+	// axes. It is the only function that every distribution needs.
+	LogProbOf func(x *ad.Node) *ad.Node
+	// InsideOf returns 1 where a value is possible and 0 elsewhere, with the shape of the
 	// batch axes, for distributions of vectors or matrices. center is a possible value.
-	inside func(x *ad.Node) *ad.Node
-	center *ad.Node
+	InsideOf func(x *ad.Node) *ad.Node
+	Center   *ad.Node
 	// everywhere means that the density formula holds for any number, not only in
 	// Support.
 	everywhere bool
-	// bounds returns the ends of the support if they are neither constants nor
+	// BoundsOf returns the ends of the support if they are neither constants nor
 	// parameters.
-	bounds func(p []float64) (lo, hi float64)
+	BoundsOf func(p []float64) (lo, hi float64)
 	// marks returns the limits at which a censored distribution records values beyond
 	// them.
 	marks func(p []float64) (lo, hi float64)
 	// check finds errors that the distribution's Family does not cover.
 	check func() error
-	// transform returns the Transform; it is nil if that of Support applies.
-	transform func() Transform
+	// TransformOf returns the Transform; it is nil if that of Support applies.
+	TransformOf func() Transform
 	// remake makes the same distribution with other parameters, for distributions not in
 	// All.
 	remake func(params []*ad.Node) Dist
 	// between returns log P(lower < X <= upper) if it can be computed more accurately
 	// than from LogCDF.
 	between func(lower, upper *ad.Node) *ad.Node
-	// logCDF and logCCDF are nil if the distribution has no such graph. x must be inside
+	// LogCDFOf and LogCCDFOf are nil if the distribution has no such graph. x must be inside
 	// the support, and an integer for a discrete distribution.
-	logCDF, logCCDF func(x *ad.Node) *ad.Node
+	LogCDFOf, LogCCDFOf func(x *ad.Node) *ad.Node
 	// The functions below take one value of each parameter, concatenated in row-major
-	// order. rand is for scalar distributions. draw is for the others and fills one
+	// order. RandOf is for scalar distributions; DrawOf is for the others and fills one
 	// value. fill, if set, replaces Fill.
-	fill func(src Source, dst []float64, shape []int, p [][]float64) error
-	rand func(src Source, p []float64) float64
+	fill   func(src Source, dst []float64, shape []int, p [][]float64) error
+	RandOf func(src Source, p []float64) float64
 	// randBetween draws a number between lo and hi; it is nil if there is no special
 	// method.
 	randBetween func(src Source, lo, hi float64, p []float64) float64
-	draw        func(src Source, dst, p []float64) error
-	cdf         func(x float64, p []float64) float64
-	quantile    func(u float64, p []float64) float64
-	mean        func(p []float64) float64
-	variance    func(p []float64) float64
+	DrawOf      func(src Source, dst, p []float64) error
+	CDFOf       func(x float64, p []float64) float64
+	QuantileOf  func(u float64, p []float64) float64
+	MeanOf      func(p []float64) float64
+	VarianceOf  func(p []float64) float64
 }
 
 // Source is a stream of random numbers. tensor.Stream implements it.
@@ -79,13 +82,13 @@ type Source interface {
 // batch axes of x and the parameters. Outside the support it is -Inf with a gradient of
 // 0. Gradient: with respect to x and every parameter.
 func (d Dist) LogProb(x *ad.Node) *ad.Node {
-	if d.everywhere || d.logProb == nil {
+	if d.everywhere || d.LogProbOf == nil {
 		return d.LogProbInside(x)
 	}
-	if d.Event == 0 && d.inside == nil {
-		return d.batched(x, d.Support.guard(x, d.logProb))
+	if d.Event == 0 && d.InsideOf == nil {
+		return d.batched(x, d.Support.guard(x, d.LogProbOf))
 	}
-	in := d.inside(x)
+	in := d.InsideOf(x)
 	if err := in.Err(); err != nil {
 		return in
 	}
@@ -93,28 +96,28 @@ func (d Dist) LogProb(x *ad.Node) *ad.Node {
 	if d.Event > 0 {
 		each = ad.Reshape(in, append(in.Shape().Clone(), ones(d.Event)...)...)
 	}
-	safe := ad.Where(each, x, d.center)
-	return d.batched(x, ad.Where(in, d.logProb(safe), ad.Scalar(math.Inf(-1))))
+	safe := ad.Where(each, x, d.Center)
+	return d.batched(x, ad.Where(in, d.LogProbOf(safe), ad.Scalar(math.Inf(-1))))
 }
 
 // LogProbInside is LogProb for an x known to lie in the support, such as a constrained
 // parameter. It skips the check of the support.
 func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
-	if d.logProb == nil {
+	if d.LogProbOf == nil {
 		return failed(x, d.Err())
 	}
-	return d.batched(x, d.logProb(x))
+	return d.batched(x, d.LogProbOf(x))
 }
 
 // LogCDF returns the logarithm of the probability of values up to x, accurate in both
 // tails: -Inf below the support and 0 above it. If the distribution has none, the Node
 // carries an error. Gradient: with respect to x and every parameter; 0 for the x of a
 // discrete distribution.
-func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.logCDF, math.Inf(-1), 0) }
+func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.LogCDFOf, math.Inf(-1), 0) }
 
 // LogCCDF returns the logarithm of the probability of values above x; otherwise it is
 // like LogCDF.
-func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.logCCDF, 0, math.Inf(-1)) }
+func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.LogCCDFOf, 0, math.Inf(-1)) }
 
 func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, above float64) *ad.Node {
 	if f == nil {
@@ -149,8 +152,8 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 // distribution, the map returns an error.
 func (d Dist) Transform() Transform {
 	switch {
-	case d.transform != nil:
-		return d.transform()
+	case d.TransformOf != nil:
+		return d.TransformOf()
 	case d.Discrete:
 		return noTransform(d.Name)
 	}
@@ -161,16 +164,16 @@ func (d Dist) Transform() Transform {
 // arrays in row-major order. The result is NaN if p has the wrong length or if the
 // distribution is not scalar; see Fill for vectors and matrices.
 func (d Dist) Rand(src Source, p []float64) float64 {
-	if d.rand == nil || len(p) != d.sizeOfParams() {
+	if d.RandOf == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
-	return d.rand(src, p)
+	return d.RandOf(src, p)
 }
 
 // CDF returns the distribution function at x, with p as in Rand. It is NaN if the
 // distribution has none.
 func (d Dist) CDF(x float64, p []float64) float64 {
-	if d.cdf == nil || math.IsNaN(x) || len(p) != d.sizeOfParams() {
+	if d.CDFOf == nil || math.IsNaN(x) || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
 	lo, hi := d.ends(p)
@@ -182,15 +185,15 @@ func (d Dist) CDF(x float64, p []float64) float64 {
 	case d.Support.Whole:
 		x = math.Floor(x)
 	}
-	return d.cdf(x, p)
+	return d.CDFOf(x, p)
 }
 
 // Mean returns the mean, with p as in Rand. It is NaN if the distribution has none.
-func (d Dist) Mean(p []float64) float64 { return d.number(d.mean, p) }
+func (d Dist) Mean(p []float64) float64 { return d.number(d.MeanOf, p) }
 
 // Var returns the variance, with p as in Rand. It is infinite if it diverges, and NaN if
 // the distribution has none.
-func (d Dist) Var(p []float64) float64 { return d.number(d.variance, p) }
+func (d Dist) Var(p []float64) float64 { return d.number(d.VarianceOf, p) }
 
 func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
 	if f == nil || len(p) != d.sizeOfParams() {
@@ -231,8 +234,8 @@ func (d Dist) batchOfParams() (shape tensor.Shape, ok bool) {
 func (d Dist) paramBatch(i int) tensor.Shape {
 	s := d.Params[i].Shape()
 	k := len(s)
-	if d.paramEvent != nil {
-		k -= d.paramEvent[i]
+	if d.ParamEvent != nil {
+		k -= d.ParamEvent[i]
 	}
 	if k < 0 {
 		return nil
@@ -261,7 +264,8 @@ func failed(x *ad.Node, err error) *ad.Node {
 	return ad.Call(&ad.Custom{Name: "dist", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
 }
 
-func nodes(v ...any) []*ad.Node {
+// Nodes returns parameters as Nodes: Nodes as they are, numbers and arrays as constants.
+func Nodes(v ...any) []*ad.Node {
 	out := make([]*ad.Node, len(v))
 	for i, x := range v {
 		out[i] = ad.Of(x)

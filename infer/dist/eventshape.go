@@ -5,10 +5,10 @@ package dist
 // scale matrix. It is empty for scalar distributions and for those that can have any
 // size.
 func (d Dist) EventShape() []int {
-	if d.center != nil && d.Event > 0 && len(d.center.Shape()) == d.Event {
-		return d.center.Shape()
+	if d.Center != nil && d.Event > 0 && len(d.Center.Shape()) == d.Event {
+		return d.Center.Shape()
 	}
-	for i, n := range d.paramEvent {
+	for i, n := range d.ParamEvent {
 		if s := d.Params[i].Shape(); n > 0 && n == d.Event && len(s) >= n {
 			return s[len(s)-n:]
 		}

@@ -14,25 +14,25 @@ import (
 //
 // For w > 0 this is computed as log(lambda/2) - z^2/2 + log erfcx(w).
 func ExpModNormal(mu, sigma, lambda any) Dist {
-	p := nodes(mu, sigma, lambda)
+	p := Nodes(mu, sigma, lambda)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) } // rate in units of 1/sigma
 	return Dist{Name: "expmodnormal", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate())) },
-		logCDF:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(l, u) },
-		logCCDF: func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(u, l) },
-		rand: func(src Source, p []float64) float64 {
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate())) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(l, u) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(u, l) },
+		RandOf: func(src Source, p []float64) float64 {
 			return p[0] + p[1]*src.Normal() + exponential(src)/p[2]
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			z, l := (x-p[0])/p[1], p[1]*p[2]
 			if l > z {
 				return phi(z) - math.Exp(-z*z/2)*erfcx.Eval((l-z)*math.Sqrt2/2)/2
 			}
 			return phi(z) - math.Exp(l*l/2-l*z)*phi(z-l)
 		},
-		mean:     func(p []float64) float64 { return p[0] + 1/p[2] },
-		variance: func(p []float64) float64 { return p[1]*p[1] + 1/(p[2]*p[2]) },
+		MeanOf:     func(p []float64) float64 { return p[0] + 1/p[2] },
+		VarianceOf: func(p []float64) float64 { return p[1]*p[1] + 1/(p[2]*p[2]) },
 	}
 }
 

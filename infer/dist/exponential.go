@@ -10,16 +10,16 @@ import (
 //
 //	log p = log rate - rate x, x >= 0
 func Exponential(rate any) Dist {
-	p := nodes(rate)
+	p := Nodes(rate)
 	return Dist{Name: "exponential", Params: p, Support: NonNegative,
-		logProb:  func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x)) },
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Neg(ad.Mul(p[0], x))) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.Neg(ad.Mul(p[0], x)) },
-		rand:     func(src Source, p []float64) float64 { return exponential(src) / p[0] },
-		cdf:      func(x float64, p []float64) float64 { return -math.Expm1(-p[0] * x) },
-		quantile: func(u float64, p []float64) float64 { return -math.Log1p(-u) / p[0] },
-		mean:     func(p []float64) float64 { return 1 / p[0] },
-		variance: func(p []float64) float64 { return 1 / (p[0] * p[0]) },
+		LogProbOf:  func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x)) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Neg(ad.Mul(p[0], x))) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Neg(ad.Mul(p[0], x)) },
+		RandOf:     func(src Source, p []float64) float64 { return exponential(src) / p[0] },
+		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(-p[0] * x) },
+		QuantileOf: func(u float64, p []float64) float64 { return -math.Log1p(-u) / p[0] },
+		MeanOf:     func(p []float64) float64 { return 1 / p[0] },
+		VarianceOf: func(p []float64) float64 { return 1 / (p[0] * p[0]) },
 	}
 }
 

@@ -12,25 +12,25 @@ import (
 //	log p = d1/2 log d1 + d2/2 log d2 + (d1/2-1) log x - (d1+d2)/2 log(d2 + d1 x)
 //	        - log B(d1/2, d2/2), x > 0
 func F(d1, d2 any) Dist {
-	p := nodes(d1, d2)
+	p := Nodes(d1, d2)
 	a, b := folded(p[0], ad.Scale(0.5, p[0])), folded(p[1], ad.Scale(0.5, p[1]))
 	s := func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(x), ad.Sub(ad.Log(p[0]), ad.Log(p[1]))) }
 	return Dist{Name: "f", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			// x d1/(d2 + d1 x) has a Beta distribution.
 			r := ad.Mul(ad.Div(p[0], p[1]), x)
 			return ad.Sub(betaCore(a, b, ad.Div(one, ad.Add(one, ad.Div(one, r))), ad.Div(one, ad.Add(one, r))), ad.Log(x))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(s(x))) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(s(x))) },
+		RandOf: func(src Source, p []float64) float64 {
 			return p[1] / p[0] * math.Exp(logitBeta(src, p[0]/2, p[1]/2))
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			return lowerBeta(p[0]/2, p[1]/2, math.Log(x)+math.Log(p[0])-math.Log(p[1]))
 		},
-		mean: func(p []float64) float64 { return finiteIf(p[1] > 2, p[1]/(p[1]-2), math.Inf(1)) },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { return finiteIf(p[1] > 2, p[1]/(p[1]-2), math.Inf(1)) },
+		VarianceOf: func(p []float64) float64 {
 			m := p[1] / (p[1] - 2)
 			return finiteIf(p[1] > 4, 2*m*m*(p[0]+p[1]-2)/(p[0]*(p[1]-4)), math.Inf(1))
 		},

@@ -63,6 +63,22 @@ var families []Family
 // register adds a family to All, the only list of families.
 func register(f Family) { families = append(families, f) }
 
+// Register adds a distribution of one's own to All, so that its name is known where names are: to ByName, Parse,
+// formulas with priors and the command line. It is meant for init functions, and panics if the definition is not
+// whole or the name is taken. Package disttest checks the definition.
+func Register(f Family) {
+	switch {
+	case f.Name == "" || f.Make == nil || len(f.Params) != len(f.Want) || len(f.At) == 0:
+		panic(fmt.Sprintf("dist: the family %q is not whole: want Name, Make, Want for each of Params, and parameters At for checks", f.Name))
+	case f.Name != strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(f.Name)):
+		panic(fmt.Sprintf("dist: the family %q: want a name in lower case without _ and -, which are ignored where names are read", f.Name))
+	}
+	if _, taken := named(f.Name); taken {
+		panic(fmt.Sprintf("dist: there is a distribution %q already: give yours a name of its own", f.Name))
+	}
+	register(f)
+}
+
 // All returns every family, in the order of their files.
 func All() []Family { return slices.Clone(families) }
 
@@ -142,10 +158,10 @@ func (d Dist) Err() error {
 			return fmt.Errorf("dist: %s: %w", d.Name, err)
 		}
 	}
-	if d.logProb == nil && d.check != nil {
+	if d.LogProbOf == nil && d.check != nil {
 		return d.check()
 	}
-	if d.logProb == nil {
+	if d.LogProbOf == nil {
 		return fmt.Errorf("dist: a distribution without a density: make it with a function of this package")
 	}
 	if _, ok := d.batchOfParams(); !ok {

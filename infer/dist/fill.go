@@ -22,14 +22,14 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 	if len(shape) < d.Event {
 		return fmt.Errorf("dist: %s: shape %v: one value has %d axes", d.Name, shape, d.Event)
 	}
-	if d.rand == nil && d.draw == nil {
+	if d.RandOf == nil && d.DrawOf == nil {
 		return fmt.Errorf("dist: %s cannot be drawn from: it has a density only", d.Name)
 	}
 	batch, size := s[:len(s)-d.Event], s[len(s)-d.Event:].Size()
 	return d.each(batch, p, func(b int, theta []float64) error {
-		if d.draw == nil {
-			dst[b] = d.rand(src, theta)
-		} else if err := d.draw(src, dst[b*size:(b+1)*size], theta); err != nil {
+		if d.DrawOf == nil {
+			dst[b] = d.RandOf(src, theta)
+		} else if err := d.DrawOf(src, dst[b*size:(b+1)*size], theta); err != nil {
 			return fmt.Errorf("dist: %s: value %d: %w", d.Name, b, err)
 		}
 		return nil
@@ -63,7 +63,7 @@ func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, th
 	for i, node := range d.Params {
 		own := d.paramBatch(i)
 		if own == nil {
-			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v: want at least %d axes", d.Name, i, node.Shape(), d.paramEvent[i])
+			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v: want at least %d axes", d.Name, i, node.Shape(), d.ParamEvent[i])
 		}
 		if len(p[i]) != node.Size() {
 			return nil, 0, fmt.Errorf("dist: %s: parameter %d has %d values: want %d for shape %v", d.Name, i, len(p[i]), node.Size(), node.Shape())

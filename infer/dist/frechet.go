@@ -11,21 +11,21 @@ import (
 //
 //	log p = log(alpha/s) - (1+alpha) log(x/s) - (x/s)^-alpha, x > 0
 func Frechet(alpha, s any) Dist {
-	p := nodes(alpha, s)
+	p := Nodes(alpha, s)
 	// The logarithm of (x/s)^-alpha.
 	u := func(x *ad.Node) *ad.Node { return ad.Mul(p[0], ad.Sub(ad.Log(p[1]), ad.Log(x))) }
 	lower := func(x *ad.Node) *ad.Node { return ad.Neg(ad.Exp(u(x))) }
 	return Dist{Name: "frechet", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(ad.Add(u(x), lower(x)), ad.Sub(ad.Log(p[0]), ad.Log(x)))
 		},
-		logCDF:   lower,
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.Log1mExp(lower(x)) },
-		rand:     func(src Source, p []float64) float64 { return p[1] * math.Pow(exponential(src), -1/p[0]) },
-		cdf:      func(x float64, p []float64) float64 { return math.Exp(-math.Pow(x/p[1], -p[0])) },
-		quantile: func(u float64, p []float64) float64 { return p[1] * math.Pow(-math.Log(u), -1/p[0]) },
-		mean:     func(p []float64) float64 { return finiteIf(p[0] > 1, p[1]*math.Gamma(1-1/p[0]), math.Inf(1)) },
-		variance: func(p []float64) float64 {
+		LogCDFOf:   lower,
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Log1mExp(lower(x)) },
+		RandOf:     func(src Source, p []float64) float64 { return p[1] * math.Pow(exponential(src), -1/p[0]) },
+		CDFOf:      func(x float64, p []float64) float64 { return math.Exp(-math.Pow(x/p[1], -p[0])) },
+		QuantileOf: func(u float64, p []float64) float64 { return p[1] * math.Pow(-math.Log(u), -1/p[0]) },
+		MeanOf:     func(p []float64) float64 { return finiteIf(p[0] > 1, p[1]*math.Gamma(1-1/p[0]), math.Inf(1)) },
+		VarianceOf: func(p []float64) float64 {
 			m := math.Gamma(1 - 1/p[0])
 			return finiteIf(p[0] > 2, p[1]*p[1]*(math.Gamma(1-2/p[0])-m*m), math.Inf(1))
 		},

@@ -8,19 +8,19 @@ import (
 //
 //	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x > 0
 func Gamma(alpha, beta any) Dist {
-	p := nodes(alpha, beta)
+	p := Nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Mul(p[1], x) }
 	return Dist{Name: "gamma", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Sub(gammaCore(p[0], t(x), ad.Add(ad.Log(p[1]), ad.Log(x))), ad.Log(x))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
-		rand:     func(src Source, p []float64) float64 { return gammaRand(src, p[0]) / p[1] },
-		cdf:      func(x float64, p []float64) float64 { return lowerGamma(p[0], p[1]*x) },
-		quantile: func(u float64, p []float64) float64 { return gammaQuantile(p[0], u) / p[1] },
-		mean:     func(p []float64) float64 { return p[0] / p[1] },
-		variance: func(p []float64) float64 { return p[0] / (p[1] * p[1]) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
+		RandOf:     func(src Source, p []float64) float64 { return gammaRand(src, p[0]) / p[1] },
+		CDFOf:      func(x float64, p []float64) float64 { return lowerGamma(p[0], p[1]*x) },
+		QuantileOf: func(u float64, p []float64) float64 { return gammaQuantile(p[0], u) / p[1] },
+		MeanOf:     func(p []float64) float64 { return p[0] / p[1] },
+		VarianceOf: func(p []float64) float64 { return p[0] / (p[1] * p[1]) },
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 //
 //	log p = log Normal(x_0 | mu0, sigma0) + sum log Normal(x_t - x_(t-1) | 0, sigma)
 func GaussianRandomWalk(mu0, sigma0, sigma any) Dist {
-	p := nodes(mu0, sigma0, sigma)
+	p := Nodes(mu0, sigma0, sigma)
 	return Dist{Name: "gaussianrandomwalk", Params: p, Event: 1, everywhere: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			first := normalLog(standard(ad.Index(x, -1, 0), p[0], p[1]), p[1])
 			return ad.Add(first, stepsLog(x, one, p[2]))
 		},
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			drawSeries(src, dst, p[0], p[1], 1, p[2])
 			return nil
 		},
@@ -29,13 +29,13 @@ func GaussianRandomWalk(mu0, sigma0, sigma any) Dist {
 //
 //	log p = log Normal(x_0 | 0, sigma/sqrt(1-phi^2)) + sum log Normal(x_t | phi x_(t-1), sigma)
 func AR1(phi, sigma any) Dist {
-	p := nodes(phi, sigma)
+	p := Nodes(phi, sigma)
 	return Dist{Name: "ar1", Params: p, Event: 1, everywhere: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			sd := ad.Div(p[1], ad.Sqrt(ad.Mul(ad.Sub(one, p[0]), ad.Add(one, p[0]))))
 			return ad.Add(normalLog(ad.Div(ad.Index(x, -1, 0), sd), sd), stepsLog(x, p[0], p[1]))
 		},
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			drawSeries(src, dst, 0, p[1]/math.Sqrt((1-p[0])*(1+p[0])), p[0], p[1])
 			return nil
 		},

@@ -12,7 +12,7 @@ import (
 //
 //	log p = log beta - log(2 alpha) - log Gamma(1/beta) - (|x-mu|/alpha)^beta
 func GeneralizedNormal(mu, alpha, beta any) Dist {
-	p := nodes(mu, alpha, beta)
+	p := Nodes(mu, alpha, beta)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	// log(beta/(2 Gamma(1/beta))) = -log(2 Gamma(1 + 1/beta))
 	norm := func() *ad.Node {
@@ -24,16 +24,16 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 		})
 	}
 	return Dist{Name: "generalizednormal", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Sub(ad.Sub(norm(), ad.Log(p[1])), ad.Pow(ad.Abs(z(x)), p[2]))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return left(z(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return left(ad.Neg(z(x))) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return left(z(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return left(ad.Neg(z(x))) },
+		RandOf: func(src Source, p []float64) float64 {
 			size := math.Exp(logGamma(src, 1/p[2]) / p[2])
 			return p[0] + math.Copysign(p[1]*size, src.Float64()-0.5)
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			z := (x - p[0]) / p[1]
 			t := math.Pow(math.Abs(z), p[2])
 			if z < 0 {
@@ -41,8 +41,8 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 			}
 			return 0.5 + lowerGamma(1/p[2], t)/2
 		},
-		mean: func(p []float64) float64 { return p[0] },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { return p[0] },
+		VarianceOf: func(p []float64) float64 {
 			a, _ := math.Lgamma(3 / p[2])
 			b, _ := math.Lgamma(1 / p[2])
 			return p[1] * p[1] * math.Exp(a-b)

@@ -11,16 +11,16 @@ import (
 //
 //	log P = k log(1-p) + log p, k = 0, 1, ...
 func Geometric(p any) Dist {
-	q := nodes(p)
+	q := Nodes(p)
 	upper := func(x *ad.Node) *ad.Node { return ad.Mul(ad.Shift(x, 1), ad.Log1p(ad.Neg(q[0]))) }
 	return Dist{Name: "geometric", Params: q, Support: Counts, Discrete: true,
-		logProb:  func(x *ad.Node) *ad.Node { return ad.BernoulliLogLik(one, x, q[0]) },
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
-		logCCDF:  upper,
-		rand:     func(src Source, p []float64) float64 { return math.Floor(exponential(src) / -math.Log1p(-p[0])) },
-		cdf:      func(x float64, p []float64) float64 { return -math.Expm1((x + 1) * math.Log1p(-p[0])) },
-		mean:     func(p []float64) float64 { return (1 - p[0]) / p[0] },
-		variance: func(p []float64) float64 { return (1 - p[0]) / (p[0] * p[0]) },
+		LogProbOf:  func(x *ad.Node) *ad.Node { return ad.BernoulliLogLik(one, x, q[0]) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
+		LogCCDFOf:  upper,
+		RandOf:     func(src Source, p []float64) float64 { return math.Floor(exponential(src) / -math.Log1p(-p[0])) },
+		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1((x + 1) * math.Log1p(-p[0])) },
+		MeanOf:     func(p []float64) float64 { return (1 - p[0]) / p[0] },
+		VarianceOf: func(p []float64) float64 { return (1 - p[0]) / (p[0] * p[0]) },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/infer/dist/disttest"
 	"github.com/euryale-dev/euryale/internal/golden"
 )
 
@@ -49,7 +50,7 @@ func (g univariate) check(t *testing.T, l dist.Family) {
 	if d := l.New(l.At[0]...); d.Discrete != g.Discrete {
 		t.Errorf("Discrete is %v", d.Discrete)
 	}
-	f := evaluator(t, l, logProb)
+	f := disttest.Evaluator(t, l, logProb)
 	for _, c := range g.Cases {
 		p, x := make([]float64, len(c.Params)), float64(c.X)
 		for i, v := range c.Params {
@@ -62,11 +63,11 @@ func (g univariate) check(t *testing.T, l dist.Family) {
 		got := f(x, p)
 		want := append([]*golden.Float{&c.LogPDF, c.DX}, c.DP...)
 		for i, w := range want {
-			if tol := map[bool]float64{true: 1e-12, false: 1e-9}[i == 0]; w != nil && !near(got[i], float64(*w), tol) {
+			if tol := map[bool]float64{true: 1e-12, false: 1e-9}[i == 0]; w != nil && !disttest.Near(got[i], float64(*w), tol) {
 				t.Errorf("%v at %g: log density or derivative %d is %.17g, want %.17g", p, x, i, got[i], float64(*w))
 			}
 		}
-		if lp := value(t, d.LogProb(ad.Scalar(x)))[0]; !near(lp, float64(c.LogPDF), 1e-12) { // with parameters that are known
+		if lp := value(t, d.LogProb(ad.Scalar(x)))[0]; !disttest.Near(lp, float64(c.LogPDF), 1e-12) { // with parameters that are known
 			t.Errorf("%v at %g: log density of constants is %.17g, want %.17g", p, x, lp, float64(c.LogPDF))
 		}
 		if c.CDF != nil {
@@ -75,12 +76,12 @@ func (g univariate) check(t *testing.T, l dist.Family) {
 			}
 		}
 		if c.LogCDF != nil {
-			if got, w := evaluator(t, l, logCDF)(x, p)[0], float64(*c.LogCDF); !close(got, w, 1e-11) {
+			if got, w := disttest.Evaluator(t, l, logCDF)(x, p)[0], float64(*c.LogCDF); !close(got, w, 1e-11) {
 				t.Errorf("%v: LogCDF(%g) = %.17g, want %.17g", p, x, got, w)
 			}
 		}
 		if c.LogCCDF != nil {
-			if got, w := evaluator(t, l, logCCDF)(x, p)[0], float64(*c.LogCCDF); !close(got, w, 1e-11) {
+			if got, w := disttest.Evaluator(t, l, logCCDF)(x, p)[0], float64(*c.LogCCDF); !close(got, w, 1e-11) {
 				t.Errorf("%v: LogCCDF(%g) = %.17g, want %.17g", p, x, got, w)
 			}
 		}

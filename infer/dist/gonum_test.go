@@ -6,6 +6,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/infer/dist/disttest"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -33,10 +34,10 @@ func TestGonumBothWays(t *testing.T) {
 					x = 1
 				}
 				ours := value(t, back.LogProb(ad.Scalar(x)))[0]
-				if want := math.Log(g.Prob(x)); !near(ours, want, 1e-9) {
+				if want := math.Log(g.Prob(x)); !disttest.Near(ours, want, 1e-9) {
 					t.Errorf("%s%v at %g: %.12g, gonum %.12g", l.Name, p, x, ours, want)
 				}
-				if c, ok := theirs.(interface{ CDF(x float64) float64 }); ok && !near(d.CDF(x, p), c.CDF(x), 1e-8) {
+				if c, ok := theirs.(interface{ CDF(x float64) float64 }); ok && !disttest.Near(d.CDF(x, p), c.CDF(x), 1e-8) {
 					t.Errorf("%s%v: CDF(%g) = %.12g, gonum %.12g", l.Name, p, x, d.CDF(x, p), c.CDF(x))
 				}
 			}

@@ -11,20 +11,20 @@ import (
 //
 //	log p = -(x/sigma)^2/2 - log sigma + log(2/pi)/2, x >= 0
 func HalfNormal(sigma any) Dist {
-	p := nodes(sigma)
+	p := Nodes(sigma)
 	z := func(x *ad.Node) *ad.Node { return ad.Div(x, p[0]) }
 	return Dist{Name: "halfnormal", Params: p, Support: NonNegative,
-		logProb: func(x *ad.Node) *ad.Node { return ad.Shift(normalLog(z(x), p[0]), math.Ln2) },
-		logCDF: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Shift(normalLog(z(x), p[0]), math.Ln2) },
+		LogCDFOf: func(x *ad.Node) *ad.Node {
 			t := ad.Scale(math.Sqrt2/2, z(x))
 			return logOf(ad.Erf(t), ad.Erfc(t))
 		},
-		logCCDF:  func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, z(x))) },
-		rand:     func(src Source, p []float64) float64 { return p[0] * math.Abs(src.Normal()) },
-		cdf:      func(x float64, p []float64) float64 { return math.Erf(x / (p[0] * math.Sqrt2)) },
-		quantile: func(u float64, p []float64) float64 { return p[0] * math.Sqrt2 * math.Erfinv(u) },
-		mean:     func(p []float64) float64 { return p[0] * math.Sqrt(2/math.Pi) },
-		variance: func(p []float64) float64 { return p[0] * p[0] * (1 - 2/math.Pi) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, z(x))) },
+		RandOf:     func(src Source, p []float64) float64 { return p[0] * math.Abs(src.Normal()) },
+		CDFOf:      func(x float64, p []float64) float64 { return math.Erf(x / (p[0] * math.Sqrt2)) },
+		QuantileOf: func(u float64, p []float64) float64 { return p[0] * math.Sqrt2 * math.Erfinv(u) },
+		MeanOf:     func(p []float64) float64 { return p[0] * math.Sqrt(2/math.Pi) },
+		VarianceOf: func(p []float64) float64 { return p[0] * p[0] * (1 - 2/math.Pi) },
 	}
 }
 

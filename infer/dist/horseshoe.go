@@ -13,17 +13,17 @@ import (
 //
 // Reference: Carvalho, Polson and Scott, doi 10.1093/biomet/asq017.
 func Horseshoe(tau any) Dist {
-	p := nodes(tau)
+	p := Nodes(tau)
 	local := HalfCauchy(1)
-	return Dist{Name: "horseshoe", Params: p, Event: 2, center: ad.Const([]float64{0, 1}, 2, 1),
-		inside: func(x *ad.Node) *ad.Node { return ad.MinAxes(ad.Greater(ad.Index(x, -2, 1), zero), -1) },
-		logProb: func(x *ad.Node) *ad.Node {
+	return Dist{Name: "horseshoe", Params: p, Event: 2, Center: ad.Const([]float64{0, 1}, 2, 1),
+		InsideOf: func(x *ad.Node) *ad.Node { return ad.MinAxes(ad.Greater(ad.Index(x, -2, 1), zero), -1) },
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			beta, lambda := ad.Index(x, -2, 0), ad.Index(x, -2, 1)
 			sd := ad.Mul(lambda, column(p[0]))
 			return each(ad.Add(normalLog(ad.Div(beta, sd), sd), local.LogProbInside(lambda)))
 		},
-		transform: horseshoeTransform,
-		draw: func(src Source, dst, p []float64) error {
+		TransformOf: horseshoeTransform,
+		DrawOf: func(src Source, dst, p []float64) error {
 			n := len(dst) / 2
 			for i := range n {
 				dst[n+i] = local.Rand(src, []float64{1})

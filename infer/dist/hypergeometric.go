@@ -17,10 +17,10 @@ import (
 // With q = n/total, this is computed from binomial probabilities: that of k among marked
 // times that of n-k among the others, over that of n among total.
 func Hypergeometric(total, marked, n any) Dist {
-	p := nodes(total, marked, n)
+	p := Nodes(total, marked, n)
 	low := ad.Maximum(zero, ad.Sub(ad.Add(p[2], p[1]), p[0]))
 	return Dist{Name: "hypergeometric", Params: p, Support: wholes(low, ad.Minimum(p[1], p[2])), Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			q := ad.Div(p[2], p[0])
 			part := func(n, k *ad.Node) *ad.Node {
 				rest := ad.Sub(n, k)
@@ -28,14 +28,14 @@ func Hypergeometric(total, marked, n any) Dist {
 			}
 			return ad.Sub(ad.Add(part(p[1], x), part(ad.Sub(p[0], p[1]), ad.Sub(p[2], x))), part(p[0], p[2]))
 		},
-		bounds: hypergeometricEnds,
-		rand:   hypergeometricRand,
-		cdf: func(x float64, p []float64) float64 {
+		BoundsOf: hypergeometricEnds,
+		RandOf:   hypergeometricRand,
+		CDFOf: func(x float64, p []float64) float64 {
 			lo, hi := hypergeometricEnds(p)
 			return sumBelow(x-lo, hi-lo, hypergeometricMode(p)-lo, func(k float64) float64 { return hypergeometricRatio(k+lo, p) })
 		},
-		mean: func(p []float64) float64 { return p[2] * p[1] / p[0] },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { return p[2] * p[1] / p[0] },
+		VarianceOf: func(p []float64) float64 {
 			if p[0] <= 1 {
 				return 0
 			}

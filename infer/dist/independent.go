@@ -10,9 +10,9 @@ import (
 // independent numbers becomes one vector, and log densities are summed.
 func Independent(d Dist, n int) Dist {
 	out := Dist{Name: "independent " + d.Name, Params: d.Params, Support: d.Support, Discrete: d.Discrete, Event: d.Event + n}
-	out.paramEvent = d.paramEvents()
+	out.ParamEvent = d.paramEvents()
 	for i, p := range d.Params {
-		out.paramEvent[i] += min(n, max(0, len(p.Shape())-out.paramEvent[i]))
+		out.ParamEvent[i] += min(n, max(0, len(p.Shape())-out.ParamEvent[i]))
 	}
 	axes := make([]int, n)
 	for i := range axes {
@@ -24,10 +24,10 @@ func Independent(d Dist, n int) Dist {
 		}
 		return ad.SumAxes(lp, axes...)
 	}
-	out.logProb = func(x *ad.Node) *ad.Node { return sum(d.LogProbInside(x)) }
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return sum(d.LogProbInside(x)) }
 	if d.insideOf(someValue(d)) != nil {
-		out.center = someValue(d)
-		out.inside = func(x *ad.Node) *ad.Node {
+		out.Center = someValue(d)
+		out.InsideOf = func(x *ad.Node) *ad.Node {
 			in := d.insideOf(x)
 			if n == 0 || in.Err() != nil {
 				return in
@@ -46,10 +46,10 @@ func Independent(d Dist, n int) Dist {
 		}
 		return d.Err()
 	}
-	out.transform = d.Transform
+	out.TransformOf = d.Transform
 	out.fill = d.Fill
-	if n == 1 && d.rand != nil {
-		out.draw = func(src Source, dst, p []float64) error { return drawEach(out, d, src, dst, p) }
+	if n == 1 && d.RandOf != nil {
+		out.DrawOf = func(src Source, dst, p []float64) error { return drawEach(out, d, src, dst, p) }
 	}
 	out.remake = func(params []*ad.Node) Dist { return Independent(d.with(params), n) }
 	return out
@@ -66,7 +66,7 @@ func drawEach(vector, d Dist, src Source, dst, p []float64) error {
 			q[i] = p[at+min(j, n-1)]
 			at += n
 		}
-		dst[j] = d.rand(src, q)
+		dst[j] = d.RandOf(src, q)
 	}
 	return nil
 }

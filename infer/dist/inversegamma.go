@@ -10,18 +10,18 @@ import (
 //
 //	log p = alpha log beta - log Gamma(alpha) - (alpha+1) log x - beta/x, x > 0
 func InverseGamma(alpha, beta any) Dist {
-	p := nodes(alpha, beta)
+	p := Nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Div(p[1], x) }
 	return Dist{Name: "inversegamma", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Sub(gammaCore(p[0], t(x), ad.Sub(ad.Log(p[1]), ad.Log(x))), ad.Log(x))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
-		rand:    func(src Source, p []float64) float64 { return p[1] * math.Exp(-logGamma(src, p[0])) },
-		cdf:     func(x float64, p []float64) float64 { return upperGamma(p[0], p[1]/x) },
-		mean:    func(p []float64) float64 { return finiteIf(p[0] > 1, p[1]/(p[0]-1), math.Inf(1)) },
-		variance: func(p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
+		RandOf:    func(src Source, p []float64) float64 { return p[1] * math.Exp(-logGamma(src, p[0])) },
+		CDFOf:     func(x float64, p []float64) float64 { return upperGamma(p[0], p[1]/x) },
+		MeanOf:    func(p []float64) float64 { return finiteIf(p[0] > 1, p[1]/(p[0]-1), math.Inf(1)) },
+		VarianceOf: func(p []float64) float64 {
 			m := p[1] / (p[0] - 1)
 			return finiteIf(p[0] > 2, m*m/(p[0]-2), math.Inf(1))
 		},

@@ -11,23 +11,23 @@ import (
 //
 //	log p = log(lambda/(2 pi x^3))/2 - lambda (x-mu)^2/(2 mu^2 x), x > 0
 func InverseGaussian(mu, lambda any) Dist {
-	p := nodes(mu, lambda)
+	p := Nodes(mu, lambda)
 	return Dist{Name: "inversegaussian", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			r := ad.Div(ad.Sub(x, p[0]), p[0]) // r^2 may overflow, but r/x r does not
 			fall := ad.Scale(-0.5, ad.Mul(p[1], ad.Mul(ad.Div(r, x), r)))
 			return ad.Add(ad.Shift(fall, -halfLogTwoPi), ad.Sub(ad.Scale(0.5, ad.Log(p[1])), ad.Scale(1.5, ad.Log(x))))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { l, u := waldTails(x, p[0], p[1]); return exactTail(l, u) },
-		logCCDF: func(x *ad.Node) *ad.Node { l, u := waldTails(x, p[0], p[1]); return exactTail(u, l) },
-		rand:    waldRand,
-		cdf: func(x float64, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { l, u := waldTails(x, p[0], p[1]); return exactTail(l, u) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { l, u := waldTails(x, p[0], p[1]); return exactTail(u, l) },
+		RandOf:    waldRand,
+		CDFOf: func(x float64, p []float64) float64 {
 			r := math.Sqrt(p[1] / x)
 			a, b := r*(x/p[0]-1), r*(x/p[0]+1)
 			return phi(a) + math.Exp(-a*a/2)*erfcx.Eval(b*math.Sqrt2/2)/2
 		},
-		mean:     func(p []float64) float64 { return p[0] },
-		variance: func(p []float64) float64 { return p[0] * p[0] * p[0] / p[1] },
+		MeanOf:     func(p []float64) float64 { return p[0] },
+		VarianceOf: func(p []float64) float64 { return p[0] * p[0] * p[0] / p[1] },
 	}
 }
 

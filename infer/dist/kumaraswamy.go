@@ -13,20 +13,20 @@ import (
 //
 // Reference: Kumaraswamy, doi 10.1016/0022-1694(80)90036-0.
 func Kumaraswamy(a, b any) Dist {
-	p := nodes(a, b)
+	p := Nodes(a, b)
 	rest := func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Mul(p[0], ad.Log(x))) }
 	return Dist{Name: "kumaraswamy", Params: p, Support: Unit,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			powers := ad.Add(ad.Mul(ad.Shift(p[0], -1), ad.Log(x)), ad.Mul(ad.Shift(p[1], -1), rest(x)))
 			return ad.Add(powers, ad.Add(ad.Log(p[0]), ad.Log(p[1])))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Mul(p[1], rest(x))) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.Mul(p[1], rest(x)) },
-		rand:     func(src Source, p []float64) float64 { return kumaraswamyQuantile(open(src), p) },
-		cdf:      func(x float64, p []float64) float64 { return -math.Expm1(p[1] * math.Log1p(-math.Pow(x, p[0]))) },
-		quantile: kumaraswamyQuantile,
-		mean:     func(p []float64) float64 { return kumaraswamyMoment(1, p) },
-		variance: func(p []float64) float64 {
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Mul(p[1], rest(x))) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Mul(p[1], rest(x)) },
+		RandOf:     func(src Source, p []float64) float64 { return kumaraswamyQuantile(open(src), p) },
+		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(p[1] * math.Log1p(-math.Pow(x, p[0]))) },
+		QuantileOf: kumaraswamyQuantile,
+		MeanOf:     func(p []float64) float64 { return kumaraswamyMoment(1, p) },
+		VarianceOf: func(p []float64) float64 {
 			m := kumaraswamyMoment(1, p)
 			return kumaraswamyMoment(2, p) - m*m
 		},

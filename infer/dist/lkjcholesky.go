@@ -17,22 +17,22 @@ import (
 // with rows counted from 1. Reference: Lewandowski, Kurowicka and Joe,
 // doi 10.1016/j.jmva.2009.04.008.
 func LKJCholesky(k int, eta any) Dist {
-	p := nodes(eta)
+	p := Nodes(eta)
 	return Dist{Name: "lkjcholesky", Params: p, Event: 2, Support: Interval(-1, 1),
-		center:    ad.Eye(max(1, k)),
-		transform: func() Transform { return CorrCholeskyTransform(k) },
-		remake:    func(p []*ad.Node) Dist { return LKJCholesky(k, p[0]) },
+		Center:      ad.Eye(max(1, k)),
+		TransformOf: func() Transform { return CorrCholeskyTransform(k) },
+		remake:      func(p []*ad.Node) Dist { return LKJCholesky(k, p[0]) },
 		check: func() error {
 			if k < 1 {
 				return fmt.Errorf("dist: lkjcholesky of order %d: want at least 1", k)
 			}
 			return nil
 		},
-		inside: func(x *ad.Node) *ad.Node {
+		InsideOf: func(x *ad.Node) *ad.Node {
 			long := ad.Less(ad.Abs(ad.Shift(each(ad.Square(ad.Tril(x, 0))), -1)), ad.Scalar(1e-8))
 			return ad.MinAxes(ad.Mul(long, ad.Greater(ad.Diag(x), zero)), -1)
 		},
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			if s, ok := axesOf(x, 2); !ok || s[0] != k || s[1] != k {
 				return failed(x, fmt.Errorf("dist: lkjcholesky: shape %v: want matrices of order %d", x.Shape(), k))
 			}
@@ -48,7 +48,7 @@ func LKJCholesky(k int, eta any) Dist {
 			power := ad.Add(ad.Mul(column(p[0]), ad.Const(twice)), ad.Const(w))
 			return ad.Sub(each(ad.Mul(power, ad.Log(ad.Diag(x)))), lkjNorm(k, p[0]))
 		},
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			drawLKJ(src, dst, k, p[0])
 			return nil
 		},

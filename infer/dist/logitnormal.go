@@ -11,7 +11,7 @@ import (
 //
 //	log p = log Normal(logit x | mu, sigma) - log(x (1-x))
 func LogitNormal(mu, sigma any) Dist {
-	p := nodes(mu, sigma)
+	p := Nodes(mu, sigma)
 	z := func(x *ad.Node) *ad.Node { return standard(logitNode(x), p[0], p[1]) }
 	sigmoid := func(s float64) float64 { return 1 / (1 + math.Exp(-s)) }
 	moment := func(power int, p []float64) float64 { // moments of the sigmoid of a normal number
@@ -24,16 +24,16 @@ func LogitNormal(mu, sigma any) Dist {
 		return sum
 	}
 	return Dist{Name: "logitnormal", Params: p, Support: Unit,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Sub(normalLog(z(x), p[1]), ad.Add(ad.Log(x), ad.Log1p(ad.Neg(x))))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
-		rand:     func(src Source, p []float64) float64 { return sigmoid(p[0] + p[1]*src.Normal()) },
-		cdf:      func(x float64, p []float64) float64 { return phi((logit(x) - p[0]) / p[1]) },
-		quantile: func(u float64, p []float64) float64 { return sigmoid(p[0] + p[1]*mathext.NormalQuantile(u)) },
-		mean:     func(p []float64) float64 { return moment(1, p) },
-		variance: func(p []float64) float64 { m := moment(1, p); return moment(2, p) - m*m },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
+		RandOf:     func(src Source, p []float64) float64 { return sigmoid(p[0] + p[1]*src.Normal()) },
+		CDFOf:      func(x float64, p []float64) float64 { return phi((logit(x) - p[0]) / p[1]) },
+		QuantileOf: func(u float64, p []float64) float64 { return sigmoid(p[0] + p[1]*mathext.NormalQuantile(u)) },
+		MeanOf:     func(p []float64) float64 { return moment(1, p) },
+		VarianceOf: func(p []float64) float64 { m := moment(1, p); return moment(2, p) - m*m },
 	}
 }
 

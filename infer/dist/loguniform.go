@@ -11,21 +11,21 @@ import (
 //
 //	log p = -log x - log(log(high/low)), 0 < low <= x <= high
 func LogUniform(low, high any) Dist {
-	p := nodes(low, high)
+	p := Nodes(low, high)
 	width := func() *ad.Node { return ad.Sub(ad.Log(p[1]), ad.Log(p[0])) }
 	left := func(x *ad.Node) *ad.Node { return ad.Div(ad.Sub(ad.Log(x), ad.Log(p[0])), width()) }
 	right := func(x *ad.Node) *ad.Node { return ad.Div(ad.Sub(ad.Log(p[1]), ad.Log(x)), width()) }
 	return Dist{Name: "loguniform", Params: p, Support: Support{Lower: p[0], Upper: p[1]},
-		logProb: func(x *ad.Node) *ad.Node { return ad.Neg(ad.Add(ad.Log(x), ad.Log(width()))) },
-		logCDF:  func(x *ad.Node) *ad.Node { return logOf(left(x), right(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return logOf(right(x), left(x)) },
-		rand:    func(src Source, p []float64) float64 { return logUniformQuantile(open(src), p) },
-		cdf: func(x float64, p []float64) float64 {
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Neg(ad.Add(ad.Log(x), ad.Log(width()))) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return logOf(left(x), right(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return logOf(right(x), left(x)) },
+		RandOf:    func(src Source, p []float64) float64 { return logUniformQuantile(open(src), p) },
+		CDFOf: func(x float64, p []float64) float64 {
 			return (math.Log(x) - math.Log(p[0])) / (math.Log(p[1]) - math.Log(p[0]))
 		},
-		quantile: logUniformQuantile,
-		mean:     func(p []float64) float64 { return (p[1] - p[0]) / math.Log(p[1]/p[0]) },
-		variance: func(p []float64) float64 {
+		QuantileOf: logUniformQuantile,
+		MeanOf:     func(p []float64) float64 { return (p[1] - p[0]) / math.Log(p[1]/p[0]) },
+		VarianceOf: func(p []float64) float64 {
 			w := math.Log(p[1] / p[0])
 			m := (p[1] - p[0]) / w
 			return (p[1]*p[1]-p[0]*p[0])/(2*w) - m*m

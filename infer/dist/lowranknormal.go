@@ -14,9 +14,9 @@ import (
 //
 // Shapes: mu (..., n), W (..., n, k), d (..., n).
 func LowRankMultivariateNormal(mu, w, d any) Dist {
-	p := nodes(mu, w, d)
-	return Dist{Name: "lowrankmultivariatenormal", Params: p, paramEvent: []int{1, 2, 1}, Event: 1, everywhere: true,
-		logProb: func(x *ad.Node) *ad.Node {
+	p := Nodes(mu, w, d)
+	return Dist{Name: "lowrankmultivariatenormal", Params: p, ParamEvent: []int{1, 2, 1}, Event: 1, everywhere: true,
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			k := last(p[1])
 			scaled := ad.Div(p[1], column(p[2])) // D^-1 W
 			m := ad.CholeskyOrNaN(ad.Add(ad.Eye(k), ad.MatMul(ad.T(scaled), p[1])))
@@ -31,7 +31,7 @@ func LowRankMultivariateNormal(mu, w, d any) Dist {
 			det := ad.Add(ad.Scale(2, sumLogDiag(m)), each(ad.Log(p[2])))
 			return ad.Shift(ad.Scale(-0.5, ad.Add(q, det)), -halfLogTwoPi*float64(last(p[2])))
 		},
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			n := len(dst)
 			k := (len(p) - 2*n) / n
 			z := normals(src, k)

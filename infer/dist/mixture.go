@@ -49,10 +49,10 @@ type mixture struct {
 }
 
 func (m mixture) family(params []*ad.Node) Dist {
-	out := Dist{Name: m.name, Params: params, paramEvent: m.events}
+	out := Dist{Name: m.name, Params: params, ParamEvent: m.events}
 	out.check = func() error { return m.check(params[0]) }
 	if len(m.parts) == 0 || params[0].Err() != nil || last(params[0]) != len(m.parts) {
-		out.logProb = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
+		out.LogProbOf = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
 		return out
 	}
 	parts, at := make([]Dist, len(m.parts)), 1
@@ -78,16 +78,16 @@ func (m mixture) family(params []*ad.Node) Dist {
 	}
 	density := Dist.LogProb
 	if all(parts, func(d Dist) bool {
-		return d.Event == 0 && d.inside == nil && !d.everywhere && sameSupport(d.Support, out.Support)
+		return d.Event == 0 && d.InsideOf == nil && !d.everywhere && sameSupport(d.Support, out.Support)
 	}) {
 		density = Dist.LogProbInside // one check of the support covers all components
 	} else {
-		out.center, out.inside = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
+		out.Center, out.InsideOf = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
 	}
-	out.logProb = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return density(d, x) }) }
-	if all(parts, func(d Dist) bool { return d.logCDF != nil && d.logCCDF != nil }) {
-		out.logCDF = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCDF(x) }) }
-		out.logCCDF = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCCDF(x) }) }
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return density(d, x) }) }
+	if all(parts, func(d Dist) bool { return d.LogCDFOf != nil && d.LogCCDFOf != nil }) {
+		out.LogCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCDF(x) }) }
+		out.LogCCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCCDF(x) }) }
 	}
 	m.numbers(&out, parts)
 	out.remake = m.family
@@ -96,8 +96,8 @@ func (m mixture) family(params []*ad.Node) Dist {
 
 // someValue returns a possible value of d.
 func someValue(d Dist) *ad.Node {
-	if d.center != nil {
-		return d.center
+	if d.Center != nil {
+		return d.Center
 	}
 	return d.Support.middle()
 }
@@ -151,33 +151,33 @@ func (m mixture) numbers(out *Dist, parts []Dist) {
 		return chosen, q
 	}
 	if parts[0].Event > 0 {
-		out.draw = func(src Source, dst, p []float64) error {
+		out.DrawOf = func(src Source, dst, p []float64) error {
 			d, q := pick(src, p)
-			if d.draw == nil {
+			if d.DrawOf == nil {
 				return fmt.Errorf("dist: mixture: %s cannot be drawn from", d.Name)
 			}
-			return d.draw(src, dst, q)
+			return d.DrawOf(src, dst, q)
 		}
 		return
 	}
-	out.rand = func(src Source, p []float64) float64 {
+	out.RandOf = func(src Source, p []float64) float64 {
 		d, q := pick(src, p)
 		return d.Rand(src, q)
 	}
-	if all(parts, func(d Dist) bool { return d.cdf != nil }) {
-		out.cdf = func(x float64, p []float64) float64 {
+	if all(parts, func(d Dist) bool { return d.CDFOf != nil }) {
+		out.CDFOf = func(x float64, p []float64) float64 {
 			return sum(p, func(d Dist, q []float64) float64 { return d.CDF(x, q) })
 		}
 	}
-	out.mean = func(p []float64) float64 { return sum(p, Dist.Mean) }
-	out.variance = func(p []float64) float64 {
-		mean := out.mean(p)
+	out.MeanOf = func(p []float64) float64 { return sum(p, Dist.Mean) }
+	out.VarianceOf = func(p []float64) float64 {
+		mean := out.MeanOf(p)
 		return sum(p, func(d Dist, q []float64) float64 {
 			e := d.Mean(q) - mean
 			return d.Var(q) + e*e
 		})
 	}
-	out.bounds = func(p []float64) (lo, hi float64) {
+	out.BoundsOf = func(p []float64) (lo, hi float64) {
 		lo, hi = math.Inf(1), math.Inf(-1)
 		each(p, func(_ float64, d Dist, q []float64) {
 			a, b := d.ends(q)

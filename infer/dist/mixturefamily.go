@@ -28,14 +28,14 @@ type commonFamily struct {
 
 func (m commonFamily) family(params []*ad.Node) Dist {
 	base, k := m.base.with(params[1:]), last(params[0])
-	out := Dist{Name: m.name, Params: params, Support: base.Support, Discrete: base.Discrete, paramEvent: []int{1}}
+	out := Dist{Name: m.name, Params: params, Support: base.Support, Discrete: base.Discrete, ParamEvent: []int{1}}
 	for _, p := range base.Params {
-		out.paramEvent = append(out.paramEvent, min(1, len(p.Shape())))
+		out.ParamEvent = append(out.ParamEvent, min(1, len(p.Shape())))
 	}
 	out.check = func() error { return m.check(base, params[0], k) }
 	out.remake = m.family
 	if s, ok := base.batchOfParams(); params[0].Err() != nil || !ok || len(s) == 0 || s[len(s)-1] != k {
-		out.logProb = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
+		out.LogProbOf = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
 		return out
 	}
 	column := func(x *ad.Node) *ad.Node { return ad.Reshape(x, append(x.Shape().Clone(), 1)...) }
@@ -44,16 +44,16 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 			return ad.LogSumExp(ad.Add(m.logWeights(params[0]), f(column(x))), -1)
 		}
 	}
-	if fixed := base.inside == nil && fixedEnds(base.Support); fixed || base.everywhere {
+	if fixed := base.InsideOf == nil && fixedEnds(base.Support); fixed || base.everywhere {
 		out.everywhere = base.everywhere
-		out.logProb = join(base.LogProbInside)
+		out.LogProbOf = join(base.LogProbInside)
 	} else { // the components have different ends
 		out.Support.Lower, out.Support.Upper = edge(ad.MinAxes, base.Support.Lower), edge(ad.MaxAxes, base.Support.Upper)
-		out.logProb, out.center = join(base.LogProb), out.Support.middle()
-		out.inside = func(x *ad.Node) *ad.Node { return ad.MaxAxes(base.insideOf(column(x)), -1) }
+		out.LogProbOf, out.Center = join(base.LogProb), out.Support.middle()
+		out.InsideOf = func(x *ad.Node) *ad.Node { return ad.MaxAxes(base.insideOf(column(x)), -1) }
 	}
-	if base.logCDF != nil && base.logCCDF != nil {
-		out.logCDF, out.logCCDF = join(base.LogCDF), join(base.LogCCDF)
+	if base.LogCDFOf != nil && base.LogCCDFOf != nil {
+		out.LogCDFOf, out.LogCCDFOf = join(base.LogCDF), join(base.LogCCDF)
 	}
 	m.numbers(&out, base, k)
 	return out
@@ -80,7 +80,7 @@ func (m commonFamily) check(base Dist, weights *ad.Node, k int) error {
 		}
 	}
 	s, _ := base.batchOfParams()
-	if base.Event > 0 || base.paramEvent != nil || len(s) == 0 || s[len(s)-1] != k {
+	if base.Event > 0 || base.ParamEvent != nil || len(s) == 0 || s[len(s)-1] != k {
 		return fmt.Errorf("dist: mixture of %s: weights of shape %v, parameters of batch axes %v: want a scalar distribution and equal last axes", base.Name, weights.Shape(), s)
 	}
 	if w, ok := constant(weights); ok && m.name == "mixture" {
@@ -113,7 +113,7 @@ func (m commonFamily) numbers(out *Dist, base Dist, k int) {
 		}
 		return s
 	}
-	out.rand = func(src Source, p []float64) float64 {
+	out.RandOf = func(src Source, p []float64) float64 {
 		w, u := m.weights(p[:k]), src.Float64()
 		j := 0
 		for ; j < k-1 && u >= w[j]; j++ {
@@ -121,17 +121,17 @@ func (m commonFamily) numbers(out *Dist, base Dist, k int) {
 		}
 		return base.Rand(src, component(p, j))
 	}
-	if base.cdf != nil {
-		out.cdf = func(x float64, p []float64) float64 {
+	if base.CDFOf != nil {
+		out.CDFOf = func(x float64, p []float64) float64 {
 			return sum(p, func(q []float64) float64 { return base.CDF(x, q) })
 		}
 	}
-	out.mean = func(p []float64) float64 { return sum(p, base.Mean) }
-	out.variance = func(p []float64) float64 {
-		mean := out.mean(p)
+	out.MeanOf = func(p []float64) float64 { return sum(p, base.Mean) }
+	out.VarianceOf = func(p []float64) float64 {
+		mean := out.MeanOf(p)
 		return sum(p, func(q []float64) float64 { e := base.Mean(q) - mean; return base.Var(q) + e*e })
 	}
-	out.bounds = func(p []float64) (lo, hi float64) {
+	out.BoundsOf = func(p []float64) (lo, hi float64) {
 		lo, hi = math.Inf(1), math.Inf(-1)
 		for j := range k {
 			a, b := base.ends(component(p, j))

@@ -15,29 +15,29 @@ import (
 //
 // Reference: Moyal, doi 10.1080/14786440308521076.
 func Moyal(loc, scale any) Dist {
-	p := nodes(loc, scale)
+	p := Nodes(loc, scale)
 	z := func(x *ad.Node) *ad.Node { // clipped so that z + exp(-z) is infinite, not NaN
 		return ad.Maximum(standard(x, p[0], p[1]), ad.Scalar(-math.MaxFloat64))
 	}
 	// The value of |n| at x.
 	size := func(x *ad.Node) *ad.Node { return ad.Exp(ad.Scale(-0.5, z(x))) }
 	return Dist{Name: "moyal", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			fall := ad.Scale(-0.5, ad.Add(z(x), ad.Exp(ad.Neg(z(x)))))
 			return ad.Sub(ad.Shift(fall, -halfLogTwoPi), ad.Log(p[1]))
 		},
-		logCDF: func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, size(x))) },
-		logCCDF: func(x *ad.Node) *ad.Node {
+		LogCDFOf: func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, size(x))) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node {
 			t := ad.Scale(math.Sqrt2/2, size(x))
 			return logOf(ad.Erf(t), ad.Erfc(t))
 		},
-		rand: func(src Source, p []float64) float64 { return p[0] - 2*p[1]*math.Log(math.Abs(src.Normal())) },
-		cdf:  func(x float64, p []float64) float64 { return math.Erfc(math.Exp((p[0]-x)/(2*p[1])) * math.Sqrt2 / 2) },
-		quantile: func(u float64, p []float64) float64 {
+		RandOf: func(src Source, p []float64) float64 { return p[0] - 2*p[1]*math.Log(math.Abs(src.Normal())) },
+		CDFOf:  func(x float64, p []float64) float64 { return math.Erfc(math.Exp((p[0]-x)/(2*p[1])) * math.Sqrt2 / 2) },
+		QuantileOf: func(u float64, p []float64) float64 {
 			return p[0] - 2*p[1]*math.Log(-mathext.NormalQuantile(u/2))
 		},
-		mean:     func(p []float64) float64 { return p[0] + p[1]*(math.Ln2+0.57721566490153286) },
-		variance: func(p []float64) float64 { return p[1] * p[1] * math.Pi * math.Pi / 2 },
+		MeanOf:     func(p []float64) float64 { return p[0] + p[1]*(math.Ln2+0.57721566490153286) },
+		VarianceOf: func(p []float64) float64 { return p[1] * p[1] * math.Pi * math.Pi / 2 },
 	}
 }
 

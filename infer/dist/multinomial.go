@@ -11,16 +11,16 @@ import (
 //
 //	log P = log n! - sum log c_k! + sum c_k log p_k
 func Multinomial(n, p any) Dist {
-	q := nodes(n, p)
+	q := Nodes(n, p)
 	return multinomialOf("multinomial", q, func() *ad.Node { return q[1] }, func(p []float64) []float64 { return p })
 }
 
 // MultinomialLogits is Multinomial with probabilities given by their logarithms, up to a
 // common constant.
 func MultinomialLogits(n, logits any) Dist {
-	q := nodes(n, logits)
+	q := Nodes(n, logits)
 	d := multinomialOf("multinomiallogits", q, nil, softmax)
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		choose := ad.Sub(ad.Lgamma(ad.Shift(q[0], 1)), each(ad.Lgamma(ad.Shift(x, 1))))
 		log := ad.LogSoftmax(q[1], -1)
 		return ad.Add(choose, each(ad.Mul(x, ad.Where(ad.Equal(x, zero), zero, log))))
@@ -31,7 +31,7 @@ func MultinomialLogits(n, logits any) Dist {
 func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []float64) []float64) Dist {
 	k := last(q[1])
 	d := countsOf(name, q, k)
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		fall := ad.PoissonDeviance(x, ad.Mul(column(q[0]), p()))
 		return ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x))))
 	}
@@ -44,7 +44,7 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 		}
 		return nil
 	}
-	d.draw = func(src Source, dst, p []float64) error {
+	d.DrawOf = func(src Source, dst, p []float64) error {
 		drawCounts(src, dst, p[0], at(p[1:]))
 		return nil
 	}
@@ -55,13 +55,13 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 func countsOf(name string, q []*ad.Node, k int) Dist {
 	start := make([]float64, max(1, k))
 	start[0] = 1
-	return Dist{Name: name, Params: q, paramEvent: []int{0, 1}, Event: 1, Support: Counts, Discrete: true,
-		center: ad.Mul(column(q[0]), ad.Const(start)),
-		inside: func(x *ad.Node) *ad.Node {
+	return Dist{Name: name, Params: q, ParamEvent: []int{0, 1}, Event: 1, Support: Counts, Discrete: true,
+		Center: ad.Mul(column(q[0]), ad.Const(start)),
+		InsideOf: func(x *ad.Node) *ad.Node {
 			whole := ad.MinAxes(ad.Mul(ad.Equal(x, ad.Floor(x)), ad.GreaterEqual(x, zero)), -1)
 			return ad.Mul(whole, ad.Equal(each(x), q[0]))
 		},
-		transform: func() Transform { return noTransform(name) },
+		TransformOf: func() Transform { return noTransform(name) },
 	}
 }
 
@@ -99,9 +99,9 @@ func drawCounts(src Source, dst []float64, n float64, p []float64) {
 // The density is computed from the deviances of c and alpha from the values predicted by
 // (c + alpha)/(n + sum alpha).
 func DirichletMultinomial(n, alpha any) Dist {
-	q := nodes(n, alpha)
+	q := Nodes(n, alpha)
 	d := countsOf("dirichletmultinomial", q, last(q[1]))
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		n, a := q[0], q[1]
 		total := each(a)
 		both, all := ad.Add(x, a), ad.Add(n, total)
@@ -111,7 +111,7 @@ func DirichletMultinomial(n, alpha any) Dist {
 		whole := ad.Add(ad.Sub(stirling(total), stirling(all)), ad.Add(ad.LogFactorialRest(n), ad.Scale(0.5, ad.Log(ad.Div(all, total)))))
 		return ad.Add(each(part), whole)
 	}
-	d.draw = func(src Source, dst, p []float64) error {
+	d.DrawOf = func(src Source, dst, p []float64) error {
 		w := make([]float64, len(dst))
 		drawDirichlet(src, w, p[1:])
 		drawCounts(src, dst, p[0], w)

@@ -13,14 +13,14 @@ import (
 //
 // Shapes: mu (..., n), L (..., n, n).
 func MultivariateNormalCholesky(mu, l any) Dist {
-	p := nodes(mu, l)
-	return Dist{Name: "multivariatenormalcholesky", Params: p, paramEvent: []int{1, 2}, Event: 1, everywhere: true,
-		logProb: func(x *ad.Node) *ad.Node {
+	p := Nodes(mu, l)
+	return Dist{Name: "multivariatenormalcholesky", Params: p, ParamEvent: []int{1, 2}, Event: 1, everywhere: true,
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			z := whitened(p[1], ad.Sub(x, p[0]))
 			return ad.Shift(ad.Sub(ad.Scale(-0.5, each(ad.Square(z))), sumLogDiag(p[1])), -halfLogTwoPi*float64(last(p[1])))
 		},
 		check: func() error { return checkFactor("multivariatenormalcholesky", p[0], p[1]) },
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			n := len(dst)
 			triangleTimes(dst, p[:n], p[n:], normals(src, n))
 			return nil

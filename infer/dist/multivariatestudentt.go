@@ -14,16 +14,16 @@ import (
 //
 // Shapes: nu (...), mu (..., n), L (..., n, n).
 func MultivariateStudentTCholesky(nu, mu, l any) Dist {
-	p := nodes(nu, mu, l)
-	return Dist{Name: "multivariatestudenttcholesky", Params: p, paramEvent: []int{0, 1, 2}, Event: 1, everywhere: true,
-		logProb: func(x *ad.Node) *ad.Node {
+	p := Nodes(nu, mu, l)
+	return Dist{Name: "multivariatestudenttcholesky", Params: p, ParamEvent: []int{0, 1, 2}, Event: 1, everywhere: true,
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			n := float64(last(p[2]))
 			q := each(ad.Square(whitened(p[2], ad.Sub(x, p[1]))))
 			fall := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], n)), ad.Log1p(ad.Div(q, p[0])))
 			return ad.Sub(ad.Sub(studentNormOf(p[0], n), sumLogDiag(p[2])), fall)
 		},
 		check: func() error { return checkFactor("multivariatestudenttcholesky", p[1], p[2]) },
-		draw: func(src Source, dst, p []float64) error {
+		DrawOf: func(src Source, dst, p []float64) error {
 			n := len(dst)
 			z := normals(src, n)
 			s := math.Exp(0.5 * (math.Log(p[0]/2) - logGamma(src, p[0]/2)))

@@ -11,7 +11,7 @@ import (
 //
 //	log P = log C(k+phi-1, k) + phi log(phi/(mu+phi)) + k log(mu/(mu+phi))
 func NegBinomial2(mu, phi any) Dist {
-	p := nodes(mu, phi)
+	p := Nodes(mu, phi)
 	d := negBinomialOf(p[1], func() *ad.Node { return ad.Log(p[0]) }, func(p []float64) float64 { return p[0] })
 	d.Name, d.Params = "negbinomial2", p
 	return d
@@ -19,7 +19,7 @@ func NegBinomial2(mu, phi any) Dist {
 
 // NegBinomial2Log is NegBinomial2 given the logarithm eta of its mean.
 func NegBinomial2Log(eta, phi any) Dist {
-	p := nodes(eta, phi)
+	p := Nodes(eta, phi)
 	d := negBinomialOf(p[1], func() *ad.Node { return p[0] }, func(p []float64) float64 { return math.Exp(p[0]) })
 	d.Name, d.Params = "negbinomial2log", p
 	return d
@@ -34,15 +34,15 @@ func NegBinomial2LogGLM(x, alpha, beta, phi any) Dist {
 func negBinomialOf(phi *ad.Node, logMu func() *ad.Node, at func(p []float64) float64) Dist {
 	odds := func() *ad.Node { return ad.Sub(ad.Log(phi), logMu()) } // logit of phi/(mu+phi)
 	return Dist{Support: Counts, Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node { return ad.NegBinomialLogProb(x, logMu(), phi) },
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(phi, ad.Shift(x, 1), odds()) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), phi, ad.Neg(odds())) },
-		rand: func(src Source, p []float64) float64 {
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.NegBinomialLogProb(x, logMu(), phi) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(phi, ad.Shift(x, 1), odds()) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), phi, ad.Neg(odds())) },
+		RandOf: func(src Source, p []float64) float64 {
 			return poissonRand(src, at(p)*math.Exp(logGamma(src, p[1])-math.Log(p[1])))
 		},
-		cdf:  func(x float64, p []float64) float64 { return lowerBeta(p[1], x+1, math.Log(p[1])-math.Log(at(p))) },
-		mean: at,
-		variance: func(p []float64) float64 {
+		CDFOf:  func(x float64, p []float64) float64 { return lowerBeta(p[1], x+1, math.Log(p[1])-math.Log(at(p))) },
+		MeanOf: at,
+		VarianceOf: func(p []float64) float64 {
 			m := at(p)
 			return m + m*m/p[1]
 		},

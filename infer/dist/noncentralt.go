@@ -14,9 +14,9 @@ import (
 //
 // where J(nu, m) is the integral of y^nu exp(-(y-m)^2/2) over y > 0.
 func NoncentralT(nu, mu any) Dist {
-	p := nodes(nu, mu)
+	p := Nodes(nu, mu)
 	return Dist{Name: "noncentralt", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			x = ad.Clip(x, -math.MaxFloat64, math.MaxFloat64)
 			root := ad.Sqrt(p[0])
 			r := ad.Hypot(x, root)
@@ -26,14 +26,14 @@ func NoncentralT(nu, mu any) Dist {
 			integral := ad.LogPartialMoment(p[0], ad.Mul(p[1], ad.Div(x, r)))
 			return ad.Shift(ad.Sub(ad.AddN(integral, fall, powers), norm), -math.Log(math.Pi)/2)
 		},
-		rand: func(src Source, p []float64) float64 {
+		RandOf: func(src Source, p []float64) float64 {
 			return (src.Normal() + p[1]) * math.Exp(0.5*(math.Log(p[0]/2)-logGamma(src, p[0]/2)))
 		},
-		cdf: noncentralCDF,
-		mean: func(p []float64) float64 {
+		CDFOf: noncentralCDF,
+		MeanOf: func(p []float64) float64 {
 			return finiteIf(p[0] > 1, noncentralMean(p), math.NaN())
 		},
-		variance: func(p []float64) float64 {
+		VarianceOf: func(p []float64) float64 {
 			m := noncentralMean(p)
 			return finiteIf(p[0] > 2, p[0]*(1+p[1]*p[1])/(p[0]-2)-m*m, finiteIf(p[0] > 1, math.Inf(1), math.NaN()))
 		},

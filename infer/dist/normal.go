@@ -11,21 +11,21 @@ import (
 //
 //	log p = -((x-mu)/sigma)^2/2 - log sigma - log(2 pi)/2
 func Normal(mu, sigma any) Dist {
-	p := nodes(mu, sigma)
+	p := Nodes(mu, sigma)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	return Dist{Name: "normal", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node { return normalLog(z(x), p[1]) },
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
-		between: func(lower, upper *ad.Node) *ad.Node { return ad.LogPhiDiff(z(lower), z(upper)) },
+		LogProbOf: func(x *ad.Node) *ad.Node { return normalLog(z(x), p[1]) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogPhi(z(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Neg(z(x))) },
+		between:   func(lower, upper *ad.Node) *ad.Node { return ad.LogPhiDiff(z(lower), z(upper)) },
 		randBetween: func(src Source, lo, hi float64, p []float64) float64 {
 			return min(max(p[0]+p[1]*normalBetween(src, (lo-p[0])/p[1], (hi-p[0])/p[1]), lo), hi)
 		},
-		rand:     func(src Source, p []float64) float64 { return p[0] + p[1]*src.Normal() },
-		cdf:      func(x float64, p []float64) float64 { return phi((x - p[0]) / p[1]) },
-		quantile: func(u float64, p []float64) float64 { return p[0] + p[1]*mathext.NormalQuantile(u) },
-		mean:     func(p []float64) float64 { return p[0] },
-		variance: func(p []float64) float64 { return p[1] * p[1] },
+		RandOf:     func(src Source, p []float64) float64 { return p[0] + p[1]*src.Normal() },
+		CDFOf:      func(x float64, p []float64) float64 { return phi((x - p[0]) / p[1]) },
+		QuantileOf: func(u float64, p []float64) float64 { return p[0] + p[1]*mathext.NormalQuantile(u) },
+		MeanOf:     func(p []float64) float64 { return p[0] },
+		VarianceOf: func(p []float64) float64 { return p[1] * p[1] },
 	}
 }
 
@@ -35,7 +35,7 @@ func NormalID(x, alpha, beta, sigma any) Dist { return Normal(linear(x, alpha, b
 
 // linear returns alpha + x beta, a vector with one number per row of x.
 func linear(x, alpha, beta any) *ad.Node {
-	n := nodes(x, alpha, beta)
+	n := Nodes(x, alpha, beta)
 	return ad.Add(n[1], ad.MatMul(n[0], n[2]))
 }
 

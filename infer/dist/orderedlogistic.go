@@ -15,7 +15,7 @@ import (
 //
 // Shapes: eta (...), cutpoints (..., K).
 func OrderedLogistic(eta, cutpoints any) Dist {
-	p := nodes(eta, cutpoints)
+	p := Nodes(eta, cutpoints)
 	k := last(p[1])
 	// The cutpoint at index x + shift, or 0 if there is none.
 	cut := func(x *ad.Node, shift float64) *ad.Node {
@@ -24,7 +24,7 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 	}
 	first := func(x *ad.Node) *ad.Node { return ad.LessEqual(x, zero) }
 	final := func(x *ad.Node) *ad.Node { return ad.GreaterEqual(x, ad.Scalar(float64(k))) }
-	return Dist{Name: "orderedlogistic", Params: p, paramEvent: []int{0, 1}, Support: wholes(0, float64(k)), Discrete: true,
+	return Dist{Name: "orderedlogistic", Params: p, ParamEvent: []int{0, 1}, Support: wholes(0, float64(k)), Discrete: true,
 		check: func() error {
 			v, ok := constant(p[1])
 			for i := 1; ok && i < len(v); i++ {
@@ -34,7 +34,7 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 			}
 			return nil
 		},
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			lo, hi := cut(x, -1), cut(x, 0)
 			left := ad.Where(first(x), zero, ad.LogSigmoid(ad.Sub(p[0], lo)))
 			right := ad.Where(final(x), zero, ad.LogSigmoid(ad.Sub(hi, p[0])))
@@ -42,9 +42,9 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 			width := ad.Log1mExp(ad.Where(outer, ad.Scalar(-1), ad.Sub(lo, hi)))
 			return ad.Add(ad.Add(left, right), ad.Where(outer, zero, width))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogSigmoid(ad.Sub(cut(x, 0), p[0])) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogSigmoid(ad.Sub(p[0], cut(x, 0))) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogSigmoid(ad.Sub(cut(x, 0), p[0])) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogSigmoid(ad.Sub(p[0], cut(x, 0))) },
+		RandOf: func(src Source, p []float64) float64 {
 			z := p[0] + logit(open(src))
 			n := 0
 			for n < k && z > p[1+n] {
@@ -52,14 +52,14 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 			}
 			return float64(n)
 		},
-		cdf: func(x float64, p []float64) float64 { return 1 / (1 + math.Exp(p[0]-p[1+int(x)])) },
-		mean: func(p []float64) (sum float64) {
+		CDFOf: func(x float64, p []float64) float64 { return 1 / (1 + math.Exp(p[0]-p[1+int(x)])) },
+		MeanOf: func(p []float64) (sum float64) {
 			for _, c := range p[1:] {
 				sum += 1 / (1 + math.Exp(c-p[0]))
 			}
 			return sum
 		},
-		variance: func(p []float64) float64 { // E[k^2] = sum (2i+1) P(k > i)
+		VarianceOf: func(p []float64) float64 { // E[k^2] = sum (2i+1) P(k > i)
 			var m, q float64
 			for i, c := range p[1:] {
 				above := 1 / (1 + math.Exp(c-p[0]))

@@ -13,29 +13,29 @@ import (
 //	y = (x-low)/(high-low), log p = log Beta(y | a, b) - log(high-low),
 //	a = 1 + lambda (peak-low)/(high-low), b = 1 + lambda (high-peak)/(high-low)
 func PERT(low, peak, high, lambda any) Dist {
-	p := nodes(low, peak, high, lambda)
+	p := Nodes(low, peak, high, lambda)
 	width := ad.Sub(p[2], p[0])
 	share := func(part *ad.Node) *ad.Node { return ad.Shift(ad.Mul(p[3], ad.Div(part, width)), 1) }
 	a, b := share(ad.Sub(p[1], p[0])), share(ad.Sub(p[2], p[1]))
 	s := func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(ad.Sub(x, p[0])), ad.Log(ad.Sub(p[2], x))) }
 	return Dist{Name: "pert", Params: p, Support: Support{Lower: p[0], Upper: p[2], Open: true},
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			left, right := ad.Sub(x, p[0]), ad.Sub(p[2], x)
 			core := betaCore(a, b, ad.Div(left, width), ad.Div(right, width))
 			return ad.Add(core, ad.Sub(ad.Log(width), ad.Add(ad.Log(left), ad.Log(right))))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(s(x))) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(s(x))) },
+		RandOf: func(src Source, p []float64) float64 {
 			a, b := pertShapes(p)
 			return p[0] + (p[2]-p[0])/(1+math.Exp(-logitBeta(src, a, b)))
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			a, b := pertShapes(p)
 			return lowerBeta(a, b, math.Log(x-p[0])-math.Log(p[2]-x))
 		},
-		mean: func(p []float64) float64 { return (p[0] + p[3]*p[1] + p[2]) / (2 + p[3]) },
-		variance: func(p []float64) float64 {
+		MeanOf: func(p []float64) float64 { return (p[0] + p[3]*p[1] + p[2]) / (2 + p[3]) },
+		VarianceOf: func(p []float64) float64 {
 			a, b := pertShapes(p)
 			w := (p[2] - p[0]) / (a + b)
 			return w * w * a * b / (a + b + 1)

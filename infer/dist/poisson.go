@@ -11,10 +11,10 @@ import (
 //
 //	log P = k log rate - rate - log k!
 func Poisson(rate any) Dist {
-	p := nodes(rate)
+	p := Nodes(rate)
 	d := poissonOf(func() *ad.Node { return p[0] }, func(p []float64) float64 { return p[0] })
 	d.Name, d.Params = "poisson", p
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		return ad.Neg(ad.Add(ad.PoissonDeviance(x, p[0]), ad.LogFactorialRest(x)))
 	}
 	return d
@@ -24,10 +24,10 @@ func Poisson(rate any) Dist {
 //
 //	log P = k eta - exp(eta) - log k!
 func PoissonLog(eta any) Dist {
-	p := nodes(eta)
+	p := Nodes(eta)
 	d := poissonOf(func() *ad.Node { return ad.Exp(p[0]) }, func(p []float64) float64 { return math.Exp(p[0]) })
 	d.Name, d.Params = "poissonlog", p
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		return ad.Sub(ad.Sub(ad.Mul(x, p[0]), ad.Exp(p[0])), ad.Lgamma(ad.Shift(x, 1)))
 	}
 	return d
@@ -39,12 +39,12 @@ func PoissonLogGLM(x, alpha, beta any) Dist { return PoissonLog(linear(x, alpha,
 
 func poissonOf(rate func() *ad.Node, at func(p []float64) float64) Dist {
 	return Dist{Support: Counts, Discrete: true,
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.LogGammaQ(ad.Shift(x, 1), rate()) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return ad.LogGammaP(ad.Shift(x, 1), rate()) },
-		rand:     func(src Source, p []float64) float64 { return poissonRand(src, at(p)) },
-		cdf:      func(x float64, p []float64) float64 { return upperGamma(x+1, at(p)) },
-		mean:     at,
-		variance: at,
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaQ(ad.Shift(x, 1), rate()) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaP(ad.Shift(x, 1), rate()) },
+		RandOf:     func(src Source, p []float64) float64 { return poissonRand(src, at(p)) },
+		CDFOf:      func(x float64, p []float64) float64 { return upperGamma(x+1, at(p)) },
+		MeanOf:     at,
+		VarianceOf: at,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // uses bisection if there is no closed form. The result is NaN if the distribution has no
 // CDF or u is not in 0..1.
 func (d Dist) Quantile(u float64, p []float64) float64 {
-	if !(u >= 0 && u <= 1) || d.quantile == nil && d.cdf == nil || len(p) != d.sizeOfParams() {
+	if !(u >= 0 && u <= 1) || d.QuantileOf == nil && d.CDFOf == nil || len(p) != d.sizeOfParams() {
 		return math.NaN()
 	}
 	lo, hi := d.ends(p)
@@ -20,8 +20,8 @@ func (d Dist) Quantile(u float64, p []float64) float64 {
 		return lo
 	case u == 1:
 		return hi
-	case d.quantile != nil:
-		return d.quantile(u, p)
+	case d.QuantileOf != nil:
+		return d.QuantileOf(u, p)
 	case d.Discrete:
 		return bisectWhole(u, cdf, lo, hi)
 	}
@@ -122,8 +122,8 @@ func bisectWhole(u float64, cdf func(x float64) float64, lo, hi float64) float64
 // ends returns the ends of the support at parameter values p. An end that is a Node must
 // be a constant or a parameter, unless the distribution has its own bounds.
 func (d Dist) ends(p []float64) (lo, hi float64) {
-	if d.bounds != nil {
-		return d.bounds(p)
+	if d.BoundsOf != nil {
+		return d.BoundsOf(p)
 	}
 	return d.end(d.Support.Lower, p, math.Inf(-1)), d.end(d.Support.Upper, p, math.Inf(1))
 }
@@ -141,9 +141,9 @@ func (d Dist) end(n *ad.Node, p []float64, infinite float64) float64 {
 
 // valueSize returns the number of elements in one value of parameter i.
 func (d Dist) valueSize(i int) int {
-	if d.paramEvent == nil || d.paramEvent[i] == 0 {
+	if d.ParamEvent == nil || d.ParamEvent[i] == 0 {
 		return 1
 	}
 	s := d.Params[i].Shape()
-	return s[max(0, len(s)-d.paramEvent[i]):].Size()
+	return s[max(0, len(s)-d.ParamEvent[i]):].Size()
 }

@@ -11,19 +11,19 @@ import (
 //
 //	log p = log x - 2 log sigma - x^2/(2 sigma^2), x > 0
 func Rayleigh(sigma any) Dist {
-	p := nodes(sigma)
+	p := Nodes(sigma)
 	upper := func(x *ad.Node) *ad.Node { return ad.Scale(-0.5, ad.Square(ad.Div(x, p[0]))) }
 	return Dist{Name: "rayleigh", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(upper(x), ad.Sub(ad.Log(x), ad.Scale(2, ad.Log(p[0]))))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
-		logCCDF:  upper,
-		rand:     func(src Source, p []float64) float64 { return p[0] * math.Sqrt(2*exponential(src)) },
-		cdf:      func(x float64, p []float64) float64 { return -math.Expm1(-x / p[0] * (x / p[0]) / 2) },
-		quantile: func(u float64, p []float64) float64 { return p[0] * math.Sqrt(-2*math.Log1p(-u)) },
-		mean:     func(p []float64) float64 { return p[0] * math.Sqrt(math.Pi/2) },
-		variance: func(p []float64) float64 { return p[0] * p[0] * (2 - math.Pi/2) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
+		LogCCDFOf:  upper,
+		RandOf:     func(src Source, p []float64) float64 { return p[0] * math.Sqrt(2*exponential(src)) },
+		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(-x / p[0] * (x / p[0]) / 2) },
+		QuantileOf: func(u float64, p []float64) float64 { return p[0] * math.Sqrt(-2*math.Log1p(-u)) },
+		MeanOf:     func(p []float64) float64 { return p[0] * math.Sqrt(math.Pi/2) },
+		VarianceOf: func(p []float64) float64 { return p[0] * p[0] * (2 - math.Pi/2) },
 	}
 }
 

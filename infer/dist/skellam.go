@@ -15,9 +15,9 @@ import (
 // - n2, for which n1 n2 = mu1 mu2, and from the Bessel function divided by its
 // exponential growth there.
 func Skellam(mu1, mu2 any) Dist {
-	p := nodes(mu1, mu2)
+	p := Nodes(mu1, mu2)
 	return Dist{Name: "skellam", Params: p, Support: Support{Whole: true}, Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			size := ad.Abs(x)
 			arg := ad.Scale(2, ad.Mul(ad.Sqrt(p[0]), ad.Sqrt(p[1])))
 			large := ad.Scale(0.5, ad.Add(size, ad.Hypot(size, arg)))
@@ -26,10 +26,10 @@ func Skellam(mu1, mu2 any) Dist {
 			falls := ad.Add(ad.PoissonDeviance(ad.Where(up, large, small), p[0]), ad.PoissonDeviance(ad.Where(up, small, large), p[1]))
 			return ad.Sub(ad.LogBesselIScaled(size, arg), falls)
 		},
-		rand: func(src Source, p []float64) float64 { return poissonRand(src, p[0]) - poissonRand(src, p[1]) },
-		cdf:  skellamCDF,
-		mean: func(p []float64) float64 { return p[0] - p[1] },
-		variance: func(p []float64) float64 {
+		RandOf: func(src Source, p []float64) float64 { return poissonRand(src, p[0]) - poissonRand(src, p[1]) },
+		CDFOf:  skellamCDF,
+		MeanOf: func(p []float64) float64 { return p[0] - p[1] },
+		VarianceOf: func(p []float64) float64 {
 			return p[0] + p[1]
 		},
 	}

@@ -11,21 +11,21 @@ import (
 //
 //	log p = log 2 - log omega + log phi(z) + log Phi(alpha z), z = (x-xi)/omega
 func SkewNormal(xi, omega, alpha any) Dist {
-	p := nodes(xi, omega, alpha)
+	p := Nodes(xi, omega, alpha)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	return Dist{Name: "skewnormal", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(ad.Shift(normalLog(z(x), p[1]), math.Ln2), ad.LogPhi(ad.Mul(p[2], z(x))))
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return ad.SkewNormalLogCDF(z(x), p[2]) },
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.SkewNormalLogCDF(ad.Neg(z(x)), ad.Neg(p[2])) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.SkewNormalLogCDF(z(x), p[2]) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.SkewNormalLogCDF(ad.Neg(z(x)), ad.Neg(p[2])) },
+		RandOf: func(src Source, p []float64) float64 {
 			d := p[2] / math.Hypot(1, p[2])
 			return p[0] + p[1]*(d*math.Abs(src.Normal())+src.Normal()/math.Hypot(1, p[2]))
 		},
-		cdf:  func(x float64, p []float64) float64 { return math.Exp(skewCDF.Eval((x-p[0])/p[1], p[2])) },
-		mean: func(p []float64) float64 { return p[0] + p[1]*skewMean(p) },
-		variance: func(p []float64) float64 {
+		CDFOf:  func(x float64, p []float64) float64 { return math.Exp(skewCDF.Eval((x-p[0])/p[1], p[2])) },
+		MeanOf: func(p []float64) float64 { return p[0] + p[1]*skewMean(p) },
+		VarianceOf: func(p []float64) float64 {
 			m := skewMean(p)
 			return p[1] * p[1] * (1 - m*m)
 		},

@@ -12,25 +12,25 @@ import (
 //	log p = log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2 - log sigma
 //	        - (nu+1)/2 log(1 + z^2/nu), z = (x-mu)/sigma
 func StudentT(nu, mu, sigma any) Dist {
-	p := nodes(nu, mu, sigma)
+	p := Nodes(nu, mu, sigma)
 	left := func(z *ad.Node) *ad.Node {
 		return smoothSided(z, ad.Exp(studentNorm(p[0])), func(size *ad.Node) *ad.Node { return studentTail(p[0], size) })
 	}
 	return Dist{Name: "studentt", Params: p, Support: Real,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			z := ad.Div(standard(x, p[1], p[2]), ad.Sqrt(p[0]))
 			tail := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], 1)), ad.Log1pSquare(z))
 			return ad.Sub(ad.Sub(studentNorm(p[0]), ad.Log(p[2])), tail)
 		},
-		logCDF:  func(x *ad.Node) *ad.Node { return left(standard(x, p[1], p[2])) },
-		logCCDF: func(x *ad.Node) *ad.Node { return left(standard(p[1], x, p[2])) },
-		rand: func(src Source, p []float64) float64 {
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return left(standard(x, p[1], p[2])) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return left(standard(p[1], x, p[2])) },
+		RandOf: func(src Source, p []float64) float64 {
 			return p[1] + p[2]*src.Normal()*math.Exp(0.5*(math.Log(p[0]/2)-logGamma(src, p[0]/2)))
 		},
-		cdf:      func(x float64, p []float64) float64 { return studentCDF(p[0], (x-p[1])/p[2]) },
-		quantile: func(u float64, p []float64) float64 { return p[1] + p[2]*studentQuantile(p[0], u) },
-		mean:     func(p []float64) float64 { return finiteIf(p[0] > 1, p[1], math.NaN()) },
-		variance: func(p []float64) float64 {
+		CDFOf:      func(x float64, p []float64) float64 { return studentCDF(p[0], (x-p[1])/p[2]) },
+		QuantileOf: func(u float64, p []float64) float64 { return p[1] + p[2]*studentQuantile(p[0], u) },
+		MeanOf:     func(p []float64) float64 { return finiteIf(p[0] > 1, p[1], math.NaN()) },
+		VarianceOf: func(p []float64) float64 {
 			return finiteIf(p[0] > 2, p[2]*p[2]*p[0]/(p[0]-2), finiteIf(p[0] > 1, math.Inf(1), math.NaN()))
 		},
 	}

@@ -126,7 +126,7 @@ func IdentityTransform() Transform {
 
 // AffineTransform maps x to offset + multiplier x.
 func AffineTransform(offset, multiplier any) Transform {
-	p := nodes(offset, multiplier)
+	p := Nodes(offset, multiplier)
 	return Transform{Name: "affine", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			m := ad.Broadcast(p[1], x.Shape()...)
@@ -146,7 +146,7 @@ func AffineTransform(offset, multiplier any) Transform {
 //
 //	log J = sum log |multiplier/reach| + log cosh(x/reach)
 func SinhTransform(offset, multiplier any, reach float64) Transform {
-	p := nodes(offset, multiplier)
+	p := Nodes(offset, multiplier)
 	return Transform{Name: "sinh", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			m := ad.Broadcast(p[1], x.Shape()...)
@@ -166,7 +166,7 @@ func SinhTransform(offset, multiplier any, reach float64) Transform {
 
 // LowerTransform maps x to lower + exp(x).
 func LowerTransform(lower any) Transform {
-	p := nodes(lower)
+	p := Nodes(lower)
 	return Transform{Name: "lower", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Add(p[0], ad.Exp(x)), ad.Sum(x) },
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
@@ -178,7 +178,7 @@ func LowerTransform(lower any) Transform {
 
 // UpperTransform maps x to upper - exp(x).
 func UpperTransform(upper any) Transform {
-	p := nodes(upper)
+	p := Nodes(upper)
 	return Transform{Name: "upper", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Sub(p[0], ad.Exp(x)), ad.Sum(x) },
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
@@ -192,7 +192,7 @@ func UpperTransform(upper any) Transform {
 //
 //	log J = sum log(upper - lower) - softplus(x) - softplus(-x)
 func IntervalTransform(lower, upper any) Transform {
-	p := nodes(lower, upper)
+	p := Nodes(lower, upper)
 	return Transform{Name: "interval", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			width := ad.Broadcast(ad.Sub(p[1], p[0]), x.Shape()...)

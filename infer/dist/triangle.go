@@ -12,7 +12,7 @@ import (
 //
 //	p = 2/(high-low) times (x-low)/(mode-low) or (high-x)/(high-mode)
 func Triangle(low, high, mode any) Dist {
-	p := nodes(low, high, mode)
+	p := Nodes(low, high, mode)
 	width := ad.Sub(p[1], p[0])
 	// Whether x is on the left of the mode, and the density at x relative to that at the
 	// mode.
@@ -32,17 +32,17 @@ func Triangle(low, high, mode any) Dist {
 		return ad.Where(left, ad.Log(near), ad.Log1p(ad.Neg(ad.Where(left, zero, near))))
 	}
 	return Dist{Name: "triangle", Params: p, Support: Support{Lower: p[0], Upper: p[1]},
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			_, h := height(x)
 			return ad.Shift(ad.Sub(ad.Log(h), ad.Log(width)), math.Ln2)
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return tail(x, false) },
-		logCCDF:  func(x *ad.Node) *ad.Node { return tail(x, true) },
-		rand:     func(src Source, p []float64) float64 { return triangleQuantile(open(src), p) },
-		cdf:      triangleCDF,
-		quantile: triangleQuantile,
-		mean:     func(p []float64) float64 { return (p[0] + p[1] + p[2]) / 3 },
-		variance: func(p []float64) float64 {
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return tail(x, false) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return tail(x, true) },
+		RandOf:     func(src Source, p []float64) float64 { return triangleQuantile(open(src), p) },
+		CDFOf:      triangleCDF,
+		QuantileOf: triangleQuantile,
+		MeanOf:     func(p []float64) float64 { return (p[0] + p[1] + p[2]) / 3 },
+		VarianceOf: func(p []float64) float64 {
 			a, b := p[1]-p[0], p[2]-p[0]
 			return (a*a + b*b - a*b) / 18
 		},

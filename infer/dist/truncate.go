@@ -50,7 +50,7 @@ func (t truncation) family(p []*ad.Node) Dist {
 	base := t.base.with(p[:len(t.base.Params)])
 	var lower, upper *ad.Node
 	out := Dist{Name: "truncated " + base.Name, Params: p, Support: base.Support, Discrete: base.Discrete, everywhere: base.everywhere}
-	out.paramEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
+	out.ParamEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
 	if t.low >= 0 {
 		lower = p[t.low]
 		out.Support.Lower = narrower(ad.Maximum, base.Support.Lower, lower)
@@ -59,10 +59,10 @@ func (t truncation) family(p []*ad.Node) Dist {
 		upper = p[t.high]
 		out.Support.Upper = narrower(ad.Minimum, base.Support.Upper, upper)
 	}
-	out.inside = func(x *ad.Node) *ad.Node { return allOf(base.insideOf(x), atLeast(x, lower), atMost(x, upper)) }
-	out.center = out.Support.middle()
+	out.InsideOf = func(x *ad.Node) *ad.Node { return allOf(base.insideOf(x), atLeast(x, lower), atMost(x, upper)) }
+	out.Center = out.Support.middle()
 	whole := func() *ad.Node { return base.logBetween(lower, upper) }
-	out.logProb = func(x *ad.Node) *ad.Node { return ad.Sub(base.LogProbInside(x), whole()) }
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sub(base.LogProbInside(x), whole()) }
 	below := func(x *ad.Node) *ad.Node { return ad.Sub(base.logBetween(lower, x), whole()) }
 	beyond := func(x *ad.Node) *ad.Node {
 		if base.Discrete {
@@ -70,16 +70,16 @@ func (t truncation) family(p []*ad.Node) Dist {
 		}
 		return ad.Sub(base.logBetween(x, upper), whole())
 	}
-	out.logCDF = func(x *ad.Node) *ad.Node { return exactTail(below(x), beyond(x)) }
-	out.logCCDF = func(x *ad.Node) *ad.Node { return exactTail(beyond(x), below(x)) }
-	out.bounds = func(q []float64) (lo, hi float64) { return t.ends(q) }
+	out.LogCDFOf = func(x *ad.Node) *ad.Node { return exactTail(below(x), beyond(x)) }
+	out.LogCCDFOf = func(x *ad.Node) *ad.Node { return exactTail(beyond(x), below(x)) }
+	out.BoundsOf = func(q []float64) (lo, hi float64) { return t.ends(q) }
 	out.check = func() error { return t.check(out, base) }
 	out.remake = t.family
-	out.cdf = out.graphCDF()
-	out.rand = func(src Source, q []float64) float64 { return t.rand(out, src, q) }
+	out.CDFOf = out.graphCDF()
+	out.RandOf = func(src Source, q []float64) float64 { return t.rand(out, src, q) }
 	n := t.base.sizeOfParams()
-	out.mean = func(q []float64) float64 { m, _ := out.numericMoments(t.base, q, q[:n]); return m }
-	out.variance = func(q []float64) float64 { _, v := out.numericMoments(t.base, q, q[:n]); return v }
+	out.MeanOf = func(q []float64) float64 { m, _ := out.numericMoments(t.base, q, q[:n]); return m }
+	out.VarianceOf = func(q []float64) float64 { _, v := out.numericMoments(t.base, q, q[:n]); return v }
 	return out
 }
 
@@ -108,7 +108,7 @@ func (t truncation) ends(q []float64) (lo, hi float64) {
 
 func (t truncation) check(d, base Dist) error {
 	switch {
-	case base.Event > 0 || base.logCDF == nil || base.logCCDF == nil:
+	case base.Event > 0 || base.LogCDFOf == nil || base.LogCCDFOf == nil:
 		return fmt.Errorf("dist: truncate: %s has no LogCDF: truncate a scalar distribution that has one", base.Name)
 	}
 	if err := base.Err(); err != nil {
@@ -135,7 +135,7 @@ func (t truncation) rand(d Dist, src Source, q []float64) float64 {
 		return t.base.randBetween(src, lo, hi, inner)
 	}
 	for range 300 { // takes about as long as one inversion
-		if x := t.base.rand(src, inner); x >= lo && x <= hi {
+		if x := t.base.RandOf(src, inner); x >= lo && x <= hi {
 			return x
 		}
 	}

@@ -15,25 +15,25 @@ func TruncatedNormal(mu, sigma, a, b any) Dist {
 	if openEnd(a, -1) == nil || openEnd(b, 1) == nil {
 		return Truncate(Normal(mu, sigma), a, b)
 	}
-	p := nodes(mu, sigma, a, b)
+	p := Nodes(mu, sigma, a, b)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	whole := func() *ad.Node { return ad.LogPhiDiff(z(p[2]), z(p[3])) }
 	lower := func(x *ad.Node) *ad.Node { return ad.Sub(ad.LogPhiDiff(z(p[2]), z(x)), whole()) }
 	upper := func(x *ad.Node) *ad.Node { return ad.Sub(ad.LogPhiDiff(z(x), z(p[3])), whole()) }
 	return Dist{Name: "truncatednormal", Params: p, Support: Support{Lower: p[2], Upper: p[3]},
-		logProb: func(x *ad.Node) *ad.Node { return ad.Sub(normalLog(z(x), p[1]), whole()) },
-		logCDF:  func(x *ad.Node) *ad.Node { return exactTail(lower(x), upper(x)) },
-		logCCDF: func(x *ad.Node) *ad.Node { return exactTail(upper(x), lower(x)) },
-		rand: func(src Source, p []float64) float64 {
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Sub(normalLog(z(x), p[1]), whole()) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return exactTail(lower(x), upper(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return exactTail(upper(x), lower(x)) },
+		RandOf: func(src Source, p []float64) float64 {
 			lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
 			return min(max(p[0]+p[1]*normalBetween(src, lo, hi), p[2]), p[3])
 		},
-		cdf: func(x float64, p []float64) float64 {
+		CDFOf: func(x float64, p []float64) float64 {
 			lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
 			return math.Exp(phiDiff.Eval(lo, (x-p[0])/p[1]) - phiDiff.Eval(lo, hi))
 		},
-		mean:     func(p []float64) float64 { m, _ := truncatedMoments(p); return p[0] + p[1]*m },
-		variance: func(p []float64) float64 { _, v := truncatedMoments(p); return p[1] * p[1] * v },
+		MeanOf:     func(p []float64) float64 { m, _ := truncatedMoments(p); return p[0] + p[1]*m },
+		VarianceOf: func(p []float64) float64 { _, v := truncatedMoments(p); return p[1] * p[1] * v },
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/infer/dist/disttest"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -97,7 +98,7 @@ func TestMultivariateGoldens(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if got := s.Output(0)[0]; !near(got, c.LogPDF, 1e-10) {
+			if got := s.Output(0)[0]; !disttest.Near(got, c.LogPDF, 1e-10) {
 				t.Errorf("%s case %d: %.17g, want %.17g", name, i, got, c.LogPDF)
 			}
 			for k, arg := range f.Order {
@@ -106,7 +107,7 @@ func TestMultivariateGoldens(t *testing.T) {
 				}
 				want, _ := argument(t, c.Grad[arg])
 				for e, w := range want {
-					if got := s.Output(1 + k)[e]; !near(got, w, 1e-9) {
+					if got := s.Output(1 + k)[e]; !disttest.Near(got, w, 1e-9) {
 						t.Errorf("%s case %d: gradient of %s[%d] is %.17g, want %.17g", name, i, arg, e, got, w)
 					}
 				}
@@ -302,7 +303,7 @@ func TestMarginalsOfVectorLaws(t *testing.T) {
 			for n := range y {
 				y[n] = c.f(x[n*size : (n+1)*size])
 			}
-			if worst := unevenness(c.want, c.p, y); worst > 2.2/math.Sqrt(draws) {
+			if worst := disttest.Unevenness(c.want, c.p, y); worst > 2.2/math.Sqrt(draws) {
 				t.Errorf("%s: draws leave %s%v by %g", c.family, c.want.Name, c.p, worst)
 			}
 		}

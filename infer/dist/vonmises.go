@@ -12,15 +12,15 @@ import (
 //
 //	log p = kappa cos(x-mu) - log(2 pi I0(kappa))
 func VonMises(mu, kappa any) Dist {
-	p := nodes(mu, kappa)
+	p := Nodes(mu, kappa)
 	return Dist{Name: "vonmises", Params: p, Support: Support{Lower: ad.Scalar(-math.Pi), Upper: ad.Scalar(math.Pi)},
 		everywhere: true,
-		logProb: func(x *ad.Node) *ad.Node { // cos d - 1 = -2 sin^2(d/2)
+		LogProbOf: func(x *ad.Node) *ad.Node { // cos d - 1 = -2 sin^2(d/2)
 			half := ad.Square(ad.Sin(ad.Scale(0.5, ad.Sub(x, p[0]))))
 			return ad.Neg(ad.Add(ad.Mul(p[1], ad.Scale(2, half)), ad.Shift(ad.BesselLogI0e(p[1]), math.Log(2*math.Pi))))
 		},
-		rand: func(src Source, p []float64) float64 { return wrapped(p[0] + vonMisesRand(src, p[1])) },
-		cdf: func(x float64, p []float64) float64 {
+		RandOf: func(src Source, p []float64) float64 { return wrapped(p[0] + vonMisesRand(src, p[1])) },
+		CDFOf: func(x float64, p []float64) float64 {
 			return unwrappedCDF(x-p[0], p[1]) - unwrappedCDF(-math.Pi-p[0], p[1])
 		},
 	}

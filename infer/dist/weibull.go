@@ -10,21 +10,21 @@ import (
 //
 //	log p = log(k/lambda) + (k-1) log(x/lambda) - (x/lambda)^k, x > 0
 func Weibull(k, lambda any) Dist {
-	p := nodes(k, lambda)
+	p := Nodes(k, lambda)
 	// The logarithm of (x/lambda)^k.
 	u := func(x *ad.Node) *ad.Node { return ad.Mul(p[0], ad.Sub(ad.Log(x), ad.Log(p[1]))) }
 	upper := func(x *ad.Node) *ad.Node { return ad.Neg(ad.Exp(u(x))) }
 	return Dist{Name: "weibull", Params: p, Support: Positive,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(ad.Add(u(x), upper(x)), ad.Sub(ad.Log(p[0]), ad.Log(x)))
 		},
-		logCDF:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
-		logCCDF:  upper,
-		rand:     func(src Source, p []float64) float64 { return p[1] * math.Pow(exponential(src), 1/p[0]) },
-		cdf:      func(x float64, p []float64) float64 { return -math.Expm1(-math.Pow(x/p[1], p[0])) },
-		quantile: func(u float64, p []float64) float64 { return p[1] * math.Pow(-math.Log1p(-u), 1/p[0]) },
-		mean:     func(p []float64) float64 { return p[1] * math.Gamma(1+1/p[0]) },
-		variance: func(p []float64) float64 {
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
+		LogCCDFOf:  upper,
+		RandOf:     func(src Source, p []float64) float64 { return p[1] * math.Pow(exponential(src), 1/p[0]) },
+		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(-math.Pow(x/p[1], p[0])) },
+		QuantileOf: func(u float64, p []float64) float64 { return p[1] * math.Pow(-math.Log1p(-u), 1/p[0]) },
+		MeanOf:     func(p []float64) float64 { return p[1] * math.Gamma(1+1/p[0]) },
+		VarianceOf: func(p []float64) float64 {
 			m := math.Gamma(1 + 1/p[0])
 			return p[1] * p[1] * (math.Gamma(1+2/p[0]) - m*m)
 		},

@@ -17,14 +17,14 @@ import (
 // Shapes: nu (...), V (..., p, p). The determinants are computed from the lower
 // triangles.
 func Wishart(nu, v any) Dist {
-	q := nodes(nu, v)
+	q := Nodes(nu, v)
 	d := wishartOf("wishart", q)
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		p := float64(last(q[1]))
 		powers := ad.Sub(ad.Mul(ad.Shift(q[0], -p-1), logDetHalf(x)), ad.Mul(q[0], logDetHalf(q[1])))
 		return ad.Sub(ad.Sub(powers, ad.Scale(0.5, traceSolved(q[1], x))), wishartNorm(q[0], last(q[1])))
 	}
-	d.draw = func(src Source, dst, p []float64) error {
+	d.DrawOf = func(src Source, dst, p []float64) error {
 		l, err := cholesky(p[1:], 0)
 		if err != nil {
 			return err
@@ -40,14 +40,14 @@ func Wishart(nu, v any) Dist {
 //
 //	log p = nu/2 log|Psi| - (nu+p+1)/2 log|X| - tr(Psi X^-1)/2 - nu p/2 log 2 - log Gamma_p(nu/2)
 func InverseWishart(nu, psi any) Dist {
-	q := nodes(nu, psi)
+	q := Nodes(nu, psi)
 	d := wishartOf("inversewishart", q)
-	d.logProb = func(x *ad.Node) *ad.Node {
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		p := float64(last(q[1]))
 		powers := ad.Sub(ad.Mul(q[0], logDetHalf(q[1])), ad.Mul(ad.Shift(q[0], p+1), logDetHalf(x)))
 		return ad.Sub(ad.Sub(powers, ad.Scale(0.5, traceSolved(x, q[1]))), wishartNorm(q[0], last(q[1])))
 	}
-	d.draw = func(src Source, dst, p []float64) error {
+	d.DrawOf = func(src Source, dst, p []float64) error {
 		n := sides(len(dst))
 		var inverse mat.SymDense
 		if err := invert(&inverse, p[1:], n); err != nil {
@@ -74,10 +74,10 @@ func InverseWishart(nu, psi any) Dist {
 
 func wishartOf(name string, q []*ad.Node) Dist {
 	n := max(1, last(q[1]))
-	return Dist{Name: name, Params: q, paramEvent: []int{0, 2}, Event: 2,
-		center:    ad.Eye(n),
-		transform: func() Transform { return CovMatrixTransform(n) },
-		inside: func(x *ad.Node) *ad.Node {
+	return Dist{Name: name, Params: q, ParamEvent: []int{0, 2}, Event: 2,
+		Center:      ad.Eye(n),
+		TransformOf: func() Transform { return CovMatrixTransform(n) },
+		InsideOf: func(x *ad.Node) *ad.Node {
 			d := ad.Diag(ad.CholeskyOrNaN(x))
 			return ad.MinAxes(ad.Equal(d, d), -1)
 		},

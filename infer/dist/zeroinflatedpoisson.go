@@ -10,28 +10,28 @@ import (
 //
 //	log P = log(pi + (1-pi) exp(-rate)) at 0, log(1-pi) + log Poisson(k | rate) above
 func ZeroInflatedPoisson(pi, rate any) Dist {
-	p := nodes(pi, rate)
+	p := Nodes(pi, rate)
 	count := Poisson(p[1])
 	logRest := func() *ad.Node { return ad.Log1p(ad.Neg(p[0])) }
 	return Dist{Name: "zeroinflatedpoisson", Params: p, Support: Counts, Discrete: true,
-		logProb: func(x *ad.Node) *ad.Node {
+		LogProbOf: func(x *ad.Node) *ad.Node {
 			nothing := ad.LogAddExp(ad.Log(p[0]), ad.Sub(logRest(), p[1]))
-			return ad.Where(ad.Equal(x, zero), nothing, ad.Add(logRest(), count.logProb(x)))
+			return ad.Where(ad.Equal(x, zero), nothing, ad.Add(logRest(), count.LogProbOf(x)))
 		},
-		logCDF: func(x *ad.Node) *ad.Node {
-			lower := ad.LogAddExp(ad.Log(p[0]), ad.Add(logRest(), count.logCDF(x)))
-			return exactTail(lower, ad.Add(logRest(), count.logCCDF(x)))
+		LogCDFOf: func(x *ad.Node) *ad.Node {
+			lower := ad.LogAddExp(ad.Log(p[0]), ad.Add(logRest(), count.LogCDFOf(x)))
+			return exactTail(lower, ad.Add(logRest(), count.LogCCDFOf(x)))
 		},
-		logCCDF: func(x *ad.Node) *ad.Node { return ad.Add(logRest(), count.logCCDF(x)) },
-		rand: func(src Source, p []float64) float64 {
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.Add(logRest(), count.LogCCDFOf(x)) },
+		RandOf: func(src Source, p []float64) float64 {
 			if chance(src, p[0]) {
 				return 0
 			}
 			return poissonRand(src, p[1])
 		},
-		cdf:      func(x float64, p []float64) float64 { return p[0] + (1-p[0])*upperGamma(x+1, p[1]) },
-		mean:     func(p []float64) float64 { return (1 - p[0]) * p[1] },
-		variance: func(p []float64) float64 { return (1 - p[0]) * p[1] * (1 + p[0]*p[1]) },
+		CDFOf:      func(x float64, p []float64) float64 { return p[0] + (1-p[0])*upperGamma(x+1, p[1]) },
+		MeanOf:     func(p []float64) float64 { return (1 - p[0]) * p[1] },
+		VarianceOf: func(p []float64) float64 { return (1 - p[0]) * p[1] * (1 + p[0]*p[1]) },
 	}
 }
 

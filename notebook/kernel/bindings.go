@@ -36,7 +36,7 @@ func loadPackages(dir string, patterns ...string) ([]*types.Package, error) {
 // isPublic reports whether cells may import a package.
 func isPublic(p exportdata.Package) bool {
 	for part := range strings.SplitSeq(p.ImportPath, "/") {
-		if part == "internal" || part == "examples" || part == "gen" || part == "cli" || part == "gradtest" {
+		if part == "internal" || part == "examples" || part == "gen" || part == "cli" || part == "gradtest" || part == "disttest" {
 			return false
 		}
 	}
