@@ -31,25 +31,25 @@ func relaxation(name string) Param {
 }
 
 func init() {
-	models = append(models, Model{
+	Register(Model{
 		Name: "aps_single", Of: "delay",
 		Formula: "a exp(-2 (x/b)^c) + d",
 		Params:  []Param{boxed("a", 0.04, 0.8), relaxation("b"), boxed("c", 0.5, 2), boxed("d", 0.95, 1.05)},
-		mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
+		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
 			return ad.Add(ad.Mul(p[0], ad.Exp(ad.Scale(-2, power(ad.Div(x, p[1]), p[2])))), p[3])
 		},
-		starts: func(c Curve) [][]float64 {
-			g := c.guess()
-			return [][]float64{{g.contrast, g.tau, 1, g.baseline}}
+		Starts: func(c Curve) [][]float64 {
+			g := c.Guess()
+			return [][]float64{{g.Contrast, g.Tau, 1, g.Baseline}}
 		},
-		oneMinus: -1, scaledErrors: true,
+		scaledErrors: true,
 	})
-	models = append(models, Model{
+	Register(Model{
 		Name: "aps_double", Of: "delay",
 		Formula: "a (f exp(-(x/b1)^c1) + (1-f) exp(-(x/b2)^c2))^2 + d",
 		Params: []Param{boxed("a", 0.04, 0.8), relaxation("b1"), boxed("c1", 0.5, 2), boxed("d", 0.95, 1.05),
 			relaxation("b2"), boxed("c2", 0.5, 2), boxed("f", 0, 1)},
-		mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
+		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
 			one := func(b, c *ad.Node) *ad.Node { return ad.Exp(ad.Neg(power(ad.Div(x, b), c))) }
 			f := p[6]
 			s := ad.Add(ad.Mul(f, one(p[1], p[2])), ad.Mul(ad.Sub(ad.Scalar(1), f), one(p[4], p[5])))
@@ -57,16 +57,16 @@ func init() {
 		},
 		// The middle of the bounds has equal components: a saddle point. Starts are
 		// split instead.
-		starts: func(c Curve) [][]float64 {
-			g := c.guess()
+		Starts: func(c Curve) [][]float64 {
+			g := c.Guess()
 			var out [][]float64
 			for _, split := range []float64{3, 10} {
 				for _, f := range []float64{0.5, 0.3, 0.7} {
-					out = append(out, []float64{g.contrast, g.tau / split, 1, g.baseline, g.tau * split, 1, f})
+					out = append(out, []float64{g.Contrast, g.Tau / split, 1, g.Baseline, g.Tau * split, 1, f})
 				}
 			}
 			return out
 		},
-		pairs: [][2]int{{1, 4}, {2, 5}}, oneMinus: 6, scaledErrors: true,
+		Pairs: [][2]int{{1, 4}, {2, 5}}, Complement: "f", scaledErrors: true,
 	})
 }

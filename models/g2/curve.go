@@ -171,11 +171,12 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 		Text: fmt.Sprintf("%d of %d points were left out, because their delay, value or error is not a usable number: %s", len(left), len(c.X), strings.Join(left[:min(10, len(left))], ", "))}}
 }
 
-type guessed struct{ tau, baseline, contrast float64 }
+// Guess is what a curve tells at first sight, for starts of fits.
+type Guess struct{ Tau, Baseline, Contrast float64 }
 
-// guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,
+// Guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,
 // the drop to that level, and twice the delay at which 1/e of the drop is left.
-func (c Curve) guess() guessed {
+func (c Curve) Guess() Guess {
 	n := len(c.Y)
 	tail := max(1, n/10)
 	mean := func(v []float64) float64 {
@@ -185,16 +186,16 @@ func (c Curve) guess() guessed {
 		}
 		return s / float64(len(v))
 	}
-	g := guessed{baseline: mean(c.Y[n-tail:])}
-	g.contrast = max(mean(c.Y[:min(3, n)])-g.baseline, 1e-3)
+	g := Guess{Baseline: mean(c.Y[n-tail:])}
+	g.Contrast = max(mean(c.Y[:min(3, n)])-g.Baseline, 1e-3)
 	x := c.X[n-1]
 	for i, y := range c.Y {
-		if y-g.baseline < g.contrast/math.E {
+		if y-g.Baseline < g.Contrast/math.E {
 			x = c.X[i]
 			break
 		}
 	}
-	g.tau = 2 * x
+	g.Tau = 2 * x
 	return g
 }
 

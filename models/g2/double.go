@@ -12,20 +12,20 @@ func init() {
 	mean := func(p []*ad.Node, x *ad.Node) *ad.Node {
 		return ad.AddN(p[2], ad.Mul(p[3], decay(x, p[0])), ad.Mul(p[4], decay(x, p[1])))
 	}
-	models = append(models, Model{
+	Register(Model{
 		Name: "double", Of: "delay",
 		Formula: "baseline + contrast1 exp(-2 x/tau1) + contrast2 exp(-2 x/tau2)",
 		Params:  []Param{relaxationTime("tau1", 0.1), relaxationTime("tau2", 10), baselineParam, contrast("contrast1"), contrast("contrast2")},
-		mean:    mean,
-		starts: func(c Curve) [][]float64 {
-			g := c.guess()
+		Mean:    mean,
+		Starts: func(c Curve) [][]float64 {
+			g := c.Guess()
 			var out [][]float64
 			for _, split := range []float64{3, 10} {
-				out = append(out, []float64{g.tau / split, g.tau * split, g.baseline, g.contrast / 2, g.contrast / 2})
+				out = append(out, []float64{g.Tau / split, g.Tau * split, g.Baseline, g.Contrast / 2, g.Contrast / 2})
 			}
 			return out
 		},
-		pairs: [][2]int{{0, 1}, {3, 4}}, oneMinus: -1,
+		Pairs: [][2]int{{0, 1}, {3, 4}},
 		// Sampled with tau2 = tau1 (1 + tau2_factor), which keeps the components in order.
 		sampled: &reparametrised{
 			params: []Param{relaxationTime("tau1", 0.1), {Name: "tau2_factor", Prior: dist.LogNormal(0, 1)}, baselineParam, contrast("contrast1"), contrast("contrast2")},

@@ -356,7 +356,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d points for %d parameters: nothing is left to estimate the size of the errors from", r.M, r.NFree))
 	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
-		for _, p := range f.Model.pairs {
+		for _, p := range f.Model.Pairs {
 			names[p[0]], names[p[1]] = names[p[1]], names[p[0]]
 		}
 	}
@@ -374,7 +374,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 
 // order swaps the components so that the faster one comes first, and reports whether it did.
 func (f *Fit) order() bool {
-	if len(f.Model.pairs) == 0 || f.X[f.Model.pairs[0][0]] <= f.X[f.Model.pairs[0][1]] {
+	if len(f.Model.Pairs) == 0 || f.X[f.Model.Pairs[0][0]] <= f.X[f.Model.Pairs[0][1]] {
 		return false
 	}
 	n := len(f.X)
@@ -382,11 +382,11 @@ func (f *Fit) order() bool {
 	for i := range perm {
 		perm[i] = i
 	}
-	for _, p := range f.Model.pairs {
+	for _, p := range f.Model.Pairs {
 		perm[p[0]], perm[p[1]] = p[1], p[0]
 	}
 	x, cov, active := make([]float64, n), make([]float64, n*n), make([]int, n)
-	if k := f.Model.oneMinus; k >= 0 {
+	if k := f.Model.index(f.Model.Complement); k >= 0 {
 		sign[k] = -1
 	}
 	for i := range n {
@@ -395,7 +395,7 @@ func (f *Fit) order() bool {
 			cov[i*n+j] = sign[i] * sign[j] * f.Cov[perm[i]*n+perm[j]]
 		}
 	}
-	if k := f.Model.oneMinus; k >= 0 {
+	if k := f.Model.index(f.Model.Complement); k >= 0 {
 		x[k] = 1 - x[k]
 	}
 	f.X, f.Cov, f.Active = x, cov, active

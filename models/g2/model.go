@@ -3,6 +3,7 @@ package g2
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -19,14 +20,14 @@ type Model struct {
 	Params []Param
 	// Of is the independent variable: "delay" (s) or "q" (1/Angstrom).
 	Of string
-	// mean is the model at x.
-	mean func(p []*ad.Node, x *ad.Node) *ad.Node
-	// starts returns start points guessed from the data, beside the default.
-	starts func(c Curve) [][]float64
-	// pairs lists parameters that swap when two components are put in order. The first pair is
-	// compared; oneMinus is the index of a fraction f that becomes 1 - f.
-	pairs    [][2]int
-	oneMinus int // index of that parameter; -1 if there is none
+	// Mean is the model at x, given its parameters as Nodes in the order of Params.
+	Mean func(p []*ad.Node, x *ad.Node) *ad.Node
+	// Starts returns start points guessed from the data, beside that of Params. Nil means none.
+	Starts func(c Curve) [][]float64
+	// Pairs lists parameters that swap when two components are put in order. The first pair is
+	// compared; Complement names a fraction f that becomes 1 - f then, if there is one.
+	Pairs      [][2]int
+	Complement string
 	// sampled holds the sampled parameters if they differ from Params.
 	sampled *reparametrised
 	// scaledErrors says that the customary errors are scaled by the reduced
@@ -62,6 +63,28 @@ func (p Param) prior(c Curve) dist.Dist {
 }
 
 var models []Model
+
+// Register adds a model of one's own to Models, so that fits, posteriors and the command line know its name. It is
+// meant for init functions, and panics if the definition is not whole or the name is taken.
+func Register(m Model) {
+	switch {
+	case m.Name == "" || m.Mean == nil || len(m.Params) == 0 || m.Formula == "":
+		panic(fmt.Sprintf("g2: the model %q is not whole: want Name, Formula, Params and Mean", m.Name))
+	case m.Of != "delay" && m.Of != "q":
+		panic(fmt.Sprintf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of))
+	case slices.ContainsFunc(models, func(o Model) bool { return o.Name == m.Name }):
+		panic(fmt.Sprintf("g2: there is a model %q already: give yours a name of its own", m.Name))
+	}
+	for i, p := range m.Params {
+		if p.Name == "" || m.index(p.Name) != i || p.Range == nil && !(p.Lower < p.Upper && p.Lower <= p.Start && p.Start <= p.Upper) {
+			panic(fmt.Sprintf("g2: the model %q: parameter %d, %q, starts at %g within %g to %g: want a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
+		}
+	}
+	if m.Starts == nil {
+		m.Starts = func(Curve) [][]float64 { return nil }
+	}
+	models = append(models, m)
+}
 
 // Models returns every model.
 func Models() []Model { return append([]Model(nil), models...) }
@@ -108,7 +131,7 @@ func (m Model) On(x []float64) (func(p []float64) []float64, error) {
 	for i, p := range m.Params {
 		nodes[i] = ad.Input(p.Name)
 	}
-	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(m.mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
+	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(m.Mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

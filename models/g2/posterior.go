@@ -68,7 +68,7 @@ func (m Model) sampledForm() ([]Param, func(p []*ad.Node, x *ad.Node) *ad.Node) 
 	if m.sampled != nil {
 		return m.sampled.params, m.sampled.mean
 	}
-	return m.Params, m.mean
+	return m.Params, m.Mean
 }
 
 // Sampled returns the names of the parameters of the Bayesian model of a curve.

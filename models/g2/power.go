@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	models = append(models, Model{
+	Register(Model{
 		Name: "power", Of: "q",
 		Formula: "tau0 q^-alpha",
 		Params: []Param{
@@ -16,29 +16,28 @@ func init() {
 			{Name: "tau0", Unit: "s A^-alpha", Start: 1, Lower: 1e-30, Upper: 1e6, Prior: dist.LogNormal(0, 2)},
 			{Name: "alpha", Start: 2, Lower: 0, Upper: 10, Prior: dist.Normal(2, 1)},
 		},
-		mean: func(p []*ad.Node, q *ad.Node) *ad.Node {
+		Mean: func(p []*ad.Node, q *ad.Node) *ad.Node {
 			return ad.Mul(p[0], ad.Exp(ad.Neg(ad.Mul(p[1], ad.Log(q)))))
 		},
-		starts: func(c Curve) [][]float64 {
+		Starts: func(c Curve) [][]float64 {
 			a, b := c.logLine()
 			return [][]float64{{math.Exp(a), -b}}
 		},
-		oneMinus: -1,
 	})
-	models = append(models, Model{
+	Register(Model{
 		Name: "aps_power", Of: "q",
 		Formula: "a q^b",
 		Params: []Param{
 			{Name: "a", Unit: "s A^b", Start: 1e-7, Lower: 1e-12, Upper: 1e-3, PriorRange: logUniformLike},
 			{Name: "b", Start: -2, Lower: -2.5, Upper: -0.5, PriorRange: uniform},
 		},
-		mean: func(p []*ad.Node, q *ad.Node) *ad.Node {
+		Mean: func(p []*ad.Node, q *ad.Node) *ad.Node {
 			return ad.Mul(p[0], ad.Exp(ad.Mul(p[1], ad.Log(q))))
 		},
-		starts: func(c Curve) [][]float64 {
+		Starts: func(c Curve) [][]float64 {
 			a, b := c.logLine()
 			return [][]float64{{math.Exp(a), b}}
 		},
-		oneMinus: -1, scaledErrors: true,
+		scaledErrors: true,
 	})
 }

@@ -36,7 +36,7 @@ func (of *Fitter) task(c Curve, dropped ...check.Alteration) task {
 	t.curve = c.repaired(of.model.Of)
 	t.starts = [][]float64{t.start}
 	if len(of.s.Start) == 0 {
-		t.starts = append(of.model.starts(t.curve), t.start)
+		t.starts = append(of.model.Starts(t.curve), t.start)
 	}
 	return t
 }
@@ -73,7 +73,7 @@ func (of *Fitter) cut(tasks []task, size func(run int) int) (shares []share) {
 		for to < len(tasks) && alike(&tasks[from], &tasks[to]) {
 			to++
 		}
-		s, length := share{scouted: of.batches(&tasks[from]) && (of.s.alone || to-from >= fewestScouted && len(of.model.pairs) == 0)}, 1
+		s, length := share{scouted: of.batches(&tasks[from]) && (of.s.alone || to-from >= fewestScouted && len(of.model.Pairs) == 0)}, 1
 		if s.scouted {
 			length = size(to - from)
 		}
@@ -181,7 +181,7 @@ func (m Model) residual(of size) (r *ad.Node, p, data []*ad.Node) {
 	for i, q := range m.Params {
 		p[i] = ad.Input(q.Name)
 	}
-	r = ad.Broadcast(ad.Sub(m.mean(p, x), y), n)
+	r = ad.Broadcast(ad.Sub(m.Mean(p, x), y), n)
 	if of.correlated {
 		r = ad.MatMul(w, r)
 	} else {

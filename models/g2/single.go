@@ -25,17 +25,16 @@ func relaxationTime(name string, start float64) Param {
 }
 
 func init() {
-	models = append(models, Model{
+	Register(Model{
 		Name: "single", Of: "delay",
 		Formula: "baseline + contrast exp(-2 x/tau)",
 		Params:  []Param{tauParam, baselineParam, contrastParam},
-		mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
+		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
 			return ad.Add(p[1], ad.Mul(p[2], decay(x, p[0])))
 		},
-		starts: func(c Curve) [][]float64 {
-			g := c.guess()
-			return [][]float64{{g.tau, g.baseline, g.contrast}}
+		Starts: func(c Curve) [][]float64 {
+			g := c.Guess()
+			return [][]float64{{g.Tau, g.Baseline, g.Contrast}}
 		},
-		oneMinus: -1,
 	})
 }

@@ -7,18 +7,17 @@ import (
 
 func init() {
 	beta := Param{Name: "beta", Start: 0.8, Lower: 0.01, Upper: 0.99, Prior: dist.Beta(2, 2)}
-	models = append(models, Model{
+	Register(Model{
 		Name: "stretched", Of: "delay",
 		Formula: "baseline + contrast exp(-(2 x/tau)^beta)",
 		Params:  []Param{tauParam, baselineParam, contrastParam, beta},
-		mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
+		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
 			return ad.Add(p[1], ad.Mul(p[2], ad.Exp(ad.Neg(power(ad.Div(ad.Scale(2, x), p[0]), p[3])))))
 		},
-		starts: func(c Curve) [][]float64 {
-			g := c.guess()
-			return [][]float64{{g.tau, g.baseline, g.contrast, 0.8}, {g.tau, g.baseline, g.contrast, 0.5}}
+		Starts: func(c Curve) [][]float64 {
+			g := c.Guess()
+			return [][]float64{{g.Tau, g.Baseline, g.Contrast, 0.8}, {g.Tau, g.Baseline, g.Contrast, 0.5}}
 		},
-		oneMinus: -1,
 	})
 }
 
