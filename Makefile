@@ -32,6 +32,9 @@ test-slow: ## all tests, also those that take minutes
 test-cluster: ## the tests of the module in cluster, which has dependencies of its own (TAGS=slow: all of them)
 	cd cluster && $(GO) vet -tags '$(TAGS)' ./... && $(GO) test -tags '$(TAGS)' -timeout 20m ./...
 
+doors: ## the examples of one's own operations, distributions, models, morphologies and pictures, each a module of its own
+	@for d in examples/doors/*/; do echo "$$d"; (cd $$d && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+
 # Tests of a package that call another program, themselves or by a function named here.
 tools = /^func / { name = $$2; sub(/\(.*/, "", name) } \
   name ~ /^Test/ && /peer\.Python\(|gradtest\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
@@ -167,4 +170,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover lint fmt kernels ptx nvrtc golden golden-pack cross release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover lint fmt kernels ptx nvrtc golden golden-pack cross release-files peers clean

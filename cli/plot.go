@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,14 +11,13 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// plots maps the kinds of pictures of draws to the functions that draw them.
-var plots = map[string]func(viz.Draws, ...string) (*viz.Figure, error){
-	"trace": viz.Trace, "rank": viz.Rank, "pair": viz.Pair, "density": viz.Density, "forest": viz.Forest,
-	"autocorrelation": viz.Autocorrelation, "ess": viz.ESSEvolution,
-	"energy": func(d viz.Draws, _ ...string) (*viz.Figure, error) { return viz.Energy(d) },
+// plotNames lists the kinds of pictures of draws.
+func plotNames() (names []string) {
+	for _, k := range viz.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
 }
-
-var plotNames = []string{"trace", "rank", "pair", "density", "forest", "autocorrelation", "ess", "energy"}
 
 func (a *app) plot() *cobra.Command {
 	var names []string
@@ -33,7 +33,7 @@ netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
   euryale plot pattern HDF5
 `,
 		Args:      cobra.MinimumNArgs(2),
-		ValidArgs: plotNames,
+		ValidArgs: plotNames(),
 		RunE:      func(_ *cobra.Command, args []string) error { return a.runPlot(args[0], args[1:], names) },
 	}
 	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
@@ -44,9 +44,9 @@ netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
 }
 
 func (a *app) runPlot(kind string, args, names []string) error {
-	draw := plots[kind]
-	if draw == nil {
-		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster, g2, stability, saxs, image, intensity, twotime, qmap, mask", kind, strings.Join(plotNames, ", "))
+	at := slices.IndexFunc(viz.Kinds(), func(k viz.Kind) bool { return k.Name == kind })
+	if at < 0 {
+		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster, g2, stability, saxs, image, intensity, twotime, qmap, mask", kind, strings.Join(plotNames(), ", "))
 	}
 	out, args, err := a.pictureFile(kind, args)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *app) runPlot(kind string, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := draw(drawsOf(t), names...)
+	f, err := viz.Kinds()[at].Draw(drawsOf(t), names...)
 	if err != nil {
 		return usage("%w", err)
 	}

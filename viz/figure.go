@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -28,8 +29,9 @@ type Figure struct {
 	Width, Height float64 // size in inches
 	DPI           int     // resolution of a PNG in dots per inch. Default 150; journals ask for 300
 
-	grid *grid
-	keys []key // legend beside the title
+	grid  *grid
+	plots []*plot.Plot // in place of grid
+	keys  []key        // legend beside the title
 
 	described string // description for readers who cannot see the picture; replaces title and note
 }
@@ -174,6 +176,10 @@ func (f *Figure) draw(c draw.Canvas) {
 	}
 	if len(lines) > 0 {
 		c.Min.Y += noteText.height()*vg.Length(len(lines)) + 5
+	}
+	for i, p := range f.plots {
+		part := draw.Tiles{Rows: len(f.plots), Cols: 1, PadY: 8}
+		p.Draw(part.At(c, 0, i))
 	}
 	if f.grid != nil {
 		f.grid.draw(c)

@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"cluster":  {"batch"},
 	"cmd":      {"cli"},
 	"cli":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo", "batch"},
-	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
+	"examples": {"cli", "kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
 }
 
 // siblings are folders whose sub-packages do not import each other; shared is

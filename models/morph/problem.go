@@ -278,13 +278,13 @@ func (p *Problem) checkMeasurement() (bad []string) {
 }
 
 // checkParams checks names, sizes, bounds and priors.
-func (p *Problem) checkParams(m problemModel) (bad []string) {
-	known, models := map[string]int{}, map[string]problemParam{}
+func (p *Problem) checkParams(m Definition) (bad []string) {
+	known, models := map[string]int{}, map[string]Parameter{}
 	for _, q := range m.all() {
-		known[q.name], models[q.name] = q.size(p), q
-		if q.needed && len(p.Parameters[q.name].Start) == 0 && p.Parameters[q.name].File == "" {
-			if _, fixed := p.Fixed[q.name]; !fixed {
-				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.name, q.about))
+		known[q.Name], models[q.Name] = q.size(p), q
+		if q.Needed && len(p.Parameters[q.Name].Start) == 0 && p.Parameters[q.Name].File == "" {
+			if _, fixed := p.Fixed[q.Name]; !fixed {
+				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.Name, q.About))
 			}
 		}
 	}
@@ -293,7 +293,7 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		} else if _, both := p.Parameters[name]; both {
 			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: want one", name))
-		} else if l := models[name].limits; l != nil && !(p.Fixed[name] >= l[0] && p.Fixed[name] <= l[1]) {
+		} else if l := models[name].Limits; l != nil && !(p.Fixed[name] >= l[0] && p.Fixed[name] <= l[1]) {
 			bad = append(bad, fmt.Sprintf("%s is fixed at %g: want %g to %g", name, p.Fixed[name], l[0], l[1]))
 		}
 	}
@@ -326,8 +326,8 @@ func (p *Problem) checkParams(m problemModel) (bad []string) {
 
 // excluded reports contradictions between bounds, starting values, prior and physical
 // limits.
-func (m problemParam) excluded(name string, q ProblemParam) (bad []string) {
-	if l := m.limits; l != nil && q.Bounds != nil && (q.Bounds[0] < l[0] || q.Bounds[1] > l[1]) {
+func (m Parameter) excluded(name string, q ProblemParam) (bad []string) {
+	if l := m.Limits; l != nil && q.Bounds != nil && (q.Bounds[0] < l[0] || q.Bounds[1] > l[1]) {
 		return []string{fmt.Sprintf("bounds of %s are %v: it is %g to %g by nature", name, q.Bounds, l[0], l[1])}
 	}
 	if b := m.bounds(q); b != nil {
@@ -346,18 +346,18 @@ func (m problemParam) excluded(name string, q ProblemParam) (bad []string) {
 // bounds returns the bounds in the problem or else the physical limits; nil for none. A
 // prior without bounds keeps its own support, unless the parameter is limited on both
 // sides.
-func (m problemParam) bounds(q ProblemParam) []float64 {
+func (m Parameter) bounds(q ProblemParam) []float64 {
 	switch {
 	case q.Bounds != nil:
 		return q.Bounds
-	case m.limits == nil || q.Prior != "" && math.IsInf(m.limits[1], 1):
+	case m.Limits == nil || q.Prior != "" && math.IsInf(m.Limits[1], 1):
 		return nil
 	}
-	return m.limits[:]
+	return m.Limits[:]
 }
 
 // distribution returns the prior truncated by the bounds; nil for none.
-func (m problemParam) distribution(q ProblemParam) (*dist.Dist, error) {
+func (m Parameter) distribution(q ProblemParam) (*dist.Dist, error) {
 	if q.Prior == "" {
 		return nil, nil
 	}
@@ -387,7 +387,7 @@ func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 	v := &Inversion{Optics: m.Optics, Build: p.build, Eps: p.Eps, Sigma: p.Sigma,
 		Loss: map[string]Loss{"square": SquareLoss, "poisson": PoissonLoss}[p.Loss]}
 	for _, q := range p.searched() {
-		x := p.Parameters[q.name]
+		x := p.Parameters[q.Name]
 		start := slices.Clone([]float64(x.Start))
 		for size := q.size(p); len(start) < size; {
 			start = append(start, start[0])
@@ -396,7 +396,7 @@ func (p *Problem) Inversion(m Measurement) (*Inversion, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.Params = append(v.Params, Param{Name: q.name, Start: start, Bounds: q.bounds(x), Prior: distribution})
+		v.Params = append(v.Params, Param{Name: q.Name, Start: start, Bounds: q.bounds(x), Prior: distribution})
 	}
 	if err := p.materials(v, m.Optics); err != nil {
 		return nil, err

@@ -9,33 +9,54 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// problemModel is a model that problems can name.
-type problemModel struct {
-	about   string
-	centred bool // whether the model has the parameters x, y, z
-	params  []problemParam
-	build   func(p *Problem, g Grid, at values) Scene
+// Definition is a model that problems can name.
+type Definition struct {
+	About   string // one line: what it is, and the names of its materials
+	Centred bool   // whether the model also has the parameters x, y, z
+	Params  []Parameter
+	// Build makes the scene on a grid from the parameters and the options of a problem.
+	Build func(p *Problem, g Grid, at Values) Scene
 }
 
-// problemParam is a parameter of a model. An optional parameter has a default or can be
+// Register adds a model of one's own to those that problem files can name by "model". Every model also has the
+// parameters scale, background and noise. It is meant for init functions, and panics if the definition is
+// not whole or the name is taken.
+func Register(name string, d Definition) {
+	if name == "" || d.About == "" || d.Build == nil || len(d.Params) == 0 {
+		panic(fmt.Sprintf("morph: the model %q is not whole: want a name, About, Params and Build", name))
+	}
+	if _, taken := problemModels[name]; taken {
+		panic(fmt.Sprintf("morph: there is a model %q already: give yours a name of its own", name))
+	}
+	seen := map[string]bool{}
+	for _, q := range d.all() {
+		if q.Name == "" || seen[q.Name] {
+			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name", name, q.Name))
+		}
+		seen[q.Name] = true
+	}
+	problemModels[name] = d
+}
+
+// Parameter is a parameter of a model. An optional parameter has a default or can be
 // left out.
-type problemParam struct {
-	name, about string
-	needed      bool
-	fallback    *float64
-	length      func(p *Problem) int // length of an array; nil for a number
-	limits      *[2]float64          // physical limits; nil for any number
+type Parameter struct {
+	Name, About string // About gives the unit and the meaning
+	Needed      bool   // whether a problem must fix it or search for it
+	Default     *float64
+	Length      func(p *Problem) int // length of an array; nil for a number
+	Limits      *[2]float64          // physical limits; nil for any number
 }
 
-func (q problemParam) size(p *Problem) int {
-	if q.length == nil {
+func (q Parameter) size(p *Problem) int {
+	if q.Length == nil {
 		return 1
 	}
-	return q.length(p)
+	return q.Length(p)
 }
 
-// values returns the Node of the parameter with a given name, or nil if it was left out.
-type values func(name string) *ad.Node
+// Values returns the Node of the parameter with a given name, or nil if it was left out.
+type Values func(name string) *ad.Node
 
 // radians converts a Node from degrees; nil stays nil.
 func radians(x *ad.Node) *ad.Node {
@@ -45,35 +66,35 @@ func radians(x *ad.Node) *ad.Node {
 	return ad.Scale(math.Pi/180, x)
 }
 
-func needed(name, about string) problemParam {
-	return problemParam{name: name, about: about, needed: true}
+func needed(name, about string) Parameter {
+	return Parameter{Name: name, About: about, Needed: true}
 }
 
 // within sets the physical limits of a parameter.
-func (q problemParam) within(lowest, highest float64) problemParam {
-	q.limits = &[2]float64{lowest, highest}
+func (q Parameter) within(lowest, highest float64) Parameter {
+	q.Limits = &[2]float64{lowest, highest}
 	return q
 }
 
 // positive limits a parameter to nonnegative numbers: lengths, factors and standard
 // deviations.
-func (q problemParam) positive() problemParam { return q.within(0, math.Inf(1)) }
+func (q Parameter) positive() Parameter { return q.within(0, math.Inf(1)) }
 
-func optional(name, about string) problemParam { return problemParam{name: name, about: about} }
+func optional(name, about string) Parameter { return Parameter{Name: name, About: about} }
 
-func usually(name string, value float64, about string) problemParam {
-	return problemParam{name: name, about: about, fallback: &value}
+func usually(name string, value float64, about string) Parameter {
+	return Parameter{Name: name, About: about, Default: &value}
 }
 
 // nuisance lists the parameters that every model has.
-var nuisance = []problemParam{
+var nuisance = []Parameter{
 	optional("scale", "factor of the intensities; default 1").positive(),
 	optional("background", "added to the intensities; default 0"),
 	optional("noise", "standard deviation of the residuals, of posteriors").positive(),
 }
 
 // middle lists the parameters of models with a centre.
-var middle = []problemParam{
+var middle = []Parameter{
 	optional("x", "nm, of the centre; default the middle of the grid"),
 	optional("y", "nm, of the centre"),
 	optional("z", "nm, of the centre"),
@@ -81,39 +102,39 @@ var middle = []problemParam{
 
 var aligned = needed("aligned", "order parameter S, 0 to 1").within(0, 1)
 
-var problemModels = map[string]problemModel{
-	"core_shell": {centred: true, about: "ball in a shell of radial molecules; materials core, shell",
-		params: []problemParam{needed("radius", "nm, of the core").positive(), needed("shell", "nm, thickness").positive(), aligned, optional("decay", "exponent by which S falls off outwards")},
-		build: func(p *Problem, g Grid, at values) Scene {
+var problemModels = map[string]Definition{
+	"core_shell": {Centred: true, About: "ball in a shell of radial molecules; materials core, shell",
+		Params: []Parameter{needed("radius", "nm, of the core").positive(), needed("shell", "nm, thickness").positive(), aligned, optional("decay", "exponent by which S falls off outwards")},
+		Build: func(p *Problem, g Grid, at Values) Scene {
 			return CoreShell{Grid: g, Centre: centre(g, at), Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"),
 				Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
-	"rod": {centred: true, about: "cylinder, hollow or not; material rod",
-		params: []problemParam{needed("radius", "nm").positive(), aligned, usually("theta_deg", 0, "of the axis from +z; default 0"), usually("phi_deg", 0, "of the axis about +z; default 0"),
+	"rod": {Centred: true, About: "cylinder, hollow or not; material rod",
+		Params: []Parameter{needed("radius", "nm").positive(), aligned, usually("theta_deg", 0, "of the axis from +z; default 0"), usually("phi_deg", 0, "of the axis about +z; default 0"),
 			optional("length", "nm; default endless").positive(), optional("hole", "nm, radius; default none").positive()},
-		build: func(p *Problem, g Grid, at values) Scene {
+		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Rod{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Radius: at("radius"), Length: at("length"),
 				Hole: at("hole"), Aligned: at("aligned"), Radial: p.Options.Radial, Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
-	"lamella": {centred: true, about: "stack of lamellae; material lamellae",
-		params: []problemParam{needed("period", "nm").positive(), needed("thickness", "nm").positive(), aligned, usually("theta_deg", 90, "of the normal from +z; default 90"),
+	"lamella": {Centred: true, About: "stack of lamellae; material lamellae",
+		Params: []Parameter{needed("period", "nm").positive(), needed("thickness", "nm").positive(), aligned, usually("theta_deg", 90, "of the normal from +z; default 90"),
 			usually("phi_deg", 0, "of the normal about +z; default 0"), optional("tilt_deg", "of the molecules against the normal; default 0")},
-		build: func(p *Problem, g Grid, at values) Scene {
+		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Lamella{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("thickness"),
 				Tilt: radians(at("tilt_deg")), Aligned: at("aligned"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
-	"film": {about: "waves of composition and director; material the aligned phase",
-		params: []problemParam{{name: "composition", about: "logits of the fraction: (2 order + 1)^2 coefficients", needed: true, length: waves},
-			{name: "director_deg", about: "angle from +x: as many coefficients", needed: true, length: waves}, aligned},
-		build: func(p *Problem, g Grid, at values) Scene {
+	"film": {About: "waves of composition and director; material the aligned phase",
+		Params: []Parameter{{Name: "composition", About: "logits of the fraction: (2 order + 1)^2 coefficients", Needed: true, Length: waves},
+			{Name: "director_deg", About: "angle from +x: as many coefficients", Needed: true, Length: waves}, aligned},
+		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Film{Grid: g, Composition: at("composition"), Director: radians(at("director_deg")), Order: p.Options.Order, Aligned: at("aligned"), Matrix: p.Options.Matrix}.Scene()
 		}},
-	"voxels": {about: "every voxel of a box on its own; material the box",
-		params: []problemParam{{name: "logit", about: "logits of the volume fraction, Z, Y, X of the support", needed: true, length: support},
-			{name: "aligned", about: "order parameter S, one or each; default isotropic", length: support, limits: aligned.limits},
-			{name: "theta_deg", about: "of the directors from +z, one or each; default 90", fallback: new(90.0), length: support},
-			{name: "psi_deg", about: "of the directors about +z, one or each; default 0", fallback: new(0.0), length: support}},
-		build: func(p *Problem, g Grid, at values) Scene {
+	"voxels": {About: "every voxel of a box on its own; material the box",
+		Params: []Parameter{{Name: "logit", About: "logits of the volume fraction, Z, Y, X of the support", Needed: true, Length: support},
+			{Name: "aligned", About: "order parameter S, one or each; default isotropic", Length: support, Limits: aligned.Limits},
+			{Name: "theta_deg", About: "of the directors from +z, one or each; default 90", Default: new(90.0), Length: support},
+			{Name: "psi_deg", About: "of the directors about +z, one or each; default 0", Default: new(0.0), Length: support}},
+		Build: func(p *Problem, g Grid, at Values) Scene {
 			o := p.Options
 			v := Voxels{Grid: g, From: o.From, To: o.To, Logit: at("logit"), Variation: o.Variation, Roughness: o.Roughness, Matrix: o.Matrix}
 			if v.S = at("aligned"); v.S != nil {
@@ -135,7 +156,7 @@ func support(p *Problem) int {
 
 // centre returns the middle of the grid, except for coordinates given by the parameters
 // x, y, z.
-func centre(g Grid, at values) (c Vec) {
+func centre(g Grid, at Values) (c Vec) {
 	for i, name := range []string{"x", "y", "z"} {
 		if c[i] = at(name); c[i] == nil {
 			c[i] = ad.Scalar(float64(g.Shape[2-i]-1) / 2 * g.Voxel)
@@ -144,18 +165,18 @@ func centre(g Grid, at values) (c Vec) {
 	return c
 }
 
-func (m problemModel) all() []problemParam {
-	list := slices.Clone(m.params)
-	if m.centred {
+func (m Definition) all() []Parameter {
+	list := slices.Clone(m.Params)
+	if m.Centred {
 		list = append(list, middle...)
 	}
 	return append(list, nuisance...)
 }
 
 // searched lists the parameters to be found, in the order of the model.
-func (p *Problem) searched() (list []problemParam) {
+func (p *Problem) searched() (list []Parameter) {
 	for _, q := range problemModels[p.Model].all() {
-		if _, ok := p.Parameters[q.name]; ok {
+		if _, ok := p.Parameters[q.Name]; ok {
 			list = append(list, q)
 		}
 	}
@@ -167,14 +188,14 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 	m := problemModels[p.Model]
 	given := map[string]*ad.Node{}
 	for i, q := range p.searched() {
-		given[q.name] = nodes[i]
+		given[q.Name] = nodes[i]
 	}
 	fallback := map[string]*float64{}
 	length := map[string]int{}
 	for _, q := range m.all() {
-		fallback[q.name] = q.fallback
-		if q.needed {
-			length[q.name] = q.size(p)
+		fallback[q.Name] = q.Default
+		if q.Needed {
+			length[q.Name] = q.size(p)
 		}
 	}
 	at := func(name string) *ad.Node {
@@ -193,7 +214,7 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 		}
 		return ad.Scalar(x)
 	}
-	s := m.build(p, Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, at)
+	s := m.Build(p, Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, at)
 	s.Scale, s.Background, s.Sigma = at("scale"), at("background"), at("noise")
 	return s
 }
@@ -203,7 +224,7 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 func (p *Problem) Scene(x []float64) (Scene, error) {
 	var params []Param
 	for _, q := range p.searched() {
-		params = append(params, Param{Name: q.name, Start: make([]float64, q.size(p))})
+		params = append(params, Param{Name: q.Name, Start: make([]float64, q.size(p))})
 	}
 	v := Inversion{Params: params, Build: p.build}
 	return v.scene(x)
@@ -214,14 +235,14 @@ func ProblemModels() string {
 	var b strings.Builder
 	for _, name := range sortedNames(problemModels) {
 		m := problemModels[name]
-		fmt.Fprintf(&b, "%s: %s\n", name, m.about)
-		for _, q := range m.params {
-			fmt.Fprintf(&b, "  %-13s%s\n", q.name, q.about)
+		fmt.Fprintf(&b, "%s: %s\n", name, m.About)
+		for _, q := range m.Params {
+			fmt.Fprintf(&b, "  %-13s%s\n", q.Name, q.About)
 		}
 	}
 	b.WriteString("all; x, y, z but for film and voxels:\n")
 	for _, q := range append(slices.Clone(middle), nuisance...) {
-		fmt.Fprintf(&b, "  %-13s%s\n", q.name, q.about)
+		fmt.Fprintf(&b, "  %-13s%s\n", q.Name, q.About)
 	}
 	return b.String()
 }

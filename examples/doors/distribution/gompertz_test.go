@@ -1,0 +1,55 @@
+package gompertz
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/infer/dist/disttest"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// The checks that every distribution of Euryale passes.
+func TestGompertz(t *testing.T) { disttest.Family(t, Family) }
+
+// It is found by its name, and a model finds its parameters again.
+func TestGompertzInAModel(t *testing.T) {
+	d, err := dist.Parse("gompertz(0.1, 0.5)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, ages := tensor.NewStream(1, 2, 3), make([]float64, 400)
+	if err := d.Fill(&src, ages, []int{len(ages)}, [][]float64{{0.1}, {0.5}}); err != nil {
+		t.Fatal(err)
+	}
+	m := infer.NewModel("ages")
+	b := m.Param("b", dist.HalfNormal(1))
+	eta := m.Param("eta", dist.HalfNormal(1))
+	m.Observe("age", Gompertz(b, eta), ages)
+	post, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"b": 0.1, "eta": 0.5} {
+		mean, sd := 0.0, 0.0
+		all := []float64{}
+		for _, chain := range fit.Draws(name) {
+			all = append(all, chain...)
+		}
+		for _, v := range all {
+			mean += v / float64(len(all))
+		}
+		for _, v := range all {
+			sd += (v - mean) * (v - mean) / float64(len(all))
+		}
+		if sd = math.Sqrt(sd); math.Abs(mean-want) > 3.5*sd {
+			t.Errorf("%s is %g +- %g, want %g", name, mean, sd, want)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+// Package hill adds an operation to graphs: the Hill function of pharmacology and of gene regulation.
+//
+//	y := hill.Hill(x, k, n) // the response to a concentration x, half of which k gives
+package hill
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Hill returns x^n / (x^n + k^n) of positive arrays, which broadcast.
+//
+// Gradient: with respect to x, k and n.
+func Hill(x, k, n *ad.Node) *ad.Node { return Op.Apply(x, k, n) }
+
+// Op is the operation. Its C text runs it on GPUs, and its gradient is written with operations, so that it has
+// gradients of any order.
+var Op *ad.Op
+
+func init() { // a package variable whose gradient uses it would be an initialization cycle
+	Op = ad.Ternary{
+		Name: "hill",
+		CPU:  func(x, k, n float64) float64 { return 1 / (1 + math.Pow(k/x, n)) },
+		CUDA: "1.0 / (1.0 + pow(y / x, z))",
+		VJP: func(g, x, k, n *ad.Node) (dx, dk, dn *ad.Node) {
+			y := Hill(x, k, n)
+			slope := ad.Mul(g, ad.Mul(y, ad.Sub(ad.Scalar(1), y)))
+			steep := ad.Mul(slope, n)
+			return ad.Div(steep, x), ad.Neg(ad.Div(steep, k)), ad.Mul(slope, ad.Log(ad.Div(x, k)))
+		},
+		Domain: ad.Interval{Lo: 0.5, Hi: 3},
+	}.Define()
+}
