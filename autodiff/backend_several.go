@@ -2,6 +2,8 @@ package autodiff
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
@@ -11,6 +13,26 @@ import (
 // Several is a Backend of several GPUs. Engines share work among them that does not depend on each other, such as
 // chains, fits, spectra and photon energies; they ask Spread how. A single Program runs on the first.
 type Several []CUDA
+
+// String names the GPUs as the command line does, such as cuda:0,1.
+func (s Several) String() string {
+	var b strings.Builder
+	for i, c := range s {
+		if c.Stream != nil {
+			c.Device = c.Stream.Device().Ordinal()
+		}
+		fmt.Fprintf(&b, "%s%d", []string{"cuda:", ","}[min(i, 1)], c.Device)
+	}
+	return b.String()
+}
+
+// DeviceName returns the name of what b runs on, which is called on if it is one device.
+func DeviceName(b Backend, on string) string {
+	if s, ok := b.(Several); ok && len(s) > 1 && on != "cpu" {
+		return s.String()
+	}
+	return on
+}
 
 func (s Several) options(set Settings) (cpu.Options, error) { return CPU{}.options(set) }
 

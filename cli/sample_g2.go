@@ -28,6 +28,10 @@ type sampleConfig struct {
 	X        []float64 `json:"x"`
 	Y        []float64 `json:"y"`
 	Err      []float64 `json:"err,omitempty"`
+	// Cov, Samples and Skew are those of the points, if their errors are not independent.
+	Cov     []float64 `json:"cov,omitempty"`
+	Samples int       `json:"cov_samples,omitempty"`
+	Skew    []float64 `json:"skew,omitempty"`
 }
 
 // defaultSample holds the defaults. A gradient of a g2 posterior costs microseconds, so
@@ -127,6 +131,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample g2", version(), a.seed, post.Device()
 	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = number(c.Q), number(c.Phi), c.X, c.Y, c.Err
+	cfg.Cov, cfg.Samples, cfg.Skew = c.Cov, c.Samples, c.Skew
 	cfg.Axis, cfg.AxisUnit = c.Axis, c.AxisUnit
 	cfg.File = absolute(cfg.File)
 	if err := a.begin(dir, "sample g2", cfg); err != nil {
@@ -175,7 +180,8 @@ func (a *app) resumeSampleG2(cmd *cobra.Command, args []string) error {
 		return as(exitConfig, err)
 	}
 	s.Backend = a.backend(1)
-	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err}
+	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err,
+		Cov: cfg.Cov, Samples: cfg.Samples, Skew: cfg.Skew}
 	post, err := compileG2(model, c, s)
 	if err != nil {
 		return as(exitConfig, err)

@@ -78,8 +78,21 @@ func (m *Model) compile() (*Posterior, error) {
 	return p, err
 }
 
-// Device returns where the log density runs: "cpu", or a GPU such as "cuda:0".
-func (p *Posterior) Device() string { return p.density.Device() }
+// Device returns where the log density runs: "cpu", or a GPU such as "cuda:0"; several GPUs are named as
+// "cuda:0,1".
+func (p *Posterior) Device() string {
+	if p.on != "" {
+		return p.on
+	}
+	if d := p.density.Device(); d == "cpu" {
+		return d
+	}
+	return ad.DeviceName(p.model.backend, p.density.Device())
+}
+
+// RunsOn tells Device where the log density of p runs, for a density most of which is an operation that
+// computes elsewhere than the program around it.
+func (p *Posterior) RunsOn(device string) { p.on = device }
 
 // program compiles outputs, which may use the declared inputs only.
 func (m *Model) program(b ad.Backend, outputs, inputs []*ad.Node) (*ad.Program, error) {

@@ -22,6 +22,7 @@ type Posterior struct {
 	// density computes lp, its gradients and the parts of lp, from the unconstrained
 	// parameters, the data and the static subgraph.
 	density *ad.Program
+	on      string // where most of the density runs, if that is not where its program does
 	// derive computes the constrained parameters and the derived quantities.
 	derive *ad.Program
 	// predict computes the pointwise log-likelihoods and the parameters of the distributions

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -150,6 +151,9 @@ func (c *capture) run(s *Stream, f func(*Stream) error) (graph drv.Graph, err er
 			g, e = d.drv.CaptureEnd(s.handle)
 			return d.check(e, s)
 		})
+		if lost := d.lost.Load(); lost != nil && errors.Is(err, ErrDeviceLost) {
+			d.drv.CaptureEnd(s.handle) // or whatever this thread does on another device would belong to the capture
+		}
 		for _, t := range c.streams {
 			t.capture.Store(nil)
 		}

@@ -93,6 +93,9 @@ func (d *Device) Info() Info { return d.info }
 // Default returns the stream on which the device computes unless another is named.
 func (d *Device) Default() *Stream { return d.compute }
 
+// Ordinal is the number of the device, from 0.
+func (d *Device) Ordinal() int { return d.ordinal }
+
 // String names the device, such as cuda:0.
 func (d *Device) String() string { return fmt.Sprintf("cuda:%d", d.ordinal) }
 

@@ -13,7 +13,7 @@ func (t *Task) Posterior() (*infer.Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Compile()
+	return t.Inversion.compile(m)
 }
 
 // Starts returns starting points of the chains around the best of several least-squares

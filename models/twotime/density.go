@@ -14,15 +14,15 @@ import (
 // pairsDensity returns the log likelihood of all pairs under independent errors, times a power, with contrast and offset of each angle
 // integrated out under the beliefs about them, as a node of the parameters of the motion, and the distribution of contrasts and offsets given
 // these, (5, angles) as products.integrated has it. Where the parameters have no meaning the density is minus infinity. The density has first
-// derivatives, and may be evaluated by several goroutines at once, whose passes overlap on a GPU.
-func pairsDensity(ctx context.Context, d *Data, p Priors, power float64, b ad.Backend, theta []*ad.Node) (logProb, conditional *ad.Node, err error) {
+// derivatives, and may be evaluated by several goroutines at once, whose passes overlap on a GPU. on is where the passes run.
+func pairsDensity(ctx context.Context, d *Data, p Priors, power float64, b ad.Backend, theta []*ad.Node) (logProb, conditional *ad.Node, on string, err error) {
 	if err := d.check(); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	p.defaults()
 	e := &evaluators{data: d, priors: p, power: power, p: len(theta)}
-	if e.make, err = sources(ctx, d, b); err != nil {
-		return nil, nil, err
+	if e.make, on, err = sources(ctx, d, b); err != nil {
+		return nil, nil, "", err
 	}
 	angles := len(d.Setup.Angles)
 	size := 1 + len(theta) + 5*angles
@@ -37,7 +37,7 @@ func pairsDensity(ctx context.Context, d *Data, p Priors, power float64, b ad.Ba
 			return nil
 		}}
 	all := ad.Call(op, ad.Stack(0, theta...))
-	return ad.Reshape(ad.Slice(all, 0, 0, 1)), ad.Reshape(ad.Slice(all, 0, 1+len(theta), size), 5, angles), nil
+	return ad.Reshape(ad.Slice(all, 0, 0, 1)), ad.Reshape(ad.Slice(all, 0, 1+len(theta), size), 5, angles), on, nil
 }
 
 // evaluators are those that no goroutine uses at present.

@@ -84,7 +84,7 @@ func TestDensityOfPairs(t *testing.T) {
 		}
 		want := at(run(func(d *Data, p Priors, theta []*ad.Node) (*ad.Node, error) { return integrated(d, p, theta), nil }), theta)
 		prog := run(func(d *Data, p Priors, theta []*ad.Node) (*ad.Node, error) {
-			f, _, err := pairsDensity(context.Background(), d, p, 1, nil, theta)
+			f, _, _, err := pairsDensity(context.Background(), d, p, 1, nil, theta)
 			return f, err
 		})
 		var wg sync.WaitGroup
@@ -119,7 +119,7 @@ func benchmarkDensity(b *testing.B, precision int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, _, err := pairsDensity(context.Background(), &d, Priors{}, 1, nil, in)
+	f, _, _, err := pairsDensity(context.Background(), &d, Priors{}, 1, nil, in)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func TestDensityOnDevice(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f, _, err := pairsDensity(context.Background(), &d, p, 1, b, in)
+				f, _, _, err := pairsDensity(context.Background(), &d, p, 1, b, in)
 				if err != nil {
 					t.Fatal(err)
 				}

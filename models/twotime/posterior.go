@@ -318,7 +318,7 @@ func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	logProb, conditional, err := pairsDensity(ctx, d, *p, power, s.Backend, theta)
+	logProb, conditional, on, err := pairsDensity(ctx, d, *p, power, s.Backend, theta)
 	if err != nil {
 		return nil, err
 	}
@@ -327,6 +327,7 @@ func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 		return nil, err
 	}
 	post.Power = power
+	post.RunsOn(on)
 	return post, nil
 }
 

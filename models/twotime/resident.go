@@ -116,18 +116,18 @@ func (f *fixed) complete(g []float64, k int) error {
 	return nil
 }
 
-// sources makes passers for several goroutines over the same data, on the processor or on GPUs.
-func sources(ctx context.Context, d *Data, b ad.Backend) (func() (passer, error), error) {
+// sources makes passers for several goroutines over the same data, on the processor or on GPUs, and says where.
+func sources(ctx context.Context, d *Data, b ad.Backend) (make func() (passer, error), on string, err error) {
 	r, err := newResident(ctx, d, b, d.Precision)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case r != nil:
-		return r.passes, nil
+		return r.passes, ad.DeviceName(b, r.store.Devices()[0]), nil
 	case d.Precision == 32:
-		return onProcessor[float32](d), nil
+		return onProcessor[float32](d), "cpu", nil
 	}
-	return onProcessor[float64](d), nil
+	return onProcessor[float64](d), "cpu", nil
 }
 
 // onProcessor makes the store when it is first needed.

@@ -430,15 +430,18 @@ func (f *fibre) mostOf() int {
 }
 
 // countOnDevice counts the synapses from a stimulus to each neuron of an area on the GPU, if the brain has
-// one that can draw them.
-func (b *Brain) countOnDevice(f *fibre) bool {
+// one that can draw them, and reports whether it did.
+func (b *Brain) countOnDevice(f *fibre) (done bool, err error) {
 	if f.target.Lazy || f.stimulus.size == 0 || !b.drawable(f) {
-		return false
+		return false, nil
 	}
-	if b.attachFor(int(4*float64(f.stimulus.size)*f.P*float64(f.N)), 8*f.N, b.set.Backend) != nil || b.gpu == nil {
-		return false
+	if err := b.attachFor(int(4*float64(f.stimulus.size)*f.P*float64(f.N)), 8*f.N, b.set.Backend); err != nil || b.gpu == nil {
+		return false, err
 	}
-	return b.gpu.countStimulus(f) == nil
+	if err := b.gpu.countStimulus(f); err != nil {
+		return false, fmt.Errorf("assembly: synapses of %s>%s: %w", f.From, f.To, err)
+	}
+	return true, nil
 }
 
 // countStimulus draws the rows of a stimulus, keeps none of them, and fetches the counts.

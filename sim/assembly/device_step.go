@@ -97,10 +97,12 @@ func (g *device) launch(name string, grid, block cuda.Dim, args ...any) error {
 }
 
 const (
-	keyBytes   = 16       // of the key of the last winner
-	histBytes  = 4 * 2048 // of the histogram
-	threads    = 256
-	mostBlocks = 4096 // of one launch along its first axis: blocks go on to further elements
+	keyBytes    = 16       // of the key of the last winner
+	histBytes   = 4 * 2048 // of the histogram
+	targetBytes = 80       // of a Target
+	mostTargets = 1 << 15  // of a launch
+	threads     = 256
+	mostBlocks  = 4096 // of one launch along its first axis: blocks go on to further elements
 )
 
 func blocksFor(n, each int) int { return max(1, min((n+each-1)/each, mostBlocks)) }
@@ -172,15 +174,37 @@ func (g *device) gather(jobs []*job) error {
 	if len(busy) == 0 {
 		return g.fetch(out, size, jobs, busy)
 	}
-	t, y := p.buffer.At(targetsAt), len(busy)
+	fibresPart := p.buffer.At(fibresAt)
+	for from := 0; from < len(busy); from += mostTargets {
+		if err := g.sum(p.buffer.At(targetsAt+targetBytes*from), fibresPart, min(len(busy)-from, mostTargets), neurons, slots); err != nil {
+			return err
+		}
+	}
+	if less.n > 0 {
+		if err := g.launch("inhibit", cuda.Blocks(less.n, threads), cuda.Dim{X: threads}, p.buffer.At(lessAt), int32(less.n)); err != nil {
+			return err
+		}
+	}
+	for from := 0; from < len(busy); from += mostTargets {
+		if err := g.choose(p.buffer.At(targetsAt+targetBytes*from), min(len(busy)-from, mostTargets), neurons); err != nil {
+			return err
+		}
+	}
+	return g.fetch(out, size, jobs, busy)
+}
+
+// sum starts the kernels that sum the inputs of y targets.
+func (g *device) sum(t, fibres cuda.Part, y, neurons, slots int) error {
+	if err := g.launch("gather", cuda.Dim{X: blocksFor(neurons, threads), Y: y}, cuda.Dim{X: threads}, t, fibres); err != nil || slots == 0 {
+		return err
+	}
+	return g.launch("correct", cuda.Dim{X: blocksFor(slots, 32), Y: y}, cuda.Dim{X: 32, Y: 8}, t, fibres)
+}
+
+// choose starts the kernels that find the candidates of y targets.
+func (g *device) choose(t cuda.Part, y, neurons int) error {
 	one := cuda.Dim{X: threads}
-	err = errors.Join(g.launch("gather", cuda.Dim{X: blocksFor(neurons, threads), Y: y}, one, t, p.buffer.At(fibresAt)))
-	if slots > 0 && err == nil {
-		err = g.launch("correct", cuda.Dim{X: blocksFor(slots, 32), Y: y}, cuda.Dim{X: 32, Y: 8}, t, p.buffer.At(fibresAt))
-	}
-	if less.n > 0 && err == nil {
-		err = g.launch("inhibit", cuda.Blocks(less.n, threads), one, p.buffer.At(lessAt), int32(less.n))
-	}
+	var err error
 	for _, shift := range []int32{53, 42, 31, 20} {
 		if err == nil {
 			err = g.launch("count", cuda.Dim{X: blocksFor(neurons, 8*threads), Y: y}, one, t, shift)
@@ -197,10 +221,7 @@ func (g *device) gather(jobs []*job) error {
 			err = g.launch(k.name, k.grid, one, t)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return g.fetch(out, size, jobs, busy)
+	return err
 }
 
 // fetch gives each job its candidates and lets it choose.
@@ -218,7 +239,7 @@ func (g *device) fetch(out *cuda.Buffer, size int, jobs, busy []*job) error {
 		words[size/8] = uint64(last[0])
 	}
 	if words[0] != 0 {
-		return fmt.Errorf("assembly: a row of %d connections on %v, more than there is room for: please report this", words[0], g.d)
+		return g.overflow(words[0])
 	}
 	at, number := 1, 2
 	for _, j := range busy {
@@ -239,6 +260,11 @@ func (g *device) fetch(out *cuda.Buffer, size int, jobs, busy []*job) error {
 		}
 	}
 	return nil
+}
+
+// overflow is the error of a row that is longer than any of 1e20 rows should be.
+func (g *device) overflow(n uint64) error {
+	return fmt.Errorf("assembly: a row of %d connections on %v, more than there is room for: please report this", n, g.d)
 }
 
 // prepare draws rows, changes counts and sets single numbers.
@@ -382,6 +408,15 @@ func (g *device) learn(runs []*running) error {
 	if err := g.prepare(&p, draws, changes, pokes, full.At(0)); err != nil {
 		return err
 	}
+	if p.draws.n > 0 {
+		over := make([]uint64, 1)
+		if err := g.on().CopyOut(context.Background(), over, full, 0); err != nil {
+			return err
+		}
+		if over[0] != 0 {
+			return g.overflow(over[0])
+		}
+	}
 	for from := 0; from < list.n; from += 1 << 15 {
 		n := min(list.n-from, 1<<15)
 		grid := cuda.Dim{X: (winners + 31) / 32, Y: max(1, min((sources+7)/8, 1<<12)), Z: n}
@@ -429,11 +464,16 @@ func (g *device) learning(p *packet, list *table, b *Brain, f *fibre, l *learnt,
 	if err != nil {
 		return err
 	}
-	if err := g.settlePending(p, b, f, m); err != nil {
+	// All slots come first, so that the array is widened once: what settlePending sets must not move after it.
+	sources, slots := from.slotsOf(l.sources[k]), to.slotsOf(l.winners)
+	for _, s := range m.pending {
+		from.slotOf(s.from)
+		to.slotOf(s.to)
+	}
+	if err := g.widen(f, m, from.slots, to.slots); err != nil {
 		return err
 	}
-	sources, slots := from.slotsOf(l.sources[k]), to.slotsOf(l.winners)
-	if err := errors.Join(g.widen(f, m, from.slots, to.slots), g.tell(p, to)); err != nil {
+	if err := errors.Join(g.settlePending(p, b, f, m), g.tell(p, to)); err != nil {
 		return err
 	}
 	var addresses any = none

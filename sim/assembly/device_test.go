@@ -318,3 +318,67 @@ func TestMemoryOfLargeBrains(t *testing.T) {
 		t.Logf("%.1f MB", float64(st.PeakActive)/1e6)
 	}
 }
+
+// Synapses that the processor taught are not lost where a fixed area learns more of them on the device, whose array
+// of weights must grow for that.
+func TestFixedAreaLearnsOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	steps := func(b *assembly.Brain, n int, fibres string) ([][]assembly.Round, error) {
+		p, err := b.Plan(fibres)
+		if err != nil {
+			return nil, err
+		}
+		return b.Continue(p, n)
+	}
+	onBoth(t, ad.CUDA{}, func(backend ad.Backend) (*assembly.Brain, error) {
+		b := assembly.New(assembly.Settings{P: 0.1, Seed: 7})
+		err := errors.Join(b.AddStimulus("s", 40), b.AddStimulus("r", 40), b.AddArea(assembly.Area{Name: "A", N: 1500, K: 100, Beta: 0.3}),
+			b.AddArea(assembly.Area{Name: "B", N: 1500, K: 100, Beta: 0.3}))
+		for _, fibres := range []string{"s>A", "s>A A>A", "A>B", "r>A"} {
+			if err == nil {
+				_, err = steps(b, 1, fibres)
+			}
+		}
+		b.SetBackend(backend)
+		return b, err
+	}, func(b *assembly.Brain) ([][]assembly.Round, error) {
+		err := b.Fix("B", true)
+		one, e := steps(b, 6, "A>B r>A") // new neurons of A fire into B, whose winners stay
+		err = errors.Join(err, e, b.Fix("B", false))
+		two, e := steps(b, 3, "A>B s>A")
+		return append(one, two...), errors.Join(err, e)
+	})
+}
+
+// A device that fails while it counts the synapses of a stimulus is an error of Plan; the next attempt counts them
+// anew.
+func TestCountingFails(t *testing.T) {
+	lib := pretend.Shared(t)
+	for _, call := range []string{"cuLaunchKernel", "cuMemcpyDtoHAsync_v2"} {
+		b := assembly.New(assembly.Settings{P: 0.02, Seed: 3, Backend: ad.CUDA{}})
+		if err := errors.Join(b.AddStimulus("s", 4), b.AddArea(assembly.Area{Name: "A", N: 2_500_000, K: 5, Beta: 0.1})); err != nil {
+			t.Fatal(err)
+		}
+		after := map[string]int{"cuLaunchKernel": 0, "cuMemcpyDtoHAsync_v2": 1}[call]
+		lib.Fail(call, after, 1, 2)
+		_, err := b.Plan("s>A")
+		lib.Fail(call, 0, 0, 0)
+		if !errors.Is(err, cuda.Result(2)) {
+			t.Errorf("%s fails: %v", call, err)
+		}
+		if _, err := b.Form("s", "A", 1); err != nil {
+			t.Fatal(err)
+		}
+		c := assembly.New(assembly.Settings{P: 0.02, Seed: 3})
+		if err := errors.Join(c.AddStimulus("s", 4), c.AddArea(assembly.Area{Name: "A", N: 2_500_000, K: 5, Beta: 0.1})); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Form("s", "A", 1); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := b.Winners("A")
+		if want, _ := c.Winners("A"); !slices.Equal(got, want) {
+			t.Errorf("after %s failed: winners %v, want %v", call, got, want)
+		}
+	}
+}

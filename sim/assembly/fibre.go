@@ -56,7 +56,10 @@ func (b *Brain) newFibre(from, to string, p float64) (*fibre, error) {
 	}
 	switch {
 	case f.stimulus != nil:
-		b.connectStimulus(f)
+		if err := b.connectStimulus(f); err != nil {
+			b.remove(f)
+			return nil, err
+		}
 	case target.Lazy:
 		b.connectFrom(f)
 	}
@@ -102,19 +105,35 @@ func (b *Brain) insert(f *fibre) {
 	b.byName[key] = f
 }
 
+// remove takes out a fibre that was inserted last.
+func (b *Brain) remove(f *fibre) {
+	last := func(list []*fibre) []*fibre { return slices.DeleteFunc(list, func(g *fibre) bool { return g == f }) }
+	b.fibres, f.target.into = last(b.fibres), last(f.target.into)
+	delete(b.byName, [2]string{f.From, f.To})
+}
+
 // connectStimulus counts the synapses from a stimulus to the stored neurons.
-func (b *Brain) connectStimulus(f *fibre) {
+func (b *Brain) connectStimulus(f *fibre) error {
 	n := f.target.stored()
 	f.inputs, f.total = make([]int32, n), make([]float64, n)
 	if !f.target.Lazy {
 		f.moved = make([]bool, n)
 	}
-	if b.countOnDevice(f) {
-		for j, c := range f.inputs {
-			f.total[j] = float64(c)
-		}
-		return
+	done, err := b.countOnDevice(f)
+	if err != nil {
+		return err
 	}
+	if !done {
+		b.countHere(f, n)
+	}
+	for j, c := range f.inputs {
+		f.total[j] = float64(c)
+	}
+	return nil
+}
+
+// countHere counts the synapses from a stimulus to n neurons on the processor.
+func (b *Brain) countHere(f *fibre, n int) {
 	g := *f
 	g.N = n
 	counts, rows := make([][]int32, b.workers()), make([][]int32, b.workers())
@@ -131,9 +150,6 @@ func (b *Brain) connectStimulus(f *fibre) {
 		for j, c := range part {
 			f.inputs[j] += c
 		}
-	}
-	for j, c := range f.inputs {
-		f.total[j] = float64(c)
 	}
 }
 

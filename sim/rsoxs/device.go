@@ -30,6 +30,7 @@ type device struct {
 	low    int          // its slices: low to high-1
 	high   int
 	plan
+	tables   *deviceTables
 	fields   *cuda.Module
 	detector *cuda.Module
 	reflect  *cuda.Module // nil before the first gradient
@@ -49,7 +50,7 @@ type device struct {
 type deviceGeometry struct {
 	d        *cuda.Device
 	mu       sync.Mutex
-	tables   *deviceTables
+	shared   *deviceTables       // nil before prepare; guarded by mu
 	programs map[int]*ad.Program // transforms of some slices, by their number
 }
 
@@ -169,8 +170,8 @@ func viewSize(materials int) int { return 10 + 12*materials }
 func (h *deviceGeometry) prepare(s *Simulator) (*deviceTables, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.tables != nil {
-		return h.tables, nil
+	if h.shared != nil {
+		return h.shared, nil
 	}
 	l := s.layout
 	start, place, plane := l.elements()
@@ -217,7 +218,7 @@ func (h *deviceGeometry) prepare(s *Simulator) (*deviceTables, error) {
 	if t.grid = g; up.err != nil {
 		return nil, up.err
 	}
-	h.tables = t
+	h.shared = t
 	return t, nil
 }
 

@@ -108,7 +108,7 @@ func TestVolumesBeyondTheDevice(t *testing.T) {
 // Auto leaves small volumes to the processor.
 func TestAutoDevice(t *testing.T) {
 	emulated(t)
-	for want, b := range map[string]ad.Backend{"cpu": ad.Auto{}, "cuda:0": ad.Auto{Least: -1}, "cuda:0,cuda:1": ad.Several{{}, {Device: 1}}} {
+	for want, b := range map[string]ad.Backend{"cpu": ad.Auto{}, "cuda:0": ad.Auto{Least: -1}, "cuda:0,1": ad.Several{{}, {Device: 1}}} {
 		s, err := New([3]int{2, 8, 8}, 1, Config{Energies: []float64{285}, Backend: b})
 		if err != nil || s.Device() != want {
 			t.Errorf("%#v: %v, want %s: %v", b, s.Device(), want, err)

@@ -9,17 +9,14 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Device returns where s computes: "cpu", a GPU such as "cuda:0", or several of them.
+// Device returns where s computes: "cpu", a GPU such as "cuda:0", or several of them, such as "cuda:0,1".
 func (s *Simulator) Device() string {
 	if s.devices == nil {
 		return "cpu"
 	}
-	name := ""
-	for i, p := range s.devices.parts {
-		if i > 0 {
-			name += ","
-		}
-		name += p.d.String()
+	name := s.devices.parts[0].d.String()
+	for _, p := range s.devices.parts[1:] {
+		name += fmt.Sprintf(",%d", p.d.Ordinal())
 	}
 	return name
 }

@@ -97,18 +97,37 @@ func (d *Reducer) images(t *tensor.Tensor) (list [][]float64, beams int, err err
 		return nil, 0, fmt.Errorf("rsoxs: reduction of shape %v: prepared for %d energies of %d x %d pixels", s, len(d.energies), d.ny, d.nx)
 	}
 	all, size := t.Float64s(), d.ny*d.nx
-	if d.Radii == TrueRadii { // 0 where no angle reached
+	if d.Radii == TrueRadii {
 		all = slices.Clone(all)
-		for i, v := range all {
-			if v == 0 {
-				all[i] = math.NaN()
-			}
-		}
 	}
 	for i := range s[0] * s[1] {
-		list = append(list, all[i*size:(i+1)*size])
+		image := all[i*size : (i+1)*size]
+		if d.Radii == TrueRadii {
+			unreached(image)
+		}
+		list = append(list, image)
 	}
 	return list, s[1], nil
+}
+
+// nothing is the share of the brightest pixel up to which an intensity is one of rounding errors: of amplitudes
+// that cancel, 1e-16 of others at most are left.
+const nothing = 1e-26
+
+// unreached sets pixels that no angle reached, which are 0, to NaN; and those where amplitudes cancel, so that it
+// does not matter whether rounding leaves 0 there.
+func unreached(image []float64) {
+	brightest := 0.0
+	for _, v := range image {
+		if v > brightest {
+			brightest = v
+		}
+	}
+	for i, v := range image {
+		if v <= nothing*brightest {
+			image[i] = math.NaN()
+		}
+	}
 }
 
 // curves returns the three means and the weights that they were divided by.

@@ -91,7 +91,7 @@ struct Change {
 extern "C" __global__ void change(const Change *changes) {
 	Change c = changes[blockIdx.y];
 	int n = c.to[0];
-	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&c.counts[c.to[1 + i]], c.by);
+	for (i64 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&c.counts[c.to[1 + i]], c.by);
 }
 
 // Into is a fibre into a target.
@@ -123,7 +123,7 @@ struct Target {
 // gather sums what stimuli and unchanged synapses give.
 extern "C" __global__ void gather(const Target *targets, const Into *fibres) {
 	Target t = targets[blockIdx.y];
-	for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < t.n; j += gridDim.x * blockDim.x) {
+	for (i64 j = blockIdx.x * blockDim.x + threadIdx.x; j < t.n; j += gridDim.x * blockDim.x) {
 		double v = 0;
 		for (int f = t.first; f < t.first + t.fibres; f++) {
 			double c = fibres[f].counts ? (double)fibres[f].counts[j] : 0.0;
@@ -199,7 +199,7 @@ extern "C" __global__ void count(const Target *targets, int shift) {
 	for (int i = threadIdx.x; i < 2048; i += blockDim.x) hist[i] = 0;
 	__syncthreads();
 	u64 key = shift == 53 ? 0 : t.key[0];
-	for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < t.n; j += gridDim.x * blockDim.x) {
+	for (i64 j = blockIdx.x * blockDim.x + threadIdx.x; j < t.n; j += gridDim.x * blockDim.x) {
 		u64 o = ordered(t.x[j]);
 		if (shift == 53 || o >> (shift + 11) == key >> (shift + 11)) atomicAdd(&hist[o >> shift & 2047], 1);
 	}
@@ -253,8 +253,8 @@ extern "C" __global__ void tally(const Target *targets) {
 		if (threadIdx.x < 2) n[threadIdx.x] = 0;
 		__syncthreads();
 		int more = 0, same = 0;
-		for (int i = threadIdx.x; i < TILE && tile * TILE + i < t.n; i += blockDim.x) {
-			u64 o = ordered(t.x[tile * TILE + i]);
+		for (int i = threadIdx.x; i < TILE && tile * (i64)TILE + i < t.n; i += blockDim.x) {
+			u64 o = ordered(t.x[tile * (i64)TILE + i]);
 			more += larger(o, key);
 			same += equal(o, key);
 		}
@@ -298,7 +298,8 @@ extern "C" __global__ void collect(const Target *targets) {
 	u64 key = t.key[0];
 	int take = (int)t.key[1], i = threadIdx.x;
 	for (int tile = blockIdx.x; tile < t.tiles; tile += gridDim.x) {
-		int from = tile * TILE + 8 * i, mine[2] = {0, 0};
+		i64 from = tile * (i64)TILE + 8 * i;
+		int mine[2] = {0, 0};
 		for (int b = 0; b < 8 && from + b < t.n; b++) {
 			u64 o = ordered(t.x[from + b]);
 			mine[0] += larger(o, key);
@@ -324,7 +325,7 @@ extern "C" __global__ void collect(const Target *targets) {
 			if (larger(o, key)) place = more++;
 			else if (equal(o, key) && same++ < take) place = t.k - take + same - 1;
 			if (place >= 0) {
-				t.winner[place] = from + b;
+				t.winner[place] = (int)(from + b);
 				t.input[place] = x;
 			}
 		}

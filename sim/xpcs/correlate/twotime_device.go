@@ -88,6 +88,9 @@ func (t *twotime) runOnGPUs(ctx context.Context, each func(*Map) error) (bool, e
 		}
 		block /= 2
 	}
+	if slices.Max(rooms) < 1 { // memory that there was a moment ago is taken
+		return true, devices[0].Fits(p.need.Name, uint64(p.need.Least))
+	}
 	// A bin that fits is on one GPU; others are read in several parts by the first.
 	readings := t.dealt(rooms, len(devices))
 	for i, of := range readings {
@@ -109,7 +112,7 @@ func (t *twotime) dealt(rooms []int, devices int) (readings [][][]span) {
 		if len(b.pixels) == 0 {
 			continue
 		}
-		most := slices.Index(rooms, slices.Max(rooms))
+		most := slices.Index(rooms, slices.Max(rooms)) // at least 1: see reads
 		if n := len(b.pixels); n > rooms[most] {
 			for from := 0; from < n; from += rooms[most] {
 				begin()
