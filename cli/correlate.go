@@ -172,6 +172,7 @@ type correlatedDoc struct {
 
 // correlateDoc is the JSON document of correlate.
 type correlateDoc struct {
+	Device string          `json:"device"` // where it was computed: see docs/guide/gpu.md
 	Engine string          `json:"engine"`
 	QMap   string          `json:"qmap"`
 	Files  []correlatedDoc `json:"files"`
@@ -230,6 +231,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 		}
 	}
 	if a.json {
+		doc.Device = a.where()
 		if err := a.document(doc); err != nil {
 			return err
 		}

@@ -212,7 +212,7 @@ func (a *app) goOnWhere(recorded string) error {
 	}
 	if a.chosen.by != "" {
 		if now := a.chosen.String(); now != "auto" && now != recorded {
-			a.note("the run was computed on %s and goes on on %s: its numbers agree with those of an uninterrupted run only within rounding", recorded, now)
+			a.note("the run was computed on %s and continues on %s: its numbers agree with those of an uninterrupted run only within rounding", recorded, now)
 		}
 		return nil
 	}
@@ -251,6 +251,21 @@ func (a *app) backend(threads int) ad.Backend {
 type toldChoices struct {
 	mu   sync.Mutex
 	said map[string]bool
+	gpu  string // GPU that some work was given to
+}
+
+// where returns what computed: "cpu", GPUs such as "cuda:0,1" that were demanded, or the GPU that auto gave work to, be it
+// only a part.
+func (a *app) where() string {
+	switch {
+	case a.chosen.cpu:
+		return "cpu"
+	case a.chosen.demanded:
+		return a.chosen.String()
+	}
+	a.told.mu.Lock()
+	defer a.told.mu.Unlock()
+	return cmp.Or(a.told.gpu, "cpu")
 }
 
 // tellChoice says once where graphs are computed. That small ones stay on the processor, or that there is no
@@ -262,8 +277,12 @@ func (a *app) tellChoice(c ad.Choice) {
 		level = "debug"
 	}
 	text, _, _ = strings.Cut(text, "\n") // without the list of files that were tried
+	text = strings.TrimSuffix(text, "; tried were")
 	a.told.mu.Lock()
 	defer a.told.mu.Unlock()
+	if c.Device != "cpu" {
+		a.told.gpu = c.Device
+	}
 	if key := c.Name + c.Device + level; !a.told.said[key] {
 		a.told.said[key] = true
 		a.log(level, "%s", text)

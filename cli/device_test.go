@@ -366,7 +366,7 @@ func TestDeviceLost(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "checkpoint")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := own(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 || !strings.Contains(stderr, "was computed on cuda:0 and goes on on cpu") {
+	if code, _, stderr := own(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 || !strings.Contains(stderr, "was computed on cuda:0 and continues on cpu") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	source, err := loadSource([]string{out})

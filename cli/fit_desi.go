@@ -179,6 +179,7 @@ type desiFileDoc struct {
 
 // desiDoc is the JSON document of fit spectra for files of DESI.
 type desiDoc struct {
+	Device  string        `json:"device"` // where it was computed: see docs/guide/gpu.md
 	Engine  string        `json:"engine"`
 	Library string        `json:"library"`
 	Files   []desiFileDoc `json:"files"`
@@ -227,6 +228,7 @@ func (a *app) runFitDESI(ctx context.Context, p *fitfile.Pipeline, names []strin
 		err = d.elsewhere(ctx)
 	}
 	if a.json && err == nil || a.json && ctx.Err() != nil {
+		d.doc.Device = a.where()
 		if err := a.document(d.doc); err != nil {
 			return err
 		}

@@ -167,6 +167,7 @@ func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (
 
 // spectraDoc is the JSON document of fit spectra.
 type spectraDoc struct {
+	Device  string    `json:"device,omitempty"` // where it was computed: see docs/guide/gpu.md
 	Engine  string    `json:"engine"`
 	Library string    `json:"library"`
 	Files   []string  `json:"files"`
@@ -265,7 +266,7 @@ func starDocument(o *fitfile.Outcome) starDoc {
 
 // fitStars fits stars, writes the results and prints them. After Ctrl-C those that are done are written.
 func (a *app) fitStars(ctx context.Context, p *fitfile.Pipeline, names []string, stars []spectra.Star) error {
-	doc := spectraDoc{Engine: "spectra", Library: p.Library(), Files: names}
+	doc := spectraDoc{Device: a.where(), Engine: "spectra", Library: p.Library(), Files: names}
 	outcomes, err := a.fitAll(ctx, p, stars)
 	if err != nil && ctx.Err() == nil {
 		return as(exitData, err)

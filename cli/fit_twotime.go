@@ -89,6 +89,7 @@ func (a *app) runFitTwotime(ctx context.Context, file string, cfg twotimeRunConf
 		return err
 	}
 	doc := motionFitDocument(p.C2.File, f)
+	doc.Device = a.where()
 	if a.out != "" {
 		cfg.Version, cfg.Seed, cfg.File, cfg.Measured = version(), a.seed, absolute(p.C2.File), measuredOf(p)
 		if err := a.saveTwotimeFit(f, doc, cfg); err != nil {
@@ -175,6 +176,7 @@ func pointDocOf(at twotime.Point) motionPointDoc {
 
 // motionFitDoc is the JSON document of fit twotime.
 type motionFitDoc struct {
+	Device      string            `json:"device"` // where it was computed: see docs/guide/gpu.md
 	Engine      string            `json:"engine"`
 	Model       homodyne.Model    `json:"model"`
 	File        string            `json:"file"`
@@ -259,7 +261,9 @@ func (a *app) saveTwotimeFit(f *motion.Fit, doc *motionFitDoc, cfg twotimeRunCon
 	if err := keepCorrelations(dir, f.Problem); err != nil {
 		return err
 	}
-	if err := as(exitCannotWrite, f.Result(m, "euryale "+version()).Write(dir.Path("nlsq"), true)); err != nil {
+	result := f.Result(m, "euryale "+version())
+	result.Device = doc.Device
+	if err := as(exitCannotWrite, result.Write(dir.Path("nlsq"), true)); err != nil {
 		return err
 	}
 	if err := writeJSON(dir.Path("fit.json"), doc); err != nil {

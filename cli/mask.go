@@ -171,6 +171,7 @@ func (f *maskFlags) begun(file string, src mask.Source) (*mask.History, error) {
 
 // maskDoc is the JSON document of mask.
 type maskDoc struct {
+	Device string      `json:"device"` // where it was computed: see docs/guide/gpu.md
 	Engine string      `json:"engine"`
 	File   string      `json:"file"`
 	Image  string      `json:"image,omitempty"`
@@ -226,6 +227,7 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 
 func (a *app) maskDone(d maskDoc) error {
 	if a.json {
+		d.Device = a.where()
 		return a.document(d)
 	}
 	all := d.Shape[0] * d.Shape[1]

@@ -137,6 +137,7 @@ func (f *binFlags) setup(g sim.Geometry, source string) (xpcs.Setup, error) {
 
 // qmapDoc is the JSON document of qmap.
 type qmapDoc struct {
+	Device  string            `json:"device"` // where it was computed: see docs/guide/gpu.md
 	Engine  string            `json:"engine"`
 	File    string            `json:"file"`
 	Hash    string            `json:"hash"`
@@ -232,6 +233,7 @@ func (a *app) runQMap(out string, f qmapFlags) error {
 	}
 	doc := newQMapDoc(out, q)
 	if a.json {
+		doc.Device = a.where()
 		return a.document(doc)
 	}
 	fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d kept, in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (centres of bins)\n", out, doc.Shape[0], doc.Shape[1],

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -67,5 +69,32 @@ func TestResumeOfAnotherCommand(t *testing.T) {
 				t.Errorf("%s of a run of %s: exit %d: %s", command, other, code, stderr)
 			}
 		}
+	}
+}
+
+// The covariance of the points of a correlation is part of a run: an interrupted posterior goes on with it.
+func TestCovarianceResumes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it samples for some seconds")
+	}
+	t.Chdir(t.TempDir())
+	writeMovie(t, "a.h5", speckles(t, 300, 1))
+	for _, line := range []string{qmapLine, "correlate a.h5 --qmap q.hdf --out res"} {
+		if code, _, stderr := do(t, strings.Fields(line)...); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	args := strings.Fields("sample g2 res/a_results.hdf --bin 2 --warmup 2000 --draws 3000 --chains 2 --checkpoint 20ms --retries 0 --no-report --quiet --out")
+	if code, _, stderr := do(t, append(args, "whole")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr := own(t, []string{fmt.Sprintf("EURYALE_TEST_SIGNAL=%d", syscall.SIGINT)}, append(args, "part")...); code != exitInterrupted {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := do(t, "sample", "g2", "--resume", "part", "--quiet"); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if chains(t, "part") != chains(t, "whole") {
+		t.Error("the resumed draws differ from the uninterrupted ones")
 	}
 }

@@ -174,17 +174,19 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	f, err := foreign.Open(r.dir.Path("checkpoint"))
+	if err == nil {
+		defer f.Close()
+	} else if exists(r.dir.Path("summary.json")) {
+		return a.complete(r.dir)
+	}
 	if err := a.goOnWhere(r.cfg.Device); err != nil {
 		return err
 	}
 	r.script.Settings.Backend = a.backend(r.cfg.Threads)
-	f, err := foreign.Open(r.dir.Path("checkpoint"))
 	switch {
 	case err == nil:
-		defer f.Close()
 		return a.carryOut(c.Context(), r, f)
-	case exists(r.dir.Path("summary.json")):
-		return a.complete(r.dir)
 	case errors.Is(err, os.ErrNotExist):
 		return a.carryOut(c.Context(), r, nil) // the run never reached a checkpoint
 	}

@@ -14,6 +14,7 @@ import (
 
 // assemblyDoc is the JSON document of sim assembly; it is also written to summary.json.
 type assemblyDoc struct {
+	Device   string            `json:"device"` // where it was computed: see docs/guide/gpu.md
 	Engine   string            `json:"engine"`
 	Mode     string            `json:"mode"`
 	Seed     uint64            `json:"seed"`
@@ -101,6 +102,9 @@ func (r *assemblyRun) document() (*assemblyDoc, error) {
 // finishAssembly writes the results of a complete run.
 func (a *app) finishAssembly(r *assemblyRun) error {
 	doc, err := r.document()
+	if doc != nil {
+		doc.Device = a.where()
+	}
 	if err != nil {
 		return err
 	}

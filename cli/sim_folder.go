@@ -24,7 +24,7 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	if err != nil {
 		return nil, input(err)
 	}
-	now.Command, now.Version = "sim rsoxs", version()
+	now.Command, now.Version, now.Device = "sim rsoxs", version(), s.Device()
 	old, err := filepath.Glob(filepath.Join(s.Dir, "Energy_*.h5"))
 	if err != nil {
 		return nil, as(exitUsage, err)

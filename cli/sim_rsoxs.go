@@ -133,6 +133,14 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 	if err != nil {
 		return err
 	}
+	if a.resume != "" {
+		before, err := morph.ReadSimulationRecord(dir)
+		if err == nil && before != nil { // others are told below
+			if err := a.goOnWhere(before.Device); err != nil {
+				return err
+			}
+		}
+	}
 	set := f.SimulationSettings
 	set.Backend = a.backend(a.threads)
 	if s.Simulation, err = morph.NewSimulation(x, dir, set, a.threads); err != nil {

@@ -2,6 +2,7 @@ package homodyne
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -39,6 +40,7 @@ type Fit struct {
 	Notes      []string
 	Software   string // name and version of the program
 	When       time.Time
+	Device     string // what passed over the pairs: cpu, or a GPU. Default cpu
 
 	// Maps of each angle, (frames, frames) and row-major: the data, g from 0 to 1, and offset + contrast g. Sigma are standard deviations
 	// of the data; nil stands for those of the residuals.
@@ -201,7 +203,7 @@ func (f *Fit) analysis() object {
 
 func (f *Fit) convergence() object {
 	return object{"convergence": object{"status": f.status(), "message": f.Status, "iterations": f.Iterations, "execution_time": number(f.Seconds), "final_chi_squared": number(f.ChiSquared)},
-		"recovery_actions": []string{}, "quality_flag": f.Quality, "device_info": object{"device": "cpu"}}
+		"recovery_actions": []string{}, "quality_flag": f.Quality, "device_info": object{"device": cmp.Or(f.Device, "cpu")}}
 }
 
 // notes is never null in JSON.

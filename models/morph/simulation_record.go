@@ -29,6 +29,8 @@ type SimulationRecord struct {
 	Energies   []float64          `json:"energies"` // photon energies in eV
 	Settings   string             `json:"settings"` // settings in the format of config.txt
 	Optics     rsoxs.Optics       `json:"optical_constants"`
+	// Device is where the images were computed. Others are the same up to rounding, so it is no difference.
+	Device string `json:"device,omitempty"`
 }
 
 // Record describes the simulation of a morphology read from a file, without command and
@@ -75,7 +77,7 @@ func ReadSimulationRecord(dir string) (*SimulationRecord, error) {
 // Differences names the entries in which two records differ.
 func (r *SimulationRecord) Differences(o *SimulationRecord) (names []string) {
 	a, b := *r, *o
-	a.Version, b.Version, a.Morphology, b.Morphology = "", "", "", ""
+	a.Version, b.Version, a.Morphology, b.Morphology, a.Device, b.Device = "", "", "", "", "", ""
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
 		if !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
