@@ -143,7 +143,7 @@ func (l *layout) place() error {
 	fixed, batch := max(0, bytes[0]-2*star), l.f.s.Batch
 	for _, b := range ad.Spread(l.f.s.Backend) {
 		least := fixed + star*max(1, l.f.s.Batch)
-		what := fmt.Sprintf("fits of %d stars side by side, of %d pixels in %d spectra each", max(1, l.f.s.Batch), l.pixels, len(l.spectra))
+		what := fmt.Sprintf("fits of spectra with %d pixels a star (%d stars side by side)", l.pixels, max(1, l.f.s.Batch))
 		d, err := ad.DeviceFor(b, ad.Need{Name: what, Work: star * max(16, l.f.s.Batch), Least: least})
 		if err != nil {
 			return fmt.Errorf("spectra: %w", err)

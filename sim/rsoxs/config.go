@@ -117,7 +117,7 @@ type Config struct {
 
 	// Backend computes: autodiff.CUDA a GPU, autodiff.Several several of them, autodiff.Auto one if it is
 	// worth it. Default: the processor. Patterns agree with the processor's up to rounding, and have
-	// the same bits in every run on one kind of device.
+	// the same bits in every run on one kind of device and on the same number of them.
 	Backend ad.Backend
 }
 
