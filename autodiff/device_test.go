@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/nvrtc"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
@@ -116,19 +115,10 @@ func operationsOnDevice(t *testing.T, bits, order int) {
 	agree(t, outs, in, values, bits, map[int]float64{64: 1e-9, 32: 2e-4}[bits], func(i int) string { return names[i] })
 }
 
-// realCompiler opens NVRTC, or skips the test. It needs no GPU: a toolkit, or the wheel
-// nvidia-cuda-nvrtc-cu12 in .peers or the active environment.
+// realCompiler opens NVRTC, or skips the test.
 func realCompiler(t *testing.T) *rtc.Compiler {
 	t.Helper()
-	if os.Getenv("VIRTUAL_ENV") == "" {
-		if peers, err := filepath.Abs("../.peers"); err == nil {
-			t.Setenv("VIRTUAL_ENV", peers)
-		}
-	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
-	if err != nil {
-		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
-	}
+	c := nvrtc.Open(t)
 	emulated(t)
 	return c
 }

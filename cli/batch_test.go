@@ -274,6 +274,9 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 
 // The examples of lists do what they say.
 func TestClusterExamples(t *testing.T) {
+	if !slowTests {
+		t.Skip("make test-slow runs the examples for clusters")
+	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../examples/cluster")); err != nil {
 		t.Fatal(err)

@@ -41,6 +41,9 @@ func rvtab(t *testing.T, name string, columns ...string) (out [][]float64) {
 
 // Options of files of DESI do what they say: those that choose how work is done change no number, those of the model do.
 func TestOptionsOfDESI(t *testing.T) {
+	if !slowTests {
+		t.Skip("make test-slow tries every option: quick tests fit with the usual ones")
+	}
 	dir := starFolder(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	file := at("coadd-demo.fits")

@@ -251,6 +251,9 @@ func TestInterruptedTwotime(t *testing.T) {
 
 // Every command of the guide runs, in its order; posteriors are short ones.
 func TestGuideOfTwotime(t *testing.T) {
+	if !slowTests {
+		t.Skip("make test-slow runs the commands of the guide")
+	}
 	pages, err := docs.Pages("../docs/guide")
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,10 @@
 package nvrtc
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
@@ -39,18 +41,25 @@ func root() string {
 	return "."
 }
 
-// Takes compiles a program for the oldest architecture that NVRTC 12 and 13 know and for that of an H200, and
-// reports what the compiler says about it.
-func Takes(t testing.TB, s rtc.Source) {
+// Takes compiles programs for the architecture of an H200, and reports what the compiler says about them. Where
+// EURYALE_KEEP_PTX names a folder, the PTX is kept there as the name of the program and the test say, to look at
+// registers with ptxas.
+func Takes(t testing.TB, sources ...rtc.Source) {
 	t.Helper()
 	c := Open(t)
-	for _, target := range []rtc.Target{{Major: 7, Minor: 5}, {Major: 9}} {
-		image, err := c.CompilePTX(s, target)
+	for i, s := range sources {
+		image, err := c.CompilePTX(s, rtc.Target{Major: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if image.Log != "" {
-			t.Errorf("%s for %v:\n%s", s.Name, target, image.Log)
+			t.Errorf("%s, %d:\n%s", s.Name, i, image.Log)
+		}
+		if folder := os.Getenv("EURYALE_KEEP_PTX"); folder != "" {
+			name := fmt.Sprintf("%s_%s_%d.ptx", strings.TrimSuffix(s.Name, ".cu"), strings.ReplaceAll(t.Name(), "/", "_"), i)
+			if err := os.WriteFile(filepath.Join(folder, name), image.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

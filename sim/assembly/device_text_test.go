@@ -8,7 +8,5 @@ import (
 
 // NVIDIA's compiler takes the kernels for weights of either precision without a warning.
 func TestRealCompilerTakesKernels(t *testing.T) {
-	for _, half := range []bool{false, true} {
-		nvrtc.Takes(t, deviceSource(half))
-	}
+	nvrtc.Takes(t, deviceSource(false), deviceSource(true))
 }

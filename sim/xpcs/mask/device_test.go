@@ -3,12 +3,11 @@ package mask
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/nvrtc"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
@@ -69,23 +68,7 @@ func TestMasksOnDevice(t *testing.T) {
 	}
 }
 
-// NVIDIA's compiler takes the kernels of masks without warnings. It needs no GPU: a toolkit, or the wheel nvidia-cuda-nvrtc-cu12 in .peers or the
-// active environment.
+// NVIDIA's compiler takes the kernels of masks without warnings.
 func TestRealCompilerTakesMasks(t *testing.T) {
-	if os.Getenv("VIRTUAL_ENV") == "" {
-		if peers, err := filepath.Abs("../../../.peers"); err == nil {
-			t.Setenv("VIRTUAL_ENV", peers)
-		}
-	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
-	if err != nil {
-		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
-	}
-	image, err := c.CompilePTX(rtc.Source{Name: "mask.cu", Text: kernelText}, rtc.Target{Major: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if image.Log != "" {
-		t.Error(image.Log)
-	}
+	nvrtc.Takes(t, rtc.Source{Name: "mask.cu", Text: kernelText})
 }
