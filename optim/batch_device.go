@@ -31,7 +31,7 @@ func (w *work) devices(backend ad.Backend) (parts []part, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p := batch.PlanFor(&w.b.model, share, weighted, robust, int(room))
+		p := batch.PlanFor(&w.b.model, share, weighted, robust, max(1, int(room))) // 0 would be no bound
 		prog, err := w.b.program(w.variant, d, p.Lanes)
 		if err != nil {
 			return nil, err
