@@ -1,0 +1,34 @@
+package dist_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// Definitions that are not whole, or whose name is taken, are refused where they are made.
+func TestRegisterRefuses(t *testing.T) {
+	whole := dist.Family{Name: "mine", Params: []string{"mu"}, Want: []dist.Support{dist.Real}, Make: func(p ...any) dist.Dist { return dist.Normal(p[0], 1) }, At: [][]float64{{0}}}
+	for want, change := range map[string]func(f *dist.Family){
+		"not whole":          func(f *dist.Family) { f.Make = nil },
+		"is not whole":       func(f *dist.Family) { f.At = nil },
+		"want a name in":     func(f *dist.Family) { f.Name = "My_Normal" },
+		`"normal" already`:   func(f *dist.Family) { f.Name = "normal" },
+		`"invgamma" already`: func(f *dist.Family) { f.Name = "invgamma" },
+		"parameters At":      func(f *dist.Family) { f.Want = nil },
+		`family "" is not`:   func(f *dist.Family) { f.Name = "" },
+	} {
+		f := whole
+		change(&f)
+		func() {
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, want) {
+					t.Errorf("want %q: %s", want, r)
+				}
+			}()
+			dist.Register(f)
+		}()
+	}
+}
