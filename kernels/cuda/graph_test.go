@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -298,4 +299,31 @@ func TestOldDriverHasNoGraphs(t *testing.T) {
 	if _, err := sys.device(1, Options{Allocator: Async}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("Async: got %v, want ErrUnsupported", err)
 	}
+}
+
+// A device that is lost while a graph is captured does not leave the capture on the thread, whose other devices go on.
+func TestLostInCapture(t *testing.T) {
+	lib := pretend.LookPath(t)
+	s := newSystem()
+	d, other := systemDevice(t, lib, s, 0, Options{}), systemDevice(t, lib, s, 1, Options{})
+	m, err := d.Compile(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := alloc(t, d, make([]float32, 1000), 4000)
+	scaled := kernel(t, m, "scaled")
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_, err = d.Capture(func(on *Stream) error {
+		lib.Fail("cuLaunchKernel", 0, 1, 719)
+		return scaled.Launch(on, Dim{X: 4}, Dim{X: 256}, 0, x, float32(2), int32(1000))
+	})
+	if !errors.Is(err, ErrDeviceLost) {
+		t.Fatalf("%v: want a lost device", err)
+	}
+	b, err := other.Alloc(100 << 20)
+	if err != nil {
+		t.Fatalf("the other device: %v", err)
+	}
+	b.Free()
 }

@@ -3,6 +3,7 @@ package rsoxs
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -311,5 +312,37 @@ func TestDeviceWithLibraries(t *testing.T) {
 	}
 	if d, err = cuda.Open(1, cuda.Options{}); err == nil {
 		closed(d)
+	}
+}
+
+// Clones on one device may be prepared and used at the same time.
+func TestClonesOnDevice(t *testing.T) {
+	emulated(t)
+	m, o := blend3([3]int{3, 5, 7}, 1)
+	s, err := New(m.Shape(), m.PhysSize, Config{Energies: []float64{284}, Backend: ad.CUDA{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]*Pattern, 4)
+	errs := make([]error, len(want))
+	var wait sync.WaitGroup
+	for i := range want {
+		c := s.Clone()
+		wait.Go(func() {
+			if errs[i] = c.Transform(t.Context(), m); errs[i] == nil {
+				want[i], errs[i] = c.Pattern(t.Context(), o)
+			}
+		})
+	}
+	wait.Wait()
+	for i, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range want[0].Image(0, 0) {
+			if w := want[i].Image(0, 0)[k]; w != v && w == w {
+				t.Fatalf("clone %d, pixel %d: %g, want %g", i, k, w, v)
+			}
+		}
 	}
 }
