@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package autodiff builds graphs of operations, differentiates them and compiles
 // them into programs that run without allocating.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package batch does one kind of work on many items, on one machine or on many.
 //
 // A [Manifest] lists the items. It is made once; everybody who works on it reads the same file, and

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cli is the command line of Euryale. A program of one's own that calls [Main] has all of its
 // commands, and what its packages have registered beside: models, distributions and so on.
 //

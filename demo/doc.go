@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package demo holds the data sets of the demonstrations. They are small and synthetic,
 // and need no network.
 //

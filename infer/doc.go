@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package infer draws from posterior distributions with the no-U-turn sampler
 // and says how far the draws can be trusted.
 //

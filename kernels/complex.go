@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // ComplexProduct64 returns the kernel dst = a b, or a conj(b), of complex numbers that stand as pairs of real ones; n

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kernels is the arithmetic of whole slices, in SIMD assembly and in pure Go.
 //
 // A kernel is a plain function of pointers and a length. Look it up once by instruction set and name, keep the

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // fftChirp turns a transform of n numbers into a cyclic convolution of size numbers:

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // fftKernels are the loops of one level. A block holds as many lines as a vector has lanes: element

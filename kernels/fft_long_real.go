@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // fftLongReal transforms one long line of real numbers to its n/2+1 first complex ones, and back.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // fftReal transforms rows of n real numbers to their n/2+1 first complex ones, and back. Rows of even length are taken

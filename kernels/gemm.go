@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // Gemm64 computes C = alpha*op(A)*op(B) + beta*C for row-major matrices; op transposes if transA (transB) is set.

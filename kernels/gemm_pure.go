@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // loops computes the product in pure Go: rows of C accumulate multiples of rows of B, or are inner

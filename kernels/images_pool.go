@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // LargestOfFour64 writes where in a plane, of rows of width elements, the largest elements of windows of 2 x 2 are. There are rows of n

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // SinCos64 sets s = sin x and c = cos x: the same bits as the kernels "sin" and "cos", in one pass. The slices have the

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package kernels
 
 // Workspace holds the packing buffers of Gemm64 and Gemm32. The zero value is ready; a Workspace grows to the largest

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package notebook is made for the cells of a Go notebook: it opens data, fits, samples,
 // compares and draws, and what it returns displays itself.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package optim fits and minimises: nonlinear least squares with bounds, robust
 // losses and honest covariances, many small fits at once, and functions with
 // gradients.

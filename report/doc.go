@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package report builds pages about analyses: a title, facts with a verdict, tables and
 // figures.
 //

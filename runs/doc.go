@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package runs manages the folders that hold the results of runs.
 //
 // A [Folder] holds the settings of a run, its checkpoint while it runs, its draws and the

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tensor holds n-dimensional arrays: their shapes, element types,
 // strided views, files and random numbers.
 //

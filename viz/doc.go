@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package viz draws posteriors, fits and images, and collects them in a report.
 //
 // Every plot is a function that returns a Figure, and a Figure can be written as SVG, PNG, PDF or

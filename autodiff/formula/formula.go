@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package formula turns formulas in text into graphs, for people who fit
 // without writing Go.
 //

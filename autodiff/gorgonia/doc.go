@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gorgonia takes Gorgonia graphs in and gives Gorgonia operations out.
 //
 // [Import] turns any expression graph into Nodes of autodiff. A [Machine] runs a

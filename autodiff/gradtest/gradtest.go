@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gradtest is the gradient check that every operation must pass.
 package gradtest
 

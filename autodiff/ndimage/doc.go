@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ndimage filters and resamples arrays of any number of axes, as nodes of a graph: they can be differentiated to
 // any order and run on every back end. Results are those of SciPy's module of the same name.
 //

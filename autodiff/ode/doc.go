@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ode solves initial value problems inside a graph: the solution at given
 // times is a Node, differentiable with respect to the initial state and the
 // parameters.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package work has the kinds of work that a list of package batch can be of: fits of many result
 // files, posteriors of many curves, chains of one posterior, scattering of many morphologies and
 // energies, replicates of a calibration, and sweeps of any command. Each is in a file of its own, and in

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package maskpage is the page in which people draw the mask of a detector.
 //
 // A Page holds an image, a geometry and a mask.History. The browser sends steps and shows the pictures that it is

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package queue deals the items of a manifest to workers on many machines, by NATS JetStream.
 //
 // A leader ([Lead]) finds the items that have no result in the store of the run, and publishes them a

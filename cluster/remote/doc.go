@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package remote brings files from object stores, and results to them.
 //
 // A place is written as a URL: s3://bucket/prefix, azblob://container/prefix, file:///folder, and with

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command euryale simulates scattering and neural assemblies, fits and samples models,
 // and reports on the results.
 //

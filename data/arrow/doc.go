@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package arrow writes draws as an Arrow IPC file (Feather version 2): one row
 // per draw, with the columns chain and draw before those of the variables. It
 // opens in pyarrow, pandas, polars, R's arrow and DuckDB.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package csv reads and writes tables of g2: columns tau, g2 and, where known,
 // g2_err, bin, and the covariance of the points: cov_1 is that of each row with the first row of its bin, cov_2 with the second and so
 // on. samples is how many samples it was estimated from, and skew what their skewness takes from g2.

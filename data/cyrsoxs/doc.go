@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cyrsoxs reads and writes the files of CyRSoXS, the simulator of
 // polarized resonant soft X-ray scattering, and of its Python front end NRSS.
 //

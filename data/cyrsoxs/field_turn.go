@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package cyrsoxs
 
 // turn copies a range along X of an array in the order X, Y, Z into a field in the order Z, Y, X.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fits reads and writes FITS files, the format of astronomical images and tables.
 //
 // A File holds HDUs: a Header each, with an Image or a Table. Images and tables are read lazily, all

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package frames reads the frames that detectors write, a block at a time.
 //
 // A [File] is a movie of one detector: HDF5 with any of the usual compressions, IMM files of the Advanced Photon

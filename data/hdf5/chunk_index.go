@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // tree1Index is the B-tree of layouts before version 4.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hdf5 reads and writes HDF5 files without cgo.
 //
 // A File holds groups and datasets under paths such as /xpcs/multitau/tau. A

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // collection is one block of the global heap, a map from object number to bytes.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // chunked4 reads a chunked layout of version 4 or 5, which names its index.

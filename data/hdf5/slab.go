@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // runs splits a block of an array into runs that are contiguous both in the array and in the block,

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // tree1 walks a version 1 B-tree. Entry is called for every child of a leaf

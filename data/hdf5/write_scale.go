@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // Scale makes a dataset the coordinate of an axis, under a name such as "q":

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hdf5
 
 // Ranks of the trees in files with default settings: a node has up to twice as many entries, and so

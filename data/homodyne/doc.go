@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package homodyne reads and writes the files of those who fit models of moving samples to two-time correlations with homodyne,
 // xpcsjax or heterodyne: correlations in the layouts of the APS, configurations, and results.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package idata reads and writes draws as JSON: an object of groups, each an object of
 // variables, each a nested list, as ArviZ's from_dict takes it.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package libconfig reads configuration files in the syntax of the C library
 // libconfig.
 //

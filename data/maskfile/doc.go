@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package maskfile reads and writes masks of detectors.
 //
 // A [Mask] keeps the pixels whose value in the file is above 0. The ending of a name says what kind of file it is:

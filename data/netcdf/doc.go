@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package netcdf reads and writes draws as netCDF 4 files in the layout that ArviZ uses
 // for InferenceData: an HDF5 file with a group per part of a run, a dataset per variable
 // and a dimension scale per named axis.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nexus reads and writes result files of X-ray photon correlation
 // spectroscopy in the layout of APS beamline 8-ID (HDF5, NeXus flavour).
 //

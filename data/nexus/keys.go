@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package nexus
 
 // key lists the paths of a quantity in a file: the one that boost_corr uses today, then those of

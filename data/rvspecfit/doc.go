@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rvspecfit reads and writes libraries of stellar template spectra: the files of the Python
 // program rvspecfit, and an open format that holds all arms of a library in one HDF5 file.
 //

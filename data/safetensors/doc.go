@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package safetensors reads and writes named arrays in the format safetensors, in which the weights of neural
 // networks are exchanged: a header in JSON, and the numbers one array after another. Nothing in it can be run.
 //

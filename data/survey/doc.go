@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package survey reads the spectra of stars from the files of surveys and writes the tables of
 // velocities and parameters that were fitted to them.
 //

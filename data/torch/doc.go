@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package torch reads and writes checkpoints of PyTorch (.pt, .pth, .sav) without Python.
 //
 // A checkpoint is a tree of dictionaries, lists, tuples, numbers, strings and tensors. Python stores it

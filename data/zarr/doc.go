@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package zarr reads and writes draws as Zarr version 2 folders in the layout of
 // InferenceData that ArviZ and xarray use: one group per part of a run, one array per
 // variable, named dimensions, consolidated metadata.

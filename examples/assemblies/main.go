@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command assemblies draws the figures of the papers on the assembly calculus: how an
 // assembly forms, how two come to overlap, how a part recalls the whole, and how two form
 // a third. The scripts in the same folder do the same with euryale sim assembly.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command connectome trains the synapses of an area to answer stimuli with assemblies of
 // its own. It then infers plasticity and connection probability from an assembly that it
 // watches form, as a posterior sampled by NUTS with the simulator inside.

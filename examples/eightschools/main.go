@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command eightschools shows why a hierarchical model can mislead a sampler, and what
 // helps. It samples coaching effects in eight schools twice: first with the effects drawn
 // around their mean, as the model is written, then in standardised form.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command g2 makes the demonstration result file of "euryale demo g2": a synthetic
 // multi-tau analysis in the APS 8-ID layout.
 //

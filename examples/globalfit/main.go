@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command globalfit fits four correlation functions of diffusing particles together. They
 // share one diffusion coefficient; each has its own contrast and background, and there is
 // prior knowledge of the background. The program prints the fit, an interval that need

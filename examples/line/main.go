@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command line is the program in the README: it samples the parameters of a straight line
 // with an unknown error.
 package main

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command modelcomparison determines which of three models predicts synthetic data best:
 // a line, a line whose errors have long tails, or a parabola. The data are a line with
 // two outliers. Each observation is predicted from the others by Pareto-smoothed

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command morphology-inversion recovers a polymer-grafted particle from noisy scattering
 // patterns at three energies: the sizes of core and shell and the order of the shell. It
 // fits, reports how much each energy contributed, samples the posterior, and draws data,

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command predatorprey infers the rates of a Lotka-Volterra system from twenty years of
 // records of hare and lynx pelts. The differential equation is part of the model, and the
 // sampler uses its gradients.

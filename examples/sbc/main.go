@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command sbc checks a model and the sampler against each other by simulation. It draws
 // from the prior, simulates data from each draw, and ranks the draw among those of the
 // posterior given its data. Then it repeats this with a deliberate mistake, a prior that

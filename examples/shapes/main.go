@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command shapes trains a convolutional network to tell noisy drawings of discs, squares, crosses and rings apart. It prints the loss
 // and the accuracy of each epoch and of drawings that it was not trained on, and writes the weights as safetensors.
 //

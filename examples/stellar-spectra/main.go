@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command stellar-spectra fits spectra of synthetic stars with a library of templates: first guesses by
 // cross-correlation, the fits with their errors and a verdict, a binary whose velocity changes from one exposure to
 // the next, and the posterior of one star. It needs no files and takes seconds.

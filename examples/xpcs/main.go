@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command xpcs goes from the frames of a detector to the posterior of a relaxation time: it simulates speckles of diffusing
 // particles, correlates them, fits every bin and the power law of the relaxation times, and samples one bin by NUTS. It
 // prints the power law, which is 2 for diffusion, and the true and the recovered relaxation time.

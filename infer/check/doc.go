@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package check says whether a model agrees with its data, its bounds and its
 // priors. It is the half of a verdict that chains and optimisers cannot give: a fit
 // can converge, and four chains can agree, on the parameters of a wrong model.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package diag tells whether draws can be trusted. It works on plain slices: one quantity is a
 // [][]float64 of equally long chains, x[chain][draw], from any sampler.
 //

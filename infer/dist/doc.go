@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dist provides probability distributions as log densities in a graph, with their
 // supports and the transforms from the real line to those supports.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package dist
 
 // EventShape returns the shape of one value of a distribution of vectors or matrices, if

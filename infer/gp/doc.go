@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gp implements Gaussian processes as graphs: kernels, which give the covariance
 // between points, and the distributions of the values at those points.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package arch
 
 import (
@@ -94,6 +97,20 @@ func TestFilesAreShort(t *testing.T) {
 		}
 		if n := bytes.Count(text, []byte("\n")); n > 700 && !ast.IsGenerated(src.ast) {
 			t.Errorf("%s has %d lines: want at most 700, and 450 mostly", src.path, n)
+		}
+	}
+}
+
+// Every file names its licence; generated ones are left to their generators.
+func TestFilesNameTheirLicence(t *testing.T) {
+	const header = "// Copyright The Euryale Authors\n// SPDX-License-Identifier: Apache-2.0\n\n"
+	for _, src := range sources(t) {
+		text, err := os.ReadFile(filepath.Join(root, src.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ast.IsGenerated(src.ast) && !bytes.HasPrefix(text, []byte(header)) {
+			t.Errorf("%s does not begin with\n%s", src.path, header)
 		}
 	}
 }

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package atomicfile writes files and folders under a temporary name and renames them into place, so
 // that nobody ever sees an incomplete one. A renamed file is on disk: the package syncs the file
 // and, if the system allows it, the folder.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package blosc
 
 // Unshuffle undoes the sorting of bits by their position in elements of size bytes. For n elements, row r of n/8 bytes of src

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package blosc unpacks what Blosc 1 and its relatives packed: LZ4 blocks, BloscLZ, and bits sorted by their position.
 //
 //	b, err := blosc.Decode(frame, 1<<20) // at most 1 MiB

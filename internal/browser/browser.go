@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package browser drives a headless Chromium in tests of pages, with the mouse and the keyboard of a person.
 //
 // It speaks the DevTools protocol over the two pipes of --remote-debugging-pipe, so that it needs no WebSocket and no

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package checkpoint is the file format of runs that can be resumed.
 //
 // A file is a line with its kind and version, followed by chunks, the last of them empty:

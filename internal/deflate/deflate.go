@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package deflate makes zlib streams with the compressor that suits the level best.
 //
 //	z, err := deflate.NewWriter(&out, 4)

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package delaunay triangulates points in any number of dimensions.
 //
 // A Delaunay triangulation is the lower part of the convex hull of the points lifted to a paraboloid,

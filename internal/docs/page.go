@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package docs reads the claims of the documents, so that tests can check them against the code:
 // snippets of Go, command lines, and the names of tests, files and targets.
 package docs

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package doors tests the examples of what a package of one's own can add, which are modules of their own.
 package doors
 

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package errtext composes the texts of errors: package, place, what is wrong with which numbers,
 // the cause and what to try, separated by colons.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package exportdata reads the types of compiled packages, which the go command leaves in its
 // build cache.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package foreign handles input from outside the program: text of files and arguments that is shown,
 // and files that are read.
 package foreign

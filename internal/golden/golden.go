@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package golden finds the reference numbers that tests compare with.
 //
 // A reference is a tree of topics (assemblies, cuda, inference, scatter, xpcs)

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gpubench measures kernels and programs on a GPU, beside the time that memory and arithmetic
 // allow and beside the processor, for the command euryale bench gpu:
 //

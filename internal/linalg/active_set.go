@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package linalg
 
 // ActiveSet solves least squares with variables of at least 0 by the active-set method

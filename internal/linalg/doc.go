@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package linalg holds the dense linear algebra of small problems: vectors (vectors.go,
 // arena.go), the factorisations of Cholesky, Householder with column pivoting (qr.go) and
 // singular values (svd.go), and the least-squares problems that are solved with them:

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package localweb serves a page of this program to the browser of the person who started it, and to nobody else.
 //
 // A Server listens on the loopback interface alone. Its address has a random token, without which every request is

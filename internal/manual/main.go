@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command manual writes what a package of the program holds beside it: a page of the manual for each command, and
 // completions for shells.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command mutate plants faults in the code, one at a time, and checks whether the tests notice them:
 // another operator, a constant that is slightly off, a dropped error, an omitted call, the end of a
 // slice off by one. It prints the score of each package and the faults that survived.

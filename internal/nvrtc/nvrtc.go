@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nvrtc lets tests compile kernels by NVIDIA's own compiler, which needs no GPU.
 package nvrtc
 

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package peer runs Python's readers on files that we write. Tests that use it are skipped, with a
 // message, if there is no Python with the modules they need. make test-tools lists these modules,
 // make peers installs them in .peers, and $EURYALE_PYTHON names another Python.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pretend makes a libcuda and a libnvrtc that run kernels on the processor, for tests of
 // everything above the driver's calls on machines without a GPU. On demand it stands for cuBLAS, cuFFT,
 // cuSOLVER, cuDNN and NCCL too.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What kernels use of CUDA C, for clang without NVIDIA's headers. Functions of mathematics are those of
 // libclc, whose names in C++ are those of OpenCL C.
 #pragma once

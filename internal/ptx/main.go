@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ptx writes the PTX of the kernels in packages basic and cuda: go run ./internal/ptx.
 // It needs clang++ 19 and libclc 19 (Debian: clang-19, libclc-19).
 package main

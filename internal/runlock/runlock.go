@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package runlock prevents two processes from writing into one folder.
 //
 //	lock, before, err := runlock.Acquire("run4", "euryale sample g2")

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spelling finds the name that a mistyped one was meant to be.
 package spelling
 

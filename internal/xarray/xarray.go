@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package xarray implements the conventions by which xarray and ArviZ store labelled
 // arrays in files of any format: which arrays of a group are labels, how unnamed axes are
 // called, and how booleans are stored.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cuda computes on NVIDIA GPUs. A [Device] is opened by its number; it has memory in
 // [Buffer] values, does work in the order of [Stream] values, and runs the kernels of a [Module],
 // which is compiled from text when it is needed.

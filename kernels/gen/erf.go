@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 // Error functions. With q = (a-K)/(a+K) one polynomial gives (1+2a) exp(a^2) erfc(a) for every a >= 0, after

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command gen writes the assembly of package kernels, its stubs and the tables from names to stubs.
 //
 //	go run . -kind elementwise -out ../elementwise_amd64.s -stubs ../elementwise_amd64.go -pkg kernels -table ../tables_amd64.go

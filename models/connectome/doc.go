@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package connectome trains the connections of neural assemblies: the k-cap that
 // chooses winners made soft, plasticity and time inside a differentiable graph.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package expr makes models of formulas in text: a Problem is a JSON document with
 // columns of numbers, a formula of them and of parameters, and what is known of
 // the parameters. People fit and sample with it without writing Go.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package g2 fits intensity correlation functions g2(tau) of X-ray photon
 // correlation spectroscopy: by nonlinear least squares, every q bin in parallel,
 // and by Bayesian sampling.

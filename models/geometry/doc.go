@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package geometry calibrates where a detector stands from rings of known momentum transfer.
 //
 // [Calibrate] finds the rings of a powder such as silver behenate in an image, and fits beam centre and distance, or other

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package morph recovers morphologies from scattering patterns.
 //
 // A [Scene] describes the scattering object as a graph over parameters, either built from

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nn builds neural networks as graphs of package autodiff, and trains them.
 //
 // Layers, activations and losses are functions of Nodes, for images (batch, channels, height, width) and rows

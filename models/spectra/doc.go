@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spectra fits stellar spectra with templates: libraries of template spectra and their
 // interpolators, first guesses by cross-correlation, fits of many stars at a time, and posteriors.
 //

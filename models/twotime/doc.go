@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package twotime fits models of moving samples (package sim/xpcs/transport) to two-time correlations of many angles.
 //
 //	data := twotime.Data{Setup: setup, C2: c2}

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package xpcs takes X-ray photon correlation spectroscopy from the frames of a detector to result files.
 //
 // A [Setup] is a geometry with a mask and bins; its Map is what q-map files hold. [Correlate] reads frames once and writes g2, the

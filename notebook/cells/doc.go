@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cells holds notebooks: it reads those that are written as text in Markdown, writes
 // them as Jupyter keeps them, and converts them into a Go program or a notebook for GoNB.
 //

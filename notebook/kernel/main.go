@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command kernel builds a Jupyter kernel for Go that has this module compiled in: the released
 // gophernotes, with a few lines changed so that it runs on today's Go and asks our files in
 // overlay to evaluate cells, and with bindings of all public packages.

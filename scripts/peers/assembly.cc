@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Operations of the assembly calculus by the C++ engine of
 // https://github.com/dmitropolsky/assemblies, done on request as serve.py describes.
 //

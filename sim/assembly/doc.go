@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package assembly simulates the assembly calculus: brain areas of which k neurons
 // fire at a time, random connections between them that strengthen where neurons
 // fire together, and the assemblies that form.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package assembly
 
 // inputDistribution is the distribution of the input of a new neuron, and of the sources it comes from.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package assembly
 
 // randomStream is a stream of random numbers, a function of its key and of how many numbers were

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package assembly
 
 // mix scrambles a number so that each bit of the result depends on all bits.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package rsoxs
 
 // mean sets the fields of p to their mean over all slices. It is a running mean, which equal slices

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rsoxs simulates polarized resonant soft X-ray scattering and takes its
 // exact gradients.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package rsoxs
 
 // fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles.

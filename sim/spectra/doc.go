@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spectra is the forward model of stellar-spectrum fitting as a graph: from the logarithm of a template to the
 // likelihood of observed spectra, for one star or a batch of them.
 //

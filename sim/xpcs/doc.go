@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package xpcs describes where the pixels of a detector look in X-ray photon
 // correlation spectroscopy.
 //

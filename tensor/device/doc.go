@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package device keeps arrays of gorgonia.org/tensor in the memory of a GPU and computes on them there.
 //
 // An [Engine] is a tensor.Engine: Gorgonia's functions find its operations through their own interfaces,

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package interp interpolates tables of numbers, with the results of SciPy's scipy.interpolate.
 //
 // A [Function] is piecewise polynomial in one variable: made by [New] in any of its kinds, or by [CubicSpline], [PCHIP] or

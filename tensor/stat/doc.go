@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stat computes order statistics, histograms and grids of plain numbers, with the results of NumPy.
 //
 // Quantiles have the methods of [Method], along an axis or over all, with NaN spreading or left out. [Digitize], [Bincount]

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package term shows the progress of long runs on a terminal.
 //
 // A Meter shows the chains of a sampler, a Bar the items of a batch. On a

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compiler turns a graph of operations into a program: arrays in memory, and
 // passes over them. It knows nothing of the machine that runs the program.
 //

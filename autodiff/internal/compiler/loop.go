@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package compiler
 
 // Loop is a cluster made ready to run: an iteration space of few axes, and the

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package compiler
 
 // Scan is the attribute of a step that runs a program again and again. The inputs of the program are the

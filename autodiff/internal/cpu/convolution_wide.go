@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package cpu
 
 // Columns of small images for sums of filters are gathered from planes with zeros around them: a row of columns is one copy, or none, as

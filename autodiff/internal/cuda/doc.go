@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cuda generates CUDA C from the compiler's programs.
 //
 // A loop becomes one kernel or a few, and consecutive loops over the same rows become one together.

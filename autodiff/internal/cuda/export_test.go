@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package cuda
 
 // SetFourierRoom changes the shared memory of transforms and returns what undoes it.

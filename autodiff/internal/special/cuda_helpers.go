@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package special
 
 // Helpers are C functions of double. In programs in float32 the generator of kernels makes them functions of float,

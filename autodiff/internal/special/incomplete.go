@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package special
 
 // The incomplete gamma and beta functions are integrals over s, the logarithm or

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command euryale-cluster deals the items of a manifest to workers on many machines, and moves files
 // between them and object stores.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gompertz adds a distribution to models: Gompertz's law of mortality.
 //
 //	m.Observe("age", gompertz.Gompertz(b, eta), ages)

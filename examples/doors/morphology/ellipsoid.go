@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ellipsoid adds a morphology to inversions of scattering patterns: a ball that is stretched along one axis. Its
 // command, in cmd, is euryale with this model:
 //

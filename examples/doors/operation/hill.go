@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hill adds an operation to graphs: the Hill function of pharmacology and of gene regulation.
 //
 //	y := hill.Hill(x, k, n) // the response to a concentration x, half of which k gives

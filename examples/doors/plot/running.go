@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package running adds a kind of picture: running means, which settle as chains go on. Its command, in cmd, is euryale with
 // this picture:
 //

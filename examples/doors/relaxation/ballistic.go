@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ballistic adds a relaxation model to fits of g2: particles that move in straight lines relax as the square of
 // the delay. Its command, in cmd, is euryale with this model:
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package acute adds a transform to models: of all numbers to angles between 0 and a right angle, with a distribution that
 // uses it, for angles whose directions are spread evenly over a hemisphere.
 package acute

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package disttest checks distributions: ours, and those that a package of one's own defines.
 package disttest
 

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package hamiltonian
 
 // The no-U-turn criterion: a part of a trajectory goes on while the momenta at both of

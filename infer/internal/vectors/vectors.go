@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package vectors
 
 import simd "gonum.org/v1/gonum/floats"

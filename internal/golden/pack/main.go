@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command pack writes the references that may be distributed into one zip file per topic; make
 // golden-pack runs it.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package templates has the reference's library of stellar template spectra for tests.
 package templates
 

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command bench is euryale bench gpu alone, as a small program for machines without Go: it prints the
 // table and writes it as JSON to the file that is its argument.
 package main

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Lets g++ compile CUDA C kernels as a shared library that the pretend driver loads and runs on the
 // processor. Blocks run one after another; the threads of a block are fibers of one thread, and every
 // name of CUDA that depends on the thread is looked up in the runtime that the driver passes.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Types that kernels and the driver that runs them share.
 #pragma once
 #include <cstdint>

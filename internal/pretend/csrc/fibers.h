@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Runs one kernel of a module on the processor.
 #pragma once
 #include "emu_types.h"

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // State of the pretend driver: devices, contexts, memory, streams with work that is done later, events
 // with a virtual clock, and graphs.
 #pragma once

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the pretend cuBLAS, cuFFT, cuSOLVER, cuDNN and NCCL share: handles, and work that is put on the
 // streams of the pretend driver.
 #pragma once

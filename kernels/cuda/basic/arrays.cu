@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What kernels on whole arrays do: copies between layouts, constants, reductions along an axis, products
 // of matrices. arrays.go appends the kernels, one for each type. Results do not depend on the grid, and
 // nothing uses atomic operations.

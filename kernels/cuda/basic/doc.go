@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package basic holds a fixed set of kernels on arrays in the memory of a GPU: maps of elements, copies
 // between layouts, reductions along an axis, and products of matrices, in float32 and float64.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Philox 4x32-10: four random words from a 128-bit counter and a 64-bit key, no state between calls.
 //
 //   counter = (block low, block high, subsequence, 0),  key = seed

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dl opens shared libraries of the machine at run time, without cgo and without their
 // headers: the CUDA driver, the run-time compiler, and NVIDIA's numerical libraries.
 //

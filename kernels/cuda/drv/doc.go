@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package drv is the CUDA driver as Go sees it: a table of its entry points, opened at run time, and
 // one method for each that turns the driver's result into a typed error.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package drv
 
 // Provider makes the driver's calls: Driver through a library that it opens, and CU, with the tags cu and

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lib calls NVIDIA's numerical libraries: cuBLAS for products of matrices, cuFFT for Fourier
 // transforms, cuSOLVER for dense factorisations, cuDNN for convolutions, and NCCL for sums over several
 // devices. All of them are optional and are opened at run time, as the driver is.

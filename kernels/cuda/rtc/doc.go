@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rtc compiles CUDA C at run time with NVIDIA's compiler library, NVRTC, and keeps what it
 // made on disk.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package build makes libraries of template spectra: it lists the spectra of a folder in a catalogue, brings
 // them to the pixels and the resolution of an instrument, and prepares their interpolation on a regular grid
 // or in a triangulation. It takes the place of rvs_read_grid, rvs_make_interpol and rvs_make_nd of rvspecfit

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ccf guesses velocities and parameters of stars, from which fits begin, by cross-correlation of their spectra
 // with templates.
 //

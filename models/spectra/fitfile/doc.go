@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fitfile fits the spectra of whole files: first guesses, fits, and tables of results.
 //
 // A [Pipeline] has a library of templates and the settings of a survey. Its library is read when the first

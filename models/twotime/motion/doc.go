@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package motion goes from files and configurations of two-time correlations to fits and posteriors of the motion of a sample, and to
 // results in the layout of others.
 //

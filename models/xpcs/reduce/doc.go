@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package reduce works on what a correlator leaves beside g2: intensity against q, azimuth and time.
 //
 // A [Profile] is intensity against q, from which a background can be taken and which can be scaled; [Wedge] and [Ring] average

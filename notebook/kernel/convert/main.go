@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command convert turns notebooks written in Markdown into Go programs, or into notebooks for GoNB.
 //
 //	go run ./notebook/kernel/convert -to program -o run/programs examples/notebooks/*.md

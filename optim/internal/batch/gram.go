@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package batch
 
 // gramMatrix writes the inner products of the columns and f, which comes last, of lane l as

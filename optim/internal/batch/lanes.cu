@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The Levenberg-Marquardt iteration of package batch on a device: every lane of a compiled program holds a row. The
 // lines before this text define N, the number of parameters; M, of residuals; L, of lanes; S, of numbers in the data
 // of a row; ROBUST, whether a loss forgives outliers; and BOUNDED.

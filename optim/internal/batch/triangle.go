@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package batch
 
 // solveInverse replaces x by the solution of L L^T z = x, where l holds L of n rows with the

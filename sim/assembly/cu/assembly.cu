@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Steps of brains. A launch serves many targets, of one brain or of many: the last axis of the grid counts
 // them, and tables in memory say where each one's arrays are. Sums have a fixed order, and the only atomic
 // operations are on integers, so that the same step gives the same bits every time.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package language lets assemblies of neurons parse sentences, and learn words and
 // the order of words.
 //

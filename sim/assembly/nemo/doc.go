@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nemo holds areas of neurons that learn sequences, classes and finite
 // automata: explicit areas in float64 that are told step by step what fires into them.
 //

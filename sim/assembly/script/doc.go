@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package script runs experiments with assemblies that are written down as YAML.
 //
 // A [Script] has areas, stimuli and fibres, procedures, and a list of steps; a [Run]

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Images of the views, and their mean over the angles of the electric field: see expose.go, average.go and
 // warp.go. Images are images[group of views][pixel][image][view of the group]; where each turn has an
 // image of its own (own), the images are those of the turns at hand, otherwise |E1|^2, |E2|^2 and Re E1 E2*.

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The fields of a morphology in real space: what each voxel contributes to the dielectric tensor, and the
 // way back from derivatives by the fields to derivatives by the arrays. The text before this one, which
 // device_text.go writes for the materials at hand, defines R, FIELDS, PAIRS, ARRAYS, the structs Arrays and

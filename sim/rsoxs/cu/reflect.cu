@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The way back from derivatives by the images to those by the sums over slices and by the contrasts: see
 // expose_back.go.
 

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package correlate turns the frames of a detector into correlation functions.
 //
 // A [Movie] is where frames come from, dense or as lists of events; [Maps] say which pixels

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package correlate
 
 // sparse holds the sums of the first levels for frames in which few pixels have counts. It works on

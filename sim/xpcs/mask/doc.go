@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mask chooses the pixels of a detector that an analysis uses.
 //
 // A [Mask] says for every pixel whether it is kept. A [Step] is one way to make a mask: a blemish or

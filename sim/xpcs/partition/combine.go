@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package partition
 
 // Cells are the pixels divided along two axes: the cells of the grid that have pixels, numbered from 1.

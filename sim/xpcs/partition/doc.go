@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package partition divides the pixels of a detector into bins of q, azimuth or any other map.
 //
 // [Divide] makes [Bins] along one map, [Combine] crosses two of them, and [New] makes the

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package speckle simulates the frames of a detector that looks at fluctuating speckles of known
 // dynamics, for demonstrations, tests and plans of measurements.
 //

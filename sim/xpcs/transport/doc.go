@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package transport builds two-time correlations of samples that move as graphs: diffusion whose rate changes with time, shear
 // between two plates, and a static or diffusing reference beside a sample that flows.
 //

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Correlations of frames. Before this text stand R, the type of normalised frames and their sums over levels, PER, the
 // delays at each level, and the type in which products of two-time correlations are summed over STEP pixels.
 // No number is added by two threads, and sums have one order.

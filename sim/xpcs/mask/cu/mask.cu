@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Pixels that an intensity or maps keep, as package mask decides it.
 
 static inline __device__ long long place() { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The pixels of a detector divided along axes, with the roundings of package partition.
 
 // turn brings azimuths after an offset into (-180, 180], and folds them onto one of fold sectors.

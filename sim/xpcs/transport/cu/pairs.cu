@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Sums over the pairs i < j of frames. A block takes ROWS rows of the matrix of pairs of an angle and COLUMNS * THREADS
 // columns; a thread has COLUMNS of these. Before this text stand the constants of the model and the
 // functions of its pairs, which package transport writes:

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package noise simulates what makes two-time correlations scatter: speckles whose intensities fluctuate together in frames, and photons.
 //
 //	f, err := noise.NewFields(setup)

@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ellipsoid is euryale with the morphology of this module.
 package main
 

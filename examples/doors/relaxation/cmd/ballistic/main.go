@@ -1,3 +1,6 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ballistic is euryale with the relaxation model of this module.
 package main
 
