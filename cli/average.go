@@ -20,15 +20,15 @@ func (a *app) average() *cobra.Command {
 	var qmap string
 	c := &cobra.Command{
 		Use:   "average RESULT.hdf... OUT.hdf",
-		Short: "Average repeats of a measurement, or group pixels by another q map",
-		Long: `Average the results of repeats of one measurement: g2 and its errors and
-covariance, intensities and the mean image. A repeat whose g2 does not end near
-1 (the mean of one bin at the longest delays, within --low and --high) is left
-out, and so is a file that cannot be read; both are told.
+		Short: "Average repeated measurements, or regroup pixels with another q map",
+		Long: `Average the results of repeated measurements: g2 with its errors and covariance,
+the intensities and the mean image. A repeat is left out if it cannot be read,
+or if its g2 does not approach 1: the mean of one bin at the longest delays must
+lie between --low and --high. Every repeat that is left out is reported.
 
-With --pixels the correlations of single pixels are averaged too, where
-correlate --save-pixels has kept them, and --qmap groups them into other bins.
-It needs one file at least, so that a single result can be grouped anew.
+With --pixels the correlations of single pixels are averaged too, if correlate
+--save-pixels stored them, and --qmap groups the pixels into other bins. One
+file is enough for that, so you can also regroup a single result.
 
   euryale average A003_*_results.hdf A003_mean_results.hdf
   euryale average a_results.hdf b_results.hdf mean_results.hdf --high 1.1
@@ -39,14 +39,14 @@ It needs one file at least, so that a single result can be grouped anew.
 	}
 	f := c.Flags()
 	f.IntVar(&s.Bin, "bin", 1, "bin whose g2 decides whether a repeat is good")
-	f.IntVar(&s.Window, "window", 10, "number of the longest delays whose mean decides")
+	f.IntVar(&s.Window, "window", 10, "number of delays, the longest ones, over which that g2 is averaged")
 	f.Float64Var(&s.Low, "low", 0.95, "smallest mean of a good repeat")
 	f.Float64Var(&s.High, "high", 1.05, "largest mean of a good repeat")
-	f.BoolVar(&s.All, "all", false, "average all repeats")
-	f.BoolVar(&s.Customary, "customary-errors", false, "the mean error over the root of the number of repeats, as viewers have it (default errors add in squares)")
-	f.BoolVar(&s.Pixels, "pixels", false, "average the correlations of pixels too")
-	f.BoolVar(&s.NonZero, "non-zero", false, "pixels that are 0 in a repeat do not count in it")
-	f.StringVar(&qmap, "qmap", "", "group the pixels into the bins of this q map; needs --pixels")
+	f.BoolVar(&s.All, "all", false, "average all repeats, good or not")
+	f.BoolVar(&s.Customary, "customary-errors", false, "divide the mean error by the square root of the number of repeats, as viewers do (default: add errors in quadrature)")
+	f.BoolVar(&s.Pixels, "pixels", false, "also average the correlations of single pixels")
+	f.BoolVar(&s.NonZero, "non-zero", false, "ignore pixels that are 0 in a repeat when averaging it")
+	f.StringVar(&qmap, "qmap", "", "group the pixels into the bins of this q map (needs --pixels)")
 	return c
 }
 

@@ -35,25 +35,26 @@ const (
 func (a *app) batch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "batch CONFIG.yaml",
-		Short: "The same work on many items, on one machine or a cluster",
-		Long: `Make the list of a batch: what is done, and with which items. batch run works on
-it, here or as one of many tasks of a cluster, batch merge brings the results
-together. All of them take the folder of the batch, or its CONFIG.yaml.
+		Short: "Do the same work on many items, on one machine or a cluster",
+		Long: `Create a batch: a list of items and the work to do on each of them. batch run
+then does the work, on this machine or as one of many tasks on a cluster, and
+batch merge collects the results. These commands take the folder of the batch or
+its CONFIG.yaml.
 
   work: fit g2             or fit spectra, sample g2, sim rsoxs, sbc, sweep, ...
-  files: results/*.hdf     keys of the kind of work: see docs/guide/cluster.md
+  files: results/*.hdf     further keys depend on the work: docs/guide/cluster.md
   model: single
   seed: 1
-  retries: 1               how often an item that fails is tried again
+  retries: 1               how often to retry an item that fails
 
-  euryale batch fits.yaml                 makes fits/manifest.txt
-  euryale batch run fits                  on this machine
+  euryale batch fits.yaml                 create fits/manifest.txt
+  euryale batch run fits                  do the work on this machine
   euryale batch sbatch fits --shards 16 | sbatch
   euryale batch status fits
-  euryale batch merge fits                tables, report
+  euryale batch merge fits                write tables and a report
 
-An item gives the same result wherever it is worked on. What is done stays done:
-starting again goes on.
+An item gives the same result wherever it is computed. Finished items are kept,
+so you can stop at any time and run the same command again.
 `,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runBatch(args[0]) },
@@ -167,12 +168,13 @@ func (a *app) batchRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FOLDER|CONFIG.yaml",
 		Short: "Work on the items of a batch",
-		Long: `Work on the items of a batch: on all of them, or as one task of many on its share,
-if a launcher says which this is: a Slurm array or srun, an Indexed Job of
-Kubernetes (with EURYALE_SHARDS), or mpirun; or --shard.
+		Long: `Work on the items of a batch. By default one process works on all of them. Under
+a launcher (a Slurm array or srun, a Kubernetes Indexed Job with EURYALE_SHARDS,
+or mpirun), and with --shard, it works on its share.
 
-Ctrl-C and SIGTERM keep what is done; the same command goes on. In a job of Slurm
-SIGTERM, which announces the end of its time, exits with 0.
+Ctrl-C and SIGTERM keep the finished items; run the same command to continue. In
+a Slurm job, SIGTERM announces the end of the time limit, and the exit code is
+0.
 
   euryale batch run fits
   euryale batch run fits --shard 3/16
@@ -181,7 +183,7 @@ SIGTERM, which announces the end of its time, exits with 0.
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runBatchRun(c.Context(), args[0], shard) },
 	}
-	c.Flags().StringVar(&shard, "shard", "", "share of the items to work on, I/N with I from 0 (default as the launcher says, else all)")
+	c.Flags().StringVar(&shard, "shard", "", "share of the items to work on: I/N, with I counted from 0 (default: the launcher's share, or all items)")
 	return c
 }
 
@@ -383,11 +385,11 @@ func (a *app) batchStatus() *cobra.Command {
 	var shard bool
 	c := &cobra.Command{
 		Use:   "status FOLDER|CONFIG.yaml",
-		Short: "How far a batch is",
-		Long: `Say how many items of a batch have results, how many failed, and which shards
-are complete. With --strict the exit code is 1 while results are missing; with
---this-shard, while those of the shard are missing that the launcher gives to
-this task, so that a job can put itself into the queue again.
+		Short: "Show the progress of a batch",
+		Long: `Show how many items of a batch have results, how many failed, and which shards
+are complete. With --strict the exit code is 1 while results are missing. With
+--this-shard only the shard that the launcher assigned to this task counts, so
+that a job can requeue itself.
 
   euryale batch status fits
   euryale batch status fits --strict --quiet && euryale batch merge fits
@@ -395,7 +397,7 @@ this task, so that a job can put itself into the queue again.
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runBatchStatus(args[0], shard) },
 	}
-	c.Flags().BoolVar(&shard, "this-shard", false, "the shard that the launcher gives to this task, alone")
+	c.Flags().BoolVar(&shard, "this-shard", false, "report only on the shard that the launcher assigned to this task")
 	return c
 }
 
@@ -497,9 +499,9 @@ func firstOf(list []string, n int) []string {
 func (a *app) batchRetry() *cobra.Command {
 	return &cobra.Command{
 		Use:   "retry FOLDER|CONFIG.yaml",
-		Short: "Forget the failures of a batch, so that batch run tries them again",
-		Long: `Forget the results of items that failed. batch run, as before, then does these
-items once more, for instance when a file that could not be read is there again.
+		Short: "Clear the failures of a batch so that batch run tries them again",
+		Long: `Clear the failures of a batch. The next batch run then tries those items again,
+for example once a file that could not be read is back.
 
   euryale batch retry fits
   euryale batch run fits

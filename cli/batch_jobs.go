@@ -26,13 +26,13 @@ type jobFlags struct {
 
 func (f *jobFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	s.IntVar(&f.Shards, "shards", 16, "tasks that share the items")
-	s.IntVar(&f.CPUs, "cpus", 4, "processors of a task")
-	s.IntVar(&f.GPUs, "gpus", 0, "GPUs of a task (default 1 for a list of device: cuda, else none)")
-	s.IntVar(&f.Limit, "limit", 0, "most tasks at a time (default all)")
-	s.StringVar(&f.Memory, "memory", "4G", "memory of a task")
-	s.StringVar(&f.Time, "time", "4h", "time of a task")
-	s.StringVar(&f.Name, "name", "", "name of the job (default that of the folder)")
+	s.IntVar(&f.Shards, "shards", 16, "number of tasks that share the items")
+	s.IntVar(&f.CPUs, "cpus", 4, "processors per task")
+	s.IntVar(&f.GPUs, "gpus", 0, "GPUs per task (default 1 if the batch has device: cuda, otherwise none)")
+	s.IntVar(&f.Limit, "limit", 0, "largest number of tasks that run at the same time (default all)")
+	s.StringVar(&f.Memory, "memory", "4G", "memory per task")
+	s.StringVar(&f.Time, "time", "4h", "time limit per task")
+	s.StringVar(&f.Name, "name", "", "name of the job (default the name of the folder)")
 }
 
 // job is what the templates are filled with.
@@ -190,13 +190,14 @@ func (a *app) batchSlurm() *cobra.Command {
 	var partition, account string
 	c := &cobra.Command{
 		Use:   "sbatch FOLDER|CONFIG.yaml",
-		Short: "Print a job of Slurm for a batch",
-		Long: `Print a job array of Slurm that works on a batch, on a file system that all nodes
-see. A task whose time is up puts itself into the queue again and goes on where it
-stopped; submitting the job again does what is missing.
+		Short: "Print a Slurm job script for a batch",
+		Long: `Print a Slurm job array that works on a batch. The batch must be on a file
+system that all nodes share. A task that reaches its time limit requeues itself
+and continues where it stopped. Submitting the job again computes what is
+missing.
 
   euryale batch sbatch fits --shards 64 --time 2h | sbatch
-  euryale batch sbatch fits --shards 500 --limit 50 --cpus 8 --partition short > fits.sh
+  euryale batch sbatch fits --shards 500 --limit 50 --partition short > fits.sh
 `,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -212,8 +213,8 @@ stopped; submitting the job again does what is missing.
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&partition, "partition", "", "of the cluster")
-	c.Flags().StringVar(&account, "account", "", "that pays")
+	c.Flags().StringVar(&partition, "partition", "", "partition of the cluster to submit to")
+	c.Flags().StringVar(&account, "account", "", "account to charge")
 	return c
 }
 
@@ -222,13 +223,14 @@ func (a *app) batchKubernetes() *cobra.Command {
 	var image, claim, path string
 	c := &cobra.Command{
 		Use:   "k8s FOLDER|CONFIG.yaml",
-		Short: "Print a job of Kubernetes for a batch",
-		Long: `Print an Indexed Job of Kubernetes (1.31 or newer) that works on a batch. The folder
-of the batch and its files are on a volume that all pods mount at --path, the
-place where they are on this machine too. examples/cluster/Containerfile builds
-the image.
+		Short: "Print a Kubernetes job for a batch",
+		Long: `Print a Kubernetes Indexed Job (Kubernetes 1.31 or newer) that works on a batch.
+The folder of the batch and its files must be on a volume that all pods mount at
+--path, and the same path must hold them on this machine. The image can be built
+from examples/cluster/Containerfile.
 
-  euryale batch k8s fits --image registry.example/euryale:1 --claim data --path /data | kubectl apply -f -
+  euryale batch k8s fits --image registry.example/euryale:1 --claim data \
+      --path /data | kubectl apply -f -
 `,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -246,8 +248,8 @@ the image.
 	}
 	f.add(c)
 	c.Flags().StringVar(&image, "image", "euryale:latest", "container image")
-	c.Flags().StringVar(&claim, "claim", "work", "claim of the volume")
-	c.Flags().StringVar(&path, "path", "", "where the volume is mounted, a folder other than / (must be given)")
+	c.Flags().StringVar(&claim, "claim", "work", "name of the PersistentVolumeClaim")
+	c.Flags().StringVar(&path, "path", "", "folder where the volume is mounted; required, and not /")
 	return c
 }
 

@@ -19,14 +19,16 @@ import (
 func (a *app) batchMerge() *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge FOLDER|CONFIG.yaml",
-		Short: "Bring the results of all shards of a batch together",
-		Long: `Bring the results of a batch together in its folder: results.csv, results.arrow
-and results.h5 with a row per item, failures.csv, summary.json, and report.html
-with what failed and what is odd first. Chains also leave the folder posterior,
-which summary, diagnose, plot and convert read, and spectra results.fits.
+		Short: "Merge the results of all shards of a batch",
+		Long: `Merge the results of a batch in its folder. This writes results.csv,
+results.arrow and results.h5 with one row per item, failures.csv, summary.json
+and report.html, which lists failures and suspicious results first. Batches of
+chains also get the folder posterior, which summary, diagnose, plot and convert
+can read; batches of spectra get results.fits.
 
-It refuses to while results are missing, and says which. With --strict items that
-failed and bad verdicts are an error, after everything is written.
+The command refuses to merge while results are missing, and says which ones.
+With --strict, failed items and bad verdicts make the exit code 1 after
+everything has been written.
 
   euryale batch merge fits
   euryale batch merge fits --json --strict

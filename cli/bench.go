@@ -24,12 +24,12 @@ func (a *app) benchGPU() *cobra.Command {
 	var table bool
 	c := &cobra.Command{
 		Use:   "gpu",
-		Short: "Operations on a GPU beside the floor and the processor",
-		Long: `Measure operations in float32 on a GPU: medians of 21 samples after 3 that warm
-up, by events of the device, on random numbers, in turn on 4 sets of arrays.
-Beside them stand the floor, which is the bytes that must move by the bandwidth
-of a copy on this device or the operations by its arithmetic, whichever takes
-longer, and the time of the executor on the processor with all its threads.
+		Short: "Measure operations on a GPU and compare them with the hardware limit",
+		Long: `Measure operations on a GPU in float32. Each figure is the median of 21 samples
+after 3 that warm up, timed by events of the device on random numbers, with 4
+sets of arrays in turn. It is shown beside the hardware limit (the bytes to move
+divided by the measured copy bandwidth, or the arithmetic divided by the peak
+rate, whichever is longer) and beside the time on the CPU with all its threads.
 
   euryale bench gpu
   euryale bench gpu --device cuda:1 --only matmul --json
@@ -37,7 +37,7 @@ longer, and the time of the executor on the processor with all its threads.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runBenchGPU(c.Context(), set, table) },
 	}
-	c.Flags().StringVar(&set.Only, "only", "", "measure operations whose name contains this")
+	c.Flags().StringVar(&set.Only, "only", "", "measure only operations whose name contains this text")
 	c.Flags().BoolVar(&table, "csv", false, "print the table as CSV")
 	return c
 }

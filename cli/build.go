@@ -40,10 +40,11 @@ func (a *app) buildCatalogue() *cobra.Command {
 	var f catalogueFlags
 	c := &cobra.Command{
 		Use:   "catalogue DIR OUT.csv",
-		Short: "List the spectra of a model grid with their parameters",
-		Long: `Read the parameters of template spectra from the headers of the FITS files in a
-folder and those below it, and list them in a CSV table, as rvs_read_grid does
-in a database. The keywords are those of PHOENIX unless --param names others.
+		Short: "List the spectra of a model grid and their parameters",
+		Long: `Read the parameters of template spectra from the headers of all FITS files in a
+folder and its subfolders, and list them in a CSV table. rvs_read_grid does the
+same with a database. The keywords are those of PHOENIX unless --param names
+others.
 
   euryale build catalogue PHOENIX files.csv
   euryale build catalogue PHOENIX files.csv --update --mask bad.csv
@@ -56,12 +57,12 @@ in a database. The keywords are those of PHOENIX unless --param names others.
 	}
 	c.Flags().SetNormalizeFunc(underscores)
 	s := c.Flags()
-	s.StringVar(&f.pattern, "pattern", "", "names of the files, such as 'lte*.fits' (default *.fits and *.fits.gz, without WAVE_*)")
-	s.StringArrayVar(&f.params, "param", nil, "parameter and its keyword, name:KEY; repeatable (default those of PHOENIX)")
-	s.StringArrayVar(&f.more, "extra-params", nil, "further parameter, name:KEY; repeatable")
-	s.StringVar(&f.mask, "mask", "", "CSV table of what not to use: filename, NAME_min and NAME_max")
-	s.BoolVar(&f.update, "update", false, "add new files to the table OUT.csv")
-	s.BoolVar(&f.skip, "skip-bad", false, "leave out files whose headers lack a parameter")
+	s.StringVar(&f.pattern, "pattern", "", "pattern of the file names, such as 'lte*.fits' (default *.fits and *.fits.gz except WAVE_*)")
+	s.StringArrayVar(&f.params, "param", nil, "parameter and its header keyword, as name:KEY; repeatable (default the keywords of PHOENIX)")
+	s.StringArrayVar(&f.more, "extra-params", nil, "additional parameter and its header keyword, as name:KEY; repeatable")
+	s.StringVar(&f.mask, "mask", "", "CSV table of spectra to leave out, with columns filename, NAME_min and NAME_max")
+	s.BoolVar(&f.update, "update", false, "add new files to an existing table OUT.csv")
+	s.BoolVar(&f.skip, "skip-bad", false, "skip files whose headers lack a parameter")
 	return c
 }
 
@@ -178,15 +179,16 @@ func (a *app) buildLibrary() *cobra.Command {
 	var f libraryFlags
 	c := &cobra.Command{
 		Use:   "library CATALOGUE OUT",
-		Short: "Bring template spectra to an instrument, for fits",
-		Long: `Bring the spectra of a catalogue to the pixels and the resolution of the arms of
-an instrument, prepare their interpolation and make templates for
-cross-correlation: what rvs_make_interpol, rvs_make_nd and rvs_make_ccf do. OUT
-is a folder with the files of rvspecfit, or a file OUT.h5 in the open format,
-which fit spectra --library reads.
+		Short: "Prepare a library of template spectra for an instrument",
+		Long: `Resample the spectra of a catalogue to the pixels and the resolution of an
+instrument's arms, prepare their interpolation and make templates for
+cross-correlation. This does the work of rvs_make_interpol, rvs_make_nd and
+rvs_make_ccf. OUT is a folder for rvspecfit, or a file OUT.h5 in the open
+format; fit spectra --library reads both.
 
-DESI's arms desi_b, desi_r and desi_z are known; of others say wavelengths,
-pixels and resolving power, a number or a formula of the wavelength x.
+The DESI arms desi_b, desi_r and desi_z are known. For any other arm, give the
+wavelengths, the pixel width and the resolving power, which may be a number or a
+formula of the wavelength x.
 
   euryale build library files.csv templates --dir PHOENIX --wave-file WAVE.fits
   euryale build library files.csv lib.h5 --setup red \
@@ -199,29 +201,29 @@ pixels and resolving power, a number or a formula of the wavelength x.
 	}
 	c.Flags().SetNormalizeFunc(underscores)
 	s := c.Flags()
-	s.StringSliceVar(&f.setups, "setup", []string{"desi_b", "desi_r", "desi_z"}, "arms")
-	s.Float64Var(&f.one.Lam0, "lambda0", 0, "first wavelength of another arm, Angstrom")
-	s.Float64Var(&f.one.Lam1, "lambda1", 0, "last wavelength of another arm, Angstrom")
-	s.Float64Var(&f.one.Step, "step", 0, "pixels of another arm, Angstrom")
-	s.StringVar(&f.one.Resolution, "resolution", "", "resolving power of another arm: a number or a formula of x, such as x/1.55")
-	s.BoolVar(&f.one.Linear, "linear", false, "pixels of equal widths (default of equal steps of the logarithm, which rotation needs)")
-	s.BoolVar(&f.one.FixedFWHM, "fixed-fwhm", false, "the FWHM is that of --resolution in the middle of the arm everywhere")
-	s.BoolVar(&f.one.Air, "air", false, "templates with wavelengths in air")
-	s.Float64Var(&f.one.Native, "resolution0", 0, "resolving power of the spectra (default 100000)")
-	s.BoolVar(&f.matrices, "matrices", false, "DESI's arms for spectra with resolution matrices")
-	s.StringVar(&f.dir, "dir", "", "folder of the spectra (default the working directory)")
-	s.StringVar(&f.wave, "wave-file", "", "file of the wavelengths of all spectra, in the folder of --dir or anywhere (default they are in their headers)")
-	s.StringVar(&f.normalise, "normalise", "linear_continuum", "linear_continuum, median or none")
-	s.IntVar(&f.bits, "float-bits", 32, "bits of the numbers, 32 or 64")
-	s.StringVar(&f.interpolation, "interpolation", "grid", "grid, triangulation, or templates for none")
+	s.StringSliceVar(&f.setups, "setup", []string{"desi_b", "desi_r", "desi_z"}, "arms of the instrument")
+	s.Float64Var(&f.one.Lam0, "lambda0", 0, "first wavelength of an arm that is not DESI's, in Angstrom")
+	s.Float64Var(&f.one.Lam1, "lambda1", 0, "last wavelength of an arm that is not DESI's, in Angstrom")
+	s.Float64Var(&f.one.Step, "step", 0, "pixel width of an arm that is not DESI's, in Angstrom")
+	s.StringVar(&f.one.Resolution, "resolution", "", "resolving power of an arm that is not DESI's: a number, or a formula of the wavelength x such as x/1.55")
+	s.BoolVar(&f.one.Linear, "linear", false, "use pixels of equal width (default: equal steps in the logarithm, which rotation needs)")
+	s.BoolVar(&f.one.FixedFWHM, "fixed-fwhm", false, "use the FWHM that --resolution gives in the middle of the arm for the whole arm")
+	s.BoolVar(&f.one.Air, "air", false, "give the templates wavelengths in air")
+	s.Float64Var(&f.one.Native, "resolution0", 0, "resolving power of the input spectra (default 100000)")
+	s.BoolVar(&f.matrices, "matrices", false, "prepare DESI's arms for spectra that come with resolution matrices")
+	s.StringVar(&f.dir, "dir", "", "folder that holds the spectra (default the working directory)")
+	s.StringVar(&f.wave, "wave-file", "", "file with the wavelengths of all spectra, in the folder of --dir or elsewhere (default: wavelengths are in the headers)")
+	s.StringVar(&f.normalise, "normalise", "linear_continuum", "normalisation of the spectra: linear_continuum, median or none")
+	s.IntVar(&f.bits, "float-bits", 32, "floating-point precision of the library in bits, 32 or 64")
+	s.StringVar(&f.interpolation, "interpolation", "grid", "method of interpolation: grid, triangulation, or templates for none")
 	s.BoolVar(&f.fill, "fill", false, "compute missing nodes of a grid from their neighbours")
-	s.BoolVar(&f.skip, "skip-bad", false, "leave out spectra that cannot be used")
-	s.IntVar(&f.every, "ccf-every", 30, "one template for cross-correlation of so many")
-	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotations of templates for cross-correlation, km/s")
-	s.Float64Var(&f.ccfStep, "ccf-step", 0, "pixels of templates for cross-correlation, Angstrom (default those of the library)")
-	s.BoolVar(&f.noCCF, "no-ccf", false, "make no templates for cross-correlation")
-	s.BoolVar(&f.skipExisting, "skipexisting", false, "leave out arms whose files are in the folder OUT")
-	s.StringVar(&f.revision, "revision", "", "name of the library's version")
+	s.BoolVar(&f.skip, "skip-bad", false, "skip spectra that cannot be used")
+	s.IntVar(&f.every, "ccf-every", 30, "make a cross-correlation template from every n-th spectrum")
+	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotational velocities of the cross-correlation templates, in km/s")
+	s.Float64Var(&f.ccfStep, "ccf-step", 0, "pixel width of the cross-correlation templates, in Angstrom (default that of the library)")
+	s.BoolVar(&f.noCCF, "no-ccf", false, "make no cross-correlation templates")
+	s.BoolVar(&f.skipExisting, "skipexisting", false, "skip arms whose files are already in the folder OUT")
+	s.StringVar(&f.revision, "revision", "", "revision to record in the library")
 	return c
 }
 
@@ -263,7 +265,7 @@ func (f *libraryFlags) arms() ([]build.Settings, error) {
 // builtLibraryDoc is the JSON document of build library.
 type builtLibraryDoc struct {
 	Library string   `json:"library"`
-	Arms    []armDoc `json:"arms"`
+	Arms    []armDoc `json:"arms of the instrument"`
 }
 
 type armDoc struct {
@@ -420,11 +422,11 @@ func (a *app) buildConvert() *cobra.Command {
 	var setups []string
 	c := &cobra.Command{
 		Use:   "convert LIBRARY OUT",
-		Short: "Turn a library into one file, or into a folder of rvspecfit",
-		Long: `Write a library of template spectra in the other form: the files of a folder of
-rvspecfit as one file OUT.h5 in the open format, or such a file as a folder OUT
-that rvspecfit reads, with the templates for cross-correlation. Triangulations
-come from an export, as rvspecfit keeps them as programs.
+		Short: "Convert a library to one file or to a folder for rvspecfit",
+		Long: `Convert a library of template spectra: from a folder of rvspecfit to one file
+OUT.h5 in the open format, or from such a file to a folder OUT that rvspecfit
+reads, with the templates for cross-correlation. Triangulations must be exported
+first, because rvspecfit stores them as pickled programs.
 
   euryale build convert templ_data library.h5
   euryale build convert library.h5 templ_data --setup desi_b
@@ -432,7 +434,7 @@ come from an export, as rvspecfit keeps them as programs.
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runBuildConvert(args[0], args[1], setups) },
 	}
-	c.Flags().StringSliceVar(&setups, "setup", nil, "arms (default all)")
+	c.Flags().StringSliceVar(&setups, "setup", nil, "arms to write (default all)")
 	return c
 }
 

@@ -43,16 +43,16 @@ func defaultChains(target float64) chainConfig {
 // add declares the flags, with d as their defaults.
 func (cfg *chainConfig) add(c *cobra.Command, d chainConfig) {
 	f := c.Flags()
-	f.IntVar(&cfg.Chains, "chains", d.Chains, "independent chains")
-	f.IntVar(&cfg.Warmup, "warmup", d.Warmup, "draws per chain that adapt and are dropped")
-	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws per chain that are kept")
-	aim := "target acceptance rate of the step size, in (0, 1)"
+	f.IntVar(&cfg.Chains, "chains", d.Chains, "number of independent chains")
+	f.IntVar(&cfg.Warmup, "warmup", d.Warmup, "warm-up draws per chain, which adapt the sampler and are discarded")
+	f.IntVar(&cfg.Draws, "draws", d.Draws, "draws to keep per chain")
+	aim := "target acceptance rate used to adapt the step size, in (0, 1)"
 	if d.Target == 0 {
-		aim += " (default 0.8, and higher near divergences)"
+		aim += " (default 0.8, raised if there are divergences)"
 	}
 	f.Float64Var(&cfg.Target, "target-accept", d.Target, aim)
-	f.IntVar(&cfg.Depth, "max-tree-depth", d.Depth, "longest trajectory is 2^depth - 1 steps")
-	f.IntVar(&cfg.Retries, "retries", d.Retries, "more careful attempts after a bad verdict")
+	f.IntVar(&cfg.Depth, "max-tree-depth", d.Depth, "depth at which trajectories stop growing, after 2^depth - 1 steps")
+	f.IntVar(&cfg.Retries, "retries", d.Retries, "number of more careful attempts after a bad verdict")
 	f.BoolVar(&cfg.NoReport, "no-report", false, "draw no pictures and write no report")
 	f.StringVar(&cfg.Every, "checkpoint", d.Every, "time between checkpoints")
 	cfg.Target = d.Target

@@ -67,19 +67,20 @@ func (a *app) convert() *cobra.Command {
 	var c conversion
 	cmd := &cobra.Command{
 		Use:   "convert RUN|FILE... OUT",
-		Short: "Write draws or correlations in another form: Zarr, netCDF, CSV, ...",
-		Long: `Read draws from a run folder, CmdStan CSV files (one per chain), a Zarr folder,
-a netCDF 4 file or JSON, and write them as OUT. Its ending decides the form:
+		Short: "Convert draws or correlations to another format: Zarr, netCDF, CSV, ...",
+		Long: `Read posterior draws from a run folder, CmdStan CSV files (one per chain), a
+Zarr folder, a netCDF 4 file or JSON, and write them to OUT. The extension of
+OUT selects the format:
 
-  .zarr   folder that arviz.from_zarr and xarray.open_zarr open
-  .nc     netCDF 4 file that arviz.from_netcdf and xarray open
+  .zarr   a folder that arviz.from_zarr and xarray.open_zarr open
+  .nc     a netCDF 4 file that arviz.from_netcdf and xarray open
   .json   groups of nested lists for arviz.from_dict, without labels
-  .arrow  Arrow IPC (Feather) table, a row per draw, for pandas, polars and R
-  none    folder of CmdStan CSV files, chain-1.csv and so on
+  .arrow  an Arrow IPC (Feather) table for pandas, polars and R, a row per draw
+  none    a folder of CmdStan CSV files: chain-1.csv and so on
 
-A result file of correlations becomes .csv, a table of tau, g2, g2_err and bin
-and of the covariance of the points, which euryale fit g2 reads, or with q and
-intensities too .npz, .zarr, .nc or .json; --twotime adds C2 to these.
+A result file of correlations can be written as .csv, a table of tau, g2,
+g2_err, bin and the covariance that euryale fit g2 reads; or with q and
+intensities as .npz, .zarr, .nc or .json, to which --twotime adds C2.
 
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5
@@ -93,10 +94,10 @@ intensities too .npz, .zarr, .nc or .json; --twotime adds C2 to these.
 			return a.runConvert(args[:len(args)-1], args[len(args)-1], to, c)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "form: zarr, netcdf, json, csv or arrow, or npz of correlations (default by the ending of OUT)")
-	cmd.Flags().BoolVar(&c.plain, "no-covariance", false, "of result files as CSV: leave out the covariance, many columns")
-	cmd.Flags().BoolVar(&c.twotime, "twotime", false, "of result files: add the two-time correlation")
-	cmd.Flags().IntVar(&c.compress, "compress", 0, "of zarr and netcdf, 0 (none) to 9 (smallest)")
+	cmd.Flags().StringVar(&to, "to", "", "output format: zarr, netcdf, json, csv or arrow, or npz for correlations (default: from the extension of OUT)")
+	cmd.Flags().BoolVar(&c.plain, "no-covariance", false, "leave the covariance, which takes many columns, out of the CSV file of a result")
+	cmd.Flags().BoolVar(&c.twotime, "twotime", false, "include the two-time correlation of a result file")
+	cmd.Flags().IntVar(&c.compress, "compress", 0, "compression level for zarr and netcdf, from 0 (none) to 9 (smallest file)")
 	return cmd
 }
 

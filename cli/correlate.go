@@ -51,23 +51,23 @@ func (a *app) correlate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "correlate FRAMES... --qmap QMAP.hdf",
 		Short: "Correlate the frames of a detector",
-		Long: `Correlate the frames of files and write a result file NAME_results.hdf for
-each, into --out or the working directory: g2 by the multi-tau method, the
-two-time correlation, or both, with errors, the covariance of the points,
-intensities against q and time, and the mean image. Viewers of beamline 8-ID
-read them, and euryale fit g2 fits them.
+		Long: `Correlate the frames of each file and write NAME_results.hdf to --out or to the
+working directory. A result holds g2 from the multi-tau method, the two-time
+correlation, or both, with errors and the covariance of the points; intensities
+against q and time; and the mean image. The viewers of beamline 8-ID read these
+files, and euryale fit g2 fits them.
 
-Frames are HDF5 (bitshuffle, LZ4, Blosc and other compressions), IMM, event
-lists of Rigaku's detectors, NumPy arrays or raw numbers. Memory does not grow
-with their number. Frames with pixels in bins that are not numbers, and those
-outside of --low and --high, are replaced by others, which is reported and noted
-in the file.
+Frames can be HDF5 (with bitshuffle, LZ4, Blosc and other compressions), IMM,
+event lists of Rigaku detectors, NumPy arrays or raw numbers. Memory does not
+grow with the number of frames. Frames with invalid numbers inside the bins, and
+frames outside --low and --high, are replaced by neighbours; this is reported
+and recorded in the result.
 
-A result that exists is left as it is (--overwrite replaces it), so that the
-same command goes on after an interrupt. A file that fails is reported, and the
-others go on. --watch DIR correlates what arrives in a folder until Ctrl-C, or
-until nothing came for --idle; a file that changes after that is correlated
-again.
+Existing results are kept unless --overwrite is given, so the same command
+continues after an interruption. A file that fails is reported, and the others
+are still correlated. --watch DIR correlates files as they arrive in a folder
+until Ctrl-C, or until no file has arrived for --idle. A file that changes later
+is correlated again.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
@@ -82,27 +82,27 @@ again.
 func (f *correlateFlags) add(c *cobra.Command) {
 	f.framesFlags.add(c)
 	s := c.Flags()
-	s.StringVar(&f.QMap, "qmap", "", "q-map file, or a result file that has one (needed)")
-	s.StringVar(&f.Type, "correlation", "multitau", "multitau, twotime or both")
-	s.IntVar(&f.Begin, "begin", 0, "first frame, from 0")
-	s.IntVar(&f.End, "end", 0, "frame after the last one; negative ones count from the end (default all)")
-	s.IntVar(&f.Stride, "stride", 1, "distance of the frames that are used")
-	s.IntVar(&f.Average, "average-frames", 1, "number of used frames that are averaged into one")
-	s.StringVar(&f.Bins, "bins", "", "bins of the two-time correlation, such as 1,2,5-7 (default all)")
-	s.StringVar(&f.Smooth, "smooth", "static", "bins whose mean divides pixels in the two-time correlation: static or dynamic")
-	s.IntVar(&f.Parts, "parts", 0, "number of g2 of first parts of the frames, which show whether it is stable")
-	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, for other q maps")
+	s.StringVar(&f.QMap, "qmap", "", "q-map file, or a result file that contains a q map (required)")
+	s.StringVar(&f.Type, "correlation", "multitau", "kind of correlation: multitau, twotime or both")
+	s.IntVar(&f.Begin, "begin", 0, "first frame to use, counted from 0")
+	s.IntVar(&f.End, "end", 0, "frame after the last one to use; negative numbers count from the end (default all)")
+	s.IntVar(&f.Stride, "stride", 1, "use every n-th frame")
+	s.IntVar(&f.Average, "average-frames", 1, "number of frames to average into one")
+	s.StringVar(&f.Bins, "bins", "", "bins to compute the two-time correlation of, such as 1,2,5-7 (default all)")
+	s.StringVar(&f.Smooth, "smooth", "static", "bins over which frames are averaged to normalise the two-time correlation: static or dynamic")
+	s.IntVar(&f.Parts, "parts", 0, "also compute g2 of the first part of the frames, for this many parts, to show whether g2 is stable")
+	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, so that it can be regrouped with other q maps")
 	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
-	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not keep what errors of reduce ages need, which takes about 1 MB for each bin of a two-time correlation")
-	s.StringVar(&f.Skip, "skip", "", "bad frames, such as 10,200-210")
-	s.Float64Var(&f.Low, "low", 0, "smallest mean of a good frame in counts per pixel")
-	s.Float64Var(&f.High, "high", 0, "largest mean of a good frame in counts per pixel (default any)")
-	s.StringVar(&f.Prefix, "prefix", "", "put before the names of results")
-	s.StringVar(&f.Suffix, "suffix", "", "put after the names of results, before _results.hdf")
-	s.IntVar(&f.MaxMemory, "max-memory", 2048, "memory for sums in MiB; movies that need more are read several times")
-	s.BoolVar(&f.Report, "report", false, "write a page with pictures, NAME_report, beside each result")
-	s.StringVar(&f.Watch, "watch", "", "folder whose files are correlated as they arrive")
-	s.DurationVar(&f.Idle, "idle", 0, "end of --watch after this time without a new file (default never)")
+	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not store what reduce ages needs for its errors, about 1 MB per bin of a two-time correlation")
+	s.StringVar(&f.Skip, "skip", "", "frames to leave out, such as 10,200-210")
+	s.Float64Var(&f.Low, "low", 0, "smallest mean intensity of a good frame, in counts per pixel")
+	s.Float64Var(&f.High, "high", 0, "largest mean intensity of a good frame, in counts per pixel (default no limit)")
+	s.StringVar(&f.Prefix, "prefix", "", "text to put before the names of the results")
+	s.StringVar(&f.Suffix, "suffix", "", "text to put after the names of the results, before _results.hdf")
+	s.IntVar(&f.MaxMemory, "max-memory", 2048, "memory for sums, in MiB; movies that need more are read several times")
+	s.BoolVar(&f.Report, "report", false, "write a report with pictures, NAME_report, beside each result")
+	s.StringVar(&f.Watch, "watch", "", "watch this folder and correlate its files as they arrive")
+	s.DurationVar(&f.Idle, "idle", 0, "stop watching after this long without a new file (default never)")
 	complete(c, "correlation", []string{"multitau", "twotime", "both"})
 	complete(c, "smooth", []string{"static", "dynamic"})
 }

@@ -22,9 +22,9 @@ func (a *app) demoG2() *cobra.Command {
 	return &cobra.Command{
 		Use:   "g2",
 		Short: "Fit every bin of a result file and sample two of them",
-		Long: `Write a synthetic result file in the APS 8-ID layout, fit every bin, fit the
+		Long: `Write a synthetic result file in the APS 8-ID layout, fit every bin and the
 power law tau(q), sample two bins with NUTS, and write reports with pictures.
-It needs no network and takes seconds.
+This needs no network and takes a few seconds.
 
   euryale demo g2
   euryale demo g2 --out run --overwrite

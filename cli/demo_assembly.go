@@ -17,10 +17,10 @@ func (a *app) demoAssembly() *cobra.Command {
 	return &cobra.Command{
 		Use:   "assembly",
 		Short: "Form, associate and complete assemblies of neurons",
-		Long: `Carry out three experiments of the assembly calculus in small, as scripts: a
-stimulus forms an assembly, at several plasticities; two assemblies that fire
-together come to overlap; and part of an assembly brings back the whole. It
-needs no network and takes seconds.
+		Long: `Run three small experiments of the assembly calculus as scripts. A stimulus
+forms an assembly, at several plasticities; two assemblies that fire together
+come to overlap; and part of an assembly recalls the whole. This needs no
+network and takes a few seconds.
 
   euryale demo assembly
   euryale demo assembly --out run --overwrite

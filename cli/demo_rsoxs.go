@@ -18,10 +18,11 @@ func (a *app) demoRSoXS() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rsoxs",
 		Short: "Simulate a particle's scattering and recover it",
-		Long: `Make a core-shell particle, simulate its polarized resonant soft X-ray
-scattering at three energies as a working directory of CyRSoXS, add 10 % of
-noise, recover sizes and order of the shell by least squares and as a posterior,
-and write reports with pictures. It needs no network and takes seconds.
+		Long: `Make a core-shell particle and simulate its polarized resonant soft X-ray
+scattering at three energies, in a working directory laid out as for CyRSoXS.
+Add 10 % of noise, recover the sizes and the order parameter of the shell by
+least squares and as a posterior, and write reports with pictures. This needs no
+network and takes a few seconds.
 
   euryale demo rsoxs
   euryale demo rsoxs --out run --overwrite
@@ -30,7 +31,7 @@ and write reports with pictures. It needs no network and takes seconds.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoRSoXS(c.Context(), only) },
 	}
-	c.Flags().BoolVar(&only, "data", false, "make the data and stop")
+	c.Flags().BoolVar(&only, "data", false, "only make the data")
 	return c
 }
 

@@ -28,9 +28,10 @@ func (a *app) demoSpectrum() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "spectrum",
 		Short: "Fit a file of stellar spectra and sample one star",
-		Long: `Make a small library of template spectra and a file of synthetic stars as DESI
-has them, fit all fibers, compare velocities and atmospheres with the truth, and
-sample the posterior of one star. It needs no network and takes seconds.
+		Long: `Make a small library of template spectra and a file of synthetic stars in DESI's
+format. Fit all fibers, compare the velocities and the atmospheric parameters
+with the truth, and sample the posterior of one star. This needs no network and
+takes a few seconds.
 
   euryale demo spectrum
   euryale demo spectrum --out run --overwrite
@@ -39,8 +40,8 @@ sample the posterior of one star. It needs no network and takes seconds.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoSpectrum(c.Context(), fibers, only) },
 	}
-	c.Flags().BoolVar(&only, "data", false, "make the data and stop")
-	c.Flags().IntVar(&fibers, "fibers", 20, "fibers of the file")
+	c.Flags().BoolVar(&only, "data", false, "only make the data")
+	c.Flags().IntVar(&fibers, "fibers", 20, "number of fibers in the file")
 	return c
 }
 

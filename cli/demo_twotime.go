@@ -16,11 +16,11 @@ func (a *app) demoTwotime() *cobra.Command {
 	var only bool
 	c := &cobra.Command{
 		Use:   "twotime",
-		Short: "From two-time correlations of a sheared sample to its posterior",
-		Long: `Simulate two-time correlations of particles in shear at three azimuths, with a
-configuration of homodyne beside them, fit the motion by least squares, sample
-its posterior with NUTS, and write reports with pictures. It needs no network
-and takes seconds.
+		Short: "Simulate, fit and sample the motion of a sheared sample",
+		Long: `Simulate two-time correlations of sheared particles at three azimuths and write
+them with a configuration file for homodyne. Fit the motion by least squares,
+sample its posterior with NUTS, and write reports with pictures. This needs no
+network and takes a few seconds.
 
   euryale demo twotime
   euryale demo twotime --out run --overwrite
@@ -29,7 +29,7 @@ and takes seconds.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoTwotime(c.Context(), only) },
 	}
-	c.Flags().BoolVar(&only, "data", false, "make the correlations and the configuration and stop")
+	c.Flags().BoolVar(&only, "data", false, "only make the correlations and the configuration")
 	return c
 }
 

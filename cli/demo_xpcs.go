@@ -16,11 +16,11 @@ func (a *app) demoXPCS() *cobra.Command {
 	var only bool
 	c := &cobra.Command{
 		Use:   "xpcs",
-		Short: "From simulated detector frames to the posterior of a diffusion",
+		Short: "Simulate, correlate, fit and sample the frames of a detector",
 		Long: `Simulate 2000 frames of speckles from diffusing particles behind a beam stop,
 make a q map, correlate the frames, fit every bin and the power law tau(q),
-sample one bin with NUTS, and write reports with pictures. It needs no network
-and takes seconds.
+sample one bin with NUTS, and write reports with pictures. This needs no network
+and takes a few seconds.
 
   euryale demo xpcs
   euryale demo xpcs --out run --overwrite
@@ -29,7 +29,7 @@ and takes seconds.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runDemoXPCS(c.Context(), only) },
 	}
-	c.Flags().BoolVar(&only, "data", false, "make the frames and the q map and stop")
+	c.Flags().BoolVar(&only, "data", false, "only make the frames and the q map")
 	return c
 }
 

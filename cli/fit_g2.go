@@ -23,18 +23,18 @@ func (a *app) fitG2() *cobra.Command {
 	var bins string
 	c := &cobra.Command{
 		Use:   "g2 FILE...",
-		Short: "Fit correlation functions, every q bin in parallel",
-		Long: `Fit correlation functions g2(tau) by least squares, every bin in parallel.
+		Short: "Fit correlation functions g2(tau) in every q bin",
+		Long: `Fit correlation functions g2(tau) by least squares, all bins in parallel.
 
-FILE is a result file in the APS 8-ID layout (HDF5) or a CSV table with the
-columns tau (s), g2 and, if known, g2_err and bin. The power laws fit tau(q):
-from a result file they take single fits of its bins first; in a CSV table the
-columns tau and g2 hold q (1/Angstrom) and tau (s).
+FILE is a result file in the APS 8-ID layout (HDF5), or a CSV table with the
+columns tau (s), g2 and, if known, g2_err and bin. The power-law models fit
+tau(q). From a result file they first fit a single exponential to every bin; in
+a CSV table the columns tau and g2 then hold q (1/Angstrom) and tau (s).
 
-Several files are fitted one after another; a file that fails is reported, and
-the others go on. Each has a folder of its own in --out, which also gets
-fits.csv, a row for each bin of each file. Lists for many machines: euryale
-batch.
+Several files are fitted one after another. A file that fails is reported, and
+the others are still fitted. With --out, every file gets a folder of its own,
+and fits.csv lists all bins of all files. To spread files over many machines,
+see euryale batch.
 
   euryale fit g2 A003_results.hdf
   euryale fit g2 results/*_results.hdf --out fits

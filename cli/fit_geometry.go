@@ -38,16 +38,17 @@ func (a *app) fitGeometry() *cobra.Command {
 	var f calibrateFlags
 	c := &cobra.Command{
 		Use:   "geometry IMAGE [OUT.json]",
-		Short: "Calibrate where a detector stands, from rings of a powder",
-		Long: `Find the rings of a powder in an image, and fit the beam centre and the distance
-of the detector to them, with standard errors and a verdict that says when rings
-and geometry disagree. OUT.json is a geometry for --from of qmap and mask.
+		Short: "Calibrate the position of a detector from powder rings",
+		Long: `Find the diffraction rings of a powder in an image, and fit the beam centre and
+the sample-detector distance to them. The result has standard errors and a
+verdict that says whether the rings and the geometry agree. qmap and mask accept
+OUT.json with --from.
 
-IMAGE is a result file, a picture (HDF5, TIFF, NPY) or a file of frames, whose
-mean is taken. Energy and pixel size have to be right, the distance within
---within; the centre is looked for in the image if it is not given. Rings are
-momentum transfers in 1/angstrom, or agbh for silver behenate (agbh:4 for the
-first four orders).
+IMAGE is a result file, a picture (HDF5, TIFF, NPY) or a file of frames, which
+are averaged. The energy and the pixel size must be right, and the distance must
+be right within --within. Without --beam-x and --beam-y the centre is found in
+the image. Rings are given as momentum transfers in 1/angstrom, or as agbh for
+silver behenate (agbh:4 for its first four orders).
 
   euryale fit geometry agbh.tif geometry.json --rings agbh --pixel-size 172um \
       --distance 0.35 --energy 10 --mask mask.h5
@@ -60,11 +61,11 @@ first four orders).
 	f.geometryFlags.add(c)
 	f.imageFlags.add(c)
 	s := c.Flags()
-	s.StringVar(&f.Rings, "rings", "", "momentum transfers of the rings in 1/angstrom, or agbh or agbh:N (needed)")
-	s.StringSliceVar(&f.Free, "free", nil, "fit these besides centre and distance: energy, swing_h, swing_v")
-	s.StringVar(&f.Mask, "mask", "", "file whose mask is used")
-	s.BoolVar(&f.KeepCenter, "keep-center", false, "look for rings about the given centre instead of finding it in the image")
-	s.Float64Var(&f.Within, "within", 0.15, "relative range about the given distance in which rings are looked for")
+	s.StringVar(&f.Rings, "rings", "", "momentum transfers of the rings in 1/angstrom, or agbh or agbh:N (required)")
+	s.StringSliceVar(&f.Free, "free", nil, "parameters to fit besides the centre and the distance: energy, swing_h, swing_v")
+	s.StringVar(&f.Mask, "mask", "", "file with the mask to use")
+	s.BoolVar(&f.KeepCenter, "keep-center", false, "search for rings around the given beam centre instead of finding the centre in the image")
+	s.Float64Var(&f.Within, "within", 0.15, "relative range around the given distance in which to search for rings")
 	complete(c, "free", freeNames)
 	return c
 }

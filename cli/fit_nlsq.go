@@ -17,24 +17,24 @@ func (a *app) fitNLSQ() *cobra.Command {
 	var path string
 	c := &cobra.Command{
 		Use:   "nlsq --problem FILE.json",
-		Short: "Fit a formula to columns of numbers",
+		Short: "Fit a formula to columns of numbers by least squares",
 		Long: `Fit a formula to columns of numbers by nonlinear least squares.
 
   {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [...]}, "y": "y",
    "start": {"b1": 500, "b2": 1e-4}}
 
-Optional: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
+Optional keys: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
 {"b1": 3}, "tied" {"b3": "2*b1"}, "loss" (linear, soft_l1, huber, cauchy,
 arctan) with "f_scale", "method" (lm, trf, dogbox), "absolute_sigma" (default
-true with sigma, else false), "ftol", "xtol", "gtol", "max_nfev". "y" may be a
-formula of columns, such as log(y).
+true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
+a formula of columns, such as log(y).
 
   euryale fit nlsq --problem misra1a.json --json
 `,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.runFitNLSQ(c.Context(), path) },
 	}
-	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, - for standard input")
+	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, or - for standard input")
 	if err := c.MarkFlagRequired("problem"); err != nil {
 		panic(err)
 	}

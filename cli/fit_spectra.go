@@ -25,15 +25,17 @@ func (a *app) fitSpectra() *cobra.Command {
 	var f fitSpectraFlags
 	c := &cobra.Command{
 		Use:   "spectra FILE...",
-		Short: "Fit stellar spectra: velocity, rotation and atmosphere",
-		Long: `Fit stellar spectra with templates: radial velocity, rotation, effective
-temperature, gravity, abundances, and their errors.
+		Short: "Fit the velocity, rotation and atmosphere of stars to their spectra",
+		Long: `Fit template spectra to the spectra of stars. The result is the radial velocity,
+rotation, effective temperature, gravity and abundances of each star, with their
+errors.
 
-Files of DESI (coadd-, spectra-) give tables rvtab_ and models rvmod_ as
-rvspecfit's rvs_desi_fit writes them, and its options are those of this command.
-What is fitted is kept in a journal beside the table: the same command goes on
-after Ctrl-C or a crash. Files of SDSS (spec-, spPlate-) and WEAVE (L1), and
-single spectra as CSV or FITS, give a table, and with --out a report.
+For DESI's files (coadd-, spectra-) the command writes the tables rvtab_ and the
+models rvmod_ of rvspecfit's rvs_desi_fit, whose options it understands.
+Finished fits are kept in a journal beside the table, so the same command
+continues after Ctrl-C or a crash. For files of SDSS (spec-, spPlate-) and WEAVE
+(L1), and for single spectra as CSV or FITS, it prints a table, and writes a
+report with --out.
 
   euryale fit spectra --config config.yaml coadd-main-dark-1234.fits
   euryale fit spectra coadd-*.fits --output_dir rv --skipexisting
@@ -43,11 +45,11 @@ single spectra as CSV or FITS, give a table, and with --out a report.
 		RunE: func(c *cobra.Command, args []string) error { return a.runFitSpectra(c, args, &f) },
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.HalfWeights, "half-weights", false, "hold the weights of template networks in 16 bits on a GPU, with --precision 32")
+	c.Flags().BoolVar(&f.HalfWeights, "half-weights", false, "store the weights of template networks in 16 bits on a GPU (needs --precision 32)")
 	f.addPlain(c)
-	c.Flags().BoolVar(&f.Joint, "joint", false, "all files are spectra of one star (not for DESI)")
+	c.Flags().BoolVar(&f.Joint, "joint", false, "treat all files as spectra of one star (not for DESI)")
 	f.desi.add(c)
-	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrices of DESI's files")
+	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrices in DESI's files")
 	return c
 }
 

@@ -41,16 +41,16 @@ func (a *app) fitTwotime() *cobra.Command {
 	cfg := twotimeRunConfig{Command: fitTwotime}
 	c := &cobra.Command{
 		Use:   "twotime FILE",
-		Short: "Fit models of moving samples to two-time correlations",
-		Long: `Fit diffusion, shear flow or a flowing sample beside a reference to two-time
-correlations C2(t1, t2) of several azimuths, by least squares from several
-starts. Errors allow for entries of C2 that share a frame.
+		Short: "Fit models of motion to two-time correlations",
+		Long: `Fit a model of motion to two-time correlations C2(t1, t2) at several azimuths:
+diffusion, shear flow, or a flowing sample mixed with a static reference. The
+fit is by least squares from several starting points. Its errors take into
+account that entries of C2 share frames.
 
-FILE holds correlations in a layout of APS 8-ID (HDF5, old or new, also that of
-euryale correlate) or is a cache of homodyne (NPZ). It may instead be a
-configuration of homodyne, xpcsjax or heterodyne (YAML or JSON), which names
-such a file. With --out the results go to a folder, in the layout of homodyne
-also (its subfolder nlsq).
+FILE holds correlations in an APS 8-ID layout (HDF5, old, new, or from euryale
+correlate) or in a cache of homodyne (NPZ). It can also be a configuration file
+of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. With
+--out the results go to a folder; its subfolder nlsq has the layout of homodyne.
 
   euryale fit twotime A003_results.hdf --model laminar --q 0.0054 --gap 200um
   euryale fit twotime flow.yaml --out flow
@@ -68,8 +68,8 @@ also (its subfolder nlsq).
 	cfg.Twotime.add(c)
 	cfg.Twotime.addData(c)
 	cfg.Twotime.addFit(c)
-	c.Flags().IntVar(&cfg.Starts, "starts", defaultStarts, "points to start from, the best of which are fitted to the end")
-	c.Flags().StringVar(&cfg.From, "from", "", "result to start from, of this command, homodyne, xpcsjax or heterodyne: a folder or a file")
+	c.Flags().IntVar(&cfg.Starts, "starts", defaultStarts, "number of starting points to try; the best of them are fitted to convergence")
+	c.Flags().StringVar(&cfg.From, "from", "", "earlier result to start from, a folder or file of this command, homodyne, xpcsjax or heterodyne")
 	return c
 }
 

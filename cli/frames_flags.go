@@ -25,13 +25,13 @@ type framesFlags struct {
 func (f *framesFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.FrameTime.units = timeUnits
-	s.StringVar(&f.Dataset, "dataset", "", "path of the frames in HDF5 files (default where detectors put them)")
-	s.StringVar(&f.Format, "format", "", "hdf5, imm, rigaku, npy or raw (default by the file)")
-	s.StringVar(&f.Shape, "shape", "", "rows x columns of a frame, such as 512x1024; for raw and rigaku")
-	s.StringVar(&f.Settings.Type, "type", "", "type of the numbers of raw files, such as <u2, >u4 or f4 (default <u2)")
-	s.Int64Var(&f.Offset, "offset-bytes", 0, "bytes before the first frame of a raw file")
-	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with times and geometry (default the file of the frames)")
-	s.Var(&f.FrameTime, "frame-time", "time from frame to frame, in s or with ms or us (default from the metadata)")
+	s.StringVar(&f.Dataset, "dataset", "", "path of the frames in HDF5 files (default: the usual places)")
+	s.StringVar(&f.Format, "format", "", "format of the frames: hdf5, imm, rigaku, npy or raw (default: detected from the file)")
+	s.StringVar(&f.Shape, "shape", "", "size of a frame as rows x columns, such as 512x1024; for raw and rigaku")
+	s.StringVar(&f.Settings.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
+	s.Int64Var(&f.Offset, "offset-bytes", 0, "number of bytes before the first frame of a raw file")
+	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with the times and the geometry (default the file of the frames)")
+	s.Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the metadata)")
 	complete(c, "format", []string{"hdf5", "imm", "rigaku", "npy", "raw"})
 }
 

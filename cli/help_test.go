@@ -63,7 +63,7 @@ func TestFolderWhereThereIsNone(t *testing.T) {
 // The help says when --overwrite removes what was there, and it is so: a problem that is
 // refused leaves the old results, a run that has begun does not.
 func TestOverwriteRemovesWhenTheRunBegins(t *testing.T) {
-	if _, out, _ := do(t, "sample", "expr", "--help"); !strings.Contains(out, "removed when the run begins") {
+	if _, out, _ := do(t, "sample", "expr", "--help"); !strings.Contains(out, "deleted when the run begins") {
 		t.Error(out)
 	}
 	t.Chdir(t.TempDir())

@@ -29,10 +29,10 @@ type imageFlags struct {
 
 func (f *imageFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.Dataset, "dataset", "", "path of the image or of the frames in HDF5 files (default where they usually are)")
-	s.StringVar(&f.Format, "format", "", "of frames: hdf5, imm, rigaku, npy or raw (default by the file); raw needs --shape")
-	s.StringVar(&f.Type, "type", "", "type of the numbers of raw files, such as <u2, >u4 or f4 (default <u2)")
-	s.IntVar(&f.Frames, "frames", 100, "number of frames, from the first on, whose mean is the image")
+	s.StringVar(&f.Dataset, "dataset", "", "path of the image or of the frames in HDF5 files (default: the usual places)")
+	s.StringVar(&f.Format, "format", "", "format of frames: hdf5, imm, rigaku, npy or raw, which needs --shape (default: detected from the file)")
+	s.StringVar(&f.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
+	s.IntVar(&f.Frames, "frames", 100, "number of frames to average into the image, from the first")
 	complete(c, "format", []string{"hdf5", "imm", "rigaku", "npy", "raw"})
 }
 

@@ -88,10 +88,10 @@ func gpuUse(err error) string {
 func (a *app) info() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info [CONFIG.yaml]",
-		Short: "Version, processor features and devices, or what a configuration means",
-		Long: `Print version, processor features, devices and libraries; or what a
-configuration of homodyne, xpcsjax or heterodyne means to fit twotime and sample
-twotime, with its mistakes.
+		Short: "Show the version and the devices, or explain a configuration file",
+		Long: `Print the version, the processor's features, the devices and the libraries. For
+a configuration file of homodyne, xpcsjax or heterodyne, print what fit twotime
+and sample twotime make of it, and what is wrong with it.
 
   euryale info
   euryale info flow.yaml

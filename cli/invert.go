@@ -37,10 +37,10 @@ func (a *app) invertRSoXS() *cobra.Command {
 	var cfg invertConfig
 	c := &cobra.Command{
 		Use:   "rsoxs PROBLEM.json",
-		Short: "Recover a morphology from its scattering patterns",
+		Short: "Recover the parameters of a morphology from scattering patterns",
 		Long: `Find the parameters of a morphology from scattering patterns: by least squares
 with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
-(nuts). The problem is a JSON file; paths in it start from its folder.
+(nuts). The problem is a JSON file. Paths in it are relative to its folder.
 
   {"model": "core_shell", "grid": {"shape": [16, 48, 48], "voxel": 2.5},
    "parameters": {"radius": {"start": 10, "bounds": [2, 20]},
@@ -50,14 +50,14 @@ with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
    "constants": ["Material1.txt", "Material2.txt"],
    "angles": [0, 30, 150], "rot_mask": true, "sigma": 0.1, "method": "nuts"}
 
-data is a folder of Energy_*.h5, or an NPY file with "energies". constants are
-for each material a file, "vacuum", or rows [DeltaPara, BetaPara, DeltaPerp,
-BetaPerp] by energy. "config": "config.txt" may stand for angles and rot_mask.
-docs/CLI.md has the other keys. Models (nm, degrees) and their parameters:
-
+"data" is a folder of Energy_*.h5 files, or an NPY file together with
+"energies". "constants" has one entry per material: a file, "vacuum", or rows of
+[DeltaPara, BetaPara, DeltaPerp, BetaPerp], one per energy. "config":
+"config.txt" can replace angles and rot_mask. docs/CLI.md lists the other keys.
+The models and their parameters (in nm and degrees) are:
 ` + indent(morph.ProblemModels()) + `
-Results go to a run folder: fit.json or draws, pictures, report.html. Ctrl-C
-keeps the best so far; --resume goes on.
+Results go to a run folder: fit.json or draws, pictures and report.html. Ctrl-C
+saves the best point so far, and --resume continues from it.
 
   euryale invert rsoxs particle.json
   euryale invert rsoxs particle.json --out run --json
@@ -76,7 +76,7 @@ keeps the best so far; --resume goes on.
 		},
 	}
 	cfg.add(c, defaultChains(0))
-	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "further starts of a fit that leaves misfit")
+	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe the data")
 	return c
 }
 

@@ -46,11 +46,11 @@ func (a *app) loo() *cobra.Command {
 	var variable string
 	c := &cobra.Command{
 		Use:   "loo RUN|FILE...",
-		Short: "How well a model predicts new data, from its draws",
-		Long: `Estimate the expected log predictive density of left-out observations from the
-log-likelihoods of a run folder, a Zarr folder, a netCDF 4 file or JSON (group
-log_likelihood), or of CmdStan CSV files with log_lik: by Pareto-smoothed
-importance sampling (PSIS-LOO), or WAIC. Larger is better.
+		Short: "Estimate from draws how well a model predicts new data",
+		Long: `Estimate the expected log predictive density of left-out observations, by
+Pareto-smoothed importance sampling (PSIS-LOO) or WAIC. Larger is better. The
+log-likelihoods come from a run folder, a Zarr folder, a netCDF 4 file or JSON
+(group log_likelihood), or from CmdStan CSV files with log_lik.
 
   euryale loo run4
   euryale loo draws.nc --var y
@@ -59,8 +59,8 @@ importance sampling (PSIS-LOO), or WAIC. Larger is better.
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runLOO(args, variable, waic) },
 	}
-	c.Flags().StringVar(&variable, "var", "", "observed variable (default the only one)")
-	c.Flags().BoolVar(&waic, "waic", false, "estimate by WAIC, which cannot tell where it fails")
+	c.Flags().StringVar(&variable, "var", "", "observed variable to use (default the only one)")
+	c.Flags().BoolVar(&waic, "waic", false, "use WAIC, which cannot tell when it fails, instead of PSIS-LOO")
 	return c
 }
 
@@ -118,10 +118,11 @@ func (a *app) compare() *cobra.Command {
 	var names []string
 	c := &cobra.Command{
 		Use:   "compare RUN|FILE RUN|FILE...",
-		Short: "Rank models of the same data by how well they predict",
-		Long: `Compare models of the same data by PSIS-LOO (or WAIC), with standard errors of
-the differences and weights of stacking and pseudo-BMA+. Each argument is one
-model: a run folder, a Zarr folder, a netCDF 4 or JSON file with log_likelihood.
+		Short: "Rank models of the same data by how well they predict it",
+		Long: `Compare models of the same data by PSIS-LOO or WAIC. The table has the standard
+errors of the differences and the weights of stacking and pseudo-BMA+. Each
+argument is one model: a run folder, a Zarr folder, or a netCDF 4 or JSON file
+with log_likelihood.
 
   euryale compare line-run parabola-run
   euryale compare a.nc b.nc c.nc --names line,parabola,cubic --json
@@ -129,9 +130,9 @@ model: a run folder, a Zarr folder, a netCDF 4 or JSON file with log_likelihood.
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runCompare(args, names, variable, waic) },
 	}
-	c.Flags().StringSliceVar(&names, "names", nil, "of the models, in order (default from the files)")
-	c.Flags().StringVar(&variable, "var", "", "observed variable (default the only one)")
-	c.Flags().BoolVar(&waic, "waic", false, "estimate by WAIC, which cannot tell where it fails")
+	c.Flags().StringSliceVar(&names, "names", nil, "names of the models, in order (default: from the file names)")
+	c.Flags().StringVar(&variable, "var", "", "observed variable to use (default the only one)")
+	c.Flags().BoolVar(&waic, "waic", false, "use WAIC, which cannot tell when it fails, instead of PSIS-LOO")
 	return c
 }
 

@@ -38,18 +38,21 @@ func (a *app) mask() *cobra.Command {
 	f := maskFlags{maskSteps: &maskSteps{}}
 	c := &cobra.Command{
 		Use:   "mask OUT",
-		Short: "Make the mask of a detector, by flags or in a page",
-		Long: `Make a mask, and write it as HDF5, TIFF or NPY, by the ending of OUT. Steps are
-flags, taken in the order in which they are given; each masks more pixels. Rows
-and columns are counted from 0, the middle of a pixel is a whole number.
+		Short: "Make the mask of a detector with flags or in the browser",
+		Long: `Make a mask and write it as HDF5, TIFF or NPY, depending on the extension of
+OUT. Each step is a flag, steps are applied in the order given, and every step
+masks more pixels. Rows and columns are counted from 0 and refer to pixel
+centres.
 
---image is a result file, a picture, or frames, whose mean is taken. Ranges of q
-and other maps need a geometry: --from, or the flags that qmap has. A recipe
-(--save-recipe, --recipe) makes the same mask again, and its steps come first.
+--image is a result file, a picture, or frames, which are averaged. Ranges of q
+and of other maps need a geometry, from --from or from the flags that qmap has.
+--save-recipe writes the steps to a file; --recipe repeats them, before any
+other steps.
 
-With --edit FILE the mask is drawn in a page in the browser, whose address is
-printed; only this machine can open it. Steps are kept in OUT.recipe.json and
-the geometry in OUT.geometry.json as they are made, and --edit goes on there.
+With --edit FILE you draw the mask in the browser. The address of the page is
+printed, and only this machine can open it. Steps are saved to OUT.recipe.json
+and the geometry to OUT.geometry.json as you make them, and --edit continues
+from there.
 
   euryale mask mask.h5 --image raw.h5 --threshold :1e5 --circle 250,260,12
   euryale mask mask.tif --image raw.h5 --from raw.h5 --outliers mad:8 \
@@ -64,14 +67,14 @@ the geometry in OUT.geometry.json as they are made, and --edit goes on there.
 	f.binFlags.add(c)
 	f.maskSteps.add(c)
 	s := c.Flags()
-	s.StringVar(&f.Image, "image", "", "file of the image: a result, HDF5, TIFF, NPY, or frames")
-	s.StringVar(&f.Blemish, "blemish", "", "mask file of the pixels that do not work, before all steps")
-	s.StringVar(&f.Recipe, "recipe", "", "JSON file of steps, which come first")
+	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, NPY, or frames")
+	s.StringVar(&f.Blemish, "blemish", "", "mask file of defective pixels, applied before all steps")
+	s.StringVar(&f.Recipe, "recipe", "", "JSON file with steps to apply first")
 	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")
-	s.StringVar(&f.Edit, "edit", "", "file of the image, as --image, and edit the mask in a page")
-	s.StringVar(&f.Listen, "listen", "127.0.0.1:0", "address of the page; only this machine can reach it; port 0 is any free one")
-	s.StringVar(&f.QMap, "qmap", "", "q-map file that the page writes (default OUT with -qmap.hdf)")
-	s.StringSliceVar(&f.Allow, "allow-file", nil, "mask file that steps of the page or of a recipe may name; may be repeated")
+	s.StringVar(&f.Edit, "edit", "", "edit the mask in the browser, over the image in this file")
+	s.StringVar(&f.Listen, "listen", "127.0.0.1:0", "address of the page, which only this machine can reach; port 0 picks a free port")
+	s.StringVar(&f.QMap, "qmap", "", "q-map file for the page to write (default OUT with -qmap.hdf)")
+	s.StringSliceVar(&f.Allow, "allow-file", nil, "mask file that the page or a recipe may read; repeatable")
 	return c
 }
 

@@ -46,21 +46,21 @@ func (m *maskSteps) add(c *cobra.Command) {
 		name, kind, usage string
 		set               func(string) error
 	}{
-		{"threshold", "low:high", "keep counts from low on and below high; either may be missing", m.threshold},
-		{"circle", "row,col,radius", "mask a circle (pixels, counted from 0)", m.shape(mask.Circle, 3, 3)},
-		{"ellipse", "row,col,a,b[,deg]", "mask an ellipse of half-axes a along rows and b along columns, turned", m.shape(mask.EllipseShape, 4, 5)},
-		{"rectangle", "row,col,h,w[,deg]", "mask a rectangle of height h and width w about a middle, turned", m.shape(mask.Rectangle, 4, 5)},
-		{"polygon", "row,col,...", "mask a polygon of three or more corners", m.shape(mask.Polygon, 6, 20000)},
-		{"line", "row,col,row,col,w", "mask a line of a width", m.shape(mask.Line, 5, 5)},
-		{"outliers", "method:cutoff", "mask pixels unlike their neighbours: percentile or mad, then the cutoff in scales; :rings=N or :tile=N may follow (default 100 rings of q, or tiles of 32 pixels without a geometry)", m.outliers},
-		{"parameter", "ranges", "keep ranges of maps of the geometry, such as 'q>=0.002 & q<0.01 & -30<=phi<=30'; | joins alternatives", m.parameter},
-		{"list", "file", "mask the pixels of a list: JSON, or two columns x, y", m.list},
-		{"file", "file", "keep what a mask file, a q map or a result keeps", m.file},
+		{"threshold", "low:high", "keep counts of at least low and less than high; either may be left out", m.threshold},
+		{"circle", "row,col,radius", "mask a circle (in pixels, counted from 0)", m.shape(mask.Circle, 3, 3)},
+		{"ellipse", "row,col,a,b[,deg]", "mask an ellipse with half-axes a along the rows and b along the columns, rotated by deg", m.shape(mask.EllipseShape, 4, 5)},
+		{"rectangle", "row,col,h,w[,deg]", "mask a rectangle of height h and width w around a centre, rotated by deg", m.shape(mask.Rectangle, 4, 5)},
+		{"polygon", "row,col,...", "mask a polygon with three or more corners", m.shape(mask.Polygon, 6, 20000)},
+		{"line", "row,col,row,col,w", "mask a line of width w", m.shape(mask.Line, 5, 5)},
+		{"outliers", "method:cutoff", "mask pixels that differ from their neighbours: percentile or mad, and the cutoff in units of their spread; append :rings=N or :tile=N to choose the neighbours (default 100 rings of q, or tiles of 32 pixels without a geometry)", m.outliers},
+		{"parameter", "ranges", "keep ranges of the maps of the geometry, such as 'q>=0.002 & q<0.01 & -30<=phi<=30'; | separates alternatives", m.parameter},
+		{"list", "file", "mask the pixels in a list: JSON, or two columns x, y", m.list},
+		{"file", "file", "keep only the pixels that a mask file, a q map or a result keeps", m.file},
 	} {
 		s.Var(&stepFlag{f.kind, f.set}, f.name, f.usage)
 	}
 	for name, inclusive := range map[string]bool{"include": true, "exclude": false} {
-		use := map[bool]string{true: "of the shapes that follow, keep the inside", false: "mask the inside again (the default)"}[inclusive]
+		use := map[bool]string{true: "keep only the inside of the shapes that follow", false: "mask the inside of the shapes that follow (the default)"}[inclusive]
 		s.Var(&stepFlag{"bool", func(text string) error {
 			on, err := strconv.ParseBool(text)
 			m.inclusive = inclusive == on
@@ -68,8 +68,8 @@ func (m *maskSteps) add(c *cobra.Command) {
 		}}, name, use)
 		s.Lookup(name).NoOptDefVal = "true"
 	}
-	s.BoolVar(&m.lists.RowFirst, "list-row-first", false, "lists have the row before the column")
-	s.BoolVar(&m.lists.FromOne, "list-from-one", false, "lists count pixels from 1")
+	s.BoolVar(&m.lists.RowFirst, "list-row-first", false, "read the row before the column in lists")
+	s.BoolVar(&m.lists.FromOne, "list-from-one", false, "count pixels from 1 in lists")
 }
 
 func (m *maskSteps) push(s mask.Step) error {

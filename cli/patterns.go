@@ -20,9 +20,9 @@ type voxelFlags struct {
 	Morphology string
 }
 
-const voxelHelp = `The edge of a voxel, from which q follows, is --phys-size or that of
---morphology, or is found in run.json or CyRSoXS.log beside the images or one
-folder above.`
+const voxelHelp = `The edge length of a voxel determines q. It comes from --phys-size, from
+--morphology, or from run.json or CyRSoXS.log beside the images or in the parent
+folder.`
 
 // loadPatterns reads Energy_*.h5 files, given as files or folders, in order of energy.
 func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, error) {

@@ -35,7 +35,7 @@ func (a *app) plot() *cobra.Command {
 	var names []string
 	c := &cobra.Command{
 		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
-		Short: "Draw a picture of draws, patterns, morphologies or assemblies",
+		Short: "Draw posterior draws, patterns, correlations, morphologies or assemblies",
 		Long: `Draw posterior draws from a run folder, CmdStan CSV files (one per chain), a
 Zarr folder, a netCDF 4 file or JSON. The picture is written to the last file
 named, or to KIND.svg. KIND is one of these, or a command listed below:

@@ -23,16 +23,16 @@ type assemblyPlot struct {
 }
 
 var assemblyPlots = []assemblyPlot{
-	{"support", "Draw how many neurons of areas ever fired", `how many neurons of each area
-ever fired, in units of k, over the steps.`, report.Support},
-	{"overlap", "Draw overlaps that a script measures", `the overlaps that the script
-measures, a curve for each name, over the steps.`,
+	{"support", "Draw how many neurons of each area have fired so far", `how many neurons of each
+area have fired so far, in units of k, against the step.`, report.Support},
+	{"overlap", "Draw the overlaps that a script measures", `the overlaps that the
+script measures, one curve per name, against the step.`,
 		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
 			return report.Overlaps(r, names)
 		}},
-	{"raster", "Draw which neurons fire in each step", `which neurons fire in each step,
-coloured by whether they fired in the step before, earlier, or never. The
-winners have to be in trace.csv: write "winners: true" in the script, or run it
+	{"raster", "Draw which neurons fire in each step", `which neurons fire in each
+step, coloured by whether they last fired in the step before, earlier, or never.
+The winners must be in trace.csv: put "winners: true" in the script, or run it
 with --winners.`,
 		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
 			return report.Raster(r, names)
@@ -45,8 +45,8 @@ func (a *app) plotAssembly() (list []*cobra.Command) {
 		c := &cobra.Command{
 			Use:   p.kind + " RUN [OUT.svg|png|pdf]",
 			Short: p.short,
-			Long: fmt.Sprintf(`Draw, of a run folder of sim assembly, %s
-The picture goes to the file named last, or to %s.svg.
+			Long: fmt.Sprintf(`Draw from a run folder of sim assembly %s
+The picture is written to the last file named, or to %s.svg.
 
   euryale plot %s run-project
   euryale plot %s run-project %s.png --var A

@@ -32,12 +32,12 @@ func (a *app) plotPattern() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pattern DIR|FILE... [OUT.svg|png|pdf]",
 		Short: "Draw scattering patterns with I(q) and A(q)",
-		Long: `Draw scattering patterns, a row for each energy: the image with logarithmic
-colours over q (1/nm), intensities over q (mean, along and across the field) and
-anisotropy. With --cuts, intensities along q_x and q_y through the centre in
-their place. Of many energies six are drawn, spread evenly, unless --energies
-names them. The picture goes to the file named last, or to pattern.svg.
-
+		Long: `Draw scattering patterns, one row per energy: the image on axes of q (1/nm) with
+logarithmic colours, the intensity against q (averaged over all directions,
+along the field and across it), and the anisotropy. --cuts replaces the averages
+by cuts along q_x and q_y through the centre. At most six evenly spread energies
+are drawn unless --energies names them. The picture is written to the last file
+named, or to pattern.svg.
 ` + voxelHelp + `
 
   euryale plot pattern HDF5 pattern.png
@@ -48,9 +48,9 @@ names them. The picture goes to the file named last, or to pattern.svg.
 		RunE: func(_ *cobra.Command, args []string) error { return a.runPlotPattern(args, f) },
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.Cuts, "cuts", false, "draw cuts through the centre instead of means")
+	c.Flags().BoolVar(&f.Cuts, "cuts", false, "draw cuts through the centre instead of averages")
 	c.Flags().StringSliceVar(&f.Energies, "energies", nil, "energies to draw in eV, or all")
-	c.Flags().IntVar(&f.Beam, "beam", 0, "which direction of the light, from 0")
+	c.Flags().IntVar(&f.Beam, "beam", 0, "direction of the light to draw, counted from 0")
 	return c
 }
 
@@ -129,11 +129,12 @@ func (a *app) plotMorphology() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "morphology FILE.h5 [OUT.svg|png|pdf]",
 		Short: "Draw a slice of a morphology, or its histograms",
-		Long: `Draw a slice through a morphology, a row for each material: volume fraction,
-order parameter S, theta (0 to pi) and psi (0 to 2 pi, colours that close) with
-lines along the directors. Angles are grey where volume fraction or S are below
---least. With --histograms, how the four are spread over the whole volume. The
-picture goes to the file named last, or to morphology.svg.
+		Long: `Draw a slice through a morphology, one row per material: the volume fraction,
+the order parameter S, and the angles theta (0 to pi) and psi (0 to 2 pi, in
+cyclic colours) with lines along the directors. Angles are grey where the volume
+fraction or S is below --least. --histograms draws the distributions of the four
+quantities over the whole volume instead. The picture is written to the last
+file named, or to morphology.svg.
 
   euryale plot morphology film.h5
   euryale plot morphology film.h5 film.png --slice y:40 --subsample 2
@@ -142,12 +143,12 @@ picture goes to the file named last, or to morphology.svg.
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runPlotMorphology(args, f) },
 	}
-	c.Flags().StringVar(&f.Slice, "slice", "z", "axis across the slice and its place: z, y, x, z:12 (default the middle)")
-	c.Flags().IntVar(&f.Subsample, "subsample", 1, "draw every so many voxels along each axis")
-	c.Flags().Float64Var(&f.Least, "least", 0.05, "volume fraction and S that show an angle, 0 to 1")
-	c.Flags().IntVar(&f.Directors, "directors", 0, "a line every so many drawn voxels, -1 for none (default about 20 a side)")
+	c.Flags().StringVar(&f.Slice, "slice", "z", "axis perpendicular to the slice and its position, such as z or z:12 (default position the middle)")
+	c.Flags().IntVar(&f.Subsample, "subsample", 1, "draw every n-th voxel along each axis")
+	c.Flags().Float64Var(&f.Least, "least", 0.05, "smallest volume fraction and S for which angles are drawn, 0 to 1")
+	c.Flags().IntVar(&f.Directors, "directors", 0, "draw a director at every n-th voxel drawn, -1 for none (default about 20 per side)")
 	c.Flags().BoolVar(&f.Histograms, "histograms", false, "draw histograms of the volume instead of a slice")
-	c.Flags().BoolVar(&f.Vector, "vector", false, "take the vectors of a file that has Euler angles, too")
+	c.Flags().BoolVar(&f.Vector, "vector", false, "use the vectors of a file that also has Euler angles")
 	return c
 }
 

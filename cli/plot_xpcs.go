@@ -26,18 +26,18 @@ type resultPlot struct {
 }
 
 var resultPlots = []resultPlot{
-	{"g2", "Draw g2 of bins against the delay", "Draw g2 with its errors, a frame for each bin (--overlay: one frame for all). Of\nmany bins twelve are drawn, spread evenly, unless --bins names them.", true, report.G2},
-	{"stability", "Draw g2 of parts of a measurement", "Draw g2 of the first parts of the frames beside that of all of them: curves that\nleave it say that the sample changes, or that the beam changes it.", true,
+	{"g2", "Draw g2 of each bin against the delay", "Draw g2 with its errors in one frame per bin, or in one frame for all bins with\n--overlay. At most twelve evenly spread bins are drawn unless --bins names them.", true, report.G2},
+	{"stability", "Draw g2 of parts of a measurement to judge its stability", "Draw g2 of the first parts of the frames beside g2 of all frames. Curves that\ndeviate show that the sample changes, or that the beam changes it.", true,
 		func(r *nexus.Result, bins []int, _ bool) (*viz.Figure, error) {
 			return report.Stability(r, bins[:min(len(bins), 6)])
 		}},
-	{"saxs", "Draw intensity against q", "Draw the intensity of the static bins: the mean over azimuth, a line for each\nazimuth, and parts of the measurement where the file has them.", false,
+	{"saxs", "Draw intensity against q", "Draw the intensity of the static bins: the mean over azimuth, one line per\nazimuth, and the parts of the measurement if the file has them.", false,
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.SAXS(r) }},
-	{"image", "Draw the mean image of the detector", "Draw the mean of all frames over q, with logarithmic colours.", false,
+	{"image", "Draw the mean image of the detector", "Draw the mean of all frames on axes of q, with logarithmic colours.", false,
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Scattering2D(r) }},
 	{"intensity", "Draw intensity against time", "Draw the mean intensity of each frame against time.", false,
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Intensity(r) }},
-	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times (--diagonals: g2 along its diagonals, of all\nof it and of blocks of its age). Of a run folder of fit twotime or of sample\ntwotime draw data, model and residuals of its angles, and mean residuals against\nlag and age (--diagonals: data and model against the lag at three ages). --bins\nthen counts the angles from 1.", true,
+	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times, or with --diagonals g2 along its diagonals\nfor the whole map and for blocks of age. For a run folder of fit twotime or\nsample twotime, draw the data, the model and the residuals of each angle, and\nthe mean residuals against lag and age; with --diagonals, draw data and model\nagainst the lag at three ages. --bins then selects angles, counted from 1.", true,
 		func(r *nexus.Result, bins []int, diagonals bool) (*viz.Figure, error) {
 			if r.Twotime == nil {
 				return nil, errors.New("the file has no two-time correlation: euryale correlate --correlation twotime makes one")
@@ -62,13 +62,13 @@ func (a *app) plotResults() (all []*cobra.Command) {
 	for _, p := range []struct {
 		kind, short, long string
 		draw              func(q *nexus.QMap) (*viz.Figure, error)
-	}{{"qmap", "Draw the bins of a q map", "Draw the bins of a q map, or of a result file", report.Partition},
-		{"mask", "Draw a mask", "Draw a mask: of a mask file, a q map, or a result file", report.Mask}} {
+	}{{"qmap", "Draw the bins of a q map", "Draw the bins of a q map or a result file", report.Partition},
+		{"mask", "Draw a mask", "Draw the mask of a mask file, a q map or a result file", report.Mask}} {
 		all = append(all, &cobra.Command{
 			Use:   p.kind + " FILE [OUT.svg|png|pdf]",
 			Short: p.short,
 			Long: fmt.Sprintf(`%s. Masked pixels are
-grey. The picture goes to the file named last, or to %s.svg.
+grey. The picture is written to the last file named, or to %s.svg.
 
   euryale plot %[2]s qmap.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
@@ -117,7 +117,7 @@ func (a *app) plotResult(p resultPlot) *cobra.Command {
 		Use:   p.kind + map[bool]string{true: " RESULT.hdf|RUN", false: " RESULT.hdf"}[p.kind == "twotime"] + " [OUT.svg|png|pdf]",
 		Short: p.short,
 		Long: fmt.Sprintf(`%s
-The picture goes to the file named last, or to %s.svg.
+The picture is written to the last file named, or to %s.svg.
 
   euryale plot %[2]s A003_results.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
@@ -156,9 +156,9 @@ The picture goes to the file named last, or to %s.svg.
 	}
 	switch p.kind {
 	case "g2":
-		c.Flags().BoolVar(&other, "overlay", false, "one frame for all bins")
+		c.Flags().BoolVar(&other, "overlay", false, "draw all bins in one frame")
 	case "twotime":
-		c.Flags().BoolVar(&other, "diagonals", false, "g2 along the diagonals")
+		c.Flags().BoolVar(&other, "diagonals", false, "draw g2 along the diagonals")
 	}
 	return c
 }

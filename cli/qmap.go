@@ -44,21 +44,21 @@ func (a *app) qmap() *cobra.Command {
 	var f qmapFlags
 	c := &cobra.Command{
 		Use:   "qmap OUT.hdf",
-		Short: "Make a q map: where pixels look, and their bins",
-		Long: `Compute the momentum transfer and azimuth of every pixel of a detector, divide
-the pixels into bins, and write a q-map file for euryale correlate and for the
-programs of beamline 8-ID.
+		Short: "Make a q map: the momentum transfer and the bin of each pixel",
+		Long: `Compute the momentum transfer and the azimuth of every pixel of a detector,
+divide the pixels into bins, and write a q-map file for euryale correlate and
+for the programs of beamline 8-ID.
 
-Geometry comes from flags, and what they leave out from --from: a file of
-frames, the metadata beside it, another q map, a result, or the JSON file of
-euryale fit geometry. Lengths are in m unless they have a unit, energies in keV,
-angles in degrees. Pixels are counted from 0; x is the column and y the row of
-the direct beam, with fractions. Pixels that the detector itself marks as bad
-(pixel_mask in the file of --from) are masked.
+The geometry comes from flags. Whatever they leave out comes from --from: a file
+of frames, its metadata file, another q map, a result, or the JSON file that
+euryale fit geometry writes. Lengths are in m unless they have a unit, energies
+in keV and angles in degrees. Pixels are counted from 0; x is the column and y
+the row of the direct beam, and both can be fractions. Pixels that the detector
+itself marks as bad (pixel_mask in the file of --from) are masked.
 
-Dynamic bins are for correlations, static ones, which subdivide them, for
-intensities. They divide q and the azimuth (--axes q,phi), or any two of q,
-phi, qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
+Dynamic bins are used for correlations. Static bins subdivide them and are used
+for intensities. Bins divide q and the azimuth (--axes q,phi), or any two of q,
+phi, qx, qy, x and y; in reflection also qr, qz, alpha_f and tth.
 
   euryale qmap qmap.hdf --from A003_metadata.hdf --shape 1813x1558
   euryale qmap qmap.hdf --shape 512x512 --beam-x 260 --beam-y 250.5 \
@@ -76,19 +76,19 @@ phi, qx, qy, x, y, and in reflection qr, qz, alpha_f, tth.
 func (f *qmapFlags) add(c *cobra.Command) {
 	f.geometryFlags.add(c)
 	f.binFlags.add(c)
-	c.Flags().StringVar(&f.Merge, "merge", "", "join these q maps of one detector along their first axis, such as a.hdf,b.hdf")
-	c.Flags().StringVar(&f.Mask, "mask", "", "file whose mask is used: HDF5, TIFF, NPY, a list of pixels, a q map or a result")
+	c.Flags().StringVar(&f.Merge, "merge", "", "q maps of the same detector to join along their first axis, such as a.hdf,b.hdf")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, a list of pixels, a q map or a result")
 }
 
 func (f *binFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.Offset.units = angleUnits
-	s.StringVar(&f.Axes, "axes", "", "maps that are divided (default q,phi; in reflection qr,qz)")
-	s.StringVar(&f.Dynamic, "dynamic", usualBins, "numbers of bins for correlations along the two axes")
-	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities, rounded up to multiples of those")
-	s.BoolVar(&f.Log, "log", false, "divide q equally in its logarithm")
-	s.Var(&f.Offset, "phi-offset", "added to azimuths before they are divided")
-	s.IntVar(&f.Fold, "fold", 0, "fold azimuths onto one of this many equal sectors")
+	s.StringVar(&f.Axes, "axes", "", "two maps to divide into bins (default q,phi; in reflection qr,qz)")
+	s.StringVar(&f.Dynamic, "dynamic", usualBins, "numbers of bins for correlations (dynamic bins) along the two axes")
+	s.StringVar(&f.Static, "static", "360x1", "numbers of bins for intensities (static bins), rounded up to multiples of the dynamic ones")
+	s.BoolVar(&f.Log, "log", false, "space the bins of q evenly in its logarithm")
+	s.Var(&f.Offset, "phi-offset", "angle to add to azimuths before dividing them into bins")
+	s.IntVar(&f.Fold, "fold", 0, "fold azimuths onto the first of this many equal sectors")
 }
 
 // setup returns what the flags ask for.

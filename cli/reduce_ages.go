@@ -22,20 +22,20 @@ func (a *app) reduceAges() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "ages RESULT.hdf [OUT.csv]",
-		Short: "g2 at ages of the sample, from a two-time correlation",
-		Long: `Take g2 at ages from the two-time correlation C2 of a bin. At a delay, it is
-the mean of C2 over the pairs of frames whose middle is at most --half frames
-from the age. Ages and --half are in steps of C2, which are frames unless the
-correlation took a stride or averaged. Delays are spaced as those of multi-tau
-correlations unless --all-delays asks for each.
+		Short: "Extract g2 at several ages of the sample from a two-time correlation",
+		Long: `Extract g2 at several ages from the two-time correlation C2 of a bin. At each
+delay, g2 is the mean of C2 over the pairs of frames whose midpoint is within
+--half of the age. Ages and --half are in steps of C2, which are frames unless
+the correlation used a stride or averaged frames. Delays are spaced as in
+multi-tau correlations unless --all-delays is given.
 
-Errors, and the covariance of the delays of an age, come from the scatter of
-pixels, which euryale correlate keeps in the result unless --no-age-errors was
-given. They are not known with --all-delays, and for other programs' files.
+The errors, and the covariance between the delays of an age, come from the
+scatter of pixels, which euryale correlate stores unless --no-age-errors is
+given. They are unknown with --all-delays and for files from other programs.
 
-The table has the columns tau, g2, bin and, where they are known, g2_err and the
-covariance. Bin 1 is the first age, so that euryale fit g2 fits every age. It
-goes to standard output or to the file named last.
+The table has the columns tau, g2 and bin, and g2_err and the covariance if they
+are known. Bin 1 is the first age, so euryale fit g2 fits every age. The table
+goes to standard output or to the last file named.
 
   euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 ages.csv
   euryale fit g2 ages.csv --model stretched
@@ -44,10 +44,10 @@ goes to standard output or to the file named last.
 		RunE: func(_ *cobra.Command, args []string) error { return a.runReduceAges(args, bin, ages, half, all) },
 	}
 	f := c.Flags()
-	f.IntVar(&bin, "bin", 0, "dynamic bin, from 1 (default the first that has C2)")
-	f.StringVar(&ages, "ages", "", "ages in steps of C2, such as 100,200 (default five, spread evenly)")
-	f.IntVar(&half, "half", 0, "half width of an age in steps (default a tenth of all)")
-	f.BoolVar(&all, "all-delays", false, "every delay and not those of multi-tau correlations")
+	f.IntVar(&bin, "bin", 0, "dynamic bin, counted from 1 (default the first one with C2)")
+	f.StringVar(&ages, "ages", "", "ages in steps of C2, such as 100,200 (default five, evenly spaced)")
+	f.IntVar(&half, "half", 0, "half width of an age in steps (default a tenth of all steps)")
+	f.BoolVar(&all, "all-delays", false, "use every delay instead of multi-tau spacing")
 	return c
 }
 

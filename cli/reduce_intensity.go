@@ -23,15 +23,15 @@ func (a *app) reduceIntensity() *cobra.Command {
 	var f intensityFlags
 	c := &cobra.Command{
 		Use:   "intensity RESULT.hdf [OUT.csv]",
-		Short: "Intensity against time and its spectrum",
-		Long: `Reduce the intensity of the frames (counts per pixel) against time (s) to its
-moving average over --window frames, of which every n-th is kept, or with
---spectrum to the moduli of its Fourier transform against frequency (Hz),
-without the mean. Lines of the spectrum that stand above --cut times its median
-are told: they are vibrations, or pulsations of the source, and appear in g2
-too.
+		Short: "Extract the intensity against time, or its spectrum",
+		Long: `Extract the intensity of the frames (counts per pixel) against time (s). The
+table holds its moving average over --window frames, thinned to every n-th point
+with --every; or, with --spectrum, the modulus of its Fourier transform against
+frequency (Hz), with the mean removed. Lines of the spectrum that exceed --cut
+times its median are reported. They come from vibrations or from pulsations of
+the source, and they also appear in g2.
 
-The table goes to standard output or to the file named last.
+The table goes to standard output or to the last file named.
 
   euryale reduce intensity A003_results.hdf trace.csv --window 50 --every 10
   euryale reduce intensity A003_results.hdf spectrum.csv --spectrum
@@ -40,10 +40,10 @@ The table goes to standard output or to the file named last.
 		RunE: func(_ *cobra.Command, args []string) error { return a.runReduceIntensity(args, f) },
 	}
 	s := c.Flags()
-	s.IntVar(&f.Window, "window", 1, "number of frames of the moving average")
+	s.IntVar(&f.Window, "window", 1, "number of frames in the moving average")
 	s.IntVar(&f.Every, "every", 1, "keep every n-th point of the moving average")
-	s.BoolVar(&f.Spectrum, "spectrum", false, "the table is of the spectrum")
-	s.Float64Var(&f.Cut, "cut", 8, "how far lines stand out, in medians of the spectrum")
+	s.BoolVar(&f.Spectrum, "spectrum", false, "write the spectrum instead of the intensities")
+	s.Float64Var(&f.Cut, "cut", 8, "height above which a line of the spectrum is reported, in medians of the spectrum")
 	return c
 }
 

@@ -45,20 +45,20 @@ func (a *app) reduceRSoXS() *cobra.Command {
 	var f reduceFlags
 	c := &cobra.Command{
 		Use:   "rsoxs DIR|FILE... [OUT.csv]",
-		Short: "I(q), along and across the field, and anisotropy of patterns",
+		Short: "Reduce scattering patterns to I(q) and anisotropy",
 		Long: `Reduce scattering patterns to curves over q (1/nm): I, the mean over all
 directions; I_para and I_perp, the means over wedges along and across the
 electric field (+q_x); and A = (I_para - I_perp)/(I_para + I_perp).
 
-Circles are those of NRSS (--radii stretched), which reach a little less far
-than their labels say; those of PyHyperScattering's older integrator (pixel); or
-where their labels say (true), without what lies outside the image or is reached
-by no angle of the field. --axis perp is the part of q in the plane of the
-detector; abs is |q| on the Ewald sphere, for each energy its own; common is |q|
-on one axis. --layout integrated gives the map over directions chi and q.
-
+--radii selects the circles: stretched as in NRSS, which end slightly inside the
+radius of their label; pixel as in the older integrator of PyHyperScattering; or
+true, exactly at their label, without pixels that lie outside the image or that
+no direction of the field reaches. --axis selects the abscissa: perp, the
+component of q in the plane of the detector; abs, |q| on the Ewald sphere,
+separately for each energy; or common, |q| on one axis for all energies.
+--layout integrated writes the map over the directions chi and q.
 ` + voxelHelp + `
-The table goes to standard output or to the file named last.
+The table goes to standard output or to the last file named.
 
   euryale reduce rsoxs HDF5 curves.csv
   euryale reduce rsoxs HDF5/Energy_285.20.h5 --radii true --wedge 20
@@ -68,7 +68,7 @@ The table goes to standard output or to the file named last.
 		RunE: func(_ *cobra.Command, args []string) error { return a.runReduceRSoXS(args, f) },
 	}
 	f.add(c)
-	c.Flags().StringVar(&f.Layout, "layout", "all", "all, i_only, i_para_i_perp, i_a or integrated")
+	c.Flags().StringVar(&f.Layout, "layout", "all", "columns to write: all, i_only, i_para_i_perp, i_a or integrated")
 	complete(c, "layout", layoutNames)
 	return c
 }
@@ -76,17 +76,17 @@ The table goes to standard output or to the file named last.
 // add declares all flags except --layout.
 func (f *reduceFlags) add(c *cobra.Command) {
 	f.Layout = "all"
-	c.Flags().StringVar(&f.Radii, "radii", "stretched", "circles: stretched, pixel or true")
-	c.Flags().StringVar(&f.Axis, "axis", "perp", "q of the curves: perp, abs or common")
-	c.Flags().Float64Var(&f.Wedge, "wedge", 90, "width of the wedges in degrees, above 0, at most 180")
+	c.Flags().StringVar(&f.Radii, "radii", "stretched", "radii of the circles: stretched, pixel or true")
+	c.Flags().StringVar(&f.Axis, "axis", "perp", "abscissa of the curves: perp, abs or common")
+	c.Flags().Float64Var(&f.Wedge, "wedge", 90, "width of the wedges in degrees, greater than 0 and at most 180")
 	f.voxelFlags.add(c)
 	complete(c, "radii", radiiNames)
 	complete(c, "axis", axisNames)
 }
 
 func (v *voxelFlags) add(c *cobra.Command) {
-	c.Flags().Float64Var(&v.PhysSize, "phys-size", 0, "edge of a voxel in nm")
-	c.Flags().StringVar(&v.Morphology, "morphology", "", "HDF5 file that has the edge of a voxel")
+	c.Flags().Float64Var(&v.PhysSize, "phys-size", 0, "edge length of a voxel in nm")
+	c.Flags().StringVar(&v.Morphology, "morphology", "", "HDF5 file that records the edge length of a voxel")
 }
 
 // reduction returns the settings, or an error that lists all invalid flags.

@@ -32,24 +32,25 @@ func (a *app) reduceSAXS() *cobra.Command {
 	var f saxsFlags
 	c := &cobra.Command{
 		Use:   "saxs RESULT.hdf... [OUT.csv]",
-		Short: "Intensity against q, or along rings, of correlated measurements",
-		Long: `Reduce the intensities in result files to I(q) (counts per pixel and frame over
-1/angstrom), the curves of all files side by side: the mean over azimuth, then
-a line for each azimuth where the static bins have several.
+		Short: "Reduce the intensities of results to I(q) or to profiles along rings",
+		Long: `Reduce the intensities in result files to I(q), in counts per pixel and frame
+over 1/angstrom, with the curves of all files side by side: the mean over
+azimuth, then one curve per azimuth if the static bins have several.
 
-A background is another result, of the same q map; --weight times it is taken
-away, such as the ratio of transmissions times that of exposures, and what
-becomes negative is NaN. Then the range of q is cut, the curves are multiplied
-by --scale (such as the factor to an absolute cross-section) and brought onto
-the first one (--onto), multiplied by a power of q (--times 2: Kratky, 4:
-Porod) or divided by their first point (--over-first), and every n-th point is
-kept.
+A background is another result with the same q map. --weight times the
+background is subtracted, for example the ratio of the transmissions times that
+of the exposures; negative results become NaN. Then the range of q is cut, the
+curves are multiplied by --scale (such as a factor to absolute cross-sections)
+and scaled onto the first curve (--onto), multiplied by a power of q (--times 2
+for Kratky, 4 for Porod) or divided by their first point (--over-first), and
+every n-th point is kept.
 
---sector averages the mean image over azimuths from:to in degrees, and --ring
-over radii inner:outer in pixels, against azimuth. Both may be repeated. They
-need the image and the geometry that results of euryale correlate have.
+--sector averages the mean image over a range of azimuths in degrees, and --ring
+over a range of radii in pixels, as a function of azimuth. Both are repeatable.
+They need the image and the geometry, which the results of euryale correlate
+contain.
 
-The table goes to standard output or to the file named last.
+The table goes to standard output or to the last file named.
 
   euryale reduce saxs A003_results.hdf iq.csv
   euryale reduce saxs a_results.hdf b_results.hdf --background empty.hdf \
@@ -62,17 +63,17 @@ The table goes to standard output or to the file named last.
 	}
 	s := c.Flags()
 	s.StringVar(&f.Background, "background", "", "result file of the background")
-	s.Float64Var(&f.Weight, "weight", 1, "factor of the background")
-	s.Float64Var(&f.Scale, "scale", 1, "factor of the intensities")
-	s.StringVar(&f.Range, "q-range", "", "lowest:highest q in 1/angstrom, such as 0.002:0.05")
-	s.Float64Var(&f.Times, "times", 0, "power of q that multiplies intensities: 0, 2 or 4")
+	s.Float64Var(&f.Weight, "weight", 1, "factor to multiply the background by")
+	s.Float64Var(&f.Scale, "scale", 1, "factor to multiply the intensities by")
+	s.StringVar(&f.Range, "q-range", "", "range of q to keep, as lowest:highest in 1/angstrom, such as 0.002:0.05")
+	s.Float64Var(&f.Times, "times", 0, "power of q to multiply the intensities by: 0, 2 or 4")
 	s.BoolVar(&f.OverFirst, "over-first", false, "divide each curve by its first point")
-	s.BoolVar(&f.Onto, "onto", false, "scale curves onto the first one; the factors are told")
+	s.BoolVar(&f.Onto, "onto", false, "scale all curves onto the first one and report the factors")
 	s.IntVar(&f.Every, "every", 1, "keep every n-th point")
-	s.StringArrayVar(&f.Sectors, "sector", nil, "azimuths from:to in degrees, such as -30:30; may be repeated")
-	s.StringArrayVar(&f.Rings, "ring", nil, "radii inner:outer in pixels; may be repeated")
-	s.IntVar(&f.Bins, "bins", 0, "bins of q of sectors (default those of the static bins) or of azimuth of rings (default 180)")
-	s.BoolVar(&f.Parts, "parts", false, "add curves of the parts of the measurement")
+	s.StringArrayVar(&f.Sectors, "sector", nil, "range of azimuths to average, as from:to in degrees, such as -30:30; repeatable")
+	s.StringArrayVar(&f.Rings, "ring", nil, "range of radii to average, as inner:outer in pixels; repeatable")
+	s.IntVar(&f.Bins, "bins", 0, "number of bins: of q for sectors (default as the static bins), of azimuth for rings (default 180)")
+	s.BoolVar(&f.Parts, "parts", false, "add the curves of the parts of the measurement")
 	return c
 }
 

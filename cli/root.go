@@ -93,12 +93,13 @@ func (a *app) root() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "euryale VERB THING [FILE...]",
 		Short: "Differentiable simulation and Bayesian inference",
-		Long: `Euryale fits, samples and simulates with exact gradients.
+		Long: `Euryale simulates, fits and samples models with exact gradients.
 
-  euryale demo g2                            a first picture in seconds
-  euryale fit g2 A003_results.hdf            fit every q bin
+  euryale demo g2                      make a first picture in seconds
+  euryale fit g2 A003_results.hdf      fit every q bin of a result file
   euryale sample g2 A003_results.hdf --bin 4 --out run4
-  euryale sim rsoxs film.h5                  scattering, as CyRSoXS
+                                       sample the posterior of one bin
+  euryale sim rsoxs film.h5            simulate scattering, as CyRSoXS does
 `,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.check(c) },
@@ -106,15 +107,15 @@ func (a *app) root() *cobra.Command {
 	f := c.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
 	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
-	f.BoolVar(&a.strict, "strict", false, "exit with 1 where a verdict is bad")
-	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file, or the results in a run folder, which are removed when the run begins")
-	f.Uint64Var(&a.seed, "seed", 0, "of all random numbers")
-	f.StringVar(&a.device, "device", "", "what computes: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")
-	f.IntVar(&a.threads, "threads", 0, "most threads (default all processors)")
-	f.IntVar(&a.precision, "precision", 64, "bits of reals, 32 or 64; with 32, fit spectra searches in single precision and ends in double")
-	f.StringVar(&a.out, "out", "", "folder for results")
-	f.StringVar(&a.resume, "resume", "", "run folder to continue")
-	f.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.BoolVar(&a.strict, "strict", false, "exit with code 1 if a verdict is bad")
+	f.BoolVar(&a.overwrite, "overwrite", false, "replace an existing file or the results in a run folder, which are deleted when the run begins")
+	f.Uint64Var(&a.seed, "seed", 0, "seed of all random numbers")
+	f.StringVar(&a.device, "device", "", "where to compute: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")
+	f.IntVar(&a.threads, "threads", 0, "largest number of threads (default one per processor)")
+	f.IntVar(&a.precision, "precision", 64, "floating-point precision in bits, 32 or 64; with 32, fit spectra searches in single precision and finishes in double")
+	f.StringVar(&a.out, "out", "", "folder to write the results to")
+	f.StringVar(&a.resume, "resume", "", "run folder of an interrupted run to continue")
+	f.StringVar(&a.logLevel, "log-level", "info", "least important log messages to print: debug, info, warn or error")
 	c.AddCommand(a.sim(), a.reduce(), withDevice(a.qmap()), withDevice(a.mask()), withDevice(a.correlate()), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
 	return c
 }

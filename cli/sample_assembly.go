@@ -28,28 +28,31 @@ func (a *app) sampleAssembly() *cobra.Command {
 	var cfg formationConfig
 	c := &cobra.Command{
 		Use:   "assembly --problem FILE.json",
-		Short: "Sample what measured assemblies say about plasticity and connections",
-		Long: `Sample parameters of neural assemblies from measurements of them, with NUTS. The
+		Short: "Sample parameters of neural assemblies from measurements of them",
+		Long: `Sample parameters of neural assemblies from measurements of them with NUTS. The
 problem is a JSON file of one of these kinds:
 
   {"fit": "p", "count": [2, 3, ...], "k": 50}
-    synapses of each neuron from k that fire: connection probability p
+    connection probability p, from how many of k firing neurons reach each neuron
   {"fit": "beta", "weight": [14.6, ...], "count": [8, ...], "times": [8, ...]}
-    summed weights of count synapses, strengthened times: plasticity beta
+    plasticity beta, from the summed weights of "count" synapses that were
+    strengthened "times" times
   {"fit": "completion", "alpha": [0.1, ...], "recovered": [10, ...], "k": 100}
-    neurons that come back from a part alpha of an assembly: c, s, a50; takes 3000
-    draws and an acceptance of 0.98 unless told otherwise
+    c, s and a50 of pattern completion, from how many neurons return when a
+    fraction alpha of an assembly fires (default 3000 draws at an acceptance rate
+    of 0.98)
   {"fit": "association", "rounds": [10, ...], "overlap": [28, ...], "k": 100}
-    common neurons of two assemblies after joint rounds: a, b
-  {"fit": "formation", "overlap": [21, 33, ...], "simulator": {"N": 1000, "K": 30}}
-    common neurons of successive steps while an assembly forms: beta and k p,
-    by the simulator itself. "dynamics": "emulated" (default; a surface through
-    hard simulations), "corrected" or "soft"; "graphs" for each place of the
-    surface
+    a and b of association, from how many neurons two assemblies share after
+    rounds of firing together
+  {"fit": "formation", "overlap": [21, ...], "simulator": {"N": 1000, "K": 30}}
+    beta and k p, from how many neurons successive steps share while an assembly
+    forms, with the simulator in the loop. "dynamics" is "emulated" (default, a
+    surface fitted to hard simulations), "corrected" or "soft"; "graphs" is the
+    number of simulated graphs per point of the surface
 
 Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
-saves what there is; --resume continues with the same draws as if nothing had
-happened.
+saves the draws so far, and --resume continues with exactly the draws that an
+uninterrupted run would have made.
 
   euryale sample assembly --problem curve.json --out curve
   euryale sample assembly --resume curve

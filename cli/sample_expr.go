@@ -25,15 +25,19 @@ const problemHelp = `  {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [
    "priors": {"b1": "normal(240, 50)", "b2": "lognormal(-7, 1)",
               "s": "halfnormal(5)"}}
 
-"sigma" is a column or a formula; "y" a column or a formula of columns (default
-y). Priors are distributions whose parameters are numbers or formulas of other parameters: normal(m, 2*t).
-Optional: "likelihood" (default "normal(mu, sigma)", where mu is the value of
-expr; such as "studentt(4, mu, s)", "poisson(mu)"), "fixed" {"b1": 3}, "tied"
-{"b3": "2*b1"}, "bounds" {"b1": [0, null]} (truncate a prior, or give a uniform
-one), "flat" ["b1"] (no prior), "start" {"b1": 200, ...}, "derived" {"half":
-"log(2)/b2"}. Vectors: "groups" {"theta": {"over": "school"}} gives theta an
-element for every label of the column school, theta[school] in formulas;
-"noncentred" ["theta"] samples them by their standardised form.
+"sigma" is a column or a formula. "y" is a column or a formula of columns
+(default y). The arguments of priors are numbers or formulas of other
+parameters, such as normal(m, 2*t).
+
+Optional keys: "likelihood", such as "studentt(4, mu, s)" or "poisson(mu)", where
+mu is the value of expr (default "normal(mu, sigma)"); "fixed" {"b1": 3}; "tied"
+{"b3": "2*b1"}; "bounds" {"b1": [0, null]}, which truncate a prior or stand for a
+uniform one; "flat" ["b1"] for no prior; "start" {"b1": 200, ...}; "derived"
+{"half": "log(2)/b2"}.
+
+For vectors, "groups" {"theta": {"over": "school"}} gives theta one element per
+label of the column school, which formulas write as theta[school]. "noncentred"
+["theta"] samples the elements in standardised form.
 `
 
 func (a *app) sampleExpr() *cobra.Command {
@@ -41,12 +45,12 @@ func (a *app) sampleExpr() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "expr --problem FILE.json",
 		Short: "Sample the parameters of a formula with priors",
-		Long: `Sample the posterior of a formula, columns of numbers and priors with NUTS.
-
+		Long: `Sample the posterior of the parameters of a formula with NUTS, given columns of
+numbers and priors.
 ` + problemHelp + `
 Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
-saves what there is; --resume continues with the same draws as if nothing had
-happened.
+saves the draws so far, and --resume continues with exactly the draws that an
+uninterrupted run would have made.
 
   euryale sample expr --problem misra1a.json
   euryale sample expr --problem schools.json --out schools --target-accept 0.95

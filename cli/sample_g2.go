@@ -50,11 +50,12 @@ func (a *app) sampleG2() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "g2 FILE --bin N",
 		Short: "Sample the parameters of one correlation function",
-		Long: `Fit one bin by least squares, then sample its posterior from there with NUTS.
+		Long: `Fit one bin by least squares, then sample its posterior with NUTS, starting from
+the fit.
 
 Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
-saves what there is; --resume continues with the same draws as if nothing had
-happened.
+saves the draws so far, and --resume continues with exactly the draws that an
+uninterrupted run would have made.
 
   euryale sample g2 A003_results.hdf --bin 4
   euryale sample g2 A003_results.hdf --bin 4 --model stretched --out run4 --json
@@ -74,7 +75,7 @@ happened.
 		},
 	}
 	cfg.G2.add(c)
-	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter: name=distribution(numbers); repeatable")
+	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter, as name=distribution(numbers); repeatable")
 	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample (default the only one)")
 	cfg.add(c, defaultSample.chainConfig)
 	return c

@@ -30,7 +30,7 @@ type problemRun struct {
 
 // addProblem makes c the command that starts or resumes a problemRun.
 func (cfg *chainConfig) addProblem(a *app, c *cobra.Command, r *problemRun) {
-	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, - for standard input")
+	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, or - for standard input")
 	cfg.add(c, defaultChains(0))
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {

@@ -28,8 +28,8 @@ type starFlags struct {
 }
 
 func (f *starFlags) add(c *cobra.Command) {
-	c.Flags().Int64Var(&f.Target, "targetid", 0, "target of a file of DESI")
-	c.Flags().IntVar(&f.Row, "row", 0, "row of the file, from 1 (default the only one)")
+	c.Flags().Int64Var(&f.Target, "targetid", 0, "TARGETID of the star in a DESI file")
+	c.Flags().IntVar(&f.Row, "row", 0, "row of the file, counted from 1 (default the only one)")
 }
 
 // sampleSpectrumConfig is the content of config.json for sample spectrum.
@@ -53,13 +53,13 @@ func (a *app) sampleSpectrum() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "spectrum FILE...",
 		Short: "Sample the parameters of one star",
-		Long: `Fit one star, then sample its posterior from there with NUTS: velocity, rotation
-and atmosphere, with the continuum integrated out.
+		Long: `Fit one star, then sample the posterior of its velocity, rotation and atmosphere
+with NUTS, starting from the fit. The continuum is integrated out.
 
-Several files are spectra of the same star. Of a file with many spectra say
-which by --targetid or --row. Results go to a run folder: draws, summary,
-verdict, plots and a report. Ctrl-C saves what there is; --resume continues with
-the same draws as if nothing had happened.
+Several files are spectra of the same star. To select one star from a file with
+many, use --targetid or --row. Results go to a run folder: draws, summary,
+verdict, plots and a report. Ctrl-C saves the draws so far, and --resume
+continues with exactly the draws that an uninterrupted run would have made.
 
   euryale sample spectrum star.csv --library templates --arm desi_b
   euryale sample spectrum coadd-main-dark-1234.fits --row 7 --out star7
@@ -79,7 +79,7 @@ the same draws as if nothing had happened.
 	cfg.Spectra.add(c)
 	cfg.Spectra.addPlain(c)
 	cfg.Which.add(c)
-	c.Flags().BoolVar(&cfg.Spectra.Resolution, "resolution-matrix", false, "use the resolution matrix of DESI's file")
+	c.Flags().BoolVar(&cfg.Spectra.Resolution, "resolution-matrix", false, "use the resolution matrix in DESI's file")
 	cfg.add(c, defaultStarSample())
 	return c
 }
@@ -319,9 +319,9 @@ func (a *app) plotSpectrum() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "spectrum FILE... [OUT.svg|png|pdf]",
 		Short: "Draw the spectra of a star, its model and the residuals",
-		Long: `Fit a star, and draw its spectra, the model and the residuals in standard
-deviations. Of a run folder of sample spectrum, draw the star that was sampled,
-with the median of the posterior's models and the band that holds 95 % of them.
+		Long: `Fit a star and draw its spectra, the model, and the residuals in units of their
+standard deviation. For a run folder of sample spectrum, draw the star that was
+sampled, with the median and the 95 % band of the posterior of the model.
 
   euryale plot spectrum star.csv --library lib --arm desi_b star.png
   euryale plot spectrum coadd-main-dark-1234.fits --row 7 star.svg
@@ -333,7 +333,7 @@ with the median of the posterior's models and the band that holds 95 % of them.
 	f.add(c)
 	f.addPlain(c)
 	which.add(c)
-	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrix of DESI's file")
+	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrix in DESI's file")
 	return c
 }
 

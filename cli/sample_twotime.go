@@ -43,20 +43,22 @@ func (a *app) sampleTwotime() *cobra.Command {
 	var cfg twotimeSampleConfig
 	c := &cobra.Command{
 		Use:   "twotime FILE",
-		Short: "Sample the motion that two-time correlations tell of",
-		Long: `Sample the parameters of diffusion, shear flow or a flowing sample beside a
-reference from two-time correlations of all angles together, with NUTS. Contrast
-and offset of each angle are integrated out, and drawn afterwards.
+		Short: "Sample the parameters of motion from two-time correlations",
+		Long: `Sample the parameters of diffusion, shear flow, or a flowing sample mixed with a
+static reference, from the two-time correlations of all angles together, with
+NUTS. The contrast and offset of each angle are integrated out and drawn
+afterwards.
 
-Likelihoods: cells takes means of C2 over cells of lag and age with the
-covariance that speckles and photons give them; pairs takes all entries, raised
-to the power that makes up for shared frames on average; wishart takes the
-covariance of the frames, of few frames with the diagonal as measured;
-independent takes every entry by itself, which makes intervals too narrow.
+--likelihood selects how entries of C2 are weighed. cells averages C2 over cells
+of lag and age and uses the covariance that speckles and photons give them.
+pairs uses all entries, raised to a power that allows for shared frames on
+average. wishart uses the covariance of the frames; it suits few frames whose
+diagonal was measured. independent treats every entry as independent, which
+makes intervals too narrow.
 
-FILE is one as fit twotime takes. Results go to a run folder: draws, summary,
-verdict, plots and a report. Ctrl-C saves what there is; --resume continues with
-the same draws as if nothing had happened.
+FILE is as for fit twotime. Results go to a run folder: draws, summary, verdict,
+plots and a report. Ctrl-C saves the draws so far, and --resume continues with
+exactly the draws that an uninterrupted run would have made.
 
   euryale sample twotime flow.yaml --out flow
   euryale sample twotime A003_results.hdf --model laminar --q 0.0054 \
@@ -78,8 +80,8 @@ the same draws as if nothing had happened.
 	cfg.Twotime.addData(c)
 	s := c.Flags()
 	s.StringVar(&cfg.Likelihood, "likelihood", string(twotime.ByCells), joined(likelihoodNames))
-	s.StringArrayVar(&cfg.Twotime.Prior, "prior", nil, "prior of a parameter, of its logarithm (log_NAME), of contrast or of offset: name=distribution(numbers); repeatable")
-	s.BoolVar(&cfg.Homodyne, "homodyne", false, "write the results in the layout of homodyne, too (subfolder cmc)")
+	s.StringArrayVar(&cfg.Twotime.Prior, "prior", nil, "prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset, as name=distribution(numbers); repeatable")
+	s.BoolVar(&cfg.Homodyne, "homodyne", false, "also write the results in the layout of homodyne (subfolder cmc)")
 	cfg.add(c, defaultTwotimeChains())
 	complete(c, "likelihood", likelihoodNames)
 	return c

@@ -41,11 +41,13 @@ func (a *app) sbc() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sbc --problem FILE.json",
 		Short: "Calibrate a model and its sampler by simulation",
-		Long: `Draw parameters from the priors of a problem file and data from the parameters,
-sample the posterior of these data, and rank the prior draws among the
-posterior's: if model and sampler are right, the ranks are uniform. The values
-of y in the file only say how many there are. Ctrl-C prints the ranks so far;
-a calibration is not saved and cannot be resumed. See sample expr --help.
+		Long: `Check a model and its sampler by simulation-based calibration. The command draws
+parameters from the priors of a problem file and data from the parameters,
+samples the posterior of these data, and ranks the prior draws among the
+posterior draws. The ranks are uniform if the model and the sampler are right.
+The values of y in the file only determine how many there are. The format of the
+file is that of sample expr. Ctrl-C prints the ranks so far; a calibration is
+not saved and cannot be resumed.
 
   euryale sbc --problem line.json
   euryale sbc --problem line.json --fits 200 --json
@@ -54,11 +56,11 @@ a calibration is not saved and cannot be resumed. See sample expr --help.
 		RunE: func(c *cobra.Command, _ []string) error { return a.runSBC(c.Context(), cfg) },
 	}
 	f := c.Flags()
-	f.StringVar(&cfg.file, "problem", "", "JSON file with the problem, - for standard input")
-	f.IntVar(&cfg.fits, "fits", 1000, "data sets to draw and fit")
-	f.IntVar(&cfg.ranks, "ranks", 99, "independent posterior draws to rank among")
-	f.IntVar(&cfg.warmup, "warmup", 1000, "draws per fit that adapt and are dropped")
-	f.IntVar(&cfg.draws, "draws", 1000, "draws per fit that are kept")
+	f.StringVar(&cfg.file, "problem", "", "JSON file with the problem, or - for standard input")
+	f.IntVar(&cfg.fits, "fits", 1000, "number of data sets to simulate and fit")
+	f.IntVar(&cfg.ranks, "ranks", 99, "number of independent posterior draws to rank each prior draw among")
+	f.IntVar(&cfg.warmup, "warmup", 1000, "warm-up draws per fit, which adapt the sampler and are discarded")
+	f.IntVar(&cfg.draws, "draws", 1000, "draws to keep per fit")
 	if err := c.MarkFlagRequired("problem"); err != nil {
 		panic(err)
 	}

@@ -44,12 +44,13 @@ func (a *app) simAssembly() *cobra.Command {
 	var cfg assemblyConfig
 	c := &cobra.Command{
 		Use:   "assembly SCRIPT.yaml",
-		Short: "Experiments with assemblies of neurons, written as scripts",
-		Long: `Carry out an experiment of the assembly calculus: areas of neurons of which k
-fire together, stimuli, fibres that learn, and a list of steps.
+		Short: "Run an experiment with assemblies of neurons from a script",
+		Long: `Run an experiment of the assembly calculus from a script. A script has areas of
+neurons in which k neurons fire together, stimuli, fibres that learn, and a list
+of steps.
 
-  p: 0.01                       # of a synapse; seed: 1, activity: silent, ...
-  mode: lazy-exact              # or lazy-ref, or exact
+  p: 0.01              # connection probability; also seed, activity, ...
+  mode: lazy-exact     # or lazy-ref, or exact
   stimuli: {S: 100}
   areas: {A: {n: 10000, k: 100, beta: 0.05}}
   run:
@@ -57,14 +58,13 @@ fire together, stimuli, fibres that learn, and a list of steps.
     - {remember: formed, area: A}
     - {complete: A, part: 0.5, as: completed}
 
-Steps are written with one key that says what they do, and others [in brackets
-where they may be left out]:
-
+Each step has one key that says what to do, and further keys. Keys in [brackets]
+are optional:
 ` + indent(foldedReference()) + `
-Procedures are named lists of steps with parameters; docs/CLI.md has the rest.
-Results go to a run folder: trace.csv (every step), measures.csv, summary.json,
-brain.snapshot, plots. Ctrl-C and errors leave a checkpoint; --resume goes on,
-bit by bit.
+Procedures are named lists of steps with parameters; see docs/CLI.md. Results go
+to a run folder: trace.csv (one row per step), measures.csv, summary.json,
+brain.snapshot and plots. Ctrl-C and errors leave a checkpoint, and --resume
+continues with exactly the same results.
 
   euryale sim assembly project.yaml
   euryale sim assembly project.yaml --seed 7 --out run --winners --profile
@@ -85,8 +85,8 @@ bit by bit.
 			return a.startAssembly(c.Context(), cfg, c.Flags().Changed("seed"))
 		},
 	}
-	c.Flags().BoolVar(&cfg.Winners, "winners", false, "keep the winners of all areas in trace.csv")
-	c.Flags().BoolVar(&cfg.Profile, "profile", false, "count calls, time and bytes of the parts of steps")
+	c.Flags().BoolVar(&cfg.Winners, "winners", false, "record the winners of all areas in trace.csv")
+	c.Flags().BoolVar(&cfg.Profile, "profile", false, "record the calls, the time and the bytes of each part of the steps")
 	c.Flags().StringVar(&cfg.Every, "checkpoint", defaultEvery, "time between checkpoints")
 	return c
 }

@@ -26,20 +26,21 @@ func (a *app) simRSoXS() *cobra.Command {
 	var f simFlags
 	c := &cobra.Command{
 		Use:   "rsoxs MORPH.h5 [OUTDIR]",
-		Short: "Scattering patterns of a morphology, as CyRSoXS makes them",
-		Long: `Simulate polarized resonant soft X-ray scattering. It stands in for the command
-CyRSoXS: settings and optical constants come from config.txt, Material1.txt,
-Material2.txt, ... of the working directory, images go to OUTDIR/Energy_E.EE.h5
-(default HDF5DirName of config.txt), and CyRSoXS.log tells about the run.
+		Short: "Simulate the scattering patterns of a morphology, as CyRSoXS does",
+		Long: `Simulate polarized resonant soft X-ray scattering. The command is a drop-in
+replacement for CyRSoXS: settings and optical constants come from config.txt,
+Material1.txt, Material2.txt, ... in the working directory, images go to
+OUTDIR/Energy_E.EE.h5 (default HDF5DirName of config.txt), and CyRSoXS.log
+records the run.
 
-Numbers are those of CyRSoXS but for its mistakes, which --parity repeats: no
-window with Algorithm = 1, and base angles of oblique beams in wrong units.
-Without --precision files and transforms are in 32 bits, as those of CyRSoXS;
---precision 64 takes and writes float64.
+The results agree with CyRSoXS except where CyRSoXS is wrong: it ignores the
+window with Algorithm = 1, and takes base angles of oblique beams in the wrong
+unit. --parity reproduces these errors. Files and transforms have 32 bits, as in
+CyRSoXS; with --precision 64 both are float64.
 
-Ctrl-C finishes the energies in hand; --resume OUTDIR computes those that lack.
-Results of another morphology are replaced with --overwrite only. With --strict
-volume fractions that do not sum to 1 are an error.
+Ctrl-C finishes the energies being computed, and --resume OUTDIR computes the
+missing ones. Results of another morphology are replaced only with --overwrite.
+With --strict, volume fractions that do not sum to 1 are an error.
 
   euryale sim rsoxs film.h5
   euryale sim rsoxs film.h5 out --grid exact --precision 64
@@ -54,9 +55,9 @@ volume fractions that do not sum to 1 are an error.
 			return a.runSimRSoXS(c.Context(), args, f)
 		},
 	}
-	c.Flags().StringVar(&f.Grid, "grid", "cyrsoxs", "q of pixels and planes: cyrsoxs, or exact (that of the transform)")
-	c.Flags().BoolVar(&f.Parity, "parity", false, "repeat the mistakes of CyRSoXS")
-	c.Flags().BoolVar(&f.CollapseZ, "collapse-z", false, "scatter from one slice, the mean along z")
+	c.Flags().StringVar(&f.Grid, "grid", "cyrsoxs", "q of pixels and planes: cyrsoxs, or exact (the q of the Fourier transform)")
+	c.Flags().BoolVar(&f.Parity, "parity", false, "reproduce the known errors of CyRSoXS")
+	c.Flags().BoolVar(&f.CollapseZ, "collapse-z", false, "average the morphology along z and scatter from that one slice")
 	complete(c, "grid", []string{"cyrsoxs", "exact"})
 	return c
 }

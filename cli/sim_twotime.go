@@ -35,12 +35,13 @@ func (a *app) simTwotime() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "twotime OUT.npz|OUT.hdf",
 		Short: "Simulate two-time correlations of a moving sample",
-		Long: `Draw frames of photons from speckles of a sample that diffuses, is sheared or
-flows, and correlate them: C2(t1, t2) of several azimuths, with the scatter that
-few speckles and few photons give them. Parameters that --set does not name are
-the starts of the configuration, or the usual ones.
+		Long: `Simulate the speckles of a sample that diffuses, is sheared or flows, draw
+frames of photons from them, and correlate the frames. The result is C2(t1, t2)
+at several azimuths, with the scatter that few speckles and few photons cause.
+Parameters that --set does not name have the starting values of the
+configuration, or typical ones.
 
-OUT.npz is a cache of homodyne; an OUT of another ending is a file of APS 8-ID
+OUT.npz is written as a cache of homodyne, any other OUT as an APS 8-ID file
 (--layout aps_old writes the old layout).
 
   euryale sim twotime c2.npz --model laminar --angles 0,45,90 --frames 100 \
@@ -52,14 +53,14 @@ OUT.npz is a cache of homodyne; an OUT of another ending is a file of APS 8-ID
 	}
 	f.twotimeFlags.add(c)
 	s := c.Flags()
-	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (default of a configuration with a file of angles: those)")
+	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (a configuration with a file of angles replaces the default)")
 	s.IntVar(&f.Count, "frames", 100, "number of frames")
-	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter: name=value; repeatable")
-	s.StringVar(&f.Contrast, "contrast", "0.2", "of the angles: one number, or one for each")
-	s.StringVar(&f.Offset, "offset", "1", "of the angles, likewise; above 1: pixels differ in brightness")
-	s.IntVar(&f.Speckles, "speckles", 10000, "independent speckles of each angle")
-	s.Float64Var(&f.Counts, "mean-count", 0.5, "mean count of a pixel in a frame (0: no shot noise)")
-	s.StringVar(&f.Layout, "layout", "", joined(twotimeLayouts)+" (default by the ending of OUT)")
+	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as name=value; repeatable")
+	s.StringVar(&f.Contrast, "contrast", "0.2", "contrast: one number, or one per angle")
+	s.StringVar(&f.Offset, "offset", "1", "offset: one number, or one per angle; above 1 pixels differ in brightness")
+	s.IntVar(&f.Speckles, "speckles", 10000, "number of independent speckles per angle")
+	s.Float64Var(&f.Counts, "mean-count", 0.5, "mean count per pixel and frame; 0 means no shot noise")
+	s.StringVar(&f.Layout, "layout", "", joined(twotimeLayouts)+" (default: from the extension of OUT)")
 	complete(c, "layout", twotimeLayouts)
 	return c
 }

@@ -20,9 +20,9 @@ type judged struct {
 func (a *app) summary() *cobra.Command {
 	return &cobra.Command{
 		Use:   "summary RUN|FILE...",
-		Short: "Means, intervals, effective sample sizes and R-hat of draws",
-		Long: `Summarise the draws of a run folder, of CmdStan CSV files (one per chain), of a
-Zarr folder, a netCDF 4 file or JSON.
+		Short: "Summarise draws: means, intervals, effective sample sizes and R-hat",
+		Long: `Summarise posterior draws from a run folder, CmdStan CSV files (one per chain),
+a Zarr folder, a netCDF 4 file or JSON.
 
   euryale summary run4
   euryale summary draws.nc
@@ -36,10 +36,10 @@ Zarr folder, a netCDF 4 file or JSON.
 func (a *app) diagnose() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diagnose RUN|FILE...",
-		Short: "Say whether draws can be trusted, and what to do if not",
-		Long: `Check tree depth, divergences, E-BFMI, effective sample size and R-hat of the
-draws of a run folder, of CmdStan CSV files (one per chain), of a Zarr folder, a
-netCDF 4 file or JSON.
+		Short: "Check whether draws can be trusted, and say what to do if not",
+		Long: `Check the tree depth, divergences, E-BFMI, effective sample size and R-hat of
+posterior draws from a run folder, CmdStan CSV files (one per chain), a Zarr
+folder, a netCDF 4 file or JSON.
 
   euryale diagnose run4
   euryale diagnose draws.zarr

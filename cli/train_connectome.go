@@ -41,28 +41,36 @@ func (a *app) trainConnectome() *cobra.Command {
 	return &cobra.Command{
 		Use:   "connectome PROBLEM.json",
 		Short: "Train the synapses of neural assemblies to classify stimuli",
-		Long: `Train the weights of a circuit of stimuli and areas by gradients through soft
-caps, time and, if asked, plasticity. What is reported is of hard assemblies, k
-neurons exactly, beside the untrained circuit and plain Hebbian plasticity.
+		Long: `Train the weights of a circuit of stimuli and areas by gradient descent through
+soft caps, through time and, if asked, through plasticity. The reported figures
+are those of hard assemblies, in which exactly k neurons fire, beside those of
+the untrained circuit and of plain Hebbian plasticity.
 
-  {"stimuli": [{"name": "S", "n": 200}], "areas": [{"name": "A", "n": 300, "k": 15}],
-   "fibres": [{"from": "S", "to": "A", "p": 0.1}, {"from": "A", "to": "A", "p": 0.1}],
+  {"stimuli": [{"name": "S", "n": 200}],
+   "areas": [{"name": "A", "n": 300, "k": 15}],
+   "fibres": [{"from": "S", "to": "A", "p": 0.1},
+              {"from": "A", "to": "A", "p": 0.1}],
    "steps": 3,
-   "task": {"classes": 5, "active": 20, "on": 0.5, "off": 0.05, "train": 500, "test": 1000}}
+   "task": {"classes": 5, "active": 20, "on": 0.5, "off": 0.05,
+            "train": 500, "test": 1000}}
 
-The task has classes of stimuli whose core of active neurons fires with
-probability on and others with off; in its place "data" and "test" may name NPZ
-files with x [examples, stimulus neurons] and labels [examples]. Optional:
-"readout" {"area": "A", "assemblies": [[1, 5, ...], ...]}, "losses" [{"name":
-"classification", "weight": 1, "scale": 5}, ...] of classification, overlap,
-cross_entropy, association, separation (with "margin"), stability, weights and
-columns; "cap" sigmoid, capped-simplex or threshold, "straight_through", "warm"
-and "cold" temperatures, "updates", "batch", "lr", "precision" 64, 32 or bf16,
-"plastic", "max_weight", "normalize", "hebb" (plasticity of the baseline). Fibres
-may have "gain", "beta" and "learn" ["weights", "gain", "beta"].
+The task has classes of stimuli. Each class has a core of active neurons that
+fire with probability "on"; all others fire with probability "off". Instead of a
+task, "data" and "test" can name NPZ files with x [examples, stimulus neurons]
+and labels [examples].
+
+Optional keys: "readout" {"area": "A", "assemblies": [[1, 5, ...], ...]};
+"losses" [{"name": "classification", "weight": 1, "scale": 5}, ...], one or more
+of classification, overlap, cross_entropy, association, separation (with
+"margin"), stability, weights and columns; "cap" sigmoid, capped-simplex or
+threshold; "straight_through"; the temperatures "warm" and "cold"; "updates",
+"batch", "lr"; "precision" 64, 32 or bf16; "plastic", "max_weight", "normalize";
+"hebb", the plasticity of the baseline. Fibres can have "gain", "beta" and
+"learn" ["weights", "gain", "beta"].
 
 The run folder holds the trained connectome.npz, training.csv, summary.json and
-plots. Ctrl-C saves what there is; --resume goes on bit for bit.
+plots. Ctrl-C saves the state, and --resume continues with exactly the same
+results.
 
   euryale train connectome classes.json --out classes
   euryale train connectome --resume classes

@@ -38,14 +38,15 @@ func (a *app) trainSpectrum() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "spectrum LIBRARY OUT",
 		Short: "Train networks that interpolate template spectra",
-		Long: `Train a neural network for each arm of a library of template spectra: from the
-parameters of a star to its spectrum, smooth where grids have kinks. LIBRARY is
-a folder of rvspecfit or a file in the open format, with a grid, a triangulation
-or plain templates. OUT is a folder or a file OUT.h5, which fit spectra reads.
+		Long: `Train a neural network for each arm of a library of template spectra. The
+network maps the parameters of a star to its spectrum, smoothly where
+interpolation on a grid has kinks. LIBRARY is a folder of rvspecfit or a file in
+the open format, with a grid, a triangulation or plain templates. OUT is a
+folder or a file OUT.h5; fit spectra reads both.
 
-Training ends when the loss no longer falls; the loss is the mean error of log
-spectra over their spread. Ctrl-C and kills keep the state beside OUT: the same
-command goes on, with the same bits as if nothing had happened.
+Training ends when the loss, the mean error of the log spectra relative to their
+spread, no longer falls. If the command is interrupted or killed, its state
+stays beside OUT, and the same command continues with exactly the same results.
 
   euryale train spectrum templates networks
   euryale train spectrum lib.h5 nn.h5 --width 128 --npc 100 --num-epochs 20000
@@ -57,16 +58,16 @@ command goes on, with the same bits as if nothing had happened.
 	}
 	c.Flags().SetNormalizeFunc(underscores)
 	s, t := c.Flags(), &f.settings
-	s.StringSliceVar(&f.setups, "setup", nil, "arms (default all)")
+	s.StringSliceVar(&f.setups, "setup", nil, "arms to write (default all)")
 	s.IntVar(&t.Width, "width", 256, "width of the hidden layers")
-	s.IntVar(&t.Hidden, "nlayers", 2, "hidden layers")
-	s.IntVar(&t.Components, "npc", 200, "width of the last hidden layer, at most as many as templates")
-	s.IntVar(&t.Batch, "batch", 100, "templates of an update")
-	s.Float64Var(&t.LR, "learning-rate", 1e-3, "of Adam at the start")
-	s.IntVar(&t.Patience, "patience", 40, "epochs without a lower loss after which the rate is halved")
-	s.IntVar(&t.Epochs, "num-epochs", 1000000, "epochs at most")
-	s.Float64Var(&t.Validation, "validation", 0, "part of the templates that are left out and decide, below 0.5")
-	s.BoolVar(&f.noPCA, "no-pca-init", false, "begin with random weights of the last layer (default principal components)")
+	s.IntVar(&t.Hidden, "nlayers", 2, "number of hidden layers")
+	s.IntVar(&t.Components, "npc", 200, "width of the last hidden layer, at most the number of templates")
+	s.IntVar(&t.Batch, "batch", 100, "number of templates per update")
+	s.Float64Var(&t.LR, "learning-rate", 1e-3, "initial learning rate of Adam")
+	s.IntVar(&t.Patience, "patience", 40, "number of epochs without a lower loss after which the learning rate is halved")
+	s.IntVar(&t.Epochs, "num-epochs", 1000000, "largest number of epochs")
+	s.Float64Var(&t.Validation, "validation", 0, "fraction of the templates to hold out for validation, below 0.5")
+	s.BoolVar(&f.noPCA, "no-pca-init", false, "start the last layer from random weights (default: from principal components)")
 	return c
 }
 

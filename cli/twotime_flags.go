@@ -62,13 +62,13 @@ type twotimeFlags struct {
 func (f *twotimeFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.FrameTime.units, f.Gap.units = timeUnits, gapUnits
-	s.StringVar(&f.Config, "config", "", "configuration of homodyne, xpcsjax or heterodyne; other flags overrule it")
-	s.StringVar(&f.Model, "model", "", strings.Join(twotimeModelNames, ", ")+" (default static, or as the configuration says)")
-	s.Float64Var(&f.Q, "q", 0, "wavevector in 1/Angstrom (default the only one of the file)")
-	s.Var(&f.FrameTime, "frame-time", "time from frame to frame, in s or with ms or us (default as the file says)")
-	s.Var(&f.Gap, "gap", "gap between the plates, in um or with mm, nm or A (default 200um)")
-	s.StringVar(&f.Origin, "time-origin", "", "what times count from: experiment (before frame 1), window (the first frame used), or how long before frame 1 the event was, such as 30s")
-	s.StringVar(&f.Shear, "shear", "", "physical (default), or homodyne for the numbers of homodyne, xpcsjax and heterodyne")
+	s.StringVar(&f.Config, "config", "", "configuration file of homodyne, xpcsjax or heterodyne; flags override it")
+	s.StringVar(&f.Model, "model", "", strings.Join(twotimeModelNames, ", ")+" (default static, or from the configuration)")
+	s.Float64Var(&f.Q, "q", 0, "wavevector in 1/Angstrom (default the only one in the file)")
+	s.Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the file)")
+	s.Var(&f.Gap, "gap", "gap between the plates, in um or with a unit: mm, nm or A (default 200um)")
+	s.StringVar(&f.Origin, "time-origin", "", "origin of time: experiment (just before frame 1), window (the first frame used), or how long before frame 1 the motion began, such as 30s")
+	s.StringVar(&f.Shear, "shear", "", "convention of the shear rate: physical (default), or homodyne as in homodyne, xpcsjax and heterodyne")
 	complete(c, "model", twotimeModelNames)
 	complete(c, "shear", shearNames)
 }
@@ -76,22 +76,22 @@ func (f *twotimeFlags) add(c *cobra.Command) {
 // addData declares the flags that say what of a file is fitted, and how.
 func (f *twotimeFlags) addData(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.Angles, "angles", "", "azimuths to take in degrees, such as 0 or -10:10,80:100 (default all)")
-	s.StringVar(&f.Frames, "frames", "", "first and last frame, such as 101:400 (default all)")
-	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter: name=value; repeatable")
-	s.IntVar(&f.Band, "band", 0, "entries this close to the diagonal are left out beside it")
-	s.Float64Var(&f.Speckles, "speckles", 0, "independent speckles of each angle (default estimated from the data)")
-	s.Float64Var(&f.MeanCount, "mean-count", 0, "mean count of a pixel in a frame, with --speckles (0: no shot noise)")
+	s.StringVar(&f.Angles, "angles", "", "azimuths to use, in degrees, such as 0 or -10:10,80:100 (default all)")
+	s.StringVar(&f.Frames, "frames", "", "first and last frame to use, such as 101:400 (default all)")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as name=value; repeatable")
+	s.IntVar(&f.Band, "band", 0, "leave out entries at most this far from the diagonal, besides the diagonal itself")
+	s.Float64Var(&f.Speckles, "speckles", 0, "number of independent speckles per angle (default: estimated from the data)")
+	s.Float64Var(&f.MeanCount, "mean-count", 0, "mean count per pixel and frame, with --speckles; 0 means no shot noise")
 }
 
 // addFit declares the flags of least squares.
 func (f *twotimeFlags) addFit(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.Scaling, "scaling", "", "contrast and offset: "+strings.Join(scalingNames, ", ")+" (default individual, of each angle, or as the configuration says)")
-	s.StringVar(&f.Contrast, "contrast", "", "of the angles, for --scaling constant: one number, or one for each")
-	s.StringVar(&f.Offset, "offset", "", "of the angles, likewise")
-	s.StringArrayVar(&f.Start, "start", nil, "start of a parameter: name=value; repeatable")
-	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter: name=lo:hi; repeatable")
+	s.StringVar(&f.Scaling, "scaling", "", "contrast and offset: "+strings.Join(scalingNames, ", ")+" (default individual, one per angle, or from the configuration)")
+	s.StringVar(&f.Contrast, "contrast", "", "contrast for --scaling constant: one number, or one per angle")
+	s.StringVar(&f.Offset, "offset", "", "offset for --scaling constant: one number, or one per angle")
+	s.StringArrayVar(&f.Start, "start", nil, "starting value of a parameter, as name=value; repeatable")
+	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter, as name=lo:hi; repeatable")
 	complete(c, "scaling", scalingNames)
 }
 

@@ -16,5 +16,5 @@ func TestSession(t *testing.T) {
 	if code, _, errs := s.Exit("fit", "nlsq", "--problem", "q.json"); code != 66 || errs == "" {
 		t.Errorf("exit code %d, %q", code, errs)
 	}
-	
+
 }
