@@ -68,11 +68,11 @@ type repeatsDoc struct {
 func (a *app) runAverage(ctx context.Context, args []string, s xpcs.AverageSettings, qmap string) error {
 	files, out := args[:len(args)-1], args[len(args)-1]
 	if _, err := os.Stat(out); err == nil && !a.overwrite {
-		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists; the file named last is written", out), hint: "--overwrite, or another name"}
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists, and the last file named is the output", out), hint: "--overwrite, or another name"}
 	}
 	for _, name := range files {
 		if sameFile(name, out) {
-			return usage("average: %s is both read and written: name another file last", out)
+			return usage("average: %s is both an input and the output: name another output file last", out)
 		}
 	}
 	if qmap != "" {

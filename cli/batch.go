@@ -81,7 +81,7 @@ func (a *app) runBatch(name string) error {
 		return a.document(batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items})
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %d items of %s\n", m.Path(), m.Items, m.Command)
-	a.note("euryale batch run %s does them here, euryale batch sbatch %s prints a job for Slurm", typed(dir), typed(dir))
+	a.note("next: euryale batch run %s works on them here, and euryale batch sbatch %s prints a Slurm job", typed(dir), typed(dir))
 	return as(exitCannotWrite, err)
 }
 
@@ -98,7 +98,7 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 		}
 		m, err = batch.Open(filepath.Join(name, manifestName))
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", nil, &exitError{code: exitNoInput, err: fmt.Errorf("%s has no %s: it is not the folder of a batch", name, manifestName), hint: "the CONFIG.yaml of the batch"}
+			return "", nil, &exitError{code: exitNoInput, err: fmt.Errorf("%s has no %s, so it is not the folder of a batch", name, manifestName), hint: "the CONFIG.yaml of the batch"}
 		}
 		return name, m, as(exitData, err)
 	case filepath.Base(name) == manifestName:
@@ -127,14 +127,14 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 		return "", nil, configOf(err)
 	}
 	if m, err = batch.Open(path); err != nil && !a.overwrite {
-		return "", nil, &exitError{code: exitData, err: err, hint: "--overwrite makes a new one"}
+		return "", nil, &exitError{code: exitData, err: err, hint: "--overwrite to make a new one"}
 	}
 	if err == nil && m.Hash == now {
 		return dir, m, nil
 	}
 	if !a.overwrite {
-		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is of another list than %s gives now: %s", path, name, list.Changed(path, m)),
-			hint: fmt.Sprintf("euryale batch run %s goes on with the old list; euryale batch %s --overwrite makes a new one and removes the old one's results, --out FOLDER keeps both", typed(dir), typed(name))}
+		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s was made from another list than %s gives now: %s", path, name, list.Changed(path, m)),
+			hint: fmt.Sprintf("euryale batch run %s to continue with the old list; euryale batch %s --overwrite to replace it and delete its results; or --out FOLDER to keep both", typed(dir), typed(name))}
 	}
 	if err := removeBatch(dir, path); err != nil {
 		return "", nil, as(exitCannotWrite, err)
@@ -222,7 +222,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 		return input(err)
 	}
 	if part.By != "" {
-		a.note("This process does shard %d of %s, numbered from 0 to %d, as %s says.", part.Index, m.Path(), part.Count-1, part.By)
+		a.note("This process works on shard %d of %s (counted from 0 to %d), as %s says.", part.Index, m.Path(), part.Count-1, part.By)
 	}
 	var bar *term.Bar
 	var shown batch.Progress
@@ -257,9 +257,9 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 				return err
 			}
 		}
-		stopped := fmt.Errorf("interrupted; %d of %d items are done and kept in %s", p.Done, p.Items, dir)
+		stopped := fmt.Errorf("interrupted: %d of %d items are finished and kept in %s", p.Done, p.Items, dir)
 		if announced(ctx) && os.Getenv("SLURM_JOB_ID") != "" {
-			a.note("%v; %s goes on", stopped, again)
+			a.note("%v; continue with %s", stopped, again)
 			return nil
 		}
 		return &exitError{code: exitInterrupted, err: stopped, hint: again}
@@ -268,9 +268,9 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	case a.json:
 		return a.document(doc)
 	}
-	a.note("%d of %d items are done; this run did %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
+	a.note("%d of %d items are finished; this run finished %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
 	if part.Count == 1 {
-		a.note("euryale batch merge %s brings the results together", typed(dir))
+		a.note("next: euryale batch merge %s merges the results", typed(dir))
 	}
 	return nil
 }
@@ -287,9 +287,9 @@ func (a *app) batchError(err error, again string) error {
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &held):
-		return &exitError{code: exitCannotWrite, err: err, hint: "wait until it has ended; it works on the same items"}
+		return &exitError{code: exitCannotWrite, err: err, hint: "wait until the other process has finished; it works on the same items"}
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return &exitError{code: exitCannotWrite, err: err, hint: "make room, then " + again}
+		return &exitError{code: exitCannotWrite, err: err, hint: "free some space, then run " + again}
 	case errors.As(err, new(*batch.OtherManifestError)), !errors.As(err, &path):
 		return as(exitData, err)
 	}
@@ -320,7 +320,7 @@ func (a *app) environment(m *batch.Manifest, dir string) (work.Env, int, error) 
 	switch {
 	case m.Device == "cuda":
 		if a.chosen.cpu && a.chosen.by != "" {
-			return env, 0, usage("the list is to be done on a GPU: leave out %s, or make a list with device: cpu", a.chosen.by)
+			return env, 0, usage("this batch runs on a GPU: leave out %s, or make a batch with device: cpu", a.chosen.by)
 		}
 		d := deviceChoice{demanded: true, ordinal: a.chosen.ordinal, by: "device: cuda of the list"}
 		if rank, by := batch.LocalRank(); a.chosen.by == "" && by != "" {
@@ -334,7 +334,7 @@ func (a *app) environment(m *batch.Manifest, dir string) (work.Env, int, error) 
 		}
 		env.Backend = ad.CUDA{Device: a.chosen.ordinal}
 	case a.chosen.demanded:
-		return env, 0, usage("the list is to be done on the processor: leave out %s, or make a list with device: cuda", a.chosen.by)
+		return env, 0, usage("this batch runs on the CPU: leave out %s, or make a batch with device: cuda", a.chosen.by)
 	}
 	if work.Wide(m) {
 		env.Threads = a.threads
@@ -431,7 +431,7 @@ func (a *app) runBatchStatus(name string, thisShard bool) error {
 			return err
 		}
 		if _, err := os.Stat(filepath.Join(string(store), part.String())); err != nil {
-			return as(exitFailed, fmt.Errorf("%s of %s is not complete", part, dir))
+			return as(exitFailed, fmt.Errorf("%s of %s is not complete: run euryale batch run to finish it", part, dir))
 		}
 		a.note("%s of %s is complete", part, dir)
 		return nil
@@ -519,7 +519,7 @@ for example once a file that could not be read is back.
 			if a.json {
 				return a.document(map[string]any{"folder": dir, "forgotten": n})
 			}
-			a.note("%d failures are forgotten; euryale batch run %s tries these items again", n, dir)
+			a.note("cleared %d failures; euryale batch run %s tries these items again", n, dir)
 			return nil
 		},
 	}

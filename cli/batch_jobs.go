@@ -74,7 +74,7 @@ func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
 	}
 	blocks := (m.Items + m.Block - 1) / m.Block
 	if int64(f.Shards) > max(1, blocks) {
-		return nil, usage("--shards %d: the list has %d items in blocks of %d, which are %d shares at most", f.Shards, m.Items, m.Block, blocks)
+		return nil, usage("--shards %d: the batch has %d items in blocks of %d, so use at most %d shards", f.Shards, m.Items, m.Block, blocks)
 	}
 	if f.GPUs == 0 && m.Device == "cuda" {
 		f.GPUs = 1
@@ -205,7 +205,7 @@ missing.
 				j.Partition, j.Account = partition, account
 				for _, v := range []string{partition, account} {
 					if strings.ContainsAny(v, " \t\n'\"") {
-						return usage("%q: want one word", v)
+						return usage("%q: want a single word", v)
 					}
 				}
 				return nil
@@ -267,7 +267,7 @@ func (a *app) printJob(name string, f jobFlags, t *template.Template, complete f
 		return err
 	}
 	if work.Wide(m) && f.CPUs == 1 {
-		a.note("an item uses all processors of a task: --cpus gives it more")
+		a.note("each item uses all processors of its task: give it more with --cpus")
 	}
 	var b strings.Builder
 	if err := t.Execute(&b, j); err != nil {

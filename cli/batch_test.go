@@ -80,7 +80,7 @@ func TestBatch(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(config), "data", "b.csv"), []byte(decayCSV("")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := must(0, "retry", dir); !strings.Contains(out, "1 failures are forgotten") {
+	if out := must(0, "retry", dir); !strings.Contains(out, "cleared 1 failures") {
 		t.Error(out)
 	}
 	must(0, "run", dir, "--shard", "1/2")
@@ -269,7 +269,7 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 		time.Sleep(600 * time.Millisecond)
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != c.want || !strings.Contains(said.String(), "3 of 4 items are done") {
+		if code := cmd.ProcessState.ExitCode(); code != c.want || !strings.Contains(said.String(), "3 of 4 items are finished") {
 			t.Errorf("%s: exit %d, want %d: %s", c.env, code, c.want, &said)
 		}
 	}

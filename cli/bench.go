@@ -44,7 +44,7 @@ rate, whichever is longer) and beside the time on the CPU with all its threads.
 
 func (a *app) runBenchGPU(ctx context.Context, set gpubench.Settings, table bool) error {
 	if a.chosen.cpu {
-		return usage("bench gpu measures a GPU: leave out %s, or choose cuda:N", a.chosen.by)
+		return usage("bench gpu measures a GPU: leave out %s, or choose a GPU with cuda:N", a.chosen.by)
 	}
 	set.Device, set.Copy = a.chosen.ordinal, benchCopy
 	set.Told = func(name string) { a.log("debug", "%s", name) }
@@ -57,7 +57,7 @@ func (a *app) runBenchGPU(ctx context.Context, set gpubench.Settings, table bool
 	case err != nil:
 		return as(exitFailed, err)
 	case len(r.Rows) == 0:
-		return usage("--only %q: no operation has that in its name", set.Only)
+		return usage("--only %q: no operation has a name that contains this: run without --only to list them", set.Only)
 	case a.json:
 		return a.document(r)
 	case table:

@@ -113,7 +113,7 @@ func (a *app) runBuildCatalogue(ctx context.Context, dir, out string, f catalogu
 		}
 	}
 	if exists(out) && !f.update && !a.overwrite {
-		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--update adds new files to it, --overwrite makes it anew"}
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--update to add new files to it, or --overwrite to replace it"}
 	}
 	var c *rvspecfit.Catalog
 	added := 0
@@ -243,16 +243,16 @@ func (f *libraryFlags) arms() ([]build.Settings, error) {
 		own := f.one.Lam0 != 0 || f.one.Lam1 != 0 || f.one.Step != 0 || f.one.Resolution != ""
 		switch {
 		case own && len(f.setups) != 1:
-			return nil, usage("--setup: name the one arm that --lambda0, --lambda1, --step and --resolution describe")
+			return nil, usage("--setup names several arms, but --lambda0, --lambda1, --step and --resolution describe one: name that one")
 		case own:
 			if f.one.Lam0 == 0 || f.one.Lam1 == 0 || f.one.Step == 0 || f.one.Resolution == "" {
-				return nil, usage("--setup %s: say all of --lambda0, --lambda1, --step and --resolution", name)
+				return nil, usage("--setup %s: give all of --lambda0, --lambda1, --step and --resolution", name)
 			}
 			s := f.one
 			s.Setup = name
 			list = append(list, s)
 		case k < 0:
-			return nil, usage("--setup %s is not known, only %s are: say --lambda0, --lambda1, --step and --resolution", name, strings.Join(names, ", "))
+			return nil, usage("--setup %s: the known arms are %s; for any other, give --lambda0, --lambda1, --step and --resolution", name, strings.Join(names, ", "))
 		default:
 			s := known[k]
 			s.Linear, s.FixedFWHM, s.Air, s.Native = f.one.Linear, f.one.FixedFWHM, f.one.Air, f.one.Native
@@ -291,7 +291,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 	case !slices.Contains([]string{"grid", "triangulation", "templates"}, f.interpolation):
 		return usage("--interpolation %q: want grid, triangulation or templates", f.interpolation)
 	case f.fill && f.interpolation != "grid":
-		return usage("--fill: only grids have missing nodes")
+		return usage("--fill: only grids have missing nodes: leave it out or use --interpolation grid")
 	case !f.noCCF && f.every < 1:
 		return usage("--ccf-every %d: want at least 1", f.every)
 	}
@@ -328,7 +328,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 		lib, templates, err := a.buildArm(ctx, c, s, &f)
 		if err != nil {
 			if ctx.Err() != nil {
-				return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in arm %s", s.Setup), hint: "the same command with --skipexisting keeps the arms that are made in a folder"}
+				return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted while making arm %s", s.Setup), hint: "the same command with --skipexisting, which keeps the arms that are finished"}
 			}
 			return input(err)
 		}
@@ -354,7 +354,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 	if a.json {
 		return a.document(doc)
 	}
-	a.note("euryale fit spectra --library %s FILE uses it; euryale train spectrum %[1]s OUT trains networks on it", out)
+	a.note("next: euryale fit spectra --library %s FILE uses the library, and euryale train spectrum %[1]s OUT trains networks on it", out)
 	return nil
 }
 

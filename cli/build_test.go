@@ -166,8 +166,8 @@ func TestFromModelGridToFit(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
-		"is not known":        {"build", "library", at("files.csv"), at("x"), "--setup", "blue"},
-		"say all of":          {"build", "library", at("files.csv"), at("x"), "--setup", "blue", "--step", "1"},
+		"the known arms are":  {"build", "library", at("files.csv"), at("x"), "--setup", "blue"},
+		"give all of":         {"build", "library", at("files.csv"), at("x"), "--setup", "blue", "--step", "1"},
 		"grid, triangulation": {"build", "library", at("files.csv"), at("x"), "--interpolation", "cubic"},
 		"name:KEY":            {"build", "catalogue", dir, at("y.csv"), "--param", "teff"},
 		"no interp_SETUP.h5":  {"train", "spectrum", t.TempDir(), at("x.h5")},

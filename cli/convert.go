@@ -56,7 +56,7 @@ var writers = map[string]func(string, *tensor.DataTree, conversion) error{
 		if post, err := t.Group("posterior"); err != nil {
 			return as(exitData, err)
 		} else if names, _ := post.Draws(); len(names) == 0 {
-			return as(exitData, fmt.Errorf("group posterior has no draws: want numbers with the axes chain and draw"))
+			return as(exitData, fmt.Errorf("the group posterior has no draws: want numbers with the axes chain and draw"))
 		}
 		return arrow.Write(name, t, arrow.Settings{Overwrite: c.overwrite})
 	},
@@ -125,10 +125,10 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 		return a.convertResult(in[0], out, to, c)
 	}
 	if c.plain {
-		return usage("--no-covariance is of one result file of correlations: leave it out")
+		return usage("--no-covariance applies only to a single result file of correlations: leave it out")
 	}
 	if c.twotime {
-		return usage("--twotime is of one result file of correlations: leave it out")
+		return usage("--twotime applies only to a single result file of correlations: leave it out")
 	}
 	kind, err := outKind(out, to)
 	if err != nil {
@@ -172,9 +172,9 @@ func outKind(out, to string) (string, error) {
 		return kind, nil
 	}
 	if ext == ".csv" {
-		return "", usage("convert to %s: CmdStan has one file per chain, so OUT is a folder: leave out .csv, or give --to csv", out)
+		return "", usage("convert to %s: CmdStan uses one file per chain, so OUT must be a folder: leave out .csv, or give --to csv", out)
 	}
-	return "", usage("convert to %s: the ending %s says no form: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
+	return "", usage("convert to %s: the extension %s does not select a format: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
 }
 
 func samePath(a, b string) bool {

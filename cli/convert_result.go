@@ -42,7 +42,7 @@ func resultKind(out, to string) (string, error) {
 		}
 	}
 	if !slices.Contains(resultKinds, kind) {
-		return "", usage("convert to %s: correlations are written as one of %s: give OUT one of their endings, or --to", out, strings.Join(resultKinds, ", "))
+		return "", usage("convert to %s: correlations can be written as %s: give OUT one of these extensions, or use --to", out, strings.Join(resultKinds, ", "))
 	}
 	return kind, nil
 }
@@ -72,7 +72,7 @@ func (a *app) convertResult(in, out, to string, c conversion) error {
 	switch kind {
 	case "csv":
 		if r.Multitau == nil {
-			return as(exitData, fmt.Errorf("%s has no multi-tau correlation: of a two-time one euryale reduce ages makes tables", in))
+			return as(exitData, fmt.Errorf("%s has no multi-tau correlation: use euryale reduce ages to make a table from a two-time correlation", in))
 		}
 		err = csv.Create(out, resultTable(r, !c.plain), tableNotes(r, !c.plain)...)
 	case "npz":

@@ -136,7 +136,7 @@ func twotimeGroup(r *nexus.Result) (*tensor.Dataset, error) {
 			g.coord("time", time, n, "s")
 		}
 		if c.Rows != n {
-			return nil, fmt.Errorf("C2 of bin %d has %d steps, that of bin %d has %d: convert files of one length", b, c.Rows, bins[0], n)
+			return nil, fmt.Errorf("C2 of bin %d has %d steps, but that of bin %d has %d: only maps of equal length can be converted together", b, c.Rows, bins[0], n)
 		}
 		bins[i], all = int64(b), append(all, c.Data...)
 	}

@@ -115,7 +115,7 @@ func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
 		Gate: correlate.Gate{Low: f.Low, High: f.High}}
 	switch {
 	case f.QMap == "":
-		return j, usage("correlate: name a q map: --qmap FILE, which euryale qmap makes")
+		return j, usage("correlate needs a q map: give --qmap FILE; euryale qmap makes one")
 	case f.Type != "multitau" && f.Type != "twotime" && f.Type != "both":
 		return j, usage("%s", oneOf("--correlation", f.Type, []string{"multitau", "twotime", "both"}))
 	case f.Smooth != "static" && f.Smooth != "dynamic":
@@ -123,7 +123,7 @@ func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
 	case f.Begin < 0 || f.Stride < 1 || f.Average < 1 || f.Parts < 0 || f.MaxMemory < 1:
 		return j, usage("--begin %d, --stride %d, --average-frames %d, --parts %d, --max-memory %d: want at least 0, 1, 1, 0 and 1", f.Begin, f.Stride, f.Average, f.Parts, f.MaxMemory)
 	case strings.ContainsAny(f.Prefix+f.Suffix, `/\`):
-		return j, usage("--prefix %q, --suffix %q: names without folders; --out is the folder", f.Prefix, f.Suffix)
+		return j, usage("--prefix %q, --suffix %q: want names without a folder; use --out to choose the folder", f.Prefix, f.Suffix)
 	}
 	var err error
 	if j.Settings.Bins, err = numbersOf("bins", f.Bins, 1); err != nil {
@@ -188,7 +188,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 		return err
 	}
 	if len(files) == 0 && f.Watch == "" {
-		return usage("correlate: name files of frames, or --watch with a folder")
+		return usage("correlate needs input: name files of frames, or use --watch with a folder")
 	}
 	owner := map[string]string{}
 	for _, name := range files {
@@ -242,7 +242,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	failed = output(failed, failed)
 	switch n := len(doc.Files); {
 	case ctx.Err() != nil && f.Watch == "":
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: of %d files %d were begun; results that were written are whole", len(files), n), hint: "the same command again, which leaves out what is done"}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %d files were given and %d were started; the results written so far are complete", len(files), n), hint: "the same command again, which skips finished files"}
 	case failed != nil && n > 1:
 		bad := 0
 		for _, d := range doc.Files {
@@ -250,7 +250,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 				bad++
 			}
 		}
-		return as(codeOf(input(failed)), fmt.Errorf("%d of %d files failed; the first: %w", bad, n, failed))
+		return as(codeOf(input(failed)), fmt.Errorf("%d of %d files failed; the first error: %w", bad, n, failed))
 	}
 	return input(failed)
 }
@@ -266,7 +266,7 @@ func (a *app) resultName(name string, f correlateFlags) string {
 func (a *app) claim(owner map[string]string, name string, f correlateFlags) error {
 	result := a.resultName(name, f)
 	if first := owner[result]; first != "" && filepath.Clean(first) != filepath.Clean(name) {
-		return usage("%s and %s have the same result, %s: correlate them by two commands with different --out, --prefix or --suffix", first, name, result)
+		return usage("%s and %s would both be written to %s: correlate them in two commands with different --out, --prefix or --suffix", first, name, result)
 	}
 	owner[result] = name
 	return nil
@@ -287,7 +287,7 @@ func (a *app) correlateFile(ctx context.Context, name string, several, overwrite
 			a.say("%s: failed: %v", name, err)
 		}
 	case d.Status == "exists":
-		a.say("%s: %s exists and is left as it is; --overwrite replaces it", name, d.Result)
+		a.say("%s: %s exists and was kept; use --overwrite to replace it", name, d.Result)
 		for _, n := range d.Notes {
 			a.note("%s: %s", name, n)
 		}
@@ -348,7 +348,7 @@ func otherFrames(d *correlatedDoc) error {
 	}
 	defer r.Close()
 	if of := r.Attrs["frames"]; of != "" && filepath.Base(of) != filepath.Base(d.File) {
-		return as(exitCannotWrite, fmt.Errorf("%s exists and is the result of %s: give this one another name with --out, --prefix or --suffix, or replace it with --overwrite", d.Result, of))
+		return as(exitCannotWrite, fmt.Errorf("%s exists and is the result of %s: choose another name with --out, --prefix or --suffix, or replace it with --overwrite", d.Result, of))
 	}
 	return nil
 }

@@ -132,13 +132,13 @@ func TestCorrelateFiles(t *testing.T) {
 		t.Error("an existing result has changed")
 	}
 	for line, want := range map[string]string{
-		"correlate a.h5": "name a q map", "correlate --qmap q.hdf": "name files of frames", "correlate a.h5 --qmap q.hdf --correlation three": "multitau, twotime, both",
+		"correlate a.h5": "needs a q map", "correlate --qmap q.hdf": "name files of frames", "correlate a.h5 --qmap q.hdf --correlation three": "multitau, twotime, both",
 		"correlate a.h5 --qmap q.hdf --overwrite --begin 200": "frames 200", "correlate a.h5 --qmap q.hdf --bins 0": "from 1 on", "correlate a.h5 --qmap none.hdf": "none.hdf",
-		"correlate a.h5 --qmap q.hdf --low 9 --out new": "no good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without folders",
+		"correlate a.h5 --qmap q.hdf --low 9 --out new": "no good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without a folder",
 		"qmap new.hdf --shape 4x4": "--beam-x, --beam-y, --pixel-size, --distance, --energy", "qmap x.hdf --from q.hdf --pixel-size 75ft": "75ft", "qmap x.hdf --from q.hdf --axes q,chi": `"chi"`,
-		"qmap x.hdf --shape 4x4 --beam-x 1e300 --beam-y 2 --pixel-size 75um --distance 5 --energy 10": "no pixel has numbers",
+		"qmap x.hdf --shape 4x4 --beam-x 1e300 --beam-y 2 --pixel-size 75um --distance 5 --energy 10": "no pixel has a finite q",
 		"qmap q.hdf --from q.hdf": "--overwrite", "qmap x.hdf --from q.hdf --dynamic 0x3": "--dynamic",
-		"plot g2 q.hdf": "q.hdf", "plot twotime res/a_results.hdf": "--correlation twotime", "plot stability res/a_results.hdf": "--parts", "plot g2 res/a_results.hdf --bins 5": "bins 1 to 4", "plot qmap a.h5": "a.h5",
+		"plot g2 q.hdf": "q.hdf", "plot twotime res/a_results.hdf": "--correlation twotime", "plot stability res/a_results.hdf": "--parts", "plot g2 res/a_results.hdf --bins 5": "want bins from 1 to 4", "plot qmap a.h5": "a.h5",
 	} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s, want %q", line, code, stderr, want)
@@ -236,7 +236,7 @@ func TestCorrelateWatchChanges(t *testing.T) {
 	if d := got["raw/ahead.h5"]; d.Status != "written" || d.Frames != 60 {
 		t.Errorf("%+v", d)
 	}
-	if d := got["raw/ahead.npy"]; !strings.Contains(d.Message, "have the same result") {
+	if d := got["raw/ahead.npy"]; !strings.Contains(d.Message, "would both be written to") {
 		t.Errorf("%+v", d)
 	}
 	if d := got["raw/six.bin.000"]; !strings.Contains(d.Message, "the frames 170 x 72") { // of six modules, which the q map is not for
@@ -255,7 +255,7 @@ func TestCorrelateResultsOfWhat(t *testing.T) {
 	all := speckles(t, 20, 3)
 	writeMovie(t, "one/a.h5", all)
 	writeMovie(t, "two/a.h5", all)
-	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 two/a.h5 --qmap q.hdf --out res")...); code != exitUsage || !strings.Contains(stderr, "one/a.h5 and two/a.h5 have the same result") {
+	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 two/a.h5 --qmap q.hdf --out res")...); code != exitUsage || !strings.Contains(stderr, "one/a.h5 and two/a.h5 would both be written to") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if _, err := os.Stat("res"); err == nil {
@@ -267,7 +267,7 @@ func TestCorrelateResultsOfWhat(t *testing.T) {
 	if code, _, stderr := do(t, strings.Fields("correlate one/a.h5 --qmap q.hdf --out paged --report")...); code != 0 || !there("paged/a_report/report.html") {
 		t.Errorf("the page of a result that exists is not made: exit %d: %s", code, stderr)
 	}
-	if code, stdout, stderr := do(t, strings.Fields("correlate one/a.h5 ./one/a.h5 --qmap q.hdf --out res")...); code != 0 || strings.Contains(stderr, "were changed") || !strings.Contains(stdout, "left as it is") {
+	if code, stdout, stderr := do(t, strings.Fields("correlate one/a.h5 ./one/a.h5 --qmap q.hdf --out res")...); code != 0 || strings.Contains(stderr, "were changed") || !strings.Contains(stdout, "was kept") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if err := os.Chtimes("one/a.h5", time.Time{}, time.Now().Add(time.Hour)); err != nil {
@@ -355,7 +355,7 @@ func TestAverageAndRegroup(t *testing.T) {
 	if again = open("whole-regrouped.hdf"); math.Abs(again.Multitau.G2.Data[0]-whole.Multitau.G2.Data[0]) > 1e-5 || again.QMap.Hash != whole.QMap.Hash {
 		t.Errorf("g2 is %g, want %g", again.Multitau.G2.Data[0], whole.Multitau.G2.Data[0])
 	}
-	for line, want := range map[string]string{"average a_results.hdf mean.hdf": "exists", "average a_results.hdf a_results.hdf --overwrite": "both read and written", "average a_results.hdf x.hdf --low 3 --high 4": "none of 1 files",
+	for line, want := range map[string]string{"average a_results.hdf mean.hdf": "exists", "average a_results.hdf a_results.hdf --overwrite": "both an input and the output", "average a_results.hdf x.hdf --low 3 --high 4": "none of 1 files",
 		"average bad_results.hdf x.hdf": "none of 1 files", "average a_results.hdf x.hdf --qmap two.hdf": "set Pixels", "average a_two_results.hdf x.hdf --all --pixels": "--save-pixels"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)

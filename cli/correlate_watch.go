@@ -35,7 +35,7 @@ func (a *app) watch(ctx context.Context, f correlateFlags, one func(name string,
 	} else if !info.IsDir() {
 		return usage("--watch %s: want a folder", f.Watch)
 	}
-	a.note("watching %s; Ctrl-C ends it", f.Watch)
+	a.note("watching %s; press Ctrl-C to stop", f.Watch)
 	seen, begun, last := map[string]*arrival{}, map[string]bool{}, time.Now()
 	for {
 		names, waiting, err := arrived(f, seen)
@@ -47,7 +47,7 @@ func (a *app) watch(ctx context.Context, f correlateFlags, one func(name string,
 				return nil
 			}
 			if begun[name] {
-				a.note("%s has changed since it was correlated, and is correlated again", name)
+				a.note("%s has changed since it was correlated and will be correlated again", name)
 			}
 			one(name, begun[name])
 			seen[name].done, begun[name], last = true, true, time.Now()

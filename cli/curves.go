@@ -43,7 +43,7 @@ func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 	for _, k := range want {
 		i := slices.IndexFunc(curves, func(c g2.Curve) bool { return c.Bin == k })
 		if i < 0 {
-			return nil, as(exitData, fmt.Errorf("%s has no bin %d: want one of its %d bins, from %d to %d", file, k, len(curves), curves[0].Bin, curves[len(curves)-1].Bin))
+			return nil, as(exitData, fmt.Errorf("%s has no bin %d: choose one of its %d bins, from %d to %d", file, k, len(curves), curves[0].Bin, curves[len(curves)-1].Bin))
 		}
 		out = append(out, curves[i])
 	}

@@ -59,7 +59,7 @@ func TestDetectorFile(t *testing.T) {
 	writeDetectorFile(t, "a_master.h5", speckles(t, 300, 21))
 	code, stdout, stderr := do(t, strings.Fields("qmap q.hdf --from a_master.h5 --dynamic 4 --static 12 --json")...)
 	var doc qmapDoc
-	if err := json.Unmarshal([]byte(stdout), &doc); code != 0 || err != nil || !strings.Contains(stderr, "80 pixels masked") {
+	if err := json.Unmarshal([]byte(stdout), &doc); code != 0 || err != nil || !strings.Contains(stderr, "masked 80 pixels") {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
 	if v := doc.Values; doc.Kept != 1520 || doc.Dynamic != 4 || math.Abs(float64(v["beam_x"])-19.5) > 1e-9 || v["pixel_size"] != 75e-6 || v["distance"] != 5 || math.Abs(float64(v["energy"])-10) > 1e-4 {
@@ -122,7 +122,7 @@ func TestCorrelateMistakes(t *testing.T) {
 		code int
 		text string
 	}{
-		"correlate a.h5 other/a.h5 --qmap q.hdf --out x":     {exitUsage, "have the same result, x/a_results.hdf"},
+		"correlate a.h5 other/a.h5 --qmap q.hdf --out x":     {exitUsage, "would both be written to x/a_results.hdf"},
 		"correlate other/a.hdf --qmap q.hdf":                 {exitCannotWrite, "is the result of a.h5"},
 		"correlate a.h5 --qmap q.hdf --out x --type both":    {exitUsage, "--correlation both chooses"},
 		"correlate a.h5 --qmap q.hdf --out x --type <u2":     {exitUsage, "a.h5 is hdf5"},
@@ -134,7 +134,7 @@ func TestCorrelateMistakes(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)
 		}
 	}
-	if code, stdout, _ := do(t, strings.Fields("correlate a.h5 --qmap q.hdf")...); code != 0 || !strings.Contains(stdout, "is left as it is; --overwrite replaces it") {
+	if code, stdout, _ := do(t, strings.Fields("correlate a.h5 --qmap q.hdf")...); code != 0 || !strings.Contains(stdout, "was kept; use --overwrite to replace it") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 }

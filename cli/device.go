@@ -97,7 +97,7 @@ func chooseDevice(flag string, given bool, env func(string) string) (deviceChoic
 		}
 		d, ok := parseDevice(at.text)
 		if !ok {
-			return d, usage("%s %q: want auto, cpu, cuda, cuda:N with the number of a GPU, cuda:N,M with those of several, or cuda:all", at.name, at.text)
+			return d, usage("%s %q: want auto, cpu, cuda, cuda:N (one GPU), cuda:N,M (several) or cuda:all", at.name, at.text)
 		}
 		d.by = at.name
 		return d, nil
@@ -121,7 +121,7 @@ func chooseAsToolkit(env func(string) string) (deviceChoice, error) {
 	}
 	if text := env("XPCS_GPU_MEMORY_FRACTION"); text != "" {
 		if v, fail := strconv.ParseFloat(text, 64); fail != nil || !(v > 0 && v <= 1) {
-			err = usage("XPCS_GPU_MEMORY_FRACTION=%q: want a number above 0 and at most 1, although memory is taken as arrays need it, whatever it says", text)
+			err = usage("XPCS_GPU_MEMORY_FRACTION=%q: want a number above 0 and at most 1; it has no other effect, as memory is allocated on demand", text)
 		}
 	}
 	asked := env("XPCS_USE_GPU") != ""
@@ -158,7 +158,7 @@ func (a *app) checkDevice(c *cobra.Command) error {
 	kind := c.Annotations["device"]
 	switch {
 	case kind != "graphs" && d.demanded && d.by == "--device":
-		return usage("%s computes on the processor: leave out --device %s", c.CommandPath(), a.device)
+		return usage("%s runs on the CPU only: leave out --device %s", c.CommandPath(), a.device)
 	case kind == "processor" && (d.demanded || d.anySize):
 		a.log("info", "%s computes on the processor, whatever %s says", c.CommandPath(), d.by)
 	}
@@ -175,7 +175,7 @@ func (a *app) demand() error {
 		return nil
 	}
 	if err := a.openChosen(); err != nil {
-		return &exitError{code: exitNoDevice, err: fmt.Errorf("%s, chosen by %s, cannot be used: %w", a.chosen, a.chosen.by, err), hint: "--device cpu"}
+		return &exitError{code: exitNoDevice, err: fmt.Errorf("%s, selected by %s, cannot be used: %w", a.chosen, a.chosen.by, err), hint: "--device cpu"}
 	}
 	return nil
 }
@@ -215,13 +215,13 @@ func (a *app) goOnWhere(recorded string) error {
 	}
 	if a.chosen.by != "" {
 		if now := a.chosen.String(); now != "auto" && now != recorded {
-			a.note("the run was computed on %s and continues on %s: its numbers agree with those of an uninterrupted run only within rounding", recorded, now)
+			a.note("the run was computed on %s and continues on %s, so it agrees with an uninterrupted run only within rounding errors", recorded, now)
 		}
 		return nil
 	}
 	d, ok := parseDevice(recorded)
 	if !ok {
-		return as(exitConfig, fmt.Errorf("the run records the device %q: want cpu, cuda:N or auto", recorded))
+		return as(exitConfig, fmt.Errorf("the run was recorded with the device %q: want cpu, cuda:N or auto", recorded))
 	}
 	d.by = "the run folder"
 	a.chosen = d

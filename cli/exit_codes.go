@@ -69,7 +69,7 @@ func input(err error) error {
 	case errors.Is(err, fs.ErrNotExist) && isPath:
 		return &exitError{code: exitNoInput, err: err, hint: nearFile(path.Path)}
 	case errors.Is(err, fs.ErrPermission) && isPath:
-		return &exitError{code: exitNoInput, err: err, hint: "chmod u+r " + path.Path + ", or a file that may be read"}
+		return &exitError{code: exitNoInput, err: err, hint: "chmod u+r " + path.Path + ", or use a file that you may read"}
 	case isPath, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return &exitError{code: exitNoInput, err: err, hint: "another file"}
 	}

@@ -113,7 +113,7 @@ func (f *desiFlags) names(args []string) ([]string, error) {
 		names = append(names, lines...)
 	}
 	if f.Queue != "" && len(names) > 0 {
-		return nil, usage("--queue-file %s lists the files: leave out %s", f.Queue, names[0])
+		return nil, usage("--queue-file %s already lists the files: leave out %s", f.Queue, names[0])
 	}
 	return names, nil
 }
@@ -152,12 +152,12 @@ func (f *desiFlags) selection() (survey.Selection, error) {
 		for i, line := range lines {
 			id, err := strconv.ParseInt(line, 10, 64)
 			if err != nil {
-				return s, as(exitData, fmt.Errorf("%s: line %d: %q is no target: want a whole number", f.TargetIDsFrom, i+1, line))
+				return s, as(exitData, fmt.Errorf("%s: line %d: %q is not a target: want a whole number", f.TargetIDsFrom, i+1, line))
 			}
 			s.TargetIDs = append(s.TargetIDs, id)
 		}
 		if len(s.TargetIDs) == 0 {
-			return s, as(exitData, fmt.Errorf("%s lists no targets", f.TargetIDsFrom))
+			return s, as(exitData, fmt.Errorf("%s lists no targets: want one TARGETID per line", f.TargetIDsFrom))
 		}
 	}
 	return s, nil
@@ -248,10 +248,10 @@ func (d *desiFit) checkOutputs(names []string) error {
 	for _, name := range names {
 		table, models := d.outputs(name)
 		if table == models {
-			return usage("--output-tab-prefix and --output-mod-prefix are both %s: table and models would be one file", d.f.TabPrefix)
+			return usage("--output-tab-prefix and --output-mod-prefix are both %s, so the table and the models would be one file: choose different prefixes", d.f.TabPrefix)
 		}
 		if other, ok := from[table]; ok {
-			return usage("%s and %s would both be written to %s: leave out --no-subdirs, or fit them into two folders", other, name, table)
+			return usage("%s and %s would both be written to %s: leave out --no-subdirs, or use two output folders", other, name, table)
 		}
 		from[table] = name
 		if exists(table) && !d.f.SkipExisting && !d.f.MPI && !d.overwrite {
@@ -297,7 +297,7 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	if ctx.Err() != nil {
 		doc.Message = "interrupted"
 		d.doc.Files = append(d.doc.Files, doc)
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in %s; fits so far are kept beside %s", name, doc.Table), hint: "the same command, which goes on (with --skipexisting for files that are done)"}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in %s; the fits so far are kept beside %s", name, doc.Table), hint: "the same command, which continues (with --skipexisting it skips finished files)"}
 	}
 	d.doc.Files = append(d.doc.Files, doc)
 	if e := d.status(&doc); e != nil {
@@ -330,7 +330,7 @@ func (d *desiFit) elsewhere(ctx context.Context) error {
 		d.say("%s: waiting for the process that fits it; if that has ended, it is fitted here in a minute", f.File)
 		claim, err := d.claims.Wait(ctx, f.Table+".claim", made)
 		if err != nil {
-			return &exitError{code: exitInterrupted, err: fmt.Errorf("%s: another process fits it: %w", f.File, err), hint: "the same command"}
+			return &exitError{code: exitInterrupted, err: fmt.Errorf("%s is being fitted by another process: %w", f.File, err), hint: "the same command"}
 		}
 		if claim == nil {
 			continue
@@ -364,7 +364,7 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 	defer func() {
 		if r := recover(); r != nil {
 			crash := fmt.Sprintf("crash_%d_%s.log", os.Getpid(), time.Now().UTC().Format("20060102T150405.000"))
-			err = fmt.Errorf("internal error: %v: this is a bug, please report it with %s", r, crash)
+			err = fmt.Errorf("internal error: %v: this is a bug; please report it with %s", r, crash)
 			if e := os.WriteFile(crash, fmt.Appendf(nil, "%s\n%v\n%s", name, r, debug.Stack()), 0o666); e != nil {
 				err = errors.Join(err, e)
 			}
@@ -376,7 +376,7 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 		return nil
 	}
 	if exists(doc.Table) && !d.overwrite {
-		return fmt.Errorf("%s exists: give --skipexisting, --overwrite, or another --output-dir", doc.Table)
+		return fmt.Errorf("%s exists: use --skipexisting, --overwrite, or another --output-dir", doc.Table)
 	}
 	if err := os.MkdirAll(filepath.Dir(doc.Table), 0o777); err != nil {
 		return as(exitCannotWrite, err)
@@ -500,7 +500,7 @@ func locked(ctx context.Context, queue string, change func(lines []string) []str
 			continue
 		}
 		if try > 300 {
-			return &exitError{code: exitNoInput, err: fmt.Errorf("%s: there is no such file, for %v", queue, 300*queuePatience), hint: heldQueue(queue)}
+			return &exitError{code: exitNoInput, err: fmt.Errorf("%s does not exist; it was waited for during %v", queue, 300*queuePatience), hint: heldQueue(queue)}
 		}
 		select {
 		case <-ctx.Done():
@@ -571,11 +571,11 @@ func (d *desiFit) verdict() error {
 	}
 	switch {
 	case failed > 0:
-		return as(exitData, fmt.Errorf("%d of %d files failed, first %s: %s", failed, len(d.doc.Files), first.File, first.Message))
+		return as(exitData, fmt.Errorf("%d of %d files failed; the first is %s: %s", failed, len(d.doc.Files), first.File, first.Message))
 	case fibers > 0 && fitted == 0:
 		return as(exitData, fmt.Errorf("none of %d fibers could be fitted%s", fibers, d.why()))
 	case d.strict && misfits+fibers-fitted > 0:
-		return as(exitFailed, fmt.Errorf("of %d fibers %d could not be fitted, and in %d the model disagrees with the data", fibers, fibers-fitted, misfits))
+		return as(exitFailed, fmt.Errorf("of %d fibers, %d could not be fitted, and in %d the model disagrees with the data", fibers, fibers-fitted, misfits))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ see euryale batch.
 `,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("fit g2: name a result file or a CSV table, or several")
+				return usage("fit g2 needs input: name one or more result files or CSV tables")
 			}
 			if len(args) > 1 {
 				return a.runFitG2Files(c.Context(), args, f, bins)
@@ -159,9 +159,9 @@ func verdictOn(fits []g2.Fit, strict bool) error {
 	case usable == 0 && len(fits) > 0:
 		return as(exitData, fmt.Errorf("none of %d bins could be fitted: %s", len(fits), fits[0].Message))
 	case strict && bad > 0:
-		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge", bad, len(fits)))
+		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge: see their messages", bad, len(fits)))
 	case strict && misfit > 0:
-		return as(exitFailed, fmt.Errorf("in %d of %d bins the model disagrees with the data: see the lines that begin with the bin, or model_check in the document", misfit, len(fits)))
+		return as(exitFailed, fmt.Errorf("in %d of %d bins the model disagrees with the data: see the lines that begin with the bin, or model_check in the JSON document", misfit, len(fits)))
 	}
 	return nil
 }

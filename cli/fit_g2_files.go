@@ -48,7 +48,7 @@ func (a *app) runFitG2Files(ctx context.Context, files []string, f g2flags, bins
 	taken := map[string]string{}
 	for _, file := range files {
 		if other, ok := taken[fitFolder(file)]; ok && a.out != "" {
-			return usage("the fits of %s and of %s would both be in %s: fit them in two commands, with other folders for --out", other, file, filepath.Join(a.out, fitFolder(file)))
+			return usage("the fits of %s and %s would both go to %s: fit them in two commands with different --out", other, file, filepath.Join(a.out, fitFolder(file)))
 		}
 		taken[fitFolder(file)] = file
 	}
@@ -100,7 +100,7 @@ func (a *app) runFitG2Files(ctx context.Context, files []string, f g2flags, bins
 		}
 	}
 	if first != nil {
-		return as(codeOf(first), fmt.Errorf("%d of %d files failed; the first: %w", failed, len(files), first))
+		return as(codeOf(first), fmt.Errorf("%d of %d files failed; the first error: %w", failed, len(files), first))
 	}
 	return as(exitFailed, verdict)
 }

@@ -47,7 +47,7 @@ func TestFitsAreNotResumed(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for _, args := range [][]string{{"fit", "g2", file, "--resume", old}, {"fit", "g2", file, "--resume", filepath.Join(dir, "none")}, {"fit", "nlsq", "--problem", file, "--resume", old}} {
-		if code, out, stderr := do(t, args...); code != exitUsage || out != "" || !strings.Contains(stderr, "has no run to go on with") {
+		if code, out, stderr := do(t, args...); code != exitUsage || out != "" || !strings.Contains(stderr, "has no run to continue") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
 		}
 	}
@@ -98,7 +98,7 @@ func TestFitFiles(t *testing.T) {
 	os.WriteFile("other/a_results.hdf", b, 0o644)
 	code, stdout, stderr := do(t, strings.Fields("fit g2 a_results.hdf a_half_results.hdf notes.csv --bins 1,2 --out fits --json")...)
 	var doc fitsDoc
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitData || !strings.Contains(stderr, "1 of 3 files failed; the first: csv: notes.csv") {
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitData || !strings.Contains(stderr, "1 of 3 files failed; the first error: csv: notes.csv") {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
 	if len(doc.Files) != 3 || doc.Files[0].Status != "fitted" || len(doc.Files[1].Bins) != 2 || doc.Files[2].Status != "failed" || doc.Files[2].Message == "" {
@@ -116,7 +116,7 @@ func TestFitFiles(t *testing.T) {
 	if want := fitted(t, "a_results.hdf --bins 2").Bins[0]; doc.Files[0].Bins[1].X["tau"] != want.X["tau"] {
 		t.Errorf("tau %g, alone %g", doc.Files[0].Bins[1].X["tau"], want.X["tau"])
 	}
-	for line, want := range map[string]string{"fit g2 a_results.hdf a_half_results.hdf --out fits": "exists", "fit g2 a_results.hdf other/a_results.hdf --out x": "would both be in x/a"} {
+	for line, want := range map[string]string{"fit g2 a_results.hdf a_half_results.hdf --out fits": "exists", "fit g2 a_results.hdf other/a_results.hdf --out x": "would both go to x/a"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)
 		}

@@ -73,7 +73,7 @@ silver behenate (agbh:4 for its first four orders).
 // rings reads the momentum transfers of --rings.
 func (f *calibrateFlags) rings() ([]float64, error) {
 	if f.Rings == "" {
-		return nil, usage("which rings? --rings with momentum transfers in 1/angstrom such as 0.1076,0.2152, or --rings agbh")
+		return nil, usage("fit geometry needs the rings: give --rings with momentum transfers in 1/angstrom, such as 0.1076,0.2152, or --rings agbh")
 	}
 	if name, orders, counted := strings.Cut(f.Rings, ":"); name == "agbh" {
 		n := 4
@@ -122,12 +122,12 @@ func (f *calibrateFlags) start(shape [2]int) (sim.Geometry, error) {
 	g.Height, g.Width = shape[0], shape[1]
 	if math.IsNaN(g.CenterRow) || math.IsNaN(g.CenterCol) {
 		if f.KeepCenter {
-			return g, usage("--keep-center: give the centre with --beam-x and --beam-y, or --from a file that has it")
+			return g, usage("--keep-center needs the centre: give --beam-x and --beam-y, or a file that has it with --from")
 		}
 		g.CenterRow, g.CenterCol = float64(g.Height-1)/2, float64(g.Width-1)/2
 	}
 	if lacks := lacksOf(g); lacks != nil {
-		return g, usage("the geometry lacks %s: give them, or --from a file that has them", strings.Join(lacks, ", "))
+		return g, usage("the geometry lacks %s: give them as flags, or use --from with a file that has them", strings.Join(lacks, ", "))
 	}
 	return g, nil
 }
@@ -214,7 +214,7 @@ func (a *app) calibrated(file, out string, q []float64, fit *geometry.Fit) error
 	} else {
 		_, err = fmt.Fprintf(a.stdout, "%s%s\n", fit, strings.TrimPrefix(checkDocument(fit.Check).lines(), fit.Check.Summary()))
 		if err == nil && out != "" {
-			_, err = fmt.Fprintf(a.stdout, "written: %s (--from of euryale qmap and mask reads it)\n", out)
+			_, err = fmt.Fprintf(a.stdout, "wrote %s, which euryale qmap and mask read with --from\n", out)
 		}
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
-var errNoLibrary = errors.New("no library of templates is named")
+var errNoLibrary = errors.New("no template library is given")
 
 func (a *app) fitSpectra() *cobra.Command {
 	var f fitSpectraFlags
@@ -74,7 +74,7 @@ func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags)
 		return err
 	}
 	if len(names) == 0 && f.desi.Queue == "" {
-		return usage("fit spectra wants files of spectra")
+		return usage("fit spectra needs input: name one or more files of spectra")
 	}
 	desi := f.desi.Queue != ""
 	for i, name := range names {
@@ -86,12 +86,12 @@ func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags)
 		case i == 0:
 			desi = is
 		case err == nil && is != desi:
-			return usage("%s is a file of %s, %s is not: fit them one after another", map[bool]string{true: names[0], false: name}[desi], fitfile.DESI, map[bool]string{true: name, false: names[0]}[desi])
+			return usage("%s is a file of %s, but %s is not: fit them in separate commands", map[bool]string{true: names[0], false: name}[desi], fitfile.DESI, map[bool]string{true: name, false: names[0]}[desi])
 		}
 	}
 	if !desi {
 		if set := f.desi.given(c); set != "" {
-			return usage("--%s is for files of DESI: leave it out", set)
+			return usage("--%s is only for DESI files: leave it out", set)
 		}
 	}
 	p, err := a.pipeline(&f.spectraFlags)
@@ -100,7 +100,7 @@ func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags)
 	}
 	if desi {
 		if f.Joint || f.Each || len(f.Exposure) > 0 || len(f.Arm) > 0 || f.Power > 0 || f.Range != "" {
-			return usage("--joint, --per-exposure, --exposure, --arm, --resolving-power and --range are not for files of DESI: --fitarm names arms, --resolution-matrix uses what the files say of resolution")
+			return usage("--joint, --per-exposure, --exposure, --arm, --resolving-power and --range cannot be used with DESI files: use --fitarm to choose arms and --resolution-matrix to use the resolution in the files")
 		}
 		return a.runFitDESI(ctx, p, names, &f.desi)
 	}
@@ -129,7 +129,7 @@ func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (
 			return nil, err
 		}
 		if f.Joint && s.N > 1 {
-			return nil, usage("--joint: %s has %d spectra: want files of one", name, s.N)
+			return nil, usage("--joint: %s has %d spectra: want files with one spectrum each", name, s.N)
 		}
 		told := false
 		for row := range s.N {
@@ -139,7 +139,7 @@ func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (
 			}
 			if left > 0 && !told {
 				told = true
-				a.note("%s: %.1f %% of the pixels are outside of the templates or --range, and left out", name, 100*left)
+				a.note("%s: %.1f %% of the pixels lie outside the templates or --range and were left out", name, 100*left)
 			}
 			label := name
 			if s.N > 1 {
@@ -156,7 +156,7 @@ func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (
 			}
 			switch {
 			case spec == nil && f.Joint:
-				return nil, as(exitData, fmt.Errorf("%s has no data that can be used: all pixels are masked, or the flux is 0", name))
+				return nil, as(exitData, fmt.Errorf("%s has no usable data: all pixels are masked, or the flux is 0", name))
 			case f.Joint && len(stars) > 0:
 				stars[0].Spectra = append(stars[0].Spectra, star.Spectra...)
 			default:
@@ -306,7 +306,7 @@ func (a *app) fitStars(ctx context.Context, p *fitfile.Pipeline, names []string,
 	case err != nil:
 		return err
 	case doc.Partial:
-		return as(exitInterrupted, fmt.Errorf("interrupted; %d of %d stars are fitted", len(outcomes), len(stars)))
+		return as(exitInterrupted, fmt.Errorf("interrupted: %d of %d stars have been fitted", len(outcomes), len(stars)))
 	}
 	return starVerdict(outcomes, a.strict)
 }

@@ -60,7 +60,7 @@ of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. With
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && cfg.Twotime.Config == "" {
-				return usage("fit twotime: name a file of two-time correlations, or a configuration")
+				return usage("fit twotime needs input: name a file of two-time correlations or a configuration file")
 			}
 			return a.runFitTwotime(c.Context(), append(args, "")[0], cfg)
 		},
@@ -82,7 +82,7 @@ func (a *app) runFitTwotime(ctx context.Context, file string, cfg twotimeRunConf
 		return err
 	}
 	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
-		return usage("--contrast and --offset are for --scaling constant; here scaling is %s", p.Config.Scaling)
+		return usage("--contrast and --offset are only for --scaling constant, but the scaling is %s", p.Config.Scaling)
 	}
 	if err := a.startFrom(p, cfg.From); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (a *app) fitMotion(ctx context.Context, p *motion.Problem, starts int) (*mo
 	case ctx.Err() != nil:
 		return nil, as(exitInterrupted, ctx.Err())
 	case errors.Is(err, motion.ErrNoScale):
-		return nil, usage("--scaling constant wants --contrast and --offset, or a configuration that has them")
+		return nil, usage("--scaling constant needs --contrast and --offset, or a configuration that has them")
 	}
 	return f, as(exitData, err)
 }

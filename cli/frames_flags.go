@@ -68,7 +68,7 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 	}
 	if s.Type != "" && movie.Format != "raw" {
 		movie.Close()
-		return nil, nil, usage("--type %s is the type of the numbers of raw files, and %s is %s: leave it out%s", s.Type, name, movie.Format,
+		return nil, nil, usage("--type %s is the number type of raw files, but %s is %s: leave it out%s", s.Type, name, movie.Format,
 			map[bool]string{true: "; --correlation " + s.Type + " chooses the correlation"}[slices.Contains([]string{"multitau", "twotime", "both"}, s.Type)])
 	}
 	meta := movie.Metadata()
@@ -84,7 +84,7 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 	}
 	if meta.FrameTime = f.FrameTime.or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
 		movie.Close()
-		return nil, nil, usage("%s does not say the time from frame to frame: give --frame-time, or --metadata with a file that has it", name)
+		return nil, nil, usage("%s does not record the time between frames: give --frame-time, or --metadata with a file that has it", name)
 	}
 	return movie, meta, nil
 }

@@ -54,7 +54,7 @@ func (f *geometryFlags) add(c *cobra.Command) {
 func (f *geometryFlags) geometry() (sim.Geometry, error) {
 	g, lacks, err := f.known()
 	if err == nil && lacks != nil {
-		err = usage("the geometry lacks %s: give them, or --from a file that has them", strings.Join(lacks, ", "))
+		err = usage("the geometry lacks %s: give them as flags, or use --from with a file that has them", strings.Join(lacks, ", "))
 	}
 	return g, err
 }

@@ -60,7 +60,7 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 	}
 	m, err := f.mean(name, shape)
 	if err != nil && picture != nil && strings.Contains(picture.Error(), "datasets have two axes") {
-		err = fmt.Errorf("%w, nor does it have one image: name its dataset with --dataset", err)
+		err = fmt.Errorf("%w, and it does not contain exactly one image: name the dataset with --dataset", err)
 	}
 	return m, input(err)
 }
@@ -107,9 +107,9 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 	n := min(f.Frames, movie.Frames)
 	switch {
 	case n < 1:
-		return nil, fmt.Errorf("%s has no whole frame: give a file with one", name)
+		return nil, fmt.Errorf("%s has no complete frame: use a file with at least one", name)
 	case float64(movie.Height)*float64(movie.Width) > mostImagePixels:
-		return nil, fmt.Errorf("%s has frames of %d x %d pixels: want at most %d in all", name, movie.Height, movie.Width, mostImagePixels)
+		return nil, fmt.Errorf("%s has frames of %d x %d pixels: want at most %d pixels in total", name, movie.Height, movie.Width, mostImagePixels)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
 	one, numbers := make([]float32, len(m.Values)), make([]float64, len(m.Values))
@@ -132,7 +132,7 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 // fitShape gives a geometry the shape of an image; one that has another is an error.
 func fitShape(g *sim.Geometry, m *maskfile.Image, name string) error {
 	if g.Height != 0 && (g.Height != m.Height || g.Width != m.Width) {
-		return as(exitData, fmt.Errorf("%s has %d x %d pixels, the geometry %d x %d: use the geometry of this detector", name, m.Height, m.Width, g.Height, g.Width))
+		return as(exitData, fmt.Errorf("%s has %d x %d pixels, but the geometry has %d x %d: use the geometry of this detector", name, m.Height, m.Width, g.Height, g.Width))
 	}
 	g.Height, g.Width = m.Height, m.Width
 	return nil

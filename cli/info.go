@@ -99,7 +99,7 @@ and sample twotime make of it, and what is wrong with it.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && !isConfiguration(args[0]) {
-				return usage("info %s: want a configuration, whose name ends in .yaml, .yml or .json", args[0])
+				return usage("info %s: want a configuration file, whose name ends in .yaml, .yml or .json", args[0])
 			} else if len(args) == 1 {
 				return a.infoConfig(args[0])
 			}

@@ -82,7 +82,7 @@ func (a *app) infoConfig(name string) error {
 		fmt.Fprintf(a.stdout, "note: %s\n", n)
 	}
 	if text := c.IgnoredText(); text != "" {
-		fmt.Fprintf(a.stdout, "without a meaning here and ignored: %s\n", text)
+		fmt.Fprintf(a.stdout, "these settings have no meaning here and were ignored: %s\n", text)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ saves the best point so far, and --resume continues from it.
 			case a.resume != "":
 				return a.resumeInvert(c, args)
 			case len(args) == 0:
-				return usage("invert rsoxs wants PROBLEM.json, or --resume RUN")
+				return usage("invert rsoxs needs PROBLEM.json, or --resume RUN")
 			}
 			cfg.File = args[0]
 			return a.startInvert(c.Context(), cfg)
@@ -129,7 +129,7 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 		return err
 	}
 	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
+		return as(exitConfig, fmt.Errorf("%s records no problem", dir.Path("config.json")))
 	}
 	b, err := json.Marshal(cfg.Problem)
 	if err != nil {
@@ -198,9 +198,9 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	again := "euryale " + invertCommand + " --resume " + string(v.dir)
 	switch {
 	case err != nil: // a GPU failed
-		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nthe best so far is kept in %s", err, v.dir), hint: again + ", with --device cpu to leave the GPU"}
+		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nthe best point so far is kept in %s", err, v.dir), hint: again + ", with --device cpu to leave the GPU"}
 	case ctx.Err() != nil:
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best so far is kept in %s", v.dir), hint: again}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the best point so far is kept in %s", v.dir), hint: again}
 	}
 	if !v.cfg.NoReport {
 		if err := a.saveInversion(ctx, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {

@@ -51,7 +51,7 @@ func (a *app) fitInversion(ctx context.Context, v *inversion) (*morph.Solution, 
 		},
 		Restarting: func(k, of int) {
 			bar.Close()
-			a.note("the model disagrees with the data; starting elsewhere, %d of %d (--restarts 0 keeps the first minimum)", k, of)
+			a.note("the model disagrees with the data: trying another starting point, %d of %d (--restarts 0 keeps the first minimum)", k, of)
 			bar, last = term.NewBar(a.screen, set), 0
 		}})
 	if f != nil {
@@ -111,7 +111,7 @@ func (a *app) startChains(ctx context.Context, v *inversion) error {
 	}
 	v.cfg.Starts, err = v.Starts(ctx, post, v.cfg.Chains, v.cfg.Seed, v.cfg.Restarts)
 	if ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "the same once more with --overwrite"}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "run the same command again with --overwrite"}
 	}
 	return as(exitFailed, err)
 }

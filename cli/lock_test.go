@@ -39,7 +39,7 @@ func TestLockedFolders(t *testing.T) {
 	}
 	for _, args := range [][]string{append(sample, "--overwrite"), {"sample", "assembly", "--resume", dir}, {"demo", "g2", "--out", dir, "--overwrite"}} {
 		code, _, stderr := do(t, args...)
-		if code != exitCannotWrite || !strings.Contains(stderr, "is being written by process") || !strings.Contains(stderr, "(another)") || !strings.Contains(stderr, "wait until it has ended") {
+		if code != exitCannotWrite || !strings.Contains(stderr, "is being written by process") || !strings.Contains(stderr, "(another)") || !strings.Contains(stderr, "wait until the other process has finished") {
 			t.Errorf("%v: %d %s", args, code, stderr)
 		}
 	}

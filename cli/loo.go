@@ -141,7 +141,7 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 		names = modelNames(args)
 	}
 	if len(names) != len(args) {
-		return usage("--names has %d names for %d models", len(names), len(args))
+		return usage("--names gives %d names for %d models: give one per model", len(names), len(args))
 	}
 	var all []diag.ELPD
 	var first *runs.Likelihood
@@ -154,7 +154,7 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 			first = l
 		}
 		if first.Data != nil && l.Data != nil && !slices.Equal(first.Data, l.Data) {
-			return as(exitData, fmt.Errorf("%s and %s observed different %s: compare models of the same data", first.Name, l.Name, l.Variable))
+			return as(exitData, fmt.Errorf("%s and %s observed different %s: only models of the same data can be compared", first.Name, l.Name, l.Variable))
 		}
 		e, err := elpd(l, waic)
 		if err != nil {

@@ -132,7 +132,7 @@ func TestSBCInterrupted(t *testing.T) {
 		stderr := &cancelAt{text: " of 2000 fits", cancel: cancel}
 		code := Run(ctx, []string{"sbc", "--problem", problem, "--fits", "2000", "--warmup", "100", "--draws", "200", kind}, &out, stderr)
 		cancel()
-		if code != exitInterrupted || !strings.Contains(stderr.all.String(), "interrupted after ") || !strings.Contains(stderr.all.String(), "Try: --fits ") {
+		if code != exitInterrupted || !strings.Contains(stderr.all.String(), "interrupted after ") || !strings.Contains(stderr.all.String(), "Try: use --fits ") {
 			t.Errorf("exit %d: %s", code, stderr.all.String())
 		}
 		var doc sbcDoc

@@ -97,7 +97,7 @@ func (f *maskFlags) canvas(file string) (*maskfile.Image, sim.Geometry, error) {
 		return image, g, fitShape(&g, image, file)
 	}
 	if g.Height == 0 {
-		return nil, g, usage("which detector? --image with a file, --shape such as 512x1024, or --from a file that has the shape")
+		return nil, g, usage("mask needs the size of the detector: give --image with a file, --shape such as 512x1024, or --from with a file that has it")
 	}
 	return image, g, nil
 }
@@ -123,7 +123,7 @@ func (f *maskFlags) source(image *maskfile.Image, g sim.Geometry) (mask.Source, 
 func (f *maskFlags) openOf(height, width int) func(string) (*mask.Mask, error) {
 	return func(name string) (*mask.Mask, error) {
 		if name != f.Blemish && !slices.Contains(f.known(), name) {
-			return nil, usage("the recipe names the file %q: allow it with --allow-file %s", name, name)
+			return nil, usage("the recipe reads the file %q: allow this with --allow-file %s", name, name)
 		}
 		keep, err := readMask(name, height, width)
 		return &mask.Mask{Height: height, Width: width, Keep: keep}, err
@@ -142,7 +142,7 @@ func (f *maskFlags) history(file string, src mask.Source, g sim.Geometry) (*mask
 	}
 	for k, s := range withUnits(steps, g) {
 		if s.Constraints != nil && src.Maps == nil {
-			return nil, usage("--parameter: the geometry lacks %s: give them, or --from a file that has them", strings.Join(lacksOf(g), ", "))
+			return nil, usage("--parameter needs a geometry, which lacks %s: give them as flags, or use --from with a file that has them", strings.Join(lacksOf(g), ", "))
 		}
 		if (s.Threshold != nil || s.Outliers != nil) && src.Image == nil {
 			return nil, usage("--%s needs an image: name its file with --image", s.Kind())
@@ -166,7 +166,7 @@ func (f *maskFlags) begun(file string, src mask.Source) (*mask.History, error) {
 	}
 	r, err := mask.ReadRecipe(b)
 	if err == nil && f.Blemish != "" && r.Blemish != f.Blemish {
-		err = usage("the recipe %s begins with the blemish file %q: leave out --blemish %s", file, r.Blemish, f.Blemish)
+		err = usage("the recipe %s already begins with the blemish file %q: leave out --blemish %s", file, r.Blemish, f.Blemish)
 	}
 	if err != nil {
 		return nil, as(exitData, err)
@@ -215,10 +215,10 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 	}
 	m, r := h.Mask(), h.Recipe()
 	if n := len(slices.DeleteFunc(slices.Clone(src.Image), func(v float64) bool { return v == v })); n > 0 {
-		a.note("%s: %s without a number masked", f.Image, counted(n, "pixel"))
+		a.note("%s: masked %s without a valid number", f.Image, counted(n, "pixel"))
 	}
 	if m.Count() == 0 {
-		a.note("the mask keeps no pixel: see which step masks the last one by leaving out some, and its limits")
+		a.note("the mask keeps no pixel: leave out steps to find the one that masks too much, and check its limits")
 	}
 	if err := writeMask(out, m, a.overwrite); err != nil {
 		return err

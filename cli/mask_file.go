@@ -21,7 +21,7 @@ func readMask(name string, height, width int) ([]bool, error) {
 		return nil, input(err)
 	}
 	if m := q.Maps; m.Height != height || m.Width != width {
-		return nil, as(exitData, fmt.Errorf("%s has a mask of %d x %d pixels, the detector %d x %d: use a mask of this detector", name, m.Height, m.Width, height, width))
+		return nil, as(exitData, fmt.Errorf("%s has a mask of %d x %d pixels, but the detector has %d x %d: use a mask of this detector", name, m.Height, m.Width, height, width))
 	}
 	return q.Maps.Mask, nil
 }

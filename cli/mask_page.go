@@ -24,17 +24,17 @@ import (
 // runMaskPage lets people draw a mask in a page until they are done.
 func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 	if f.Image != "" && f.Image != f.Edit {
-		return usage("--edit %s and --image %s: name one file of the image", f.Edit, f.Image)
+		return usage("--edit %s and --image %s name two images: give only one", f.Edit, f.Image)
 	}
 	switch strings.ToLower(filepath.Ext(out)) {
 	case ".h5", ".hdf", ".hdf5", ".tif", ".tiff", ".npy":
 	default:
-		return usage("%s: name a file that ends in .h5, .hdf, .hdf5, .tif, .tiff or .npy", out)
+		return usage("%s: a mask is written as .h5, .hdf, .hdf5, .tif, .tiff or .npy: choose one of these extensions", out)
 	}
 	recipe, geometry := out+".recipe.json", out+".geometry.json"
 	lock := flock.New(out + ".lock")
 	if ok, err := lock.TryLock(); err != nil || !ok {
-		return as(exitCannotWrite, fmt.Errorf("%s is being edited by another process, or its folder cannot be written (%v): end that one, or name another file", out, err))
+		return as(exitCannotWrite, fmt.Errorf("%s is being edited by another process, or its folder cannot be written (%v): end that process, or name another file", out, err))
 	}
 	defer func() {
 		os.Remove(out + ".lock") // before another process can take it
@@ -90,13 +90,13 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		server.Close()
 		return as(exitData, err)
 	}
-	fmt.Fprintf(a.stderr, "The mask is edited at %s\nSteps are kept in %s. Done in the page, or Ctrl-C, ends this command.\n", server.URL(), recipe)
+	fmt.Fprintf(a.stderr, "Edit the mask at %s\nSteps are saved to %s. To finish, press Done in the page or Ctrl-C here.\n", server.URL(), recipe)
 	if err := server.Serve(ctx, page); err != nil {
 		return as(exitFailed, err)
 	}
 	if last.File == "" {
 		last.Kept = page.Mask().Count()
-		a.note("no mask was saved; go on with: euryale mask %s --edit %s", typed(out), typed(f.Edit))
+		a.note("no mask was saved; continue with: euryale mask %s --edit %s", typed(out), typed(f.Edit))
 		if ctx.Err() != nil {
 			return as(exitInterrupted, ctx.Err())
 		}
@@ -125,7 +125,7 @@ func (f *maskFlags) page(out, recipe string) (maskpage.Config, error) {
 	from := f.Recipe
 	if there(recipe) {
 		if f.Recipe != "" || len(f.steps) > 0 {
-			return maskpage.Config{}, &exitError{code: exitUsage, err: fmt.Errorf("%s has steps of an earlier session: leave out --recipe and steps to go on from it, or remove it to begin anew", recipe)}
+			return maskpage.Config{}, &exitError{code: exitUsage, err: fmt.Errorf("%s has the steps of an earlier session: leave out --recipe and step flags to continue from it, or delete it to start again", recipe)}
 		}
 		from = recipe
 	}

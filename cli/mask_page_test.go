@@ -266,8 +266,8 @@ func TestMaskPageRefuses(t *testing.T) {
 		Lacks []string
 	}
 	for _, c := range []struct{ path, body, want string }{
-		{"step", `{"file": "secret.csv"}`, "not named"}, {"step", `{"file": "../../etc/passwd"}`, "not named"}, {"step", `{"file": "image.npy"}`, "not named"},
-		{"step", `{"shell": 1}`, "shell"}, {"step", `nonsense`, "not understood"}, {"step", `{}`, "exactly one"},
+		{"step", `{"file": "secret.csv"}`, "was not allowed"}, {"step", `{"file": "../../etc/passwd"}`, "was not allowed"}, {"step", `{"file": "image.npy"}`, "was not allowed"},
+		{"step", `{"shell": 1}`, "shell"}, {"step", `nonsense`, "cannot be parsed"}, {"step", `{}`, "exactly one"},
 		{"step", `{"draw": [{"kind": "circle", "center": [1, 2], "radius": -1}]}`, "radius"}, {"step", `{"pixels": [[-1, 5]]}`, "-1"},
 		{"step", `{"constraints": [{"map": "q", "begin": 0, "end": 1}]}`, "q"}, {"geometry", `{"energy": -3}`, "above 0"}, {"geometry", `{"bins": "1000000x3"}`, "such as 36x1"},
 		{"geometry", `{"bins": "9999x9999"}`, "at most"}, {"rings", `{}`, "lacks"}, {"save", `{"what": "qmap"}`, "lacks"}, {"save", `{"what": "/etc/passwd"}`, "want mask or qmap"},

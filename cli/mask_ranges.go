@@ -69,10 +69,10 @@ func rangeOf(term string) (c mask.Constraint, err error) {
 			err = limit(w[4], w[5])
 		}
 	} else {
-		err = fmt.Errorf("%q is no range: want such as q>=0.002, q<0.01 or -30<=phi<=30", term)
+		err = fmt.Errorf("%q is not a range: want one like q>=0.002, q<0.01 or -30<=phi<=30", term)
 	}
 	if err == nil && c.Begin > c.End {
-		err = fmt.Errorf("%q: no number lies from %g to %g: exchange the ends", term, c.Begin, c.End)
+		err = fmt.Errorf("%q: no number lies between %g and %g: swap the two ends", term, c.Begin, c.End)
 	}
 	return c, err
 }

@@ -115,7 +115,7 @@ func (m *maskSteps) shape(kind string, least, most int) func(string) error {
 			return err
 		}
 		if len(v) < least || len(v) > most || kind == mask.Polygon && len(v)%2 != 0 {
-			return fmt.Errorf("%d numbers: want %s", len(v), map[bool]string{true: "pairs of a row and a column, at least 3", false: strconv.Itoa(least) + " to " + strconv.Itoa(most)}[kind == mask.Polygon])
+			return fmt.Errorf("got %d numbers: want %s", len(v), map[bool]string{true: "pairs of a row and a column, at least 3", false: strconv.Itoa(least) + " to " + strconv.Itoa(most)}[kind == mask.Polygon])
 		}
 		s := mask.Shape{Kind: kind}
 		switch kind {
@@ -155,7 +155,7 @@ func (m *maskSteps) outliers(text string) error {
 		case i == 0 && !named:
 			o.Cutoff, err = finite(p)
 			if err == nil && o.Cutoff <= 0 {
-				err = fmt.Errorf("the cutoff %g: want a number above 0, in scales", o.Cutoff)
+				err = fmt.Errorf("the cutoff is %g: want a number above 0, in units of the spread", o.Cutoff)
 			}
 		case named && name == "rings":
 			o.Rings, err = strconv.Atoi(number)

@@ -37,7 +37,7 @@ func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, er
 // imagesError adds an exit code and a hint to an error from reading images.
 func imagesError(err error) error {
 	if none := (*morph.NoPatternsError)(nil); errors.As(err, &none) {
-		return &exitError{code: exitNoInput, err: err, hint: "the folder that a simulation wrote"}
+		return &exitError{code: exitNoInput, err: err, hint: "name the folder that a simulation wrote"}
 	}
 	return input(err)
 }
@@ -58,7 +58,7 @@ func (v voxelFlags) find(images string) (float64, error) {
 	case v.PhysSize > 0 && !math.IsInf(v.PhysSize, 0):
 		return v.PhysSize, nil
 	case v.PhysSize != 0:
-		return 0, usage("--phys-size %g: want the edge of a voxel in nm, above 0", v.PhysSize)
+		return 0, usage("--phys-size %g: want the edge length of a voxel in nm, above 0", v.PhysSize)
 	case v.Morphology != "":
 		a, err := morph.VoxelOf(v.Morphology)
 		return a, input(err)

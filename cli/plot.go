@@ -86,7 +86,7 @@ func (a *app) pictureFile(kind string, args []string) (out string, rest []string
 		return "", nil, usage("plot %s: %s: pictures are written as .svg, .png or .pdf", kind, last)
 	}
 	if len(rest) == 0 {
-		return "", nil, usage("plot %s: name what to draw, a folder or files", kind)
+		return "", nil, usage("plot %s needs input: name a folder or files to draw", kind)
 	}
 	if exists(out) && !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}

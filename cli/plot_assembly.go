@@ -80,7 +80,7 @@ func (a *app) runPlotAssembly(p assemblyPlot, args, names []string) error {
 	var unknown *report.UnknownError
 	switch {
 	case errors.As(err, &unknown):
-		return usage("%s: --var %s: there is %s", args[0], unknown.Name, strings.Join(unknown.Known, ", "))
+		return usage("%s has no %s: --var accepts %s", args[0], unknown.Name, strings.Join(unknown.Known, ", "))
 	case errors.Is(err, report.ErrNoWinners):
 		return as(exitData, fmt.Errorf("%s: trace.csv has no winners: run the script with --winners", args[0]))
 	case err != nil:

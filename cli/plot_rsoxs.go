@@ -93,7 +93,7 @@ func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
 	if len(f.Energies) == 0 {
 		list = report.Rows(p)
 		if len(list) < len(p.Energies) {
-			a.note("drawing %d of %d energies (--energies all draws them all)", len(list), len(p.Energies))
+			a.note("drawing %d of %d energies; use --energies all to draw all of them", len(list), len(p.Energies))
 		}
 		return list, nil
 	}
@@ -107,7 +107,7 @@ func (f *patternFlags) which(a *app, p *rsoxs.Pattern) (list []int, err error) {
 		e, err := strconv.ParseFloat(s, 64)
 		i := slices.IndexFunc(p.Energies, func(x float64) bool { return math.Abs(x-e) < 0.005 })
 		if err != nil || i < 0 {
-			return nil, usage("--energies %s: there are %s eV", s, strings.Trim(fmt.Sprint(p.Energies), "[]"))
+			return nil, usage("--energies %s is not in the data: choose from %s eV", s, strings.Trim(fmt.Sprint(p.Energies), "[]"))
 		}
 		list = append(list, i)
 	}

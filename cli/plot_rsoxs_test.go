@@ -36,11 +36,11 @@ func TestPlotPattern(t *testing.T) {
 		says string
 	}{
 		{dir + " " + out, 73, "exists"},
-		{dir + " --phys-size 5 --energies 300", 64, "there are 284.4"},
+		{dir + " --phys-size 5 --energies 300", 64, "choose from 284.4"},
 		{dir + " --phys-size 5 --beam 1", 64, "--beam 1"},
 		{dir, 64, "--phys-size"},
 		{"none", 66, "none"},
-		{out + " --overwrite", 64, "name what to draw"},
+		{out + " --overwrite", 64, "name a folder or files"},
 		{dir + " --phys-size 5 --radii flat", 64, "stretched"},
 	} {
 		t.Chdir(t.TempDir())

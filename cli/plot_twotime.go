@@ -35,7 +35,7 @@ func drawMotion(dir runs.Folder, angles string, lags bool) (*viz.Figure, error) 
 		chosen = nil
 		for _, k := range list {
 			if k > len(m.Phi) {
-				return nil, usage("--bins %s: %s has angles 1 to %d", angles, dir, len(m.Phi))
+				return nil, usage("--bins %s: want angles of %s from 1 to %d", angles, dir, len(m.Phi))
 			}
 			chosen = append(chosen, k-1)
 		}
@@ -80,7 +80,7 @@ func openMotion(dir runs.Folder) (p *motion.Problem, at twotime.Point, err error
 	}
 	at = doc.Point.point()
 	if n, angles := len(p.Config.Parameters), len(p.C2.Phi); len(at.Theta) != n || len(at.Contrast) != angles || len(at.Offset) != angles {
-		return nil, at, as(exitData, fmt.Errorf("%s: its point has %d parameters, %d contrasts and %d offsets, where the run has %d parameters and %d angles", name, len(at.Theta), len(at.Contrast), len(at.Offset), n, angles))
+		return nil, at, as(exitData, fmt.Errorf("%s has a point with %d parameters, %d contrasts and %d offsets, but the run has %d parameters and %d angles: make the run again", name, len(at.Theta), len(at.Contrast), len(at.Offset), n, angles))
 	}
 	return p, at, nil
 }

@@ -40,11 +40,11 @@ var resultPlots = []resultPlot{
 	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times, or with --diagonals g2 along its diagonals\nfor the whole map and for blocks of age. For a run folder of fit twotime or\nsample twotime, draw the data, the model and the residuals of each angle, and\nthe mean residuals against lag and age; with --diagonals, draw data and model\nagainst the lag at three ages. --bins then selects angles, counted from 1.", true,
 		func(r *nexus.Result, bins []int, diagonals bool) (*viz.Figure, error) {
 			if r.Twotime == nil {
-				return nil, errors.New("the file has no two-time correlation: euryale correlate --correlation twotime makes one")
+				return nil, errors.New("the file has no two-time correlation: make one with euryale correlate --correlation twotime")
 			}
 			i := slices.Index(r.Twotime.Bins, bins[0])
 			if i < 0 {
-				return nil, fmt.Errorf("bin %d has no two-time correlation; there are those of bins %v", bins[0], r.Twotime.Bins)
+				return nil, fmt.Errorf("bin %d has no two-time correlation: choose from bins %v", bins[0], r.Twotime.Bins)
 			}
 			image, curves, err := report.Twotime(r, i)
 			if diagonals {
@@ -177,7 +177,7 @@ func chosenBins(r *nexus.Result, text string) ([]int, error) {
 	}
 	for _, b := range bins {
 		if n := r.QMap.Dynamic.Bins(); b > n {
-			return nil, usage("--bins %s: there are bins 1 to %d", text, n)
+			return nil, usage("--bins %s: want bins from 1 to %d", text, n)
 		}
 	}
 	return bins, nil

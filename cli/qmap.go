@@ -181,11 +181,11 @@ func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
 	if len(q.Dynamic.Cells) == 0 {
 		switch {
 		case f.Mask != "":
-			return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel: no bin would have any", f.Mask))
+			return nil, as(exitData, fmt.Errorf("the mask %s keeps no pixel, so every bin would be empty: use another mask", f.Mask))
 		case f.bad > 0:
-			return nil, as(exitData, fmt.Errorf("no pixel of the detector in %s works: no bin would have any", f.From))
+			return nil, as(exitData, fmt.Errorf("all pixels of the detector in %s are marked as bad, so every bin would be empty", f.From))
 		}
-		return nil, as(exitData, errors.New("no pixel has numbers in this geometry: correct beam centre, distance, pixel size and energy"))
+		return nil, as(exitData, errors.New("no pixel has a finite q in this geometry: correct the beam centre, distance, pixel size and energy"))
 	}
 	return q, nil
 }
@@ -232,7 +232,7 @@ func (a *app) runQMap(out string, f qmapFlags) error {
 		return as(exitCannotWrite, err)
 	}
 	if f.bad > 0 {
-		a.note("%s: %s masked that do not work, by the mask of the detector in the file", f.From, counted(f.bad, "pixel"))
+		a.note("%s: masked %s that the detector's own mask marks as bad", f.From, counted(f.bad, "pixel"))
 	}
 	doc := newQMapDoc(out, q)
 	if a.json {

@@ -80,7 +80,7 @@ func (a *app) runReduceAges(args []string, bin int, ages string, half int, every
 		return err
 	}
 	if len(files) != 1 {
-		return usage("reduce ages: %s: the table is a file that ends in .csv", files[1])
+		return usage("reduce ages: %s: the output must be a file that ends in .csv", files[1])
 	}
 	at, err := numbersOf("ages", ages, 0)
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *app) runReduceAges(args []string, bin int, ages string, half int, every
 		at = append(at, c.Rows*(2*k+1)/10)
 	}
 	if most := slices.Max(at); half < 0 || most >= c.Rows {
-		return usage("--ages up to %d, --half %d: the correlation has steps 0 to %d", most, half, c.Rows-1)
+		return usage("--ages up to %d with --half %d reach beyond the correlation, which has steps 0 to %d: choose smaller ages", most, half, c.Rows-1)
 	}
 	scatter, err := scatterOf(r, c)
 	if err != nil {
@@ -121,14 +121,14 @@ func readC2(name string, bin int) (*nexus.C2, *nexus.Result, error) {
 	}
 	c, err := func() (*nexus.C2, error) {
 		if r.Twotime == nil || len(r.Twotime.Bins) == 0 {
-			return nil, fmt.Errorf("%s has no two-time correlation: euryale correlate --correlation twotime makes one", name)
+			return nil, fmt.Errorf("%s has no two-time correlation: make one with euryale correlate --correlation twotime", name)
 		}
 		i := slices.Index(r.Twotime.Bins, bin)
 		if bin == 0 {
 			i = 0
 		}
 		if i < 0 {
-			return nil, fmt.Errorf("%s: bin %d has no two-time correlation; there are those of bins %v", name, bin, r.Twotime.Bins)
+			return nil, fmt.Errorf("%s: bin %d has no two-time correlation: choose from bins %v", name, bin, r.Twotime.Bins)
 		}
 		return r.ReadC2(i, 0, true)
 	}()
@@ -147,7 +147,7 @@ func scatterOf(r *nexus.Result, c *nexus.C2) (*correlate.Ages, error) {
 	}
 	a := &correlate.Ages{Frames: c.Rows, Delays: v.Delays, Blocks: v.Blocks, Groups: v.Groups, Wider: v.Wider, Values: v.Values}
 	if !slices.Equal(a.Delays, correlate.AgeDelays(c.Rows)) || a.Blocks > c.Rows {
-		return nil, fmt.Errorf("%s: the scatter of bin %d is of %d delays and %d blocks, which are not those of %d steps: correlate the frames again", r.File, c.Bin, len(a.Delays), a.Blocks, c.Rows)
+		return nil, fmt.Errorf("%s: the stored scatter of bin %d has %d delays and %d blocks, which do not match the %d steps: correlate the frames again", r.File, c.Bin, len(a.Delays), a.Blocks, c.Rows)
 	}
 	return a, nil
 }

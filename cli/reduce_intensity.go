@@ -72,7 +72,7 @@ func (a *app) runReduceIntensity(args []string, f intensityFlags) error {
 		return err
 	}
 	if len(files) != 1 || !(f.Cut > 0) {
-		return usage("reduce intensity: %d result files, --cut %g: want one, and a positive number; the table is a file that ends in .csv", len(files), f.Cut)
+		return usage("reduce intensity: got %d result files and --cut %g: want one file and a positive cut; the output must end in .csv", len(files), f.Cut)
 	}
 	doc, err := f.reduce(files[0])
 	if err != nil {
@@ -96,7 +96,7 @@ func (f intensityFlags) reduce(name string) (*intensityDoc, error) {
 	}
 	defer r.Close()
 	if r.Trace == nil || len(r.Trace.Mean) < 2 {
-		return nil, as(exitData, fmt.Errorf("%s has no intensity against time: want /xpcs/spatial_mean/intensity_vs_time", name))
+		return nil, as(exitData, fmt.Errorf("%s has no intensity against time: want the dataset /xpcs/spatial_mean/intensity_vs_time", name))
 	}
 	t := r.Trace
 	step := (t.Frame[1] - t.Frame[0]) * r.FrameTime

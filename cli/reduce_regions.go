@@ -28,7 +28,7 @@ func (g region) label() string {
 // regionsOf reads --sector and --ring.
 func (f saxsFlags) regionsOf() (all []region, err error) {
 	if len(f.Sectors) > 0 && len(f.Rings) > 0 {
-		return nil, usage("--sector is against q and --ring against azimuth: one of them at a time")
+		return nil, usage("--sector gives curves against q and --ring curves against azimuth: use one of them at a time")
 	}
 	for _, text := range f.Sectors {
 		from, to, err := pairOf("sector", text, "azimuths from:to in degrees, such as -30:30")
@@ -36,7 +36,7 @@ func (f saxsFlags) regionsOf() (all []region, err error) {
 			return nil, err
 		}
 		if math.Abs(from) > 180 || math.Abs(to) > 180 || from == to {
-			return nil, usage("--sector %s: want two azimuths from -180 to 180 degrees; across 180 the first is the larger one", text)
+			return nil, usage("--sector %s: want two azimuths between -180 and 180 degrees; to cross 180, put the larger one first", text)
 		}
 		all = append(all, region{from: from, to: to})
 	}
@@ -46,7 +46,7 @@ func (f saxsFlags) regionsOf() (all []region, err error) {
 			return nil, err
 		}
 		if !(from >= 0 && to > from) {
-			return nil, usage("--ring %s: want radii in pixels, the smaller one first", text)
+			return nil, usage("--ring %s: want two radii in pixels, the smaller one first", text)
 		}
 		all = append(all, region{from, to, true})
 	}
@@ -63,7 +63,7 @@ type detector struct {
 
 func detectorOf(r *nexus.Result) (*detector, error) {
 	if name, _ := r.QMap.Axis(0); name != "q" {
-		return nil, fmt.Errorf("%s has bins of %s: sectors and rings are for q and azimuth in transmission", r.File, name)
+		return nil, fmt.Errorf("%s has bins of %s: sectors and rings need bins of q and azimuth in transmission", r.File, name)
 	}
 	image, err := r.ReadImage()
 	if err != nil {
@@ -74,7 +74,7 @@ func detectorOf(r *nexus.Result) (*detector, error) {
 		return nil, err
 	}
 	if image.Rows != maps.Height || image.Cols != maps.Width {
-		return nil, fmt.Errorf("%s has an image of %d x %d pixels and maps of %d x %d", r.File, image.Rows, image.Cols, maps.Height, maps.Width)
+		return nil, fmt.Errorf("%s has an image of %d x %d pixels but maps of %d x %d: correlate the frames again", r.File, image.Rows, image.Cols, maps.Height, maps.Width)
 	}
 	g, err := xpcs.Geometry(r.QMap)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *detector) edges(n int, low, high float64) ([]float64, error) {
 		}
 	}
 	if low, high = math.Max(low, least), math.Min(high, most); !(high > low) {
-		return nil, fmt.Errorf("no pixel that the mask keeps is in the range of q: they have %.4g to %.4g 1/angstrom", least, most)
+		return nil, fmt.Errorf("no unmasked pixel lies in the requested region: their q is %.4g to %.4g 1/angstrom", least, most)
 	}
 	edges := make([]float64, n+1)
 	for k := range edges {

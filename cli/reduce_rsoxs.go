@@ -149,7 +149,7 @@ func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
 		out, args = last, args[:len(args)-1]
 	}
 	if len(args) == 0 {
-		return usage("reduce rsoxs: name a folder or files of images")
+		return usage("reduce rsoxs needs input: name a folder or files of images")
 	}
 	if out != "" && exists(out) && !a.overwrite {
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
@@ -209,7 +209,7 @@ func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc,
 	slices.SortStableFunc(doc.Curves, func(x, y curveDoc) int { return cmp.Compare(x.Energy, y.Energy) })
 	for i, c := range doc.Curves[1:] {
 		if b := doc.Curves[i]; b.Energy == c.Energy && b.Beam >= c.Beam {
-			return nil, as(exitData, fmt.Errorf("%g eV is there twice: name each file once", c.Energy))
+			return nil, as(exitData, fmt.Errorf("the energy %g eV occurs twice: name each file once", c.Energy))
 		}
 	}
 	return doc, nil

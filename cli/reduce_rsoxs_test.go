@@ -184,7 +184,7 @@ func TestReduceRSoXSFindsVoxels(t *testing.T) {
 		{"none --phys-size 5", 66, "none"},
 		{". --phys-size 5", 66, "no Energy_*.h5"},
 		{"config.txt --phys-size 5", 65, "no energy in its name"},
-		{"HDF5 HDF5/Energy_284.40.h5 --phys-size 5", 65, "there twice"},
+		{"HDF5 HDF5/Energy_284.40.h5 --phys-size 5", 65, "occurs twice"},
 		{"HDF5 --morphology config.txt", 65, "config.txt"},
 		{"", 64, "requires at least 1"},
 		{"HDF5 none/x.csv --phys-size 5", 73, ""},

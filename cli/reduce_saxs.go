@@ -148,7 +148,7 @@ func (f saxsFlags) plan() (*saxsPlan, error) {
 	if f.Range != "" {
 		var err error
 		if p.low, p.high, err = pairOf("q-range", f.Range, "lowest:highest in 1/angstrom, such as 0.002:0.05"); err == nil && !(p.high > p.low) {
-			err = usage("--q-range %s: want the lower one first", f.Range)
+			err = usage("--q-range %s: want the lower value first", f.Range)
 		}
 		note(err)
 	}
@@ -204,7 +204,7 @@ func (p *saxsPlan) curves(files []string) (*saxsDoc, error) {
 		for i, l := range all {
 			if background != nil {
 				if len(background) != len(all) {
-					return nil, as(exitData, fmt.Errorf("%s has %d sets of curves, the background %d", name, len(all), len(background)))
+					return nil, as(exitData, fmt.Errorf("%s has %d sets of curves, but the background has %d: use results of the same q map", name, len(all), len(background)))
 				}
 				if l.Profile, err = l.Subtract(background[i].Profile, p.Weight); err != nil {
 					return nil, as(exitData, fmt.Errorf("%s: %w", name, err))
@@ -281,7 +281,7 @@ func (p *saxsPlan) file(name string) ([]saxsLines, error) {
 	}
 	whole := r.Profile()
 	if whole == nil {
-		return nil, as(exitData, fmt.Errorf("%s has no intensities of static bins: want /xpcs/temporal_mean/scattering_1d", name))
+		return nil, as(exitData, fmt.Errorf("%s has no intensities of static bins: want the dataset /xpcs/temporal_mean/scattering_1d", name))
 	}
 	l := saxsLines{reduce.Profile{Q: whole.Q}, slices.Clone(whole.Labels)}
 	for i := range whole.Lines.Rows {
@@ -292,7 +292,7 @@ func (p *saxsPlan) file(name string) ([]saxsLines, error) {
 			l.Lines, l.labels = append(l.Lines, parts.Row(i)), append(l.labels, fmt.Sprintf("%s part %d", r.Label(), i+1))
 		}
 	} else if p.Parts {
-		return nil, as(exitData, fmt.Errorf("%s has no intensities of parts: correlate with --parts", name))
+		return nil, as(exitData, fmt.Errorf("%s has no intensities of parts of the measurement: correlate the frames with --parts", name))
 	}
 	return []saxsLines{l}, nil
 }

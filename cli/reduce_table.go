@@ -19,7 +19,7 @@ func (a *app) tableFile(what string, args []string) (out string, rest []string, 
 		out, rest = last, args[:len(args)-1]
 	}
 	if len(rest) == 0 {
-		return "", nil, usage("%s: name a result file", what)
+		return "", nil, usage("%s needs input: name a result file", what)
 	}
 	if out != "" && exists(out) && !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}

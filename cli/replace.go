@@ -25,7 +25,7 @@ func mayReplace(out, kind string, overwrite bool) error {
 	}
 	switch stays := whatStays(out, kind, st.IsDir()); {
 	case stays != "":
-		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and %s: nothing in it is overwritten", out, stays), hint: "another name than " + out}
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists and %s, so it is not overwritten", out, stays), hint: "choose another name than " + out}
 	case !overwrite:
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name than " + out}
 	}

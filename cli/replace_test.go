@@ -71,12 +71,12 @@ func TestRemediesWork(t *testing.T) {
 		"sample expr --problem " + line + " --out mine --overwrite": "Try: another --out",
 		"sample expr --problem " + line + " --out run":              "Try: --overwrite, --resume run, or another --out",
 		"demo g2 --out run":                     "Try: --overwrite, or another --out",
-		"convert run mine":                      "Try: another name than mine",
-		"convert run mine --to csv --overwrite": "Try: another name than mine",
-		"convert run mine.nc":                   "Try: another name than mine.nc",
-		"convert run mine --to zarr":            "Try: another name than mine",
+		"convert run mine":                      "Try: choose another name than mine",
+		"convert run mine --to csv --overwrite": "Try: choose another name than mine",
+		"convert run mine.nc":                   "Try: choose another name than mine.nc",
+		"convert run mine --to zarr":            "Try: choose another name than mine",
 		"convert run old.json":                  "Try: --overwrite, or another name than old.json",
-		"convert run old.json --to csv":         "Try: another name than old.json",
+		"convert run old.json --to csv":         "Try: choose another name than old.json",
 	} {
 		code, _, stderr := do(t, strings.Fields(args)...)
 		if code != exitCannotWrite || !strings.HasSuffix(stderr, want+"\n") {

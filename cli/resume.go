@@ -39,7 +39,7 @@ func (a *app) reopen(c *cobra.Command, command string, args []string, config any
 		}
 	})
 	if len(given) > 0 {
-		return "", usage("--resume takes its problem and its settings from the run folder: leave out %s", strings.Join(given, ", "))
+		return "", usage("--resume takes the problem and the settings from the run folder: leave out %s", strings.Join(given, ", "))
 	}
 	dir := runs.Folder(a.resume)
 	err := dir.Resume(command, config)
@@ -56,7 +56,7 @@ func (a *app) reopen(c *cobra.Command, command string, args []string, config any
 // configError describes a run folder whose settings are missing or damaged.
 func configError(err error) error {
 	if errors.As(err, new(*fs.PathError)) {
-		return &exitError{code: exitNoInput, err: err, hint: "the folder given to --out"}
+		return &exitError{code: exitNoInput, err: err, hint: "name the folder that was given to --out"}
 	}
 	return as(exitData, err)
 }
@@ -98,9 +98,9 @@ func (a *app) ended(ctx context.Context, err error) error {
 	case codeOf(err) != exitCannotWrite || a.again == "":
 		return err
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return &exitError{code: exitCannotWrite, err: err, hint: "make room, then " + a.again}
+		return &exitError{code: exitCannotWrite, err: err, hint: "free some space, then run " + a.again}
 	}
-	return &exitError{code: exitCannotWrite, err: err, hint: "once it can be written, " + a.again}
+	return &exitError{code: exitCannotWrite, err: err, hint: "once the folder is writable, " + a.again}
 }
 
 // patience is how long to keep trying to write the last checkpoint of a run, for example

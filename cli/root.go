@@ -134,18 +134,18 @@ func (a *app) check(c *cobra.Command) error {
 	a.command = c.CommandPath()
 	switch {
 	case a.precision != 32 && a.precision != 64:
-		return usage("precision %d: want 32 or 64", a.precision)
+		return usage("--precision %d: want 32 or 64", a.precision)
 	case a.precision == 32 && c.Annotations["precision"] == "":
-		return usage("precision 32: fits and samples need 64")
+		return usage("--precision 32 is not available here: fits and samplers need 64")
 	case a.out != "" && c.Annotations["folder"] == "":
-		return usage("%s has no folder of results: leave out --out %s; where it writes a file, that is named last", c.CommandPath(), a.out)
+		return usage("%s has no folder of results: leave out --out %s; name an output file last, if the command writes one", c.CommandPath(), a.out)
 	case a.resume != "" && c.Annotations["resume"] == "":
-		return usage("%s has no run to go on with: leave out --resume %s", c.CommandPath(), a.resume)
+		return usage("%s has no run to continue: leave out --resume %s", c.CommandPath(), a.resume)
 	case a.threads < 0:
-		return usage("threads %d: want 0 (all) or more", a.threads)
+		return usage("--threads %d: want 0 (all) or more", a.threads)
 	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, a.logLevel) {
-		return usage("log level %q: want debug, info, warn or error", a.logLevel)
+		return usage("--log-level %q: want debug, info, warn or error", a.logLevel)
 	}
 	if err := a.checkDevice(c); err != nil {
 		return err
@@ -176,7 +176,7 @@ func thing(verb, short string, children ...*cobra.Command) *cobra.Command {
 		if len(args) > 0 {
 			return usage("%s %s: want one of %s", verb, args[0], strings.Join(names, ", "))
 		}
-		return usage("%s what? One of %s", verb, strings.Join(names, ", "))
+		return usage("%s needs a second word: one of %s", verb, strings.Join(names, ", "))
 	}}
 	c.AddCommand(children...)
 	return c

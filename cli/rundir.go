@@ -38,7 +38,7 @@ func (a *app) release() {
 		return
 	}
 	if err := a.folders.Release(); err != nil {
-		a.note("the lock could not be removed: %v", err)
+		a.note("the lock file could not be deleted: %v", err)
 	}
 	a.folders = nil
 }
@@ -49,7 +49,7 @@ func (a *app) folderError(err error) error {
 	var occupied *runs.OccupiedError
 	switch {
 	case errors.As(err, &held):
-		return &exitError{code: exitCannotWrite, err: err, hint: "wait until it has ended, or another --out"}
+		return &exitError{code: exitCannotWrite, err: err, hint: "wait until the other process has finished, or choose another --out"}
 	case !errors.As(err, &occupied):
 		return as(exitCannotWrite, err)
 	}

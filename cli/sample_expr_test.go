@@ -61,7 +61,7 @@ func TestSampleExprMistakes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"sample expr", 64, "wants --problem"},
+		{"sample expr", 64, "needs --problem"},
 		{"sample expr --problem " + file + " --resume " + t.TempDir(), 64, "leave out --problem"},
 		{"sample expr --problem " + file + " --target-accept 2 --chains 0", 64, "--chains 0: want 1 to 65536; --target-accept 2"},
 		{"sample expr --problem /nowhere.json", 66, "/nowhere.json"},

@@ -68,7 +68,7 @@ uninterrupted run would have made.
 				return a.resumeSampleG2(c, args)
 			}
 			if len(args) != 1 {
-				return usage("sample g2 wants a FILE, or --resume RUN")
+				return usage("sample g2 needs a FILE, or --resume RUN")
 			}
 			cfg.File = args[0]
 			return a.startSampleG2(c.Context(), cfg)
@@ -102,7 +102,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 	if cfg.Bin == 0 && len(curves) == 1 {
 		cfg.Bin = curves[0].Bin
 	} else if cfg.Bin == 0 {
-		return usage("--bin: %s has bins %d to %d, say which", cfg.File, curves[0].Bin, curves[len(curves)-1].Bin)
+		return usage("%s has bins %d to %d: choose one with --bin", cfg.File, curves[0].Bin, curves[len(curves)-1].Bin)
 	}
 	if curves, err = pickBins(cfg.File, curves, strconv.Itoa(cfg.Bin)); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 		return as(exitData, errors.New(point.Message))
 	}
 	if !point.OK() {
-		a.note("the point fit did not converge (%s); sampling starts from it all the same", point.Message)
+		a.note("the fit did not converge (%s); sampling starts from it nevertheless", point.Message)
 	}
 	post, err := compileG2(model, c, s)
 	if err != nil {

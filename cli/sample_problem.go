@@ -37,7 +37,7 @@ func (cfg *chainConfig) addProblem(a *app, c *cobra.Command, r *problemRun) {
 		case a.resume != "":
 			return a.resumeProblem(c, r)
 		case cfg.File == "":
-			return usage("%s wants --problem FILE.json, or --resume RUN", r.command)
+			return usage("%s needs --problem FILE.json, or --resume RUN", r.command)
 		}
 		return a.startProblem(c.Context(), r)
 	}
@@ -83,7 +83,7 @@ func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
 	}
 	file := dir.Path(runs.ConfigFile)
 	if !r.has() {
-		return as(exitConfig, fmt.Errorf("%s has no problem", file))
+		return as(exitConfig, fmt.Errorf("%s records no problem", file))
 	}
 	if err := a.goOnWhere(r.cfg.Device); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *app) resumeProblem(c *cobra.Command, r *problemRun) error {
 func (r *problemRun) compile(ctx context.Context, a *app, file string) (*infer.Posterior, error) {
 	m, err := r.model(ctx)
 	if ctx.Err() != nil {
-		return nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "the same once more"}
+		return nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted before the chains began"), hint: "run the same command again"}
 	}
 	return a.compiled(file, m, err)
 }

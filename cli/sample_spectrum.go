@@ -71,7 +71,7 @@ continues with exactly the draws that an uninterrupted run would have made.
 				return a.resumeSampleSpectrum(c, args)
 			}
 			if len(args) == 0 {
-				return usage("sample spectrum wants a FILE, or --resume RUN")
+				return usage("sample spectrum needs a FILE, or --resume RUN")
 			}
 			return a.startSampleSpectrum(c.Context(), cfg, args)
 		},
@@ -92,7 +92,7 @@ func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, whic
 	}
 	if kind == fitfile.DESI {
 		if len(names) > 1 {
-			return nil, usage("%s is a file of DESI: give it alone", names[0])
+			return nil, usage("%s is a DESI file: name no other file", names[0])
 		}
 		star, err := p.Fiber(names[0], func(d *survey.DESI) (int, error) {
 			k := which.Row - 1
@@ -104,14 +104,14 @@ func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, whic
 			case which.Row == 0 && len(d.TargetID) == 1:
 				k = 0
 			case k < 0 || k >= len(d.TargetID):
-				return 0, fmt.Errorf("%s has %d fibers: say which by --targetid or --row", names[0], len(d.TargetID))
+				return 0, fmt.Errorf("%s has %d fibers: choose one with --targetid or --row", names[0], len(d.TargetID))
 			}
 			return k, nil
 		})
 		return star, input(err)
 	}
 	if which.Target != 0 {
-		return nil, usage("--targetid is for files of DESI: say --row for %s", names[0])
+		return nil, usage("--targetid is only for DESI files: use --row for %s", names[0])
 	}
 	units, err := f.units()
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, whic
 		case which.Row == 0 && s.N == 1:
 			row = 0
 		case row < 0 || row >= s.N:
-			return nil, usage("%s has %d spectra: say which by --row", name, s.N)
+			return nil, usage("%s has %d spectra: choose one with --row", name, s.N)
 		}
 		t, err := f.taking(i, len(names))
 		if err != nil {
@@ -140,10 +140,10 @@ func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, whic
 			return nil, input(err)
 		}
 		if spec == nil {
-			return nil, as(exitData, fmt.Errorf("%s has no data that can be used: all pixels are masked, or the flux is 0", name))
+			return nil, as(exitData, fmt.Errorf("%s has no usable data: all pixels are masked, or the flux is 0", name))
 		}
 		if left > 0 {
-			a.note("%s: %.1f %% of the pixels are outside of the templates or --range, and left out", name, 100*left)
+			a.note("%s: %.1f %% of the pixels lie outside the templates or --range and were left out", name, 100*left)
 		}
 		if spec.Exposure, err = f.exposure(i, names); err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (a *app) startSampleSpectrum(ctx context.Context, cfg sampleSpectrumConfig,
 		return err
 	}
 	if !o.Fit.Converged {
-		a.note("the fit %s; sampling starts from it all the same", o.Fit.Status)
+		a.note("the fit %s; sampling starts from it nevertheless", o.Fit.Status)
 	}
 	fitter, err := p.Fitter(star)
 	if err != nil {

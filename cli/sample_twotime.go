@@ -71,7 +71,7 @@ exactly the draws that an uninterrupted run would have made.
 			case a.resume != "":
 				return a.resumeSampleTwotime(c, args)
 			case len(args) == 0 && cfg.Twotime.Config == "":
-				return usage("sample twotime wants a FILE, --config, or --resume RUN")
+				return usage("sample twotime needs a FILE, --config, or --resume RUN")
 			}
 			return a.startSampleTwotime(c.Context(), append(args, "")[0], cfg, c.Flags().Changed)
 		},
@@ -167,10 +167,10 @@ func (a *app) countSpeckles(ctx context.Context, p *motion.Problem, cfg *twotime
 		return err
 	}
 	if r.Shared == nil {
-		return as(exitData, errors.New("the number of speckles does not follow from the data: give --speckles and --mean-count"))
+		return as(exitData, errors.New("the number of speckles cannot be estimated from the data: give --speckles and --mean-count"))
 	}
 	cfg.Noise = r.Shared.Noise
-	a.note("the likelihood wishart takes %.4g speckles, estimated from the data", cfg.Noise[0].Speckles)
+	a.note("the likelihood wishart uses %.4g speckles, estimated from the data", cfg.Noise[0].Speckles)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (a *app) motionPosterior(ctx context.Context, p *motion.Problem, priors two
 	post, err := twotime.New(ctx, d, priors, a.posteriorSettings(cfg))
 	switch {
 	case ctx.Err() != nil:
-		return nil, &exitError{code: exitInterrupted, err: errors.New("interrupted before the chains began"), hint: "the same once more"}
+		return nil, &exitError{code: exitInterrupted, err: errors.New("interrupted before the chains began"), hint: "run the same command again"}
 	case err != nil:
 		return nil, as(exitData, err)
 	}

@@ -87,7 +87,7 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 		return a.unsampled(s, err)
 	}
 	if ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; what was drawn is kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + string(s.dir)}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + string(s.dir)}
 	}
 	if err != nil {
 		return a.unsampled(s, err)
@@ -136,7 +136,7 @@ func samplingCode(err error) int {
 
 // notSaved reports a checkpoint that could not be written.
 func (a *app) notSaved(err error) {
-	a.note("%v: trying again; make room, or stop the run with Ctrl-C and resume it", err)
+	a.note("%v: trying again; free some space, or stop the run with Ctrl-C and resume it later", err)
 }
 
 // unsampled describes why the chains ended early.
@@ -154,9 +154,9 @@ func (a *app) unsampled(s sampling, err error) error {
 	switch there := exists(s.dir.Path("checkpoint")); {
 	case !errors.Is(err, infer.ErrNotSaved):
 	case !there:
-		e.err = fmt.Errorf("the draws are lost, for no checkpoint could be kept: %w", err)
+		e.err = fmt.Errorf("the draws are lost, because no checkpoint could be written: %w", err)
 	default:
-		e.err = fmt.Errorf("what was drawn since the last checkpoint is lost: %w", err)
+		e.err = fmt.Errorf("the draws since the last checkpoint are lost: %w", err)
 	}
 	return e
 }

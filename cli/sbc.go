@@ -117,8 +117,8 @@ func (a *app) interruptedSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Cali
 	if err := a.printSBC(cfg, post, r); err != nil && codeOf(err) == exitCannotWrite {
 		return err
 	}
-	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are above: they are not saved, and as quick fits end first they may lean without fault of the model", r.Fits, cfg.fits),
-		hint: fmt.Sprintf("--fits %d for a whole calibration of this length", max(10, r.Fits))}
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are printed above: they are not saved, and they may be biased, because quick fits finish first", r.Fits, cfg.fits),
+		hint: fmt.Sprintf("use --fits %d to complete a calibration of this length", max(10, r.Fits))}
 }
 
 func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {

@@ -76,7 +76,7 @@ continues with exactly the same results.
 			case a.resume != "":
 				return a.resumeAssembly(c, args)
 			case len(args) == 0:
-				return usage("sim assembly wants SCRIPT.yaml, or --resume RUN")
+				return usage("sim assembly needs SCRIPT.yaml, or --resume RUN")
 			}
 			if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {
 				return usage("--checkpoint %q: want a time such as 10s", cfg.Every)
@@ -219,9 +219,9 @@ func openAssembly(name string) (*assemblyRun, error) {
 	switch r.cfg.Command {
 	case simAssemblyCommand:
 	case "":
-		return nil, as(exitData, fmt.Errorf("%s names no command: is the file whole?", r.dir.Path("config.json")))
+		return nil, as(exitData, fmt.Errorf("%s names no command: is the file complete?", r.dir.Path("config.json")))
 	default:
-		return nil, as(exitConfig, fmt.Errorf("%s is a run of %q: want %s", name, r.cfg.Command, simAssemblyCommand))
+		return nil, as(exitConfig, fmt.Errorf("%s is a run of %q: want a run of %s", name, r.cfg.Command, simAssemblyCommand))
 	}
 	var err error
 	if r.script, err = script.Parse(r.cfg.File, []byte(r.cfg.Script)); err != nil {
@@ -285,13 +285,13 @@ func (a *app) carryOut(ctx context.Context, r *assemblyRun, checkpoint io.Reader
 func (a *app) stopped(ctx context.Context, r *assemblyRun, err error) error {
 	err = as(exitFailed, err)
 	if kept := a.patiently(ctx, r.keep); kept != nil {
-		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nat %s; nor could the run be kept: %w", err, r.run.At(), kept)}
+		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nat %s; the run could not be saved either: %w", err, r.run.At(), kept)}
 	}
 	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", r.dir)
 	if codeOf(err) == exitCannotWrite {
 		hint = "" // ended adds the hint
 	}
-	return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nstopped at %s; trace.csv, measures.csv and checkpoint up to there are kept in %s", err, r.run.At(), r.dir), hint: hint}
+	return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nstopped at %s; trace.csv, measures.csv and the checkpoint up to that step are kept in %s", err, r.run.At(), r.dir), hint: hint}
 }
 
 // keep writes a checkpoint and the tables of an incomplete run.
@@ -305,7 +305,7 @@ func (r *assemblyRun) keep() error {
 // interrupted saves a run and says how to resume it.
 func (r *assemblyRun) interrupted() error {
 	if err := r.keep(); err != nil {
-		return as(exitCannotWrite, fmt.Errorf("interrupted at %s; what was done since the last checkpoint is lost: %w", r.run.At(), err))
+		return as(exitCannotWrite, fmt.Errorf("interrupted at %s; the steps since the last checkpoint are lost: %w", r.run.At(), err))
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted at %s; the run is kept in %s", r.run.At(), r.dir),
 		hint: "euryale " + simAssemblyCommand + " --resume " + string(r.dir)}

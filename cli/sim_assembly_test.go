@@ -203,7 +203,7 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		{"sim assembly", 64, "wants SCRIPT.yaml"},
+		{"sim assembly", 64, "needs SCRIPT.yaml"},
 		{"sim assembly s.yaml --checkpoint soon", 64, "want a time such as 10s"},
 		{"sim assembly none.yaml", 66, "none.yaml"},
 		{"sim assembly bad.yaml", 78, "bad.yaml:3:8: no step \"frm\": did you mean form?"},
@@ -223,7 +223,7 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		{"sim assembly --resume broken", 65, "checkpoint"},
 		{"plot support none", 66, "not a run folder"},
 		{"plot support broken", 65, "columns"},
-		{"plot support run --var B", 64, "there is A"},
+		{"plot support run --var B", 64, "accepts A"},
 		{"plot raster run run", 64, "takes one run folder"},
 	} {
 		if code, _, stderr := do(t, strings.Fields(c.args)...); code != c.code || !strings.Contains(stderr, c.says) {
@@ -244,7 +244,7 @@ run:
   - {measure: x, block: B}
 `)
 	code, _, stderr := do(t, "sim", "assembly", "s.yaml", "--out", "run")
-	for _, says := range []string{"s.yaml:8:6: measure: ", "area B does not fire", "stopped at step 50 of 50, measure at 8:6", "trace.csv, measures.csv and checkpoint up to there are kept in run", "Try: "} {
+	for _, says := range []string{"s.yaml:8:6: measure: ", "area B does not fire", "stopped at step 50 of 50, measure at 8:6", "trace.csv, measures.csv and the checkpoint up to that step are kept in run", "Try: "} {
 		if !strings.Contains(stderr, says) {
 			t.Errorf("%q is not in %s", says, stderr)
 		}

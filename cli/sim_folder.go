@@ -16,7 +16,7 @@ import (
 // replaces results of another morphology only on request.
 func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	if st, err := os.Stat(s.Dir); err == nil && !st.IsDir() {
-		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file", s.Dir), hint: "another folder"}
+		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file, not a folder", s.Dir), hint: "choose another folder"}
 	}
 	if exists(s.Dir) {
 		if err := a.lock(s.Dir); err != nil {
@@ -64,10 +64,10 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 func (a *app) mayWrite(s *simulation, now, before *morph.SimulationRecord, images int) error {
 	switch {
 	case a.resume != "" && before == nil:
-		return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no %s: there is no run to continue", s.Dir, morph.SimulationRecordFile), hint: "the same without --resume"}
+		return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no %s, so there is no run to continue", s.Dir, morph.SimulationRecordFile), hint: "run the same command without --resume"}
 	case a.resume != "":
 		if d := now.Differences(before); d != nil {
-			return &exitError{code: exitConfig, err: fmt.Errorf("the run in %s had other %s", s.Dir, strings.Join(d, ", ")), hint: "the flags and files of that run, or --overwrite in place of --resume"}
+			return &exitError{code: exitConfig, err: fmt.Errorf("the run in %s was made with other %s", s.Dir, strings.Join(d, ", ")), hint: "use the flags and files of that run, or --overwrite instead of --resume"}
 		}
 	case images == 0 || a.overwrite:
 	case before == nil:

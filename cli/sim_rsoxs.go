@@ -67,7 +67,7 @@ func (f simFlags) check() error {
 	case f.Grid != "cyrsoxs" && f.Grid != "exact":
 		return usage("--grid %s: want cyrsoxs or exact", f.Grid)
 	case f.Grid == "exact" && f.Parity:
-		return usage("--parity has the grid of CyRSoXS: leave out --grid exact")
+		return usage("--parity uses the grid of CyRSoXS: leave out --grid exact")
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (a *app) simFolder(args []string, fallback string) (string, error) {
 	}
 	for _, d := range named {
 		if d != named[0] {
-			return "", usage("the results go to %s or to %s? Name one folder", named[0], d)
+			return "", usage("the results cannot go to both %s and %s: name one folder", named[0], d)
 		}
 	}
 	if len(named) > 0 {
@@ -315,6 +315,6 @@ func (s *simulation) stopped(ctx context.Context, err error) error {
 			done++
 		}
 	}
-	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; %s has %d of %d energies", s.Dir, done, len(s.Files)),
+	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %s has %d of %d energies", s.Dir, done, len(s.Files)),
 		hint: fmt.Sprintf("euryale sim rsoxs %s --resume %s %s", s.file, s.Dir, s.flags)}
 }

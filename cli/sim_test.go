@@ -291,7 +291,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 	try(odd+" out", 73, "results of another morphology")
 	try(odd+" --resume out", 78, "morphology_sha256")
 	try(morphology+" --resume out --grid exact", 78, "other flags")
-	try(morphology+" --resume out --out elsewhere", 64, "Name one folder")
+	try(morphology+" --resume out --out elsewhere", 64, "name one folder")
 	try(odd+" out --overwrite", 0, "") // the same volume with other axes
 	for name, b := range files(t, "out") {
 		if !bytes.Equal(b, first[name]) {

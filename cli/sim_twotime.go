@@ -125,7 +125,7 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		case len(phi):
 			*n.to = n.v
 		default:
-			return c, s, of, usage("--%s has %d numbers for %d angles: want one, or one for each", n.flag, len(n.v), len(phi))
+			return c, s, of, usage("--%s has %d numbers for %d angles: want one number, or one per angle", n.flag, len(n.v), len(phi))
 		}
 	}
 	return c, s, of, nil

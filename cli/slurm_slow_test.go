@@ -109,7 +109,7 @@ for i in $(seq 600); do test -d slow/results/shard-00000-of-00001 && break; slee
 done
 euryale batch merge slow
 cat slow-*.log`)
-	if !strings.Contains(out, "interrupted; 1 of 2 items are done") {
+	if !strings.Contains(out, "interrupted: 1 of 2 items are finished") {
 		t.Errorf("nothing was told of the end:\n%s", out)
 	}
 	if got := read(filepath.Join(dir, "slow")); strings.Count(got, "\n") != 3 {

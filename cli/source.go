@@ -26,12 +26,12 @@ func sourceError(err error) error {
 	case errors.As(err, &alone):
 		return usage("%w", err)
 	case errors.As(err, &arrow):
-		return &exitError{code: exitData, err: err, hint: "the file or folder that it was made from"}
+		return &exitError{code: exitData, err: err, hint: "name the file or folder that it was made from"}
 	case errors.As(err, &none):
 		if err := drawless(none.Folder); err != nil {
 			return err
 		}
-		return &exitError{code: exitNoInput, err: err, hint: "the folder given to --out, or a file of draws"}
+		return &exitError{code: exitNoInput, err: err, hint: "name the folder that was given to --out, or a file of draws"}
 	}
 	return input(err)
 }
@@ -75,5 +75,5 @@ func drawless(r runs.Folder) error {
 }
 
 func unfinished(r runs.Folder, command string) error {
-	return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run was not finished", r), hint: resumeLine(command, r)}
+	return &exitError{code: exitNoInput, err: fmt.Errorf("%s has no chain-*.csv: the run did not finish; continue it with --resume", r), hint: resumeLine(command, r)}
 }

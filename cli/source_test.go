@@ -39,8 +39,8 @@ func TestFoldersWithoutDraws(t *testing.T) {
 		"lm":    {`it is a run of "invert rsoxs" that fits and does not sample`, "its results in lm/fit.json"},
 		"begun": {`it is a run of "train connectome"`, "euryale train connectome --resume begun"},
 		"rsoxs": {`it is a run of "sim rsoxs"`, "euryale plot pattern rsoxs"},
-		"nuts":  {"the run was not finished", "euryale invert rsoxs --resume nuts"},
-		"expr":  {"the run was not finished", "euryale sample expr --resume expr"},
+		"nuts":  {"the run did not finish", "euryale invert rsoxs --resume nuts"},
+		"expr":  {"the run did not finish", "euryale sample expr --resume expr"},
 	} {
 		for _, command := range []string{"summary " + dir, "diagnose " + dir, "convert " + dir + " x.nc", "plot trace " + dir, "loo " + dir} {
 			code, _, stderr := do(t, strings.Fields(command)...)

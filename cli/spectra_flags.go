@@ -97,7 +97,7 @@ func (a *app) configuration(f *spectraFlags) (*rvspecfit.Config, error) {
 			return nil, as(exitConfig, err)
 		}
 		for _, k := range c.Unused {
-			a.note("%s: %s is not a setting; it is ignored", name, k)
+			a.note("%s: %s is not a known setting and was ignored", name, k)
 		}
 	}
 	if f.Library != "" {
@@ -137,7 +137,7 @@ func (a *app) pipeline(f *spectraFlags) (*fitfile.Pipeline, error) {
 	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Precision: a.precision, Backend: a.backend(1)}
 	if f.HalfWeights {
 		if a.precision != 32 {
-			return nil, usage("--half-weights goes with --precision 32")
+			return nil, usage("--half-weights needs --precision 32")
 		}
 		s.Backend = withWeights(s.Backend, ad.Float16)
 	}
@@ -180,7 +180,7 @@ func (a *app) pipeline(f *spectraFlags) (*fitfile.Pipeline, error) {
 		s.Priors[name] = text
 	}
 	if c.Library == "" {
-		return nil, &exitError{code: exitConfig, err: errNoLibrary, hint: "--library FOLDER, or template_lib in the file of --config"}
+		return nil, &exitError{code: exitConfig, err: errNoLibrary, hint: "use --library FOLDER, or template_lib in the file of --config"}
 	}
 	p, err := fitfile.New(s)
 	if err != nil {
@@ -216,7 +216,7 @@ func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
 	case n:
 		t.Arm = f.Arm[i]
 	default:
-		return t, usage("--arm names %d arms for %d files: want one for all, or one for each", len(f.Arm), n)
+		return t, usage("--arm names %d arms for %d files: want one for all files, or one per file", len(f.Arm), n)
 	}
 	if f.Power < 0 || math.IsNaN(f.Power) || math.IsInf(f.Power, 0) {
 		return t, usage("--resolving-power %g: want a number above 0", f.Power)
@@ -241,13 +241,13 @@ func (f *spectraFlags) exposure(i int, names []string) (string, error) {
 	case len(names):
 		return f.Exposure[i], nil
 	}
-	return "", usage("--exposure names %d exposures for %d files: want one for each", len(f.Exposure), len(names))
+	return "", usage("--exposure names %d exposures for %d files: want one per file", len(f.Exposure), len(names))
 }
 
 // units returns what the flags say about wavelengths.
 func (f *spectraFlags) units() (survey.Units, error) {
 	if f.Air && f.Vacuum {
-		return survey.Units{}, usage("--air and --vacuum: want one of them")
+		return survey.Units{}, usage("--air and --vacuum contradict each other: use one of them")
 	}
 	return survey.Units{Wave: f.Unit, Air: f.Air, Vacuum: f.Vacuum}, nil
 }

@@ -122,15 +122,15 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		t.Errorf("exit %d, %+v, left %q: %s", code, doc, left, stderr)
 	}
 	for says, args := range map[string][]string{
-		"--minsn NaN":      {at("coadd-demo.fits"), "--minsn", "NaN"},
-		"want b, r and z":  {at("coadd-demo.fits"), "--fitarm", "b,q"},
-		"is for files of":  {at("library.csv"), "--fitarm", "b"},
-		"leave out":        {at("coadd-demo.fits"), "--queue_file", queue},
-		"are not for file": {at("coadd-demo.fits"), "--arm", "desi_b"},
-		"want ccf or":      {at("coadd-demo.fits"), "--param_init", "x"},
-		"--npoly 0":        {at("coadd-demo.fits"), "--npoly", "0"},
-		"would be one":     {at("coadd-demo.fits"), "--output_tab_prefix", "rvmod"},
-		"both be written":  {at("coadd-demo.fits"), at("coadd-demo.fits"), "--output_dir", at("new")},
+		"--minsn NaN":                    {at("coadd-demo.fits"), "--minsn", "NaN"},
+		"want b, r and z":                {at("coadd-demo.fits"), "--fitarm", "b,q"},
+		"is only for DESI files":         {at("library.csv"), "--fitarm", "b"},
+		"leave out":                      {at("coadd-demo.fits"), "--queue_file", queue},
+		"cannot be used with DESI files": {at("coadd-demo.fits"), "--arm", "desi_b"},
+		"want ccf or":                    {at("coadd-demo.fits"), "--param_init", "x"},
+		"--npoly 0":                      {at("coadd-demo.fits"), "--npoly", "0"},
+		"would be one":                   {at("coadd-demo.fits"), "--output_tab_prefix", "rvmod"},
+		"both be written":                {at("coadd-demo.fits"), at("coadd-demo.fits"), "--output_dir", at("new")},
 	} {
 		if strings.HasSuffix(args[0], ".csv") {
 			if err := os.WriteFile(args[0], []byte("wavelength,flux,error\n"), 0o666); err != nil {
@@ -170,12 +170,12 @@ func TestFitSpectraClaimedElsewhere(t *testing.T) {
 		t.Errorf("ended without a table: exit %d, %s: %s", code, out, stderr)
 	}
 	os.Remove(at("rvtab_coadd-demo.fits"))
-	code, out, stderr = fit(func() { os.WriteFile(at("rvtab_coadd-demo.fits"), []byte("of another"), 0o666) })
+	code, out, stderr = fit(func() { os.WriteFile(at("rvtab_coadd-demo.fits"), []byte("from another"), 0o666) })
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitOK || len(doc.Files) != 1 || doc.Files[0].Status != "ELSEWHERE" {
 		t.Errorf("done by another: exit %d, %s: %s", code, out, stderr)
 	}
-	if b, err := os.ReadFile(at("rvtab_coadd-demo.fits")); err != nil || string(b) != "of another" {
-		t.Errorf("the table of another process was replaced: %v", err)
+	if b, err := os.ReadFile(at("rvtab_coadd-demo.fits")); err != nil || string(b) != "from another" {
+		t.Errorf("the table from another process was replaced: %v", err)
 	}
 }
 
@@ -278,18 +278,18 @@ func TestFitAndSampleSpectra(t *testing.T) {
 		t.Errorf("%v: the picture of the posterior lacks a band of models for each spectrum", err)
 	}
 	for says, args := range map[string][]string{
-		"one for all":       {"fit", "spectra", names[0], names[1], names[2], "--arm", "desi_b,desi_r"},
-		"has no arm":        {"fit", "spectra", names[0], "--arm", "other"},
-		"name=value":        {"fit", "spectra", names[0], "--fixed", "teff"},
-		"did you mean teff": {"fit", "spectra", names[0], "--arm", "desi_b", "--fixed", "tef=5000"},
-		"the prior of":      {"fit", "spectra", names[0], "--arm", "desi_b", "--prior", "teff=gauss"},
-		"--range":           {"fit", "spectra", names[0], "--arm", "desi_b", "--range", "5:3"},
-		"want 10 or more":   {"fit", "spectra", names[0], "--arm", "desi_z"},
-		"say which by":      {"sample", "spectrum", filepath.Join(dir, "coadd-demo.fits")},
-		"has no target 7":   {"sample", "spectrum", filepath.Join(dir, "coadd-demo.fits"), "--targetid", "7"},
-		"no library":        {"fit", "spectra", names[0], "--config", filepath.Join(t.TempDir(), "none.yaml")},
+		"one for all":         {"fit", "spectra", names[0], names[1], names[2], "--arm", "desi_b,desi_r"},
+		"has no arm":          {"fit", "spectra", names[0], "--arm", "other"},
+		"name=value":          {"fit", "spectra", names[0], "--fixed", "teff"},
+		"did you mean teff":   {"fit", "spectra", names[0], "--arm", "desi_b", "--fixed", "tef=5000"},
+		"the prior of":        {"fit", "spectra", names[0], "--arm", "desi_b", "--prior", "teff=gauss"},
+		"--range":             {"fit", "spectra", names[0], "--arm", "desi_b", "--range", "5:3"},
+		"want 10 or more":     {"fit", "spectra", names[0], "--arm", "desi_z"},
+		"choose one with":     {"sample", "spectrum", filepath.Join(dir, "coadd-demo.fits")},
+		"has no target 7":     {"sample", "spectrum", filepath.Join(dir, "coadd-demo.fits"), "--targetid", "7"},
+		"no template library": {"fit", "spectra", names[0], "--config", filepath.Join(t.TempDir(), "none.yaml")},
 	} {
-		if says != "no library" {
+		if says != "no template library" {
 			args = append(args, "--config", filepath.Join(dir, "config.yaml"))
 		} else {
 			says = "none.yaml"

@@ -81,7 +81,7 @@ results.
 			case a.resume != "":
 				return a.resumeTraining(c, args)
 			case len(args) == 0:
-				return usage("train connectome wants PROBLEM.json, or --resume RUN")
+				return usage("train connectome needs PROBLEM.json, or --resume RUN")
 			}
 			return a.startTraining(c.Context(), args[0], c.Flags().Changed("seed"))
 		},
@@ -126,7 +126,7 @@ func (a *app) resumeTraining(c *cobra.Command, args []string) error {
 		return err
 	}
 	if cfg.Problem == nil {
-		return as(exitConfig, fmt.Errorf("%s has no problem", dir.Path("config.json")))
+		return as(exitConfig, fmt.Errorf("%s records no problem", dir.Path("config.json")))
 	}
 	if err := a.goOnWhere(cfg.Device); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, 
 	bar.Close()
 	if ctx.Err() != nil && out != nil {
 		if err := save(out.TrainState); err != nil {
-			return as(exitCannotWrite, fmt.Errorf("interrupted after %d updates of %d; what was trained since the last checkpoint is lost: %w", out.Step, total, err))
+			return as(exitCannotWrite, fmt.Errorf("interrupted after %d updates of %d; the updates since the last checkpoint are lost: %w", out.Step, total, err))
 		}
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d updates of %d; they are kept in %s", out.Step, total, dir), hint: "euryale " + trainCommand + " --resume " + string(dir)}
 	}

@@ -98,7 +98,7 @@ func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.L
 		arms = slices.DeleteFunc(arms, func(l *rvspecfit.Library) bool { return !slices.Contains(setups, l.Setup) })
 		ccfs = slices.DeleteFunc(ccfs, func(c *rvspecfit.CCF) bool { return !slices.Contains(setups, c.Setup) })
 		if len(arms) != len(setups) {
-			return nil, nil, fmt.Errorf("%s has not all of the arms %s", name, strings.Join(setups, ", "))
+			return nil, nil, fmt.Errorf("%s does not have all of the arms %s", name, strings.Join(setups, ", "))
 		}
 		return arms, ccfs, nil
 	}
@@ -118,7 +118,7 @@ func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.L
 		slices.Sort(setups)
 	}
 	if len(setups) == 0 {
-		return nil, nil, fmt.Errorf("%s has no interp_SETUP.h5 or specs_SETUP.h5: it is no library of templates", name)
+		return nil, nil, fmt.Errorf("%s has no interp_SETUP.h5 or specs_SETUP.h5, so it is not a template library", name)
 	}
 	for _, s := range setups {
 		l, err := rvspecfit.Load(name, s)
@@ -144,7 +144,7 @@ func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.L
 // templatesOf returns mapped parameters and log spectra of the templates of an arm.
 func templatesOf(l *rvspecfit.Library) (points, logFlux []float64, err error) {
 	if l.Network != nil || l.Spectra == nil {
-		return nil, nil, fmt.Errorf("arm %s is a network and has no templates: train from the library that it was trained from", l.Setup)
+		return nil, nil, fmt.Errorf("arm %s is a network and has no templates: train on the library that it was trained on", l.Setup)
 	}
 	dim, n := l.Points.Shape()[0], l.Points.Shape()[1]
 	v := l.Points.Float64s()
@@ -225,7 +225,7 @@ func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpe
 	if a.json {
 		return a.document(map[string]any{"engine": "spectra", "library": out, "networks": docs})
 	}
-	a.note("euryale fit spectra --library %s FILE uses it", out)
+	a.note("next: euryale fit spectra --library %s FILE uses it", out)
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (a *app) trainArm(ctx context.Context, l *rvspecfit.Library, t spectra.Trai
 		return nil, nil, err
 	}
 	if t.Resume != nil {
-		a.note("%s: goes on after epoch %d", l.Setup, t.Resume.Epoch)
+		a.note("%s: continuing after epoch %d", l.Setup, t.Resume.Epoch)
 	}
 	start, told := time.Now(), time.Now()
 	t.Progress = func(p spectra.TrainProgress) {
@@ -266,7 +266,7 @@ func (a *app) trainArm(ctx context.Context, l *rvspecfit.Library, t spectra.Trai
 		if err := t.Save(r.TrainState); err != nil {
 			return nil, nil, as(exitCannotWrite, err)
 		}
-		return nil, nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in arm %s after epoch %d; the state is kept in %s", l.Setup, r.Epoch, dir), hint: "the same command, which goes on"}
+		return nil, nil, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted in arm %s after epoch %d; the state is kept in %s", l.Setup, r.Epoch, dir), hint: "the same command, which continues"}
 	case err != nil:
 		return nil, nil, as(exitUsage, err)
 	}
@@ -310,7 +310,7 @@ func readTraining(file, key string) (*spectra.TrainState, error) {
 		}
 	})
 	if err != nil {
-		return nil, &exitError{code: exitData, err: fmt.Errorf("%s: %w", file, err), hint: "remove it to begin anew"}
+		return nil, &exitError{code: exitData, err: fmt.Errorf("%s: %w", file, err), hint: "delete it to start again"}
 	}
 	if !same {
 		return nil, nil

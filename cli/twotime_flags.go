@@ -116,7 +116,7 @@ func (f *twotimeFlags) settle(file string) (data string, err error) {
 	}
 	if isConfiguration(file) {
 		if f.Config != "" {
-			return "", usage("%s and --config %s are two configurations: name one, and the file of correlations", file, f.Config)
+			return "", usage("%s and --config %s are both configurations: name one of them and the file of correlations", file, f.Config)
 		}
 		f.Config, file = file, ""
 	}
@@ -254,7 +254,7 @@ func (f *twotimeFlags) putScaling(c *homodyne.Config) error {
 		}
 		v, err := listOf(n.text)
 		if err != nil || len(v) == 0 {
-			return usage("--%s %q: want one number, or one for each angle", n.flag, n.text)
+			return usage("--%s %q: want one number, or one per angle", n.flag, n.text)
 		}
 		*n.to = v
 	}
@@ -301,7 +301,7 @@ func (f *twotimeFlags) putParameters(c *homodyne.Config) error {
 			}
 			p.Start, p.Started, p.Fixed = v, true, p.Fixed || g.fixed
 			if p.Bounded && !p.Fixed && (v < p.Low || v > p.High) {
-				return usage("--start %q is outside of the bounds %g to %g", text, p.Low, p.High)
+				return usage("--start %q is outside the bounds %g to %g", text, p.Low, p.High)
 			}
 		}
 	}
@@ -324,7 +324,7 @@ func (f *twotimeFlags) priors(problem *motion.Problem) (twotime.Priors, error) {
 		}
 		plain := c.Model.Name(strings.TrimPrefix(name, "log_"))
 		if seen[plain] {
-			return p, usage("--prior %q: %s has another prior already", text, plain)
+			return p, usage("--prior %q: %s already has a prior: give only one", text, plain)
 		}
 		seen[plain] = true
 		if to := map[string]*twotime.Normal{"contrast": &p.Contrast, "offset": &p.Offset}[name]; to != nil {

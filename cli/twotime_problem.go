@@ -54,7 +54,7 @@ func (a *app) openTwotime(file string, f *twotimeFlags) (*motion.Problem, error)
 func (f *twotimeFlags) noise(angles int) (all []twotime.Noise, err error) {
 	switch {
 	case f.Speckles < 0 || f.MeanCount < 0 || f.MeanCount > 0 && f.Speckles == 0:
-		return nil, usage("--speckles %g and --mean-count %g: want positive numbers, and no count without speckles", f.Speckles, f.MeanCount)
+		return nil, usage("--speckles %g and --mean-count %g: want positive numbers, and --mean-count only with --speckles", f.Speckles, f.MeanCount)
 	case f.Speckles == 0:
 		return nil, nil
 	}
@@ -96,7 +96,7 @@ func reopenTwotime(dir runs.Folder, file string, f *twotimeFlags, m measuredDoc)
 		return nil, input(err)
 	}
 	if c2.Frames() != len(m.Times) || len(c2.Phi) != len(m.Phi) {
-		return nil, as(exitData, fmt.Errorf("%s has %d frames and %d angles, %s says %d and %d: they are not of one run", dir.Path(correlationsFile), c2.Frames(), len(c2.Phi), runs.ConfigFile, len(m.Times), len(m.Phi)))
+		return nil, as(exitData, fmt.Errorf("%s has %d frames and %d angles, but %s says %d and %d: they do not belong to the same run", dir.Path(correlationsFile), c2.Frames(), len(c2.Phi), runs.ConfigFile, len(m.Times), len(m.Phi)))
 	}
 	c2.Q, c2.Phi, c2.First, c2.Last, c2.Step, c2.File = m.Q, m.Phi, m.First, m.Last, m.Step, file
 	p, err := motion.New(config, c2, m.Times)

@@ -225,10 +225,10 @@ func TestWrongTwotime(t *testing.T) {
 		{"fit twotime flow.hdf --start D0=5 --bounds D0=10:20", exitUsage, "outside"}, {"fit twotime flow.hdf --start D0=-5", exitData, "D0"}, {"fit twotime flow.hdf --scaling best", exitUsage, "averaged"},
 		{"fit twotime flow.hdf --scaling constant", exitUsage, "--contrast"}, {"fit twotime flow.hdf --scaling fourier", exitData, "angles"}, {"fit twotime flow.hdf --mean-count 1", exitUsage, "--speckles"},
 		{"fit twotime flow.hdf --starts 0", exitUsage, "--starts 0"}, {"fit twotime flow.hdf --time-origin then", exitUsage, "--time-origin"}, {"fit twotime flow.hdf --shear both", exitUsage, "physical"},
-		{"fit twotime flow.yaml --config flow.yaml", exitUsage, "two configurations"}, {"fit twotime flow.yaml --from flow.hdf", exitData, "flow.hdf"},
-		{"fit twotime flow.hdf --resume x", exitUsage, "no run to go on with"}, {"fit twotime flow.hdf --band 70", exitData, "band"},
+		{"fit twotime flow.yaml --config flow.yaml", exitUsage, "are both configurations"}, {"fit twotime flow.yaml --from flow.hdf", exitData, "flow.hdf"},
+		{"fit twotime flow.hdf --resume x", exitUsage, "no run to continue"}, {"fit twotime flow.hdf --band 70", exitData, "band"},
 		{"sample twotime flow.yaml --likelihood whishart", exitUsage, `did you mean "wishart"`}, {"sample twotime flow.yaml --prior D0=normal", exitUsage, "--prior"}, {"sample twotime flow.yaml --prior D1=normal(0,1)", exitUsage, "D0"},
-		{"sample twotime flow.yaml --prior D0=lognormal(7,1) --prior log_D0=normal(7,1)", exitUsage, "another prior"}, {"sample twotime flow.yaml --prior contrast=uniform(0,1)", exitUsage, "normal"}, {"sample twotime", exitUsage, "FILE"},
+		{"sample twotime flow.yaml --prior D0=lognormal(7,1) --prior log_D0=normal(7,1)", exitUsage, "already has a prior"}, {"sample twotime flow.yaml --prior contrast=uniform(0,1)", exitUsage, "normal"}, {"sample twotime", exitUsage, "FILE"},
 		{"sim twotime x.npz --frames 2", exitUsage, "--frames 2"}, {"sim twotime x.npz --contrast 0.1,0.2", exitUsage, "2 numbers for 3 angles"}, {"sim twotime x.npz --layout nexus", exitUsage, "aps_u"}, {"sim twotime x.npz --set D0=-1000", exitUsage, "D0"},
 		{"sim twotime x.npz --contrast 2", exitUsage, "contrast"}, {"plot twotime .", exitNoInput, "run folder"},
 	} {

@@ -178,7 +178,7 @@ func (p *Page) save(r *http.Request) (any, error) {
 			return nil, e
 		}
 		if len(q.Dynamic.Cells) == 0 {
-			return nil, fmt.Errorf("the mask keeps no pixel, so that no bin would have any: undo a step")
+			return nil, fmt.Errorf("the mask keeps no pixel, so every bin would be empty: undo a step")
 		}
 		err = p.c.SaveQMap(q, d.Replace)
 		p.note = "Saved " + p.c.QMapName + "."

@@ -188,7 +188,7 @@ func (p *Page) at(r *http.Request) (any, error) {
 	row, err1 := strconv.Atoi(r.FormValue("row"))
 	col, err2 := strconv.Atoi(r.FormValue("col"))
 	if err1 != nil || err2 != nil || row < 0 || col < 0 || row >= p.c.Image.Height || col >= p.c.Image.Width {
-		return nil, fmt.Errorf("maskpage: pixel %q, %q of %d x %d: want a row and a column of the detector", r.FormValue("row"), r.FormValue("col"), p.c.Image.Height, p.c.Image.Width)
+		return nil, fmt.Errorf("maskpage: the pixel (%q, %q) is not on the detector of %d x %d pixels: want a row and a column", r.FormValue("row"), r.FormValue("col"), p.c.Image.Height, p.c.Image.Width)
 	}
 	i := row*p.c.Image.Width + col
 	d := pixelDoc{Row: row, Col: col, Kept: p.now.Keep[i]}

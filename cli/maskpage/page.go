@@ -127,7 +127,7 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Reque
 	pic, ok := v.(picture)
 	if err == nil && !ok {
 		if b, err = json.Marshal(v); err != nil {
-			err = fmt.Errorf("maskpage: the answer has numbers that are not finite: %w: correct the geometry", err)
+			err = fmt.Errorf("maskpage: the result contains infinite or undefined numbers: %w: correct the geometry", err)
 		}
 	}
 	if err != nil {
@@ -170,11 +170,11 @@ func read(r *http.Request, v any) error {
 	err := d.Decode(v)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = errors.New("something follows the document")
+			err = errors.New("unexpected data follows the document")
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("maskpage: the request is not understood: %w: load the page again", err)
+		return fmt.Errorf("maskpage: the request cannot be parsed: %w: reload the page", err)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (p *Page) open(name string) (*mask.Mask, error) {
 			return p.c.Open(name)
 		}
 	}
-	return nil, fmt.Errorf("maskpage: the file %q was not named on the command line, where there are %q: start the page again with --allow-file and the name", name, strings.Join(p.c.Files, ", "))
+	return nil, fmt.Errorf("maskpage: the file %q was not allowed on the command line, only %q were: start the page again with --allow-file and the name", name, strings.Join(p.c.Files, ", "))
 }
 
 // mapsOf returns the maps of a geometry, or nil where it lacks something.
@@ -230,7 +230,7 @@ func (p *Page) changed() error {
 	s := p.c.Bins
 	s.Geometry = p.g
 	if err := p.c.Autosave(p.h.Recipe(), s); err != nil {
-		return &saveError{fmt.Errorf("%w (the change is in effect, but would be lost with the program)", err)}
+		return &saveError{fmt.Errorf("%w (the change is in effect, but it will be lost when the program ends)", err)}
 	}
 	return nil
 }

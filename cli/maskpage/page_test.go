@@ -82,8 +82,8 @@ func TestMalformedRequests(t *testing.T) {
 		`{"pixels": [[1, 2], [3]]}`:                                          "two numbers",
 		`{"pixels": [[1, 2, 3]]}`:                                            "two numbers",
 		`{"pixels": [[1, 2]], "more": 1}`:                                    "more",
-		`{"pixels": [[1, 2]]} {"pixels": [[1, 3]]}`:                          "something follows",
-		`{"draw": [{"kind": "circle", "center": [5, 6], "radius": 3}]} also`: "something follows",
+		`{"pixels": [[1, 2]]} {"pixels": [[1, 3]]}`:                          "unexpected data follows",
+		`{"draw": [{"kind": "circle", "center": [5, 6], "radius": 3}]} also`: "unexpected data follows",
 	} {
 		if w := ask(p, "POST", "/step", body); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
@@ -93,7 +93,7 @@ func TestMalformedRequests(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	answered(t, p, "POST", "/geometry", `{"beamX": 5, "beamY": 5, "pixelSize": 1e308, "distance": 1e-308, "energy": 1e308}`)
-	if w := ask(p, "GET", "/at?row=3&col=3", ""); w.Code != 400 || !strings.Contains(w.Body.String(), "not finite") {
+	if w := ask(p, "GET", "/at?row=3&col=3", ""); w.Code != 400 || !strings.Contains(w.Body.String(), "infinite or undefined") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -102,7 +102,7 @@ func TestMalformedRequests(t *testing.T) {
 func TestFailures(t *testing.T) {
 	p, _ := testPage(t, 20, 30)
 	p.c.Autosave = func(mask.Recipe, xpcs.Setup) error { return errors.New("the disk is full") }
-	if w := ask(p, "POST", "/reset", "{}"); w.Code != 500 || !strings.Contains(w.Body.String(), "the disk is full") || !strings.Contains(w.Body.String(), "would be lost") {
+	if w := ask(p, "POST", "/reset", "{}"); w.Code != 500 || !strings.Contains(w.Body.String(), "the disk is full") || !strings.Contains(w.Body.String(), "will be lost") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	p.c.SaveMask = func(m *mask.Mask, replace bool) error {

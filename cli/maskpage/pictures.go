@@ -47,7 +47,7 @@ func (p *Page) imagePNG(r *http.Request) (any, error) {
 		low = math.Max(low, 1e-300)
 	}
 	if err1 != nil || err2 != nil || !(low < high) || math.IsInf(high-low, 0) {
-		return nil, fmt.Errorf("the colours go from %q to %q: want two numbers, the first of which is smaller", r.FormValue("low"), r.FormValue("high"))
+		return nil, fmt.Errorf("the colour range goes from %q to %q: want two numbers, the smaller one first", r.FormValue("low"), r.FormValue("high"))
 	}
 	pic := image.NewPaletted(image.Rect(0, 0, p.c.Image.Width, p.c.Image.Height), palette)
 	a, b := scale(low), scale(high)

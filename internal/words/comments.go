@@ -109,7 +109,7 @@ var leaning = words(`a-few about after all also although and as at because befor
 // stands by itself, with its unit, is none.
 func (c comment) fragment() string {
 	last := c.name[strings.LastIndex(c.name, ".")+1:]
-	if c.kind == "func" || c.kind == "type" || c.kind == "package" || strings.HasPrefix(c.text, last+" ") {
+	if c.kind == "func" || c.kind == "type" || c.kind == "package" || begins(c.text, last) {
 		if len(strings.Fields(c.text)) < 4 {
 			return "too short to say anything"
 		}
@@ -127,10 +127,16 @@ func (c comment) fragment() string {
 		return "empty"
 	case leaning[strings.ToLower(list[0])]:
 		return "begins with " + list[0]
-	case len(strings.Fields(head)) == 1:
+	case len(strings.Fields(head)) == 1 && !strings.HasPrefix(head, "["):
 		return "is a single word"
 	}
 	return ""
+}
+
+// begins reports whether a text begins with a name as a whole word.
+func begins(text, name string) bool {
+	rest, ok := strings.CutPrefix(text, name)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], " ,;:."))
 }
 
 func words(list string) map[string]bool {

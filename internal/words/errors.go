@@ -41,22 +41,26 @@ var makers = regexp.MustCompile(`^(usage|fail|bad|mistake|refuse|refused|wrong|f
 // errors returns the texts of the errors that a file makes.
 func (s source) errors() []errorText {
 	var list []errorText
+	joined := map[ast.Node]bool{} // calls inside literals, whose texts belong to those
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		var text string
-		var place bool
+		var place, remedy bool
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if isMaker(n.Fun) {
+			if isMaker(n.Fun) && !joined[n] {
 				text = firstText(n.Args)
 			}
 		case *ast.CompositeLit:
 			if name := lastName(n.Type); strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Mistake") {
-				text, place = fieldTexts(n), true
+				text, remedy = fieldTexts(n, joined)
+				place = true
 			}
 		}
 		if !wrapper.MatchString(text) && strings.ContainsFunc(text, unicode.IsLetter) {
 			at := s.fset.Position(n.Pos())
-			list = append(list, errorText{s.folder(), s.path + ":" + strconv.Itoa(at.Line), text, scoreOf(text, place)})
+			score := scoreOf(text, place)
+			score.remedy = score.remedy || remedy
+			list = append(list, errorText{s.folder(), s.path + ":" + strconv.Itoa(at.Line), text, score})
 		}
 		return true
 	})
@@ -83,6 +87,8 @@ func lastName(t ast.Expr) string {
 		return t.Name
 	case *ast.SelectorExpr:
 		return t.Sel.Name
+	case *ast.UnaryExpr:
+		return lastName(t.X)
 	}
 	return ""
 }
@@ -101,22 +107,30 @@ func firstText(args []ast.Expr) string {
 	return ""
 }
 
-// fieldTexts joins the texts of a literal's fields, in their order, with the last one (what to try)
-// after a colon.
-func fieldTexts(lit *ast.CompositeLit) string {
+// fieldTexts joins the texts of a literal's fields, and reports whether one of them is a remedy. Calls
+// whose texts it takes are added to joined.
+func fieldTexts(lit *ast.CompositeLit, joined map[ast.Node]bool) (text string, remedy bool) {
 	var parts []string
 	for _, e := range lit.Elts {
+		name := ""
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			e = kv.Value
+			e, name = kv.Value, kv.Key.(*ast.Ident).Name
 		}
-		if call, ok := e.(*ast.CallExpr); ok && lastName(call.Fun) == "Sprintf" {
-			e = call.Args[0]
+		said := textOf(e)
+		if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 && (isMaker(call.Fun) || lastName(call.Fun) == "Sprintf") {
+			said, joined[call] = firstText(call.Args), true
 		}
-		if s := textOf(e); s != "" {
-			parts = append(parts, s)
+		if name == "hint" || name == "Try" {
+			remedy = true
+			if said == "" {
+				said = "%s"
+			}
+		}
+		if said != "" {
+			parts = append(parts, said)
 		}
 	}
-	return strings.Join(parts, ": ")
+	return strings.Join(parts, ": "), remedy
 }
 
 // textOf returns the constant text of an expression; what is not constant in a sum appears as %s.

@@ -28,7 +28,7 @@ func sources(root, below string) ([]source, error) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); name == "testdata" || len(name) > 2 && strings.HasPrefix(name, ".") {
+			if name := d.Name(); name == "testdata" || name == "bin" || name == "run" || len(name) > 2 && strings.HasPrefix(name, ".") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -84,8 +84,8 @@ func TestScores(t *testing.T) {
 		"rsoxs: volume fractions sum to %g at voxel %v: want 1 within %g; see Morphology.Normalize": "WPNR",
 		"validation failed": "W---",
 		"the mask keeps no pixel, so that no bin would have any: undo a step": "W--R",
-		"csv: line %d has %d values": "WPN-",
-		"%w: no kernel":             "WP--",
+		"csv: line %d has %d values":                                          "WPN-",
+		"%w: no kernel":                                                       "WP--",
 	} {
 		if got := scoreOf(text, false).String(); got != want {
 			t.Errorf("%q scores %s: want %s", text, got, want)
