@@ -16,8 +16,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Alone is the work of a process that does one item for another process, which runs it by
-// [Settings].Alone: it writes the result to w.
+// Alone does one item for another process and writes the result to w. It is what the process that
+// [Settings].Alone starts has to call.
 func Alone(ctx context.Context, m *Manifest, t Task, item int64, w io.Writer) error {
 	for s, err := range m.Segments() {
 		if err != nil {

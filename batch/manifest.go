@@ -30,11 +30,11 @@ const mostListed = 10_000_000_000
 // longestLine is the length in bytes of the longest line of a manifest that is read.
 const longestLine = 1 << 20
 
-// Manifest is a list of items and what is to be done with each of them. The items are numbered from 0 in
-// the order of the segments.
+// Manifest is a list of items together with what is to be done with each of them. The items are
+// numbered from 0, in the order of the segments.
 type Manifest struct {
 	Header
-	// Items is the number of all items.
+	// Items is the total number of items.
 	Items int64
 	// Hash is the SHA-256 of the file without its last line, in hexadecimal digits.
 	Hash string
@@ -42,35 +42,36 @@ type Manifest struct {
 	path string
 }
 
-// Header says what is done.
+// Header describes the work that a manifest asks for.
 type Header struct {
 	Format string `json:"format"`
-	// Command is the command that does an item, such as "fit g2".
+	// Command is the command that processes an item, such as "fit g2".
 	Command string `json:"command"`
-	// Settings are those of the command, as it reads them.
+	// Settings are the settings of the command, in the form in which it reads them.
 	Settings json.RawMessage `json:"settings,omitempty"`
-	// Seed is what the random numbers of every item are made of, with the item's number.
+	// Seed is combined with the number of an item to seed the item's random numbers.
 	Seed uint64 `json:"seed"`
-	// SIMD is the instruction set of the kernels: results have the same bits on processors that have it.
+	// SIMD is the instruction set of the kernels. Processors that have it give results with the same
+	// bits.
 	SIMD string `json:"simd,omitempty"`
-	// Device is what computes: cpu or cuda.
+	// Device is the kind of device that computes: cpu or cuda.
 	Device string `json:"device,omitempty"`
-	// Retries is how often an item that fails is tried again.
+	// Retries is the number of times that a failed item is tried again.
 	Retries int `json:"retries"`
-	// Block is the number of consecutive items that stay together when work is dealt to shards.
+	// Block is the number of consecutive items that stay together when items are divided among shards.
 	Block int64 `json:"block"`
 }
 
-// Segment is a run of items of one source.
+// Segment is a run of consecutive items from one source.
 type Segment struct {
-	Source string // such as a file
-	Row    int64  // of the first item within the source, from 0
+	Source string // name of the source, such as a file
+	Row    int64  // position of the first item within the source, from 0
 	Item   int64  // number of the first item in the manifest
 	Count  int64
 }
 
-// Create writes a manifest to a file that must not exist, from the segments that list gives to add, and
-// opens it. It needs the memory of one segment.
+// Create writes a manifest to a file, which must not exist yet, and opens it. The function list passes
+// the segments to add one at a time, so that only one of them is in memory.
 func Create(path string, h Header, list func(add func(source string, row, count int64) error) error) (*Manifest, error) {
 	err := atomicfile.Write(path, false, func(w io.Writer) error {
 		_, err := write(w, h, list)
@@ -82,7 +83,7 @@ func Create(path string, h Header, list func(add func(source string, row, count 
 	return Open(path)
 }
 
-// HashOf returns the hash that a manifest would have.
+// HashOf returns the hash that a manifest with these contents would have.
 func HashOf(h Header, list func(add func(source string, row, count int64) error) error) (string, error) {
 	return write(io.Discard, h, list)
 }
@@ -136,13 +137,13 @@ func write(w io.Writer, h Header, list func(add func(source string, row, count i
 // Path returns the name of the file.
 func (m *Manifest) Path() string { return m.path }
 
-// Folder returns the folder of the file, from which relative names of sources start.
+// Folder returns the folder of the file. Relative names of sources are relative to it.
 func (m *Manifest) Folder() string { return filepath.Dir(m.path) }
 
 // quoted writes a name on one line.
 func quoted(name string) []byte { return strconv.AppendQuote(nil, name) }
 
-// Open reads the header of a manifest, and all of it once to compare it with its hash.
+// Open reads the header of a manifest, and reads the whole file once to check its hash.
 func Open(path string) (*Manifest, error) {
 	m := &Manifest{path: path}
 	sum := sha256.New()
@@ -227,8 +228,8 @@ func (m *Manifest) each(sum hash.Hash, f func(n int, line []byte) error) (last s
 	}
 }
 
-// Segments returns the segments one after another, and an error if the file cannot be read. It needs
-// the memory of one line.
+// Segments returns the segments one after another, and an error if the file cannot be read. It holds
+// one line in memory at a time.
 func (m *Manifest) Segments() iter.Seq2[Segment, error] {
 	return func(yield func(Segment, error) bool) {
 		item, stopped := int64(0), fmt.Errorf("stopped")
@@ -275,8 +276,8 @@ func segment(line []byte) (s Segment, err error) {
 	return s, err
 }
 
-// Seed returns the seed of an item's random numbers: two items, and two seeds, have seeds that have
-// nothing to do with each other.
+// Seed returns the seed for an item's random numbers. Different items, and different seeds, give
+// unrelated random numbers.
 func Seed(seed uint64, item int64) uint64 {
 	mix := func(z uint64) uint64 { // the finaliser of SplitMix64
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Span is a run of items by their numbers.
+// Span is a run of consecutive items, given by their numbers.
 type Span struct {
 	First int64 `json:"first"`
 	Count int64 `json:"count"`
@@ -32,7 +32,7 @@ func spansOf(records []Record) []Span {
 	return list
 }
 
-// Count returns the number of items of spans.
+// Count returns the number of items in spans.
 func Count(spans []Span) (n int64) {
 	for _, s := range spans {
 		n += s.Count

@@ -21,9 +21,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
-// Store is a folder of results. Each shard has a folder in it, named like shard-00003-of-00016, and with
-// the ending .partial while items of the shard are missing. The files of a folder hold results of some
-// items each, in the order in which they were found. The folder named queue holds results that the
+// Store is a folder of results. Each shard has a subfolder named like shard-00003-of-00016, with the
+// suffix .partial while items of the shard are missing. Each file in it holds the results of some
+// items, in the order in which they were found. The subfolder named queue holds the results that the
 // workers of a [Queue] write.
 type Store string
 
@@ -88,10 +88,10 @@ func (f folder) names() ([]string, error) {
 	return list, err
 }
 
-// OtherManifestError says that results belong to another manifest.
+// OtherManifestError says that results belong to a different manifest.
 type OtherManifestError struct {
 	File       string
-	Have, Want string // hashes
+	Have, Want string // hashes of the manifest of the results and of the manifest in use
 }
 
 // Error names the file and both manifests.
@@ -280,8 +280,8 @@ func (r *results) release() error {
 	return err
 }
 
-// Remove removes the results of all shards and of the queue. What else is in the folder stays: it may be
-// the user's.
+// Remove removes the results of all shards and of the queue. Other files in the folder stay, since they
+// may be the user's.
 func (s Store) Remove() error {
 	list, err := s.folders()
 	if err != nil {
@@ -296,8 +296,8 @@ func (s Store) Remove() error {
 	return nil
 }
 
-// Forget removes the results of items that failed, so that they are tried again, and returns how many there
-// were. It needs all shards for itself.
+// Forget removes the results of failed items, so that they are tried again, and returns their number.
+// No other process may be using the shards.
 func (s Store) Forget(m *Manifest, command string) (forgotten int64, err error) {
 	list, err := s.folders()
 	for _, f := range list {

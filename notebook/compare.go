@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Compare ranks posteriors of the same data by how well they would predict new data, by
-// leave-one-out cross-validation. What it returns displays itself as a table.
+// Compare ranks posteriors of the same data by how well they would predict new data, using
+// leave-one-out cross-validation. The result displays itself as a table.
 func Compare(list ...*Posterior) diag.Comparison {
 	ctx, end := interruptible()
 	defer end()

@@ -245,8 +245,8 @@ func Intensity(r *nexus.Result) (*viz.Figure, error) {
 	return viz.Plots("Intensity against time", viz.Lines{Title: fmt.Sprintf("%d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
 }
 
-// Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, and g2 along its diagonals, of all of it and of blocks of
-// its age.
+// Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, with g2 along its
+// diagonals, both for the whole map and for blocks of its age.
 func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	if r.Twotime == nil {
 		return nil, nil, errors.New("the file has no two-time correlation")
@@ -303,8 +303,8 @@ func alongDiagonals(c *nexus.C2) viz.Line {
 	return l
 }
 
-// Correlation returns the page of a result file: g2, intensities, the mean image and the two-time correlation, whatever it
-// has.
+// Correlation returns the page of a result file, with as many of g2, intensities, the mean image and
+// the two-time correlation as the file has.
 func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
 	album := &Album{Note: s.Note, DPI: s.DPI}
 	facts := []viz.Fact{{Name: "file", Value: r.File}, {Name: "frame time", Value: fmt.Sprintf("%g s", r.FrameTime)}, {Name: "bins", Value: fmt.Sprint(r.QMap.Dynamic.Bins())}}
@@ -349,10 +349,10 @@ func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
 	return p
 }
 
-// Correlated is a file of frames that was correlated, for Correlations.
+// Correlated is a file of frames and the result of correlating it, for Correlations.
 type Correlated struct {
-	Frames, Result string // names of files
-	Failed         string // why there is no result; "" if there is one
+	Frames, Result string // names of the file of frames and of the result file
+	Failed         string // reason why there is no result; "" if there is one
 	Notes          []string
 }
 

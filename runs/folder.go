@@ -20,7 +20,7 @@ const (
 	ConfigFile     = "config.json"
 	CheckpointFile = "checkpoint"
 	DrawsFolder    = "draws.zarr"
-	MarkerFile     = ".euryale" // marks every folder that a Writer created or found empty
+	MarkerFile     = ".euryale" // marker in every folder that a Writer created or found empty
 )
 
 // Folder is the path of the folder of one run.
@@ -60,8 +60,9 @@ func (f Folder) Command() (string, error) {
 // OtherRunError says that a folder belongs to a run of another command than the one
 // resuming it.
 type OtherRunError struct {
-	Folder       Folder
-	Command, Run string // the command that resumes, and the command that made the folder
+	Folder Folder
+	// Command is the command that resumes, and Run the command that made the folder.
+	Command, Run string
 }
 
 // Error names both commands.

@@ -32,7 +32,7 @@ func (e *NoDrawsError) Error() string {
 // ArrowError says that a file is an Arrow file, which cannot be read back.
 type ArrowError struct{ File string }
 
-// Error explains why.
+// Error explains why an Arrow file cannot be read back.
 func (e *ArrowError) Error() string {
 	return e.File + " is an Arrow file, which is written but not read: its rows have lost the shapes"
 }

@@ -19,7 +19,7 @@ type Curve struct {
 	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	X, Y, Err             []float64
 
-	LineX, Line         []float64 // model: Line at LineX
+	LineX, Line         []float64 // positions and values of the model's line
 	Low, High           []float64 // band of the model; for Predictive, the 95 % band
 	InnerLow, InnerHigh []float64 // 50 % band, for Predictive
 	BandName            string    // name of the band in the legend. Default "band"

@@ -17,7 +17,7 @@ type Draws struct {
 	Names     []string          // names of the quantities
 	Units     map[string]string // units by name; may be nil
 	X         [][][]float64     // draws by [name][chain][draw]
-	Diverging [][]bool          // whether each draw diverged, by [chain][draw]; nil if unknown
+	Diverging [][]bool          // flag of each draw that is true if it diverged, by [chain][draw]; nil if unknown
 	Energy    [][]float64       // energy of each draw, by [chain][draw]; nil if unknown
 }
 

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// Grid draws many curves as small multiples with common axes, such as g2 of all bins. Each keeps its
-// title; the labels are those of the first.
+// Grid draws many curves as small multiples with common axes, such as g2 of all bins. Each curve keeps
+// its title; the labels are those of the first.
 func Grid(curves []Curve) (*Figure, error) {
 	if len(curves) == 0 {
 		return nil, fmt.Errorf("viz: grid: no curves to draw")

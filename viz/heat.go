@@ -19,18 +19,27 @@ type Image struct {
 
 	// X and Y are the centres of the pixels, in order; they may be unevenly spaced. Nil counts them
 	// from 0.
-	X, Y       []float64
-	RowsDown   bool // whether Y is the negative of a number that grows downwards, as rows of detectors do; labels leave out the sign
-	LogX, LogY bool // whether the axes are logarithmic
-	Log        bool // whether colours are logarithmic; values that are not positive are grey
-	Equal      bool // whether one unit of x is as long as one of y
-	Signed     bool // whether colours run from blue over white at zero to red
-	Cyclic     bool // whether colours are cyclic, for angles; set Low and High
+	X, Y []float64
+	// RowsDown means that Y is the negative of a number that grows downwards, such as the rows of a
+	// detector. Labels then leave out the sign.
+	RowsDown bool
+	// LogX and LogY make the axes logarithmic.
+	LogX, LogY bool
+	// Log makes the colours logarithmic. Values that are not positive are grey.
+	Log bool
+	// Equal makes one unit of x as long as one unit of y.
+	Equal bool
+	// Signed makes the colours run from blue through white at zero to red.
+	Signed bool
+	// Cyclic makes the colours cyclic, for angles. Set Low and High as well.
+	Cyclic bool
 
-	// Arrows, if given, are drawn as short lines without heads, centred at their positions.
+	// Arrows are drawn as short lines without heads, centred at their positions.
 	Arrows []Arrow
 
-	Low, High float64 // range of colours. Default, if equal: that of the values, without 0.1 % of outliers
+	// Low and High are the range of the colours. Default, if they are equal: the range of the values,
+	// without 0.1 % of outliers.
+	Low, High float64
 }
 
 // Heat draws an image with a colour bar. The image is pixels in every format, so that files stay

@@ -106,8 +106,8 @@ func Pattern(title string, qy, qx []float64, intensity []float64) Image {
 }
 
 // Directors returns lines along the directors of an image of ny x nx voxels with edge a in nm, one
-// every step voxels, if weight is at least least there. theta and psi are in radians. A director
-// that points out of the plane gives a shorter line.
+// every step voxels, wherever weight is at least least. theta and psi are in radians. A director that
+// points out of the plane gives a shorter line.
 func Directors(theta, psi, weight []float64, ny, nx int, a float64, step int, least float64) (list []Arrow) {
 	size := 0.9 * float64(step) * a
 	for y := step / 2; y < ny; y += step {

@@ -19,7 +19,7 @@ type Against struct {
 // Series is one parameter at every X.
 type Series struct {
 	Name, Unit string
-	Y, Err     []float64 // values and errors; Err may be nil, and errors that are not positive draw no bar
+	Y, Err     []float64 // fitted values, and their errors Err; Err may be nil, and errors that are not positive draw no bar
 	Log        bool
 
 	LineX, Line, Low, High []float64 // distribution fitted to the parameter and its band; may be nil

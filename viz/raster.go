@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Firing records which neurons of an area fire in some steps, which are in order. Areas may be
-// silent in between.
+// Firing records which neurons of an area fire in a series of steps, given in order. Steps in which the
+// area is silent may be left out.
 type Firing struct {
 	Area    string
 	Steps   []int

@@ -13,7 +13,8 @@ type Lines struct {
 	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	LogX, LogY            bool
 	Curves                []Line
-	Low, High             float64 // range of y. Default, if equal: that of the curves
+	// Low and High are the range of y. Default, if they are equal: the range of the curves.
+	Low, High float64
 }
 
 // panel draws the curves; curves without a finite point are left out.
@@ -58,7 +59,7 @@ func (l Lines) panel() (*panel, error) {
 
 // PatternRow is a scattering pattern and plots of it.
 type PatternRow struct {
-	Pattern Image // image of the pattern, see Pattern
+	Pattern Image // image of the pattern, as returned by Pattern
 	Plots   []Lines
 }
 

@@ -178,13 +178,13 @@ type progress struct {
 	changed time.Time
 }
 
-// Columns say how far a round brought a chain. Rounds after the one at which the rule was met make no
-// draws.
+// Columns returns quantities that say how far a round brought a chain. Rounds after the one in which
+// the stopping rule was met make no draws.
 func (t *chainsTask) Columns() []batch.Column {
 	return []batch.Column{{Name: "chain", Kind: batch.Integer}, {Name: "round", Kind: batch.Integer}, {Name: "draws", Kind: batch.Integer}}
 }
 
-// Do does rounds of chains.
+// Do runs rounds of chains.
 func (t *chainsTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	for i := range items.Count {
 		round, chain := int((items.Row+i)/int64(t.Chains)), int((items.Row+i)%int64(t.Chains))

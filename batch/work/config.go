@@ -25,7 +25,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// List is a configuration that was read.
+// List is a configuration that has been read.
 type List struct {
 	Path string
 	common
@@ -43,10 +43,10 @@ type common struct {
 	Device  string `yaml:"device"`  // cpu or cuda. Default cpu
 }
 
-// ConfigError is a mistake in a configuration.
+// ConfigError reports a mistake in a configuration.
 type ConfigError struct {
 	File string
-	Line int // 0 if the mistake is of no line
+	Line int // line of the mistake, from 1; 0 if it is on no particular line
 	Text string
 }
 
@@ -61,7 +61,7 @@ func (e *ConfigError) Error() string {
 // mostBytes bounds a configuration.
 const mostBytes = 4 << 20
 
-// Read reads a configuration. Its mistakes are errors of type [*ConfigError], all of them joined.
+// Read reads a configuration. Its mistakes are returned as errors of type [*ConfigError], joined.
 func Read(path string) (*List, error) {
 	text, err := foreign.ReadFile(path)
 	if err != nil {
@@ -242,8 +242,8 @@ func (l *List) check() error {
 	return errors.Join(errs...)
 }
 
-// InstructionSet returns the instruction set that the kernels of this process use: results have the same
-// bits where it is the same.
+// InstructionSet returns the instruction set that the kernels of this process use. Machines that use
+// the same one give results with the same bits.
 func InstructionSet() string { return named(kernels.Best()) }
 
 // instructionSets lists those that this processor has.
@@ -261,14 +261,16 @@ func named(l kernels.Level) string {
 	return l.String()
 }
 
-// OtherSetError says that a manifest asks for another instruction set than this process uses.
+// OtherSetError says that a manifest asks for a different instruction set from the one this process
+// uses.
 type OtherSetError struct {
 	Want, Have string
-	// Level is the value of EURYALE_SIMD that makes this processor use it; empty if it has none.
+	// Level is the value of EURYALE_SIMD that selects the instruction set on this machine. It is empty
+	// if there is none.
 	Level string
 }
 
-// Error says what to do.
+// Error says how to select the instruction set or make a new manifest.
 func (e *OtherSetError) Error() string {
 	if e.Level != "" {
 		return fmt.Sprintf("the manifest asks for the instruction set %s, this process uses %s: set EURYALE_SIMD=%s", e.Want, e.Have, e.Level)
@@ -276,7 +278,8 @@ func (e *OtherSetError) Error() string {
 	return fmt.Sprintf("the manifest asks for the instruction set %s, which this processor does not have (it has %s): its results would differ in the last bits. Run it on other machines, or make a manifest with simd: %s", e.Want, strings.Join(instructionSets(), ", "), e.Have)
 }
 
-// CheckSet returns an [*OtherSetError] if this process does not use the instruction set of a manifest.
+// CheckSet returns an [*OtherSetError] if this process does not use the instruction set that a manifest
+// asks for.
 func CheckSet(m *batch.Manifest) error {
 	if m.SIMD == "" || m.SIMD == InstructionSet() {
 		return nil
@@ -290,7 +293,7 @@ func CheckSet(m *batch.Manifest) error {
 	return e
 }
 
-// Create makes the manifest of a list as a file that must not exist.
+// Create writes the manifest of a list to a file, which must not exist yet.
 func (l *List) Create(path string) (*batch.Manifest, error) {
 	h, list, err := l.complete(path)
 	if err != nil {
@@ -302,7 +305,7 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	return batch.Create(path, h, list)
 }
 
-// Hash returns the hash that the manifest of a list would have as this file.
+// Hash returns the hash that the manifest of a list would have if it were written to this file.
 func (l *List) Hash(path string) (string, error) {
 	h, list, err := l.complete(path)
 	if err != nil {
@@ -363,10 +366,10 @@ func (l *List) named(err error) error {
 	return fmt.Errorf("%s: %w", l.Path, err)
 }
 
-// Texts is one text, or several in a list.
+// Texts is one text, or a list of texts.
 type Texts []string
 
-// UnmarshalYAML takes a text or a list of texts.
+// UnmarshalYAML reads a text or a list of texts.
 func (t *Texts) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		*t = Texts{n.Value}
@@ -450,7 +453,8 @@ func located(folder, source string) string {
 // finite reports whether v is a number.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Changed says in what the manifest that a list would have as this file differs from one that is there.
+// Changed describes how the manifest that a list would have if it were written to this file differs
+// from an existing one.
 func (l *List) Changed(path string, m *batch.Manifest) string {
 	h, list, err := l.complete(path)
 	if err != nil {

@@ -126,7 +126,7 @@ type correlateTask struct {
 	mu   sync.Mutex // held while one works: an item uses all threads
 }
 
-// Columns are the result file and what is in it.
+// Columns returns the name of the result file and the quantities that summarise it.
 func (t *correlateTask) Columns() []batch.Column {
 	return []batch.Column{{Name: "frames_file", Kind: batch.Text}, {Name: "result", Kind: batch.Text}, {Name: "frames", Kind: batch.Integer}, {Name: "replaced_frames", Kind: batch.Integer},
 		{Name: "bins", Kind: batch.Integer}, {Name: "mean_counts"}, {Name: "g2_first_delay_bin1"}, {Name: "note", Kind: batch.Text}}

@@ -68,7 +68,7 @@ type binList []binRange
 
 type binRange struct{ First, Last int }
 
-// UnmarshalYAML reads numbers, ranges, or all.
+// UnmarshalYAML reads numbers, ranges, or the word all.
 func (b *binList) UnmarshalYAML(n *yaml.Node) error {
 	var text string
 	if err := n.Decode(&text); err != nil {
@@ -194,7 +194,7 @@ type fitG2Task struct {
 	files  curveFiles
 }
 
-// Columns are the parameters with their standard deviations, and the verdict.
+// Columns returns the parameters with their standard deviations, and the verdict.
 func (t *fitG2Task) Columns() []batch.Column {
 	c := []batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}
 	for _, p := range t.model.Params {
@@ -204,7 +204,7 @@ func (t *fitG2Task) Columns() []batch.Column {
 		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "flags", Kind: batch.Text}, batch.Column{Name: "warnings", Kind: batch.Text})
 }
 
-// Do fits bins of one file.
+// Do fits the bins of one file.
 func (t *fitG2Task) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	all, err := t.files.open(path(t.m, items.Source))
 	if err != nil {

@@ -213,7 +213,7 @@ type fitSpectraTask struct {
 // desiArms are those whose chi-squares have columns.
 var desiArms = []string{"b", "r", "z"}
 
-// Columns are what the tables of DESI's files are made of.
+// Columns returns the quantities from which the tables of DESI's files are made.
 func (t *fitSpectraTask) Columns() []batch.Column { return t.columns() }
 
 func (f *fitSpectra) columns() []batch.Column {
@@ -247,7 +247,7 @@ func (t *fitSpectraTask) kindOf(file string) (fitfile.Kind, error) {
 	return k, err
 }
 
-// Do fits stars of one file.
+// Do fits the stars of one file.
 func (t *fitSpectraTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	file := path(t.m, items.Source)
 	kind, err := t.kindOf(file)

@@ -46,19 +46,20 @@ type job interface {
 // adder takes the items of a source: count of them, from row on.
 type adder = func(source string, row, count int64) error
 
-// Env is what a process provides to the work.
+// Env is what a process provides for the work.
 type Env struct {
-	// Threads is the number of threads that one item may use. Default 1, as several items are worked
-	// on at a time.
+	// Threads is the number of threads that one item may use. Default 1, since several items are
+	// processed at a time.
 	Threads int
-	// Backend computes graphs. Default: Threads of the processor, or the GPU that a list of device: cuda
-	// asks for.
+	// Backend computes graphs. Default: the CPU with the given number of threads, or the GPU if the
+	// list says device: cuda.
 	Backend ad.Backend
-	// Folder is where work that leaves files puts them. Default: the folder of the manifest.
+	// Folder is the folder for the files that some kinds of work produce. Default: the folder of the
+	// manifest.
 	Folder string
-	// Program is the command that work of other commands calls. Default: this program.
+	// Program is the command that is called by work that runs other commands. Default: this program.
 	Program string
-	// Note is told what a user may want to know, unless it is nil.
+	// Note is called with messages that a user may want to see, unless it is nil.
 	Note func(text string)
 }
 
@@ -79,7 +80,7 @@ func byName(name string) (kind, error) {
 	return kinds[i], nil
 }
 
-// Open returns the task that works on the items of a manifest.
+// Open returns the task that processes the items of a manifest.
 func Open(m *batch.Manifest, env Env) (batch.Task, error) {
 	j, err := settingsOf(m)
 	if err != nil {
@@ -118,8 +119,8 @@ func settingsOf(m *batch.Manifest) (job, error) {
 	return j, nil
 }
 
-// Wide reports whether an item of a manifest uses all threads by itself, so that one should be worked on
-// at a time.
+// Wide reports whether an item of a manifest uses all threads by itself, so that items should be
+// processed one at a time.
 func Wide(m *batch.Manifest) bool {
 	j, err := settingsOf(m)
 	w, ok := j.(interface{ wide() bool })

@@ -86,8 +86,8 @@ func (s *sampleG2) quantities(model g2.Model) (names, units []string) {
 	return append(names, "sigma"), append(units, "")
 }
 
-// Columns are mean, standard deviation, and quantiles of the quantities, and what the chains and the
-// model are worth.
+// Columns returns the mean, standard deviation and quantiles of each quantity, and the diagnostics of
+// the chains and the model.
 func (t *sampleG2Task) Columns() []batch.Column {
 	c := []batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}
 	names, units := t.quantities(t.model)

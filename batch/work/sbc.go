@@ -87,7 +87,7 @@ type sbcTask struct {
 	threads int
 }
 
-// Columns are the ranks of the quantities, and the divergent draws.
+// Columns returns the ranks of the quantities and the number of divergent draws.
 func (t *sbcTask) Columns() []batch.Column {
 	var c []batch.Column
 	for _, name := range t.post.Names() {
@@ -96,7 +96,7 @@ func (t *sbcTask) Columns() []batch.Column {
 	return append(c, batch.Column{Name: "divergent", Kind: batch.Integer})
 }
 
-// Do makes some fits in lock step.
+// Do runs a group of fits in lock step.
 func (t *sbcTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	_, err := infer.SBC(ctx, t.post, infer.SBCConfig{Fits: int(items.Count), First: int(items.Row), Draws: t.Ranks, Seed: t.seed,
 		Sample: infer.Config{Warmup: t.Warmup, Draws: t.Draws, Chains: 1, Seed: t.seed, Parallel: t.threads},

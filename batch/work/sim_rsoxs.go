@@ -117,13 +117,13 @@ type simRSoXSTask struct {
 	sim  *morph.Simulation
 }
 
-// Columns are the image file and what is in it.
+// Columns returns the name of the image file and the quantities that summarise it.
 func (t *simRSoXSTask) Columns() []batch.Column {
 	return []batch.Column{{Name: "morphology", Kind: batch.Text}, {Name: "energy", Unit: "eV"}, {Name: "image", Kind: batch.Text}, {Name: "valid_pixels", Kind: batch.Integer},
 		{Name: "max_intensity"}, {Name: "mean_intensity"}, {Name: "checksum", Kind: batch.Text}}
 }
 
-// Do simulates energies of one morphology.
+// Do simulates one morphology at some energies.
 func (t *simRSoXSTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

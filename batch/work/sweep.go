@@ -353,7 +353,7 @@ type sweepTask struct {
 	process    string        // ending of folders that are being written
 }
 
-// Columns are the parameters as texts, and the numbers that were taken.
+// Columns returns the parameters as texts, and the numbers taken from the output of the command.
 func (t *sweepTask) Columns() []batch.Column {
 	var c []batch.Column
 	for _, name := range t.parameters {

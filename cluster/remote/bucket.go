@@ -20,7 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Bucket is a folder of an object store.
+// Bucket is a folder in an object store.
 type Bucket struct {
 	b      *blob.Bucket
 	prefix string // empty, or ends with a slash
@@ -66,7 +66,7 @@ func parse(text string) (place, error) {
 	return p, nil
 }
 
-// Open opens the folder at a URL, and looks whether it can be read.
+// Open opens the folder at a URL and checks that it can be read.
 func Open(ctx context.Context, text string) (*Bucket, error) {
 	p, err := parse(text)
 	if err != nil {
@@ -87,16 +87,16 @@ func Open(ctx context.Context, text string) (*Bucket, error) {
 	return out, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *Bucket) Close() error { return b.b.Close() }
 
-// AccessError says that a store cannot be used.
+// AccessError says that an object store cannot be used.
 type AccessError struct {
-	Name string // URL
+	Name string // URL of the folder in the store
 	Err  error
 }
 
-// Error names the place, and what may be wrong.
+// Error names the place and the likely causes.
 func (e *AccessError) Error() string {
 	hint := "is the address right, and does this machine reach it?"
 	switch gcerrors.Code(e.Err) {
@@ -108,10 +108,10 @@ func (e *AccessError) Error() string {
 	return fmt.Sprintf("%s: %s: %v", e.Name, hint, e.Err)
 }
 
-// Unwrap returns what the store said.
+// Unwrap returns the store's error.
 func (e *AccessError) Unwrap() error { return e.Err }
 
-// Is reports that something does not exist as fs.ErrNotExist does.
+// Is lets errors.Is match fs.ErrNotExist if the error says that something does not exist.
 func (e *AccessError) Is(target error) bool {
 	return target == fs.ErrNotExist && gcerrors.Code(e.Err) == gcerrors.NotFound
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Cache is a folder of this machine for files that come from object stores. Any number of processes use
-// it at once. It may be removed when none does.
+// Cache is a folder on this machine for files fetched from object stores. Any number of processes may
+// use it at once. It may be deleted while no process is using it.
 type Cache string
 
-// Fetch returns the path of a file with the contents that the object at a URL has now. It is fetched
-// unless the cache has that version: the store's entity tag is part of its path.
+// Fetch returns the path of a local file with the present contents of the object at a URL. It downloads
+// the object unless the cache already has this version: the store's entity tag is part of the path.
 func (c Cache) Fetch(ctx context.Context, text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {

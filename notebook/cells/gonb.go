@@ -18,12 +18,11 @@ const (
 	gonbVersion = "v0.11.3"
 )
 
-// ForGoNB converts the notebook into one for GoNB, which compiles every cell together with the
-// declarations of those before it, and keeps nothing else between them. Variables become
-// declarations outside functions, which are computed again in every cell, and what a cell ends in
-// becomes a cell of its own. Statements that change a variable are refused.
-//
-// root is the folder of this module's checkout.
+// ForGoNB converts the notebook into one for GoNB, which compiles each cell together with the
+// declarations of the cells before it and keeps nothing else between cells. Variables become
+// declarations outside functions, which are computed again in every cell, and the value in which a cell
+// ends moves to a cell of its own. It is an error if a statement changes a variable. root is the folder
+// of this module's checkout.
 func (n *Notebook) ForGoNB(importer types.Importer, root string) (*Notebook, error) {
 	p, err := n.program()
 	if err != nil {

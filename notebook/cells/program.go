@@ -15,13 +15,13 @@ import (
 	"strings"
 )
 
-// Program converts the notebook into a Go program, whose main function has the statements of the
-// cells in their order. What a cell ends in is printed. The program is checked: it compiles.
-//
-// A variable that a later cell defines again with the same type is assigned to; with another type it is
-// another one from there on, which is refused if a function or a pointer uses the old one. Types, constants,
-// methods, and functions that use no variable of a cell stand outside main; the other functions
-// become variables of main. The importer knows the packages that the cells import, fmt and log.
+// Program converts the notebook into a Go program whose main function contains the statements of the
+// cells in order. The value in which a cell ends is printed. The program has been checked and compiles.
+// If a later cell defines a variable again with the same type, the variable is assigned to; with
+// another type, it is a new variable from there on, which is an error if a function or a pointer uses
+// the old one. Types, constants, methods, and functions that use no variable of a cell are declared
+// outside main; the other functions become variables of main. The importer must know the packages that
+// the cells import, and fmt and log.
 func (n *Notebook) Program(importer types.Importer) ([]byte, error) {
 	p, err := n.program()
 	if err != nil {
@@ -402,7 +402,7 @@ func (p *program) located(fset *token.FileSet, err error) error {
 	return at
 }
 
-// Imports returns the import paths of all cells, sorted.
+// Imports returns the import paths used in all cells, sorted.
 func (n *Notebook) Imports() ([]string, error) {
 	all, err := n.statements()
 	if err != nil {

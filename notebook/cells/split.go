@@ -309,8 +309,8 @@ func (s *statement) mentions(names map[string]int) string {
 	return found
 }
 
-// IsPrint reports whether an expression is a call such as fmt.Println, of which the values tell
-// nothing.
+// IsPrint reports whether an expression is a call such as fmt.Println, whose return values are of no
+// interest.
 func IsPrint(e ast.Expr) bool {
 	call, isCall := e.(*ast.CallExpr)
 	if !isCall {
