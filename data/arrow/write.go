@@ -20,12 +20,12 @@ import (
 // Type is the element type of a column.
 type Type int
 
-// The element types of columns.
+// The types of columns.
 const (
 	Float64 Type = iota
 	Int64
 	Bool // truth values, stored as bits
-	Text // UTF-8; for tables of CreateTable only
+	Text // UTF-8 text, only for tables made by CreateTable
 )
 
 // Column describes a column of the table.
@@ -36,8 +36,9 @@ type Column struct {
 
 // Settings are the settings of a Writer; the zero value is the default.
 type Settings struct {
-	Rows      int               // number of rows in a batch, which is kept in memory. Default 4096
-	Overwrite bool              // whether to replace an existing file
+	Rows int // number of rows in a batch, which is kept in memory. Default 4096
+	// Overwrite replaces an existing file.
+	Overwrite bool
 	Attrs     map[string]string // attributes stored with the table, such as inference_library
 }
 
@@ -81,7 +82,7 @@ func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	return create(name, append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...), s, false)
 }
 
-// CreateTable starts a file of a table with the given columns alone, whose rows AppendRow adds.
+// CreateTable starts a file with a table of exactly the given columns, to which AppendRow adds rows.
 func CreateTable(name string, columns []Column, s Settings) (*Writer, error) {
 	return create(name, columns, s, true)
 }
@@ -117,8 +118,9 @@ func create(name string, all []Column, s Settings, table bool) (*Writer, error) 
 	return w, nil
 }
 
-// Append adds one draw: a number for every column given to Create. It is truncated for Int64, and
-// nonzero means true for Bool. After an error, the Writer returns the same error from every call.
+// Append adds one draw, with one number for every column given to Create. Numbers are truncated for
+// Int64 columns, and nonzero means true in Bool columns. After an error, every further call returns the
+// same error.
 func (w *Writer) Append(chain, draw int, values []float64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,8 +145,8 @@ func (w *Writer) Append(chain, draw int, values []float64) error {
 	return w.err
 }
 
-// AppendRow adds a row to a table: its numbers and its texts, both in the order of the columns. Numbers
-// are taken as Append takes them, and bytes of texts that are not UTF-8 are replaced.
+// AppendRow adds a row to a table: its numbers and its texts, each in the order of the columns. Numbers
+// are converted as in Append, and bytes of texts that are not valid UTF-8 are replaced.
 func (w *Writer) AppendRow(numbers []float64, texts []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -238,8 +240,7 @@ func (w *Writer) flush() {
 	}
 }
 
-// Close writes what is in memory and renames the file into place. A second call
-// does nothing.
+// Close writes what is in memory and renames the file to its final name. A second call does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

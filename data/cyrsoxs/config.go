@@ -10,24 +10,23 @@ import (
 
 // Config holds the settings of config.txt. NewConfig returns the defaults given beside the fields.
 type Config struct {
-	CaseType CaseType  // geometry of beam and detector; required
-	Energies []float64 // photon energies in eV, in the order of the file; required
-	// first angle, step and last angle of the electric field in degrees; required
-	EAngleRotation [3]float64
+	CaseType       CaseType       // geometry of the beam and the detector; required
+	Energies       []float64      // photon energies in eV, in the order of the file; required
+	EAngleRotation [3]float64     // first angle, step and last angle of the electric field in degrees; required
 	MorphologyType MorphologyType // representation of the orientation; required
 	KVectors       [][3]float64   // directions of the beam (x, y, z), normalised when read; default (0, 0, 1)
 	Detector       [3]float64     // normal of the detector (x, y, z), normalised when read; default (0, 0, 1)
 
-	Interpolation Interpolation // reading of the Ewald sphere; default Linear
+	Interpolation Interpolation // interpolation of the Ewald sphere; default Linear
 	Window        Window        // window before the transform; default NoWindow
-	// whether to average over the angles that see a pixel, rather than only over pixels that all
-	// angles see; default false
+	// RotMask averages every pixel over the angles that see it, rather than only pixels that all angles
+	// see; default false.
 	RotMask         bool
 	Algorithm       Algorithm       // resource that CyRSoXS saves; default MinCommunication
 	MaxStreams      int             // number of streams of MinMemory; default 1
 	ScatterApproach ScatterApproach // place where the intensity is computed; default Partial
 	ReferenceFrame  ReferenceFrame  // frame of the polarization; default LabFrame
-	// whether to write the morphology as the simulation sees it; default false
+	// DumpMorphology also writes the morphology as the simulation sees it; default false.
 	DumpMorphology bool
 	NumThreads     int    // number of threads; default 4
 	HDF5Dir        string // folder of the results; default HDF5

@@ -17,8 +17,9 @@ import (
 // ReadOptions are the options of ReadMorphology. The zero value suits simulations in single
 // precision.
 type ReadOptions struct {
-	Double bool // whether to hold fields as float64; the default, float32, takes half the memory
-	// whether to prefer the vectors of a file that also has Euler angles; the default is the angles
+	// Double holds fields as float64. The default, float32, takes half the memory.
+	Double bool
+	// Vector prefers the vectors of a file that also has Euler angles. The default is the angles.
 	Vector bool
 }
 

@@ -15,8 +15,8 @@ import (
 // precisions is empty.
 type Polarization struct {
 	Shape  [3]int          // number of voxels along Z, Y, X
-	Single [3][]complex64  // x, y and z components in single precision
-	Double [3][]complex128 // x, y and z components in double precision
+	Single [3][]complex64  // the x, y and z components in single precision
+	Double [3][]complex128 // the x, y and z components in double precision
 }
 
 // WritePolarization writes PolarizationX.h5, PolarizationY.h5 and PolarizationZ.h5, with the

@@ -19,9 +19,9 @@ const block = 2880
 
 // File is a FITS file open for reading. Its methods may be called from several goroutines.
 type File struct {
-	// MaxBytes bounds the bytes that one call may allocate for what is not in the file as it stands:
-	// pixels that are decompressed and lists of variable length. Open sets it to 64 MiB plus 1032
-	// times the size of the file, the greatest ratio that deflate can reach.
+	// MaxBytes limits the memory that one call may allocate for data that are not stored in the file in
+	// that form: decompressed pixels and lists of variable length. Open sets it to 64 MiB plus 1032
+	// times the size of the file, the highest compression ratio that deflate can reach.
 	MaxBytes int64
 
 	name string
@@ -35,7 +35,7 @@ type File struct {
 type HDU struct {
 	Header *Header
 	Index  int    // position in the file, 0 for the primary HDU
-	Name   string // EXTNAME; "" if there is none
+	Name   string // value of EXTNAME; "" if there is none
 
 	file *File
 	head int64 // position of the header in bytes
@@ -63,7 +63,7 @@ func Open(name string) (*File, error) {
 	return f, nil
 }
 
-// Read makes a File of size bytes behind r.
+// Read makes a File from the size bytes that r provides.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{}
 	if err := f.open(r, size); err != nil {
@@ -104,13 +104,14 @@ func (f *File) Name() string { return f.name }
 // HDUs returns all HDUs, the primary one first.
 func (f *File) HDUs() []*HDU { return append([]*HDU{}, f.hdus...) }
 
-// Has reports whether the file has an extension of a name.
+// Has reports whether the file has an extension with the given name.
 func (f *File) Has(name string) bool {
 	_, err := f.HDU(name)
 	return err == nil
 }
 
-// HDU returns the first extension of a name; case does not matter, and PRIMARY is the primary HDU.
+// HDU returns the first extension with the given name. Case does not matter, and PRIMARY is the primary
+// HDU.
 func (f *File) HDU(name string) (*HDU, error) {
 	var names []string
 	for _, h := range f.hdus {
@@ -142,8 +143,8 @@ func (f *File) Table(name string) (*Table, error) {
 	return h.Table()
 }
 
-// Verify compares DATASUM and CHECKSUM of every HDU that has them with the bytes, and returns all
-// that disagree, joined.
+// Verify checks DATASUM and CHECKSUM of every HDU that has them, and returns an error for each
+// mismatch, joined.
 func (f *File) Verify() error {
 	var errs []error
 	for _, h := range f.hdus {

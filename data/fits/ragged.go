@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Ragged returns lists of variable length, one per row, of any real number type.
+// Ragged returns lists of variable length, one per row. It converts any real number type.
 func (c *Column) Ragged() ([][]float64, error) {
 	var out [][]float64
 	return out, c.lists(8, func(rows int) { out = make([][]float64, rows) }, func(row int, raw []byte, n int) error {

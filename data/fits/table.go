@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Table is a binary or ASCII table in a file, whole or a Slice of its rows. A mistake in Slice is
-// kept and returned by the methods of the columns.
+// Table is a binary or ASCII table in a file: a whole table, or a Slice of its rows. A mistake in Slice
+// is kept and returned by the methods of the columns.
 type Table struct {
 	hdu     *HDU
 	columns []*Column
@@ -80,13 +80,13 @@ func (t *Table) Len() int { return t.hi - t.lo }
 // Columns returns the columns, in order.
 func (t *Table) Columns() []*Column { return append([]*Column{}, t.columns...) }
 
-// Has reports whether the table has a column of a name.
+// Has reports whether the table has a column with the given name.
 func (t *Table) Has(name string) bool {
 	_, err := t.Column(name)
 	return err == nil
 }
 
-// Column returns a column by its name; case matters only if two names differ in nothing else.
+// Column returns the column with the given name. Case matters only if two names differ in nothing else.
 func (t *Table) Column(name string) (*Column, error) {
 	var found *Column
 	var names []string
@@ -105,7 +105,8 @@ func (t *Table) Column(name string) (*Column, error) {
 	return nil, &MissingError{File: t.hdu.file.name, HDU: t.hdu.label(), Kind: "column", Name: name, Near: spelling.Sorted(name, names)}
 }
 
-// Slice returns the table of the rows from lo up to but not including hi. Nothing is read yet.
+// Slice returns the table restricted to the rows from lo up to but not including hi. It does not read
+// anything yet.
 func (t *Table) Slice(lo, hi int) *Table {
 	out := *t
 	if lo < 0 || hi < lo || hi > t.Len() {

@@ -11,8 +11,8 @@ import (
 )
 
 // Image writes an image of the given shape (C order) from a slice of any integer type, float32 or
-// float64. Integers that FITS has only with the other sign get BZERO, and are read back as they were.
-// Without data the HDU is empty. h may be nil.
+// float64. Integers that FITS has only with the other signedness are stored with BZERO, and are read
+// back unchanged. Without data the HDU is empty. h may be nil.
 func (w *Writer) Image(name string, h *Header, shape []int, data any) error {
 	if w.err != nil {
 		return w.err
@@ -73,8 +73,8 @@ func zeroCard(key string, zero float64) Card {
 	return Card{Key: key, Value: int64(zero)}
 }
 
-// Stream writes an image larger than memory: its elements come in pieces, by Write, in C order. The
-// type is that of the slice of the first piece.
+// Stream writes an image larger than memory: Write adds its elements piece by piece, in C order. The
+// slice of the first piece determines the type.
 type Stream struct {
 	w     *Writer
 	name  string
@@ -85,7 +85,7 @@ type Stream struct {
 	begun bool
 }
 
-// Stream begins an image whose elements follow by Write.
+// Stream begins an image whose elements are added with Write.
 func (w *Writer) Stream(name string, h *Header, shape []int) *Stream {
 	s := &Stream{w: w, name: name, h: h.Clone(), shape: slices.Clone(shape), left: 1}
 	for _, d := range shape {
@@ -98,7 +98,7 @@ func (w *Writer) Stream(name string, h *Header, shape []int) *Stream {
 	return s
 }
 
-// Write appends elements: a slice of the same type in each call.
+// Write appends elements. Every call takes a slice of the same type.
 func (s *Stream) Write(data any) error {
 	v, err := valuesOf(data)
 	if err != nil {

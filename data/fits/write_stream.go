@@ -5,7 +5,7 @@ package fits
 
 import "fmt"
 
-// TableStream writes a table larger than memory: its rows come in batches, by Write.
+// TableStream writes a table larger than memory: Write adds its rows in batches.
 type TableStream struct {
 	w      *Writer
 	name   string
@@ -15,14 +15,14 @@ type TableStream struct {
 	unit   *unit
 }
 
-// TableStream begins a table whose rows follow by Write.
+// TableStream begins a table whose rows are added with Write.
 func (w *Writer) TableStream(name string, h *Header) *TableStream {
 	return &TableStream{w: w, name: name, h: h.Clone()}
 }
 
-// Write appends rows. The columns of the first batch decide names, types, widths of strings (give
-// Width) and the number that stands for undefined elements (give Null, and a Mask in all batches or in
-// none); later batches must agree. There are no lists of variable length.
+// Write appends rows. The columns of the first batch determine names, types, widths of strings (set
+// Width) and the number that stands for undefined elements (set Null, and a Mask in all batches or in
+// none); later batches must agree with it. Lists of variable length are not possible.
 func (s *TableStream) Write(columns []Data) error {
 	w := s.w
 	if w.err != nil {

@@ -14,13 +14,14 @@ import (
 // Data is a column to be written.
 type Data struct {
 	Name   string
-	Unit   string // TUNIT
+	Unit   string // unit for TUNIT
 	Values any    // slice of numbers, complex numbers, bool or string, or [][]float64, [][]float32, [][]int64, [][]int32 for lists of variable length
-	Shape  []int  // shape of the elements of one row, C order; default: one element
-	Width  int    // bytes of a string; default: that of the longest one
-	Mask   []bool // elements that are undefined; default: none
-	Null   int64  // stored integer that stands for undefined ones; default: 999999, or one that does not occur
-	Bits   bool   // whether to store bools as single bits
+	Shape  []int  // shape of the elements of one row in C order; default: one element
+	Width  int    // number of bytes of a string; default: the length of the longest one
+	Mask   []bool // true for elements that are undefined; default: no such elements
+	Null   int64  // stored integer that stands for undefined elements; default: 999999, or one that does not occur
+	// Bits stores bools as single bits.
+	Bits bool
 }
 
 // field is a column made ready: encode writes the field of one row.
@@ -37,8 +38,8 @@ type field struct {
 	longer int
 }
 
-// Table writes a binary table. All columns have the same number of rows. h may be nil; cards such as
-// TCOMM1 belong there.
+// Table writes a binary table. All columns must have the same number of rows. h may be nil; it may hold
+// cards such as TCOMM1.
 func (w *Writer) Table(name string, h *Header, columns []Data) error {
 	if w.err != nil {
 		return w.err

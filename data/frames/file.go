@@ -15,26 +15,26 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Settings are what a file itself may not say. The zero value is the default.
+// Settings give what a file may not say itself. The zero value is the default.
 type Settings struct {
-	Format  string // "hdf5", "imm", "rigaku", "npy" or "raw". Default: from the first bytes and the name
-	Dataset string // path of the frames within an HDF5 file. Default: where detectors put them, or the only stack of images
+	Format  string // file format: "hdf5", "imm", "rigaku", "npy" or "raw"; default: found out from the first bytes and the name
+	Dataset string // path of the frames within an HDF5 file; default: the usual places for detectors, or the only stack of images
 
-	// Height and Width are the pixels of a frame. Raw files need them; for event lists of Rigaku's detectors, the default is 512 and
-	// 1024.
+	// Height and Width are the numbers of rows and columns of a frame. Raw files need them; for event
+	// lists of Rigaku detectors, the default is 512 and 1024.
 	Height, Width int
-	Type          string // type of the numbers of a raw file, as NumPy names it. Default "<u2"
-	Offset        int64  // bytes before the first frame of a raw file
+	Type          string // type of the numbers of a raw file, in NumPy's notation; default "<u2"
+	Offset        int64  // number of bytes before the first frame of a raw file
 }
 
-// File is an open movie. Its methods may be called by one goroutine at a time.
+// File is an open movie. Only one goroutine at a time may call its methods.
 type File struct {
 	Name          string
 	Format        string
-	Frames        int // number of whole frames
-	Height, Width int // pixels of a frame
+	Frames        int // number of complete frames
+	Height, Width int // numbers of rows and columns of a frame
 	Sparse        bool
-	// Lost says what is missing at the end of a file that was cut off, nil if nothing is.
+	// Lost says what is missing at the end of a truncated file. It is nil if nothing is missing.
 	Lost *FormatError
 
 	source source
@@ -47,14 +47,16 @@ type source interface {
 	close() error
 }
 
-// Events are the pixels of some frames that are not 0.
+// Events holds the nonzero pixels of some frames.
 type Events struct {
-	Start []int     // where each frame begins in Pixel and Count, and the end of the last one
-	Pixel []uint32  // row * width + column, ascending in a frame
-	Count []float32 // intensity, not 0
+	// Start is the index in Pixel and Count at which each frame begins, followed by the index at which
+	// the last one ends.
+	Start []int
+	Pixel []uint32  // row * width + column, ascending within a frame
+	Count []float32 // intensity of the pixel, not 0
 }
 
-// FormatError reports a file that is damaged, or of a kind that is not read.
+// FormatError reports a file that is damaged or of an unsupported kind.
 type FormatError struct {
 	File string
 	What string
@@ -79,7 +81,7 @@ var openers = map[string]func(f *File, in *os.File, size int64, s Settings) erro
 	"hdf5": openHDF5, "imm": openIMM, "rigaku": openRigaku, "npy": openNPY, "raw": openRaw,
 }
 
-// Open opens a movie and finds its frames; only heads are read.
+// Open opens a movie and finds its frames. It reads only headers.
 func Open(name string, s Settings) (*File, error) {
 	in, err := foreign.Open(name)
 	if err != nil {
@@ -174,8 +176,8 @@ func (f *File) inside(first, n int) error {
 	return nil
 }
 
-// Dense writes frames first, first+1, ... one after another to dst, each row-major (Height, Width), until dst is
-// full. Its length must be a multiple of the pixels of a frame.
+// Dense writes frames first, first+1, ... one after another to dst, each row-major (Height, Width),
+// until dst is full. The length of dst must be a multiple of the number of pixels in a frame.
 func (f *File) Dense(first int, dst []float32) error {
 	size := f.Height * f.Width
 	if len(dst)%size != 0 {
@@ -187,8 +189,8 @@ func (f *File) Dense(first int, dst []float32) error {
 	return f.source.dense(first, dst)
 }
 
-// Events replaces the contents of dst by the events of n frames. It reads dense formats too, at the cost of
-// looking at all pixels.
+// Events replaces the contents of dst with the events of n frames. For dense formats it has to look at
+// all pixels.
 func (f *File) Events(first, n int, dst *Events) error {
 	if err := f.inside(first, n); err != nil {
 		return err

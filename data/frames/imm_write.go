@@ -20,7 +20,7 @@ type IMMWriter struct {
 	buf           []byte
 }
 
-// CreateIMM starts a file of events that will have the given name once Close succeeds.
+// CreateIMM starts a sparse IMM file that will have the given name once Close succeeds.
 func CreateIMM(name string, height, width int) (*IMMWriter, error) {
 	if height < 1 || width < 1 || height*width > 1<<31-1 {
 		return nil, fmt.Errorf("frames: frames of %d x %d pixels: want at least one pixel and at most 2^31", height, width)
@@ -68,7 +68,7 @@ func (w *IMMWriter) Append(e *Events) error {
 // Discard removes what was written. After Close it does nothing.
 func (w *IMMWriter) Discard() { w.out.Discard() }
 
-// Close renames the file into place.
+// Close renames the file to its final name.
 func (w *IMMWriter) Close() error {
 	if err := w.w.Flush(); err != nil {
 		w.out.Discard()

@@ -14,9 +14,9 @@ import (
 )
 
 // Writer makes a file that every version of the HDF5 library since 1.0 opens: superblock 0,
-// symbol-table groups, version 1 headers. Numeric data go to disk at once, everything else at Close,
-// which renames the file into place. The first error is kept, makes later calls return without
-// effect, and is returned by Close, so checking Close is enough:
+// symbol-table groups, version 1 headers. Numeric data are written to disk at once, everything else at
+// Close, which renames the file to its final name. The first error is kept, makes later calls return
+// without effect, and is returned by Close, so checking Close is enough:
 //
 //	w, err := hdf5.Create("out.h5")
 //	if err != nil { ... }
@@ -84,7 +84,7 @@ func (w *Writer) Discard() {
 	w.fail("", "was discarded")
 }
 
-// Close writes the rest and renames the file into place. After an error no file is left behind.
+// Close writes the rest and renames the file to its final name. After an error no file is left behind.
 func (w *Writer) Close() error {
 	if w.out == nil {
 		if w.err == nil {
@@ -179,20 +179,19 @@ func (w *Writer) at(key string) (*node, error) {
 	return n, nil
 }
 
-// SoftLink makes a name that stands for another path of this file, which need
-// not exist.
+// SoftLink makes a name that refers to another path in this file, which need not exist.
 func (w *Writer) SoftLink(key, target string) error {
 	return w.add(key, &node{kind: softNode, target: target})
 }
 
-// ExternalLink makes a name that stands for a path of another file, named from
-// the directory of this one.
+// ExternalLink makes a name that refers to a path in another file. The file name is relative to the
+// folder of this file.
 func (w *Writer) ExternalLink(key, file, target string) error {
 	return w.add(key, &node{kind: externalNode, target: target, file: file})
 }
 
-// Attr gives a group or dataset an attribute: a number, bool, string,
-// FixedString, Ref or a slice of these. One of the same name is replaced.
+// Attr gives a group or dataset an attribute: a number, bool, string, FixedString, Ref or a slice of
+// these. It replaces an attribute of the same name.
 func (w *Writer) Attr(key, name string, v any) error {
 	n, err := w.at(key)
 	if err != nil {

@@ -99,7 +99,7 @@ func repeat(dst, one []byte) {
 	}
 }
 
-// Null reports whether the dataspace is null: h5py's Empty.
+// Null reports whether the dataspace is null, which h5py calls Empty.
 func (d *Dataset) Null() bool { return d.null }
 
 // Attrs returns the attributes, sorted by name.
@@ -131,7 +131,7 @@ func (d *Dataset) Filters() []string {
 	return names
 }
 
-// MaxShape returns the limits of growth of the axes, -1 for none.
+// MaxShape returns the lengths to which the axes may grow, -1 for no limit.
 func (d *Dataset) MaxShape() []int {
 	out := make([]int, len(d.max))
 	for i, n := range d.max {

@@ -15,19 +15,19 @@ var (
 	// ErrNotFound is matched by errors.Is for a path or attribute that a file
 	// does not have.
 	ErrNotFound = errors.New("not found")
-	// ErrUnsupported is matched for parts of HDF5 that this package does not
-	// read, such as the blosc filter; the package comment lists them.
+	// ErrUnsupported is matched by errors.Is for parts of HDF5 that this package does not read, such as
+	// the zfp filter; the package comment lists them.
 	ErrUnsupported = errors.New("not supported")
-	// ErrType is matched when the elements cannot become the Go type asked for.
+	// ErrType is matched by errors.Is if the elements cannot be converted to the Go type asked for.
 	ErrType = errors.New("wrong type")
 )
 
 // FormatError says what is wrong with a file, and where.
 type FormatError struct {
 	File   string // name given to Open
-	Path   string // object being read; "" if none yet
-	Offset int64  // position in the file in bytes; -1 if no single byte is to blame
-	What   string // what is wrong, with the numbers
+	Path   string // path of the object being read; "" if none has been read yet
+	Offset int64  // position in the file in bytes; -1 if the error has no particular position
+	What   string // description of the mistake, with the numbers
 	Try    string // remedy to try
 	Err    error  // cause or sentinel; may be nil
 }
@@ -44,10 +44,10 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// LostError says which objects of a file are damaged, after the others were read.
+// LostError says which objects of a file are damaged. The other objects have been read.
 type LostError struct {
 	File string
-	Lost []error // one error per damaged object, with its path
+	Lost []error // errors of the damaged objects, one each, with their paths
 }
 
 // Error names the first few damaged objects.
@@ -68,11 +68,11 @@ func (e *LostError) Unwrap() []error { return e.Lost }
 // MissingError says that a file has no such object or attribute.
 type MissingError struct {
 	File string
-	Key  string   // path, or path@attribute
-	Near []string // existing keys, nearest first
+	Key  string   // the path, or path@attribute
+	Near []string // existing keys, the most similar first
 }
 
-// Error names the file, the key and its neighbours.
+// Error names the file, the missing key and similar keys.
 func (e *MissingError) Error() string {
 	s := fmt.Sprintf("hdf5: %s has no %s", e.File, e.Key)
 	if len(e.Near) == 0 {
@@ -81,7 +81,7 @@ func (e *MissingError) Error() string {
 	return s + ": nearest are " + strings.Join(e.Near, ", ")
 }
 
-// Unwrap returns ErrNotFound.
+// Unwrap returns ErrNotFound, so that errors.Is matches it.
 func (e *MissingError) Unwrap() error { return ErrNotFound }
 
 const damaged = "the file is damaged or cut off; copy or download it again"

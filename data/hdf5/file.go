@@ -15,10 +15,10 @@ import (
 // File is an HDF5 file open for reading. Its methods may be called from
 // several goroutines.
 type File struct {
-	// MaxBytes bounds the bytes of elements that one call may allocate. Open sets it to 64 MiB plus
-	// 1032 times the size of the file; raise it to read a mostly empty dataset whole. While it has
-	// the value from Open, the sizes of a virtual dataset's sources raise the bound for that dataset
-	// in the same way.
+	// MaxBytes limits the number of bytes that one call may allocate for elements. Open sets it to 64
+	// MiB plus 1032 times the size of the file; raise it to read a mostly empty dataset whole. While it
+	// has the value from Open, the sizes of a virtual dataset's sources raise the bound for that
+	// dataset in the same way.
 	MaxBytes int64
 
 	// AnyFolder lets virtual datasets take elements from files anywhere. Otherwise their sources
@@ -58,8 +58,8 @@ type File struct {
 // Open opens the named file for reading.
 func Open(name string) (*File, error) { return openFile(name, false) }
 
-// OpenCut opens a file whose end may be missing, which Open refuses. What lies before the end is read; an array of
-// which something lay beyond is an error when that part is read.
+// OpenCut opens a truncated file, which Open refuses. What lies before the end can be read; reading a
+// part of an array that lies beyond it is an error.
 func OpenCut(name string) (*File, error) { return openFile(name, true) }
 
 func openFile(name string, cut bool) (*File, error) {
@@ -85,8 +85,8 @@ func openFile(name string, cut bool) (*File, error) {
 	return f, nil
 }
 
-// Read makes a File of size bytes behind r. External links and the sources of
-// virtual datasets in other files need a File from Open.
+// Read makes a File from the size bytes that r provides. External links and virtual datasets with
+// sources in other files need a File from Open.
 func Read(r io.ReaderAt, size int64) (*File, error) { return read(r, size, "file", false) }
 
 func read(r io.ReaderAt, size int64, name string, cut bool) (*File, error) {

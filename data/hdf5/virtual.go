@@ -340,9 +340,8 @@ func (f *File) sourceDataset(key string, t *trail, dir string) (*Dataset, error)
 	return d, nil
 }
 
-// Sources returns the datasets from which a virtual dataset takes its
-// elements, in the order of its mappings; nil if it is not virtual. Nothing is
-// opened.
+// Sources returns the datasets from which a virtual dataset takes its elements, in the order of its
+// mappings; nil if it is not virtual. It opens no files.
 func (d *Dataset) Sources() []Source {
 	v, ok := d.store.(*virtual)
 	if !ok {
@@ -359,8 +358,9 @@ func (d *Dataset) Sources() []Source {
 	return all
 }
 
-// Missing returns the sources of a virtual dataset that do not exist, whose elements are read as fill values; nil if it is not virtual. Of
-// a series of files that has no end, those count that are there.
+// Missing returns the sources of a virtual dataset that do not exist, whose elements have the fill
+// value. It is nil if the dataset is not virtual. In an unlimited series of files, only those that
+// exist count as sources.
 func (d *Dataset) Missing() ([]Source, error) {
 	v, ok := d.store.(*virtual)
 	if !ok {

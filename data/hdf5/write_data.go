@@ -11,16 +11,19 @@ import (
 	"github.com/euryale-dev/euryale/internal/deflate"
 )
 
-// Layout says how a dataset is stored. The zero value means one axis (or a scalar), in one piece,
-// not compressed.
+// Layout says how a dataset is stored. The zero value stores one axis (or a scalar) in one piece,
+// uncompressed.
 type Layout struct {
-	Shape       []int // lengths of the axes in C order; default: the length of the slice
-	Chunk       []int // shape of a chunk; default: about 256 KiB if any option below needs chunks
-	MaxShape    []int // largest shape to which others may extend it, -1 for no limit; default: Shape
-	Gzip        int   // compression level, 1 (fast) to 9 (small); default 0: none
-	Shuffle     bool  // whether to group the bytes of elements by position before Gzip; helps with numbers
-	Fletcher32  bool  // whether to store a checksum for every chunk
-	FixedString int   // bytes of each string, padded with zeros; default 0: variable length
+	Shape    []int // lengths of the axes in C order; default: the length of the slice
+	Chunk    []int // shape of a chunk; default: about 256 KiB if any option below needs chunks
+	MaxShape []int // largest shape to which others may extend the dataset, -1 for no limit; default: Shape
+	Gzip     int   // compression level, from 1 (fast) to 9 (small); default 0, which means none
+	// Shuffle groups the bytes of elements by position before Gzip, which improves the compression of
+	// numbers.
+	Shuffle bool
+	// Fletcher32 stores a checksum for every chunk.
+	Fletcher32  bool
+	FixedString int // number of bytes of each string, padded with zeros; default 0, which means variable length
 }
 
 // dataNode is the data part of a dataset being written.
@@ -35,8 +38,8 @@ type dataNode struct {
 // chunkTarget is the size in bytes of the chunks Write chooses.
 const chunkTarget = 256 << 10
 
-// Write makes a dataset of a number, bool, string, FixedString, Ref or a slice
-// of these, and the groups above it.
+// Write makes a dataset from a number, bool, string, FixedString, Ref or a slice of these, together
+// with the groups above it.
 func (w *Writer) Write(key string, data any, l Layout) error {
 	if w.err != nil {
 		return w.err

@@ -19,9 +19,9 @@ type Rows struct {
 	buf  []byte
 }
 
-// Rows makes a dataset whose rows along the first axis are appended one after another. like is a slice of
-// the type of its elements, of any length; Layout.Shape is needed, and chunks have one row. Close fails unless
-// every row was appended.
+// Rows makes a dataset whose rows along the first axis are appended one after another. The argument
+// like is a slice of any length that has the type of the elements. Layout.Shape is required, and a
+// chunk holds one row. Close fails unless every row has been appended.
 func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 	if w.err != nil {
 		return nil, w.err
@@ -67,7 +67,7 @@ func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 	return r, nil
 }
 
-// Append writes the next row, a slice of the elements of the other axes.
+// Append writes the next row, given as a slice of its elements.
 func (r *Rows) Append(row any) error {
 	w, d := r.w, r.d
 	if w.err != nil {

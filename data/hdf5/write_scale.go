@@ -12,7 +12,7 @@ func (w *Writer) Scale(key, name string) error {
 	return w.Attr(key, "NAME", FixedString(name))
 }
 
-// Attach says that axis i of a dataset has the given dimension scale.
+// Attach gives axis i of a dataset a dimension scale.
 func (w *Writer) Attach(key string, axis int, scale string) error {
 	n, err := w.at(key)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// FixedString is a string stored in place with a final zero, as netCDF requires for CLASS. A plain
-// string is stored with variable length, as h5py does.
+// FixedString is a string stored in place with a terminating zero, which netCDF requires for CLASS.
+// Plain strings are stored with variable length, as in h5py.
 type FixedString string
 
 // value is data ready to be written.

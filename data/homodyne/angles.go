@@ -13,13 +13,14 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// AngleFilter says which azimuths to take. The zero value takes all.
+// AngleFilter says which azimuths to use. The zero value uses all of them.
 type AngleFilter struct {
-	Ranges [][2]float64 // degrees, both ends included; a range whose second end is smaller goes through 180
-	All    bool         // whether to take all angles if none is within the ranges
+	Ranges [][2]float64 // ranges of degrees, both ends included; a range whose second end is smaller passes through 180
+	// All uses all angles if none is within the ranges.
+	All bool
 }
 
-// Takes reports whether an azimuth, in degrees, is within a range. Whole turns do not matter.
+// Takes reports whether an azimuth, in degrees, is within a range. Whole turns are ignored.
 func (a AngleFilter) Takes(phi float64) bool {
 	for _, r := range a.Ranges {
 		width := r[1] - r[0]
@@ -41,7 +42,7 @@ func (a AngleFilter) Takes(phi float64) bool {
 // mostText is the largest size of a text file that is read.
 const mostText = 16 << 20
 
-// ReadAngles reads a text file with azimuths in degrees, one in a line; what follows # is a comment.
+// ReadAngles reads a text file of azimuths in degrees, one per line. Text after # is a comment.
 func ReadAngles(name string) ([]float64, error) {
 	text, err := foreign.ReadFile(name)
 	if err != nil {

@@ -30,7 +30,8 @@ func ReadConfig(name string) (*Config, error) {
 	return ParseConfig(text, name)
 }
 
-// ParseConfig reads the text of a configuration; name is used in messages, and to find files beside it.
+// ParseConfig reads the text of a configuration; name is used in messages and to find files in the same
+// folder.
 func ParseConfig(text []byte, name string) (*Config, error) {
 	const most = 4 << 20
 	if what := foreign.NotText(text); what != "" || len(text) > most {

@@ -19,39 +19,39 @@ import (
 type Row struct {
 	Name             string
 	Mean, SD         float64
-	Low, High        float64 // ends of the narrowest interval of 94 %
+	Low, High        float64 // ends of the narrowest interval that holds 94 % of the draws
 	MCSEMean, MCSESD float64
 	ESSBulk, ESSTail float64
 	RHat             float64
 }
 
-// Posterior is the result of sampling as files say it.
+// Posterior is the result of sampling, in the form in which it is written to files.
 type Posterior struct {
 	Model       Model
-	Phi         []float64 // degrees
+	Phi         []float64 // azimuths in degrees
 	Names       []string
-	Draws       [][][]float64 // (parameter, chain, draw)
-	Rows        []Row         // of Names, in their order
-	Warmup      int           // draws of each chain that were dropped
+	Draws       [][][]float64 // draws by [parameter][chain][draw]
+	Rows        []Row         // summaries of the parameters, in the order of Names
+	Warmup      int           // number of warm-up draws of each chain, which were discarded
 	Divergences int
-	DepthHits   int       // trajectories that ended at the largest depth
-	BFMI        []float64 // of each chain
+	DepthHits   int       // number of trajectories that ended at the largest depth
+	BFMI        []float64 // energy Bayesian fraction of missing information (E-BFMI) of each chain
 	Accept      float64   // mean acceptance rate
-	Target      float64   // the rate that was aimed at
+	Target      float64   // target acceptance rate used to adapt the step size
 	Seconds     float64
-	Points      int // pairs of frames, each once
+	Points      int // number of pairs of frames, each counted once
 	Q           float64
-	Customary   bool // see Fit
-	Window      bool // see Fit
+	Customary   bool // same meaning as in Fit
+	Window      bool // same meaning as in Fit
 	Advice      []string
 	Notes       []string
 	Software    string
 	When        time.Time
 }
 
-// Write writes a folder with parameters.json, diagnostics.json, samples.npz and summary.csv, under the keys that homodyne gives them; the
-// columns of summary.csv are those of ArviZ. An existing folder is an error that wraps fs.ErrExist, unless overwrite is set and it is one of
-// results.
+// Write writes a folder with parameters.json, diagnostics.json, samples.npz and summary.csv, under the
+// keys that homodyne uses; the columns of summary.csv are those of ArviZ. An existing folder is an
+// error that wraps fs.ErrExist, unless overwrite is set and the folder holds such results.
 func (p *Posterior) Write(folder string, overwrite bool) error {
 	if err := p.check(); err != nil {
 		return err

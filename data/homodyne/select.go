@@ -12,15 +12,16 @@ import (
 	"github.com/euryale-dev/euryale/internal/memory"
 )
 
-// Selection says what to read of a file.
+// Selection says which part of a file to read.
 type Selection struct {
-	Q float64 // 1/angstrom; 0: the only one of the file
-	// Tolerance says how far the q of bins may be from the nearest one to Q, as a fraction of it, to be of the same q. Default 0.01
+	Q float64 // value of q in 1/angstrom; 0 stands for the only one in the file
+	// Tolerance is the largest difference, as a fraction, between the q of a bin and the bin q nearest
+	// to Q for both to count as the same q. Default 0.01.
 	Tolerance float64
 	Angles    AngleFilter
-	First     int     // frame to begin with, from 1; 0: the first of the file
-	Last      int     // last frame; 0 or -1: the last of the file
-	Step      float64 // time from frame to frame in s; 0: that of the file
+	First     int     // first frame to read, from 1; 0 stands for the first one in the file
+	Last      int     // last frame to read; 0 or -1 stands for the last one in the file
+	Step      float64 // time from frame to frame in s; 0 stands for that of the file
 }
 
 // farthest is how far the nearest q may be from the one that was asked for, as a fraction of it.

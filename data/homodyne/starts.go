@@ -17,22 +17,24 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Start is the result of a fit, from which another can start.
+// Start is the result of a fit that another fit can start from.
 type Start struct {
 	File   string
-	Model  Model // "" if the file does not say it
+	Model  Model // model of the fit; "" if the file does not give it
 	Names  []string
 	Values []float64
 	Errors []float64 // standard deviations; NaN where the file has none
-	// Customary says that rates of shear are those of homodyne or xpcsjax, a factor too large: see Physical.
+	// Customary reports whether shear rates follow homodyne and xpcsjax, and so are too large by a
+	// factor: see Physical.
 	Customary bool
-	// Window says that times count from the first frame that was used: see Clock.
+	// Window reports whether times count from the first frame that was used: see Clock.
 	Window bool
 	Notes  []string
 }
 
-// ReadStart reads the parameters of a result: of a file, of its folder, or of the folder above. It reads nlsq/parameters.json of homodyne
-// and xpcsjax, nlsq_parameters.json of heterodyne, and what Fit.Write writes.
+// ReadStart reads the parameters of a result, given its file, its folder, or the folder above. It reads
+// nlsq/parameters.json of homodyne and xpcsjax, nlsq_parameters.json of heterodyne, and what Fit.Write
+// writes.
 func ReadStart(name string) (*Start, error) {
 	file, err := resultFile(name)
 	if err != nil {
@@ -176,13 +178,15 @@ func (s *Start) model(mode string) {
 	s.Model = m
 }
 
-// ShearFactor is how much larger the rates of shear of homodyne and xpcsjax are than those of the sample, where the shear is small: they
-// compute (sin x/x)^4 with x = q L cos(phi0-phi) Gamma/(2 pi) where the phase over the gap gives (sin y/y)^2 with y = q L cos(phi0-phi)
-// Gamma/2. Where the first zero of both falls together the factor is pi.
+// ShearFactor is the ratio of the shear rates of homodyne and xpcsjax to those of the sample, for small
+// shear. They compute (sin x/x)^4 with x = q L cos(phi0-phi) Gamma/(2 pi), where the phase across the
+// gap gives (sin y/y)^2 with y = q L cos(phi0-phi) Gamma/2. If the first zeros of both coincide, the
+// factor is pi.
 const ShearFactor = math.Pi / math.Sqrt2
 
-// Physical returns the result with rates of shear as they are in the sample, for a measurement of so many seconds at q in 1/angstrom with
-// a gap in angstroms. It notes the factor, and where it is not exact. A result that is physical already stays as it is.
+// Physical returns the result with the shear rates of the sample, for a measurement of the given number
+// of seconds at q in 1/angstrom with a gap in angstroms. It notes the factor, and where it is not
+// exact. A result that is already physical stays as it is.
 func (s *Start) Physical(q, gap, seconds float64) *Start {
 	out := *s
 	if !s.Customary {
@@ -213,7 +217,8 @@ func (s *Start) Physical(q, gap, seconds float64) *Start {
 	return &out
 }
 
-// StartAt sets the starts of parameters to those of a result, and returns what to say about it. Fixed parameters stay.
+// StartAt sets the starting values of parameters to those of a result, and returns notes about it for
+// the user. Fixed parameters keep their values.
 func (c *Config) StartAt(s *Start) (notes []string, err error) {
 	if s.Model != "" && s.Model != c.Model && !(strings.HasPrefix(string(s.Model), "static") && strings.HasPrefix(string(c.Model), "static")) {
 		notes = append(notes, fmt.Sprintf("%s is a result of %s, the configuration is for %s", s.File, s.Model, c.Model))

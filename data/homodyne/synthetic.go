@@ -15,8 +15,9 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Write writes correlations as a file of one of the layouts, for examples and tests. The matrices of HDF5 files become upper triangles
-// in float32, as correlators write them; APSU and APSOld need frames from 1.
+// Write writes correlations as a file in one of the layouts, for examples and tests. The matrices of
+// HDF5 files become upper triangles in float32, as correlators write them; APSU and APSOld need frames
+// from 1.
 func Write(name string, layout Layout, c *Correlation) error {
 	n := c.Frames()
 	for k, m := range c.C2 {

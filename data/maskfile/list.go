@@ -17,10 +17,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// ListSettings say how lists of pixels are to be understood. The zero value is the default.
+// ListSettings say how to interpret lists of pixels. The zero value is the default.
 type ListSettings struct {
-	RowFirst bool // whether the row comes first; usually x does, the column
-	FromOne  bool // whether pixels are counted from 1 instead of 0
+	// RowFirst means that the row comes first. Usually x, the column, does.
+	RowFirst bool
+	// FromOne means that pixels are counted from 1 instead of 0.
+	FromOne bool
 }
 
 // document is the JSON of a list.

@@ -12,19 +12,20 @@ import (
 // Mask says which pixels of a detector are kept.
 type Mask struct {
 	Height, Width int
-	Keep          []bool // row-major (Height, Width)
+	Keep          []bool // flags in row-major order (Height, Width), true for pixels to keep
 }
 
-// Settings of Read. The zero value is the default.
+// Settings are the settings of Read. The zero value is the default.
 type Settings struct {
-	// Height and Width are the shape of the detector; a list needs them. Default: that of the file.
+	// Height and Width are the shape of the detector; they are required for a list. Default: the shape
+	// of the mask in the file.
 	Height, Width int
-	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask, /qmap/mask and
-	// /xpcs/qmap/mask that is there, or the only dataset of two axes.
+	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask,
+	// /qmap/mask and /xpcs/qmap/mask that exists, or the only dataset with two axes.
 	Key string
-	// MaxPixels bounds the size of a mask. 0 stands for 2^26.
+	// MaxPixels is the largest number of pixels of a mask. 0 stands for 2^26.
 	MaxPixels int
-	// List says how lists of pixels are to be understood.
+	// List says how to interpret lists of pixels.
 	List ListSettings
 }
 

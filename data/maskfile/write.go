@@ -14,12 +14,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Version is written beside the masks of HDF5 files.
+// Version is the version that is written with the masks of HDF5 files.
 const Version = "1"
 
-// Write writes a mask of 0 and 1: as the dataset mask of an HDF5 file, compressed, with attributes shape and version; as a TIFF
-// picture, LZW-compressed; or as an NPY array of truth values. The file appears whole or not at all. An
-// existing file is an error that wraps fs.ErrExist, unless overwrite is set.
+// Write writes a mask as 0 and 1: as the compressed dataset mask of an HDF5 file, with the attributes
+// shape and version; as an LZW-compressed TIFF image; or as an NPY array of truth values. The file
+// appears only once it is complete. An existing file is an error that wraps fs.ErrExist, unless
+// overwrite is set.
 func Write(name string, m *Mask, overwrite bool) error {
 	k, err := kind(name)
 	if err != nil {

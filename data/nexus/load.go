@@ -20,7 +20,7 @@ type KeyError struct {
 	File string
 	Key  string // path in the file
 	What string
-	Err  error // cause; may be nil
+	Err  error // underlying error; may be nil
 }
 
 // Error names the file, the key and what to do.

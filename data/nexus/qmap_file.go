@@ -38,8 +38,8 @@ func OpenQMap(name string) (*QMap, error) {
 	return q, nil
 }
 
-// WriteQMap makes a q-map file that OpenQMap, h5py, pySimpleMask and the correlators of these files read. Maps is
-// needed.
+// WriteQMap makes a q-map file that OpenQMap, h5py, pySimpleMask and the correlators for these files
+// read. Maps must be present.
 func WriteQMap(name string, q *QMap) error {
 	if q.Maps == nil || len(q.Dynamic.Axis0) == 0 {
 		return fmt.Errorf("nexus: cannot write the q map: it has no images of the detector or no bins")

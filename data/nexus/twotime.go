@@ -40,15 +40,15 @@ func (m *Twotime) Bin(i int) (g2 []float64, partial [][]float64) {
 	return g2, partial
 }
 
-// C2 is a symmetric two-time correlation.
+// C2 is a symmetric two-time correlation matrix.
 type C2 struct {
 	Matrix
 	Step float64 // time from one row to the next in s
 	Bin  int     // number of the dynamic bin
 }
 
-// ReadC2 reads the map at an index in Twotime.Bins, from 0. With most > 0, only every n-th row and
-// column is kept, so that at most that many remain. The diagonal, which contains shot noise, is
+// ReadC2 reads the map at an index in Twotime.Bins, from 0. If most is positive, only every n-th row
+// and column is kept, so that at most that many remain. The diagonal, which contains shot noise, is
 // replaced by the mean of its neighbours unless keepDiagonal is set.
 func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	half, err := r.readMap(i)
@@ -74,9 +74,9 @@ func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	return c, nil
 }
 
-// ReadC2Means reads the map at an index in Twotime.Bins, from 0, as means of squares of n x n values, so that
-// at most so many rows remain. The diagonal and values that are not finite have no part in them; a square
-// without any other value is NaN.
+// ReadC2Means reads the map at an index in Twotime.Bins, from 0, averaged over squares of n x n values,
+// so that no more than a given number of rows remain. The diagonal and values that are not finite are
+// ignored; a square without any other value is NaN.
 func (r *Result) ReadC2Means(i, most int) (*C2, error) {
 	half, err := r.readMap(i)
 	if err != nil {

@@ -29,7 +29,7 @@ func Write(name string, r *Result) error {
 	return w.Close(r)
 }
 
-// Writer makes a result file whose large parts are written as they are computed.
+// Writer makes a result file whose large parts are written while they are computed.
 type Writer struct {
 	s      saver
 	maps   int
@@ -46,15 +46,15 @@ func Create(name string) (*Writer, error) {
 	return &Writer{s: saver{Writer: w}}, nil
 }
 
-// AddMap writes the next two-time map: the upper triangle of frames x frames numbers, row-major. Result.Twotime.Bins of
-// Close names the bins in this order.
+// AddMap writes the next two-time map: the upper triangle of frames x frames numbers, row-major.
+// Twotime.Bins of the result passed to Close must name the bins in this order.
 func (w *Writer) AddMap(half []float32, frames int) error {
 	w.maps++
 	return w.s.Write(fmt.Sprintf("%s/c2_%05d", keyMaps[0], w.maps), half, packed(frames, frames))
 }
 
-// AddPixels writes the correlation of every pixel at the next of several delays and the means of its later and earlier frames, each a
-// row-major image of height x width numbers.
+// AddPixels writes the correlation of every pixel at the next of several delays, and the means of its
+// later and earlier frames, each as a row-major image of height x width numbers.
 func (w *Writer) AddPixels(delays, height, width int, products, later, earlier []float64) error {
 	if w.pixels == nil {
 		var err error
@@ -75,8 +75,8 @@ func (w *Writer) AddPixels(delays, height, width int, products, later, earlier [
 // Discard removes what was written. After Close it does nothing.
 func (w *Writer) Discard() { w.s.Discard() }
 
-// Close writes the rest of a result and renames the file into place. Maps that were added are not written
-// again.
+// Close writes the rest of a result and renames the file to its final name. Maps that were added are
+// not written again.
 func (w *Writer) Close(r *Result) error {
 	if err := r.complete(); err != nil {
 		return err
