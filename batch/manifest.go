@@ -102,15 +102,15 @@ func write(w io.Writer, h Header, list func(add func(source string, row, count i
 		return "", err
 	}
 	if len(first) >= longestLine {
-		return "", fmt.Errorf("the settings take %d bytes: want less than %d", len(first), longestLine)
+		return "", fmt.Errorf("the settings take %d bytes, but a line of a manifest holds less than %d: shorten them", len(first), longestLine)
 	}
 	out.Write(append(first, '\n'))
 	err = list(func(source string, row, count int64) error {
 		if row < 0 || count < 0 {
-			return fmt.Errorf("%s: %d items from row %d: want none or more, from row 0 on", source, count, row)
+			return fmt.Errorf("%s: cannot list %d items from row %d: neither number may be negative", source, count, row)
 		}
 		if count > mostListed-items {
-			return fmt.Errorf("%s: with its %d items the list has more than %d: make several lists", source, count, int64(mostListed))
+			return fmt.Errorf("%s: its %d items would make the list longer than %d: split it into several lists", source, count, int64(mostListed))
 		}
 		if count == 0 {
 			return nil
@@ -118,7 +118,7 @@ func write(w io.Writer, h Header, list func(add func(source string, row, count i
 		items += count
 		line := strconv.AppendInt(append(strconv.AppendInt(append(quoted(source), ' '), row, 10), ' '), count, 10)
 		if len(line) >= longestLine {
-			return fmt.Errorf("the name of a source has %d bytes: want less than %d", len(source), longestLine)
+			return fmt.Errorf("the name of a source has %d bytes: want less than %d, so shorten the path", len(source), longestLine)
 		}
 		_, err := out.Write(append(line, '\n'))
 		return err
@@ -158,7 +158,7 @@ func Open(path string) (*Manifest, error) {
 			}
 			s, err := segment(line)
 			if err == nil && s.Count > mostListed-listed {
-				err = fmt.Errorf("more than %d items", int64(mostListed))
+				err = fmt.Errorf("the list has more than %d items: split it into several lists", int64(mostListed))
 			}
 			if err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
@@ -170,10 +170,10 @@ func Open(path string) (*Manifest, error) {
 			return fmt.Errorf("line 1 is not the header of a manifest: %w", err)
 		}
 		if m.Format != manifestFormat {
-			return fmt.Errorf("line 1: format %q, want %q: is it a manifest of another version?", foreign.Short(m.Format, 40), manifestFormat)
+			return fmt.Errorf("line 1 has the format %q: want %q: make the manifest again with this version of the program", foreign.Short(m.Format, 40), manifestFormat)
 		}
 		if m.Block <= 0 || m.Block > mostListed || m.Retries < 0 {
-			return fmt.Errorf("line 1: blocks of %d items, %d retries: want 1 to %d, 0 or more", m.Block, m.Retries, int64(mostListed))
+			return fmt.Errorf("line 1 asks for blocks of %d items and %d retries: want blocks of 1 to %d items, and 0 retries or more", m.Block, m.Retries, int64(mostListed))
 		}
 		return nil
 	})
@@ -181,13 +181,13 @@ func Open(path string) (*Manifest, error) {
 		return nil, fmt.Errorf("manifest %s: %w", path, err)
 	}
 	if _, err := fmt.Sscanf(items, "%d items", &m.Items); err != nil || m.Items < 0 || m.Items > mostListed || items != fmt.Sprint(m.Items, " items") {
-		return nil, fmt.Errorf("manifest %s: the line before the last is not the number of items: was the file cut off?", path)
+		return nil, fmt.Errorf("manifest %s: the line before the last does not give the number of items: the file is incomplete, copy it again", path)
 	}
 	if m.Hash = hex.EncodeToString(sum.Sum(nil)); last != "sha256 "+m.Hash+"\n" {
-		return nil, fmt.Errorf("manifest %s: its contents have the hash %.12s..., the last line says %q: it was changed or cut off, make a new one", path, m.Hash, foreign.Short(last, 80))
+		return nil, fmt.Errorf("manifest %s: its contents have the hash %.12s..., but its last line is %q: it was changed or truncated; make a new one", path, m.Hash, foreign.Short(last, 80))
 	}
 	if listed != m.Items {
-		return nil, fmt.Errorf("manifest %s: its sources have %d items, and it says that it has %d: make a new one", path, listed, m.Items)
+		return nil, fmt.Errorf("manifest %s: its sources have %d items, but its last lines say %d: make a new one", path, listed, m.Items)
 	}
 	return m, nil
 }
@@ -208,14 +208,14 @@ func (m *Manifest) each(sum hash.Hash, f func(n int, line []byte) error) (last s
 			return string(before), nil
 		}
 		if err == bufio.ErrBufferFull {
-			return "", fmt.Errorf("line %d has more than %d bytes", n+1, longestLine)
+			return "", fmt.Errorf("line %d has more than %d bytes: is the file a manifest?", n+1, longestLine)
 		}
 		if err != nil && err != io.EOF {
 			return "", err
 		}
 		if n > 0 {
 			if len(before) < 2 {
-				return "", fmt.Errorf("line %d is empty", n)
+				return "", fmt.Errorf("line %d is empty: is the file a manifest?", n)
 			}
 			if sum != nil {
 				sum.Write(before)
@@ -258,20 +258,20 @@ func (m *Manifest) Segments() iter.Seq2[Segment, error] {
 func segment(line []byte) (s Segment, err error) {
 	name, err := strconv.QuotedPrefix(string(line))
 	if err != nil {
-		return s, fmt.Errorf("%q does not begin with a name in quotes", foreign.Short(string(line), 60))
+		return s, fmt.Errorf("the line %q does not begin with the name of a source in quotes", foreign.Short(string(line), 60))
 	}
 	if s.Source, err = strconv.Unquote(name); err != nil {
 		return s, err
 	}
 	rest := bytes.Fields(line[len(name):])
 	if len(rest) != 2 {
-		return s, fmt.Errorf("%d numbers behind the name, want 2", len(rest))
+		return s, fmt.Errorf("the line has %d fields after the name: want 2, the first row and the number of items", len(rest))
 	}
 	if s.Row, err = strconv.ParseInt(string(rest[0]), 10, 64); err == nil {
 		s.Count, err = strconv.ParseInt(string(rest[1]), 10, 64)
 	}
 	if err == nil && (s.Row < 0 || s.Count <= 0) {
-		err = fmt.Errorf("%d items from row %d", s.Count, s.Row)
+		err = fmt.Errorf("the line lists %d items from row %d: want at least one item, from row 0 or later", s.Count, s.Row)
 	}
 	return s, err
 }

@@ -101,7 +101,7 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 			if st.Columns == nil {
 				st.Columns = p.columns
 			} else if !slices.Equal(st.Columns, p.columns) {
-				return nil, nil, fmt.Errorf("%s has other columns than %s: were they written by different versions of the program?", name, files[0].name)
+				return nil, nil, fmt.Errorf("the columns of %s differ from those of %s: were they written by different versions of the program? Remove the results and run again", name, files[0].name)
 			}
 			held := file{name, math.MaxInt64, -1}
 			for _, k := range marks {
@@ -195,7 +195,7 @@ func (e *IncompleteError) Error() string {
 		}
 	}
 	if n := len(e.Absent); n > 0 {
-		fmt.Fprintf(&b, "; nobody has begun %s", e.Absent[0])
+		fmt.Fprintf(&b, "; no process has started %s", e.Absent[0])
 		if n > 1 {
 			fmt.Fprintf(&b, " and %d more", n-1)
 		}
@@ -211,7 +211,7 @@ type DiffersError struct {
 
 // Error names the item and the files.
 func (e *DiffersError) Error() string {
-	return fmt.Sprintf("item %d in %s differs from its result in %s: were they made by different versions, on processors with other instruction sets, or by a command that does not give the same twice? Remove the file that is not to count, and run again, which does what else was in it", e.Item, e.File, e.Other)
+	return fmt.Sprintf("item %d in %s differs from its result in %s: were they made by different versions, on processors with different instruction sets, or by a command whose results vary? Remove the file that should not count and run again, which recomputes its other items", e.Item, e.File, e.Other)
 }
 
 // Merge calls put with the results of all items in order, including failures. If items are missing, it

@@ -94,13 +94,13 @@ func (q *Queue) InChild(cmd *exec.Cmd, spans []Span) ([]Record, error) {
 	for _, s := range sorted {
 		for i := s.First; i < s.First+s.Count; i++ {
 			if k >= len(p.records) || p.records[k].Item != i {
-				return nil, fmt.Errorf("the process that worked on these items alone gave no result of item %d", i)
+				return nil, fmt.Errorf("the separate process for these items returned no result for item %d: was the program replaced during the run?", i)
 			}
 			k++
 		}
 	}
 	if k != len(p.records) {
-		return nil, fmt.Errorf("the process that worked on these items alone gave %d results, want %d", len(p.records), k)
+		return nil, fmt.Errorf("the separate process for these items returned %d results: want %d", len(p.records), k)
 	}
 	return p.records, nil
 }
@@ -111,7 +111,7 @@ func byItem(a, b Record) int { return cmp.Compare(a.Item, b.Item) }
 // has two of them, keeps the first. The name depends only on the items.
 func (q *Queue) Write(columns []Column, records []Record) (name string, items []Span, err error) {
 	if len(records) == 0 {
-		return "", nil, fmt.Errorf("batch: a file without results")
+		return "", nil, fmt.Errorf("batch: there are no results to write: pass at least one record")
 	}
 	slices.SortStableFunc(records, byItem)
 	records = slices.CompactFunc(records, func(a, b Record) bool { return a.Item == b.Item })
@@ -203,7 +203,7 @@ func (l *Ledger) Look() error {
 // whether the file is there; if it is not, nothing is recorded.
 func (l *Ledger) Note(file string, items []Span) (bool, error) {
 	if len(items) == 0 || l.q.m.check(items) != nil || file != fileOf(items) {
-		return false, fmt.Errorf("file %q does not hold the items that are said to be in it: were its writer and this process built from different versions?", file)
+		return false, fmt.Errorf("file %q does not match the items that its writer announced: run the same version of the program on all machines", file)
 	}
 	if l.files[file] {
 		return true, nil

@@ -72,7 +72,7 @@ func (r *Record) check(columns []Column) error {
 	}
 	numbers, texts := widths(columns)
 	if len(r.Numbers) != numbers || len(r.Texts) != texts {
-		return fmt.Errorf("item %d: %d numbers and %d texts, want %d and %d", r.Item, len(r.Numbers), len(r.Texts), numbers, texts)
+		return fmt.Errorf("the result of item %d has %d numbers and %d texts: want %d and %d, as the columns say", r.Item, len(r.Numbers), len(r.Texts), numbers, texts)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func parseShard(name string) (s Shard, ok bool) {
 
 func (s Shard) check() error {
 	if s.Count < 1 || s.Count > mostShards || s.Index < 0 || s.Index >= s.Count {
-		return fmt.Errorf("shard %d of %d: want 1 to %d shards, numbered from 0", s.Index, s.Count, mostShards)
+		return fmt.Errorf("there is no shard %d of %d: want 1 to %d shards, numbered from 0", s.Index, s.Count, mostShards)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func ask(list []launcher, alone bool) (s Shard, err error) {
 	for _, l := range list {
 		index, count, min := os.Getenv(l.index), os.Getenv(l.count), os.Getenv(l.first)
 		if index != "" && count == "" && alone {
-			return s, fmt.Errorf("%s is %s, and %s does not say of how many: set it, or give the share by --shard", l.index, index, l.count)
+			return s, fmt.Errorf("%s is %s, but %s does not give the number of shards: set it, or choose the shard with --shard", l.index, index, l.count)
 		}
 		if index == "" || count == "" {
 			continue
@@ -128,7 +128,7 @@ func ask(list []launcher, alone bool) (s Shard, err error) {
 		s.Index -= first
 		err = s.check()
 		if err != nil && l.first != "" {
-			err = fmt.Errorf("%w: an array must be numbered without gaps", err)
+			err = fmt.Errorf("%w: number the tasks of the array without gaps", err)
 		}
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", said, err)

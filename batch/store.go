@@ -96,7 +96,7 @@ type OtherManifestError struct {
 
 // Error names the file and both manifests.
 func (e *OtherManifestError) Error() string {
-	return fmt.Sprintf("%s holds results of another manifest (%.12s..., this one is %.12s...): keep the results of each in a folder of its own", e.File, e.Have, e.Want)
+	return fmt.Sprintf("%s holds results of another manifest (%.12s..., while this one is %.12s...): use a separate folder for the results of each manifest", e.File, e.Have, e.Want)
 }
 
 // read reads a file of results of this manifest, also if its folder has got or lost its ending since.
@@ -112,7 +112,7 @@ func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 		}
 	}
 	if errors.As(err, new(*checkpoint.FormatError)) {
-		return nil, nil, fmt.Errorf("%w: remove the file, and run again, which does its items", err)
+		return nil, nil, fmt.Errorf("%w: remove the file and run again, which recomputes its items", err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +122,7 @@ func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 	}
 	for _, k := range marks {
 		if k.item < 0 || k.item >= m.Items {
-			return nil, nil, fmt.Errorf("%s has item %d, the manifest has %d items", name, k.item, m.Items)
+			return nil, nil, fmt.Errorf("%s has a result for item %d, but the manifest has only %d items: remove the file and run again", name, k.item, m.Items)
 		}
 	}
 	return p, marks, nil
@@ -244,7 +244,7 @@ func (r *results) write(columns []Column, lists [][]Record) error {
 	name := filepath.Join(r.path, fmt.Sprintf("%s%06d-%s", partName, r.next, r.own))
 	err := atomicfile.Write(name, true, func(w io.Writer) error { return encode(w, r.m.Hash, columns, lists...) })
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder was removed or renamed meanwhile: after a minute without a sign of life of this process another one may have done its work: %w", err)
+		return fmt.Errorf("the folder of the results was removed or renamed during the run: another process may have taken over, as it does after a minute without a sign of life from this one (%w); run again", err)
 	}
 	if err != nil {
 		return err

@@ -69,14 +69,14 @@ func Read(path string) (*List, error) {
 	}
 	l := &List{Path: path}
 	if len(text) > mostBytes {
-		return nil, l.wrong(0, "%d bytes: want at most %d", len(text), mostBytes)
+		return nil, l.wrong(0, "the configuration has %d bytes: want at most %d", len(text), mostBytes)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, l.wrong(0, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, l.wrong(0, "want keys and values, such as work: fit g2")
+		return nil, l.wrong(0, "the file is not a list of keys and values: write lines such as work: fit g2")
 	}
 	if err := l.read(doc.Content[0]); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (l *List) read(top *yaml.Node) error {
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		if seen[key.Value] {
-			errs = append(errs, l.wrong(key.Line, "%s is there twice", key.Value))
+			errs = append(errs, l.wrong(key.Line, "the key %s appears twice: remove one", key.Value))
 		}
 		seen[key.Value] = true
 		if key.Value == "work" {
@@ -105,7 +105,7 @@ func (l *List) read(top *yaml.Node) error {
 		}
 	}
 	if l.Work == "" {
-		return l.wrong(0, "it does not say what to do: add a line such as work: fit g2; there are %s", strings.Join(Names(), ", "))
+		return l.wrong(0, "the kind of work is missing: add a line such as work: fit g2; the kinds are %s", strings.Join(Names(), ", "))
 	}
 	k, err := byName(l.Work)
 	if err != nil {
@@ -130,11 +130,11 @@ func (l *List) read(top *yaml.Node) error {
 			continue
 		}
 		if holdsAlias(value) {
-			errs = append(errs, l.wrong(value.Line, "%s: write it out: aliases are not read", key.Value))
+			errs = append(errs, l.wrong(value.Line, "%s is an alias, which is not read: write the value out", key.Value))
 			continue
 		}
 		if broken(value) && counts(to, key.Value) { // yaml would cut it off
-			errs = append(errs, l.wrong(value.Line, "%s: %s: want a whole number that has its place in 64 bits", key.Value, foreign.Short(value.Value, 60)))
+			errs = append(errs, l.wrong(value.Line, "%s is %s: want a whole number of at most 64 bits", key.Value, foreign.Short(value.Value, 60)))
 			continue
 		}
 		one := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}, Line: key.Line}
@@ -223,18 +223,18 @@ func counts(v any, key string) bool {
 func (l *List) check() error {
 	var errs []error
 	if l.Retries != nil && (*l.Retries < 0 || *l.Retries > 100) {
-		errs = append(errs, l.wrong(0, "retries: %d: want 0 to 100", *l.Retries))
+		errs = append(errs, l.wrong(0, "retries is %d: want 0 to 100", *l.Retries))
 	}
 	if l.Block < 0 || l.Block > 1e9 {
-		errs = append(errs, l.wrong(0, "block: %d: want 1 to 1000000000 items", l.Block))
+		errs = append(errs, l.wrong(0, "block is %d: want 1 to 1000000000 items", l.Block))
 	}
 	if l.Device != "" && l.Device != "cpu" && l.Device != "cuda" {
-		errs = append(errs, l.wrong(0, "device: %s: want cpu or cuda", l.Device))
+		errs = append(errs, l.wrong(0, "device is %s: want cpu or cuda", l.Device))
 	}
 	if l.SIMD == "" {
 		l.SIMD = InstructionSet()
 	} else if !slices.Contains(instructionSets(), l.SIMD) {
-		errs = append(errs, l.wrong(0, "simd: %s: want one of %s, which this processor has", l.SIMD, strings.Join(instructionSets(), ", ")))
+		errs = append(errs, l.wrong(0, "simd is %s: want one of %s, the instruction sets of this processor", l.SIMD, strings.Join(instructionSets(), ", ")))
 	}
 	if err := l.job.check(); err != nil {
 		errs = append(errs, l.wrong(0, "%s", err))
@@ -389,7 +389,7 @@ type place struct {
 func (p place) files(patterns Texts) ([]string, error) {
 	var names []string
 	if len(patterns) == 0 {
-		return nil, errors.New("files: want one name or pattern, such as results/*.hdf, or a list of them")
+		return nil, errors.New("files is missing: give a name or pattern, such as results/*.hdf, or a list of them")
 	}
 	for _, pattern := range patterns {
 		full, search := pattern, pattern
@@ -404,7 +404,7 @@ func (p place) files(patterns Texts) ([]string, error) {
 			return nil, fmt.Errorf("files: %q: %w", pattern, err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("files: %s: there is no such file", full)
+			return nil, fmt.Errorf("files: there is no file %s: check the name or the pattern", full)
 		}
 		for _, f := range found {
 			if !filepath.IsAbs(pattern) {

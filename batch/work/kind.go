@@ -75,7 +75,7 @@ func Names() (names []string) {
 func byName(name string) (kind, error) {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
-		return kind{}, fmt.Errorf("work %q: want one of %s", name, strings.Join(Names(), ", "))
+		return kind{}, fmt.Errorf("there is no kind of work %q: want one of %s", name, strings.Join(Names(), ", "))
 	}
 	return kinds[i], nil
 }
@@ -110,7 +110,7 @@ func (e Env) completed(m *batch.Manifest) Env {
 func settingsOf(m *batch.Manifest) (job, error) {
 	k, err := byName(m.Command)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: was it made by a newer version?", m.Path(), err)
+		return nil, fmt.Errorf("%s: %w: if a newer version of the program made it, use that version", m.Path(), err)
 	}
 	j := k.job()
 	if err := json.Unmarshal(m.Settings, j); err != nil {

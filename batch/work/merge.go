@@ -178,7 +178,7 @@ func ours(name string) error {
 	defer f.Close()
 	begin := make([]byte, 4)
 	if n, _ := io.ReadFull(f, begin); n > 0 && string(begin) != "item" {
-		return &fs.PathError{Op: "write", Path: name, Err: errors.New("it is no table of results of a list: move it away, or make the list in another folder (--out)")}
+		return &fs.PathError{Op: "write", Path: name, Err: errors.New("the file is not a table of results: move it, or make the list in another folder (--out)")}
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (g *merging) tables(store batch.Store, folder string) error {
 					return g.fail(r, bad)
 				}
 				if len(r.Texts) != texts || len(r.Numbers) != len(g.Columns)-texts {
-					return fmt.Errorf("item %d has %d numbers and %d texts for a result, where this version of the program has %d and %d: bring the results together with the version that found them, or remove them and run again", r.Item, len(r.Numbers), len(r.Texts), len(g.Columns)-texts, texts)
+					return fmt.Errorf("the result of item %d has %d numbers and %d texts, but this version of the program writes %d and %d: merge with the version that made the results, or remove them and run again", r.Item, len(r.Numbers), len(r.Texts), len(g.Columns)-texts, texts)
 				}
 				g.take(&r)
 				row = append(append(row[:0], float64(r.Item)), r.Numbers...)

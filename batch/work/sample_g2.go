@@ -46,7 +46,7 @@ func (s *sampleG2) list(p place, add adder) error {
 		return err
 	}
 	if model.Of == "q" {
-		return fmt.Errorf("model: %s is a law of tau(q): fit it (work: fit g2) and sample one of its curves (work: chains)", model.Name)
+		return fmt.Errorf("model: %s describes tau as a function of q: fit it (work: fit g2) and sample one of its curves (work: chains)", model.Name)
 	}
 	return listBins(p, s.Files, s.Bins, false, add)
 }

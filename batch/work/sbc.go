@@ -38,14 +38,14 @@ func (s *sbc) check() error {
 			*v.at = v.otherwise
 		}
 		if *v.at < v.low || *v.at > v.above {
-			return fmt.Errorf("%s: %d: want %d to %d", v.name, *v.at, v.low, v.above)
+			return fmt.Errorf("%s is %d: want %d to %d", v.name, *v.at, v.low, v.above)
 		}
 	}
 	if s.Problem == "" {
-		return errors.New("problem: want a JSON file, as sample expr takes it")
+		return errors.New("problem is missing: name a JSON file, as for sample expr")
 	}
 	if s.Draws < s.Ranks {
-		return fmt.Errorf("draws: %d: want at least as many as ranks, %d", s.Draws, s.Ranks)
+		return fmt.Errorf("draws is %d: want at least the number of ranks, %d", s.Draws, s.Ranks)
 	}
 	return nil
 }

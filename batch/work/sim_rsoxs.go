@@ -42,11 +42,11 @@ func (s *simRSoXS) check() error {
 	}
 	switch {
 	case s.Grid != "cyrsoxs" && s.Grid != "exact":
-		return fmt.Errorf("grid: %s: want cyrsoxs or exact", s.Grid)
+		return fmt.Errorf("grid is %s: want cyrsoxs or exact", s.Grid)
 	case s.Grid == "exact" && s.Parity:
-		return fmt.Errorf("parity: it has the grid of CyRSoXS: leave out grid: exact")
+		return fmt.Errorf("parity uses the grid of CyRSoXS: remove grid: exact")
 	case s.Precision != 32 && s.Precision != 64:
-		return fmt.Errorf("precision: %d: want 32 or 64", s.Precision)
+		return fmt.Errorf("precision is %d: want 32 or 64", s.Precision)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (s *simRSoXS) list(p place, add adder) error {
 	for _, f := range files {
 		folder := imageFolder(f)
 		if other, ok := taken[folder]; ok {
-			return fmt.Errorf("the images of %s and of %s would go to the same folder, %s: give one of them another name", other, f, folder)
+			return fmt.Errorf("the images of %s and %s would be written to the same folder, %s: rename one of the files", other, f, folder)
 		}
 		taken[folder] = f
 		if err := add(f, 0, int64(s.Energies)); err != nil {

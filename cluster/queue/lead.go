@@ -202,7 +202,7 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 	if l.Server != nil { // a copy of this run may be dealt there
 		if s, err := l.js.Stream(ctx, l.names.stream()); err == nil {
 			if said := s.CachedInfo().Config.Metadata; said[keyLeader] != string(id) {
-				return fmt.Errorf("the server at %s has a run of the same list, with its results in %s: wait until that has ended, or remove its stream %s", *l.Server, foreign.Short(said[keyStore], 500), l.names.stream())
+				return fmt.Errorf("the server at %s already has a run of the same list, with its results in %s: wait for it to end, or remove its stream %s", *l.Server, foreign.Short(said[keyStore], 500), l.names.stream())
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("the server could not make the stream of the run: %w", err)
+		return fmt.Errorf("the server could not create the stream of the run: %w", err)
 	}
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -412,7 +412,7 @@ func (l *leader) unreachable(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrConsumerDoesNotExist), errors.Is(err, jetstream.ErrNoStreamResponse) && l.nc.IsConnected():
-		return fmt.Errorf("the stream %s was removed from the server (%w): lead again, which goes on with what is missing", l.names.stream(), err)
+		return fmt.Errorf("the stream %s was removed from the server (%w): start the leader again, which continues with the missing items", l.names.stream(), err)
 	}
 	return nil
 }
@@ -433,7 +433,7 @@ func (l *leader) missed() error {
 		return nil
 	}
 	if l.before == l.ledger.Done() {
-		return fmt.Errorf("all %d items that were missing were given to workers twice, and no result is in %s: is that the folder to which the workers write?", l.m.Items-l.before, l.q.Folder())
+		return fmt.Errorf("all %d missing items were given to workers twice, but there are no results in %s: check that the workers write to this folder", l.m.Items-l.before, l.q.Folder())
 	}
 	l.before = l.ledger.Done()
 	l.again(l.ledger.Missing(nil))
@@ -449,7 +449,7 @@ func (l *leader) finish(external bool) error {
 		err = l.js.DeleteStream(ctx, l.names.stream())
 	}
 	if err != nil && external {
-		return fmt.Errorf("all items are done, but the stream %s could not be removed from the server: %w", l.names.stream(), err)
+		return fmt.Errorf("all items are finished, but the stream %s could not be removed from the server: %w", l.names.stream(), err)
 	}
 	for until := time.Now().Add(2 * time.Second); len(l.workers) > 0 && time.Now().Before(until); {
 		select {

@@ -84,7 +84,7 @@ var errEnded = errors.New("nothing is left to do")
 // is an error.
 func Work(ctx context.Context, a Access, s WorkSettings) (Worked, error) {
 	if s.Open == nil || s.Alone == nil {
-		return Worked{}, errors.New("queue: a worker needs Open and Alone")
+		return Worked{}, errors.New("queue: WorkSettings lacks Open or Alone: set both")
 	}
 	if s.Threads <= 0 {
 		s.Threads = runtime.GOMAXPROCS(0)
@@ -162,7 +162,7 @@ func (w *worker) join(ctx context.Context, a Access) error {
 	if w.m == nil {
 		w.Manifest = said[keyManifest]
 		if w.m, err = batch.Open(w.Manifest); err != nil {
-			return fmt.Errorf("the leader's manifest: %w; where it has another name on this machine, give that", err)
+			return fmt.Errorf("the leader's manifest cannot be opened: %w: if its path on this machine is different, give that path", err)
 		}
 	}
 	if w.m.Hash != said[keyHash] {
@@ -213,11 +213,11 @@ func (w *worker) run(ctx context.Context, a Access) (*jetstream.StreamInfo, erro
 		case len(list) == 1:
 			return nil, &OtherManifestError{Have: w.m.Hash, Want: list[0].Config.Metadata[keyHash]}
 		case len(list) > 1 && w.m == nil:
-			return nil, fmt.Errorf("the server at %s has %d runs: give the manifest of the one to work on", a, len(list))
+			return nil, fmt.Errorf("the server at %s has %d runs: give the manifest of one of them", a, len(list))
 		case len(list) > 1:
-			return nil, fmt.Errorf("the server at %s has %d runs, none of them of the manifest %.12s... that this worker has: give it the leader's file", a, len(list), w.m.Hash)
+			return nil, fmt.Errorf("the server at %s has %d runs, but none of the manifest %.12s... of this worker: give it the leader's file", a, len(list), w.m.Hash)
 		case time.Now().After(until):
-			return nil, fmt.Errorf("the server at %s has no run: has the leader ended?", a)
+			return nil, fmt.Errorf("the server at %s has no run: the leader may have ended; start it again", a)
 		}
 		select {
 		case <-ctx.Done():
@@ -349,7 +349,7 @@ func (w *worker) beat(quiet chan struct{}) {
 		case away.IsZero():
 			away = time.Now()
 		case time.Since(away) > w.Lost:
-			w.stop(fmt.Errorf("the server did not come back within %v: %w", w.Lost, nats.ErrNoServers))
+			w.stop(fmt.Errorf("the server did not come back within %v: check the leader and start the worker again: %w", w.Lost, nats.ErrNoServers))
 		}
 	}
 }

@@ -38,15 +38,15 @@ type place struct {
 func parse(text string) (place, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
-		return place{}, fmt.Errorf("%q: want a URL such as s3://bucket/folder or file:///folder", text)
+		return place{}, fmt.Errorf("%q is not a URL: want one such as s3://bucket/folder or file:///folder", text)
 	}
 	if !blob.DefaultURLMux().ValidBucketScheme(u.Scheme) {
-		return place{}, fmt.Errorf("%q: this program knows %s", text, strings.Join(blob.DefaultURLMux().BucketSchemes(), ", "))
+		return place{}, fmt.Errorf("%q names an unknown kind of store: want one of %s", text, strings.Join(blob.DefaultURLMux().BucketSchemes(), ", "))
 	}
 	p := place{name: (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()}
 	if u.Scheme == "file" {
 		if u.Host != "" || !path.IsAbs(u.Path) {
-			return place{}, fmt.Errorf("%q: want three slashes and a full path, as in file:///home/me/folder", text)
+			return place{}, fmt.Errorf("%q does not name a folder: want three slashes and a full path, as in file:///home/me/folder", text)
 		}
 		q := u.Query()
 		for name, value := range map[string]string{"no_tmp_dir": "true", "metadata": "skip"} { // no files beside ours
@@ -59,7 +59,7 @@ func parse(text string) (place, error) {
 		return p, nil
 	}
 	if u.Host == "" && u.Scheme != "mem" {
-		return place{}, fmt.Errorf("%q: want a bucket behind %s://", text, u.Scheme)
+		return place{}, fmt.Errorf("%q names no bucket: want its name after %s://", text, u.Scheme)
 	}
 	p.key = strings.TrimPrefix(u.Path, "/")
 	p.bucket = (&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, RawQuery: u.RawQuery}).String()

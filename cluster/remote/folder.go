@@ -75,7 +75,7 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 			}
 			key := filepath.ToSlash(rel)
 			if !utf8.ValidString(key) {
-				return fmt.Errorf("the name of %q is not UTF-8, as stores want it: give the file another name", name)
+				return fmt.Errorf("the name %q is not UTF-8, which object stores require: rename the file", name)
 			}
 			if !give(transfer{key: key, file: name, object: there[key], info: info}) {
 				return filepath.SkipAll
@@ -94,7 +94,7 @@ func (b *Bucket) Pull(ctx context.Context, folder string) (Moved, error) {
 		stopped := errors.New("stopped")
 		err := b.list(ctx, func(key string, o *blob.ListObject) error {
 			if !filepath.IsLocal(filepath.FromSlash(key)) {
-				return fmt.Errorf("%s/%s is no name of a file in a folder", strings.TrimSuffix(b.name, "/"), key)
+				return fmt.Errorf("%s/%s cannot be the name of a file in a folder: rename the object", strings.TrimSuffix(b.name, "/"), key)
 			}
 			t := transfer{key: key, file: filepath.Join(folder, filepath.FromSlash(key)), object: o}
 			info, err := os.Stat(t.file)
