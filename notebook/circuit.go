@@ -132,7 +132,7 @@ type TrainedCircuit struct {
 // Continue resumes training after an interrupt, as if there had been none.
 func (t *TrainedCircuit) Continue() *TrainedCircuit {
 	if !t.Interrupted {
-		must("Continue", fmt.Errorf("%s was trained to its end, %d updates: give the problem more (Updates) and train again", t.Circuit.Name, t.State.Step))
+		must("Continue", fmt.Errorf("%s has done all of its %d updates: set more Updates in the problem and train again", t.Circuit.Name, t.State.Step))
 	}
 	return t.Circuit.train("Continue "+t.Circuit.Name, &t.State)
 }
@@ -141,7 +141,7 @@ func (t *TrainedCircuit) Continue() *TrainedCircuit {
 func (t *TrainedCircuit) Fibre(name string) connectome.Trained {
 	v, found := t.values[name]
 	if !found {
-		must("Fibre", fmt.Errorf("no fibre %q: there are %s", name, strings.Join(t.Circuit.names(), ", ")))
+		must("Fibre", fmt.Errorf("there is no fibre %q: the fibres are %s", name, strings.Join(t.Circuit.names(), ", ")))
 	}
 	return v
 }
@@ -251,7 +251,7 @@ func SampleAssembly(m connectome.Measured, options ...Options) *Posterior {
 	defer end()
 	model, err := m.Model(ctx, remark)
 	if ctx.Err() != nil {
-		err = errors.New("interrupted before the chains began")
+		err = errors.New("the run was interrupted before the chains began: run the cell again")
 	}
 	must(step, err)
 	post := value(step, model.Compile)

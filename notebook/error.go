@@ -46,7 +46,7 @@ func brief(err error) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if folder, wdErr := os.Getwd(); wdErr == nil {
-			return fmt.Errorf("%w; names that are not absolute start from %s", err, folder)
+			return fmt.Errorf("%w; relative names start from %s", err, folder)
 		}
 	}
 	lines := strings.Split(err.Error(), "\n")

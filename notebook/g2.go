@@ -54,10 +54,10 @@ func DemoG2() *G2 {
 func (d *G2) Bin(number int) g2.Curve {
 	i := slices.IndexFunc(d.Curves, func(c g2.Curve) bool { return c.Bin == number })
 	if len(d.Curves) == 0 {
-		must("Bin", fmt.Errorf("%s has no bins", d.File))
+		must("Bin", fmt.Errorf("%s has no bins: is it the result of a correlation?", d.File))
 	}
 	if i < 0 {
-		must("Bin", fmt.Errorf("%s has no bin %d: it has %d, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
+		must("Bin", fmt.Errorf("%s has no bin %d: choose one of its %d bins, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
 	}
 	return d.Curves[i]
 }
@@ -116,10 +116,10 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 // suits is an error if the curves are not what a model is of.
 func (d *G2) suits(m g2.Model) error {
 	if m.Of == "q" && !d.ofQ && len(d.Curves) > 0 && d.Curves[0].Q > 0 {
-		return fmt.Errorf("%s is a model of tau as a function of q, and %s has g2 as a function of delays: fit a relaxation first, such as data.Fit(\"single\").Tau()", m.Name, d.File)
+		return fmt.Errorf("%s is a model of tau as a function of q, but %s has g2 as a function of the delay: fit a relaxation first, such as data.Fit(\"single\").Tau()", m.Name, d.File)
 	}
 	if d.ofQ && m.Of != "q" {
-		return fmt.Errorf("%s is a model of g2 as a function of the delay, and these are relaxation times: use power", m.Name)
+		return fmt.Errorf("%s is a model of g2 as a function of the delay, but these are relaxation times: use power", m.Name)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func one(step string, list []Options) Options {
 	case 1:
 		return list[0]
 	}
-	must(step, fmt.Errorf("%d sets of options: want one", len(list)))
+	must(step, fmt.Errorf("there are %d sets of options: want one", len(list)))
 	return Options{}
 }
 
@@ -218,7 +218,7 @@ func (f *G2Fits) Tau() *G2 {
 		must("Tau", fmt.Errorf("the bins of %s have no q: set data.Curves[i].Q (1/Å) before the fit", f.Data.File))
 	}
 	if f.Model.Of == "q" {
-		must("Tau", fmt.Errorf("%s is a model of relaxation times already", f.Model.Name))
+		must("Tau", fmt.Errorf("%s is already a model of relaxation times: use the result itself", f.Model.Name))
 	}
 	return &G2{File: f.Data.File, Curves: []g2.Curve{g2.TauOfQ(f.Fits)}, ofQ: true}
 }

@@ -59,7 +59,7 @@ func DemoInversion() *Inversion {
 func NewInversion(name string, v *morph.Inversion) *Inversion {
 	step := "NewInversion " + name
 	if v == nil {
-		must(step, errors.New("the inversion is nil"))
+		must(step, errors.New("the inversion is nil: pass a *morph.Inversion"))
 	}
 	var task *morph.Task
 	building(step, func() { task = value(step, func() (*morph.Task, error) { return v.Task(name) }) })
@@ -109,7 +109,7 @@ func (v *Inversion) Sample(options ...Options) *Posterior {
 	remark("finding where the chains start, by least squares")
 	var err error
 	if cfg.Init, err = task.Starts(ctx, post, chains, cfg.Seed, 6); ctx.Err() != nil {
-		err = errors.New("interrupted before the chains began")
+		err = errors.New("the run was interrupted before the chains began: run the cell again")
 	}
 	must(step, err)
 	p := &Posterior{Name: v.Name, judge: task.CheckDraws}
@@ -132,7 +132,7 @@ func (v *Inversion) Predict(values map[string]float64) *InversionFit {
 		}
 	}
 	if left > 0 {
-		must("Predict", fmt.Errorf("%v: there are only the parameters %s", values, strings.Join(names, ", ")))
+		must("Predict", fmt.Errorf("the values %v name parameters that do not exist: the parameters are %s", values, strings.Join(names, ", ")))
 	}
 	sd := make([]float64, len(x))
 	for i := range sd {
@@ -243,7 +243,7 @@ func (f *InversionFit) Value(name string) float64 {
 			return f.Solution.X[i]
 		}
 	}
-	must("Value", fmt.Errorf("no parameter %q: there are %s", name, strings.Join(names, ", ")))
+	must("Value", fmt.Errorf("there is no parameter %q: the parameters are %s", name, strings.Join(names, ", ")))
 	return 0
 }
 

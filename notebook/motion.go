@@ -63,7 +63,7 @@ func (m *Motion) with(o Options) (*motion.Problem, error) {
 		if p := c.Parameter(name); p != nil {
 			return p, nil
 		}
-		return nil, fmt.Errorf("no parameter %q: there are %s", name, strings.Join(c.Model.Names(), ", "))
+		return nil, fmt.Errorf("there is no parameter %q: the parameters are %s", name, strings.Join(c.Model.Names(), ", "))
 	}
 	for name, v := range o.Start {
 		p, err := find(name)
@@ -113,13 +113,13 @@ func (m *Motion) Sample(options ...Options) *Posterior {
 	step := "Sample " + m.Name
 	o := one(step, options)
 	if o.Bin != 0 || o.DropInvalid || len(o.Bounds)+len(o.Start) > 0 {
-		must(step, errors.New("Bin, Bounds, Start and DropInvalid are no options of a motion: give Priors"))
+		must(step, errors.New("Bin, Bounds, Start and DropInvalid are not options of a motion: use Priors"))
 	}
 	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
 	priors := value(step, p.Priors)
 	for name, text := range o.Priors {
 		if c := p.Config.Parameter(strings.TrimPrefix(name, "log_")); c == nil {
-			must(step, fmt.Errorf("a prior of %q: there are %s", name, strings.Join(p.Config.Model.Names(), ", ")))
+			must(step, fmt.Errorf("there is no parameter %q to give a prior: the parameters are %s", name, strings.Join(p.Config.Model.Names(), ", ")))
 		}
 		motion.Declare(&priors, name, value("prior of "+name, func() (dist.Dist, error) { return dist.Parse(text) }))
 	}
@@ -187,7 +187,7 @@ func (f *MotionFit) draw(step string, draw func(*report.TwotimeMaps, []int) (*vi
 	}
 	for _, n := range numbers {
 		if n < 1 || n > len(m.Phi) {
-			must(step, fmt.Errorf("azimuth %d: there are 1 to %d", n, len(m.Phi)))
+			must(step, fmt.Errorf("there is no azimuth %d: choose 1 to %d", n, len(m.Phi)))
 		}
 		angles = append(angles, n-1)
 	}

@@ -57,7 +57,7 @@ func OpenMovie(file string, settings ...frames.Settings) *Movie {
 	case 1:
 		m.settings = settings[0]
 	default:
-		must(step, fmt.Errorf("%d sets of settings: want one", len(settings)))
+		must(step, fmt.Errorf("there are %d sets of settings: want one", len(settings)))
 	}
 	f := value(step, func() (*frames.File, error) { return frames.Open(file, m.settings) })
 	defer f.Close()
@@ -113,7 +113,7 @@ func (m *Movie) WriteMap(file string) {
 
 func (m *Movie) hasMap(step string) {
 	if m.Map == nil {
-		must(step, errors.New("the movie has no q map: movie.ReadMap(file) is the movie with one, and MakeMap makes one"))
+		must(step, errors.New("the movie has no q map: read one with movie.ReadMap(file), or make one with movie.MakeMap"))
 	}
 }
 
@@ -157,11 +157,11 @@ func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	case 1:
 		h = how[0]
 	default:
-		must(step, fmt.Errorf("%d sets of options: want one", len(how)))
+		must(step, fmt.Errorf("there are %d sets of options: want one", len(how)))
 	}
 	m.hasMap(step)
 	if !(m.Metadata.FrameTime > 0) {
-		must(step, errors.New("the file does not say the time from frame to frame: set movie.Metadata.FrameTime, in s"))
+		must(step, errors.New("the file does not give the time between frames: set movie.Metadata.FrameTime, in s"))
 	}
 	f := value(step, func() (*frames.File, error) { return frames.Open(m.File, m.settings) })
 	defer f.Close()
@@ -269,7 +269,7 @@ func (c *Correlated) Twotime(bin int) []*viz.Figure {
 	r := c.open(step)
 	defer r.Close()
 	if r.Twotime == nil {
-		must(step, errors.New("there is no two-time correlation: Correlate with nb.Correlating{Twotime: true} computes it"))
+		must(step, errors.New("there is no two-time correlation: compute it by Correlate with nb.Correlating{Twotime: true}"))
 	}
 	for i, b := range r.Twotime.Bins {
 		if b == bin {
@@ -278,7 +278,7 @@ func (c *Correlated) Twotime(bin int) []*viz.Figure {
 			return []*viz.Figure{image, curves}
 		}
 	}
-	must(step, fmt.Errorf("the two-time correlation is of the bins %v", r.Twotime.Bins))
+	must(step, fmt.Errorf("bin %d has no two-time correlation: choose one of the bins %v", bin, r.Twotime.Bins))
 	return nil
 }
 

@@ -39,7 +39,7 @@ func TestMovie(t *testing.T) {
 	movie.MakeMap(nil, xpcs.Setup{Dynamic: [2]int{4, 2}}).WriteMap(qmap)
 	again := nb.OpenMovie(movie.File)
 	displays(t, "movie without a map", again, "none yet")
-	fails(t, "MakeMap makes one", func() { again.Correlate(filepath.Join(dir, "none.hdf")) })
+	fails(t, "movie.MakeMap", func() { again.Correlate(filepath.Join(dir, "none.hdf")) })
 	again = again.ReadMap(qmap)
 	if n := again.Correlate(filepath.Join(dir, "b_results.hdf"), nb.Correlating{First: 100, Last: 600}).Done; n.Frames != 500 || n.Result.QMap.Dynamic.Bins() != 8 {
 		t.Errorf("%d frames in %d bins", n.Frames, n.Result.QMap.Dynamic.Bins())

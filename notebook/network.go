@@ -33,10 +33,10 @@ type NetworkSettings struct {
 func TrainNetwork(cost *G.Node, s NetworkSettings, weights ...*G.Node) *Network {
 	const step = "TrainNetwork"
 	if cost == nil || len(weights) == 0 {
-		must(step, errors.New("want a cost and at least one weight"))
+		must(step, errors.New("the network has no cost or no weights: pass the node of the cost and at least one weight"))
 	}
 	if s.Steps < 0 {
-		must(step, fmt.Errorf("%d steps: want 1 or more, or 0 for 300", s.Steps))
+		must(step, fmt.Errorf("Steps is %d: want 1 or more, or 0 for 300", s.Steps))
 	}
 	if s.Steps == 0 {
 		s.Steps = 300
@@ -84,7 +84,7 @@ func number(v G.Value) (float64, error) {
 	case []float32:
 		return float64(x[0]), nil
 	}
-	return 0, fmt.Errorf("the cost is a %T: want float64 or float32", v.Data())
+	return 0, fmt.Errorf("the cost is of type %T: want float64 or float32", v.Data())
 }
 
 // Network is a trained Gorgonia graph. It displays itself as the cost of each step.

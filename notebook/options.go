@@ -75,7 +75,7 @@ const mostChains = 10_000
 // chains returns the number of chains.
 func (o Options) chains() (int, error) {
 	if o.Chains < 0 || o.Chains > mostChains {
-		return 0, fmt.Errorf("%d chains: want 1 to %d, or 0 for 4", o.Chains, mostChains)
+		return 0, fmt.Errorf("Chains is %d: want 1 to %d, or 0 for 4", o.Chains, mostChains)
 	}
 	return cmp.Or(o.Chains, 4), nil
 }

@@ -58,7 +58,7 @@ func (p *Posterior) seen() *view {
 // random unless the options say otherwise.
 func Sample(name string, build func(m *infer.Model), options ...Options) *Posterior {
 	if build == nil {
-		must("Sample "+name, errors.New("the function that builds the model is nil"))
+		must("Sample "+name, errors.New("the function that builds the model is nil: pass a func(*infer.Model)"))
 	}
 	o := one("Sample", options)
 	must("Sample "+name, o.samplerOnly())
@@ -89,7 +89,7 @@ func SampleDensity(name string, n int, logDensity func(q []float64) float64, opt
 	o := one("SampleDensity", options)
 	must("SampleDensity "+name, o.only("SampleDensity", "Warmup", "Draws", "Seed"))
 	if n > mostWalked {
-		must("SampleDensity "+name, fmt.Errorf("%d parameters: an ensemble of walkers suits some twenty, and takes at most %d; write the density as a graph and use Sample", n, mostWalked))
+		must("SampleDensity "+name, fmt.Errorf("the density has %d parameters, but an ensemble of walkers suits about twenty and takes at most %d: write the density as a graph and use Sample", n, mostWalked))
 	}
 	ctx, end := interruptible()
 	defer end()
@@ -128,7 +128,7 @@ const fewest = 100
 func (p *Posterior) Draws(parameter string) []float64 {
 	chains := p.Fit.Draws(parameter)
 	if chains == nil {
-		must("Draws", fmt.Errorf("no parameter %q: there are %v", parameter, p.Fit.Names()))
+		must("Draws", fmt.Errorf("there is no parameter %q: the parameters are %v", parameter, p.Fit.Names()))
 	}
 	var all []float64
 	for _, c := range chains {
@@ -253,7 +253,7 @@ func (p *Posterior) Continue(draws int) *Posterior {
 	defer end()
 	next := *p
 	if next.judge == nil {
-		must("Continue", fmt.Errorf("%s was drawn by an ensemble, which cannot go on: sample again with more draws", p.Name))
+		must("Continue", fmt.Errorf("%s was drawn by an ensemble, which cannot be continued: sample again with more draws", p.Name))
 	}
 	show, done := progress()
 	fit, err := p.Fit.ContinueWith(ctx, draws, show)

@@ -45,7 +45,7 @@ func StarPoints(fit *spectra.Fit, draws func(name string) [][]float64) [][]float
 // from the median, with the band, in standard deviations of the data.
 func StarDraws(star *spectra.Star, models [][][]float64) (*viz.Figure, error) {
 	if len(models) == 0 {
-		return nil, fmt.Errorf("report: %s: no draws to draw models of", star.Name)
+		return nil, fmt.Errorf("report: %s has no draws whose models could be drawn: pass at least one", star.Name)
 	}
 	var plots []viz.Lines
 	for i, s := range star.Spectra {

@@ -38,7 +38,7 @@ func (m *TwotimeMaps) Angles() (all []int) {
 // Images draws data, model and residuals of angles, given by index, and the residuals against lag and age.
 func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
 	if len(angles) == 0 {
-		return nil, errors.New("no angle to draw")
+		return nil, errors.New("there are no angles to draw: choose at least one")
 	}
 	var rows [][]viz.Image
 	for _, k := range angles {
@@ -63,7 +63,7 @@ func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
 // Lags draws c2 of angles against the lag, as means over young, middle and old ages, with the model.
 func (m *TwotimeMaps) Lags(angles []int) (*viz.Figure, error) {
 	if len(angles) == 0 {
-		return nil, errors.New("no angle to draw")
+		return nil, errors.New("there are no angles to draw: choose at least one")
 	}
 	n := len(m.Times)
 	step := (m.Times[n-1] - m.Times[0]) / float64(n-1)

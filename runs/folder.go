@@ -40,7 +40,7 @@ func (f Folder) Begin(config any) error { return WriteJSON(f.Path(ConfigFile), c
 func (f Folder) Config(config any) error {
 	b, err := foreign.ReadFile(f.Path(ConfigFile))
 	if err != nil {
-		return fmt.Errorf("%s is not a run folder: %w", f, err)
+		return fmt.Errorf("%s is not a run folder: %w: give the folder of a run", f, err)
 	}
 	if err := json.Unmarshal(b, config); err != nil {
 		return fmt.Errorf("%s: %w", f.Path(ConfigFile), err)
@@ -67,7 +67,7 @@ type OtherRunError struct {
 
 // Error names both commands.
 func (e *OtherRunError) Error() string {
-	return fmt.Sprintf("%s is a run of %q: want %s", e.Folder, e.Run, e.Command)
+	return fmt.Sprintf("%s holds a run of %q, not of %q: give the folder of the other run, or use the command that made it", e.Folder, e.Run, e.Command)
 }
 
 // Resume reads the settings of the run that the given command is to resume. If another
@@ -78,7 +78,7 @@ func (f Folder) Resume(command string, config any) error {
 	case err != nil:
 		return err
 	case ran == "":
-		return fmt.Errorf("%s names no command: is the file whole?", f.Path(ConfigFile))
+		return fmt.Errorf("%s names no command: the file is incomplete or was edited; restore it, or begin a new run", f.Path(ConfigFile))
 	case ran != command:
 		return &OtherRunError{Folder: f, Command: command, Run: ran}
 	}

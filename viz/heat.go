@@ -83,12 +83,12 @@ func (m *Image) panel() (*panel, int, error) {
 // complete checks the image and fills in X and Y.
 func (m *Image) complete() error {
 	if len(m.Z) == 0 || len(m.Z[0]) == 0 {
-		return fmt.Errorf("viz: heat map %q: Z is empty", m.Title)
+		return fmt.Errorf("viz: heat map %q: Z is empty: give at least one row and column", m.Title)
 	}
 	w, h := len(m.Z[0]), len(m.Z)
 	for j, row := range m.Z {
 		if len(row) != w {
-			return fmt.Errorf("viz: heat map %q: row %d of Z has %d values where the first has %d", m.Title, j, len(row), w)
+			return fmt.Errorf("viz: heat map %q: row %d of Z has %d values, but the first has %d: give equal numbers", m.Title, j, len(row), w)
 		}
 	}
 	if m.X == nil {
@@ -98,7 +98,7 @@ func (m *Image) complete() error {
 		m.Y = steps(h)
 	}
 	if len(m.X) != w || len(m.Y) != h {
-		return fmt.Errorf("viz: heat map %q: %d X and %d Y for %d columns and %d rows", m.Title, len(m.X), len(m.Y), w, h)
+		return fmt.Errorf("viz: heat map %q: there are %d values of X and %d of Y for %d columns and %d rows: give one for each", m.Title, len(m.X), len(m.Y), w, h)
 	}
 	for _, a := range []struct {
 		name string
@@ -107,7 +107,7 @@ func (m *Image) complete() error {
 	}{{"X", m.X, m.LogX}, {"Y", m.Y, m.LogY}} {
 		bad := slices.ContainsFunc(a.v, func(v float64) bool { return !finite(v) || a.log && v <= 0 })
 		if bad || !slices.IsSorted(a.v) || a.v[0] == a.v[len(a.v)-1] && len(a.v) > 1 {
-			return fmt.Errorf("viz: heat map %q: %s must be finite and in order, and positive on a logarithmic axis", m.Title, a.name)
+			return fmt.Errorf("viz: heat map %q: the values of %s must be finite and in order, and positive on a logarithmic axis", m.Title, a.name)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (m *Image) colours() (*colorbar, int, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, 0, fmt.Errorf("viz: heat map %q: none of its %d values is finite%s", m.Title, left, andPositive(m.Log))
+		return nil, 0, fmt.Errorf("viz: heat map %q: none of its %d values is finite%s: check the data", m.Title, left, andPositive(m.Log))
 	}
 	lo, hi := m.Low, m.High
 	if lo == hi {

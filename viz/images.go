@@ -31,13 +31,13 @@ func arrows(list []Arrow) mark {
 // an empty Z leaves a gap. Rows must be equally long.
 func Images(title string, rows [][]Image) (*Figure, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
-		return nil, fmt.Errorf("viz: images %q: none given", title)
+		return nil, fmt.Errorf("viz: images %q: there are no images to draw: pass at least one", title)
 	}
 	g := &grid{gapX: gutter, gapY: gutter}
 	left, ratio := 0, 0.0
 	for j, row := range rows {
 		if len(row) != len(rows[0]) {
-			return nil, fmt.Errorf("viz: images %q: %d in row %d where the first has %d", title, len(row), j, len(rows[0]))
+			return nil, fmt.Errorf("viz: images %q: there are %d images in row %d, but %d in the first: make the rows equally long", title, len(row), j, len(rows[0]))
 		}
 		line := make([]*panel, len(row))
 		for i, m := range row {

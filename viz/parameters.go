@@ -30,7 +30,7 @@ type Series struct {
 // Parameters draws fitted parameters against a variable, one panel each.
 func Parameters(x Against, series ...Series) (*Figure, error) {
 	if len(series) == 0 || len(x.X) == 0 {
-		return nil, fmt.Errorf("viz: parameters: %d series at %d positions: want at least one of each", len(series), len(x.X))
+		return nil, fmt.Errorf("viz: parameters: there are %d series at %d positions: want at least one of each", len(series), len(x.X))
 	}
 	var panels []*panel
 	var s selection

@@ -36,7 +36,7 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 // the definition is incomplete or the name is taken.
 func Register(k Kind) {
 	if k.Name == "" || k.About == "" || k.Draw == nil {
-		panic(fmt.Sprintf("viz: the kind of picture %q is not whole: want Name, About and Draw", k.Name))
+		panic(fmt.Sprintf("viz: the definition of the kind of picture %q is incomplete: set Name, About and Draw", k.Name))
 	}
 	if slices.ContainsFunc(kinds, func(o Kind) bool { return o.Name == k.Name }) {
 		panic(fmt.Sprintf("viz: there is a kind of picture %q already: give yours a name of its own", k.Name))

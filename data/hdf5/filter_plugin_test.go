@@ -73,7 +73,7 @@ func TestPluginParameters(t *testing.T) {
 		{filterBitshuffle, []uint32{0, 3, 4, 0, 2}, head(80, 8), "blocks of 2 elements"},
 		{filterBitshuffle, []uint32{0, 3, 4, 0, 9}, head(80, 64), "method 9"},
 		{filterBitshuffle, []uint32{0, 3, 4, 0, 2}, head(80, 64, 0, 0, 0, 1), "end early"},
-		{filterBlosc, nil, make([]byte, 9), "Blosc frame of 9 bytes"},
+		{filterBlosc, nil, make([]byte, 9), "the Blosc frame has 9 bytes"},
 		{filterZstd, nil, make([]byte, 9), "zstd"},
 		{filterBzip2, nil, make([]byte, 9), "bzip2"},
 	} {

@@ -233,7 +233,7 @@ func TestConfigFaults(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]string{`{"analysis_mode": "static", "analysis_mode": "static"}`: "stands twice", "\x00\x01\x02\x03": "a binary file", `{"analysis_mode": `: "ends early"} {
+	for text, want := range map[string]string{`{"analysis_mode": "static", "analysis_mode": "static"}`: "appears twice", "\x00\x01\x02\x03": "a binary file", `{"analysis_mode": `: "ends too early"} {
 		if _, err := ParseConfig([]byte(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -308,7 +308,7 @@ func TestStarts(t *testing.T) {
 		t.Error(s, err)
 	}
 	for text, want := range map[string]string{`{}`: "parameters: is not there", `{"parameters": {}}`: "has no parameter with a number", `{"parameters": 3}`: "not understood", `[1]`: "is not a result",
-		`{"parameters": [1], "parameter_names": ["a", "b"]}`: "has 1 numbers for 2 names", `{"parameters": {"D0": {"value": 1}`: "ends early", `{"parameters": {"D0": null}}`: "has no parameter"} {
+		`{"parameters": [1], "parameter_names": ["a", "b"]}`: "has 1 numbers for 2 names", `{"parameters": {"D0": {"value": 1}`: "ends too early", `{"parameters": {"D0": null}}`: "has no parameter"} {
 		write("d/parameters.json", text)
 		if _, err := ReadStart(filepath.Join(dir, "d")); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "parameters.json") {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -319,7 +319,7 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// What stands twice, or would not be read, is an error.
+// What appears twice, or would not be read, is an error.
 func TestContradictoryConfigurations(t *testing.T) {
 	for text, want := range map[string]string{
 		"analysis_mode: laminar_flow\n---\nanalysis_mode: static\n":                                          "a second document",

@@ -187,7 +187,7 @@ func TestBadFiles(t *testing.T) {
 		`{"a": {"x": [+1]}}`:                   `found "+1"`,
 		`{"a": {"x": [1_0]}}`:                  `found "1_0"`,
 		`{"a": {"x": [nope]}}`:                 `found "nope"`,
-		`{"a": {"x": 1, "x": 2}}`:              "stands twice",
+		`{"a": {"x": 1, "x": 2}}`:              "appears twice",
 		`{"a": {"x": "y}}`:                     "without an end",
 		`{"a": {"x": "\q"}}`:                   "string",
 		`{"a": {"x": 1}} 5`:                    "after the object",

@@ -113,7 +113,7 @@ func Files(folder, extension string, files []string) ([]string, error) {
 			return nil, fmt.Errorf("cells: %s and %s would both be written to %s: run one at a time, into folders of their own", other, file, name)
 		}
 		if inputs[absolute(name)] {
-			return nil, fmt.Errorf("cells: %s would be written over itself: name another folder", name)
+			return nil, fmt.Errorf("cells: %s would overwrite itself: name another folder", name)
 		}
 		from[name] = file
 		list = append(list, name)

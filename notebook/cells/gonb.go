@@ -105,7 +105,7 @@ func (p *program) forGoNB(cell int, defined map[string]int) (declared, shown str
 			continue
 		case s.sort == plain:
 			what, _, _ := strings.Cut(s.text, "\n")
-			return "", "", &Error{Notebook: p.book.Name, Line: s.line, Cell: cell, Text: fmt.Sprintf("GoNB keeps declarations between cells and no state, so that the effect of %q would be lost: define a new variable by a function, or do it at the end of the cell", what)}
+			return "", "", &Error{Notebook: p.book.Name, Line: s.line, Cell: cell, Text: fmt.Sprintf("GoNB keeps declarations but no state between cells, so the effect of %q would be lost: define a new variable with a function, or do it at the end of the cell", what)}
 		case s.sort == variable:
 			text = asVariable(s)
 		}

@@ -146,7 +146,7 @@ func Read(name string, text []byte) (*Notebook, error) {
 		return nil, fmt.Errorf("cells: notebook %s: %w", name, err)
 	}
 	if file.Format != 4 {
-		return nil, &Error{Notebook: name, Text: fmt.Sprintf("it has format %d: want 4; Jupyter converts it when it saves the notebook", file.Format)}
+		return nil, &Error{Notebook: name, Text: fmt.Sprintf("the notebook has format %d: want 4; open and save it in Jupyter to convert it", file.Format)}
 	}
 	n := &Notebook{Name: name}
 	if spec, ok := file.Metadata["kernelspec"].(map[string]any); ok {

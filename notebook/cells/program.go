@@ -74,7 +74,7 @@ func (n *Notebook) program() (*program, error) {
 			}
 			switch {
 			case (s.sort == function || p.outside[s]) && (name == "main" || name == "init"):
-				return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("it defines %s, which a Go program has for itself: use another name", name)}
+				return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("the cell defines %s, which has a meaning of its own in a Go program: use another name", name)}
 			case fixed[name] > 0:
 				return nil, again(n, s, name, fixed[name], "a Go program has it once")
 			case p.outside[s] && variables[name] > 0:
@@ -88,7 +88,7 @@ func (n *Notebook) program() (*program, error) {
 	}
 	for _, s := range all {
 		if name := s.mentions(variables); s.sort == method && name != "" && !s.bindsLocally(name) {
-			return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("its method uses the variable %s of a cell, which a method of a Go program cannot: make it a field or an argument", name)}
+			return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("a method uses the variable %s of a cell, which a method in a Go program cannot do: make it a field or an argument", name)}
 		}
 	}
 	return p, nil
@@ -298,7 +298,7 @@ func (p *program) look(importer types.Importer) (*ast.File, []ast.Stmt, *types.I
 	}
 	nodes := mainOf(file, p.body(&strings.Builder{}, func(*strings.Builder, *statement) {}))
 	if len(nodes) != len(p.placed) {
-		return nil, nil, nil, fmt.Errorf("cells: program of %s: it has %d statements of %d", p.book.Name, len(nodes), len(p.placed))
+		return nil, nil, nil, fmt.Errorf("cells: program of %s: %d statements were placed of %d: please report this bug", p.book.Name, len(nodes), len(p.placed))
 	}
 	return file, nodes, info, nil
 }
@@ -390,7 +390,7 @@ func (p *program) located(fset *token.FileSet, err error) error {
 		return err
 	}
 	line := fset.Position(e.Pos).Line
-	at := &Error{Notebook: p.book.Name, Line: line, Text: "a Go program of it does not compile: " + e.Msg}
+	at := &Error{Notebook: p.book.Name, Line: line, Text: "the Go program made from the notebook does not compile: " + e.Msg}
 	for _, s := range p.statements {
 		if s.line <= line {
 			at.Cell = s.cell
