@@ -76,7 +76,7 @@ const magic = "ARROW1"
 func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	for _, c := range columns {
 		if c.Type == Text {
-			return nil, fmt.Errorf("arrow: column %q of texts: draws are numbers", c.Name)
+			return nil, fmt.Errorf("arrow: column %q is of texts, but draws are numbers: use CreateTable", c.Name)
 		}
 	}
 	return create(name, append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...), s, false)
@@ -91,7 +91,7 @@ func create(name string, all []Column, s Settings, table bool) (*Writer, error) 
 	seen := map[string]bool{}
 	for _, c := range all {
 		if c.Name == "" || seen[c.Name] || !utf8.ValidString(c.Name) || c.Type < Float64 || c.Type > Text {
-			return nil, fmt.Errorf("arrow: column %q of type %d: want names that differ from each other, chain and draw, and a type of this package", c.Name, c.Type)
+			return nil, fmt.Errorf("arrow: column %q of type %d is not possible: use names that differ from one another and from chain and draw, and a type of this package", c.Name, c.Type)
 		}
 		seen[c.Name] = true
 	}
@@ -128,12 +128,12 @@ func (w *Writer) Append(chain, draw int, values []float64) error {
 	case w.err != nil:
 		return w.err
 	case w.file == nil:
-		return fmt.Errorf("arrow: %s is closed", w.name)
+		return fmt.Errorf("arrow: %s is already closed: write before Close", w.name)
 	case w.table:
-		w.err = fmt.Errorf("arrow: %s is a table, which has no draws: want AppendRow", w.name)
+		w.err = fmt.Errorf("arrow: %s is a table, not draws: use AppendRow", w.name)
 		return w.err
 	case len(values) != len(w.columns)-2:
-		w.err = fmt.Errorf("arrow: %s: a row of %d values for %d columns: want equal numbers", w.name, len(values), len(w.columns)-2)
+		w.err = fmt.Errorf("arrow: %s: the row has %d values, but there are %d columns: give one value for each", w.name, len(values), len(w.columns)-2)
 		return w.err
 	}
 	w.data[0] = appendInt(w.data[0], int64(chain))
@@ -161,12 +161,12 @@ func (w *Writer) AppendRow(numbers []float64, texts []string) error {
 	}
 	switch {
 	case w.file == nil:
-		return fmt.Errorf("arrow: %s is closed", w.name)
+		return fmt.Errorf("arrow: %s is already closed: write before Close", w.name)
 	case !w.table:
-		w.err = fmt.Errorf("arrow: %s holds draws: want Append", w.name)
+		w.err = fmt.Errorf("arrow: %s holds draws, not a table: use Append", w.name)
 		return w.err
 	case len(texts) != count || len(numbers) != len(w.columns)-count:
-		w.err = fmt.Errorf("arrow: %s: a row of %d numbers and %d texts for columns of %d and %d: want equal numbers", w.name, len(numbers), len(texts), len(w.columns)-count, count)
+		w.err = fmt.Errorf("arrow: %s: the row has %d numbers and %d texts, but there are %d columns of numbers and %d of texts: give one value for each", w.name, len(numbers), len(texts), len(w.columns)-count, count)
 		return w.err
 	}
 	for i, c := range w.columns {

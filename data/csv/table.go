@@ -74,10 +74,10 @@ func (t *Table) Select(bin int) *Table {
 func (t *Table) check() error {
 	n := t.Len()
 	if len(t.G2) != n || t.Err != nil && len(t.Err) != n || t.Bin != nil && len(t.Bin) != n {
-		return fmt.Errorf("csv: columns differ in length: tau %d, g2 %d, g2_err %d, bin %d", n, len(t.G2), len(t.Err), len(t.Bin))
+		return fmt.Errorf("csv: the columns differ in length: tau has %d rows, g2 %d, g2_err %d and bin %d: want equal lengths", n, len(t.G2), len(t.Err), len(t.Bin))
 	}
 	if t.Cov != nil && len(t.Cov) != n || t.Samples != nil && len(t.Samples) != n || t.Skew != nil && len(t.Skew) != n {
-		return fmt.Errorf("csv: columns differ in length: tau %d, cov %d, samples %d, skew %d", n, len(t.Cov), len(t.Samples), len(t.Skew))
+		return fmt.Errorf("csv: the columns differ in length: tau has %d rows, cov %d, samples %d and skew %d: want equal lengths", n, len(t.Cov), len(t.Samples), len(t.Skew))
 	}
 	if _, what := t.misfit(); what != "" {
 		return fmt.Errorf("csv: %s", what)

@@ -254,7 +254,7 @@ func (c *Column) Strings() ([]string, error) {
 		return nil, c.typed(fmt.Errorf("%w: the elements are %s, not strings", ErrType, c.Type()))
 	}
 	if c.Repeat > max(1, c.bytes) {
-		return nil, c.bad("%d strings of %d bytes take %d bytes", c.Repeat, c.chars, c.bytes)
+		return nil, c.bad("%d strings of %d bytes do not fit the %d bytes of the column", c.Repeat, c.chars, c.bytes)
 	}
 	dst := make([]string, n)
 	return dst, c.each(func(raw []byte, at, k int) error {

@@ -30,7 +30,7 @@ func (h *HDU) Image() (*Image, error) {
 	switch h.kind {
 	case "IMAGE":
 	case "GROUPS":
-		e := h.bad(-1, "the data are random groups, which this package does not read")
+		e := h.bad(-1, "the data are random groups, which this package does not read: convert them to a table")
 		e.Err = ErrUnsupported
 		return nil, e
 	default:
@@ -70,7 +70,7 @@ func (im *Image) whole(shape []int) (*Image, error) {
 		if d == 0 {
 			empty = true
 		} else if n > math.MaxInt/d/16 {
-			return nil, im.hdu.bad(-1, "an image of shape %v has too many elements", shape)
+			return nil, im.hdu.bad(-1, "an image of the shape %v has too many elements", shape)
 		} else {
 			n *= d
 		}
@@ -138,7 +138,7 @@ func (im *Image) Slice(lo, hi int) *Image {
 	out := *im
 	if len(im.shape) == 0 || lo < 0 || hi < lo || hi > im.hi-im.lo {
 		if out.err == nil {
-			out.err = im.hdu.bad(-1, "rows %d to %d are asked for of an image of shape %v", lo, hi, im.Shape())
+			out.err = im.hdu.bad(-1, "rows %d to %d were asked for, but the image has the shape %v", lo, hi, im.Shape())
 		}
 		return &out
 	}
@@ -158,7 +158,7 @@ func (im *Image) Float64s() ([]float64, error) {
 // Float64sTo stores what Float64s returns in dst, whose length must be Len.
 func (im *Image) Float64sTo(dst []float64) error {
 	if len(dst) != im.Len() {
-		return im.hdu.bad(-1, "dst has %d elements, want %d", len(dst), im.Len())
+		return im.hdu.bad(-1, "dst has %d elements: want %d", len(dst), im.Len())
 	}
 	return im.each(func(raw []byte, letter byte, s *scaling, at, n int) error {
 		s.floats(dst[at:at+n], raw, letter)
@@ -178,7 +178,7 @@ func (im *Image) Float32s() ([]float32, error) {
 // Float32sTo stores what Float32s returns in dst, whose length must be Len.
 func (im *Image) Float32sTo(dst []float32) error {
 	if len(dst) != im.Len() {
-		return im.hdu.bad(-1, "dst has %d elements, want %d", len(dst), im.Len())
+		return im.hdu.bad(-1, "dst has %d elements: want %d", len(dst), im.Len())
 	}
 	return im.each(func(raw []byte, letter byte, s *scaling, at, n int) error {
 		s.float32s(dst[at:at+n], raw, letter)

@@ -78,7 +78,7 @@ func (w *Writer) Primary(h *Header) error {
 		return w.err
 	}
 	if w.hdus > 0 || w.cur != nil {
-		return w.fail("", fmt.Errorf("the primary HDU is written already: call Primary first"))
+		return w.fail("", fmt.Errorf("the primary HDU has already been written: call Primary first"))
 	}
 	return w.Image("", h, nil, nil)
 }
@@ -215,7 +215,7 @@ func (w *Writer) finish() error {
 		return w.fail(u.name, err)
 	}
 	if int64(len(text)) != u.data-u.head {
-		return w.fail(u.name, fmt.Errorf("the header grew from %d to %d bytes", u.data-u.head, len(text)))
+		return w.fail(u.name, fmt.Errorf("the header grew from %d to %d bytes while the data were written: please report this bug", u.data-u.head, len(text)))
 	}
 	var head ones
 	head.Write(text)
@@ -239,7 +239,7 @@ func (w *Writer) Close() error {
 	if err := w.finish(); err != nil {
 		return err
 	}
-	w.err = errors.New("fits: the writer is closed")
+	w.err = errors.New("fits: the writer is closed: write before Close")
 	if !gzipped(w.name) {
 		return w.file.Commit()
 	}
@@ -307,7 +307,7 @@ func (w *Writer) Copy(src *HDU, h *Header) error {
 		layout = append(layout, Card{Key: "PCOUNT", Value: int64(0)}, Card{Key: "GCOUNT", Value: int64(1)})
 	}
 	if src.kind == "TABLE" {
-		return w.fail(src.Name, fmt.Errorf("ASCII tables are not copied: write their columns by Table"))
+		return w.fail(src.Name, fmt.Errorf("rows of ASCII tables cannot be copied: write their columns with Table"))
 	}
 	if err := w.begin(src.Name, src.kind == "IMAGE", layout, late, h); err != nil {
 		return err
@@ -324,7 +324,7 @@ func (w *Writer) CopyRows(t *Table, rows []int, h *Header) error {
 		return w.err
 	}
 	if src.kind != "BINTABLE" || t.err != nil {
-		return w.fail(src.Name, errors.Join(t.err, fmt.Errorf("rows are copied of binary tables, and this is a %s", src.kind)))
+		return w.fail(src.Name, errors.Join(t.err, fmt.Errorf("only rows of binary tables can be copied, and this is a %s", src.kind)))
 	}
 	if w.hdus == 0 {
 		w.Primary(nil)
@@ -350,7 +350,7 @@ func (w *Writer) CopyRows(t *Table, rows []int, h *Header) error {
 	row := make([]byte, t.width)
 	for _, i := range rows {
 		if i < 0 || i >= t.Len() {
-			return w.fail(src.Name, fmt.Errorf("row %d is wanted of %d", i, t.Len()))
+			return w.fail(src.Name, fmt.Errorf("there is no row %d: the table has %d rows", i, t.Len()))
 		}
 		if err := src.reading(row, int64(t.lo+i)*int64(t.width)); err != nil {
 			return w.fail(src.Name, err)

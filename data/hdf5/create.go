@@ -81,14 +81,14 @@ func (w *Writer) Discard() {
 	}
 	w.out.Discard()
 	w.out = nil
-	w.fail("", "was discarded")
+	w.fail("", "the file was discarded: create it again")
 }
 
 // Close writes the rest and renames the file to its final name. After an error no file is left behind.
 func (w *Writer) Close() error {
 	if w.out == nil {
 		if w.err == nil {
-			w.fail("", "is closed already")
+			w.fail("", "the file is already closed: write before Close")
 		}
 		return w.err
 	}
@@ -125,7 +125,7 @@ func (w *Writer) group(key string) (*node, error) {
 	at := w.root
 	for _, name := range split(key) {
 		if strings.ContainsRune(name, 0) {
-			return nil, w.fail(key, "name %q contains a zero byte", name)
+			return nil, w.fail(key, "the name %q contains a zero byte: remove it", name)
 		}
 		next := at.children[name]
 		if next == nil {
@@ -133,7 +133,7 @@ func (w *Writer) group(key string) (*node, error) {
 			at.children[name] = next
 		}
 		if next.kind != groupNode {
-			return nil, w.fail(next.path, "exists and is not a group, so %s cannot be below it", key)
+			return nil, w.fail(next.path, "it exists and is not a group, so %s cannot be below it: choose another path", key)
 		}
 		at = next
 	}
@@ -147,7 +147,7 @@ func (w *Writer) add(key string, n *node) error {
 		return w.err
 	}
 	if len(parts) == 0 {
-		return w.fail(key, "is the root group")
+		return w.fail(key, "it is the root group: give a path below it")
 	}
 	last := parts[len(parts)-1]
 	parent, err := w.group(strings.Join(parts[:len(parts)-1], "/"))
@@ -155,10 +155,10 @@ func (w *Writer) add(key string, n *node) error {
 		return err
 	}
 	if parent.children[last] != nil {
-		return w.fail(key, "exists already")
+		return w.fail(key, "it exists already: choose another path")
 	}
 	if strings.ContainsRune(last, 0) {
-		return w.fail(key, "name %q contains a zero byte", last)
+		return w.fail(key, "the name %q contains a zero byte: remove it", last)
 	}
 	n.path = path.Join(parent.path, last)
 	parent.children[last] = n
@@ -173,7 +173,7 @@ func (w *Writer) at(key string) (*node, error) {
 	n := w.root
 	for _, name := range split(key) {
 		if n = n.children[name]; n == nil || n.kind > datasetNode {
-			return nil, w.fail(key, "is not written yet")
+			return nil, w.fail(key, "it has not been written yet: write it first")
 		}
 	}
 	return n, nil
@@ -203,7 +203,7 @@ func (w *Writer) Attr(key, name string, v any) error {
 	}
 	val.raw = slices.Clone(val.raw) // the caller may reuse the slice
 	if size := val.bytes() + len(name); size > 60000 {
-		return w.fail(key+"@"+name, "attribute of %d bytes, at most 60000 fit: write a dataset", size)
+		return w.fail(key+"@"+name, "the attribute has %d bytes, but at most 60000 fit: write a dataset instead", size)
 	}
 	for _, a := range n.attrs {
 		if a.name == name {

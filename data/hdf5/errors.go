@@ -6,6 +6,7 @@ package hdf5
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -38,7 +39,7 @@ func (e *FormatError) Error() string {
 	if e.Offset >= 0 {
 		at = fmt.Sprintf("at byte %d", e.Offset)
 	}
-	return errtext.Join("hdf5", e.File, e.Path, at, e.What, errtext.Cause(e.Err, ErrUnsupported, ErrType), e.Try)
+	return errtext.Join("hdf5", e.File, e.Path, at, e.What, errtext.Cause(e.Err, ErrUnsupported, ErrType, fs.ErrInvalid), e.Try)
 }
 
 // Unwrap returns the cause.
@@ -54,7 +55,7 @@ type LostError struct {
 func (e *LostError) Error() string {
 	s := fmt.Sprintf("hdf5: %s: %d objects cannot be read", e.File, len(e.Lost))
 	if len(e.Lost) == 1 {
-		s = fmt.Sprintf("hdf5: %s: an object cannot be read", e.File)
+		s = fmt.Sprintf("hdf5: %s: one object cannot be read", e.File)
 	}
 	for _, err := range e.Lost[:min(len(e.Lost), 3)] {
 		s += "\n  " + err.Error()
@@ -76,7 +77,7 @@ type MissingError struct {
 func (e *MissingError) Error() string {
 	s := fmt.Sprintf("hdf5: %s has no %s", e.File, e.Key)
 	if len(e.Near) == 0 {
-		return s + ": nothing there; list what exists with Keys"
+		return s + ": there is nothing with a similar name; list what exists with Keys"
 	}
 	return s + ": nearest are " + strings.Join(e.Near, ", ")
 }

@@ -70,7 +70,7 @@ func openFile(name string, cut bool) (*File, error) {
 	info, err := r.Stat()
 	if err != nil || info.IsDir() {
 		r.Close()
-		return nil, &FormatError{File: name, Offset: -1, What: "is a directory or cannot be read", Try: "name a file", Err: err}
+		return nil, &FormatError{File: name, Offset: -1, What: "it is a folder or cannot be read", Try: "name a file", Err: err}
 	}
 	f, err := read(r, info.Size(), name, cut)
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *File) bytes(addr, n uint64) ([]byte, error) {
 // holds reports whether the n bytes at addr lie inside the file.
 func (f *File) holds(addr, n uint64) error {
 	if size := uint64(f.size); addr > size || n > size-addr {
-		return f.bad(addr, "%d bytes wanted, file ends at byte %d", n, f.base+f.size)
+		return f.bad(addr, "%d bytes are needed here, but the file ends at byte %d", n, f.base+f.size)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (f *File) holds(addr, n uint64) error {
 // fill reads len(b) bytes at an address that holds has checked.
 func (f *File) fill(b []byte, addr uint64) error {
 	if n, err := f.r.ReadAt(b, f.base+int64(addr)); n < len(b) {
-		e := f.bad(addr, "read %d of %d bytes", n, len(b))
+		e := f.bad(addr, "only %d of %d bytes could be read", n, len(b))
 		e.Err = err
 		return e
 	}
@@ -157,7 +157,7 @@ func (f *File) block(addr, n uint64, signature string) (*cursor, error) {
 	}
 	c := f.cursor(b)
 	if got := c.take(len(signature)); string(got) != signature {
-		return nil, f.bad(addr, "found %q, want the signature %q", got, signature)
+		return nil, f.bad(addr, "the bytes %q stand here, want the signature %q", got, signature)
 	}
 	return c, nil
 }
@@ -176,13 +176,13 @@ func (f *File) checked(addr, n uint64, signature string) (*cursor, error) {
 func (f *File) verify(addr uint64, c *cursor) error {
 	n := len(c.b) - 4
 	if n < 0 {
-		return f.bad(addr, "structure of %d bytes has no checksum", len(c.b))
+		return f.bad(addr, "a structure of %d bytes has no checksum", len(c.b))
 	}
 	tail := cursor{b: c.b[n:]}
 	want, got := tail.u32(), lookup3(c.b[:n])
 	c.b = c.b[:n]
 	if want != got && !f.anySum {
-		return f.bad(addr, "checksum is %08x, computed %08x", want, got)
+		return f.bad(addr, "the checksum is %08x, but the data give %08x", want, got)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ type once map[uint64]bool
 
 func (o once) visit(f *File, addr uint64) error {
 	if o[addr] {
-		return f.bad(addr, "block is used twice")
+		return f.bad(addr, "the block is used twice")
 	}
 	o[addr] = true
 	return nil

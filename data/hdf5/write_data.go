@@ -71,12 +71,12 @@ func (d *dataNode) settle() error {
 	d.max = d.dims
 	if l.MaxShape != nil {
 		if len(l.MaxShape) != rank {
-			return fmt.Errorf("Layout.MaxShape %v has not the %d axes of %v", l.MaxShape, rank, d.dims)
+			return fmt.Errorf("Layout.MaxShape %v does not have the %d axes of the shape %v: give one limit for each axis", l.MaxShape, rank, d.dims)
 		}
 		d.max = nil
 		for i, n := range l.MaxShape {
 			if n >= 0 && uint64(n) < d.dims[i] {
-				return fmt.Errorf("Layout.MaxShape %v is less than the shape %v", l.MaxShape, d.dims)
+				return fmt.Errorf("Layout.MaxShape %v is less than the shape %v: raise it", l.MaxShape, d.dims)
 			}
 			d.max = append(d.max, uint64(int64(n)))
 		}
@@ -90,12 +90,12 @@ func (d *dataNode) settle() error {
 		return nil
 	}
 	if len(l.Chunk) != rank {
-		return fmt.Errorf("Layout.Chunk %v has not the %d axes of %v", l.Chunk, rank, d.dims)
+		return fmt.Errorf("Layout.Chunk %v does not have the %d axes of the shape %v: give one length for each axis", l.Chunk, rank, d.dims)
 	}
 	bytes := uint64(d.size)
 	for i, n := range l.Chunk {
 		if n < 1 || n > 1<<31 || bytes*uint64(n) >= 1<<32 {
-			return fmt.Errorf("Layout.Chunk %v: want positive lengths and less than 4 GiB in all", l.Chunk)
+			return fmt.Errorf("Layout.Chunk is %v: want positive lengths and less than 4 GiB in all", l.Chunk)
 		}
 		bytes *= uint64(n)
 		d.chunk = append(d.chunk, uint64(n))

@@ -28,7 +28,7 @@ func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 	}
 	v, _, err := elementsOf(like, l.FixedString)
 	if err == nil && v.deferred() {
-		err = fmt.Errorf("elements of variable length cannot be written by rows")
+		err = fmt.Errorf("elements of variable length cannot be written by rows: set Layout.FixedString, or use Write")
 	}
 	if err == nil && (len(l.Shape) < 2 || len(l.Shape) > maxRank) {
 		err = fmt.Errorf("Layout.Shape is %v: rows need at least two axes", l.Shape)
@@ -56,7 +56,7 @@ func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 		return nil, w.fail(key, "%v", err)
 	}
 	if d.chunk[0] != 1 {
-		return nil, w.fail(key, "Layout.Chunk is %v: a chunk of rows has 1 of them", l.Chunk)
+		return nil, w.fail(key, "Layout.Chunk is %v: want 1 along the first axis, since a chunk holds one row", l.Chunk)
 	}
 	if err := w.add(key, &node{kind: datasetNode, data: d}); err != nil {
 		return nil, err
@@ -74,14 +74,14 @@ func (r *Rows) Append(row any) error {
 		return w.err
 	}
 	if r.done == d.dims[0] {
-		return w.fail(r.path, "has all of its %d rows already", r.done)
+		return w.fail(r.path, "all of its %d rows have been written: make Layout.Shape larger", r.done)
 	}
 	v, err := encode(row, r.d.layout.Shape[1:], d.layout.FixedString)
 	if err != nil {
 		return w.fail(r.path, "row %d: %v", r.done, err)
 	}
 	if string(v.typ) != string(d.typ) {
-		return w.fail(r.path, "row %d has elements of another type than the dataset", r.done)
+		return w.fail(r.path, "the elements of row %d differ in type from those of the dataset: want the same type", r.done)
 	}
 	one := &dataNode{value: v, layout: d.layout, chunk: d.chunk[1:]}
 	grid := make([]uint64, len(d.dims)-1)
@@ -114,7 +114,7 @@ func (r *Rows) Append(row any) error {
 func (w *Writer) complete() {
 	for _, r := range w.rows {
 		if r.done < r.d.dims[0] {
-			w.fail(r.path, "has %d of its %d rows: append all of them before Close", r.done, r.d.dims[0])
+			w.fail(r.path, "only %d of its %d rows have been written: append all of them before Close", r.done, r.d.dims[0])
 		}
 	}
 }

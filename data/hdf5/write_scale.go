@@ -19,7 +19,7 @@ func (w *Writer) Attach(key string, axis int, scale string) error {
 		return err
 	}
 	if n.data == nil || axis < 0 || axis >= len(n.data.dims) {
-		return w.fail(key, "has no axis %d", axis)
+		return w.fail(key, "it has no axis %d: axes are numbered from 0", axis)
 	}
 	if _, err := w.at(scale); err != nil {
 		return err
