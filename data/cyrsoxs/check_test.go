@@ -64,11 +64,11 @@ func TestCheckSaysWhere(t *testing.T) {
 		"Mat_1_S: it has 12 numbers, but [2 3 4] voxels need 24":                                 func(m *Morphology) { m.Phases[0].S.Float64 = m.Phases[0].S.Float64[:12] },
 		"Mat_1_Vfrac: it is missing":                                                             func(m *Morphology) { m.Phases[0].Vfrac = Field{} },
 		"Mat_1_Theta: there is no order parameter for it":                                        func(m *Morphology) { m.Phases[0].S = Field{} },
-		"Mat_1_S: it is given in both precisions":                                                           func(m *Morphology) { m.Phases[0].S.Float32 = make([]float32, 24) },
+		"Mat_1_S: it is given in both precisions":                                                func(m *Morphology) { m.Phases[0].S.Float32 = make([]float32, 24) },
 		"PhysSize: it is NaN":                                                                    func(m *Morphology) { m.PhysSize = math.NaN() },
 		"Shape: it is [0 3 4]":                                                                   func(m *Morphology) { m.Shape[0] = 0 },
 		"Phases: it is empty":                                                                    func(m *Morphology) { m.Phases = nil },
-		"Type: there is no type 3":                                                             func(m *Morphology) { m.Type = 3 },
+		"Type: there is no type 3":                                                               func(m *Morphology) { m.Type = 3 },
 	} {
 		m := two()
 		change(m)

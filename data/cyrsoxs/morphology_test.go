@@ -291,7 +291,7 @@ func TestBadMorphologies(t *testing.T) {
 		"Mat_1_S: it is missing, although there is Euler_Angles/Mat_1_Psi":    func(p put) { p("Euler_Angles/Mat_1_S", nil, nil); p("Euler_Angles/Mat_1_Theta", nil, nil) },
 		"Mat_1_Psi: it is NaN at index [0 1 2]":                               func(p put) { p("Euler_Angles/Mat_1_Psi", []float32{1, 1, 1, 1, 1, nan32}, flat, zyx...) },
 		"Mat_1_Vfrac: it is +Inf at index [0 0 1]":                            func(p put) { p("Euler_Angles/Mat_1_Vfrac", []float64{1, math.Inf(1), 1, 1, 1, 1}, flat, zyx...) },
-		"Mat_1_S: it is 1e+300 at index [0 0 1]: make every number":                func(p put) { p("Euler_Angles/Mat_1_S", []float64{1, 1e300, 1, 1, 1, 1}, flat, zyx...) },
+		"Mat_1_S: it is 1e+300 at index [0 0 1]: make every number":           func(p put) { p("Euler_Angles/Mat_1_S", []float64{1, 1e300, 1, 1, 1, 1}, flat, zyx...) },
 		`has neither Euler_Angles nor Vector_Morphology, but ["Mor`:           func(p put) { none(p) },
 		"Mat_1_unaligned: it is missing":                                      func(p put) { none(p); p("Vector_Morphology/Mat_1_alignment", six[:3], []int{1, 1, 1, 3}, zyx...) },
 		"Mat_1_alignment: it is missing":                                      func(p put) { none(p); p("Vector_Morphology/Mat_1_unaligned", six, flat, zyx...) },

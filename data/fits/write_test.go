@@ -273,7 +273,7 @@ func TestMistakesOfWriters(t *testing.T) {
 			w.Image("B", nil, nil, nil)
 		},
 		"got 1 elements too many":     func(w *Writer) { s := w.Stream("S", nil, []int{1}); s.Write([]int16{1, 2}) },
-		"must have the same type":             func(w *Writer) { s := w.Stream("S", nil, []int{4}); s.Write([]int16{1, 2}); s.Write([]uint16{1, 2}) },
+		"must have the same type":     func(w *Writer) { s := w.Stream("S", nil, []int{4}); s.Write([]int16{1, 2}); s.Write([]uint16{1, 2}) },
 		"cannot be written: want a b": func(w *Writer) { h := &Header{}; h.Set("A", []int{1}, ""); w.Primary(h) },
 	} {
 		name := filepath.Join(t.TempDir(), "x.fits")

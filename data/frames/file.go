@@ -97,7 +97,7 @@ func Open(name string, s Settings) (*File, error) {
 		if f.Lost != nil {
 			return nil, f.Lost
 		}
-		return nil, f.bad("compare its size with that of others", "it has no frames")
+		return nil, f.bad("compare the size of the file with that of others", "the file has no frames")
 	}
 	return f, nil
 }
@@ -128,14 +128,14 @@ func (f *File) open(in *os.File, s Settings) error {
 			if try == "" {
 				try = "give one of the formats " + strings.Join(names, ", ")
 			}
-			return f.bad(try, "it is %s", kind)
+			return f.bad(try, "the file is %s", kind)
 		} else if f.Format == "" {
-			what = fmt.Sprintf("neither the name nor the first bytes, %x, say what format it has", head[:min(n, 8)])
+			what = fmt.Sprintf("neither the name nor the first bytes, %x, tell the format of the file", head[:min(n, 8)])
 		}
 		return f.bad(fmt.Sprintf("give one of the formats %s (raw also needs height, width and type)", strings.Join(names, ", ")), "%s", what)
 	}
 	if s.Height < 0 || s.Width < 0 || s.Offset < 0 || s.Height > 1<<20 || s.Width > 1<<20 {
-		return f.bad("", "frames of %d x %d pixels after %d bytes: want sizes from 1 to 2^20", s.Height, s.Width, s.Offset)
+		return f.bad("give a height and a width from 1 to 2^20, and an offset of at least 0", "frames of %d x %d pixels after %d bytes are not possible", s.Height, s.Width, s.Offset)
 	}
 	return open(f, in, info.Size(), s)
 }
@@ -162,7 +162,7 @@ func guess(name string, head []byte, s Settings) string {
 // size sets the number of pixels of a frame, which must be sensible.
 func (f *File) size(height, width int) error {
 	if height < 1 || width < 1 || height > 1<<20 || width > 1<<20 || height*width > 1<<31 {
-		return f.bad("check the format", "its frames would have %d x %d pixels", height, width)
+		return f.bad("check the format", "the frames would have %d x %d pixels", height, width)
 	}
 	f.Height, f.Width = height, width
 	return nil
@@ -171,7 +171,7 @@ func (f *File) size(height, width int) error {
 // inside checks a range of frames.
 func (f *File) inside(first, n int) error {
 	if first < 0 || n < 0 || first > f.Frames-n {
-		return f.bad("", "frames %d to %d were asked for, it has %d", first, first+n, f.Frames)
+		return f.bad("ask for frames that exist", "frames %d to %d were asked for, but the file has %d", first, first+n, f.Frames)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (f *File) inside(first, n int) error {
 func (f *File) Dense(first int, dst []float32) error {
 	size := f.Height * f.Width
 	if len(dst)%size != 0 {
-		return f.bad("", "%d numbers are not a multiple of frames of %d x %d pixels", len(dst), f.Height, f.Width)
+		return f.bad("give a slice for whole frames", "%d numbers are not a whole number of frames of %d x %d pixels", len(dst), f.Height, f.Width)
 	}
 	if err := f.inside(first, len(dst)/size); err != nil {
 		return err

@@ -49,7 +49,7 @@ func ReadAngles(name string) ([]float64, error) {
 		return nil, err
 	}
 	if what := foreign.NotText(text); what != "" || len(text) > mostText {
-		return nil, bad(name, "", "%d bytes, %s; want a text with an angle in each line", len(text), what)
+		return nil, bad(name, "", "the file of %d bytes is %s; want a text with one angle per line", len(text), what)
 	}
 	var out []float64
 	lines := bufio.NewScanner(bytes.NewReader(foreign.Unmarked(text)))
@@ -64,10 +64,10 @@ func ReadAngles(name string) ([]float64, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &FormatError{File: name, What: "cannot be read", Err: err}
+		return nil, &FormatError{File: name, What: "the file cannot be read", Err: err}
 	}
 	if len(out) == 0 {
-		return nil, bad(name, "", "has no angles; want one in each line, in degrees")
+		return nil, bad(name, "", "the file has no angles; want one per line, in degrees")
 	}
 	return out, nil
 }

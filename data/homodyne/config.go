@@ -141,7 +141,7 @@ func (c *Config) Parameter(name string) *Parameter {
 // to the folder of the configuration.
 func (c *Config) Path(name string) (string, error) {
 	if name == "" {
-		return "", fmt.Errorf("homodyne: %s: names no file of data: give experimental_data.file_path", c.File)
+		return "", fmt.Errorf("homodyne: %s names no file of data: give experimental_data.file_path", c.File)
 	}
 	_, err := os.Stat(name)
 	if err == nil {
@@ -153,7 +153,7 @@ func (c *Config) Path(name string) (string, error) {
 			return beside, nil
 		}
 	}
-	return "", fmt.Errorf("homodyne: %s names a file: %w", c.File, err)
+	return "", fmt.Errorf("homodyne: %s names a file that cannot be found: %w", c.File, err)
 }
 
 // IgnoredText lists, by section, the keys that have no meaning here. It returns "" if there are none.

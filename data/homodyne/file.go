@@ -73,13 +73,13 @@ func Open(name string) (*File, error) {
 	case len(head) == 0:
 		err = bad(name, "", "the file is empty; copy it again")
 	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
-		err = bad(name, "", "is a single NumPy array, which lacks q and angles; want HDF5 or .npz")
+		err = bad(name, "", "the file is a single NumPy array, which lacks q and angles; want HDF5 or .npz")
 	case !bytes.HasPrefix(head, []byte("\x89HDF")) && foreign.NotText(head) != "a binary file":
 		what := foreign.NotText(head)
 		if what == "" {
 			what = "text"
 		}
-		err = bad(name, "", "is %s; want HDF5 or .npz with two-time correlations", what)
+		err = bad(name, "", "the file is %s; want HDF5 or .npz with two-time correlations", what)
 	}
 	f.Close()
 	if err != nil {

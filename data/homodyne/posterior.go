@@ -85,12 +85,12 @@ func (p *Posterior) sizes() (chains, draws int) {
 func (p *Posterior) check() error {
 	chains, draws := p.sizes()
 	if len(p.Draws) != len(p.Names) || len(p.Rows) != len(p.Names) || chains == 0 || draws == 0 {
-		return fmt.Errorf("homodyne: a posterior of %d parameters with draws of %d in %d chains of %d and %d rows: want as many of each", len(p.Names), len(p.Draws), chains, draws, len(p.Rows))
+		return fmt.Errorf("homodyne: the posterior has %d parameters, but draws of %d parameters in %d chains of %d draws, and %d rows: give draws and a row for each parameter", len(p.Names), len(p.Draws), chains, draws, len(p.Rows))
 	}
 	for i, of := range p.Draws {
 		for _, chain := range of {
 			if len(of) != chains || len(chain) != draws {
-				return fmt.Errorf("homodyne: %s has %d chains, one of %d draws: want %d of %d", p.Names[i], len(of), len(chain), chains, draws)
+				return fmt.Errorf("homodyne: %s has %d chains, one of which has %d draws: want %d chains of %d draws", p.Names[i], len(of), len(chain), chains, draws)
 			}
 		}
 	}

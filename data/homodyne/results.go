@@ -100,13 +100,13 @@ func (f *Fit) check() error {
 		{"maps of data", len(f.Data), angles, true}, {"maps of g", len(f.Shape), len(f.Data), false}, {"maps of the model", len(f.Curve), len(f.Data), false},
 		{"maps of sigma", len(f.Sigma), len(f.Data), true}} {
 		if l.got != l.want && !(l.absent && l.got == 0) {
-			return fmt.Errorf("homodyne: a result with %d %s: want %d", l.got, l.name, l.want)
+			return fmt.Errorf("homodyne: the result has %d %s: want %d", l.got, l.name, l.want)
 		}
 	}
 	for _, maps := range [][][]float64{f.Data, f.Shape, f.Curve, f.Sigma} {
 		for _, m := range maps {
 			if len(m) != n*n {
-				return fmt.Errorf("homodyne: a result with a map of %d numbers: want %d x %d", len(m), n, n)
+				return fmt.Errorf("homodyne: the result has a map of %d numbers: want %d x %d", len(m), n, n)
 			}
 		}
 	}

@@ -45,10 +45,10 @@ func ReadStart(name string) (*Start, error) {
 		return nil, err
 	}
 	if len(text) > mostText {
-		return nil, bad(file, "", "%d bytes; want a result of at most %d", len(text), mostText)
+		return nil, bad(file, "", "the file has %d bytes; want a result of at most %d", len(text), mostText)
 	}
 	if text, err = foreign.JSON(text); err != nil {
-		return nil, &FormatError{File: file, What: "is not a result", Err: err}
+		return nil, &FormatError{File: file, What: "the file is not a result", Err: err}
 	}
 	var doc struct {
 		Mode          string          `json:"analysis_mode"`
@@ -59,10 +59,10 @@ func ReadStart(name string) (*Start, error) {
 		Uncertainties []*float64      `json:"uncertainties"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, &FormatError{File: file, What: "is not a result", Err: err}
+		return nil, &FormatError{File: file, What: "the file is not a result", Err: err}
 	}
 	if len(doc.Parameters) == 0 {
-		return nil, bad(file, "parameters", "is not there; want a result such as nlsq/parameters.json")
+		return nil, bad(file, "parameters", "it is missing; want a result such as nlsq/parameters.json")
 	}
 	s := &Start{File: file}
 	if doc.Names != nil {
@@ -78,7 +78,7 @@ func ReadStart(name string) (*Start, error) {
 		s.Names[i] = s.Model.Name(n)
 	}
 	if len(s.Names) == 0 {
-		return nil, bad(file, "parameters", "has no parameter with a number")
+		return nil, bad(file, "parameters", "it has no parameter with a number; give the result of a fit")
 	}
 	s.Customary = s.Model == LaminarFlow && doc.Shear != "physical"
 	s.Window = doc.Origin != "experiment"
@@ -98,7 +98,7 @@ func resultFile(name string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", bad(name, "", "is a folder with none of %s; name the folder of a result", strings.Join(tried, ", "))
+	return "", bad(name, "", "the folder has none of %s; give the folder of a result", strings.Join(tried, ", "))
 }
 
 func (s *Start) add(name string, value, sd float64) {
@@ -113,7 +113,7 @@ func (s *Start) add(name string, value, sd float64) {
 func (s *Start) entries(text json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
-		return &FormatError{File: s.File, Key: "parameters", What: "is not understood", Err: err}
+		return &FormatError{File: s.File, Key: "parameters", What: "it cannot be understood", Err: err}
 	}
 	names := make([]string, 0, len(all))
 	for n := range all {
@@ -148,7 +148,7 @@ func (s *Start) entries(text json.RawMessage) error {
 func (s *Start) lists(names []string, text json.RawMessage, errs []*float64) error {
 	var values []*float64
 	if err := json.Unmarshal(text, &values); err != nil || len(values) != len(names) {
-		return bad(s.File, "parameters", "has %d numbers for %d names in parameter_names; want as many", len(values), len(names))
+		return bad(s.File, "parameters", "it has %d numbers for %d names in parameter_names; want one for each", len(values), len(names))
 	}
 	for i, n := range names {
 		value, sd := math.NaN(), math.NaN()
@@ -248,7 +248,7 @@ func (c *Config) StartAt(s *Start) (notes []string, err error) {
 		}
 	}
 	if len(taken) == 0 {
-		return nil, bad(s.File, "parameters", "has none of the free parameters of %s; it has %s", c.Model, foreign.Short(strings.Join(s.Names, ", "), 200))
+		return nil, bad(s.File, "parameters", "it has none of the free parameters of %s, but %s; give a result of this model", c.Model, foreign.Short(strings.Join(s.Names, ", "), 200))
 	}
 	if len(left) > 0 {
 		notes = append(notes, fmt.Sprintf("of %s these are not taken: %s", s.File, strings.Join(left, ", ")))

@@ -107,7 +107,7 @@ func (v *Value) step(s string) *Value {
 }
 
 func (v *Value) missing(path, step string) error {
-	e := v.Errorf("", "no setting %s", path)
+	e := v.Errorf("", "there is no setting %s", path)
 	e.Err = ErrNotFound
 	if v.Kind != Group {
 		e.What += fmt.Sprintf(": %s is %s of %d elements", v.title(), v.Kind.article(), len(v.Items))

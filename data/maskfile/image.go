@@ -33,7 +33,7 @@ func ReadImage(name string, s Settings) (*Image, error) {
 	case "tiff", "npy":
 		m, err = imageFlat(name, k, s)
 	default:
-		err = fmt.Errorf("a list of pixels is no image: want HDF5, TIFF or NPY")
+		err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF or NPY")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("maskfile: %s: %w", name, err)
@@ -69,7 +69,7 @@ func imageNPY(r io.Reader, s Settings) (*Image, error) {
 	}
 	shape := x.Shape()
 	if len(shape) != 2 {
-		return nil, fmt.Errorf("an array of %d axes: want 2, rows and columns", len(shape))
+		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
 	}
 	return &Image{shape[0], shape[1], x.Float64s()}, s.shape(shape[0], shape[1])
 }

@@ -45,13 +45,13 @@ func kind(name string) (string, error) {
 	if k := kinds[strings.ToLower(ending)]; k != "" {
 		return k, nil
 	}
-	return "", fmt.Errorf("maskfile: %s: the ending %q says no kind of mask: want .h5, .hdf, .hdf5, .tif, .tiff, .npy, .json, .txt or .csv", name, ending)
+	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask: want .h5, .hdf, .hdf5, .tif, .tiff, .npy, .json, .txt or .csv", name, ending)
 }
 
 // shape checks the shape of a mask in a file.
 func (s Settings) shape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > float64(s.most()) {
-		return fmt.Errorf("%d x %d pixels: want at least 1 x 1 and at most %d in all; see Settings.MaxPixels", height, width, s.most())
+		return fmt.Errorf("the mask has %d x %d pixels: want at least 1 x 1 and at most %d in all; see Settings.MaxPixels", height, width, s.most())
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (s Settings) fit(m *Mask) (*Mask, error) {
 	case s.Height == 0 && s.Width == 0 || m.Height == s.Height && m.Width == s.Width:
 		return m, nil
 	case m.Height != s.Width || m.Width != s.Height:
-		return nil, fmt.Errorf("a mask of %d x %d pixels does not fit a detector of %d x %d, nor does it transposed: use the mask of this detector", m.Height, m.Width, s.Height, s.Width)
+		return nil, fmt.Errorf("a mask of %d x %d pixels does not fit a detector of %d x %d, not even transposed: use the mask of this detector", m.Height, m.Width, s.Height, s.Width)
 	}
 	t := &Mask{m.Width, m.Height, make([]bool, len(m.Keep))}
 	for i, k := range m.Keep {

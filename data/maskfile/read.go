@@ -63,7 +63,7 @@ func readNPY(r io.Reader, s Settings) (*Mask, error) {
 	}
 	shape := x.Shape()
 	if len(shape) != 2 {
-		return nil, fmt.Errorf("an array of %d axes: want 2, rows and columns", len(shape))
+		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
 	}
 	if err := s.shape(shape[0], shape[1]); err != nil {
 		return nil, err
@@ -184,5 +184,5 @@ func onlyImage(f *hdf5.File, because string) (string, error) {
 		return "", err
 	}
 	const most = 5
-	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one; see Settings.Key", because, len(found), found[:min(len(found), most)])
+	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one with Settings.Key", because, len(found), found[:min(len(found), most)])
 }

@@ -27,7 +27,7 @@ func Write(name string, m *Mask, overwrite bool) error {
 		return err
 	}
 	if m.Height < 1 || m.Width < 1 || len(m.Keep) != m.Height*m.Width {
-		return fmt.Errorf("maskfile: %s: a mask of %d elements for %d x %d pixels: give one for each", name, len(m.Keep), m.Height, m.Width)
+		return fmt.Errorf("maskfile: %s: the mask has %d elements for %d x %d pixels: give one for each", name, len(m.Keep), m.Height, m.Width)
 	}
 	switch k {
 	case "hdf5":
@@ -37,7 +37,7 @@ func Write(name string, m *Mask, overwrite bool) error {
 	case "npy":
 		err = atomicfile.Write(name, overwrite, func(w io.Writer) error { return writeNPY(w, m) })
 	default:
-		err = fmt.Errorf("a list holds pixels, not a mask: use WriteList, or another ending")
+		err = fmt.Errorf("a list holds pixels, not a mask: use WriteList, or another extension")
 	}
 	if err != nil {
 		return fmt.Errorf("maskfile: %s: %w", name, err)

@@ -21,7 +21,7 @@ type AgeScatter struct {
 // AddAges writes, for the map added by AddMap before, how it varies from pixel to pixel.
 func (w *Writer) AddAges(a *AgeScatter) error {
 	if w.maps == 0 || len(a.Values) != len(a.Delays)*a.Blocks*a.Groups {
-		return fmt.Errorf("nexus: cannot write the scatter of map %d: %d numbers for %d delays, %d blocks and %d groups", w.maps, len(a.Values), len(a.Delays), a.Blocks, a.Groups)
+		return fmt.Errorf("nexus: cannot write the scatter of map %d: there are %d numbers for %d delays, %d blocks and %d groups: want one for each", w.maps, len(a.Values), len(a.Delays), a.Blocks, a.Groups)
 	}
 	err := w.s.ages(a, w.maps, !w.ages)
 	w.ages = true
@@ -52,7 +52,7 @@ func (r *Result) ReadAges(i int) (*AgeScatter, error) {
 	a := &AgeScatter{Delays: l.ints(key{keyAges[0] + "/delay_list"}), Wider: l.number(key{keyAges[0] + "/wider_" + number}, true)}
 	s := d.Shape()
 	if l.err == nil && (len(s) != 3 || s[0] != len(a.Delays) || s[1] < 1 || s[2] < 2 || !(a.Wider > 0)) {
-		l.fail("%s has shape %v for %d delays, and the factor %g", d.Path(), s, len(a.Delays), a.Wider)
+		l.fail("%s has the shape %v for %d delays, and the factor %g", d.Path(), s, len(a.Delays), a.Wider)
 	}
 	if l.err != nil {
 		return nil, l.err

@@ -78,7 +78,7 @@ type Maps struct {
 func (q *QMap) Check() error {
 	m := q.Maps
 	if len(q.Dynamic.Axis0) == 0 {
-		return errors.New("nexus: the q map lists no bins: make it anew")
+		return errors.New("nexus: the q map lists no bins: make it again")
 	}
 	for _, part := range []struct {
 		name string
@@ -90,21 +90,21 @@ func (q *QMap) Check() error {
 		}
 		for b := 1; b <= part.list.Bins(); b++ {
 			if _, _, ok := part.list.Cell(b); !ok {
-				return fmt.Errorf("nexus: the q map has %s bin %d in cell %d of a grid of %d x %d: make it anew", part.name, b, part.list.Cells[b-1], len(part.list.Axis0), max(len(part.list.Axis1), 1))
+				return fmt.Errorf("nexus: the q map has %s bin %d in cell %d of a grid of %d x %d: make it again", part.name, b, part.list.Cells[b-1], len(part.list.Axis0), max(len(part.list.Axis1), 1))
 			}
 		}
 		size := make([]int, part.list.Bins()+1)
 		for i, b := range part.of {
 			switch {
 			case b < 0 || int(b) >= len(size):
-				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but lists %d bins: make it anew", i/m.Width, i%m.Width, part.name, b, part.list.Bins())
+				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but lists %d bins: make it again", i/m.Width, i%m.Width, part.name, b, part.list.Bins())
 			case b > 0 && !m.Mask[i]:
-				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but its mask leaves it out: make it anew with this mask", i/m.Width, i%m.Width, part.name, b)
+				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but its mask leaves it out: make it again with this mask", i/m.Width, i%m.Width, part.name, b)
 			}
 			size[b]++
 		}
 		if b := slices.Index(size[1:], 0); b >= 0 {
-			return fmt.Errorf("nexus: the q map has no pixels in %s bin %d of the %d that it lists: make it anew with this mask", part.name, b+1, part.list.Bins())
+			return fmt.Errorf("nexus: the q map has no pixels in %s bin %d of the %d that it lists: make it again with this mask", part.name, b+1, part.list.Bins())
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func OpenQMap(name string) (*QMap, error) {
 	if l.find(keyDynamic, false) == "" && l.find(keyDQ, false) == "" {
 		l.links(keyDynamic)
 		if l.err == nil {
-			l.err = &KeyError{File: name, Key: strings.Join(keyDynamic, " or "), What: "is not there, so this is neither a q map nor a result: euryale qmap makes a q map"}
+			l.err = &KeyError{File: name, Key: strings.Join(keyDynamic, " or "), What: "it is missing, so the file is neither a q map nor a result: make a q map with euryale qmap"}
 		}
 	}
 	if l.err != nil {
@@ -42,7 +42,7 @@ func OpenQMap(name string) (*QMap, error) {
 // read. Maps must be present.
 func WriteQMap(name string, q *QMap) error {
 	if q.Maps == nil || len(q.Dynamic.Axis0) == 0 {
-		return fmt.Errorf("nexus: cannot write the q map: it has no images of the detector or no bins")
+		return fmt.Errorf("nexus: cannot write the q map: it lacks images of the detector or bins: set Maps and the partitions")
 	}
 	w, err := hdf5.Create(name)
 	if err != nil {

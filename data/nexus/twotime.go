@@ -133,18 +133,18 @@ func (r *Result) readMap(i int) (*Matrix, error) {
 		if r.Twotime != nil {
 			n = len(r.Twotime.Bins)
 		}
-		return nil, fmt.Errorf("nexus: %s: no two-time map at place %d: there are %d", r.File, i, n)
+		return nil, fmt.Errorf("nexus: %s: there is no two-time map at index %d: the file has %d maps", r.File, i, n)
 	}
 	if i < len(r.Twotime.Maps) && r.Twotime.Maps[i] != nil {
 		return r.Twotime.Maps[i], nil
 	}
 	if r.file == nil || i >= len(r.Twotime.names) {
-		return nil, fmt.Errorf("nexus: %s: the two-time map of bin %d is not in memory", r.File, r.Twotime.Bins[i])
+		return nil, fmt.Errorf("nexus: %s: the two-time map of bin %d is not in memory: open the file to read it", r.File, r.Twotime.Bins[i])
 	}
 	l := loader{file: r.file}
 	m := l.matrix(key{keyMaps[0] + "/" + r.Twotime.names[i]}, true)
 	if l.err == nil && m.Rows != m.Cols {
-		l.fail("two-time map %s has shape %s, want a square", r.Twotime.names[i], m.shape())
+		l.fail("the two-time map %s has the shape %s: want a square", r.Twotime.names[i], m.shape())
 	}
 	return m, l.err
 }

@@ -103,24 +103,24 @@ func (r *Result) complete() error {
 	}
 	switch {
 	case r.Multitau == nil && r.Twotime == nil:
-		return refuse("it has neither Multitau nor Twotime")
+		return refuse("it has neither Multitau nor Twotime: set one of them")
 	case r.QMap == nil || len(r.QMap.Dynamic.Axis0) == 0:
-		return refuse("QMap.Dynamic.Axis0 has no q: a bin needs one")
+		return refuse("QMap.Dynamic.Axis0 has no q: set one for every bin")
 	case !(r.FrameTime > 0):
-		return refuse("FrameTime is %v s: want the time from frame to frame", r.FrameTime)
+		return refuse("FrameTime is %v s: want the time between frames", r.FrameTime)
 	}
 	if m := r.Multitau; m != nil {
 		switch {
 		case m.G2 == nil || m.G2.Rows != len(m.Delay):
-			return refuse("Multitau.G2 has shape %s for %d delays", m.G2.shape(), len(m.Delay))
+			return refuse("Multitau.G2 has the shape %s, but there are %d delays", m.G2.shape(), len(m.Delay))
 		case m.Err != nil && (m.Err.Rows != m.G2.Rows || m.Err.Cols != m.G2.Cols):
-			return refuse("Multitau.Err has shape %s, G2 %s", m.Err.shape(), m.G2.shape())
+			return refuse("Multitau.Err has the shape %s, but G2 has %s", m.Err.shape(), m.G2.shape())
 		case len(r.QMap.Dynamic.Cells) != 0 && len(r.QMap.Dynamic.Cells) != m.G2.Cols:
-			return refuse("Multitau.G2 has %d bins, QMap.Dynamic %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
+			return refuse("Multitau.G2 has %d bins, but QMap.Dynamic has %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
 		}
 		for _, p := range append(slices.Clone(m.Partial), m.PartialErr...) {
 			if p.Rows != m.G2.Rows || p.Cols != m.G2.Cols {
-				return refuse("a partial g2 has shape %s, G2 %s", p.shape(), m.G2.shape())
+				return refuse("a partial g2 has the shape %s, but G2 has %s", p.shape(), m.G2.shape())
 			}
 		}
 	}
