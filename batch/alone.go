@@ -16,8 +16,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Alone is the work of a process that does one item for another process, which runs it by
-// [Settings].Alone: it writes the result to w.
+// Alone does one item for another process and writes the result to w. It is what the process that
+// [Settings].Alone starts has to call.
 func Alone(ctx context.Context, m *Manifest, t Task, item int64, w io.Writer) error {
 	for s, err := range m.Segments() {
 		if err != nil {
@@ -32,7 +32,7 @@ func Alone(ctx context.Context, m *Manifest, t Task, item int64, w io.Writer) er
 		}
 		return (&part{hash: m.Hash, columns: t.Columns(), records: records}).encode(w)
 	}
-	return fmt.Errorf("item %d: the manifest has %d", item, m.Items)
+	return fmt.Errorf("item %d is not in the manifest, which has %d items: was it changed?", item, m.Items)
 }
 
 // inChild runs a process that does one item. Its end without a result is an error that says how it
@@ -43,7 +43,7 @@ func inChild(cmd *exec.Cmd, m *Manifest, item int64) (Record, error) {
 		return Record{}, err
 	}
 	if len(p.records) != 1 || p.records[0].Item != item {
-		return Record{}, errors.New("the process that worked on this item alone gave the result of something else")
+		return Record{}, fmt.Errorf("the separate process for item %d returned the result of another item: was the program replaced during the run?", item)
 	}
 	return p.records[0], nil
 }
@@ -56,18 +56,18 @@ func child(cmd *exec.Cmd, m *Manifest) (*part, error) {
 	if err == nil {
 		p, _, err := decodePart(&out, true)
 		if err == nil && p.hash != m.Hash {
-			err = errors.New("it gave the result of something else")
+			err = errors.New("its result belongs to another manifest: was the manifest changed during the run?")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the process that worked on this item alone: %w", err)
+			return nil, fmt.Errorf("the separate process for this item gave no valid result: %w", err)
 		}
 		return p, nil
 	}
 	var end *exec.ExitError
 	if !errors.As(err, &end) {
-		return nil, fmt.Errorf("no process could be started to work on this item alone: %w", err)
+		return nil, fmt.Errorf("cannot start a separate process for this item: %w", err)
 	}
-	text := "the process that worked on this item alone ended: " + end.String()
+	text := "the separate process for this item ended: " + end.String()
 	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
 		text += " (was memory short?)"
 	}

@@ -200,7 +200,7 @@ func TestMergeSaysWhatIsMissing(t *testing.T) {
 	never := func(Record) error { t.Error("a result of an incomplete list"); return nil }
 	var missing *IncompleteError
 	_, err := store.Merge(m, never)
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "500 of 1000 items have no result: 10-19, 30-39") || !strings.Contains(err.Error(), "nobody has begun shard-00001-of-00004 and 1 more") {
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "500 of 1000 items have no result: 10-19, 30-39") || !strings.Contains(err.Error(), "no process has started shard-00001-of-00004 and 1 more") {
 		t.Error(err)
 	}
 	other := list(t, 1001, Header{Block: 10})
@@ -230,7 +230,7 @@ func TestMergeSaysWhatIsMissing(t *testing.T) {
 	if err := os.WriteFile(differs.File, []byte("EURYALE-BATCH-RESULTS 1\nxxxx"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Status(m); err == nil || !strings.Contains(err.Error(), filepath.Base(differs.File)+": byte") || !strings.Contains(err.Error(), "remove the file, and run again") {
+	if _, err := store.Status(m); err == nil || !strings.Contains(err.Error(), filepath.Base(differs.File)+": byte") || !strings.Contains(err.Error(), "remove the file and run again") {
 		t.Error(err)
 	}
 	os.Remove(differs.File)
@@ -295,15 +295,15 @@ func TestShardsOfLaunchers(t *testing.T) {
 		{"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=3", Shard{0, 3, "OMPI_COMM_WORLD_RANK"}, ""},
 		{"PMI_RANK=2 PMI_SIZE=3", Shard{2, 3, "PMI_RANK"}, ""},
 		{"PMI_RANK=x PMI_SIZE=3", Shard{}, "whole number"},
-		{"PMI_RANK=3 PMI_SIZE=3", Shard{}, "PMI_RANK=3, PMI_SIZE=3: shard 3 of 3"},
+		{"PMI_RANK=3 PMI_SIZE=3", Shard{}, "PMI_RANK=3, PMI_SIZE=3: there is no shard 3 of 3"},
 		// mpirun in an allocation, whose processes on a node all have Slurm's number of the daemon there.
 		{"OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=8 SLURM_PROCID=1 SLURM_NTASKS=8", Shard{5, 8, "OMPI_COMM_WORLD_RANK"}, ""},
 		{"PMI_RANK=5 PMI_SIZE=8 SLURM_PROCID=0 SLURM_NTASKS=2", Shard{5, 8, "PMI_RANK"}, ""},
 		{"SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=3 SLURM_PROCID=0 SLURM_NTASKS=1", Shard{1, 3, "SLURM_ARRAY_TASK_ID"}, ""},
 		{"SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=3 SLURM_PROCID=0 SLURM_NTASKS=2 PMI_RANK=1 PMI_SIZE=2", Shard{3, 6, "SLURM_ARRAY_TASK_ID and PMI_RANK"}, ""},
 		{"SLURM_PROCID=0", Shard{0, 1, ""}, ""}, // the script of a job
-		{"SLURM_ARRAY_TASK_ID=4 SLURM_PROCID=0 SLURM_NTASKS=1", Shard{}, "SLURM_ARRAY_TASK_COUNT does not say of how many"},
-		{"JOB_COMPLETION_INDEX=4", Shard{}, "EURYALE_SHARDS does not say of how many"},
+		{"SLURM_ARRAY_TASK_ID=4 SLURM_PROCID=0 SLURM_NTASKS=1", Shard{}, "SLURM_ARRAY_TASK_COUNT does not give the number of shards"},
+		{"JOB_COMPLETION_INDEX=4", Shard{}, "EURYALE_SHARDS does not give the number of shards"},
 		{"JOB_COMPLETION_INDEX=8 EURYALE_SHARDS=8", Shard{}, "shard 8 of 8"},
 		{"JOB_COMPLETION_INDEX=8 EURYALE_SHARDS=3000000000", Shard{}, "want 1 to 99999"},
 		{"SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=60000 SLURM_PROCID=0 SLURM_NTASKS=2", Shard{}, "want 1 to 99999"},

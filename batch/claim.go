@@ -33,7 +33,7 @@ type claimFile struct {
 	Token string `json:"token"`
 }
 
-// Claim is a claim of this process.
+// Claim is a path that this process has claimed.
 type Claim struct {
 	path  string
 	token string
@@ -41,7 +41,7 @@ type Claim struct {
 	done  sync.WaitGroup
 }
 
-// Claims watches the claims of others.
+// Claims watches the claims of other processes.
 type Claims struct {
 	mu   sync.Mutex
 	seen map[string]sighting
@@ -55,8 +55,8 @@ type sighting struct {
 	changes int       // that were seen, the first sight among them
 }
 
-// Take claims a path, of which nobody else must be known to hold the claim. It returns nil if somebody
-// does.
+// Take claims a path on which, as far as is known, no other process holds a claim. It returns nil if
+// another process holds one after all.
 func (c *Claims) Take(path string) (*Claim, error) {
 	text, err := os.ReadFile(path)
 	switch {
@@ -180,8 +180,8 @@ func (k *Claim) Release() error {
 	return nil
 }
 
-// Wait takes a claim as soon as nobody holds it, unless done, which is asked before every attempt, says
-// that there is no need any more. It then returns nil.
+// Wait takes a claim as soon as no process holds it. It calls done before every attempt, and returns
+// nil once done reports that the claim is no longer needed.
 func (c *Claims) Wait(ctx context.Context, path string, done func() (bool, error)) (*Claim, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		if ok, err := done(); ok || err != nil {

@@ -61,7 +61,7 @@ func (r *results) suspects(done set) (map[int64]int, error) {
 		err = json.Unmarshal(b, &deaths)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: remove it", name, err)
+		return nil, fmt.Errorf("%s cannot be read (%w): remove the file", name, err)
 	}
 	left, err := foreign.ReadFile(filepath.Join(r.path, flightName))
 	if err != nil || len(left) < 16 {

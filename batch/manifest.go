@@ -30,11 +30,11 @@ const mostListed = 10_000_000_000
 // longestLine is the length in bytes of the longest line of a manifest that is read.
 const longestLine = 1 << 20
 
-// Manifest is a list of items and what is to be done with each of them. The items are numbered from 0 in
-// the order of the segments.
+// Manifest is a list of items together with what is to be done with each of them. The items are
+// numbered from 0, in the order of the segments.
 type Manifest struct {
 	Header
-	// Items is the number of all items.
+	// Items is the total number of items.
 	Items int64
 	// Hash is the SHA-256 of the file without its last line, in hexadecimal digits.
 	Hash string
@@ -42,35 +42,36 @@ type Manifest struct {
 	path string
 }
 
-// Header says what is done.
+// Header describes the work that a manifest asks for.
 type Header struct {
 	Format string `json:"format"`
-	// Command is the command that does an item, such as "fit g2".
+	// Command is the command that processes an item, such as "fit g2".
 	Command string `json:"command"`
-	// Settings are those of the command, as it reads them.
+	// Settings are the settings of the command, in the form in which it reads them.
 	Settings json.RawMessage `json:"settings,omitempty"`
-	// Seed is what the random numbers of every item are made of, with the item's number.
+	// Seed is combined with the number of an item to seed the item's random numbers.
 	Seed uint64 `json:"seed"`
-	// SIMD is the instruction set of the kernels: results have the same bits on processors that have it.
+	// SIMD is the instruction set of the kernels. Processors that have it give results with the same
+	// bits.
 	SIMD string `json:"simd,omitempty"`
-	// Device is what computes: cpu or cuda.
+	// Device is the kind of device that computes: cpu or cuda.
 	Device string `json:"device,omitempty"`
-	// Retries is how often an item that fails is tried again.
+	// Retries is the number of times that a failed item is tried again.
 	Retries int `json:"retries"`
-	// Block is the number of consecutive items that stay together when work is dealt to shards.
+	// Block is the number of consecutive items that stay together when items are divided among shards.
 	Block int64 `json:"block"`
 }
 
-// Segment is a run of items of one source.
+// Segment is a run of consecutive items from one source.
 type Segment struct {
-	Source string // such as a file
-	Row    int64  // of the first item within the source, from 0
+	Source string // name of the source, such as a file
+	Row    int64  // position of the first item within the source, from 0
 	Item   int64  // number of the first item in the manifest
 	Count  int64
 }
 
-// Create writes a manifest to a file that must not exist, from the segments that list gives to add, and
-// opens it. It needs the memory of one segment.
+// Create writes a manifest to a file, which must not exist yet, and opens it. The function list passes
+// the segments to add one at a time, so that only one of them is in memory.
 func Create(path string, h Header, list func(add func(source string, row, count int64) error) error) (*Manifest, error) {
 	err := atomicfile.Write(path, false, func(w io.Writer) error {
 		_, err := write(w, h, list)
@@ -82,7 +83,7 @@ func Create(path string, h Header, list func(add func(source string, row, count 
 	return Open(path)
 }
 
-// HashOf returns the hash that a manifest would have.
+// HashOf returns the hash that a manifest with these contents would have.
 func HashOf(h Header, list func(add func(source string, row, count int64) error) error) (string, error) {
 	return write(io.Discard, h, list)
 }
@@ -101,15 +102,15 @@ func write(w io.Writer, h Header, list func(add func(source string, row, count i
 		return "", err
 	}
 	if len(first) >= longestLine {
-		return "", fmt.Errorf("the settings take %d bytes: want less than %d", len(first), longestLine)
+		return "", fmt.Errorf("the settings take %d bytes, but a line of a manifest holds less than %d: shorten them", len(first), longestLine)
 	}
 	out.Write(append(first, '\n'))
 	err = list(func(source string, row, count int64) error {
 		if row < 0 || count < 0 {
-			return fmt.Errorf("%s: %d items from row %d: want none or more, from row 0 on", source, count, row)
+			return fmt.Errorf("%s: cannot list %d items from row %d: neither number may be negative", source, count, row)
 		}
 		if count > mostListed-items {
-			return fmt.Errorf("%s: with its %d items the list has more than %d: make several lists", source, count, int64(mostListed))
+			return fmt.Errorf("%s: its %d items would make the list longer than %d: split it into several lists", source, count, int64(mostListed))
 		}
 		if count == 0 {
 			return nil
@@ -117,7 +118,7 @@ func write(w io.Writer, h Header, list func(add func(source string, row, count i
 		items += count
 		line := strconv.AppendInt(append(strconv.AppendInt(append(quoted(source), ' '), row, 10), ' '), count, 10)
 		if len(line) >= longestLine {
-			return fmt.Errorf("the name of a source has %d bytes: want less than %d", len(source), longestLine)
+			return fmt.Errorf("the name of a source has %d bytes: want less than %d, so shorten the path", len(source), longestLine)
 		}
 		_, err := out.Write(append(line, '\n'))
 		return err
@@ -136,13 +137,13 @@ func write(w io.Writer, h Header, list func(add func(source string, row, count i
 // Path returns the name of the file.
 func (m *Manifest) Path() string { return m.path }
 
-// Folder returns the folder of the file, from which relative names of sources start.
+// Folder returns the folder of the file. Relative names of sources are relative to it.
 func (m *Manifest) Folder() string { return filepath.Dir(m.path) }
 
 // quoted writes a name on one line.
 func quoted(name string) []byte { return strconv.AppendQuote(nil, name) }
 
-// Open reads the header of a manifest, and all of it once to compare it with its hash.
+// Open reads the header of a manifest, and reads the whole file once to check its hash.
 func Open(path string) (*Manifest, error) {
 	m := &Manifest{path: path}
 	sum := sha256.New()
@@ -157,7 +158,7 @@ func Open(path string) (*Manifest, error) {
 			}
 			s, err := segment(line)
 			if err == nil && s.Count > mostListed-listed {
-				err = fmt.Errorf("more than %d items", int64(mostListed))
+				err = fmt.Errorf("the list has more than %d items: split it into several lists", int64(mostListed))
 			}
 			if err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
@@ -169,10 +170,10 @@ func Open(path string) (*Manifest, error) {
 			return fmt.Errorf("line 1 is not the header of a manifest: %w", err)
 		}
 		if m.Format != manifestFormat {
-			return fmt.Errorf("line 1: format %q, want %q: is it a manifest of another version?", foreign.Short(m.Format, 40), manifestFormat)
+			return fmt.Errorf("line 1 has the format %q: want %q: make the manifest again with this version of the program", foreign.Short(m.Format, 40), manifestFormat)
 		}
 		if m.Block <= 0 || m.Block > mostListed || m.Retries < 0 {
-			return fmt.Errorf("line 1: blocks of %d items, %d retries: want 1 to %d, 0 or more", m.Block, m.Retries, int64(mostListed))
+			return fmt.Errorf("line 1 asks for blocks of %d items and %d retries: want blocks of 1 to %d items, and 0 retries or more", m.Block, m.Retries, int64(mostListed))
 		}
 		return nil
 	})
@@ -180,13 +181,13 @@ func Open(path string) (*Manifest, error) {
 		return nil, fmt.Errorf("manifest %s: %w", path, err)
 	}
 	if _, err := fmt.Sscanf(items, "%d items", &m.Items); err != nil || m.Items < 0 || m.Items > mostListed || items != fmt.Sprint(m.Items, " items") {
-		return nil, fmt.Errorf("manifest %s: the line before the last is not the number of items: was the file cut off?", path)
+		return nil, fmt.Errorf("manifest %s: the line before the last does not give the number of items: the file is incomplete, copy it again", path)
 	}
 	if m.Hash = hex.EncodeToString(sum.Sum(nil)); last != "sha256 "+m.Hash+"\n" {
-		return nil, fmt.Errorf("manifest %s: its contents have the hash %.12s..., the last line says %q: it was changed or cut off, make a new one", path, m.Hash, foreign.Short(last, 80))
+		return nil, fmt.Errorf("manifest %s: its contents have the hash %.12s..., but its last line is %q: it was changed or truncated; make a new one", path, m.Hash, foreign.Short(last, 80))
 	}
 	if listed != m.Items {
-		return nil, fmt.Errorf("manifest %s: its sources have %d items, and it says that it has %d: make a new one", path, listed, m.Items)
+		return nil, fmt.Errorf("manifest %s: its sources have %d items, but its last lines say %d: make a new one", path, listed, m.Items)
 	}
 	return m, nil
 }
@@ -207,14 +208,14 @@ func (m *Manifest) each(sum hash.Hash, f func(n int, line []byte) error) (last s
 			return string(before), nil
 		}
 		if err == bufio.ErrBufferFull {
-			return "", fmt.Errorf("line %d has more than %d bytes", n+1, longestLine)
+			return "", fmt.Errorf("line %d has more than %d bytes: is the file a manifest?", n+1, longestLine)
 		}
 		if err != nil && err != io.EOF {
 			return "", err
 		}
 		if n > 0 {
 			if len(before) < 2 {
-				return "", fmt.Errorf("line %d is empty", n)
+				return "", fmt.Errorf("line %d is empty: is the file a manifest?", n)
 			}
 			if sum != nil {
 				sum.Write(before)
@@ -227,8 +228,8 @@ func (m *Manifest) each(sum hash.Hash, f func(n int, line []byte) error) (last s
 	}
 }
 
-// Segments returns the segments one after another, and an error if the file cannot be read. It needs
-// the memory of one line.
+// Segments returns the segments one after another, and an error if the file cannot be read. It holds
+// one line in memory at a time.
 func (m *Manifest) Segments() iter.Seq2[Segment, error] {
 	return func(yield func(Segment, error) bool) {
 		item, stopped := int64(0), fmt.Errorf("stopped")
@@ -257,26 +258,26 @@ func (m *Manifest) Segments() iter.Seq2[Segment, error] {
 func segment(line []byte) (s Segment, err error) {
 	name, err := strconv.QuotedPrefix(string(line))
 	if err != nil {
-		return s, fmt.Errorf("%q does not begin with a name in quotes", foreign.Short(string(line), 60))
+		return s, fmt.Errorf("the line %q does not begin with the name of a source in quotes", foreign.Short(string(line), 60))
 	}
 	if s.Source, err = strconv.Unquote(name); err != nil {
 		return s, err
 	}
 	rest := bytes.Fields(line[len(name):])
 	if len(rest) != 2 {
-		return s, fmt.Errorf("%d numbers behind the name, want 2", len(rest))
+		return s, fmt.Errorf("the line has %d fields after the name: want 2, the first row and the number of items", len(rest))
 	}
 	if s.Row, err = strconv.ParseInt(string(rest[0]), 10, 64); err == nil {
 		s.Count, err = strconv.ParseInt(string(rest[1]), 10, 64)
 	}
 	if err == nil && (s.Row < 0 || s.Count <= 0) {
-		err = fmt.Errorf("%d items from row %d", s.Count, s.Row)
+		err = fmt.Errorf("the line lists %d items from row %d: want at least one item, from row 0 or later", s.Count, s.Row)
 	}
 	return s, err
 }
 
-// Seed returns the seed of an item's random numbers: two items, and two seeds, have seeds that have
-// nothing to do with each other.
+// Seed returns the seed for an item's random numbers. Different items, and different seeds, give
+// unrelated random numbers.
 func Seed(seed uint64, item int64) uint64 {
 	mix := func(z uint64) uint64 { // the finaliser of SplitMix64
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

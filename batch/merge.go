@@ -14,32 +14,32 @@ import (
 // window is the number of items whose results are in memory at a time while results are merged.
 const window = 1 << 20
 
-// Status is what a store holds of a manifest.
+// Status describes how much of a manifest a store holds.
 type Status struct {
 	Items  int64
-	Done   int64 // items with a result, failures among them
+	Done   int64 // items with a result, including failures
 	Failed int64
-	Shards []ShardStatus // those that have a folder, by name
-	// Queue is what the workers of a queue have done; nil if there was none.
+	Shards []ShardStatus // shards that have a folder, sorted by name
+	// Queue describes what the workers of a queue have done. It is nil if there was no queue.
 	Queue   *QueueStatus
-	Missing []Gap // runs of items without a result, the first of them
-	// Absent are shards without a folder, of those counts of which a folder is there and items are
-	// missing.
+	Missing []Gap // first few runs of items without a result
+	// Absent lists shards without a folder. Only shard counts of which at least one folder exists are
+	// considered, and only if items are missing.
 	Absent []Shard
-	// Columns are those of the results; none if there are none.
+	// Columns are the columns of the results. It is empty if there are no results.
 	Columns []Column
 }
 
-// ShardStatus is what the folder of a shard holds.
+// ShardStatus describes the contents of a shard's folder.
 type ShardStatus struct {
 	Shard
 	Complete     bool
-	Items        int64 // that the shard has
+	Items        int64 // number of items in the shard
 	Done, Failed int64
 	Folder       string
 }
 
-// QueueStatus is what the folder of a queue holds.
+// QueueStatus describes the contents of a queue's folder.
 type QueueStatus struct {
 	Done, Failed int64
 	Files        int
@@ -49,7 +49,7 @@ type QueueStatus struct {
 // Gap is a run of items without a result.
 type Gap struct{ First, Last int64 }
 
-// String writes the items as 3-7.
+// String formats the items as a range such as 3-7.
 func (g Gap) String() string {
 	if g.First == g.Last {
 		return fmt.Sprint(g.First)
@@ -66,7 +66,7 @@ type file struct {
 	first, last int64
 }
 
-// Status reads which items have results.
+// Status finds out which items have results.
 func (s Store) Status(m *Manifest) (*Status, error) {
 	st, _, err := s.survey(m)
 	return st, err
@@ -101,7 +101,7 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 			if st.Columns == nil {
 				st.Columns = p.columns
 			} else if !slices.Equal(st.Columns, p.columns) {
-				return nil, nil, fmt.Errorf("%s has other columns than %s: were they written by different versions of the program?", name, files[0].name)
+				return nil, nil, fmt.Errorf("the columns of %s differ from those of %s: were they written by different versions of the program? Remove the results and run again", name, files[0].name)
 			}
 			held := file{name, math.MaxInt64, -1}
 			for _, k := range marks {
@@ -173,10 +173,10 @@ func (st *Status) absent(list []folder) {
 	slices.SortFunc(st.Absent, func(a, b Shard) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// IncompleteError says that items have no result yet.
+// IncompleteError says that some items have no result yet.
 type IncompleteError struct{ *Status }
 
-// Error says how many items are missing, which, and whose.
+// Error says how many items are missing, which ones, and which shards they belong to.
 func (e *IncompleteError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d items have no result", e.Items-e.Done, e.Items)
@@ -195,7 +195,7 @@ func (e *IncompleteError) Error() string {
 		}
 	}
 	if n := len(e.Absent); n > 0 {
-		fmt.Fprintf(&b, "; nobody has begun %s", e.Absent[0])
+		fmt.Fprintf(&b, "; no process has started %s", e.Absent[0])
 		if n > 1 {
 			fmt.Fprintf(&b, " and %d more", n-1)
 		}
@@ -203,7 +203,7 @@ func (e *IncompleteError) Error() string {
 	return b.String()
 }
 
-// DiffersError says that an item has two results that are not the same.
+// DiffersError says that one item has two different results.
 type DiffersError struct {
 	Item        int64
 	File, Other string
@@ -211,12 +211,12 @@ type DiffersError struct {
 
 // Error names the item and the files.
 func (e *DiffersError) Error() string {
-	return fmt.Sprintf("item %d in %s differs from its result in %s: were they made by different versions, on processors with other instruction sets, or by a command that does not give the same twice? Remove the file that is not to count, and run again, which does what else was in it", e.Item, e.File, e.Other)
+	return fmt.Sprintf("item %d in %s differs from its result in %s: were they made by different versions, on processors with different instruction sets, or by a command whose results vary? Remove the file that should not count and run again, which recomputes its other items", e.Item, e.File, e.Other)
 }
 
-// Merge calls put with the results of all items in their order, failures among them. If items are
-// missing it returns an *IncompleteError, before the first call. Of an item that was done twice a
-// result counts more than a failure, which may have been that of a machine; two results must be equal.
+// Merge calls put with the results of all items in order, including failures. If items are missing, it
+// returns an *IncompleteError before the first call. If an item was processed twice, a result takes
+// precedence over a failure, which may have been the fault of a machine; two results must be equal.
 func (s Store) Merge(m *Manifest, put func(Record) error) (*Status, error) {
 	st, files, err := s.survey(m)
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 // queueName is the folder of a store for results of items that a queue deals out.
 const queueName = "queue"
 
-// Queue is the part of a store to which any number of processes add results, of whichever items they
-// were given. A file of it has a name that is made of its items, so that items which are done twice
-// have one file, and may be written by several processes at once.
+// Queue is the part of a store to which any number of processes add results, for whichever items they
+// were given. The name of each file is made from its items, so items that are processed twice end up in
+// one file, which several processes may write at once.
 type Queue struct {
 	m      *Manifest
 	path   string
 	places []place
 }
 
-// Queue returns the queue of a store, whose folder it makes.
+// Queue returns the queue of a store and creates its folder.
 func (s Store) Queue(m *Manifest) (*Queue, error) {
 	q := &Queue{m: m, path: filepath.Join(string(s), queueName)}
 	var err error
@@ -38,10 +38,10 @@ func (s Store) Queue(m *Manifest) (*Queue, error) {
 	return q, err
 }
 
-// Folder returns the folder of the files.
+// Folder returns the folder that holds the files of the queue.
 func (q *Queue) Folder() string { return q.path }
 
-// Do works on the items of spans and returns their results in any order. An item that fails is tried
+// Do processes the items of spans and returns their results in any order. An item that fails is tried
 // again as often as the manifest says. When ctx ends, items without a result are left out.
 func (q *Queue) Do(ctx context.Context, t Task, spans []Span) ([]Record, error) {
 	list, err := q.m.ranges(q.places, spans)
@@ -67,8 +67,8 @@ func (q *Queue) Do(ctx context.Context, t Task, spans []Span) ([]Record, error) 
 	return records, nil
 }
 
-// DoApart is the work of a process that does items for another one, which may die of them: it writes
-// their results to w, for InChild.
+// DoApart processes items on behalf of another process, in case they crash the process that handles
+// them. It writes their results to w, where InChild reads them.
 func (q *Queue) DoApart(ctx context.Context, t Task, spans []Span, w io.Writer) error {
 	records, err := q.Do(ctx, t, spans)
 	if err != nil {
@@ -80,8 +80,8 @@ func (q *Queue) DoApart(ctx context.Context, t Task, spans []Span, w io.Writer) 
 	return (&part{hash: q.m.Hash, columns: t.Columns(), records: records}).encode(w)
 }
 
-// InChild runs a process that does items by DoApart, and returns their results. An error says how the
-// process ended without them.
+// InChild runs a process that handles items with DoApart, and returns their results. If there are none,
+// the error says how the process ended.
 func (q *Queue) InChild(cmd *exec.Cmd, spans []Span) ([]Record, error) {
 	p, err := child(cmd, q.m)
 	if err != nil {
@@ -94,24 +94,24 @@ func (q *Queue) InChild(cmd *exec.Cmd, spans []Span) ([]Record, error) {
 	for _, s := range sorted {
 		for i := s.First; i < s.First+s.Count; i++ {
 			if k >= len(p.records) || p.records[k].Item != i {
-				return nil, fmt.Errorf("the process that worked on these items alone gave no result of item %d", i)
+				return nil, fmt.Errorf("the separate process for these items returned no result for item %d: was the program replaced during the run?", i)
 			}
 			k++
 		}
 	}
 	if k != len(p.records) {
-		return nil, fmt.Errorf("the process that worked on these items alone gave %d results, want %d", len(p.records), k)
+		return nil, fmt.Errorf("the separate process for these items returned %d results: want %d", len(p.records), k)
 	}
 	return p.records, nil
 }
 
 func byItem(a, b Record) int { return cmp.Compare(a.Item, b.Item) }
 
-// Write adds a file with results and returns its name and its items. It sorts the records; of two of
-// one item it keeps the first. The name depends on the items alone.
+// Write adds a file of results and returns its name and its items. It sorts the records and, if an item
+// has two of them, keeps the first. The name depends only on the items.
 func (q *Queue) Write(columns []Column, records []Record) (name string, items []Span, err error) {
 	if len(records) == 0 {
-		return "", nil, fmt.Errorf("batch: a file without results")
+		return "", nil, fmt.Errorf("batch: there are no results to write: pass at least one record")
 	}
 	slices.SortStableFunc(records, byItem)
 	records = slices.CompactFunc(records, func(a, b Record) bool { return a.Item == b.Item })
@@ -136,7 +136,7 @@ func fileOf(items []Span) string {
 	return fmt.Sprintf("%s%012d-%d-%.8x", partName, items[0].First, Count(items), sum.Sum(nil))
 }
 
-// Ledger is what a leader knows about which items have results in a store.
+// Ledger is a leader's record of which items have results in a store.
 type Ledger struct {
 	q     *Queue
 	done  set
@@ -144,7 +144,7 @@ type Ledger struct {
 	files map[string]bool // of the queue, whose items are in done
 }
 
-// Ledger reads which items have results.
+// Ledger finds out which items have results.
 func (s Store) Ledger(q *Queue) (*Ledger, error) {
 	l := &Ledger{q: q, done: newSet(q.m.Items), files: map[string]bool{}}
 	list, err := s.folders()
@@ -182,7 +182,7 @@ func (l *Ledger) read(names []string) error {
 // Done returns the number of items with a result.
 func (l *Ledger) Done() int64 { return l.count }
 
-// Look notes the files of the queue that are new.
+// Look records the queue's new files.
 func (l *Ledger) Look() error {
 	names, err := folder{path: l.q.path}.parts()
 	if err != nil {
@@ -199,11 +199,11 @@ func (l *Ledger) Look() error {
 	return nil
 }
 
-// Note takes another process's word for which items a file of the queue holds. It reports whether the
-// file is there; if not, nothing is noted.
+// Note records which items a file of the queue holds, as reported by another process. It reports
+// whether the file is there; if it is not, nothing is recorded.
 func (l *Ledger) Note(file string, items []Span) (bool, error) {
 	if len(items) == 0 || l.q.m.check(items) != nil || file != fileOf(items) {
-		return false, fmt.Errorf("file %q does not hold the items that are said to be in it: were its writer and this process built from different versions?", file)
+		return false, fmt.Errorf("file %q does not match the items that its writer announced: run the same version of the program on all machines", file)
 	}
 	if l.files[file] {
 		return true, nil
@@ -223,7 +223,7 @@ func (l *Ledger) Note(file string, items []Span) (bool, error) {
 	return true, nil
 }
 
-// Missing returns the items without a result, in their order, but for those of some spans.
+// Missing returns the items without a result in order, leaving out those in the given spans.
 func (l *Ledger) Missing(but []Span) []Span {
 	out := slices.Clone(l.done)
 	for _, s := range but {

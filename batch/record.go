@@ -17,28 +17,28 @@ import (
 // Kind is the type of a column.
 type Kind uint8
 
-// Types of columns.
+// The types of columns.
 const (
-	Number  Kind = iota // float64
-	Integer             // 64 bits
+	Number  Kind = iota // floating-point numbers (float64)
+	Integer             // integers of at most 53 bits
 	Text
 )
 
-// Column is one quantity of every result.
+// Column describes one quantity that every result contains.
 type Column struct {
 	Name string
-	Unit string // such as s; empty if it has none
+	Unit string // unit such as s; empty if there is none
 	Kind Kind
 }
 
-// Record is the result of one item. Values are those of the columns in their order: numbers and
-// integers in Numbers, texts in Texts. Integers have at most 53 bits.
+// Record is the result of one item. Numbers holds the values of the number and integer columns, and
+// Texts those of the text columns, each in the order of the columns. Integers have at most 53 bits.
 type Record struct {
 	Item     int64
 	Numbers  []float64
 	Texts    []string
-	Err      string // why there is no result; empty if there is one
-	Attempts int    // how often the item was tried
+	Err      string // reason why there is no result; empty if there is one
+	Attempts int    // number of attempts made at the item
 }
 
 // part is a file of results.
@@ -72,7 +72,7 @@ func (r *Record) check(columns []Column) error {
 	}
 	numbers, texts := widths(columns)
 	if len(r.Numbers) != numbers || len(r.Texts) != texts {
-		return fmt.Errorf("item %d: %d numbers and %d texts, want %d and %d", r.Item, len(r.Numbers), len(r.Texts), numbers, texts)
+		return fmt.Errorf("the result of item %d has %d numbers and %d texts: want %d and %d, as the columns say", r.Item, len(r.Numbers), len(r.Texts), numbers, texts)
 	}
 	return nil
 }

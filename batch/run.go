@@ -11,37 +11,39 @@ import (
 	"time"
 )
 
-// Settings say how a shard is done.
+// Settings control how a shard is run.
 type Settings struct {
 	Store Store
 	Shard Shard
-	// Workers is the number of goroutines that work. Default: GOMAXPROCS.
+	// Workers is the number of goroutines that process items. Default: GOMAXPROCS.
 	Workers int
-	// Command is named to processes that find the shard taken.
+	// Command is the name shown to other processes that find the shard in use.
 	Command string
-	// Progress, unless nil, is told how far the shard is, about once a second and at the end.
+	// Progress is called with the progress of the shard about once a second and at the end, unless it
+	// is nil.
 	Progress func(Progress)
-	// Alone runs one item in a process of its own, which may end without a word, and returns what that
-	// process gave by Alone; see there. It is for items on which this process ended once. Nil runs
-	// them here, one after another.
+	// Alone starts a separate process that handles one item by calling the function Alone and may crash
+	// without affecting this one. It is used for items that crashed this process once before. If it is
+	// nil, such items are handled here, one after another.
 	Alone func(ctx context.Context, items Range) *exec.Cmd
-	// Every is how often results are written, and at most a second after the start. Default: 10 s.
+	// Every is the longest time between two writes of results. The first interval is one second, and
+	// the intervals grow from there. Default: 10 s.
 	Every time.Duration
 }
 
-// Progress is how far a shard is.
+// Progress describes how far a shard has got.
 type Progress struct {
-	Items   int64 // of the shard
-	Done    int64 // that have a result, or failed for good
-	Failed  int64 // of these, by this process
-	Now     int64 // that this process has done
+	Items   int64 // items in the shard
+	Done    int64 // items that have a result or have failed for good
+	Failed  int64 // items among Done that failed in this process
+	Now     int64 // items that this process has finished
 	Elapsed time.Duration
 }
 
-// Rate returns the items that this process does in a second.
+// Rate returns the number of items that this process finishes per second.
 func (p Progress) Rate() float64 { return float64(p.Now) / max(1e-9, p.Elapsed.Seconds()) }
 
-// Left returns the time that the rest takes at this rate, 0 if nothing is known.
+// Left returns the time that the remaining items take at this rate, or 0 if the rate is not known.
 func (p Progress) Left() time.Duration {
 	if p.Now == 0 {
 		return 0
@@ -49,10 +51,11 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Items-p.Done) / p.Rate() * float64(time.Second))
 }
 
-// Run does what is missing of a shard and gives its folder in the store its name. If ctx ends, it keeps
-// what was found and returns the cause; the next Run goes on from there. An item that fails is tried
-// again as often as the manifest says, at the end, and then has its error for a result. Other processes
-// may do other shards at the same time; one that does the same is an error.
+// Run processes the items of a shard that have no result yet, and then gives the shard's folder in the
+// store its final name. If ctx ends, it keeps the results found so far and returns the cause; the next
+// Run continues from there. An item that fails is tried again at the end, as often as the manifest
+// says, and if it still fails the error is its result. Other processes may run other shards at the same
+// time, but two processes cannot run the same shard: the second one gets an error.
 func Run(ctx context.Context, m *Manifest, t Task, s Settings) (Progress, error) {
 	if err := s.Shard.check(); err != nil {
 		return Progress{}, err

@@ -10,21 +10,22 @@ import (
 	"strings"
 )
 
-// Shard is a part of a list: every Count-th block of items from block Index on.
+// Shard is one part of a list of items: every Count-th block, starting with block Index.
 type Shard struct {
-	Index int // from 0
+	Index int // number of the shard, from 0
 	Count int // number of shards
-	// By names what said so, such as SLURM_ARRAY_TASK_ID; empty for the whole list.
+	// By names the variable that determined the shard, such as SLURM_ARRAY_TASK_ID. It is empty for the
+	// whole list.
 	By string
 }
 
 // mostShards bounds the number of shards.
 const mostShards = 99_999
 
-// Whole is the shard that is the whole list.
+// Whole is the single shard that contains the whole list.
 var Whole = Shard{Count: 1}
 
-// String names the shard as files do.
+// String returns the name of the shard as used in file names.
 func (s Shard) String() string { return fmt.Sprintf("shard-%05d-of-%05d", s.Index, s.Count) }
 
 // parseShard reads what String wrote.
@@ -39,7 +40,7 @@ func parseShard(name string) (s Shard, ok bool) {
 
 func (s Shard) check() error {
 	if s.Count < 1 || s.Count > mostShards || s.Index < 0 || s.Index >= s.Count {
-		return fmt.Errorf("shard %d of %d: want 1 to %d shards, numbered from 0", s.Index, s.Count, mostShards)
+		return fmt.Errorf("there is no shard %d of %d: want 1 to %d shards, numbered from 0", s.Index, s.Count, mostShards)
 	}
 	return nil
 }
@@ -72,9 +73,10 @@ var (
 	}
 )
 
-// FromEnv returns the shard that the launcher of this process gave it: a task of a Slurm array, a pod of a
-// Kubernetes Indexed Job (whose file sets EURYALE_SHARDS), a rank of MPI, or a process of srun; the whole
-// list if there is none. Work is dealt to the tasks of an array or a job, and then to the processes of each.
+// FromEnv returns the shard that the launcher of this process assigned to it, as a task of a Slurm
+// array, a pod of a Kubernetes Indexed Job (whose file sets EURYALE_SHARDS), an MPI rank, or a process
+// of srun. It returns the whole list if there is no launcher. Items are divided first among the tasks
+// of an array or job, and then among the processes of each task.
 func FromEnv() (Shard, error) {
 	job, err := ask(jobs, true)
 	if err != nil {
@@ -101,7 +103,7 @@ func ask(list []launcher, alone bool) (s Shard, err error) {
 	for _, l := range list {
 		index, count, min := os.Getenv(l.index), os.Getenv(l.count), os.Getenv(l.first)
 		if index != "" && count == "" && alone {
-			return s, fmt.Errorf("%s is %s, and %s does not say of how many: set it, or give the share by --shard", l.index, index, l.count)
+			return s, fmt.Errorf("%s is %s, but %s does not give the number of shards: set it, or choose the shard with --shard", l.index, index, l.count)
 		}
 		if index == "" || count == "" {
 			continue
@@ -126,7 +128,7 @@ func ask(list []launcher, alone bool) (s Shard, err error) {
 		s.Index -= first
 		err = s.check()
 		if err != nil && l.first != "" {
-			err = fmt.Errorf("%w: an array must be numbered without gaps", err)
+			err = fmt.Errorf("%w: number the tasks of the array without gaps", err)
 		}
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", said, err)
@@ -136,8 +138,8 @@ func ask(list []launcher, alone bool) (s Shard, err error) {
 	return Shard{}, nil
 }
 
-// LocalRank returns the number of this process among those that a launcher started on the same machine,
-// from 0, and the variable that says so; "" if there is none.
+// LocalRank returns the rank of this process, from 0, among those that a launcher started on the same
+// machine, and the variable that says so. The variable is "" if there is no launcher.
 func LocalRank() (rank int, by string) {
 	for _, by := range []string{"SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"} {
 		if rank, err := strconv.Atoi(os.Getenv(by)); err == nil && rank >= 0 {

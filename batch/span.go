@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Span is a run of items by their numbers.
+// Span is a run of consecutive items, given by their numbers.
 type Span struct {
 	First int64 `json:"first"`
 	Count int64 `json:"count"`
@@ -32,7 +32,7 @@ func spansOf(records []Record) []Span {
 	return list
 }
 
-// Count returns the number of items of spans.
+// Count returns the number of items in spans.
 func Count(spans []Span) (n int64) {
 	for _, s := range spans {
 		n += s.Count
@@ -44,7 +44,7 @@ func Count(spans []Span) (n int64) {
 func (m *Manifest) check(spans []Span) error {
 	for _, s := range spans {
 		if s.First < 0 || s.Count <= 0 || s.First > m.Items-s.Count {
-			return fmt.Errorf("%d items from item %d: the manifest has %d items", s.Count, s.First, m.Items)
+			return fmt.Errorf("there are no %d items from item %d on: the manifest has %d items", s.Count, s.First, m.Items)
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func (m *Manifest) places() ([]place, error) {
 		return nil
 	})
 	if err == nil && item != m.Items {
-		err = fmt.Errorf("it has %d items, and says that it has %d", item, m.Items)
+		err = fmt.Errorf("it lists %d items, but says that it has %d: make a new one", item, m.Items)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", m.path, err)
@@ -112,7 +112,7 @@ func (m *Manifest) ranges(places []place, spans []Span) ([]Range, error) {
 					next, err = segment(bytes.TrimSuffix(line, []byte("\n")))
 				}
 				if err != nil {
-					return nil, fmt.Errorf("manifest %s: before item %d: %w: was the file changed?", m.path, i, err)
+					return nil, fmt.Errorf("manifest %s: cannot read item %d: %w: was the file changed?", m.path, i, err)
 				}
 				next.Item = seg.Item + seg.Count
 				seg = next

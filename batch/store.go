@@ -21,9 +21,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
-// Store is a folder of results. Each shard has a folder in it, named like shard-00003-of-00016, and with
-// the ending .partial while items of the shard are missing. The files of a folder hold results of some
-// items each, in the order in which they were found. The folder named queue holds results that the
+// Store is a folder of results. Each shard has a subfolder named like shard-00003-of-00016, with the
+// suffix .partial while items of the shard are missing. Each file in it holds the results of some
+// items, in the order in which they were found. The subfolder named queue holds the results that the
 // workers of a [Queue] write.
 type Store string
 
@@ -88,15 +88,15 @@ func (f folder) names() ([]string, error) {
 	return list, err
 }
 
-// OtherManifestError says that results belong to another manifest.
+// OtherManifestError says that results belong to a different manifest.
 type OtherManifestError struct {
 	File       string
-	Have, Want string // hashes
+	Have, Want string // hashes of the manifest of the results and of the manifest in use
 }
 
 // Error names the file and both manifests.
 func (e *OtherManifestError) Error() string {
-	return fmt.Sprintf("%s holds results of another manifest (%.12s..., this one is %.12s...): keep the results of each in a folder of its own", e.File, e.Have, e.Want)
+	return fmt.Sprintf("%s holds results of another manifest (%.12s..., while this one is %.12s...): use a separate folder for the results of each manifest", e.File, e.Have, e.Want)
 }
 
 // read reads a file of results of this manifest, also if its folder has got or lost its ending since.
@@ -112,7 +112,7 @@ func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 		}
 	}
 	if errors.As(err, new(*checkpoint.FormatError)) {
-		return nil, nil, fmt.Errorf("%w: remove the file, and run again, which does its items", err)
+		return nil, nil, fmt.Errorf("%w: remove the file and run again, which recomputes its items", err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +122,7 @@ func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 	}
 	for _, k := range marks {
 		if k.item < 0 || k.item >= m.Items {
-			return nil, nil, fmt.Errorf("%s has item %d, the manifest has %d items", name, k.item, m.Items)
+			return nil, nil, fmt.Errorf("%s has a result for item %d, but the manifest has only %d items: remove the file and run again", name, k.item, m.Items)
 		}
 	}
 	return p, marks, nil
@@ -244,7 +244,7 @@ func (r *results) write(columns []Column, lists [][]Record) error {
 	name := filepath.Join(r.path, fmt.Sprintf("%s%06d-%s", partName, r.next, r.own))
 	err := atomicfile.Write(name, true, func(w io.Writer) error { return encode(w, r.m.Hash, columns, lists...) })
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder was removed or renamed meanwhile: after a minute without a sign of life of this process another one may have done its work: %w", err)
+		return fmt.Errorf("the folder of the results was removed or renamed during the run: another process may have taken over, as it does after a minute without a sign of life from this one (%w); run again", err)
 	}
 	if err != nil {
 		return err
@@ -280,8 +280,8 @@ func (r *results) release() error {
 	return err
 }
 
-// Remove removes the results of all shards and of the queue. What else is in the folder stays: it may be
-// the user's.
+// Remove removes the results of all shards and of the queue. Other files in the folder stay, since they
+// may be the user's.
 func (s Store) Remove() error {
 	list, err := s.folders()
 	if err != nil {
@@ -296,8 +296,8 @@ func (s Store) Remove() error {
 	return nil
 }
 
-// Forget removes the results of items that failed, so that they are tried again, and returns how many there
-// were. It needs all shards for itself.
+// Forget removes the results of failed items, so that they are tried again, and returns their number.
+// No other process may be using the shards.
 func (s Store) Forget(m *Manifest, command string) (forgotten int64, err error) {
 	list, err := s.folders()
 	for _, f := range list {

@@ -9,16 +9,16 @@ import (
 	"runtime/debug"
 )
 
-// Range is a run of items of one source.
+// Range is a run of consecutive items from one source.
 type Range = Segment
 
-// Task does the work of a command. Its methods are called by several goroutines at once.
+// Task does the work of a command. Several goroutines call its methods at once.
 type Task interface {
-	// Columns are the quantities of every result.
+	// Columns returns the quantities that every result contains.
 	Columns() []Column
-	// Do works on the items of a range, in any order, and gives the result of each to put, which keeps
-	// what it is given. An error stands for all items of the range that have no result yet. When ctx
-	// ends, Do returns soon; items without a result are done another time.
+	// Do processes the items of a range in any order and passes the result of each to put, which keeps
+	// the record it is given. An error applies to all items of the range that have no result yet. When
+	// ctx ends, Do returns soon; items without a result are processed another time.
 	Do(ctx context.Context, items Range, put func(Record)) error
 }
 

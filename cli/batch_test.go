@@ -54,7 +54,7 @@ func TestBatch(t *testing.T) {
 	if out := must(exitFailed, "status", config, "--strict"); !strings.Contains(out, "not begun: shard-00000-of-00002") {
 		t.Error(out)
 	}
-	if out := must(exitData, "merge", dir); !strings.Contains(out, "3 of 6 items have no result: 0, 2, 4; nobody has begun shard-00000-of-00002") {
+	if out := must(exitData, "merge", dir); !strings.Contains(out, "3 of 6 items have no result: 0, 2, 4; no process has started shard-00000-of-00002") {
 		t.Error(out)
 	}
 	must(0, "run", config, "--shard", "0/2")
@@ -186,7 +186,7 @@ retries: 0
 		t.Fatal(err, out)
 	}
 	code, out, stderr := do(t, "batch", "merge", config)
-	if code != 0 || !strings.Contains(out, "13 items of sweep, 1 failed") || !strings.Contains(out, "row 10: the process that worked on this item alone ended: signal: killed") {
+	if code != 0 || !strings.Contains(out, "13 items of sweep, 1 failed") || !strings.Contains(out, "row 10: the separate process for this item ended: signal: killed") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
@@ -207,7 +207,7 @@ func TestBatchOfAnotherProcessor(t *testing.T) {
 	if err := os.WriteFile(name, []byte(string(b[:i])+`"simd":"mmx`+string(b[j:])), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := do(t, "batch", "run", dir); code != exitData || !strings.Contains(stderr, "it was changed or cut off") {
+	if code, _, stderr := do(t, "batch", "run", dir); code != exitData || !strings.Contains(stderr, "it was changed or truncated") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -202,7 +202,7 @@ func TestExitCodes(t *testing.T) {
 		{"convert " + csv + " out --to excel", 64, "zarr, netcdf, json, csv, arrow"},
 		{"convert " + csv + " " + csv + " --to csv", 64, "is also the input"},
 		{"convert " + csv + " out.nc --compress 10", 64, "0 to 9"},
-		{"summary " + write(t, "a.arrow", "ARROW1 and so on"), 65, "written but not read"},
+		{"summary " + write(t, "a.arrow", "ARROW1 and so on"), 65, "cannot be read back"},
 		{"convert " + write(t, "p.json", `{"prior": {"a": [[1]]}}`) + " " + filepath.Join(t.TempDir(), "x.arrow"), 65, `no group "posterior"`},
 		{"convert " + write(t, "q.json", `{"posterior": {"a": [1]}}`) + " " + filepath.Join(t.TempDir(), "x.arrow"), 65, "has no draws"},
 		{"convert " + write(t, "r.csv", "a,b\n1,2\n") + " " + filepath.Join(t.TempDir(), "x.feather"), 0, "posterior with 2 variables"},

@@ -48,7 +48,7 @@ func TestFitsOfConvertedTable(t *testing.T) {
 	}
 	lines := strings.Split(string(b), "\n")
 	os.WriteFile("less.csv", []byte(strings.Join(append(lines[:20:20], lines[21:]...), "\n")), 0o644)
-	if code, _, stderr := do(t, strings.Fields("fit g2 less.csv")...); code != exitData || !strings.Contains(stderr, "rows were left out, added or put into another order") {
+	if code, _, stderr := do(t, strings.Fields("fit g2 less.csv")...); code != exitData || !strings.Contains(stderr, "rows were removed, added or reordered") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -45,7 +45,7 @@ func TestHostileInput(t *testing.T) {
 		{"fit g2 a.fits", exitData, "a FITS file"}, {"summary a.fits", exitData, "a FITS file"}, {"fit nlsq --problem a.fits", exitData, "a FITS file"},
 		{"fit nlsq --problem wide.json", exitData, "UTF-16"}, {"summary wide.json", exitData, "UTF-16"}, {"sim assembly wide.json", exitConfig, "UTF-16"},
 		{"fit g2 escape.csv", exitData, `\x1b[31m`}, {"fit nlsq --problem escape.json", exitData, `\x1b[31m`}, {"sim assembly escape.yaml", exitConfig, `\x1b[2J`},
-		{"fit nlsq --problem twice.json", exitData, "stands twice"}, {"fit nlsq --problem marked.json", exitOK, ""}, {"fit nlsq --problem long.json", exitData, "position 200001"},
+		{"fit nlsq --problem twice.json", exitData, "appears twice"}, {"fit nlsq --problem marked.json", exitOK, ""}, {"fit nlsq --problem long.json", exitData, "position 200001"},
 		{"fit twotime pipe", exitNoInput, "is a pipe"}, {"fit twotime a.fits", exitData, "a.fits"}, {"fit twotime --config pipe c2.npz", exitNoInput, "is a pipe"}, {"fit twotime wide.json", exitConfig, "UTF-16"},
 		{"sample twotime keys.yaml", exitConfig, `\x1b[2J`}, {"sample twotime mode.yml", exitConfig, `\x1b[2J`}, {"sim twotime x.npz --config mode.yml", exitConfig, `\x1b[2J`}, {"fit twotime c2.npz --model \x1b[31m", exitUsage, `\x1b[31m`},
 		{"fit twotime keys.yaml --from a.fits", exitConfig, ""},

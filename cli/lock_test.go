@@ -106,7 +106,7 @@ func TestFilesOfOthersStay(t *testing.T) {
 	}
 	theirs := []string{"ov/chain-of-thought.csv", "ov/report.html", "ov/config.json", "ov/plots/mine.png", "ov/.tmp-notes-20240101", "ov/.euryale-tmp-x-1234567z"}
 	put(theirs...)
-	if code, stderr := run("ov"); code != exitCannotWrite || !strings.Contains(stderr, "no folder of results") {
+	if code, stderr := run("ov"); code != exitCannotWrite || !strings.Contains(stderr, "no results of a run") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	put("run/notes.txt")

@@ -200,7 +200,7 @@ func TestResumeRefuses(t *testing.T) {
 		}
 	}
 	write(good[:len(good)-1])
-	refuse("cut off", independent(1, 2), cfg, "cut short")
+	refuse("cut off", independent(1, 2), cfg, "is incomplete")
 	flipped := append([]byte(nil), good...)
 	flipped[len(good)/2] ^= 1
 	write(flipped)
@@ -212,7 +212,7 @@ func TestResumeRefuses(t *testing.T) {
 	write(newer)
 	refuse("another version", independent(1, 2), cfg, "another version")
 	write(append(append([]byte(nil), good...), 0))
-	refuse("a byte too many", independent(1, 2), cfg, "behind its end")
+	refuse("a byte too many", independent(1, 2), cfg, "after its end")
 	os.Remove(path)
 	if _, err := Sample(t.Context(), independent(1, 2), cfg); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)

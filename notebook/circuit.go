@@ -22,16 +22,16 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Circuit is areas and stimuli joined by fibres, whose synapses can be trained to answer stimuli
-// with assemblies. It displays itself as a table of the fibres.
+// Circuit is a set of areas and stimuli joined by fibres, whose synapses can be trained so that
+// assemblies respond to stimuli. It displays itself as a table of the fibres.
 type Circuit struct {
 	Name    string
 	Problem connectome.Problem
 	Trainee *connectome.Trainee
 }
 
-// OpenCircuit reads a problem file (JSON), as `euryale train connectome` takes it, and the examples
-// that it names.
+// OpenCircuit reads a problem file (JSON), in the form that `euryale train connectome` takes, and the
+// examples that it names.
 func OpenCircuit(file string) *Circuit {
 	step := "OpenCircuit " + file
 	text := value(step, func() ([]byte, error) { return foreign.ReadFile(file) })
@@ -39,8 +39,8 @@ func OpenCircuit(file string) *Circuit {
 	return newCircuit(step, file, *p, filepath.Dir(file))
 }
 
-// NewCircuit makes a circuit and its examples from a problem. Relative paths of examples start from
-// the current folder.
+// NewCircuit makes a circuit and its examples from a problem. Relative paths of examples are relative
+// to the current folder.
 func NewCircuit(name string, p connectome.Problem) *Circuit {
 	return newCircuit("NewCircuit "+name, name, p, "")
 }
@@ -52,9 +52,9 @@ func newCircuit(step, name string, p connectome.Problem, base string) *Circuit {
 	return &Circuit{name, p, t}
 }
 
-// Train trains what the fibres are told to learn by gradients through soft assemblies, and
-// compares the result, with hard assemblies, with the untrained circuit and with plain Hebbian
-// plasticity. An interrupt keeps what was trained, and Continue goes on from there.
+// Train trains the fibres that learn by gradients through soft assemblies, and compares the result,
+// using hard assemblies, with the untrained circuit and with plain Hebbian plasticity. An interrupt
+// keeps what has been trained, and Continue goes on from there.
 func (c *Circuit) Train() *TrainedCircuit { return c.train("Train "+c.Name, nil) }
 
 func (c *Circuit) train(step string, from *connectome.TrainState) *TrainedCircuit {
@@ -82,7 +82,7 @@ func (c *Circuit) train(step string, from *connectome.TrainState) *TrainedCircui
 	return t
 }
 
-// String is the table of the fibres.
+// String returns the table of the fibres.
 func (c *Circuit) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d training and %d test examples\n%-12s %8s %8s %9s %8s  %s\n", c.Name, c.Trainee.Train.Len(), c.Trainee.Test.Len(), "fibre", "sources", "targets", "synapses", "p", "learns")
@@ -92,7 +92,7 @@ func (c *Circuit) String() string {
 	return b.String()
 }
 
-// HTML is the table of the fibres.
+// HTML returns the table of the fibres.
 func (c *Circuit) HTML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>%s: %d training and %d test examples</p><table><tr><th>fibre</th><th>sources</th><th>targets</th><th>synapses</th><th>p</th><th>learns</th></tr>",
@@ -121,18 +121,18 @@ func (c *Circuit) SimpleRender() map[string]interface{} { return rendered(c) }
 type TrainedCircuit struct {
 	Circuit   *Circuit
 	State     connectome.TrainState
-	Test      connectome.Metrics     // of hard assemblies, of the test examples
-	Baselines *connectome.Comparison // what training is to beat; nil after an interrupt
-	// Interrupted says that training was stopped early.
+	Test      connectome.Metrics     // result on the test examples, with hard assemblies
+	Baselines *connectome.Comparison // results that training should improve on; nil after an interrupt
+	// Interrupted reports whether training was stopped early.
 	Interrupted bool
 
 	values map[string]connectome.Trained
 }
 
-// Continue trains on after an interrupt, as if there had been none.
+// Continue resumes training after an interrupt, as if there had been none.
 func (t *TrainedCircuit) Continue() *TrainedCircuit {
 	if !t.Interrupted {
-		must("Continue", fmt.Errorf("%s was trained to its end, %d updates: give the problem more (Updates) and train again", t.Circuit.Name, t.State.Step))
+		must("Continue", fmt.Errorf("%s has done all of its %d updates: set more Updates in the problem and train again", t.Circuit.Name, t.State.Step))
 	}
 	return t.Circuit.train("Continue "+t.Circuit.Name, &t.State)
 }
@@ -141,7 +141,7 @@ func (t *TrainedCircuit) Continue() *TrainedCircuit {
 func (t *TrainedCircuit) Fibre(name string) connectome.Trained {
 	v, found := t.values[name]
 	if !found {
-		must("Fibre", fmt.Errorf("no fibre %q: there are %s", name, strings.Join(t.Circuit.names(), ", ")))
+		must("Fibre", fmt.Errorf("there is no fibre %q: the fibres are %s", name, strings.Join(t.Circuit.names(), ", ")))
 	}
 	return v
 }
@@ -151,8 +151,8 @@ func (c *Circuit) names() (list []string) {
 	return list
 }
 
-// Synapses returns how many synapses of a fibre each of its target neurons has, as measurements
-// from which SampleAssembly infers the probability of a connection.
+// Synapses returns the number of synapses of a fibre on each of its target neurons, as measurements
+// from which SampleAssembly infers the connection probability.
 func (t *TrainedCircuit) Synapses(fibre string) connectome.Measured {
 	i := slices.Index(t.Circuit.names(), fibre)
 	if i < 0 {
@@ -206,7 +206,7 @@ func (t *TrainedCircuit) stopped() string {
 	return fmt.Sprintf("%s: interrupted after %d updates; Continue goes on.", t.Circuit.Name, t.State.Step)
 }
 
-// String is the table of accuracies and overlaps.
+// String returns the table of accuracies and overlaps.
 func (t *TrainedCircuit) String() string {
 	if t.Interrupted {
 		return t.stopped() + "\n"
@@ -219,7 +219,7 @@ func (t *TrainedCircuit) String() string {
 	return b.String()
 }
 
-// HTML is the table of accuracies and overlaps, and the loss.
+// HTML returns the table of accuracies and overlaps, and the loss.
 func (t *TrainedCircuit) HTML() string {
 	picture := ""
 	if len(t.State.Loss) > 1 {
@@ -239,9 +239,9 @@ func (t *TrainedCircuit) HTML() string {
 // SimpleRender returns text and HTML for the kernel.
 func (t *TrainedCircuit) SimpleRender() map[string]interface{} { return rendered(t) }
 
-// SampleAssembly draws from the posterior of what was measured of assemblies: the probability of a
-// synapse from degrees ("p"), plasticity from weights ("beta"), both from overlaps of successive
-// steps while an assembly forms ("formation"), and curves of completion and association.
+// SampleAssembly draws from the posterior given measurements of assemblies: the connection probability
+// from degrees ("p"), the plasticity from weights ("beta"), both from overlaps of successive steps
+// while an assembly forms ("formation"), and curves of completion and association.
 func SampleAssembly(m connectome.Measured, options ...Options) *Posterior {
 	name := "assembly, " + m.Fit
 	step := "SampleAssembly"
@@ -251,7 +251,7 @@ func SampleAssembly(m connectome.Measured, options ...Options) *Posterior {
 	defer end()
 	model, err := m.Model(ctx, remark)
 	if ctx.Err() != nil {
-		err = errors.New("interrupted before the chains began")
+		err = errors.New("the run was interrupted before the chains began: run the cell again")
 	}
 	must(step, err)
 	post := value(step, model.Compile)

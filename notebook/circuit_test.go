@@ -53,7 +53,7 @@ func TestCircuit(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	fails(t, "no fibre \"A>B\": there are S>A, A>A", func() { trained.Synapses("A>B") })
-	fails(t, "trained to its end", func() { trained.Continue() })
+	fails(t, "has done all of its", func() { trained.Continue() })
 	fails(t, "want one of p, beta", func() { nb.SampleAssembly(connectome.Measured{Fit: "q"}) })
 	fails(t, "nowhere.json", func() { nb.OpenCircuit("nowhere.json") })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Compare ranks posteriors of the same data by how well they would predict new data, by
-// leave-one-out cross-validation. What it returns displays itself as a table.
+// Compare ranks posteriors of the same data by how well they would predict new data, using
+// leave-one-out cross-validation. The result displays itself as a table.
 func Compare(list ...*Posterior) diag.Comparison {
 	ctx, end := interruptible()
 	defer end()
@@ -20,13 +20,13 @@ func Compare(list ...*Posterior) diag.Comparison {
 	var all []diag.ELPD
 	for _, p := range list {
 		if p == nil {
-			must("Compare", fmt.Errorf("posterior %d is nil", len(names)+1))
+			must("Compare", fmt.Errorf("posterior %d is nil: sample it first", len(names)+1))
 		}
 		if ctx.Err() != nil {
-			must("Compare", errors.New("interrupted"))
+			must("Compare", errors.New("the comparison was interrupted: run the cell again"))
 		}
 		if n := p.shortest(); n < 10 {
-			must("Compare "+p.Name, fmt.Errorf("the shortest chain has %d draws: want some hundreds; Continue draws more", n))
+			must("Compare "+p.Name, fmt.Errorf("the shortest chain has %d draws: want at least some hundreds; draw more with Continue", n))
 		}
 		if len(all) > 0 {
 			must("Compare", sameData(list[0], p))
@@ -54,7 +54,7 @@ func sameData(a, b *Posterior) error {
 		return err
 	}
 	if !slices.Equal(sorted(x), sorted(y)) {
-		return fmt.Errorf("%s and %s are posteriors of different data, which cannot be compared", a.Name, b.Name)
+		return fmt.Errorf("%s and %s are posteriors of different data, which cannot be compared: fit both models to the same data", a.Name, b.Name)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
-// Screen is where runs show their progress: the output of a cell. Show displays a text, in HTML
-// where it can, in place of what it displayed before under the same name; ID makes such a name.
+// Screen is the place where runs show their progress: the output of a cell. Show displays a text, as
+// HTML where possible, in place of what it last displayed under the same name; ID makes such a name.
 type Screen interface {
 	Show(name, text, html string)
 	ID() string
@@ -37,8 +37,8 @@ var errInterrupted = errors.New("interrupted")
 // run is a computation that an interrupt stops.
 type run struct{ cancel context.CancelFunc }
 
-// Connect makes a kernel's cell the place where runs show their progress; nil makes it standard
-// error again. Kernels call it around each cell.
+// Connect makes runs show their progress in a kernel's cell; nil goes back to standard error. Kernels
+// call it around each cell.
 func Connect(s Screen) {
 	session.Lock()
 	defer session.Unlock()
@@ -46,8 +46,8 @@ func Connect(s Screen) {
 	session.stopped = false
 }
 
-// Interrupt stops all runs of this package, which return what they have, keeps the cell from beginning
-// others, and reports whether there were any. Kernels call it when they are interrupted.
+// Interrupt stops all runs of this package, which return what they have so far, and keeps the cell from
+// starting others. It reports whether there were any. Kernels call it when they are interrupted.
 func Interrupt() bool {
 	session.Lock()
 	defer session.Unlock()

@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package notebook is made for the cells of a Go notebook: it opens data, fits, samples,
-// compares and draws, and what it returns displays itself.
+// Package notebook fits, samples, compares and draws in the cells of a Go notebook. Its functions take
+// and return values that display themselves.
 //
 //	data := nb.OpenG2("result.hdf")
 //	data                                             // a table of the bins
@@ -14,18 +14,17 @@
 //	nb.Compare(post, data.Sample("stretched", nb.Options{Bin: 4}))
 //	post.Report("g2.html")
 //
-// OpenMovie and Movie.Correlate come before that where there are only the frames of a detector.
-// OpenMotion does the same for diffusion and flow behind two-time correlations,
-// OpenInversion for the morphology behind scattering patterns, OpenCircuit trains a
-// circuit of neural assemblies, SampleAssembly infers from measured ones, and TrainNetwork runs a
-// graph of Gorgonia.
+// If there are only the frames of a detector, OpenMovie and Movie.Correlate come first. OpenMotion does
+// the same for diffusion and flow in two-time correlations, and OpenInversion for the morphology behind
+// scattering patterns. OpenCircuit trains a circuit of neural assemblies, SampleAssembly infers
+// parameters from measured assemblies, and TrainNetwork trains a Gorgonia graph.
 //
-// Nothing here is generic, and nothing keeps state but what it returns, so that cells can be
-// run again in any order. In place of returning an error a function panics with an *Error, of
-// which the notebook shows the text with the line of the cell: what went wrong, and what to
-// try. An interrupt of the kernel stops a run and keeps the draws that are complete.
+// Nothing here is generic, and functions keep no state except in what they return, so that cells can be
+// run again in any order. Instead of returning an error, a function panics with an *Error, whose text
+// the notebook shows with the line of the cell: what went wrong, and what to try. Interrupting the
+// kernel stops a run and keeps the draws that are complete.
 //
-// Models of one's own are functions that build a graph once:
+// A user-defined model is a function that builds a graph once:
 //
 //	post := nb.Sample("line", func(m *infer.Model) {
 //		a := m.Param("a", dist.Normal(0, 10))

@@ -16,10 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// Error is what the functions of this package panic with. Its text says what went wrong, in
+// Error is the value with which the functions of this package panic. Its text says what went wrong, in
 // which step, and what to try.
 type Error struct {
-	Step string // the call that failed, such as Sample
+	Step string // name of the call that failed, such as Sample
 	Err  error
 }
 
@@ -46,7 +46,7 @@ func brief(err error) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if folder, wdErr := os.Getwd(); wdErr == nil {
-			return fmt.Errorf("%w; names that are not absolute start from %s", err, folder)
+			return fmt.Errorf("%w; relative names start from %s", err, folder)
 		}
 	}
 	lines := strings.Split(err.Error(), "\n")

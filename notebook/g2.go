@@ -21,7 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// G2 is the correlation functions of a file, one for each bin. It displays itself as a table.
+// G2 holds the correlation functions of a file, one for each bin. It displays itself as a table.
 type G2 struct {
 	File   string
 	Curves []g2.Curve
@@ -37,7 +37,8 @@ func OpenG2(file string) *G2 {
 	return &G2{File: file, Curves: curves}
 }
 
-// DemoG2 returns the correlation functions of the demonstration: simulated diffusion at twelve q.
+// DemoG2 returns the correlation functions of the demonstration: simulated diffusion at twelve values
+// of q.
 func DemoG2() *G2 {
 	dir, err := os.MkdirTemp("", "euryale-demo-")
 	must("DemoG2", err)
@@ -49,14 +50,14 @@ func DemoG2() *G2 {
 	return data
 }
 
-// Bin returns the curve of a bin, by its number, from 1.
+// Bin returns the curve of the bin with the given number, from 1.
 func (d *G2) Bin(number int) g2.Curve {
 	i := slices.IndexFunc(d.Curves, func(c g2.Curve) bool { return c.Bin == number })
 	if len(d.Curves) == 0 {
-		must("Bin", fmt.Errorf("%s has no bins", d.File))
+		must("Bin", fmt.Errorf("%s has no bins: is it the result of a correlation?", d.File))
 	}
 	if i < 0 {
-		must("Bin", fmt.Errorf("%s has no bin %d: it has %d, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
+		must("Bin", fmt.Errorf("%s has no bin %d: choose one of its %d bins, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
 	}
 	return d.Curves[i]
 }
@@ -75,8 +76,8 @@ func (d *G2) Fit(model string, options ...Options) *G2Fits {
 	return &G2Fits{d, m, fits}
 }
 
-// Sample draws from the posterior of a model, such as "single", of one bin. Chains start around
-// a least-squares fit.
+// Sample draws from the posterior of a model, such as "single", for one bin. Chains start around a
+// least-squares fit.
 func (d *G2) Sample(model string, options ...Options) *Posterior {
 	m, err := g2.ByName(model)
 	must("Sample", err)
@@ -115,10 +116,10 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 // suits is an error if the curves are not what a model is of.
 func (d *G2) suits(m g2.Model) error {
 	if m.Of == "q" && !d.ofQ && len(d.Curves) > 0 && d.Curves[0].Q > 0 {
-		return fmt.Errorf("%s is a model of tau as a function of q, and %s has g2 as a function of delays: fit a relaxation first, such as data.Fit(\"single\").Tau()", m.Name, d.File)
+		return fmt.Errorf("%s is a model of tau as a function of q, but %s has g2 as a function of the delay: fit a relaxation first, such as data.Fit(\"single\").Tau()", m.Name, d.File)
 	}
 	if d.ofQ && m.Of != "q" {
-		return fmt.Errorf("%s is a model of g2 as a function of the delay, and these are relaxation times: use power", m.Name)
+		return fmt.Errorf("%s is a model of g2 as a function of the delay, but these are relaxation times: use power", m.Name)
 	}
 	return nil
 }
@@ -131,11 +132,11 @@ func one(step string, list []Options) Options {
 	case 1:
 		return list[0]
 	}
-	must(step, fmt.Errorf("%d sets of options: want one", len(list)))
+	must(step, fmt.Errorf("there are %d sets of options: want one", len(list)))
 	return Options{}
 }
 
-// String is the table of the bins.
+// String returns the table of the bins.
 func (d *G2) String() string {
 	if d.ofQ {
 		return d.relaxation() + "\n"
@@ -148,7 +149,7 @@ func (d *G2) String() string {
 	return b.String()
 }
 
-// HTML is the table of the bins and their curves.
+// HTML returns the table of the bins, and their curves.
 func (d *G2) HTML() string {
 	if d.ofQ {
 		return "<p>" + html.EscapeString(d.relaxation()) + "</p>"
@@ -198,8 +199,8 @@ func span(x []float64) string {
 	return fmt.Sprintf("%.3g to %.3g", slices.Min(x), slices.Max(x))
 }
 
-// G2Fits is the least-squares fits of the bins of a file. It displays itself as a table with the
-// pictures of all bins and of the parameters, and says where the model disagrees with the data.
+// G2Fits holds the least-squares fits of the bins of a file. It displays itself as a table with plots
+// of all bins and of the parameters, and says where the model disagrees with the data.
 type G2Fits struct {
 	Data  *G2
 	Model g2.Model
@@ -210,29 +211,29 @@ func (f *G2Fits) page() *report.Page {
 	return report.CurveFits(f.Data.File, f.Model, f.Fits, report.Settings{Program: "notebook"})
 }
 
-// Tau returns tau as a function of q, of the bins whose fits converged, to fit a power law to:
-// fits.Tau().Fit("power").
+// Tau returns tau as a function of q for the bins whose fits converged. A power law can be fitted to
+// it: fits.Tau().Fit("power").
 func (f *G2Fits) Tau() *G2 {
 	if !slices.ContainsFunc(f.Fits, func(x g2.Fit) bool { return x.Curve.Q > 0 }) {
 		must("Tau", fmt.Errorf("the bins of %s have no q: set data.Curves[i].Q (1/Å) before the fit", f.Data.File))
 	}
 	if f.Model.Of == "q" {
-		must("Tau", fmt.Errorf("%s is a model of relaxation times already", f.Model.Name))
+		must("Tau", fmt.Errorf("%s is already a model of relaxation times: use the result itself", f.Model.Name))
 	}
 	return &G2{File: f.Data.File, Curves: []g2.Curve{g2.TauOfQ(f.Fits)}, ofQ: true}
 }
 
-// Report writes the fits as a page of HTML.
+// Report writes the fits as an HTML page.
 func (f *G2Fits) Report(file string) { writePage("Report", file, f.page()) }
 
-// String is the table of the parameters with their errors.
+// String returns the table of the parameters with their errors.
 func (f *G2Fits) String() string {
 	var b strings.Builder
 	must("String", report.WriteFits(&b, f.Model, f.Fits))
 	return b.String()
 }
 
-// HTML is the table and the pictures.
+// HTML returns the table and the plots.
 func (f *G2Fits) HTML() string { return fragment(f.page().Report) }
 
 // SimpleRender returns text and HTML for the kernel.

@@ -24,15 +24,15 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Inversion is scattering patterns and the parameters of a morphology to be recovered from them.
-// It displays itself as the parameters and the patterns.
+// Inversion holds scattering patterns and the parameters of a morphology to be recovered from them. It
+// displays itself as the parameters and the patterns.
 type Inversion struct {
 	Name string
 	Task *morph.Task
 }
 
-// OpenInversion reads a problem file (JSON), as `euryale invert rsoxs` takes it, and the files
-// that it names: patterns, optical constants and, if there is one, the mask.
+// OpenInversion reads a problem file (JSON), in the form that `euryale invert rsoxs` takes, and the
+// files that it names: patterns, optical constants and, if there is one, the mask.
 func OpenInversion(file string) *Inversion {
 	return &Inversion{file, value("OpenInversion "+file, func() (*morph.Task, error) { return morph.OpenTask(file, 0) })}
 }
@@ -50,7 +50,7 @@ func DemoInversion() *Inversion {
 	return &Inversion{"particle", task}
 }
 
-// NewInversion makes an inversion of one's own morphology, which the function Build of v builds
+// NewInversion makes an inversion for a user-defined morphology. The function Build of v builds it
 // once, as a graph over the parameters:
 //
 //	inv := nb.NewInversion("film", &morph.Inversion{Sim: sim, Optics: optics, Data: data, Sigma: 0.1,
@@ -59,16 +59,16 @@ func DemoInversion() *Inversion {
 func NewInversion(name string, v *morph.Inversion) *Inversion {
 	step := "NewInversion " + name
 	if v == nil {
-		must(step, errors.New("the inversion is nil"))
+		must(step, errors.New("the inversion is nil: pass a *morph.Inversion"))
 	}
 	var task *morph.Task
 	building(step, func() { task = value(step, func() (*morph.Task, error) { return v.Task(name) }) })
 	return &Inversion{name, task}
 }
 
-// Fit finds the parameters by least squares with exact derivatives, or by L-BFGS where the
-// problem says so, from the starting values and, if the result disagrees with the data, from
-// other places. An interrupt keeps the best so far. Of the options it takes the seed.
+// Fit finds the parameters by least squares with exact derivatives, or by L-BFGS where the problem says
+// so. It starts from the starting values and, if the result disagrees with the data, from other points.
+// An interrupt keeps the best result so far. Of the options, only the seed is used.
 func (v *Inversion) Fit(options ...Options) *InversionFit {
 	step := "Fit of " + v.Name
 	o := one(step, options)
@@ -90,8 +90,8 @@ func (v *Inversion) Fit(options ...Options) *InversionFit {
 	return out
 }
 
-// Sample draws from the posterior of the parameters by NUTS. Chains start around a least-squares
-// fit. Parameters without a prior have one that is uniform between their bounds, or flat.
+// Sample draws from the posterior of the parameters by NUTS. Chains start around a least-squares fit.
+// Parameters without a prior get one that is uniform between their bounds or, without bounds, flat.
 func (v *Inversion) Sample(options ...Options) *Posterior {
 	step := "Sample " + v.Name
 	o := one(step, options)
@@ -109,7 +109,7 @@ func (v *Inversion) Sample(options ...Options) *Posterior {
 	remark("finding where the chains start, by least squares")
 	var err error
 	if cfg.Init, err = task.Starts(ctx, post, chains, cfg.Seed, 6); ctx.Err() != nil {
-		err = errors.New("interrupted before the chains began")
+		err = errors.New("the run was interrupted before the chains began: run the cell again")
 	}
 	must(step, err)
 	p := &Posterior{Name: v.Name, judge: task.CheckDraws}
@@ -120,8 +120,8 @@ func (v *Inversion) Sample(options ...Options) *Posterior {
 	return p.sample(ctx, post, cfg)
 }
 
-// Predict returns the morphology and the detected pattern at parameters, given by name; those that
-// are not given have their starting values.
+// Predict returns the morphology and the detected pattern at parameters given by name. Parameters that
+// are not given keep their starting values.
 func (v *Inversion) Predict(values map[string]float64) *InversionFit {
 	x, names := v.Task.Inversion.Start(), v.Task.Names()
 	left := len(values)
@@ -132,7 +132,7 @@ func (v *Inversion) Predict(values map[string]float64) *InversionFit {
 		}
 	}
 	if left > 0 {
-		must("Predict", fmt.Errorf("%v: there are only the parameters %s", values, strings.Join(names, ", ")))
+		must("Predict", fmt.Errorf("the values %v name parameters that do not exist: the parameters are %s", values, strings.Join(names, ", ")))
 	}
 	sd := make([]float64, len(x))
 	for i := range sd {
@@ -156,7 +156,7 @@ func (v *Inversion) page(m *rsoxs.Morphology, p *rsoxs.Pattern, table string, ve
 		report.Settings{Program: "notebook", Seed: seed})
 }
 
-// String is the table of the parameters.
+// String returns the table of the parameters.
 func (v *Inversion) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, energies %v eV\n%-12s %10s %18s  %s\n", v.Name, v.Task.Problem.Model, v.Task.Inversion.Sim.Energies(), "parameter", "start", "bounds", "prior")
@@ -166,7 +166,7 @@ func (v *Inversion) String() string {
 	return b.String()
 }
 
-// HTML is the table of the parameters and the picture of the patterns.
+// HTML returns the table of the parameters and the picture of the patterns.
 func (v *Inversion) HTML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>%s: %s</p><table><tr><th>parameter</th><th>start</th><th>bounds</th><th>prior</th></tr>", html.EscapeString(v.Name), html.EscapeString(v.Task.Problem.Model))
@@ -201,7 +201,7 @@ func (v *Inversion) parameters(row func(name, start, bounds, prior string)) {
 	}
 }
 
-// Patterns draws the measured patterns, of at most a dozen energies.
+// Patterns draws the measured patterns of at most a dozen energies.
 func (v *Inversion) Patterns() *viz.Figure {
 	sim, data := v.Task.Inversion.Sim, v.Task.Measurement.Masked()
 	shape := sim.Shape()
@@ -221,21 +221,21 @@ func (v *Inversion) Patterns() *viz.Figure {
 // SimpleRender returns text and HTML for the kernel.
 func (v *Inversion) SimpleRender() map[string]interface{} { return rendered(v) }
 
-// InversionFit is a morphology found by a fit, or predicted, and its pattern. It displays itself as
-// the parameters with their errors, the verdict about the model, and the pictures of data, model
-// and morphology.
+// InversionFit is a morphology that was fitted or predicted, and its pattern. It displays itself as the
+// parameters with their errors, the verdict about the model, and pictures of data, model and
+// morphology.
 type InversionFit struct {
 	Inversion  *Inversion
 	Solution   *morph.Solution
 	Morphology *rsoxs.Morphology
 	Pattern    *rsoxs.Pattern
-	// Interrupted says that the fit was stopped early: it is the best so far.
+	// Interrupted reports whether the fit was stopped early. The result is then the best so far.
 	Interrupted bool
 
 	predicted bool
 }
 
-// Value returns a parameter.
+// Value returns the value of a parameter.
 func (f *InversionFit) Value(name string) float64 {
 	names := f.Inversion.Task.Names()
 	for i, n := range names {
@@ -243,7 +243,7 @@ func (f *InversionFit) Value(name string) float64 {
 			return f.Solution.X[i]
 		}
 	}
-	must("Value", fmt.Errorf("no parameter %q: there are %s", name, strings.Join(names, ", ")))
+	must("Value", fmt.Errorf("there is no parameter %q: the parameters are %s", name, strings.Join(names, ", ")))
 	return 0
 }
 
@@ -251,10 +251,10 @@ func (f *InversionFit) page() *report.Page {
 	return f.Inversion.page(f.Morphology, f.Pattern, report.Parameters(f.Inversion.Task.Names(), f.Solution), f.Solution.Check, nil, 0)
 }
 
-// Report writes the fit as a page of HTML.
+// Report writes the fit as an HTML page.
 func (f *InversionFit) Report(file string) { writePage("Report", file, f.page()) }
 
-// String is the parameters with their errors and the verdict.
+// String returns the parameters with their errors, and the verdict.
 func (f *InversionFit) String() string {
 	var b strings.Builder
 	for i, n := range f.Inversion.Task.Names() {
@@ -279,7 +279,7 @@ func (f *InversionFit) ended() string {
 	return fmt.Sprintf("%s: %s; %d evaluations, chi2/dof %.4g", s.Status, s.Status.Message(), s.NFev, s.Reduced)
 }
 
-// HTML is the parameters, the verdict and the pictures.
+// HTML returns the parameters, the verdict and the pictures.
 func (f *InversionFit) HTML() string {
 	if f.predicted {
 		page := f.page()

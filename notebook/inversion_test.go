@@ -54,7 +54,7 @@ func TestInversion(t *testing.T) {
 	if flat.Value("aligned") != 0 || flat.Value("radius") != 7.5 {
 		t.Errorf("%v", flat.Solution.X)
 	}
-	fails(t, "there are only the parameters radius, shell, aligned", func() { particle.Predict(map[string]float64{"width": 1}) })
+	fails(t, "the parameters are radius, shell, aligned", func() { particle.Predict(map[string]float64{"width": 1}) })
 	fails(t, "no option Draws", func() { particle.Fit(nb.Options{Draws: 10}) })
 	fails(t, "no parameter \"x\"", func() { fit.Value("x") })
 	fails(t, "nowhere.json", func() { nb.OpenInversion("nowhere.json") })

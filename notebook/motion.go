@@ -25,14 +25,15 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Motion is two-time correlations of several azimuths with a model of the motion behind them. It displays itself as what was measured and
-// the parameters.
+// Motion holds two-time correlations at several azimuths with a model of the motion behind them. It
+// displays itself as a description of the measurement and the parameters.
 type Motion struct {
 	Name string
 	*motion.Problem
 }
 
-// OpenMotion reads a configuration of homodyne, xpcsjax or heterodyne, and the correlations that it names.
+// OpenMotion reads a configuration of homodyne, xpcsjax or heterodyne, and the correlations that it
+// names.
 func OpenMotion(config string) *Motion {
 	step := "OpenMotion " + config
 	c := value(step, func() (*homodyne.Config, error) { return homodyne.ReadConfig(config) })
@@ -62,7 +63,7 @@ func (m *Motion) with(o Options) (*motion.Problem, error) {
 		if p := c.Parameter(name); p != nil {
 			return p, nil
 		}
-		return nil, fmt.Errorf("no parameter %q: there are %s", name, strings.Join(c.Model.Names(), ", "))
+		return nil, fmt.Errorf("there is no parameter %q: the parameters are %s", name, strings.Join(c.Model.Names(), ", "))
 	}
 	for name, v := range o.Start {
 		p, err := find(name)
@@ -91,7 +92,8 @@ func (m *Motion) with(o Options) (*motion.Problem, error) {
 // fitStarts is the number of points that a fit starts from.
 const fitStarts = 16
 
-// Fit fits the motion by least squares from several starts, with errors that allow for entries that share a frame.
+// Fit fits the motion by least squares from several starting points. The errors account for the
+// correlation between entries that share a frame.
 func (m *Motion) Fit(options ...Options) *MotionFit {
 	step := "Fit of " + m.Name
 	o := one(step, options)
@@ -105,19 +107,19 @@ func (m *Motion) Fit(options ...Options) *MotionFit {
 	return &MotionFit{f, value(step, func() (*motion.Maps, error) { return p.Maps(f.Point()) }), m.Name}
 }
 
-// Sample draws the motion from its posterior, with contrast and offset of each azimuth integrated out. A prior is of a parameter, or of its
-// logarithm under the name log_NAME.
+// Sample draws from the posterior of the motion, with the contrast and offset of each azimuth
+// integrated out. A prior applies to a parameter or, under the name log_NAME, to its logarithm.
 func (m *Motion) Sample(options ...Options) *Posterior {
 	step := "Sample " + m.Name
 	o := one(step, options)
 	if o.Bin != 0 || o.DropInvalid || len(o.Bounds)+len(o.Start) > 0 {
-		must(step, errors.New("Bin, Bounds, Start and DropInvalid are no options of a motion: give Priors"))
+		must(step, errors.New("Bin, Bounds, Start and DropInvalid are not options of a motion: use Priors"))
 	}
 	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
 	priors := value(step, p.Priors)
 	for name, text := range o.Priors {
 		if c := p.Config.Parameter(strings.TrimPrefix(name, "log_")); c == nil {
-			must(step, fmt.Errorf("a prior of %q: there are %s", name, strings.Join(p.Config.Model.Names(), ", ")))
+			must(step, fmt.Errorf("there is no parameter %q to give a prior: the parameters are %s", name, strings.Join(p.Config.Model.Names(), ", ")))
 		}
 		motion.Declare(&priors, name, value("prior of "+name, func() (dist.Dist, error) { return dist.Parse(text) }))
 	}
@@ -136,7 +138,7 @@ func (m *Motion) Sample(options ...Options) *Posterior {
 	return out.sample(ctx, post, cfg)
 }
 
-// String is what was measured, and the parameters, as text.
+// String returns the description of the measurement and the parameters as text.
 func (m *Motion) String() string {
 	text := fmt.Sprintf("%s: %s, q = %.5g 1/Å, frames %d to %d every %g s, azimuths %v\n", m.Name, m.Config.Model, m.C2.Q, m.C2.First, m.C2.Last, m.C2.Step, m.C2.Phi)
 	for _, p := range m.Config.Parameters {
@@ -149,7 +151,7 @@ func (m *Motion) String() string {
 	return text
 }
 
-// HTML is the same for a page.
+// HTML returns the description of the measurement and the parameters as tables.
 func (m *Motion) HTML() string {
 	return "<pre>" + html.EscapeString(m.String()) + "</pre>"
 }
@@ -157,19 +159,22 @@ func (m *Motion) HTML() string {
 // SimpleRender returns text and HTML for the kernel.
 func (m *Motion) SimpleRender() map[string]interface{} { return rendered(m) }
 
-// MotionFit is a fit of the motion. It displays itself as its parameters, the verdict and pictures of data, model and residuals.
+// MotionFit is a fit of the motion. It displays itself as its parameters, the verdict, and pictures of
+// data, model and residuals.
 type MotionFit struct {
 	*motion.Fit
 	maps *motion.Maps
 	name string
 }
 
-// Images draws data, model and residuals of azimuths, which are numbered from 1; of up to six of all where none is named.
+// Images draws data, model and residuals at the given azimuths, which are numbered from 1. Without
+// arguments it draws up to six of them.
 func (f *MotionFit) Images(numbers ...int) *viz.Figure {
 	return f.draw("Images", (*report.TwotimeMaps).Images, numbers)
 }
 
-// Lags draws the correlations against the lag at three ages, with the model, of azimuths likewise.
+// Lags draws the correlations against the lag at three ages, with the model, at the given azimuths.
+// Without arguments it draws up to six of them.
 func (f *MotionFit) Lags(numbers ...int) *viz.Figure {
 	return f.draw("Lags", (*report.TwotimeMaps).Lags, numbers)
 }
@@ -182,21 +187,21 @@ func (f *MotionFit) draw(step string, draw func(*report.TwotimeMaps, []int) (*vi
 	}
 	for _, n := range numbers {
 		if n < 1 || n > len(m.Phi) {
-			must(step, fmt.Errorf("azimuth %d: there are 1 to %d", n, len(m.Phi)))
+			must(step, fmt.Errorf("there is no azimuth %d: choose 1 to %d", n, len(m.Phi)))
 		}
 		angles = append(angles, n-1)
 	}
 	return value(step, func() (*viz.Figure, error) { return draw(m, angles) })
 }
 
-// Report writes a page of HTML about the fit.
+// Report writes an HTML page about the fit.
 func (f *MotionFit) Report(file string) { writePage("Report", file, f.page()) }
 
 func (f *MotionFit) page() *report.Page {
 	return report.TwotimeFit(f.name, f.Fit, f.maps, report.Settings{Program: "notebook"})
 }
 
-// String is parameters and verdict as text.
+// String returns the parameters and the verdict as text.
 func (f *MotionFit) String() string {
 	var b strings.Builder
 	for _, row := range append(f.Rows(), f.Scales()...) {
@@ -212,7 +217,7 @@ func (f *MotionFit) String() string {
 	return b.String() + f.Verdict.String()
 }
 
-// HTML is the same as tables.
+// HTML returns the parameters and the verdict as tables.
 func (f *MotionFit) HTML() string {
 	return report.TwotimeTable(f.Fit) + f.Verdict.HTML()
 }

@@ -23,13 +23,16 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Movie is the frames of a detector and the bins of its pixels. It displays itself as what is known of the measurement.
+// Movie holds the frames of a detector and the bins of its pixels. It displays itself as a summary of
+// what is known about the measurement.
 type Movie struct {
-	File          string
-	Frames        int
-	Height, Width int             // pixels of a frame
-	Metadata      frames.Metadata // what the file says; set here what it does not say, or says wrongly
-	Map           *nexus.QMap     // the bins of the pixels, from ReadMap or MakeMap
+	File   string
+	Frames int
+	// Height and Width are the number of rows and columns of a frame, in pixels.
+	Height, Width int
+	// Metadata is what the file says about the measurement. Set what it leaves out or gets wrong here.
+	Metadata frames.Metadata
+	Map      *nexus.QMap // bins of the pixels, from ReadMap or MakeMap
 
 	settings frames.Settings
 	folder   *folder
@@ -44,8 +47,8 @@ func newFolder(step string) *folder {
 	return f
 }
 
-// OpenMovie opens a file of frames: HDF5, IMM, an event list of Rigaku's detectors, NPY, or raw
-// numbers, which need frames.Settings that say their shape and type.
+// OpenMovie opens a file of frames: HDF5, IMM, an event list of a Rigaku detector, NPY, or raw numbers,
+// for which frames.Settings must give their shape and type.
 func OpenMovie(file string, settings ...frames.Settings) *Movie {
 	step := "OpenMovie " + file
 	m := &Movie{File: file}
@@ -54,7 +57,7 @@ func OpenMovie(file string, settings ...frames.Settings) *Movie {
 	case 1:
 		m.settings = settings[0]
 	default:
-		must(step, fmt.Errorf("%d sets of settings: want one", len(settings)))
+		must(step, fmt.Errorf("there are %d sets of settings: want one", len(settings)))
 	}
 	f := value(step, func() (*frames.File, error) { return frames.Open(file, m.settings) })
 	defer f.Close()
@@ -66,7 +69,7 @@ func OpenMovie(file string, settings ...frames.Settings) *Movie {
 }
 
 // DemoMovie returns the frames of the demonstration with their q map: 2000 simulated frames of speckles
-// from diffusing particles, behind a beam stop.
+// from diffusing particles, with a beam stop.
 func DemoMovie() *Movie {
 	f := newFolder("DemoMovie")
 	must("DemoMovie", demo.Particles(0).Write(f.name))
@@ -75,21 +78,24 @@ func DemoMovie() *Movie {
 	return m
 }
 
-// ReadMap returns the movie with the bins of a q-map file, or of a result file that has one.
+// ReadMap returns the movie with the bins from a q-map file, or from a result file that contains a q
+// map.
 func (m *Movie) ReadMap(file string) *Movie {
 	other := *m
 	other.Map = value("ReadMap "+file, func() (*nexus.QMap, error) { return nexus.OpenQMap(file) })
 	return &other
 }
 
-// Geometry returns where the detector stands, as far as the metadata say it; what they do not say is NaN.
+// Geometry returns the position of the detector as far as the metadata give it. Values that they do not
+// give are NaN.
 func (m *Movie) Geometry() sim.Geometry {
 	d := m.Metadata
 	return sim.Geometry{Height: m.Height, Width: m.Width, CenterRow: d.BeamY, CenterCol: d.BeamX, PixelSize: d.PixelSize, Distance: d.Distance, Energy: d.Energy}
 }
 
-// MakeMap returns the movie with the pixels that mask keeps (row-major, true for those kept; nil keeps
-// all) divided into bins. The geometry of the setup is that of the metadata where it has no shape.
+// MakeMap returns the movie with the pixels that mask keeps divided into bins. The mask is row-major
+// and true for pixels to keep; nil keeps all. If the geometry of the setup has no shape, that of the
+// metadata is used.
 func (m *Movie) MakeMap(mask []bool, setup xpcs.Setup) *Movie {
 	if setup.Geometry.Height == 0 {
 		setup.Geometry = m.Geometry()
@@ -99,7 +105,7 @@ func (m *Movie) MakeMap(mask []bool, setup xpcs.Setup) *Movie {
 	return &other
 }
 
-// WriteMap writes the bins of the pixels as a q-map file, which viewers open.
+// WriteMap writes the bins of the pixels as a q-map file, which viewers can open.
 func (m *Movie) WriteMap(file string) {
 	m.hasMap("WriteMap")
 	must("WriteMap "+file, nexus.WriteQMap(file, m.Map))
@@ -107,34 +113,42 @@ func (m *Movie) WriteMap(file string) {
 
 func (m *Movie) hasMap(step string) {
 	if m.Map == nil {
-		must(step, errors.New("the movie has no q map: movie.ReadMap(file) is the movie with one, and MakeMap makes one"))
+		must(step, errors.New("the movie has no q map: read one with movie.ReadMap(file), or make one with movie.MakeMap"))
 	}
 }
 
-// Bins draws which bin each pixel belongs to.
+// Bins draws the bin of each pixel.
 func (m *Movie) Bins() *viz.Figure {
 	m.hasMap("Bins")
 	return value("Bins", func() (*viz.Figure, error) { return report.Partition(m.Map) })
 }
 
-// Correlating is how frames are correlated. The zero value computes g2 of all frames by the multi-tau
-// method.
+// Correlating controls how frames are correlated. The zero value computes g2 of all frames by the
+// multi-tau method.
 type Correlating struct {
-	First, Last     int   // first frame, from 0, and the frame after the last; 0 for all, negative counts from the end
-	Stride, Average int   // distance of the frames that are used, and how many of them are averaged into one. Default 1
-	Twotime         bool  // whether to compute the two-time correlation as well
-	Bins            []int // bins of the two-time correlation, from 1. Default all
-	Parts           int   // number of g2 of first parts of the frames, which show whether it is stable
-	Pixels          bool  // whether the file keeps the correlation of every pixel
-	Absolute        bool  // whether frames are not divided by their means over the bins
+	// First is the first frame, from 0, and Last the frame after the last one. 0 in Last means all
+	// frames, and a negative number counts from the end.
+	First, Last int
+	// Stride is the distance between the frames that are used, and Average the number of these that are
+	// averaged into one. Default 1.
+	Stride, Average int
+	// Twotime also computes the two-time correlation.
+	Twotime bool
+	Bins    []int // numbers of the bins of the two-time correlation, from 1; default: all bins
+	Parts   int   // number of initial parts of the measurement for which g2 is computed separately, to show whether it is stable
+	// Pixels keeps the correlation of every pixel in the file.
+	Pixels bool
+	// Absolute leaves the frames as they are, instead of dividing them by their means over the bins.
+	Absolute bool
 
-	Skip      []int   // bad frames
-	Low, High float64 // limits of the mean of a good frame in counts per pixel. Default any
+	Skip []int // numbers of bad frames
+	// Low and High are the limits of the mean of a good frame, in counts per pixel. Default: no limits.
+	Low, High float64
 }
 
-// Correlate correlates the frames and writes a result file, which replaces one of that name. Without a
-// name the file is temporary, and there for as long as the value that Correlate returns. Frames
-// that are bad are replaced by others, and the result says which. An interrupt leaves no file.
+// Correlate correlates the frames and writes a result file, replacing one of the same name. If the name
+// is empty, the file is temporary and exists for as long as the value that Correlate returns. Bad
+// frames are replaced by others, and the result says which. An interrupt leaves no file behind.
 func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	step := "Correlate " + m.File
 	var h Correlating
@@ -143,11 +157,11 @@ func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	case 1:
 		h = how[0]
 	default:
-		must(step, fmt.Errorf("%d sets of options: want one", len(how)))
+		must(step, fmt.Errorf("there are %d sets of options: want one", len(how)))
 	}
 	m.hasMap(step)
 	if !(m.Metadata.FrameTime > 0) {
-		must(step, errors.New("the file does not say the time from frame to frame: set movie.Metadata.FrameTime, in s"))
+		must(step, errors.New("the file does not give the time between frames: set movie.Metadata.FrameTime, in s"))
 	}
 	f := value(step, func() (*frames.File, error) { return frames.Open(m.File, m.settings) })
 	defer f.Close()
@@ -181,14 +195,14 @@ func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	return c
 }
 
-// String is what is known of the measurement.
+// String returns a summary of what is known about the measurement.
 func (m *Movie) String() string {
 	var b strings.Builder
 	m.facts(func(name, text string) { fmt.Fprintf(&b, "%-12s %s\n", name, text) })
 	return b.String()
 }
 
-// HTML is what is known of the measurement, as a table, and the bins of the pixels.
+// HTML returns a summary of what is known about the measurement as a table, and the bins of the pixels.
 func (m *Movie) HTML() string {
 	var b strings.Builder
 	b.WriteString("<table>")
@@ -231,30 +245,31 @@ func (m *Movie) facts(row func(name, text string)) {
 // SimpleRender returns text and HTML for the kernel.
 func (m *Movie) SimpleRender() map[string]interface{} { return rendered(m) }
 
-// Correlated is a result file that Correlate wrote. It displays itself as the curves and images that it
-// holds, and what was found while the frames were read.
+// Correlated is a result file that Correlate wrote. It displays itself as the curves and images in the
+// file and the notes made while reading the frames.
 type Correlated struct {
 	File  string
-	Notes []string // what was found, a sentence each
+	Notes []string // notes made while reading the frames, one sentence each
 	Done  *xpcs.Done
 
 	folder *folder
 }
 
-// G2 returns the correlation functions, to fit and to sample, with the covariance of their points.
+// G2 returns the correlation functions with the covariance of their points, for fitting and sampling.
 func (c *Correlated) G2() *G2 {
 	data := OpenG2(c.File)
 	data.File = filepath.Base(c.File)
 	return data
 }
 
-// Twotime draws the two-time correlation of a bin, from 1, and g2 along its diagonals.
+// Twotime draws the two-time correlation of the bin with the given number, from 1, and g2 along its
+// diagonals.
 func (c *Correlated) Twotime(bin int) []*viz.Figure {
 	step := fmt.Sprintf("Twotime(%d)", bin)
 	r := c.open(step)
 	defer r.Close()
 	if r.Twotime == nil {
-		must(step, errors.New("there is no two-time correlation: Correlate with nb.Correlating{Twotime: true} computes it"))
+		must(step, errors.New("there is no two-time correlation: compute it by Correlate with nb.Correlating{Twotime: true}"))
 	}
 	for i, b := range r.Twotime.Bins {
 		if b == bin {
@@ -263,7 +278,7 @@ func (c *Correlated) Twotime(bin int) []*viz.Figure {
 			return []*viz.Figure{image, curves}
 		}
 	}
-	must(step, fmt.Errorf("the two-time correlation is of the bins %v", r.Twotime.Bins))
+	must(step, fmt.Errorf("bin %d has no two-time correlation: choose one of the bins %v", bin, r.Twotime.Bins))
 	return nil
 }
 
@@ -277,15 +292,15 @@ func (c *Correlated) page() *report.Page {
 	return report.Correlation(r, c.Notes, report.Settings{Program: "notebook"})
 }
 
-// Report writes what is displayed as a page of HTML.
+// Report writes what is displayed as an HTML page.
 func (c *Correlated) Report(file string) { writePage("Report", file, c.page()) }
 
-// String says what was correlated, and what was found.
+// String returns a description of what was correlated, and the notes.
 func (c *Correlated) String() string {
 	return fmt.Sprintf("%s: %d frames in %d bins\n%s", filepath.Base(c.File), c.Done.Frames, c.Done.Result.QMap.Dynamic.Bins(), strings.Join(append(c.Notes, ""), "\n"))
 }
 
-// HTML is the notes and the pictures.
+// HTML returns the notes and the pictures.
 func (c *Correlated) HTML() string {
 	return "<p>" + html.EscapeString(filepath.Base(c.File)) + "</p>" + fragment(c.page().Report)
 }

@@ -39,7 +39,7 @@ func TestMovie(t *testing.T) {
 	movie.MakeMap(nil, xpcs.Setup{Dynamic: [2]int{4, 2}}).WriteMap(qmap)
 	again := nb.OpenMovie(movie.File)
 	displays(t, "movie without a map", again, "none yet")
-	fails(t, "MakeMap makes one", func() { again.Correlate(filepath.Join(dir, "none.hdf")) })
+	fails(t, "movie.MakeMap", func() { again.Correlate(filepath.Join(dir, "none.hdf")) })
 	again = again.ReadMap(qmap)
 	if n := again.Correlate(filepath.Join(dir, "b_results.hdf"), nb.Correlating{First: 100, Last: 600}).Done; n.Frames != 500 || n.Result.QMap.Dynamic.Bins() != 8 {
 		t.Errorf("%d frames in %d bins", n.Frames, n.Result.QMap.Dynamic.Bins())
@@ -47,7 +47,7 @@ func TestMovie(t *testing.T) {
 	again.Metadata.FrameTime = math.NaN()
 	fails(t, "set movie.Metadata.FrameTime", func() { again.Correlate(filepath.Join(dir, "none.hdf")) })
 	fails(t, "Correlating{Twotime: true}", func() { movie.Correlate("").Twotime(1) })
-	fails(t, "two-time correlation is of the bins [2]", func() { result.Twotime(3) })
+	fails(t, "bin 3 has no two-time correlation: choose one of the bins [2]", func() { result.Twotime(3) })
 	fails(t, "nowhere.h5", func() { nb.OpenMovie("nowhere.h5") })
 	if _, err := os.Stat(filepath.Join(dir, "none.hdf")); err == nil {
 		t.Error("a correlation that failed left a file")

@@ -16,27 +16,27 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// NetworkSettings say how a network is trained.
+// NetworkSettings control the training of a network.
 type NetworkSettings struct {
-	Solver G.Solver // Default: Adam with a learning rate of 0.01
-	Steps  int      // Default 300
+	Solver G.Solver // solver that updates the weights; default: Adam with a learning rate of 0.01
+	Steps  int      // number of training steps; default 300
 	// Before is called before each step, counted from 0, for example to bind the next batch to the
 	// inputs with gorgonia.Let.
 	Before func(step int) error
 }
 
-// TrainNetwork trains the weights of a Gorgonia graph to make its cost small. The graph runs
-// compiled, in place of Gorgonia's own machine, and gorgonia.Grad is not needed; the weights' nodes
-// hold the trained values. An interrupt keeps what was trained; training again goes on exactly only
-// with the same Solver, which has a memory of its own, and Before counts from 0 again. Training ends
-// early where the cost is not a finite number.
+// TrainNetwork trains the weights of a Gorgonia graph to minimise its cost. The graph runs compiled, in
+// place of Gorgonia's own machine, and gorgonia.Grad is not needed. The nodes of the weights hold the
+// trained values. An interrupt keeps what has been trained. Training resumes exactly only with the same
+// Solver, which has its own memory, and Before counts from 0 again. Training ends early if the cost is
+// not a finite number.
 func TrainNetwork(cost *G.Node, s NetworkSettings, weights ...*G.Node) *Network {
 	const step = "TrainNetwork"
 	if cost == nil || len(weights) == 0 {
-		must(step, errors.New("want a cost and at least one weight"))
+		must(step, errors.New("the network has no cost or no weights: pass the node of the cost and at least one weight"))
 	}
 	if s.Steps < 0 {
-		must(step, fmt.Errorf("%d steps: want 1 or more, or 0 for 300", s.Steps))
+		must(step, fmt.Errorf("Steps is %d: want 1 or more, or 0 for 300", s.Steps))
 	}
 	if s.Steps == 0 {
 		s.Steps = 300
@@ -84,18 +84,18 @@ func number(v G.Value) (float64, error) {
 	case []float32:
 		return float64(x[0]), nil
 	}
-	return 0, fmt.Errorf("the cost is a %T: want float64 or float32", v.Data())
+	return 0, fmt.Errorf("the cost is of type %T: want float64 or float32", v.Data())
 }
 
-// Network is a trained graph of Gorgonia. It displays itself as the cost of each step.
+// Network is a trained Gorgonia graph. It displays itself as the cost of each step.
 type Network struct {
 	Cost    *G.Node
 	Weights G.Nodes
 	Machine *bridge.Machine
-	Loss    []float64 // cost before each step
-	// Interrupted says that training was stopped early.
+	Loss    []float64 // cost before each training step
+	// Interrupted reports whether training was stopped early.
 	Interrupted bool
-	// Bad says that training ended because the last cost is not a finite number.
+	// Bad reports whether training ended because the last cost is not a finite number.
 	Bad bool
 }
 
@@ -108,7 +108,7 @@ func (n *Network) Picture() *viz.Figure {
 	return lossFigure("Training", loss)
 }
 
-// String says how the cost fell.
+// String says how the cost has fallen.
 func (n *Network) String() string {
 	if len(n.Loss) == 0 {
 		return "interrupted before the first step\n"
@@ -127,7 +127,7 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-// HTML says how the cost fell, and draws it.
+// HTML says how the cost has fallen, and draws it.
 func (n *Network) HTML() string {
 	text := "<p>" + strings.ReplaceAll(html.EscapeString(strings.TrimSpace(n.String())), "\n", "<br>") + "</p>"
 	if len(n.Loss) > 2 {

@@ -38,6 +38,6 @@ func TestNetwork(t *testing.T) {
 	fails(t, "before step 0: no data", func() {
 		nb.TrainNetwork(cost, nb.NetworkSettings{Before: func(int) error { return errors.New("no data") }}, weights...)
 	})
-	fails(t, "want a cost", func() { nb.TrainNetwork(nil, nb.NetworkSettings{}) })
-	fails(t, "-1 steps", func() { nb.TrainNetwork(cost, nb.NetworkSettings{Steps: -1}, weights...) })
+	fails(t, "no cost or no weights", func() { nb.TrainNetwork(nil, nb.NetworkSettings{}) })
+	fails(t, "Steps is -1", func() { nb.TrainNetwork(cost, nb.NetworkSettings{Steps: -1}, weights...) })
 }

@@ -16,21 +16,20 @@ import (
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
-// Options are what fits and samplers may be told. The zero value is the default of the packages
-// below.
+// Options are the options of fits and samplers. The zero value is the default of the packages below.
 type Options struct {
-	Bin    int // number of the bin to sample, from 1. Default: the first
+	Bin    int // number of the bin to sample, from 1; default: the first bin
 	Chains int // number of chains. Default 4
-	Warmup int // draws of each chain that adapt the sampler and are dropped. Default 1000
+	Warmup int // draws of each chain that adapt the sampler and are discarded. Default 1000
 	Draws  int // draws of each chain that are kept. Default 1000
 	Seed   uint64
 
 	TargetAccept float64 // target acceptance rate used to adapt the step size. Default 0.8
 
-	Fixed  map[string]float64    // values of parameters held fixed, by name
-	Bounds map[string][2]float64 // bounds in place of the model's, by name
-	Start  map[string]float64    // start values in place of the model's, by name
-	Priors map[string]string     // priors in place of the model's, such as "lognormal(-3, 1)", by name
+	Fixed  map[string]float64    // values of parameters to hold fixed, by name
+	Bounds map[string][2]float64 // bounds that replace those of the model, by name
+	Start  map[string]float64    // starting values that replace those of the model, by name
+	Priors map[string]string     // priors that replace those of the model, such as "lognormal(-3, 1)", by name
 
 	// DropInvalid leaves out points that no fit can use, instead of failing.
 	DropInvalid bool
@@ -76,7 +75,7 @@ const mostChains = 10_000
 // chains returns the number of chains.
 func (o Options) chains() (int, error) {
 	if o.Chains < 0 || o.Chains > mostChains {
-		return 0, fmt.Errorf("%d chains: want 1 to %d, or 0 for 4", o.Chains, mostChains)
+		return 0, fmt.Errorf("Chains is %d: want 1 to %d, or 0 for 4", o.Chains, mostChains)
 	}
 	return cmp.Or(o.Chains, 4), nil
 }

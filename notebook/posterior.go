@@ -19,15 +19,15 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Posterior is the draws of a sampler with the verdict about the model. It displays itself as
-// verdict, checks of the sampler and summary of the parameters.
+// Posterior holds the draws of a sampler with the verdict about the model. It displays itself as the
+// verdict, the checks of the sampler and a summary of the parameters.
 type Posterior struct {
 	Name    string
 	Fit     *infer.Fit
 	Verdict check.Verdict
 	Units   map[string]string // units of parameters, by name
-	// Interrupted says that the run was stopped early. Its draws are as good as those of a
-	// shorter run, but no verdict was made.
+	// Interrupted reports whether the run was stopped early. Its draws are as good as those of a
+	// shorter run, but there is no verdict.
 	Interrupted bool
 
 	judge func(*infer.Fit) (check.Verdict, error)
@@ -54,11 +54,11 @@ func (p *Posterior) seen() *view {
 	return p.view
 }
 
-// Sample draws from the posterior of a model that build declares, once. Chains start at random
-// unless told otherwise.
+// Sample draws from the posterior of a model that build declares; build is called once. Chains start at
+// random unless the options say otherwise.
 func Sample(name string, build func(m *infer.Model), options ...Options) *Posterior {
 	if build == nil {
-		must("Sample "+name, errors.New("the function that builds the model is nil"))
+		must("Sample "+name, errors.New("the function that builds the model is nil: pass a func(*infer.Model)"))
 	}
 	o := one("Sample", options)
 	must("Sample "+name, o.samplerOnly())
@@ -81,16 +81,15 @@ func plainPage(p *Posterior) *report.Page {
 // mostWalked is the largest number of parameters of SampleDensity.
 const mostWalked = 200
 
-// SampleDensity draws from a log density that is a Go function of n parameters, by an ensemble
-// of walkers, which needs no gradient. It is slow where the function is interpreted, as in a
-// cell, where each of some 60000 calls takes microseconds; Sample is to be preferred wherever
-// the density can be written as a graph. Walkers are not independent: judge them by effective
-// sample size, not by R-hat.
+// SampleDensity draws from a log density that is a Go function of n parameters, with an ensemble of
+// walkers, which needs no gradient. It is slow if the function is interpreted, as in a cell, because
+// each of some 60000 calls takes microseconds. Use Sample whenever the density can be written as a
+// graph. Walkers are not independent: judge them by effective sample size, not by R-hat.
 func SampleDensity(name string, n int, logDensity func(q []float64) float64, options ...Options) *Posterior {
 	o := one("SampleDensity", options)
 	must("SampleDensity "+name, o.only("SampleDensity", "Warmup", "Draws", "Seed"))
 	if n > mostWalked {
-		must("SampleDensity "+name, fmt.Errorf("%d parameters: an ensemble of walkers suits some twenty, and takes at most %d; write the density as a graph and use Sample", n, mostWalked))
+		must("SampleDensity "+name, fmt.Errorf("the density has %d parameters, but an ensemble of walkers suits about twenty and takes at most %d: write the density as a graph and use Sample", n, mostWalked))
 	}
 	ctx, end := interruptible()
 	defer end()
@@ -129,7 +128,7 @@ const fewest = 100
 func (p *Posterior) Draws(parameter string) []float64 {
 	chains := p.Fit.Draws(parameter)
 	if chains == nil {
-		must("Draws", fmt.Errorf("no parameter %q: there are %v", parameter, p.Fit.Names()))
+		must("Draws", fmt.Errorf("there is no parameter %q: the parameters are %v", parameter, p.Fit.Names()))
 	}
 	var all []float64
 	for _, c := range chains {
@@ -141,7 +140,7 @@ func (p *Posterior) Draws(parameter string) []float64 {
 // Summary returns means, quantiles, R-hat and effective sample sizes of all parameters.
 func (p *Posterior) Summary() diag.Summary { return p.seen().summary }
 
-// Diagnose returns the checks of the sampler in words.
+// Diagnose returns the checks of the sampler as text.
 func (p *Posterior) Diagnose() diag.Report { return p.seen().report }
 
 func (p *Posterior) draws() viz.Draws {
@@ -150,7 +149,7 @@ func (p *Posterior) draws() viz.Draws {
 	return d
 }
 
-// Trace draws the chains of parameters, of all where none is named.
+// Trace draws the chains of the named parameters, or of all of them.
 func (p *Posterior) Trace(names ...string) *viz.Figure { return p.figure("Trace", viz.Trace, names) }
 
 // Pair draws parameters against each other.
@@ -164,7 +163,7 @@ func (p *Posterior) Density(names ...string) *viz.Figure {
 // Forest draws the intervals of parameters.
 func (p *Posterior) Forest(names ...string) *viz.Figure { return p.figure("Forest", viz.Forest, names) }
 
-// Rank draws the ranks of the chains, which are even where the chains agree.
+// Rank draws the ranks of the chains, which are evenly distributed if the chains agree.
 func (p *Posterior) Rank(names ...string) *viz.Figure { return p.figure("Rank", viz.Rank, names) }
 
 func (p *Posterior) figure(step string, draw func(viz.Draws, ...string) (*viz.Figure, error), names []string) *viz.Figure {
@@ -173,7 +172,7 @@ func (p *Posterior) figure(step string, draw func(viz.Draws, ...string) (*viz.Fi
 	return f
 }
 
-// Report writes a page of HTML about the posterior, with all of its pictures.
+// Report writes an HTML page about the posterior, with all of its plots.
 func (p *Posterior) Report(file string) { writePage("Report", file, p.page(p)) }
 
 // writePage writes a page to a file, which takes its name when it is whole.
@@ -184,7 +183,7 @@ func writePage(step, file string, page *report.Page) {
 	}))
 }
 
-// String is verdict and summary as text.
+// String returns the verdict and the summary as text.
 func (p *Posterior) String() string {
 	if p.most() == 0 {
 		return p.stopped()
@@ -192,7 +191,7 @@ func (p *Posterior) String() string {
 	return p.stopped() + p.Verdict.String() + "\n" + p.Diagnose().String() + "\n" + p.Summary().String()
 }
 
-// HTML is verdict, checks and summary as tables.
+// HTML returns the verdict, the checks and the summary as tables.
 func (p *Posterior) HTML() string {
 	head := ""
 	if s := p.stopped(); s != "" {
@@ -247,14 +246,14 @@ func (p *Posterior) shortest() int {
 	return least
 }
 
-// Continue draws more from where the chains stand, with the same sampler: as many for each chain
-// beyond the longest one. After an interrupt those that lag catch up first.
+// Continue draws more from where the chains stopped, with the same sampler. It adds the given number of
+// draws to the longest chain and extends the others to the same length, for example after an interrupt.
 func (p *Posterior) Continue(draws int) *Posterior {
 	ctx, end := interruptible()
 	defer end()
 	next := *p
 	if next.judge == nil {
-		must("Continue", fmt.Errorf("%s was drawn by an ensemble, which cannot go on: sample again with more draws", p.Name))
+		must("Continue", fmt.Errorf("%s was drawn by an ensemble, which cannot be continued: sample again with more draws", p.Name))
 	}
 	show, done := progress()
 	fit, err := p.Fit.ContinueWith(ctx, draws, show)

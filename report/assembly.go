@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoWinners says that a run did not record which neurons fired.
-var ErrNoWinners = errors.New("the run kept no winners")
+var ErrNoWinners = errors.New("the run did not record which neurons fired: record the winners in the script")
 
 // UnknownError says that a run has no area or measure with a given name.
 type UnknownError struct {
@@ -24,7 +24,7 @@ type UnknownError struct {
 
 // Error lists the names that exist.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no %s: there is %s", e.Name, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("there is no %s: choose one of %s", e.Name, strings.Join(e.Known, ", "))
 }
 
 // Assembly draws all figures available for the run of a script.
@@ -52,7 +52,7 @@ func isOverlap(m script.Measure) bool { return m.Quantity == "overlap" }
 // there are none.
 func chosen(names, known []string) ([]string, error) {
 	if len(known) == 0 {
-		return nil, fmt.Errorf("the run has nothing of the kind to draw")
+		return nil, fmt.Errorf("the run recorded nothing that this figure shows: record it in the script")
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {

@@ -38,7 +38,7 @@ func BinsOf(r *nexus.Result) (bins []int) {
 // G2 draws g2 of bins against the delay. With overlay they share one frame, and otherwise each has its own.
 func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	if r.Multitau == nil {
-		return nil, errors.New("the file has no multi-tau correlation")
+		return nil, errors.New("the file has no multi-tau correlation: give a result file that has one")
 	}
 	var all []viz.Curve
 	for _, b := range bins {
@@ -59,7 +59,7 @@ func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 func Stability(r *nexus.Result, bins []int) (*viz.Figure, error) {
 	m := r.Multitau
 	if m == nil || len(m.Partial) == 0 {
-		return nil, errors.New("the file has no g2 of parts of the measurement; correlate --parts keeps them")
+		return nil, errors.New("the file has no g2 of parts of the measurement: correlate with --parts to keep them")
 	}
 	var plots []viz.Lines
 	for _, b := range bins {
@@ -94,7 +94,7 @@ func numbersOnly(l viz.Line) viz.Line {
 func SAXS(r *nexus.Result) (*viz.Figure, error) {
 	p := r.Profile()
 	if p == nil {
-		return nil, errors.New("the file has no intensities of static bins")
+		return nil, errors.New("the file has no intensities of static bins: give a result file that has them")
 	}
 	name, unit := r.QMap.Axis(0)
 	if unit != "" {
@@ -180,7 +180,7 @@ func detector(q *nexus.QMap, height, width int, at func(row, col int) float64) v
 // Partition draws which dynamic and static bin each pixel belongs to; masked ones are grey.
 func Partition(q *nexus.QMap) (*viz.Figure, error) {
 	if q.Maps == nil {
-		return nil, errors.New("the q map has no images")
+		return nil, errors.New("the q map has no images of the detector: give a q-map file or a result file that contains them")
 	}
 	m := q.Maps
 	bins := func(of []int32, title string) viz.Image {
@@ -204,7 +204,7 @@ func Partition(q *nexus.QMap) (*viz.Figure, error) {
 // Mask draws which pixels a mask keeps.
 func Mask(q *nexus.QMap) (*viz.Figure, error) {
 	if q.Maps == nil {
-		return nil, errors.New("the q map has no images")
+		return nil, errors.New("the q map has no images of the detector: give a q-map file or a result file that contains them")
 	}
 	m := q.Maps
 	im := detector(q, m.Height, m.Width, func(row, col int) float64 {
@@ -235,7 +235,7 @@ func maskedNote(keep []bool) string {
 // Intensity draws the mean intensity of the frames against time, and its spectrum.
 func Intensity(r *nexus.Result) (*viz.Figure, error) {
 	if r.Trace == nil || len(r.Trace.Mean) < 2 {
-		return nil, errors.New("the file has no intensity against time")
+		return nil, errors.New("the file has no intensity against time: give a result file that has it")
 	}
 	n := len(r.Trace.Mean)
 	line := viz.Line{Name: "mean"}
@@ -245,11 +245,11 @@ func Intensity(r *nexus.Result) (*viz.Figure, error) {
 	return viz.Plots("Intensity against time", viz.Lines{Title: fmt.Sprintf("%d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
 }
 
-// Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, and g2 along its diagonals, of all of it and of blocks of
-// its age.
+// Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, with g2 along its
+// diagonals, both for the whole map and for blocks of its age.
 func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	if r.Twotime == nil {
-		return nil, nil, errors.New("the file has no two-time correlation")
+		return nil, nil, errors.New("the file has no two-time correlation: run the correlation with two times")
 	}
 	c, err := r.ReadC2Means(i, mostTimes)
 	if err != nil {
@@ -303,8 +303,8 @@ func alongDiagonals(c *nexus.C2) viz.Line {
 	return l
 }
 
-// Correlation returns the page of a result file: g2, intensities, the mean image and the two-time correlation, whatever it
-// has.
+// Correlation returns the page of a result file, with as many of g2, intensities, the mean image and
+// the two-time correlation as the file has.
 func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
 	album := &Album{Note: s.Note, DPI: s.DPI}
 	facts := []viz.Fact{{Name: "file", Value: r.File}, {Name: "frame time", Value: fmt.Sprintf("%g s", r.FrameTime)}, {Name: "bins", Value: fmt.Sprint(r.QMap.Dynamic.Bins())}}
@@ -349,10 +349,10 @@ func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
 	return p
 }
 
-// Correlated is a file of frames that was correlated, for Correlations.
+// Correlated is a file of frames and the result of correlating it, for Correlations.
 type Correlated struct {
-	Frames, Result string // names of files
-	Failed         string // why there is no result; "" if there is one
+	Frames, Result string // names of the file of frames and of the result file
+	Failed         string // reason why there is no result; "" if there is one
 	Notes          []string
 }
 

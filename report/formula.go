@@ -47,7 +47,7 @@ func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.F
 		draws += fit.Len(c)
 	}
 	if draws*len(x) > mostPredicted {
-		return nil, fmt.Errorf("%d draws of %d points are too many to draw", draws, len(x))
+		return nil, fmt.Errorf("predictions at %d draws of %d points are too many to draw: use fewer data points or draws", draws, len(x))
 	}
 	rep, err := fit.PosteriorPredictive(p.Observation())
 	if err != nil {

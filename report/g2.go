@@ -102,7 +102,7 @@ func parametersOf(model g2.Model, fits []g2.Fit) (*viz.Figure, error) {
 		}
 	}
 	if len(x.X) == 0 {
-		return nil, fmt.Errorf("no fitted bin has a %s", cmp.Or(axisOf(fits).Axis, "q"))
+		return nil, fmt.Errorf("none of the fitted bins has a value of %s: give it in the data", cmp.Or(axisOf(fits).Axis, "q"))
 	}
 	return viz.Parameters(x, series...)
 }

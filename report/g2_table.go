@@ -79,8 +79,7 @@ func agreement(f g2.Fit) string {
 	return "-"
 }
 
-// WriteFits writes the table of fits as text, and below it what failed, the warnings and what
-// the verdicts say.
+// WriteFits writes the table of fits as text, followed by the failures, the warnings and the verdicts.
 func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	place := "q (1/A)"

@@ -24,7 +24,7 @@ type Inversion struct {
 	Verdict    check.Verdict       // verdict about the model
 	Morphology *cyrsoxs.Morphology // morphology at the parameters found
 	Pattern    *rsoxs.Pattern      // simulated pattern of the morphology
-	Fit        *infer.Fit          // posterior; nil for point fits
+	Fit        *infer.Fit          // posterior of the parameters; nil for point fits
 }
 
 // Morphology returns the page of an inversion: patterns and curves of data and model, and

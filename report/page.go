@@ -12,14 +12,14 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-// Settings are the settings of a page. The zero value suits pages that report problems to
-// nobody.
+// Settings are the settings of a page. The zero value ignores figures that cannot be drawn.
 type Settings struct {
-	Program string            // name and version of the program that made the page
-	Seed    uint64            // seed of the random numbers used in figures
-	Note    func(text string) // called for each figure that cannot be drawn; nil ignores them
-	Device  string            // where the numbers were computed, such as cuda:0; "" leaves it out
-	DPI     int               // resolution of PNG files in dots per inch; default that of the figures, 150
+	Program string // name and version of the program that made the page
+	Seed    uint64 // seed of the random numbers used in figures
+	// Note is called for each figure that cannot be drawn, unless it is nil.
+	Note   func(text string)
+	Device string // device that computed the numbers, such as cuda:0; "" leaves it out
+	DPI    int    // resolution of PNG files in dots per inch; default that of the figures, 150
 }
 
 // facts appends to facts how the page was made, and then the others.
@@ -47,8 +47,9 @@ func (p *Page) Save(dir string) error {
 
 // Album is a list of figures with their file names.
 type Album struct {
-	Note func(text string) // called for each figure that cannot be drawn; nil ignores them
-	DPI  int               // resolution of PNG files in dots per inch; default that of the figures
+	// Note is called for each figure that cannot be drawn, unless it is nil.
+	Note func(text string)
+	DPI  int // resolution of PNG files in dots per inch; default that of the figures
 
 	pictures []picture
 }

@@ -26,7 +26,7 @@ type SpectraFits struct {
 	Library  string
 	Stars    []spectra.Star
 	Outcomes []fitfile.Outcome
-	Seen     int // stars that Keep was given
+	Seen     int // number of stars passed to Keep
 }
 
 // spectraUnits are the units of parameters.
@@ -116,7 +116,7 @@ func (s *SpectraFits) head() []string {
 	return append(row, "chi2", "pixels", "model")
 }
 
-// Write writes a table of the fits, and what the verdicts say.
+// Write writes a table of the fits, followed by the verdicts.
 func (s *SpectraFits) Write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "star\t"+strings.Join(s.head(), "\t"))
@@ -148,7 +148,8 @@ func (s *SpectraFits) Write(w io.Writer) error {
 	return nil
 }
 
-// Keep adds a star, and lets the one go whose verdict is best if there would be more than a page draws.
+// Keep adds a star. If there would then be more stars than a page draws, it drops the one with the best
+// verdict.
 func (s *SpectraFits) Keep(star *spectra.Star, o *fitfile.Outcome) {
 	s.Stars, s.Outcomes = append(s.Stars, *star), append(s.Outcomes, *o)
 	s.Seen++
@@ -175,7 +176,8 @@ func pOf(f *spectra.Fit) float64 {
 // mostDrawn is the number of stars that a page draws: those with the largest disagreement.
 const mostDrawn = 12
 
-// Page returns the page of the fits: a table, and pictures of the stars, the worst ones if there are many.
+// Page returns the page of the fits: a table, and pictures of the stars or, if there are many, of the
+// worst ones.
 func (s *SpectraFits) Page(set Settings) *Page {
 	b := &Album{Note: set.Note, DPI: set.DPI}
 	order := make([]int, 0, len(s.Outcomes))
@@ -256,8 +258,8 @@ func (s *SpectraFits) verdicts() viz.Section {
 	return v
 }
 
-// StarPosterior returns the page of a sampled star: o is the fit from which the chains start, models are those of some
-// draws, as [StarDraws] takes them.
+// StarPosterior returns the page of a sampled star. o is the fit from which the chains started, and
+// models holds the models of some draws, as [StarDraws] takes them.
 func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome, fit *infer.Fit, models [][][]float64, v check.Verdict, set Settings) *Page {
 	data := &Album{Note: set.Note, DPI: set.DPI}
 	f, err := Star(star, &o.Fit)

@@ -15,8 +15,9 @@ import (
 // mostModels is the number of draws, spread over all of them, whose models make a band.
 const mostModels = 200
 
-// StarPoints returns parameters of a star, in the order of its fit, for some draws of every chain. draws gives those of
-// a parameter as [chain][draw], or nil for one that was not sampled, which has the value of the fit.
+// StarPoints returns the parameters of a star, in the order of its fit, for some draws of every chain.
+// The function draws returns the draws of a parameter as [chain][draw], or nil for one that was not
+// sampled, which keeps the value of the fit.
 func StarPoints(fit *spectra.Fit, draws func(name string) [][]float64) [][]float64 {
 	var points [][]float64
 	for k, name := range fit.Names {
@@ -39,12 +40,12 @@ func StarPoints(fit *spectra.Fit, draws func(name string) [][]float64) [][]float
 	return points
 }
 
-// StarDraws draws the spectra of a star with the models of draws from its posterior, as [draw][spectrum][pixel]: their
-// median, and the band that holds 95 % of them. Below are residuals from the median, with the band, in standard
-// deviations of the data.
+// StarDraws draws the spectra of a star with the models of posterior draws, given as
+// [draw][spectrum][pixel]: their median, and the band that holds 95 % of them. Below are the residuals
+// from the median, with the band, in standard deviations of the data.
 func StarDraws(star *spectra.Star, models [][][]float64) (*viz.Figure, error) {
 	if len(models) == 0 {
-		return nil, fmt.Errorf("report: %s: no draws to draw models of", star.Name)
+		return nil, fmt.Errorf("report: %s has no draws whose models could be drawn: pass at least one", star.Name)
 	}
 	var plots []viz.Lines
 	for i, s := range star.Spectra {

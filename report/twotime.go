@@ -38,7 +38,7 @@ func (m *TwotimeMaps) Angles() (all []int) {
 // Images draws data, model and residuals of angles, given by index, and the residuals against lag and age.
 func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
 	if len(angles) == 0 {
-		return nil, errors.New("no angle to draw")
+		return nil, errors.New("there are no angles to draw: choose at least one")
 	}
 	var rows [][]viz.Image
 	for _, k := range angles {
@@ -63,7 +63,7 @@ func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
 // Lags draws c2 of angles against the lag, as means over young, middle and old ages, with the model.
 func (m *TwotimeMaps) Lags(angles []int) (*viz.Figure, error) {
 	if len(angles) == 0 {
-		return nil, errors.New("no angle to draw")
+		return nil, errors.New("there are no angles to draw: choose at least one")
 	}
 	n := len(m.Times)
 	step := (m.Times[n-1] - m.Times[0]) / float64(n-1)
@@ -238,7 +238,8 @@ func TwotimeTable(fit *motion.Fit) string {
 	return b.String()
 }
 
-// TwotimeTexts returns value, error and the error of independent entries, with as many digits as the error has.
+// TwotimeTexts returns a value, its error, and the error under the assumption of independent entries,
+// with as many digits as the error has.
 func TwotimeTexts(r motion.Row) (value, sd, independent string) {
 	if r.Fixed {
 		return fmt.Sprintf("%.6g", r.Value), "fixed", ""
@@ -256,7 +257,8 @@ func TwotimeTexts(r motion.Row) (value, sd, independent string) {
 	return value, sd, text(r.Independent)
 }
 
-// TwotimePosterior returns the page of a sampled motion, with the data and the model at the medians.
+// TwotimePosterior returns the page of sampled motion, with the data and the model at the posterior
+// medians.
 func TwotimePosterior(file string, l twotime.Likelihood, p *motion.Problem, m *motion.Maps, fit *infer.Fit, v check.Verdict, s Settings) *Page {
 	b := &Album{Note: s.Note, DPI: s.DPI}
 	(*TwotimeMaps)(m).add(b)

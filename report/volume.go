@@ -14,11 +14,12 @@ import (
 // SliceSettings are the settings of Slice. The zero value is the lowest plane across z,
 // with all voxels.
 type SliceSettings struct {
-	Axis      int     // axis normal to the slice: 0 for z, 1 for y, 2 for x
-	At        int     // position along the axis in voxels; -1 for the middle
-	Subsample int     // draw one of this many voxels along each axis. Default 1
-	Least     float64 // lowest volume fraction and S at which an angle is drawn
-	// Number of drawn voxels between director lines; -1 draws none. Default about 20
+	Axis int // axis normal to the slice: 0 for z, 1 for y, 2 for x
+	At   int // position along the axis in voxels; -1 for the middle
+	// Subsample draws one of this many voxels along each axis. Default 1.
+	Subsample int
+	Least     float64 // smallest volume fraction and S at which an angle is drawn
+	// Directors is the number of drawn voxels between director lines; -1 draws none. Default about 20
 	// lines a side.
 	Directors int
 }

@@ -20,7 +20,7 @@ const (
 	ConfigFile     = "config.json"
 	CheckpointFile = "checkpoint"
 	DrawsFolder    = "draws.zarr"
-	MarkerFile     = ".euryale" // marks every folder that a Writer created or found empty
+	MarkerFile     = ".euryale" // marker in every folder that a Writer created or found empty
 )
 
 // Folder is the path of the folder of one run.
@@ -40,7 +40,7 @@ func (f Folder) Begin(config any) error { return WriteJSON(f.Path(ConfigFile), c
 func (f Folder) Config(config any) error {
 	b, err := foreign.ReadFile(f.Path(ConfigFile))
 	if err != nil {
-		return fmt.Errorf("%s is not a run folder: %w", f, err)
+		return fmt.Errorf("%s is not a run folder: %w: give the folder of a run", f, err)
 	}
 	if err := json.Unmarshal(b, config); err != nil {
 		return fmt.Errorf("%s: %w", f.Path(ConfigFile), err)
@@ -60,13 +60,14 @@ func (f Folder) Command() (string, error) {
 // OtherRunError says that a folder belongs to a run of another command than the one
 // resuming it.
 type OtherRunError struct {
-	Folder       Folder
-	Command, Run string // the command that resumes, and the command that made the folder
+	Folder Folder
+	// Command is the command that resumes, and Run the command that made the folder.
+	Command, Run string
 }
 
 // Error names both commands.
 func (e *OtherRunError) Error() string {
-	return fmt.Sprintf("%s is a run of %q: want %s", e.Folder, e.Run, e.Command)
+	return fmt.Sprintf("%s holds a run of %q, not of %q: give the folder of the other run, or use the command that made it", e.Folder, e.Run, e.Command)
 }
 
 // Resume reads the settings of the run that the given command is to resume. If another
@@ -77,7 +78,7 @@ func (f Folder) Resume(command string, config any) error {
 	case err != nil:
 		return err
 	case ran == "":
-		return fmt.Errorf("%s names no command: is the file whole?", f.Path(ConfigFile))
+		return fmt.Errorf("%s names no command: the file is incomplete or was edited; restore it, or begin a new run", f.Path(ConfigFile))
 	case ran != command:
 		return &OtherRunError{Folder: f, Command: command, Run: ran}
 	}

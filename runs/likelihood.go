@@ -25,7 +25,7 @@ type SeveralError struct{ Names []string }
 
 // Error lists the variables.
 func (e *SeveralError) Error() string {
-	return fmt.Sprintf("log-likelihoods of %s: name one of them", strings.Join(e.Names, ", "))
+	return fmt.Sprintf("there are log-likelihoods of %s: name one of them", strings.Join(e.Names, ", "))
 }
 
 // Likelihood returns the log-likelihoods of an observed variable, from the group
@@ -75,7 +75,7 @@ func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) 
 	for i, v := range found {
 		if v.Name == name || name == "" && len(found) == 1 {
 			if len(v.Shape) < 2 || v.Dims[0] != "chain" || v.Dims[1] != "draw" || v.Floats() == nil {
-				return nil, fmt.Errorf("log-likelihood %s has axes %v: want numbers over chain and draw", v.Name, v.Dims)
+				return nil, fmt.Errorf("the log-likelihood %s has the axes %v: want numbers with the axes chain and draw", v.Name, v.Dims)
 			}
 			return &found[i], nil
 		}
@@ -83,11 +83,11 @@ func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) 
 	}
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan")
+		return nil, fmt.Errorf("there are no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan")
 	case name == "":
 		return nil, &SeveralError{Names: names}
 	}
-	return nil, fmt.Errorf("no log-likelihood of %q: there are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no log-likelihood of %q: the observed variables are %s", name, strings.Join(names, ", "))
 }
 
 // byDraw splits a variable into its draws.

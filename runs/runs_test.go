@@ -207,7 +207,7 @@ func TestOpen(t *testing.T) {
 	if _, err := s.Likelihood(""); !errors.As(err, &several) || len(several.Names) != 2 {
 		t.Error(err)
 	}
-	if _, err := s.Likelihood("x"); err == nil || !strings.Contains(err.Error(), "there are y, z") {
+	if _, err := s.Likelihood("x"); err == nil || !strings.Contains(err.Error(), "the observed variables are y, z") {
 		t.Error(err)
 	}
 	var alone *runs.AloneError
@@ -222,6 +222,6 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := runs.Open(); err == nil {
-		t.Error("draws of no files")
+		t.Error("no files to read draws from")
 	}
 }

@@ -26,15 +26,15 @@ type NoDrawsError struct{ Folder Folder }
 
 // Error names the folder and says what it lacks.
 func (e *NoDrawsError) Error() string {
-	return fmt.Sprintf("%s has no chain-*.csv and no .zgroup: it is neither a run folder nor a Zarr folder", e.Folder)
+	return fmt.Sprintf("%s has neither chain-*.csv nor .zgroup: give a run folder or a Zarr folder", e.Folder)
 }
 
 // ArrowError says that a file is an Arrow file, which cannot be read back.
 type ArrowError struct{ File string }
 
-// Error explains why.
+// Error explains why an Arrow file cannot be read back.
 func (e *ArrowError) Error() string {
-	return e.File + " is an Arrow file, which is written but not read: its rows have lost the shapes"
+	return e.File + " is an Arrow file, which cannot be read back because its rows have lost the shapes of the variables: give draws.zarr or the chains of the run"
 }
 
 // AloneError says that a file or folder that already holds all chains was named together
@@ -45,7 +45,7 @@ type AloneError struct {
 
 // Error names the file or folder.
 func (e *AloneError) Error() string {
-	return fmt.Sprintf("%s is %s and holds all chains: name it alone", e.Name, e.Kind)
+	return fmt.Sprintf("%s is %s, which holds all chains by itself: name it alone", e.Name, e.Kind)
 }
 
 // Open reads draws written by this or another program: a run folder (from its draws.zarr,
@@ -53,7 +53,7 @@ func (e *AloneError) Error() string {
 // netCDF file or JSON. It recognises the format by the content, not by the name.
 func Open(names ...string) (*Source, error) {
 	if len(names) == 0 {
-		return nil, errors.New("runs: draws of no files")
+		return nil, errors.New("runs: there are no files to read draws from: name at least one")
 	}
 	s := &Source{Name: names[0]}
 	var tables []string
@@ -92,7 +92,7 @@ func (s *Source) readTables(files []string) error {
 			return err
 		}
 		if len(s.Chains) > 0 && !slices.Equal(c.Columns, s.Chains[0].Columns) {
-			return fmt.Errorf("%s has %d columns (%s ...), %s has %d (%s ...): chains of one run have the same", f, len(c.Columns), c.Columns[0], files[0], len(s.Chains[0].Columns), s.Chains[0].Columns[0])
+			return fmt.Errorf("%s has %d columns (%s ...), but %s has %d (%s ...): name only chains of the same run", f, len(c.Columns), c.Columns[0], files[0], len(s.Chains[0].Columns), s.Chains[0].Columns[0])
 		}
 		s.Chains = append(s.Chains, c)
 	}

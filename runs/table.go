@@ -41,7 +41,7 @@ func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 		n = min(n, len(c.Draws))
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("%s: a chain has no draws below its header: was the run stopped in its warm-up?", file)
+		return nil, fmt.Errorf("%s: a chain has no draws below its header: the run may have been stopped during warm-up, so run it again", file)
 	}
 	t := &Table{Names: chains[0].Parameters(), Stat: map[string][][]float64{}}
 	column := func(name string) [][]float64 {
@@ -62,7 +62,7 @@ func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 	t.Depth, _ = strconv.Atoi(chains[0].Settings["max_depth"])
 	t.Target, _ = strconv.ParseFloat(chains[0].Settings["delta"], 64)
 	if len(t.Names) == 0 {
-		return nil, fmt.Errorf("%s: no columns besides the sampler's own (%v): want those of parameters", file, chains[0].Columns)
+		return nil, fmt.Errorf("%s: the only columns are those of the sampler (%v): want columns of parameters as well", file, chains[0].Columns)
 	}
 	return t, nil
 }
@@ -75,7 +75,7 @@ func treeTable(s *Source) (*Table, error) {
 	}
 	t := &Table{Stat: map[string][][]float64{}}
 	if t.Names, t.X = post.Draws(); len(t.Names) == 0 || post.Len("chain")*post.Len("draw") == 0 {
-		return nil, fmt.Errorf("%s: group posterior has no draws: want numbers with the axes chain and draw", s.Name)
+		return nil, fmt.Errorf("%s: the group posterior has no draws: want numbers with the axes chain and draw", s.Name)
 	}
 	if stats, err := s.Tree.Group("sample_stats"); err == nil {
 		for _, name := range []string{"diverging", "tree_depth", "energy", "reached_max_treedepth"} {

@@ -135,9 +135,9 @@ func (f Folder) vacant(replace bool) error {
 	case replace && f.Ours():
 		return f.foreignDraws()
 	case replace:
-		return &OccupiedError{Folder: f, What: fmt.Sprintf("%s holds files and is no folder of results: nothing in it is overwritten", f)}
+		return &OccupiedError{Folder: f, What: fmt.Sprintf("%s holds files but no results of a run, so nothing in it is overwritten: choose another folder", f)}
 	}
-	e := &OccupiedError{Folder: f, What: fmt.Sprintf("%s exists and is not empty", f), Replaceable: f.Ours()}
+	e := &OccupiedError{Folder: f, What: fmt.Sprintf("%s exists and is not empty: choose another folder", f), Replaceable: f.Ours()}
 	if ran, err := f.Command(); err == nil {
 		e.Run = ran
 	}

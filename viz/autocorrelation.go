@@ -11,9 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Autocorrelation draws the correlation of draws that are some steps apart, for every chain. The
-// sooner it falls into the band, which holds 95 % of the values of independent draws, the more each
-// draw is worth. Without names it takes the first 12.
+// Autocorrelation draws the correlation between draws against the number of steps between them, for
+// every chain. The sooner it falls into the band, which holds 95 % of the values of independent draws,
+// the more each draw is worth. Without names it takes the first 12.
 func Autocorrelation(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("autocorrelation", 12, names)
 	if err != nil {

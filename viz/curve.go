@@ -19,7 +19,7 @@ type Curve struct {
 	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	X, Y, Err             []float64
 
-	LineX, Line         []float64 // model: Line at LineX
+	LineX, Line         []float64 // positions and values of the model's line
 	Low, High           []float64 // band of the model; for Predictive, the 95 % band
 	InnerLow, InnerHigh []float64 // 50 % band, for Predictive
 	BandName            string    // name of the band in the legend. Default "band"
@@ -40,7 +40,7 @@ type Line struct {
 func (c Curve) prepared(plot string) (Curve, error) {
 	c, err := c.checked(plot)
 	if err == nil && c.empty() {
-		err = fmt.Errorf("viz: %s: no Line, and none of %d points is finite%s", c.called(plot), len(c.X), andPositive(c.LogX || c.LogY))
+		err = fmt.Errorf("viz: %s: there is no Line, and none of the %d points is finite%s: give a Line or finite points", c.called(plot), len(c.X), andPositive(c.LogX || c.LogY))
 	}
 	return c, err
 }
@@ -57,7 +57,7 @@ func (c Curve) checked(plot string) (Curve, error) {
 		{"Low", len(c.Low), len(c.LineX)}, {"High", len(c.High), len(c.LineX)},
 		{"InnerLow", len(c.InnerLow), len(c.LineX)}, {"InnerHigh", len(c.InnerHigh), len(c.LineX)}} {
 		if l.n != l.of && (l.n != 0 || l.name == "Y") {
-			return c, fmt.Errorf("viz: %s: %s has %d values where its X has %d", c.called(plot), l.name, l.n, l.of)
+			return c, fmt.Errorf("viz: %s: %s has %d values, but its X has %d: give equal numbers", c.called(plot), l.name, l.n, l.of)
 		}
 	}
 	return c, nil

@@ -17,7 +17,7 @@ type Draws struct {
 	Names     []string          // names of the quantities
 	Units     map[string]string // units by name; may be nil
 	X         [][][]float64     // draws by [name][chain][draw]
-	Diverging [][]bool          // whether each draw diverged, by [chain][draw]; nil if unknown
+	Diverging [][]bool          // flag of each draw that is true if it diverged, by [chain][draw]; nil if unknown
 	Energy    [][]float64       // energy of each draw, by [chain][draw]; nil if unknown
 }
 
@@ -84,7 +84,7 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 	for _, name := range d.elements(names) {
 		i := slices.Index(d.Names, name)
 		if i < 0 {
-			return s, fmt.Errorf("viz: %s of %q: there is %s", plot, name, nearest(name, d.Names))
+			return s, fmt.Errorf("viz: %s: there is no quantity %q: choose from %s", plot, name, nearest(name, d.Names))
 		}
 		q, dropped := d.quantity(i)
 		left += dropped
@@ -95,7 +95,7 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 		s.q = append(s.q, q)
 	}
 	if len(s.q) == 0 {
-		return s, fmt.Errorf("viz: %s: no finite draws of %s", plot, strings.Join(names, ", "))
+		return s, fmt.Errorf("viz: %s: there are no finite draws of %s: choose other quantities", plot, strings.Join(names, ", "))
 	}
 	if len(empty) > 0 {
 		s.remark("No finite draws of %s.", strings.Join(empty, ", "))
@@ -109,9 +109,9 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 func (d Draws) check(plot string) error {
 	switch {
 	case len(d.Names) == 0:
-		return fmt.Errorf("viz: %s: Draws has no Names", plot)
+		return fmt.Errorf("viz: %s: Draws has no Names: name the quantities", plot)
 	case len(d.X) != len(d.Names):
-		return fmt.Errorf("viz: %s: Draws has %d Names and X of %d", plot, len(d.Names), len(d.X))
+		return fmt.Errorf("viz: %s: Draws has %d Names, but X of %d quantities: give equal numbers", plot, len(d.Names), len(d.X))
 	}
 	return nil
 }

@@ -111,16 +111,16 @@ func TestErrorsNameWhatIsMissing(t *testing.T) {
 		if name == "energy" {
 			continue
 		}
-		fail("there is tau, gamma", of(plot(d, "tua")))
-		fail("2 Names and X of 1", of(plot(Draws{Names: []string{"a", "b"}, X: d.X[:1]})))
+		fail("choose from tau, gamma", of(plot(d, "tua")))
+		fail("2 Names, but X of 1", of(plot(Draws{Names: []string{"a", "b"}, X: d.X[:1]})))
 		fail("no finite draws of a", of(plot(Draws{Names: []string{"a"}, X: [][][]float64{{{math.NaN()}}}})))
 	}
 	fail("two quantities", of(Pair(d, "tau")))
-	fail("no Line, and none of 0 points", of(Fit(Curve{})))
-	fail(`fit of "bin 3": Err has 1 values where its X has 2`, of(Fit(Curve{Title: "bin 3", X: []float64{1, 2}, Y: []float64{1, 2}, Err: []float64{1}})))
+	fail("no Line, and none of the 0 points", of(Fit(Curve{})))
+	fail(`fit of "bin 3": Err has 1 values, but its X has 2`, of(Fit(Curve{Title: "bin 3", X: []float64{1, 2}, Y: []float64{1, 2}, Err: []float64{1}})))
 	fail("positive, as a logarithm needs", of(Fit(Curve{X: []float64{-1}, Y: []float64{1}, LogX: true})))
 	fail("no curves", of(Grid(nil)))
-	fail("none of 1 curves", of(Grid([]Curve{{}})))
+	fail("none of the 1 curves", of(Grid([]Curve{{}})))
 	fail("no curves", of(Stack(nil, 1)))
 	fail("Low and High are missing", of(Predictive(Curve{X: []float64{1}, Y: []float64{1}})))
 	fail("want at least one of each", of(Parameters(Against{X: []float64{1}})))

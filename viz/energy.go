@@ -32,7 +32,7 @@ func Energy(d Draws) (*Figure, error) {
 		}
 	}
 	if len(energies) == 0 {
-		return nil, fmt.Errorf("viz: energy: Draws has no finite Energy: keep the statistics of the sampler")
+		return nil, fmt.Errorf("viz: energy: Draws has no finite Energy: keep the sampler's statistics in the run")
 	}
 	if left > 0 {
 		s.remark("%s left out.", count(left, "energy that is not finite", "energies that are not finite"))

@@ -38,7 +38,7 @@ func ExampleTrace() {
 func ExampleDraws() {
 	_, err := viz.Pair(waves(), "tau", "contrats")
 	fmt.Println(err)
-	// Output: viz: pair plot of "contrats": there is contrast, tau
+	// Output: viz: pair plot: there is no quantity "contrats": choose from contrast, tau
 }
 
 func ExampleFit() {

@@ -52,7 +52,7 @@ func (f *Figure) Encode(format string) ([]byte, error) {
 	case "pdf":
 		return f.PDF(), nil
 	}
-	return nil, fmt.Errorf("viz: no format %q: want one of %s", format, strings.Join(Formats(), ", "))
+	return nil, fmt.Errorf("viz: there is no format %q: want one of %s", format, strings.Join(Formats(), ", "))
 }
 
 // SVG returns the picture as an SVG document. Its text stays text, in Liberation Sans or, with the

@@ -142,7 +142,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", format, len(b), err)
 		}
 	}
-	if _, err := f.Encode("gif"); err == nil || err.Error() != `viz: no format "gif": want one of svg, png, pdf` {
+	if _, err := f.Encode("gif"); err == nil || err.Error() != `viz: there is no format "gif": want one of svg, png, pdf` {
 		t.Error(err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// Grid draws many curves as small multiples with common axes, such as g2 of all bins. Each keeps its
-// title; the labels are those of the first.
+// Grid draws many curves as small multiples with common axes, such as g2 of all bins. Each curve keeps
+// its title; the labels are those of the first.
 func Grid(curves []Curve) (*Figure, error) {
 	if len(curves) == 0 {
-		return nil, fmt.Errorf("viz: grid: no curves to draw")
+		return nil, fmt.Errorf("viz: grid: there are no curves to draw: pass at least one")
 	}
 	var panels []*panel
 	var s selection
@@ -29,7 +29,7 @@ func Grid(curves []Curve) (*Figure, error) {
 		panels = append(panels, c.panel(1.2))
 	}
 	if empty == len(curves) {
-		return nil, fmt.Errorf("viz: grid: none of %d curves has a finite point", len(curves))
+		return nil, fmt.Errorf("viz: grid: none of the %d curves has a finite point: check the data", len(curves))
 	}
 	if left > 0 {
 		s.remark("%s left out: not finite%s.", count(left, "point", "points"), orNotPositive(curves[0].LogX || curves[0].LogY))

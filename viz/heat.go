@@ -19,18 +19,27 @@ type Image struct {
 
 	// X and Y are the centres of the pixels, in order; they may be unevenly spaced. Nil counts them
 	// from 0.
-	X, Y       []float64
-	RowsDown   bool // whether Y is the negative of a number that grows downwards, as rows of detectors do; labels leave out the sign
-	LogX, LogY bool // whether the axes are logarithmic
-	Log        bool // whether colours are logarithmic; values that are not positive are grey
-	Equal      bool // whether one unit of x is as long as one of y
-	Signed     bool // whether colours run from blue over white at zero to red
-	Cyclic     bool // whether colours are cyclic, for angles; set Low and High
+	X, Y []float64
+	// RowsDown means that Y is the negative of a number that grows downwards, such as the rows of a
+	// detector. Labels then leave out the sign.
+	RowsDown bool
+	// LogX and LogY make the axes logarithmic.
+	LogX, LogY bool
+	// Log makes the colours logarithmic. Values that are not positive are grey.
+	Log bool
+	// Equal makes one unit of x as long as one unit of y.
+	Equal bool
+	// Signed makes the colours run from blue through white at zero to red.
+	Signed bool
+	// Cyclic makes the colours cyclic, for angles. Set Low and High as well.
+	Cyclic bool
 
-	// Arrows, if given, are drawn as short lines without heads, centred at their positions.
+	// Arrows are drawn as short lines without heads, centred at their positions.
 	Arrows []Arrow
 
-	Low, High float64 // range of colours. Default, if equal: that of the values, without 0.1 % of outliers
+	// Low and High are the range of the colours. Default, if they are equal: the range of the values,
+	// without 0.1 % of outliers.
+	Low, High float64
 }
 
 // Heat draws an image with a colour bar. The image is pixels in every format, so that files stay
@@ -74,12 +83,12 @@ func (m *Image) panel() (*panel, int, error) {
 // complete checks the image and fills in X and Y.
 func (m *Image) complete() error {
 	if len(m.Z) == 0 || len(m.Z[0]) == 0 {
-		return fmt.Errorf("viz: heat map %q: Z is empty", m.Title)
+		return fmt.Errorf("viz: heat map %q: Z is empty: give at least one row and column", m.Title)
 	}
 	w, h := len(m.Z[0]), len(m.Z)
 	for j, row := range m.Z {
 		if len(row) != w {
-			return fmt.Errorf("viz: heat map %q: row %d of Z has %d values where the first has %d", m.Title, j, len(row), w)
+			return fmt.Errorf("viz: heat map %q: row %d of Z has %d values, but the first has %d: give equal numbers", m.Title, j, len(row), w)
 		}
 	}
 	if m.X == nil {
@@ -89,7 +98,7 @@ func (m *Image) complete() error {
 		m.Y = steps(h)
 	}
 	if len(m.X) != w || len(m.Y) != h {
-		return fmt.Errorf("viz: heat map %q: %d X and %d Y for %d columns and %d rows", m.Title, len(m.X), len(m.Y), w, h)
+		return fmt.Errorf("viz: heat map %q: there are %d values of X and %d of Y for %d columns and %d rows: give one for each", m.Title, len(m.X), len(m.Y), w, h)
 	}
 	for _, a := range []struct {
 		name string
@@ -98,7 +107,7 @@ func (m *Image) complete() error {
 	}{{"X", m.X, m.LogX}, {"Y", m.Y, m.LogY}} {
 		bad := slices.ContainsFunc(a.v, func(v float64) bool { return !finite(v) || a.log && v <= 0 })
 		if bad || !slices.IsSorted(a.v) || a.v[0] == a.v[len(a.v)-1] && len(a.v) > 1 {
-			return fmt.Errorf("viz: heat map %q: %s must be finite and in order, and positive on a logarithmic axis", m.Title, a.name)
+			return fmt.Errorf("viz: heat map %q: the values of %s must be finite and in order, and positive on a logarithmic axis", m.Title, a.name)
 		}
 	}
 	return nil
@@ -119,7 +128,7 @@ func (m *Image) colours() (*colorbar, int, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, 0, fmt.Errorf("viz: heat map %q: none of its %d values is finite%s", m.Title, left, andPositive(m.Log))
+		return nil, 0, fmt.Errorf("viz: heat map %q: none of its %d values is finite%s: check the data", m.Title, left, andPositive(m.Log))
 	}
 	lo, hi := m.Low, m.High
 	if lo == hi {

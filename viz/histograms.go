@@ -16,7 +16,7 @@ const histogramBins = 50
 // are at least least, by default 0.05.
 func Histograms(title string, phases []Phase, least float64) (*Figure, error) {
 	if len(phases) == 0 {
-		return nil, fmt.Errorf("viz: histograms %q: no phases", title)
+		return nil, fmt.Errorf("viz: histograms %q: there are no phases to draw: pass at least one", title)
 	}
 	if least == 0 {
 		least = 0.05

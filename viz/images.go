@@ -31,13 +31,13 @@ func arrows(list []Arrow) mark {
 // an empty Z leaves a gap. Rows must be equally long.
 func Images(title string, rows [][]Image) (*Figure, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
-		return nil, fmt.Errorf("viz: images %q: none given", title)
+		return nil, fmt.Errorf("viz: images %q: there are no images to draw: pass at least one", title)
 	}
 	g := &grid{gapX: gutter, gapY: gutter}
 	left, ratio := 0, 0.0
 	for j, row := range rows {
 		if len(row) != len(rows[0]) {
-			return nil, fmt.Errorf("viz: images %q: %d in row %d where the first has %d", title, len(row), j, len(rows[0]))
+			return nil, fmt.Errorf("viz: images %q: there are %d images in row %d, but %d in the first: make the rows equally long", title, len(row), j, len(rows[0]))
 		}
 		line := make([]*panel, len(row))
 		for i, m := range row {
@@ -106,8 +106,8 @@ func Pattern(title string, qy, qx []float64, intensity []float64) Image {
 }
 
 // Directors returns lines along the directors of an image of ny x nx voxels with edge a in nm, one
-// every step voxels, if weight is at least least there. theta and psi are in radians. A director
-// that points out of the plane gives a shorter line.
+// every step voxels, wherever weight is at least least. theta and psi are in radians. A director that
+// points out of the plane gives a shorter line.
 func Directors(theta, psi, weight []float64, ny, nx int, a float64, step int, least float64) (list []Arrow) {
 	size := 0.9 * float64(step) * a
 	for y := step / 2; y < ny; y += step {

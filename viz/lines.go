@@ -12,7 +12,7 @@ const fewPoints = 40
 // points have them marked.
 func Plots(title string, plots ...Lines) (*Figure, error) {
 	if len(plots) == 0 {
-		return nil, fmt.Errorf("viz: plots %q: none to draw", title)
+		return nil, fmt.Errorf("viz: plots %q: there are no plots to draw: pass at least one", title)
 	}
 	g := &grid{gapY: gutter}
 	for _, l := range plots {

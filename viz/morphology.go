@@ -35,7 +35,7 @@ type Slice struct {
 func Morphology(s Slice) (*Figure, error) {
 	columns, rows, ok := s.axes()
 	if !ok || len(s.Phases) == 0 || s.NY < 1 || s.NX < 1 {
-		return nil, fmt.Errorf("viz: morphology %q: %d phases of %d x %d voxels across %q: want some, across x, y or z", s.Title, len(s.Phases), s.NY, s.NX, s.Normal)
+		return nil, fmt.Errorf("viz: morphology %q: there are %d phases of %d x %d voxels across the axis %q: want at least one of each, across x, y or z", s.Title, len(s.Phases), s.NY, s.NX, s.Normal)
 	}
 	if s.Least == 0 {
 		s.Least = 0.05
@@ -91,7 +91,7 @@ func (p *Phase) check(n int) error {
 		none bool
 	}{{"Vfrac", p.Vfrac, false}, {"S", p.S, true}, {"Theta", p.Theta, p.S == nil}, {"Psi", p.Psi, p.S == nil}} {
 		if len(f.v) != n && !(f.none && f.v == nil) {
-			return fmt.Errorf("viz: %s of %s has %d numbers: want %d", f.name, p.Name, len(f.v), n)
+			return fmt.Errorf("viz: %s of %s has %d values: want %d, one for each voxel", f.name, p.Name, len(f.v), n)
 		}
 	}
 	return nil

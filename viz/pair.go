@@ -21,7 +21,7 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 	}
 	n := len(s.q)
 	if n < 2 {
-		return nil, fmt.Errorf("viz: pair plot of %s alone: it needs two quantities with finite draws", s.q[0].name)
+		return nil, fmt.Errorf("viz: pair: only %s has finite draws: choose at least two quantities that have some", s.q[0].name)
 	}
 	size := math.Max(columnWidth, math.Min(pageWidth+1.5, 1.6*float64(n)))
 	f := &Figure{Title: "Pairs", Width: size, Height: size + 0.35}

@@ -19,7 +19,7 @@ type Against struct {
 // Series is one parameter at every X.
 type Series struct {
 	Name, Unit string
-	Y, Err     []float64 // values and errors; Err may be nil, and errors that are not positive draw no bar
+	Y, Err     []float64 // fitted values, and their errors Err; Err may be nil, and errors that are not positive draw no bar
 	Log        bool
 
 	LineX, Line, Low, High []float64 // distribution fitted to the parameter and its band; may be nil
@@ -30,7 +30,7 @@ type Series struct {
 // Parameters draws fitted parameters against a variable, one panel each.
 func Parameters(x Against, series ...Series) (*Figure, error) {
 	if len(series) == 0 || len(x.X) == 0 {
-		return nil, fmt.Errorf("viz: parameters: %d series at %d positions: want at least one of each", len(series), len(x.X))
+		return nil, fmt.Errorf("viz: parameters: there are %d series at %d positions: want at least one of each", len(series), len(x.X))
 	}
 	var panels []*panel
 	var s selection

@@ -14,7 +14,7 @@ func Predictive(c Curve) (*Figure, error) {
 		return nil, err
 	}
 	if c.Low == nil || c.High == nil {
-		return nil, fmt.Errorf("viz: predictive check of %q: Low and High are missing: give the 95 %% band", c.Title)
+		return nil, fmt.Errorf("viz: predictive check %q: Low and High are missing: give the 95 %% band", c.Title)
 	}
 	c.BandName = "95 %"
 	p := c.panel(2)

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Firing records which neurons of an area fire in some steps, which are in order. Areas may be
-// silent in between.
+// Firing records which neurons of an area fire in a series of steps, given in order. Steps in which the
+// area is silent may be left out.
 type Firing struct {
 	Area    string
 	Steps   []int
@@ -32,7 +32,7 @@ const (
 // before (of those given), earlier, or never.
 func Raster(title string, areas ...Firing) (*Figure, error) {
 	if len(areas) == 0 {
-		return nil, fmt.Errorf("viz: raster %q: no areas to draw", title)
+		return nil, fmt.Errorf("viz: raster %q: there are no areas to draw: pass at least one", title)
 	}
 	g := &grid{gapY: gutter}
 	for _, a := range areas {
@@ -49,11 +49,11 @@ func Raster(title string, areas ...Firing) (*Figure, error) {
 
 func (a Firing) panel() (*panel, error) {
 	if len(a.Steps) == 0 || len(a.Steps) != len(a.Winners) || !slices.IsSorted(a.Steps) {
-		return nil, fmt.Errorf("area %s: %d steps in order and winners of %d: want as many, one at least", a.Area, len(a.Steps), len(a.Winners))
+		return nil, fmt.Errorf("area %s has %d steps and the winners of %d: want at least one step, in order, with winners for each", a.Area, len(a.Steps), len(a.Winners))
 	}
 	cells := a.cells()
 	if len(cells) == 0 {
-		return nil, fmt.Errorf("area %s: no neuron fires", a.Area)
+		return nil, fmt.Errorf("no neuron of the area %s fires in these steps: choose other steps or areas", a.Area)
 	}
 	p := &panel{title: a.Area, x: axis{label: "step", whole: true}, y: axis{label: "neurons that fired", whole: true}}
 	p.x.limits(float64(a.Steps[0])-0.5, float64(a.Steps[len(a.Steps)-1])+0.5)

@@ -90,8 +90,8 @@ func TestRasterRefuses(t *testing.T) {
 		"no neuron": func() (*Figure, error) {
 			return Raster("x", Firing{Area: "A", Steps: []int{1}, Winners: [][]int32{nil}})
 		},
-		"none to":  func() (*Figure, error) { return Plots("x") },
-		"0 values": func() (*Figure, error) { return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}}}}) },
+		"no plots to": func() (*Figure, error) { return Plots("x") },
+		"0 values":    func() (*Figure, error) { return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}}}}) },
 		"the band of a": func() (*Figure, error) {
 			return Plots("x", Lines{Curves: []Line{{Name: "a", X: []float64{1}, Y: []float64{1}, Low: []float64{0}}}})
 		},

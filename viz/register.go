@@ -13,8 +13,8 @@ import (
 // Kind is a kind of picture of draws, with a name by which the command line knows it: euryale plot NAME RUN.
 type Kind struct {
 	Name  string
-	About string // one line
-	// Draw makes the picture of all quantities, or of those named.
+	About string // short description, in one line
+	// Draw makes the picture of the named quantities, or of all of them if no names are given.
 	Draw func(d Draws, names ...string) (*Figure, error)
 }
 
@@ -32,11 +32,11 @@ var kinds = []Kind{
 // Kinds returns the kinds of pictures of draws.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// Register adds a kind of picture of one's own to Kinds. It is meant for init functions, and panics if the
-// definition is not whole or the name is taken.
+// Register adds a user-defined kind of picture to Kinds. It is meant for init functions, and panics if
+// the definition is incomplete or the name is taken.
 func Register(k Kind) {
 	if k.Name == "" || k.About == "" || k.Draw == nil {
-		panic(fmt.Sprintf("viz: the kind of picture %q is not whole: want Name, About and Draw", k.Name))
+		panic(fmt.Sprintf("viz: the definition of the kind of picture %q is incomplete: set Name, About and Draw", k.Name))
 	}
 	if slices.ContainsFunc(kinds, func(o Kind) bool { return o.Name == k.Name }) {
 		panic(fmt.Sprintf("viz: there is a kind of picture %q already: give yours a name of its own", k.Name))
@@ -44,7 +44,7 @@ func Register(k Kind) {
 	kinds = append(kinds, k)
 }
 
-// FromPlots returns a picture of plots of gonum.org/v1/plot, one below another, for pictures of one's own.
+// FromPlots returns a figure of gonum.org/v1/plot plots, one below another, for user-defined pictures.
 func FromPlots(title, note string, plots ...*plot.Plot) *Figure {
 	return &Figure{Title: title, Note: note, Width: pageWidth, Height: 0.75 + 2.6*float64(max(len(plots), 1)), plots: plots}
 }

@@ -13,7 +13,8 @@ type Lines struct {
 	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	LogX, LogY            bool
 	Curves                []Line
-	Low, High             float64 // range of y. Default, if equal: that of the curves
+	// Low and High are the range of y. Default, if they are equal: the range of the curves.
+	Low, High float64
 }
 
 // panel draws the curves; curves without a finite point are left out.
@@ -21,7 +22,7 @@ func (l Lines) panel() (*panel, error) {
 	p := &panel{title: l.Title, x: axis{label: l.XLabel, log: l.LogX, pad: 0.03}, y: axis{label: l.YLabel, log: l.LogY, pad: 0.06}}
 	for i, c := range l.Curves {
 		if len(c.X) != len(c.Y) {
-			return nil, fmt.Errorf("viz: lines %q: %s has %d values where its X has %d", l.Title, c.Name, len(c.Y), len(c.X))
+			return nil, fmt.Errorf("viz: lines %q: %s has %d values, but its X has %d: give equal numbers", l.Title, c.Name, len(c.Y), len(c.X))
 		}
 		col := chainColor(i)
 		for k := range c.X {
@@ -32,7 +33,7 @@ func (l Lines) panel() (*panel, error) {
 		}
 		if c.Low != nil || c.High != nil {
 			if len(c.Low) != len(c.X) || len(c.High) != len(c.X) {
-				return nil, fmt.Errorf("viz: lines %q: the band of %s has %d and %d values where its X has %d", l.Title, c.Name, len(c.Low), len(c.High), len(c.X))
+				return nil, fmt.Errorf("viz: lines %q: the band of %s has %d and %d values, but its X has %d: give equal numbers", l.Title, c.Name, len(c.Low), len(c.High), len(c.X))
 			}
 			for k := range c.X {
 				if p.x.can(c.X[k]) && p.y.can(c.Low[k]) && p.y.can(c.High[k]) {
@@ -51,14 +52,14 @@ func (l Lines) panel() (*panel, error) {
 		p.y.limits(l.Low, l.High)
 	}
 	if !p.x.set {
-		return nil, fmt.Errorf("viz: lines %q: no curve has a finite point%s", l.Title, andPositive(l.LogX || l.LogY))
+		return nil, fmt.Errorf("viz: lines %q: no curve has a finite point%s: check the data", l.Title, andPositive(l.LogX || l.LogY))
 	}
 	return p, nil
 }
 
 // PatternRow is a scattering pattern and plots of it.
 type PatternRow struct {
-	Pattern Image // image of the pattern, see Pattern
+	Pattern Image // image of the pattern, as returned by Pattern
 	Plots   []Lines
 }
 
@@ -66,14 +67,14 @@ type PatternRow struct {
 // right of each. All rows have the same number of plots; one without a finite point leaves a gap.
 func Scattering(title string, rows []PatternRow) (*Figure, error) {
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("viz: scattering %q: no patterns to draw", title)
+		return nil, fmt.Errorf("viz: scattering %q: there are no patterns to draw: pass at least one", title)
 	}
 	n := len(rows[0].Plots)
 	g := &grid{gapX: gutter, gapY: gutter}
 	left, ratio := 0, 0.0
 	for j, r := range rows {
 		if len(r.Plots) != n {
-			return nil, fmt.Errorf("viz: scattering %q: %d plots in row %d where the first has %d", title, len(r.Plots), j, n)
+			return nil, fmt.Errorf("viz: scattering %q: there are %d plots in row %d, but %d in the first: give equal numbers", title, len(r.Plots), j, n)
 		}
 		m := r.Pattern
 		if err := m.complete(); err != nil {

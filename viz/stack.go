@@ -12,7 +12,7 @@ import (
 // coloured from dark to light and named at its right end. A step of 0 overlays them.
 func Stack(curves []Curve, step float64) (*Figure, error) {
 	if len(curves) == 0 {
-		return nil, fmt.Errorf("viz: stack: no curves to draw")
+		return nil, fmt.Errorf("viz: stack: there are no curves to draw: pass at least one")
 	}
 	p := &panel{}
 	p.x, p.y = curves[0].axes()
@@ -36,7 +36,7 @@ func Stack(curves []Curve, step float64) (*Figure, error) {
 		}
 	}
 	if drawn == 0 {
-		return nil, fmt.Errorf("viz: stack: none of %d curves can be drawn: lengths differ or nothing is finite", len(curves))
+		return nil, fmt.Errorf("viz: stack: none of the %d curves can be drawn: check that X and Y have equal lengths and finite values", len(curves))
 	}
 	if left > 0 {
 		s.remark("%s left out.", count(left, "point", "points"))

@@ -47,7 +47,7 @@ type chains struct {
 
 func (c *chains) check() error {
 	if (c.Problem == "") == (c.File == "") {
-		return errors.New("want a problem, as sample expr takes it, or a file with a bin, as sample g2 does")
+		return errors.New("there is nothing to sample: give either a problem, as for sample expr, or a file and a bin, as for sample g2")
 	}
 	if err := c.complete(4, 10000); err != nil {
 		return err
@@ -62,18 +62,18 @@ func (c *chains) check() error {
 		c.RHat = 1.01
 	}
 	if c.Every < 4 || c.Every > c.Draws {
-		return fmt.Errorf("every: %d: want 4 to %d, the most draws of a chain", c.Every, c.Draws)
+		return fmt.Errorf("every is %d: want 4 to %d, the largest number of draws of a chain", c.Every, c.Draws)
 	}
 	c.Draws = c.rounds() * c.Every
 	switch {
 	case !(c.ESS > 0):
-		return fmt.Errorf("ess: %g: want a number above 0", c.ESS)
+		return fmt.Errorf("ess is %g: want a number above 0", c.ESS)
 	case !(c.RHat > 1):
-		return fmt.Errorf("rhat: %g: want a number above 1, such as 1.01", c.RHat)
+		return fmt.Errorf("rhat is %g: want a number above 1, such as 1.01", c.RHat)
 	case c.Chains < 2:
-		return fmt.Errorf("chains: %d: want at least 2, since R-hat compares them", c.Chains)
+		return fmt.Errorf("chains is %d: want at least 2, since R-hat compares them", c.Chains)
 	case c.Problem != "" && (c.Curve.Model != "" || c.Bin != 0 || len(c.Priors) > 0):
-		return errors.New("a problem has its own model and priors: leave out model, bin and priors")
+		return errors.New("a problem defines its own model and priors: remove model, bin and priors")
 	case c.Problem != "":
 		return nil
 	}
@@ -97,7 +97,7 @@ func (c *chains) resolve(p place, h *batch.Header) error {
 		return err
 	}
 	if len(files) > 1 {
-		return fmt.Errorf("%s stands for %d files: want one", name, len(files))
+		return fmt.Errorf("%s matches %d files: name one", name, len(files))
 	}
 	c.Source = files[0]
 	if c.Problem != "" {
@@ -110,7 +110,7 @@ func (c *chains) resolve(p place, h *batch.Header) error {
 			return err
 		}
 		if len(curves) != 1 {
-			return fmt.Errorf("bin: %s has bins %d to %d: say which", name, curves[0].Bin, curves[len(curves)-1].Bin)
+			return fmt.Errorf("bin is missing, and %s has the bins %d to %d: choose one", name, curves[0].Bin, curves[len(curves)-1].Bin)
 		}
 		c.Bin = curves[0].Bin
 	}
@@ -178,13 +178,13 @@ type progress struct {
 	changed time.Time
 }
 
-// Columns say how far a round brought a chain. Rounds after the one at which the rule was met make no
-// draws.
+// Columns returns quantities that say how far a round brought a chain. Rounds after the one in which
+// the stopping rule was met make no draws.
 func (t *chainsTask) Columns() []batch.Column {
 	return []batch.Column{{Name: "chain", Kind: batch.Integer}, {Name: "round", Kind: batch.Integer}, {Name: "draws", Kind: batch.Integer}}
 }
 
-// Do does rounds of chains.
+// Do runs rounds of chains.
 func (t *chainsTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	for i := range items.Count {
 		round, chain := int((items.Row+i)/int64(t.Chains)), int((items.Row+i)%int64(t.Chains))
@@ -249,10 +249,10 @@ func (t *chainsTask) gather(after int) (*infer.Fit, error) {
 // remade says what to do about the file of a chain that is damaged, or was removed.
 func remade(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: it was removed after its draws were made: remove the results too, and euryale batch run makes them again, which are the same", err)
+		return fmt.Errorf("%w: the file was removed after its draws had been made: remove the results as well, and euryale batch run makes the same draws again", err)
 	}
 	if errors.As(err, new(*checkpoint.FormatError)) {
-		return fmt.Errorf("%w: remove it, then euryale batch retry and run make its draws again, which are the same", err)
+		return fmt.Errorf("%w: remove the file, and euryale batch retry and run make the same draws again", err)
 	}
 	return err
 }

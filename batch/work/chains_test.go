@@ -112,11 +112,11 @@ func TestChains(t *testing.T) {
 	}
 	whole[len(whole)/2] ^= 1
 	write(t, chain, string(whole))
-	if _, err := Merge(m, batch.Store(filepath.Join(dir, "out1", "results")), m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "chain-00002: byte") || !strings.Contains(err.Error(), "remove it, then") {
+	if _, err := Merge(m, batch.Store(filepath.Join(dir, "out1", "results")), m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "chain-00002: byte") || !strings.Contains(err.Error(), "remove the file, and euryale batch retry") {
 		t.Error(err)
 	}
 	os.Remove(chain)
-	if _, err := Merge(m, batch.Store(filepath.Join(dir, "out1", "results")), m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "remove the results too") {
+	if _, err := Merge(m, batch.Store(filepath.Join(dir, "out1", "results")), m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), "remove the results as well") {
 		t.Error(err)
 	}
 	write(t, filepath.Join(dir, "line.json"), line+" ")

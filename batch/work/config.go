@@ -25,7 +25,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// List is a configuration that was read.
+// List is a configuration that has been read.
 type List struct {
 	Path string
 	common
@@ -43,10 +43,10 @@ type common struct {
 	Device  string `yaml:"device"`  // cpu or cuda. Default cpu
 }
 
-// ConfigError is a mistake in a configuration.
+// ConfigError reports a mistake in a configuration.
 type ConfigError struct {
 	File string
-	Line int // 0 if the mistake is of no line
+	Line int // line of the mistake, from 1; 0 if it is on no particular line
 	Text string
 }
 
@@ -61,7 +61,7 @@ func (e *ConfigError) Error() string {
 // mostBytes bounds a configuration.
 const mostBytes = 4 << 20
 
-// Read reads a configuration. Its mistakes are errors of type [*ConfigError], all of them joined.
+// Read reads a configuration. Its mistakes are returned as errors of type [*ConfigError], joined.
 func Read(path string) (*List, error) {
 	text, err := foreign.ReadFile(path)
 	if err != nil {
@@ -69,14 +69,14 @@ func Read(path string) (*List, error) {
 	}
 	l := &List{Path: path}
 	if len(text) > mostBytes {
-		return nil, l.wrong(0, "%d bytes: want at most %d", len(text), mostBytes)
+		return nil, l.wrong(0, "the configuration has %d bytes: want at most %d", len(text), mostBytes)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, l.wrong(0, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, l.wrong(0, "want keys and values, such as work: fit g2")
+		return nil, l.wrong(0, "the file is not a list of keys and values: write lines such as work: fit g2")
 	}
 	if err := l.read(doc.Content[0]); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (l *List) read(top *yaml.Node) error {
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		if seen[key.Value] {
-			errs = append(errs, l.wrong(key.Line, "%s is there twice", key.Value))
+			errs = append(errs, l.wrong(key.Line, "the key %s appears twice: remove one", key.Value))
 		}
 		seen[key.Value] = true
 		if key.Value == "work" {
@@ -105,7 +105,7 @@ func (l *List) read(top *yaml.Node) error {
 		}
 	}
 	if l.Work == "" {
-		return l.wrong(0, "it does not say what to do: add a line such as work: fit g2; there are %s", strings.Join(Names(), ", "))
+		return l.wrong(0, "the kind of work is missing: add a line such as work: fit g2; the kinds are %s", strings.Join(Names(), ", "))
 	}
 	k, err := byName(l.Work)
 	if err != nil {
@@ -130,11 +130,11 @@ func (l *List) read(top *yaml.Node) error {
 			continue
 		}
 		if holdsAlias(value) {
-			errs = append(errs, l.wrong(value.Line, "%s: write it out: aliases are not read", key.Value))
+			errs = append(errs, l.wrong(value.Line, "%s is an alias, which is not read: write the value out", key.Value))
 			continue
 		}
 		if broken(value) && counts(to, key.Value) { // yaml would cut it off
-			errs = append(errs, l.wrong(value.Line, "%s: %s: want a whole number that has its place in 64 bits", key.Value, foreign.Short(value.Value, 60)))
+			errs = append(errs, l.wrong(value.Line, "%s is %s: want a whole number of at most 64 bits", key.Value, foreign.Short(value.Value, 60)))
 			continue
 		}
 		one := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}, Line: key.Line}
@@ -223,18 +223,18 @@ func counts(v any, key string) bool {
 func (l *List) check() error {
 	var errs []error
 	if l.Retries != nil && (*l.Retries < 0 || *l.Retries > 100) {
-		errs = append(errs, l.wrong(0, "retries: %d: want 0 to 100", *l.Retries))
+		errs = append(errs, l.wrong(0, "retries is %d: want 0 to 100", *l.Retries))
 	}
 	if l.Block < 0 || l.Block > 1e9 {
-		errs = append(errs, l.wrong(0, "block: %d: want 1 to 1000000000 items", l.Block))
+		errs = append(errs, l.wrong(0, "block is %d: want 1 to 1000000000 items", l.Block))
 	}
 	if l.Device != "" && l.Device != "cpu" && l.Device != "cuda" {
-		errs = append(errs, l.wrong(0, "device: %s: want cpu or cuda", l.Device))
+		errs = append(errs, l.wrong(0, "device is %s: want cpu or cuda", l.Device))
 	}
 	if l.SIMD == "" {
 		l.SIMD = InstructionSet()
 	} else if !slices.Contains(instructionSets(), l.SIMD) {
-		errs = append(errs, l.wrong(0, "simd: %s: want one of %s, which this processor has", l.SIMD, strings.Join(instructionSets(), ", ")))
+		errs = append(errs, l.wrong(0, "simd is %s: want one of %s, the instruction sets of this processor", l.SIMD, strings.Join(instructionSets(), ", ")))
 	}
 	if err := l.job.check(); err != nil {
 		errs = append(errs, l.wrong(0, "%s", err))
@@ -242,8 +242,8 @@ func (l *List) check() error {
 	return errors.Join(errs...)
 }
 
-// InstructionSet returns the instruction set that the kernels of this process use: results have the same
-// bits where it is the same.
+// InstructionSet returns the instruction set that the kernels of this process use. Machines that use
+// the same one give results with the same bits.
 func InstructionSet() string { return named(kernels.Best()) }
 
 // instructionSets lists those that this processor has.
@@ -261,14 +261,16 @@ func named(l kernels.Level) string {
 	return l.String()
 }
 
-// OtherSetError says that a manifest asks for another instruction set than this process uses.
+// OtherSetError says that a manifest asks for a different instruction set from the one this process
+// uses.
 type OtherSetError struct {
 	Want, Have string
-	// Level is the value of EURYALE_SIMD that makes this processor use it; empty if it has none.
+	// Level is the value of EURYALE_SIMD that selects the instruction set on this machine. It is empty
+	// if there is none.
 	Level string
 }
 
-// Error says what to do.
+// Error says how to select the instruction set or make a new manifest.
 func (e *OtherSetError) Error() string {
 	if e.Level != "" {
 		return fmt.Sprintf("the manifest asks for the instruction set %s, this process uses %s: set EURYALE_SIMD=%s", e.Want, e.Have, e.Level)
@@ -276,7 +278,8 @@ func (e *OtherSetError) Error() string {
 	return fmt.Sprintf("the manifest asks for the instruction set %s, which this processor does not have (it has %s): its results would differ in the last bits. Run it on other machines, or make a manifest with simd: %s", e.Want, strings.Join(instructionSets(), ", "), e.Have)
 }
 
-// CheckSet returns an [*OtherSetError] if this process does not use the instruction set of a manifest.
+// CheckSet returns an [*OtherSetError] if this process does not use the instruction set that a manifest
+// asks for.
 func CheckSet(m *batch.Manifest) error {
 	if m.SIMD == "" || m.SIMD == InstructionSet() {
 		return nil
@@ -290,7 +293,7 @@ func CheckSet(m *batch.Manifest) error {
 	return e
 }
 
-// Create makes the manifest of a list as a file that must not exist.
+// Create writes the manifest of a list to a file, which must not exist yet.
 func (l *List) Create(path string) (*batch.Manifest, error) {
 	h, list, err := l.complete(path)
 	if err != nil {
@@ -302,7 +305,7 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	return batch.Create(path, h, list)
 }
 
-// Hash returns the hash that the manifest of a list would have as this file.
+// Hash returns the hash that the manifest of a list would have if it were written to this file.
 func (l *List) Hash(path string) (string, error) {
 	h, list, err := l.complete(path)
 	if err != nil {
@@ -363,10 +366,10 @@ func (l *List) named(err error) error {
 	return fmt.Errorf("%s: %w", l.Path, err)
 }
 
-// Texts is one text, or several in a list.
+// Texts is one text, or a list of texts.
 type Texts []string
 
-// UnmarshalYAML takes a text or a list of texts.
+// UnmarshalYAML reads a text or a list of texts.
 func (t *Texts) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		*t = Texts{n.Value}
@@ -386,7 +389,7 @@ type place struct {
 func (p place) files(patterns Texts) ([]string, error) {
 	var names []string
 	if len(patterns) == 0 {
-		return nil, errors.New("files: want one name or pattern, such as results/*.hdf, or a list of them")
+		return nil, errors.New("files is missing: give a name or pattern, such as results/*.hdf, or a list of them")
 	}
 	for _, pattern := range patterns {
 		full, search := pattern, pattern
@@ -401,7 +404,7 @@ func (p place) files(patterns Texts) ([]string, error) {
 			return nil, fmt.Errorf("files: %q: %w", pattern, err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("files: %s: there is no such file", full)
+			return nil, fmt.Errorf("files: there is no file %s: check the name or the pattern", full)
 		}
 		for _, f := range found {
 			if !filepath.IsAbs(pattern) {
@@ -450,7 +453,8 @@ func located(folder, source string) string {
 // finite reports whether v is a number.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Changed says in what the manifest that a list would have as this file differs from one that is there.
+// Changed describes how the manifest that a list would have if it were written to this file differs
+// from an existing one.
 func (l *List) Changed(path string, m *batch.Manifest) string {
 	h, list, err := l.complete(path)
 	if err != nil {

@@ -50,11 +50,11 @@ func (s *correlateFrames) check() error {
 	s.Stride, s.Average = max(s.Stride, 1), max(s.Average, 1)
 	switch {
 	case s.QMap == "":
-		return fmt.Errorf("qmap: name the q-map file, which euryale qmap makes")
+		return fmt.Errorf("qmap is missing: name the q-map file, which euryale qmap makes")
 	case s.Method != "multitau" && s.Method != "twotime" && s.Method != "both":
-		return fmt.Errorf("correlation: %s: want multitau, twotime or both", s.Method)
+		return fmt.Errorf("correlation is %s: want multitau, twotime or both", s.Method)
 	case s.First < 0 || s.Parts < 0 || !(s.FrameTime >= 0) || math.IsInf(s.FrameTime, 0):
-		return fmt.Errorf("begin %d, parts %d, frame_time %g: want numbers of at least 0", s.First, s.Parts, s.FrameTime)
+		return fmt.Errorf("begin is %d, parts %d and frame_time %g: none may be negative", s.First, s.Parts, s.FrameTime)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *correlateFrames) list(p place, add adder) error {
 	for _, f := range files {
 		name := imageFolder(f)
 		if other, ok := taken[name]; ok {
-			return fmt.Errorf("the results of %s and of %s would have the same name, %s: give one of them another name", other, f, name)
+			return fmt.Errorf("the results of %s and %s would have the same name, %s: rename one of the files", other, f, name)
 		}
 		taken[name] = f
 		if err := add(f, 0, 1); err != nil {
@@ -126,7 +126,7 @@ type correlateTask struct {
 	mu   sync.Mutex // held while one works: an item uses all threads
 }
 
-// Columns are the result file and what is in it.
+// Columns returns the name of the result file and the quantities that summarise it.
 func (t *correlateTask) Columns() []batch.Column {
 	return []batch.Column{{Name: "frames_file", Kind: batch.Text}, {Name: "result", Kind: batch.Text}, {Name: "frames", Kind: batch.Integer}, {Name: "replaced_frames", Kind: batch.Integer},
 		{Name: "bins", Kind: batch.Integer}, {Name: "mean_counts"}, {Name: "g2_first_delay_bin1"}, {Name: "note", Kind: batch.Text}}
@@ -165,7 +165,7 @@ func (t *correlateTask) one(ctx context.Context, source string) (batch.Record, e
 		meta.FrameTime = t.FrameTime
 	}
 	if math.IsNaN(meta.FrameTime) {
-		return batch.Record{}, fmt.Errorf("%s does not say the time from frame to frame: set frame_time, or metadata", source)
+		return batch.Record{}, fmt.Errorf("%s does not give the time between frames: set frame_time, or metadata", source)
 	}
 	name := filepath.Join("results", imageFolder(source)+"_results.hdf")
 	out := filepath.Join(t.env.Folder, name)

@@ -1,19 +1,20 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package work has the kinds of work that a list of package batch can be of: fits of many result
-// files, posteriors of many curves, chains of one posterior, scattering of many morphologies and
-// energies, replicates of a calibration, and sweeps of any command. Each is in a file of its own, and in
-// the list of kinds in kind.go.
+// Package work provides the kinds of work that package batch can run over a list of items: fits of many
+// result files, posteriors of many curves, chains of one posterior, scattering of many morphologies and
+// energies, replicates of a calibration, and sweeps of any command. Each kind has a file of its own and
+// an entry in the list in kind.go.
 //
-// A configuration in YAML says what is done:
+// A configuration in YAML describes the work:
 //
 //	work: fit g2
 //	files: results/*.hdf
 //	model: single
 //	seed: 1
 //
-// [Read] reads it, [List.Create] makes the manifest of it, and [Open] what package batch runs:
+// [Read] reads it, [List.Create] turns it into a manifest, and [Open] returns the task that package
+// batch runs:
 //
 //	list, err := work.Read("fits.yaml")
 //	m, err := list.Create("fits/manifest.txt")

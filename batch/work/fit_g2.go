@@ -54,7 +54,7 @@ func (c *g2Config) settings(env Env) (g2.Model, g2.Settings, error) {
 		s.Loss = optim.Linear
 	}
 	if !slices.Contains([]optim.Loss{optim.Linear, optim.SoftL1, optim.Huber, optim.Cauchy, optim.Arctan}, s.Loss) {
-		return model, s, fmt.Errorf("loss: %q: want linear, soft_l1, huber, cauchy or arctan", c.Loss)
+		return model, s, fmt.Errorf("loss is %q: want linear, soft_l1, huber, cauchy or arctan", c.Loss)
 	}
 	// Fitting nothing checks the names and numbers.
 	if _, err := g2.FitAll(context.Background(), model, nil, s); err != nil {
@@ -68,7 +68,7 @@ type binList []binRange
 
 type binRange struct{ First, Last int }
 
-// UnmarshalYAML reads numbers, ranges, or all.
+// UnmarshalYAML reads numbers, ranges, or the word all.
 func (b *binList) UnmarshalYAML(n *yaml.Node) error {
 	var text string
 	if err := n.Decode(&text); err != nil {
@@ -88,7 +88,7 @@ func (b *binList) UnmarshalYAML(n *yaml.Node) error {
 			}
 		}
 		if err != nil || r.First < 1 || r.Last < r.First || r.Last > math.MaxInt32 {
-			return fmt.Errorf("%q: want numbers from 1 and ranges, such as 3,5-7, or all", text)
+			return fmt.Errorf("bins is %q: want numbers from 1 and ranges, such as 3,5-7, or all", text)
 		}
 		*b = append(*b, r)
 	}
@@ -194,7 +194,7 @@ type fitG2Task struct {
 	files  curveFiles
 }
 
-// Columns are the parameters with their standard deviations, and the verdict.
+// Columns returns the parameters with their standard deviations, and the verdict.
 func (t *fitG2Task) Columns() []batch.Column {
 	c := []batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}
 	for _, p := range t.model.Params {
@@ -204,7 +204,7 @@ func (t *fitG2Task) Columns() []batch.Column {
 		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "flags", Kind: batch.Text}, batch.Column{Name: "warnings", Kind: batch.Text})
 }
 
-// Do fits bins of one file.
+// Do fits the bins of one file.
 func (t *fitG2Task) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	all, err := t.files.open(path(t.m, items.Source))
 	if err != nil {
@@ -260,7 +260,7 @@ func (t *fitG2Task) oneByOne(ctx context.Context, source string, curves []g2.Cur
 // against returns tau(q) of a file: as its table has it, or by single fits of its bins.
 func (t *fitG2Task) against(ctx context.Context, curves []g2.Curve) (g2.Curve, error) {
 	if len(curves) == 0 {
-		return g2.Curve{}, errors.New("it has no bins")
+		return g2.Curve{}, errors.New("it has no bins: is it the result of a correlation?")
 	}
 	if math.IsNaN(curves[0].Q) {
 		return curves[0], nil
@@ -306,9 +306,9 @@ func pick(curves []g2.Curve, bin int) (g2.Curve, error) {
 		}
 	}
 	if len(curves) == 0 {
-		return g2.Curve{}, fmt.Errorf("there is no bin %d: the file has none", bin)
+		return g2.Curve{}, fmt.Errorf("there is no bin %d, since the file has no bins: is it the result of a correlation?", bin)
 	}
-	return g2.Curve{}, fmt.Errorf("there is no bin %d: the file has %d, from %d to %d", bin, len(curves), curves[0].Bin, curves[len(curves)-1].Bin)
+	return g2.Curve{}, fmt.Errorf("there is no bin %d: the file has %d bins, from %d to %d", bin, len(curves), curves[0].Bin, curves[len(curves)-1].Bin)
 }
 
 // curveFiles reads files of curves, and keeps the last of them: items that are worked on side by side

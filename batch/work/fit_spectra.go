@@ -83,7 +83,7 @@ func (f *fitSpectra) check() error {
 	}
 	for _, a := range f.FitArm {
 		if a != "b" && a != "r" && a != "z" {
-			errs = append(errs, fmt.Errorf("fitarm: %q: want b, r or z", a))
+			errs = append(errs, fmt.Errorf("fitarm is %q: want b, r or z", a))
 		}
 	}
 	return errors.Join(errs...)
@@ -213,7 +213,7 @@ type fitSpectraTask struct {
 // desiArms are those whose chi-squares have columns.
 var desiArms = []string{"b", "r", "z"}
 
-// Columns are what the tables of DESI's files are made of.
+// Columns returns the quantities from which the tables of DESI's files are made.
 func (t *fitSpectraTask) Columns() []batch.Column { return t.columns() }
 
 func (f *fitSpectra) columns() []batch.Column {
@@ -247,7 +247,7 @@ func (t *fitSpectraTask) kindOf(file string) (fitfile.Kind, error) {
 	return k, err
 }
 
-// Do fits stars of one file.
+// Do fits the stars of one file.
 func (t *fitSpectraTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	file := path(t.m, items.Source)
 	kind, err := t.kindOf(file)
@@ -266,7 +266,7 @@ func (t *fitSpectraTask) Do(ctx context.Context, items batch.Range, put func(bat
 	}
 	r := out.Results
 	if len(r.Rows) != int(items.Count) {
-		return fmt.Errorf("%d of its fibers %d to %d are chosen now: has it changed since the list was made?", len(r.Rows), items.Row, items.Row+items.Count-1)
+		return fmt.Errorf("only %d of its fibers %d to %d are selected now: if the file has changed since the list was made, make a new list", len(r.Rows), items.Row, items.Row+items.Count-1)
 	}
 	if !t.NoModels {
 		if err := t.keepModels(items, r.Rows); err != nil {
@@ -475,7 +475,7 @@ func readModels(dir string, rows map[int]*survey.Row) error {
 		})
 		file.Close()
 		if err != nil {
-			return fmt.Errorf("%s: %w: remove it and the results of its rows, and run the list again", name, err)
+			return fmt.Errorf("%s cannot be read (%w): remove it together with the results of its rows, and run the list again", name, err)
 		}
 	}
 	return nil
@@ -560,7 +560,7 @@ func (f *fitSpectra) writeDESI(file, source, tables, models string, m *batch.Man
 	}
 	chosen.Rows = slices.DeleteFunc(chosen.Rows, func(row int) bool { return rows[row] == nil })
 	if len(chosen.Rows) != len(order) {
-		return nil, fmt.Errorf("%s: %d of the %d fibers that were fitted are chosen now: has it changed since the list was made?", file, len(chosen.Rows), len(order))
+		return nil, fmt.Errorf("%s: only %d of the %d fitted fibers are selected now: if the file has changed since the list was made, make a new list", file, len(chosen.Rows), len(order))
 	}
 	pipe, err := f.pipeline(m.Folder(), Env{})
 	if err != nil {
@@ -577,7 +577,7 @@ func (f *fitSpectra) writeDESI(file, source, tables, models string, m *batch.Man
 	}
 	for _, row := range chosen.Rows {
 		if !f.NoModels && slices.ContainsFunc(rows[row].Arms, func(a survey.ArmFit) bool { return a.Spectrum == nil }) {
-			return nil, fmt.Errorf("%s: the model of row %d, which was fitted, is not in %s: put the file back, or remove the results of its rows and run the list again", file, row, models)
+			return nil, fmt.Errorf("%s: the model of row %d was fitted but is not in %s: put the file back, or remove the results of its rows and run the list again", file, row, models)
 		}
 		r.Rows = append(r.Rows, *rows[row])
 	}

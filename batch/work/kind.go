@@ -46,19 +46,20 @@ type job interface {
 // adder takes the items of a source: count of them, from row on.
 type adder = func(source string, row, count int64) error
 
-// Env is what a process provides to the work.
+// Env is what a process provides for the work.
 type Env struct {
-	// Threads is the number of threads that one item may use. Default 1, as several items are worked
-	// on at a time.
+	// Threads is the number of threads that one item may use. Default 1, since several items are
+	// processed at a time.
 	Threads int
-	// Backend computes graphs. Default: Threads of the processor, or the GPU that a list of device: cuda
-	// asks for.
+	// Backend computes graphs. Default: the CPU with the given number of threads, or the GPU if the
+	// list says device: cuda.
 	Backend ad.Backend
-	// Folder is where work that leaves files puts them. Default: the folder of the manifest.
+	// Folder is the folder for the files that some kinds of work produce. Default: the folder of the
+	// manifest.
 	Folder string
-	// Program is the command that work of other commands calls. Default: this program.
+	// Program is the command that is called by work that runs other commands. Default: this program.
 	Program string
-	// Note is told what a user may want to know, unless it is nil.
+	// Note is called with messages that a user may want to see, unless it is nil.
 	Note func(text string)
 }
 
@@ -74,12 +75,12 @@ func Names() (names []string) {
 func byName(name string) (kind, error) {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
-		return kind{}, fmt.Errorf("work %q: want one of %s", name, strings.Join(Names(), ", "))
+		return kind{}, fmt.Errorf("there is no kind of work %q: want one of %s", name, strings.Join(Names(), ", "))
 	}
 	return kinds[i], nil
 }
 
-// Open returns the task that works on the items of a manifest.
+// Open returns the task that processes the items of a manifest.
 func Open(m *batch.Manifest, env Env) (batch.Task, error) {
 	j, err := settingsOf(m)
 	if err != nil {
@@ -109,7 +110,7 @@ func (e Env) completed(m *batch.Manifest) Env {
 func settingsOf(m *batch.Manifest) (job, error) {
 	k, err := byName(m.Command)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: was it made by a newer version?", m.Path(), err)
+		return nil, fmt.Errorf("%s: %w: if a newer version of the program made it, use that version", m.Path(), err)
 	}
 	j := k.job()
 	if err := json.Unmarshal(m.Settings, j); err != nil {
@@ -118,8 +119,8 @@ func settingsOf(m *batch.Manifest) (job, error) {
 	return j, nil
 }
 
-// Wide reports whether an item of a manifest uses all threads by itself, so that one should be worked on
-// at a time.
+// Wide reports whether an item of a manifest uses all threads by itself, so that items should be
+// processed one at a time.
 func Wide(m *batch.Manifest) bool {
 	j, err := settingsOf(m)
 	w, ok := j.(interface{ wide() bool })

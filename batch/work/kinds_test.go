@@ -226,13 +226,13 @@ retries: 0
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Create(filepath.Join(dir, "p", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "nor a template takes name") {
+	if _, err := l.Create(filepath.Join(dir, "p", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "nor a template uses name") {
 		t.Error(err)
 	}
 	write(t, config, "work: sweep\nprogram: /bin/echo\ncommand: ['{\"v\": {x}, \"{name}\": 1}']\npoints: points.csv\ntake: {v: v, w: w}\nretries: 0\n")
 	os.RemoveAll(filepath.Join(dir, "out"))
 	whole = done(t, made(t, config), 1)
-	if !strings.Contains(whole[0].Err, "take: w: there is no w: want one of first, v") {
+	if !strings.Contains(whole[0].Err, "take: w: the document has no key w: want one of first, v") {
 		t.Errorf("%+v", whole[0])
 	}
 }

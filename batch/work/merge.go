@@ -24,66 +24,70 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// The files that Merge writes.
+// The names of the files that Merge writes.
 const (
 	TableCSV   = "results.csv"
 	TableArrow = "results.arrow"
 	TableHDF5  = "results.h5"
-	TableFITS  = "results.fits" // of spectra
+	TableFITS  = "results.fits" // table of spectra, in DESI's format
 	Failures   = "failures.csv"
 )
 
-// Merged is what the results of a whole list come to.
+// Merged describes the merged results of a whole list.
 type Merged struct {
 	Manifest *batch.Manifest
 	Status   *batch.Status
 	Columns  []batch.Column
 	// Summaries has one entry for every column of numbers.
 	Summaries []Summary
-	// Failed are the kinds of failures, the most frequent first.
+	// Failed lists the kinds of failures, the most frequent first.
 	Failed []Failure
-	// Flagged is the number of items whose verdict is bad; -1 if the work has no verdicts.
+	// Flagged is the number of items with a bad verdict. It is -1 if the work gives no verdicts.
 	Flagged int64
-	// Outliers are the items to look at first: those whose verdict is worst, then those that are
-	// farthest from the others; at most 200.
+	// Outliers are the items to look at first, at most 200 of them: those with the worst verdicts, then
+	// those that differ most from the others.
 	Outliers []Outlier
-	// Sample has results of some items in their order: all if there are at most 100,000.
+	// Sample holds the results of some items in order, or of all items if there are at most 100,000.
 	Sample []batch.Record
-	// Values are the columns in which outliers were looked for, and which are worth a picture.
+	// Values names the columns that were searched for outliers and are worth plotting.
 	Values []string
-	// Finding is what the kind of work says of all results together; empty if it says nothing.
+	// Finding is what the kind of work concludes from all results together. It is empty if there is no
+	// conclusion.
 	Finding string
-	// OK is false if Finding is bad news.
+	// OK reports whether Finding is good news.
 	OK bool
-	// Fit and Verdict are the posterior of chains, and what is to be said about its model.
+	// Fit and Verdict are the posterior of chains and the verdict about its model. Fit is nil for other
+	// kinds of work.
 	Fit     *infer.Fit
 	Verdict check.Verdict
-	// Ranks are those of a calibration.
+	// Ranks are the ranks of a calibration. It is nil for other kinds of work.
 	Ranks *infer.Calibration
-	// Files are what was written, relative to the folder.
+	// Files lists the files that were written, relative to the folder.
 	Files []string
 }
 
-// Summary describes a column of numbers over all items that have one. Median and quartiles are those of
-// the sample.
+// Summary describes a column of numbers over all items that have a value. The median and quartiles are
+// computed from the sample.
 type Summary struct {
-	Column                 batch.Column
-	Count, NaN             int64
-	Mean, SD               float64
-	Min, Low, Median, High float64 // Low and High are the quartiles
+	Column     batch.Column
+	Count, NaN int64
+	Mean, SD   float64
+	// Min is the minimum, and Low, Median and High are the lower quartile, the median and the upper
+	// quartile.
+	Min, Low, Median, High float64
 	Max                    float64
 	places                 int // column among the numbers
 }
 
-// Failure is one text of errors.
+// Failure is one error text, with the items that failed with it.
 type Failure struct {
 	Text  string
 	Count int64
-	Items []int64 // the first of them
-	Where string  // source of the first
+	Items []int64 // first few items that failed
+	Where string  // source of the first item that failed
 }
 
-// Outlier is an item to look at.
+// Outlier is an item that deserves a look.
 type Outlier struct {
 	batch.Record
 	Why   string
@@ -116,10 +120,10 @@ type concluding interface {
 // catalogued is a job whose results are also a FITS table, of which it says the name.
 type catalogued interface{ extension() string }
 
-// Merge brings the results of all shards together and writes them to a folder: as CSV, Arrow and HDF5
-// tables of one row per item, those of spectra as a FITS table too, and a table of the failures. It refuses to, with a
-// [*batch.IncompleteError], while items have no result. It needs memory for a sample of the results, and
-// for one column at a time.
+// Merge merges the results of all shards and writes them to a folder: as CSV, Arrow and HDF5 tables
+// with one row per item, for spectra also as a FITS table, and as a table of the failures. While items
+// have no result, it returns a [*batch.IncompleteError] and writes nothing. It holds a sample of the
+// results and one column at a time in memory.
 func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merged, error) {
 	task, err := Open(m, env)
 	if err != nil {
@@ -174,7 +178,7 @@ func ours(name string) error {
 	defer f.Close()
 	begin := make([]byte, 4)
 	if n, _ := io.ReadFull(f, begin); n > 0 && string(begin) != "item" {
-		return &fs.PathError{Op: "write", Path: name, Err: errors.New("it is no table of results of a list: move it away, or make the list in another folder (--out)")}
+		return &fs.PathError{Op: "write", Path: name, Err: errors.New("the file is not a table of results: move it, or make the list in another folder (--out)")}
 	}
 	return nil
 }
@@ -232,7 +236,7 @@ func (g *merging) tables(store batch.Store, folder string) error {
 					return g.fail(r, bad)
 				}
 				if len(r.Texts) != texts || len(r.Numbers) != len(g.Columns)-texts {
-					return fmt.Errorf("item %d has %d numbers and %d texts for a result, where this version of the program has %d and %d: bring the results together with the version that found them, or remove them and run again", r.Item, len(r.Numbers), len(r.Texts), len(g.Columns)-texts, texts)
+					return fmt.Errorf("the result of item %d has %d numbers and %d texts, but this version of the program writes %d and %d: merge with the version that made the results, or remove them and run again", r.Item, len(r.Numbers), len(r.Texts), len(g.Columns)-texts, texts)
 				}
 				g.take(&r)
 				row = append(append(row[:0], float64(r.Item)), r.Numbers...)

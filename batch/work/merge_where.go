@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// Where says what an item is of, in words that a person knows it by: its file and bin, or the parameters of
-// its point. It is empty for an item that has only a number.
+// Where describes what an item stands for in terms that a person recognises: its file and bin, or the
+// parameters of its point. It is empty for an item that has only a number.
 func (g *Merged) Where(r *batch.Record) string {
 	var parts []string
 	numbers, texts := r.Numbers, r.Texts

@@ -44,15 +44,15 @@ func (s *sampler) complete(chains, draws int) error {
 	}
 	switch {
 	case s.Chains < 1 || s.Chains > 1<<16:
-		return fmt.Errorf("chains: %d: want 1 to %d", s.Chains, 1<<16)
+		return fmt.Errorf("chains is %d: want 1 to %d", s.Chains, 1<<16)
 	case s.Warmup < 1:
-		return fmt.Errorf("warmup: %d: want at least 1", s.Warmup)
+		return fmt.Errorf("warmup is %d: want at least 1", s.Warmup)
 	case s.Draws < 1:
-		return fmt.Errorf("draws: %d: want at least 1", s.Draws)
+		return fmt.Errorf("draws is %d: want at least 1", s.Draws)
 	case s.Depth < 1 || s.Depth > 20:
-		return fmt.Errorf("max_tree_depth: %d: want 1 to 20", s.Depth)
+		return fmt.Errorf("max_tree_depth is %d: want 1 to 20", s.Depth)
 	case !(s.Target > 0 && s.Target < 1):
-		return fmt.Errorf("target_accept: %g: want a number between 0 and 1, such as 0.9", s.Target)
+		return fmt.Errorf("target_accept is %g: want a number between 0 and 1, such as 0.9", s.Target)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (p priors) into(s *g2.Settings) error {
 	for name, text := range p {
 		d, err := dist.Parse(text)
 		if err != nil {
-			return fmt.Errorf("priors: %s: %q: want a distribution with its numbers, such as lognormal(-3, 1): %w", name, text, err)
+			return fmt.Errorf("the prior of %s is %q: want a distribution with its parameters, such as lognormal(-3, 1): %w", name, text, err)
 		}
 		s.Priors[name] = d
 	}
@@ -134,7 +134,7 @@ func ofProblem(name, sum string, env Env) (*posterior, error) {
 		return nil, err
 	}
 	if now != sum {
-		return nil, fmt.Errorf("%s was changed since the manifest was made: make a new manifest", name)
+		return nil, fmt.Errorf("%s has changed since the manifest was made: make a new manifest", name)
 	}
 	m, err := p.Model()
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *sampleG2) list(p place, add adder) error {
 		return err
 	}
 	if model.Of == "q" {
-		return fmt.Errorf("model: %s is a law of tau(q): fit it (work: fit g2) and sample one of its curves (work: chains)", model.Name)
+		return fmt.Errorf("model: %s describes tau as a function of q: fit it (work: fit g2) and sample one of its curves (work: chains)", model.Name)
 	}
 	return listBins(p, s.Files, s.Bins, false, add)
 }
@@ -86,8 +86,8 @@ func (s *sampleG2) quantities(model g2.Model) (names, units []string) {
 	return append(names, "sigma"), append(units, "")
 }
 
-// Columns are mean, standard deviation, and quantiles of the quantities, and what the chains and the
-// model are worth.
+// Columns returns the mean, standard deviation and quantiles of each quantity, and the diagnostics of
+// the chains and the model.
 func (t *sampleG2Task) Columns() []batch.Column {
 	c := []batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}
 	names, units := t.quantities(t.model)

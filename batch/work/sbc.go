@@ -38,14 +38,14 @@ func (s *sbc) check() error {
 			*v.at = v.otherwise
 		}
 		if *v.at < v.low || *v.at > v.above {
-			return fmt.Errorf("%s: %d: want %d to %d", v.name, *v.at, v.low, v.above)
+			return fmt.Errorf("%s is %d: want %d to %d", v.name, *v.at, v.low, v.above)
 		}
 	}
 	if s.Problem == "" {
-		return errors.New("problem: want a JSON file, as sample expr takes it")
+		return errors.New("problem is missing: name a JSON file, as for sample expr")
 	}
 	if s.Draws < s.Ranks {
-		return fmt.Errorf("draws: %d: want at least as many as ranks, %d", s.Draws, s.Ranks)
+		return fmt.Errorf("draws is %d: want at least the number of ranks, %d", s.Draws, s.Ranks)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ type sbcTask struct {
 	threads int
 }
 
-// Columns are the ranks of the quantities, and the divergent draws.
+// Columns returns the ranks of the quantities and the number of divergent draws.
 func (t *sbcTask) Columns() []batch.Column {
 	var c []batch.Column
 	for _, name := range t.post.Names() {
@@ -96,7 +96,7 @@ func (t *sbcTask) Columns() []batch.Column {
 	return append(c, batch.Column{Name: "divergent", Kind: batch.Integer})
 }
 
-// Do makes some fits in lock step.
+// Do runs a group of fits in lock step.
 func (t *sbcTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	_, err := infer.SBC(ctx, t.post, infer.SBCConfig{Fits: int(items.Count), First: int(items.Row), Draws: t.Ranks, Seed: t.seed,
 		Sample: infer.Config{Warmup: t.Warmup, Draws: t.Draws, Chains: 1, Seed: t.seed, Parallel: t.threads},

@@ -42,11 +42,11 @@ func (s *simRSoXS) check() error {
 	}
 	switch {
 	case s.Grid != "cyrsoxs" && s.Grid != "exact":
-		return fmt.Errorf("grid: %s: want cyrsoxs or exact", s.Grid)
+		return fmt.Errorf("grid is %s: want cyrsoxs or exact", s.Grid)
 	case s.Grid == "exact" && s.Parity:
-		return fmt.Errorf("parity: it has the grid of CyRSoXS: leave out grid: exact")
+		return fmt.Errorf("parity uses the grid of CyRSoXS: remove grid: exact")
 	case s.Precision != 32 && s.Precision != 64:
-		return fmt.Errorf("precision: %d: want 32 or 64", s.Precision)
+		return fmt.Errorf("precision is %d: want 32 or 64", s.Precision)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (s *simRSoXS) list(p place, add adder) error {
 	for _, f := range files {
 		folder := imageFolder(f)
 		if other, ok := taken[folder]; ok {
-			return fmt.Errorf("the images of %s and of %s would go to the same folder, %s: give one of them another name", other, f, folder)
+			return fmt.Errorf("the images of %s and %s would be written to the same folder, %s: rename one of the files", other, f, folder)
 		}
 		taken[folder] = f
 		if err := add(f, 0, int64(s.Energies)); err != nil {
@@ -117,13 +117,13 @@ type simRSoXSTask struct {
 	sim  *morph.Simulation
 }
 
-// Columns are the image file and what is in it.
+// Columns returns the name of the image file and the quantities that summarise it.
 func (t *simRSoXSTask) Columns() []batch.Column {
 	return []batch.Column{{Name: "morphology", Kind: batch.Text}, {Name: "energy", Unit: "eV"}, {Name: "image", Kind: batch.Text}, {Name: "valid_pixels", Kind: batch.Integer},
 		{Name: "max_intensity"}, {Name: "mean_intensity"}, {Name: "checksum", Kind: batch.Text}}
 }
 
-// Do simulates energies of one morphology.
+// Do simulates one morphology at some energies.
 func (t *simRSoXSTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

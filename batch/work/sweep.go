@@ -79,7 +79,7 @@ type axes []axis
 // UnmarshalYAML reads names with lists of values.
 func (a *axes) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return errors.New("want parameters with their values, such as {beta: [0.05, 0.1]}")
+		return errors.New("grid is not a set of parameters: give their values, as in {beta: [0.05, 0.1]}")
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		x := axis{Name: n.Content[i].Value}
@@ -89,15 +89,15 @@ func (a *axes) UnmarshalYAML(n *yaml.Node) error {
 		case yaml.SequenceNode:
 			for _, e := range v.Content {
 				if e.Kind != yaml.ScalarNode {
-					return fmt.Errorf("%s: want numbers or texts", x.Name)
+					return fmt.Errorf("the values of %s are neither numbers nor texts: list them, as in [0.05, 0.1]", x.Name)
 				}
 				x.Values = append(x.Values, e.Value)
 			}
 		default:
-			return fmt.Errorf("%s: want a list of values", x.Name)
+			return fmt.Errorf("the values of %s are not a list: write them in brackets, as in [0.05, 0.1]", x.Name)
 		}
 		if len(x.Values) == 0 {
-			return fmt.Errorf("%s: want at least one value", x.Name)
+			return fmt.Errorf("%s has no values: give at least one", x.Name)
 		}
 		*a = append(*a, x)
 	}
@@ -110,27 +110,27 @@ type places []axis
 // UnmarshalYAML reads names with texts.
 func (t *places) UnmarshalYAML(n *yaml.Node) error {
 	if err := (*axes)(t).UnmarshalYAML(n); err != nil {
-		return errors.New("want columns with the place of their number in the document, such as {tau: bins.0.x.tau}")
+		return errors.New("take is not a set of columns: give the place of each number in the document, as in {tau: bins.0.x.tau}")
 	}
 	return nil
 }
 
 func (s *sweep) check() error {
 	if len(s.Command) == 0 {
-		return errors.New("command: want the arguments, such as [sim, assembly, brain.yaml, --json]")
+		return errors.New("command is missing: list its arguments, as in [sim, assembly, brain.yaml, --json]")
 	}
 	if (len(s.Grid) == 0) == (s.Points == "") {
-		return errors.New("want a grid of parameters, such as grid: {beta: [0.05, 0.1]}, or points: a CSV file")
+		return errors.New("the points of the sweep are missing: give a grid of parameters, as in grid: {beta: [0.05, 0.1]}, or a CSV file, as in points: FILE.csv")
 	}
 	if s.Limit != "" {
 		if d, err := time.ParseDuration(s.Limit); err != nil || d <= 0 {
-			return fmt.Errorf("limit: %q: want a time such as 10m", s.Limit)
+			return fmt.Errorf("limit is %q: want a time such as 10m", s.Limit)
 		}
 	}
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(s.Grid, axes(s.Take)) {
 		if seen[a.Name] || a.Name == "" {
-			return fmt.Errorf("%q is there twice: want names of parameters and columns that differ from each other", a.Name)
+			return fmt.Errorf("the name %q appears twice: parameters and columns must have different names", a.Name)
 		}
 		seen[a.Name] = true
 	}
@@ -141,15 +141,15 @@ func (s *sweep) check() error {
 	}
 	for _, t := range s.Take {
 		if len(t.Values) != 1 {
-			return fmt.Errorf("take: %s: want one place", t.Name)
+			return fmt.Errorf("take: the place of %s is missing: give the keys that lead to it, as in bins.0.x.tau", t.Name)
 		}
 		if slices.Contains(tabled, t.Name) || strings.Contains(t.Name, "/") || strings.Trim(t.Name, ".") == "" {
-			return fmt.Errorf("take: a column cannot be called %s: want another name", t.Name)
+			return fmt.Errorf("take: a column cannot be called %s: choose another name", t.Name)
 		}
 	}
 	for name := range s.Template {
 		if seen[name] || slices.Contains(reserved, name) {
-			return fmt.Errorf("template: %s has another meaning: want another name", name)
+			return fmt.Errorf("template: the name %s is reserved: choose another name", name)
 		}
 	}
 	return nil
@@ -165,10 +165,10 @@ var (
 // nameOf refuses names of parameters that cannot stand in braces, or that have another meaning.
 func nameOf(where, name string) error {
 	if !placeholder.MatchString("{" + name + "}") {
-		return fmt.Errorf("%s: %q: want a name of letters, digits and _, which does not begin with a digit", where, name)
+		return fmt.Errorf("%s: %q is not a name: use letters, digits and _, and do not begin with a digit", where, name)
 	}
 	if slices.Contains(reserved, name) || slices.Contains(tabled, name) {
-		return fmt.Errorf("%s: %s has a meaning of its own: want another name", where, name)
+		return fmt.Errorf("%s: the name %s is reserved: choose another name", where, name)
 	}
 	return nil
 }
@@ -190,13 +190,13 @@ func (s *sweep) checkNames(names []string) error {
 	for _, arg := range s.Command {
 		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
 			if used[m[1]] = true; !slices.Contains(names, m[1]) && !slices.Contains(reserved, m[1]) && s.Template[m[1]] == "" {
-				return fmt.Errorf("command: %s has no values: want one of %s, item, seed or out", m[0], strings.Join(names, ", "))
+				return fmt.Errorf("command: %s has no values: use one of %s, item, seed or out", m[0], strings.Join(names, ", "))
 			}
 		}
 	}
 	for name := range s.Template {
 		if !used[name] {
-			return fmt.Errorf("command: it does not take the template: write {%s} where its name belongs", name)
+			return fmt.Errorf("command does not use the template: write {%s} where the name of the file belongs", name)
 		}
 		for _, m := range placeholder.FindAllStringSubmatch(s.Texts[name], -1) {
 			used[m[1]] = true
@@ -204,7 +204,7 @@ func (s *sweep) checkNames(names []string) error {
 	}
 	for _, name := range names {
 		if !used[name] {
-			return fmt.Errorf("command: neither it nor a template takes %s: write {%s} where its value belongs", name, name)
+			return fmt.Errorf("neither the command nor a template uses %s: write {%s} where its value belongs", name, name)
 		}
 	}
 	return nil
@@ -233,7 +233,7 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 		}
 		base := filepath.Base(files[0])
 		if other, ok := called[base]; ok {
-			return fmt.Errorf("template: the files of %s and %s are both called %s: give one of them another name, as their filled copies lie in one folder", min(name, other), max(name, other), base)
+			return fmt.Errorf("template: the files of %s and %s are both called %s: rename one of them, since the filled copies are written to one folder", min(name, other), max(name, other), base)
 		}
 		called[base] = name
 		s.Template[name], s.Texts[name] = base, string(text)
@@ -252,7 +252,7 @@ func (s *sweep) resolve(p place, _ *batch.Header) error {
 	}
 	for _, take := range s.Take {
 		if slices.Contains(t.names, take.Name) {
-			return fmt.Errorf("take: %s is a column of %s too: want another name", take.Name, s.Points)
+			return fmt.Errorf("take: %s is also a column of %s: choose another name", take.Name, s.Points)
 		}
 	}
 	s.SHA256 = t.sum
@@ -273,7 +273,7 @@ func (s *sweep) list(p place, add adder) error {
 	n := int64(1)
 	for _, a := range s.Grid {
 		if n > math.MaxInt64/int64(len(a.Values)) {
-			return errors.New("grid: it has too many combinations to count")
+			return errors.New("grid has too many combinations to count: remove values")
 		}
 		n *= int64(len(a.Values))
 	}
@@ -297,12 +297,12 @@ func readTable(name string) (*table, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(rows) < 2 {
-		return nil, fmt.Errorf("%s: want a header with the names of the parameters, and a line for every point", name)
+		return nil, fmt.Errorf("%s has no points: write a header with the names of the parameters, and a line for every point", name)
 	}
 	t := &table{names: rows[0], rows: rows[1:], sum: hashOf(text)}
 	for i, n := range t.names {
 		if t.names[i] = strings.TrimSpace(n); t.names[i] == "" || slices.Contains(t.names[:i], t.names[i]) || slices.Contains(reserved, t.names[i]) {
-			return nil, fmt.Errorf("%s: column %d is called %q: want names that differ from each other and from %s", name, i+1, n, strings.Join(reserved, ", "))
+			return nil, fmt.Errorf("%s: column %d cannot be called %q: use names that differ from each other and from %s", name, i+1, n, strings.Join(reserved, ", "))
 		}
 		if err := nameOf("column "+strconv.Itoa(i+1), t.names[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -319,7 +319,7 @@ func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
 			return nil, err
 		}
 		if points.sum != s.SHA256 {
-			return nil, fmt.Errorf("%s was changed since the manifest was made: make a new manifest", path(m, s.Source))
+			return nil, fmt.Errorf("%s has changed since the manifest was made: make a new manifest", path(m, s.Source))
 		}
 		t.points, t.parameters = points, points.names
 	}
@@ -353,7 +353,7 @@ type sweepTask struct {
 	process    string        // ending of folders that are being written
 }
 
-// Columns are the parameters as texts, and the numbers that were taken.
+// Columns returns the parameters as texts, and the numbers taken from the output of the command.
 func (t *sweepTask) Columns() []batch.Column {
 	var c []batch.Column
 	for _, name := range t.parameters {
@@ -369,7 +369,7 @@ func (t *sweepTask) Columns() []batch.Column {
 func (t *sweepTask) point(row int64) ([]string, error) {
 	if t.points != nil {
 		if row >= int64(len(t.points.rows)) {
-			return nil, fmt.Errorf("there is no point %d: the table has %d", row+1, len(t.points.rows))
+			return nil, fmt.Errorf("there is no point %d: the table has %d points", row+1, len(t.points.rows))
 		}
 		return t.points.rows[row], nil
 	}
@@ -404,7 +404,7 @@ func (t *sweepTask) Do(ctx context.Context, items batch.Range, put func(batch.Re
 func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batch.Record, error) {
 	if t.limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, t.limit, fmt.Errorf("the command took longer than %s", t.limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, t.limit, fmt.Errorf("the command took longer than the limit of %s: raise limit", t.limit))
 		defer cancel()
 	}
 	stand := map[string]string{"item": strconv.FormatInt(item, 10), "seed": strconv.FormatUint(batch.Seed(t.m.Seed, item)>>1, 10)}
@@ -454,7 +454,7 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 		case cause != nil:
 			err = cause
 		case stdout.tooLong:
-			err = fmt.Errorf("it printed more than %d bytes on its standard output, where the document to take numbers from is looked for", mostPrinted)
+			err = fmt.Errorf("it printed more than %d bytes on standard output, where the document with the numbers is expected: print less, or remove take", mostPrinted)
 		}
 		called := strings.Join(args, " ")
 		if out != "" { // the error of an item does not depend on who works on it
@@ -471,7 +471,7 @@ func (t *sweepTask) call(ctx context.Context, item int64, values []string) (batc
 		d := json.NewDecoder(&stdout.text)
 		d.UseNumber()
 		if err := d.Decode(&doc); err != nil {
-			return r, fmt.Errorf("the command printed no JSON document to take numbers from (is --json among its arguments?): %w", err)
+			return r, fmt.Errorf("the command printed no JSON document to take numbers from: add --json to its arguments: %w", err)
 		}
 		for _, take := range t.Take {
 			v, err := lookUp(doc, take.Values[0])
@@ -524,7 +524,7 @@ func lookUp(doc any, where string) (float64, error) {
 		case map[string]any:
 			next, ok := v[key]
 			if !ok {
-				return 0, fmt.Errorf("there is no %s: want one of %s", foreign.Short(key, 60), foreign.Short(strings.Join(sortedKeys(v), ", "), 300))
+				return 0, fmt.Errorf("the document has no key %s: want one of %s", foreign.Short(key, 60), foreign.Short(strings.Join(sortedKeys(v), ", "), 300))
 			}
 			at = next
 		case []any:
@@ -533,11 +533,11 @@ func lookUp(doc any, where string) (float64, error) {
 				k += len(v)
 			}
 			if err != nil || k < 0 || k >= len(v) {
-				return 0, fmt.Errorf("there is no element %s: the list has %d, from 0", foreign.Short(key, 60), len(v))
+				return 0, fmt.Errorf("there is no element %s: the list has %d elements, numbered from 0", foreign.Short(key, 60), len(v))
 			}
 			at = v[k]
 		default:
-			return 0, fmt.Errorf("%s is a value: it has no %s", strings.Join(strings.Split(where, ".")[:i], "."), foreign.Short(key, 60))
+			return 0, fmt.Errorf("%s is a single value, which has no %s: shorten the place", strings.Join(strings.Split(where, ".")[:i], "."), foreign.Short(key, 60))
 		}
 	}
 	switch v := at.(type) {
@@ -552,7 +552,7 @@ func lookUp(doc any, where string) (float64, error) {
 	case nil:
 		return math.NaN(), nil
 	}
-	return 0, fmt.Errorf("%s is not a number", where)
+	return 0, fmt.Errorf("the value at %s is not a number: take another place", where)
 }
 
 func sortedKeys(m map[string]any) (names []string) {

@@ -29,11 +29,11 @@ type document struct {
 	tooLong bool
 }
 
-// Write fails once there is too much.
+// Write appends to the document and fails once it is too long.
 func (d *document) Write(b []byte) (int, error) {
 	if d.text.Len()+len(b) > mostPrinted {
 		d.tooLong = true
-		return 0, errors.New("too much output")
+		return 0, fmt.Errorf("the command printed more than %d bytes on standard output: print less", mostPrinted)
 	}
 	return d.text.Write(b)
 }
@@ -41,7 +41,7 @@ func (d *document) Write(b []byte) (int, error) {
 // tail keeps the end of what a command says.
 type tail struct{ b []byte }
 
-// Write forgets what is far from the end.
+// Write appends to the text and drops all but its end.
 func (t *tail) Write(b []byte) (int, error) {
 	t.b = append(t.b, b[max(0, len(b)-mostSaid):]...)
 	if len(t.b) > 2*mostSaid {

@@ -31,10 +31,10 @@ func TestSweepNames(t *testing.T) {
 		"grid: {x: [1]}\ntake: {draw: v}":                      "take: a column cannot be called draw",
 		"grid: {x: [1]}\ntake: {a/b: v}":                       "take: a column cannot be called a/b",
 		"grid: {x: [1]}\ntake: {..: v}":                        "take: a column cannot be called ..",
-		"grid: {x: [1], chain: [2]}":                           "grid: chain has a meaning of its own",
-		"grid: {x: [1], my-y: [2]}":                            `grid: "my-y": want a name of letters, digits and _`,
-		"points: points.csv":                                   `points.csv: column 2: "my-y": want a name of letters`,
-		"points: good.csv\ntake: {x: v}":                       "take: x is a column of good.csv too",
+		"grid: {x: [1], chain: [2]}":                           "grid: the name chain is reserved",
+		"grid: {x: [1], my-y: [2]}":                            `grid: "my-y" is not a name: use letters, digits and _`,
+		"points: points.csv":                                   `points.csv: column 2: "my-y" is not a name: use letters`,
+		"points: good.csv\ntake: {x: v}":                       "take: x is also a column of good.csv",
 		"grid: {x: [1]}\ntemplate: {s: a/in.txt, t: b/in.txt}": "template: the files of s and t are both called in.txt",
 	} {
 		config := filepath.Join(dir, "c.yaml")
@@ -136,7 +136,7 @@ func TestSweepLimitEndsAllProcesses(t *testing.T) {
 	}
 	task.(*sweepTask).grace = 200 * time.Millisecond
 	task.Do(context.Background(), batch.Range{Count: 1}, func(r batch.Record) {
-		if !strings.Contains(r.Err, "the command took longer than 300ms") {
+		if !strings.Contains(r.Err, "the command took longer than the limit of 300ms") {
 			t.Error(r.Err)
 		}
 	})

@@ -160,7 +160,7 @@ func TestMergeKeepsOtherTables(t *testing.T) {
 	}
 	mine := filepath.Join(m.Folder(), TableCSV)
 	curves(t, mine, 2, 1)
-	if _, err := Merge(m, store, m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), TableCSV+": it is no table of results") {
+	if _, err := Merge(m, store, m.Folder(), Env{}); err == nil || !strings.Contains(err.Error(), TableCSV+": the file is not a table of results") {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(mine); err != nil || !strings.HasPrefix(string(b), "bin,tau") {
@@ -207,22 +207,22 @@ func TestConfigurations(t *testing.T) {
 	dir := t.TempDir()
 	curves(t, filepath.Join(dir, "a.csv"), 1, 1)
 	for text, want := range map[string]string{
-		"":                                      "want keys and values",
-		"work: fit g3\nfiles: a":                "work \"fit g3\": want one of fit g2",
-		"files: a":                              "does not say what to do",
+		"":                                      "not a list of keys and values",
+		"work: fit g3\nfiles: a":                "no kind of work \"fit g3\": want one of fit g2",
+		"files: a":                              "the kind of work is missing",
 		"work: fit g2\nfile: a":                 "line 2: unknown key file: did you mean files?",
 		"work: fit g2\nseed: -3":                "line 2: seed: ",
 		"work: fit g2\nfixed: 3":                "line 2: fixed: ",
-		"work: fit g2\nseed: 1.5":               "line 2: seed: 1.5: want a whole number",
-		"work: fit g2\nretries: 0.9":            "line 2: retries: 0.9: want a whole number",
-		"work: fit g2\nretries: .inf":           "line 2: retries: .inf: want a whole number",
+		"work: fit g2\nseed: 1.5":               "line 2: seed is 1.5: want a whole number",
+		"work: fit g2\nretries: 0.9":            "line 2: retries is 0.9: want a whole number",
+		"work: fit g2\nretries: .inf":           "line 2: retries is .inf: want a whole number",
 		"work: fit g2\nmodel: [a]":              "line 2: model: want a text",
-		"work: sbc\nfits: 10.7":                 "line 2: fits: 10.7: want a whole number",
-		"work: sbc\nseed: 18446744073709551616": "line 2: seed: 18446744073709551616: want a whole number",
+		"work: sbc\nfits: 10.7":                 "line 2: fits is 10.7: want a whole number",
+		"work: sbc\nseed: 18446744073709551616": "line 2: seed is 18446744073709551616: want a whole number",
 		"work: fit g2\nmodel: x":                "model",
 		"work: fit g2\nbins: 5-3":               "numbers from 1",
-		"work: fit g2\nseed: &a 1\nretries: *a": "aliases",
-		"work: fit g2\nsimd: mmx":               "simd: mmx: want one of ",
+		"work: fit g2\nseed: &a 1\nretries: *a": "an alias",
+		"work: fit g2\nsimd: mmx":               "simd is mmx: want one of ",
 		"work: fit g2\nfixed: {taw: 1}":         "did you mean tau?",
 		"work: fit g2\nwork: fit g2":            "twice",
 		"work: [":                               "line 1",
@@ -239,7 +239,7 @@ func TestConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Create(filepath.Join(dir, "m", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "b.csv: there is no such file") {
+	if _, err := l.Create(filepath.Join(dir, "m", "manifest.txt")); err == nil || !strings.Contains(err.Error(), "there is no file "+filepath.Join(dir, "b.csv")) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "m", "manifest.txt")); !errors.Is(err, os.ErrNotExist) {

@@ -17,57 +17,57 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Access is a server and what it wants to see.
+// Access is the address of a server and the credentials that it asks for.
 type Access struct {
-	URL   string // such as nats://node1:4222, or tls://...
+	URL   string // address such as nats://node1:4222, or tls://...
 	Token string
-	Creds string // file of credentials, for servers with accounts
-	// Wait is how long a server is waited for that is not there yet. Default: not at all.
+	Creds string // name of the file of credentials, for servers with accounts
+	// Wait is how long to wait for a server that is not running yet. Default: not at all.
 	Wait time.Duration
 }
 
-// NoServerError says that no server answers.
+// NoServerError says that no server answers at an address.
 type NoServerError struct {
 	URL string
 	Err error
 }
 
-// Error names the address and what may be wrong.
+// Error names the address and the likely causes.
 func (e *NoServerError) Error() string {
-	return fmt.Sprintf("no server answers at %s (%v): does the leader run there, does it listen on an address that this machine reaches (--listen), and does no firewall stand between?", e.URL, e.Err)
+	return fmt.Sprintf("no server answers at %s (%v): check that the leader is running there, that it listens on an address that this machine can reach (--listen), and that no firewall is in between", e.URL, e.Err)
 }
 
-// Unwrap returns what the connection said.
+// Unwrap returns the error of the connection.
 func (e *NoServerError) Unwrap() error { return e.Err }
 
-// AccessError says that a server does not let us in.
+// AccessError says that a server refuses the token or the credentials.
 type AccessError struct {
 	URL string
 	Err error
 }
 
-// Error names the address and what to give.
+// Error names the address and says where to find the token.
 func (e *AccessError) Error() string {
 	return fmt.Sprintf("the server at %s refuses the token or the credentials (%v): the leader writes its token to leader/token in the store of the run", e.URL, e.Err)
 }
 
-// Unwrap returns what the server said.
+// Unwrap returns the server's error.
 func (e *AccessError) Unwrap() error { return e.Err }
 
 // OtherManifestError says that a leader and a worker have different manifests.
 type OtherManifestError struct{ Have, Want string }
 
-// Error names both.
+// Error names both manifests and says what to do.
 func (e *OtherManifestError) Error() string {
-	return fmt.Sprintf("the leader deals items of the manifest %.12s..., this worker has the manifest %.12s...: give it the leader's file", e.Want, e.Have)
+	return fmt.Sprintf("the leader distributes items of the manifest %.12s..., but this worker has the manifest %.12s...: give it the leader's file", e.Want, e.Have)
 }
 
-// NotSharedError says that a worker and the leader do not see the same folder.
+// NotSharedError says that a worker and the leader do not use the same folder.
 type NotSharedError struct{ Worker, File, Folder string }
 
-// Error names the file that one of them does not see.
+// Error names the file that one of them cannot see.
 func (e *NotSharedError) Error() string {
-	return fmt.Sprintf("%s, as the worker %s knows it, is not the folder of the leader, %s: the store must be one folder that all machines share; where it has different names, give each its own by --store", e.File, e.Worker, e.Folder)
+	return fmt.Sprintf("%s, as the worker %s sees it, is not the leader's folder, %s: all machines must share one folder as the store; if its path differs between machines, give each its own with --store", e.File, e.Worker, e.Folder)
 }
 
 // dial connects. The connection comes back by itself when it was lost.
@@ -77,7 +77,7 @@ func (a Access) dial(ctx context.Context, name string, more ...nats.Option) (*na
 		u = "nats://" + u
 	}
 	if p, err := url.Parse(u); err != nil || p.Host == "" {
-		return nil, fmt.Errorf("server %q: want an address such as nats://node1:4222", a.URL)
+		return nil, fmt.Errorf("%q is not the address of a server: want one such as nats://node1:4222", a.URL)
 	}
 	opts := append([]nats.Option{
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond),
@@ -127,15 +127,15 @@ func stream(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
 		return nil, err
 	}
 	if _, err := js.AccountInfo(ctx); err != nil {
-		return nil, fmt.Errorf("the server at %s has no JetStream for us (%w): start it with -js, and let the account use it", plain(nc.ConnectedUrl()), err)
+		return nil, fmt.Errorf("the server at %s does not offer JetStream to us (%w): start it with -js, and allow the account to use it", plain(nc.ConnectedUrl()), err)
 	}
 	return js, nil
 }
 
-// String names how workers reach a server, without what is secret.
+// String describes how workers reach a server, leaving out secrets.
 func (a Access) String() string { return plain(a.URL) }
 
-// Loopback reports whether only this machine reaches the server.
+// Loopback reports whether the server can be reached only from this machine.
 func (a Access) Loopback() bool {
 	u, err := url.Parse(a.URL)
 	if err != nil {

@@ -23,28 +23,29 @@ import (
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
-// LeadSettings say how a run is dealt.
+// LeadSettings control how a leader distributes a run.
 type LeadSettings struct {
-	// Store takes the results.
+	// Store is where the results are kept.
 	Store batch.Store
-	// Folder is the leader's own: its lock, and token, address and data of the server. Default: leader in
-	// the store.
+	// Folder belongs to the leader: it holds its lock and the token, address and data of the server.
+	// Default: leader in the store.
 	Folder string
-	// Listen is the address of the server that is embedded. Default: 127.0.0.1:0, a free port of this
-	// machine that nobody reaches from another one.
+	// Listen is the address of the embedded server. Default: 127.0.0.1:0, a free port of this machine
+	// that cannot be reached from other machines.
 	Listen string
-	// Server, unless nil, is used in place of one that is embedded.
+	// Server is used in place of an embedded server, unless it is nil.
 	Server *Access
-	// Block is the time that a message is worth. Default: 0.5 s.
+	// Block is the amount of work in a message, as time. Default: 0.5 s.
 	Block time.Duration
-	// Patience is how long nothing is heard of a message before another worker gets it, and how long a
-	// worker's file may take to be seen in the leader's folder. Default: 30 s.
+	// Patience is how long a message may go without a sign of life before another worker gets it, and
+	// how long a worker's file may take to appear in the leader's folder. Default: 30 s.
 	Patience time.Duration
-	// Ready, unless nil, is told how workers reach the server.
+	// Ready is called with the way in which workers reach the server, unless it is nil.
 	Ready func(Access)
-	// Progress, unless nil, is told how far the run is, about once a second and at the end.
+	// Progress is called with the progress of the run about once a second and at the end, unless it is
+	// nil.
 	Progress func(Progress)
-	// Note, unless nil, is told what a worker says that a person should know.
+	// Note is called with messages from workers that the user should see, unless it is nil.
 	Note func(string)
 }
 
@@ -86,9 +87,9 @@ type peer struct {
 	heard   time.Time
 }
 
-// Lead deals the items of a manifest that have no result yet and returns when all have one. It needs
-// workers; see Work. If ctx ends it returns what there is and the cause, and so does another Lead later
-// go on.
+// Lead distributes the items of a manifest that have no result yet, and returns when every item has
+// one. It needs workers; see Work. If ctx ends, it returns the progress so far and the cause; a later
+// call of Lead continues from there.
 func Lead(ctx context.Context, manifest string, s LeadSettings) (*batch.Status, error) {
 	own := s.Folder != ""
 	if !own {
@@ -201,7 +202,7 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 	if l.Server != nil { // a copy of this run may be dealt there
 		if s, err := l.js.Stream(ctx, l.names.stream()); err == nil {
 			if said := s.CachedInfo().Config.Metadata; said[keyLeader] != string(id) {
-				return fmt.Errorf("the server at %s has a run of the same list, with its results in %s: wait until that has ended, or remove its stream %s", *l.Server, foreign.Short(said[keyStore], 500), l.names.stream())
+				return fmt.Errorf("the server at %s already has a run of the same list, with its results in %s: wait for it to end, or remove its stream %s", *l.Server, foreign.Short(said[keyStore], 500), l.names.stream())
 			}
 		}
 	}
@@ -216,7 +217,7 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("the server could not make the stream of the run: %w", err)
+		return fmt.Errorf("the server could not create the stream of the run: %w", err)
 	}
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -411,7 +412,7 @@ func (l *leader) unreachable(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrConsumerDoesNotExist), errors.Is(err, jetstream.ErrNoStreamResponse) && l.nc.IsConnected():
-		return fmt.Errorf("the stream %s was removed from the server (%w): lead again, which goes on with what is missing", l.names.stream(), err)
+		return fmt.Errorf("the stream %s was removed from the server (%w): start the leader again, which continues with the missing items", l.names.stream(), err)
 	}
 	return nil
 }
@@ -432,7 +433,7 @@ func (l *leader) missed() error {
 		return nil
 	}
 	if l.before == l.ledger.Done() {
-		return fmt.Errorf("all %d items that were missing were given to workers twice, and no result is in %s: is that the folder to which the workers write?", l.m.Items-l.before, l.q.Folder())
+		return fmt.Errorf("all %d missing items were given to workers twice, but there are no results in %s: check that the workers write to this folder", l.m.Items-l.before, l.q.Folder())
 	}
 	l.before = l.ledger.Done()
 	l.again(l.ledger.Missing(nil))
@@ -448,7 +449,7 @@ func (l *leader) finish(external bool) error {
 		err = l.js.DeleteStream(ctx, l.names.stream())
 	}
 	if err != nil && external {
-		return fmt.Errorf("all items are done, but the stream %s could not be removed from the server: %w", l.names.stream(), err)
+		return fmt.Errorf("all items are finished, but the stream %s could not be removed from the server: %w", l.names.stream(), err)
 	}
 	for until := time.Now().Add(2 * time.Second); len(l.workers) > 0 && time.Now().Before(until); {
 		select {

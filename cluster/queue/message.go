@@ -6,7 +6,6 @@ package queue
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -155,7 +154,7 @@ func without(spans []batch.Span, records []batch.Record) (list []batch.Span) {
 func read(data []byte, m *batch.Manifest) (message, error) {
 	var msg message
 	if err := json.Unmarshal(data, &msg); err != nil {
-		return msg, fmt.Errorf("it is no list of items: %w", err)
+		return msg, fmt.Errorf("the message is not a list of items: %w", err)
 	}
 	if msg.Manifest != m.Hash {
 		return msg, &OtherManifestError{Have: m.Hash, Want: msg.Manifest}
@@ -163,12 +162,12 @@ func read(data []byte, m *batch.Manifest) (message, error) {
 	var items int64
 	for _, s := range msg.Spans {
 		if s.First < 0 || s.Count <= 0 || s.First > m.Items-s.Count {
-			return msg, fmt.Errorf("it has %d items from item %d; the manifest has %d items", s.Count, s.First, m.Items)
+			return msg, fmt.Errorf("the message asks for %d items from item %d on, but the manifest has %d items", s.Count, s.First, m.Items)
 		}
 		items += s.Count
 	}
 	if items == 0 || items > m.Items {
-		return msg, errors.New("it has no items, or some of them twice")
+		return msg, fmt.Errorf("the message lists %d items of the %d in the manifest: it is empty or repeats items", items, m.Items)
 	}
 	return msg, nil
 }

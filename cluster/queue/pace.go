@@ -43,9 +43,10 @@ func (p *pace) size(block time.Duration, left int64, threads int) int64 {
 	return max(1, int64(n))
 }
 
-// Progress is how far a run is.
+// Progress describes how far a run has got.
 type Progress struct {
 	batch.Progress
-	// Threads of Workers processes work, as far as the leader knows.
+	// Workers is the number of worker processes and Threads the sum of their threads, as far as the
+	// leader knows.
 	Workers, Threads int
 }

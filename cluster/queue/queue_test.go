@@ -379,7 +379,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := Work(ctx, Access{URL: "127.0.0.1:1", Token: a.Token}, f.working()); !errors.As(err, &none) || !strings.Contains(err.Error(), "no server answers at nats://127.0.0.1:1") {
 		t.Error(err)
 	}
-	if _, err := Work(ctx, Access{URL: "nats://"}, f.working()); err == nil || !strings.Contains(err.Error(), "want an address") {
+	if _, err := Work(ctx, Access{URL: "nats://"}, f.working()); err == nil || !strings.Contains(err.Error(), "not the address of a server") {
 		t.Error(err)
 	}
 	s := f.working()

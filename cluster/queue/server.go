@@ -35,7 +35,7 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 	var a Access
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || host == "" {
-		return nil, a, fmt.Errorf("listen on %q: want an address and a port, such as 127.0.0.1:0 or 0.0.0.0:4222", listen)
+		return nil, a, fmt.Errorf("cannot listen on %q: want an address and a port, such as 127.0.0.1:0 or 0.0.0.0:4222", listen)
 	}
 	if a.Token, err = token(filepath.Join(folder, tokenFile)); err != nil {
 		return nil, a, err
@@ -59,12 +59,12 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 			break
 		}
 		if port != "0" || try > 100 {
-			return nil, a, fmt.Errorf("%w: another program is there, or the machine has no such address; give --listen another one (workers of before look for the old one)", err)
+			return nil, a, fmt.Errorf("%w: another program uses the address, or this machine does not have it: give --listen another one (workers that are already running look for the old one)", err)
 		}
 	}
 	number, err := strconv.Atoi(port)
 	if err != nil {
-		return nil, a, fmt.Errorf("port %q: want a number", port)
+		return nil, a, fmt.Errorf("the port is %q: want a number", port)
 	}
 	ns, err := server.NewServer(&server.Options{
 		ServerName: "euryale", Host: host, Port: number, Authorization: a.Token,
@@ -77,7 +77,7 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 	ns.Start()
 	if !ns.ReadyForConnections(20*time.Second) || !ns.JetStreamEnabled() {
 		ns.Shutdown()
-		return nil, a, fmt.Errorf("the server did not start within 20 s with its data in %s: is the disk full, or slow?", filepath.Join(folder, serverData))
+		return nil, a, fmt.Errorf("the server did not start within 20 s with its data in %s: check whether the disk is full or slow", filepath.Join(folder, serverData))
 	}
 	if err := atomicfile.WriteBytes(address, []byte(net.JoinHostPort(host, port)+"\n")); err != nil {
 		ns.Shutdown()

@@ -21,34 +21,35 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 )
 
-// WorkSettings say how a worker works.
+// WorkSettings control a worker.
 type WorkSettings struct {
-	// Manifest and Store are what the leader says unless they have other names on this machine.
+	// Manifest and Store are the paths of the manifest and the store on this machine. Default: the
+	// paths that the leader gives.
 	Manifest string
 	Store    batch.Store
-	// Open makes the task of a manifest.
+	// Open returns the task that processes the items of a manifest.
 	Open func(*batch.Manifest) (batch.Task, error)
-	// Alone returns a process that opens the manifest and does items by [batch.Queue.DoApart], on its
-	// standard output. It is for items of which a process may have died.
+	// Alone returns a process that opens the manifest and processes items with [batch.Queue.DoApart],
+	// writing to its standard output. It is used for items that may have crashed a process.
 	Alone func(ctx context.Context, manifest string, store batch.Store, items []batch.Span) *exec.Cmd
-	// Threads is the number of messages that are done at a time. Default: GOMAXPROCS.
+	// Threads is the number of messages processed at a time. Default: GOMAXPROCS.
 	Threads int
-	// Every is how often results are written, at most. Default: 2 s.
+	// Every is the longest time between two writes of results. Default: 2 s.
 	Every time.Duration
-	// Grace is how long a message may go on when ctx has ended; what is not done then is handed back.
-	// Default: 10 s.
+	// Grace is how long work on a message may continue after ctx has ended. Messages that are not
+	// finished by then are returned to the queue. Default: 10 s.
 	Grace time.Duration
-	// Lost is how long a worker without a server waits for it to come back. Default: 10 min.
+	// Lost is how long a worker waits for a lost server to come back. Default: 10 min.
 	Lost time.Duration
-	// Note, unless nil, is told what a person should know.
+	// Note is called with messages that the user should see, unless it is nil.
 	Note func(string)
 }
 
-// Worked is what a worker did.
+// Worked summarises what a worker did.
 type Worked struct {
 	Items, Failed int64
 	Messages      int64
-	// Ended is true if the leader said that nothing is left.
+	// Ended reports whether the leader said that nothing is left to do.
 	Ended bool
 }
 
@@ -79,11 +80,11 @@ type worker struct {
 
 var errEnded = errors.New("nothing is left to do")
 
-// Work fetches items from the leader's server and does them until the leader ends or ctx does, which
-// is no error.
+// Work fetches items from the leader's server and processes them until the leader or ctx ends; neither
+// is an error.
 func Work(ctx context.Context, a Access, s WorkSettings) (Worked, error) {
 	if s.Open == nil || s.Alone == nil {
-		return Worked{}, errors.New("queue: a worker needs Open and Alone")
+		return Worked{}, errors.New("queue: WorkSettings lacks Open or Alone: set both")
 	}
 	if s.Threads <= 0 {
 		s.Threads = runtime.GOMAXPROCS(0)
@@ -161,7 +162,7 @@ func (w *worker) join(ctx context.Context, a Access) error {
 	if w.m == nil {
 		w.Manifest = said[keyManifest]
 		if w.m, err = batch.Open(w.Manifest); err != nil {
-			return fmt.Errorf("the leader's manifest: %w; where it has another name on this machine, give that", err)
+			return fmt.Errorf("the leader's manifest cannot be opened: %w: if its path on this machine is different, give that path", err)
 		}
 	}
 	if w.m.Hash != said[keyHash] {
@@ -212,11 +213,11 @@ func (w *worker) run(ctx context.Context, a Access) (*jetstream.StreamInfo, erro
 		case len(list) == 1:
 			return nil, &OtherManifestError{Have: w.m.Hash, Want: list[0].Config.Metadata[keyHash]}
 		case len(list) > 1 && w.m == nil:
-			return nil, fmt.Errorf("the server at %s has %d runs: give the manifest of the one to work on", a, len(list))
+			return nil, fmt.Errorf("the server at %s has %d runs: give the manifest of one of them", a, len(list))
 		case len(list) > 1:
-			return nil, fmt.Errorf("the server at %s has %d runs, none of them of the manifest %.12s... that this worker has: give it the leader's file", a, len(list), w.m.Hash)
+			return nil, fmt.Errorf("the server at %s has %d runs, but none of the manifest %.12s... of this worker: give it the leader's file", a, len(list), w.m.Hash)
 		case time.Now().After(until):
-			return nil, fmt.Errorf("the server at %s has no run: has the leader ended?", a)
+			return nil, fmt.Errorf("the server at %s has no run: the leader may have ended; start it again", a)
 		}
 		select {
 		case <-ctx.Done():
@@ -348,7 +349,7 @@ func (w *worker) beat(quiet chan struct{}) {
 		case away.IsZero():
 			away = time.Now()
 		case time.Since(away) > w.Lost:
-			w.stop(fmt.Errorf("the server did not come back within %v: %w", w.Lost, nats.ErrNoServers))
+			w.stop(fmt.Errorf("the server did not come back within %v: check the leader and start the worker again: %w", w.Lost, nats.ErrNoServers))
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Bucket is a folder of an object store.
+// Bucket is a folder in an object store.
 type Bucket struct {
 	b      *blob.Bucket
 	prefix string // empty, or ends with a slash
@@ -38,15 +38,15 @@ type place struct {
 func parse(text string) (place, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
-		return place{}, fmt.Errorf("%q: want a URL such as s3://bucket/folder or file:///folder", text)
+		return place{}, fmt.Errorf("%q is not a URL: want one such as s3://bucket/folder or file:///folder", text)
 	}
 	if !blob.DefaultURLMux().ValidBucketScheme(u.Scheme) {
-		return place{}, fmt.Errorf("%q: this program knows %s", text, strings.Join(blob.DefaultURLMux().BucketSchemes(), ", "))
+		return place{}, fmt.Errorf("%q names an unknown kind of store: want one of %s", text, strings.Join(blob.DefaultURLMux().BucketSchemes(), ", "))
 	}
 	p := place{name: (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()}
 	if u.Scheme == "file" {
 		if u.Host != "" || !path.IsAbs(u.Path) {
-			return place{}, fmt.Errorf("%q: want three slashes and a full path, as in file:///home/me/folder", text)
+			return place{}, fmt.Errorf("%q does not name a folder: want three slashes and a full path, as in file:///home/me/folder", text)
 		}
 		q := u.Query()
 		for name, value := range map[string]string{"no_tmp_dir": "true", "metadata": "skip"} { // no files beside ours
@@ -59,14 +59,14 @@ func parse(text string) (place, error) {
 		return p, nil
 	}
 	if u.Host == "" && u.Scheme != "mem" {
-		return place{}, fmt.Errorf("%q: want a bucket behind %s://", text, u.Scheme)
+		return place{}, fmt.Errorf("%q names no bucket: want its name after %s://", text, u.Scheme)
 	}
 	p.key = strings.TrimPrefix(u.Path, "/")
 	p.bucket = (&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, RawQuery: u.RawQuery}).String()
 	return p, nil
 }
 
-// Open opens the folder at a URL, and looks whether it can be read.
+// Open opens the folder at a URL and checks that it can be read.
 func Open(ctx context.Context, text string) (*Bucket, error) {
 	p, err := parse(text)
 	if err != nil {
@@ -87,16 +87,16 @@ func Open(ctx context.Context, text string) (*Bucket, error) {
 	return out, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *Bucket) Close() error { return b.b.Close() }
 
-// AccessError says that a store cannot be used.
+// AccessError says that an object store cannot be used.
 type AccessError struct {
-	Name string // URL
+	Name string // URL of the folder in the store
 	Err  error
 }
 
-// Error names the place, and what may be wrong.
+// Error names the place and the likely causes.
 func (e *AccessError) Error() string {
 	hint := "is the address right, and does this machine reach it?"
 	switch gcerrors.Code(e.Err) {
@@ -108,10 +108,10 @@ func (e *AccessError) Error() string {
 	return fmt.Sprintf("%s: %s: %v", e.Name, hint, e.Err)
 }
 
-// Unwrap returns what the store said.
+// Unwrap returns the store's error.
 func (e *AccessError) Unwrap() error { return e.Err }
 
-// Is reports that something does not exist as fs.ErrNotExist does.
+// Is lets errors.Is match fs.ErrNotExist if the error says that something does not exist.
 func (e *AccessError) Is(target error) bool {
 	return target == fs.ErrNotExist && gcerrors.Code(e.Err) == gcerrors.NotFound
 }

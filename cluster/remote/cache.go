@@ -23,12 +23,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Cache is a folder of this machine for files that come from object stores. Any number of processes use
-// it at once. It may be removed when none does.
+// Cache is a folder on this machine for files fetched from object stores. Any number of processes may
+// use it at once. It may be deleted while no process is using it.
 type Cache string
 
-// Fetch returns the path of a file with the contents that the object at a URL has now. It is fetched
-// unless the cache has that version: the store's entity tag is part of its path.
+// Fetch returns the path of a local file with the present contents of the object at a URL. It downloads
+// the object unless the cache already has this version: the store's entity tag is part of the path.
 func (c Cache) Fetch(ctx context.Context, text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c Cache) Fetch(ctx context.Context, text string) (string, error) {
 	}
 	folder, key := path.Split(strings.TrimSuffix(u.Path, "/"))
 	if key == "" || key == "." || key == ".." {
-		return "", fmt.Errorf("%q: want the URL of a file", text)
+		return "", fmt.Errorf("%q is not the URL of a file: want its name at the end", text)
 	}
 	u.Path = folder
 	b, err := open(ctx, u.String())
@@ -86,7 +86,7 @@ func (c Cache) fetch(ctx context.Context, b *Bucket, key string) (string, error)
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("%s was changed each of three times while it was fetched", name)
+	return "", fmt.Errorf("%s was changed during each of three attempts to fetch it: try again later", name)
 }
 
 // first fetches a version of an object unless another process does, which is waited for. It reports
@@ -128,10 +128,10 @@ func (b *Bucket) copyTo(ctx context.Context, w io.Writer, key string, size int64
 		return err
 	}
 	if n != size {
-		return fmt.Errorf("%d bytes came, want %d", n, size)
+		return fmt.Errorf("received %d bytes of %d: try again", n, size)
 	}
 	if got := h.Sum(nil); len(sum) == len(got) && string(sum) != string(got) {
-		return fmt.Errorf("what came has the MD5 %x, want %x", got, sum)
+		return fmt.Errorf("the received file has the MD5 checksum %x instead of %x: try again", got, sum)
 	}
 	return nil
 }

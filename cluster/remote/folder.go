@@ -26,10 +26,11 @@ import (
 // atOnce is the number of files that are on the way at a time.
 const atOnce = 8
 
-// Moved counts files.
+// Moved counts the files of a Push or Pull.
 type Moved struct {
-	Files, Bytes int64 // that were moved
-	Same         int64 // files that were there
+	// Files and Bytes count the files that were copied.
+	Files, Bytes int64
+	Same         int64 // number of files that were there already
 }
 
 // transfer is a file that is on both sides, or on one.
@@ -39,9 +40,9 @@ type transfer struct {
 	info      fs.FileInfo      // nil if the folder has none
 }
 
-// Push brings the files of a folder into a bucket, but for those that the bucket has, temporary files,
-// files whose names begin with a dot, and the folder of a queue's leader with its token. A file
-// appears in the store when all of it is there.
+// Push copies the files of a folder into a bucket. It leaves out files that the bucket already has,
+// temporary files, files whose names begin with a dot, and the folder of a queue's leader, which holds
+// its token. A file appears in the store once it is complete.
 func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 	there := map[string]*blob.ListObject{}
 	if err := b.list(ctx, func(key string, o *blob.ListObject) error { there[key] = o; return nil }); err != nil {
@@ -74,7 +75,7 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 			}
 			key := filepath.ToSlash(rel)
 			if !utf8.ValidString(key) {
-				return fmt.Errorf("the name of %q is not UTF-8, as stores want it: give the file another name", name)
+				return fmt.Errorf("the name %q is not UTF-8, which object stores require: rename the file", name)
 			}
 			if !give(transfer{key: key, file: name, object: there[key], info: info}) {
 				return filepath.SkipAll
@@ -84,7 +85,7 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 	}, b.up)
 }
 
-// Pull brings the files of a bucket into a folder, but for those that the folder has.
+// Pull copies the files of a bucket into a folder, leaving out those that the folder already has.
 func (b *Bucket) Pull(ctx context.Context, folder string) (Moved, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return Moved{}, err
@@ -93,7 +94,7 @@ func (b *Bucket) Pull(ctx context.Context, folder string) (Moved, error) {
 		stopped := errors.New("stopped")
 		err := b.list(ctx, func(key string, o *blob.ListObject) error {
 			if !filepath.IsLocal(filepath.FromSlash(key)) {
-				return fmt.Errorf("%s/%s is no name of a file in a folder", strings.TrimSuffix(b.name, "/"), key)
+				return fmt.Errorf("%s/%s cannot be the name of a file in a folder: rename the object", strings.TrimSuffix(b.name, "/"), key)
 			}
 			t := transfer{key: key, file: filepath.Join(folder, filepath.FromSlash(key)), object: o}
 			info, err := os.Stat(t.file)

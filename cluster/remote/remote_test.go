@@ -158,7 +158,7 @@ func TestPullStaysInItsFolder(t *testing.T) {
 	b := &Bucket{b: memblob.OpenBucket(nil), name: "mem://x"}
 	defer b.Close()
 	put(t, b, "../outside", "x")
-	if _, err := b.Pull(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no name of a file") {
+	if _, err := b.Pull(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "cannot be the name of a file") {
 		t.Error(err)
 	}
 }
@@ -176,7 +176,7 @@ func TestURLs(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"folder": "want a URL", "file://folder/x": "three slashes", "s3:///key": "want a bucket", "ftp://a/b": "this program knows",
+		"folder": "is not a URL", "file://folder/x": "three slashes", "s3:///key": "names no bucket", "ftp://a/b": "unknown kind of store",
 	} {
 		if _, err := Open(t.Context(), text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -255,7 +255,7 @@ func TestNamesThatCannotBe(t *testing.T) {
 	if err := b.b.WriteAll(t.Context(), "../out", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Pull(t.Context(), filepath.Join(dir, "in")); err == nil || !strings.Contains(err.Error(), "mem://x/../out is no name of a file") {
+	if _, err := b.Pull(t.Context(), filepath.Join(dir, "in")); err == nil || !strings.Contains(err.Error(), "mem://x/../out cannot be the name of a file") {
 		t.Error(err)
 	}
 }

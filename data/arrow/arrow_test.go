@@ -100,7 +100,7 @@ func TestMisuse(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.arrow")
 	for _, columns := range [][]arrow.Column{{{Name: "draw"}}, {{Name: ""}}, {{Name: "a"}, {Name: "a"}}, {{Name: "a", Type: 9}}, {{Name: "\xff"}}} {
-		if _, err := arrow.Create(name, columns, arrow.Settings{}); err == nil || !strings.Contains(err.Error(), "want names") {
+		if _, err := arrow.Create(name, columns, arrow.Settings{}); err == nil || !strings.Contains(err.Error(), "use names") {
 			t.Errorf("%v: %v", columns, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestMisuse(t *testing.T) {
 	w, err := arrow.Create(name, []arrow.Column{{Name: "a"}}, arrow.Settings{})
 	must(t, err)
 	first := w.Append(0, 0, []float64{1, 2})
-	if first == nil || !strings.Contains(first.Error(), "2 values for 1 columns") || w.Append(0, 0, []float64{1}) != first || w.Close() != first {
+	if first == nil || !strings.Contains(first.Error(), "2 values, but there are 1 columns") || w.Append(0, 0, []float64{1}) != first || w.Close() != first {
 		t.Errorf("%v", first)
 	}
 	w.Discard()
@@ -126,7 +126,7 @@ func TestMisuse(t *testing.T) {
 	}
 	w, err = arrow.Create(name, nil, arrow.Settings{Overwrite: true})
 	must(t, err, w.Append(1, 2, nil), w.Close())
-	if err := w.Append(1, 2, nil); err == nil || !strings.Contains(err.Error(), "is closed") {
+	if err := w.Append(1, 2, nil); err == nil || !strings.Contains(err.Error(), "is already closed") {
 		t.Error(err)
 	}
 	if _, err := arrow.Create(filepath.Join(dir, "no", "a"), nil, arrow.Settings{}); !errors.Is(err, fs.ErrNotExist) {

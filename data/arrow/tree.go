@@ -21,7 +21,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 	}
 	names, x := post.Draws()
 	if len(names) == 0 {
-		return fmt.Errorf("arrow: the group posterior has no draws: want numbers with the axes chain and draw")
+		return fmt.Errorf("arrow: the group posterior has no draws: want variables of numbers with the axes chain and draw")
 	}
 	var columns []Column
 	var values [][][]float64

@@ -20,12 +20,12 @@ import (
 // Type is the element type of a column.
 type Type int
 
-// The element types of columns.
+// The types of columns.
 const (
 	Float64 Type = iota
 	Int64
 	Bool // truth values, stored as bits
-	Text // UTF-8; for tables of CreateTable only
+	Text // UTF-8 text, only for tables made by CreateTable
 )
 
 // Column describes a column of the table.
@@ -36,8 +36,9 @@ type Column struct {
 
 // Settings are the settings of a Writer; the zero value is the default.
 type Settings struct {
-	Rows      int               // number of rows in a batch, which is kept in memory. Default 4096
-	Overwrite bool              // whether to replace an existing file
+	Rows int // number of rows in a batch, which is kept in memory. Default 4096
+	// Overwrite replaces an existing file.
+	Overwrite bool
 	Attrs     map[string]string // attributes stored with the table, such as inference_library
 }
 
@@ -75,13 +76,13 @@ const magic = "ARROW1"
 func Create(name string, columns []Column, s Settings) (*Writer, error) {
 	for _, c := range columns {
 		if c.Type == Text {
-			return nil, fmt.Errorf("arrow: column %q of texts: draws are numbers", c.Name)
+			return nil, fmt.Errorf("arrow: column %q is of texts, but draws are numbers: use CreateTable", c.Name)
 		}
 	}
 	return create(name, append([]Column{{"chain", Int64}, {"draw", Int64}}, columns...), s, false)
 }
 
-// CreateTable starts a file of a table with the given columns alone, whose rows AppendRow adds.
+// CreateTable starts a file with a table of exactly the given columns, to which AppendRow adds rows.
 func CreateTable(name string, columns []Column, s Settings) (*Writer, error) {
 	return create(name, columns, s, true)
 }
@@ -90,7 +91,7 @@ func create(name string, all []Column, s Settings, table bool) (*Writer, error) 
 	seen := map[string]bool{}
 	for _, c := range all {
 		if c.Name == "" || seen[c.Name] || !utf8.ValidString(c.Name) || c.Type < Float64 || c.Type > Text {
-			return nil, fmt.Errorf("arrow: column %q of type %d: want names that differ from each other, chain and draw, and a type of this package", c.Name, c.Type)
+			return nil, fmt.Errorf("arrow: column %q of type %d is not possible: use names that differ from one another and from chain and draw, and a type of this package", c.Name, c.Type)
 		}
 		seen[c.Name] = true
 	}
@@ -117,8 +118,9 @@ func create(name string, all []Column, s Settings, table bool) (*Writer, error) 
 	return w, nil
 }
 
-// Append adds one draw: a number for every column given to Create. It is truncated for Int64, and
-// nonzero means true for Bool. After an error, the Writer returns the same error from every call.
+// Append adds one draw, with one number for every column given to Create. Numbers are truncated for
+// Int64 columns, and nonzero means true in Bool columns. After an error, every further call returns the
+// same error.
 func (w *Writer) Append(chain, draw int, values []float64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,12 +128,12 @@ func (w *Writer) Append(chain, draw int, values []float64) error {
 	case w.err != nil:
 		return w.err
 	case w.file == nil:
-		return fmt.Errorf("arrow: %s is closed", w.name)
+		return fmt.Errorf("arrow: %s is already closed: write before Close", w.name)
 	case w.table:
-		w.err = fmt.Errorf("arrow: %s is a table, which has no draws: want AppendRow", w.name)
+		w.err = fmt.Errorf("arrow: %s is a table, not draws: use AppendRow", w.name)
 		return w.err
 	case len(values) != len(w.columns)-2:
-		w.err = fmt.Errorf("arrow: %s: a row of %d values for %d columns: want equal numbers", w.name, len(values), len(w.columns)-2)
+		w.err = fmt.Errorf("arrow: %s: the row has %d values, but there are %d columns: give one value for each", w.name, len(values), len(w.columns)-2)
 		return w.err
 	}
 	w.data[0] = appendInt(w.data[0], int64(chain))
@@ -143,8 +145,8 @@ func (w *Writer) Append(chain, draw int, values []float64) error {
 	return w.err
 }
 
-// AppendRow adds a row to a table: its numbers and its texts, both in the order of the columns. Numbers
-// are taken as Append takes them, and bytes of texts that are not UTF-8 are replaced.
+// AppendRow adds a row to a table: its numbers and its texts, each in the order of the columns. Numbers
+// are converted as in Append, and bytes of texts that are not valid UTF-8 are replaced.
 func (w *Writer) AppendRow(numbers []float64, texts []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,12 +161,12 @@ func (w *Writer) AppendRow(numbers []float64, texts []string) error {
 	}
 	switch {
 	case w.file == nil:
-		return fmt.Errorf("arrow: %s is closed", w.name)
+		return fmt.Errorf("arrow: %s is already closed: write before Close", w.name)
 	case !w.table:
-		w.err = fmt.Errorf("arrow: %s holds draws: want Append", w.name)
+		w.err = fmt.Errorf("arrow: %s holds draws, not a table: use Append", w.name)
 		return w.err
 	case len(texts) != count || len(numbers) != len(w.columns)-count:
-		w.err = fmt.Errorf("arrow: %s: a row of %d numbers and %d texts for columns of %d and %d: want equal numbers", w.name, len(numbers), len(texts), len(w.columns)-count, count)
+		w.err = fmt.Errorf("arrow: %s: the row has %d numbers and %d texts, but there are %d columns of numbers and %d of texts: give one value for each", w.name, len(numbers), len(texts), len(w.columns)-count, count)
 		return w.err
 	}
 	for i, c := range w.columns {
@@ -238,8 +240,7 @@ func (w *Writer) flush() {
 	}
 }
 
-// Close writes what is in memory and renames the file into place. A second call
-// does nothing.
+// Close writes what is in memory and renames the file to its final name. A second call does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -69,32 +69,32 @@ func equal(a, b *Table) bool {
 
 func TestErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                      "csv: input: has no header: begin with a line such as tau,g2,g2_err",
-		"1,2\n":                 "csv: input: line 1: has no header before these numbers",
-		"# of a gel\n1,2,3\n":   "csv: input: line 2: has no header before these numbers, neither in a line of its own nor in a comment that names 3 columns",
-		"# tau g2\n1 2 3\n":     "line 2: has no header",
-		"#\n# tau g3\n1 2\n":    `line 2, column 2: unknown column "g3": did you mean g2?`,
+		"":                      "csv: input: there is no header: begin with a line such as tau,g2,g2_err",
+		"1,2\n":                 "csv: input: line 1: there is no header before these numbers",
+		"# of a gel\n1,2,3\n":   "csv: input: line 2: there is no header before these numbers, neither in a line of its own nor in a comment that names 3 columns",
+		"# tau g2\n1 2 3\n":     "line 2: there is no header",
+		"#\n# tau g3\n1 2\n":    `line 2, column 2: there is no column "g3": did you mean g2?`,
 		"# tau g2\n1 2\n3 x\n":  `line 3, column 2 (g2): "x" is not a number`,
-		"tau,g2,,\n1,2\n":       `line 1, column 3: unknown column ""`,
-		"tau,g2\n1,2,,\n":       "line 2: 4 fields, the header has 2",
-		"\n#\ntau,g2_er,g2\n":   `csv: input: line 3, column 2: unknown column "g2_er": did you mean g2_err?`,
+		"tau,g2,,\n1,2\n":       `line 1, column 3: there is no column ""`,
+		"tau,g2\n1,2,,\n":       "line 2: the line has 4 fields, but the header has 2",
+		"\n#\ntau,g2_er,g2\n":   `csv: input: line 3, column 2: there is no column "g2_er": did you mean g2_err?`,
 		"tua,g2\n":              `did you mean tau?`,
-		"tau,g2,tau\n":          "csv: input: line 1, column 3 (tau): the column is there already, as number 1",
+		"tau,g2,tau\n":          "csv: input: line 1, column 3 (tau): the column already exists, as number 1",
 		"tau,bin\n":             `the header "tau,bin" has no column g2`,
-		"tau (m),g2\n":          `unit "m" of tau`,
-		"tau,g2 (s)\n":          `column g2 has no unit, got "s"`,
+		"tau (m),g2\n":          `tau has the unknown unit "m"`,
+		"tau,g2 (s)\n":          `column g2 has no unit, but "s" is given`,
 		"tau,g2\n1,2\n1,x\n":    `csv: input: line 3, column 2 (g2): "x" is not a number: write a number, or nan`,
-		"tau,g2\n1,2,3\n":       "csv: input: line 2: 3 fields, the header has 2",
+		"tau,g2\n1,2,3\n":       "csv: input: line 2: the line has 3 fields, but the header has 2",
 		"tau,g2\n0x10,2\n":      `"0x10" is not a number`,
-		"bin,tau,g2\n1.5,2,3\n": "line 2, column 1 (bin): 1.5 is no bin",
-		"bin,tau,g2\nnan,2,3\n": "NaN is no bin",
-		"tau,g2,cov_1,cov_2\n1,2,1,0.5\n2,2,0.4,1\n": "csv: input: line 3: the covariance of rows 1 and 2 of bin 1 is 0.5 here and 0.4 there: rows were left out",
+		"bin,tau,g2\n1.5,2,3\n": "line 2, column 1 (bin): 1.5 is not the number of a bin",
+		"bin,tau,g2\nnan,2,3\n": "NaN is not the number of a bin",
+		"tau,g2,cov_1,cov_2\n1,2,1,0.5\n2,2,0.4,1\n": "csv: input: line 3: the covariance of rows 1 and 2 of bin 1 is 0.5 here and 0.4 there: rows were removed",
 		"bin,tau,g2,cov_1,cov_2\n7,1,2,1,0.5\n":      "line 2: this row of bin 7 has covariances with 2 rows, and the bin has 1",
 		"tau,g2,cov_1,cov_2\n1,2,1,0.5\n2,2,0.5,\n":  "line 3: this row of bin 1 has covariances with 1 rows, and the bin has 2",
 		"tau,g2,cov_1\n1,2,-1\n":                     "the variance of row 1 of bin 1 is -1",
 		"tau,g2,cov_1,cov_3\n":                       "has the column cov_3 but not cov_2",
-		"tau,g2,cov_1 (s)\n":                         `unknown column "cov_1 (s)"`,
-		"tau,g2\n" + strings.Repeat("1", maxLine+1):  "line 2: cannot be read: the line has more than 1048576 bytes",
+		"tau,g2,cov_1 (s)\n":                         `there is no column "cov_1 (s)"`,
+		"tau,g2\n" + strings.Repeat("1", maxLine+1):  "line 2: the file cannot be read: the line has more than 1048576 bytes",
 	} {
 		_, err := Read(strings.NewReader(in))
 		var f *FormatError
@@ -120,7 +120,7 @@ func TestCreate(t *testing.T) {
 	if got, err := Open(name); err != nil || !equal(got, want) {
 		t.Error(got, err)
 	}
-	if err := Create(name, &Table{Tau: []float64{1}}); err == nil || !strings.Contains(err.Error(), "tau 1, g2 0") {
+	if err := Create(name, &Table{Tau: []float64{1}}); err == nil || !strings.Contains(err.Error(), "tau has 1 rows, g2 0") {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*")); len(left) != 1 {

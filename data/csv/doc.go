@@ -1,9 +1,10 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package csv reads and writes tables of g2: columns tau, g2 and, where known,
-// g2_err, bin, and the covariance of the points: cov_1 is that of each row with the first row of its bin, cov_2 with the second and so
-// on. samples is how many samples it was estimated from, and skew what their skewness takes from g2.
+// Package csv reads and writes tables of g2. Their columns are tau, g2 and, where known, g2_err, bin,
+// and the covariance of the points: cov_1 is the covariance of each row with the first row of its bin,
+// cov_2 that with the second, and so on. The column samples gives the number of samples from which the
+// covariance was estimated, and skew what their skewness takes from g2.
 //
 // A Table holds one row per delay and bin. The header is required, with the columns in any order;
 // names may have a unit in brackets, as in "tau (ms)". Lines that are blank or begin with # are

@@ -45,14 +45,14 @@ func parseName(cell string) (column, error) {
 	}
 	known, ok := aliases[name]
 	if !ok {
-		return column{}, fmt.Errorf("unknown column %q: did you mean %s? Columns are bin, tau, g2, g2_err, and samples, skew, cov_1, cov_2 and so on", shorten(cell), nearest(name))
+		return column{}, fmt.Errorf("there is no column %q: did you mean %s? The columns are bin, tau, g2, g2_err, samples, skew, cov_1, cov_2 and so on", shorten(cell), nearest(name))
 	}
 	scale, ok := units[symbol]
 	switch {
 	case known == "tau" && !ok:
-		return column{}, fmt.Errorf("unit %q of tau: want s, ms, us, ns, min or h", shorten(symbol))
+		return column{}, fmt.Errorf("tau has the unknown unit %q: want s, ms, us, ns, min or h", shorten(symbol))
 	case known != "tau" && symbol != "" && symbol != "1":
-		return column{}, fmt.Errorf("column %s has no unit, got %q", known, shorten(symbol))
+		return column{}, fmt.Errorf("column %s has no unit, but %q is given: remove it", known, shorten(symbol))
 	}
 	return column{known, scale, 0}, nil
 }

@@ -60,7 +60,7 @@ func read(r io.Reader, file string) (*Table, error) {
 	p := &parser{file: file, table: &Table{}}
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); foreign.NotText(head) != "" {
-		p.fail(0, "", "export it as CSV", "is not CSV but %s", foreign.NotText(head))
+		p.fail(0, "", "export it as CSV", "the file is not CSV but %s", foreign.NotText(head))
 		return nil, p.err
 	}
 	lines := bufio.NewScanner(in)
@@ -74,11 +74,11 @@ func read(r io.Reader, file string) (*Table, error) {
 		if errors.Is(err, bufio.ErrTooLong) {
 			err = fmt.Errorf("the line has more than %d bytes", maxLine)
 		}
-		p.fail(0, "", "try a text editor: is it a CSV file?", "cannot be read: %v", err)
+		p.fail(0, "", "open it in a text editor to see whether it is a CSV file", "the file cannot be read: %v", err)
 	}
 	if p.err == nil && p.columns == nil {
 		p.line = 0
-		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "has no header")
+		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "there is no header")
 	}
 	p.finish()
 	if p.err != nil {
@@ -99,7 +99,7 @@ func (p *parser) finish() {
 	}
 	if row, what := t.misfit(); what != "" {
 		p.line = p.lines[row]
-		p.fail(0, "", "rows were left out, added or put into another order, which the columns cov_1, cov_2 ... do not allow: take the table as it was, or remove these columns", "%s", what)
+		p.fail(0, "", "rows were removed, added or reordered, which the columns cov_1, cov_2 ... do not allow: use the original table, or remove these columns", "%s", what)
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *parser) commented(row string) {
 		return err == nil
 	})
 	if n := len(cells(split(row))); !known || len(names) != n {
-		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "has no header before these numbers, neither in a line of its own nor in a comment that names %d columns", n)
+		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "there is no header before these numbers, neither in a line of its own nor in a comment that names %d columns", n)
 		return
 	}
 	line := p.line
@@ -183,7 +183,7 @@ func (p *parser) header(s string) {
 			return
 		}
 		if seen[c.name] > 0 {
-			p.fail(i+1, c.name, "keep one", "the column is there already, as number %d", seen[c.name])
+			p.fail(i+1, c.name, "keep one of them", "the column already exists, as number %d", seen[c.name])
 			return
 		}
 		seen[c.name] = i + 1
@@ -211,7 +211,7 @@ func (p *parser) header(s string) {
 	}
 	for k := 1; k <= min(p.covs, len(p.columns)+1); k++ {
 		if name := fmt.Sprint("cov_", k); seen[name] == 0 {
-			p.fail(0, name, "take the table as it was, or remove all columns of this kind", "the header has the column cov_%d but not %s", p.covs, name)
+			p.fail(0, name, "use the original table, or remove all columns of this kind", "the header has the column cov_%d but not %s", p.covs, name)
 			return
 		}
 	}
@@ -240,7 +240,7 @@ func (p *parser) row(s string) {
 		all = cells(all)
 	}
 	if len(all) != len(p.columns) {
-		p.fail(0, "", "is the separator that of the header, and the decimal sign a point?", "%d fields, the header has %d", len(all), len(p.columns))
+		p.fail(0, "", "use the separator of the header, and a point as the decimal sign", "the line has %d fields, but the header has %d", len(all), len(p.columns))
 		return
 	}
 	var cov []float64
@@ -286,7 +286,7 @@ func (p *parser) add(at int, c column, v float64) {
 		t.Skew = append(t.Skew, v)
 	case "bin":
 		if v != math.Trunc(v) || v < 1 || v > 1<<31 {
-			p.fail(at, c.name, "bins are whole numbers from 1", "%v is no bin", v)
+			p.fail(at, c.name, "use whole numbers from 1", "%v is not the number of a bin", v)
 		}
 		t.Bin = append(t.Bin, int(v))
 	}

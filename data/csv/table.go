@@ -18,9 +18,10 @@ type Table struct {
 	G2  []float64
 	Err []float64 // standard error of each row; nil if unknown
 
-	// Cov is the covariance of each row with the rows of its bin, in their order: an error of one point is not independent of those of
-	// others. nil if unknown, as are the rows of a bin of which it is not known. Samples is how many samples, such as pixels, it was estimated
-	// from, and Skew what is added to G2 because those are skewed; nil if unknown.
+	// Cov is the covariance of each row with the rows of its bin, in their order, because the errors of
+	// different points are not independent. It is nil if unknown, and so are the rows of a bin whose
+	// covariance is unknown. Samples is the number of samples, such as pixels, from which it was
+	// estimated. Skew is added to G2 to correct for the skewness of the samples; nil if unknown.
 	Cov     [][]float64
 	Samples []float64
 	Skew    []float64
@@ -73,10 +74,10 @@ func (t *Table) Select(bin int) *Table {
 func (t *Table) check() error {
 	n := t.Len()
 	if len(t.G2) != n || t.Err != nil && len(t.Err) != n || t.Bin != nil && len(t.Bin) != n {
-		return fmt.Errorf("csv: columns differ in length: tau %d, g2 %d, g2_err %d, bin %d", n, len(t.G2), len(t.Err), len(t.Bin))
+		return fmt.Errorf("csv: the columns differ in length: tau has %d rows, g2 %d, g2_err %d and bin %d: want equal lengths", n, len(t.G2), len(t.Err), len(t.Bin))
 	}
 	if t.Cov != nil && len(t.Cov) != n || t.Samples != nil && len(t.Samples) != n || t.Skew != nil && len(t.Skew) != n {
-		return fmt.Errorf("csv: columns differ in length: tau %d, cov %d, samples %d, skew %d", n, len(t.Cov), len(t.Samples), len(t.Skew))
+		return fmt.Errorf("csv: the columns differ in length: tau has %d rows, cov %d, samples %d and skew %d: want equal lengths", n, len(t.Cov), len(t.Samples), len(t.Skew))
 	}
 	if _, what := t.misfit(); what != "" {
 		return fmt.Errorf("csv: %s", what)
@@ -119,8 +120,8 @@ func (t *Table) misfit() (row int, what string) {
 // FormatError says what is wrong with a file, and where.
 type FormatError struct {
 	File   string
-	Line   int    // line in the file, from 1; 0 for the file as a whole
-	Column int    // column in the line, from 1; 0 for the line as a whole
+	Line   int    // line in the file, from 1; 0 if the error concerns the file as a whole
+	Column int    // column in the line, from 1; 0 if the error concerns the line as a whole
 	Name   string // name of the column
 	What   string
 	Try    string

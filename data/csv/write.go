@@ -23,8 +23,8 @@ func Create(name string, t *Table, comments ...string) error {
 	return nil
 }
 
-// Write writes a table: comments, header, rows. Numbers have as many digits as are needed to read
-// back the same value.
+// Write writes a table: comments, header, rows. Numbers have as many digits as are needed to read back
+// the same values.
 func Write(w io.Writer, t *Table, comments ...string) error {
 	if err := t.check(); err != nil {
 		return err

@@ -42,17 +42,17 @@ func (m *Morphology) Check(tolerance float64) error {
 func (m *Morphology) shapes() mistakes {
 	var bad mistakes
 	if m.Type != Euler && m.Type != Vector {
-		bad.add("Type", "choose Euler or Vector", "there is no %d", int(m.Type))
+		bad.add("Type", "choose Euler or Vector", "there is no type %d", int(m.Type))
 		return bad
 	}
 	if !(m.PhysSize > 0) || !finite(m.PhysSize) {
-		bad.add("PhysSize", "give the edge of a voxel in nm", "is %v", m.PhysSize)
+		bad.add("PhysSize", "give the edge of a voxel in nm", "it is %v", m.PhysSize)
 	}
 	if m.Shape[0] < 1 || m.Shape[1] < 1 || m.Shape[2] < 1 {
-		bad.add("Shape", "give voxels along Z, Y, X; one along Z for a plane", "is %v", m.Shape)
+		bad.add("Shape", "give voxels along Z, Y, X; one along Z for a plane", "it is %v", m.Shape)
 	}
 	if len(m.Phases) == 0 {
-		bad.add("Phases", "give at least one material", "is empty").Err = ErrIncomplete
+		bad.add("Phases", "give at least one material", "it is empty").Err = ErrIncomplete
 	}
 	for i := range m.Phases {
 		bad.phase(m, i)
@@ -69,15 +69,15 @@ func (b *mistakes) phase(m *Morphology, i int) {
 		key := fmt.Sprintf("Mat_%d_%s", i+1, p.key)
 		switch want := m.Voxels() * p.n; {
 		case f.Float32 != nil && f.Float64 != nil:
-			b.add(key, "keep one", "has both precisions")
+			b.add(key, "keep one of them", "it is given in both precisions")
 		case !f.IsZero() && (f.Float64 != nil) != m.isDouble():
-			b.add(key, "take Field.Float32s or Field.Float64s of it", "has another precision than the first field")
+			b.add(key, "convert it with Field.Float32s or Field.Float64s", "its precision differs from that of the first field")
 		case !f.IsZero() && f.Len() != want:
-			b.add(key, "all fields have the shape of the volume", "has %d numbers, %v voxels want %d", f.Len(), m.Shape, want)
+			b.add(key, "give all fields the shape of the volume", "it has %d numbers, but %v voxels need %d", f.Len(), m.Shape, want)
 		case f.IsZero() && (j == 0 && m.Type == Euler || j > 1 && ordered):
-			b.add(key, "give the field", "is needed").Err = ErrIncomplete
+			b.add(key, "give the field", "it is missing").Err = ErrIncomplete
 		case !f.IsZero() && j > 1 && !ordered:
-			b.add(key, "give S, or leave out Theta and Psi of an isotropic material", "has no order parameter beside it").Err = ErrIncomplete
+			b.add(key, "give S, or leave out Theta and Psi of an isotropic material", "there is no order parameter for it").Err = ErrIncomplete
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (b *mistakes) phase(m *Morphology, i int) {
 // values checks the numbers of one field.
 func (b *mistakes) values(m *Morphology, key string, f Field, p part) {
 	if i := f.notFinite(false); i >= 0 {
-		b.add(key, "every number must be finite", "is %v at %s", f.At(i), m.voxel(i/p.n))
+		b.add(key, "make every number finite", "it is %v at %s", f.At(i), m.voxel(i/p.n))
 		return
 	}
 	if p.key == "Theta" || p.key == "Psi" {
@@ -97,7 +97,7 @@ func (b *mistakes) values(m *Morphology, key string, f Field, p part) {
 	}
 	for i := range f.Len() {
 		if v := f.At(i); v < low || v > high {
-			b.add(key, fmt.Sprintf("keep it between %v and %v", low, high), "is %v at %s", v, m.voxel(i/p.n))
+			b.add(key, fmt.Sprintf("keep it between %v and %v", low, high), "it is %v at %s", v, m.voxel(i/p.n))
 			return
 		}
 	}
@@ -111,7 +111,7 @@ func (b *mistakes) sums(m *Morphology, tolerance float64) {
 			sum += m.Phases[j].fraction(i)
 		}
 		if d := sum - 1; math.Abs(d) > tolerance {
-			b.add("Phases", "scale them, or add what is missing as vacuum", "volume fractions sum to %.9g at %s, want 1 within %.3g", sum, m.voxel(i), tolerance)
+			b.add("Phases", "scale them, or add the missing volume as vacuum", "the volume fractions sum to %.9g at %s, want 1 within %.3g", sum, m.voxel(i), tolerance)
 			return
 		}
 	}

@@ -58,17 +58,17 @@ func TestChecksOfNRSS(t *testing.T) {
 
 func TestCheckSaysWhere(t *testing.T) {
 	for want, change := range map[string]func(m *Morphology){
-		"Phases: volume fractions sum to 1.13 at voxel (z 1, y 1, x 3), want 1 within 1e-05": func(m *Morphology) { m.Phases[0].Vfrac.Float64[19] = 0.63 },
-		"Mat_2_S: is 2 at voxel (z 0, y 2, x 1): keep it between 0 and 1":                    func(m *Morphology) { m.Phases[1].S.Float64[9] = 2 },
-		"Mat_1_Psi: is +Inf at voxel (z 0, y 0, x 0)":                                        func(m *Morphology) { m.Phases[0].Psi.Float64[0] = math.Inf(1) },
-		"Mat_1_S: has 12 numbers, [2 3 4] voxels want 24":                                    func(m *Morphology) { m.Phases[0].S.Float64 = m.Phases[0].S.Float64[:12] },
-		"Mat_1_Vfrac: is needed":                                                             func(m *Morphology) { m.Phases[0].Vfrac = Field{} },
-		"Mat_1_Theta: has no order parameter beside it":                                      func(m *Morphology) { m.Phases[0].S = Field{} },
-		"Mat_1_S: has both precisions":                                                       func(m *Morphology) { m.Phases[0].S.Float32 = make([]float32, 24) },
-		"PhysSize: is NaN":                                                                   func(m *Morphology) { m.PhysSize = math.NaN() },
-		"Shape: is [0 3 4]":                                                                  func(m *Morphology) { m.Shape[0] = 0 },
-		"Phases: is empty":                                                                   func(m *Morphology) { m.Phases = nil },
-		"Type: there is no 3":                                                                func(m *Morphology) { m.Type = 3 },
+		"Phases: the volume fractions sum to 1.13 at voxel (z 1, y 1, x 3), want 1 within 1e-05": func(m *Morphology) { m.Phases[0].Vfrac.Float64[19] = 0.63 },
+		"Mat_2_S: it is 2 at voxel (z 0, y 2, x 1): keep it between 0 and 1":                     func(m *Morphology) { m.Phases[1].S.Float64[9] = 2 },
+		"Mat_1_Psi: it is +Inf at voxel (z 0, y 0, x 0)":                                         func(m *Morphology) { m.Phases[0].Psi.Float64[0] = math.Inf(1) },
+		"Mat_1_S: it has 12 numbers, but [2 3 4] voxels need 24":                                 func(m *Morphology) { m.Phases[0].S.Float64 = m.Phases[0].S.Float64[:12] },
+		"Mat_1_Vfrac: it is missing":                                                             func(m *Morphology) { m.Phases[0].Vfrac = Field{} },
+		"Mat_1_Theta: there is no order parameter for it":                                        func(m *Morphology) { m.Phases[0].S = Field{} },
+		"Mat_1_S: it is given in both precisions":                                                func(m *Morphology) { m.Phases[0].S.Float32 = make([]float32, 24) },
+		"PhysSize: it is NaN":                                                                    func(m *Morphology) { m.PhysSize = math.NaN() },
+		"Shape: it is [0 3 4]":                                                                   func(m *Morphology) { m.Shape[0] = 0 },
+		"Phases: it is empty":                                                                    func(m *Morphology) { m.Phases = nil },
+		"Type: there is no type 3":                                                               func(m *Morphology) { m.Type = 3 },
 	} {
 		m := two()
 		change(m)
@@ -91,7 +91,7 @@ func TestCheckSaysWhere(t *testing.T) {
 		t.Error(err)
 	}
 	v.Phases[0].Alignment.Float64[5] = -1.5
-	if err := v.Check(0); err == nil || !strings.Contains(err.Error(), "Mat_1_alignment: is -1.5 at voxel (z 0, y 0, x 1)") {
+	if err := v.Check(0); err == nil || !strings.Contains(err.Error(), "Mat_1_alignment: it is -1.5 at voxel (z 0, y 0, x 1)") {
 		t.Error(err)
 	}
 }

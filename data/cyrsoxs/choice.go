@@ -8,14 +8,14 @@ import "fmt"
 // CaseType is the geometry of beam and detector.
 type CaseType int
 
-// The cases, numbered as in the file.
+// The geometries, numbered as in the file.
 const (
 	NormalIncidence  CaseType = iota // beam and detector along z
 	BeamDivergence                   // beams along KVectors, detector along z
 	GrazingIncidence                 // beams along KVectors, detector along Detector
 )
 
-// String is the name of the case.
+// String returns the name of the geometry.
 func (c CaseType) String() string {
 	return named(int(c), "normal incidence", "beam divergence", "grazing incidence")
 }
@@ -29,7 +29,7 @@ const (
 	Vector                       // alignment vectors and an unaligned fraction
 )
 
-// String is the name of the type.
+// String returns the name of the type.
 func (t MorphologyType) String() string { return named(int(t), "Euler angles", "vector") }
 
 // Interpolation says how the Ewald sphere is read from the Fourier volume.
@@ -41,10 +41,10 @@ const (
 	Linear                       // linear in z, which CyRSoXS calls trilinear
 )
 
-// String is the name of the interpolation.
+// String returns the name of the interpolation.
 func (i Interpolation) String() string { return named(int(i), "nearest neighbour", "trilinear") }
 
-// Window is the window that the polarization is multiplied by before the transform.
+// Window is the window function that multiplies the polarization before the Fourier transform.
 type Window int
 
 // The windows, numbered as in the file.
@@ -53,11 +53,11 @@ const (
 	Hann
 )
 
-// String is the name of the window.
+// String returns the name of the window.
 func (w Window) String() string { return named(int(w), "none", "Hann") }
 
 // Algorithm says whether CyRSoXS saves communication or memory. The results are equal, except that
-// MinMemory ignores the window upstream.
+// CyRSoXS ignores the window with MinMemory.
 type Algorithm int
 
 // The algorithms, numbered as in the file.
@@ -66,7 +66,7 @@ const (
 	MinMemory
 )
 
-// String is the name of the algorithm.
+// String returns the name of the algorithm.
 func (a Algorithm) String() string {
 	return named(int(a), "communication minimising", "memory minimising")
 }
@@ -80,7 +80,7 @@ const (
 	Full                           // intensity in the whole Fourier volume
 )
 
-// String is the name of the approach.
+// String returns the name of the approach.
 func (a ScatterApproach) String() string { return named(int(a), "partial", "full") }
 
 // ReferenceFrame is the frame in which the polarization is expressed.
@@ -92,7 +92,7 @@ const (
 	LabFrame
 )
 
-// String is the name of the frame.
+// String returns the name of the frame.
 func (f ReferenceFrame) String() string { return named(int(f), "material", "lab") }
 
 func named(i int, names ...string) string {

@@ -10,24 +10,23 @@ import (
 
 // Config holds the settings of config.txt. NewConfig returns the defaults given beside the fields.
 type Config struct {
-	CaseType CaseType  // geometry of beam and detector; required
-	Energies []float64 // photon energies in eV, in the order of the file; required
-	// first angle, step and last angle of the electric field in degrees; required
-	EAngleRotation [3]float64
+	CaseType       CaseType       // geometry of the beam and the detector; required
+	Energies       []float64      // photon energies in eV, in the order of the file; required
+	EAngleRotation [3]float64     // first angle, step and last angle of the electric field in degrees; required
 	MorphologyType MorphologyType // representation of the orientation; required
 	KVectors       [][3]float64   // directions of the beam (x, y, z), normalised when read; default (0, 0, 1)
 	Detector       [3]float64     // normal of the detector (x, y, z), normalised when read; default (0, 0, 1)
 
-	Interpolation Interpolation // reading of the Ewald sphere; default Linear
+	Interpolation Interpolation // interpolation of the Ewald sphere; default Linear
 	Window        Window        // window before the transform; default NoWindow
-	// whether to average over the angles that see a pixel, rather than only over pixels that all
-	// angles see; default false
+	// RotMask averages every pixel over the angles that see it, rather than only pixels that all angles
+	// see; default false.
 	RotMask         bool
 	Algorithm       Algorithm       // resource that CyRSoXS saves; default MinCommunication
 	MaxStreams      int             // number of streams of MinMemory; default 1
 	ScatterApproach ScatterApproach // place where the intensity is computed; default Partial
 	ReferenceFrame  ReferenceFrame  // frame of the polarization; default LabFrame
-	// whether to write the morphology as the simulation sees it; default false
+	// DumpMorphology also writes the morphology as the simulation sees it; default false.
 	DumpMorphology bool
 	NumThreads     int    // number of threads; default 4
 	HDF5Dir        string // folder of the results; default HDF5
@@ -74,15 +73,15 @@ func (m *mistakes) angles(rotation [3]float64) int {
 	n := math.Round((last-first)/step + 1)
 	switch {
 	case !finite(first, step, last):
-		m.add(key, "", "[%v, %v, %v] is not finite", first, step, last)
+		m.add(key, "give finite angles in degrees", "[%v, %v, %v] is not finite", first, step, last)
 	case first > last:
-		m.add(key, "the order is first angle, step, last angle", "begins at %v degrees, after its end at %v", first, last)
+		m.add(key, "give the first angle, the step and the last angle in this order", "it begins at %v degrees, after its end at %v", first, last)
 	case first == last:
 		return 1
 	case step <= 0:
-		m.add(key, "give a positive step", "step is %v from %v to %v degrees", step, first, last)
+		m.add(key, "give a positive step", "the step is %v from %v to %v degrees", step, first, last)
 	case n > maxAngles:
-		m.add(key, "take a longer step", "%.0f angles, want at most %d", n, maxAngles)
+		m.add(key, "choose a larger step", "there are %.0f angles, want at most %d", n, maxAngles)
 	}
 	return int(n)
 }
@@ -108,20 +107,20 @@ func (c *Config) mistakes() mistakes {
 	}
 	for _, s := range choices {
 		if s.value < 0 || s.value >= s.n {
-			m.add(s.key, "choose "+s.which, "there is no %d", s.value)
+			m.add(s.key, "choose "+s.which, "there is no choice %d", s.value)
 		}
 	}
 	if c.MaxStreams < 1 {
-		m.add("MaxStreams", "choose 1 or more", "is %d", c.MaxStreams)
+		m.add("MaxStreams", "choose 1 or more", "it is %d", c.MaxStreams)
 	}
 	if c.NumThreads < 1 {
-		m.add("NumThreads", "choose 1 or more", "is %d", c.NumThreads)
+		m.add("NumThreads", "choose 1 or more", "it is %d", c.NumThreads)
 	}
 	m.energies(c.Energies)
 	m.angles(c.EAngleRotation)
 	if c.CaseType == BeamDivergence || c.CaseType == GrazingIncidence {
 		if len(c.KVectors) == 0 {
-			m.add("listKVectors", "add listKVectors = ({ k = [0.0, 0.0, 1.0]; });", "is needed for %s", c.CaseType).Err = ErrIncomplete
+			m.add("listKVectors", "add listKVectors = ({ k = [0.0, 0.0, 1.0]; });", "it is needed for %s", c.CaseType).Err = ErrIncomplete
 		}
 		for _, k := range c.KVectors {
 			m.direction("listKVectors", k)
@@ -136,15 +135,15 @@ func (c *Config) mistakes() mistakes {
 func (m *mistakes) energies(all []float64) {
 	const key = "Energies"
 	if len(all) == 0 {
-		m.add(key, "give at least one, in eV", "is empty").Err = ErrIncomplete
+		m.add(key, "give at least one, in eV", "it is empty").Err = ErrIncomplete
 	}
 	sorted := slices.Sorted(slices.Values(all))
 	for i, e := range sorted {
 		switch {
 		case !finite(e) || e <= 0:
-			m.add(key, "energies are in eV", "%v is not a positive number", e)
+			m.add(key, "give energies in eV", "%v is not a positive number", e)
 		case i > 0 && e == sorted[i-1]:
-			m.add(key, "keep one", "%v eV stands there twice", e)
+			m.add(key, "keep one of them", "%v eV appears twice", e)
 		}
 	}
 }
@@ -153,7 +152,7 @@ func (m *mistakes) energies(all []float64) {
 func (m *mistakes) direction(key string, k [3]float64) {
 	switch length := math.Hypot(math.Hypot(k[0], k[1]), k[2]); {
 	case !finite(length) || length == 0:
-		m.add(key, "give a finite vector (x, y, z) that is not zero", "%v has no direction", k)
+		m.add(key, "give a finite vector (x, y, z) that is not zero", "the vector %v has no direction", k)
 	case k[0] == 0 && k[1] == 0 && k[2] < 0:
 		m.add(key, "turn the sample instead", "%v points against z, so the rotation that takes z there is not unique", k)
 	}

@@ -24,7 +24,7 @@ func (r *configReader) directions() {
 	case r.c.CaseType != GrazingIncidence:
 		r.idle(detector)
 	case detector == nil:
-		r.bad.add(keyDetector, "add DetectorCoordinates = [0.0, 0.0, 1.0];", "is needed for %s", r.c.CaseType).Err = ErrIncomplete
+		r.bad.add(keyDetector, "add DetectorCoordinates = [0.0, 0.0, 1.0];", "it is needed for %s", r.c.CaseType).Err = ErrIncomplete
 	default:
 		copy(r.c.Detector[:], r.numbers(detector, 3))
 		r.c.Detector = unit(r.c.Detector)
@@ -45,7 +45,7 @@ func (r *configReader) beams(v *libconfig.Value) {
 	case libconfig.Group:
 		r.warn(v.Line, "%s is a group: taken as a list (CyRSoXS reads ({ k = [x, y, z]; }, ...))", keyBeams)
 	default:
-		r.bad.add(keyBeams, "write ({ k = [0.0, 0.0, 1.0]; })", "is no list of groups").Line = v.Line
+		r.bad.add(keyBeams, "write ({ k = [0.0, 0.0, 1.0]; })", "it is not a list of groups").Line = v.Line
 		return
 	}
 	for i, item := range v.Items {

@@ -98,7 +98,7 @@ func (r *configReader) one(s setting) {
 		if near := r.near(s.key); near != "" {
 			try = "is it " + near + "?"
 		}
-		r.bad.add(s.key, try, "is needed").Err = ErrIncomplete
+		r.bad.add(s.key, try, "it is missing").Err = ErrIncomplete
 	}
 }
 
@@ -117,7 +117,11 @@ func (r *configReader) near(key string) string {
 func (r *configReader) fault(v *libconfig.Value, key string, err error) {
 	var e *libconfig.FormatError
 	if errors.As(err, &e) && !r.complained(key) {
-		r.bad.add(key, e.Try, "%s", strings.TrimPrefix(e.What, key+" ")).Line = v.Line
+		what, own := strings.CutPrefix(e.What, key+" ")
+		if own {
+			what = "it " + what
+		}
+		r.bad.add(key, e.Try, "%s", what).Line = v.Line
 	}
 }
 
@@ -160,7 +164,7 @@ func (r *configReader) numbers(v *libconfig.Value, n int) []float64 {
 func (r *configReader) array(v *libconfig.Value, key string, n int) []float64 {
 	all, err := v.Float64s()
 	if err == nil && n > 0 && len(all) != n {
-		err = v.Errorf("", "has %d numbers, want %d", len(all), n)
+		err = v.Errorf("", "it has %d numbers, want %d", len(all), n)
 	}
 	if err != nil {
 		r.fault(v, key, err)

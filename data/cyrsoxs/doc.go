@@ -6,7 +6,7 @@
 //
 // A Morphology is a volume of voxels with the volume fraction and orientation of every material, a
 // Material a table of optical constants, a Config the settings of a run, a Pattern the images of one
-// energy. All of them only hold data: computations are done by other packages.
+// energy. These types only hold data; other packages compute with them.
 //
 //	c, warnings, err := cyrsoxs.ReadConfig("config.txt")
 //	m, err := cyrsoxs.ReadMorphology("film.hdf5", cyrsoxs.ReadOptions{})

@@ -125,7 +125,7 @@ func TestWritePolarization(t *testing.T) {
 		t.Error(v)
 	}
 	p.Shape[0] = 2
-	if err := WritePolarization(dir, p); err == nil || !strings.Contains(err.Error(), "has 2 numbers, shape [2 1 2] wants 4") {
+	if err := WritePolarization(dir, p); err == nil || !strings.Contains(err.Error(), "it has 2 numbers, but the shape [2 1 2] needs 4") {
 		t.Error(err)
 	}
 }

@@ -18,8 +18,8 @@ var ErrIncomplete = errors.New("incomplete")
 type FormatError struct {
 	File string // name of the file; "" for values that come from no file
 	Line int    // line of a text, from 1; 0 for none
-	Key  string // setting, energy group, dataset or field concerned
-	What string // what is wrong, with the numbers
+	Key  string // name of the setting, energy group, dataset or field
+	What string // description of the mistake, with the numbers
 	Try  string // remedy to try
 	Err  error  // cause or ErrIncomplete; may be nil
 }

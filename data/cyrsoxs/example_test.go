@@ -22,7 +22,7 @@ func ExampleReadMorphology() {
 	fmt.Println(m.Check(0))
 	// Output:
 	// [2 3 4] 2.5 nm, 2 materials, 0.359375
-	// cyrsoxs: Phases: volume fractions sum to 1.25 at voxel (z 1, y 0, x 1), want 1 within 1e-05: scale them, or add what is missing as vacuum
+	// cyrsoxs: Phases: the volume fractions sum to 1.25 at voxel (z 1, y 0, x 1), want 1 within 1e-05: scale them, or add the missing volume as vacuum
 }
 
 func ExampleParseConfig() {
@@ -42,9 +42,9 @@ MorphologyType = 0;`, "config.txt")
 	// Output:
 	// [284.7 285.2] [0 60 120] trilinear
 	// config.txt:3: EAngleRotation has whole numbers: taken as fractions (CyRSoXS stops: write 1.0 for 1)
-	// cyrsoxs: config.txt: MorphologyType: is needed: add MorphologyType = 0;
-	// cyrsoxs: config.txt:1: CaseType: there is no 5: choose 0 normal incidence, 1 beam divergence or 2 grazing incidence
-	// cyrsoxs: config.txt:1: EAngleRotation: step is 0 from 0 to 90 degrees: give a positive step
+	// cyrsoxs: config.txt: MorphologyType: it is missing: add MorphologyType = 0;
+	// cyrsoxs: config.txt:1: CaseType: there is no choice 5: choose 0 normal incidence, 1 beam divergence or 2 grazing incidence
+	// cyrsoxs: config.txt:1: EAngleRotation: the step is 0 from 0 to 90 degrees: give a positive step
 }
 
 func ExampleOptics() {

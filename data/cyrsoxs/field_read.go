@@ -53,7 +53,7 @@ func (v *volume) field(key string, n int) (Field, error) {
 func (v *volume) fits(d *hdf5.Dataset, n int) error {
 	t := d.Type()
 	if t.Class != hdf5.Float || t.Size != 4 && t.Size != 8 {
-		return v.bad(d.Path(), "store it as float32 or float64", "holds %s", t)
+		return v.bad(d.Path(), "store it as float32 or float64", "the elements are %s", t)
 	}
 	want := slices.Clone(v.m.Shape[:])
 	if v.order == "XYZ" {
@@ -63,11 +63,11 @@ func (v *volume) fits(d *hdf5.Dataset, n int) error {
 		want = append(want, n)
 	}
 	if !slices.Equal(d.Shape(), want) {
-		return v.bad(d.Path(), "all fields have the shape of the first material's", "has shape %v, want %v", d.Shape(), want)
+		return v.bad(d.Path(), "give all fields the shape of the first material's", "it has the shape %v, want %v", d.Shape(), want)
 	}
 	order, err := v.labels(d)
 	if err == nil && order != v.order {
-		err = v.bad(d.Path(), "label all fields alike", "has the order %s, other fields %s", order, v.order)
+		err = v.bad(d.Path(), "label all fields alike", "its axes have the order %s, but those of other fields %s", order, v.order)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (v *volume) slab(d *hdf5.Dataset, f Field, s slab, n int, buf *Field) error
 		return err
 	}
 	if i := to.notFinite(!v.o.Double); i >= 0 {
-		return v.bad(d.Path(), "every number must be finite, in the precision asked for", "is %v at index %v", to.At(i), index(i+s.from*row, d.Shape()))
+		return v.bad(d.Path(), "make every number finite in the precision asked for", "it is %v at index %v", to.At(i), index(i+s.from*row, d.Shape()))
 	}
 	switch {
 	case v.order == "XYZ":

@@ -35,7 +35,7 @@ func TestFieldsAreTensors(t *testing.T) {
 	if f, err := FieldOf(nil); !f.IsZero() || err != nil {
 		t.Error(f, err)
 	}
-	if _, err := FieldOf(tensor.New(tensor.Int64, 3)); err == nil || !strings.Contains(err.Error(), "array: holds int64 of shape") {
+	if _, err := FieldOf(tensor.New(tensor.Int64, 3)); err == nil || !strings.Contains(err.Error(), "array: it holds int64 of the shape") {
 		t.Error(err)
 	}
 }

@@ -133,7 +133,7 @@ func Optics(all []*Material, energies []float64) (constants [][]Constants, warni
 
 func (b *mistakes) missing(m *Material, j int, energy float64) {
 	near := m.Energies[nearest(m.Energies, energy)]
-	b.add(m.title(j), "add the energy to the table, or take Material.Sample of it", "has no energy %v eV, the nearest is %v eV", energy, near)
+	b.add(m.title(j), "add the energy to the table, or use Material.Sample", "it has no energy %v eV; the nearest is %v eV", energy, near)
 }
 
 func (m *Material) title(j int) string {
@@ -149,7 +149,7 @@ func (m *Material) Check() error { return m.mistakes().in(m.Name) }
 func (m *Material) mistakes() mistakes {
 	var bad mistakes
 	if len(m.Energies) != len(m.Constants) {
-		bad.add("", "", "%d energies and %d rows of constants", len(m.Energies), len(m.Constants))
+		bad.add("", "give equal numbers", "there are %d energies and %d rows of constants", len(m.Energies), len(m.Constants))
 		return bad
 	}
 	rows := map[float64]Constants{}
@@ -158,11 +158,11 @@ func (m *Material) mistakes() mistakes {
 		old, twice := rows[e]
 		switch {
 		case !finite(e) || e <= 0:
-			bad.add("", "energies are in eV", "energy %v is not a positive number", e)
+			bad.add("", "give energies in eV", "the energy %v is not a positive number", e)
 		case !finite(c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp):
-			bad.add("", "", "constants %+v at %v eV are not finite", c, e)
+			bad.add("", "give finite numbers", "the constants %+v at %v eV are not finite", c, e)
 		case twice && old != c:
-			bad.add("", "keep one", "energy %v eV has two sets of constants", e)
+			bad.add("", "keep one of them", "the energy %v eV has two sets of constants", e)
 		}
 		rows[e] = c
 	}

@@ -55,7 +55,7 @@ func ReadMaterial(name string) (*Material, error) {
 // ParseMaterial is ReadMaterial for a text; name becomes the name of the material.
 func ParseMaterial(text []byte, name string) (*Material, error) {
 	if len(text) > maxMaterialBytes {
-		return nil, &FormatError{File: name, What: fmt.Sprintf("more than %d MiB", maxMaterialBytes>>20), Try: "is it a table of optical constants?"}
+		return nil, &FormatError{File: name, What: fmt.Sprintf("the file has more than %d MiB", maxMaterialBytes>>20), Try: "give a table of optical constants"}
 	}
 	root, err := libconfig.Parse(text, name)
 	if err != nil {
@@ -91,7 +91,7 @@ func groups(root *libconfig.Value) (*Material, mistakes) {
 	m := &Material{Name: root.File()}
 	var bad mistakes
 	if rows == nil {
-		bad.add("", "write EnergyData0: { Energy = 284.7; BetaPara = ...", "has no group EnergyData0").Err = ErrIncomplete
+		bad.add("", "write EnergyData0: { Energy = 284.7; BetaPara = ...", "there is no group EnergyData0").Err = ErrIncomplete
 	}
 	for _, r := range rows {
 		var energy float64
@@ -108,12 +108,12 @@ func groups(root *libconfig.Value) (*Material, mistakes) {
 func (b *mistakes) number(group *libconfig.Value, key string, to *float64) {
 	v, err := group.Lookup(key)
 	if err != nil {
-		e := b.add(group.Name, "add "+key+" = 0.0;", "has no %s", key)
+		e := b.add(group.Name, "add "+key+" = 0.0;", "it has no %s", key)
 		e.Line, e.Err = group.Line, ErrIncomplete
 		return
 	}
 	if *to, err = v.AsFloat(); err != nil {
-		b.add(group.Name, "", "%s is a %s, want a number", key, v.Kind).Line = v.Line
+		b.add(group.Name, "write "+key+" = 0.0;", "%s is a %s, want a number", key, v.Kind).Line = v.Line
 	}
 }
 
@@ -167,12 +167,12 @@ func ReadMaterials(dir string) ([]*Material, error) {
 	}
 	slices.Sort(numbers)
 	if numbers == nil {
-		return nil, &FormatError{File: dir, What: "has no Material1.txt", Try: "name the folder of config.txt", Err: ErrIncomplete}
+		return nil, &FormatError{File: dir, What: "the folder has no Material1.txt", Try: "give the folder of config.txt", Err: ErrIncomplete}
 	}
 	var all []*Material
 	for i, n := range numbers {
 		if n != i+1 {
-			return nil, &FormatError{File: dir, What: fmt.Sprintf("has Material%d.txt but no Material%d.txt", n, i+1), Try: "count from 1", Err: ErrIncomplete}
+			return nil, &FormatError{File: dir, What: fmt.Sprintf("the folder has Material%d.txt but no Material%d.txt", n, i+1), Try: "number the files from 1 without gaps", Err: ErrIncomplete}
 		}
 		m, err := ReadMaterial(filepath.Join(dir, fmt.Sprintf("Material%d.txt", n)))
 		if err != nil {

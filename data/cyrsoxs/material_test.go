@@ -109,14 +109,14 @@ func TestParseMaterial(t *testing.T) {
 
 func TestBadMaterials(t *testing.T) {
 	for want, text := range map[string]string{
-		"f: has no group EnergyData0":                         "a = 1;",
-		"f:2: EnergyData1: has no BetaPerp: add BetaPerp":     group2(0, 284) + strings.Replace(group2(1, 285), "BetaPerp", "Betaperp", 1),
+		"f: there is no group EnergyData0":                    "a = 1;",
+		"f:2: EnergyData1: it has no BetaPerp: add BetaPerp":  group2(0, 284) + strings.Replace(group2(1, 285), "BetaPerp", "Betaperp", 1),
 		"f:1: EnergyData0: BetaPara is a text, want a number": strings.Replace(group2(0, 284), "1e-3", `"x"`, 1),
-		"f: energy -5 is not a positive":                      group2(0, -5),
-		"f: energy 285 eV has two sets of constants":          group2(0, 285) + strings.Replace(group2(1, 285), "4", "5", 1),
-		"libconfig: f:1:15: group without an end":             "EnergyData0 : { Energy = 284; BetaPara = 1e-3;",
+		"f: the energy -5 is not a positive":                  group2(0, -5),
+		"f: the energy 285 eV has two sets of constants":      group2(0, 285) + strings.Replace(group2(1, 285), "4", "5", 1),
+		"libconfig: f:1:15: the group has no end":             "EnergyData0 : { Energy = 284; BetaPara = 1e-3;",
 		"libconfig: f:1:1: found '='":                         "= 1",
-		"libconfig: f:2:1: setting Energy":                    "Energy = 284.5\nEnergy = 3",
+		"libconfig: f:2:1: the setting Energy":                "Energy = 284.5\nEnergy = 3",
 	} {
 		m, err := ParseMaterial([]byte(text), "f")
 		if err == nil || m != nil || !strings.Contains(err.Error(), want) {
@@ -165,8 +165,8 @@ func TestOptics(t *testing.T) {
 		t.Error(n, warnings, err)
 	}
 	n, _, err = Optics([]*Material{m, {Energies: []float64{270}, Constants: make([]Constants, 1)}}, []float64{270, 281, 290})
-	if n != nil || err == nil || strings.Count(err.Error(), "\n") != 2 || !strings.Contains(err.Error(), "PS: has no energy 281 eV, the nearest is 280 eV") ||
-		!strings.Contains(err.Error(), "material 2: has no energy 290") {
+	if n != nil || err == nil || strings.Count(err.Error(), "\n") != 2 || !strings.Contains(err.Error(), "PS: it has no energy 281 eV; the nearest is 280 eV") ||
+		!strings.Contains(err.Error(), "material 2: it has no energy 290") {
 		t.Error(n, err)
 	}
 }

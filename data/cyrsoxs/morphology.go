@@ -5,12 +5,12 @@ package cyrsoxs
 
 import "fmt"
 
-// Morphology is a volume of voxels. Fields have the order Z, Y, X, X fastest.
+// Morphology is a volume of voxels. Fields are in the order Z, Y, X, with X fastest.
 type Morphology struct {
 	Shape    [3]int  // number of voxels along Z, Y, X
 	PhysSize float64 // edge of a voxel in nm
 	Type     MorphologyType
-	Phases   []Phase // materials, material 1 first
+	Phases   []Phase // list of the materials, with material 1 first
 
 	Name       string
 	Creator    string
@@ -30,7 +30,7 @@ type Phase struct {
 	Psi   Field // third Euler angle (about Z) in radians
 
 	Alignment Field // alignment vector (x, y, z) of each voxel; its squared length is the aligned fraction
-	Unaligned Field // fraction without alignment, with vectors
+	Unaligned Field // volume fraction without alignment, with vectors
 }
 
 // Voxels returns the number of voxels.

@@ -17,8 +17,9 @@ import (
 // ReadOptions are the options of ReadMorphology. The zero value suits simulations in single
 // precision.
 type ReadOptions struct {
-	Double bool // whether to hold fields as float64; the default, float32, takes half the memory
-	// whether to prefer the vectors of a file that also has Euler angles; the default is the angles
+	// Double holds fields as float64. The default, float32, takes half the memory.
+	Double bool
+	// Vector prefers the vectors of a file that also has Euler angles. The default is the angles.
 	Vector bool
 }
 
@@ -75,7 +76,7 @@ func (v *volume) layout() error {
 		if err != nil {
 			return err
 		}
-		e := v.bad("", "is it a morphology?", "has neither %s nor %s, but %q", group[Euler], group[Vector], keys[:min(len(keys), 10)])
+		e := v.bad("", "give the file of a morphology", "the file has neither %s nor %s, but %q", group[Euler], group[Vector], keys[:min(len(keys), 10)])
 		e.Err = ErrIncomplete
 		return e
 	}
@@ -94,7 +95,7 @@ func (v *volume) parameters() error {
 		return err
 	}
 	if !(v.m.PhysSize > 0) || !finite(v.m.PhysSize) {
-		return v.bad(key, "give the edge of a voxel in nm", "is %v", v.m.PhysSize)
+		return v.bad(key, "give the edge of a voxel in nm", "it is %v", v.m.PhysSize)
 	}
 	v.m.Name, v.m.Creator = v.text("name"), v.text("morphology_creator")
 	v.m.Created, v.m.Version = v.text("creation_date"), v.text("version")
@@ -106,7 +107,7 @@ func (v *volume) parameters() error {
 
 func (v *volume) lacks(key string, err error) error {
 	if errors.Is(err, hdf5.ErrNotFound) {
-		e := v.bad(key, "", "is needed")
+		e := v.bad(key, "give the file of a morphology", "it is missing")
 		e.Err = err
 		return e
 	}
@@ -154,7 +155,7 @@ func (v *volume) materials() error {
 	}
 	slices.Sort(found)
 	if n < 1 || int64(len(found)) != n || found[0] != 1 || int64(found[n-1]) != n {
-		return v.bad(key, "number them from 1 and set NumMaterial to their number", "is %d, but %s has Mat_i_%s of %d materials: %v",
+		return v.bad(key, "number the materials from 1 and set NumMaterial to their number", "it is %d, but %s has Mat_i_%s of %d materials: %v",
 			n, v.group, first, len(found), found[:min(len(found), 10)])
 	}
 	v.m.Phases = make([]Phase, n)
@@ -170,7 +171,7 @@ func (v *volume) axes() error {
 	}
 	s := d.Shape()
 	if len(s) != 3 || s[0] < 1 || s[1] < 1 || s[2] < 1 {
-		return v.bad(key, "want three axes such as Z, Y, X", "has shape %v", s)
+		return v.bad(key, "want three axes such as Z, Y, X", "it has the shape %v", s)
 	}
 	if v.order, err = v.labels(d); err != nil {
 		return err
@@ -192,7 +193,7 @@ func (v *volume) axes() error {
 		}
 	}
 	if want := float64(s[0]) * float64(s[1]) * float64(s[2]) * per * float64(fields); want > float64(v.file.MaxBytes) {
-		return v.bad(key, "is the file whole?", "shape %v and %d fields make %.0f bytes, more than the file can hold (%d)", s, fields, want, v.file.MaxBytes)
+		return v.bad(key, "copy the file again", "the shape %v and %d fields make %.0f bytes, more than the file can hold (%d)", s, fields, want, v.file.MaxBytes)
 	}
 	return nil
 }
@@ -258,7 +259,7 @@ func (v *volume) isotropic(i int) (bool, error) {
 	}
 	for _, p := range parts[Euler][2:] {
 		if v.file.Has(v.key(i, p)) {
-			e := v.bad(key, "give it, or leave out Theta and Psi of an isotropic material", "is needed beside %s", v.key(i, p))
+			e := v.bad(key, "give it, or leave out Theta and Psi of an isotropic material", "it is missing, although there is %s", v.key(i, p))
 			e.Err = err
 			return false, e
 		}

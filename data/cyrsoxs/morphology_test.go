@@ -272,30 +272,30 @@ func TestBadMorphologies(t *testing.T) {
 	flat := []int{1, 2, 3}
 	for want, change := range map[string]func(put){
 		"": func(put) {},
-		"Morphology_Parameters/PhysSize: is needed":                 func(p put) { p("Morphology_Parameters/PhysSize", nil, nil) },
-		"PhysSize: is -1: give the edge":                            func(p put) { p("Morphology_Parameters/PhysSize", -1.0, nil) },
-		"Morphology_Parameters/NumMaterial: is needed":              func(p put) { p("Morphology_Parameters/NumMaterial", nil, nil) },
-		"NumMaterial: is 2, but Euler_Angles has Mat_i_Vfrac of 1":  func(p put) { p("Morphology_Parameters/NumMaterial", int64(2), nil) },
-		"NumMaterial: is 1, but Euler_Angles has Mat_i_Vfrac of 2":  func(p put) { p("Euler_Angles/Mat_2_Vfrac", six, flat, zyx...) },
-		"NumMaterial: is 1, but Euler_Angles has Mat_i_Vfrac of 0":  func(p put) { p("Euler_Angles/Mat_1_Vfrac", nil, nil) },
-		"Mat_1_Vfrac: its axes have no labels":                      func(p put) { p("Euler_Angles/Mat_1_Vfrac", six, flat) },
-		`Mat_1_Vfrac: its axes are labelled ["Y" "X" "Z"]`:          func(p put) { p("Euler_Angles/Mat_1_Vfrac", six, flat, "Y", "X", "Z") },
-		"Mat_1_Psi: its axes have no labels":                        func(p put) { p("Euler_Angles/Mat_1_Psi", six, flat) },
-		"Mat_1_S: has the order XYZ, other fields ZYX":              func(p put) { p("Euler_Angles/Mat_1_S", six, flat, "X", "Y", "Z") },
-		"Mat_1_S: has shape [3 2 1], want [1 2 3]":                  func(p put) { p("Euler_Angles/Mat_1_S", six, []int{3, 2, 1}, zyx...) },
-		"Mat_1_Vfrac: has shape [2 3]: want three axes":             func(p put) { p("Euler_Angles/Mat_1_Vfrac", six, []int{2, 3}, "Y", "X") },
-		"Mat_1_S: has shape [6], want [1 2 3]":                      func(p put) { p("Euler_Angles/Mat_1_S", six, []int{6}, "Z") },
-		"Mat_1_S: holds int32: store it as float32":                 func(p put) { p("Euler_Angles/Mat_1_S", []int32{1, 1, 1, 1, 1, 1}, flat, zyx...) },
-		"Mat_1_Theta: is needed":                                    func(p put) { p("Euler_Angles/Mat_1_Theta", nil, nil) },
-		"Mat_1_S: is needed beside Euler_Angles/Mat_1_Theta":        func(p put) { p("Euler_Angles/Mat_1_S", nil, nil) },
-		"Mat_1_S: is needed beside Euler_Angles/Mat_1_Psi":          func(p put) { p("Euler_Angles/Mat_1_S", nil, nil); p("Euler_Angles/Mat_1_Theta", nil, nil) },
-		"Mat_1_Psi: is NaN at index [0 1 2]":                        func(p put) { p("Euler_Angles/Mat_1_Psi", []float32{1, 1, 1, 1, 1, nan32}, flat, zyx...) },
-		"Mat_1_Vfrac: is +Inf at index [0 0 1]":                     func(p put) { p("Euler_Angles/Mat_1_Vfrac", []float64{1, math.Inf(1), 1, 1, 1, 1}, flat, zyx...) },
-		"Mat_1_S: is 1e+300 at index [0 0 1]: every number":         func(p put) { p("Euler_Angles/Mat_1_S", []float64{1, 1e300, 1, 1, 1, 1}, flat, zyx...) },
-		`has neither Euler_Angles nor Vector_Morphology, but ["Mor`: func(p put) { none(p) },
-		"Mat_1_unaligned: is needed":                                func(p put) { none(p); p("Vector_Morphology/Mat_1_alignment", six[:3], []int{1, 1, 1, 3}, zyx...) },
-		"Mat_1_alignment: is needed":                                func(p put) { none(p); p("Vector_Morphology/Mat_1_unaligned", six, flat, zyx...) },
-		"Mat_1_alignment: has shape [1 1 3 2], want [1 1 3 3]": func(p put) {
+		"Morphology_Parameters/PhysSize: it is missing":                       func(p put) { p("Morphology_Parameters/PhysSize", nil, nil) },
+		"PhysSize: it is -1: give the edge":                                   func(p put) { p("Morphology_Parameters/PhysSize", -1.0, nil) },
+		"Morphology_Parameters/NumMaterial: it is missing":                    func(p put) { p("Morphology_Parameters/NumMaterial", nil, nil) },
+		"NumMaterial: it is 2, but Euler_Angles has Mat_i_Vfrac of 1":         func(p put) { p("Morphology_Parameters/NumMaterial", int64(2), nil) },
+		"NumMaterial: it is 1, but Euler_Angles has Mat_i_Vfrac of 2":         func(p put) { p("Euler_Angles/Mat_2_Vfrac", six, flat, zyx...) },
+		"NumMaterial: it is 1, but Euler_Angles has Mat_i_Vfrac of 0":         func(p put) { p("Euler_Angles/Mat_1_Vfrac", nil, nil) },
+		"Mat_1_Vfrac: its axes have no labels":                                func(p put) { p("Euler_Angles/Mat_1_Vfrac", six, flat) },
+		`Mat_1_Vfrac: its axes are labelled ["Y" "X" "Z"]`:                    func(p put) { p("Euler_Angles/Mat_1_Vfrac", six, flat, "Y", "X", "Z") },
+		"Mat_1_Psi: its axes have no labels":                                  func(p put) { p("Euler_Angles/Mat_1_Psi", six, flat) },
+		"Mat_1_S: its axes have the order XYZ, but those of other fields ZYX": func(p put) { p("Euler_Angles/Mat_1_S", six, flat, "X", "Y", "Z") },
+		"Mat_1_S: it has the shape [3 2 1], want [1 2 3]":                     func(p put) { p("Euler_Angles/Mat_1_S", six, []int{3, 2, 1}, zyx...) },
+		"Mat_1_Vfrac: it has the shape [2 3]: want three axes":                func(p put) { p("Euler_Angles/Mat_1_Vfrac", six, []int{2, 3}, "Y", "X") },
+		"Mat_1_S: it has the shape [6], want [1 2 3]":                         func(p put) { p("Euler_Angles/Mat_1_S", six, []int{6}, "Z") },
+		"Mat_1_S: the elements are int32: store it as float32":                func(p put) { p("Euler_Angles/Mat_1_S", []int32{1, 1, 1, 1, 1, 1}, flat, zyx...) },
+		"Mat_1_Theta: it is missing":                                          func(p put) { p("Euler_Angles/Mat_1_Theta", nil, nil) },
+		"Mat_1_S: it is missing, although there is Euler_Angles/Mat_1_Theta":  func(p put) { p("Euler_Angles/Mat_1_S", nil, nil) },
+		"Mat_1_S: it is missing, although there is Euler_Angles/Mat_1_Psi":    func(p put) { p("Euler_Angles/Mat_1_S", nil, nil); p("Euler_Angles/Mat_1_Theta", nil, nil) },
+		"Mat_1_Psi: it is NaN at index [0 1 2]":                               func(p put) { p("Euler_Angles/Mat_1_Psi", []float32{1, 1, 1, 1, 1, nan32}, flat, zyx...) },
+		"Mat_1_Vfrac: it is +Inf at index [0 0 1]":                            func(p put) { p("Euler_Angles/Mat_1_Vfrac", []float64{1, math.Inf(1), 1, 1, 1, 1}, flat, zyx...) },
+		"Mat_1_S: it is 1e+300 at index [0 0 1]: make every number":           func(p put) { p("Euler_Angles/Mat_1_S", []float64{1, 1e300, 1, 1, 1, 1}, flat, zyx...) },
+		`has neither Euler_Angles nor Vector_Morphology, but ["Mor`:           func(p put) { none(p) },
+		"Mat_1_unaligned: it is missing":                                      func(p put) { none(p); p("Vector_Morphology/Mat_1_alignment", six[:3], []int{1, 1, 1, 3}, zyx...) },
+		"Mat_1_alignment: it is missing":                                      func(p put) { none(p); p("Vector_Morphology/Mat_1_unaligned", six, flat, zyx...) },
+		"Mat_1_alignment: it has the shape [1 1 3 2], want [1 1 3 3]": func(p put) {
 			none(p)
 			p("Vector_Morphology/Mat_1_unaligned", six[:3], []int{1, 1, 3}, zyx...)
 			p("Vector_Morphology/Mat_1_alignment", six, []int{1, 1, 3, 2}, zyx...)
@@ -309,7 +309,7 @@ func TestBadMorphologies(t *testing.T) {
 			}
 			continue
 		}
-		want = strings.Replace(want, "Mat_1_unaligned: is needed", "NumMaterial: is 1, but Vector_Morphology has Mat_i_unaligned of 0", 1)
+		want = strings.Replace(want, "Mat_1_unaligned: it is missing", "NumMaterial: it is 1, but Vector_Morphology has Mat_i_unaligned of 0", 1)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v\nwant %s", err, want)
 		}

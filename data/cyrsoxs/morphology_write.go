@@ -13,13 +13,12 @@ import (
 
 // WriteOptions are the options of WriteMorphology.
 type WriteOptions struct {
-	// compression, 1 (fast) to 9 (as NRSS), or NoGzip; default 4, because 9 takes ten times as long
-	// for a tenth less
-	Gzip int
-	XYZ  bool // whether the axes in the file are in the order X, Y, Z; default Z, Y, X
+	Gzip int // compression level, from 1 (fast) to 9 (as in NRSS), or NoGzip; default 4, because 9 takes ten times as long for a file that is a tenth smaller
+	// XYZ writes the axes in the order X, Y, Z. The default is Z, Y, X.
+	XYZ bool
 }
 
-// NoGzip is WriteOptions.Gzip for fields that are not compressed.
+// NoGzip is the value of WriteOptions.Gzip that leaves fields uncompressed.
 const NoGzip = -1
 
 // WriteMorphology writes the HDF5 file of a volume, and overwrites an existing one. CyRSoXS, NRSS
@@ -30,7 +29,7 @@ func WriteMorphology(name string, m *Morphology, o WriteOptions) error {
 		return err
 	}
 	if o.Gzip < NoGzip || o.Gzip > 9 {
-		return &FormatError{File: name, Key: "WriteOptions.Gzip", What: fmt.Sprintf("is %d", o.Gzip), Try: "choose 1 to 9, or NoGzip"}
+		return &FormatError{File: name, Key: "WriteOptions.Gzip", What: fmt.Sprintf("it is %d", o.Gzip), Try: "choose 1 to 9, or NoGzip"}
 	}
 	w, err := hdf5.Create(name)
 	if err != nil {

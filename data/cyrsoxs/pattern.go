@@ -94,11 +94,11 @@ func imageKey(i int) string { return fmt.Sprintf("K%d/projection", i) }
 func (p *Pattern) mistakes() mistakes {
 	var bad mistakes
 	if len(p.Images) != len(p.KVectors) || len(p.Images) == 0 {
-		bad.add("Images", "give one image per beam", "has %d images, KVectors %d beams", len(p.Images), len(p.KVectors)).Err = ErrIncomplete
+		bad.add("Images", "give one image per beam", "there are %d images, but %d beams in KVectors", len(p.Images), len(p.KVectors)).Err = ErrIncomplete
 	}
 	for i, f := range p.Images {
 		if want := p.Shape[0] * p.Shape[1]; f.Len() != want || want == 0 || f.Float32 != nil && f.Float64 != nil {
-			bad.add(imageKey(i), "", "has %d numbers, shape %v wants %d of one precision", f.Len(), p.Shape, want)
+			bad.add(imageKey(i), "fill one of the two precisions", "it has %d numbers, but the shape %v needs %d in one precision", f.Len(), p.Shape, want)
 		}
 	}
 	return bad

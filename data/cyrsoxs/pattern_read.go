@@ -32,7 +32,7 @@ func ReadPatterns(dir string) ([]*Pattern, error) {
 		all = append(all, p)
 	}
 	if all == nil {
-		return nil, &FormatError{File: dir, What: "has no Energy_*.h5", Try: "name the folder a simulation wrote", Err: ErrIncomplete}
+		return nil, &FormatError{File: dir, What: "the folder has no Energy_*.h5", Try: "give the folder that a simulation wrote", Err: ErrIncomplete}
 	}
 	slices.SortFunc(all, func(a, b *Pattern) int { return cmp.Compare(a.Energy, b.Energy) })
 	return all, nil
@@ -43,7 +43,7 @@ func ReadPatterns(dir string) ([]*Pattern, error) {
 func ReadPattern(name string) (*Pattern, error) {
 	energy, ok := energyOf(name)
 	if !ok {
-		return nil, &FormatError{File: name, What: "has no energy in its name", Try: "want a name such as Energy_284.70.h5"}
+		return nil, &FormatError{File: name, What: "there is no energy in the name of the file", Try: "want a name such as Energy_284.70.h5"}
 	}
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -60,14 +60,14 @@ func ReadPattern(name string) (*Pattern, error) {
 
 func readPattern(f *hdf5.File) (*Pattern, error) {
 	bad := func(key, format string, args ...any) error {
-		return &FormatError{File: f.Name(), Key: key, What: fmt.Sprintf(format, args...), Try: "is it a file that CyRSoXS wrote?"}
+		return &FormatError{File: f.Name(), Key: key, What: fmt.Sprintf(format, args...), Try: "give a file that CyRSoXS wrote"}
 	}
 	d, err := f.Dataset(keyBeamList)
 	if err != nil {
 		return nil, err
 	}
 	if s := d.Shape(); len(s) != 2 || s[0] < 1 || s[1] != 3 {
-		return nil, bad(keyBeamList, "has shape %v, want (beams, 3)", s)
+		return nil, bad(keyBeamList, "it has the shape %v, want (beams, 3)", s)
 	}
 	k, err := d.Float64s()
 	if err != nil {
@@ -83,10 +83,10 @@ func readPattern(f *hdf5.File) (*Pattern, error) {
 		}
 		s := d.Shape()
 		if len(s) != 2 || s[0] < 1 || s[1] < 1 || i > 0 && [2]int(s) != p.Shape {
-			return nil, bad(d.Path(), "has shape %v, want two axes, alike for all beams", s)
+			return nil, bad(d.Path(), "it has the shape %v, want two axes, alike for all beams", s)
 		}
 		if bytes -= int64(d.Len()) * 8; bytes < 0 {
-			return nil, bad(d.Path(), "images claim more than the file can hold")
+			return nil, bad(d.Path(), "the images have more pixels than the file can hold")
 		}
 		p.Shape = [2]int(s)
 		image, err := readImage(f, d)
@@ -103,7 +103,7 @@ func readImage(f *hdf5.File, d *hdf5.Dataset) (Field, error) {
 	switch {
 	case err == nil:
 		if l, err := a.Strings(); err != nil || !slices.Equal(l, []string{"Qy", "Qx"}) {
-			return Field{}, &FormatError{File: f.Name(), Key: d.Path(), What: fmt.Sprintf("its axes are labelled %q, want Qy and Qx", l), Err: err}
+			return Field{}, &FormatError{File: f.Name(), Key: d.Path(), What: fmt.Sprintf("its axes are labelled %q: want Qy and Qx", l), Err: err}
 		}
 	case !errors.Is(err, hdf5.ErrNotFound): // versions before 1.1 have no labels
 		return Field{}, err

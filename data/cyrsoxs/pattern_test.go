@@ -108,7 +108,7 @@ func TestWritePatterns(t *testing.T) {
 				t.Errorf("%v, want %v", all[i], want)
 			}
 		}
-		if err := WritePatterns(dir, append(written, pattern(284.4, double))); err == nil || !strings.Contains(err.Error(), "284.4 eV stands there twice") {
+		if err := WritePatterns(dir, append(written, pattern(284.4, double))); err == nil || !strings.Contains(err.Error(), "284.4 eV appears twice") {
 			t.Error(err)
 		}
 	}
@@ -135,15 +135,15 @@ func TestBadPatterns(t *testing.T) {
 		}
 	}
 	for want, fill := range map[string]func(w *hdf5.Writer){
-		"has no KIDList/KVec":            func(w *hdf5.Writer) {},
-		"has shape [2], want (beams, 3)": func(w *hdf5.Writer) { w.Write("KIDList/KVec", []float32{1, 2}, hdf5.Layout{}) },
-		"K0/projection: has shape [2]":   func(w *hdf5.Writer) { beams(w, 1); w.Write("K0/projection", []float32{1, 2}, hdf5.Layout{}) },
+		"has no KIDList/KVec":                   func(w *hdf5.Writer) {},
+		"it has the shape [2], want (beams, 3)": func(w *hdf5.Writer) { w.Write("KIDList/KVec", []float32{1, 2}, hdf5.Layout{}) },
+		"K0/projection: it has the shape [2]":   func(w *hdf5.Writer) { beams(w, 1); w.Write("K0/projection", []float32{1, 2}, hdf5.Layout{}) },
 		`labelled ["Qx" "Qy"]`: func(w *hdf5.Writer) {
 			beams(w, 1)
 			w.Write("K0/projection", []float32{1, 2}, hdf5.Layout{Shape: []int{1, 2}})
 			w.Attr("K0/projection", "DIMENSION_LABELS", []string{"Qx", "Qy"})
 		},
-		"K1/projection: has shape [2 1]": func(w *hdf5.Writer) {
+		"K1/projection: it has the shape [2 1]": func(w *hdf5.Writer) {
 			beams(w, 2)
 			w.Write("K0/projection", []float32{1, 2}, hdf5.Layout{Shape: []int{1, 2}})
 			w.Write("K1/projection", []float32{1, 2}, hdf5.Layout{Shape: []int{2, 1}})
@@ -167,7 +167,7 @@ func TestBadPatterns(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"Energy_x.h5", "energy_270.h5", "Energy_.h5", "Energy_1e5.h5", "Energy_270.00.hdf"} {
-		if _, err := ReadPattern(name); err == nil || !strings.Contains(err.Error(), "no energy in its name") {
+		if _, err := ReadPattern(name); err == nil || !strings.Contains(err.Error(), "no energy in the name of the file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

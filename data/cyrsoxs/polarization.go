@@ -15,8 +15,8 @@ import (
 // precisions is empty.
 type Polarization struct {
 	Shape  [3]int          // number of voxels along Z, Y, X
-	Single [3][]complex64  // x, y and z components in single precision
-	Double [3][]complex128 // x, y and z components in double precision
+	Single [3][]complex64  // the x, y and z components in single precision
+	Double [3][]complex128 // the x, y and z components in double precision
 }
 
 // WritePolarization writes PolarizationX.h5, PolarizationY.h5 and PolarizationZ.h5, with the
@@ -30,7 +30,7 @@ func WritePolarization(dir string, p *Polarization) error {
 		name := filepath.Join(dir, "Polarization"+axis+".h5")
 		f := pairs(p.Single[i], p.Double[i])
 		if want := 2 * p.Shape[0] * p.Shape[1] * p.Shape[2]; f.Len() != want || want == 0 || p.Single[i] != nil && p.Double[i] != nil {
-			return &FormatError{File: name, Key: "p" + axis, What: fmt.Sprintf("has %d numbers, shape %v wants %d of one precision", f.Len()/2, p.Shape, want/2)}
+			return &FormatError{File: name, Key: "p" + axis, What: fmt.Sprintf("it has %d numbers, but the shape %v needs %d in one precision", f.Len()/2, p.Shape, want/2)}
 		}
 		w, err := hdf5.Create(name)
 		if err != nil {

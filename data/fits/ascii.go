@@ -86,7 +86,7 @@ func (f *textField) ints(c *Column, dst []int64, raw []byte) error {
 		}
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return c.bad("%q is no integer", s)
+			return c.bad("%q is not an integer", s)
 		}
 		dst[i] = n
 	}

@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// Card is one keyword of a header.
+// Card is one record of a header: a keyword with its value and comment.
 type Card struct {
-	Key     string // upper case; of a HIERARCH card the words after HIERARCH, such as ESO DET ID
-	Value   any    // bool, int64, float64, complex128, string, Raw, or nil for a card without a value
-	Comment string // comment; of COMMENT, HISTORY and blank cards their text
+	Key string // upper case; for a HIERARCH card, the words after HIERARCH, such as ESO DET ID
+	// Value is a bool, int64, float64, complex128, string or Raw, or nil for a card without a value.
+	Value   any
+	Comment string // text of the comment; for COMMENT, HISTORY and blank cards, their text
 }
 
 // Raw is the text of a value that does not follow the standard.

@@ -90,8 +90,8 @@ func encodeSum(sum uint32) string {
 
 func punctuation(c byte) bool { return c > '9' && c < 'A' || c > 'Z' && c < 'a' }
 
-// Verify compares DATASUM and CHECKSUM, where the header has them, with the bytes. A mismatch is an
-// error that matches ErrChecksum.
+// Verify checks DATASUM and CHECKSUM, if the header has them, against the data. A mismatch is an error
+// that matches ErrChecksum.
 func (h *HDU) Verify() error {
 	want, hasData := h.Header.Get("DATASUM")
 	_, hasSum := h.Header.Get("CHECKSUM")

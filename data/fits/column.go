@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Column is one field of all rows of a Table. The methods return the elements of all rows, one row
-// after the other, Repeat elements each.
+// Column is one column of a Table. Its methods return the elements of all rows, one row after the
+// other, with Repeat elements each.
 type Column struct {
 	Name   string
-	Unit   string // TUNIT
-	Format string // TFORM
+	Unit   string // unit as in TUNIT
+	Format string // format as in TFORM
 	Index  int    // position in the table, from 0
-	Repeat int    // elements in a row; of strings their number, not that of characters
-	Shape  []int  // shape of the elements of a row in C order; nil for a single one
+	Repeat int    // number of elements in a row; for strings, the number of strings, not of characters
+	Shape  []int  // shape of the elements of a row in C order; nil for a single element
 
 	table      *Table
 	at, bytes  int  // where the field is in a row, and its size
@@ -34,7 +34,7 @@ type Column struct {
 // complex64, complex128, bool, string or bits.
 func (c *Column) Type() string { return letterType[c.letter] }
 
-// Variable reports whether each row holds a list of its own length; use Ragged then.
+// Variable reports whether each row holds a list of its own length. Read such columns with Ragged.
 func (c *Column) Variable() bool { return c.heapLetter != 0 }
 
 // Width returns the number of bytes of a string; 0 for other types.
@@ -47,7 +47,7 @@ func (c *Column) Null() (int64, bool) { return c.null, c.hasNull }
 // Len returns the number of rows.
 func (c *Column) Len() int { return c.table.Len() }
 
-// Slice returns the column of the rows from lo up to but not including hi.
+// Slice returns the column restricted to the rows from lo up to but not including hi.
 func (c *Column) Slice(lo, hi int) *Column { return c.table.Slice(lo, hi).columns[c.Index] }
 
 func (c *Column) bad(format string, args ...any) *FormatError {
@@ -125,8 +125,8 @@ func (c *Column) each(f func(raw []byte, at, n int) error) error {
 	return nil
 }
 
-// Float64s returns the elements as float64: any real number type, truth values as 0 and 1. Undefined
-// elements are NaN.
+// Float64s returns the elements as float64. It converts any real type, with truth values as 0 and 1.
+// Undefined elements become NaN.
 func (c *Column) Float64s() ([]float64, error) {
 	n, err := c.count(8)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *Column) Float32s() ([]float32, error) {
 	})
 }
 
-// Int64s returns integer elements; undefined ones keep the number that Null returns.
+// Int64s returns integer elements. Undefined elements keep the number that Null returns.
 func (c *Column) Int64s() ([]int64, error) {
 	n, err := c.count(8)
 	if err != nil {
@@ -218,7 +218,7 @@ func (c *Column) Complex128s() ([]complex128, error) {
 	})
 }
 
-// Bools returns truth values (undefined ones are false) and bits.
+// Bools returns truth values, of which undefined ones are false, and bits.
 func (c *Column) Bools() ([]bool, error) {
 	n, err := c.count(1)
 	if err != nil {
@@ -244,7 +244,7 @@ func (c *Column) Bools() ([]bool, error) {
 	})
 }
 
-// Strings returns strings without the blanks and zeros after them.
+// Strings returns strings without trailing blanks and zero bytes.
 func (c *Column) Strings() ([]string, error) {
 	n, err := c.count(16)
 	if err != nil {
@@ -254,7 +254,7 @@ func (c *Column) Strings() ([]string, error) {
 		return nil, c.typed(fmt.Errorf("%w: the elements are %s, not strings", ErrType, c.Type()))
 	}
 	if c.Repeat > max(1, c.bytes) {
-		return nil, c.bad("%d strings of %d bytes take %d bytes", c.Repeat, c.chars, c.bytes)
+		return nil, c.bad("%d strings of %d bytes do not fit the %d bytes of the column", c.Repeat, c.chars, c.bytes)
 	}
 	dst := make([]string, n)
 	return dst, c.each(func(raw []byte, at, k int) error {

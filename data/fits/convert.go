@@ -131,7 +131,7 @@ func (s *scaling) whole(letter byte, method string) error {
 	switch letter {
 	case 'B', 'I', 'J', 'K':
 	default:
-		return fmt.Errorf("%w: the elements are %s, and %s returns integers", ErrType, letterType[letter], method)
+		return fmt.Errorf("%w: the elements are %s, but %s returns integers", ErrType, letterType[letter], method)
 	}
 	if s.scale != 1 || s.zero != math.Trunc(s.zero) || math.Abs(s.zero) > 1<<63 || s.zero == -(1<<63) {
 		return fmt.Errorf("%w: the elements are %g + %g times an integer: use Float64s", ErrType, s.zero, s.scale)

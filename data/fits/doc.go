@@ -3,9 +3,9 @@
 
 // Package fits reads and writes FITS files, the format of astronomical images and tables.
 //
-// A File holds HDUs: a Header each, with an Image or a Table. Images and tables are read lazily, all
-// at once or a range of rows at a time; compressed files (.fits.gz) and compressed images (.fits.fz)
-// read like any other. A Writer makes files that astropy and CFITSIO open, with checksums.
+// A File holds HDUs, each of which is a Header with an Image or a Table. Images and tables are read
+// lazily, all at once or a range of rows at a time; compressed files (.fits.gz) and compressed images
+// (.fits.fz) read like any other. A Writer makes files that astropy and CFITSIO open, with checksums.
 //
 //	f, err := fits.Open("coadd.fits")
 //	if err != nil { ... }
@@ -18,12 +18,12 @@
 //
 // Shapes are in C order: the last axis is the fastest, which FITS calls NAXIS1.
 //
-// Not read, with errors that match ErrUnsupported, are images compressed with PLIO or HCOMPRESS,
-// compressed tables (ZTABLE) and random groups.
+// The package does not read images compressed with PLIO or HCOMPRESS, compressed tables (ZTABLE) and
+// random groups; they give errors that match ErrUnsupported.
 //
-// Reading a damaged or hostile file ends in a *FormatError. Whatever is read as it stands in the file
-// takes memory in proportion to the bytes that are present; what is decompressed, and lists of
-// variable length, at most File.MaxBytes in one call.
+// Reading a damaged or hostile file ends in a *FormatError. Reading data that are stored uncompressed
+// takes memory in proportion to the bytes that are present. Decompressed data and lists of variable
+// length take at most File.MaxBytes in one call.
 //
 // Reference: FITS Standard, version 4.0 (2018), https://fits.gsfc.nasa.gov/fits_standard.html.
 package fits

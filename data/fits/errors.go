@@ -14,21 +14,21 @@ import (
 var (
 	// ErrNotFound is matched by errors.Is for an HDU, column or keyword that a file does not have.
 	ErrNotFound = errors.New("not found")
-	// ErrUnsupported is matched for parts of FITS that this package does not read; the package
-	// comment lists them.
+	// ErrUnsupported is matched by errors.Is for parts of FITS that this package does not read; the
+	// package comment lists them.
 	ErrUnsupported = errors.New("not supported")
-	// ErrType is matched when the elements cannot become the Go type asked for.
+	// ErrType is matched by errors.Is if the elements cannot be converted to the Go type asked for.
 	ErrType = errors.New("wrong type")
-	// ErrChecksum is matched when DATASUM or CHECKSUM does not agree with the bytes.
+	// ErrChecksum is matched by errors.Is if DATASUM or CHECKSUM does not agree with the data.
 	ErrChecksum = errors.New("wrong checksum")
 )
 
 // FormatError says what is wrong with a file, and where.
 type FormatError struct {
 	File   string // name given to Open or Create
-	HDU    string // number and name of the HDU; "" if none yet
-	Offset int64  // position in the (decompressed) file in bytes; -1 if no single byte is to blame
-	What   string // what is wrong, with the numbers
+	HDU    string // number and name of the HDU; "" if none has been read yet
+	Offset int64  // position in the (decompressed) file in bytes; -1 if the error has no particular position
+	What   string // description of the mistake, with the numbers
 	Try    string // remedy to try
 	Err    error  // cause or sentinel; may be nil
 }
@@ -48,13 +48,13 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // MissingError says that a file has no such HDU, column or keyword.
 type MissingError struct {
 	File string
-	HDU  string   // where it was looked for; "" for an HDU
-	Kind string   // extension, column or keyword
-	Name string   // what was asked for
-	Near []string // existing names, nearest first
+	HDU  string   // number and name of the HDU that was searched; "" when looking for an HDU
+	Kind string   // the word extension, column or keyword
+	Name string   // name that was asked for
+	Near []string // existing names, the most similar first
 }
 
-// Error names the file, the name and its neighbours.
+// Error names the file, the missing name and similar names.
 func (e *MissingError) Error() string {
 	s := errtext.Join("fits", e.File, e.HDU, fmt.Sprintf("there is no %s %s", e.Kind, e.Name))
 	if len(e.Near) == 0 {
@@ -63,5 +63,5 @@ func (e *MissingError) Error() string {
 	return s + ": nearest are " + strings.Join(e.Near[:min(len(e.Near), 4)], ", ")
 }
 
-// Unwrap returns ErrNotFound.
+// Unwrap returns ErrNotFound, so that errors.Is matches it.
 func (e *MissingError) Unwrap() error { return ErrNotFound }

@@ -19,9 +19,9 @@ const block = 2880
 
 // File is a FITS file open for reading. Its methods may be called from several goroutines.
 type File struct {
-	// MaxBytes bounds the bytes that one call may allocate for what is not in the file as it stands:
-	// pixels that are decompressed and lists of variable length. Open sets it to 64 MiB plus 1032
-	// times the size of the file, the greatest ratio that deflate can reach.
+	// MaxBytes limits the memory that one call may allocate for data that are not stored in the file in
+	// that form: decompressed pixels and lists of variable length. Open sets it to 64 MiB plus 1032
+	// times the size of the file, the highest compression ratio that deflate can reach.
 	MaxBytes int64
 
 	name string
@@ -35,7 +35,7 @@ type File struct {
 type HDU struct {
 	Header *Header
 	Index  int    // position in the file, 0 for the primary HDU
-	Name   string // EXTNAME; "" if there is none
+	Name   string // value of EXTNAME; "" if there is none
 
 	file *File
 	head int64 // position of the header in bytes
@@ -63,7 +63,7 @@ func Open(name string) (*File, error) {
 	return f, nil
 }
 
-// Read makes a File of size bytes behind r.
+// Read makes a File from the size bytes that r provides.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{}
 	if err := f.open(r, size); err != nil {
@@ -104,13 +104,14 @@ func (f *File) Name() string { return f.name }
 // HDUs returns all HDUs, the primary one first.
 func (f *File) HDUs() []*HDU { return append([]*HDU{}, f.hdus...) }
 
-// Has reports whether the file has an extension of a name.
+// Has reports whether the file has an extension with the given name.
 func (f *File) Has(name string) bool {
 	_, err := f.HDU(name)
 	return err == nil
 }
 
-// HDU returns the first extension of a name; case does not matter, and PRIMARY is the primary HDU.
+// HDU returns the first extension with the given name. Case does not matter, and PRIMARY is the primary
+// HDU.
 func (f *File) HDU(name string) (*HDU, error) {
 	var names []string
 	for _, h := range f.hdus {
@@ -142,8 +143,8 @@ func (f *File) Table(name string) (*Table, error) {
 	return h.Table()
 }
 
-// Verify compares DATASUM and CHECKSUM of every HDU that has them with the bytes, and returns all
-// that disagree, joined.
+// Verify checks DATASUM and CHECKSUM of every HDU that has them, and returns an error for each
+// mismatch, joined.
 func (f *File) Verify() error {
 	var errs []error
 	for _, h := range f.hdus {
@@ -184,14 +185,14 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 				return nil, 0, err
 			}
 			return nil, 0, &FormatError{File: f.name, HDU: h.label(), Offset: pos, Err: io.ErrUnexpectedEOF,
-				What: fmt.Sprintf("the header is cut off after %d of %d bytes of a block", n, block), Try: "fetch the file again"}
+				What: fmt.Sprintf("the header ends after %d of the %d bytes of a block", n, block), Try: "fetch the file again"}
 		}
 		if pos == at {
 			if want := map[bool]string{true: "SIMPLE  =", false: "XTENSION="}[at == 0]; string(buf[:9]) != want {
 				if at > 0 {
 					return nil, 0, nil
 				}
-				return nil, 0, &FormatError{File: f.name, Offset: 0, What: "the file does not begin with SIMPLE: it is no FITS file"}
+				return nil, 0, &FormatError{File: f.name, Offset: 0, What: "the file does not begin with SIMPLE: it is not a FITS file"}
 			}
 		}
 		if h.Header.parse(buf) {
@@ -204,7 +205,7 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 		return nil, 0, err
 	}
 	if h.size > math.MaxInt64-2*block-h.at {
-		return nil, 0, h.bad(-1, "the data of %d bytes end beyond the largest file", h.size)
+		return nil, 0, h.bad(-1, "the data of %d bytes would end beyond the largest possible file", h.size)
 	}
 	return h, h.at + (h.size+block-1)/block*block, nil
 }
@@ -262,7 +263,7 @@ func (h *HDU) measure() error {
 		}
 	}
 	if pcount < 0 || gcount < 1 || n > math.MaxInt64-pcount {
-		return h.bad(-1, "PCOUNT is %d and GCOUNT %d: want at least 0 and 1", pcount, gcount)
+		return h.bad(-1, "PCOUNT is %d and GCOUNT is %d: want at least 0 and 1", pcount, gcount)
 	}
 	size := max(bitpix, -bitpix) / 8 * gcount
 	if gcount > 1<<40 || n+pcount > 0 && size > math.MaxInt64/(n+pcount) {
@@ -309,10 +310,10 @@ func (h *HDU) reading(b []byte, at int64) error {
 // bytes of the file asks this first.
 func (h *HDU) present(at, n int64) error {
 	if at < 0 || n < 0 || at > h.size || n > h.size-at {
-		return h.bad(-1, "bytes %d to %d of the data are asked for, and there are %d", at, at+n, h.size)
+		return h.bad(-1, "bytes %d to %d of the data were asked for, but there are only %d", at, at+n, h.size)
 	}
 	if h.at+at+n > h.file.size {
-		e := h.bad(h.file.size, "the file ends here, but its header announces data up to byte %d", h.at+h.size)
+		e := h.bad(h.file.size, "the file ends here, but its header announces data up to byte %d: fetch the file again", h.at+h.size)
 		e.Try, e.Err = "fetch the file again", io.ErrUnexpectedEOF
 		return e
 	}
@@ -322,7 +323,7 @@ func (h *HDU) present(at, n int64) error {
 // room reports an error unless n elements of size bytes may be allocated.
 func (h *HDU) room(n, size int64) error {
 	if n < 0 || size > 0 && n > h.file.MaxBytes/size {
-		e := h.bad(-1, "%d elements of %d bytes need more than MaxBytes, %d", n, size, h.file.MaxBytes)
+		e := h.bad(-1, "%d elements of %d bytes need more than MaxBytes, which is %d", n, size, h.file.MaxBytes)
 		e.Try = "read fewer rows at a time, or raise File.MaxBytes"
 		return e
 	}

@@ -44,7 +44,7 @@ func (f *File) unpack() error {
 	}
 	more, err := io.CopyN(tmp, z, limit-n)
 	if err == nil {
-		return &FormatError{File: f.name, Offset: -1, What: fmt.Sprintf("the file holds more than %d bytes, which %d compressed ones cannot", limit, f.size)}
+		return &FormatError{File: f.name, Offset: -1, What: fmt.Sprintf("the file decompresses to more than %d bytes, which is impossible for %d compressed ones: fetch the file again", limit, f.size)}
 	}
 	if !errors.Is(err, io.EOF) {
 		return damaged(n+more, err)

@@ -12,9 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Header is the ordered list of cards of an HDU. The zero value is an empty header. The cards that
-// describe the layout of the data (SIMPLE, BITPIX, NAXIS, TFIELDS, TFORMn and so on) are in a header
-// that was read, and a Writer replaces them by its own.
+// Header is the ordered list of cards of an HDU. The zero value is an empty header. A header that was
+// read includes the cards that describe the layout of the data (SIMPLE, BITPIX, NAXIS, TFIELDS, TFORMn
+// and so on); a Writer replaces them with its own.
 type Header struct {
 	cards []Card
 	index map[string]int // first card of each keyword
@@ -23,7 +23,7 @@ type Header struct {
 // Cards returns a copy of all cards, in order.
 func (h *Header) Cards() []Card { return slices.Clone(h.cards) }
 
-// Get returns the first card of a keyword; case does not matter.
+// Get returns the first card with a keyword. Case does not matter.
 func (h *Header) Get(key string) (Card, bool) {
 	i, ok := h.index[strings.ToUpper(strings.TrimSpace(key))]
 	if !ok {
@@ -32,14 +32,14 @@ func (h *Header) Get(key string) (Card, bool) {
 	return h.cards[i], true
 }
 
-// Text returns the value of a keyword that is a string, or "".
+// Text returns the value of a keyword if it is a string, and "" otherwise.
 func (h *Header) Text(key string) string {
 	c, _ := h.Get(key)
 	s, _ := c.Value.(string)
 	return s
 }
 
-// Int returns the value of a keyword that is an integer.
+// Int returns the value of a keyword if it is an integer.
 func (h *Header) Int(key string) (int64, bool) {
 	c, _ := h.Get(key)
 	switch v := c.Value.(type) {
@@ -53,7 +53,7 @@ func (h *Header) Int(key string) (int64, bool) {
 	return 0, false
 }
 
-// Float returns the value of a keyword that is a number.
+// Float returns the value of a keyword if it is a number.
 func (h *Header) Float(key string) (float64, bool) {
 	c, _ := h.Get(key)
 	switch v := c.Value.(type) {
@@ -65,14 +65,14 @@ func (h *Header) Float(key string) (float64, bool) {
 	return 0, false
 }
 
-// Bool returns the value of a keyword that is T or F.
+// Bool returns the value of a keyword if it is T or F.
 func (h *Header) Bool(key string) (value, ok bool) {
 	c, _ := h.Get(key)
 	value, ok = c.Value.(bool)
 	return value, ok
 }
 
-// Near returns the keywords of the header, those most like key first.
+// Near returns the keywords of the header, the most similar to key first.
 func (h *Header) Near(key string) []string {
 	var names []string
 	for k := range h.index {
@@ -83,8 +83,8 @@ func (h *Header) Near(key string) []string {
 }
 
 // Set gives a keyword a value (bool, any integer, float32, float64, complex128, string, or nil) and a
-// comment, in the place of the old one or at the end. A mistake in it is reported when the header is
-// written.
+// comment. It replaces the first card with the keyword, or appends a new one. Mistakes are reported
+// when the header is written.
 func (h *Header) Set(key string, value any, comment string) {
 	c := Card{Key: strings.ToUpper(strings.Join(strings.Fields(key), " ")), Value: plain(value), Comment: comment}
 	if i, ok := h.index[c.Key]; ok && !commentary(c.Key) {
@@ -94,8 +94,8 @@ func (h *Header) Set(key string, value any, comment string) {
 	h.Add(c)
 }
 
-// Add appends a card, also of a keyword that is there already. COMMENT, HISTORY and blank cards have
-// their text in Comment.
+// Add appends a card, even if the keyword exists already. COMMENT, HISTORY and blank cards have their
+// text in Comment.
 func (h *Header) Add(c Card) {
 	c.Value = plain(c.Value)
 	if h.index == nil {
@@ -107,7 +107,7 @@ func (h *Header) Add(c Card) {
 	h.cards = append(h.cards, c)
 }
 
-// Clone returns a header that shares nothing with h; of a nil header, an empty one.
+// Clone returns a header that shares nothing with h. If h is nil, it returns an empty header.
 func (h *Header) Clone() *Header {
 	out := &Header{}
 	if h != nil {

@@ -9,8 +9,9 @@ import (
 	"slices"
 )
 
-// Image is an array of numbers in a file, whole or a Slice of it along its first axis. Elements are
-// in C order, last axis fastest. A mistake in Slice is kept and returned by the method that reads.
+// Image is an array of numbers in a file: a whole image, or a Slice of it along its first axis.
+// Elements are in C order, with the last axis fastest. A mistake in Slice is kept and returned by the
+// method that reads.
 type Image struct {
 	hdu    *HDU
 	tiles  *tiles // nil for an image that is not compressed
@@ -29,7 +30,7 @@ func (h *HDU) Image() (*Image, error) {
 	switch h.kind {
 	case "IMAGE":
 	case "GROUPS":
-		e := h.bad(-1, "the data are random groups, which this package does not read")
+		e := h.bad(-1, "the data are random groups, which this package does not read: convert them to a table")
 		e.Err = ErrUnsupported
 		return nil, e
 	default:
@@ -69,7 +70,7 @@ func (im *Image) whole(shape []int) (*Image, error) {
 		if d == 0 {
 			empty = true
 		} else if n > math.MaxInt/d/16 {
-			return nil, im.hdu.bad(-1, "an image of shape %v has too many elements", shape)
+			return nil, im.hdu.bad(-1, "an image of the shape %v has too many elements", shape)
 		} else {
 			n *= d
 		}
@@ -128,15 +129,16 @@ func (im *Image) row() int {
 }
 
 // Type returns the Go type of an element as stored: uint8, int16, int32, int64, float32 or float64.
-// With BSCALE or BZERO the physical values are others.
+// With BSCALE or BZERO the physical values differ from the stored ones.
 func (im *Image) Type() string { return letterType[im.letter] }
 
-// Slice returns the part from lo up to but not including hi along the first axis. Nothing is read yet.
+// Slice returns the part from lo up to but not including hi along the first axis. It does not read
+// anything yet.
 func (im *Image) Slice(lo, hi int) *Image {
 	out := *im
 	if len(im.shape) == 0 || lo < 0 || hi < lo || hi > im.hi-im.lo {
 		if out.err == nil {
-			out.err = im.hdu.bad(-1, "rows %d to %d are asked for of an image of shape %v", lo, hi, im.Shape())
+			out.err = im.hdu.bad(-1, "rows %d to %d were asked for, but the image has the shape %v", lo, hi, im.Shape())
 		}
 		return &out
 	}
@@ -153,10 +155,10 @@ func (im *Image) Float64s() ([]float64, error) {
 	return dst, im.Float64sTo(dst)
 }
 
-// Float64sTo is Float64s into dst, whose length must be Len.
+// Float64sTo stores what Float64s returns in dst, whose length must be Len.
 func (im *Image) Float64sTo(dst []float64) error {
 	if len(dst) != im.Len() {
-		return im.hdu.bad(-1, "dst has %d elements, want %d", len(dst), im.Len())
+		return im.hdu.bad(-1, "dst has %d elements: want %d", len(dst), im.Len())
 	}
 	return im.each(func(raw []byte, letter byte, s *scaling, at, n int) error {
 		s.floats(dst[at:at+n], raw, letter)
@@ -173,10 +175,10 @@ func (im *Image) Float32s() ([]float32, error) {
 	return dst, im.Float32sTo(dst)
 }
 
-// Float32sTo is Float32s into dst, whose length must be Len.
+// Float32sTo stores what Float32s returns in dst, whose length must be Len.
 func (im *Image) Float32sTo(dst []float32) error {
 	if len(dst) != im.Len() {
-		return im.hdu.bad(-1, "dst has %d elements, want %d", len(dst), im.Len())
+		return im.hdu.bad(-1, "dst has %d elements: want %d", len(dst), im.Len())
 	}
 	return im.each(func(raw []byte, letter byte, s *scaling, at, n int) error {
 		s.float32s(dst[at:at+n], raw, letter)
@@ -184,8 +186,8 @@ func (im *Image) Float32sTo(dst []float32) error {
 	})
 }
 
-// Int64s returns integer elements, those without a sign included; undefined ones keep the number
-// under BLANK.
+// Int64s returns integer elements, including unsigned ones. Undefined elements keep the number given by
+// BLANK.
 func (im *Image) Int64s() ([]int64, error) {
 	if err := im.check(8); err != nil {
 		return nil, err

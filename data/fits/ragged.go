@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Ragged returns lists of variable length, one per row, of any real number type.
+// Ragged returns lists of variable length, one per row. It converts any real number type.
 func (c *Column) Ragged() ([][]float64, error) {
 	var out [][]float64
 	return out, c.lists(8, func(rows int) { out = make([][]float64, rows) }, func(row int, raw []byte, n int) error {
@@ -129,7 +129,7 @@ func (c *Column) list(raw []byte) (n, pos int64, err error) {
 	}
 	h := c.table.hdu
 	if n < 0 || pos < 0 || n > h.size*8 || pos > h.size-c.table.heap || c.listBytes(n) > h.size-c.table.heap-pos {
-		return 0, 0, c.bad("a list of %d elements at byte %d is outside the heap of %d bytes", n, pos, h.size-c.table.heap)
+		return 0, 0, c.bad("the list of %d elements at byte %d is outside the heap of %d bytes", n, pos, h.size-c.table.heap)
 	}
 	return n, c.table.heap + pos, h.present(c.table.heap+pos, c.listBytes(n))
 }

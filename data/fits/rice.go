@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-var errRice = errors.New("the Rice-compressed bytes end too early or encode an impossible number")
+var errRice = errors.New("the Rice-compressed data end too early or contain an impossible number: fetch the file again")
 
 // unrice decodes n integers of size bytes (1, 2 or 4), compressed in blocks of the given number of
 // pixels, into big-endian bytes. Differences between neighbours are coded: each block begins with

@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Table is a binary or ASCII table in a file, whole or a Slice of its rows. A mistake in Slice is
-// kept and returned by the methods of the columns.
+// Table is a binary or ASCII table in a file: a whole table, or a Slice of its rows. A mistake in Slice
+// is kept and returned by the methods of the columns.
 type Table struct {
 	hdu     *HDU
 	columns []*Column
@@ -60,13 +60,13 @@ func (h *HDU) Table() (*Table, error) {
 			return nil, err
 		}
 		if c.at < 0 || c.bytes > t.width || c.at > t.width-c.bytes {
-			return nil, h.bad(-1, "column %d (%s) takes bytes %d to %d of rows of %d bytes", i, c.Name, c.at, c.at+c.bytes, t.width)
+			return nil, h.bad(-1, "column %d (%s) takes bytes %d to %d, but rows have %d bytes", i, c.Name, c.at, c.at+c.bytes, t.width)
 		}
 		at = c.at + c.bytes
 		t.columns = append(t.columns, c)
 	}
 	if h.kind != "TABLE" && at != t.width {
-		return nil, h.bad(-1, "the columns take %d bytes, and NAXIS1 says that rows have %d: one of TFORMn is wrong", at, t.width)
+		return nil, h.bad(-1, "the columns take %d bytes, but NAXIS1 says that rows have %d: one of TFORMn is wrong", at, t.width)
 	}
 	return t, nil
 }
@@ -80,13 +80,13 @@ func (t *Table) Len() int { return t.hi - t.lo }
 // Columns returns the columns, in order.
 func (t *Table) Columns() []*Column { return append([]*Column{}, t.columns...) }
 
-// Has reports whether the table has a column of a name.
+// Has reports whether the table has a column with the given name.
 func (t *Table) Has(name string) bool {
 	_, err := t.Column(name)
 	return err == nil
 }
 
-// Column returns a column by its name; case matters only if two names differ in nothing else.
+// Column returns the column with the given name. Case matters only if two names differ in nothing else.
 func (t *Table) Column(name string) (*Column, error) {
 	var found *Column
 	var names []string
@@ -105,12 +105,13 @@ func (t *Table) Column(name string) (*Column, error) {
 	return nil, &MissingError{File: t.hdu.file.name, HDU: t.hdu.label(), Kind: "column", Name: name, Near: spelling.Sorted(name, names)}
 }
 
-// Slice returns the table of the rows from lo up to but not including hi. Nothing is read yet.
+// Slice returns the table restricted to the rows from lo up to but not including hi. It does not read
+// anything yet.
 func (t *Table) Slice(lo, hi int) *Table {
 	out := *t
 	if lo < 0 || hi < lo || hi > t.Len() {
 		if out.err == nil {
-			out.err = t.hdu.bad(-1, "rows %d to %d are asked for of a table of %d", lo, hi, t.Len())
+			out.err = t.hdu.bad(-1, "rows %d to %d were asked for, but the table has %d rows", lo, hi, t.Len())
 		}
 	} else {
 		out.lo, out.hi = t.lo+lo, t.lo+hi
@@ -191,13 +192,13 @@ func (c *Column) parseFormat() error {
 		c.Repeat = int(n)
 	}
 	if digits == len(f) {
-		return fmt.Errorf("want a letter for the type")
+		return fmt.Errorf("the letter for the type is missing")
 	}
 	c.letter = f[digits]
 	switch rest := f[digits+1:]; c.letter {
 	case 'P', 'Q':
 		if rest == "" || (letterSize[rest[0]] == 0 && rest[0] != 'X') || c.Repeat > 1 {
-			return fmt.Errorf("want P or Q once, followed by the type of the elements")
+			return fmt.Errorf("the format must have P or Q once, followed by the type of the elements")
 		}
 		c.heapLetter, c.descriptor = rest[0], 8
 		if c.letter == 'Q' {
@@ -209,7 +210,7 @@ func (c *Column) parseFormat() error {
 	default:
 		size := letterSize[c.letter]
 		if size == 0 {
-			return fmt.Errorf("there is no type %q", c.letter)
+			return fmt.Errorf("there is no type %q: want a letter of the FITS standard", c.letter)
 		}
 		c.bytes = c.Repeat * int(size)
 	}

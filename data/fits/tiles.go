@@ -58,7 +58,7 @@ func (h *HDU) compressed() (*Image, error) {
 	switch z.method {
 	case "RICE_1", "RICE_ONE", "GZIP_1", "GZIP_2", "NOCOMPRESS":
 	default:
-		e := h.bad(-1, "the image is compressed by %q: this package reads RICE_1, GZIP_1 and GZIP_2", z.method)
+		e := h.bad(-1, "the image is compressed by %q, but this package reads only RICE_1, GZIP_1 and GZIP_2", z.method)
 		e.Err, e.Try = ErrUnsupported, "decompress it with funpack"
 		return nil, e
 	}
@@ -87,7 +87,7 @@ func (z *tiles) layout(h *HDU, shape []int) error {
 		total *= z.count[i] // no overflow: at most the number of pixels
 	}
 	if total != z.table.Len() {
-		return h.bad(-1, "an image of shape %v in tiles of %v has %d tiles, but the table has %d rows", shape, z.shape, total, z.table.Len())
+		return h.bad(-1, "an image of the shape %v in tiles of %v has %d tiles, but the table has %d rows", shape, z.shape, total, z.table.Len())
 	}
 	for i := 1; i < 10; i++ {
 		v, ok := h.Header.Int(fmt.Sprintf("ZVAL%d", i))
@@ -118,11 +118,11 @@ func (z *tiles) columns(h *HDU, im *Image) error {
 	z.data, z.gzipped, z.raw = find("COMPRESSED_DATA"), find("GZIP_COMPRESSED_DATA"), find("UNCOMPRESSED_DATA")
 	for _, c := range []*Column{z.data, z.gzipped, z.raw} {
 		if c != nil && !c.Variable() {
-			return h.bad(-1, "column %s is not of variable length", c.Name)
+			return h.bad(-1, "the column %s must be of variable length", c.Name)
 		}
 	}
 	if z.data == nil {
-		return h.bad(-1, "there is no column COMPRESSED_DATA")
+		return h.bad(-1, "the column COMPRESSED_DATA is missing")
 	}
 	z.scale, z.zero, z.blankColumn = find("ZSCALE"), find("ZZERO"), find("ZBLANK")
 	for i, key := range []string{"ZSCALE", "ZZERO"} {
@@ -144,7 +144,7 @@ func (z *tiles) columns(h *HDU, im *Image) error {
 		z.dither = 2
 	case "", "NO_DITHER", "NONE":
 	default:
-		e := h.bad(-1, "ZQUANTIZ is %q, which this package does not know", method)
+		e := h.bad(-1, "ZQUANTIZ is %q, which is unknown: decompress the image with funpack", method)
 		e.Err = ErrUnsupported
 		return e
 	}
@@ -183,7 +183,7 @@ func (z *tiles) each(im *Image, f func(raw []byte, letter byte, s *scaling, at, 
 			}
 			raw, letter, s, err := z.decode(im, tile, n)
 			if err != nil {
-				return im.hdu.bad(-1, "tile %d of %d pixels: %s", tile, n, err)
+				return im.hdu.bad(-1, "tile %d of %d pixels cannot be decompressed: %s", tile, n, err)
 			}
 			if err := spread(im, raw, letter, s, lo, size, f); err != nil {
 				return err
@@ -245,11 +245,11 @@ func (z *tiles) decode(im *Image, tile, n int) ([]byte, byte, *scaling, error) {
 	switch z.method {
 	case "RICE_1", "RICE_ONE":
 		if letter == 'K' || letter == 'D' || letter == 'E' {
-			return nil, 0, nil, fmt.Errorf("Rice compression of %s", letterType[letter])
+			return nil, 0, nil, fmt.Errorf("pixels of type %s cannot be Rice-compressed", letterType[letter])
 		}
 		want := int(letterSize[letter])
 		if z.size != want && !(want < z.size) {
-			return nil, 0, nil, fmt.Errorf("Rice compression of %d bytes for %s", z.size, letterType[letter])
+			return nil, 0, nil, fmt.Errorf("Rice compression of numbers of %d bytes does not fit pixels of type %s", z.size, letterType[letter])
 		}
 		if b, err = unrice(b, n, z.size, z.block); err != nil {
 			return nil, 0, nil, err
@@ -265,7 +265,7 @@ func (z *tiles) decode(im *Image, tile, n int) ([]byte, byte, *scaling, error) {
 		}
 	}
 	if len(b) != n*int(letterSize[letter]) {
-		return nil, 0, nil, fmt.Errorf("%d bytes after decompression, want %d", len(b), n*int(letterSize[letter]))
+		return nil, 0, nil, fmt.Errorf("the data have %d bytes after decompression, want %d", len(b), n*int(letterSize[letter]))
 	}
 	if !z.quantized {
 		return b, letter, &im.scaling, nil
@@ -284,7 +284,7 @@ func (z *tiles) fallback(im *Image, tile, n int) ([]byte, byte, *scaling, error)
 		}
 		if len(b) > 0 {
 			if b, err = gunzip(b, want); err == nil && len(b) != want {
-				err = fmt.Errorf("%d bytes after decompression, want %d", len(b), want)
+				err = fmt.Errorf("the data have %d bytes after decompression, want %d", len(b), want)
 			}
 			return b, im.letter, &im.scaling, err
 		}
@@ -292,11 +292,11 @@ func (z *tiles) fallback(im *Image, tile, n int) ([]byte, byte, *scaling, error)
 	if z.raw != nil {
 		b, err := z.raw.cell(tile)
 		if err == nil && len(b) != want {
-			err = fmt.Errorf("%d bytes that are not compressed, want %d", len(b), want)
+			err = fmt.Errorf("the uncompressed data have %d bytes, want %d", len(b), want)
 		}
 		return b, im.letter, &im.scaling, err
 	}
-	return nil, 0, nil, fmt.Errorf("it holds no bytes")
+	return nil, 0, nil, fmt.Errorf("it is empty")
 }
 
 // restore turns quantized integers back into floats.

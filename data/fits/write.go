@@ -14,10 +14,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Writer makes a file that astropy and CFITSIO open, with DATASUM and CHECKSUM in every header.
-// Data go to disk at once; Close renames the file into place. A name that ends in .gz makes a
-// compressed file. The first error is kept, makes later calls return without effect, and is returned
-// by Close, so checking Close is enough:
+// Writer makes a file that astropy and CFITSIO open, with DATASUM and CHECKSUM in every header. Data
+// are written to disk at once, and Close renames the file to its final name. If the name ends in .gz,
+// the file is compressed. The first error is kept, makes later calls return without effect, and is
+// returned by Close, so checking Close is enough:
 //
 //	w, err := fits.Create("out.fits")
 //	if err != nil { ... }
@@ -26,7 +26,7 @@ import (
 //	w.Table("FIBERMAP", nil, []fits.Data{{Name: "TARGETID", Values: ids}, {Name: "TARGET_RA", Unit: "deg", Values: ra}})
 //	return w.Close()
 //
-// The primary HDU is without data unless Primary or an Image without a name comes first.
+// The primary HDU is empty unless the first call is Primary or an Image without a name.
 type Writer struct {
 	name string
 	file *atomicfile.File
@@ -78,7 +78,7 @@ func (w *Writer) Primary(h *Header) error {
 		return w.err
 	}
 	if w.hdus > 0 || w.cur != nil {
-		return w.fail("", fmt.Errorf("the primary HDU is written already: call Primary first"))
+		return w.fail("", fmt.Errorf("the primary HDU has already been written: call Primary first"))
 	}
 	return w.Image("", h, nil, nil)
 }
@@ -215,7 +215,7 @@ func (w *Writer) finish() error {
 		return w.fail(u.name, err)
 	}
 	if int64(len(text)) != u.data-u.head {
-		return w.fail(u.name, fmt.Errorf("the header grew from %d to %d bytes", u.data-u.head, len(text)))
+		return w.fail(u.name, fmt.Errorf("the header grew from %d to %d bytes while the data were written: please report this bug", u.data-u.head, len(text)))
 	}
 	var head ones
 	head.Write(text)
@@ -230,7 +230,7 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// Close writes the rest and renames the file into place. After an error no file is left behind.
+// Close writes the rest and renames the file to its final name. After an error no file is left behind.
 func (w *Writer) Close() error {
 	defer w.Discard()
 	if w.err == nil && w.hdus == 0 {
@@ -239,7 +239,7 @@ func (w *Writer) Close() error {
 	if err := w.finish(); err != nil {
 		return err
 	}
-	w.err = errors.New("fits: the writer is closed")
+	w.err = errors.New("fits: the writer is closed: write before Close")
 	if !gzipped(w.name) {
 		return w.file.Commit()
 	}
@@ -275,8 +275,9 @@ func (k *keeper) Write(b []byte) (int, error) {
 // Discard removes what was written. After Close it does nothing.
 func (w *Writer) Discard() { w.file.Discard() }
 
-// Copy writes an HDU of an open file as it is, with new checksums: image or table, compressed or not.
-// Only its header may be replaced, by h if that is not nil; the cards that describe the layout stay.
+// Copy writes an HDU of an open file unchanged, except for new checksums: an image or a table,
+// compressed or not. If h is not nil, it replaces the header, apart from the cards that describe the
+// layout.
 func (w *Writer) Copy(src *HDU, h *Header) error {
 	if w.err != nil {
 		return w.err
@@ -306,7 +307,7 @@ func (w *Writer) Copy(src *HDU, h *Header) error {
 		layout = append(layout, Card{Key: "PCOUNT", Value: int64(0)}, Card{Key: "GCOUNT", Value: int64(1)})
 	}
 	if src.kind == "TABLE" {
-		return w.fail(src.Name, fmt.Errorf("ASCII tables are not copied: write their columns by Table"))
+		return w.fail(src.Name, fmt.Errorf("rows of ASCII tables cannot be copied: write their columns with Table"))
 	}
 	if err := w.begin(src.Name, src.kind == "IMAGE", layout, late, h); err != nil {
 		return err
@@ -314,15 +315,16 @@ func (w *Writer) Copy(src *HDU, h *Header) error {
 	return w.copyBytes(src, 0, src.size)
 }
 
-// CopyRows writes some rows of a binary table as they are, with all of its columns. Lists of variable
-// length keep the whole heap. Other cards than those of the layout come from h, if it is not nil.
+// CopyRows writes some rows of a binary table unchanged, with all of its columns. Lists of variable
+// length keep the whole heap. If h is not nil, it replaces the header, apart from the cards that
+// describe the layout.
 func (w *Writer) CopyRows(t *Table, rows []int, h *Header) error {
 	src := t.hdu
 	if w.err != nil {
 		return w.err
 	}
 	if src.kind != "BINTABLE" || t.err != nil {
-		return w.fail(src.Name, errors.Join(t.err, fmt.Errorf("rows are copied of binary tables, and this is a %s", src.kind)))
+		return w.fail(src.Name, errors.Join(t.err, fmt.Errorf("only rows of binary tables can be copied, and this is a %s", src.kind)))
 	}
 	if w.hdus == 0 {
 		w.Primary(nil)
@@ -348,7 +350,7 @@ func (w *Writer) CopyRows(t *Table, rows []int, h *Header) error {
 	row := make([]byte, t.width)
 	for _, i := range rows {
 		if i < 0 || i >= t.Len() {
-			return w.fail(src.Name, fmt.Errorf("row %d is wanted of %d", i, t.Len()))
+			return w.fail(src.Name, fmt.Errorf("there is no row %d: the table has %d rows", i, t.Len()))
 		}
 		if err := src.reading(row, int64(t.lo+i)*int64(t.width)); err != nil {
 			return w.fail(src.Name, err)

@@ -11,8 +11,8 @@ import (
 )
 
 // Image writes an image of the given shape (C order) from a slice of any integer type, float32 or
-// float64. Integers that FITS has only with the other sign get BZERO, and are read back as they were.
-// Without data the HDU is empty. h may be nil.
+// float64. Integers that FITS has only with the other signedness are stored with BZERO, and are read
+// back unchanged. Without data the HDU is empty. h may be nil.
 func (w *Writer) Image(name string, h *Header, shape []int, data any) error {
 	if w.err != nil {
 		return w.err
@@ -24,7 +24,7 @@ func (w *Writer) Image(name string, h *Header, shape []int, data any) error {
 	total := 1
 	for _, d := range shape {
 		if d < 0 || d > 0 && total > math.MaxInt/d {
-			return w.fail(name, fmt.Errorf("shape %v has a bad length", shape))
+			return w.fail(name, fmt.Errorf("the shape %v has a negative or too large length", shape))
 		}
 		total *= d
 	}
@@ -32,7 +32,7 @@ func (w *Writer) Image(name string, h *Header, shape []int, data any) error {
 		total = 0
 	}
 	if total != v.n {
-		return w.fail(name, fmt.Errorf("shape %v needs %d elements, got %d", shape, total, v.n))
+		return w.fail(name, fmt.Errorf("the shape %v needs %d elements, but there are %d", shape, total, v.n))
 	}
 	if err := w.beginImage(name, h, shape, v); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (w *Writer) beginImage(name string, h *Header, shape []int, v values) error
 		w.Primary(nil)
 	}
 	if v.bitpix == 0 {
-		return w.fail(name, fmt.Errorf("images hold numbers, not %s", letterType[v.letter]))
+		return w.fail(name, fmt.Errorf("images hold numbers, not %s: use a table", letterType[v.letter]))
 	}
 	layout := []Card{{Key: "BITPIX", Value: int64(v.bitpix), Comment: "bits of an element, negative for floats"},
 		{Key: "NAXIS", Value: int64(len(shape)), Comment: "number of axes"}}
@@ -73,8 +73,8 @@ func zeroCard(key string, zero float64) Card {
 	return Card{Key: key, Value: int64(zero)}
 }
 
-// Stream writes an image larger than memory: its elements come in pieces, by Write, in C order. The
-// type is that of the slice of the first piece.
+// Stream writes an image larger than memory: Write adds its elements piece by piece, in C order. The
+// slice of the first piece determines the type.
 type Stream struct {
 	w     *Writer
 	name  string
@@ -85,12 +85,12 @@ type Stream struct {
 	begun bool
 }
 
-// Stream begins an image whose elements follow by Write.
+// Stream begins an image whose elements are added with Write.
 func (w *Writer) Stream(name string, h *Header, shape []int) *Stream {
 	s := &Stream{w: w, name: name, h: h.Clone(), shape: slices.Clone(shape), left: 1}
 	for _, d := range shape {
 		if d < 0 || d > 0 && s.left > math.MaxInt/d {
-			w.fail(name, fmt.Errorf("shape %v has a bad length", shape))
+			w.fail(name, fmt.Errorf("the shape %v has a negative or too large length", shape))
 			return s
 		}
 		s.left *= d
@@ -98,7 +98,7 @@ func (w *Writer) Stream(name string, h *Header, shape []int) *Stream {
 	return s
 }
 
-// Write appends elements: a slice of the same type in each call.
+// Write appends elements. Every call takes a slice of the same type.
 func (s *Stream) Write(data any) error {
 	v, err := valuesOf(data)
 	if err != nil {
@@ -112,10 +112,10 @@ func (s *Stream) Write(data any) error {
 		s.w.cur.end = s.missing
 	}
 	if v.letter != s.v.letter || v.zero != s.v.zero {
-		return s.w.fail(s.name, fmt.Errorf("pieces of an image are %T first and now of another type", data))
+		return s.w.fail(s.name, fmt.Errorf("the pieces of an image must have the same type: the first one is a %T", data))
 	}
 	if s.left -= v.n; s.left < 0 {
-		return s.w.fail(s.name, fmt.Errorf("an image of shape %v got %d elements too many", s.shape, -s.left))
+		return s.w.fail(s.name, fmt.Errorf("the image of the shape %v got %d elements too many", s.shape, -s.left))
 	}
 	if err := s.w.elements(v); err != nil || s.left > 0 {
 		return err
@@ -133,7 +133,7 @@ func (s *Stream) Close() error {
 
 func (s *Stream) missing() error {
 	if s.left > 0 {
-		return fmt.Errorf("an image of shape %v lacks %d elements", s.shape, s.left)
+		return fmt.Errorf("the image of the shape %v lacks %d elements: write all before Close", s.shape, s.left)
 	}
 	return nil
 }

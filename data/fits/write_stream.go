@@ -5,7 +5,7 @@ package fits
 
 import "fmt"
 
-// TableStream writes a table larger than memory: its rows come in batches, by Write.
+// TableStream writes a table larger than memory: Write adds its rows in batches.
 type TableStream struct {
 	w      *Writer
 	name   string
@@ -15,14 +15,14 @@ type TableStream struct {
 	unit   *unit
 }
 
-// TableStream begins a table whose rows follow by Write.
+// TableStream begins a table whose rows are added with Write.
 func (w *Writer) TableStream(name string, h *Header) *TableStream {
 	return &TableStream{w: w, name: name, h: h.Clone()}
 }
 
-// Write appends rows. The columns of the first batch decide names, types, widths of strings (give
-// Width) and the number that stands for undefined elements (give Null, and a Mask in all batches or in
-// none); later batches must agree. There are no lists of variable length.
+// Write appends rows. The columns of the first batch determine names, types, widths of strings (set
+// Width) and the number that stands for undefined elements (set Null, and a Mask in all batches or in
+// none); later batches must agree with it. Lists of variable length are not possible.
 func (s *TableStream) Write(columns []Data) error {
 	w := s.w
 	if w.err != nil {
@@ -34,10 +34,10 @@ func (s *TableStream) Write(columns []Data) error {
 	for i, d := range columns {
 		f, err := fieldOf(d)
 		if err == nil && f.list != nil {
-			err = fmt.Errorf("lists of variable length are not streamed: use Table")
+			err = fmt.Errorf("lists of variable length cannot be streamed: use Table")
 		}
 		if err == nil && f.rows != batch[0].rows && i > 0 {
-			err = fmt.Errorf("%d rows, and the first column has %d", f.rows, batch[0].rows)
+			err = fmt.Errorf("it has %d rows, but the first column has %d: give equal numbers", f.rows, batch[0].rows)
 		}
 		if err == nil && !first {
 			err = s.agrees(i, &f, len(columns))
@@ -54,7 +54,7 @@ func (s *TableStream) Write(columns []Data) error {
 		}
 	}
 	if w.cur != s.unit {
-		return w.fail(s.name, fmt.Errorf("rows are written after the next HDU was begun"))
+		return w.fail(s.name, fmt.Errorf("the next HDU has already begun: write all rows before it"))
 	}
 	if len(batch) == 0 {
 		return nil
@@ -66,12 +66,12 @@ func (s *TableStream) Write(columns []Data) error {
 // agrees reports how a column differs from that of the first batch.
 func (s *TableStream) agrees(i int, f *field, n int) error {
 	if n != len(s.fields) {
-		return fmt.Errorf("the batch has %d columns, and the first one %d", n, len(s.fields))
+		return fmt.Errorf("the batch has %d columns, but the first batch has %d: give equal numbers", n, len(s.fields))
 	}
 	if a := &s.fields[i]; a.Name != f.Name || a.form != f.form || a.dim != f.dim || a.zero != f.zero {
-		return fmt.Errorf("it is %s %s, and in the first batch %s %s: give Width for strings", f.Name, f.form, a.Name, a.form)
+		return fmt.Errorf("it is %s %s, but in the first batch it is %s %s: set Width for strings", f.Name, f.form, a.Name, a.form)
 	} else if a.null != f.null {
-		return fmt.Errorf("undefined elements are %d, and in the first batch %d: give Null and Mask in all batches", f.null, a.null)
+		return fmt.Errorf("undefined elements are %d, but in the first batch they are %d: set Null and Mask in all batches", f.null, a.null)
 	}
 	return nil
 }

@@ -14,13 +14,14 @@ import (
 // Data is a column to be written.
 type Data struct {
 	Name   string
-	Unit   string // TUNIT
+	Unit   string // unit for TUNIT
 	Values any    // slice of numbers, complex numbers, bool or string, or [][]float64, [][]float32, [][]int64, [][]int32 for lists of variable length
-	Shape  []int  // shape of the elements of one row, C order; default: one element
-	Width  int    // bytes of a string; default: that of the longest one
-	Mask   []bool // elements that are undefined; default: none
-	Null   int64  // stored integer that stands for undefined ones; default: 999999, or one that does not occur
-	Bits   bool   // whether to store bools as single bits
+	Shape  []int  // shape of the elements of one row in C order; default: one element
+	Width  int    // number of bytes of a string; default: the length of the longest one
+	Mask   []bool // true for elements that are undefined; default: no such elements
+	Null   int64  // stored integer that stands for undefined elements; default: 999999, or one that does not occur
+	// Bits stores bools as single bits.
+	Bits bool
 }
 
 // field is a column made ready: encode writes the field of one row.
@@ -37,8 +38,8 @@ type field struct {
 	longer int
 }
 
-// Table writes a binary table. All columns have the same number of rows. h may be nil; cards such as
-// TCOMM1 belong there.
+// Table writes a binary table. All columns must have the same number of rows. h may be nil; it may hold
+// cards such as TCOMM1.
 func (w *Writer) Table(name string, h *Header, columns []Data) error {
 	if w.err != nil {
 		return w.err
@@ -54,7 +55,7 @@ func (w *Writer) Table(name string, h *Header, columns []Data) error {
 			rows = f.rows
 		}
 		if f.rows != rows {
-			return w.fail(name, fmt.Errorf("column %s has %d rows, and the first one %d", d.Name, f.rows, rows))
+			return w.fail(name, fmt.Errorf("column %s has %d rows, but the first column has %d: give equal numbers", d.Name, f.rows, rows))
 		}
 		fields[i] = f
 		width += f.size
@@ -96,7 +97,7 @@ func (w *Writer) Table(name string, h *Header, columns []Data) error {
 // beginTable starts the HDU of a table.
 func (w *Writer) beginTable(name string, h *Header, fields []field, rows, width int, heap int64) error {
 	if len(fields) > 999 {
-		return w.fail(name, fmt.Errorf("%d columns: FITS allows 999", len(fields)))
+		return w.fail(name, fmt.Errorf("the table has %d columns, but FITS allows at most 999: split it", len(fields)))
 	}
 	layout := []Card{{Key: "BITPIX", Value: int64(8), Comment: "bytes"}, {Key: "NAXIS", Value: int64(2), Comment: "rows of bytes"},
 		{Key: "NAXIS1", Value: int64(width), Comment: "bytes of a row"}, {Key: "NAXIS2", Value: int64(rows), Comment: "number of rows"},
@@ -181,7 +182,7 @@ func fieldOf(d Data) (field, error) {
 	repeat := 1
 	for _, n := range d.Shape {
 		if n < 0 || n > 0 && repeat > math.MaxInt32/n {
-			return f, fmt.Errorf("shape %v has a bad length", d.Shape)
+			return f, fmt.Errorf("the shape %v has a negative or too large length", d.Shape)
 		}
 		repeat *= n
 	}
@@ -193,10 +194,10 @@ func fieldOf(d Data) (field, error) {
 		f.rows = total / repeat
 	}
 	if repeat == 0 && total > 0 || repeat > 0 && total%repeat != 0 {
-		return f, fmt.Errorf("%d elements do not fill rows of shape %v", total, d.Shape)
+		return f, fmt.Errorf("%d elements do not fill rows of the shape %v: give a multiple", total, d.Shape)
 	}
 	if d.Mask != nil && len(d.Mask) != total {
-		return f, fmt.Errorf("the mask has %d elements, and the values %d", len(d.Mask), total)
+		return f, fmt.Errorf("the mask has %d elements, but there are %d values: give equal numbers", len(d.Mask), total)
 	}
 	if len(d.Shape) > 1 && f.dim == "" {
 		f.dim = dimOf(d.Shape)
@@ -276,7 +277,7 @@ func (f *field) strings(v []string, repeat int) error {
 	width := f.Width
 	for i, s := range v {
 		if f.Width > 0 && len(s) > f.Width {
-			return fmt.Errorf("string %q of %d bytes does not fit %d", s, len(s), f.Width)
+			return fmt.Errorf("the string %q of %d bytes does not fit %d: raise Width", s, len(s), f.Width)
 		}
 		if j := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }); j >= 0 {
 			return fmt.Errorf("string %q in row %d has a character that FITS tables cannot hold: use ASCII", s, i/max(1, repeat))
@@ -370,7 +371,7 @@ func nullOf(want int64, raw []byte, v values, mask []bool) (int64, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("no integer is free to stand for undefined elements: set Null, or use a wider type")
+	return 0, fmt.Errorf("every integer of the type occurs, so none can stand for undefined elements: set Null, or use a wider type")
 }
 
 // lists sets up a column of lists of variable length.
@@ -393,7 +394,7 @@ func (f *field) lists(repeat int) (done bool, err error) {
 		return false, nil
 	}
 	if repeat != 1 || f.Mask != nil {
-		return true, fmt.Errorf("lists of variable length have neither Shape nor Mask")
+		return true, fmt.Errorf("lists of variable length can have neither Shape nor Mask: leave them out")
 	}
 	f.size = 16
 	f.list = func(row int) ([]byte, int) {

@@ -207,7 +207,7 @@ func TestTableStream(t *testing.T) {
 	s = w.TableStream("T", nil)
 	s.Write([]Data{{Name: "S", Values: []string{"a"}}})
 	s.Write([]Data{{Name: "S", Values: []string{"abc"}}})
-	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "give Width") {
+	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "set Width") {
 		t.Errorf("wider strings: %v", err)
 	}
 }
@@ -257,8 +257,8 @@ func TestChecksumOfTheStandard(t *testing.T) {
 
 func TestMistakesOfWriters(t *testing.T) {
 	for want, write := range map[string]func(w *Writer){
-		"needs 6 elements, got 5": func(w *Writer) { w.Image("A", nil, []int{2, 3}, make([]float64, 5)) },
-		"has 3 rows, and the first": func(w *Writer) {
+		"needs 6 elements, but there are 5": func(w *Writer) { w.Image("A", nil, []int{2, 3}, make([]float64, 5)) },
+		"has 3 rows, but the first": func(w *Writer) {
 			w.Table("T", nil, []Data{{Name: "A", Values: []int64{1}}, {Name: "B", Values: []int64{1, 2, 3}}})
 		},
 		"the mask has 1 elements":  func(w *Writer) { w.Table("T", nil, []Data{{Name: "A", Values: []int64{1, 2}, Mask: []bool{true}}}) },
@@ -273,7 +273,7 @@ func TestMistakesOfWriters(t *testing.T) {
 			w.Image("B", nil, nil, nil)
 		},
 		"got 1 elements too many":     func(w *Writer) { s := w.Stream("S", nil, []int{1}); s.Write([]int16{1, 2}) },
-		"of another type":             func(w *Writer) { s := w.Stream("S", nil, []int{4}); s.Write([]int16{1, 2}); s.Write([]uint16{1, 2}) },
+		"must have the same type":     func(w *Writer) { s := w.Stream("S", nil, []int{4}); s.Write([]int16{1, 2}); s.Write([]uint16{1, 2}) },
 		"cannot be written: want a b": func(w *Writer) { h := &Header{}; h.Set("A", []int{1}, ""); w.Primary(h) },
 	} {
 		name := filepath.Join(t.TempDir(), "x.fits")

@@ -1,11 +1,12 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package frames reads the frames that detectors write, a block at a time.
+// Package frames reads detector frames, block by block.
 //
-// A [File] is a movie of one detector: HDF5 with any of the usual compressions, IMM files of the Advanced Photon
-// Source (dense or sparse), event lists of Rigaku's detectors, NumPy arrays and plain binary numbers. Formats
-// that store events give them as [Events], others as dense frames, and every file gives dense frames on request.
+// A [File] is a movie of one detector: HDF5 with any of the usual compressions, IMM files of the
+// Advanced Photon Source (dense or sparse), event lists of Rigaku's detectors, NumPy arrays and plain
+// binary numbers. Formats that store events return them as [Events]. Every file also returns dense
+// frames.
 //
 //	f, err := frames.Open("A003_000.h5", frames.Settings{})
 //	if err != nil { ... }
@@ -14,5 +15,6 @@
 //	err = f.Dense(17, one)       // frame 17, row-major
 //	if f.Lost != nil { ... }     // the file ends within a frame: what there is of it, in words
 //
-// Pixels that a detector marks as bad by the largest number of its type, such as the gaps of Dectris' detectors, are NaN.
+// Pixels that a detector marks as bad with the largest number of its type, such as the gaps of Dectris
+// detectors, are NaN.
 package frames

@@ -15,26 +15,26 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Settings are what a file itself may not say. The zero value is the default.
+// Settings give what a file may not say itself. The zero value is the default.
 type Settings struct {
-	Format  string // "hdf5", "imm", "rigaku", "npy" or "raw". Default: from the first bytes and the name
-	Dataset string // path of the frames within an HDF5 file. Default: where detectors put them, or the only stack of images
+	Format  string // file format: "hdf5", "imm", "rigaku", "npy" or "raw"; default: found out from the first bytes and the name
+	Dataset string // path of the frames within an HDF5 file; default: the usual places for detectors, or the only stack of images
 
-	// Height and Width are the pixels of a frame. Raw files need them; for event lists of Rigaku's detectors, the default is 512 and
-	// 1024.
+	// Height and Width are the numbers of rows and columns of a frame. Raw files need them; for event
+	// lists of Rigaku detectors, the default is 512 and 1024.
 	Height, Width int
-	Type          string // type of the numbers of a raw file, as NumPy names it. Default "<u2"
-	Offset        int64  // bytes before the first frame of a raw file
+	Type          string // type of the numbers of a raw file, in NumPy's notation; default "<u2"
+	Offset        int64  // number of bytes before the first frame of a raw file
 }
 
-// File is an open movie. Its methods may be called by one goroutine at a time.
+// File is an open movie. Only one goroutine at a time may call its methods.
 type File struct {
 	Name          string
 	Format        string
-	Frames        int // number of whole frames
-	Height, Width int // pixels of a frame
+	Frames        int // number of complete frames
+	Height, Width int // numbers of rows and columns of a frame
 	Sparse        bool
-	// Lost says what is missing at the end of a file that was cut off, nil if nothing is.
+	// Lost says what is missing at the end of a truncated file. It is nil if nothing is missing.
 	Lost *FormatError
 
 	source source
@@ -47,14 +47,16 @@ type source interface {
 	close() error
 }
 
-// Events are the pixels of some frames that are not 0.
+// Events holds the nonzero pixels of some frames.
 type Events struct {
-	Start []int     // where each frame begins in Pixel and Count, and the end of the last one
-	Pixel []uint32  // row * width + column, ascending in a frame
-	Count []float32 // intensity, not 0
+	// Start is the index in Pixel and Count at which each frame begins, followed by the index at which
+	// the last one ends.
+	Start []int
+	Pixel []uint32  // row * width + column, ascending within a frame
+	Count []float32 // intensity of the pixel, not 0
 }
 
-// FormatError reports a file that is damaged, or of a kind that is not read.
+// FormatError reports a file that is damaged or of an unsupported kind.
 type FormatError struct {
 	File string
 	What string
@@ -79,7 +81,7 @@ var openers = map[string]func(f *File, in *os.File, size int64, s Settings) erro
 	"hdf5": openHDF5, "imm": openIMM, "rigaku": openRigaku, "npy": openNPY, "raw": openRaw,
 }
 
-// Open opens a movie and finds its frames; only heads are read.
+// Open opens a movie and finds its frames. It reads only headers.
 func Open(name string, s Settings) (*File, error) {
 	in, err := foreign.Open(name)
 	if err != nil {
@@ -95,7 +97,7 @@ func Open(name string, s Settings) (*File, error) {
 		if f.Lost != nil {
 			return nil, f.Lost
 		}
-		return nil, f.bad("compare its size with that of others", "it has no frames")
+		return nil, f.bad("compare the size of the file with that of others", "the file has no frames")
 	}
 	return f, nil
 }
@@ -126,14 +128,14 @@ func (f *File) open(in *os.File, s Settings) error {
 			if try == "" {
 				try = "give one of the formats " + strings.Join(names, ", ")
 			}
-			return f.bad(try, "it is %s", kind)
+			return f.bad(try, "the file is %s", kind)
 		} else if f.Format == "" {
-			what = fmt.Sprintf("neither the name nor the first bytes, %x, say what format it has", head[:min(n, 8)])
+			what = fmt.Sprintf("neither the name nor the first bytes, %x, tell the format of the file", head[:min(n, 8)])
 		}
 		return f.bad(fmt.Sprintf("give one of the formats %s (raw also needs height, width and type)", strings.Join(names, ", ")), "%s", what)
 	}
 	if s.Height < 0 || s.Width < 0 || s.Offset < 0 || s.Height > 1<<20 || s.Width > 1<<20 {
-		return f.bad("", "frames of %d x %d pixels after %d bytes: want sizes from 1 to 2^20", s.Height, s.Width, s.Offset)
+		return f.bad("give a height and a width from 1 to 2^20, and an offset of at least 0", "frames of %d x %d pixels after %d bytes are not possible", s.Height, s.Width, s.Offset)
 	}
 	return open(f, in, info.Size(), s)
 }
@@ -160,7 +162,7 @@ func guess(name string, head []byte, s Settings) string {
 // size sets the number of pixels of a frame, which must be sensible.
 func (f *File) size(height, width int) error {
 	if height < 1 || width < 1 || height > 1<<20 || width > 1<<20 || height*width > 1<<31 {
-		return f.bad("check the format", "its frames would have %d x %d pixels", height, width)
+		return f.bad("check the format", "the frames would have %d x %d pixels", height, width)
 	}
 	f.Height, f.Width = height, width
 	return nil
@@ -169,17 +171,17 @@ func (f *File) size(height, width int) error {
 // inside checks a range of frames.
 func (f *File) inside(first, n int) error {
 	if first < 0 || n < 0 || first > f.Frames-n {
-		return f.bad("", "frames %d to %d were asked for, it has %d", first, first+n, f.Frames)
+		return f.bad("ask for frames that exist", "frames %d to %d were asked for, but the file has %d", first, first+n, f.Frames)
 	}
 	return nil
 }
 
-// Dense writes frames first, first+1, ... one after another to dst, each row-major (Height, Width), until dst is
-// full. Its length must be a multiple of the pixels of a frame.
+// Dense writes frames first, first+1, ... one after another to dst, each row-major (Height, Width),
+// until dst is full. The length of dst must be a multiple of the number of pixels in a frame.
 func (f *File) Dense(first int, dst []float32) error {
 	size := f.Height * f.Width
 	if len(dst)%size != 0 {
-		return f.bad("", "%d numbers are not a multiple of frames of %d x %d pixels", len(dst), f.Height, f.Width)
+		return f.bad("give a slice for whole frames", "%d numbers are not a whole number of frames of %d x %d pixels", len(dst), f.Height, f.Width)
 	}
 	if err := f.inside(first, len(dst)/size); err != nil {
 		return err
@@ -187,8 +189,8 @@ func (f *File) Dense(first int, dst []float32) error {
 	return f.source.dense(first, dst)
 }
 
-// Events replaces the contents of dst by the events of n frames. It reads dense formats too, at the cost of
-// looking at all pixels.
+// Events replaces the contents of dst with the events of n frames. For dense formats it has to look at
+// all pixels.
 func (f *File) Events(first, n int, dst *Events) error {
 	if err := f.inside(first, n); err != nil {
 		return err

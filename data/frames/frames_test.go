@@ -381,19 +381,19 @@ func TestRefusals(t *testing.T) {
 	}{
 		{at("none.h5"), Settings{}, "no such file"},
 		{write(t, at("x.dat"), []byte("hello")), Settings{}, "68656c6c6f"},
-		{write(t, at("x.npy.gz"), []byte("\x1f\x8b\x08")), Settings{}, "it is a gzip file: unpack it"},
-		{write(t, at("x.tif"), []byte("II*\x00")), Settings{}, "it is a TIFF picture: give one of the formats"},
+		{write(t, at("x.npy.gz"), []byte("\x1f\x8b\x08")), Settings{}, "the file is a gzip file: unpack it"},
+		{write(t, at("x.tif"), []byte("II*\x00")), Settings{}, "the file is a TIFF picture: give one of the formats"},
 		{at("x.dat"), Settings{Format: "tiff"}, `"tiff" is not known`},
 		{at("x.dat"), Settings{Format: "raw"}, "height and width"},
-		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2, Type: "<c8"}, "give one of u1, u2, u4, u8"},
-		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2}, "cut off after 0 whole frames"},
-		{at("x.dat"), Settings{Format: "imm"}, "less than the head"},
-		{at("x.dat"), Settings{Format: "npy"}, "not an array of NumPy"},
+		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2, Type: "<c8"}, "use one of u1, u2, u4, u8"},
+		{at("x.dat"), Settings{Format: "raw", Height: 2, Width: 2}, "truncated after 0 whole frames"},
+		{at("x.dat"), Settings{Format: "imm"}, "fewer than the 1024 bytes of the header"},
+		{at("x.dat"), Settings{Format: "npy"}, "not a NumPy array"},
 		{write(t, at("y.imm"), damaged), Settings{}, "frame 0 has an event at pixel 42"},
 		{at("two.h5"), Settings{}, "several stacks of images: /a, /b"},
 		{at("two.h5"), Settings{Dataset: "/c"}, "/c"},
-		{hdf5Of(t, at("flat.h5"), "/entry/data/data", all, []int{12, 5}, hdf5.Layout{}), Settings{}, "no array of three axes"},
-		{write(t, at("order.bin"), order), Settings{Height: 3, Width: 5}, "one before it of frame"},
+		{hdf5Of(t, at("flat.h5"), "/entry/data/data", all, []int{12, 5}, hdf5.Layout{}), Settings{}, "no array with the three axes"},
+		{write(t, at("order.bin"), order), Settings{Height: 3, Width: 5}, "one before it to frame"},
 	} {
 		f, err := Open(c.name, c.s)
 		if err == nil {
@@ -552,7 +552,7 @@ func TestFramesOfOtherFiles(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, name), b)
 	}
-	if _, err := Open(filepath.Join(dir, "master.h5"), Settings{}); err == nil || !strings.Contains(err.Error(), "1 sources of the frames in /entry/data/data are not there, the first is part_2.h5:frames") {
+	if _, err := Open(filepath.Join(dir, "master.h5"), Settings{}); err == nil || !strings.Contains(err.Error(), "1 source files of the frames in /entry/data/data are missing, the first of which is part_2.h5:frames") {
 		t.Error(err)
 	}
 	out, err := hdf5.Create(filepath.Join(dir, "links.h5"))

@@ -81,7 +81,7 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		f.Frames += d.Shape()[0]
 	}
 	if st.whole(f); f.Lost == nil && cut != nil {
-		f.Lost = f.bad("", "all frames are there, but the file is cut off")
+		f.Lost = f.bad("copy it again if the original is complete", "all frames are there, but the file is truncated")
 		f.Lost.Err = cut
 	}
 	return nil
@@ -103,7 +103,7 @@ func (st *stack) sources(f *File) error {
 			return err
 		}
 		if len(missing) > 0 {
-			return f.bad("copy all files of the measurement to one folder", "%d sources of the frames in %s are not there, the first is %s:%s", len(missing), d.Path(), foreign.Text(missing[0].File), foreign.Text(missing[0].Path))
+			return f.bad("copy all files of the measurement to one folder", "%d source files of the frames in %s are missing, the first of which is %s:%s", len(missing), d.Path(), foreign.Text(missing[0].File), foreign.Text(missing[0].Path))
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (st *stack) whole(f *File) {
 		f.Frames = all
 		return
 	}
-	f.Lost = f.bad("copy it again if the original is whole", "only %d of its %d frames can be read", f.Frames, all)
+	f.Lost = f.bad("copy it again if the original is complete", "only %d of its %d frames can be read", f.Frames, all)
 	f.Lost.Err = st.read(f.Frames, frame)
 }
 
@@ -149,10 +149,10 @@ func (st *stack) find(f *File, path string) error {
 			return err
 		}
 		if !isStack(d) {
-			return f.bad("name the dataset of the frames", "%s is %s %v, not frames of numbers (frame, row, column)", name, d.Type(), d.Shape())
+			return f.bad("name the dataset of the frames", "%s has the type %s and the shape %v, but frames are numbers by (frame, row, column)", name, d.Type(), d.Shape())
 		}
 		if len(st.sets) > 0 && !slices.Equal(d.Shape()[1:], st.sets[0].Shape()[1:]) {
-			return f.bad("name one of them", "%s has frames of %v pixels, those before it %v", name, d.Shape()[1:], st.sets[0].Shape()[1:])
+			return f.bad("name one of the datasets", "%s has frames of %v pixels, but those before it have %v", name, d.Shape()[1:], st.sets[0].Shape()[1:])
 		}
 		st.sets = append(st.sets, d)
 	}
@@ -207,9 +207,9 @@ func (st *stack) only(f *File) error {
 		if st.trouble != nil { // such as links that lead nowhere
 			return st.trouble
 		}
-		return f.bad("check the file, or name the dataset", "it has no array of three axes (frame, row, column); frames are looked for at %s", strings.Join(usual, ", "))
+		return f.bad("check the file, or name the dataset", "the file has no array with the three axes (frame, row, column) at one of the usual places: %s", strings.Join(usual, ", "))
 	}
-	return f.bad("name the dataset", "it has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
+	return f.bad("name one of the datasets", "the file has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
 }
 
 // dense reads frames. Where a chunk has more than are asked for, as it may be for every tenth frame, it is unpacked once for all of its

@@ -37,7 +37,7 @@ func openIMM(f *File, in *os.File, size int64, _ Settings) error {
 	head := make([]byte, immHead)
 	word := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
 	if _, err := in.ReadAt(head, 0); err != nil {
-		return f.bad("", "%d bytes are less than the head of a frame of an IMM file, %d", size, immHead)
+		return f.bad("copy the file again, or give its format", "the file has %d bytes, fewer than the %d bytes of the header of an IMM frame", size, immHead)
 	}
 	rows, cols, compression := int(int32(word(immRows))), int(int32(word(immCols))), word(immCompression)
 	if err := f.size(rows, cols); err != nil {
@@ -62,7 +62,7 @@ func openIMM(f *File, in *os.File, size int64, _ Settings) error {
 		}
 		n := word(immEntries)
 		if word(immCompression) != compression || int(int32(word(immRows))) != rows || int(int32(word(immCols))) != cols || !f.Sparse && int(n) != m.pixels || f.Sparse && int(n) > m.pixels {
-			return f.bad("the file is damaged there, or not an IMM file", "frame %d, at byte %d, has %d entries for %d x %d pixels and compression %d; the first has %d x %d and %d", len(m.at), at, n, int32(word(immRows)), int32(word(immCols)), word(immCompression), rows, cols, compression)
+			return f.bad("copy the file again, or give its format if it is not an IMM file", "frame %d, at byte %d, has %d entries for %d x %d pixels and compression %d, but the first one has %d x %d pixels and compression %d", len(m.at), at, n, int32(word(immRows)), int32(word(immCols)), word(immCompression), rows, cols, compression)
 		}
 		if left := size - at - immHead; left < int64(n)*each {
 			f.Lost = f.cut(len(m.at), left, int64(n)*each, -1)
@@ -117,7 +117,7 @@ func (m *imm) events(first, n int, dst *Events) error {
 		for i := range k {
 			p := binary.LittleEndian.Uint32(b[4*i:])
 			if int64(p) >= int64(m.pixels) {
-				return &FormatError{File: m.name, What: fmt.Sprintf("frame %d has an event at pixel %d of %d", f, p, m.pixels), Try: "the file is damaged there; leave the frame out"}
+				return &FormatError{File: m.name, What: fmt.Sprintf("frame %d has an event at pixel %d, but there are %d pixels", f, p, m.pixels), Try: "leave the frame out, since the file is damaged there"}
 			}
 			if c := int16(binary.LittleEndian.Uint16(counts[2*i:])); c != 0 {
 				dst.Pixel, dst.Count = append(dst.Pixel, p), append(dst.Count, float32(c))

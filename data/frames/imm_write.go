@@ -20,10 +20,10 @@ type IMMWriter struct {
 	buf           []byte
 }
 
-// CreateIMM starts a file of events that will have the given name once Close succeeds.
+// CreateIMM starts a sparse IMM file that will have the given name once Close succeeds.
 func CreateIMM(name string, height, width int) (*IMMWriter, error) {
 	if height < 1 || width < 1 || height*width > 1<<31-1 {
-		return nil, fmt.Errorf("frames: frames of %d x %d pixels: want at least one pixel and at most 2^31", height, width)
+		return nil, fmt.Errorf("frames: cannot write frames of %d x %d pixels: want at least one pixel and at most 2^31", height, width)
 	}
 	out, err := atomicfile.Create(name)
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *IMMWriter) Append(e *Events) error {
 		}
 		for i, c := range count {
 			if c != float32(int16(c)) || int(pixel[i]) >= w.height*w.width {
-				return fmt.Errorf("frames: frame %d has %g at pixel %d of %d: an IMM file holds whole numbers up to 32767", w.frames, c, pixel[i], w.height*w.width)
+				return fmt.Errorf("frames: frame %d has the count %g at pixel %d of %d: an IMM file holds only whole numbers up to 32767", w.frames, c, pixel[i], w.height*w.width)
 			}
 			b = binary.LittleEndian.AppendUint16(b, uint16(int16(c)))
 		}
@@ -68,7 +68,7 @@ func (w *IMMWriter) Append(e *Events) error {
 // Discard removes what was written. After Close it does nothing.
 func (w *IMMWriter) Discard() { w.out.Discard() }
 
-// Close renames the file into place.
+// Close renames the file to its final name.
 func (w *IMMWriter) Close() error {
 	if err := w.w.Flush(); err != nil {
 		w.out.Discard()

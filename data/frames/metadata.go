@@ -10,15 +10,15 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Metadata is what a file says about a measurement. Numbers that it does not have are NaN.
+// Metadata is what a file says about a measurement. Numbers that the file does not give are NaN.
 type Metadata struct {
-	FrameTime    float64 // time from the begin of a frame to that of the next (s)
+	FrameTime    float64 // time from the start of a frame to the start of the next (s)
 	CountTime    float64 // exposure time of a frame (s)
 	Energy       float64 // photon energy (keV)
-	Distance     float64 // from the sample to the detector (m)
+	Distance     float64 // distance from the sample to the detector (m)
 	PixelSize    float64 // edge of a pixel (m)
 	BeamX, BeamY float64 // column and row of the direct beam (pixels)
-	Start        string  // when the measurement began
+	Start        string  // time at which the measurement began
 }
 
 // Kinds of quantities, each with the units that files give them in and the factor to the unit of Metadata.
@@ -50,8 +50,8 @@ var places = []struct {
 	{[]string{"/entry/instrument/detector_1/beam_center_y", "/entry/instrument/detector/beam_center_y"}, pixels, func(m *Metadata, v float64) { m.BeamY = v }},
 }
 
-// ReadMetadata reads what an HDF5 file says about a measurement: a file of frames, or the metadata beside it. What is
-// not there, or is no positive number, is NaN.
+// ReadMetadata reads what an HDF5 file says about a measurement: a file of frames, or a separate file
+// of metadata. Values that are missing or not positive are NaN.
 func ReadMetadata(name string) (*Metadata, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func unknown() *Metadata {
 	return &Metadata{FrameTime: x, CountTime: x, Energy: x, Distance: x, PixelSize: x, BeamX: x, BeamY: x}
 }
 
-// Metadata returns what the file of the frames itself says about the measurement.
+// Metadata returns what the file of frames says about the measurement.
 func (f *File) Metadata() *Metadata {
 	if f.Format == "hdf5" {
 		if m, err := ReadMetadata(f.Name); err == nil {

@@ -100,7 +100,7 @@ func (f *File) numberNamed(descr string) (numberType, binary.ByteOrder, error) {
 	}
 	t, ok := numberTypes[code]
 	if !ok {
-		return t, nil, f.bad("give one of u1, u2, u4, u8, i1, i2, i4, i8, b1, f4, f8, with < or > before it for the order of bytes", "numbers of type %.20q are not read", descr)
+		return t, nil, f.bad("use one of u1, u2, u4, u8, i1, i2, i4, i8, b1, f4, f8, with < or > before it for the byte order", "numbers of type %.20q are not supported", descr)
 	}
 	return t, order, nil
 }

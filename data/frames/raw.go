@@ -24,7 +24,7 @@ type raw struct {
 
 func openRaw(f *File, in *os.File, size int64, s Settings) error {
 	if s.Height < 1 || s.Width < 1 {
-		return f.bad("give height and width of a frame, and the type of its numbers", "plain numbers do not say how many pixels a frame has")
+		return f.bad("give the height and width of a frame, and the type of its numbers", "a raw file does not say how many pixels a frame has")
 	}
 	if s.Type == "" {
 		s.Type = "<u2"
@@ -38,14 +38,14 @@ func openRaw(f *File, in *os.File, size int64, s Settings) error {
 func openNPY(f *File, in *os.File, size int64, s Settings) error {
 	descr, fortran, shape, err := tensor.NPYHead(in)
 	if err != nil {
-		return &FormatError{File: f.Name, What: "it is not an array of NumPy", Err: err}
+		return &FormatError{File: f.Name, What: "the file is not a NumPy array", Err: err}
 	}
 	if len(shape) != 3 || fortran {
 		order := "which are no frames of rows and columns"
 		if fortran {
 			order = "in Fortran order"
 		}
-		return f.bad("save frames as numpy.ascontiguousarray(frames), shape (frames, rows, columns)", "its array has the shape %v, %s", shape, order)
+		return f.bad("save numpy.ascontiguousarray(frames) with the shape (frames, rows, columns)", "the array has the shape %v, %s", shape, order)
 	}
 	if err := f.size(shape[1], shape[2]); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (f *File) cut(n int, have, each int64, want int) *FormatError {
 	if want >= 0 {
 		of = fmt.Sprintf(" of %d", want)
 	}
-	return f.bad("copy it again if the original is whole", "it is cut off after %d%s whole frames: %d of the %d bytes of the next one are there", n, of, have, each)
+	return f.bad("copy it again if the original is complete", "the file is truncated after %d%s whole frames: only %d of the %d bytes of the next one are there", n, of, have, each)
 }
 
 func (r *raw) dense(first int, dst []float32) error {

@@ -87,7 +87,7 @@ func openRigaku(f *File, in *os.File, size int64, s Settings) error {
 			return err
 		}
 		if rest := info.Size() % 8; rest > 0 {
-			f.Lost = f.bad("copy it again if the original is whole", "%s ends within an event: %d bytes are left", filepath.Base(m.in.Name()), rest)
+			f.Lost = f.bad("copy it again if the original is complete", "%s ends in the middle of an event, with %d bytes left", filepath.Base(m.in.Name()), rest)
 		}
 		if m.events = info.Size() / 8; m.events == 0 {
 			continue
@@ -121,7 +121,7 @@ func (m *module) sorted() error {
 			return err
 		}
 		if e>>40 < before>>40 {
-			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("event %d is of frame %d, one before it of frame %d", at, e>>40, before>>40), Try: "give the format if this is no event list"}
+			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("event %d belongs to frame %d, but one before it to frame %d", at, e>>40, before>>40), Try: "give the format if the file is not an event list"}
 		}
 		before = e
 	}
@@ -164,7 +164,7 @@ func (m *module) read(r *rigaku, first, n int, dst []Events) error {
 			e := binary.LittleEndian.Uint64(m.buf[8*i:])
 			f := int(e >> 40)
 			if f < frame {
-				return fmt.Errorf("event %d is of frame %d, after one of frame %d", at+int64(i), f, frame)
+				return fmt.Errorf("event %d belongs to frame %d, but one before it to frame %d", at+int64(i), f, frame)
 			}
 			if frame = f; f >= first+n {
 				m.frame, m.at = first+n, at+int64(i)
@@ -175,7 +175,7 @@ func (m *module) read(r *rigaku, first, n int, dst []Events) error {
 				p -= rigakuModule
 			}
 			if p >= m.height*m.width {
-				return fmt.Errorf("frame %d has an event at pixel %d of %d x %d", f, p, m.height, m.width)
+				return fmt.Errorf("frame %d has an event at pixel %d, but there are %d x %d pixels", f, p, m.height, m.width)
 			}
 			if c := e & rigakuCount; c != 0 {
 				to := &dst[f-first]
@@ -193,7 +193,7 @@ func (r *rigaku) events(first, n int, dst *Events) error {
 	lists := make([]Events, n)
 	for _, m := range r.modules {
 		if err := m.read(r, first, n, lists); err != nil {
-			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err, Try: "give height and width if the detector has other pixels than 512 x 1024; else the file is damaged"}
+			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err, Try: "give the height and width if the detector does not have 512 x 1024 pixels; otherwise the file is damaged"}
 		}
 	}
 	for i := range lists {

@@ -9,9 +9,9 @@ import (
 	"unsafe"
 )
 
-// Array is a block of elements in a file: a whole dataset or attribute, a Slab of one or a Field of
-// its compounds. Elements are in C order, last axis fastest. A mistake in Slab or Field is kept and
-// returned by the method that reads.
+// Array is a block of elements in a file: a whole dataset or attribute, a Slab of one, or a Field of
+// its compounds. Elements are in C order, with the last axis fastest. A mistake in Slab or Field is
+// kept and returned by the method that reads.
 type Array struct {
 	file *File
 	path string
@@ -23,7 +23,7 @@ type Array struct {
 	err  error
 }
 
-// Path returns where the array is, for messages.
+// Path returns the path of the array, for messages.
 func (a *Array) Path() string { return a.path }
 
 // Type returns the type of an element as stored.
@@ -60,8 +60,8 @@ func (a *Array) scalarType() (int, *Type) {
 	return n, t
 }
 
-// Slab returns the block that starts at offset and has count elements along
-// each axis. Nothing is read yet.
+// Slab returns the block that starts at offset and has count elements along each axis. It does not read
+// anything yet.
 func (a *Array) Slab(offset, count []int) *Array {
 	s := *a
 	if a.err != nil {
@@ -237,11 +237,11 @@ func (a *Array) Float64s() ([]float64, error) { return numbers[float64](a) }
 // Float32s returns the elements as float32, rounded to nearest.
 func (a *Array) Float32s() ([]float32, error) { return numbers[float32](a) }
 
-// Float64sTo is Float64s into dst, whose length must be Len: reading a large
-// dataset a Slab at a time then needs no second array.
+// Float64sTo stores what Float64s returns in dst, whose length must be Len. A large dataset can so be
+// read a Slab at a time without a second array.
 func (a *Array) Float64sTo(dst []float64) error { return numbersTo(dst, a) }
 
-// Float32sTo is Float32s into dst, whose length must be Len.
+// Float32sTo stores what Float32s returns in dst, whose length must be Len.
 func (a *Array) Float32sTo(dst []float32) error { return numbersTo(dst, a) }
 
 // Int64s returns the elements as int64; a value that int64 cannot hold is an error.
@@ -269,7 +269,7 @@ func (a *Array) Bools() ([]bool, error) {
 // Bytes returns the elements as stored, Type().Size bytes each.
 func (a *Array) Bytes() ([]byte, error) { return a.raw() }
 
-// Complex128s returns the elements of an array whose type IsComplex.
+// Complex128s returns the elements of an array whose type is complex: see Type.IsComplex.
 func (a *Array) Complex128s() ([]complex128, error) {
 	if a.err == nil && !a.typ.IsComplex() {
 		return nil, a.named(typeError("complex numbers", a.typ))
@@ -289,7 +289,7 @@ func (a *Array) Complex128s() ([]complex128, error) {
 	return z, nil
 }
 
-// Float64 returns the only element: of a scalar, or of shapes such as (1, 1).
+// Float64 returns the only element of a scalar or of an array of a shape such as (1, 1).
 func (a *Array) Float64() (float64, error) { return single(a.Float64s, a) }
 
 // Int64 returns the only element, as Float64 does.

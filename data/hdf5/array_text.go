@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Strings returns the elements as strings: fixed or variable ones, without
-// padding, or the names of an enum's values.
+// Strings returns the elements as strings: strings of fixed or variable length without their padding,
+// or the names of an enum's values.
 func (a *Array) Strings() ([]string, error) {
 	if a.err != nil {
 		return nil, a.err

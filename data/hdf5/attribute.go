@@ -53,7 +53,7 @@ func (f *File) attributes(h *header, path string) ([]*Attribute, error) {
 		var err error
 		switch {
 		case m.kind == msgAttribute && m.flags&flagShared != 0:
-			err = f.unsupported(m.addr, "repack the file with h5repack", "shared attribute")
+			err = f.unsupported(m.addr, "repack the file with h5repack", "the attribute is shared between objects")
 		case m.kind == msgAttribute:
 			err = add(m.data, m.addr)
 		case m.kind == msgAttrInfo:
@@ -75,7 +75,7 @@ func (f *File) denseAttributes(m message, add func([]byte, uint64) error) error 
 	}
 	heapAddr, tree := c.addr(), c.addr()
 	if c.short {
-		return f.bad(m.addr, "attribute info message of %d bytes", len(m.data))
+		return f.bad(m.addr, "the attribute info message has only %d bytes", len(m.data))
 	}
 	if heapAddr == undef || tree == undef {
 		return nil
@@ -87,10 +87,10 @@ func (f *File) denseAttributes(m message, add func([]byte, uint64) error) error 
 	return f.tree2(tree, []int{8}, func(r *cursor) error {
 		id := r.take(8)
 		if flags := r.u8(); flags&flagShared != 0 {
-			return f.unsupported(tree, "repack the file with h5repack", "shared attribute")
+			return f.unsupported(tree, "repack the file with h5repack", "the attribute is shared between objects")
 		}
 		if r.short {
-			return f.bad(tree, "attribute record of %d bytes", len(r.b))
+			return f.bad(tree, "an attribute record has only %d bytes", len(r.b))
 		}
 		b, err := heap.object(id)
 		if err != nil {
@@ -106,7 +106,7 @@ func (f *File) parseAttribute(b []byte, at uint64, path string) (*Attribute, err
 	version, flags := c.u8(), c.u8()
 	names, types, spaces := c.u16(), c.u16(), c.u16()
 	if version < 1 || version > 3 {
-		return nil, f.bad(at, "attribute version %d, want 1 to 3", version)
+		return nil, f.bad(at, "the attribute has version %d, want 1 to 3", version)
 	}
 	if version == 3 {
 		c.skip(1) // character set of the name
@@ -121,7 +121,7 @@ func (f *File) parseAttribute(b []byte, at uint64, path string) (*Attribute, err
 	a := &Attribute{Name: trim(part(names))}
 	typ, dims := part(types), part(spaces)
 	if c.short {
-		return nil, f.bad(at, "attribute message of %d bytes ends early", len(b))
+		return nil, f.bad(at, "the attribute message of %d bytes ends too early", len(b))
 	}
 	if version == 1 {
 		flags = 0 // reserved
@@ -138,7 +138,7 @@ func (f *File) parseAttribute(b []byte, at uint64, path string) (*Attribute, err
 	n, ok := product(append(s.shape(), uint64(a.typ.Size)))
 	data := c.b[c.i:]
 	if !ok || n > uint64(len(data)) {
-		return nil, f.bad(at, "attribute %q of %v %s needs more than its %d bytes", a.Name, a.dims, a.typ, len(data))
+		return nil, f.bad(at, "the attribute %q has the shape %v and the type %s, which need more than its %d bytes", a.Name, a.dims, a.typ, len(data))
 	}
 	a.read = a.inMemory(data)
 	return a, nil

@@ -40,22 +40,22 @@ type chunked struct {
 
 func (p layoutParser) chunked(dims []uint64, index chunkIndex) (storage, error) {
 	if p.c.short || len(dims) != len(p.d.dims) || len(dims) == 0 {
-		return nil, p.bad(p.at, "chunk of shape %v for a dataset of shape %v", dims, p.d.dims)
+		return nil, p.bad(p.at, "the chunks have the shape %v, but the dataset has the shape %v", dims, p.d.dims)
 	}
 	s := &chunked{File: p.File, d: p.d, chunk: dims, index: index}
 	for i, n := range dims {
 		if n == 0 || n > 1<<40 {
-			return nil, p.bad(p.at, "chunk of shape %v", dims)
+			return nil, p.bad(p.at, "the chunks have the impossible shape %v", dims)
 		}
 		s.grid = append(s.grid, (p.d.dims[i]+n-1)/n)
 	}
 	n, ok := product(append(slices.Clone(dims), uint64(p.d.typ.Size)))
 	if !ok || n > 1<<40 {
-		return nil, p.bad(p.at, "chunk of shape %v, %d bytes each", dims, p.d.typ.Size)
+		return nil, p.bad(p.at, "chunks of the shape %v with elements of %d bytes are too large", dims, p.d.typ.Size)
 	}
 	s.bytes = n
 	if _, ok := product(s.grid); !ok {
-		return nil, p.bad(p.at, "dataset of shape %v in chunks of shape %v", p.d.dims, dims)
+		return nil, p.bad(p.at, "a dataset of the shape %v has too many chunks of the shape %v", p.d.dims, dims)
 	}
 	return s, nil
 }
@@ -119,7 +119,7 @@ func (s *chunked) read(t *trail, dst []byte, offset, count []uint64) error {
 			return nil
 		}
 		if !t.spend(s.bytes) {
-			return s.bad(c.addr, "chunks hold more than the limit of %d bytes", s.MaxBytes)
+			return s.bad(c.addr, "the chunks hold more than the limit of %d bytes", s.MaxBytes)
 		}
 		b, err := s.unpack(&buf, c, at)
 		if err != nil {
@@ -138,7 +138,7 @@ func (s *chunked) unpack(buf *unpacker, c chunk, at []uint64) ([]byte, error) {
 		filters = nil
 	}
 	if len(filters) == 0 && c.size != s.bytes {
-		return nil, s.bad(c.addr, "chunk of %d bytes stored, want %d", c.size, s.bytes)
+		return nil, s.bad(c.addr, "a chunk has %d bytes in the file, want %d", c.size, s.bytes)
 	}
 	if err := s.holds(c.addr, c.size); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (s *chunked) unpack(buf *unpacker, c chunk, at []uint64) ([]byte, error) {
 	}
 	b, err := buf.run(buf.raw, filters, c.mask, s.bytes)
 	if err != nil {
-		e := s.bad(c.addr, "chunk %v of %d bytes does not unpack", at, c.size)
+		e := s.bad(c.addr, "the chunk %v of %d bytes cannot be decompressed", at, c.size)
 		e.Err = err
 		if unsupportedFilter(err) {
 			e.Try = "rewrite it with h5repack -f NONE or GZIP"

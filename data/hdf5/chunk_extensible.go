@@ -42,7 +42,7 @@ func (x extensibleIndex) list(s *chunked) ([]chunk, error) {
 	block := c.addr()
 	if version != 0 || e.maxBits > 64 || pageBits > 40 || !power2(e.minimum) || !power2(e.pointers) || e.pointers < 2 ||
 		bits.Len64(e.minimum)-1 > e.maxBits {
-		return nil, s.bad(x.addr, "extensible array version %d of 2^%d elements, blocks of %d, %d pointers, pages of 2^%d",
+		return nil, s.bad(x.addr, "the extensible array has version %d, 2^%d elements, blocks of %d, %d pointers and pages of 2^%d, which is impossible",
 			version, e.maxBits, e.minimum, e.pointers, pageBits)
 	}
 	if err := s.entrySize(x.addr, client, size); err != nil || block == undef {
@@ -114,7 +114,7 @@ func (e *extensible) superBlock(addr uint64, u int) error {
 	}
 	head := uint64(6 + e.offsetSize + e.offset)
 	if blocks > uint64(e.File.size) || maps > uint64(e.File.size) {
-		return e.bad(addr, "super block of %d data blocks in a file of %d bytes", blocks, e.File.size)
+		return e.bad(addr, "a super block lists %d data blocks, too many for a file of %d bytes", blocks, e.File.size)
 	}
 	c, err := e.checked(addr, head+blocks*(maps+uint64(e.offsetSize))+4, "EASB")
 	if err != nil {
@@ -154,7 +154,7 @@ func (e *extensible) dataBlock(addr, n uint64, used pageMap) error {
 	}
 	head := uint64(6 + e.offsetSize + e.offset)
 	if n > uint64(e.File.size) {
-		return e.bad(addr, "data block of %d elements in a file of %d bytes", n, e.File.size)
+		return e.bad(addr, "a data block lists %d elements, too many for a file of %d bytes", n, e.File.size)
 	}
 	if len(used.bits) == 0 {
 		c, err := e.checked(addr, head+n*uint64(e.size)+4, "EADB")

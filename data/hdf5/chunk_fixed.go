@@ -17,13 +17,13 @@ func (x fixedIndex) list(s *chunked) ([]chunk, error) {
 	version, client, size, pageBits := c.u8(), c.u8(), c.u8(), c.u8()
 	n, block := c.len(), c.addr()
 	if version != 0 || pageBits > 40 {
-		return nil, s.bad(x.addr, "fixed array version %d with pages of 2^%d", version, pageBits)
+		return nil, s.bad(x.addr, "the fixed array has version %d and pages of 2^%d elements, want version 0", version, pageBits)
 	}
 	if err := s.entrySize(x.addr, client, size); err != nil || block == undef {
 		return nil, err
 	}
 	if n > uint64(s.size)*8 {
-		return nil, s.bad(x.addr, "fixed array of %d elements in a file of %d bytes", n, s.size)
+		return nil, s.bad(x.addr, "the fixed array lists %d elements, too many for a file of %d bytes", n, s.size)
 	}
 	e := &elements{chunked: s, order: s.order(-1), size: size}
 	page := uint64(1) << pageBits

@@ -18,7 +18,7 @@ func (x tree1Index) list(s *chunked) ([]chunk, error) {
 		for i := range at {
 			v := key.uint(8)
 			if v%s.chunk[i] != 0 {
-				return s.bad(x.addr, "chunk begins at %d along axis %d, chunks are %d long", v, i, s.chunk[i])
+				return s.bad(x.addr, "a chunk begins at %d along axis %d, which is not a multiple of the length of chunks, %d", v, i, s.chunk[i])
 			}
 			at[i] = v / s.chunk[i]
 		}
@@ -53,7 +53,7 @@ func (x tree2Index) list(s *chunked) ([]chunk, error) {
 		c := chunk{addr: r.addr(), size: s.bytes}
 		if extra := len(r.b) - s.offsetSize - 8*rank; extra > 0 {
 			if extra < 5 || extra > 12 {
-				return s.bad(x.addr, "chunk record of %d bytes", len(r.b))
+				return s.bad(x.addr, "a chunk record has the impossible size of %d bytes", len(r.b))
 			}
 			c.size, c.mask = r.uint(extra-4), r.u32()
 		}
@@ -62,7 +62,7 @@ func (x tree2Index) list(s *chunked) ([]chunk, error) {
 			at[i] = r.uint(8)
 		}
 		if r.short {
-			return s.bad(x.addr, "chunk record of %d bytes", len(r.b))
+			return s.bad(x.addr, "a chunk record has the impossible size of %d bytes", len(r.b))
 		}
 		return s.keep(&all, c, at)
 	})
@@ -95,7 +95,7 @@ func (x implicitIndex) list(s *chunked) ([]chunk, error) {
 	order := s.order(-1)
 	n, _ := product(order.dims)
 	if n > uint64(s.size)/s.bytes {
-		return nil, s.bad(x.addr, "%d chunks of %d bytes in a file of %d", n, s.bytes, s.size)
+		return nil, s.bad(x.addr, "the index lists %d chunks of %d bytes, too many for a file of %d bytes", n, s.bytes, s.size)
 	}
 	var all []chunk
 	for i := range n {
@@ -175,5 +175,5 @@ func (s *chunked) entrySize(addr uint64, client, size int) error {
 	if client == 0 && extra == 0 || client == 1 && extra >= 5 && extra <= 12 {
 		return nil
 	}
-	return s.bad(addr, "index elements of %d bytes for client %d", size, client)
+	return s.bad(addr, "the chunk index has elements of %d bytes for client %d, which is impossible", size, client)
 }

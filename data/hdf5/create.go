@@ -14,9 +14,9 @@ import (
 )
 
 // Writer makes a file that every version of the HDF5 library since 1.0 opens: superblock 0,
-// symbol-table groups, version 1 headers. Numeric data go to disk at once, everything else at Close,
-// which renames the file into place. The first error is kept, makes later calls return without
-// effect, and is returned by Close, so checking Close is enough:
+// symbol-table groups, version 1 headers. Numeric data are written to disk at once, everything else at
+// Close, which renames the file to its final name. The first error is kept, makes later calls return
+// without effect, and is returned by Close, so checking Close is enough:
 //
 //	w, err := hdf5.Create("out.h5")
 //	if err != nil { ... }
@@ -81,14 +81,14 @@ func (w *Writer) Discard() {
 	}
 	w.out.Discard()
 	w.out = nil
-	w.fail("", "was discarded")
+	w.fail("", "the file was discarded: create it again")
 }
 
-// Close writes the rest and renames the file into place. After an error no file is left behind.
+// Close writes the rest and renames the file to its final name. After an error no file is left behind.
 func (w *Writer) Close() error {
 	if w.out == nil {
 		if w.err == nil {
-			w.fail("", "is closed already")
+			w.fail("", "the file is already closed: write before Close")
 		}
 		return w.err
 	}
@@ -125,7 +125,7 @@ func (w *Writer) group(key string) (*node, error) {
 	at := w.root
 	for _, name := range split(key) {
 		if strings.ContainsRune(name, 0) {
-			return nil, w.fail(key, "name %q contains a zero byte", name)
+			return nil, w.fail(key, "the name %q contains a zero byte: remove it", name)
 		}
 		next := at.children[name]
 		if next == nil {
@@ -133,7 +133,7 @@ func (w *Writer) group(key string) (*node, error) {
 			at.children[name] = next
 		}
 		if next.kind != groupNode {
-			return nil, w.fail(next.path, "exists and is not a group, so %s cannot be below it", key)
+			return nil, w.fail(next.path, "it exists and is not a group, so %s cannot be below it: choose another path", key)
 		}
 		at = next
 	}
@@ -147,7 +147,7 @@ func (w *Writer) add(key string, n *node) error {
 		return w.err
 	}
 	if len(parts) == 0 {
-		return w.fail(key, "is the root group")
+		return w.fail(key, "it is the root group: give a path below it")
 	}
 	last := parts[len(parts)-1]
 	parent, err := w.group(strings.Join(parts[:len(parts)-1], "/"))
@@ -155,10 +155,10 @@ func (w *Writer) add(key string, n *node) error {
 		return err
 	}
 	if parent.children[last] != nil {
-		return w.fail(key, "exists already")
+		return w.fail(key, "it exists already: choose another path")
 	}
 	if strings.ContainsRune(last, 0) {
-		return w.fail(key, "name %q contains a zero byte", last)
+		return w.fail(key, "the name %q contains a zero byte: remove it", last)
 	}
 	n.path = path.Join(parent.path, last)
 	parent.children[last] = n
@@ -173,26 +173,25 @@ func (w *Writer) at(key string) (*node, error) {
 	n := w.root
 	for _, name := range split(key) {
 		if n = n.children[name]; n == nil || n.kind > datasetNode {
-			return nil, w.fail(key, "is not written yet")
+			return nil, w.fail(key, "it has not been written yet: write it first")
 		}
 	}
 	return n, nil
 }
 
-// SoftLink makes a name that stands for another path of this file, which need
-// not exist.
+// SoftLink makes a name that refers to another path in this file, which need not exist.
 func (w *Writer) SoftLink(key, target string) error {
 	return w.add(key, &node{kind: softNode, target: target})
 }
 
-// ExternalLink makes a name that stands for a path of another file, named from
-// the directory of this one.
+// ExternalLink makes a name that refers to a path in another file. The file name is relative to the
+// folder of this file.
 func (w *Writer) ExternalLink(key, file, target string) error {
 	return w.add(key, &node{kind: externalNode, target: target, file: file})
 }
 
-// Attr gives a group or dataset an attribute: a number, bool, string,
-// FixedString, Ref or a slice of these. One of the same name is replaced.
+// Attr gives a group or dataset an attribute: a number, bool, string, FixedString, Ref or a slice of
+// these. It replaces an attribute of the same name.
 func (w *Writer) Attr(key, name string, v any) error {
 	n, err := w.at(key)
 	if err != nil {
@@ -204,7 +203,7 @@ func (w *Writer) Attr(key, name string, v any) error {
 	}
 	val.raw = slices.Clone(val.raw) // the caller may reuse the slice
 	if size := val.bytes() + len(name); size > 60000 {
-		return w.fail(key+"@"+name, "attribute of %d bytes, at most 60000 fit: write a dataset", size)
+		return w.fail(key+"@"+name, "the attribute has %d bytes, but at most 60000 fit: write a dataset instead", size)
 	}
 	for _, a := range n.attrs {
 		if a.name == name {

@@ -99,7 +99,7 @@ func repeat(dst, one []byte) {
 	}
 }
 
-// Null reports whether the dataspace is null: h5py's Empty.
+// Null reports whether the dataspace is null, which h5py calls Empty.
 func (d *Dataset) Null() bool { return d.null }
 
 // Attrs returns the attributes, sorted by name.
@@ -131,7 +131,7 @@ func (d *Dataset) Filters() []string {
 	return names
 }
 
-// MaxShape returns the limits of growth of the axes, -1 for none.
+// MaxShape returns the lengths to which the axes may grow, -1 for no limit.
 func (d *Dataset) MaxShape() []int {
 	out := make([]int, len(d.max))
 	for i, n := range d.max {
@@ -169,7 +169,7 @@ func (f *File) fillOf(h *header, size int) ([]byte, error) {
 				return nil, nil
 			}
 		default:
-			return nil, f.bad(m.addr, "fill value version %d, want 1 to 3", version)
+			return nil, f.bad(m.addr, "the fill value has version %d, want 1 to 3", version)
 		}
 	}
 	n := int(c.u32())
@@ -178,7 +178,7 @@ func (f *File) fillOf(h *header, size int) ([]byte, error) {
 	case n == 0 || int32(n) < 0:
 		return nil, nil
 	case c.short || n != size:
-		return nil, f.bad(m.addr, "fill value of %d bytes for elements of %d", n, size)
+		return nil, f.bad(m.addr, "the fill value has %d bytes, but the elements have %d", n, size)
 	}
 	for _, v := range b {
 		if v != 0 {

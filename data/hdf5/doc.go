@@ -17,20 +17,18 @@
 //	row, err := g2.Slab([]int{3, 0}, []int{1, 12}).Float64s()
 //	unit, err := f.Attr("/xpcs/qmap/dynamic_v_list_dim0", "unit")
 //
-// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, bitshuffle, LZ4, Blosc, Zstandard, bzip2, n-bit and
-// scale-offset. A virtual dataset reads like any other, but reading one opens
-// the files that its Sources name, and so does opening one whose length depends
-// on them. They are opened for reading only, and only in the folder of the
-// virtual dataset's file or below it, unless File.AnyFolder is set; of an
-// absolute name elsewhere, a file of the same last element in that folder is
-// taken. Where a source file or dataset is absent, elements are the fill value;
-// a source that is refused or damaged is an error.
+// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, bitshuffle, LZ4, Blosc, Zstandard,
+// bzip2, n-bit and scale-offset. A virtual dataset is read like any other, but reading one opens the
+// files that its Sources name, and so does opening one whose length depends on them. They are opened
+// for reading only, and only if they are in the folder of the virtual dataset's file or below it,
+// unless File.AnyFolder is set. If an absolute name points elsewhere, a file with the same base name in
+// that folder is used instead. Elements whose source file or dataset does not exist have the fill
+// value; a source that is refused or damaged is an error.
 //
-// Not read, with errors that match ErrUnsupported, are other filters (blosc,
-// zstd, bzip2, lz4, bitshuffle, zfp), data in external raw files, strings,
-// lists and references of variable length that a virtual dataset takes from
-// another file, virtual datasets that convert anything but numbers, selections
-// of points, shared message heaps, and numbers of more than eight bytes.
+// The package does not read other filters (such as zfp and Blosc2), data in external raw files,
+// strings, lists and references of variable length that a virtual dataset takes from another file,
+// virtual datasets that convert anything but numbers, selections of points, shared message heaps, and
+// numbers of more than eight bytes. They give errors that match ErrUnsupported.
 //
 // Reading a damaged or hostile file ends in a *FormatError. One call allocates
 // at most File.MaxBytes (64 MiB plus 1032 times the size of the file, the

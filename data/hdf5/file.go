@@ -15,10 +15,10 @@ import (
 // File is an HDF5 file open for reading. Its methods may be called from
 // several goroutines.
 type File struct {
-	// MaxBytes bounds the bytes of elements that one call may allocate. Open sets it to 64 MiB plus
-	// 1032 times the size of the file; raise it to read a mostly empty dataset whole. While it has
-	// the value from Open, the sizes of a virtual dataset's sources raise the bound for that dataset
-	// in the same way.
+	// MaxBytes limits the number of bytes that one call may allocate for elements. Open sets it to 64
+	// MiB plus 1032 times the size of the file; raise it to read a mostly empty dataset whole. While it
+	// has the value from Open, the sizes of a virtual dataset's sources raise the bound for that
+	// dataset in the same way.
 	MaxBytes int64
 
 	// AnyFolder lets virtual datasets take elements from files anywhere. Otherwise their sources
@@ -58,8 +58,8 @@ type File struct {
 // Open opens the named file for reading.
 func Open(name string) (*File, error) { return openFile(name, false) }
 
-// OpenCut opens a file whose end may be missing, which Open refuses. What lies before the end is read; an array of
-// which something lay beyond is an error when that part is read.
+// OpenCut opens a truncated file, which Open refuses. What lies before the end can be read; reading a
+// part of an array that lies beyond it is an error.
 func OpenCut(name string) (*File, error) { return openFile(name, true) }
 
 func openFile(name string, cut bool) (*File, error) {
@@ -70,7 +70,7 @@ func openFile(name string, cut bool) (*File, error) {
 	info, err := r.Stat()
 	if err != nil || info.IsDir() {
 		r.Close()
-		return nil, &FormatError{File: name, Offset: -1, What: "is a directory or cannot be read", Try: "name a file", Err: err}
+		return nil, &FormatError{File: name, Offset: -1, What: "it is a folder or cannot be read", Try: "name a file", Err: err}
 	}
 	f, err := read(r, info.Size(), name, cut)
 	if err != nil {
@@ -85,8 +85,8 @@ func openFile(name string, cut bool) (*File, error) {
 	return f, nil
 }
 
-// Read makes a File of size bytes behind r. External links and the sources of
-// virtual datasets in other files need a File from Open.
+// Read makes a File from the size bytes that r provides. External links and virtual datasets with
+// sources in other files need a File from Open.
 func Read(r io.ReaderAt, size int64) (*File, error) { return read(r, size, "file", false) }
 
 func read(r io.ReaderAt, size int64, name string, cut bool) (*File, error) {
@@ -134,7 +134,7 @@ func (f *File) bytes(addr, n uint64) ([]byte, error) {
 // holds reports whether the n bytes at addr lie inside the file.
 func (f *File) holds(addr, n uint64) error {
 	if size := uint64(f.size); addr > size || n > size-addr {
-		return f.bad(addr, "%d bytes wanted, file ends at byte %d", n, f.base+f.size)
+		return f.bad(addr, "%d bytes are needed here, but the file ends at byte %d", n, f.base+f.size)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (f *File) holds(addr, n uint64) error {
 // fill reads len(b) bytes at an address that holds has checked.
 func (f *File) fill(b []byte, addr uint64) error {
 	if n, err := f.r.ReadAt(b, f.base+int64(addr)); n < len(b) {
-		e := f.bad(addr, "read %d of %d bytes", n, len(b))
+		e := f.bad(addr, "only %d of %d bytes could be read", n, len(b))
 		e.Err = err
 		return e
 	}
@@ -157,7 +157,7 @@ func (f *File) block(addr, n uint64, signature string) (*cursor, error) {
 	}
 	c := f.cursor(b)
 	if got := c.take(len(signature)); string(got) != signature {
-		return nil, f.bad(addr, "found %q, want the signature %q", got, signature)
+		return nil, f.bad(addr, "the bytes %q stand here, want the signature %q", got, signature)
 	}
 	return c, nil
 }
@@ -176,13 +176,13 @@ func (f *File) checked(addr, n uint64, signature string) (*cursor, error) {
 func (f *File) verify(addr uint64, c *cursor) error {
 	n := len(c.b) - 4
 	if n < 0 {
-		return f.bad(addr, "structure of %d bytes has no checksum", len(c.b))
+		return f.bad(addr, "a structure of %d bytes has no checksum", len(c.b))
 	}
 	tail := cursor{b: c.b[n:]}
 	want, got := tail.u32(), lookup3(c.b[:n])
 	c.b = c.b[:n]
 	if want != got && !f.anySum {
-		return f.bad(addr, "checksum is %08x, computed %08x", want, got)
+		return f.bad(addr, "the checksum is %08x, but the data give %08x", want, got)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ type once map[uint64]bool
 
 func (o once) visit(f *File, addr uint64) error {
 	if o[addr] {
-		return f.bad(addr, "block is used twice")
+		return f.bad(addr, "the block is used twice")
 	}
 	o[addr] = true
 	return nil

@@ -57,7 +57,7 @@ func (f *File) filtersOf(h *header) ([]filter, error) {
 	c := f.cursor(m.data)
 	version, n := c.u8(), c.u8()
 	if version < 1 || version > 2 || n > 32 {
-		return nil, f.bad(m.addr, "filter message version %d with %d filters, want version 1 or 2 with at most 32", version, n)
+		return nil, f.bad(m.addr, "the filter message has version %d and %d filters, want version 1 or 2 and at most 32 filters", version, n)
 	}
 	if version == 1 {
 		c.skip(6)
@@ -67,7 +67,7 @@ func (f *File) filtersOf(h *header) ([]filter, error) {
 		all = append(all, parseFilter(c, version))
 	}
 	if c.short {
-		return nil, f.bad(m.addr, "filter message ends early")
+		return nil, f.bad(m.addr, "the filter message ends too early")
 	}
 	return all, nil
 }
@@ -117,7 +117,7 @@ func (u *unpacker) run(b []byte, filters []filter, mask uint32, size uint64) ([]
 		}
 	}
 	if uint64(len(b)) != size {
-		return nil, fmt.Errorf("unpacks to %d bytes, want %d", len(b), size)
+		return nil, fmt.Errorf("the data decompress to %d bytes, want %d", len(b), size)
 	}
 	return b, nil
 }
@@ -128,7 +128,7 @@ func (u *unpacker) undo(b []byte, p filter, size uint64) ([]byte, error) {
 		return u.inflate(b, size)
 	case filterShuffle:
 		if len(p.values) < 1 || p.values[0] == 0 {
-			return nil, errors.New("element size is missing")
+			return nil, errors.New("the size of elements is missing")
 		}
 		return u.swapBuffers(b, unshuffle(u.spare(len(b)), b, int(p.values[0]))), nil
 	case filterFletcher:
@@ -188,7 +188,7 @@ func (u *unpacker) inflate(b []byte, size uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("unpacks to more than %d bytes", size)
+	return nil, fmt.Errorf("the data decompress to more than %d bytes", size)
 }
 
 // unshuffle restores the bytes of each element, which the filter had sorted by their position in the
@@ -210,13 +210,13 @@ func unshuffle(dst, b []byte, size int) []byte {
 
 func checkFletcher(b []byte) ([]byte, error) {
 	if len(b) < 4 {
-		return nil, fmt.Errorf("%d bytes have no checksum", len(b))
+		return nil, fmt.Errorf("%d bytes are too few to contain a checksum", len(b))
 	}
 	data := b[:len(b)-4]
 	want, got := word(b[len(b)-4:]), fletcher32(data)
 	swapped := got>>8&0xff00ff | got<<8&0xff00ff00 // as a bug of HDF5 1.6.2 stored it
 	if want != got && want != swapped {
-		return nil, fmt.Errorf("checksum is %08x, computed %08x", want, got)
+		return nil, fmt.Errorf("the checksum is %08x, but the data give %08x", want, got)
 	}
 	return data, nil
 }
@@ -225,7 +225,7 @@ func checkFletcher(b []byte) ([]byte, error) {
 // limit bytes: runs of up to 32 literal bytes, and copies of 3 to 264 bytes
 // from up to 8192 back.
 func unlzf(dst, b []byte, limit int) ([]byte, error) {
-	short := errors.New("data end early")
+	short := errors.New("the compressed data end too early")
 	for i := 0; i < len(b); {
 		ctrl := int(b[i])
 		i++
@@ -250,7 +250,7 @@ func unlzf(dst, b []byte, limit int) ([]byte, error) {
 		i++
 		n += 2
 		if back > len(dst) || len(dst)+n > limit {
-			return dst, fmt.Errorf("copy of %d bytes from %d back at %d, limit %d", n, back, len(dst), limit)
+			return dst, fmt.Errorf("the compressed data ask for a copy of %d bytes from %d bytes back at position %d, which has %d bytes of space", n, back, len(dst), limit)
 		}
 		for range n {
 			dst = append(dst, dst[len(dst)-back])

@@ -32,7 +32,7 @@ type packed struct {
 // nothing is packed, the number of elements, and the type of one.
 func (u *unpacker) unbit(b []byte, values []uint32, size uint64) ([]byte, error) {
 	if len(values) < 5 {
-		return nil, fmt.Errorf("%d parameters, want at least 5", len(values))
+		return nil, fmt.Errorf("the filter has %d parameters, want at least 5", len(values))
 	}
 	if values[1] != 0 {
 		return b, nil
@@ -44,10 +44,10 @@ func (u *unpacker) unbit(b []byte, values []uint32, size uint64) ([]byte, error)
 	}
 	n := uint64(values[2])
 	if n*uint64(t.size) > roomy(size) {
-		return nil, fmt.Errorf("%d elements of %d bytes in a chunk of %d", n, t.size, size)
+		return nil, fmt.Errorf("%d elements of %d bytes do not make a chunk of %d bytes", n, t.size, size)
 	}
 	if have := uint64(len(b)) * 8; t.bits > 0 && n > have/t.bits {
-		return nil, fmt.Errorf("%d elements of %d bits in %d bytes", n, t.bits, len(b))
+		return nil, fmt.Errorf("%d elements of %d bits do not fit %d bytes", n, t.bits, len(b))
 	}
 	out := u.spare(int(n) * t.size)
 	clear(out)
@@ -81,7 +81,7 @@ func (p *nbitParser) next(depth int) (packed, error) {
 	case nbitAtomic:
 		t.big, t.precision, t.offset = p.take() == 1, p.take(), p.take()
 		if t.precision < 1 || t.precision+t.offset > 8*t.size {
-			err = fmt.Errorf("number of %d bits at bit %d in %d bytes", t.precision, t.offset, t.size)
+			err = fmt.Errorf("a number of %d bits at bit %d does not fit %d bytes", t.precision, t.offset, t.size)
 		}
 		t.bits = uint64(t.precision)
 	case nbitArray:
@@ -91,20 +91,20 @@ func (p *nbitParser) next(depth int) (packed, error) {
 	case nbitWhole:
 		t.bits = 8 * uint64(t.size)
 	default:
-		err = fmt.Errorf("type of kind %d, want 1 to 4", t.kind)
+		err = fmt.Errorf("a type has kind %d, want 1 to 4", t.kind)
 	}
 	switch {
 	case p.short:
-		err = errors.New("parameters end early")
+		err = errors.New("the parameters of the filter end too early")
 	case err == nil && t.size < 1:
-		err = errors.New("type of 0 bytes")
+		err = errors.New("a type has 0 bytes, want at least 1")
 	}
 	return t, err
 }
 
 func (p *nbitParser) part(depth int) (packed, error) {
 	if depth >= typeDepth {
-		return packed{}, fmt.Errorf("types nested deeper than %d", typeDepth)
+		return packed{}, fmt.Errorf("the types are nested more than %d levels deep", typeDepth)
 	}
 	return p.next(depth + 1)
 }
@@ -115,7 +115,7 @@ func (p *nbitParser) array(t *packed, depth int) error {
 		return err
 	}
 	if t.size%base.size != 0 {
-		return fmt.Errorf("array of %d bytes, its elements have %d", t.size, base.size)
+		return fmt.Errorf("an array has %d bytes, which is not a multiple of its elements' %d", t.size, base.size)
 	}
 	t.parts = []packed{base}
 	t.bits = base.bits * uint64(t.size/base.size)
@@ -130,7 +130,7 @@ func (p *nbitParser) compound(t *packed, depth int) error {
 			return err
 		}
 		if m.size > t.size-at {
-			return fmt.Errorf("member of %d bytes at %d in a compound of %d", m.size, at, t.size)
+			return fmt.Errorf("a member of %d bytes at byte %d does not fit a compound of %d bytes", m.size, at, t.size)
 		}
 		t.parts, t.at = append(t.parts, m), append(t.at, at)
 		t.bits += m.bits

@@ -31,7 +31,7 @@ const (
 	bitsZstd = 3
 )
 
-var errShort = errors.New("data end early")
+var errShort = errors.New("the compressed data end too early")
 
 // unplug undoes the filter of a plugin.
 func (u *unpacker) unplug(b []byte, p filter, size uint64) ([]byte, error) {
@@ -64,7 +64,7 @@ func (u *unpacker) stream(b []byte, r io.Reader, size uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("unpacks to more than %d bytes", size)
+	return nil, fmt.Errorf("the data decompress to more than %d bytes", size)
 }
 
 func (u *unpacker) unzstd(b []byte, size uint64) ([]byte, error) {
@@ -103,7 +103,7 @@ func (u *unpacker) unlz4(b []byte, size uint64) ([]byte, error) {
 		if len(src) == len(to) {
 			copy(to, src)
 		} else if err := blosc.LZ4(to, src); err != nil {
-			return nil, fmt.Errorf("block at %d: %w", at, err)
+			return nil, fmt.Errorf("the block at byte %d: %w", at, err)
 		}
 	}
 	return u.swapBuffers(b, out), nil
@@ -112,11 +112,11 @@ func (u *unpacker) unlz4(b []byte, size uint64) ([]byte, error) {
 // blocksOf reads the size in bytes of what is packed and of a block of it.
 func blocksOf(b []byte, size uint64) (all, block int, rest []byte, err error) {
 	if len(b) < 12 {
-		return 0, 0, nil, fmt.Errorf("%d bytes have no sizes of blocks", len(b))
+		return 0, 0, nil, fmt.Errorf("%d bytes are too few to contain the sizes of blocks", len(b))
 	}
 	whole, each := binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:])
 	if whole > roomy(size) || int32(each) <= 0 {
-		return 0, 0, nil, fmt.Errorf("%d bytes in blocks of %d, want at most %d", whole, int32(each), size)
+		return 0, 0, nil, fmt.Errorf("the header gives %d bytes in blocks of %d, want at most %d", whole, int32(each), size)
 	}
 	return int(whole), int(each), b[12:], nil
 }
@@ -137,7 +137,7 @@ func sized(b []byte) (block, rest []byte, err error) {
 // of each block.
 func (u *unpacker) unbitshuffle(b []byte, values []uint32, size uint64) ([]byte, error) {
 	if len(values) < 3 || values[2] == 0 || values[2] > 1<<20 {
-		return nil, errors.New("element size is missing")
+		return nil, errors.New("the size of elements is missing")
 	}
 	element, elements, compressor := int(values[2]), 0, uint32(bitsOnly)
 	if len(values) > 3 && values[3] > 0 {
@@ -158,10 +158,10 @@ func (u *unpacker) unbitshuffle(b []byte, values []uint32, size uint64) ([]byte,
 		elements = block / element
 	}
 	if elements%8 != 0 || elements == 0 {
-		return nil, fmt.Errorf("blocks of %d elements, want a multiple of 8", elements)
+		return nil, fmt.Errorf("blocks have %d elements, want a multiple of 8", elements)
 	}
 	if compressor != bitsOnly && compressor != bitsLZ4 && compressor != bitsZstd {
-		return nil, fmt.Errorf("bits compressed by method %d: %w", compressor, ErrUnsupported)
+		return nil, fmt.Errorf("the bits are compressed by method %d: %w", compressor, ErrUnsupported)
 	}
 	out := u.spare(all)
 	at, whole := 0, all/element&^7*element
@@ -169,7 +169,7 @@ func (u *unpacker) unbitshuffle(b []byte, values []uint32, size uint64) ([]byte,
 		n := min(elements*element, whole-at)
 		var err error
 		if rest, err = u.bits(out[at:at+n], rest, element, compressor); err != nil {
-			return nil, fmt.Errorf("block at %d: %w", at, err)
+			return nil, fmt.Errorf("the block at byte %d: %w", at, err)
 		}
 		at += n
 	}

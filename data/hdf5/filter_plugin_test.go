@@ -63,17 +63,17 @@ func TestPluginParameters(t *testing.T) {
 		b      []byte
 		want   string
 	}{
-		{filterLZ4, nil, make([]byte, 11), "no sizes of blocks"},
+		{filterLZ4, nil, make([]byte, 11), "too few to contain the sizes of blocks"},
 		{filterLZ4, nil, head(1<<30, 64), "1073741824 bytes in blocks of 64, want at most 80"},
 		{filterLZ4, nil, head(80, 0), "in blocks of 0"},
-		{filterLZ4, nil, head(80, 80, 0, 0, 0, 9, 1), "end early"},
-		{filterLZ4, nil, head(80, 80, 0, 0, 0, 2, 0x10, 7), "block at 0"},
-		{filterBitshuffle, nil, make([]byte, 80), "element size"},
-		{filterBitshuffle, []uint32{0, 3, 4, 12}, make([]byte, 80), "12 elements"},
-		{filterBitshuffle, []uint32{0, 3, 4, 0, 2}, head(80, 8), "blocks of 2 elements"},
+		{filterLZ4, nil, head(80, 80, 0, 0, 0, 9, 1), "end too early"},
+		{filterLZ4, nil, head(80, 80, 0, 0, 0, 2, 0x10, 7), "block at byte 0"},
+		{filterBitshuffle, nil, make([]byte, 80), "size of elements"},
+		{filterBitshuffle, []uint32{0, 3, 4, 12}, make([]byte, 80), "have 12 elements"},
+		{filterBitshuffle, []uint32{0, 3, 4, 0, 2}, head(80, 8), "blocks have 2 elements"},
 		{filterBitshuffle, []uint32{0, 3, 4, 0, 9}, head(80, 64), "method 9"},
-		{filterBitshuffle, []uint32{0, 3, 4, 0, 2}, head(80, 64, 0, 0, 0, 1), "end early"},
-		{filterBlosc, nil, make([]byte, 9), "Blosc frame of 9 bytes"},
+		{filterBitshuffle, []uint32{0, 3, 4, 0, 2}, head(80, 64, 0, 0, 0, 1), "end too early"},
+		{filterBlosc, nil, make([]byte, 9), "the Blosc frame has 9 bytes"},
 		{filterZstd, nil, make([]byte, 9), "zstd"},
 		{filterBzip2, nil, make([]byte, 9), "bzip2"},
 	} {

@@ -37,7 +37,7 @@ type scaled struct {
 
 func scaledOf(values []uint32) (scaled, error) {
 	if len(values) < 8 {
-		return scaled{}, fmt.Errorf("%d parameters, want at least 8", len(values))
+		return scaled{}, fmt.Errorf("the filter has %d parameters, want at least 8", len(values))
 	}
 	s := scaled{method: int(values[0]), factor: int(int32(values[1])), n: int(values[2]), float: values[3] == 1,
 		size: int(values[4]), big: values[6] == 1, hasFill: values[7] == 1}
@@ -46,9 +46,9 @@ func scaledOf(values []uint32) (scaled, error) {
 	}
 	switch {
 	case s.float && s.method == 1:
-		return s, fmt.Errorf("scaling of the exponent: %w", ErrUnsupported)
+		return s, fmt.Errorf("the exponents are scaled: %w", ErrUnsupported)
 	case values[3] > 1 || !validInt(s.size) || s.float && s.size < 4 || s.float != (s.method == scaleDecimal):
-		return s, fmt.Errorf("class %d of %d bytes scaled by method %d", values[3], s.size, s.method)
+		return s, fmt.Errorf("numbers of class %d and %d bytes cannot be scaled by method %d", values[3], s.size, s.method)
 	}
 	if s.size < 8 {
 		s.fill &= 1<<(8*s.size) - 1
@@ -66,16 +66,16 @@ func (u *unpacker) unscale(b []byte, values []uint32, size uint64) ([]byte, erro
 		return b, nil
 	}
 	if uint64(s.n)*uint64(s.size) > roomy(size) {
-		return nil, fmt.Errorf("%d numbers of %d bytes in a chunk of %d", s.n, s.size, size)
+		return nil, fmt.Errorf("%d numbers of %d bytes do not make a chunk of %d bytes", s.n, s.size, size)
 	}
 	if len(b) < scaleHead {
-		return nil, fmt.Errorf("%d bytes, want at least %d", len(b), scaleHead)
+		return nil, fmt.Errorf("the data have %d bytes, want at least %d", len(b), scaleHead)
 	}
 	c := cursor{b: b}
 	s.bits = int(c.u32())
 	s.smallest = c.uint(min(c.u8(), 8))
 	if s.bits > 8*s.size || s.n*s.bits > 8*(len(b)-scaleHead) {
-		return nil, fmt.Errorf("%d numbers of %d bits in %d bytes", s.n, s.bits, len(b)-scaleHead)
+		return nil, fmt.Errorf("%d numbers of %d bits do not fit %d bytes", s.n, s.bits, len(b)-scaleHead)
 	}
 	out := u.spare(s.n * s.size)
 	s.unpack(out, b[scaleHead:])

@@ -29,11 +29,11 @@ func (u *unpacker) unszip(b []byte, values []uint32, size uint64) ([]byte, error
 		return nil, err
 	}
 	if len(b) < 4 {
-		return nil, fmt.Errorf("%d bytes have no length", len(b))
+		return nil, fmt.Errorf("%d bytes are too few to contain a length", len(b))
 	}
 	n := uint64(word(b))
 	if n > roomy(size) || n > uint64(len(b))*szipMaxRatio || n%uint64(s.bytes*s.planes) != 0 {
-		return nil, fmt.Errorf("length of %d bytes, packed %d, in a chunk of %d", n, len(b), size)
+		return nil, fmt.Errorf("the length is given as %d bytes, compressed to %d, in a chunk of %d bytes", n, len(b), size)
 	}
 	out := u.spare(int(n))
 	s.r, s.dst = bitReader{b: b[4:]}, out
@@ -68,12 +68,12 @@ type szip struct {
 
 func szipOf(values []uint32) (*szip, error) {
 	if len(values) < 4 {
-		return nil, fmt.Errorf("%d parameters, want 4", len(values))
+		return nil, fmt.Errorf("the filter has %d parameters, want 4", len(values))
 	}
 	options, block, bits, line := values[0], int(values[1]), int(values[2]), int(values[3])
 	s := &szip{bits: bits, planes: 1, block: block, line: line, big: options&szipBig != 0, near: options&szipNearest != 0}
 	if block < 2 || block > 64 || block%2 != 0 || line < 1 || line > 1<<24 || bits < 1 || bits > 24 && bits != 32 && bits != 64 {
-		return nil, fmt.Errorf("blocks of %d samples of %d bits, scan lines of %d", block, bits, line)
+		return nil, fmt.Errorf("blocks of %d samples of %d bits in scan lines of %d are not possible", block, bits, line)
 	}
 	if bits > 24 {
 		s.planes, s.bits = bits/8, 8
@@ -133,7 +133,7 @@ func (s *szip) next(i int) (int, error) {
 		err = s.split(start, id-1)
 	}
 	if err == nil && s.r.short {
-		err = errors.New("data end early")
+		err = errors.New("the compressed data end too early")
 	}
 	return n, err
 }
@@ -157,7 +157,7 @@ func (s *szip) split(start, k int) error {
 	}
 	for i := start; i < s.block; i++ {
 		if high[i] > 1<<s.bits {
-			return fmt.Errorf("value %d<<%d in %d bits", high[i], k, s.bits)
+			return fmt.Errorf("the value %d<<%d does not fit %d bits", high[i], k, s.bits)
 		}
 		if err := s.emit(high[i]<<k | s.r.read(k)); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (s *szip) pairs(start int) error {
 	for i := 0; i < s.block; i += 2 {
 		m := s.r.unary()
 		if s.r.short {
-			return errors.New("data end early")
+			return errors.New("the compressed data end too early")
 		}
 		sum := uint64(0)
 		for (sum+1)*(sum+2)/2 <= m {
@@ -218,7 +218,7 @@ func (s *szip) zeros(n int) error {
 func (s *szip) emit(v uint64) error {
 	most := uint64(1)<<s.bits - 1
 	if v > most {
-		return fmt.Errorf("value %d in %d bits", v, s.bits)
+		return fmt.Errorf("the value %d does not fit %d bits", v, s.bits)
 	}
 	if s.near && s.at > 0 {
 		v = unmap(v, s.last, most)

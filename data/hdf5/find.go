@@ -89,7 +89,7 @@ func split(key string) []string {
 // link returns the link of a group with a name.
 func (o object) link(name, key string) (Link, error) {
 	if !o.head.isGroup() {
-		return Link{}, &FormatError{File: o.name, Path: o.path, Offset: -1, What: "is not a group, so there is no " + key, Try: "list what exists with Keys", Err: ErrNotFound}
+		return Link{}, &FormatError{File: o.name, Path: o.path, Offset: -1, What: "it is not a group, so there is no " + key, Try: "list what exists with Keys", Err: ErrNotFound}
 	}
 	all, err := o.links(o.head)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o object) follow(l Link, rest string, h *hops) (object, error) {
 	h.n++
 	from := path.Join(o.path, l.Name)
 	if h.n > maxHops {
-		return o, &FormatError{File: o.name, Path: from, Offset: -1, What: "more than 32 links follow each other", Try: "look for links that point at themselves"}
+		return o, &FormatError{File: o.name, Path: from, Offset: -1, What: "more than 32 links lead to one another", Try: "look for links that point at themselves"}
 	}
 	f, target := o.File, l.Path
 	if l.Kind == ExternalLink {
@@ -126,10 +126,10 @@ func (o object) follow(l Link, rest string, h *hops) (object, error) {
 // or its last element there. Unless dir is "", the file must be in the folder tree dir.
 func (o object) open(l Link, from, dir string) (*File, error) {
 	fail := func(what, try string, err error) (*File, error) {
-		return nil, &FormatError{File: o.name, Path: from, Offset: -1, What: "is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
+		return nil, &FormatError{File: o.name, Path: from, Offset: -1, What: "it is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
 	}
 	if o.dir == "" {
-		return fail("but this file has no directory", "use Open with a name on disk", ErrNotFound)
+		return fail("but this file is not in a folder", "use Open with a name on disk", ErrNotFound)
 	}
 	candidates := []string{filepath.Join(o.dir, filepath.Base(l.File))}
 	if filepath.IsAbs(l.File) {
@@ -164,7 +164,7 @@ func (o object) open(l Link, from, dir string) (*File, error) {
 		return g, nil
 	}
 	if refused {
-		return fail("which is not in the folder of the virtual dataset that it is a source of, or below", "put it there, or set File.AnyFolder if you trust the file", fs.ErrPermission)
+		return fail("which is neither in the folder of the virtual dataset that uses it nor below", "put it there, or set File.AnyFolder if you trust the file", fs.ErrPermission)
 	}
 	return fail("and "+l.File+" is not in "+o.dir, "put it there", fs.ErrNotExist)
 }
@@ -192,7 +192,7 @@ func (f *File) Links(group string) ([]Link, error) {
 		return nil, err
 	}
 	if !o.head.isGroup() {
-		return nil, &FormatError{File: f.name, Path: group, Offset: -1, What: "is not a group", Try: "use Dataset", Err: ErrType}
+		return nil, &FormatError{File: f.name, Path: group, Offset: -1, What: "it is not a group", Try: "use Dataset", Err: ErrType}
 	}
 	all, err := o.links(o.head)
 	return all, within(group, err)
@@ -246,7 +246,7 @@ func (w *walker) passed(o object, err error) error {
 
 func (w *walker) spend(o object, n uint64) error {
 	if n > w.left {
-		return within(o.path, w.bad(o.head.addr, "objects and links take more than the %d bytes of the file", w.size))
+		return within(o.path, w.bad(o.head.addr, "the objects and links take more than the %d bytes of the file", w.size))
 	}
 	w.left -= n
 	return nil
@@ -266,7 +266,7 @@ func (w *walker) below(o object) error {
 		}
 		w.seen[l.addr] = true
 		if len(o.path)+len(l.Name) > maxPath {
-			return within(o.path[:min(len(o.path), 80)], w.bad(o.head.addr, "path of more than %d bytes", maxPath))
+			return within(o.path[:min(len(o.path), 80)], w.bad(o.head.addr, "the path has more than %d bytes", maxPath))
 		}
 		if err := w.child(object{File: w.File, path: path.Join(o.path, l.Name)}, l.addr); err != nil {
 			return err

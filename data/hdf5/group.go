@@ -5,7 +5,7 @@ package hdf5
 
 import "path"
 
-// Group is a File seen from one of its groups, relative to which names are looked up.
+// Group is a File as seen from one of its groups: names are relative to the group.
 type Group struct {
 	file *File
 	path string

@@ -79,7 +79,7 @@ func (f *File) parseHeader(addr uint64) (*header, error) {
 	case start[0] == 1:
 		return f.header1(addr)
 	}
-	return nil, f.bad(addr, "object header begins with % x, want 01 or \"OHDR\"", start)
+	return nil, f.bad(addr, "the object header begins with % x, want 01 or \"OHDR\"", start)
 }
 
 // header1 reads version 1: 16 bytes, then blocks of 8-aligned messages.
@@ -120,7 +120,7 @@ func (f *File) header2(addr uint64) (*header, error) {
 	c.skip(4)
 	version, flags := c.u8(), c.u8()
 	if version != 2 {
-		return nil, f.bad(addr, "object header version %d, want 2", version)
+		return nil, f.bad(addr, "the object header has version %d, want 2", version)
 	}
 	if flags&0x20 != 0 {
 		c.skip(16) // times
@@ -130,11 +130,11 @@ func (f *File) header2(addr uint64) (*header, error) {
 	}
 	n := c.uint(1 << (flags & 3))
 	if c.short {
-		return nil, f.bad(addr, "object header ends early")
+		return nil, f.bad(addr, "the object header ends too early")
 	}
 	head := uint64(c.i)
 	if n > uint64(f.size) {
-		return nil, f.bad(addr, "object header of %d bytes in a file of %d", n, f.size)
+		return nil, f.bad(addr, "the object header is said to have %d bytes in a file of %d", n, f.size)
 	}
 	w := headerWalk{File: f, h: &header{addr: addr}, blocks: []span{{addr, head + n + 4}}, limit: 1 << 30}
 	return w.run(func(s span) error {
@@ -184,7 +184,7 @@ func (w *headerWalk) run(read func(span) error) (*header, error) {
 		}
 		// blocks do not overlap, so the file's size bounds them
 		if w.h.size += min(s.n, 1<<62); w.h.size > uint64(w.size) {
-			return nil, w.bad(s.addr, "object header of more than %d bytes in a file of %d", w.h.size-1, w.size)
+			return nil, w.bad(s.addr, "the object header has more than %d bytes in a file of %d", w.h.size-1, w.size)
 		}
 		if err := read(s); err != nil {
 			return nil, err
@@ -195,13 +195,13 @@ func (w *headerWalk) run(read func(span) error) (*header, error) {
 
 func (w *headerWalk) add(m message, c *cursor) error {
 	if c.short {
-		return w.bad(m.addr, "message of type %#x runs past its block", m.kind)
+		return w.bad(m.addr, "a message of type %#x extends beyond its block", m.kind)
 	}
 	if m.kind == msgContinue {
 		c := w.cursor(m.data)
 		next := span{c.addr(), c.len()}
 		if c.short {
-			return w.bad(m.addr, "continuation message of %d bytes", len(m.data))
+			return w.bad(m.addr, "a continuation message has only %d bytes", len(m.data))
 		}
 		w.blocks = append(w.blocks, next)
 		w.h.messages = append(w.h.messages, message{kind: 0})
@@ -228,13 +228,13 @@ func (f *File) shared(kind int, data []byte, at uint64) (message, error) {
 	case version == 1:
 		c.skip(6)
 	case version == 3 && where == 1:
-		return message{}, f.unsupported(at, "repack the file with h5repack", "message in a shared message heap")
+		return message{}, f.unsupported(at, "repack the file with h5repack", "a message is in a shared message heap")
 	case version != 2 && version != 3:
-		return message{}, f.bad(at, "shared message version %d, want 1 to 3", version)
+		return message{}, f.bad(at, "a shared message has version %d, want 1 to 3", version)
 	}
 	addr := c.addr()
 	if c.short {
-		return message{}, f.bad(at, "shared message of %d bytes", len(data))
+		return message{}, f.bad(at, "a shared message has only %d bytes", len(data))
 	}
 	h, err := f.header(addr)
 	if err != nil {
@@ -242,7 +242,7 @@ func (f *File) shared(kind int, data []byte, at uint64) (message, error) {
 	}
 	m, ok := h.first(kind)
 	if !ok || m.flags&flagShared != 0 {
-		return message{}, f.bad(addr, "shared message of type %#x is not there", kind)
+		return message{}, f.bad(addr, "the shared message of type %#x is missing", kind)
 	}
 	return m, nil
 }

@@ -47,12 +47,12 @@ func (f *File) fractalHeap(addr uint64) (*fractalHeap, error) {
 	h.root, h.rows = c.addr(), c.u16()
 	switch {
 	case version != 0:
-		return nil, f.bad(addr, "fractal heap version %d, want 0", version)
+		return nil, f.bad(addr, "the fractal heap has version %d, want 0", version)
 	case h.filtered:
-		return nil, f.unsupported(addr, "repack the file with h5repack", "fractal heap with filters")
+		return nil, f.unsupported(addr, "repack the file with h5repack", "the fractal heap is compressed by filters")
 	case h.width == 0 || h.start == 0 || h.start&(h.start-1) != 0 || h.width&(h.width-1) != 0 ||
 		h.maxDirect < h.start || h.maxBits < 1 || h.maxBits > 64 || h.start > 1<<32 || h.maxDirect > 1<<32 || h.idSize < 2:
-		return nil, f.bad(addr, "fractal heap of width %d, blocks of %d to %d bytes, offsets of %d bits", h.width, h.start, h.maxDirect, h.maxBits)
+		return nil, f.bad(addr, "the fractal heap has the width %d, blocks of %d to %d bytes and offsets of %d bits, which is impossible", h.width, h.start, h.maxDirect, h.maxBits)
 	}
 	h.offsetBytes = (h.maxBits + 7) / 8
 	h.lengthBytes = min(encodedSize(h.maxDirect), encodedSize(maxManaged))
@@ -71,7 +71,7 @@ func (h *fractalHeap) object(id []byte) ([]byte, error) {
 	case 0:
 		at, n := c.uint(h.offsetBytes), c.uint(h.lengthBytes)
 		if c.short {
-			return nil, h.bad(h.addr, "heap id of %d bytes is too short", len(id))
+			return nil, h.bad(h.addr, "a heap ID of %d bytes is too short", len(id))
 		}
 		return h.managed(at, n)
 	case 1:
@@ -85,7 +85,7 @@ func (h *fractalHeap) object(id []byte) ([]byte, error) {
 			return b, nil
 		}
 	}
-	return nil, h.bad(h.addr, "heap id % x", id)
+	return nil, h.bad(h.addr, "the heap ID % x is of an unknown kind", id)
 }
 
 // hugeObject reads an object stored outside the heap's blocks.
@@ -112,7 +112,7 @@ func (h *fractalHeap) hugeObject(c *cursor) ([]byte, error) {
 		return err
 	})
 	if err == nil && found == nil {
-		err = h.bad(h.huge, "huge object %d is not in its tree", want)
+		err = h.bad(h.huge, "the huge object %d is not in its tree", want)
 	}
 	return found, err
 }
@@ -123,11 +123,11 @@ func (h *fractalHeap) managed(at, n uint64) ([]byte, error) {
 	addr, rows, start, size := h.root, h.rows, uint64(0), h.start
 	for depth := 0; rows > 0; depth++ {
 		if depth > 8 {
-			return nil, h.bad(addr, "fractal heap deeper than 8")
+			return nil, h.bad(addr, "the fractal heap is more than 8 levels deep")
 		}
 		row, col, from, block := h.place(at - start)
 		if row >= rows {
-			return nil, h.bad(addr, "heap offset %d is in row %d of %d", at, row, rows)
+			return nil, h.bad(addr, "the heap offset %d is in row %d, but there are %d rows", at, row, rows)
 		}
 		next, err := h.child(addr, rows, row, col)
 		if err != nil {
@@ -142,7 +142,7 @@ func (h *fractalHeap) managed(at, n uint64) ([]byte, error) {
 	}
 	off := at - start
 	if off > uint64(len(b)) || n > uint64(len(b))-off {
-		return nil, h.bad(addr, "object of %d bytes at %d in a heap block of %d", n, off, len(b))
+		return nil, h.bad(addr, "an object of %d bytes at byte %d does not fit a heap block of %d bytes", n, off, len(b))
 	}
 	return b[off : off+n], nil
 }
@@ -183,7 +183,7 @@ func (h *fractalHeap) child(addr uint64, rows, row, col int) (uint64, error) {
 	c.skip(head + (row*int(h.width)+col)*h.offsetSize)
 	next := c.addr()
 	if c.short || next == undef {
-		return 0, h.bad(addr, "fractal heap has no block at row %d, column %d", row, col)
+		return 0, h.bad(addr, "the fractal heap has no block at row %d, column %d", row, col)
 	}
 	return next, nil
 }
@@ -218,7 +218,7 @@ func (h *fractalHeap) cached(addr, n uint64, read func(uint64) (*cursor, error))
 // spend counts bytes that are about to be read.
 func (h *fractalHeap) spend(addr, n uint64) error {
 	if h.total += min(n, 1<<62); h.total > uint64(h.size) {
-		return h.bad(addr, "fractal heap of more than %d bytes in a file of %d", h.total-1, h.size)
+		return h.bad(addr, "the fractal heap has more than %d bytes in a file of %d", h.total-1, h.size)
 	}
 	return nil
 }
@@ -228,13 +228,13 @@ func (h *fractalHeap) spend(addr, n uint64) error {
 func (h *fractalHeap) verifyDirect(addr uint64, b []byte) error {
 	at := 5 + h.offsetSize + h.offsetBytes
 	if len(b) < at+4 {
-		return h.bad(addr, "heap block of %d bytes", len(b))
+		return h.bad(addr, "a heap block has only %d bytes", len(b))
 	}
 	want := word(b[at:])
 	clear(b[at : at+4])
 	got := lookup3(b)
 	if want != got {
-		return h.bad(addr, "checksum is %08x, computed %08x", want, got)
+		return h.bad(addr, "the checksum is %08x, but the data give %08x", want, got)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (f *File) globalObject(addr uint64, index uint32) ([]byte, error) {
 	}
 	b, ok := all[index]
 	if !ok {
-		return nil, f.bad(addr, "global heap has no object %d", index)
+		return nil, f.bad(addr, "the global heap has no object %d", index)
 	}
 	return b, nil
 }
@@ -40,7 +40,7 @@ func (f *File) parseCollection(addr uint64) (collection, error) {
 	c.skip(3)
 	n := c.len()
 	if version != 1 || n < head {
-		return nil, f.bad(addr, "global heap version %d of %d bytes, want version 1", version, n)
+		return nil, f.bad(addr, "the global heap has version %d and %d bytes, want version 1", version, n)
 	}
 	if err := f.holds(addr, n); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (f *File) parseCollection(addr uint64) (collection, error) {
 	over := f.heapBytes > 4*uint64(f.size)
 	f.mu.Unlock()
 	if over {
-		return nil, f.bad(addr, "global heap of more than four times the %d bytes of the file", f.size)
+		return nil, f.bad(addr, "the global heap takes more than four times the %d bytes of the file", f.size)
 	}
 	b, err := f.bytes(addr, n)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f *File) parseCollection(addr uint64) (collection, error) {
 			break // the rest is free
 		}
 		if size > uint64(c.left()) {
-			return nil, f.bad(addr, "global heap object %d of %d bytes, %d are left", index, size, c.left())
+			return nil, f.bad(addr, "object %d of the global heap has %d bytes, but only %d are left", index, size, c.left())
 		}
 		all[uint32(index)] = c.take(int(size))
 		c.skip(min(int(-size&7), c.left()))
@@ -95,7 +95,7 @@ func (f *File) vlenBytes(c *cursor, size int) ([]byte, error) {
 	}
 	want := uint64(v.n) * uint64(size)
 	if want > uint64(len(b)) {
-		return nil, f.bad(v.addr, "vlen of %d elements needs %d bytes, object %d has %d", v.n, want, v.index, len(b))
+		return nil, f.bad(v.addr, "a list of %d elements needs %d bytes, but object %d has %d", v.n, want, v.index, len(b))
 	}
 	return b[:want], nil
 }

@@ -29,14 +29,14 @@ func (f *File) localHeap(addr uint64) (*nameHeap, error) {
 // text returns the zero-terminated text at an offset in the heap.
 func (h *nameHeap) text(at uint64) (string, error) {
 	if at >= uint64(len(h.b)) {
-		return "", h.bad(h.addr, "name at %d of a heap of %d bytes", at, len(h.b))
+		return "", h.bad(h.addr, "a name begins at byte %d of a heap of %d bytes", at, len(h.b))
 	}
 	n := bytes.IndexByte(h.b[at:], 0)
 	if n < 0 {
 		n = len(h.b) - int(at)
 	}
 	if h.left -= n; h.left < 0 {
-		return "", h.bad(h.addr, "names of more than the %d bytes of their heap", len(h.b))
+		return "", h.bad(h.addr, "the names take more than the %d bytes of their heap", len(h.b))
 	}
 	return string(h.b[at : int(at)+n]), nil
 }

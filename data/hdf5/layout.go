@@ -27,10 +27,10 @@ func (f *File) layout(m message, d *Dataset, t *trail) (storage, error) {
 	case 3, 4, 5:
 		s, err = p.current(version)
 	default:
-		return nil, f.unsupported(m.addr, "write it with an older library version", "data layout version %d, want 1 to 5", version)
+		return nil, f.unsupported(m.addr, "write it with an older library version", "the data layout has version %d, want 1 to 5", version)
 	}
 	if err == nil && c.short {
-		err = f.bad(m.addr, "data layout message ends early")
+		err = f.bad(m.addr, "the data layout message ends too early")
 	}
 	return s, err
 }
@@ -63,11 +63,11 @@ func (p layoutParser) old() (storage, error) {
 		return p.contiguous(addr, undef)
 	case 2:
 		if elem := int(c.u32()); !c.short && elem != p.d.typ.Size {
-			return nil, p.bad(p.at, "chunks of %d-byte elements, the type has %d", elem, p.d.typ.Size)
+			return nil, p.bad(p.at, "the chunks have elements of %d bytes, but the type has %d", elem, p.d.typ.Size)
 		}
 		return p.chunked(dims, tree1Index{addr})
 	}
-	return nil, p.bad(p.at, "layout class %d, want 0 to 2", class)
+	return nil, p.bad(p.at, "the data layout has class %d, want 0 to 2", class)
 }
 
 func (p layoutParser) current(version int) (storage, error) {
@@ -92,7 +92,7 @@ func (p layoutParser) current(version int) (storage, error) {
 	case class == 3:
 		return p.virtual()
 	}
-	return nil, p.bad(p.at, "layout class %d, want 0 to 3", class)
+	return nil, p.bad(p.at, "the data layout has class %d, want 0 to 3", class)
 }
 
 // chunkDims reads the axes of a chunk; the last one is the element's size.
@@ -102,7 +102,7 @@ func (p layoutParser) chunkDims(rank, width int) ([]uint64, error) {
 		dims[i] = p.c.uint(width)
 	}
 	if p.c.short || rank < 2 || dims[rank-1] != uint64(p.d.typ.Size) {
-		return nil, p.bad(p.at, "chunk of shape %v, elements of %d bytes", dims, p.d.typ.Size)
+		return nil, p.bad(p.at, "chunks of the shape %v with elements of %d bytes are not possible", dims, p.d.typ.Size)
 	}
 	return dims[:rank-1], nil
 }
@@ -111,7 +111,7 @@ func (p layoutParser) compact(n int) (storage, error) {
 	b := p.c.take(n)
 	want, ok := product(append(p.d.dims[:len(p.d.dims):len(p.d.dims)], uint64(p.d.typ.Size)))
 	if !p.c.short && (!ok || want > uint64(len(b))) {
-		return nil, p.bad(p.at, "compact data of %d bytes, %v %s need more", n, p.d.dims, p.d.typ)
+		return nil, p.bad(p.at, "the compact data have %d bytes, but the shape %v of type %s needs more", n, p.d.dims, p.d.typ)
 	}
 	return compact{p.d.inMemory(b)}, nil
 }
@@ -132,13 +132,13 @@ func (p layoutParser) contiguous(addr, n uint64) (storage, error) {
 	want, ok := product(append(p.d.dims[:len(p.d.dims):len(p.d.dims)], uint64(p.d.typ.Size)))
 	s := &contiguous{p.File, p.d, addr}
 	if _, elsewhere := p.d.head.first(msgFiles); elsewhere {
-		return nil, p.unsupported(p.at, "copy it with h5repack", "data in external raw files")
+		return nil, p.unsupported(p.at, "copy it with h5repack", "the data are in external raw files")
 	}
 	if p.c.short || addr == undef || want == 0 {
 		return s, nil
 	}
 	if !ok || n != undef && want > n {
-		return nil, p.bad(p.at, "contiguous data of %d bytes, %v %s need %d", n, p.d.dims, p.d.typ, want)
+		return nil, p.bad(p.at, "the contiguous data have %d bytes, but the shape %v of type %s needs %d", n, p.d.dims, p.d.typ, want)
 	}
 	return s, p.holds(addr, want)
 }

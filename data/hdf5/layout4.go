@@ -8,7 +8,7 @@ func (p layoutParser) chunked4() (storage, error) {
 	c := p.c
 	flags, rank, width := c.u8(), c.u8(), c.u8()
 	if width < 1 || width > 8 {
-		return nil, p.bad(p.at, "chunk axes of %d bytes, want 1 to 8", width)
+		return nil, p.bad(p.at, "the lengths of chunk axes have %d bytes, want 1 to 8", width)
 	}
 	dims, err := p.chunkDims(rank, width)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p layoutParser) chunked4() (storage, error) {
 		c.skip(6)
 		index = tree2Index{c.addr()}
 	default:
-		return nil, p.bad(p.at, "chunk index of kind %d, want 1 to 5", kind)
+		return nil, p.bad(p.at, "the chunk index has kind %d, want 1 to 5", kind)
 	}
 	s, err := p.chunked(dims, index)
 	if err == nil && flags&1 != 0 {

@@ -88,7 +88,7 @@ func (f *File) tableLinks(m message) ([]Link, error) {
 	c := f.cursor(m.data)
 	tree, heapAddr := c.addr(), c.addr()
 	if c.short {
-		return nil, f.bad(m.addr, "symbol table message of %d bytes", len(m.data))
+		return nil, f.bad(m.addr, "the symbol table message has only %d bytes", len(m.data))
 	}
 	heap, err := f.localHeap(heapAddr)
 	if err != nil {
@@ -116,7 +116,7 @@ func (f *File) symbolNode(addr uint64, heap *nameHeap) ([]Link, error) {
 	c.skip(1)
 	n := c.u16()
 	if version != 1 {
-		return nil, f.bad(addr, "symbol node version %d, want 1", version)
+		return nil, f.bad(addr, "the symbol node has version %d, want 1", version)
 	}
 	b, err := f.bytes(addr+8, uint64(n*(2*f.offsetSize+24)))
 	if err != nil {
@@ -157,7 +157,7 @@ func (f *File) denseLinks(m message) ([]Link, error) {
 	}
 	heapAddr, tree := c.addr(), c.addr()
 	if c.short {
-		return nil, f.bad(m.addr, "link info message of %d bytes", len(m.data))
+		return nil, f.bad(m.addr, "the link info message has only %d bytes", len(m.data))
 	}
 	if heapAddr == undef || tree == undef {
 		return nil, nil
@@ -184,7 +184,7 @@ func (f *File) parseLink(c *cursor, at uint64) (Link, error) {
 	var l Link
 	version, flags := c.u8(), c.u8()
 	if version != 1 {
-		return l, f.bad(at, "link version %d, want 1", version)
+		return l, f.bad(at, "the link has version %d, want 1", version)
 	}
 	if flags&8 != 0 {
 		l.Kind = LinkKind(c.u8())
@@ -211,7 +211,7 @@ func (f *File) parseLink(c *cursor, at uint64) (Link, error) {
 		c.skip(c.u16()) // user-defined: keep the name
 	}
 	if c.short {
-		return l, f.bad(at, "link message ends early")
+		return l, f.bad(at, "the link message ends too early")
 	}
 	return l, nil
 }

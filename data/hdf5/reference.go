@@ -7,8 +7,7 @@ import "fmt"
 
 // Ref is a reference to an object of the same file.
 type Ref struct {
-	// Path names the object. A Writer needs it; a reader fills it in when the
-	// object has a name.
+	// Path is the path of the object. A Writer needs it; a reader fills it in if the object has a name.
 	Path string
 	addr uint64
 }
@@ -25,8 +24,8 @@ func (a *Array) References() ([]Ref, error) {
 	return a.refs(raw, a.typ)
 }
 
-// ReferenceLists returns elements that are lists of object references, as
-// DIMENSION_LIST of a dataset with dimension scales is.
+// ReferenceLists returns elements that are lists of object references, such as the attribute
+// DIMENSION_LIST of a dataset with dimension scales.
 func (a *Array) ReferenceLists() ([][]Ref, error) {
 	all, base, err := a.lists()
 	if err != nil {
@@ -87,7 +86,7 @@ func (f *File) index() (map[uint64]string, error) {
 // Dereference opens the dataset that a reference points to.
 func (f *File) Dereference(r Ref) (*Dataset, error) {
 	if r.addr == 0 || r.addr == undef {
-		return nil, &FormatError{File: f.name, Offset: -1, What: "null reference", Try: "skip it", Err: ErrNotFound}
+		return nil, &FormatError{File: f.name, Offset: -1, What: "the reference is null and points to no object", Try: "skip it", Err: ErrNotFound}
 	}
 	h, err := f.header(r.addr)
 	if err != nil {

@@ -325,10 +325,10 @@ func TestMisuse(t *testing.T) {
 		"slab at [2 0] of [2 1] leaves the shape [3 5]":   second(d.Slab([]int{2, 0}, []int{2, 1}).Float64s()),
 		"without a field \"x\"":                           second(d.Field("x").Float64s()),
 		"has 15 elements of shape [3 5], want one":        second(d.Float64()),
-		"value -7 is no uint64: use Float64s":             second(d.Uint64s()),
+		"value -7 does not fit uint64: use Float64s":      second(d.Uint64s()),
 		"is a group, not a dataset":                       second(f.Dataset("/numbers")),
 		"is not a group: use Dataset":                     second(f.Keys("/numbers/f8")),
-		"value 1.5 is no int64":                           second(get(t, f, "/types/bfloat16").Int64s()),
+		"value 1.5 does not fit int64":                    second(get(t, f, "/types/bfloat16").Int64s()),
 		"use Strings":                                     second(get(t, f, "/text/vlen").Float64s()),
 	} {
 		if err == nil || !strings.Contains(err.Error(), what) {

@@ -72,13 +72,13 @@ func (f *File) selection(c *cursor, at uint64) (selection, error) {
 	switch {
 	case c.short:
 	case s.kind == selectPoints:
-		return s, f.unsupported(at, "map hyperslabs", "selection of points")
+		return s, f.unsupported(at, "map hyperslabs", "the selection consists of points")
 	case s.kind != selectBlocks && version == 1 && (s.kind == selectAll || s.kind == selectNone):
 		c.skip(8)
 	case s.kind == selectBlocks && version >= 1 && version <= 3:
 		return s, f.hyperslab(&s, c, version, at)
 	default:
-		return s, f.bad(at, "selection of kind %d, version %d", s.kind, version)
+		return s, f.bad(at, "the selection has kind %d and version %d, which are unknown", s.kind, version)
 	}
 	return s, nil
 }
@@ -96,14 +96,14 @@ func (f *File) hyperslab(s *selection, c *cursor, version uint32, at uint64) err
 	}
 	rank := int(c.u32())
 	if c.short || rank < 1 || rank > maxRank || width != 2 && width != 4 && width != 8 || version == 2 && !regular {
-		return f.bad(at, "hyperslab version %d of %d axes, numbers of %d bytes", version, rank, width)
+		return f.bad(at, "the hyperslab has version %d, %d axes and numbers of %d bytes, which is impossible", version, rank, width)
 	}
 	if regular {
 		return f.regular(s, c, rank, width, at)
 	}
 	n := c.uint(width)
 	if n > uint64(c.left()/(2*rank*width)) {
-		return f.bad(at, "hyperslab of %d blocks, %d bytes are left", n, c.left())
+		return f.bad(at, "the hyperslab has %d blocks, but only %d bytes are left", n, c.left())
 	}
 	var boxes []box
 	s.high = make([]uint64, rank)
@@ -117,7 +117,7 @@ func (f *File) hyperslab(s *selection, c *cursor, version uint32, at uint64) err
 		for i := range rank {
 			b.high[i] = c.uint(width) + 1
 			if b.high[i] <= b.low[i] || b.high[i] > maxExtent {
-				return f.bad(at, "hyperslab block from %d to %d along axis %d", b.low[i], b.high[i]-1, i)
+				return f.bad(at, "a block of the hyperslab goes from %d to %d along axis %d", b.low[i], b.high[i]-1, i)
 			}
 			s.high[i] = max(s.high[i], b.high[i])
 		}
@@ -131,9 +131,9 @@ func (f *File) hyperslab(s *selection, c *cursor, version uint32, at uint64) err
 	l, ok := levelOf(boxes, 0, &left)
 	switch {
 	case left < 0:
-		return f.unsupported(at, "map fewer blocks at a time", "hyperslab of %d blocks that interleave", n)
+		return f.unsupported(at, "map fewer blocks at a time", "the %d blocks of the hyperslab are interleaved", n)
 	case !ok:
-		return f.bad(at, "hyperslab of %d blocks that overlap", n)
+		return f.bad(at, "the %d blocks of the hyperslab overlap", n)
 	}
 	s.set = &elementSet{top: l, n: l.n}
 	return nil
@@ -149,7 +149,7 @@ func (f *File) regular(s *selection, c *cursor, rank, width int, at uint64) erro
 		}
 		if count == endless || block == endless {
 			if s.unlimited >= 0 || count == block || count != endless && count != 1 || start >= maxExtent || stride >= maxExtent {
-				return f.bad(at, "hyperslab without end along axes %d and %d", max(s.unlimited, 0), i)
+				return f.bad(at, "the hyperslab is unlimited along the axes %d and %d, want at most one", max(s.unlimited, 0), i)
 			}
 			s.unlimited = i
 			if block == endless {
@@ -158,11 +158,11 @@ func (f *File) regular(s *selection, c *cursor, rank, width int, at uint64) erro
 			count = maxExtent / max(stride, 1)
 		}
 		if start >= maxExtent || stride == 0 || stride > maxExtent || block > maxExtent || count > maxExtent || count > 1 && block > stride {
-			return f.bad(at, "hyperslab from %d of %d blocks of %d, every %d, along axis %d", start, count, block, stride, i)
+			return f.bad(at, "the hyperslab begins at %d with %d blocks of %d elements, one every %d, along axis %d, which is impossible", start, count, block, stride, i)
 		}
 		hi, n := bits.Mul64(count, block)
 		if span := (max(count, 1) - 1); hi != 0 || n > maxExtent || s.unlimited != i && (span > maxExtent/stride || start+span*stride+block > maxExtent) {
-			return f.bad(at, "hyperslab of %d blocks of %d, every %d, along axis %d", count, block, stride, i)
+			return f.bad(at, "the hyperslab has %d blocks of %d elements, one every %d, along axis %d, which is impossible", count, block, stride, i)
 		}
 		s.axes = append(s.axes, slab{start, stride, max(block, 1), n})
 	}

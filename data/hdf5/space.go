@@ -23,10 +23,10 @@ func (f *File) parseSpace(c *cursor, at uint64) (space, error) {
 	case 2:
 		s.null = c.u8() == 2
 	default:
-		return s, f.bad(at, "dataspace version %d, want 1 or 2", version)
+		return s, f.bad(at, "the dataspace has version %d, want 1 or 2", version)
 	}
 	if rank > maxRank {
-		return s, f.bad(at, "dataspace of %d axes, want at most %d", rank, maxRank)
+		return s, f.bad(at, "the dataspace has %d axes, want at most %d", rank, maxRank)
 	}
 	for range rank {
 		s.dims = append(s.dims, c.len())
@@ -39,11 +39,11 @@ func (f *File) parseSpace(c *cursor, at uint64) (space, error) {
 		}
 	}
 	if c.short {
-		return s, f.bad(at, "dataspace message ends early")
+		return s, f.bad(at, "the dataspace message ends too early")
 	}
 	for i, d := range s.dims {
 		if d > 1<<48 || s.max[i] < d {
-			return s, f.bad(at, "axis %d has length %d, limit %d", i, d, s.max[i])
+			return s, f.bad(at, "axis %d has the length %d, but the limit %d", i, d, s.max[i])
 		}
 	}
 	return s, nil

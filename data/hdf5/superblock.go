@@ -13,14 +13,14 @@ func (f *File) superblock() error {
 	for at := int64(0); at+8 <= total; at = max(512, 2*at) {
 		var b [8]byte
 		if _, err := f.r.ReadAt(b[:], at); err != nil {
-			return &FormatError{File: f.name, Offset: at, What: "cannot be read", Err: err}
+			return &FormatError{File: f.name, Offset: at, What: "the file cannot be read", Err: err}
 		}
 		if string(b[:]) == signature {
 			f.base, f.size = at, total-at
 			return f.superblockFields()
 		}
 	}
-	return &FormatError{File: f.name, Offset: 0, What: "is not an HDF5 file: no signature \"\\x89HDF\" at byte 0, 512, 1024, ...",
+	return &FormatError{File: f.name, Offset: 0, What: "it is not an HDF5 file, since there is no signature \"\\x89HDF\" at byte 0, 512, 1024, ...",
 		Try: "check the name, or whether the download is an error page"}
 }
 
@@ -33,14 +33,14 @@ func (f *File) superblockFields() error {
 	c.skip(8)
 	version := c.u8()
 	if version > 3 {
-		return f.unsupported(8, "write it with an older library version, for example libver=\"v110\" in h5py", "superblock version %d, want 0 to 3", version)
+		return f.unsupported(8, "write it with an older library version, for example libver=\"v110\" in h5py", "the superblock has version %d, want 0 to 3", version)
 	}
 	if version < 2 {
 		c.skip(4)
 	}
 	f.offsetSize, f.lengthSize = c.u8(), c.u8()
 	if !validSize(f.offsetSize) || !validSize(f.lengthSize) {
-		return f.bad(9, "addresses of %d bytes and lengths of %d bytes, want 2, 4 or 8", f.offsetSize, f.lengthSize)
+		return f.bad(9, "addresses have %d bytes and lengths %d bytes, want 2, 4 or 8", f.offsetSize, f.lengthSize)
 	}
 	c.offset, c.length = f.offsetSize, f.lengthSize
 	c.skip(1) // reserved, or flags of version 2
@@ -66,9 +66,9 @@ func (f *File) superblockFields() error {
 	}
 	switch {
 	case c.short:
-		return f.bad(0, "superblock ends after %d bytes", len(b))
+		return f.bad(0, "the superblock ends after %d bytes", len(b))
 	case end != undef && end-base > uint64(f.size) && !f.anySum && !f.cut:
-		return f.bad(0, "the superblock counts %d bytes, the file has %d", end-base, f.size)
+		return f.bad(0, "the file should have %d bytes, but it has %d", end-base, f.size)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (w *tree1Walk) node(addr uint64, level int) error {
 	}
 	kind, at, n := c.u8(), c.u8(), c.u16()
 	if kind != w.kind || level >= 0 && at != level {
-		return w.bad(addr, "tree node of kind %d, level %d; want kind %d, level %d", kind, at, w.kind, level)
+		return w.bad(addr, "the tree node has kind %d and level %d, want kind %d and level %d", kind, at, w.kind, level)
 	}
 	each := w.keySize + w.offsetSize
 	b, err := w.bytes(addr+uint64(head), uint64(n*each))

@@ -23,11 +23,11 @@ func (f *File) tree2(addr uint64, kinds []int, record func(*cursor) error) error
 	}
 	switch {
 	case version != 0 || !ok:
-		return f.bad(addr, "tree version %d of kind %d, want version 0 of kind %v", version, kind, kinds)
+		return f.bad(addr, "the tree has version %d and kind %d, want version 0 and kind %v", version, kind, kinds)
 	case n == 0 || root == undef:
 		return nil
 	case w.recordSize == 0 || w.nodeSize < 10+w.recordSize || int64(w.nodeSize) > f.size || depth > 32:
-		return f.bad(addr, "tree of depth %d with nodes of %d bytes and records of %d", depth, w.nodeSize, w.recordSize)
+		return f.bad(addr, "the tree has the depth %d, nodes of %d bytes and records of %d bytes, which is impossible", depth, w.nodeSize, w.recordSize)
 	}
 	w.levels(depth)
 	return w.node(root, n, depth)
@@ -73,14 +73,14 @@ func (w *tree2Walk) node(addr uint64, n, depth int) error {
 		size, sig = size+(n+1)*(w.offsetSize+w.countSize+w.totalSize[depth-1]), "BTIN"
 	}
 	if size > w.nodeSize {
-		return w.bad(addr, "tree node of %d records needs %d bytes, nodes have %d", n, size, w.nodeSize)
+		return w.bad(addr, "a tree node of %d records needs %d bytes, but nodes have %d", n, size, w.nodeSize)
 	}
 	c, err := w.checked(addr, uint64(size), sig)
 	if err != nil {
 		return err
 	}
 	if v, k := c.u8(), c.u8(); v != 0 || k != w.kind {
-		return w.bad(addr, "tree node version %d of kind %d, want version 0 of kind %d", v, k, w.kind)
+		return w.bad(addr, "the tree node has version %d and kind %d, want version 0 and kind %d", v, k, w.kind)
 	}
 	records := c.take(n * w.recordSize)
 	for i := range n + 1 {

@@ -5,7 +5,7 @@ package hdf5
 
 import "fmt"
 
-// Class is the kind of an element.
+// Class is the kind of an element's type.
 type Class int
 
 // The classes, numbered as in the file.
@@ -26,17 +26,20 @@ const (
 // Type describes one element.
 type Type struct {
 	Class     Class
-	Size      int // size in the file, in bytes
+	Size      int // size of an element in the file, in bytes
 	BigEndian bool
-	Signed    bool     // whether an Int is signed
-	UTF8      bool     // whether a String or a Vlen string is UTF-8; otherwise it is ASCII
-	IsString  bool     // whether a Vlen is a string rather than a list
-	Tag       string   // tag of an Opaque
-	Members   []Member // fields of a Compound
-	Names     []string // names of the values of an Enum
-	Values    []int64  // values of an Enum, in the order of Names
-	Base      *Type    // element type of an Enum, Vlen or ArrayOf
-	Dims      []int    // lengths of the axes of an ArrayOf
+	// Signed reports whether an Int is signed.
+	Signed bool
+	// UTF8 reports whether a String or a Vlen string is UTF-8. Otherwise it is ASCII.
+	UTF8 bool
+	// IsString reports whether a Vlen is a string rather than a list.
+	IsString bool
+	Tag      string   // tag of an Opaque
+	Members  []Member // fields of a Compound
+	Names    []string // names of the values of an Enum
+	Values   []int64  // values of an Enum, in the order of Names
+	Base     *Type    // element type of an Enum, Vlen or ArrayOf
+	Dims     []int    // lengths of the axes of an ArrayOf
 
 	bitOffset, precision int // position and number of the significant bits of an Int or Float
 	float                floatBits
@@ -97,8 +100,8 @@ func (t *Type) IsComplex() bool {
 	return r.Name == "r" && i.Name == "i" && r.Type.Class == Float && i.Type.Class == Float && r.Type.Size == i.Type.Size
 }
 
-// String names the type much as numpy does: float64, uint8, bool,
-// vlen-utf8-string, string[8], compound{x float64, n int32}.
+// String returns a name similar to those of NumPy: float64, uint8, bool, vlen-utf8-string, string[8],
+// compound{x float64, n int32}.
 func (t *Type) String() string {
 	charset := map[bool]string{true: "utf8-", false: "ascii-"}[t.UTF8]
 	switch {

@@ -19,20 +19,20 @@ func (f *File) parseType(c *cursor, at uint64, depth int) (*Type, error) {
 	t := &Type{Class: class, Size: int(size)}
 	switch {
 	case c.short:
-		return nil, f.bad(at, "datatype message ends after %d bytes", c.i-start)
+		return nil, f.bad(at, "the datatype message ends after %d bytes", c.i-start)
 	case version < 1 || version > 5:
-		return nil, f.bad(at, "datatype version %d, want 1 to 5", version)
+		return nil, f.bad(at, "the datatype has version %d, want 1 to 5", version)
 	case size == 0 || size > math.MaxInt32:
-		return nil, f.bad(at, "datatype of %d bytes", size)
+		return nil, f.bad(at, "the datatype has the impossible size of %d bytes", size)
 	case depth > typeDepth:
-		return nil, f.bad(at, "datatypes nested deeper than %d", typeDepth)
+		return nil, f.bad(at, "the datatypes are nested more than %d levels deep", typeDepth)
 	}
 	p := typeParser{f, c, at, version, flags, depth}
 	if err := p.class(t); err != nil {
 		return nil, err
 	}
 	if c.short {
-		return nil, f.bad(at, "datatype message ends inside a %s", t.Class.name())
+		return nil, f.bad(at, "the datatype message ends inside a %s", t.Class.name())
 	}
 	return t, nil
 }
@@ -84,13 +84,13 @@ func (p *typeParser) class(t *Type) error {
 	case ArrayOf:
 		return p.array(t)
 	}
-	return p.unsupported(p.at, "write it with a simpler type", "datatype class %d", t.Class)
+	return p.unsupported(p.at, "write it with a simpler type", "the datatype class %d is unknown", t.Class)
 }
 
 // width checks that the bits of a number lie inside its bytes.
 func (p *typeParser) width(t *Type) error {
 	if !p.c.short && (t.precision < 1 || t.bitOffset+t.precision > 8*t.Size) {
-		return p.bad(p.at, "number of %d bits at bit %d in %d bytes", t.precision, t.bitOffset, t.Size)
+		return p.bad(p.at, "a number of %d bits at bit %d does not fit %d bytes", t.precision, t.bitOffset, t.Size)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (p *typeParser) float(t *Type) error {
 	c := p.c
 	t.BigEndian = p.flags&1 != 0
 	if p.flags&0x40 != 0 {
-		return p.unsupported(p.at, "write IEEE floats", "VAX byte order")
+		return p.unsupported(p.at, "write IEEE floats", "the numbers are in VAX byte order")
 	}
 	t.bitOffset, t.precision = c.u16(), c.u16()
 	t.float = floatBits{sign: int(p.flags >> 8 & 255), norm: int(p.flags >> 4 & 3)}
@@ -108,7 +108,7 @@ func (p *typeParser) float(t *Type) error {
 	t.float.bias = int64(c.u32())
 	b := t.float
 	if n := 8 * t.Size; !c.short && (b.sign >= n || b.expAt+b.expBits > n || b.mantAt+b.mantBits > n || b.expBits < 1 || b.expBits > 32) {
-		return p.bad(p.at, "float of %d bytes with sign at bit %d, exponent %d+%d, mantissa %d+%d", t.Size, b.sign, b.expAt, b.expBits, b.mantAt, b.mantBits)
+		return p.bad(p.at, "a float of %d bytes has its sign at bit %d, its exponent at %d+%d and its mantissa at %d+%d, which is impossible", t.Size, b.sign, b.expAt, b.expBits, b.mantAt, b.mantBits)
 	}
 	return p.width(t)
 }
@@ -120,7 +120,7 @@ func (p *typeParser) compound(t *Type) error {
 			return err
 		}
 		if m.Offset < 0 || m.Type.Size > t.Size-m.Offset {
-			return p.bad(p.at, "member %q of %d bytes at %d in a compound of %d", m.Name, m.Type.Size, m.Offset, t.Size)
+			return p.bad(p.at, "the member %q of %d bytes at byte %d does not fit a compound of %d bytes", m.Name, m.Type.Size, m.Offset, t.Size)
 		}
 		t.Members = append(t.Members, m)
 	}
@@ -146,7 +146,7 @@ func (p *typeParser) member(size int) (Member, error) {
 		}
 	}
 	if c.short {
-		return m, p.bad(p.at, "compound ends inside member %q", m.Name)
+		return m, p.bad(p.at, "the compound ends inside the member %q", m.Name)
 	}
 	base, err := p.base()
 	if err != nil || len(dims) == 0 {
@@ -175,7 +175,7 @@ func (p *typeParser) enum(t *Type) error {
 		return err
 	}
 	if base.Class != Int || base.Size != t.Size || !validInt(t.Size) {
-		return p.bad(p.at, "enum of %d bytes over %s", t.Size, base)
+		return p.bad(p.at, "an enum of %d bytes cannot have values of type %s", t.Size, base)
 	}
 	t.Base, t.Signed, t.BigEndian = base, base.Signed, base.BigEndian
 	n := int(p.flags & 0xffff)
@@ -201,7 +201,7 @@ func (p *typeParser) vlen(t *Type) error {
 	}
 	t.Base = base
 	if want := 8 + p.offsetSize; t.Size != want {
-		return p.bad(p.at, "vlen of %d bytes, want %d", t.Size, want)
+		return p.bad(p.at, "a variable-length element has %d bytes, want %d", t.Size, want)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (p *typeParser) array(t *Type) error {
 		c.skip(4 * rank)
 	}
 	if c.short {
-		return p.bad(p.at, "array type ends early")
+		return p.bad(p.at, "the array type ends too early")
 	}
 	base, err := p.base()
 	if err != nil {
@@ -228,7 +228,7 @@ func (p *typeParser) array(t *Type) error {
 	t.Base = base
 	n, err := p.count(t.Dims, base)
 	if err == nil && n != t.Size {
-		err = p.bad(p.at, "array of %d bytes, %v of %s need %d", t.Size, t.Dims, base, n)
+		err = p.bad(p.at, "an array has %d bytes, but the shape %v of type %s needs %d", t.Size, t.Dims, base, n)
 	}
 	return err
 }
@@ -238,7 +238,7 @@ func (p *typeParser) count(dims []int, base *Type) (int, error) {
 	n := base.Size
 	for _, d := range dims {
 		if d < 1 || n < 1 || n > math.MaxInt32/d {
-			return 0, p.bad(p.at, "array type with axes %v of %d-byte elements", dims, base.Size)
+			return 0, p.bad(p.at, "an array with the axes %v and elements of %d bytes is not possible", dims, base.Size)
 		}
 		n *= d
 	}

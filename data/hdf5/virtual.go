@@ -91,10 +91,10 @@ func (f *File) mappings(b []byte, at uint64) ([]mapping, error) {
 	}
 	version, n := c.u8(), c.len()
 	if version > 1 {
-		return nil, f.unsupported(at, "write it with an older library version", "list of mappings of version %d, want 0 or 1", version)
+		return nil, f.unsupported(at, "write it with an older library version", "the list of mappings has version %d, want 0 or 1", version)
 	}
 	if c.short || n > uint64(c.left())/16 { // two selections take 16 bytes at least
-		return nil, f.bad(at, "%d mappings in %d bytes", n, len(b))
+		return nil, f.bad(at, "%d mappings do not fit %d bytes", n, len(b))
 	}
 	all := make([]mapping, 0, min(n, 64))
 	for range n {
@@ -118,7 +118,7 @@ func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (map
 		if i := c.len(); i < uint64(len(before)) {
 			return before[i], nil
 		}
-		return m, f.bad(at, "mapping %d shares a name with one that is not before it", len(before))
+		return m, f.bad(at, "mapping %d shares a name with one that does not come before it", len(before))
 	}
 	var err error
 	var o mapping
@@ -144,7 +144,7 @@ func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (map
 		return m, err
 	}
 	if len(m.File) > maxPath || len(m.Path) > maxPath {
-		return m, f.bad(at, "names of %d and %d bytes in mapping %d, want at most %d", len(m.File), len(m.Path), len(before), maxPath)
+		return m, f.bad(at, "the names have %d and %d bytes in mapping %d, want at most %d", len(m.File), len(m.Path), len(before), maxPath)
 	}
 	if m.from, err = f.selection(c, at); err != nil {
 		return m, err
@@ -153,7 +153,7 @@ func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (map
 		return m, err
 	}
 	if c.short {
-		return m, f.bad(at, "list of mappings ends inside mapping %d", len(before))
+		return m, f.bad(at, "the list of mappings ends inside mapping %d", len(before))
 	}
 	return m, nil
 }
@@ -161,7 +161,7 @@ func (f *File) mapping(c *cursor, version int, before []mapping, at uint64) (map
 // check verifies everything that does not depend on the source.
 func (v *virtual) check(m *mapping) error {
 	bad := func(format string, args ...any) error {
-		return v.bad(v.at, "mapping of %s:%s: %s", m.File, m.Path, fmt.Sprintf(format, args...))
+		return v.bad(v.at, "the mapping of %s:%s is invalid: %s", m.File, m.Path, fmt.Sprintf(format, args...))
 	}
 	for _, s := range []string{m.File, m.Path} {
 		_, many, ok := blockName(s, 0)
@@ -171,14 +171,14 @@ func (v *virtual) check(m *mapping) error {
 		m.many = m.many || many
 	}
 	if r := m.to.rank(); r >= 0 && r != len(v.d.dims) {
-		return bad("selection of %d axes in a dataset of %d", r, len(v.d.dims))
+		return bad("the selection has %d axes, but the dataset has %d", r, len(v.d.dims))
 	}
 	u := m.to.unlimited
 	switch {
 	case u < 0 && m.from.unlimited >= 0 || u >= 0 && !m.many && m.from.unlimited < 0:
-		return bad("only one of its selections is without end")
+		return bad("only one of its selections is unlimited")
 	case m.many && (u < 0 || m.from.unlimited >= 0 || m.to.axes[u].block >= maxExtent):
-		return bad("%%b needs blocks without end that are filled from blocks with one")
+		return bad("%%b needs unlimited blocks that are filled from limited ones")
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func (v *virtual) reach(m *mapping, t *trail) (uint64, error) {
 
 func (v *virtual) fitsSource(m *mapping, d *Dataset) error {
 	if r := m.from.rank(); r >= 0 && r != len(d.dims) {
-		return v.bad(v.at, "selection of %d axes in the source %s:%s of shape %v", r, d.file.name, d.path, d.dims)
+		return v.bad(v.at, "a selection of %d axes does not fit the source %s:%s of shape %v", r, d.file.name, d.path, d.dims)
 	}
 	return nil
 }
@@ -284,7 +284,7 @@ func (v *virtual) fitsSource(m *mapping, d *Dataset) error {
 func (v *virtual) open(s Source, t *trail) (d *Dataset, done func(), err error) {
 	done = func() {}
 	if t.depth >= maxNested {
-		return nil, done, v.sourceError(s.File+":"+s.Path, fmt.Sprintf("and more than %d of them follow each other", maxNested), "look for one that is its own source", nil)
+		return nil, done, v.sourceError(s.File+":"+s.Path, fmt.Sprintf("and more than %d virtual datasets refer to one another", maxNested), "look for one that is its own source", nil)
 	}
 	if !t.spend(costSource) {
 		return nil, done, v.tooMuch()
@@ -340,9 +340,8 @@ func (f *File) sourceDataset(key string, t *trail, dir string) (*Dataset, error)
 	return d, nil
 }
 
-// Sources returns the datasets from which a virtual dataset takes its
-// elements, in the order of its mappings; nil if it is not virtual. Nothing is
-// opened.
+// Sources returns the datasets from which a virtual dataset takes its elements, in the order of its
+// mappings; nil if it is not virtual. It opens no files.
 func (d *Dataset) Sources() []Source {
 	v, ok := d.store.(*virtual)
 	if !ok {
@@ -359,8 +358,9 @@ func (d *Dataset) Sources() []Source {
 	return all
 }
 
-// Missing returns the sources of a virtual dataset that do not exist, whose elements are read as fill values; nil if it is not virtual. Of
-// a series of files that has no end, those count that are there.
+// Missing returns the sources of a virtual dataset that do not exist, whose elements have the fill
+// value. It is nil if the dataset is not virtual. In an unlimited series of files, only those that
+// exist count as sources.
 func (d *Dataset) Missing() ([]Source, error) {
 	v, ok := d.store.(*virtual)
 	if !ok {

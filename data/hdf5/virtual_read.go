@@ -93,7 +93,7 @@ func (r *virtualRead) part(m *mapping, s Source, to selection) error {
 	}
 	a, b := from.of(d.dims), to.of(r.d.dims)
 	if a.n != b.n {
-		return r.bad(r.at, "mapping of %d elements of %s:%s to %d", a.n, s.File, s.Path, b.n)
+		return r.bad(r.at, "the mapping takes %d elements of %s:%s for %d elements", a.n, s.File, s.Path, b.n)
 	}
 	g, err := r.gather(d)
 	if err != nil {
@@ -162,7 +162,7 @@ func (g *gather) add(to, n uint64, at []uint64) error {
 			end = x + n
 		}
 		if end > g.d.dims[i] {
-			return g.bad(g.virtual.at, "mapping of element %v and after of the source %s:%s of shape %v", at, g.d.file.name, g.d.path, g.d.dims)
+			return g.bad(g.virtual.at, "the mapping takes element %v and those after it from the source %s:%s, which has the shape %v", at, g.d.file.name, g.d.path, g.d.dims)
 		}
 		low[i], high[i] = x, end
 		if len(g.runs) > 0 {
@@ -225,7 +225,7 @@ func (g *gather) flush() error {
 // It may change the bytes of the source.
 func between(source, d *Dataset) (func(dst, src []byte) error, error) {
 	fail := func(what, try string) error {
-		return &FormatError{File: d.file.name, Path: d.path, Offset: -1, What: fmt.Sprintf("its elements are %s, those of the source %s:%s are %s%s",
+		return &FormatError{File: d.file.name, Path: d.path, Offset: -1, What: fmt.Sprintf("its elements are %s, but those of the source %s:%s are %s%s",
 			d.typ, source.file.name, source.path, source.typ, what), Try: try, Err: ErrUnsupported}
 	}
 	if reflect.DeepEqual(source.typ, d.typ) {

@@ -11,16 +11,19 @@ import (
 	"github.com/euryale-dev/euryale/internal/deflate"
 )
 
-// Layout says how a dataset is stored. The zero value means one axis (or a scalar), in one piece,
-// not compressed.
+// Layout says how a dataset is stored. The zero value stores one axis (or a scalar) in one piece,
+// uncompressed.
 type Layout struct {
-	Shape       []int // lengths of the axes in C order; default: the length of the slice
-	Chunk       []int // shape of a chunk; default: about 256 KiB if any option below needs chunks
-	MaxShape    []int // largest shape to which others may extend it, -1 for no limit; default: Shape
-	Gzip        int   // compression level, 1 (fast) to 9 (small); default 0: none
-	Shuffle     bool  // whether to group the bytes of elements by position before Gzip; helps with numbers
-	Fletcher32  bool  // whether to store a checksum for every chunk
-	FixedString int   // bytes of each string, padded with zeros; default 0: variable length
+	Shape    []int // lengths of the axes in C order; default: the length of the slice
+	Chunk    []int // shape of a chunk; default: about 256 KiB if any option below needs chunks
+	MaxShape []int // largest shape to which others may extend the dataset, -1 for no limit; default: Shape
+	Gzip     int   // compression level, from 1 (fast) to 9 (small); default 0, which means none
+	// Shuffle groups the bytes of elements by position before Gzip, which improves the compression of
+	// numbers.
+	Shuffle bool
+	// Fletcher32 stores a checksum for every chunk.
+	Fletcher32  bool
+	FixedString int // number of bytes of each string, padded with zeros; default 0, which means variable length
 }
 
 // dataNode is the data part of a dataset being written.
@@ -35,8 +38,8 @@ type dataNode struct {
 // chunkTarget is the size in bytes of the chunks Write chooses.
 const chunkTarget = 256 << 10
 
-// Write makes a dataset of a number, bool, string, FixedString, Ref or a slice
-// of these, and the groups above it.
+// Write makes a dataset from a number, bool, string, FixedString, Ref or a slice of these, together
+// with the groups above it.
 func (w *Writer) Write(key string, data any, l Layout) error {
 	if w.err != nil {
 		return w.err
@@ -68,12 +71,12 @@ func (d *dataNode) settle() error {
 	d.max = d.dims
 	if l.MaxShape != nil {
 		if len(l.MaxShape) != rank {
-			return fmt.Errorf("Layout.MaxShape %v has not the %d axes of %v", l.MaxShape, rank, d.dims)
+			return fmt.Errorf("Layout.MaxShape %v does not have the %d axes of the shape %v: give one limit for each axis", l.MaxShape, rank, d.dims)
 		}
 		d.max = nil
 		for i, n := range l.MaxShape {
 			if n >= 0 && uint64(n) < d.dims[i] {
-				return fmt.Errorf("Layout.MaxShape %v is less than the shape %v", l.MaxShape, d.dims)
+				return fmt.Errorf("Layout.MaxShape %v is less than the shape %v: raise it", l.MaxShape, d.dims)
 			}
 			d.max = append(d.max, uint64(int64(n)))
 		}
@@ -87,12 +90,12 @@ func (d *dataNode) settle() error {
 		return nil
 	}
 	if len(l.Chunk) != rank {
-		return fmt.Errorf("Layout.Chunk %v has not the %d axes of %v", l.Chunk, rank, d.dims)
+		return fmt.Errorf("Layout.Chunk %v does not have the %d axes of the shape %v: give one length for each axis", l.Chunk, rank, d.dims)
 	}
 	bytes := uint64(d.size)
 	for i, n := range l.Chunk {
 		if n < 1 || n > 1<<31 || bytes*uint64(n) >= 1<<32 {
-			return fmt.Errorf("Layout.Chunk %v: want positive lengths and less than 4 GiB in all", l.Chunk)
+			return fmt.Errorf("Layout.Chunk is %v: want positive lengths and less than 4 GiB in all", l.Chunk)
 		}
 		bytes *= uint64(n)
 		d.chunk = append(d.chunk, uint64(n))

@@ -103,6 +103,6 @@ func (n *node) linkMessage(name string) []byte {
 // check reports names and targets that the format cannot store.
 func (n *node) check(w *Writer) {
 	if len(n.path) > 60000 || len(n.target)+len(n.file) > 60000 || strings.ContainsRune(n.target+n.file, 0) {
-		w.fail(n.path[:min(len(n.path), 80)], "name or link target is too long or contains a zero byte")
+		w.fail(n.path[:min(len(n.path), 80)], "a name or link target is too long or contains a zero byte: choose another one")
 	}
 }

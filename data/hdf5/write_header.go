@@ -31,7 +31,7 @@ func (w *Writer) finish() {
 	for _, n := range nodes {
 		b := w.encodeHeader(n)
 		if uint64(len(b)) != n.size {
-			w.fail(n.path, "header has %d bytes, reserved %d: please report this bug", len(b), n.size)
+			w.fail(n.path, "the header has %d bytes, but %d were reserved: please report this bug", len(b), n.size)
 		}
 		w.put(b, n.addr)
 	}
@@ -103,13 +103,13 @@ func (w *Writer) encodeHeader(n *node) []byte {
 	for _, m := range all {
 		data := pad8(m.data)
 		if len(data) > 65535 {
-			w.fail(n.path, "header message of %d bytes, at most 65535 fit", len(data))
+			w.fail(n.path, "a header message has %d bytes, but at most 65535 fit: make the attribute a dataset", len(data))
 		}
 		body = le(le(body, 2, uint64(m.kind)), 2, uint64(len(data)))
 		body = append(append(body, 0, 0, 0, 0), data...)
 	}
 	if len(all) > 65535 {
-		w.fail(n.path, "%d attributes or links, at most 65535 fit", len(all))
+		w.fail(n.path, "there are %d attributes or links, but at most 65535 fit: use several groups", len(all))
 	}
 	b := le([]byte{1, 0}, 2, uint64(len(all)))
 	b = le(le(b, 4, 1), 4, uint64(len(body)))

@@ -19,16 +19,16 @@ type Rows struct {
 	buf  []byte
 }
 
-// Rows makes a dataset whose rows along the first axis are appended one after another. like is a slice of
-// the type of its elements, of any length; Layout.Shape is needed, and chunks have one row. Close fails unless
-// every row was appended.
+// Rows makes a dataset whose rows along the first axis are appended one after another. The argument
+// like is a slice of any length that has the type of the elements. Layout.Shape is required, and a
+// chunk holds one row. Close fails unless every row has been appended.
 func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
 	v, _, err := elementsOf(like, l.FixedString)
 	if err == nil && v.deferred() {
-		err = fmt.Errorf("elements of variable length cannot be written by rows")
+		err = fmt.Errorf("elements of variable length cannot be written by rows: set Layout.FixedString, or use Write")
 	}
 	if err == nil && (len(l.Shape) < 2 || len(l.Shape) > maxRank) {
 		err = fmt.Errorf("Layout.Shape is %v: rows need at least two axes", l.Shape)
@@ -56,7 +56,7 @@ func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 		return nil, w.fail(key, "%v", err)
 	}
 	if d.chunk[0] != 1 {
-		return nil, w.fail(key, "Layout.Chunk is %v: a chunk of rows has 1 of them", l.Chunk)
+		return nil, w.fail(key, "Layout.Chunk is %v: want 1 along the first axis, since a chunk holds one row", l.Chunk)
 	}
 	if err := w.add(key, &node{kind: datasetNode, data: d}); err != nil {
 		return nil, err
@@ -67,21 +67,21 @@ func (w *Writer) Rows(key string, like any, l Layout) (*Rows, error) {
 	return r, nil
 }
 
-// Append writes the next row, a slice of the elements of the other axes.
+// Append writes the next row, given as a slice of its elements.
 func (r *Rows) Append(row any) error {
 	w, d := r.w, r.d
 	if w.err != nil {
 		return w.err
 	}
 	if r.done == d.dims[0] {
-		return w.fail(r.path, "has all of its %d rows already", r.done)
+		return w.fail(r.path, "all of its %d rows have been written: make Layout.Shape larger", r.done)
 	}
 	v, err := encode(row, r.d.layout.Shape[1:], d.layout.FixedString)
 	if err != nil {
 		return w.fail(r.path, "row %d: %v", r.done, err)
 	}
 	if string(v.typ) != string(d.typ) {
-		return w.fail(r.path, "row %d has elements of another type than the dataset", r.done)
+		return w.fail(r.path, "the elements of row %d differ in type from those of the dataset: want the same type", r.done)
 	}
 	one := &dataNode{value: v, layout: d.layout, chunk: d.chunk[1:]}
 	grid := make([]uint64, len(d.dims)-1)
@@ -114,7 +114,7 @@ func (r *Rows) Append(row any) error {
 func (w *Writer) complete() {
 	for _, r := range w.rows {
 		if r.done < r.d.dims[0] {
-			w.fail(r.path, "has %d of its %d rows: append all of them before Close", r.done, r.d.dims[0])
+			w.fail(r.path, "only %d of its %d rows have been written: append all of them before Close", r.done, r.d.dims[0])
 		}
 	}
 }

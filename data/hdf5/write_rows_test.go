@@ -71,7 +71,7 @@ func TestRowsMistakes(t *testing.T) {
 			r.Append([]float32{1, 2, 3})
 			return r.Append([]float32{1, 2, 3})
 		},
-		"another type": func(w *Writer) error {
+		"differ in type": func(w *Writer) error {
 			r, _ := w.Rows("/x", []float32(nil), Layout{Shape: []int{1, 3}})
 			return r.Append([]float64{1, 2, 3})
 		},

@@ -12,14 +12,14 @@ func (w *Writer) Scale(key, name string) error {
 	return w.Attr(key, "NAME", FixedString(name))
 }
 
-// Attach says that axis i of a dataset has the given dimension scale.
+// Attach gives axis i of a dataset a dimension scale.
 func (w *Writer) Attach(key string, axis int, scale string) error {
 	n, err := w.at(key)
 	if err != nil {
 		return err
 	}
 	if n.data == nil || axis < 0 || axis >= len(n.data.dims) {
-		return w.fail(key, "has no axis %d", axis)
+		return w.fail(key, "it has no axis %d: axes are numbered from 0", axis)
 	}
 	if _, err := w.at(scale); err != nil {
 		return err

@@ -167,16 +167,16 @@ func TestH5pyReadsWhatWeWrite(t *testing.T) {
 func TestWriterKeepsTheFirstMistake(t *testing.T) {
 	dir := t.TempDir()
 	for what, do := range map[string]func(w *Writer) error{
-		"a: exists already":                        func(w *Writer) error { w.Write("a", 1, Layout{}); return w.Write("/a", 2, Layout{}) },
-		"/a: exists and is not a group":            func(w *Writer) error { w.Write("/a", 1, Layout{}); return w.Write("/a/b", 2, Layout{}) },
-		"shape [2 3] needs 6 elements, got 5":      func(w *Writer) error { return w.Write("/a", make([]int8, 5), Layout{Shape: []int{2, 3}}) },
-		"struct {} cannot be written":              func(w *Writer) error { return w.Write("/a", struct{}{}, Layout{}) },
-		"/b: is not written yet":                   func(w *Writer) error { return w.Attr("/b", "x", 1) },
-		"write a dataset":                          func(w *Writer) error { return w.Attr("/", "x", make([]float64, 10000)) },
-		"Layout.Gzip is 10":                        func(w *Writer) error { return w.Write("/a", 1, Layout{Gzip: 10}) },
-		"string \"abc\" of 3 bytes does not fit 2": func(w *Writer) error { return w.Write("/a", "abc", Layout{FixedString: 2}) },
-		"has no axis 1":                            func(w *Writer) error { w.Write("/a", []int{1}, Layout{}); return w.Attach("/a", 1, "/a") },
-		"was discarded":                            func(w *Writer) error { w.Discard(); return w.Group("/x") },
+		"a: it exists already":                          func(w *Writer) error { w.Write("a", 1, Layout{}); return w.Write("/a", 2, Layout{}) },
+		"/a: it exists and is not a group":              func(w *Writer) error { w.Write("/a", 1, Layout{}); return w.Write("/a/b", 2, Layout{}) },
+		"shape [2 3] needs 6 elements, but there are 5": func(w *Writer) error { return w.Write("/a", make([]int8, 5), Layout{Shape: []int{2, 3}}) },
+		"struct {} cannot be written":                   func(w *Writer) error { return w.Write("/a", struct{}{}, Layout{}) },
+		"/b: it has not been written yet":               func(w *Writer) error { return w.Attr("/b", "x", 1) },
+		"write a dataset":                               func(w *Writer) error { return w.Attr("/", "x", make([]float64, 10000)) },
+		"Layout.Gzip is 10":                             func(w *Writer) error { return w.Write("/a", 1, Layout{Gzip: 10}) },
+		"string \"abc\" of 3 bytes does not fit 2":      func(w *Writer) error { return w.Write("/a", "abc", Layout{FixedString: 2}) },
+		"has no axis 1":                                 func(w *Writer) error { w.Write("/a", []int{1}, Layout{}); return w.Attach("/a", 1, "/a") },
+		"was discarded":                                 func(w *Writer) error { w.Discard(); return w.Group("/x") },
 	} {
 		name := filepath.Join(dir, "out.h5")
 		w, err := Create(name)
@@ -204,7 +204,7 @@ func TestWriterKeepsTheFirstMistake(t *testing.T) {
 func TestDanglingReference(t *testing.T) {
 	w, _ := Create(filepath.Join(t.TempDir(), "out.h5"))
 	w.Write("/a", Ref{Path: "/nowhere"}, Layout{})
-	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "/nowhere: is not written yet") {
+	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "/nowhere: it has not been written yet") {
 		t.Error(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// FixedString is a string stored in place with a final zero, as netCDF requires for CLASS. A plain
-// string is stored with variable length, as h5py does.
+// FixedString is a string stored in place with a terminating zero, which netCDF requires for CLASS.
+// Plain strings are stored with variable length, as in h5py.
 type FixedString string
 
 // value is data ready to be written.
@@ -49,16 +49,16 @@ func encode(v any, shape []int, fixed int) (value, error) {
 	total := 1
 	for _, d := range shape {
 		if d < 0 || total > 0 && d > 1<<48/max(total, 1) {
-			return out, fmt.Errorf("shape %v has a bad length", shape)
+			return out, fmt.Errorf("the shape %v has a negative or too large length: want lengths of at least 0", shape)
 		}
 		out.dims = append(out.dims, uint64(d))
 		total *= d
 	}
 	if len(shape) > maxRank {
-		return out, fmt.Errorf("shape %v has %d axes, want at most %d", shape, len(shape), maxRank)
+		return out, fmt.Errorf("the shape %v has %d axes, want at most %d", shape, len(shape), maxRank)
 	}
 	if total != max(n, -n) {
-		return out, fmt.Errorf("shape %v needs %d elements, got %d", shape, total, max(n, -n))
+		return out, fmt.Errorf("the shape %v needs %d elements, but there are %d", shape, total, max(n, -n))
 	}
 	return out, nil
 }
@@ -179,7 +179,7 @@ func textOf(v []string, fixed int) (value, int, error) {
 	out := value{typ: fixedType(fixed), size: fixed, raw: make([]byte, fixed*len(v))}
 	for i, s := range v {
 		if len(s) > fixed {
-			return out, 0, fmt.Errorf("string %q of %d bytes does not fit %d", s, len(s), fixed)
+			return out, 0, fmt.Errorf("the string %q of %d bytes does not fit %d: raise Layout.FixedString", s, len(s), fixed)
 		}
 		copy(out.raw[i*fixed:], s)
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// AngleFilter says which azimuths to take. The zero value takes all.
+// AngleFilter says which azimuths to use. The zero value uses all of them.
 type AngleFilter struct {
-	Ranges [][2]float64 // degrees, both ends included; a range whose second end is smaller goes through 180
-	All    bool         // whether to take all angles if none is within the ranges
+	Ranges [][2]float64 // ranges of degrees, both ends included; a range whose second end is smaller passes through 180
+	// All uses all angles if none is within the ranges.
+	All bool
 }
 
-// Takes reports whether an azimuth, in degrees, is within a range. Whole turns do not matter.
+// Takes reports whether an azimuth, in degrees, is within a range. Whole turns are ignored.
 func (a AngleFilter) Takes(phi float64) bool {
 	for _, r := range a.Ranges {
 		width := r[1] - r[0]
@@ -41,14 +42,14 @@ func (a AngleFilter) Takes(phi float64) bool {
 // mostText is the largest size of a text file that is read.
 const mostText = 16 << 20
 
-// ReadAngles reads a text file with azimuths in degrees, one in a line; what follows # is a comment.
+// ReadAngles reads a text file of azimuths in degrees, one per line. Text after # is a comment.
 func ReadAngles(name string) ([]float64, error) {
 	text, err := foreign.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
 	if what := foreign.NotText(text); what != "" || len(text) > mostText {
-		return nil, bad(name, "", "%d bytes, %s; want a text with an angle in each line", len(text), what)
+		return nil, bad(name, "", "the file of %d bytes is %s; want a text with one angle per line", len(text), what)
 	}
 	var out []float64
 	lines := bufio.NewScanner(bytes.NewReader(foreign.Unmarked(text)))
@@ -63,10 +64,10 @@ func ReadAngles(name string) ([]float64, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &FormatError{File: name, What: "cannot be read", Err: err}
+		return nil, &FormatError{File: name, What: "the file cannot be read", Err: err}
 	}
 	if len(out) == 0 {
-		return nil, bad(name, "", "has no angles; want one in each line, in degrees")
+		return nil, bad(name, "", "the file has no angles; want one per line, in degrees")
 	}
 	return out, nil
 }

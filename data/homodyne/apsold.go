@@ -20,7 +20,7 @@ func (f *File) openAPSOld(h *hdf5.File) error {
 	}
 	keys := f.source.(*hdf5Source).keys
 	if len(q) != len(phi) || len(q) != len(keys) {
-		return bad(f.Name, oldMaps, "has %d matrices, /xpcs/dqlist has %d values of q and /xpcs/dphilist %d angles; want as many of each", len(keys), len(q), len(phi))
+		return bad(f.Name, oldMaps, "it has %d matrices, but /xpcs/dqlist has %d values of q and /xpcs/dphilist %d angles; want equal numbers", len(keys), len(q), len(phi))
 	}
 	for i, k := range keys {
 		f.Bins = append(f.Bins, Bin{k, i + 1, q[i], phi[i]})

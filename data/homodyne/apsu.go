@@ -36,11 +36,11 @@ func (f *File) openAPSU(h *hdf5.File) error {
 	}
 	keys := f.source.(*hdf5Source).keys
 	if len(bins) != len(keys) {
-		return bad(f.Name, processed, "lists %d bins, %s has %d matrices; want as many of each", len(bins), newMaps, len(keys))
+		return bad(f.Name, processed, "it lists %d bins, but %s has %d matrices; want equal numbers", len(bins), newMaps, len(keys))
 	}
 	for i, b := range bins {
 		if at := slices.Index(bins[:i], b); at >= 0 {
-			return bad(f.Name, processed, "lists bin %d for the matrices %d and %d; want each bin once", b, at+1, i+1)
+			return bad(f.Name, processed, "it lists bin %d for the matrices %d and %d; want each bin once", b, at+1, i+1)
 		}
 		q, phi, err := g.bin(b)
 		if err != nil {
@@ -76,7 +76,7 @@ func (f *File) grid(h *hdf5.File) (*grid, error) {
 		f.Notes = append(f.Notes, key+" is not there: all bins are taken to be at an azimuth of 0")
 	}
 	if len(g.q)*len(g.phi) > mostList {
-		return nil, bad(f.Name, group, "has a grid of %d x %d; want at most %d cells", len(g.q), len(g.phi), mostList)
+		return nil, bad(f.Name, group, "it has a grid of %d x %d; want at most %d cells", len(g.q), len(g.phi), mostList)
 	}
 	if key := group + "/dynamic_index_mapping"; h.Has(key) {
 		g.cells, err = whole(h, f.Name, key)
@@ -92,12 +92,12 @@ func (g *grid) bin(number int) (q, phi float64, err error) {
 	cell := number - 1
 	if g.cells != nil {
 		if number < 1 || number > len(g.cells) {
-			return 0, 0, bad(g.name, "/xpcs/twotime/processed_bins", "names bin %d, %s/dynamic_index_mapping lists %d; is the q map that of this correlation?", number, g.group, len(g.cells))
+			return 0, 0, bad(g.name, "/xpcs/twotime/processed_bins", "it names bin %d, but %s/dynamic_index_mapping lists %d bins; use the q map of this correlation", number, g.group, len(g.cells))
 		}
 		cell = g.cells[number-1]
 	}
 	if cell < 0 || cell >= total {
-		return 0, 0, bad(g.name, g.group, "bin %d is in cell %d of a grid of %d x %d; is the q map that of this correlation?", number, cell, len(g.q), len(g.phi))
+		return 0, 0, bad(g.name, g.group, "bin %d is in cell %d of a grid of %d x %d; use the q map of this correlation", number, cell, len(g.q), len(g.phi))
 	}
 	return g.q[cell/len(g.phi)], g.phi[cell%len(g.phi)], nil
 }
@@ -119,7 +119,7 @@ func (g *grid) inverseAngstroms(h *hdf5.File) error {
 	s := strings.NewReplacer(" ", "", "^", "", "-1", "", "⁻¹", "", "1/", "", "$", "", "{", "", "}", "").Replace(strings.ToLower(unit))
 	factor := map[string]float64{"": 1, "a": 1, "å": 1, "a\u030a": 1, "ang": 1, "angstrom": 1, "angstroms": 1, "nm": 10}[s]
 	if factor == 0 {
-		return bad(g.name, g.group+"/map_units", "gives q in %.40q; want 1/angstrom or 1/nm: correct the unit", unit)
+		return bad(g.name, g.group+"/map_units", "it gives q in %.40q; correct the unit to 1/angstrom or 1/nm", unit)
 	}
 	for i := range g.q {
 		g.q[i] /= factor

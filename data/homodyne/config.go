@@ -17,73 +17,79 @@ import (
 // Scaling says how contrast and offset depend on the angle.
 type Scaling string
 
-// The ways, as configurations call them (per_angle_mode).
+// The ways, under their names in configurations (per_angle_mode).
 const (
-	ScalingAuto       Scaling = "auto" // the best of the others by an information criterion
+	ScalingAuto       Scaling = "auto" // best of the others by an information criterion
 	ScalingIndividual Scaling = "individual"
 	ScalingAveraged   Scaling = "averaged"
 	ScalingFourier    Scaling = "fourier"
 	ScalingConstant   Scaling = "constant"
 )
 
-// Method says what to do.
+// Method says how the parameters are inferred.
 type Method string
 
 // The methods.
 const (
 	LeastSquares Method = "nlsq"
-	Sampling     Method = "nuts" // also for mcmc and cmc
+	Sampling     Method = "nuts" // posterior by NUTS; the configuration's mcmc and cmc mean the same
 	Both         Method = "both"
 )
 
-// Config is what a configuration says, with defaults for what it does not say.
+// Config is the content of a configuration, with defaults for what it leaves out.
 type Config struct {
-	File  string // where it was read
+	File  string // name of the file that the configuration was read from
 	Model Model
 
-	Data      string  // file of correlations, as named; see Path
-	Q         float64 // 1/angstrom; 0: the only one of the data
-	Tolerance float64 // of q, see Selection
+	Data      string  // file of correlations, as named in the configuration; see Path
+	Q         float64 // value of q in 1/angstrom; 0 stands for the only one in the data
+	Tolerance float64 // tolerance of q; see Selection
 	Angles    AngleFilter
 	First     int // first frame, from 1
-	Last      int // last frame; 0: that of the data
+	Last      int // last frame; 0 stands for the last one of the data
 	Step      float64
 	Clock     Clock
-	Gap       float64 // between the plates in angstroms. Default 2e6
+	Gap       float64 // distance between the plates in angstroms. Default 2e6
 	Azimuths  string  // text file of angles in degrees, for simulations; "" for none
 
-	Parameters []Parameter // of the motion, in the order of Model.Names
+	Parameters []Parameter // parameters of the motion, in the order of Model.Names
 	Contrast   Parameter
 	Offset     Parameter
-	// Contrasts and Offsets are start values of each angle; nil if there are none. One number stands for all angles.
+	// Contrasts and Offsets are starting values for each angle; nil if there are none. A single number
+	// applies to all angles.
 	Contrasts, Offsets []float64
 	Scaling            Scaling
-	Harmonics          int // of ScalingFourier. Default 2
+	Harmonics          int // number of harmonics of ScalingFourier. Default 2
 
-	// Customary asks for the numbers of homodyne, xpcsjax and heterodyne instead of exact ones: key shear with the value homodyne.
+	// Customary asks for the numbers of homodyne, xpcsjax and heterodyne instead of exact ones. It is
+	// set by the value homodyne of the key shear.
 	Customary bool
-	Band      int // how far from the diagonal entries are left out beside it. Default 0
+	Band      int // half-width of the band beside the diagonal whose entries are left out. Default 0
 
 	Method  Method
 	NLSQ    NLSQ
 	Sampler Sampler
-	Noise   bool // whether the scatter of the data is to be estimated
+	// Noise also estimates the scatter of the data.
+	Noise bool
 
-	Output string // folder of results, as named; "" if the configuration does not say it
+	Output string // folder of the results, as named; "" if the configuration does not give it
 	Plots  Plots
 
-	Notices []string // what a person should know
+	Notices []string // messages for the user
 	Ignored []string // keys that have no meaning here, in the order of the file
 }
 
-// NLSQ are the settings of least squares. Zeros stand for the defaults of the method.
+// NLSQ holds the settings of least squares. Zeros stand for the defaults of the method.
 type NLSQ struct {
-	Iterations             int
-	FTol, XTol, GTol       float64
-	Loss                   string // linear, soft_l1, huber, cauchy or arctan; "" if the configuration does not say it
-	Starts, Refined        int    // several starts: how many, and how many of them to follow to the end; 0: one start
-	Seed                   uint64
-	Evolution              bool // whether to search with CMA-ES first
+	Iterations       int
+	FTol, XTol, GTol float64
+	Loss             string // loss function: linear, soft_l1, huber, cauchy or arctan; "" if the configuration does not give it
+	// Starts is the number of starting points and Refined the number of them that are followed to the
+	// end. 0 stands for a single start.
+	Starts, Refined int
+	Seed            uint64
+	// Evolution searches with CMA-ES first.
+	Evolution              bool
 	EvolutionGenerations   int
 	EvolutionPopulation    int
 	EvolutionSigma         float64
@@ -91,19 +97,20 @@ type NLSQ struct {
 	ReducedChiSquaredLimit float64
 }
 
-// Sampler are the settings of a posterior. Zeros stand for the defaults of the method.
+// Sampler holds the settings of sampling. Zeros stand for the defaults of the method.
 type Sampler struct {
 	Warmup, Draws, Chains int
-	Accept                float64 // target acceptance rate
-	Depth                 int     // largest depth of a trajectory's tree
-	Dense                 bool    // whether the metric is dense
-	Seed                  uint64
+	Accept                float64 // target acceptance rate used to adapt the step size
+	Depth                 int     // largest depth of the tree of a trajectory
+	// Dense makes the metric dense.
+	Dense bool
+	Seed  uint64
 }
 
-// Plots says what pictures to make.
+// Plots says which plots to make.
 type Plots struct {
 	Save      bool
-	Format    string // png, pdf or svg
+	Format    string // file format: png, pdf or svg
 	DPI       int
 	Low, High float64 // limits of the colours, if Fixed
 	Fixed     bool
@@ -113,12 +120,13 @@ func defaults() *Config {
 	return &Config{Gap: 2e6, First: 1, Scaling: ScalingAuto, Harmonics: 2, Method: LeastSquares, Contrast: parameter("contrast"), Offset: parameter("offset")}
 }
 
-// Selection returns what to read of the data.
+// Selection returns the part of the data to read.
 func (c *Config) Selection() Selection {
 	return Selection{Q: c.Q, Tolerance: c.Tolerance, Angles: c.Angles, First: c.First, Last: c.Last, Step: c.Step}
 }
 
-// Parameter returns a parameter of the motion by any of its names, nil if the model has none.
+// Parameter returns a parameter of the motion by any of its names. It returns nil if the model has no
+// such parameter.
 func (c *Config) Parameter(name string) *Parameter {
 	name = c.Model.Name(name)
 	for i := range c.Parameters {
@@ -129,10 +137,11 @@ func (c *Config) Parameter(name string) *Parameter {
 	return nil
 }
 
-// Path returns where a file that the configuration names is: from the working directory, or beside the configuration.
+// Path returns the path of a file that the configuration names: relative to the working directory, or
+// to the folder of the configuration.
 func (c *Config) Path(name string) (string, error) {
 	if name == "" {
-		return "", fmt.Errorf("homodyne: %s: names no file of data: give experimental_data.file_path", c.File)
+		return "", fmt.Errorf("homodyne: %s names no file of data: give experimental_data.file_path", c.File)
 	}
 	_, err := os.Stat(name)
 	if err == nil {
@@ -144,10 +153,10 @@ func (c *Config) Path(name string) (string, error) {
 			return beside, nil
 		}
 	}
-	return "", fmt.Errorf("homodyne: %s names a file: %w", c.File, err)
+	return "", fmt.Errorf("homodyne: %s names a file that cannot be found: %w", c.File, err)
 }
 
-// IgnoredText lists the keys without a meaning here by their sections, "" if there are none.
+// IgnoredText lists, by section, the keys that have no meaning here. It returns "" if there are none.
 func (c *Config) IgnoredText() string {
 	var sections []string
 	count := map[string]int{}

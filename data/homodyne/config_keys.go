@@ -96,7 +96,7 @@ func init() {
 		"analyzer_parameters.geometry.stator_rotor_gap": float(above, inf, func(c *Config) *float64 { return &c.Gap }),
 		"analyzer_parameters.frame_step": func(r *configReader, key string, n *yaml.Node) {
 			if v, ok := r.whole(key, n, 1, 1e9); ok && v != 1 {
-				r.wrong(n, key, "is %d; all frames are used here: leave it out", v)
+				r.wrong(n, key, "the value is %d, but all frames are used here; leave it out", v)
 			}
 		},
 		"data.file_path":    folderOf(func(r *configReader, s string) { r.c.Data = s }),
@@ -151,7 +151,7 @@ func init() {
 		"optimization.nlsq.gtol":           float(0, 1, func(c *Config) *float64 { return &c.NLSQ.GTol }),
 		"optimization.nlsq.loss": func(r *configReader, key string, n *yaml.Node) {
 			if s := r.text(key, n); !slices.Contains([]string{"linear", "soft_l1", "huber", "cauchy", "arctan"}, s) {
-				r.wrong(n, key, "is %s; want linear, soft_l1, huber, cauchy or arctan", kindOf(n))
+				r.wrong(n, key, "the value is %s; want linear, soft_l1, huber, cauchy or arctan", kindOf(n))
 			} else {
 				r.c.NLSQ.Loss = s
 			}
@@ -304,7 +304,7 @@ func choice(of map[string]func(c *Config)) reading {
 			set(r.c)
 			return
 		}
-		r.wrong(n, key, "is %s; want one of %s", kindOf(n), strings.Join(slices.Sorted(maps.Keys(of)), ", "))
+		r.wrong(n, key, "the value is %s; want one of %s", kindOf(n), strings.Join(slices.Sorted(maps.Keys(of)), ", "))
 	}
 }
 
@@ -320,7 +320,7 @@ func sampler(main bool, what string, lo, hi float64, integer bool) reading {
 	return func(r *configReader, key string, n *yaml.Node) {
 		v, ok := r.number(key, n, lo, hi)
 		if integer && v != math.Trunc(v) {
-			r.wrong(n, key, "is %s; want a whole number", n.Value)
+			r.wrong(n, key, "the value is %s; want a whole number", n.Value)
 		}
 		if !ok || !main && r.mainSampler[what] {
 			return

@@ -45,7 +45,7 @@ func anglesFallback(r *configReader, key string, n *yaml.Node) { r.c.Angles.All 
 // angleRanges reads ranges as mappings or pairs.
 func angleRanges(r *configReader, key string, n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		r.wrong(n, key, "is %s; want a list of ranges such as {min_angle: -10, max_angle: 10}", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a list of ranges such as {min_angle: -10, max_angle: 10}", kindOf(n))
 		return
 	}
 	for i, item := range n.Content {
@@ -71,7 +71,7 @@ func anglePairs(r *configReader, key string, n *yaml.Node) { angleRanges(r, key,
 
 func (r *configReader) angleRange(key string, ends []float64, n *yaml.Node) {
 	if len(ends) != 2 || !finite(ends[0]) || !finite(ends[1]) {
-		r.wrong(n, key, "has no two ends; want min_angle and max_angle in degrees")
+		r.wrong(n, key, "the range does not have two ends; give min_angle and max_angle in degrees")
 		return
 	}
 	r.c.Angles.Ranges = append(r.c.Angles.Ranges, [2]float64(ends))
@@ -81,7 +81,7 @@ func scalingMode(r *configReader, key string, n *yaml.Node) {
 	known := []string{"auto", "individual", "averaged", "fourier", "constant"}
 	s := strings.ToLower(r.text(key, n))
 	if !slices.Contains(known, s) {
-		r.wrong(n, key, "is %s; want one of %s", kindOf(n), strings.Join(known, ", "))
+		r.wrong(n, key, "the value is %s; want one of %s", kindOf(n), strings.Join(known, ", "))
 		return
 	}
 	r.scaled = true
@@ -130,7 +130,7 @@ func fixedParameters(r *configReader, key string, n *yaml.Node) {
 // eachNamed visits the entries of a mapping by names of parameters.
 func (r *configReader) eachNamed(key string, n *yaml.Node, visit func(at, name string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
-		r.wrong(n, key, "is %s; want a value for each name", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a value for each name", kindOf(n))
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -155,13 +155,13 @@ func (r *configReader) entry(key string, n *yaml.Node, name string) {
 		if b := r.numbers(at, v); len(b) == 2 {
 			g.low, g.high = &b[0], &b[1]
 		} else {
-			r.wrong(v, at, "has %d numbers; want the lower and the upper bound", len(b))
+			r.wrong(v, at, "it has %d numbers; want the lower and the upper bound", len(b))
 		}
 	}
 	kind := func(at string, v *yaml.Node) {
 		k, ok := priorKind(r.text(at, v))
 		if !ok {
-			r.wrong(v, at, "is %s; want TruncatedNormal, Normal, LogNormal, HalfNormal, Uniform or LogUniform", kindOf(v))
+			r.wrong(v, at, "the value is %s; want TruncatedNormal, Normal, LogNormal, HalfNormal, Uniform or LogUniform", kindOf(v))
 		}
 		g.kind = k
 	}
@@ -174,7 +174,7 @@ func (r *configReader) entry(key string, n *yaml.Node, name string) {
 		"unit": nil, "log_space": nil, "description": nil,
 	})
 	if name == "" {
-		r.wrong(n, key, "has no name")
+		r.wrong(n, key, "the parameter has no name; give one")
 		return
 	}
 	r.about(name, n, func(to *given) {
@@ -216,7 +216,7 @@ func plainBounds(r *configReader, key string, n *yaml.Node) {
 		if b := r.numbers(at, v); len(b) == 2 {
 			r.about(name, k, func(g *given) { g.low, g.high = &b[0], &b[1] })
 		} else {
-			r.wrong(v, at, "has %d numbers; want the lower and the upper bound", len(b))
+			r.wrong(v, at, "it has %d numbers; want the lower and the upper bound", len(b))
 		}
 	})
 }
@@ -239,7 +239,7 @@ func (r *configReader) finish() {
 		c.Angles = AngleFilter{}
 	}
 	if c.Last > 0 && c.Last < c.First+2 {
-		r.wrong(nil, "analyzer_parameters", "frames %d to %d; want at least 3 frames", c.First, c.Last)
+		r.wrong(nil, "analyzer_parameters", "the frames %d to %d are too few; want at least 3", c.First, c.Last)
 	}
 	if r.many {
 		c.NLSQ.Starts = r.starts
@@ -281,13 +281,13 @@ func (r *configReader) finishModel() {
 	m, notice, ok := modelOf(text)
 	switch {
 	case text == "":
-		r.wrong(nil, "analysis_mode", "is not there; want static_isotropic, static_anisotropic, laminar_flow or two_component")
+		r.wrong(nil, "analysis_mode", "it is missing; want static_isotropic, static_anisotropic, laminar_flow or two_component")
 	case !ok:
 		what := ""
 		if near := spelling.Meant(text, []string{"static", "static_isotropic", "static_anisotropic", "laminar_flow", "two_component", "heterodyne"}); near != "" {
 			what = ": did you mean " + near + "?"
 		}
-		e := bad(r.c.File, "analysis_mode", "is %q%s; want static_isotropic, static_anisotropic, laminar_flow or two_component", text, what)
+		e := bad(r.c.File, "analysis_mode", "the value is %q%s; want static_isotropic, static_anisotropic, laminar_flow or two_component", text, what)
 		e.Line = r.modeLine
 		r.errs = append(r.errs, e)
 	}
@@ -307,14 +307,14 @@ func (r *configReader) finishStarts() {
 		names = r.c.Model.Names()
 	}
 	if len(names) != len(r.values) {
-		e := bad(r.c.File, "initial_parameters.values", "has %d values for %d parameters: %s; want as many", len(r.values), len(names), strings.Join(names, ", "))
+		e := bad(r.c.File, "initial_parameters.values", "it has %d values for the %d parameters %s; want one for each", len(r.values), len(names), strings.Join(names, ", "))
 		e.Line = r.valuesLine
 		r.errs = append(r.errs, e)
 		return
 	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			e := bad(r.c.File, "initial_parameters.parameter_names", "has %s twice; want each name once", foreign.Text(foreign.Short(name, 40)))
+			e := bad(r.c.File, "initial_parameters.parameter_names", "it has %s twice; want each name once", foreign.Text(foreign.Short(name, 40)))
 			e.Line = r.valuesLine
 			r.errs = append(r.errs, e)
 		}
@@ -397,7 +397,7 @@ func (r *configReader) finishActive() {
 		if p := &r.c.Parameters[i]; !active[p] {
 			p.Fixed = true
 		} else if p.Fixed {
-			r.wrong(nil, "initial_parameters", "%s is among the active and among the fixed parameters; leave it out of one", p.Name)
+			r.wrong(nil, "initial_parameters", "%s is among both the active and the fixed parameters; remove it from one", p.Name)
 		}
 	}
 }

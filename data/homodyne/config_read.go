@@ -30,28 +30,29 @@ func ReadConfig(name string) (*Config, error) {
 	return ParseConfig(text, name)
 }
 
-// ParseConfig reads the text of a configuration; name is used in messages, and to find files beside it.
+// ParseConfig reads the text of a configuration; name is used in messages and to find files in the same
+// folder.
 func ParseConfig(text []byte, name string) (*Config, error) {
 	const most = 4 << 20
 	if what := foreign.NotText(text); what != "" || len(text) > most {
-		return nil, bad(name, "", "%d bytes, %s; want a configuration in YAML or JSON of at most %d", len(text), what, most)
+		return nil, bad(name, "", "the file of %d bytes is %s; want a configuration in YAML or JSON of at most %d bytes", len(text), what, most)
 	}
 	text = foreign.Unmarked(text)
 	if strings.EqualFold(filepath.Ext(name), ".json") {
 		if _, err := foreign.JSON(text); err != nil {
-			return nil, &FormatError{File: name, What: "is not JSON", Err: err}
+			return nil, &FormatError{File: name, What: "the file is not JSON", Err: err}
 		}
 	}
 	var doc yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	if err := documents.Decode(&doc); err != nil && err != io.EOF {
-		return nil, &FormatError{File: name, What: "is not YAML: " + foreign.Text(strings.TrimPrefix(err.Error(), "yaml: "))}
+		return nil, &FormatError{File: name, What: "the file is not YAML: " + foreign.Text(strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, bad(name, "", "has no keys; want a configuration, such as analysis_mode: laminar_flow")
+		return nil, bad(name, "", "the file has no keys; want a configuration, with lines such as analysis_mode: laminar_flow")
 	}
 	if err := documents.Decode(new(yaml.Node)); err != io.EOF {
-		return nil, bad(name, "", "has a second document after ---, which would not be read; want one")
+		return nil, bad(name, "", "the file has a second document after ---, which would not be read; want one")
 	}
 	r := &configReader{c: defaults(), given: map[string]given{}, mainSampler: map[string]bool{}}
 	r.c.File = name
@@ -109,12 +110,12 @@ func (r *configReader) notice(format string, args ...any) {
 func (r *configReader) mapping(path string, n *yaml.Node, depth int) {
 	if n.Kind != yaml.MappingNode {
 		if !null(n) {
-			r.wrong(n, path, "is %s; want keys and values", kindOf(n))
+			r.wrong(n, path, "the value is %s; want keys and values", kindOf(n))
 		}
 		return
 	}
 	if depth > 20 {
-		r.wrong(n, path, "is more than 20 levels deep")
+		r.wrong(n, path, "it is nested more than 20 levels deep; use fewer")
 		return
 	}
 	seen := map[string]bool{}
@@ -126,12 +127,12 @@ func (r *configReader) mapping(path string, n *yaml.Node, depth int) {
 		}
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			r.wrong(key, path, "has %s as a key; want a name", kindOf(key))
+			r.wrong(key, path, "it has %s as a key; want a name", kindOf(key))
 		case seen[key.Value]:
-			r.wrong(key, at, "is there twice")
+			r.wrong(key, at, "it appears twice; remove one")
 		case strings.HasPrefix(key.Value, "_"), slices.Contains(remarks, at): // a remark
 		case holdsAlias(value, 0):
-			r.wrong(value, at, "has an alias; write it out")
+			r.wrong(value, at, "it is an alias; write the value out")
 		case keys[at] != nil:
 			if !null(value) {
 				keys[at](r, at, value)
@@ -199,7 +200,7 @@ func holdsAlias(n *yaml.Node, depth int) bool {
 // text returns a scalar in which ${NAME} stands for a variable of the environment.
 func (r *configReader) text(key string, n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode {
-		r.wrong(n, key, "is %s; want a text", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a text", kindOf(n))
 		return ""
 	}
 	s := n.Value
@@ -213,7 +214,7 @@ func (r *configReader) text(key string, n *yaml.Node) string {
 		}
 		v, ok := os.LookupEnv(name)
 		if !ok {
-			r.wrong(n, key, "the variable ${%s} is not set; set it, or write the value", foreign.Short(name, 60))
+			r.wrong(n, key, "the environment variable ${%s} is not set; set it, or write the value", foreign.Short(name, 60))
 		}
 		b.WriteString(before)
 		b.WriteString(v)
@@ -237,15 +238,15 @@ func (r *configReader) path(key string, n *yaml.Node) string {
 // number returns a finite number from lo to hi.
 func (r *configReader) number(key string, n *yaml.Node, lo, hi float64) (float64, bool) {
 	if n.Kind != yaml.ScalarNode {
-		r.wrong(n, key, "is %s; want a number", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a number", kindOf(n))
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(strings.ReplaceAll(r.text(key, n), "_", ""), 64)
 	switch {
 	case err != nil || !finite(v):
-		r.wrong(n, key, "is %s; want a number", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a number", kindOf(n))
 	case !(v >= lo && v <= hi):
-		r.wrong(n, key, "is %s; want %s", n.Value, between(lo, hi))
+		r.wrong(n, key, "the value is %s; want %s", n.Value, between(lo, hi))
 	default:
 		return v, true
 	}
@@ -265,7 +266,7 @@ func between(lo, hi float64) string {
 func (r *configReader) whole(key string, n *yaml.Node, lo, hi float64) (int, bool) {
 	v, ok := r.number(key, n, lo, hi)
 	if ok && v != math.Trunc(v) {
-		r.wrong(n, key, "is %s; want a whole number", n.Value)
+		r.wrong(n, key, "the value is %s; want a whole number", n.Value)
 		return 0, false
 	}
 	return int(v), ok
@@ -278,7 +279,7 @@ func (r *configReader) truth(key string, n *yaml.Node) bool {
 	case "false", "no", "off", "0":
 		return false
 	}
-	r.wrong(n, key, "is %s; want true or false", kindOf(n))
+	r.wrong(n, key, "the value is %s; want true or false", kindOf(n))
 	return false
 }
 
@@ -288,7 +289,7 @@ func (r *configReader) numbers(key string, n *yaml.Node) (out []float64) {
 	if n.Kind == yaml.ScalarNode {
 		items = []*yaml.Node{n}
 	} else if n.Kind != yaml.SequenceNode {
-		r.wrong(n, key, "is %s; want a list of numbers", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a list of numbers", kindOf(n))
 		return nil
 	}
 	for i, item := range items {
@@ -303,7 +304,7 @@ func (r *configReader) numbers(key string, n *yaml.Node) (out []float64) {
 
 func (r *configReader) texts(key string, n *yaml.Node) (out []string) {
 	if n.Kind != yaml.SequenceNode {
-		r.wrong(n, key, "is %s; want a list of names", kindOf(n))
+		r.wrong(n, key, "the value is %s; want a list of names", kindOf(n))
 		return nil
 	}
 	for i, item := range n.Content {
@@ -315,7 +316,7 @@ func (r *configReader) texts(key string, n *yaml.Node) (out []string) {
 // fields visits the entries of a mapping, whose keys must be among those known.
 func (r *configReader) fields(key string, n *yaml.Node, known map[string]func(at string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
-		r.wrong(n, key, "is %s; want keys and values", kindOf(n))
+		r.wrong(n, key, "the value is %s; want keys and values", kindOf(n))
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -193,22 +193,22 @@ func TestConfigFaults(t *testing.T) {
 	for text, wants := range map[string][]string{
 		"analysis_mode: laminar_flow\nanalyzer_parameters:\n  dtt: 1\nphi_filterin: {}": {"a.yaml: line 3: unknown key analyzer_parameters.dtt: did you mean dt?", "line 4: unknown key phi_filterin: did you mean phi_filtering?"},
 		"analysis_mode: laminar_flow\nwavevector_q: 1":                                  {"line 2: unknown key wavevector_q: did you mean analyzer_parameters.scattering.wavevector_q?"},
-		"analysis_mode: laminer_flow":                                                   {`line 1: analysis_mode: is "laminer_flow": did you mean laminar_flow?`},
-		"band: 1":                                                                       {"analysis_mode: is not there"},
+		"analysis_mode: laminer_flow":                                                   {`line 1: analysis_mode: the value is "laminer_flow": did you mean laminar_flow?`},
+		"band: 1":                                                                       {"analysis_mode: it is missing"},
 		"":                                                                              {"has no keys"},
 		"- a":                                                                           {"has no keys"},
 		"a: [":                                                                          {"is not YAML"},
 		"analysis_mode: static\nanalysis_mode: static":                                                     {"line 2"},
-		"analysis_mode: static\nanalyzer_parameters: {dt: 0}":                                              {`line 2: analyzer_parameters.dt: is 0: want a number above 0`},
+		"analysis_mode: static\nanalyzer_parameters: {dt: 0}":                                              {`line 2: analyzer_parameters.dt: the value is 0: want a number above 0`},
 		"analysis_mode: static\nanalyzer_parameters: {dt: fast}":                                           {`is "fast": want a number`},
 		"analysis_mode: static\nanalyzer_parameters: {dt: .nan}":                                           {"want a number"},
 		"analysis_mode: static\nanalyzer_parameters: {dt: [1]}":                                            {"is a list: want a number"},
 		"analysis_mode: static\nanalyzer_parameters: 3":                                                    {`is "3": want keys and values`},
 		"analysis_mode: static\nanalyzer_parameters: {start_frame: 1.5}":                                   {"want a whole number"},
-		"analysis_mode: static\nanalyzer_parameters: {start_frame: 9, end_frame: 10}":                      {"frames 9 to 10: want at least 3"},
-		"analysis_mode: static\nanalyzer_parameters: {frame_step: 2}":                                      {"is 2: all frames are used here"},
-		"analysis_mode: static\nexperimental_data: {file_path: '${NO_SUCH_VARIABLE_HERE}/a'}":              {"the variable ${NO_SUCH_VARIABLE_HERE} is not set"},
-		"analysis_mode: static\ninitial_parameters: {values: [1, 2]}":                                      {"line 2: initial_parameters.values: has 2 values for 3 parameters: D0, alpha, D_offset"},
+		"analysis_mode: static\nanalyzer_parameters: {start_frame: 9, end_frame: 10}":                      {"the frames 9 to 10 are too few: want at least 3"},
+		"analysis_mode: static\nanalyzer_parameters: {frame_step: 2}":                                      {"is 2, but all frames are used here"},
+		"analysis_mode: static\nexperimental_data: {file_path: '${NO_SUCH_VARIABLE_HERE}/a'}":              {"the environment variable ${NO_SUCH_VARIABLE_HERE} is not set"},
+		"analysis_mode: static\ninitial_parameters: {values: [1, 2]}":                                      {"line 2: initial_parameters.values: it has 2 values for the 3 parameters D0, alpha, D_offset"},
 		"analysis_mode: static\nparameter_bounds: {D00: [1, 2]}":                                           {`line 2: unknown parameter "D00": did you mean D0?`},
 		"analysis_mode: static\nparameter_bounds: {D0: [1]}":                                               {"has 1 numbers: want the lower and the upper bound"},
 		"analysis_mode: static\nparameter_bounds: {D0: [2, 1]}":                                            {"line 2: D0: has bounds 2 and 1"},
@@ -218,12 +218,12 @@ func TestConfigFaults(t *testing.T) {
 		"analysis_mode: static\nparameter_space: {bounds: [{name: D0, type: LogUniform, min: 0, max: 1}]}": {"want a lower limit above 0"},
 		"analysis_mode: static\nparameter_space: {bounds: [{name: D0, prior_sigma: -1}]}":                  {"a standard deviation of -1"},
 		"analysis_mode: static\ninitial_parameters: {values: [1, 2, 3]}\nparameter_bounds: {D0: [10, 20]}": {"D0: starts at 1, outside of its bounds 10 to 20"},
-		"analysis_mode: static\ninitial_parameters: {active_parameters: [D0], fixed_parameters: {D0: 1}}":  {"among the active and among the fixed"},
-		"analysis_mode: static\nphi_filtering: {target_ranges: [{min_angle: 1}]}":                          {"has no two ends"},
+		"analysis_mode: static\ninitial_parameters: {active_parameters: [D0], fixed_parameters: {D0: 1}}":  {"among both the active and the fixed"},
+		"analysis_mode: static\nphi_filtering: {target_ranges: [{min_angle: 1}]}":                          {"does not have two ends"},
 		"analysis_mode: static\noptimization: {nlsq: {loss: square}}":                                      {"want linear, soft_l1"},
 		"analysis_mode: static\noptimization: {method: simplex}":                                           {"want one of both, cmc, mcmc, nlsq, nuts"},
 		"analysis_mode: static\noptimization: {nlsq: {anti_degeneracy: {per_angle_mode: best}}}":           {"want one of auto, individual"},
-		"analysis_mode: static\nx: &a {b: 1}\noptimization: *a":                                            {"has an alias: write it out", "unknown key x"},
+		"analysis_mode: static\nx: &a {b: 1}\noptimization: *a":                                            {"it is an alias: write the value out", "unknown key x"},
 		"analysis_mode: static\nanalyzer_parameters: {dt: 1e400}":                                          {"want a number"},
 	} {
 		_, err := ParseConfig([]byte(text), "a.yaml")
@@ -233,7 +233,7 @@ func TestConfigFaults(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]string{`{"analysis_mode": "static", "analysis_mode": "static"}`: "stands twice", "\x00\x01\x02\x03": "a binary file", `{"analysis_mode": `: "ends early"} {
+	for text, want := range map[string]string{`{"analysis_mode": "static", "analysis_mode": "static"}`: "appears twice", "\x00\x01\x02\x03": "a binary file", `{"analysis_mode": `: "ends too early"} {
 		if _, err := ParseConfig([]byte(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -307,19 +307,19 @@ func TestStarts(t *testing.T) {
 	if s, err = ReadStart(filepath.Join(dir, "c", "parameters.json")); err != nil || fmt.Sprintln(s.Names, s.Values, s.Errors, s.Model) != "[D0] [7] [1] static_anisotropic\n" {
 		t.Error(s, err)
 	}
-	for text, want := range map[string]string{`{}`: "parameters: is not there", `{"parameters": {}}`: "has no parameter with a number", `{"parameters": 3}`: "not understood", `[1]`: "is not a result",
-		`{"parameters": [1], "parameter_names": ["a", "b"]}`: "has 1 numbers for 2 names", `{"parameters": {"D0": {"value": 1}`: "ends early", `{"parameters": {"D0": null}}`: "has no parameter"} {
+	for text, want := range map[string]string{`{}`: "parameters: it is missing", `{"parameters": {}}`: "has no parameter with a number", `{"parameters": 3}`: "cannot be understood", `[1]`: "is not a result",
+		`{"parameters": [1], "parameter_names": ["a", "b"]}`: "has 1 numbers for 2 names", `{"parameters": {"D0": {"value": 1}`: "ends too early", `{"parameters": {"D0": null}}`: "has no parameter"} {
 		write("d/parameters.json", text)
 		if _, err := ReadStart(filepath.Join(dir, "d")); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "parameters.json") {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadStart(dir); err == nil || !strings.Contains(err.Error(), "a folder with none of nlsq/parameters.json") {
+	if _, err := ReadStart(dir); err == nil || !strings.Contains(err.Error(), "the folder has none of nlsq/parameters.json") {
 		t.Error(err)
 	}
 }
 
-// What stands twice, or would not be read, is an error.
+// What appears twice, or would not be read, is an error.
 func TestContradictoryConfigurations(t *testing.T) {
 	for text, want := range map[string]string{
 		"analysis_mode: laminar_flow\n---\nanalysis_mode: static\n":                                          "a second document",

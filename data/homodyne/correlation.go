@@ -8,25 +8,28 @@ import (
 	"math"
 )
 
-// Correlation is what was read of a file: two-time correlations at one q and several azimuths.
+// Correlation holds what was read from a file: two-time correlations at one q and several azimuths.
 type Correlation struct {
 	File      string
-	Q         float64 // 1/angstrom; the mean of the bins
-	Tolerance float64 // within which bins were taken to be of the same q, as a fraction of it
+	Q         float64 // mean q of the bins in 1/angstrom
+	Tolerance float64 // largest difference between the q of bins that count as the same q, as a fraction of it
 	Bins      []Bin
-	Phi       []float64   // azimuths in degrees
-	First     int         // number of the first frame, from 1
-	Last      int         // number of the last frame
-	Step      float64     // time from frame to frame in s
-	C2        [][]float64 // of each azimuth (frames, frames), row-major and symmetric, with the diagonal as it was measured
-	Missing   []int       // of each azimuth, how many pairs of different frames are not finite numbers
-	Notes     []string    // what a person should know, such as what was left out
+	Phi       []float64 // azimuths in degrees
+	First     int       // number of the first frame, from 1
+	Last      int       // number of the last frame
+	Step      float64   // time from frame to frame in s
+	// C2 holds one matrix (frames, frames) for each azimuth, row-major and symmetric, with the diagonal
+	// as it was measured.
+	C2      [][]float64
+	Missing []int    // number of pairs of different frames without a finite value, for each azimuth
+	Notes   []string // messages for the user, such as what was left out
 }
 
 // Frames returns the number of frames.
 func (c *Correlation) Frames() int { return c.Last - c.First + 1 }
 
-// Read reads the bins of one q. Matrices that are stored as a triangle are completed, those that are complete already stay as they are.
+// Read reads the bins of one q. Matrices that are stored as a triangle are completed; those that are
+// already complete stay as they are.
 func (f *File) Read(s Selection) (*Correlation, error) {
 	c, err := f.choose(s)
 	if err != nil {
@@ -104,7 +107,7 @@ func fold(m []float64, n int) (whole bool, err error) {
 	case differ == 0:
 		return true, nil
 	case lower > 0 && upper > 0:
-		return false, fmt.Errorf("is neither a triangle nor symmetric: frames %d and %d have %g, the other way round %g", at[0]+1, at[1]+1, m[at[0]*n+at[1]], m[at[1]*n+at[0]])
+		return false, fmt.Errorf("it is neither a triangle nor symmetric: frames %d and %d have %g, but %g the other way round", at[0]+1, at[1]+1, m[at[0]*n+at[1]], m[at[1]*n+at[0]])
 	}
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -130,8 +133,8 @@ func missing(m []float64, n int) (count int) {
 	return count
 }
 
-// Mean returns the mean over the azimuths, as one of azimuth 0, for samples in which directions are alike. Numbers that are not finite
-// have no part in it.
+// Mean returns the mean over the azimuths as a single azimuth of 0, for samples in which all directions
+// are alike. It ignores numbers that are not finite.
 func (c *Correlation) Mean() *Correlation {
 	n := c.Frames()
 	out := *c
@@ -153,16 +156,21 @@ func (c *Correlation) Mean() *Correlation {
 	return &out
 }
 
-// Clock says what the times of frames count from.
+// Clock defines the origin of the times of frames.
 type Clock struct {
-	// Window counts from the first frame that is used, whichever it is, as homodyne and xpcsjax do: the amplitudes and exponents of rates
-	// then depend on it. Otherwise times count from the beginning of frame 1, and a frame is at the middle of its exposure.
+	// Window makes times count from the first frame that is used, whichever it is, as in homodyne and
+	// xpcsjax; the amplitudes and exponents of rates then depend on that frame. Otherwise times count
+	// from the beginning of frame 1, and the time of a frame is the middle of its exposure.
 	Window bool
-	Origin float64  // s that are added: how long before frame 1 the event was that rates count from
-	Start  *float64 // time of the first frame that is used in s, instead of all this; nil: none
+	// Origin is added to the times, in s: the time from the event that rates count from to the
+	// beginning of frame 1.
+	Origin float64
+	// Start replaces the other settings, unless it is nil: it is the time in s of the first frame that
+	// is used.
+	Start *float64
 }
 
-// Times returns the times of frames first to last, which count from 1, in s.
+// Times returns the times in s of frames first to last, which are numbered from 1.
 func (c Clock) Times(first, last int, step float64) []float64 {
 	t := make([]float64, last-first+1)
 	from := (float64(first)-0.5)*step + c.Origin

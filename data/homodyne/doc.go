@@ -1,12 +1,13 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package homodyne reads and writes the files of those who fit models of moving samples to two-time correlations with homodyne,
-// xpcsjax or heterodyne: correlations in the layouts of the APS, configurations, and results.
+// Package homodyne reads and writes the files of the programs homodyne, xpcsjax and heterodyne, which
+// fit models of moving samples to two-time correlations: correlations in the layouts of the APS,
+// configurations, and results.
 //
-// A File holds correlations of many bins, of which Read takes those at one q as a Correlation. A Config is what a configuration says,
-// with every parameter of the model. Fit and Posterior are results under the names that scripts expect, and ReadStart reads such
-// results of others.
+// A File holds correlations of many bins; Read returns those at one q as a Correlation. A Config is the
+// content of a configuration, with every parameter of the model. Fit and Posterior hold results under
+// the names that scripts expect, and ReadStart reads such results written by other programs.
 //
 //	config, err := homodyne.ReadConfig("flow.yaml")
 //	if err != nil { ... }                              // names file, line, key and the nearest known one

@@ -16,9 +16,9 @@ type FormatError struct {
 	File string
 	Line int    // line of a text, from 1; 0 for none
 	Key  string // path inside the file
-	What string // what is wrong, with the numbers
+	What string // description of the mistake, with the numbers
 	Try  string // remedy to try
-	Err  error  // cause; may be nil
+	Err  error  // underlying error; may be nil
 }
 
 // Error returns file, line, key, what is wrong and what to try.

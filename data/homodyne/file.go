@@ -20,26 +20,26 @@ type Layout string
 // The layouts.
 const (
 	APSOld Layout = "aps_old" // exchange/C2T_all beside xpcs/dqlist and xpcs/dphilist
-	APSU   Layout = "aps_u"   // xpcs/twotime/correlation_map beside a q map; euryale correlate writes it too
-	NPZ    Layout = "npz"     // arrays of NumPy, as homodyne and xpcsjax keep them as a cache
+	APSU   Layout = "aps_u"   // xpcs/twotime/correlation_map beside a q map; also the output of euryale correlate
+	NPZ    Layout = "npz"     // arrays of NumPy, as in the cache files of homodyne and xpcsjax
 )
 
-// Bin is a region of the detector whose correlation is in a file.
+// Bin is a region of the detector whose correlation is in the file.
 type Bin struct {
 	Key    string  // path of the matrix in the file
-	Number int     // from 1: of the bin in the q map where there is one, otherwise of the matrix
-	Q      float64 // 1/angstrom
-	Phi    float64 // degrees
+	Number int     // number of the bin in the q map or, without one, of the matrix, from 1
+	Q      float64 // value of q in 1/angstrom
+	Phi    float64 // azimuth in degrees
 }
 
-// File is an open file of two-time correlations. The matrices stay in the file until they are read.
+// File is an open file of two-time correlations. Matrices are read when they are asked for.
 type File struct {
 	Name   string
 	Layout Layout
 	Bins   []Bin
-	Frames int     // rows of a matrix
+	Frames int     // number of rows of a matrix
 	First  int     // number of the frame of the first row, from 1
-	Step   float64 // time from row to row in s; NaN if the file does not say it
+	Step   float64 // time from row to row in s; NaN if the file does not give it
 	Notes  []string
 
 	source source
@@ -54,7 +54,7 @@ type source interface {
 	Close() error
 }
 
-// Open opens a file of two-time correlations, whose layout it finds out.
+// Open opens a file of two-time correlations and determines its layout.
 func Open(name string) (*File, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -73,13 +73,13 @@ func Open(name string) (*File, error) {
 	case len(head) == 0:
 		err = bad(name, "", "the file is empty; copy it again")
 	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
-		err = bad(name, "", "is a single NumPy array, which lacks q and angles; want HDF5 or .npz")
+		err = bad(name, "", "the file is a single NumPy array, which lacks q and angles; want HDF5 or .npz")
 	case !bytes.HasPrefix(head, []byte("\x89HDF")) && foreign.NotText(head) != "a binary file":
 		what := foreign.NotText(head)
 		if what == "" {
 			what = "text"
 		}
-		err = bad(name, "", "is %s; want HDF5 or .npz with two-time correlations", what)
+		err = bad(name, "", "the file is %s; want HDF5 or .npz with two-time correlations", what)
 	}
 	f.Close()
 	if err != nil {

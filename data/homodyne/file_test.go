@@ -165,7 +165,7 @@ func TestFold(t *testing.T) {
 		{[]float64{1, 2, 3, 2, 4, 5, 3, 5, 6}, []float64{1, 2, 3, 2, 4, 5, 3, 5, 6}, true, ""},
 		{[]float64{1, nan, 3, nan, 4, 5, 3, 5, 6}, []float64{1, nan, 3, nan, 4, 5, 3, 5, 6}, true, ""},
 		{[]float64{1, nan, 3, 0, 4, 5, 0, 0, 6}, []float64{1, nan, 3, nan, 4, 5, 3, 5, 6}, false, ""},
-		{[]float64{1, 2, 3, 9, 4, 5, 3, 5, 6}, nil, false, "frames 1 and 2 have 2, the other way round 9"},
+		{[]float64{1, 2, 3, 9, 4, 5, 3, 5, 6}, nil, false, "frames 1 and 2 have 2, but 9 the other way round"},
 	} {
 		m := slices.Clone(c.in)
 		whole, err := fold(m, 3)
@@ -195,8 +195,8 @@ func TestOneQ(t *testing.T) {
 	}{
 		{0.0054, 0, 4, "", "bins of this q: 4, from 0.00540108 to"}, {0.0031, 0, 2, "", "the next q is 0.00540108"},
 		{0.0053, 0, 4, "", "q = 0.0053 1/angstrom was asked for, the nearest bins have 0.0054"},
-		{0.0042, 0, 0, "no bin is near q = 0.0042", ""}, {0, 0, 0, "has bins of several q", ""}, {0.0054, 0.2, 0, "a tolerance of 0.2", ""},
-		{-1, 0, 0, "q of -1", ""}, {math.NaN(), 0, 0, "q of NaN", ""},
+		{0.0042, 0, 0, "no bin is near q = 0.0042", ""}, {0, 0, 0, "has bins of several q", ""}, {0.0054, 0.2, 0, "the tolerance of q is 0.2", ""},
+		{-1, 0, 0, "q is -1", ""}, {math.NaN(), 0, 0, "q is NaN", ""},
 	} {
 		got, err := f.Read(Selection{Q: s.q, Tolerance: s.tolerance})
 		switch {
@@ -212,7 +212,7 @@ func TestOneQ(t *testing.T) {
 	}
 	c.Bins[0].Q, c.Bins[1].Q, c.Bins[2].Q = 0.0052, 0.0052, 0.0054
 	f = open(t, write(t, APSOld, c))
-	if _, err := f.Read(Selection{Q: 0.0054, Tolerance: 0.1}); err == nil || !strings.Contains(err.Error(), "they are different q: take a tolerance below 0.0") {
+	if _, err := f.Read(Selection{Q: 0.0054, Tolerance: 0.1}); err == nil || !strings.Contains(err.Error(), "these are different q: use a tolerance below 0.0") {
 		t.Error(err)
 	}
 }
@@ -225,7 +225,7 @@ func TestAngles(t *testing.T) {
 	}{
 		{AngleFilter{}, "[-170 0 45 90]"}, {AngleFilter{Ranges: [][2]float64{{-10, 10}, {85, 95}}}, "[0 90]"},
 		{AngleFilter{Ranges: [][2]float64{{170, -170}}}, "[-170]"}, {AngleFilter{Ranges: [][2]float64{{180, 200}}}, "[-170]"}, {AngleFilter{Ranges: [][2]float64{{45, 45}}}, "[45]"},
-		{AngleFilter{Ranges: [][2]float64{{46, 47}}, All: true}, "[-170 0 45 90]"}, {AngleFilter{Ranges: [][2]float64{{46, 47}}}, "no angle is within 46..47 degrees: there are -170, 0, 45, 90"},
+		{AngleFilter{Ranges: [][2]float64{{46, 47}}, All: true}, "[-170 0 45 90]"}, {AngleFilter{Ranges: [][2]float64{{46, 47}}}, "no angle is within 46..47 degrees: the angles are -170, 0, 45, 90"},
 	} {
 		got, err := f.Read(Selection{Q: 0.0054, Angles: c.filter})
 		text := fmt.Sprint(err)
@@ -261,7 +261,7 @@ func TestFramesAndStep(t *testing.T) {
 	}
 	f := open(t, name)
 	for want, s := range map[string]Selection{
-		"give dt": {}, "dt of -1": {Step: -1}, "frames 5 to 4": {Step: 1, First: 5, Last: 4}, "frame 11 is asked for, the last one is 10": {Step: 1, First: 11},
+		"give dt": {}, "dt is -1": {Step: -1}, "frames 5 to 4": {Step: 1, First: 5, Last: 4}, "frame 11 was asked for, but the last one is 10": {Step: 1, First: 11},
 		"want at least 3": {Step: 1, First: 9}, "frames 1 to -2": {Step: 1, Last: -2, First: 1},
 	} {
 		if _, err := f.Read(s); err == nil || !strings.Contains(err.Error(), want) {
@@ -269,7 +269,7 @@ func TestFramesAndStep(t *testing.T) {
 		}
 	}
 	got, err := f.Read(Selection{Step: 2, Last: 99})
-	if err != nil || got.Last != 10 || !strings.Contains(strings.Join(got.Notes, "\n"), "frame 99 is asked for, the last one is 10") || got.Step != 2 {
+	if err != nil || got.Last != 10 || !strings.Contains(strings.Join(got.Notes, "\n"), "frame 99 was asked for, but the last one is 10") || got.Step != 2 {
 		t.Error(got, err)
 	}
 	f = open(t, write(t, APSU, sample(10)))
@@ -332,8 +332,8 @@ func TestCache(t *testing.T) {
 	name := write(t, NPZ, c)
 	f := open(t, name)
 	for want, s := range map[string]Selection{
-		"made for q = 0.0054 1/angstrom, not 0.0055": {Q: 0.0055}, "has frames 101 to 112, not 100 to 112": {First: 100, Last: 112}, "has frames 101 to 112, not 101 to 113": {First: 101, Last: 113},
-		"has frames 101 to 112, not 1 to -1": {First: 1, Last: -1},
+		"made for q = 0.0054 1/angstrom, not 0.0055": {Q: 0.0055}, "has the frames 101 to 112, not 100 to 112": {First: 100, Last: 112}, "has the frames 101 to 112, not 101 to 113": {First: 101, Last: 113},
+		"has the frames 101 to 112, not 1 to -1": {First: 1, Last: -1},
 	} {
 		if _, err := f.Read(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", s, err, want)
@@ -346,7 +346,7 @@ func TestCache(t *testing.T) {
 	if err := os.WriteFile(source, []byte("other frames"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(name); err == nil || !strings.Contains(err.Error(), "raw.hdf has 12 bytes of") {
+	if _, err := Open(name); err == nil || !strings.Contains(err.Error(), "raw.hdf now has 12 bytes") {
 		t.Error(err)
 	}
 	os.Remove(source)

@@ -30,7 +30,7 @@ func (s *hdf5Source) read(bins []int, lo, hi int, put func(k int, block []float6
 			return err
 		}
 		if shape[1] != s.frames {
-			return bad(s.name, s.keys[b], "has %d frames, %s has %d; want matrices of the same frames", shape[1], s.keys[0], s.frames)
+			return bad(s.name, s.keys[b], "it has %d frames, but %s has %d; want matrices of the same frames", shape[1], s.keys[0], s.frames)
 		}
 		offset, count := []int{lo, lo}, []int{n, n}
 		for range len(d.Shape()) - 2 {
@@ -38,7 +38,7 @@ func (s *hdf5Source) read(bins []int, lo, hi int, put func(k int, block []float6
 		}
 		block := make([]float64, n*n)
 		if err := d.Slab(offset, count).Float64sTo(block); err != nil {
-			return &FormatError{File: s.name, Key: s.keys[b], What: "cannot be read", Err: err}
+			return &FormatError{File: s.name, Key: s.keys[b], What: "it cannot be read", Err: err}
 		}
 		put(k, block)
 	}
@@ -49,14 +49,14 @@ func (s *hdf5Source) read(bins []int, lo, hi int, put func(k int, block []float6
 func square(h *hdf5.File, name, key string) (*hdf5.Dataset, []int, error) {
 	d, err := h.Dataset(key)
 	if err != nil {
-		return nil, nil, &FormatError{File: name, Key: key, What: "cannot be read", Err: err}
+		return nil, nil, &FormatError{File: name, Key: key, What: "it cannot be read", Err: err}
 	}
 	shape := d.Shape()
 	for len(shape) > 2 && shape[0] == 1 {
 		shape = shape[1:]
 	}
 	if len(shape) != 2 || shape[0] != shape[1] || shape[0] == 0 {
-		return nil, nil, bad(name, key, "has shape %v; want a square of frames by frames", d.Shape())
+		return nil, nil, bad(name, key, "it has the shape %v; want a square of frames by frames", d.Shape())
 	}
 	return d, shape, nil
 }
@@ -65,11 +65,11 @@ func square(h *hdf5.File, name, key string) (*hdf5.Dataset, []int, error) {
 func (f *File) open(h *hdf5.File, group string, keep func(name string) bool) error {
 	names, err := h.Keys(group)
 	if err != nil {
-		return &FormatError{File: f.Name, Key: group, What: "cannot be listed", Err: err}
+		return &FormatError{File: f.Name, Key: group, What: "it cannot be listed", Err: err}
 	}
 	names = slices.DeleteFunc(names, func(s string) bool { return !keep(s) })
 	if len(names) == 0 {
-		return bad(f.Name, group, "has no matrices; was the correlation finished?")
+		return bad(f.Name, group, "it has no matrices; check that the correlation was finished")
 	}
 	slices.SortStableFunc(names, natural)
 	s := &hdf5Source{File: h, name: f.Name}
@@ -120,7 +120,7 @@ const mostList = 1 << 20
 func list(h *hdf5.File, name, key string) ([]float64, error) {
 	d, err := h.Dataset(key)
 	if err != nil {
-		return nil, &FormatError{File: name, Key: key, What: "is needed", Try: "is this a result of the correlation?", Err: err}
+		return nil, &FormatError{File: name, Key: key, What: "it is missing", Try: "give a result of the correlation", Err: err}
 	}
 	long := 0
 	for _, n := range d.Shape() {
@@ -129,11 +129,11 @@ func list(h *hdf5.File, name, key string) ([]float64, error) {
 		}
 	}
 	if long > 1 || d.Len() == 0 || d.Len() > mostList {
-		return nil, bad(name, key, "has shape %v; want (1, bins) or (bins)", d.Shape())
+		return nil, bad(name, key, "it has the shape %v; want (1, bins) or (bins)", d.Shape())
 	}
 	v, err := d.Float64s()
 	if err != nil {
-		return nil, &FormatError{File: name, Key: key, What: "cannot be read", Err: err}
+		return nil, &FormatError{File: name, Key: key, What: "it cannot be read", Err: err}
 	}
 	return v, nil
 }
@@ -177,7 +177,7 @@ func step(h *hdf5.File, name string, time, stride, average []string) (float64, e
 			return t, err
 		}
 		if len(v) != 1 || !(v[0] > 0) || math.IsInf(v[0], 1) {
-			return t, bad(name, key, "is %s; want one number above 0", short(v))
+			return t, bad(name, key, "it is %s; want one number above 0", short(v))
 		}
 		if i == 0 {
 			t = v[0]

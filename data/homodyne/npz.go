@@ -54,7 +54,7 @@ func (f *File) openArrays(s *npzSource) error {
 	s.most = expansion * st.Size()
 	z, err := zip.NewReader(s.file, st.Size())
 	if err != nil {
-		return &FormatError{File: f.Name, What: "cannot be read as .npz", Try: "was it copied whole?", Err: err}
+		return &FormatError{File: f.Name, What: "the file cannot be read as .npz", Try: "copy it again if it is incomplete", Err: err}
 	}
 	for _, m := range z.File {
 		if n, ok := strings.CutSuffix(m.Name, ".npy"); ok {
@@ -77,15 +77,15 @@ func (f *File) openArrays(s *npzSource) error {
 	width := map[string]int{"<f8": 8, "<f4": 4, ">f8": 8, ">f4": 4}[descr]
 	switch {
 	case len(shape) != 3 || shape[1] != shape[2] || shape[1] == 0:
-		return bad(f.Name, cubeName, "has shape %v; want (angles, frames, frames)", shape)
+		return bad(f.Name, cubeName, "it has the shape %v; want (angles, frames, frames)", shape)
 	case width == 0:
-		return bad(f.Name, cubeName, "has elements of type %q; want float64 or float32", descr)
+		return bad(f.Name, cubeName, "it has elements of type %q; want float64 or float32", descr)
 	case fortran:
-		return bad(f.Name, cubeName, "is stored with the first axis fastest; write it again after numpy.ascontiguousarray")
+		return bad(f.Name, cubeName, "it is stored with the first axis fastest; write it again after numpy.ascontiguousarray")
 	case int64(shape.Size())*int64(width) > s.most:
-		return bad(f.Name, cubeName, "has shape %v, which a file of %d bytes cannot hold; was it copied whole?", shape, st.Size())
+		return bad(f.Name, cubeName, "it has the shape %v, which a file of %d bytes cannot hold; copy it again if it is incomplete", shape, st.Size())
 	case len(q) != shape[0] || len(phi) != shape[0]:
-		return bad(f.Name, cubeName, "has %d matrices, wavevector_q_list %d values of q and phi_angles_list %d angles; want as many of each", shape[0], len(q), len(phi))
+		return bad(f.Name, cubeName, "it has %d matrices, but wavevector_q_list has %d values of q and phi_angles_list %d angles; want equal numbers", shape[0], len(q), len(phi))
 	}
 	s.shape, f.Frames = [3]int(shape), shape[1]
 	for i := range q {
@@ -109,18 +109,18 @@ func (f *File) times(s *npzSource) error {
 			return err
 		}
 		if len(t) != f.Frames {
-			return bad(f.Name, name, "has %d times, %s has %d frames; want one for each frame", len(t), cubeName, f.Frames)
+			return bad(f.Name, name, "it has %d times, but %s has %d frames; want one for each frame", len(t), cubeName, f.Frames)
 		}
 		axes[i] = t
 		for k := 2; k < len(t); k++ {
 			if d := t[1] - t[0]; !(d > 0) || !(math.Abs(t[k]-t[k-1]-d) <= 1e-6*d*float64(len(t))) {
-				return bad(f.Name, name, "goes from %g s to %g s at frame %d, from %g s to %g s at the beginning; want equal steps above 0", t[k-1], t[k], k+1, t[0], t[1])
+				return bad(f.Name, name, "it goes from %g s to %g s at frame %d, but from %g s to %g s at the beginning; want equal steps above 0", t[k-1], t[k], k+1, t[0], t[1])
 			}
 		}
 	}
 	for i := range min(len(axes[0]), len(axes[1])) {
 		if a, b := axes[0][i], axes[1][i]; math.Abs(a-b) > 1e-9*math.Abs(a) {
-			return bad(f.Name, "t2", "frame %d is at %g s, at %g s in t1; want the same times on both axes", i+1, b, a)
+			return bad(f.Name, "t2", "frame %d is at %g s, but at %g s in t1; want the same times on both axes", i+1, b, a)
 		}
 	}
 	if t := axes[0]; len(t) > 1 {
@@ -145,7 +145,7 @@ func (f *File) metadata(s *npzSource) error {
 	const key = "cache_metadata_json"
 	if s.members[key] == nil {
 		if s.members["cache_metadata"] != nil {
-			return bad(f.Name, "cache_metadata", "is a Python pickle, which is a program and not read; make the cache again with homodyne 2.23.2 or later, or name the HDF5 file")
+			return bad(f.Name, "cache_metadata", "it is a Python pickle, which is a program and is not run; make the cache again with homodyne 2.23.2 or later, or name the HDF5 file")
 		}
 		f.Notes = append(f.Notes, key+" is not there: the first row is taken to be frame 1")
 		return nil
@@ -156,7 +156,7 @@ func (f *File) metadata(s *npzSource) error {
 	}
 	var m cacheMetadata
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return &FormatError{File: f.Name, Key: key, What: "is not understood", Err: err}
+		return &FormatError{File: f.Name, Key: key, What: "it cannot be understood", Err: err}
 	}
 	if m.Q != nil {
 		f.asked = *m.Q
@@ -170,7 +170,7 @@ func (f *File) metadata(s *npzSource) error {
 	if m.Last != nil {
 		f.last = *m.Last
 		if n := f.last - f.First + 1; n < f.Frames {
-			return bad(f.Name, key, "frames %d to %d are %d, %s has %d; make the cache again", f.First, f.last, n, cubeName, f.Frames)
+			return bad(f.Name, key, "the frames %d to %d are %d, but %s has %d; make the cache again", f.First, f.last, n, cubeName, f.Frames)
 		}
 	}
 	return f.unchanged(m)
@@ -188,7 +188,7 @@ func (f *File) unchanged(m cacheMetadata) error {
 		return nil
 	}
 	if at := st.ModTime().UTC().Format(time.RFC3339Nano); st.Size() != m.Bytes || at != m.Modified {
-		return bad(f.Name, "cache_metadata_json", "%s has %d bytes of %s now, and had %d of %s when this cache was made; name that file, or make the cache again",
+		return bad(f.Name, "cache_metadata_json", "%s now has %d bytes and the date %s, but had %d bytes and the date %s when this cache was made; name that file, or make the cache again",
 			m.Source, st.Size(), at, m.Bytes, m.Modified)
 	}
 	return nil
@@ -198,7 +198,7 @@ func (f *File) unchanged(m cacheMetadata) error {
 func (s *npzSource) array(name string) (r io.ReadCloser, descr string, fortran bool, shape tensor.Shape, err error) {
 	m := s.members[name]
 	if m == nil {
-		return nil, "", false, nil, bad(s.name, name, "is needed and not there; want wavevector_q_list, phi_angles_list and c2_exp, and t1, t2 and cache_metadata_json if possible")
+		return nil, "", false, nil, bad(s.name, name, "it is missing; want wavevector_q_list, phi_angles_list and c2_exp, and t1, t2 and cache_metadata_json if possible")
 	}
 	if r, err = m.Open(); err == nil {
 		if descr, fortran, shape, err = tensor.NPYHead(r); err == nil {
@@ -210,7 +210,7 @@ func (s *npzSource) array(name string) (r io.ReadCloser, descr string, fortran b
 }
 
 func (s *npzSource) broken(name string, err error) error {
-	return &FormatError{File: s.name, Key: name, What: "cannot be read", Err: err}
+	return &FormatError{File: s.name, Key: name, What: "it cannot be read", Err: err}
 }
 
 // floats reads a list of numbers, of at most so many unless that is 0.
@@ -224,7 +224,7 @@ func (s *npzSource) floats(name string, most int) ([]float64, error) {
 		most = mostList
 	}
 	if len(shape) > 1 || shape.Size() > most {
-		return nil, bad(s.name, name, "has shape %v; want one axis of at most %d", shape, most)
+		return nil, bad(s.name, name, "it has the shape %v; want one axis of at most %d", shape, most)
 	}
 	out := make([]float64, shape.Size())
 	if err := readFloats(r, descr, out); err != nil {
@@ -242,7 +242,7 @@ func (s *npzSource) text(name string) (string, error) {
 	defer r.Close()
 	var n int
 	if k, _ := fmt.Sscanf(descr, "<U%d", &n); k != 1 || shape.Size() != 1 || n > 1<<20 {
-		return "", bad(s.name, name, "has type %q and shape %v; want one text", descr, shape)
+		return "", bad(s.name, name, "it has the type %q and the shape %v; want one text", descr, shape)
 	}
 	raw := make([]byte, 4*n)
 	if _, err := io.ReadFull(r, raw); err != nil {
@@ -306,7 +306,7 @@ func readFloats(r io.Reader, descr string, dst []float64) error {
 	}
 	kind, ok := elements[strings.TrimLeft(descr, "<>=")]
 	if !ok {
-		return fmt.Errorf("elements of type %.20q: want float64, float32 or whole numbers of 4 or 8 bytes", descr)
+		return fmt.Errorf("the elements have the type %.20q: want float64, float32 or whole numbers of 4 or 8 bytes", descr)
 	}
 	raw := make([]byte, min(len(dst), 1<<13)*kind.width)
 	for len(dst) > 0 {

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Model is a model of motion as configurations name it.
+// Model is a model of motion, under its name in configurations.
 type Model string
 
-// The models. Of StaticIsotropic the angles are averaged, of StaticAnisotropic each has its own contrast and offset.
+// The models. With StaticIsotropic the angles are averaged; with StaticAnisotropic each has its own
+// contrast and offset.
 const (
 	StaticIsotropic   Model = "static_isotropic"
 	StaticAnisotropic Model = "static_anisotropic"
@@ -19,11 +20,11 @@ const (
 	TwoComponent      Model = "two_component"
 )
 
-// PriorKind is a family of distributions.
+// PriorKind is a family of prior distributions.
 type PriorKind string
 
-// The families. Mean and SD of LogNormal are those of the natural logarithm; HalfNormal has SD alone, Uniform and LogUniform the
-// limits alone.
+// The families. Mean and SD of LogNormal are those of the natural logarithm; HalfNormal uses only SD,
+// and Uniform and LogUniform only the limits.
 const (
 	Normal          PriorKind = "Normal"
 	TruncatedNormal PriorKind = "TruncatedNormal"
@@ -33,24 +34,29 @@ const (
 	LogUniform      PriorKind = "LogUniform"
 )
 
-// Prior is a belief before the data.
+// Prior is the prior distribution of a parameter.
 type Prior struct {
 	Kind      PriorKind
 	Mean, SD  float64
 	Low, High float64
-	Given     bool // whether the configuration says it; otherwise it is the usual one of homodyne
+	// Given reports whether the configuration gives the prior. Otherwise it is the usual one of
+	// homodyne.
+	Given bool
 }
 
-// Parameter is a parameter of a model with all that a configuration says about it, and the customary values for what it does not say.
-// Lengths are in angstroms, times in s, angles in degrees.
+// Parameter is a parameter of a model with everything that a configuration says about it, and the
+// customary values for what it leaves out. Lengths are in angstroms, times in s, angles in degrees.
 type Parameter struct {
-	Name      string
-	Start     float64
-	Started   bool // whether the configuration gives Start
+	Name  string
+	Start float64
+	// Started reports whether the configuration gives Start.
+	Started   bool
 	Low, High float64
-	Bounded   bool // whether the configuration gives the bounds
-	Fixed     bool // stays at Start
-	Prior     Prior
+	// Bounded reports whether the configuration gives the bounds.
+	Bounded bool
+	// Fixed keeps the parameter at Start.
+	Fixed bool
+	Prior Prior
 }
 
 // customary are the registered parameters of homodyne and xpcsjax: start, bounds, mean and standard deviation.
@@ -90,8 +96,8 @@ func parameter(name string) Parameter {
 	return Parameter{Name: name, Start: c[0], Low: c[1], High: c[2], Prior: Prior{Kind: TruncatedNormal, Mean: c[3], SD: c[4], Low: c[1], High: c[2]}}
 }
 
-// Name returns the name of a parameter of the model for any of the names that programs have given it: gamma_dot_0 for gamma_dot_t0, and
-// heterodyne's beta and phi0 for v_beta and phi0_het.
+// Name returns the name of a parameter of the model, given any of the names that programs use for it:
+// gamma_dot_0 for gamma_dot_t0, and heterodyne's beta and phi0 for v_beta and phi0_het.
 func (m Model) Name(name string) string {
 	switch name {
 	case "gamma_dot_0", "gamma_dot0":

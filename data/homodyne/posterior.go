@@ -19,39 +19,39 @@ import (
 type Row struct {
 	Name             string
 	Mean, SD         float64
-	Low, High        float64 // ends of the narrowest interval of 94 %
+	Low, High        float64 // ends of the narrowest interval that holds 94 % of the draws
 	MCSEMean, MCSESD float64
 	ESSBulk, ESSTail float64
 	RHat             float64
 }
 
-// Posterior is the result of sampling as files say it.
+// Posterior is the result of sampling, in the form in which it is written to files.
 type Posterior struct {
 	Model       Model
-	Phi         []float64 // degrees
+	Phi         []float64 // azimuths in degrees
 	Names       []string
-	Draws       [][][]float64 // (parameter, chain, draw)
-	Rows        []Row         // of Names, in their order
-	Warmup      int           // draws of each chain that were dropped
+	Draws       [][][]float64 // draws by [parameter][chain][draw]
+	Rows        []Row         // summaries of the parameters, in the order of Names
+	Warmup      int           // number of warm-up draws of each chain, which were discarded
 	Divergences int
-	DepthHits   int       // trajectories that ended at the largest depth
-	BFMI        []float64 // of each chain
+	DepthHits   int       // number of trajectories that ended at the largest depth
+	BFMI        []float64 // energy Bayesian fraction of missing information (E-BFMI) of each chain
 	Accept      float64   // mean acceptance rate
-	Target      float64   // the rate that was aimed at
+	Target      float64   // target acceptance rate used to adapt the step size
 	Seconds     float64
-	Points      int // pairs of frames, each once
+	Points      int // number of pairs of frames, each counted once
 	Q           float64
-	Customary   bool // see Fit
-	Window      bool // see Fit
+	Customary   bool // same meaning as in Fit
+	Window      bool // same meaning as in Fit
 	Advice      []string
 	Notes       []string
 	Software    string
 	When        time.Time
 }
 
-// Write writes a folder with parameters.json, diagnostics.json, samples.npz and summary.csv, under the keys that homodyne gives them; the
-// columns of summary.csv are those of ArviZ. An existing folder is an error that wraps fs.ErrExist, unless overwrite is set and it is one of
-// results.
+// Write writes a folder with parameters.json, diagnostics.json, samples.npz and summary.csv, under the
+// keys that homodyne uses; the columns of summary.csv are those of ArviZ. An existing folder is an
+// error that wraps fs.ErrExist, unless overwrite is set and the folder holds such results.
 func (p *Posterior) Write(folder string, overwrite bool) error {
 	if err := p.check(); err != nil {
 		return err
@@ -85,12 +85,12 @@ func (p *Posterior) sizes() (chains, draws int) {
 func (p *Posterior) check() error {
 	chains, draws := p.sizes()
 	if len(p.Draws) != len(p.Names) || len(p.Rows) != len(p.Names) || chains == 0 || draws == 0 {
-		return fmt.Errorf("homodyne: a posterior of %d parameters with draws of %d in %d chains of %d and %d rows: want as many of each", len(p.Names), len(p.Draws), chains, draws, len(p.Rows))
+		return fmt.Errorf("homodyne: the posterior has %d parameters, but draws of %d parameters in %d chains of %d draws, and %d rows: give draws and a row for each parameter", len(p.Names), len(p.Draws), chains, draws, len(p.Rows))
 	}
 	for i, of := range p.Draws {
 		for _, chain := range of {
 			if len(of) != chains || len(chain) != draws {
-				return fmt.Errorf("homodyne: %s has %d chains, one of %d draws: want %d of %d", p.Names[i], len(of), len(chain), chains, draws)
+				return fmt.Errorf("homodyne: %s has %d chains, one of which has %d draws: want %d chains of %d draws", p.Names[i], len(of), len(chain), chains, draws)
 			}
 		}
 	}

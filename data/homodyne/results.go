@@ -16,43 +16,47 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
-// Fit is the result of least squares as files say it. Errors that are not known are NaN.
+// Fit is the result of least squares, in the form in which it is written to files. Errors that are not
+// known are NaN.
 type Fit struct {
 	Model   Model
-	Q       float64   // 1/angstrom
-	Phi     []float64 // degrees
-	Times   []float64 // of the frames in s
-	Names   []string  // parameters of the motion
+	Q       float64   // value of q in 1/angstrom
+	Phi     []float64 // azimuths in degrees
+	Times   []float64 // times of the frames in s
+	Names   []string  // names of the parameters of the motion
 	Values  []float64
 	Errors  []float64 // standard deviations
 	Scaling Scaling
 
-	// Contrast and Offset of each angle with their standard deviations; those may be nil.
+	// Contrast and Offset are given for each angle, with their standard deviations, which may be nil.
 	Contrast, ContrastErrors, Offset, OffsetErrors []float64
 
 	ChiSquared float64
-	Points     int // pairs of frames, each once
-	Free       int // parameters that were fitted, with those of contrast and offset
+	Points     int // number of pairs of frames, each counted once
+	Free       int // number of fitted parameters, including those of contrast and offset
 	Status     string
 	Converged  bool
 	Iterations int
 	Seconds    float64
-	Quality    string // good, acceptable or poor; "" if it was not judged
-	Window     bool   // whether times count from the first frame that was used
-	Customary  bool   // whether the numbers are those of homodyne, rates of shear included
-	Notes      []string
-	Software   string // name and version of the program
-	When       time.Time
-	Device     string // what passed over the pairs: cpu, or a GPU. Default cpu
+	Quality    string // rating of the fit: good, acceptable or poor; "" if it was not judged
+	// Window reports whether times count from the first frame that was used.
+	Window bool
+	// Customary reports whether the numbers follow the convention of homodyne, including shear rates.
+	Customary bool
+	Notes     []string
+	Software  string // name and version of the program
+	When      time.Time
+	Device    string // device that did the sums over the pairs: cpu, or a GPU; default cpu
 
-	// Maps of each angle, (frames, frames) and row-major: the data, g from 0 to 1, and offset + contrast g. Sigma are standard deviations
-	// of the data; nil stands for those of the residuals.
+	// Data holds a map of the data for each angle, (frames, frames) and row-major; Shape, Curve and
+	// Sigma do so for g from 0 to 1, for the model offset + contrast g, and for the standard deviations
+	// of the data. If Sigma is nil, those of the residuals are used.
 	Data, Shape, Curve, Sigma [][]float64
 }
 
-// Write writes a folder with parameters.json, analysis_results_nlsq.json, convergence_metrics.json and, if there are maps, fitted_data.npz,
-// under the keys that homodyne gives them. An existing folder is an error that wraps fs.ErrExist, unless overwrite is set and it is
-// one of results.
+// Write writes a folder with parameters.json, analysis_results_nlsq.json, convergence_metrics.json and,
+// if there are maps, fitted_data.npz, under the keys that homodyne uses. An existing folder is an error
+// that wraps fs.ErrExist, unless overwrite is set and the folder holds such results.
 func (f *Fit) Write(folder string, overwrite bool) error {
 	if err := f.check(); err != nil {
 		return err
@@ -96,13 +100,13 @@ func (f *Fit) check() error {
 		{"maps of data", len(f.Data), angles, true}, {"maps of g", len(f.Shape), len(f.Data), false}, {"maps of the model", len(f.Curve), len(f.Data), false},
 		{"maps of sigma", len(f.Sigma), len(f.Data), true}} {
 		if l.got != l.want && !(l.absent && l.got == 0) {
-			return fmt.Errorf("homodyne: a result with %d %s: want %d", l.got, l.name, l.want)
+			return fmt.Errorf("homodyne: the result has %d %s: want %d", l.got, l.name, l.want)
 		}
 	}
 	for _, maps := range [][][]float64{f.Data, f.Shape, f.Curve, f.Sigma} {
 		for _, m := range maps {
 			if len(m) != n*n {
-				return fmt.Errorf("homodyne: a result with a map of %d numbers: want %d x %d", len(m), n, n)
+				return fmt.Errorf("homodyne: the result has a map of %d numbers: want %d x %d", len(m), n, n)
 			}
 		}
 	}

@@ -12,15 +12,16 @@ import (
 	"github.com/euryale-dev/euryale/internal/memory"
 )
 
-// Selection says what to read of a file.
+// Selection says which part of a file to read.
 type Selection struct {
-	Q float64 // 1/angstrom; 0: the only one of the file
-	// Tolerance says how far the q of bins may be from the nearest one to Q, as a fraction of it, to be of the same q. Default 0.01
+	Q float64 // value of q in 1/angstrom; 0 stands for the only one in the file
+	// Tolerance is the largest difference, as a fraction, between the q of a bin and the bin q nearest
+	// to Q for both to count as the same q. Default 0.01.
 	Tolerance float64
 	Angles    AngleFilter
-	First     int     // frame to begin with, from 1; 0: the first of the file
-	Last      int     // last frame; 0 or -1: the last of the file
-	Step      float64 // time from frame to frame in s; 0: that of the file
+	First     int     // first frame to read, from 1; 0 stands for the first one in the file
+	Last      int     // last frame to read; 0 or -1 stands for the last one in the file
+	Step      float64 // time from frame to frame in s; 0 stands for that of the file
 }
 
 // farthest is how far the nearest q may be from the one that was asked for, as a fraction of it.
@@ -42,7 +43,7 @@ func (f *File) choose(s Selection) (*chosen, error) {
 		c.tolerance = 0.01
 	}
 	if !(c.tolerance > 0 && c.tolerance <= farthest) {
-		return nil, fmt.Errorf("homodyne: a tolerance of %g for q: want a fraction of q above 0, of at most %g", s.Tolerance, farthest)
+		return nil, fmt.Errorf("homodyne: the tolerance of q is %g: want a fraction of q above 0, of at most %g", s.Tolerance, farthest)
 	}
 	for _, find := range []func(Selection, *chosen) error{f.chooseQ, f.chooseAngles, f.chooseFrames, f.chooseStep, f.fits} {
 		if err := find(s, c); err != nil {
@@ -59,7 +60,7 @@ func (c *chosen) note(format string, args ...any) {
 // chooseQ takes the bins of one q: those within the tolerance of the q that is nearest to the one asked for.
 func (f *File) chooseQ(s Selection, c *chosen) error {
 	if s.Q != 0 && (!(s.Q > 0) || math.IsInf(s.Q, 1)) {
-		return fmt.Errorf("homodyne: q of %g 1/angstrom: want a number above 0", s.Q)
+		return fmt.Errorf("homodyne: q is %g 1/angstrom: want a number above 0", s.Q)
 	}
 	if !math.IsNaN(f.asked) && s.Q != 0 && math.Abs(s.Q-f.asked) > 1e-8+1e-6*f.asked {
 		return bad(f.Name, "cache_metadata_json", "this cache was made for q = %g 1/angstrom, not %g; name the HDF5 file, or make the cache again", f.asked, s.Q)
@@ -81,10 +82,10 @@ func (f *File) chooseQ(s Selection, c *chosen) error {
 		c.note("%d of %d bins have no q or no azimuth and are left out", lost, len(f.Bins))
 	}
 	if math.IsNaN(nearest) {
-		return bad(f.Name, "", "no bin has a q and an azimuth, of %d", len(f.Bins))
+		return bad(f.Name, "", "none of the %d bins has a q and an azimuth; use the q map of this correlation", len(f.Bins))
 	}
 	if !(math.Abs(nearest-target) <= farthest*target) {
-		return bad(f.Name, "", "no bin is near q = %g 1/angstrom; the file has %s", target, short(f.qs()))
+		return bad(f.Name, "", "no bin is near q = %g 1/angstrom; choose one of %s", target, short(f.qs()))
 	}
 	sum, other := 0.0, math.NaN()
 	lowest, highest := math.Inf(1), math.Inf(-1)
@@ -104,7 +105,7 @@ func (f *File) chooseQ(s Selection, c *chosen) error {
 		c.q = lowest
 	}
 	if s.Q == 0 && !math.IsNaN(other) {
-		return bad(f.Name, "", "has bins of several q; choose one of %s 1/angstrom", short(f.qs()))
+		return bad(f.Name, "", "the file has bins of several q; choose one of %s 1/angstrom", short(f.qs()))
 	}
 	if math.Abs(c.q-target) > 1e-6*target {
 		c.note("q = %g 1/angstrom was asked for, the nearest bins have %.6g", target, c.q)
@@ -145,7 +146,7 @@ func (f *File) oneRing(c *chosen) error {
 		for _, j := range c.bins[:k] {
 			a, b := f.Bins[j], f.Bins[i]
 			if a.Phi == b.Phi && math.Abs(a.Q-b.Q) > 1e-6*a.Q {
-				return bad(f.Name, "", "bins %d and %d are both at an azimuth of %g, and have q = %.6g and %.6g 1/angstrom: they are different q; take a tolerance below %g",
+				return bad(f.Name, "", "bins %d and %d are both at an azimuth of %g, but have q = %.6g and %.6g 1/angstrom: these are different q; use a tolerance below %g",
 					a.Number, b.Number, a.Phi, a.Q, b.Q, math.Abs(a.Q-b.Q)/a.Q/2)
 			}
 		}
@@ -174,7 +175,7 @@ func (f *File) chooseAngles(s Selection, c *chosen) error {
 		c.bins = all
 		c.note("none of the %d angles is within %s degrees: all are taken", len(all), ranges(s.Angles.Ranges))
 	default:
-		return bad(f.Name, "", "no angle is within %s degrees: there are %s; widen the ranges, or allow fallback_to_all_angles", ranges(s.Angles.Ranges), short(phi))
+		return bad(f.Name, "", "no angle is within %s degrees: the angles are %s; widen the ranges, or allow fallback_to_all_angles", ranges(s.Angles.Ranges), short(phi))
 	}
 	return nil
 }
@@ -196,20 +197,20 @@ func (f *File) chooseFrames(s Selection, c *chosen) error {
 	cache := f.First > 1 || f.last > 0
 	switch {
 	case s.First < 0 || s.Last < -1 || s.Last > 0 && s.Last < from:
-		return fmt.Errorf("homodyne: frames %d to %d: want them to ascend from 1, the last being -1 for that of the file", s.First, s.Last)
+		return fmt.Errorf("homodyne: cannot read frames %d to %d: want ascending frames from 1, or -1 for the last one of the file", s.First, s.Last)
 	case cache && from < f.First, cache && to > max(end, f.last):
-		return bad(f.Name, "cache_metadata_json", "this cache has frames %d to %d, not %d to %d; name the HDF5 file, or make the cache again", f.First, end, from, to)
+		return bad(f.Name, "cache_metadata_json", "this cache has the frames %d to %d, not %d to %d; name the HDF5 file, or make the cache again", f.First, end, from, to)
 	case from > end:
-		return bad(f.Name, "", "frame %d is asked for, the last one is %d", from, end)
+		return bad(f.Name, "", "frame %d was asked for, but the last one is %d; choose fewer frames", from, end)
 	case to <= 0:
 		to = end
 	case to > end:
-		c.note("frame %d is asked for, the last one is %d", to, end)
+		c.note("frame %d was asked for, but the last one is %d", to, end)
 		to = end
 	}
 	c.lo, c.hi = from-f.First, to-f.First+1
 	if n := c.hi - c.lo; n < 3 {
-		return bad(f.Name, "", "frames %d to %d are %d; want at least 3", from, to, n)
+		return bad(f.Name, "", "the frames %d to %d are only %d; want at least 3", from, to, n)
 	}
 	return nil
 }
@@ -222,9 +223,9 @@ func (f *File) chooseStep(s Selection, c *chosen) error {
 		c.step = f.Step
 		c.note("the time from frame to frame is that of the file, %g s", f.Step)
 	case s.Step == 0:
-		return bad(f.Name, "", "does not say the time from frame to frame; give dt in s")
+		return bad(f.Name, "", "the file does not give the time between frames; give dt in s")
 	case !(s.Step > 0) || math.IsInf(s.Step, 1):
-		return fmt.Errorf("homodyne: dt of %g s: want a number above 0", s.Step)
+		return fmt.Errorf("homodyne: dt is %g s: want a number above 0", s.Step)
 	case known && math.Abs(s.Step-f.Step) > 1e-6*s.Step:
 		c.note("dt = %g s is used, the file says %g s: rates go as 1/dt, so make sure which is right", s.Step, f.Step)
 	}
@@ -237,10 +238,10 @@ func (f *File) fits(_ Selection, c *chosen) error {
 	bytes := 8 * n * n * float64(len(c.bins))
 	limit := float64(memory.Limit())
 	if s, ok := f.source.(*hdf5Source); ok && 8*n*n > float64(s.MaxBytes) {
-		return bad(f.Name, s.keys[c.bins[0]], "declares %d x %d frames, more than a file of this size can hold; was it copied whole?", f.Frames, f.Frames)
+		return bad(f.Name, s.keys[c.bins[0]], "it declares %d x %d frames, more than a file of this size can hold; copy it again if it is incomplete", f.Frames, f.Frames)
 	}
 	if bytes > limit {
-		return bad(f.Name, "", "%d matrices of %g frames take %.3g bytes, this machine has %.3g; choose fewer frames or angles", len(c.bins), n, bytes, limit)
+		return bad(f.Name, "", "%d matrices of %g frames take %.3g bytes, but this machine has %.3g; choose fewer frames or angles", len(c.bins), n, bytes, limit)
 	}
 	return nil
 }

@@ -17,22 +17,24 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Start is the result of a fit, from which another can start.
+// Start is the result of a fit that another fit can start from.
 type Start struct {
 	File   string
-	Model  Model // "" if the file does not say it
+	Model  Model // model of the fit; "" if the file does not give it
 	Names  []string
 	Values []float64
 	Errors []float64 // standard deviations; NaN where the file has none
-	// Customary says that rates of shear are those of homodyne or xpcsjax, a factor too large: see Physical.
+	// Customary reports whether shear rates follow homodyne and xpcsjax, and so are too large by a
+	// factor: see Physical.
 	Customary bool
-	// Window says that times count from the first frame that was used: see Clock.
+	// Window reports whether times count from the first frame that was used: see Clock.
 	Window bool
 	Notes  []string
 }
 
-// ReadStart reads the parameters of a result: of a file, of its folder, or of the folder above. It reads nlsq/parameters.json of homodyne
-// and xpcsjax, nlsq_parameters.json of heterodyne, and what Fit.Write writes.
+// ReadStart reads the parameters of a result, given its file, its folder, or the folder above. It reads
+// nlsq/parameters.json of homodyne and xpcsjax, nlsq_parameters.json of heterodyne, and what Fit.Write
+// writes.
 func ReadStart(name string) (*Start, error) {
 	file, err := resultFile(name)
 	if err != nil {
@@ -43,10 +45,10 @@ func ReadStart(name string) (*Start, error) {
 		return nil, err
 	}
 	if len(text) > mostText {
-		return nil, bad(file, "", "%d bytes; want a result of at most %d", len(text), mostText)
+		return nil, bad(file, "", "the file has %d bytes; want a result of at most %d", len(text), mostText)
 	}
 	if text, err = foreign.JSON(text); err != nil {
-		return nil, &FormatError{File: file, What: "is not a result", Err: err}
+		return nil, &FormatError{File: file, What: "the file is not a result", Err: err}
 	}
 	var doc struct {
 		Mode          string          `json:"analysis_mode"`
@@ -57,10 +59,10 @@ func ReadStart(name string) (*Start, error) {
 		Uncertainties []*float64      `json:"uncertainties"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, &FormatError{File: file, What: "is not a result", Err: err}
+		return nil, &FormatError{File: file, What: "the file is not a result", Err: err}
 	}
 	if len(doc.Parameters) == 0 {
-		return nil, bad(file, "parameters", "is not there; want a result such as nlsq/parameters.json")
+		return nil, bad(file, "parameters", "it is missing; want a result such as nlsq/parameters.json")
 	}
 	s := &Start{File: file}
 	if doc.Names != nil {
@@ -76,7 +78,7 @@ func ReadStart(name string) (*Start, error) {
 		s.Names[i] = s.Model.Name(n)
 	}
 	if len(s.Names) == 0 {
-		return nil, bad(file, "parameters", "has no parameter with a number")
+		return nil, bad(file, "parameters", "it has no parameter with a number; give the result of a fit")
 	}
 	s.Customary = s.Model == LaminarFlow && doc.Shear != "physical"
 	s.Window = doc.Origin != "experiment"
@@ -96,7 +98,7 @@ func resultFile(name string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", bad(name, "", "is a folder with none of %s; name the folder of a result", strings.Join(tried, ", "))
+	return "", bad(name, "", "the folder has none of %s; give the folder of a result", strings.Join(tried, ", "))
 }
 
 func (s *Start) add(name string, value, sd float64) {
@@ -111,7 +113,7 @@ func (s *Start) add(name string, value, sd float64) {
 func (s *Start) entries(text json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
-		return &FormatError{File: s.File, Key: "parameters", What: "is not understood", Err: err}
+		return &FormatError{File: s.File, Key: "parameters", What: "it cannot be understood", Err: err}
 	}
 	names := make([]string, 0, len(all))
 	for n := range all {
@@ -146,7 +148,7 @@ func (s *Start) entries(text json.RawMessage) error {
 func (s *Start) lists(names []string, text json.RawMessage, errs []*float64) error {
 	var values []*float64
 	if err := json.Unmarshal(text, &values); err != nil || len(values) != len(names) {
-		return bad(s.File, "parameters", "has %d numbers for %d names in parameter_names; want as many", len(values), len(names))
+		return bad(s.File, "parameters", "it has %d numbers for %d names in parameter_names; want one for each", len(values), len(names))
 	}
 	for i, n := range names {
 		value, sd := math.NaN(), math.NaN()
@@ -176,13 +178,15 @@ func (s *Start) model(mode string) {
 	s.Model = m
 }
 
-// ShearFactor is how much larger the rates of shear of homodyne and xpcsjax are than those of the sample, where the shear is small: they
-// compute (sin x/x)^4 with x = q L cos(phi0-phi) Gamma/(2 pi) where the phase over the gap gives (sin y/y)^2 with y = q L cos(phi0-phi)
-// Gamma/2. Where the first zero of both falls together the factor is pi.
+// ShearFactor is the ratio of the shear rates of homodyne and xpcsjax to those of the sample, for small
+// shear. They compute (sin x/x)^4 with x = q L cos(phi0-phi) Gamma/(2 pi), where the phase across the
+// gap gives (sin y/y)^2 with y = q L cos(phi0-phi) Gamma/2. If the first zeros of both coincide, the
+// factor is pi.
 const ShearFactor = math.Pi / math.Sqrt2
 
-// Physical returns the result with rates of shear as they are in the sample, for a measurement of so many seconds at q in 1/angstrom with
-// a gap in angstroms. It notes the factor, and where it is not exact. A result that is physical already stays as it is.
+// Physical returns the result with the shear rates of the sample, for a measurement of the given number
+// of seconds at q in 1/angstrom with a gap in angstroms. It notes the factor, and where it is not
+// exact. A result that is already physical stays as it is.
 func (s *Start) Physical(q, gap, seconds float64) *Start {
 	out := *s
 	if !s.Customary {
@@ -213,7 +217,8 @@ func (s *Start) Physical(q, gap, seconds float64) *Start {
 	return &out
 }
 
-// StartAt sets the starts of parameters to those of a result, and returns what to say about it. Fixed parameters stay.
+// StartAt sets the starting values of parameters to those of a result, and returns notes about it for
+// the user. Fixed parameters keep their values.
 func (c *Config) StartAt(s *Start) (notes []string, err error) {
 	if s.Model != "" && s.Model != c.Model && !(strings.HasPrefix(string(s.Model), "static") && strings.HasPrefix(string(c.Model), "static")) {
 		notes = append(notes, fmt.Sprintf("%s is a result of %s, the configuration is for %s", s.File, s.Model, c.Model))
@@ -243,7 +248,7 @@ func (c *Config) StartAt(s *Start) (notes []string, err error) {
 		}
 	}
 	if len(taken) == 0 {
-		return nil, bad(s.File, "parameters", "has none of the free parameters of %s; it has %s", c.Model, foreign.Short(strings.Join(s.Names, ", "), 200))
+		return nil, bad(s.File, "parameters", "it has none of the free parameters of %s, but %s; give a result of this model", c.Model, foreign.Short(strings.Join(s.Names, ", "), 200))
 	}
 	if len(left) > 0 {
 		notes = append(notes, fmt.Sprintf("of %s these are not taken: %s", s.File, strings.Join(left, ", ")))

@@ -15,20 +15,21 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Write writes correlations as a file of one of the layouts, for examples and tests. The matrices of HDF5 files become upper triangles
-// in float32, as correlators write them; APSU and APSOld need frames from 1.
+// Write writes correlations as a file in one of the layouts, for examples and tests. The matrices of
+// HDF5 files become upper triangles in float32, as correlators write them; APSU and APSOld need frames
+// from 1.
 func Write(name string, layout Layout, c *Correlation) error {
 	n := c.Frames()
 	for k, m := range c.C2 {
 		if len(c.Phi) != len(c.C2) || len(m) != n*n {
-			return fmt.Errorf("homodyne: %d matrices, the %d. of %d numbers, and %d angles: want one of %d x %d frames for each angle", len(c.C2), k+1, len(m), len(c.Phi), n, n)
+			return fmt.Errorf("homodyne: there are %d matrices, of which number %d has %d values, and %d angles: want a matrix of %d x %d frames for each angle", len(c.C2), k+1, len(m), len(c.Phi), n, n)
 		}
 	}
 	switch {
 	case len(c.C2) == 0:
-		return fmt.Errorf("homodyne: no matrices to write")
+		return fmt.Errorf("homodyne: there are no matrices to write: give one for each angle")
 	case c.First != 1 && layout != NPZ:
-		return fmt.Errorf("homodyne: frames from %d: the layout %s has frames from 1", c.First, layout)
+		return fmt.Errorf("homodyne: the frames begin at %d, but the layout %s needs frames from 1", c.First, layout)
 	}
 	switch layout {
 	case APSOld:
@@ -38,7 +39,7 @@ func Write(name string, layout Layout, c *Correlation) error {
 	case NPZ:
 		return writeCache(name, c)
 	}
-	return fmt.Errorf("homodyne: a layout %q: want %s, %s or %s", layout, APSOld, APSU, NPZ)
+	return fmt.Errorf("homodyne: there is no layout %q: want %s, %s or %s", layout, APSOld, APSU, NPZ)
 }
 
 // q returns the q of a bin, or that of all.
@@ -105,7 +106,7 @@ func writeAPSU(name string, c *Correlation) error {
 	var cells, bins []int32
 	for i, p := range places {
 		if i > 0 && p.cell == places[i-1].cell {
-			return fmt.Errorf("homodyne: two matrices at q = %g and an azimuth of %g: want one", c.q(p.bin), c.Phi[p.bin])
+			return fmt.Errorf("homodyne: there are two matrices at q = %g and an azimuth of %g: want one", c.q(p.bin), c.Phi[p.bin])
 		}
 		cells, bins = append(cells, int32(p.cell)), append(bins, int32(i+1))
 		w.Write(fmt.Sprintf("%s/c2_%05d", newMaps, i+1), half(c.C2[p.bin], n), hdf5.Layout{Shape: []int{n, n}})

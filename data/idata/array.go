@@ -46,7 +46,7 @@ func (a *array) become(p *parser, to mode, from ...mode) error {
 			return nil
 		}
 	}
-	return p.fault("numbers, truth values and text in one variable: want one kind")
+	return p.fault("the variable mixes numbers, truth values and text: want one kind")
 }
 
 func (a *array) addInt(p *parser, n int64) error {
@@ -102,7 +102,7 @@ func (a *array) variable(name string) (tensor.Variable, error) {
 		n *= k
 	}
 	if n != a.leaves || len(v.Shape) > a.rank && a.leaves > 0 {
-		return v, &FormatError{Offset: -1, What: fmt.Sprintf("%s: lists of unequal lengths", name)}
+		return v, &FormatError{Offset: -1, What: fmt.Sprintf("the lists of %s have unequal lengths: make them equal", name)}
 	}
 	return v, nil
 }

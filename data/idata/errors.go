@@ -12,7 +12,7 @@ import (
 // FormatError reports a file that does not contain draws as JSON.
 type FormatError struct {
 	File   string
-	Offset int // position in bytes from the start; -1 for the whole file
+	Offset int // position in bytes from the start; -1 if the error concerns the whole file
 	What   string
 	Err    error
 }

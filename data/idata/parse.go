@@ -64,7 +64,7 @@ func (p *parser) object(f func(key string) error) error {
 			return err
 		}
 		if seen[key] {
-			return p.fault("key %q stands twice", key)
+			return p.fault("the key %q appears twice: remove one", key)
 		}
 		seen[key] = true
 		if !p.take(':') {
@@ -104,13 +104,13 @@ func (p *parser) text() (string, error) {
 			return s, nil
 		}
 	}
-	return "", p.fault("a string without an end")
+	return "", p.fault("a string has no end: close it with a quotation mark")
 }
 
 // skip skips a value of any type.
 func (p *parser) skip(depth int) error {
 	if depth > maxDepth {
-		return p.fault("values nest deeper than %d", maxDepth)
+		return p.fault("values are nested more than %d levels deep", maxDepth)
 	}
 	switch p.peek() {
 	case '{':
@@ -142,13 +142,13 @@ func (p *parser) array() (*array, error) {
 func (p *parser) into(a *array, depth int) error {
 	if p.peek() != '[' {
 		if a.leaves > 0 && depth != a.rank {
-			return p.fault("a value at depth %d, the first is at depth %d: want lists of equal lengths", depth, a.rank)
+			return p.fault("a value is at depth %d, but the first one is at depth %d: want lists of equal depth", depth, a.rank)
 		}
 		a.rank = depth
 		return p.leaf(a)
 	}
 	if depth >= maxDepth || a.leaves > 0 && depth >= a.rank {
-		return p.fault("a list at depth %d: want lists of equal depth, at most %d", depth, maxDepth)
+		return p.fault("a list is at depth %d: want lists of equal depth, at most %d", depth, maxDepth)
 	}
 	p.at++
 	n := 0
@@ -165,7 +165,7 @@ func (p *parser) into(a *array, depth int) error {
 		a.shape = append(a.shape, -1)
 	}
 	if a.shape[depth] >= 0 && a.shape[depth] != n {
-		return p.fault("a list of %d, others at this depth have %d: want lists of equal lengths", n, a.shape[depth])
+		return p.fault("a list has %d elements, but others at this depth have %d: want lists of equal lengths", n, a.shape[depth])
 	}
 	a.shape[depth] = n
 	return nil

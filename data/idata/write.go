@@ -20,13 +20,14 @@ import (
 
 // Settings control how a tree is written. The zero value is the default.
 type Settings struct {
-	// Write non-finite numbers as strings. Default: bare words, which Python reads as
-	// numbers.
+	// Strict writes non-finite numbers as strings. By default they are bare words, which Python reads
+	// as numbers.
 	Strict bool
-	// Also write names of axes, labels and attributes, for from_json of ArviZ 0. Default:
-	// only groups, for from_dict.
-	Labels    bool
-	Overwrite bool // replace an existing file
+	// Labels also writes names of axes, labels and attributes, for from_json of ArviZ 0. By default
+	// only groups are written, for from_dict.
+	Labels bool
+	// Overwrite replaces an existing file.
+	Overwrite bool
 }
 
 // Write writes a tree to a file under a temporary name and then renames it.

@@ -20,9 +20,9 @@ var (
 // FormatError says what is wrong with a file or a setting, and where.
 type FormatError struct {
 	File   string
-	Line   int    // line in the file, from 1; 0 for the file as a whole
-	Column int    // column in bytes, from 1; 0 for the line as a whole
-	What   string // what is wrong
+	Line   int    // line in the file, from 1; 0 if the error concerns the file as a whole
+	Column int    // column in bytes, from 1; 0 if the error concerns the line as a whole
+	What   string // description of the mistake
 	Try    string // remedy to try
 	Err    error  // cause or sentinel; may be nil
 }

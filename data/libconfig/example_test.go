@@ -22,5 +22,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [0 0.1 1] line 2
-	// libconfig: config.txt: no setting Casetype: is it CaseType?
+	// libconfig: config.txt: there is no setting Casetype: is it CaseType?
 }

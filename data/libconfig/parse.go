@@ -35,10 +35,10 @@ func Open(name string) (*Value, error) {
 func Read(r io.Reader, name string) (*Value, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
-		return nil, &FormatError{File: name, What: "cannot be read", Err: err}
+		return nil, &FormatError{File: name, What: "the file cannot be read", Err: err}
 	}
 	if len(text) > maxBytes {
-		return nil, &FormatError{File: name, What: fmt.Sprintf("more than %d MiB", maxBytes>>20), Try: "is it a configuration file?"}
+		return nil, &FormatError{File: name, What: fmt.Sprintf("the file has more than %d MiB", maxBytes>>20), Try: "give a configuration file"}
 	}
 	return Parse(text, name)
 }
@@ -84,7 +84,7 @@ func (p *parser) settings(g *Value, depth int) error {
 			return err
 		}
 		if old := seen[name]; old != nil {
-			return p.fail(m, "keep one", "setting %s is there already, in line %d", name, old.Line)
+			return p.fail(m, "keep one of them", "the setting %s already exists, in line %d", name, old.Line)
 		}
 		v, err := p.setting(name, depth)
 		if err != nil {
@@ -122,10 +122,10 @@ func (p *parser) any(depth int) (*Value, error) {
 	}
 	m := p.mark()
 	if depth >= maxDepth {
-		return nil, p.fail(m, "", "more than %d groups and lists inside each other", maxDepth)
+		return nil, p.fail(m, "use fewer levels", "more than %d groups and lists are nested", maxDepth)
 	}
 	if p.values >= maxValues {
-		return nil, p.fail(m, "is it a configuration file?", "more than %d values", maxValues)
+		return nil, p.fail(m, "give a configuration file", "the file has more than %d values", maxValues)
 	}
 	switch p.peek() {
 	case '{':
@@ -150,7 +150,7 @@ func (p *parser) group(m mark, depth int) (*Value, error) {
 		return nil, err
 	}
 	if !p.take("}") {
-		return nil, p.fail(m, "close it with }", "group without an end")
+		return nil, p.fail(m, "close it with }", "the group has no end")
 	}
 	return g, nil
 }
@@ -167,7 +167,7 @@ func (p *parser) elements(list *Value, closing string, depth int) (*Value, error
 			return list, nil
 		}
 		if p.end() {
-			return nil, p.fail(m, "close it with "+closing, "%s without an end", list.Kind)
+			return nil, p.fail(m, "close it with "+closing, "the %s has no end", list.Kind)
 		}
 		v, err := p.any(depth + 1)
 		if err != nil {
@@ -194,9 +194,9 @@ func (p *parser) fits(list, v *Value) error {
 	switch {
 	case list.Kind != Array:
 	case v.Kind >= Array:
-		return p.fail(at, "use a list: ( ) instead of [ ]", "%s inside an array", v.Kind)
+		return p.fail(at, "use a list: ( ) instead of [ ]", "there is %s inside an array", v.Kind.article())
 	case v.Kind != first && !(number(v.Kind) && number(first)):
-		return p.fail(at, "use a list: ( ) instead of [ ]", "%s in an array that begins with %s", v.Kind, first.article())
+		return p.fail(at, "use a list: ( ) instead of [ ]", "there is %s in an array that begins with %s", v.Kind.article(), first.article())
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (s *scanner) skip() error {
 		case bytes.HasPrefix(rest, []byte("/*")):
 			n := bytes.Index(rest[2:], []byte("*/"))
 			if n < 0 {
-				return s.fail(s.mark(), "close it with */", "comment without an end")
+				return s.fail(s.mark(), "close it with */", "the comment has no end")
 			}
 			s.advance(n + 4)
 		default:
@@ -99,9 +99,9 @@ func (s *scanner) name() (string, error) {
 	m, from := s.mark(), s.at
 	switch {
 	case s.peek() == '@':
-		return "", s.fail(m, "put the text of that file here", "@include and other directives are not read")
+		return "", s.fail(m, "insert the text of that file here", "@include and other directives are not supported")
 	case !isLetter(s.peek()) && s.peek() != '*':
-		return "", s.fail(m, "names begin with a letter", "found %s, want the name of a setting", s.found())
+		return "", s.fail(m, "begin names with a letter", "found %s, want the name of a setting", s.found())
 	}
 	for c := s.peek(); isLetter(c) || isDigit(c) || c != 0 && strings.IndexByte("-_*", c) >= 0; c = s.peek() {
 		s.at++
@@ -148,7 +148,7 @@ func (s *scanner) piece(b *strings.Builder) error {
 			b.WriteByte(c)
 		}
 	}
-	return s.fail(start, `close it with "`, "text without an end")
+	return s.fail(start, `close it with "`, "the text has no end")
 }
 
 // escape reads an escape and stops at its last byte.
@@ -168,7 +168,7 @@ func (s *scanner) escape(b *strings.Builder) error {
 			return nil
 		}
 	}
-	return s.fail(m, `write \\ for a backslash`, "unknown escape in text")
+	return s.fail(m, `write \\ for a backslash`, "the text contains an unknown escape")
 }
 
 // hex returns the value of a hexadecimal digit, or -1 for anything else.

@@ -14,7 +14,7 @@ import (
 // Kind is the kind of a Value.
 type Kind int
 
-// The kinds.
+// The kinds of values.
 const (
 	Int Kind = iota
 	Float
@@ -64,8 +64,8 @@ type Value struct {
 // File returns the name of the file that the value is from.
 func (v *Value) File() string { return v.file }
 
-// Errorf returns an error about the value: its position, what is wrong and what to try ("" for
-// nothing).
+// Errorf returns an error about the value: its position, what is wrong and what to try ("" if there is
+// no remedy).
 func (v *Value) Errorf(try, format string, args ...any) *FormatError {
 	return &FormatError{File: v.file, Line: v.Line, Column: v.Column, What: fmt.Sprintf(format, args...), Try: try}
 }
@@ -107,7 +107,7 @@ func (v *Value) step(s string) *Value {
 }
 
 func (v *Value) missing(path, step string) error {
-	e := v.Errorf("", "no setting %s", path)
+	e := v.Errorf("", "there is no setting %s", path)
 	e.Err = ErrNotFound
 	if v.Kind != Group {
 		e.What += fmt.Sprintf(": %s is %s of %d elements", v.title(), v.Kind.article(), len(v.Items))
@@ -169,7 +169,7 @@ func (v *Value) AsBool() (bool, error) {
 	return v.Bool, nil
 }
 
-// AsText returns text.
+// AsText returns the text of a string.
 func (v *Value) AsText() (string, error) {
 	if v.Kind != String {
 		return "", v.wrong("text in quotes")

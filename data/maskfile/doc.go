@@ -1,17 +1,19 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package maskfile reads and writes masks of detectors.
+// Package maskfile reads and writes detector masks.
 //
-// A [Mask] keeps the pixels whose value in the file is above 0. The ending of a name says what kind of file it is:
+// A [Mask] keeps the pixels whose value in the file is above 0. The extension of the file name
+// determines the format:
 //
 //	.h5 .hdf .hdf5   a dataset of two axes; in one that is called pixel_mask, as detectors write it, 0 is a pixel that is kept
 //	.tif .tiff       a picture of one number for each pixel: integers of 8 to 32 bits or floats
 //	.npy             an array of two axes
 //	.json .txt .csv  a list of pixels to mask
 //
-// [Read] takes any of them, for a detector of a given shape; a mask that fits only with rows and columns exchanged is
-// transposed. [Write] writes all but lists, and [ReadList] and [WriteList] are for those.
+// [Read] reads any of them, for a detector of a given shape. A mask that fits only with rows and
+// columns exchanged is transposed. [Write] writes all formats except lists, for which there are
+// [ReadList] and [WriteList].
 //
 //	m, err := maskfile.Read("mask.h5", maskfile.Settings{Height: 1813, Width: 1558})
 //	if err != nil { ... } // names the file, and what to try

@@ -13,14 +13,14 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Image is the picture of a detector that a mask is made for.
+// Image is a detector image for which a mask is made.
 type Image struct {
 	Height, Width int
-	Values        []float64 // row-major (Height, Width), in the unit of the file, usually counts
+	Values        []float64 // values in row-major order (Height, Width), in the unit of the file, usually counts
 }
 
-// ReadImage reads a picture of one number for each pixel: TIFF, NPY, or a dataset of two axes of an HDF5 file.
-// Settings.Key names the dataset; without it, the only dataset of two axes is read.
+// ReadImage reads an image with one number for each pixel: TIFF, NPY, or a dataset with two axes in an
+// HDF5 file. Settings.Key names the dataset; without it, the only dataset with two axes is read.
 func ReadImage(name string, s Settings) (*Image, error) {
 	k, err := kind(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func ReadImage(name string, s Settings) (*Image, error) {
 	case "tiff", "npy":
 		m, err = imageFlat(name, k, s)
 	default:
-		err = fmt.Errorf("a list of pixels is no image: want HDF5, TIFF or NPY")
+		err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF or NPY")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("maskfile: %s: %w", name, err)
@@ -69,7 +69,7 @@ func imageNPY(r io.Reader, s Settings) (*Image, error) {
 	}
 	shape := x.Shape()
 	if len(shape) != 2 {
-		return nil, fmt.Errorf("an array of %d axes: want 2, rows and columns", len(shape))
+		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
 	}
 	return &Image{shape[0], shape[1], x.Float64s()}, s.shape(shape[0], shape[1])
 }

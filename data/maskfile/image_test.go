@@ -54,7 +54,7 @@ func TestImages(t *testing.T) {
 			t.Errorf("%s: %v %+v", name, err, m)
 		}
 	}
-	for name, text := range map[string]string{"two.h5": "/one", "a.csv": "no image", "none.npy": "none.npy", "a.png": ".png"} {
+	for name, text := range map[string]string{"two.h5": "/one", "a.csv": "not an image", "none.npy": "none.npy", "a.png": ".png"} {
 		if _, err := ReadImage(name, Settings{}); err == nil || !strings.Contains(err.Error(), text) || !strings.Contains(err.Error(), filepath.Base(name)) {
 			t.Errorf("%s: %v", name, err)
 		}

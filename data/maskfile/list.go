@@ -17,10 +17,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// ListSettings say how lists of pixels are to be understood. The zero value is the default.
+// ListSettings say how to interpret lists of pixels. The zero value is the default.
 type ListSettings struct {
-	RowFirst bool // whether the row comes first; usually x does, the column
-	FromOne  bool // whether pixels are counted from 1 instead of 0
+	// RowFirst means that the row comes first. Usually x, the column, does.
+	RowFirst bool
+	// FromOne means that pixels are counted from 1 instead of 0.
+	FromOne bool
 }
 
 // document is the JSON of a list.
@@ -35,7 +37,7 @@ type document struct {
 func ReadList(name string, s ListSettings) ([][2]int, error) {
 	k, err := kind(name)
 	if err == nil && k != "json" && k != "text" {
-		err = fmt.Errorf("maskfile: %s: is no list: want .json, .txt or .csv, or use Read", name)
+		err = fmt.Errorf("maskfile: %s is not a list: want .json, .txt or .csv, or use Read", name)
 	}
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func parseList(b []byte, isJSON bool, s ListSettings) ([][2]int, error) {
 		return parseJSON(b, s)
 	}
 	if what := foreign.NotText(b); what != "" {
-		return nil, fmt.Errorf("it is not text but %s", what)
+		return nil, fmt.Errorf("the file is not text but %s", what)
 	}
 	return parseText(foreign.Unmarked(b), s)
 }
@@ -71,7 +73,7 @@ func parseJSON(b []byte, s ListSettings) (list [][2]int, err error) {
 		return nil, fmt.Errorf(`%w: want {"Bad pixels": [{"Pixel": [x, y]}]}`, err)
 	}
 	if d.Pixels == nil {
-		return nil, fmt.Errorf(`no list "Bad pixels": want {"Bad pixels": [{"Pixel": [x, y]}]}`)
+		return nil, fmt.Errorf(`there is no list "Bad pixels": want {"Bad pixels": [{"Pixel": [x, y]}]}`)
 	}
 	for i, p := range d.Pixels {
 		if len(p.Pixel) != 2 {
@@ -100,7 +102,7 @@ func parseText(b []byte, s ListSettings) (list [][2]int, err error) {
 		var v [2]float64
 		for k, f := range fields {
 			if v[k], err = strconv.ParseFloat(f, 64); err != nil {
-				return nil, fmt.Errorf("line %d: %q is not a number: mark comments by #", n, foreign.Short(f, 40))
+				return nil, fmt.Errorf("line %d: %q is not a number: begin comments with #", n, foreign.Short(f, 40))
 			}
 		}
 		at, err := s.pixel(v[0], v[1])
@@ -121,7 +123,7 @@ func (s ListSettings) pixel(x, y float64) (at [2]int, err error) {
 		x, y = x-1, y-1
 	}
 	if x != math.Trunc(x) || y != math.Trunc(y) || !(x >= 0 && y >= 0 && x < 1<<31 && y < 1<<31) {
-		return at, fmt.Errorf("row %g, column %g is no pixel: want whole numbers from 0 to 2^31", y, x)
+		return at, fmt.Errorf("row %g, column %g is not a pixel: want whole numbers from 0 to 2^31", y, x)
 	}
 	return [2]int{int(y), int(x)}, nil
 }
@@ -160,7 +162,7 @@ func (s Settings) without(list [][2]int) (*Mask, error) {
 func WriteList(name string, pixels [][2]int, overwrite bool) error {
 	k, err := kind(name)
 	if err == nil && k != "json" && k != "text" {
-		err = fmt.Errorf("maskfile: %s: is no list: want .json, .txt or .csv, or use Write", name)
+		err = fmt.Errorf("maskfile: %s is not a list: want .json, .txt or .csv, or use Write", name)
 	}
 	if err != nil {
 		return err

@@ -12,19 +12,20 @@ import (
 // Mask says which pixels of a detector are kept.
 type Mask struct {
 	Height, Width int
-	Keep          []bool // row-major (Height, Width)
+	Keep          []bool // flags in row-major order (Height, Width), true for pixels to keep
 }
 
-// Settings of Read. The zero value is the default.
+// Settings are the settings of Read. The zero value is the default.
 type Settings struct {
-	// Height and Width are the shape of the detector; a list needs them. Default: that of the file.
+	// Height and Width are the shape of the detector; they are required for a list. Default: the shape
+	// of the mask in the file.
 	Height, Width int
-	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask, /qmap/mask and
-	// /xpcs/qmap/mask that is there, or the only dataset of two axes.
+	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask,
+	// /qmap/mask and /xpcs/qmap/mask that exists, or the only dataset with two axes.
 	Key string
-	// MaxPixels bounds the size of a mask. 0 stands for 2^26.
+	// MaxPixels is the largest number of pixels of a mask. 0 stands for 2^26.
 	MaxPixels int
-	// List says how lists of pixels are to be understood.
+	// List says how to interpret lists of pixels.
 	List ListSettings
 }
 
@@ -44,13 +45,13 @@ func kind(name string) (string, error) {
 	if k := kinds[strings.ToLower(ending)]; k != "" {
 		return k, nil
 	}
-	return "", fmt.Errorf("maskfile: %s: the ending %q says no kind of mask: want .h5, .hdf, .hdf5, .tif, .tiff, .npy, .json, .txt or .csv", name, ending)
+	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask: want .h5, .hdf, .hdf5, .tif, .tiff, .npy, .json, .txt or .csv", name, ending)
 }
 
 // shape checks the shape of a mask in a file.
 func (s Settings) shape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > float64(s.most()) {
-		return fmt.Errorf("%d x %d pixels: want at least 1 x 1 and at most %d in all; see Settings.MaxPixels", height, width, s.most())
+		return fmt.Errorf("the mask has %d x %d pixels: want at least 1 x 1 and at most %d in all; see Settings.MaxPixels", height, width, s.most())
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func (s Settings) fit(m *Mask) (*Mask, error) {
 	case s.Height == 0 && s.Width == 0 || m.Height == s.Height && m.Width == s.Width:
 		return m, nil
 	case m.Height != s.Width || m.Width != s.Height:
-		return nil, fmt.Errorf("a mask of %d x %d pixels does not fit a detector of %d x %d, nor does it transposed: use the mask of this detector", m.Height, m.Width, s.Height, s.Width)
+		return nil, fmt.Errorf("a mask of %d x %d pixels does not fit a detector of %d x %d, not even transposed: use the mask of this detector", m.Height, m.Width, s.Height, s.Width)
 	}
 	t := &Mask{m.Width, m.Height, make([]bool, len(m.Keep))}
 	for i, k := range m.Keep {

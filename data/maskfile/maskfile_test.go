@@ -37,7 +37,7 @@ func TestGoldenFiles(t *testing.T) {
 		if m.Height != want.Height || m.Width != want.Width || !slices.Equal(m.Keep, want.Keep) {
 			t.Errorf("%s: %d x %d pixels with other values", name, m.Height, m.Width)
 		}
-		if _, err := Read(golden.Path(t, "xpcs", "mask", name), Settings{Height: 63, Width: 48}); err == nil || !strings.Contains(err.Error(), "63 x 48, nor does it transposed") {
+		if _, err := Read(golden.Path(t, "xpcs", "mask", name), Settings{Height: 63, Width: 48}); err == nil || !strings.Contains(err.Error(), "63 x 48, not even transposed") {
 			t.Errorf("%s for another detector: %v", name, err)
 		}
 	}
@@ -196,12 +196,12 @@ func TestLists(t *testing.T) {
 		`{"Bad pixels":[{"Pixel":[4,9]}],"Detector":"x"}`: {json: true, list: [][2]int{{9, 4}}},
 		"4 9\r\n# a comment\n\n5,\t6":                     {list: [][2]int{{9, 4}, {6, 5}}},
 		"\xef\xbb\xbf4;9":                                 {s: ListSettings{RowFirst: true, FromOne: true}, list: [][2]int{{3, 8}}},
-		"0 1":                                             {s: ListSettings{FromOne: true}, err: "no pixel"},
+		"0 1":                                             {s: ListSettings{FromOne: true}, err: "not a pixel"},
 		"1.000000000000000000e+00,2.0":                    {list: [][2]int{{2, 1}}},
 		"1 2 3":                                           {err: "line 1 has 3 columns"},
 		"a b":                                             {err: `"a" is not a number`},
-		"1.5 2":                                           {err: "no pixel"},
-		"1 NaN":                                           {err: "no pixel"},
+		"1.5 2":                                           {err: "not a pixel"},
+		"1 NaN":                                           {err: "not a pixel"},
 		`{"Bad pixels":[{"Pixel":[4]}]}`:                  {json: true, err: "pixel 1 has 1 numbers"},
 		`{"Good pixels":[]}`:                              {json: true, err: `no list "Bad pixels"`},
 		`{"Bad pixels":[{"Pixel":"x"}]}`:                  {json: true, err: "want {"},
@@ -250,7 +250,7 @@ func TestMistakes(t *testing.T) {
 		name string
 		s    Settings
 	}{
-		`the ending ".png"`:         {"x.png", Settings{}},
+		`the extension ".png"`:         {"x.png", Settings{}},
 		"no such file":              {filepath.Join(dir, "none.tif"), Settings{}},
 		"2 datasets have two axes":  {two, Settings{}},
 		"the shape [2]":             {two, Settings{Key: "/c"}},
@@ -258,9 +258,9 @@ func TestMistakes(t *testing.T) {
 		"at most 3 in all":          {two, Settings{Key: "/a", MaxPixels: 3}},
 		"how large the detector is": {put("l.txt", "1 2"), Settings{}},
 		"outside a detector of 2 x": {put("m.txt", "1 2"), Settings{Height: 2, Width: 2}},
-		"is no TIFF picture":        {put("x.tif", "nonsense"), Settings{}},
+		"is not a TIFF image":        {put("x.tif", "nonsense"), Settings{}},
 		"1073741824 pixels":         {put("y.tif", string(big)), Settings{}},
-		"0 bytes where 3 are due":   {put("z.tif", string(bigEndian(8, 1, 1, nil))), Settings{}},
+		"0 bytes instead of 3":   {put("z.tif", string(bigEndian(8, 1, 1, nil))), Settings{}},
 		"compression 7":             {put("j.tif", string(bigEndian(8, 1, 7, []byte{1, 2, 3}))), Settings{}},
 		"12 bits":                   {put("b.tif", string(bigEndian(12, 1, 1, []byte{1, 2, 3, 4, 5}))), Settings{}},
 	} {

@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Read reads the mask of a file, for the detector of the settings.
+// Read reads a mask from a file, for a detector of the shape in the settings.
 func Read(name string, s Settings) (*Mask, error) {
 	k, err := kind(name)
 	if err != nil {
@@ -63,7 +63,7 @@ func readNPY(r io.Reader, s Settings) (*Mask, error) {
 	}
 	shape := x.Shape()
 	if len(shape) != 2 {
-		return nil, fmt.Errorf("an array of %d axes: want 2, rows and columns", len(shape))
+		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
 	}
 	if err := s.shape(shape[0], shape[1]); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ var pixelMasks = []string{"/entry/instrument/detector/pixel_mask", "/entry/instr
 // isPixelMask reports whether the numbers at a path are those of a pixel_mask.
 func isPixelMask(key string) bool { return path.Base(key) == "pixel_mask" }
 
-// ReadPixelMask reads which pixels of a detector work from the pixel_mask in a file of its frames. It returns nil if the file is
-// not HDF5 or has none.
+// ReadPixelMask reads which pixels of a detector work, from the pixel_mask in a file of its frames. It
+// returns nil if the file is not HDF5 or has no pixel_mask.
 func ReadPixelMask(name string, s Settings) (*Mask, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -184,5 +184,5 @@ func onlyImage(f *hdf5.File, because string) (string, error) {
 		return "", err
 	}
 	const most = 5
-	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one; see Settings.Key", because, len(found), found[:min(len(found), most)])
+	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one with Settings.Key", because, len(found), found[:min(len(found), most)])
 }

@@ -67,15 +67,15 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 		return err
 	}
 	if n := p.tag(tagSamples, 1); n != 1 {
-		return fmt.Errorf("a TIFF picture of %d numbers for each pixel: save the mask as grey values", n)
+		return fmt.Errorf("the TIFF image has %d numbers for each pixel: save the mask as grey values", n)
 	}
 	bits, format := p.tag(tagBits, 1), p.tag(tagFormat, 1)
 	ok := format <= 2 && (bits == 1 && format == 1 || bits == 8 || bits == 16 || bits == 32) || format == 3 && (bits == 32 || bits == 64)
 	if !ok {
-		return fmt.Errorf("a TIFF picture of %d bits for each pixel, format %d: save the mask as integers of 8 bits", bits, format)
+		return fmt.Errorf("the TIFF image has %d bits for each pixel in format %d: save the mask as integers of 8 bits", bits, format)
 	}
 	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && bits == 8) {
-		return fmt.Errorf("a TIFF picture with predictor %d at %d bits: save the mask without one", pr, bits)
+		return fmt.Errorf("the TIFF image uses predictor %d at %d bits: save the mask without one", pr, bits)
 	}
 	return p.blocks(make(height, width), bits, format)
 }
@@ -84,7 +84,7 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 func (p *picture) directory() error {
 	var head [8]byte
 	if _, err := p.r.ReadAt(head[:], 0); err != nil {
-		return fmt.Errorf("the file of %d bytes is no TIFF picture", p.size)
+		return fmt.Errorf("the file of %d bytes is not a TIFF image: give a TIFF, or use the extension of its format", p.size)
 	}
 	switch string(head[:4]) {
 	case "II*\x00":
@@ -92,7 +92,7 @@ func (p *picture) directory() error {
 	case "MM\x00*":
 		p.order = binary.BigEndian
 	default:
-		return fmt.Errorf("the file begins with %q and is no TIFF picture", head[:4])
+		return fmt.Errorf("the file begins with %q and is not a TIFF image: give a TIFF, or use the extension of its format", head[:4])
 	}
 	at := int64(p.order.Uint32(head[4:]))
 	count, err := p.bytes(at, 2)
@@ -143,7 +143,7 @@ func (p *picture) entry(e []byte, at int64) error {
 // bytes returns a part of the file.
 func (p *picture) bytes(at, n int64) ([]byte, error) {
 	if at < 0 || n < 0 || at > p.size || n > p.size-at {
-		return nil, fmt.Errorf("the TIFF file has %d bytes and ends before byte %d: it is damaged or cut off", p.size, at+n)
+		return nil, fmt.Errorf("the TIFF file has %d bytes and ends before byte %d: it is damaged or truncated, copy it again", p.size, at+n)
 	}
 	b := make([]byte, n)
 	_, err := p.r.ReadAt(b, at)
@@ -170,15 +170,15 @@ func (p *picture) blocks(m canvas, bits, format int) error {
 		wide, high = p.tag(tagTileWidth, 0), p.tag(tagTileHeight, 0)
 		offsets, lengths = p.tags[tagTiles], p.tags[tagTileBytes]
 		if wide > 2*m.Width+1024 || high > 2*m.Height+1024 {
-			return fmt.Errorf("tiles of %d x %d pixels in a picture of %d x %d: the TIFF file is damaged", high, wide, m.Height, m.Width)
+			return fmt.Errorf("tiles of %d x %d pixels do not fit an image of %d x %d: the TIFF file is damaged, copy it again", high, wide, m.Height, m.Width)
 		}
 	}
 	if wide < 1 || high < 1 {
-		return fmt.Errorf("blocks of %d x %d pixels: the TIFF file is damaged", high, wide)
+		return fmt.Errorf("blocks of %d x %d pixels are not possible: the TIFF file is damaged, copy it again", high, wide)
 	}
 	across, down := (m.Width+wide-1)/wide, (m.Height+high-1)/high
 	if len(offsets) < across*down || len(lengths) < across*down {
-		return fmt.Errorf("%d places and %d lengths for %d blocks: the TIFF file is damaged", len(offsets), len(lengths), across*down)
+		return fmt.Errorf("there are %d positions and %d lengths for %d blocks: the TIFF file is damaged, copy it again", len(offsets), len(lengths), across*down)
 	}
 	for k := range across * down {
 		row, col := k/across*high, k%across*wide
@@ -206,7 +206,7 @@ func (p *picture) block(at, n int64, want int) ([]byte, error) {
 	switch c := p.tag(tagCompression, 1); c {
 	case 1:
 		if len(packed) < want {
-			return nil, fmt.Errorf("%d bytes where %d are due: the TIFF file is damaged", len(packed), want)
+			return nil, fmt.Errorf("a block has %d bytes instead of %d: the TIFF file is damaged, copy it again", len(packed), want)
 		}
 		return packed[:want], nil
 	case 5:
@@ -218,11 +218,11 @@ func (p *picture) block(at, n int64, want int) ([]byte, error) {
 	case 32773:
 		return unpackBits(packed, want)
 	default:
-		return nil, fmt.Errorf("compression %d of TIFF is not known: save the mask with LZW, deflate or none", c)
+		return nil, fmt.Errorf("the TIFF compression %d is unknown: save the mask with LZW, deflate or none", c)
 	}
 	b := make([]byte, want)
 	if _, err := io.ReadFull(unpacked, b); err != nil {
-		return nil, fmt.Errorf("unpacking %d bytes: %w: the TIFF file is damaged", want, err)
+		return nil, fmt.Errorf("a block of %d bytes cannot be decompressed: %w: the TIFF file is damaged, copy it again", want, err)
 	}
 	return b, nil
 }
@@ -247,7 +247,7 @@ func unpackBits(b []byte, want int) ([]byte, error) {
 		}
 	}
 	if len(out) < want {
-		return nil, fmt.Errorf("%d bytes where %d are due: the TIFF file is damaged", len(out), want)
+		return nil, fmt.Errorf("a block has %d bytes instead of %d: the TIFF file is damaged, copy it again", len(out), want)
 	}
 	return out[:want], nil
 }

@@ -14,19 +14,20 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Version is written beside the masks of HDF5 files.
+// Version is the version that is written with the masks of HDF5 files.
 const Version = "1"
 
-// Write writes a mask of 0 and 1: as the dataset mask of an HDF5 file, compressed, with attributes shape and version; as a TIFF
-// picture, LZW-compressed; or as an NPY array of truth values. The file appears whole or not at all. An
-// existing file is an error that wraps fs.ErrExist, unless overwrite is set.
+// Write writes a mask as 0 and 1: as the compressed dataset mask of an HDF5 file, with the attributes
+// shape and version; as an LZW-compressed TIFF image; or as an NPY array of truth values. The file
+// appears only once it is complete. An existing file is an error that wraps fs.ErrExist, unless
+// overwrite is set.
 func Write(name string, m *Mask, overwrite bool) error {
 	k, err := kind(name)
 	if err != nil {
 		return err
 	}
 	if m.Height < 1 || m.Width < 1 || len(m.Keep) != m.Height*m.Width {
-		return fmt.Errorf("maskfile: %s: a mask of %d elements for %d x %d pixels: give one for each", name, len(m.Keep), m.Height, m.Width)
+		return fmt.Errorf("maskfile: %s: the mask has %d elements for %d x %d pixels: give one for each", name, len(m.Keep), m.Height, m.Width)
 	}
 	switch k {
 	case "hdf5":
@@ -36,7 +37,7 @@ func Write(name string, m *Mask, overwrite bool) error {
 	case "npy":
 		err = atomicfile.Write(name, overwrite, func(w io.Writer) error { return writeNPY(w, m) })
 	default:
-		err = fmt.Errorf("a list holds pixels, not a mask: use WriteList, or another ending")
+		err = fmt.Errorf("a list holds pixels, not a mask: use WriteList, or another extension")
 	}
 	if err != nil {
 		return fmt.Errorf("maskfile: %s: %w", name, err)

@@ -29,7 +29,7 @@ func Open(name string) (*tensor.DataTree, error) {
 		return nil, fmt.Errorf("netcdf: %w", err)
 	}
 	if info.IsDir() {
-		return nil, &FormatError{File: name, What: "is a folder", Try: "name a file"}
+		return nil, &FormatError{File: name, What: "it is a folder", Try: "name a file"}
 	}
 	return Read(r, info.Size(), name)
 }
@@ -43,7 +43,7 @@ func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
 		e.File = name
 		return nil, e
 	case err != nil:
-		return nil, &FormatError{File: name, What: "cannot be read", Err: err}
+		return nil, &FormatError{File: name, What: "it cannot be read", Err: err}
 	}
 	return t, nil
 }
@@ -51,7 +51,7 @@ func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
 func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
 	head := make([]byte, 4)
 	if n, _ := r.ReadAt(head, 0); n == 4 && bytes.Equal(head[:3], []byte("CDF")) {
-		return nil, &FormatError{What: "netCDF of the classic format", Try: "convert it with nccopy -k nc4"}
+		return nil, &FormatError{What: "the file is netCDF in the classic format", Try: "convert it with nccopy -k nc4"}
 	}
 	f, err := hdf5.Read(r, size)
 	if err != nil {
@@ -76,7 +76,7 @@ func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
 			return nil, err
 		}
 		if len(sub) > 0 {
-			return nil, &FormatError{Key: sub[0], What: "a group inside a group", Try: "write groups of one level"}
+			return nil, &FormatError{Key: sub[0], What: "there is a group inside a group", Try: "write groups of one level"}
 		}
 		if err := in.group(t, g, path.Base(g), vars, false); err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	}
 	d, err := xarray.Dataset(name, attrs, all, labels)
 	if err != nil {
-		return &FormatError{Key: dir, What: "does not fit together", Err: err}
+		return &FormatError{Key: dir, What: "the variables do not fit together", Err: err}
 	}
 	if err := t.Add(d); err != nil {
 		return &FormatError{Key: dir, What: "group", Err: err}
@@ -195,5 +195,5 @@ func within(key string, err error) error {
 		}
 		return e
 	}
-	return &FormatError{Key: key, What: "cannot be read", Err: err}
+	return &FormatError{Key: key, What: "it cannot be read", Err: err}
 }

@@ -45,7 +45,7 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 		}
 	}
 	if k := xarray.Packing(func(k string) bool { return named[k] != nil }); k != "" {
-		return nil, nil, &FormatError{Key: key, What: "is packed by " + k, Try: "write it from xarray with decoded values"}
+		return nil, nil, &FormatError{Key: key, What: "it is packed by " + k, Try: "write it from xarray with decoded values"}
 	}
 	if v.Dims, err = dimNames(v, named["DIMENSION_LIST"], isScale); err != nil {
 		return nil, nil, err
@@ -82,7 +82,7 @@ func dimNames(v *tensor.Variable, list *hdf5.Attribute, isScale bool) ([]string,
 // the size in bytes from what may still be read.
 func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
 	if int64(d.Len()) > r.f.MaxBytes/16 {
-		return nil, bad("", "%d elements, more than the size of the file allows", d.Len())
+		return nil, bad("", "it has %d elements, more than the size of the file allows: copy the file again", d.Len())
 	}
 	r.f.MaxBytes -= 16 * int64(d.Len())
 	switch t := d.Type(); {
@@ -102,7 +102,7 @@ func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
 		}
 		return words, err
 	default:
-		return nil, &FormatError{What: "elements of " + t.String(), Try: "store numbers, truth values or text"}
+		return nil, &FormatError{What: "it has elements of the type " + t.String() + ", which are not supported", Try: "store numbers, truth values or text"}
 	}
 }
 

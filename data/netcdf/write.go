@@ -17,8 +17,9 @@ import (
 
 // Settings control how a file is written. The zero value is the default.
 type Settings struct {
-	Gzip      int  // gzip level from 1 (fast) to 9 (small). Default 0, no compression
-	Overwrite bool // replace an existing file
+	Gzip int // gzip level from 1 (fast) to 9 (small). Default 0, no compression
+	// Overwrite replaces an existing file.
+	Overwrite bool
 }
 
 // Write writes a tree to a file under a temporary name and then renames it.

@@ -9,19 +9,19 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// AgeScatter is how C2 of one bin varies from one group of pixels to another, from which g2 at ages has errors. Euryale writes it beside
-// what viewers read.
+// AgeScatter describes how C2 of one bin varies from one group of pixels to another, from which the
+// errors of g2 at different ages follow. Euryale writes it in addition to what viewers read.
 type AgeScatter struct {
-	Delays         []int // in steps of C2
+	Delays         []int // delays in steps of C2
 	Blocks, Groups int
-	Wider          float64   // factor of the variances
-	Values         []float32 // (delay, block of time, group)
+	Wider          float64   // factor by which the variances are multiplied
+	Values         []float32 // values by delay, block of time and group
 }
 
-// AddAges writes what AddMap has not written of the map before: how it varies from pixel to pixel.
+// AddAges writes, for the map added by AddMap before, how it varies from pixel to pixel.
 func (w *Writer) AddAges(a *AgeScatter) error {
 	if w.maps == 0 || len(a.Values) != len(a.Delays)*a.Blocks*a.Groups {
-		return fmt.Errorf("nexus: cannot write the scatter of map %d: %d numbers for %d delays, %d blocks and %d groups", w.maps, len(a.Values), len(a.Delays), a.Blocks, a.Groups)
+		return fmt.Errorf("nexus: cannot write the scatter of map %d: there are %d numbers for %d delays, %d blocks and %d groups: want one for each", w.maps, len(a.Values), len(a.Delays), a.Blocks, a.Groups)
 	}
 	err := w.s.ages(a, w.maps, !w.ages)
 	w.ages = true
@@ -37,7 +37,8 @@ func (s saver) ages(a *AgeScatter, number int, first bool) error {
 	return s.Write(fmt.Sprintf("%s/scatter_%05d", keyAges[0], number), a.Values, packed(len(a.Delays), a.Blocks, a.Groups))
 }
 
-// ReadAges reads how the map at an index in Twotime.Bins, from 0, varies from pixel to pixel. It is nil if the file does not say so.
+// ReadAges reads how the map at an index in Twotime.Bins, from 0, varies from pixel to pixel. It
+// returns nil if the file does not say so.
 func (r *Result) ReadAges(i int) (*AgeScatter, error) {
 	if r.file == nil || r.Twotime == nil || i < 0 || i >= len(r.Twotime.names) {
 		return nil, nil
@@ -51,7 +52,7 @@ func (r *Result) ReadAges(i int) (*AgeScatter, error) {
 	a := &AgeScatter{Delays: l.ints(key{keyAges[0] + "/delay_list"}), Wider: l.number(key{keyAges[0] + "/wider_" + number}, true)}
 	s := d.Shape()
 	if l.err == nil && (len(s) != 3 || s[0] != len(a.Delays) || s[1] < 1 || s[2] < 2 || !(a.Wider > 0)) {
-		l.fail("%s has shape %v for %d delays, and the factor %g", d.Path(), s, len(a.Delays), a.Wider)
+		l.fail("%s has the shape %v for %d delays, and the factor %g", d.Path(), s, len(a.Delays), a.Wider)
 	}
 	if l.err != nil {
 		return nil, l.err

@@ -4,10 +4,9 @@
 // Package nexus reads and writes result files of X-ray photon correlation
 // spectroscopy in the layout of APS beamline 8-ID (HDF5, NeXus flavour).
 //
-// A Result is one analysed measurement: times, a QMap that says which q and phi
-// each bin stands for, and a Multitau or Twotime correlation or both. Bins
-// count from 1, as in labels, files and flags. Images stay in the file until
-// asked for.
+// A Result is one analysed measurement: its times, a QMap that gives the q and phi of each bin, and a
+// Multitau or Twotime correlation or both. Bins count from 1, as in labels, files and flags. Images are
+// read only when they are asked for.
 //
 //	r, err := nexus.Open("A003_results.hdf")
 //	if err != nil { ... }                        // names file, key and remedy

@@ -20,7 +20,7 @@ type KeyError struct {
 	File string
 	Key  string // path in the file
 	What string
-	Err  error // cause; may be nil
+	Err  error // underlying error; may be nil
 }
 
 // Error names the file, the key and what to do.
@@ -56,7 +56,7 @@ func (l *loader) find(k key, need bool) string {
 	}
 	if need && l.err == nil {
 		_, err := l.file.Dataset(k[0])
-		l.err = &KeyError{File: l.file.Name(), Key: k[0], What: "is needed; was the analysis finished, and is this a result file (not a raw or q-map one)?", Err: err}
+		l.err = &KeyError{File: l.file.Name(), Key: k[0], What: "it is missing: check that the analysis was finished and that this is a result file, not a raw or q-map file", Err: err}
 	}
 	return ""
 }
@@ -83,7 +83,7 @@ func (l *loader) links(k key) {
 // astray records an error for a dangling link; the cause gives the details.
 func (l *loader) astray(at string, link hdf5.Link) {
 	_, err := l.file.Dataset(at)
-	what := "cannot be read"
+	what := "it cannot be read"
 	if link.Kind == hdf5.SoftLink {
 		what = "is a soft link to " + link.Path + ", which leads nowhere"
 	}
@@ -145,7 +145,7 @@ func (l *loader) integer(k key, absent int) int {
 		return absent
 	}
 	if v != math.Trunc(v) || math.Abs(v) > 1<<40 {
-		l.fail("%s is %v, want a whole number", k[0], v)
+		l.fail("%s is %v: want a whole number", k[0], v)
 		return absent
 	}
 	return int(v)
@@ -193,7 +193,7 @@ func (l *loader) matrix(k key, need bool) *Matrix {
 		shape = shape[1:]
 	}
 	if len(shape) != 2 {
-		l.keep(d.Path(), fmt.Errorf("has shape %v, want two axes", d.Shape()))
+		l.keep(d.Path(), fmt.Errorf("it has the shape %v: want two axes", d.Shape()))
 		return nil
 	}
 	v, err := d.Float64s()
@@ -211,7 +211,7 @@ func (l *loader) cube(k key) []*Matrix {
 	}
 	shape := d.Shape()
 	if len(shape) != 3 {
-		l.keep(d.Path(), fmt.Errorf("has shape %v, want three axes", shape))
+		l.keep(d.Path(), fmt.Errorf("it has the shape %v: want three axes", shape))
 		return nil
 	}
 	v, err := d.Float64s()
@@ -228,4 +228,4 @@ func (l *loader) cube(k key) []*Matrix {
 
 // ErrNoAnalysis is matched by errors.Is for a file with neither a multi-tau nor a two-time
 // correlation.
-var ErrNoAnalysis = errors.New("no correlation in the file")
+var ErrNoAnalysis = errors.New("the file has no correlation: give a result file")

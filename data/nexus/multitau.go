@@ -5,18 +5,20 @@ package nexus
 
 import "math"
 
-// Multitau is a g2 whose delays grow geometrically.
+// Multitau is a multi-tau correlation: g2 at delays that grow geometrically.
 type Multitau struct {
 	Delay []float64 // delays in frames, after Stride and Average
-	G2    *Matrix   // correlation, (delay, bin)
+	G2    *Matrix   // values of g2, (delay, bin)
 	Err   *Matrix   // standard errors as in the file, (delay, bin); nil if absent
 
-	Partial       []*Matrix // (delay, bin): g2 of the first PartialFrames frames; NaN for delays not reached
+	Partial       []*Matrix // values of g2 from the first PartialFrames frames, (delay, bin); NaN for delays not reached
 	PartialErr    []*Matrix
 	PartialFrames []float64
 
-	// Cov is the covariance of the points of each bin, row-major (delay, delay), Skew the correction of each bin for the skewness of
-	// its pixels, and Pixels how many independent ones the covariance was estimated from; nil if absent. Euryale writes them beside what viewers read.
+	// Cov is the covariance of the points of each bin, row-major (delay, delay). Skew is the correction
+	// of each bin for the skewness of its pixels, and Pixels the number of independent pixels from
+	// which the covariance was estimated. They are nil if absent. Euryale writes them in addition to
+	// what viewers read.
 	Cov    [][]float64
 	Skew   [][]float64
 	Pixels []int
@@ -38,8 +40,9 @@ func (m *Multitau) Bin(bin int) (g2, sd []float64) {
 	return g2, sd
 }
 
-// Errors returns the standard errors of g2 of a bin: the roots of the diagonal of its covariance where that is known, and those of
-// the file where it is not, which also leave out what the normalisation does. They are nil if the file has neither.
+// Errors returns the standard errors of g2 of a bin: the square roots of the diagonal of its covariance
+// if that is known, and otherwise the errors in the file, which also leave out the effect of the
+// normalisation. They are nil if the file has neither.
 func (m *Multitau) Errors(bin int) []float64 {
 	_, sd := m.Bin(bin)
 	if bin > len(m.Cov) {
@@ -58,9 +61,9 @@ func (m *Multitau) Errors(bin int) []float64 {
 // smallError is the largest error that is treated as missing.
 const smallError = 1e-6
 
-// RepairedErr returns the errors, in which those of 1e-6 or less, which would dominate a fit, are
-// replaced by the mean of the larger ones of the same bin, or by 1e-6 if there are none. It also
-// returns the number of replacements. NaN stays.
+// RepairedErr returns the errors after replacing those of 1e-6 or less, which would dominate a fit,
+// with the mean of the larger errors of the same bin, or with 1e-6 if there are none. It also returns
+// the number of replacements. NaN stays.
 func (m *Multitau) RepairedErr() (sd *Matrix, replaced int) {
 	if m.Err == nil {
 		return nil, 0

@@ -351,7 +351,7 @@ func TestTwotime(t *testing.T) {
 		}
 		same(t, "C2 as stored", raw.diagonal()[:5], w("selection0_uncorrected_diag_first5"))
 		n := len(r.Twotime.Bins)
-		if _, err := r.ReadC2(n, 0, false); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no two-time map at place %d: there are %d", n, n)) {
+		if _, err := r.ReadC2(n, 0, false); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no two-time map at index %d: the file has %d maps", n, n)) {
 			t.Error(err)
 		}
 	})

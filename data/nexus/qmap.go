@@ -10,12 +10,12 @@ import (
 	"slices"
 )
 
-// QMap says where in reciprocal space each bin of pixels lies. Static bins are for intensities;
-// dynamic bins, each made of static ones, are for correlations. A file may give q in other inverse
-// lengths, such as 1/nm: it is converted to 1/angstrom when read.
+// QMap says where in reciprocal space each bin of pixels lies. Static bins are for intensities; dynamic
+// bins, each made of static ones, are for correlations. If a file gives q in another inverse length,
+// such as 1/nm, it is converted to 1/angstrom.
 type QMap struct {
-	Hash   string   // of the contents, by which viewers know that files have the same map
-	Source string   // file that the map was made for; "" if unknown
+	Hash   string   // hash of the contents, by which viewers recognise files with the same map
+	Source string   // name of the file that the map was made for; "" if unknown
 	Names  []string // names of the two axes of bins; nil for q and phi
 	Units  []string // units of the two axes; nil, like Names, for 1/angstrom and degrees
 
@@ -66,18 +66,19 @@ func (p *Partition) Values(bin int) (v0, v1 float64) {
 // Maps are images of the detector, stored row by row.
 type Maps struct {
 	Height, Width int
-	Mask          []bool  // whether each pixel is kept
+	Mask          []bool  // flag of each pixel that is true if the pixel is kept
 	Dynamic       []int32 // dynamic bin of each pixel; 0 for none
 	Static        []int32
-	Blemish       []bool // whether each pixel of the detector works; nil: all do
+	Blemish       []bool // flag of each pixel that is true if the pixel works; nil if all do
 }
 
-// Check returns an error if the maps, which it needs, do not belong to the lists of bins: every pixel is in a bin that is listed, every bin
-// has pixels, and no pixel in a bin is masked. A correlation with such a map would end in a file that cannot be read.
+// Check returns an error if the maps, which must be present, do not agree with the lists of bins: every
+// pixel must be in a listed bin or none, every bin must have pixels, and no pixel in a bin may be
+// masked. A correlation with an inconsistent map would end in a file that cannot be read.
 func (q *QMap) Check() error {
 	m := q.Maps
 	if len(q.Dynamic.Axis0) == 0 {
-		return errors.New("nexus: the q map lists no bins: make it anew")
+		return errors.New("nexus: the q map lists no bins: make it again")
 	}
 	for _, part := range []struct {
 		name string
@@ -89,31 +90,30 @@ func (q *QMap) Check() error {
 		}
 		for b := 1; b <= part.list.Bins(); b++ {
 			if _, _, ok := part.list.Cell(b); !ok {
-				return fmt.Errorf("nexus: the q map has %s bin %d in cell %d of a grid of %d x %d: make it anew", part.name, b, part.list.Cells[b-1], len(part.list.Axis0), max(len(part.list.Axis1), 1))
+				return fmt.Errorf("nexus: the q map has %s bin %d in cell %d of a grid of %d x %d: make it again", part.name, b, part.list.Cells[b-1], len(part.list.Axis0), max(len(part.list.Axis1), 1))
 			}
 		}
 		size := make([]int, part.list.Bins()+1)
 		for i, b := range part.of {
 			switch {
 			case b < 0 || int(b) >= len(size):
-				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but lists %d bins: make it anew", i/m.Width, i%m.Width, part.name, b, part.list.Bins())
+				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but lists %d bins: make it again", i/m.Width, i%m.Width, part.name, b, part.list.Bins())
 			case b > 0 && !m.Mask[i]:
-				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but its mask leaves it out: make it anew with this mask", i/m.Width, i%m.Width, part.name, b)
+				return fmt.Errorf("nexus: the q map has pixel (%d, %d) in %s bin %d, but its mask leaves it out: make it again with this mask", i/m.Width, i%m.Width, part.name, b)
 			}
 			size[b]++
 		}
 		if b := slices.Index(size[1:], 0); b >= 0 {
-			return fmt.Errorf("nexus: the q map has no pixels in %s bin %d of the %d that it lists: make it anew with this mask", part.name, b+1, part.list.Bins())
+			return fmt.Errorf("nexus: the q map has no pixels in %s bin %d of the %d that it lists: make it again with this mask", part.name, b+1, part.list.Bins())
 		}
 	}
 	return nil
 }
 
-// Q returns the q of a dynamic bin in 1/angstrom, NaN if there is no such bin.
+// Q returns the q of a dynamic bin in 1/angstrom, or NaN if there is no such bin.
 func (q *QMap) Q(bin int) float64 { v, _ := q.Dynamic.Values(bin); return v }
 
-// Phi returns the azimuth of a dynamic bin in degrees, NaN if there is no such
-// bin.
+// Phi returns the azimuth of a dynamic bin in degrees, or NaN if there is no such bin.
 func (q *QMap) Phi(bin int) float64 { _, v := q.Dynamic.Values(bin); return v }
 
 // Qs returns the q of every dynamic bin that has pixels.
@@ -147,7 +147,7 @@ func (q *QMap) Select(low, high float64) []int {
 	return some
 }
 
-// At returns the dynamic bins at index i, from 0, of the first axis.
+// At returns the dynamic bins at index i, from 0, on the first axis.
 func (q *QMap) At(i int) []int {
 	var some []int
 	for bin := 1; bin <= q.Dynamic.Bins(); bin++ {
@@ -158,8 +158,8 @@ func (q *QMap) At(i int) []int {
 	return some
 }
 
-// Label describes a dynamic bin: "q=0.00039 Å⁻¹, φ=-43.8 deg", or "invalid qbin". If there is only
-// one azimuth, it describes q alone.
+// Label describes a dynamic bin, as in "q=0.00039 Å⁻¹, φ=-43.8 deg", or returns "invalid qbin". If
+// there is only one azimuth, it describes only q.
 func (q *QMap) Label(bin int) string {
 	v0, v1 := q.Dynamic.Values(bin)
 	if math.IsNaN(v0) && !q.has(bin) {
@@ -172,7 +172,7 @@ func (q *QMap) Label(bin int) string {
 	return s
 }
 
-// BinLabel is Label preceded by the number of the bin: "qbin=2, ...".
+// BinLabel returns Label preceded by the number of the bin, as in "qbin=2, ...".
 func (q *QMap) BinLabel(bin int) string {
 	if !q.has(bin) {
 		return "invalid qbin"
@@ -182,7 +182,7 @@ func (q *QMap) BinLabel(bin int) string {
 
 func (q *QMap) has(bin int) bool { return bin >= 1 && bin <= q.Dynamic.Bins() }
 
-// Axis returns the name and the unit of the first axis of the bins, 0, or of the second, 1.
+// Axis returns the name and the unit of an axis of the bins: 0 for the first axis, 1 for the second.
 func (q *QMap) Axis(i int) (name, unit string) {
 	name, unit = []string{"q", "phi"}[i], []string{"Å⁻¹", "deg"}[i]
 	if i < len(q.Names) {

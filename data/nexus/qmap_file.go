@@ -22,7 +22,7 @@ func OpenQMap(name string) (*QMap, error) {
 	if l.find(keyDynamic, false) == "" && l.find(keyDQ, false) == "" {
 		l.links(keyDynamic)
 		if l.err == nil {
-			l.err = &KeyError{File: name, Key: strings.Join(keyDynamic, " or "), What: "is not there, so this is neither a q map nor a result: euryale qmap makes a q map"}
+			l.err = &KeyError{File: name, Key: strings.Join(keyDynamic, " or "), What: "it is missing, so the file is neither a q map nor a result: make a q map with euryale qmap"}
 		}
 	}
 	if l.err != nil {
@@ -38,11 +38,11 @@ func OpenQMap(name string) (*QMap, error) {
 	return q, nil
 }
 
-// WriteQMap makes a q-map file that OpenQMap, h5py, pySimpleMask and the correlators of these files read. Maps is
-// needed.
+// WriteQMap makes a q-map file that OpenQMap, h5py, pySimpleMask and the correlators for these files
+// read. Maps must be present.
 func WriteQMap(name string, q *QMap) error {
 	if q.Maps == nil || len(q.Dynamic.Axis0) == 0 {
-		return fmt.Errorf("nexus: cannot write the q map: it has no images of the detector or no bins")
+		return fmt.Errorf("nexus: cannot write the q map: it lacks images of the detector or bins: set Maps and the partitions")
 	}
 	w, err := hdf5.Create(name)
 	if err != nil {

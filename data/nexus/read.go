@@ -23,7 +23,7 @@ func read(f *hdf5.File, name string) (*Result, error) {
 	multi, two := l.has(keyG2), l.has(keyMaps)
 	if !multi && !two {
 		return nil, &KeyError{File: name, Key: keyG2[0] + " or " + keyMaps[0],
-			What: "neither is there: run the correlation, or check that this is a result file", Err: ErrNoAnalysis}
+			What: "neither of the two exists: run the correlation, or check that this is a result file", Err: ErrNoAnalysis}
 	}
 	r.Start = l.text(keyStart)
 	r.FrameTime, r.CountTime = l.number(keyFrame, true), l.number(keyCount, false)
@@ -59,23 +59,23 @@ func flavour(l *loader) Flavour {
 func (r *Result) check(l *loader) {
 	if m := r.Multitau; m != nil {
 		if m.G2.Rows != len(m.Delay) {
-			l.fail("g2 has shape %s for %d delays", m.G2.shape(), len(m.Delay))
+			l.fail("g2 has the shape %s, but there are %d delays", m.G2.shape(), len(m.Delay))
 		}
 		if m.Err != nil && (m.Err.Rows != m.G2.Rows || m.Err.Cols != m.G2.Cols) {
-			l.fail("g2 has shape %s, its errors %s", m.G2.shape(), m.Err.shape())
+			l.fail("g2 has the shape %s, but its errors have the shape %s", m.G2.shape(), m.Err.shape())
 		}
 		if n := r.QMap.Dynamic.Bins(); n != m.G2.Cols {
-			l.fail("g2 has %d bins, the q map %d", m.G2.Cols, n)
+			l.fail("g2 has %d bins, but the q map has %d", m.G2.Cols, n)
 		}
 	}
 	if m := r.Multitau; m != nil {
 		for _, p := range slices.Concat(m.Partial, m.PartialErr) {
 			if p.Rows != m.G2.Rows || p.Cols != m.G2.Cols {
-				l.fail("g2 has shape %s, that of a part of the frames %s", m.G2.shape(), p.shape())
+				l.fail("g2 has the shape %s, but that of a part of the frames has the shape %s", m.G2.shape(), p.shape())
 			}
 		}
 		if n := len(m.Partial); m.PartialErr != nil && len(m.PartialErr) != n || m.PartialFrames != nil && len(m.PartialFrames) != n {
-			l.fail("it has g2 of %d parts of the frames, %d errors of them and %d numbers of frames", n, len(m.PartialErr), len(m.PartialFrames))
+			l.fail("the file has g2 of %d parts of the frames, but %d errors and %d numbers of frames", n, len(m.PartialErr), len(m.PartialFrames))
 		}
 	}
 	if m := r.Twotime; m != nil {
@@ -85,15 +85,15 @@ func (r *Result) check(l *loader) {
 		}
 		for _, g := range g2 {
 			if g.Cols != len(m.Bins) {
-				l.fail("the two-time correlation has %d bins, a g2 of it has shape %s", len(m.Bins), g.shape())
+				l.fail("the two-time correlation has %d bins, but its g2 has the shape %s", len(m.Bins), g.shape())
 			}
 		}
 	}
 	if s := r.Segments; s != nil && r.SAXS != nil && s.Cols != len(r.SAXS) {
-		l.fail("SAXS has %d bins, its segments %d", len(r.SAXS), s.Cols)
+		l.fail("SAXS has %d bins, but its segments have %d", len(r.SAXS), s.Cols)
 	}
 	if n := r.QMap.Static.Bins(); r.SAXS != nil && r.QMap.Static.Axis0 != nil && n != len(r.SAXS) {
-		l.fail("SAXS has %d bins, the q map %d static ones", len(r.SAXS), n)
+		l.fail("SAXS has %d bins, but the q map has %d static ones", len(r.SAXS), n)
 	}
 }
 
@@ -116,12 +116,12 @@ func (l *loader) multitau() *Multitau {
 	}
 	for _, c := range m.Cov {
 		if len(c) != len(m.Delay)*len(m.Delay) || len(m.Cov) != m.G2.Cols {
-			l.fail("%s has %d covariances of %d numbers for %d bins and %d delays", keyCov[0], len(m.Cov), len(c), m.G2.Cols, len(m.Delay))
+			l.fail("%s has %d covariances of %d numbers, but there are %d bins and %d delays", keyCov[0], len(m.Cov), len(c), m.G2.Cols, len(m.Delay))
 			break
 		}
 	}
 	if m.Skew != nil && (len(m.Skew) != m.G2.Cols || len(m.Skew[0]) != len(m.Delay)) || m.Pixels != nil && len(m.Pixels) != m.G2.Cols {
-		l.fail("%s and %s do not fit %d bins and %d delays", keySkew[0], keyPixels[0], m.G2.Cols, len(m.Delay))
+		l.fail("%s and %s do not fit the %d bins and %d delays", keySkew[0], keyPixels[0], m.G2.Cols, len(m.Delay))
 	}
 	return m
 }
@@ -138,7 +138,7 @@ func (l *loader) twotime() *Twotime {
 		}
 	}
 	if len(m.Bins) != len(m.names) {
-		l.fail("%s lists %d bins, %s holds %d maps", keyTwoBins[0], len(m.Bins), keyMaps[0], len(m.names))
+		l.fail("%s lists %d bins, but %s holds %d maps", keyTwoBins[0], len(m.Bins), keyMaps[0], len(m.names))
 	}
 	m.Maps = make([]*Matrix, len(m.Bins))
 	m.Partial = append(m.Partial, transpose(l.cube(keyTwoParts))...)
@@ -166,7 +166,7 @@ func (l *loader) trace() *Trace {
 		return nil
 	}
 	if m.Rows != 2 {
-		l.fail("%s has shape %s, want (2, frames)", keyTrace[0], m.shape())
+		l.fail("%s has the shape %s: want (2, frames)", keyTrace[0], m.shape())
 		return nil
 	}
 	return &Trace{m.Row(0), m.Row(1)}
@@ -273,7 +273,7 @@ func readMaps(l *loader) (*Maps, error) {
 	}
 	n := len(mask.Data)
 	if len(dynamic.Data) != n || len(static.Data) != n || dynamic.Cols != mask.Cols || static.Cols != mask.Cols {
-		l.fail("mask has shape %s, dynamic map %s, static map %s", mask.shape(), dynamic.shape(), static.shape())
+		l.fail("the mask has the shape %s, the dynamic map %s and the static map %s: want equal shapes", mask.shape(), dynamic.shape(), static.shape())
 		return nil, l.err
 	}
 	m := &Maps{Height: mask.Rows, Width: mask.Cols, Mask: make([]bool, n), Dynamic: make([]int32, n), Static: make([]int32, n)}
@@ -315,7 +315,7 @@ func (r *Result) HasPixels() bool {
 // correlation of each pixel and the means of its earlier and later frames.
 func (r *Result) ReadUnnormalized(delay int) (g2, earlier, later *Matrix, err error) {
 	if r.file == nil {
-		return nil, nil, nil, &KeyError{File: r.File, Key: keyUnnormalized[0], What: "only a Result from Open has it"}
+		return nil, nil, nil, &KeyError{File: r.File, Key: keyUnnormalized[0], What: "the correlation of pixels is only in a Result from Open"}
 	}
 	l := loader{file: r.file}
 	d := l.dataset(keyUnnormalized, true)
@@ -324,7 +324,7 @@ func (r *Result) ReadUnnormalized(delay int) (g2, earlier, later *Matrix, err er
 	}
 	s := d.Shape()
 	if len(s) != 4 || s[1] != 3 || delay < 0 || delay >= s[0] {
-		l.fail("%s has shape %v, want delay %d of (delays, 3, rows, columns)", d.Path(), s, delay)
+		l.fail("%s has the shape %v: want delay %d of (delays, 3, rows, columns)", d.Path(), s, delay)
 		return nil, nil, nil, l.err
 	}
 	v, err := d.Slab([]int{delay, 0, 0, 0}, []int{1, 3, s[2], s[3]}).Float64s()

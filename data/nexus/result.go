@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Flavour is the family of programs that wrote a file.
+// Flavour is the family of programs that wrote a result file.
 type Flavour string
 
 // The flavours.
@@ -23,7 +23,7 @@ const (
 // Analysis is a kind of correlation.
 type Analysis string
 
-// The kinds.
+// The kinds of correlation.
 const (
 	MultitauAnalysis Analysis = "Multitau"
 	TwotimeAnalysis  Analysis = "Twotime"
@@ -51,7 +51,7 @@ type Result struct {
 	Image    *Matrix   // mean counts per pixel, (row, column); nil until ReadImage
 
 	Attrs    map[string]string // text attributes of the file, such as a note on the origin of the data
-	Metadata map[string]string // texts below /entry/instrument/bluesky/metadata
+	Metadata map[string]string // text values below /entry/instrument/bluesky/metadata
 
 	file *hdf5.File
 }
@@ -62,8 +62,8 @@ type Trace struct {
 	Mean  []float64 // mean counts per pixel of each frame
 }
 
-// Open reads a result file. Images and two-time maps are read when asked for,
-// so the file stays open until Close.
+// Open reads a result file. Images and two-time maps are read when they are asked for, so the file
+// stays open until Close.
 func Open(name string) (*Result, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func Open(name string) (*Result, error) {
 	return r, nil
 }
 
-// Read makes a Result from size bytes behind r, which must stay readable until Close.
+// Read makes a Result from the size bytes that r provides. r must stay readable until Close.
 func Read(r io.ReaderAt, size int64) (*Result, error) {
 	f, err := hdf5.Read(r, size)
 	if err != nil {
@@ -122,8 +122,9 @@ func (r *Result) Delays() []float64 {
 	return t
 }
 
-// TwotimeDelays returns the delays of the first n diagonals of two-time maps in seconds, from 0 on. They follow from the time from frame to
-// frame: what files list as Twotime.Delay differs between programs, and may not be there.
+// TwotimeDelays returns the delays of the first n diagonals of two-time maps in seconds, from 0 on.
+// They are computed from the time between frames: what files list as Twotime.Delay differs between
+// programs and may be missing.
 func (r *Result) TwotimeDelays(n int) []float64 {
 	t := make([]float64, n)
 	for i := range t {
@@ -140,6 +141,6 @@ func (r *Result) Bins() int {
 	return r.Multitau.G2.Cols
 }
 
-// HDF5 returns the file behind the Result, for keys this package does not know.
-// It is nil for a Result that was not opened.
+// HDF5 returns the file behind the Result, for keys that this package does not know. It is nil for a
+// Result that was not opened.
 func (r *Result) HDF5() *hdf5.File { return r.file }

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// Profile is intensity against q. Line 0 is the mean over azimuth; if there are several azimuths,
-// one line for each follows.
+// Profile holds curves of intensity against q. Line 0 is the mean over azimuth; if there are several
+// azimuths, one line for each follows.
 type Profile struct {
 	Q      []float64 // abscissa of the lines in 1/angstrom
-	Lines  *Matrix   // intensities, (line, q); NaN where there is no pixel
+	Lines  *Matrix   // intensities by line and q; NaN where there is no pixel
 	Labels []string
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// Setting is one quantity that a file gives about the measurement or its analysis.
+// Setting is one value that a file gives about the measurement or its analysis.
 type Setting struct {
 	Path string // path in the file
-	Text string // value as text; numbers have the fewest digits that restore them
-	Unit string // unit; "" if the file gives none
+	Text string // value as text; numbers have the fewest digits that read back the same value
+	Unit string // unit of the value; "" if the file gives none
 }
 
 // String returns "path: text unit".

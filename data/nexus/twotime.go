@@ -40,15 +40,15 @@ func (m *Twotime) Bin(i int) (g2 []float64, partial [][]float64) {
 	return g2, partial
 }
 
-// C2 is a symmetric two-time correlation.
+// C2 is a symmetric two-time correlation matrix.
 type C2 struct {
 	Matrix
 	Step float64 // time from one row to the next in s
 	Bin  int     // number of the dynamic bin
 }
 
-// ReadC2 reads the map at an index in Twotime.Bins, from 0. With most > 0, only every n-th row and
-// column is kept, so that at most that many remain. The diagonal, which contains shot noise, is
+// ReadC2 reads the map at an index in Twotime.Bins, from 0. If most is positive, only every n-th row
+// and column is kept, so that at most that many remain. The diagonal, which contains shot noise, is
 // replaced by the mean of its neighbours unless keepDiagonal is set.
 func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	half, err := r.readMap(i)
@@ -74,9 +74,9 @@ func (r *Result) ReadC2(i, most int, keepDiagonal bool) (*C2, error) {
 	return c, nil
 }
 
-// ReadC2Means reads the map at an index in Twotime.Bins, from 0, as means of squares of n x n values, so that
-// at most so many rows remain. The diagonal and values that are not finite have no part in them; a square
-// without any other value is NaN.
+// ReadC2Means reads the map at an index in Twotime.Bins, from 0, averaged over squares of n x n values,
+// so that no more than a given number of rows remain. The diagonal and values that are not finite are
+// ignored; a square without any other value is NaN.
 func (r *Result) ReadC2Means(i, most int) (*C2, error) {
 	half, err := r.readMap(i)
 	if err != nil {
@@ -133,18 +133,18 @@ func (r *Result) readMap(i int) (*Matrix, error) {
 		if r.Twotime != nil {
 			n = len(r.Twotime.Bins)
 		}
-		return nil, fmt.Errorf("nexus: %s: no two-time map at place %d: there are %d", r.File, i, n)
+		return nil, fmt.Errorf("nexus: %s: there is no two-time map at index %d: the file has %d maps", r.File, i, n)
 	}
 	if i < len(r.Twotime.Maps) && r.Twotime.Maps[i] != nil {
 		return r.Twotime.Maps[i], nil
 	}
 	if r.file == nil || i >= len(r.Twotime.names) {
-		return nil, fmt.Errorf("nexus: %s: the two-time map of bin %d is not in memory", r.File, r.Twotime.Bins[i])
+		return nil, fmt.Errorf("nexus: %s: the two-time map of bin %d is not in memory: open the file to read it", r.File, r.Twotime.Bins[i])
 	}
 	l := loader{file: r.file}
 	m := l.matrix(key{keyMaps[0] + "/" + r.Twotime.names[i]}, true)
 	if l.err == nil && m.Rows != m.Cols {
-		l.fail("two-time map %s has shape %s, want a square", r.Twotime.names[i], m.shape())
+		l.fail("the two-time map %s has the shape %s: want a square", r.Twotime.names[i], m.shape())
 	}
 	return m, l.err
 }

@@ -56,7 +56,7 @@ func (l *loader) convertQ(q *QMap) {
 		}
 		times, per, ok := inverseLength(unit)
 		if !ok {
-			l.err = &KeyError{File: l.file.Name(), Key: where, What: fmt.Sprintf("gives q in %.40q: want 1/angstrom, 1/nm or another inverse length; correct the unit", unit)}
+			l.err = &KeyError{File: l.file.Name(), Key: where, What: fmt.Sprintf("it gives q in %.40q: correct the unit to 1/angstrom, 1/nm or another inverse length", unit)}
 			return
 		}
 		for i := range axis.values {

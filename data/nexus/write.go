@@ -29,7 +29,7 @@ func Write(name string, r *Result) error {
 	return w.Close(r)
 }
 
-// Writer makes a result file whose large parts are written as they are computed.
+// Writer makes a result file whose large parts are written while they are computed.
 type Writer struct {
 	s      saver
 	maps   int
@@ -46,15 +46,15 @@ func Create(name string) (*Writer, error) {
 	return &Writer{s: saver{Writer: w}}, nil
 }
 
-// AddMap writes the next two-time map: the upper triangle of frames x frames numbers, row-major. Result.Twotime.Bins of
-// Close names the bins in this order.
+// AddMap writes the next two-time map: the upper triangle of frames x frames numbers, row-major.
+// Twotime.Bins of the result passed to Close must name the bins in this order.
 func (w *Writer) AddMap(half []float32, frames int) error {
 	w.maps++
 	return w.s.Write(fmt.Sprintf("%s/c2_%05d", keyMaps[0], w.maps), half, packed(frames, frames))
 }
 
-// AddPixels writes the correlation of every pixel at the next of several delays and the means of its later and earlier frames, each a
-// row-major image of height x width numbers.
+// AddPixels writes the correlation of every pixel at the next of several delays, and the means of its
+// later and earlier frames, each as a row-major image of height x width numbers.
 func (w *Writer) AddPixels(delays, height, width int, products, later, earlier []float64) error {
 	if w.pixels == nil {
 		var err error
@@ -75,8 +75,8 @@ func (w *Writer) AddPixels(delays, height, width int, products, later, earlier [
 // Discard removes what was written. After Close it does nothing.
 func (w *Writer) Discard() { w.s.Discard() }
 
-// Close writes the rest of a result and renames the file into place. Maps that were added are not written
-// again.
+// Close writes the rest of a result and renames the file to its final name. Maps that were added are
+// not written again.
 func (w *Writer) Close(r *Result) error {
 	if err := r.complete(); err != nil {
 		return err
@@ -103,24 +103,24 @@ func (r *Result) complete() error {
 	}
 	switch {
 	case r.Multitau == nil && r.Twotime == nil:
-		return refuse("it has neither Multitau nor Twotime")
+		return refuse("it has neither Multitau nor Twotime: set one of them")
 	case r.QMap == nil || len(r.QMap.Dynamic.Axis0) == 0:
-		return refuse("QMap.Dynamic.Axis0 has no q: a bin needs one")
+		return refuse("QMap.Dynamic.Axis0 has no q: set one for every bin")
 	case !(r.FrameTime > 0):
-		return refuse("FrameTime is %v s: want the time from frame to frame", r.FrameTime)
+		return refuse("FrameTime is %v s: want the time between frames", r.FrameTime)
 	}
 	if m := r.Multitau; m != nil {
 		switch {
 		case m.G2 == nil || m.G2.Rows != len(m.Delay):
-			return refuse("Multitau.G2 has shape %s for %d delays", m.G2.shape(), len(m.Delay))
+			return refuse("Multitau.G2 has the shape %s, but there are %d delays", m.G2.shape(), len(m.Delay))
 		case m.Err != nil && (m.Err.Rows != m.G2.Rows || m.Err.Cols != m.G2.Cols):
-			return refuse("Multitau.Err has shape %s, G2 %s", m.Err.shape(), m.G2.shape())
+			return refuse("Multitau.Err has the shape %s, but G2 has %s", m.Err.shape(), m.G2.shape())
 		case len(r.QMap.Dynamic.Cells) != 0 && len(r.QMap.Dynamic.Cells) != m.G2.Cols:
-			return refuse("Multitau.G2 has %d bins, QMap.Dynamic %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
+			return refuse("Multitau.G2 has %d bins, but QMap.Dynamic has %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
 		}
 		for _, p := range append(slices.Clone(m.Partial), m.PartialErr...) {
 			if p.Rows != m.G2.Rows || p.Cols != m.G2.Cols {
-				return refuse("a partial g2 has shape %s, G2 %s", p.shape(), m.G2.shape())
+				return refuse("a partial g2 has the shape %s, but G2 has %s", p.shape(), m.G2.shape())
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Catalog lists the template spectra of a library: what rvs_read_grid keeps in an SQLite database.
+// Catalog lists the template spectra of a library, as rvs_read_grid does in an SQLite database.
 type Catalog struct {
 	ParNames []string
 	Entries  []Entry
@@ -23,12 +23,13 @@ type Catalog struct {
 // Entry is one template spectrum.
 type Entry struct {
 	File   string
-	Params []float64 // in the order of ParNames: K, dex
+	Params []float64 // values in the order of ParNames; temperatures in K, the others in dex
 	ID     int
-	Bad    bool // whether the template is not to be used
+	// Bad reports whether the template must not be used.
+	Bad bool
 }
 
-// ReadCatalog reads a database of rvspecfit, or a CSV table of WriteCSV.
+// ReadCatalog reads a database of rvspecfit, or a CSV table written by WriteCSV.
 func ReadCatalog(name string) (*Catalog, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -118,7 +119,7 @@ func parseCatalog(name string, b []byte) (*Catalog, error) {
 	}
 }
 
-// WriteCSV writes the table: filename, id, bad and the parameters.
+// WriteCSV writes the catalogue as a table with the columns filename, id, bad and the parameters.
 func (c *Catalog) WriteCSV(name string) error {
 	return atomicfile.Write(name, true, func(w io.Writer) error {
 		out := csv.NewWriter(w)

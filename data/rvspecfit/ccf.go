@@ -15,22 +15,23 @@ import (
 
 // CCF holds the templates of one arm for cross-correlation.
 type CCF struct {
-	Setup     string
-	Continuum bool    // whether the continuum was divided out
+	Setup string
+	// Continuum reports whether the spectra were divided by the continuum.
+	Continuum bool
 	LogL0     float64 // natural logarithm of the first wavelength in Angstrom
-	LogL1     float64 // natural logarithm of the last one
-	Points    int     // pixels of a template, a power of two
-	Step      float64 // distance of the nodes of the continuum, km/s; 0 without one
-	Nodes     int     // greatest number of nodes of the continuum
+	LogL1     float64 // natural logarithm of the last wavelength in Angstrom
+	Points    int     // number of pixels of a template, a power of two
+	Step      float64 // distance between the nodes of the continuum in km/s; 0 without a continuum
+	Nodes     int     // largest number of nodes of the continuum
 	ParNames  []string
 	Params    *tensor.Tensor // physical parameters, (n, ndim)
-	VSini     []float64      // rotation, km/s, -1 for none
+	VSini     []float64      // projected rotational velocities in km/s; -1 for none
 	Revision  string
 	Command   string
 
-	FFT       *tensor.Tensor // transforms of the templates, (n, Points/2+1), complex128; nil if there is no file of them
-	FFTSquare *tensor.Tensor // transforms of their squares
-	Models    *tensor.Tensor // templates, (n, Points), float32 or float64; nil if there is no file of them
+	FFT       *tensor.Tensor // transforms of the templates, (n, Points/2+1), complex128; nil if their file is missing
+	FFTSquare *tensor.Tensor // transforms of the squared templates
+	Models    *tensor.Tensor // spectra of the templates, (n, Points), float32 or float64; nil if their file is missing
 }
 
 func ccfFiles(dir, setup string, continuum bool) (info, data, models string) {
@@ -45,7 +46,8 @@ func ccfFiles(dir, setup string, continuum bool) (info, data, models string) {
 	return filepath.Join(dir, pre+setup+".h5"), filepath.Join(dir, "ccfdat_"+post+".npz"), filepath.Join(dir, "ccfmod_"+post+".npy")
 }
 
-// LoadCCF reads ccf_<setup>.h5, or ccf_nocont_<setup>.h5, and what is there of ccfdat and ccfmod.
+// LoadCCF reads ccf_<setup>.h5, or ccf_nocont_<setup>.h5, and the files ccfdat and ccfmod if they
+// exist.
 func LoadCCF(dir, setup string, continuum bool) (*CCF, error) {
 	file, data, models := ccfFiles(dir, setup, continuum)
 	d, err := ReadDict(file)
@@ -159,7 +161,7 @@ func (c *CCF) check(file string) error {
 	return nil
 }
 
-// Save writes the files of rvspecfit into a folder.
+// Save writes the files in rvspecfit's format into a folder.
 func (c *CCF) Save(dir string) error {
 	file, data, models := ccfFiles(dir, c.Setup, c.Continuum)
 	if err := c.check(file); err != nil {

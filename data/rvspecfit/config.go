@@ -20,29 +20,30 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Config is what a configuration file of rvspecfit says. Velocities are in km/s.
+// Config is the content of a configuration file of rvspecfit. Velocities are in km/s.
 type Config struct {
-	File string `yaml:"-"` // where it was read; "" if it was not
+	File string `yaml:"-"` // name of the file that the configuration was read from; "" if there is none
 
 	// Library is the folder of the templates, or a file in the open format.
 	Library string  `yaml:"template_lib"`
 	MinVel  float64 `yaml:"min_vel"`
 	MaxVel  float64 `yaml:"max_vel"`
-	// VelStep is the step of scans over all velocities, LeastVelStep the one below which they are not refined.
+	// VelStep is the step of scans over all velocities. LeastVelStep is the step below which they are
+	// not refined.
 	VelStep      float64 `yaml:"vel_step0"`
 	LeastVelStep float64 `yaml:"min_vel_step"`
 	MaxVsini     float64 `yaml:"max_vsini"`
-	// Continuum says whether first guesses divide by the continuum.
+	// Continuum makes first guesses divide the spectra by the continuum.
 	Continuum bool `yaml:"ccf_continuum_normalize"`
-	// Sigma0 is the standard deviation of the lines of the templates, in Angstrom, by arm (b, r, z): what
-	// resolution matrices are relieved of.
+	// Sigma0 is the standard deviation of the lines of the templates, in Angstrom, by arm (b, r, z). It
+	// is removed from resolution matrices.
 	Sigma0 map[string]float64 `yaml:"lsf_sigma0_angstrom"`
 
-	// Unused are keys without a meaning here, in the order of the file.
+	// Unused lists the keys that have no meaning here, in the order of the file.
 	Unused []string `yaml:"-"`
 }
 
-// DefaultConfig returns the settings of a file that says nothing.
+// DefaultConfig returns the settings of an empty file.
 func DefaultConfig() *Config {
 	return &Config{MinVel: -1000, MaxVel: 1000, VelStep: 5, LeastVelStep: 0.2, MaxVsini: 500, Continuum: true, Sigma0: map[string]float64{"b": 0.5, "r": 0.5, "z": 0.5}}
 }
@@ -108,7 +109,7 @@ func plainly(err error) string {
 // light is the speed of light in km/s.
 const light = 299792.458
 
-// Check says what is wrong with the settings.
+// Check returns an error that says what is wrong with the settings.
 func (c *Config) Check() error {
 	var list []error
 	say := func(format string, v ...any) {
@@ -138,8 +139,8 @@ func (c *Config) Check() error {
 	return errors.Join(list...)
 }
 
-// Templates returns where the templates are: as the configuration names them from the working directory, or
-// from its own folder.
+// Templates returns the location of the templates: relative to the working directory, as the
+// configuration gives it, or to the folder of the configuration.
 func (c *Config) Templates() (string, error) {
 	if c.Library == "" {
 		return "", errors.New("no library of templates: give template_lib in the configuration, or a library")
@@ -157,7 +158,7 @@ func (c *Config) Templates() (string, error) {
 	return "", fmt.Errorf("the library of templates: %w", err)
 }
 
-// Setups lists the arms that a folder of rvspecfit has an interpolator for, sorted.
+// Setups lists the arms for which a folder of rvspecfit has an interpolator, sorted.
 func Setups(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var list []string

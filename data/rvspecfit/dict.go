@@ -19,7 +19,7 @@ type Dict map[string]any
 
 // Array is an array, or a list or tuple of equal elements that is stored as one.
 type Array struct {
-	As      string         // ndarray, list or tuple
+	As      string         // Python type: ndarray, list or tuple
 	Numbers *tensor.Tensor // numbers or truth values; nil for strings
 	Strings []string
 }
@@ -136,7 +136,7 @@ func readValue(file string, d *hdf5.Dataset) (any, error) {
 	return nil, bad(file, d.Path(), "the type is %q: want ndarray, list, tuple, str, scalar, None, empty_array or pickle", kind)
 }
 
-// Pickle stands for a Python object, which is not read; its value is the size in bytes.
+// Pickle stands for a pickled Python object, which is not read. Its value is the size in bytes.
 type Pickle int
 
 func readScalar(d *hdf5.Dataset) (any, error) {

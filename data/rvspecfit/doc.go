@@ -4,8 +4,8 @@
 // Package rvspecfit reads and writes libraries of stellar template spectra: the files of the Python
 // program rvspecfit, and an open format that holds all arms of a library in one HDF5 file.
 //
-// A Library is what predicts the spectrum of one arm from the parameters of a star: template spectra
-// on a regular grid or in a triangulation, or a neural network.
+// A Library predicts the spectrum of one arm from the parameters of a star: template spectra on a
+// regular grid or in a triangulation, or a neural network.
 //
 //	b, err := rvspecfit.Load("templ_data", "desi_b")    // interp_desi_b.h5 and the files beside it
 //	if err != nil { ... }
@@ -15,6 +15,6 @@
 // Wavelengths are in Angstrom, temperatures in K, logg, feh and alpha in dex. Spectra are natural
 // logarithms if LogSpec is set. "Mapped" parameters have gone through the Mapper.
 //
-// Python pickles are refused: a triangulation comes from an export, see Triangulation. The open format
-// is described in docs/guide/spectra-files.md.
+// Python pickles are refused: a triangulation has to be exported first, see Triangulation. The open
+// format is described in docs/guide/spectra-files.md.
 package rvspecfit

@@ -13,15 +13,15 @@ import (
 var (
 	// ErrIncomplete is matched by errors.Is if a file lacks a required part.
 	ErrIncomplete = errors.New("incomplete")
-	// ErrRefused is matched for Python pickles, which are programs.
+	// ErrRefused is matched by errors.Is for Python pickles, which are programs and are not run.
 	ErrRefused = errors.New("refused")
 )
 
 // FormatError says what is wrong with a file of a library, and where.
 type FormatError struct {
 	File string
-	Key  string // dataset, column or record concerned
-	What string // what is wrong, with the numbers
+	Key  string // name of the dataset, column or record
+	What string // description of the mistake, with the numbers
 	Try  string // remedy to try
 	Err  error  // cause or sentinel; may be nil
 }

@@ -16,31 +16,35 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Library predicts the spectra of one arm. One of Grid, Triangulation and Network is set; with none of
-// them it is a set of templates, as rvs_make_interpol leaves them.
+// Library predicts the spectra of one arm. One of Grid, Triangulation and Network is set. If none is,
+// the Library is a set of templates, as written by rvs_make_interpol.
 type Library struct {
-	Setup    string    // name of the arm, such as desi_b
-	Lam      []float64 // wavelengths, Angstrom
-	LogStep  bool      // whether Lam is equidistant in its logarithm
-	LogSpec  bool      // whether spectra are natural logarithms
-	ParNames []string  // names of the parameters, such as teff, logg, feh, alpha
+	Setup string    // name of the arm, such as desi_b
+	Lam   []float64 // wavelengths in Angstrom
+	// LogStep reports whether the logarithms of Lam are equally spaced.
+	LogStep bool
+	// LogSpec reports whether spectra are natural logarithms.
+	LogSpec  bool
+	ParNames []string // names of the parameters, such as teff, logg, feh, alpha
 	Mapper   Mapper
 	Revision string // version of the library
 	Software string // version of the program that made it
 	Command  string // command line that made it
 
-	Points   *tensor.Tensor // parameters of the templates, (ndim, nspec); mapped, but physical ones in a set of templates
+	// Points holds the parameters of the templates, (ndim, nspec): mapped ones, except in a set of
+	// templates, where they are physical.
+	Points   *tensor.Tensor
 	LogNorms []float64      // logarithms of the normalisations of the templates
 	FileIDs  []int          // numbers of the templates in the database
-	Spectra  *tensor.Tensor // templates, (nspec, len(Lam)), float32 or float64; nil for a network
+	Spectra  *tensor.Tensor // spectra of the templates, (nspec, len(Lam)), float32 or float64; nil for a network
 
 	Grid          *Grid
 	Triangulation *Triangulation
 	Network       *Network
 }
 
-// Mapper turns the parameters of a star into those of the interpolation: the logarithms to base 10 of
-// some, and (x - Mean)/Std if those are set.
+// Mapper converts the parameters of a star into those of the interpolation: it takes the logarithm to
+// base 10 of some, and then (x - Mean)/Std if those are set.
 type Mapper struct {
 	Log  []int // indices of the parameters whose logarithm is taken
 	Mean []float64
@@ -56,20 +60,21 @@ type Grid struct {
 
 // Network is a neural network with the weights of a checkpoint.
 type Network struct {
-	State     *torch.Dict // weights by name, such as model.lin_0.weight; (out, in)
-	InDim     int         // number of parameters
-	Width     int         // width of the hidden layers
-	Layers    int         // number of hidden layers between the first and the last
-	NPC       int         // width of the last hidden layer
+	// State holds the weights by name, such as model.lin_0.weight, with shapes (out, in).
+	State     *torch.Dict
+	InDim     int // number of parameters
+	Width     int // width of the hidden layers
+	Layers    int // number of hidden layers between the first and the last
+	NPC       int // width of the last hidden layer
 	BatchNorm bool
-	Hull      *tensor.Tensor // points whose hulls bound the library, (n, ndim), mapped
+	Hull      *tensor.Tensor // points whose convex hulls bound the library, (n, ndim), mapped
 	File      string         // name of the checkpoint
 }
 
 const softwareNetwork = "rvspecfit.nn.RVSInterpolator"
 
-// Load reads the interpolator of a setup from a folder of rvspecfit: interp_<setup>.h5 and what it
-// needs: interpdat_<setup>.npy, triang_<setup>.h5 or the checkpoint that it names.
+// Load reads the interpolator of a setup from a folder of rvspecfit: interp_<setup>.h5 and the files
+// that it needs, which are interpdat_<setup>.npy, triang_<setup>.h5 or the checkpoint that it names.
 func Load(dir, setup string) (*Library, error) {
 	file := filepath.Join(dir, "interp_"+setup+".h5")
 	d, err := ReadDict(file)
@@ -105,7 +110,7 @@ func Load(dir, setup string) (*Library, error) {
 	return l, l.check(file)
 }
 
-// LoadTemplates reads a file specs_<setup>.h5.
+// LoadTemplates reads templates from a file specs_<setup>.h5.
 func LoadTemplates(file, setup string) (*Library, error) {
 	d, err := ReadDict(file)
 	if err != nil {
@@ -285,7 +290,7 @@ func (l *Library) network(dir, file string, d Dict) error {
 	return n.check(file, len(l.Lam))
 }
 
-// ReadState reads the weights of a network: a checkpoint of rvspecfit, or a bare state_dict.
+// ReadState reads the weights of a network from a checkpoint of rvspecfit or from a bare state_dict.
 func ReadState(file string) (*torch.Dict, error) {
 	root, err := torch.Load(file)
 	if err != nil {

@@ -16,8 +16,8 @@ const OpenVersion = 1
 
 const openFormat = "euryale-template-library"
 
-// WriteOpen writes a library of all arms, with or without templates for cross-correlation, as one HDF5
-// file. Nothing in it is a pickle, and all numbers are plain datasets.
+// WriteOpen writes all arms of a library, with or without templates for cross-correlation, as one HDF5
+// file. The file contains no pickles, and all numbers are plain datasets.
 func WriteOpen(name string, arms []*Library, ccfs []*CCF) error {
 	root := Dict{"format": openFormat, "format_version": int64(OpenVersion)}
 	groups := Dict{}
@@ -108,7 +108,7 @@ func (l *Library) open() (Dict, error) {
 	return d, nil
 }
 
-// ReadOpen reads a file of WriteOpen. Arms are sorted by name.
+// ReadOpen reads a file written by WriteOpen. Arms are sorted by name.
 func ReadOpen(name string) ([]*Library, []*CCF, error) {
 	root, err := ReadDict(name)
 	if err != nil {

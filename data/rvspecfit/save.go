@@ -10,9 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Save writes the files of rvspecfit into a folder: interp_<setup>.h5 with interpdat_<setup>.npy or the
-// checkpoint, or specs_<setup>.h5 for a set of templates. Instead of the pickle of a triangulation it
-// writes triang_<setup>.h5.
+// Save writes the files in rvspecfit's format into a folder: interp_<setup>.h5 with
+// interpdat_<setup>.npy or the checkpoint, or specs_<setup>.h5 for a set of templates. Instead of the
+// pickle of a triangulation it writes triang_<setup>.h5.
 func (l *Library) Save(dir string) error {
 	file := filepath.Join(dir, "interp_"+l.Setup+".h5")
 	if err := l.check(file); err != nil {
@@ -100,7 +100,7 @@ func WriteState(file string, state *torch.Dict) error {
 	return torch.Save(file, root)
 }
 
-// NewState makes the weights of a network of arrays of float32 or float64, by name.
+// NewState makes the weights of a network from arrays of float32 or float64, given by name.
 func NewState(names []string, arrays []*tensor.Tensor) (*torch.Dict, error) {
 	state := &torch.Dict{Ordered: true}
 	for i, a := range arrays {

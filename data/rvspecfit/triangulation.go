@@ -21,11 +21,11 @@ import (
 //	s.save_dict_to_hdf5("triang_%s.h5" % sys.argv[1], dict(points=t.points, simplices=t.simplices,
 //	    neighbors=t.neighbors, transform=t.transform, extraflags=np.asarray(d["extraflags"], float)))
 type Triangulation struct {
-	Points    *tensor.Tensor // (n, ndim), the corners added around the library included
-	Simplices *tensor.Tensor // (nsimplex, ndim+1), int64: indices of points
-	Neighbors *tensor.Tensor // (nsimplex, ndim+1), int64: simplex opposite of each corner, -1 for none
-	Transform *tensor.Tensor // (nsimplex, ndim+1, ndim): inverse of the affine map, and the last corner
-	Flags     []float64      // of each point: 0 for a template, 1 for an added corner
+	Points    *tensor.Tensor // coordinates of the vertices, (n, ndim), including the corners added around the library
+	Simplices *tensor.Tensor // indices of the vertices of each simplex, (nsimplex, ndim+1), int64
+	Neighbors *tensor.Tensor // simplex opposite each vertex, (nsimplex, ndim+1), int64, -1 for none
+	Transform *tensor.Tensor // inverse of the affine map, and the last vertex, (nsimplex, ndim+1, ndim)
+	Flags     []float64      // kind of each point: 0 for a template, 1 for an added corner
 }
 
 const triangTry = "export it in Python, as the comment of rvspecfit.Triangulation and docs/guide/spectra-files.md say"

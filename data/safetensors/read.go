@@ -20,10 +20,10 @@ import (
 // FormatError says what is wrong with a file, and where.
 type FormatError struct {
 	File string // name given to Load
-	Name string // array; "" for the file
-	What string // what is wrong, with the numbers
+	Name string // name of the array; "" if the error concerns the file as a whole
+	What string // description of the mistake, with the numbers
 	Try  string // remedy to try
-	Err  error  // cause; may be nil
+	Err  error  // underlying error; may be nil
 }
 
 // Error returns file, array, what is wrong and what to try.
@@ -95,7 +95,8 @@ func Load(name string) (map[string]*tensor.Tensor, map[string]string, error) {
 	return read(f, info.Size(), name)
 }
 
-// Read reads the arrays of a file of size bytes, and the notes in its header, which may be nil.
+// Read reads the arrays from the size bytes that r provides, and the notes in the header, which may be
+// nil.
 func Read(r io.ReaderAt, size int64) (map[string]*tensor.Tensor, map[string]string, error) {
 	return read(r, size, "")
 }

@@ -20,12 +20,13 @@ import (
 // types are the names of element types.
 var types = map[tensor.DType]string{tensor.Float64: "F64", tensor.Float32: "F32", tensor.Float16: "F16", tensor.Int64: "I64", tensor.Int32: "I32", tensor.Bool: "BOOL"}
 
-// Save writes arrays and notes, which may be nil, to a file, which takes its name when it is whole.
+// Save writes arrays and notes, which may be nil, to a file. The file gets its name once it is
+// complete.
 func Save(name string, arrays map[string]*tensor.Tensor, notes map[string]string) error {
 	return atomicfile.Write(name, true, func(w io.Writer) error { return Write(w, arrays, notes) })
 }
 
-// Write writes arrays, in the order of their names, and notes, which may be nil.
+// Write writes arrays in the order of their names, together with notes, which may be nil.
 func Write(w io.Writer, arrays map[string]*tensor.Tensor, notes map[string]string) error {
 	header := map[string]any{}
 	for key, note := range notes {

@@ -21,9 +21,8 @@ type Chain struct {
 
 // Adaptation is the step size and metric that a chain sampled with.
 type Adaptation struct {
-	StepSize float64
-	// inverse mass matrix: one row for a diagonal, several rows for the full matrix, none if unknown
-	InvMetric [][]float64
+	StepSize  float64
+	InvMetric [][]float64 // inverse mass matrix: one row if it is diagonal, several rows for the full matrix, none if unknown
 }
 
 // Elapsed holds the times of a chain in s.

@@ -57,7 +57,7 @@ func TestBadFiles(t *testing.T) {
 		"1,2\n":           "want a line of names",
 		"a,b\n1\n":        "line 2: 1 values, want 2",
 		"a,b\n1,x\n":      `"x" in column b`,
-		"a,a\n":           "stands twice",
+		"a,a\n":           "appears twice",
 		"a,b\n1,2\n1,2,3": "line 3",
 	} {
 		if _, err := stancsv.Read(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {

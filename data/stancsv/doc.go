@@ -1,9 +1,9 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stancsv reads and writes the draws of one chain as CmdStan does: a
-// CSV table with the settings in comment lines before it, the adaptation
-// between warm-up and draws, and the times after it.
+// Package stancsv reads and writes the draws of one chain in CmdStan's format: a CSV table with the
+// settings in comment lines before it, the adaptation between warm-up and draws, and the times after
+// it.
 //
 //	c, err := stancsv.Open("chain-1.csv")     // ours or CmdStan's
 //	mean := c.Column("mu")

@@ -10,44 +10,45 @@ import (
 	"github.com/euryale-dev/euryale/internal/median"
 )
 
-// Raw is the spectrum of one arm as a file has it.
+// Raw is the spectrum of one arm as stored in a file.
 type Raw struct {
 	Name       string    // setup of the library, such as desi_b
-	Wave       []float64 // vacuum wavelengths, Angstrom, growing
+	Wave       []float64 // vacuum wavelengths in Angstrom, increasing
 	Flux       []float64
 	IVar       []float64 // inverse variance of Flux
-	Mask       []bool    // pixels marked as bad; nil for none
-	Resolution []float64 // resolution matrix as DESI stores it, Diagonals rows of a pixel each; nil for none
+	Mask       []bool    // flags of the pixels that are marked as bad; nil for none
+	Resolution []float64 // resolution matrix as DESI stores it, with Diagonals rows for each pixel; nil for none
 	Diagonals  int
 }
 
-// Arm is a spectrum ready to be fitted. Bad pixels are not removed: they have large errors, and count
-// in no reported chi-square.
+// Arm is a spectrum ready to be fitted. Bad pixels are not removed: they have large errors, and no
+// reported chi-square includes them.
 type Arm struct {
 	Name       string
-	Wave       []float64 // vacuum wavelengths, Angstrom
+	Wave       []float64 // vacuum wavelengths in Angstrom
 	Flux       []float64
 	Err        []float64 // standard deviations of Flux
 	Bad        []bool
-	Resolution []float64 // as in Raw
+	Resolution []float64 // resolution matrix, as in Raw
 	Diagonals  int
 }
 
-// Preparation says how bad pixels are found and treated. The zero value is for spectra of any survey.
+// Preparation says how to find and treat bad pixels. The zero value suits spectra of any survey.
 type Preparation struct {
-	Dichroic  bool    // whether to mark 4300 to 4450 Angstrom, where DESI's dichroic reflects
-	Edges     int     // pixels to mark at both ends, where resolution matrices are wrong; 5 for DESI's
+	// Dichroic marks 4300 to 4450 Angstrom, where DESI's dichroic reflects.
+	Dichroic  bool
+	Edges     int     // number of pixels to mark at both ends, where resolution matrices are wrong; 5 for DESI
 	BadError  float64 // error of bad pixels in units of the median flux; default 1000
-	LeastNear float64 // least error of a pixel in units of the median error; default 0.3, NoFloor for none
+	LeastNear float64 // smallest error of a pixel in units of the median error; default 0.3, NoFloor for none
 }
 
-// NoFloor in Preparation.LeastNear leaves small errors as they are.
+// NoFloor is the value of Preparation.LeastNear that leaves small errors as they are.
 const NoFloor = -1
 
-// Prepare returns the spectrum with its bad pixels (masked, not finite, without a positive inverse
-// variance, in the dichroic or at the edges) marked. Flux is bridged linearly over those that are not
-// merely in the dichroic or at the edges. It returns nil if nothing can be used: all pixels are masked,
-// or the median flux is not a number other than 0.
+// Prepare returns the spectrum with its bad pixels marked: those that are masked, not finite, without a
+// positive inverse variance, in the dichroic or at the edges. It interpolates the flux linearly over
+// them, except over those that are merely in the dichroic or at the edges. It returns nil if the
+// spectrum cannot be used because all pixels are masked or the median flux is zero or not a number.
 func Prepare(r *Raw, p Preparation) *Arm {
 	n := len(r.Wave)
 	a := &Arm{Name: r.Name, Wave: r.Wave, Err: make([]float64, n), Bad: make([]bool, n), Resolution: r.Resolution, Diagonals: r.Diagonals}
@@ -122,8 +123,9 @@ func typical(r *Raw, masked func(i int) bool) (float64, bool) {
 	return level, finite(level) && level != 0
 }
 
-// Bridge returns the flux with marked pixels replaced: linearly between the neighbours of a run, by the
-// only neighbour at the ends. If all pixels are marked it returns the flux as it is.
+// Bridge returns the flux with marked pixels replaced: by linear interpolation between the neighbours
+// of a run or, at the ends, by the only neighbour. If all pixels are marked, it returns the flux as it
+// is.
 func Bridge(flux []float64, mark []bool) []float64 {
 	out := slices.Clone(flux)
 	n := len(flux)
@@ -152,8 +154,8 @@ func Bridge(flux []float64, mark []bool) []float64 {
 	return out
 }
 
-// SignalToNoise returns the median of flux times the root of the inverse variance over pixels that are
-// not bad, and -1e9 if there are none.
+// SignalToNoise returns the median over good pixels of the flux times the square root of the inverse
+// variance. It returns -1e9 if there are no good pixels.
 func (r *Raw) SignalToNoise() float64 {
 	v := make([]float64, 0, len(r.Flux))
 	for i := range r.Flux {

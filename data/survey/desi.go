@@ -14,11 +14,11 @@ import (
 // DESI is an open coadd- or spectra- file of DESI. Spectra are read fiber by fiber.
 type DESI struct {
 	Name     string
-	Arms     []string // b, r and z, those that are there
-	TargetID []int64  // of each row
+	Arms     []string // arms that the file has, out of b, r and z
+	TargetID []int64  // target of each row
 	Fibermap *fits.Table
-	Scores   *fits.Table // nil if there is none
-	ExpMap   *fits.Table // EXP_FIBERMAP; nil if there is none
+	Scores   *fits.Table // table SCORES; nil if there is none
+	ExpMap   *fits.Table // table EXP_FIBERMAP; nil if there is none
 
 	file *fits.File
 	wave map[string][]float64
@@ -120,10 +120,11 @@ func (d *DESI) Close() error { return d.file.Close() }
 // Header returns the header of the primary HDU.
 func (d *DESI) Header() *fits.Header { return d.file.HDUs()[0].Header }
 
-// Wave returns the wavelengths of an arm in Angstrom, which all fibers share; nil if it is not there.
+// Wave returns the wavelengths of an arm in Angstrom, which all fibers share. It returns nil if the
+// file does not have the arm.
 func (d *DESI) Wave(arm string) []float64 { return d.wave[arm] }
 
-// Raw reads the spectrum of one fiber in one arm, with the resolution matrix if that is asked for.
+// Raw reads the spectrum of one fiber in one arm, with the resolution matrix if asked for.
 func (d *DESI) Raw(row int, arm string, resolution bool) (*Raw, error) {
 	list, err := d.Raws(row, row+1, arm, resolution)
 	if err != nil {
@@ -176,8 +177,8 @@ func (d *DESI) Raws(lo, hi int, arm string, resolution bool) ([]*Raw, error) {
 	return out, nil
 }
 
-// Fiber returns the spectra of a fiber in some arms, prepared by the rules for DESI: dichroic, and with
-// a resolution matrix 5 pixels at each edge. Arms that cannot be used are left out.
+// Fiber returns the spectra of a fiber in some arms, prepared by the rules for DESI: the dichroic is
+// marked, and with a resolution matrix 5 pixels at each edge. Arms that cannot be used are left out.
 func (d *DESI) Fiber(row int, arms []string, resolution bool) ([]*Arm, error) {
 	p := Preparation{Dichroic: true}
 	if resolution {
@@ -196,7 +197,7 @@ func (d *DESI) Fiber(row int, arms []string, resolution bool) ([]*Arm, error) {
 	return out, nil
 }
 
-// SignalToNoise returns the S/N of all rows in an arm: of SCORES, or computed.
+// SignalToNoise returns the S/N of all rows in an arm, taken from SCORES or computed.
 func (d *DESI) SignalToNoise(arm string) ([]float64, error) {
 	if d.Scores != nil {
 		for _, key := range []string{"MEDIAN_CALIB_SNR_", "MEDIAN_COADD_SNR_", "MEDIAN_COADD_FLUX_SNR_"} {

@@ -17,8 +17,8 @@ var ErrIncomplete = errors.New("incomplete")
 type FormatError struct {
 	File string
 	Line int    // line of a text, from 1; 0 for none
-	Key  string // extension or column concerned
-	What string // what is wrong, with the numbers
+	Key  string // name of the extension or column
+	What string // description of the mistake, with the numbers
 	Try  string // remedy to try
 	Err  error  // cause or ErrIncomplete; may be nil
 }

@@ -14,16 +14,17 @@ import (
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
-// Journal keeps the rows of a table that is not complete yet, in a file beside it.
+// Journal keeps the rows of an unfinished table in a file beside it.
 type Journal struct{ file *os.File }
 
 const journalKind, journalVersion = "SPECTRA-JOURNAL", 1
 
 func journalOf(table string) string { return table + ".journal" }
 
-// OpenJournal opens the journal of a table. If it is of the same key, which stands for all that rows depend
-// on, it sets the rows that are in it and marks them as done; otherwise it begins anew. What follows the last
-// complete row, where a process was killed, is cut off.
+// OpenJournal opens the journal of a table. The key stands for everything that the rows depend on. If
+// the journal has the same key, OpenJournal restores the rows in it and marks them as done; otherwise
+// it starts an empty one. Anything after the last complete row, such as a row that was being written
+// when a process was killed, is removed.
 func OpenJournal(table, key string, rows []Row, done []bool) (*Journal, error) {
 	f, err := os.OpenFile(journalOf(table), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -72,7 +73,7 @@ func readJournal(f *os.File, key string, rows []Row, done []bool) (end int64, er
 	}
 }
 
-// Add appends rows.
+// Add appends rows to the journal.
 func (j *Journal) Add(rows []Row, which []int) error {
 	var b bytes.Buffer
 	for _, i := range which {

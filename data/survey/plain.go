@@ -19,10 +19,12 @@ import (
 
 // Units overrides what a file says about its wavelengths.
 type Units struct {
-	Wave   string  // Angstrom, nm, micron or m; default: what the file says, Angstrom otherwise
-	Log    float64 // 10 or math.E if wavelengths are logarithms to this base; default: what names say, such as loglam
-	Air    bool    // whether wavelengths are in air
-	Vacuum bool    // whether they are in vacuum, whatever the file says
+	Wave string  // unit of wavelengths: Angstrom, nm, micron or m; default: the unit given by the file, or Angstrom
+	Log  float64 // 10 or math.E if wavelengths are logarithms to this base; default: found out from the column name, such as loglam
+	// Air means that wavelengths are in air.
+	Air bool
+	// Vacuum means that wavelengths are in vacuum, whatever the file says.
+	Vacuum bool
 }
 
 func (u Units) over(unit string, log float64, air bool) (string, float64, bool) {
@@ -94,9 +96,9 @@ func recognise(name, unit string) column {
 }
 
 // ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask
-// (0 is good). It is a CSV table whose first line names the columns, a FITS table with such columns, or
-// a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units stand in
-// brackets after the name, in TUNITn or in CUNIT1.
+// (0 is good). The file is a CSV table whose first line names the columns, a FITS table with such
+// columns, or a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units
+// are given in brackets after the name, in TUNITn or in CUNIT1.
 func ReadSpectrum(name string, u Units) (*Raw, error) {
 	f, err := foreign.Open(name)
 	if err != nil {

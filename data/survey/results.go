@@ -12,68 +12,74 @@ import (
 	"github.com/euryale-dev/euryale/data/fits"
 )
 
-// Results are the fits of the fibers that were chosen of a DESI file, one Row per chosen fiber and in
-// the same order.
+// Results holds the fits of the fibers chosen from a DESI file, one Row per chosen fiber and in the
+// same order.
 type Results struct {
 	Source *DESI
 	Chosen *Chosen
 	Rows   []Row
-	NoCCF  bool // whether fits did not start from a cross-correlation: leaves out VRAD_CCF
-	// More adds columns that the reference does not have, at the end: VRAD_ERR_MARGINAL, VSINI_ERR, MODEL_P
-	// and MODEL_OK.
+	// NoCCF means that fits did not start from a cross-correlation. The column VRAD_CCF is then left
+	// out.
+	NoCCF bool
+	// More adds columns at the end that the reference does not have: VRAD_ERR_MARGINAL, VSINI_ERR,
+	// MODEL_P and MODEL_OK.
 	More      bool
 	Libraries []LibraryVersion
 	Software  [][2]string // names and versions of programs
-	Command   string      // command line; default: not written
-	Config    string      // file of settings; default: not written
+	Command   string      // command line that made the table; not written if empty
+	Config    string      // name of the file of settings; not written if empty
 }
 
 // LibraryVersion says which templates an arm was fitted with.
 type LibraryVersion struct {
-	Setup    string // such as desi_b
+	Setup    string // name of the arm, such as desi_b
 	Revision string
 	Software string
 }
 
 // Row is the fit of one fiber.
 type Row struct {
-	Fitted       bool // false if there were no data that could be used
+	// Fitted reports whether there were data that could be used.
+	Fitted       bool
 	VRad         float64
 	VRadErr      float64
 	VRadSkew     float64
-	VRadKurt     float64 // 3 for a normal distribution
-	VRadMarginal float64 // standard deviation of the velocity over all other parameters, km/s
-	VSini        float64 // km/s
-	VSiniErr     float64 // km/s
+	VRadKurt     float64 // kurtosis of the velocity; 3 for a normal distribution
+	VRadMarginal float64 // standard deviation of the velocity in km/s, marginal over all other parameters
+	VSini        float64 // projected rotational velocity in km/s
+	VSiniErr     float64 // standard deviation of VSini in km/s
 	LogG         float64
 	LogGErr      float64
-	Teff         float64 // K
+	Teff         float64 // effective temperature in K
 	TeffErr      float64
 	FeH          float64
 	FeHErr       float64
 	Alpha        float64
 	AlphaErr     float64
-	Others       []Parameter // of a library with other parameters than these four; the same ones in all rows
-	P            float64     // probability of residuals as bad as these if the model is right
-	Disagrees    bool        // whether the verdict is that the model disagrees with the data
-	VRadCCF      float64     // velocity of the cross-correlation, km/s
+	// Others holds the parameters of a library that has parameters other than LogG, Teff, FeH and
+	// Alpha. They must be the same in all rows.
+	Others []Parameter
+	P      float64 // probability of residuals at least as bad as these if the model is right
+	// Disagrees reports whether the verdict is that the model disagrees with the data.
+	Disagrees    bool
+	VRadCCF      float64 // velocity from the cross-correlation in km/s
 	Arms         []ArmFit
 	BadHessian   bool
-	WarningFlags int64 // RVS_WARN, see Warn
+	WarningFlags int64 // bits of RVS_WARN; see Warn
 }
 
-// Parameter is a parameter of a library by its name, with its standard deviation.
+// Parameter is a parameter of a library with its value and standard deviation.
 type Parameter struct {
 	Name       string
 	Value, Err float64
 }
 
-// ArmFit is what a fit says of one arm; several exposures are summed.
+// ArmFit is the result of a fit for one arm, summed over exposures.
 type ArmFit struct {
-	Arm      string // b, r or z
+	Arm      string // name of the arm: b, r or z
 	Chisq    float64
 	ChisqC   float64 // chi-square of the continuum alone
-	Pixels   int     // pixels that are not bad
+	Pixels   int     // number of pixels that are not bad
 	Spectrum []float32
 }
 
@@ -187,15 +193,16 @@ var comments = map[string]string{"VRAD": "Radial velocity", "VRAD_ERR": "Radial 
 	"RR_Z": "Redrock redshift", "RR_SPECTYPE": "Redrock spectype", "RR_SUBTYPE": "Redrock spectroscopic subtype",
 	"VRAD_ERR_MARGINAL": "Radial velocity error, other parameters free", "VSINI_ERR": "Stellar rotation velocity error", "MODEL_P": "Least adjusted p-value of the fit", "MODEL_OK": "Does the model agree with the data"}
 
-// TableName and ModelName return the names of the files for the spectra of a file, as rvspecfit names
-// them: with rvtab_ and rvmod_ before the name.
+// TableName returns the name of the table for the spectra of a file. As in rvspecfit, it is the name of
+// the file with rvtab_ before it.
 func TableName(spectra string) string { return "rvtab_" + filepath.Base(spectra) }
 
-// ModelName is TableName for the models.
+// ModelName returns the name of the file of models for the spectra of a file: the name of the file with
+// rvmod_ before it.
 func ModelName(spectra string) string { return "rvmod_" + filepath.Base(spectra) }
 
 // WriteTable writes the rvtab_ file: RVTAB and the chosen rows of FIBERMAP, SCORES and EXP_FIBERMAP.
-// What is not known is masked. If nothing was chosen, RVTAB has no columns.
+// Unknown values are masked. If nothing was chosen, RVTAB has no columns.
 func (r *Results) WriteTable(name string) error {
 	if err := r.check(); err != nil {
 		return err
@@ -256,8 +263,8 @@ func (r *Results) copyRows(w *fits.Writer, all bool) {
 	w.CopyRows(d.ExpMap, rows, nil)
 }
 
-// WriteModels writes the rvmod_ file: wavelengths and models of each arm, one row of a model per row
-// of the table, 0 where nothing was fitted.
+// WriteModels writes the rvmod_ file: the wavelengths and models of each arm, with one row of models
+// per row of the table and 0 where nothing was fitted.
 func (r *Results) WriteModels(name string) error {
 	if err := r.check(); err != nil {
 		return err

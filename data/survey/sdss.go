@@ -57,13 +57,13 @@ func ReadSDSS(name string, maskBits int64) (*Raw, error) {
 	return r, checkWave(name, "loglam", r.Wave)
 }
 
-// Spectra is an open file of many spectra of one arm, which share their wavelengths. They are read one
-// by one.
+// Spectra is an open file of many spectra of one arm, which share their wavelengths. Spectra are read
+// one at a time.
 type Spectra struct {
-	Arm      string      // setup, such as sdss or weave_red
-	Wave     []float64   // vacuum wavelengths, Angstrom
+	Arm      string      // name of the setup, such as sdss or weave_red
+	Wave     []float64   // vacuum wavelengths in Angstrom
 	N        int         // number of spectra
-	Objects  *fits.Table // one row per spectrum: PLUGMAP or FIBTABLE
+	Objects  *fits.Table // table PLUGMAP or FIBTABLE, with one row per spectrum
 	file     *fits.File
 	name     string
 	flux     *fits.Image
@@ -75,7 +75,7 @@ type Spectra struct {
 // Close closes the file.
 func (s *Spectra) Close() error { return s.file.Close() }
 
-// Raw reads one spectrum.
+// Raw reads one spectrum from the file.
 func (s *Spectra) Raw(row int) (*Raw, error) {
 	r := &Raw{Name: s.Arm, Wave: s.Wave}
 	var err error
@@ -192,7 +192,7 @@ func imageFits(im *fits.Image) error {
 
 // OpenWEAVE opens an L1 file of WEAVE's fibers: RED_DATA and RED_IVAR, or BLUE_ or GREEN_, and
 // FIBTABLE. The flux is as in RED_DATA, not multiplied by the sensitivity. Telluric absorption in the
-// red arm, 6850 to 7000 and beyond 8130 Angstrom, is not marked.
+// red arm (6850 to 7000 Angstrom, and above 8130) is not marked.
 func OpenWEAVE(name string) (*Spectra, error) {
 	return openSpectra(name, func(s *Spectra) error {
 		pre := ""

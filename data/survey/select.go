@@ -14,18 +14,21 @@ import (
 	"github.com/euryale-dev/euryale/data/fits"
 )
 
-// Selection says which fibers of a DESI file to fit. All conditions must hold; the fiber status must
-// have no bits but 3 and 20, and the type of object must not be SKY or BAD. Of ObjTypes and StarsOnly
-// one is enough.
+// Selection says which fibers of a DESI file to fit. All conditions must hold, except that one of
+// ObjTypes and StarsOnly is enough. In addition, the fiber status must have no bits other than 3 and
+// 20, and the type of object must not be SKY or BAD.
 type Selection struct {
-	Arms          []string // arms to fit, for the S/N; default: all that are there
-	MinExpID      int64    // exposures must be larger than this; default: any
-	MaxExpID      int64    // and not larger than this; default: any
-	TargetIDs     []int64  // default: any
-	MinSN         float64  // the best S/N of the arms must be larger than this; default: any number
-	ObjTypes      []string // regular expressions of names in DESI_TARGET, such as MWS_ANY or STD_.*
-	StarsOnly     bool     // whether the redshift file must say STAR, or a velocity below 1500 km/s; without such a file all are chosen, and Chosen.RedshiftFile is empty
-	WithRedshifts bool     // whether to read the redshift file even if nothing is selected by it
+	Arms      []string // arms to fit and to compute the S/N of; default: all arms of the file
+	MinExpID  int64    // lower limit: exposures must have larger numbers; default: no limit
+	MaxExpID  int64    // largest number of an exposure; default: no limit
+	TargetIDs []int64  // targets to fit; default: all targets
+	MinSN     float64  // lower limit that the best S/N of the arms must exceed; default: no limit
+	ObjTypes  []string // regular expressions of names in DESI_TARGET, such as MWS_ANY or STD_.*
+	// StarsOnly requires that the redshift file says STAR, or a velocity below 1500 km/s. Without a
+	// redshift file all fibers are chosen, and Chosen.RedshiftFile is empty.
+	StarsOnly bool
+	// WithRedshifts reads the redshift file even if no condition needs it.
+	WithRedshifts bool
 }
 
 // Chosen is the result of a selection.
@@ -33,17 +36,17 @@ type Chosen struct {
 	Arms         []string
 	Rows         []int                // rows of FIBERMAP
 	SN           map[string][]float64 // S/N of all rows, by arm
-	RedshiftFile string               // "" if none was read or found
+	RedshiftFile string               // name of the redshift file; "" if none was found or read
 	Z            []float64            // redshifts of all rows, NaN if unknown
-	SpecType     []string             // of all rows
-	SubType      []string             // of all rows
+	SpecType     []string             // spectral type of all rows
+	SubType      []string             // spectral subtype of all rows
 }
 
 // targetBits are bits of DESI_TARGET, as in the public file targetmask.yaml of desitarget.
 var targetBits = map[string]int{"LRG": 0, "ELG": 1, "QSO": 2, "SKY": 32, "STD_FAINT": 33, "STD_WD": 34, "STD_BRIGHT": 35, "BAD_SKY": 36, "SUPP_SKY": 37,
 	"NO_TARGET": 49, "BRIGHT_OBJECT": 50, "IN_BRIGHT_OBJECT": 51, "NEAR_BRIGHT_OBJECT": 52, "BGS_ANY": 60, "MWS_ANY": 61, "SCND_ANY": 62}
 
-// Redshifts are the rows of a redrock- or zbest- file.
+// Redshifts holds the rows of a redrock- or zbest- file.
 type Redshifts struct {
 	TargetID []int64
 	Z        []float64
@@ -52,7 +55,7 @@ type Redshifts struct {
 }
 
 // FindRedshifts returns the redrock- or zbest- file that belongs to a coadd- or spectra- file, and its
-// extension; "" if there is none.
+// extension. It returns "" if there is none.
 func FindRedshifts(name string) (file, extension string) {
 	dir, base := filepath.Split(name)
 	base = strings.TrimSuffix(base, ".gz")

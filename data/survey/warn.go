@@ -3,18 +3,19 @@
 
 package survey
 
-// Bits of RVS_WARN.
+// The bits of RVS_WARN.
 const (
 	WarnChisq    = 1 << iota // chi-square is hardly lower than that of the continuum alone
 	WarnVelocity             // velocity near the end of its range
 	WarnError                // error of the velocity above 100 km/s
-	WarnParam                // a parameter at the edge of what is believed
+	WarnParam                // a parameter at the edge of its plausible range
 	WarnVSini                // rotation above 100 km/s
-	WarnSpectrum             // no data that can be used
+	WarnSpectrum             // missing data: there are none that can be used
 	WarnHessian              // the curvature at the optimum is not positive
 )
 
-// Warn returns the bits of RVS_WARN for a fit; velocities were sought from minVel to maxVel, km/s.
+// Warn returns the bits of RVS_WARN for a fit in which velocities were sought from minVel to maxVel, in
+// km/s.
 func (r *Row) Warn(minVel, maxVel float64) int64 {
 	if !r.Fitted {
 		return WarnSpectrum

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Vacuum returns the vacuum wavelength of one in air, both in Angstrom. It is the inverse of
-// lam/(1 + 2.735182e-4 + 131.4182/lam^2 + 2.76249e8/lam^4), to rounding.
+// Vacuum returns the vacuum wavelength that corresponds to a wavelength in air, both in Angstrom. It
+// inverts lam/(1 + 2.735182e-4 + 131.4182/lam^2 + 2.76249e8/lam^4), to rounding.
 func Vacuum(air float64) float64 {
 	lam := air
 	for range 20 {

@@ -4,8 +4,9 @@
 // Package torch reads and writes checkpoints of PyTorch (.pt, .pth, .sav) without Python.
 //
 // A checkpoint is a tree of dictionaries, lists, tuples, numbers, strings and tensors. Python stores it
-// as a pickle, a program that may call any function; this package understands the few calls that
-// make tensors and ordered dictionaries, runs nothing, and refuses everything else with its name.
+// as a pickle, a program that may call any function; this package understands the few calls that make
+// tensors and ordered dictionaries, runs nothing, and refuses everything else in an error that names
+// it.
 //
 //	root, err := torch.Load("network.pt")
 //	if err != nil { ... }

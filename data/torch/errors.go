@@ -12,22 +12,25 @@ import (
 )
 
 var (
-	// ErrRefused is matched for pickles that call or construct what no checkpoint of weights needs.
+	// ErrRefused is matched by errors.Is for pickles that call or construct something that no
+	// checkpoint of weights needs.
 	ErrRefused = errors.New("refused")
-	// ErrUnsupported is matched for files of old versions and element types that this package lacks.
+	// ErrUnsupported is matched by errors.Is for files of old versions and for element types that this
+	// package lacks.
 	ErrUnsupported = errors.New("not supported")
-	// ErrNotFound is matched for keys that a dictionary does not have.
+	// ErrNotFound is matched by errors.Is for keys that a dictionary does not have.
 	ErrNotFound = errors.New("not found")
-	// ErrType is matched when a value or its elements are of another type than asked for.
+	// ErrType is matched by errors.Is if a value or its elements have a different type from the one
+	// asked for.
 	ErrType = errors.New("wrong type")
 )
 
 // FormatError says what is wrong with a checkpoint, and where.
 type FormatError struct {
 	File   string // name given to Load or Save
-	Record string // file in the archive; "" for the archive
-	Offset int64  // byte of the record; -1 if no single byte is to blame
-	What   string // what is wrong, with the numbers
+	Record string // name of the file in the archive; "" for the archive itself
+	Offset int64  // position in the record in bytes; -1 if the error has no particular position
+	What   string // description of the mistake, with the numbers
 	Try    string // remedy to try
 	Err    error  // cause or sentinel; may be nil
 }
@@ -44,13 +47,13 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// MissingError says that a dictionary has no such key.
+// MissingError says that a dictionary does not have a key.
 type MissingError struct {
 	Key  string
-	Near []string // existing keys, nearest first
+	Near []string // existing keys, the most similar first
 }
 
-// Error names the key and its neighbours.
+// Error names the missing key and similar keys.
 func (e *MissingError) Error() string {
 	s := "torch: there is no " + e.Key
 	if len(e.Near) == 0 {
@@ -59,5 +62,5 @@ func (e *MissingError) Error() string {
 	return s + ": nearest are " + strings.Join(e.Near[:min(len(e.Near), 4)], ", ")
 }
 
-// Unwrap returns ErrNotFound.
+// Unwrap returns ErrNotFound, so that errors.Is matches it.
 func (e *MissingError) Unwrap() error { return ErrNotFound }

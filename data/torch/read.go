@@ -25,7 +25,7 @@ type archive struct {
 	big      bool
 }
 
-// Load reads a checkpoint.
+// Load reads a checkpoint from a file.
 func Load(name string) (any, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func Load(name string) (any, error) {
 	return read(f, info.Size(), name)
 }
 
-// Read reads a checkpoint of size bytes behind r.
+// Read reads a checkpoint from the size bytes that r provides.
 func Read(r io.ReaderAt, size int64) (any, error) { return read(r, size, "") }
 
 func read(r io.ReaderAt, size int64, name string) (any, error) {

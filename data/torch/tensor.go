@@ -26,7 +26,7 @@ type storage struct {
 	limit int64
 }
 
-// Tensor is an array of numbers. Elements are returned in C order, last axis fastest.
+// Tensor is an array of numbers. Elements are returned in C order, with the last axis fastest.
 type Tensor struct {
 	store   *storage
 	offset  int
@@ -35,8 +35,8 @@ type Tensor struct {
 	grad    bool
 }
 
-// NewTensor makes a tensor of a slice: []float32, []float64, []int64, []int32, []int16, []int8, []uint8
-// or []bool, as many as the shape says. The slice is copied.
+// NewTensor makes a tensor from a slice: []float32, []float64, []int64, []int32, []int16, []int8,
+// []uint8 or []bool, with as many elements as the shape has. The slice is copied.
 func NewTensor(shape []int, data any) (*Tensor, error) {
 	s := &storage{limit: math.MaxInt64}
 	le := binary.LittleEndian

@@ -15,16 +15,17 @@ type List []any
 // Tuple is a Python tuple.
 type Tuple []any
 
-// DType is an element type as a value, such as float32.
+// DType is an element type used as a value, such as float32.
 type DType string
 
 // Dict is a Python dictionary, in the order of its items.
 type Dict struct {
-	Ordered bool // whether it is an OrderedDict, as state dictionaries are
+	// Ordered reports whether the dictionary is an OrderedDict, as state dictionaries are.
+	Ordered bool
 	Items   []Item
 }
 
-// Item is a key, a string or int64, with its value.
+// Item is a key, which is a string or int64, with its value.
 type Item struct {
 	Key   any
 	Value any
@@ -43,7 +44,7 @@ func (d *Dict) Get(key string) any {
 	return nil
 }
 
-// Set gives a key a value, in the place of the old one or at the end.
+// Set gives a key a value. It replaces the value of an existing key, or appends a new item.
 func (d *Dict) Set(key string, value any) {
 	for i := range d.Items {
 		if d.Items[i].Key == key {

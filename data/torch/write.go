@@ -15,7 +15,7 @@ import (
 )
 
 // Save writes a checkpoint that torch.load opens with weights_only=True. root is made of the values
-// that the package comment lists; int stands for int64, map keys are strings or integers.
+// that the package comment lists; int stands for int64, and map keys are strings or integers.
 func Save(name string, root any) error {
 	return atomicfile.Write(name, true, func(w io.Writer) error {
 		err := Write(w, root)
@@ -26,7 +26,7 @@ func Save(name string, root any) error {
 	})
 }
 
-// Write is Save into w.
+// Write writes a checkpoint to w, in the same form as Save.
 func Write(w io.Writer, root any) error {
 	p := &pickler{keys: map[*storage]int{}}
 	p.b = append(p.b, 0x80, 2)

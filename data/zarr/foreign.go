@@ -34,8 +34,8 @@ func (e *ForeignError) Is(target error) bool { return target == fs.ErrExist }
 // folders.
 var chunkFile = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
 
-// Foreign searches the folder of a store for files that are not part of a store. For the
-// first one it returns a *ForeignError.
+// Foreign searches the folder of a store for files that are not part of a store. It returns a
+// *ForeignError for the first one.
 func Foreign(store string) error {
 	arrays := map[string]bool{} // whether a folder contains chunks of an array
 	return filepath.WalkDir(store, func(path string, e fs.DirEntry, err error) error {

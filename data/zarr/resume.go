@@ -16,11 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Reopen continues a store that a Stream left behind, whether it was closed or killed.
-// The first draws of every chain are kept and later ones are dropped; Append continues
-// after them, with the chunks and the compression of the store. draws gives the number of
-// draws to keep for each growing group, such as {"posterior": 300}, which must not exceed
-// the number that the group holds.
+// Reopen continues a store that a Stream left behind, whether it was closed or its process was killed.
+// It keeps the first draws of every chain and drops later ones; Append continues after them, with the
+// chunks and the compression of the store. draws gives the number of draws to keep for each growing
+// group, such as {"posterior": 300}, which must not exceed the number of draws in the group.
 func Reopen(name string, draws map[string]int) (*Stream, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {

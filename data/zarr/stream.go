@@ -293,10 +293,9 @@ func (s *Stream) writeChunk(g *streamGroup, sv *streamVar, chain, at int) error 
 	return s.w.chunk(g.name+"/"+sv.v.Name, place, raw)
 }
 
-// Flush writes what is in memory, so that everything appended can be read. If chains
-// differ in length, only as many draws as the shortest chain has can be read. Close does
-// the same, and so does every completed chunk; Flush is for points to which a run may
-// return.
+// Flush writes what is in memory, so that everything appended can be read. If the chains differ in
+// length, only as many draws as the shortest chain has can be read. Close and every completed chunk do
+// the same; Flush is for points from which a run may be resumed.
 func (s *Stream) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,13 +20,14 @@ import (
 // Settings control how a store is written. The zero value is the default.
 type Settings struct {
 	Zlib int // zlib level from 1 (fast) to 9 (small). Default 0, no compression, which reads fastest
-	// Size in bytes of the largest chunk of Write. Default 16 MiB, which stores most
+	// ChunkBytes is the size in bytes of the largest chunk of Write. Default 16 MiB, which stores most
 	// variables as one chunk.
 	ChunkBytes int
-	// Number of draws per chunk of a Stream. Default 100; at most this many are lost if
-	// the process is killed.
+	// ChunkDraws is the number of draws per chunk of a Stream. Default 100; at most this many are lost
+	// if the process is killed.
 	ChunkDraws int
-	Overwrite  bool // replace an existing store
+	// Overwrite replaces an existing store.
+	Overwrite bool
 }
 
 func (s Settings) check() (Settings, error) {

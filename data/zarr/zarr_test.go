@@ -259,7 +259,7 @@ func TestBadStores(t *testing.T) {
 	hugeFrame := "\x02\x01\x02\x01\x01\x00\x00\x80\x01\x00\x00\x80" + strings.Repeat("x", 2<<20)
 	for want, c := range map[string]struct{ change, chunks map[string]string }{
 		`compressed by "lzma"`:        {map[string]string{"compressor": `{"id":"lzma"}`}, nil},
-		"Blosc frame of 3 bytes":      {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": "abc"}},
+		"the Blosc frame has 3 bytes": {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": "abc"}},
 		`compressor None`:             {map[string]string{"compressor": `{"id":"lz4"}`}, nil},
 		"zarr_format 3":               {map[string]string{"zarr_format": "3"}, nil},
 		"shape [2 3] with chunks [2]": {map[string]string{"chunks": "[2]"}, nil},
@@ -280,7 +280,7 @@ func TestBadStores(t *testing.T) {
 		"want at most 2147483648":     {map[string]string{"dtype": `"|O"`, "shape": "[1]", "chunks": "[1]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`, "compressor": `{"id":"blosc"}`}, map[string]string{"0": hugeFrame}},
 		"want 2 names":                {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a"]}`}},
 		"packed by scale_factor":      {nil, map[string]string{".zattrs": `{"scale_factor":0.1,"_ARRAY_DIMENSIONS":["a","b"]}`}},
-		"stands twice":                {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a","a"]}`}},
+		"appears twice":               {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a","a"]}`}},
 		"does not fit int64":          {map[string]string{"dtype": `"<u8"`, "shape": "[1]", "chunks": "[1]"}, map[string]string{"0": "\xff\xff\xff\xff\xff\xff\xff\xff"}},
 		"a group inside a group":      {nil, map[string]string{"../sub/.zgroup": "{}"}},
 		"text chunk":                  {map[string]string{"dtype": `"|O"`, "shape": "[2]", "chunks": "[2]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`}, map[string]string{"0": "\x02\x00\x00\x00\xff\xff\xff\xffab"}},

@@ -179,7 +179,7 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 	_, err := os.Lstat(name)
 	exists := err == nil
 	if exists && !ours(name) {
-		return fmt.Errorf("%s is something else and stays: choose another name: %w", name, fs.ErrExist)
+		return fmt.Errorf("%s exists and was not written by this program, so it is not replaced: choose another name: %w", name, fs.ErrExist)
 	}
 	if err := fails("create", name); err != nil {
 		return err

@@ -67,7 +67,7 @@ func Decode(b []byte, limit int) ([]byte, error) {
 	out := make([]byte, f.size)
 	if f.flags&2 != 0 { // the data are stored without compression
 		if copy(out, b[16:]) < f.size {
-			return nil, fmt.Errorf("Blosc frame of %d bytes holds fewer than %d", len(b), f.size)
+			return nil, fmt.Errorf("the Blosc frame has %d bytes, too few for its %d bytes of data: copy the file again", len(b), f.size)
 		}
 		return out, nil
 	}
@@ -85,16 +85,16 @@ func Decode(b []byte, limit int) ([]byte, error) {
 
 func head(b []byte, limit int) (*frame, error) {
 	if len(b) < 16 {
-		return nil, fmt.Errorf("Blosc frame of %d bytes", len(b))
+		return nil, fmt.Errorf("the Blosc frame has %d bytes, too few for its header: copy the file again", len(b))
 	}
 	f := &frame{flags: b[2], typeSize: int(b[3]), size: int(binary.LittleEndian.Uint32(b[4:])), blockSize: int(binary.LittleEndian.Uint32(b[8:])), body: b}
 	switch {
 	case f.size > limit:
-		return nil, fmt.Errorf("Blosc frame of %d bytes, want at most %d", f.size, limit)
+		return nil, fmt.Errorf("the Blosc frame holds %d bytes: want at most %d", f.size, limit)
 	case f.size > 0 && f.blockSize == 0 || f.typeSize == 0:
-		return nil, fmt.Errorf("Blosc frame with blocks of %d and elements of %d bytes", f.blockSize, f.typeSize)
+		return nil, fmt.Errorf("the Blosc frame has blocks of %d bytes and elements of %d bytes: it is damaged, copy the file again", f.blockSize, f.typeSize)
 	case f.flags&2 == 0 && inner[f.flags>>5].decode == nil:
-		return nil, fmt.Errorf("compressed by Blosc with format %d (Snappy is 2): %w: write it with Blosc's lz4, zlib or zstd", f.flags>>5, ErrUnsupported)
+		return nil, fmt.Errorf("the data are compressed by Blosc with format %d (Snappy is 2): %w: write them with Blosc's lz4, zlib or zstd", f.flags>>5, ErrUnsupported)
 	}
 	return f, nil
 }

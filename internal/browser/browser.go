@@ -171,7 +171,7 @@ func (p *Page) try(method string, params, result any) error {
 		case m, ok := <-p.answers:
 			switch {
 			case !ok:
-				return fmt.Errorf("the browser has ended")
+				return fmt.Errorf("the browser has closed: start it again")
 			case m.ID == p.id && m.Error != nil:
 				return fmt.Errorf("%s", m.Error.Message)
 			case m.ID == p.id && result != nil:
@@ -182,7 +182,7 @@ func (p *Page) try(method string, params, result any) error {
 				p.event(m)
 			}
 		case <-limit:
-			return fmt.Errorf("no answer within %v", patience)
+			return fmt.Errorf("the browser did not answer within %v: try again", patience)
 		}
 	}
 }

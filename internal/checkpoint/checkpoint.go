@@ -87,7 +87,7 @@ func Read(r io.Reader, kind string, version int, body func(*Decoder)) error {
 // AtEnd returns a *FormatError if r holds another byte.
 func AtEnd(r io.Reader) error {
 	if n, _ := io.ReadFull(r, make([]byte, 1)); n > 0 {
-		return &FormatError{0, "there is more behind its end"}
+		return &FormatError{0, "there are more bytes after its end: the file is damaged"}
 	}
 	return nil
 }
@@ -116,9 +116,9 @@ func (c *chunks) first(want string) error {
 		same++
 	}
 	if same > len("EURYALE-") && want[same-1] == ' ' {
-		return &FormatError{0, fmt.Sprintf("it begins with %q, of another version of this program, which reads %q", got[:n], want)}
+		return &FormatError{0, fmt.Sprintf("it begins with %q and was written by another version of this program, while this one reads %q: use the version that wrote it", got[:n], want)}
 	}
-	return &FormatError{0, fmt.Sprintf("it begins with %q, not with %q", got[:n], want)}
+	return &FormatError{0, fmt.Sprintf("it begins with %q instead of %q: it is not a file of this kind", got[:n], want)}
 }
 
 // next returns the next chunk, or nil after the last one or after an error.
@@ -139,7 +139,7 @@ func (c *chunks) read() ([]byte, error) {
 	}
 	n := int(binary.LittleEndian.Uint32(word[:]))
 	if n > most {
-		return nil, &FormatError{c.at, fmt.Sprintf("a chunk of %d bytes, where %d are the most", n, most)}
+		return nil, &FormatError{c.at, fmt.Sprintf("a chunk has %d bytes, more than the largest possible, %d: the file is damaged", n, most)}
 	}
 	var b []byte
 	for len(b) < n { // little by little: the bytes may not be there
@@ -153,7 +153,7 @@ func (c *chunks) read() ([]byte, error) {
 		return nil, err
 	}
 	if c.sum = crc32.Update(c.sum, castagnoli, b); c.sum != binary.LittleEndian.Uint32(word[:]) {
-		return nil, &FormatError{c.at, "the checksum is not that of the contents: the file is damaged"}
+		return nil, &FormatError{c.at, "the checksum does not match the contents: the file is damaged"}
 	}
 	return b, nil
 }
@@ -162,7 +162,7 @@ func (c *chunks) full(b []byte) error {
 	n, err := io.ReadFull(c.r, b)
 	c.at += int64(n)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return &FormatError{c.at, "it is cut short"}
+		return &FormatError{c.at, "the file is incomplete"}
 	}
 	return err
 }

@@ -36,11 +36,11 @@ func (e *FlatError) Error() string {
 // New triangulates points of dim coordinates each.
 func New(points []float64, dim int) (*Triangulation, error) {
 	if dim < 1 || dim >= mostDim || len(points)%dim != 0 {
-		return nil, fmt.Errorf("delaunay: %d coordinates in %d dimensions: want 1 to %d dimensions and whole points", len(points), dim, mostDim-1)
+		return nil, fmt.Errorf("delaunay: %d coordinates do not make points of %d dimensions: want 1 to %d dimensions, and that many coordinates for every point", len(points), dim, mostDim-1)
 	}
 	for i, x := range points {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("delaunay: coordinate %d of point %d is %v", i%dim, i/dim, x)
+			return nil, fmt.Errorf("delaunay: coordinate %d of point %d is %v: want finite numbers", i%dim, i/dim, x)
 		}
 	}
 	n := len(points) / dim
@@ -67,7 +67,7 @@ func New(points []float64, dim int) (*Triangulation, error) {
 			_, at[i*(dim+1)+dim] = math.Modf(float64(i) * float64(i) * math.Phi)
 		}
 		if h, _ = newHull(at, dim+1); h == nil {
-			return nil, fmt.Errorf("delaunay: %d points on one sphere in %d dimensions cannot be told apart: move them a little", n, dim)
+			return nil, fmt.Errorf("delaunay: %d points lie on one sphere in %d dimensions, so the triangulation is not unique: move them a little", n, dim)
 		}
 	}
 	t := &Triangulation{Dim: dim, Points: points}
@@ -99,11 +99,11 @@ func Load(points []float64, dim int, simplices, neighbours []int32) (*Triangulat
 	}
 	count := len(simplices) / max(1, dim+1)
 	if dim < 1 || dim >= mostDim || len(points)%dim != 0 || len(simplices) != count*(dim+1) || count == 0 || len(neighbours) != len(simplices) {
-		return nil, fmt.Errorf("delaunay: %d coordinates, %d vertices and %d neighbours in %d dimensions do not fit", len(points), len(simplices), len(neighbours), dim)
+		return nil, fmt.Errorf("delaunay: %d coordinates, %d vertices and %d neighbours do not make a triangulation in %d dimensions: export it again", len(points), len(simplices), len(neighbours), dim)
 	}
 	for i := range simplices {
 		if v, s := simplices[i], neighbours[i]; v < 0 || v >= n || s < -1 || int(s) >= count {
-			return nil, fmt.Errorf("delaunay: simplex %d has point %d of %d and neighbour %d of %d", i/(dim+1), v, n, s, count)
+			return nil, fmt.Errorf("delaunay: simplex %d refers to point %d of %d and neighbour %d of %d: export the triangulation again", i/(dim+1), v, n, s, count)
 		}
 	}
 	t := &Triangulation{Dim: dim, Points: points, Simplices: simplices, Neighbours: neighbours}

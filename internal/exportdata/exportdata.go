@@ -60,7 +60,7 @@ func Load(dir string, env []string, patterns ...string) (*Packages, error) {
 	}
 	set.Importer = importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
-			return nil, fmt.Errorf("no export data of %s", path)
+			return nil, fmt.Errorf("there are no export data for the package %s: check its import path", path)
 		}
 		return os.Open(exports[path])
 	})

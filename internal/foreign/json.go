@@ -16,7 +16,7 @@ import (
 // or has a key twice in one object.
 func JSON(b []byte) ([]byte, error) {
 	if what := NotText(b); what != "" {
-		return nil, fmt.Errorf("it is not JSON but %s", what)
+		return nil, fmt.Errorf("the file is not JSON but %s", what)
 	}
 	b = Unmarked(b)
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -25,7 +25,7 @@ func JSON(b []byte) ([]byte, error) {
 		return nil, placed(b, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, placed(b, d.InputOffset(), errors.New("more after the end of the document: want one object"))
+		return nil, placed(b, d.InputOffset(), errors.New("there is more text after the end of the document: want one object"))
 	}
 	return b, nil
 }
@@ -37,7 +37,7 @@ func placed(b []byte, at int64, err error) error {
 	}
 	line, column := Position(b, at)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the document ends early")
+		err = errors.New("the document ends too early: was the file copied completely?")
 	}
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
@@ -68,7 +68,7 @@ func document(d *json.Decoder, where string) error {
 		if top >= 0 && stack[top].key {
 			if name, ok := t.(string); ok {
 				if stack[top].keys[name] {
-					return fmt.Errorf("%q stands twice in %s", Short(name, 60), named(stack[top].where))
+					return fmt.Errorf("the key %q appears twice in %s: remove one", Short(name, 60), named(stack[top].where))
 				}
 				stack[top].keys[name] = true
 				stack[top].key = false
@@ -85,7 +85,7 @@ func document(d *json.Decoder, where string) error {
 			stack = stack[:top]
 		}
 		if len(stack) > deepest {
-			return fmt.Errorf("objects and lists stand more than %d deep", deepest)
+			return fmt.Errorf("objects and lists are nested more than %d levels deep", deepest)
 		}
 		if len(stack) == 0 {
 			return nil

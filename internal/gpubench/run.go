@@ -184,7 +184,7 @@ func (b *bench) row(ctx context.Context, r row, how string) (Row, error) {
 		out.Processor, err = processor(r, b.r)
 	}
 	if errors.Is(err, rtc.ErrNoCompiler) {
-		err = errors.New("a program needs NVRTC, which was not found")
+		err = errors.New("the benchmark of a program needs NVRTC, which was not found: install it")
 	}
 	return out, err
 }

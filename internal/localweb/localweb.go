@@ -50,7 +50,7 @@ type Server struct {
 func Listen(address string) (*Server, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("localweb: the address %q: want an address and a port such as 127.0.0.1:0", address)
+		return nil, fmt.Errorf("localweb: %q is not an address: want an address and a port such as 127.0.0.1:0", address)
 	}
 	if !at.Addr().IsLoopback() {
 		return nil, fmt.Errorf("localweb: other machines could reach %s: want a loopback address such as 127.0.0.1:0, and a tunnel such as ssh -L to use the page from elsewhere", address)
@@ -85,7 +85,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if err := server.Shutdown(limit); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("localweb: %w: the page is closed nevertheless", err)
+		return fmt.Errorf("localweb: the server did not shut down cleanly, but the page is closed: %w", err)
 	}
 	server.Close()
 	return nil

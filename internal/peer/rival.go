@@ -50,7 +50,7 @@ func (r Rival) start(t testing.TB, threads int) (*child, error) {
 		python = filepath.Join(root(t), ".peers", "bin", "python")
 	}
 	if _, err := exec.LookPath(python); err != nil {
-		return nil, fmt.Errorf("no Python: run make peers, or set EURYALE_PYTHON")
+		return nil, fmt.Errorf("there is no Python for comparisons: run make peers, or set EURYALE_PYTHON")
 	}
 	script := filepath.Join(root(t), "scripts", "peers", r.Script)
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
@@ -134,7 +134,7 @@ func (c *child) times(n int) (m measurement, err error) {
 // plausible reports answers that measure nothing.
 func (m measurement) plausible() error {
 	if !(m.Wall > 0 && m.CPU > 0 && m.Units > 0) {
-		return fmt.Errorf("it answers %g s by the clock, %g s of processor and %g units: want more than 0 of each", m.Wall, m.CPU, m.Units)
+		return fmt.Errorf("the program reports %g s of wall-clock time, %g s of processor time and %g units of work: want more than 0 of each", m.Wall, m.CPU, m.Units)
 	}
 	return nil
 }

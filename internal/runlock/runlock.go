@@ -53,7 +53,7 @@ func (h *Held) Error() string {
 	case h.Owner == nil:
 		return fmt.Sprintf("%s is being written by another process", h.Dir)
 	case h.Elsewhere:
-		return fmt.Sprintf("%s is being written, or was left, by %v: if that has ended, remove %s", h.Dir, *h.Owner, file)
+		return fmt.Sprintf("%s is being written, or was left, by %v: if that process has ended, remove %s", h.Dir, *h.Owner, file)
 	}
 	return fmt.Sprintf("%s is being written by %v", h.Dir, *h.Owner)
 }
@@ -79,7 +79,7 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 	host, _ := os.Hostname()
 	for try := range attempts {
 		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
-			return nil, nil, fmt.Errorf("%s is a link, a folder or a pipe and no lock of this program: remove it", path)
+			return nil, nil, fmt.Errorf("%s is a link, a folder or a pipe, not a lock file of this program: remove it", path)
 		}
 		f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 		ok, err := f.TryLock()
@@ -114,7 +114,7 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 		}
 		return &Lock{f, path}, before, nil
 	}
-	return nil, nil, fmt.Errorf("%s came and went %d times while it was to be locked", path, attempts)
+	return nil, nil, fmt.Errorf("%s appeared and disappeared %d times during attempts to lock it: try again", path, attempts)
 }
 
 // Release unlocks the folder. It removes the file first, while nobody else can hold the lock.

@@ -123,7 +123,7 @@ func TestRace(t *testing.T) {
 				l, _, err := Acquire(dir, "race")
 				if err != nil {
 					var held *Held
-					if !errors.As(err, &held) && !strings.Contains(err.Error(), "came and went") {
+					if !errors.As(err, &held) && !strings.Contains(err.Error(), "appeared and disappeared") {
 						t.Error(err)
 						return
 					}

@@ -23,7 +23,7 @@ func TestMeasured(t *testing.T) {
 		`{"fit": "formation", "overlap": [9], "dynamics": "hard"}`:                                       "want emulated, corrected or soft",
 		`{"fit": "compeltion"}`:      "did you mean completion?",
 		`{"fit": "p", "cuont": [2]}`: "line 1",
-		`{"fit": `:                   "ends early",
+		`{"fit": `:                   "ends too early",
 	} {
 		p, err := connectome.ParseMeasured([]byte(text))
 		var m *infer.Model

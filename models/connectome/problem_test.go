@@ -75,7 +75,7 @@ func TestBadProblems(t *testing.T) {
 		`area called ".A"`:                 {`"name": "A"`, `"name": ".A"`},
 		"want none below 0":                {`"weight": 0.01`, `"weight": -0.01`},
 		"loss stability in 1 steps":        {`"name": "classification"`, `"name": "stability"`},
-		"more after the end":               {`"batch": 16}`, `"batch": 16} {}`},
+		"more text after the end":               {`"batch": 16}`, `"batch": 16} {}`},
 	} {
 		text := classes
 		if strings.Contains(want, "in 1 steps") {

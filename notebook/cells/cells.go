@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// Kinds of cells.
+// The kinds of cells.
 const (
 	Code     = "code"
 	Markdown = "markdown"
 )
 
-// Notebook is a list of cells. Its zero value is an empty notebook of the Euryale kernel.
+// Notebook is a list of cells. The zero value is an empty notebook for the Euryale kernel.
 type Notebook struct {
-	Name   string // file that it was read from
-	Kernel Kernel // kernel that runs it. Default: that of Euryale
+	Name   string // name of the file that the notebook was read from
+	Kernel Kernel // kernel that runs the notebook; default: that of Euryale
 	Cells  []Cell
 
-	Warnings []string // what stands in the text and is no cell, but may be meant as one
+	// Warnings report parts of the text that are not cells but may have been meant as cells.
+	Warnings []string
 }
 
 // Kernel names a Jupyter kernel.
@@ -30,7 +31,7 @@ type Kernel struct {
 	Display string // name that a front end shows
 }
 
-// Kernels of Go notebooks.
+// The kernels of Go notebooks.
 var (
 	Euryale = Kernel{"euryale", "Go (Euryale)"}
 	GoNB    = Kernel{"gonb", "Go (gonb)"}
@@ -40,26 +41,26 @@ var (
 type Cell struct {
 	Kind    string // Code or Markdown
 	Source  string
-	Line    int // line of the file at which the source begins, from 1; 0 if it comes from no text
-	Count   int // place in the order of execution, from 1; 0 if the cell was not run
+	Line    int // line of the file at which the source begins, from 1; 0 if the cell was not read from text
+	Count   int // place in the order of execution, from 1; 0 if the cell has not been run
 	Outputs []Output
 }
 
 // Output is one output of a cell, as Jupyter's notebook format describes it.
 type Output map[string]any
 
-// Stream is the output of a cell that printed a text, to "stdout" or "stderr".
+// Stream returns the output of a cell that printed a text to "stdout" or "stderr".
 func Stream(name, text string) Output {
 	return Output{"output_type": "stream", "name": name, "text": text}
 }
 
-// Display is an output that a cell showed, by media type, with what the front end is told about it,
-// such as the size of a picture. Pictures are text in base 64.
+// Display returns an output that a cell displayed, given by media type, with metadata for the front end
+// such as the size of a picture. Pictures are encoded as base 64 text.
 func Display(data, metadata map[string]any) Output {
 	return Output{"output_type": "display_data", "data": data, "metadata": orEmpty(metadata)}
 }
 
-// Result is the output of the last expression of a cell, as Display.
+// Result returns the output of the last expression of a cell, as Display does.
 func Result(count int, data, metadata map[string]any) Output {
 	return Output{"output_type": "execute_result", "execution_count": count, "data": data, "metadata": orEmpty(metadata)}
 }
@@ -71,7 +72,7 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// Failure is the output of a cell that failed.
+// Failure returns the output of a cell that failed.
 func Failure(text string) Output {
 	return Output{"output_type": "error", "ename": "ERROR", "evalue": text, "traceback": []string{text}}
 }
@@ -79,8 +80,8 @@ func Failure(text string) Output {
 // Error says what is wrong with a notebook, and where.
 type Error struct {
 	Notebook string
-	Line     int // line of the file, from 1; 0 if the error is that of the whole file
-	Cell     int // number among the cells of code, from 1; 0 if the error is in none
+	Line     int // line of the file, from 1; 0 if the error concerns the file as a whole
+	Cell     int // number of the code cell, counted from 1; 0 if the error is not in a code cell
 	Text     string
 }
 
@@ -96,8 +97,9 @@ func (e *Error) Error() string {
 	return b.String() + ": " + e.Text
 }
 
-// Files returns the name of what each file becomes in a folder. Two files of one base name are an
-// error, as one would replace the other, and so is one that would replace a file that is read.
+// Files returns, for each file, the name of the file that it is converted to in a folder. It is an
+// error if two files have the same base name, since one would overwrite the other, or if an output
+// would overwrite an input.
 func Files(folder, extension string, files []string) ([]string, error) {
 	from, inputs := map[string]string{}, map[string]bool{}
 	for _, file := range files {
@@ -111,7 +113,7 @@ func Files(folder, extension string, files []string) ([]string, error) {
 			return nil, fmt.Errorf("cells: %s and %s would both be written to %s: run one at a time, into folders of their own", other, file, name)
 		}
 		if inputs[absolute(name)] {
-			return nil, fmt.Errorf("cells: %s would be written over itself: name another folder", name)
+			return nil, fmt.Errorf("cells: %s would overwrite itself: name another folder", name)
 		}
 		from[name] = file
 		list = append(list, name)

@@ -58,12 +58,12 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n\n```go\nx\n":          "notebook a.md, line 3: the fence ``` is never closed",
 		"~~~~text\n~~~\n":          "line 1: the fence ~~~~",
-		"# only text\n":            "it has no cell of Go",
-		"```text\nx\n```\n":        "it has no cell of Go",
-		"```Go,ignore\nx\n```":     "it has no cell of Go",
-		"```golanguage\nx\n```":    "it has no cell of Go",
-		"```go\n  \n```":           "it has no cell of Go",
-		"<!--\n```go\nx\n```\n-->": "it has no cell of Go",
+		"# only text\n":            "there is no Go cell",
+		"```text\nx\n```\n":        "there is no Go cell",
+		"```Go,ignore\nx\n```":     "there is no Go cell",
+		"```golanguage\nx\n```":    "there is no Go cell",
+		"```go\n  \n```":           "there is no Go cell",
+		"<!--\n```go\nx\n```\n-->": "there is no Go cell",
 	} {
 		_, err := cells.Parse("a.md", []byte(text))
 		var e *cells.Error
@@ -141,7 +141,7 @@ func TestFiles(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0] != filepath.Join("out", "x.ipynb") || got[1] != filepath.Join("out", "y.ipynb") {
 		t.Errorf("%v %v", got, err)
 	}
-	if _, err := cells.Files(".", ".ipynb", []string{"y.md", "../cells/c.ipynb"}); err == nil || !strings.Contains(err.Error(), "c.ipynb would be written over itself") {
+	if _, err := cells.Files(".", ".ipynb", []string{"y.md", "../cells/c.ipynb"}); err == nil || !strings.Contains(err.Error(), "c.ipynb would be overwrite itself") {
 		t.Error(err)
 	}
 	if _, err := cells.Files("out", ".ipynb", []string{"a/x.md", "b/x.md"}); err == nil || !strings.Contains(err.Error(), "a/x.md and b/x.md would both") {

@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cells holds notebooks: it reads those that are written as text in Markdown, writes
-// them as Jupyter keeps them, and converts them into a Go program or a notebook for GoNB.
+// Package cells reads, writes and converts notebooks: it reads notebooks written in Markdown, writes
+// them in Jupyter's format, and converts them into a Go program or a notebook for GoNB.
 //
 //	book, err := cells.Parse("g2.md", text)       // code between fences is a cell, the rest is text
 //	if err != nil { ... }                         // names the line

@@ -18,12 +18,11 @@ const (
 	gonbVersion = "v0.11.3"
 )
 
-// ForGoNB converts the notebook into one for GoNB, which compiles every cell together with the
-// declarations of those before it, and keeps nothing else between them. Variables become
-// declarations outside functions, which are computed again in every cell, and what a cell ends in
-// becomes a cell of its own. Statements that change a variable are refused.
-//
-// root is the folder of this module's checkout.
+// ForGoNB converts the notebook into one for GoNB, which compiles each cell together with the
+// declarations of the cells before it and keeps nothing else between cells. Variables become
+// declarations outside functions, which are computed again in every cell, and the value in which a cell
+// ends moves to a cell of its own. It is an error if a statement changes a variable. root is the folder
+// of this module's checkout.
 func (n *Notebook) ForGoNB(importer types.Importer, root string) (*Notebook, error) {
 	p, err := n.program()
 	if err != nil {
@@ -106,7 +105,7 @@ func (p *program) forGoNB(cell int, defined map[string]int) (declared, shown str
 			continue
 		case s.sort == plain:
 			what, _, _ := strings.Cut(s.text, "\n")
-			return "", "", &Error{Notebook: p.book.Name, Line: s.line, Cell: cell, Text: fmt.Sprintf("GoNB keeps declarations between cells and no state, so that the effect of %q would be lost: define a new variable by a function, or do it at the end of the cell", what)}
+			return "", "", &Error{Notebook: p.book.Name, Line: s.line, Cell: cell, Text: fmt.Sprintf("GoNB keeps declarations but no state between cells, so the effect of %q would be lost: define a new variable with a function, or do it at the end of the cell", what)}
 		case s.sort == variable:
 			text = asVariable(s)
 		}

@@ -34,7 +34,7 @@ type ipynbCell struct {
 // lines is a text that files keep as the list of its lines, so that changes are seen line by line.
 type lines string
 
-// MarshalJSON writes the list.
+// MarshalJSON writes the text as a list of lines.
 func (l lines) MarshalJSON() ([]byte, error) {
 	list := []string{}
 	for line := range strings.Lines(string(l)) {
@@ -43,7 +43,7 @@ func (l lines) MarshalJSON() ([]byte, error) {
 	return marshal(list)
 }
 
-// UnmarshalJSON reads a list or a text.
+// UnmarshalJSON reads a list of lines or a single text.
 func (l *lines) UnmarshalJSON(b []byte) error {
 	var whole string
 	if json.Unmarshal(b, &whole) == nil {
@@ -67,7 +67,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// JSON is the notebook as Jupyter keeps it. Equal notebooks give equal texts.
+// JSON returns the notebook in Jupyter's format. Equal notebooks give equal texts.
 func (n *Notebook) JSON() ([]byte, error) {
 	kernel := n.Kernel
 	if kernel == (Kernel{}) {
@@ -127,8 +127,7 @@ func dataInLines(data map[string]any) map[string]any {
 	return out
 }
 
-// Write writes the notebook to a file, which takes its name when it is whole, in place of an
-// older one.
+// Write writes the notebook to a file, which replaces an existing one only once it is complete.
 func (n *Notebook) Write(file string) error {
 	text, err := n.JSON()
 	if err != nil {
@@ -140,14 +139,14 @@ func (n *Notebook) Write(file string) error {
 	})
 }
 
-// Read reads a notebook as Jupyter keeps it.
+// Read reads a notebook in Jupyter's format.
 func Read(name string, text []byte) (*Notebook, error) {
 	var file ipynb
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("cells: notebook %s: %w", name, err)
 	}
 	if file.Format != 4 {
-		return nil, &Error{Notebook: name, Text: fmt.Sprintf("it has format %d: want 4; Jupyter converts it when it saves the notebook", file.Format)}
+		return nil, &Error{Notebook: name, Text: fmt.Sprintf("the notebook has format %d: want 4; open and save it in Jupyter to convert it", file.Format)}
 	}
 	n := &Notebook{Name: name}
 	if spec, ok := file.Metadata["kernelspec"].(map[string]any); ok {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Parse reads a notebook written in Markdown. Code between fences whose first word is go or golang
-// is a cell; everything else is text, with its other fences. Fences are those of CommonMark: three
-// or more backticks or tildes, indented by at most three spaces, closed by at least as many. Fences of Go
-// that are no cells for their indentation or their braces are among the warnings.
+// Parse reads a notebook written in Markdown. Code between fences whose first word is go or golang is a
+// cell; everything else is text, including other fences. Fences follow CommonMark: three or more
+// backticks or tildes, indented by at most three spaces, closed by at least as many. A Go fence that is
+// not a cell because of its indentation or its braces is reported among the warnings.
 func Parse(name string, text []byte) (*Notebook, error) {
 	if strings.EqualFold(filepath.Ext(name), ".ipynb") {
-		return nil, &Error{Notebook: name, Text: "it is a Jupyter notebook, and no text: jupyter nbconvert --to markdown " + name + " makes a text of it"}
+		return nil, &Error{Notebook: name, Text: "the file is a Jupyter notebook, not Markdown: convert it with jupyter nbconvert --to markdown " + name}
 	}
 	p := reader{book: &Notebook{Name: name}, first: 1}
 	s := strings.TrimPrefix(string(text), "\ufeff")
@@ -32,7 +32,7 @@ func Parse(name string, text []byte) (*Notebook, error) {
 			return p.book, nil
 		}
 	}
-	return nil, &Error{Notebook: name, Text: "it has no cell of Go: write one between ```go and ```"}
+	return nil, &Error{Notebook: name, Text: "there is no Go cell: write one between ```go and ```"}
 }
 
 // reader holds what is open while the lines of a text pass.

@@ -15,13 +15,13 @@ import (
 	"strings"
 )
 
-// Program converts the notebook into a Go program, whose main function has the statements of the
-// cells in their order. What a cell ends in is printed. The program is checked: it compiles.
-//
-// A variable that a later cell defines again with the same type is assigned to; with another type it is
-// another one from there on, which is refused if a function or a pointer uses the old one. Types, constants,
-// methods, and functions that use no variable of a cell stand outside main; the other functions
-// become variables of main. The importer knows the packages that the cells import, fmt and log.
+// Program converts the notebook into a Go program whose main function contains the statements of the
+// cells in order. The value in which a cell ends is printed. The program has been checked and compiles.
+// If a later cell defines a variable again with the same type, the variable is assigned to; with
+// another type, it is a new variable from there on, which is an error if a function or a pointer uses
+// the old one. Types, constants, methods, and functions that use no variable of a cell are declared
+// outside main; the other functions become variables of main. The importer must know the packages that
+// the cells import, and fmt and log.
 func (n *Notebook) Program(importer types.Importer) ([]byte, error) {
 	p, err := n.program()
 	if err != nil {
@@ -74,7 +74,7 @@ func (n *Notebook) program() (*program, error) {
 			}
 			switch {
 			case (s.sort == function || p.outside[s]) && (name == "main" || name == "init"):
-				return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("it defines %s, which a Go program has for itself: use another name", name)}
+				return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("the cell defines %s, which has a meaning of its own in a Go program: use another name", name)}
 			case fixed[name] > 0:
 				return nil, again(n, s, name, fixed[name], "a Go program has it once")
 			case p.outside[s] && variables[name] > 0:
@@ -88,7 +88,7 @@ func (n *Notebook) program() (*program, error) {
 	}
 	for _, s := range all {
 		if name := s.mentions(variables); s.sort == method && name != "" && !s.bindsLocally(name) {
-			return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("its method uses the variable %s of a cell, which a method of a Go program cannot: make it a field or an argument", name)}
+			return nil, &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("a method uses the variable %s of a cell, which a method in a Go program cannot do: make it a field or an argument", name)}
 		}
 	}
 	return p, nil
@@ -298,7 +298,7 @@ func (p *program) look(importer types.Importer) (*ast.File, []ast.Stmt, *types.I
 	}
 	nodes := mainOf(file, p.body(&strings.Builder{}, func(*strings.Builder, *statement) {}))
 	if len(nodes) != len(p.placed) {
-		return nil, nil, nil, fmt.Errorf("cells: program of %s: it has %d statements of %d", p.book.Name, len(nodes), len(p.placed))
+		return nil, nil, nil, fmt.Errorf("cells: program of %s: %d statements were placed of %d: please report this bug", p.book.Name, len(nodes), len(p.placed))
 	}
 	return file, nodes, info, nil
 }
@@ -390,7 +390,7 @@ func (p *program) located(fset *token.FileSet, err error) error {
 		return err
 	}
 	line := fset.Position(e.Pos).Line
-	at := &Error{Notebook: p.book.Name, Line: line, Text: "a Go program of it does not compile: " + e.Msg}
+	at := &Error{Notebook: p.book.Name, Line: line, Text: "the Go program made from the notebook does not compile: " + e.Msg}
 	for _, s := range p.statements {
 		if s.line <= line {
 			at.Cell = s.cell
@@ -402,7 +402,7 @@ func (p *program) located(fset *token.FileSet, err error) error {
 	return at
 }
 
-// Imports returns the import paths of all cells, sorted.
+// Imports returns the import paths used in all cells, sorted.
 func (n *Notebook) Imports() ([]string, error) {
 	all, err := n.statements()
 	if err != nil {

@@ -73,7 +73,7 @@ func (r *redefinitions) define(s *statement, id *ast.Ident, info *types.Info) er
 }
 
 func (r *redefinitions) refuse(s *statement, name, why string) error {
-	return &Error{Notebook: r.book.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("it defines %s again: %s; use another name", name, why)}
+	return &Error{Notebook: r.book.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("the cell defines %s again: %s; use another name", name, why)}
 }
 
 // captures notes the variables that functions of a statement use, and those of which it takes the

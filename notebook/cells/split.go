@@ -309,8 +309,8 @@ func (s *statement) mentions(names map[string]int) string {
 	return found
 }
 
-// IsPrint reports whether an expression is a call such as fmt.Println, of which the values tell
-// nothing.
+// IsPrint reports whether an expression is a call such as fmt.Println, whose return values are of no
+// interest.
 func IsPrint(e ast.Expr) bool {
 	call, isCall := e.(*ast.CallExpr)
 	if !isCall {
@@ -326,5 +326,5 @@ func IsPrint(e ast.Expr) bool {
 
 // again is the error of a name that is defined twice where it may not be.
 func again(n *Notebook, s *statement, name string, first int, why string) error {
-	return &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("it defines %s again, which cell %d defined: %s; use another name", name, first, why)}
+	return &Error{Notebook: n.Name, Line: s.line, Cell: s.cell, Text: fmt.Sprintf("the cell defines %s again, which cell %d defined: %s; use another name", name, first, why)}
 }

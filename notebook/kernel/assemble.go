@@ -89,7 +89,7 @@ func assemble(root string) (files, error) {
 func (c change) apply(all files) error {
 	text := string(all[c.file])
 	if n := strings.Count(text, c.old); n != 1 {
-		return fmt.Errorf("%s has %q %d times: want once; is it another version?", c.file, c.old, n)
+		return fmt.Errorf("%s contains %q %d times: want once, so use the version that go.mod names", c.file, c.old, n)
 	}
 	all[c.file] = []byte(strings.Replace(text, c.old, c.new, 1))
 	return nil
@@ -142,7 +142,7 @@ func moduleRoot() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("run it within the checkout: no notebook/kernel/overlay above the folder")
+			return "", errors.New("there is no notebook/kernel/overlay above this folder: run the command within the checkout")
 		}
 		dir = up
 	}

@@ -32,7 +32,7 @@ func TestCells(t *testing.T) {
 		{"syntax", "line 2, column 7 of the cell: expected operand, found ')'", []string{"x := 1\n  x + ) 2"}},
 		{"kinds", "line 2, column 5 of the cell: cannot assign", []string{"x := 1\nvar s string = x"}},
 		{"runtime", "line 2 of the cell: Sample: ", []string{"import nb \"github.com/euryale-dev/euryale/notebook\"\np := nb.DemoG2().Sample(\"singel\")\np"}},
-		{"standard", "cells cannot import slices: the interpreter has no such package", []string{"import (\n\t\"fmt\"\n\t\"slices\"\n)"}},
+		{"standard", "cells cannot import slices: the interpreter lacks this package", []string{"import (\n\t\"fmt\"\n\t\"slices\"\n)"}},
 		{"exit", "line 2 of the cell: os.Exit(0): a cell cannot end the kernel", []string{"import \"os\"\nos.Exit(0)\n1"}},
 		{"calls", "line 4 of the cell: a", []string{"func f() { panic(\"a\") }\nx := 1\n\nf()\nx = 2"}},
 		{"order", "line 2 of the cell: b", []string{"x := 1\nvar y = f()\nfunc f() int { return g() }\nfunc g() int { panic(\"b\") }"}},

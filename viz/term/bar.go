@@ -15,7 +15,7 @@ type BarSettings struct {
 	Settings
 	Name  string    // name of the counted items, such as "fits"
 	Total int       // total number of items; 0 if unknown
-	Begin time.Time // when the work began. Default: when the bar is made
+	Begin time.Time // time at which the work began; default: the time at which the bar is made
 
 	now func() time.Time // clock, replaced by tests
 }

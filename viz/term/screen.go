@@ -21,17 +21,17 @@ const (
 	Auto   Mode = iota // Redraw on a terminal, otherwise Lines
 	Lines              // a line of text now and then
 	Redraw             // a display that redraws itself
-	Quiet              // no output
+	Quiet              // silence: no output at all
 )
 
-// Settings of meters and bars; the zero value is the default.
+// Settings are the settings of meters and bars. The zero value is the default.
 type Settings struct {
-	Mode    Mode
-	NoColor bool // whether to use no colours; also if the variable NO_COLOR is set
-	Width   int  // number of columns. Default: those of the terminal, 80 if unknown
-	Height  int  // number of rows. Default: those of the terminal, 24 if unknown
-	// least time between two redraws. Default 100 ms: faster than the eye, slower than a terminal
-	Every time.Duration
+	Mode Mode
+	// NoColor turns colours off. They are also off if the variable NO_COLOR is set.
+	NoColor bool
+	Width   int           // number of columns. Default: those of the terminal, 80 if unknown
+	Height  int           // number of rows. Default: those of the terminal, 24 if unknown
+	Every   time.Duration // shortest time between two redraws; default 100 ms: faster than the eye, slower than a terminal
 }
 
 // screen writes to a terminal from its own goroutine, so that the work it reports on never waits for

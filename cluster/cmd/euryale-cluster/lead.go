@@ -41,7 +41,7 @@ can be ended and started again at any time; workers wait for it.
 			s.Store = batch.Store(store)
 			if url != "" {
 				if c.Flags().Changed("listen") {
-					return &exitError{code: exitUsage, err: fmt.Errorf("--listen is for a server of the leader, --server is another one: give one of them")}
+					return &exitError{code: exitUsage, err: fmt.Errorf("--listen is for the leader's own server and --server for another one: give only one of them")}
 				}
 				t, err := tokenOf(token)
 				if err != nil {
@@ -49,7 +49,7 @@ can be ended and started again at any time; workers wait for it.
 				}
 				s.Server = &queue.Access{URL: url, Token: t, Creds: creds}
 			} else if token != "" || creds != "" {
-				return &exitError{code: exitUsage, err: fmt.Errorf("--token-file and --creds are for --server: the leader's own server has a token that it makes")}
+				return &exitError{code: exitUsage, err: fmt.Errorf("--token-file and --creds are only for --server: leave them out, since the leader's own server makes its token")}
 			}
 			s.Ready = func(at queue.Access) { a.ready(at, s) }
 			last := time.Now()
@@ -138,7 +138,7 @@ func (a *app) led(manifest string, store batch.Store, st *batch.Status) error {
 	err = a.say(map[string]any{"items": st.Items, "done": st.Done, "failed": st.Failed, "failures": failures, "store": string(store)},
 		"%d items are done, %d of them failed. Results: %s", st.Done, st.Failed, store)
 	if err == nil && a.strict && st.Failed > 0 {
-		err = &exitError{code: exitFailed, err: fmt.Errorf("%d items failed", st.Failed)}
+		err = &exitError{code: exitFailed, err: fmt.Errorf("%d items failed: see their errors in the results", st.Failed)}
 	}
 	return err
 }

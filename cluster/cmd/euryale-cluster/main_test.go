@@ -143,7 +143,7 @@ func TestLeadAndWork(t *testing.T) {
 		t.Error(out)
 	}
 	said := l.said.String()
-	for _, want := range []string{"Workers come in by: euryale-cluster work nats://127.0.0.1:", "this machine only", "item 1: a bad item\n", "item 401: a bad item\n", "item 77: the process that worked on this item alone ended: exit status 3: a segmentation fault"} {
+	for _, want := range []string{"Workers come in by: euryale-cluster work nats://127.0.0.1:", "this machine only", "item 1: a bad item\n", "item 401: a bad item\n", "item 77: the separate process for this item ended: exit status 3: a segmentation fault"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}
@@ -153,7 +153,7 @@ func TestLeadAndWork(t *testing.T) {
 			Items int64
 			Ended bool
 		}
-		if strings.Contains(w.said.String(), "has the leader ended?") || strings.Contains(w.said.String(), "no server answers") {
+		if strings.Contains(w.said.String(), "the leader may have ended") || strings.Contains(w.said.String(), "no server answers") {
 			continue // it came in place of one that died, and too late
 		}
 		if err := json.Unmarshal(w.out.Bytes(), &did); err != nil || !did.Ended {
@@ -214,16 +214,16 @@ func TestFaults(t *testing.T) {
 		{"work " + url + " --wait 5s --token-file " + token + " --manifest /none", exitNoInput, "no such file"},
 		{"work", exitUsage, "accepts 1 arg"},
 		{"work x --nothing", exitUsage, "unknown flag"},
-		{"", exitUsage, "One of lead"},
+		{"", exitUsage, "use lead, work"},
 		{"lend", exitUsage, "unknown command"},
 		{"lead /none", exitNoInput, "no such file"},
 		{"lead " + path, exitFailed, "euryale-cluster lead"},
 		{"lead " + other + " --store " + filepath.Dir(other) + "/x --listen nowhere", exitFailed, "want an address and a port"},
-		{"lead " + other + " --store " + filepath.Dir(other) + "/x --listen " + strings.TrimPrefix(url, "nats://"), exitFailed, "another program is there"},
-		{"lead " + path + " --server a --listen b", exitUsage, "give one of them"},
-		{"lead " + path + " --creds b", exitUsage, "are for --server"},
-		{"fetch s3 x", exitUsage, "want a URL"},
-		{"fetch ftp://a x", exitUsage, "this program knows"},
+		{"lead " + other + " --store " + filepath.Dir(other) + "/x --listen " + strings.TrimPrefix(url, "nats://"), exitFailed, "another program uses the address"},
+		{"lead " + path + " --server a --listen b", exitUsage, "give only one of them"},
+		{"lead " + path + " --creds b", exitUsage, "are only for --server"},
+		{"fetch s3 x", exitUsage, "is not a URL"},
+		{"fetch ftp://a x", exitUsage, "unknown kind of store"},
 		{"fetch file:///none x", exitNoInput, "no such file"},
 		{"push /none file:///none", exitNoInput, "no such file"},
 		{"apart " + path + " " + store, exitUsage, "standard input"},

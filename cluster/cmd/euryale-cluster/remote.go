@@ -72,7 +72,7 @@ func (a *app) moved(m remote.Moved) error {
 
 // usageOf takes what is wrong with a URL for wrong usage.
 func usageOf(err error) error {
-	if strings.Contains(err.Error(), ": want ") || strings.Contains(err.Error(), "this program knows") {
+	if strings.Contains(err.Error(), ": want ") {
 		return &exitError{code: exitUsage, err: err}
 	}
 	return err

@@ -82,9 +82,9 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q", args[0])
+				return fmt.Errorf("there is no command %q: use lead, work, fetch or push", args[0])
 			}
-			return &exitError{code: exitUsage, err: errors.New("what? One of lead, work, fetch, push"), hint: "euryale-cluster help"}
+			return &exitError{code: exitUsage, err: errors.New("the command is missing: use lead, work, fetch or push"), hint: "euryale-cluster help"}
 		},
 	}
 	f := c.PersistentFlags()

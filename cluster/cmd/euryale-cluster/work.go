@@ -38,7 +38,7 @@ ends the worker, which first finishes or hands back what it has.
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if open == nil {
-				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work")}
+				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work: install a complete build")}
 			}
 			at.URL = args[0]
 			if s.Threads > 0 { // for the garbage collector too
@@ -86,7 +86,7 @@ func (a *app) apart() *cobra.Command {
 		Use: "apart MANIFEST STORE", Short: "Do items for a worker, which starts this by itself", Hidden: true, Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if open == nil {
-				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work")}
+				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work: install a complete build")}
 			}
 			m, err := batch.Open(args[0])
 			if err != nil {
@@ -98,7 +98,7 @@ func (a *app) apart() *cobra.Command {
 			}
 			var items []batch.Span
 			if err := json.NewDecoder(a.stdin).Decode(&items); err != nil {
-				return &exitError{code: exitUsage, err: fmt.Errorf("the list of items on standard input: %w", err)}
+				return &exitError{code: exitUsage, err: fmt.Errorf("the list of items on standard input cannot be read: %w", err)}
 			}
 			t, err := open(m)
 			if err != nil {

@@ -34,10 +34,10 @@ func main() {
 
 func run(to, out, root string, files []string) error {
 	if to != "program" && to != "gonb" {
-		return fmt.Errorf("-to %s: want program or gonb", to)
+		return fmt.Errorf("-to is %s: want program or gonb", to)
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("no notebooks: name files such as examples/notebooks/g2.md")
+		return fmt.Errorf("there are no notebooks to convert: name files such as examples/notebooks/g2.md")
 	}
 	root, err := filepath.Abs(root)
 	if err != nil {

@@ -73,7 +73,7 @@ func checkImports(nodes []ast.Node) error {
 			if _, known := imports.Packages[path]; known || first == "" || strings.Contains(first, ".") {
 				continue
 			}
-			return fmt.Errorf("cells cannot import %s: the interpreter has no such package of the standard library, and cannot call generic functions; write a loop or a function of your own, or do it in a Go program", path)
+			return fmt.Errorf("cells cannot import %s: the interpreter lacks this package of the standard library, or its functions are generic; write a loop or a function of your own, or do it in a Go program", path)
 		}
 	}
 	return nil
