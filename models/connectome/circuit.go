@@ -78,7 +78,7 @@ type Pass struct {
 func (p *Pass) Last(area string) *ad.Node {
 	run := p.Activities[area]
 	if len(run) == 0 || p.Circuit.area(area) == nil {
-		return fault(fmt.Errorf("connectome: no area %q in the circuit", area))
+		return fault(fmt.Errorf("connectome: the circuit has no area %q whose activity was computed: name one of its areas", area))
 	}
 	return run[len(run)-1]
 }

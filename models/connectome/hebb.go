@@ -24,7 +24,7 @@ func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float6
 		return nil, err
 	}
 	if !(beta >= 0) || math.IsInf(beta, 1) {
-		return nil, fmt.Errorf("connectome: plasticity %g of Hebb's rule: want it finite, 0 or more", beta)
+		return nil, fmt.Errorf("connectome: the plasticity of Hebb's rule is %g: want a finite number of at least 0", beta)
 	}
 	h := *c
 	h.Fibres = nil

@@ -85,7 +85,7 @@ func (p *Measured) Model(ctx context.Context, note func(string)) (*infer.Model, 
 	if near != "" {
 		near = ": did you mean " + near + "?"
 	}
-	return nil, fmt.Errorf("fit %q: want one of %s%s", p.Fit, strings.Join(measuredFits, ", "), near)
+	return nil, fmt.Errorf("fit is %q: want one of %s%s", p.Fit, strings.Join(measuredFits, ", "), near)
 }
 
 // formation fits the simulator, unless it is the soft one, and returns its model.
@@ -112,7 +112,7 @@ func (p *Measured) formation(ctx context.Context, note func(string)) (m *infer.M
 		s, err = s.Corrected(ctx, p.Graphs)
 	case "soft":
 	default:
-		err = fmt.Errorf("dynamics %q: want emulated, corrected or soft", p.Dynamics)
+		err = fmt.Errorf("dynamics is %q: want emulated, corrected or soft", p.Dynamics)
 	}
 	if err != nil {
 		return nil, err

@@ -38,19 +38,19 @@ type Readout struct {
 func (r Readout) check(c *Circuit) error {
 	a := c.area(r.Area)
 	if a == nil || len(r.Assemblies) == 0 {
-		return fmt.Errorf("connectome: readout of area %q with %d assemblies: want an area of the circuit and at least one", r.Area, len(r.Assemblies))
+		return fmt.Errorf("connectome: the readout is of area %q and has %d assemblies: name an area of the circuit, and give at least one assembly", r.Area, len(r.Assemblies))
 	}
 	for l, set := range r.Assemblies {
 		if len(set) == 0 {
-			return fmt.Errorf("connectome: the assembly of label %d is empty", l)
+			return fmt.Errorf("connectome: the assembly of label %d is empty: give it at least one neuron", l)
 		}
 		seen := map[int]bool{}
 		for _, i := range set {
 			if i < 0 || i >= a.N {
-				return fmt.Errorf("connectome: the assembly of label %d has neuron %d: area %s has %d", l, i, r.Area, a.N)
+				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d, but area %s has %d neurons, numbered from 0", l, i, r.Area, a.N)
 			}
 			if seen[i] {
-				return fmt.Errorf("connectome: the assembly of label %d has neuron %d twice: want each once", l, i)
+				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d twice: name each neuron once", l, i)
 			}
 			seen[i] = true
 		}
@@ -126,7 +126,7 @@ func SequenceLoss(area string, assemblies [][][]int) Loss {
 				return fault(err)
 			}
 			if t >= p.Circuit.Steps {
-				return fault(fmt.Errorf("connectome: a sequence of %d steps in a run of %d", len(assemblies), p.Circuit.Steps))
+				return fault(fmt.Errorf("connectome: the sequence has %d steps, but the circuit runs for %d: shorten the sequence or raise Steps", len(assemblies), p.Circuit.Steps))
 			}
 			total = ad.Add(total, missed(p, Readout{area, set}.shares(p.Activities[area][t])))
 			steps++
@@ -174,7 +174,7 @@ func StabilityLoss(area string) Loss {
 	return Loss{Name: "stability", Of: func(p *Pass) *ad.Node {
 		run := p.Activities[area]
 		if p.Last(area).Err() != nil || len(run) < 2 {
-			return fault(fmt.Errorf("connectome: stability of %q in %d steps: want an area and two steps", area, len(run)))
+			return fault(fmt.Errorf("connectome: the stability of area %q cannot be measured in %d steps: name an area of the circuit, and run at least 2 steps", area, len(run)))
 		}
 		change := ad.Sum(ad.Square(ad.Sub(run[len(run)-1], run[len(run)-2])))
 		return ad.Scale(1/float64(p.Batch*p.Circuit.area(area).K), change)

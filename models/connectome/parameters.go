@@ -63,7 +63,7 @@ type Trained struct {
 // Read splits a vector of parameters by the names of fibres.
 func (c *Circuit) Read(x []float64) (map[string]Trained, error) {
 	if want := len(c.Start()); len(x) != want {
-		return nil, fmt.Errorf("connectome: %d parameters for a circuit of %d", len(x), want)
+		return nil, fmt.Errorf("connectome: %d parameters were given, but the circuit has %d: pass as many as Start returns", len(x), want)
 	}
 	out := map[string]Trained{}
 	take := func(n int) []float64 {

@@ -104,7 +104,7 @@ func ParseProblem(b []byte) (*Problem, error) {
 	}
 	p := read.Problem
 	if p.Fibres != nil && read.Fibers != nil {
-		return nil, fmt.Errorf("connectome: problem: both fibres and fibers: want one of them")
+		return nil, fmt.Errorf("connectome: the problem has both fibres and fibers: write only one of them")
 	}
 	p.Fibres = append(p.Fibres, read.Fibers...)
 	return &p, p.check(p.Data != "")

@@ -55,7 +55,7 @@ func TestBadProblems(t *testing.T) {
 		`did you mean classification?`:     {`"name": "classification"`, `"name": "clasification"`},
 		"probability 1.5":                  {`"p": 0.2`, `"p": 1.5`},
 		`fibre from "T"`:                   {`"from": "S"`, `"from": "T"`},
-		"3 classes of 40 neurons among 60": {`"active": 20`, `"active": 40`},
+		"3 classes of 40 neurons among the 60": {`"active": 20`, `"active": 40`},
 		"unknown field":                    {`"steps"`, `"stepz"`},
 		"0 <= off < on":                    {`"off": 0.05`, `"off": 0.7`},
 		"want one of the two":              {`"seed": 3`, `"data": "x.npz"`},
@@ -118,8 +118,8 @@ func TestBadBuilds(t *testing.T) {
 		"learning rate -1":           `"lr": -1`,
 		"temperatures -1":            `"warm": -1`,
 		`precision "16"`:             `"precision": "16"`,
-		"has neuron 100":             `"readout": {"assemblies": [[1, 2], [3], [100]]}`,
-		"has neuron 1 twice":         `"readout": {"assemblies": [[1, 1, 1], [2], [3]]}`,
+		"contains neuron 100":             `"readout": {"assemblies": [[1, 2], [3], [100]]}`,
+		"contains neuron 1 twice":         `"readout": {"assemblies": [[1, 1, 1], [2], [3]]}`,
 		"training examples":          `"readout": {"assemblies": [[1], [2]]}`,
 		"fibre S>A twice":            `"fibres": [{"from": "S", "to": "A", "p": 0.2}, {"from": "S", "to": "A", "p": 0.2}]`,
 		"every fibre has FixWeights": `"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["none"]}]`,
@@ -136,7 +136,7 @@ func TestBadBuilds(t *testing.T) {
 		}
 	}
 	d := demo(1, 5, 5)
-	if _, err := Hebbian(context.Background(), d.circuit, d.train, d.readout, -1); err == nil || !strings.Contains(err.Error(), "plasticity -1") {
+	if _, err := Hebbian(context.Background(), d.circuit, d.train, d.readout, -1); err == nil || !strings.Contains(err.Error(), "rule is -1") {
 		t.Error(err)
 	}
 }

@@ -70,13 +70,13 @@ func (s Simulator) defaults() Simulator {
 
 func (s Simulator) check() error {
 	if s.N < 1 || s.K < 1 || s.K >= s.N || s.Stimulus < 1 || s.Steps < 2 || s.Graphs < 1 {
-		return fmt.Errorf("connectome: %d of %d neurons fire in %d steps of %d graphs, stimulus of %d: want fewer than all, at least 2 steps, 1 graph, 1 neuron", s.K, s.N, s.Steps, s.Graphs, s.Stimulus)
+		return fmt.Errorf("connectome: %d of %d neurons fire in %d steps of %d graphs, with a stimulus of %d neurons: want fewer neurons firing than there are, at least 2 steps, 1 graph and 1 neuron of the stimulus", s.K, s.N, s.Steps, s.Graphs, s.Stimulus)
 	}
 	if !(s.Temperature > 0 && s.Tau > 0 && s.Jitter >= 0) {
-		return fmt.Errorf("connectome: temperatures %g and %g, jitter %g: want them above 0, jitter 0 or more", s.Temperature, s.Tau, s.Jitter)
+		return fmt.Errorf("connectome: the temperatures are %g and %g, the jitter %g: want temperatures above 0 and jitter of at least 0", s.Temperature, s.Tau, s.Jitter)
 	}
 	if !(s.Beta > 0 && s.P > 0 && s.P < 1) || math.IsInf(s.Beta, 1) {
-		return fmt.Errorf("connectome: prior medians of plasticity %g and probability %g: want them above 0, the latter below 1", s.Beta, s.P)
+		return fmt.Errorf("connectome: the prior medians of plasticity and probability are %g and %g: want both above 0, and the probability below 1", s.Beta, s.P)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (s Simulator) Hard(beta, p float64) ([]float64, error) {
 		return nil, err
 	}
 	if !(beta > 0 && p > 0 && p < 1) || math.IsInf(beta, 1) {
-		return nil, fmt.Errorf("connectome: plasticity %g and probability %g: want them above 0, the latter below 1", beta, p)
+		return nil, fmt.Errorf("connectome: the plasticity is %g and the probability %g: want both above 0, and the probability below 1", beta, p)
 	}
 	v, err := ad.Eval(s.dynamics(ad.Scalar(math.Log(beta)), ad.Scalar(math.Log(p/(1-p))), true))
 	if err != nil {
@@ -193,7 +193,7 @@ func (s Simulator) Check(o []int) error {
 		return err
 	}
 	if len(o) != s.Steps-1 {
-		return fmt.Errorf("connectome: %d overlaps of %d steps: want %d, of each step after the first with the one before", len(o), s.Steps, s.Steps-1)
+		return fmt.Errorf("connectome: there are %d overlaps of %d steps: want %d, one for each step after the first, with the step before it", len(o), s.Steps, s.Steps-1)
 	}
 	return nil
 }

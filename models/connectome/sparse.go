@@ -42,7 +42,7 @@ func Listed(e *Edges, w *ad.Node) *Sparse {
 	}
 	s := &Sparse{sources: e.Sources, targets: e.Targets, nodes: []*ad.Node{w}, rows: listed{e}}
 	if w.Err() == nil && w.Size() != e.Len() {
-		s.err = fmt.Errorf("%d weights for %d synapses", w.Size(), e.Len())
+		s.err = fmt.Errorf("there are %d weights, but %d synapses: give one for each", w.Size(), e.Len())
 	}
 	return s
 }
@@ -78,7 +78,7 @@ func LowRank(f assembly.Fibre, sources int, rule func(dst []int32, f assembly.Fi
 	}
 	us, vs := u.Shape(), v.Shape()
 	if gain.Size() != 1 || len(us) != 2 || len(vs) != 2 || us[0] != sources || vs[0] != f.N || us[1] != vs[1] {
-		s.err = fmt.Errorf("low rank of %d sources and %d targets has gain %v, u %v, v %v: want a scalar, [sources, rank], [targets, rank]", sources, f.N, gain.Shape(), us, vs)
+		s.err = fmt.Errorf("the low-rank fibre from %d to %d neurons has gain %v, u %v and v %v: want a scalar, [sources, rank] and [targets, rank]", sources, f.N, gain.Shape(), us, vs)
 		return s
 	}
 	s.rows = lowRank{f, rule, us[1]}
@@ -161,7 +161,7 @@ func (m *Mask) Of(logitP *ad.Node) *Sparse {
 		m.Tau = 0.1
 	}
 	if !(m.Tau > 0 && m.Jitter >= 0) || m.Sources < 1 || m.Targets < 1 {
-		s.err = fmt.Errorf("mask of %d sources and %d targets, temperature %g, jitter %g: want at least 1 neuron each, above 0, 0 or more", m.Sources, m.Targets, m.Tau, m.Jitter)
+		s.err = fmt.Errorf("the mask from %d to %d neurons has temperature %g and jitter %g: want at least 1 neuron each, a temperature above 0 and jitter of at least 0", m.Sources, m.Targets, m.Tau, m.Jitter)
 	}
 	return s
 }
@@ -273,26 +273,26 @@ func newSparseRun(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 		}
 	}
 	if wr != nil && (wr.sources != r.n || wr.targets != r.n) {
-		return nil, fmt.Errorf("recurrent weights of %d sources and %d targets: want %d of each", wr.sources, wr.targets, r.n)
+		return nil, fmt.Errorf("the recurrent weights lead from %d to %d neurons: want %d of each", wr.sources, wr.targets, r.n)
 	}
 	if stimulus.Err() == nil && stimulus.Size() != r.m {
-		return nil, fmt.Errorf("a stimulus of %d for %d sources", stimulus.Size(), r.m)
+		return nil, fmt.Errorf("the stimulus has %d elements, but its fibre has %d sources: give one for each", stimulus.Size(), r.m)
 	}
 	if beta != nil && beta.Err() == nil && beta.Size() != 1 {
-		return nil, fmt.Errorf("plasticity of shape %v: want a scalar", beta.Shape())
+		return nil, fmt.Errorf("the plasticity has shape %v: want a scalar", beta.Shape())
 	}
 	if d.Normalize || d.Steps < 1 || d.Cap.T != nil || !(d.Cap.Temperature > 0 || d.Cap.Hard) {
-		return nil, fmt.Errorf("normalised %v, %d steps, temperature %g: want no normalisation, at least 1 step and a number above 0", d.Normalize, d.Steps, d.Cap.Temperature)
+		return nil, fmt.Errorf("the dynamics have Normalize %v, %d steps and temperature %g: sparse weights need Normalize off, at least 1 step and a constant temperature above 0", d.Normalize, d.Steps, d.Cap.Temperature)
 	}
 	if d.K == nil {
-		return nil, errors.New("no K: want how many neurons fire")
+		return nil, errors.New("K is missing: say how many neurons fire")
 	}
 	v, err := ad.Eval(d.K)
 	if err != nil {
-		return nil, fmt.Errorf("K is not a constant: %w", err)
+		return nil, fmt.Errorf("K, the number of neurons that fire, is not a constant: %w", err)
 	}
 	if r.k = v[0].Float64s()[0]; !(r.k > 0) {
-		return nil, fmt.Errorf("%g of %d neurons fire: want more than 0", r.k, r.n)
+		return nil, fmt.Errorf("%g of %d neurons are to fire: want more than 0", r.k, r.n)
 	}
 	r.k = min(r.k, float64(r.n))
 	return r, nil

@@ -47,7 +47,7 @@ func (s Simulator) fitted(ctx context.Context, graphs int, alone bool) (Simulato
 		graphs = 24
 	}
 	if graphs < 1 {
-		return s, fmt.Errorf("connectome: a surface from %d graphs: want at least 1", graphs)
+		return s, fmt.Errorf("connectome: the surface is to be made from %d graphs: want at least 1", graphs)
 	}
 	if err := s.fits(graphs, true); err != nil {
 		return s, err

@@ -251,7 +251,7 @@ func (t *trainer) update() (TrainProgress, error) {
 		return p, fmt.Errorf("connectome: update %d: %w", step, err)
 	}
 	if math.IsNaN(p.Loss) || math.IsInf(p.Loss, 0) {
-		return p, fmt.Errorf("connectome: the loss is %g at update %d, temperature %g: lower the learning rate (%g) or raise Cold", p.Loss, step, p.Temperature, t.LR)
+		return p, fmt.Errorf("connectome: the loss is %g at update %d with temperature %g: lower the learning rate (%g) or raise Cold", p.Loss, step, p.Temperature, t.LR)
 	}
 	at := 0
 	for i, n := range t.machine.params {

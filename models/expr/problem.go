@@ -114,7 +114,7 @@ func (p *Problem) reserved() error {
 	names := slices.Concat(sortedKeys(p.Start), sortedKeys(p.Bounds), sortedKeys(p.Fixed), sortedKeys(p.Tied), sortedKeys(p.Priors), p.Flat, sortedKeys(p.Groups), sortedKeys(p.Derived))
 	for _, name := range names {
 		if strings.HasSuffix(name, "__") {
-			return fmt.Errorf("expr: parameter %q: names that end in __ are the sampler's own, such as lp__: leave out the underscores", name)
+			return fmt.Errorf("expr: parameter %q: names that end in __, such as lp__, are reserved for the sampler: leave out the underscores", name)
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func placed(b []byte, err error) error {
 		return err
 	}
 	if kind.Field != "" {
-		err = fmt.Errorf("field %s: a %s where %s is wanted", kind.Field, kind.Value, wanted(kind.Type))
+		err = fmt.Errorf("field %s has a value of the type %s: want %s", kind.Field, kind.Value, wanted(kind.Type))
 	}
 	line, column := foreign.Position(b, kind.Offset-1)
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)

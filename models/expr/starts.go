@@ -28,7 +28,7 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 	for _, name := range p.parameters() {
 		v, ok := p.Start[name]
 		if !ok {
-			return nil, fmt.Errorf("expr: start lacks %s: name every sampled parameter, or none", name)
+			return nil, fmt.Errorf("expr: start lacks %s: name all sampled parameters, or none", name)
 		}
 		if c, grouped := p.Data[p.Groups[name].Over]; grouped && len(v) == 1 {
 			labels, _ := c.levels()
@@ -62,7 +62,7 @@ func near(t infer.Target, centre []float64, src *tensor.Stream) ([]float64, erro
 			return q, nil
 		}
 	}
-	return nil, fmt.Errorf("expr: start: the density is not finite there nor near it: try other values, or leave start out")
+	return nil, fmt.Errorf("expr: the density is not finite at the given start or near it: try other values, or leave start out")
 }
 
 // X returns the only column of numbers in Expr, for plots; ok is false if there is none or more than

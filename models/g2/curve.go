@@ -55,16 +55,16 @@ func (c Curve) AxisLabel() string {
 // check returns the first problem that makes the curve unusable.
 func (c Curve) check(params int) error {
 	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
-		return fmt.Errorf("g2: bin %d: %d delays, %d values, %d errors: want as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
+		return fmt.Errorf("g2: bin %d has %d delays, %d values and %d errors: give as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
 	}
 	if c.Cov != nil && len(c.Cov) != len(c.X)*len(c.X) {
-		return fmt.Errorf("g2: bin %d: a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
+		return fmt.Errorf("g2: bin %d has a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
 	}
 	if c.Skew != nil && len(c.Skew) != len(c.X) {
-		return fmt.Errorf("g2: bin %d: %d corrections for skewness of %d points: want one for each", c.Bin, len(c.Skew), len(c.X))
+		return fmt.Errorf("g2: bin %d has %d corrections for skewness, but %d points: give one for each point", c.Bin, len(c.Skew), len(c.X))
 	}
 	if len(c.X) < params {
-		return fmt.Errorf("g2: bin %d: %d points for %d parameters: want at least as many", c.Bin, len(c.X), params)
+		return fmt.Errorf("g2: bin %d has only %d points for %d parameters: give at least as many, fix parameters, or leave the bin out", c.Bin, len(c.X), params)
 	}
 	for i := range c.X {
 		for k, v := range [2]float64{c.X[i], c.Y[i]} {

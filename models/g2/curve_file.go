@@ -48,7 +48,7 @@ func OpenCurves(path string) ([]Curve, error) {
 		out = append(out, c)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no rows below the header", path)
+		return nil, fmt.Errorf("%s has no rows below the header: give at least one point", path)
 	}
 	return out, nil
 }
@@ -81,7 +81,7 @@ func resultCurves(path string) ([]Curve, error) {
 	}
 	defer r.Close()
 	if r.Multitau == nil {
-		return nil, fmt.Errorf("%s has only a two-time correlation: take curves from it by reduce ages, or correlate its frames by the multi-tau method too (--correlation both)", path)
+		return nil, fmt.Errorf("%s has only a two-time correlation: take curves from it with reduce ages, or also correlate its frames by the multi-tau method (--correlation both)", path)
 	}
 	delays := r.Delays()
 	var out []Curve

@@ -44,7 +44,7 @@ func Calibrate(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geomet
 			return nil, err
 		}
 		if len(points) < 8 {
-			return nil, fmt.Errorf("geometry: %d points of %d rings were found: check energy, distance and centre, or lower FindSettings.Significance", len(points), len(q))
+			return nil, fmt.Errorf("geometry: only %d points of %d rings were found: check energy, distance and centre, or lower FindSettings.Significance", len(points), len(q))
 		}
 		if f, err = FitPoints(ctx, g, points, s); err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func roughDistance(image []float64, m *mask.Mask, g xpcs.Geometry, q []float64, 
 		span = 0.15
 	}
 	if !(span > 0 && span < 1) {
-		return g, fmt.Errorf("geometry: a range of distances of %g: want a relative one between 0 and 1", span)
+		return g, fmt.Errorf("geometry: the relative range of distances is %g: want a number between 0 and 1", span)
 	}
 	row, col := g.DisplayCenter()
 	profile := contrast(image, m, row, col)

@@ -71,14 +71,14 @@ func FitPoints(ctx context.Context, g xpcs.Geometry, points []Point, s Settings)
 		return nil, err
 	}
 	if g.Reflection {
-		return nil, fmt.Errorf("geometry: rings in reflection are not fitted: calibrate in transmission")
+		return nil, fmt.Errorf("geometry: rings cannot be fitted in reflection: calibrate in transmission")
 	}
 	list, err := free(s.Free)
 	if err != nil {
 		return nil, err
 	}
 	if len(points) <= len(list) {
-		return nil, fmt.Errorf("geometry: %d points for %d parameters: want more points", len(points), len(list))
+		return nil, fmt.Errorf("geometry: %d points do not determine %d parameters: give more points, or fit fewer parameters", len(points), len(list))
 	}
 	outlier := s.Outlier
 	if outlier == 0 {

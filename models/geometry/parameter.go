@@ -54,9 +54,9 @@ func free(names []string) ([]parameter, error) {
 		k := slices.Index(all, n)
 		switch {
 		case k < 0:
-			return nil, fmt.Errorf("geometry: there is no parameter %q: want some of %q%s", n, all, meant(n, all))
+			return nil, fmt.Errorf("geometry: there is no parameter %q: choose from %q%s", n, all, meant(n, all))
 		case slices.Contains(names[:i], n):
-			return nil, fmt.Errorf("geometry: the parameter %s is named twice", n)
+			return nil, fmt.Errorf("geometry: the parameter %s is named twice: name it once", n)
 		}
 		out = append(out, parameters[k])
 	}

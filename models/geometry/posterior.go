@@ -26,7 +26,7 @@ func Posterior(g xpcs.Geometry, points []Point, s Settings, priors map[string]di
 		}
 	}
 	if g.Reflection {
-		return nil, fmt.Errorf("geometry: rings in reflection are not fitted: calibrate in transmission")
+		return nil, fmt.Errorf("geometry: rings cannot be fitted in reflection: calibrate in transmission")
 	}
 	row, col, q, sd, err := columns(g, points)
 	if err != nil {

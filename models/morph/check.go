@@ -64,7 +64,7 @@ func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, er
 		return nil, err
 	}
 	if len(x) != len(v.names()) {
-		return nil, fmt.Errorf("morph: check at %d numbers: want those of %d parameters", len(x), len(v.names()))
+		return nil, fmt.Errorf("morph: the check got %d numbers for %d parameters: pass one for each, as Fit returns them", len(x), len(v.names()))
 	}
 	c := &inspection{linear: l, s: s, x: x}
 	if err := l.move(x); err != nil {

@@ -200,7 +200,7 @@ func unknown(what, path, name string, known []string) error {
 	if m := spelling.Meant(name, known); m != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", what, path, m)
 	}
-	return fmt.Errorf("unknown %s %q: there are %s", what, path, strings.Join(known, ", "))
+	return fmt.Errorf("unknown %s %q: choose from %s", what, path, strings.Join(known, ", "))
 }
 
 // mostVoxels is the largest volume of a problem; each voxel needs about a hundred bytes.
@@ -214,7 +214,7 @@ func (p *Problem) check() error {
 	}
 	n := p.Grid.Shape
 	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {
-		return fmt.Errorf("grid.shape is %v: want voxels along Z, Y, X, at least 1, 2 and 2 and at most %d together", n, mostVoxels)
+		return fmt.Errorf("grid.shape is %v: want at least 1, 2 and 2 voxels along Z, Y, X and at most %d together", n, mostVoxels)
 	}
 	bad := append(p.checkVolume(), p.checkMeasurement()...)
 	if bad == nil {
@@ -374,7 +374,7 @@ func (m Parameter) distribution(q ProblemParam) (*dist.Dist, error) {
 	case err != nil:
 		return &d, err
 	case high <= b[0] || low >= b[1]:
-		return &d, fmt.Errorf("%s lies on %g to %g, outside the bounds %g to %g: change one of them", q.Prior, low, high, b[0], b[1])
+		return &d, fmt.Errorf("the prior %s lies between %g and %g, outside the bounds %g to %g: change one of them", q.Prior, low, high, b[0], b[1])
 	case low >= b[0] && high <= b[1]:
 		return &d, nil
 	}
@@ -428,7 +428,7 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 	n := len(p.build(nodes).Materials)
 	for _, row := range o {
 		if len(row) != n {
-			return fmt.Errorf("morph: %s has %d materials%s: there are constants of %d", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
+			return fmt.Errorf("morph: %s has %d materials%s, but there are optical constants of %d: give one set for each material", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
 		}
 	}
 	return nil

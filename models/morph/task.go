@@ -80,7 +80,7 @@ func (v *Inversion) Task(name string) (*Task, error) {
 		return nil, err
 	}
 	if v.Data == nil && v.Curves != nil {
-		return nil, errors.New("morph: a task compares images: give Data; curves alone are for Fit and Sample of the Inversion")
+		return nil, errors.New("morph: a task compares images, but only Curves are given: give Data, or use Fit and Sample of the Inversion")
 	}
 	q, err := v.prepare()
 	if err != nil {
@@ -101,7 +101,7 @@ func (v *Inversion) scene(x []float64) (Scene, error) {
 	for _, p := range v.Params {
 		n := len(p.Start)
 		if len(x) < n {
-			return Scene{}, fmt.Errorf("morph: too few numbers for the parameters: %s wants %d, %d are left", p.Name, n, len(x))
+			return Scene{}, fmt.Errorf("morph: there are too few numbers for the parameters: %s needs %d, but %d are left", p.Name, n, len(x))
 		}
 		if n == 1 {
 			nodes = append(nodes, ad.Scalar(x[0]))

@@ -40,7 +40,7 @@ func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.
 		}
 		for i, x := range n.inputs[len(a.data):] {
 			if e.needed[len(a.data)+i] {
-				return nil, fmt.Errorf("nn: %d arrays for a network of %d inputs, of which results depend on %s too", len(a.data), len(n.inputs), x.Name)
+				return nil, fmt.Errorf("nn: there are %d arrays for the %d inputs of the network, but its results depend on input %s too: give it an array", len(a.data), len(n.inputs), x.Name)
 			}
 		}
 		data = firstArrays{a}
@@ -74,7 +74,7 @@ func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation
 	}
 	examples = data.Len()
 	if examples <= 0 {
-		return 0, errors.New("nn: no examples")
+		return 0, errors.New("nn: there are no examples to evaluate: give at least one")
 	}
 	for first := 0; first < examples; {
 		if err := ctx.Err(); err != nil {

@@ -47,11 +47,11 @@ func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
 		return ad.Fail(err)
 	}
 	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() {
-		return ad.Fail(fmt.Errorf("nn: cross entropy of logits %v and labels %v: want (batch, classes), and indices (batch)", logits.Shape(), labels.Shape()))
+		return ad.Fail(fmt.Errorf("nn: cross entropy cannot use logits %v with labels %v: want (batch, classes) and class numbers (batch)", logits.Shape(), labels.Shape()))
 	}
 	n, classes := logits.Shape()[0], logits.Shape()[1]
 	if len(s.Weights) != 0 && len(s.Weights) != classes || !(s.Smoothing >= 0 && s.Smoothing <= 1) {
-		return ad.Fail(fmt.Errorf("nn: cross entropy of %d classes with %d weights and smoothing %g: want a weight for each class or none, and smoothing in 0..1", classes, len(s.Weights), s.Smoothing))
+		return ad.Fail(fmt.Errorf("nn: cross entropy has %d classes, %d weights and smoothing %g: want a weight for each class or none, and smoothing from 0 to 1", classes, len(s.Weights), s.Smoothing))
 	}
 	at, counts := labels, ad.Full(1, n)
 	if len(s.Ignore) > 0 {
@@ -82,7 +82,7 @@ func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
 func firstErr(nodes ...*ad.Node) error {
 	for _, n := range nodes {
 		if n == nil {
-			return fmt.Errorf("nn: a nil Node")
+			return fmt.Errorf("nn: a Node of the loss is nil: pass the Nodes that the layers return")
 		}
 		if n.Err() != nil {
 			return n.Err()
@@ -98,7 +98,7 @@ func pair(name string, x, target *ad.Node) error {
 		return err
 	}
 	if !slices.Equal(x.Shape(), target.Shape()) {
-		return fmt.Errorf("nn: %s of results %v and targets %v: want the same shape; see autodiff.Reshape", name, x.Shape(), target.Shape())
+		return fmt.Errorf("nn: %s compares results %v with targets %v: want the same shape; see autodiff.Reshape", name, x.Shape(), target.Shape())
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func KLDivergence(logs, target *ad.Node) *ad.Node {
 		return ad.Fail(err)
 	}
 	if len(logs.Shape()) == 0 {
-		return ad.Fail(fmt.Errorf("nn: divergence of shape %v: want a batch", logs.Shape()))
+		return ad.Fail(fmt.Errorf("nn: the divergence has shape %v: want an axis of the batch first", logs.Shape()))
 	}
 	some := ad.Greater(target, ad.Scalar(0))
 	terms := ad.Mul(target, ad.Sub(ad.Log(ad.Where(some, target, ad.Scalar(1))), logs))
@@ -164,7 +164,7 @@ func TopAccuracy(logits, labels *ad.Node, k int) *ad.Node {
 		return ad.Fail(err)
 	}
 	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() || k < 1 || k > logits.Shape()[1] {
-		return ad.Fail(fmt.Errorf("nn: accuracy of the %d largest logits %v with labels %v: want (batch, classes), indices (batch), and 1 to as many as there are classes", k, logits.Shape(), labels.Shape()))
+		return ad.Fail(fmt.Errorf("nn: accuracy of the %d largest cannot use logits %v with labels %v: want (batch, classes), class numbers (batch), and from 1 to the number of classes", k, logits.Shape(), labels.Shape()))
 	}
 	n, classes := logits.Shape()[0], logits.Shape()[1]
 	numbers := make([]float64, classes)

@@ -118,7 +118,7 @@ func New(build Build, inputs []Input, s Settings) (*Network, error) {
 		s.Precision = 32
 	}
 	if build == nil || len(inputs) == 0 || s.Batch < 1 {
-		return nil, fmt.Errorf("nn: a network with %d inputs and batches of %d: want a function, at least one input and one example", len(inputs), s.Batch)
+		return nil, fmt.Errorf("nn: the network has %d inputs and batches of %d, or no function: give a function, at least one input and one example", len(inputs), s.Batch)
 	}
 	n := &Network{build: build, inputs: inputs, settings: s, evaluations: map[int]*evaluation{}}
 	g, err := n.graph(true, s.Batch)
@@ -127,7 +127,7 @@ func New(build Build, inputs []Input, s Settings) (*Network, error) {
 	}
 	n.params, n.states = layoutOf(g.model.params), layoutOf(g.model.states)
 	if n.params.total == 0 {
-		return nil, errors.New("nn: the network declares no parameters: there is nothing to train")
+		return nil, errors.New("nn: the network declares no parameters, so there is nothing to train: use layers of the Model")
 	}
 	n.values, n.running = make([]float64, n.params.total), make([]float64, n.states.total)
 	n.Reset()
@@ -160,7 +160,7 @@ func (n *Network) graph(training bool, batch int) (*graph, error) {
 		shape := append([]int{batch}, x.Shape...)
 		if x.Later {
 			if len(x.Shape) == 0 {
-				return nil, fmt.Errorf("nn: input %s has no axis that the batch could come after", x.Name)
+				return nil, fmt.Errorf("nn: input %s is a single number and has no axis for the batch to come after: leave Later out", x.Name)
 			}
 			shape = slices.Insert(slices.Clone(x.Shape), 1, batch)
 		}
@@ -183,13 +183,13 @@ func (n *Network) graph(training bool, batch int) (*graph, error) {
 	}
 	for _, x := range all {
 		if x.Size() != 1 {
-			return nil, errors.New("nn: the loss and the values of a network are numbers: reduce them by a mean over the batch")
+			return nil, errors.New("nn: the loss and the values of a network must be single numbers: reduce them by a mean over the batch")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Results)) {
 		r := g.Results[name]
 		if r != nil && r.Err() == nil && (len(r.Shape()) == 0 || r.Shape()[0] != batch) {
-			return nil, fmt.Errorf("nn: result %s has shape %v: want a first axis of the %d examples", name, r.Shape(), batch)
+			return nil, fmt.Errorf("nn: result %s has shape %v, but its first axis must be the %d examples", name, r.Shape(), batch)
 		}
 		all = append(all, r)
 	}
@@ -209,7 +209,7 @@ func (n *Network) same(m *Model) error {
 	}
 	for _, p := range []struct{ was, is []variable }{{n.params.list, m.params}, {n.states.list, m.states}} {
 		if !slices.EqualFunc(p.was, p.is, func(a, b variable) bool { return a.name == b.name && a.node.Shape().Equal(b.node.Shape()) }) {
-			return errors.New("nn: the network declares other parameters for training than for evaluation, or for other sizes of a batch: declare the same ones, in the same order, each time")
+			return errors.New("nn: the network declares other parameters for training than for evaluation, or for other batch sizes: declare the same ones, in the same order, each time")
 		}
 	}
 	return nil
@@ -305,7 +305,7 @@ func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
 		return nil, err
 	}
 	if !slices.Contains(frozen, false) {
-		return nil, errors.New("nn: Training.Frozen names all parameters: there is nothing to train")
+		return nil, errors.New("nn: Training.Frozen names all parameters, so there is nothing to train: leave some out")
 	}
 	scaled, factor := loss, ad.Index(scale, 0, 0)
 	if t.LossScale > 0 {
@@ -409,7 +409,7 @@ func (n *Network) SetWeights(w map[string]*tensor.Tensor) error {
 	var bad []error
 	for _, name := range n.Names() {
 		if w[name] == nil {
-			bad = append(bad, fmt.Errorf("nn: no weights named %s", name))
+			bad = append(bad, fmt.Errorf("nn: the weights lack %s: load a file of this network", name))
 		}
 	}
 	values, running := slices.Clone(n.values), slices.Clone(n.running)
@@ -422,7 +422,7 @@ func (n *Network) SetWeights(w map[string]*tensor.Tensor) error {
 				continue
 			}
 			if !x.Shape().Equal(v.node.Shape()) {
-				bad = append(bad, fmt.Errorf("nn: weights %s have shape %v: want %v", v.name, x.Shape(), v.node.Shape()))
+				bad = append(bad, fmt.Errorf("nn: the weights %s have shape %v: want %v", v.name, x.Shape(), v.node.Shape()))
 				continue
 			}
 			copy(to[l.at[i]:], x.Compact().Float64s())
@@ -432,7 +432,7 @@ func (n *Network) SetWeights(w map[string]*tensor.Tensor) error {
 	give(&n.states, running)
 	for _, name := range slices.Sorted(maps.Keys(w)) {
 		if !known[name] {
-			bad = append(bad, fmt.Errorf("nn: the network has no weights named %s", name))
+			bad = append(bad, fmt.Errorf("nn: there are weights %s, which the network does not have: load a file of this network", name))
 		}
 	}
 	if len(bad) > 0 {

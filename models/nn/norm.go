@@ -54,7 +54,7 @@ func BatchNorm(x, mean, variance, gamma, beta *ad.Node, eps float64) *ad.Node {
 // of elements of each.
 func BatchMoments(x *ad.Node) (mean, variance *ad.Node, count int) {
 	if len(x.Shape()) < 2 {
-		bad := ad.Fail(fmt.Errorf("nn: batch normalisation of shape %v: want at least (batch, channels)", x.Shape()))
+		bad := ad.Fail(fmt.Errorf("nn: the input of batch normalisation has shape %v: want at least (batch, channels)", x.Shape()))
 		return bad, bad, 0
 	}
 	axes := []int{0}
@@ -93,7 +93,7 @@ func RMSNorm(x, gamma *ad.Node, eps float64) *ad.Node {
 func GroupNorm(x, gamma, beta *ad.Node, groups int, eps float64) *ad.Node {
 	s := x.Shape()
 	if x.Err() == nil && (len(s) < 2 || groups < 1 || s[1]%groups != 0) {
-		return ad.Fail(fmt.Errorf("nn: %d groups of the channels of shape %v: want (batch, channels, ...), with channels that the groups divide", groups, s))
+		return ad.Fail(fmt.Errorf("nn: %d groups do not divide the channels of shape %v: want (batch, channels, ...), with channels that the groups divide", groups, s))
 	}
 	if x.Err() != nil {
 		return x

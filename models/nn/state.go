@@ -24,7 +24,7 @@ func WriteState(w io.Writer, s *State) error {
 func ReadState(r io.Reader) (*State, error) {
 	s := &State{}
 	if err := checkpoint.Read(r, stateKind, stateVersion, func(d *checkpoint.Decoder) { d.Value(s) }); err != nil {
-		return nil, fmt.Errorf("nn: the state of a training cannot be read: %w: take an older one, or train from the start", err)
+		return nil, fmt.Errorf("nn: the state of the training cannot be read: %w: take an older one, or train from the start", err)
 	}
 	return s, nil
 }

@@ -113,13 +113,13 @@ func (t *Training) defaults(n *Network, examples int) error {
 	}
 	switch {
 	case t.Rule == nil || !(t.LR > 0) || !finite(t.LR):
-		return fmt.Errorf("nn: training needs a Rule and an LR, a finite learning rate above 0, not %T and %g", t.Rule, t.LR)
+		return fmt.Errorf("nn: the training has the Rule %T and the learning rate LR %g: give a Rule and a finite LR above 0", t.Rule, t.LR)
 	case examples < n.settings.Batch:
-		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", examples, n.settings.Batch)
+		return fmt.Errorf("nn: there are %d examples, fewer than the batch of %d: give more examples, or take a smaller Settings.Batch", examples, n.settings.Batch)
 	case t.LossScale != 0 && !(t.LossScale >= 1 && t.LossScale <= largestFloat32):
-		return fmt.Errorf("nn: loss scale %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
+		return fmt.Errorf("nn: the loss scale is %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
 	case t.Patience > 0 && t.Validation == nil:
-		return errors.New("nn: Patience counts epochs by the loss of the validation: give Validation")
+		return errors.New("nn: Patience needs the loss of validation examples: give Validation")
 	}
 	for _, one := range []struct {
 		name  string
@@ -209,9 +209,9 @@ func (r *training) begin() error {
 	if from := r.t.Resume; from != nil {
 		switch {
 		case from.Setup != r.s.Setup:
-			return fmt.Errorf("nn: the saved run was another one: %s; this one is %s", from.Setup, r.s.Setup)
+			return fmt.Errorf("nn: the saved run (%s) is not this one (%s): resume with the settings and the network of the saved run", from.Setup, r.s.Setup)
 		case !r.fits(from):
-			return errors.New("nn: the saved state is not one of this network: it is damaged, or was changed")
+			return errors.New("nn: the saved state does not fit this network: it is damaged or was changed, so take an older one")
 		}
 		r.s = *from
 		r.s = *r.state()
@@ -355,7 +355,7 @@ func (r *training) step() error {
 	case !finite(loss):
 		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	case !fine || st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0:
-		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient, or the update with a learning rate of %g, is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
+		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient or the update with a learning rate of %g is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	}
 	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
 		if err := r.carry(k+i, r.tr.out+i); err != nil {

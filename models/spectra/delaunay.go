@@ -25,7 +25,7 @@ type Delaunay struct {
 // library carry the spectra of the nearest templates, so that there is a value around it.
 func NewDelaunay(points []float64, dim int, logFlux []float64) (*Delaunay, error) {
 	if dim < 1 || len(points) == 0 || len(points)%dim != 0 || len(logFlux)%(len(points)/dim) != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates in %d dimensions and %d pixels do not make a library", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each template", len(points), dim, len(logFlux))
 	}
 	count := len(points) / dim
 	pixels := len(logFlux) / count
@@ -80,7 +80,7 @@ func LoadDelaunay(points []float64, dim int, simplices, neighbours []int32, flag
 func newDelaunay(mesh *delaunay.Triangulation, flags, logFlux []float64) (*Delaunay, error) {
 	n := len(mesh.Points) / mesh.Dim
 	if len(flags) != n || len(logFlux) == 0 || len(logFlux)%n != 0 {
-		return nil, fmt.Errorf("spectra: %d points of a triangulation have %d flags and %d pixels", n, len(flags), len(logFlux))
+		return nil, fmt.Errorf("spectra: the triangulation of %d points has %d flags and %d pixels: want a flag and a spectrum for each point", n, len(flags), len(logFlux))
 	}
 	return &Delaunay{mesh, flags, ad.Const(logFlux, n, len(logFlux)/n)}, nil
 }

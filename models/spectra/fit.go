@@ -117,7 +117,7 @@ func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 // layoutOf checks a star and its starts, and returns its layout.
 func (f *Fitter) layoutOf(star *Star) (*layout, error) {
 	if len(star.Spectra) > 0 && len(star.Starts) == 0 {
-		return nil, errors.New("no parameters to start from")
+		return nil, errors.New("the star has no parameters to start from: give it Starts")
 	}
 	labels, _ := f.exposures(star)
 	for _, s := range star.Starts {
@@ -131,7 +131,7 @@ func (f *Fitter) layoutOf(star *Star) (*layout, error) {
 // layoutOfSpectra checks the spectra of a star and returns its layout.
 func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 	if len(star.Spectra) == 0 {
-		return nil, errors.New("no spectra")
+		return nil, errors.New("the star has no spectra: give at least one")
 	}
 	for i := range star.Spectra {
 		if err := star.Spectra[i].check(); err != nil {
@@ -147,20 +147,20 @@ func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 func (f *Fitter) checkStart(s Start, exposures int) error {
 	switch {
 	case len(s.Params) != len(f.library.Params):
-		return fmt.Errorf("a start with %d parameters: want %v", len(s.Params), f.library.Params)
+		return fmt.Errorf("a start has %d parameters: want %v", len(s.Params), f.library.Params)
 	case s.Vels != nil && !f.s.PerExposure:
-		return errors.New("a start with velocities of the exposures: set Settings.PerExposure")
+		return errors.New("a start has velocities of the exposures: set Settings.PerExposure, or leave Vels out")
 	case s.Vels != nil && len(s.Vels) != exposures:
-		return fmt.Errorf("a start with %d velocities for %d exposures", len(s.Vels), exposures)
+		return fmt.Errorf("a start has %d velocities, but there are %d exposures: give one for each", len(s.Vels), exposures)
 	}
 	for _, v := range append([]float64{s.Vel}, s.Vels...) { // NaN asks for a scan
 		if math.IsInf(v, 0) {
-			return fmt.Errorf("a start at %v", s)
+			return fmt.Errorf("the start %v is infinite: want finite numbers, or NaN for a velocity to be found by a scan", s)
 		}
 	}
 	for _, x := range append([]float64{s.Vsini}, s.Params...) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("a start at %v", s)
+			return fmt.Errorf("the start %v is not finite: want finite parameters and vsini", s)
 		}
 	}
 	return nil
@@ -494,7 +494,7 @@ func (l *layout) tell(s *places, i int, star *Star, j *job, fit *Fit) {
 		notFinite:    "not finite at the start",
 	}[j.d.status], j.d.status == minimum || j.d.status == kink || j.d.status == edge
 	if j.d.status == notFinite {
-		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: is it in the library?", star.Name, j.d.at)
+		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: start within the library", star.Name, j.d.at)
 		return
 	}
 	if l.blind(s, i, j.d) {

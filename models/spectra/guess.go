@@ -89,7 +89,7 @@ func (f *Fitter) Guess(ctx context.Context, stars []Star, s GuessSettings) ([]Gu
 	for i, star := range list {
 		guesses[star] = found[i].best(keep)
 		if len(guesses[star].Starts) == 0 {
-			guesses[star].Err = fmt.Errorf("%s: the likelihood is finite at no point of the grid", stars[star].Name)
+			guesses[star].Err = fmt.Errorf("%s: the likelihood is not finite anywhere on the grid: check errors and wavelengths", stars[star].Name)
 		}
 	}
 	return guesses, nil
@@ -149,11 +149,11 @@ func (g Guess) best(keep int) (out Guess) {
 func (f *Fitter) grid(s GuessSettings) ([][]float64, error) {
 	var bad []error
 	if s.Keep < 0 {
-		bad = append(bad, fmt.Errorf("spectra: Keep is %d: want at least 1", s.Keep))
+		bad = append(bad, fmt.Errorf("spectra: Keep is %d: want at least 1, or 0 for the default", s.Keep))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
 		if !slices.Contains(f.names[1:], name) {
-			err := fmt.Errorf("spectra: values of %q on the grid: want those of some of %v", name, f.names[1:])
+			err := fmt.Errorf("spectra: the grid has values of %q: want only some of %v", name, f.names[1:])
 			if near := spelling.Meant(name, f.names[1:]); near != "" {
 				err = fmt.Errorf("%w: did you mean %s?", err, near)
 			}
@@ -189,7 +189,7 @@ func (f *Fitter) gridOf(k int, given map[string][]float64, lower, upper float64)
 	case f.fixed[k]:
 		return f.values[k : k+1], nil
 	case ok && len(values) == 0:
-		return nil, fmt.Errorf("spectra: there are no values of %s on the grid", name)
+		return nil, fmt.Errorf("spectra: the grid has no values of %s: give at least one, or leave it out of Values", name)
 	case len(values) == 0 && (math.IsInf(middle, 0) || math.IsNaN(middle)):
 		return nil, fmt.Errorf("spectra: the library does not say what it covers in %s: give values in GuessSettings", name)
 	case len(values) == 0:
@@ -198,7 +198,7 @@ func (f *Fitter) gridOf(k int, given map[string][]float64, lower, upper float64)
 	var out []float64
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("spectra: %s is %v on the grid", name, v)
+			return nil, fmt.Errorf("spectra: a value of %s on the grid is %v: want finite numbers", name, v)
 		}
 		if v = min(max(v, lower), upper); !slices.Contains(out, v) {
 			out = append(out, v)

@@ -26,7 +26,7 @@ func (l *Library) Arm(name string) (*Templates, error) {
 		}
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("spectra: the library has no arm %q: it has %v", name, names)
+	return nil, fmt.Errorf("spectra: the library has no arm %q: choose from %v", name, names)
 }
 
 // Templates are the template spectra of one arm as a function of the parameters.
@@ -114,11 +114,11 @@ func inward(lo, hi float64) (float64, float64) { return lo * (1 + 1e-15), hi * (
 // check says what of the numbers does not fit together.
 func (t *Templates) check(pixels int) error {
 	if len(t.Lam) != pixels {
-		return fmt.Errorf("spectra: %s has %d wavelengths and templates of %d pixels", t.Name, len(t.Lam), pixels)
+		return fmt.Errorf("spectra: %s has %d wavelengths, but templates of %d pixels: want as many", t.Name, len(t.Lam), pixels)
 	}
 	for _, k := range t.LogParams {
 		if k < 0 || k >= t.Dim() {
-			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d of %d", t.Name, k, t.Dim())
+			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d, but there are %d, numbered from 0", t.Name, k, t.Dim())
 		}
 	}
 	return nil

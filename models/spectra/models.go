@@ -19,7 +19,7 @@ func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 	}
 	for i, x := range points {
 		if len(x) != len(l.names) {
-			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, of %v", i, star.Name, len(x), len(l.names), l.names)
+			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, for %v", i, star.Name, len(x), len(l.names), l.names)
 		}
 	}
 	if err := l.place(); err != nil {

@@ -26,7 +26,7 @@ func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) 
 		count = len(points) / dim
 	}
 	if dim < 1 || count == 0 || len(points) != count*dim || len(logFlux) == 0 || len(logFlux)%count != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates in %d dimensions and %d pixels do not make a library", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each template", len(points), dim, len(logFlux))
 	}
 	n := &Nearest{dim: dim, pixels: len(logFlux) / count, scale: make([]float64, dim), points: make([]float64, len(points)), logFlux: ad.Const(logFlux, count, len(logFlux)/count)}
 	for k := range dim {
@@ -35,7 +35,7 @@ func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) 
 			lo, hi = min(lo, points[i]), max(hi, points[i])
 		}
 		if math.IsNaN(hi-lo) || math.IsInf(hi-lo, 0) {
-			return nil, fmt.Errorf("spectra: parameter %d of the templates is from %v to %v: want finite numbers", k, lo, hi)
+			return nil, fmt.Errorf("spectra: parameter %d of the templates ranges from %v to %v: want finite numbers", k, lo, hi)
 		}
 		if n.scale[k] = 1; hi > lo {
 			n.scale[k] = 1 / (hi - lo)

@@ -20,7 +20,7 @@ type Layer struct {
 
 func (l *Layer) check() error {
 	if l.In < 1 || l.Out < 1 || len(l.W) != l.In*l.Out || len(l.B) != l.Out {
-		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases", l.In, l.Out, len(l.W), len(l.B))
+		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases: want inputs times outputs, and one for each output", l.In, l.Out, len(l.W), len(l.B))
 	}
 	for _, list := range [][]float64{l.W, l.B} {
 		for i, x := range list {
@@ -51,11 +51,11 @@ const mostLog = 300
 func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network, error) {
 	d := len(mean)
 	if d == 0 || len(sd) != d || len(points)%d != 0 || len(layers) == 0 {
-		return nil, fmt.Errorf("spectra: a network of %d layers, with %d means, %d standard deviations and %d coordinates of points", len(layers), d, len(sd), len(points))
+		return nil, fmt.Errorf("spectra: the network has %d layers, %d means, %d standard deviations and %d coordinates of points: want at least one layer, and a mean and a standard deviation for each parameter", len(layers), d, len(sd), len(points))
 	}
 	for k, s := range sd {
 		if !(s > 0) {
-			return nil, fmt.Errorf("spectra: parameter %d of the network has standard deviation %v", k, s)
+			return nil, fmt.Errorf("spectra: parameter %d of the network has the standard deviation %v: want a positive number", k, s)
 		}
 	}
 	in := d
@@ -64,7 +64,7 @@ func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network,
 			return nil, err
 		}
 		if l.In != in {
-			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %d outputs", l.In, in)
+			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %d outputs: want as many", l.In, in)
 		}
 		in = l.Out
 	}

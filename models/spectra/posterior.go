@@ -163,7 +163,7 @@ func (l *layout) sampleable(fit *Fit) error {
 	case fit != nil && fit.Err != nil:
 		return fit.Err
 	case fit == nil || len(fit.X) != len(l.names):
-		return errors.New("spectra: sampling begins at the fit of the star, and there is none")
+		return errors.New("spectra: the star has no fit from which sampling could start: fit it first")
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]flo
 // when ctx ended it; stars that are not complete get no call.
 func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg infer.Config, done func(i int, post *infer.Fit, err error)) error {
 	if len(fits) != len(stars) {
-		return fmt.Errorf("spectra: %d fits of %d stars", len(fits), len(stars))
+		return fmt.Errorf("spectra: there are %d fits, but %d stars: give one for each", len(fits), len(stars))
 	}
 	groups := map[*layout][]int{}
 	var order []*layout

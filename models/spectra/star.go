@@ -49,18 +49,18 @@ func (s *Spectrum) check() error {
 	n := len(s.Lam)
 	switch {
 	case n < 2 || len(s.Flux) != n || len(s.Err) != n || s.Bad != nil && len(s.Bad) != n:
-		return fmt.Errorf("%s: %d wavelengths, %d fluxes, %d errors, %d marks of bad pixels: want as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
+		return fmt.Errorf("%s has %d wavelengths, %d fluxes, %d errors and %d bad-pixel flags: give as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
 	case s.Resolution != nil && s.Resolution.Pixels != n:
-		return fmt.Errorf("%s: a resolution matrix of %d pixels for %d wavelengths", s.Arm, s.Resolution.Pixels, n)
+		return fmt.Errorf("%s has a resolution matrix of %d pixels, but %d wavelengths: want as many", s.Arm, s.Resolution.Pixels, n)
 	}
 	for i := range n {
 		switch {
 		case i > 0 && !(s.Lam[i] > s.Lam[i-1]), math.IsInf(s.Lam[i], 0) || math.IsNaN(s.Lam[i]):
-			return fmt.Errorf("%s: wavelength %d is %g Angstrom after %g: want them ascending", s.Arm, i, s.Lam[i], s.Lam[max(0, i-1)])
+			return fmt.Errorf("%s: wavelength %d is %g Angstrom after %g: want ascending, finite numbers", s.Arm, i, s.Lam[i], s.Lam[max(0, i-1)])
 		case math.IsNaN(s.Flux[i]) || math.IsInf(s.Flux[i], 0):
 			return fmt.Errorf("%s: the flux at %g Angstrom is %v: give a masked pixel any finite flux and a large error", s.Arm, s.Lam[i], s.Flux[i])
 		case !(s.Err[i] > 0) || math.IsInf(s.Err[i], 0):
-			return fmt.Errorf("%s: the error at %g Angstrom is %v: want it above 0 and finite; a masked pixel has a large one", s.Arm, s.Lam[i], s.Err[i])
+			return fmt.Errorf("%s: the error at %g Angstrom is %v: want a finite number above 0, and a large one for a masked pixel", s.Arm, s.Lam[i], s.Err[i])
 		}
 	}
 	return nil

@@ -167,7 +167,7 @@ func Train(ctx context.Context, points []float64, dim int, logFlux []float64, s 
 		t.count = len(points) / dim
 	}
 	if dim < 1 || t.count < 2 || len(points) != t.count*dim || len(logFlux) == 0 || len(logFlux)%t.count != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates in %d dimensions and %d pixels do not make a library of at least two templates", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each of at least two templates", len(points), dim, len(logFlux))
 	}
 	for i, v := range logFlux {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -205,7 +205,7 @@ func (t *trainer) prepare(points []float64) error {
 	}
 	n := float64(len(t.y))
 	if t.spread = math.Sqrt(square/n - sum/n*sum/n); !(t.spread > 0) {
-		return errors.New("spectra: all templates are the same")
+		return errors.New("spectra: all templates are the same, so there is nothing to learn: check the library")
 	}
 	for k := range t.sd {
 		if t.sd[k] == 0 {
@@ -383,7 +383,7 @@ func (t *trainer) run(ctx context.Context) (*TrainResult, error) {
 		r.TrainState = *t.Resume
 		r.Params, r.Best, r.Losses = slices.Clone(r.Params), slices.Clone(r.Best), slices.Clone(r.Losses)
 		if len(r.Params) != t.size() || len(r.Best) != t.size() {
-			return nil, fmt.Errorf("spectra: a state of %d parameters cannot be continued by a network of %d: were the settings others?", len(r.Params), t.size())
+			return nil, fmt.Errorf("spectra: the state has %d parameters, but the network has %d: resume with the settings of the earlier run", len(r.Params), t.size())
 		}
 	} else {
 		var err error

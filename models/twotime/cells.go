@@ -28,7 +28,7 @@ func (b *Binning) defaults(frames int) error {
 		b.Ages = min(8, max(1, frames/4))
 	}
 	if b.Octave < 1 || b.Ages < 1 || b.Octave > 64 || b.Ages > frames {
-		return fmt.Errorf("twotime: %d bins of lag in an octave and %d of age for %d frames: want 1 to 64, and 1 to %d", b.Octave, b.Ages, frames, frames)
+		return fmt.Errorf("twotime: there are %d bins of lag in an octave and %d of age for %d frames: want 1 to 64, and 1 to %d", b.Octave, b.Ages, frames, frames)
 	}
 	return nil
 }

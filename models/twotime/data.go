@@ -32,16 +32,16 @@ func (d *Data) check() error {
 	}
 	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
 	if len(d.C2) != angles || d.Sigma != nil && len(d.Sigma) != angles {
-		return fmt.Errorf("twotime: %d matrices and %d of their errors for %d angles: want one for each", len(d.C2), len(d.Sigma), angles)
+		return fmt.Errorf("twotime: there are %d matrices and %d of their errors for %d angles: give one for each angle", len(d.C2), len(d.Sigma), angles)
 	}
 	if d.Precision == 0 {
 		d.Precision = 64
 	}
 	if d.Precision != 32 && d.Precision != 64 {
-		return fmt.Errorf("twotime: a precision of %d bits: want 64 or 32", d.Precision)
+		return fmt.Errorf("twotime: the precision is %d bits: want 64 or 32", d.Precision)
 	}
 	if d.Band < 0 || d.Band > n-2 {
-		return fmt.Errorf("twotime: a band of %d beside the diagonal of %d frames: want 0 to %d", d.Band, n, n-2)
+		return fmt.Errorf("twotime: the band beside the diagonal is %d of %d frames: want 0 to %d", d.Band, n, n-2)
 	}
 	for k := range d.C2 {
 		if len(d.C2[k]) != n*n || d.Sigma != nil && len(d.Sigma[k]) != n*n {
@@ -49,7 +49,7 @@ func (d *Data) check() error {
 		}
 	}
 	if d.Points() == 0 {
-		return errors.New("twotime: no entry is finite and has an error above 0")
+		return errors.New("twotime: no entry is both finite and has an error above 0: check the correlations and their errors")
 	}
 	for k := range d.C2 {
 		if v := d.largest(k); v > mostC2 {
@@ -57,9 +57,9 @@ func (d *Data) check() error {
 		}
 		switch v, count := d.onlyValue(k); {
 		case count == 1:
-			return fmt.Errorf("twotime: only one pair of angle %d (%g degrees) is used, where contrast and offset alone take two: leave the angle out, or use more frames and a narrower band", k, d.Setup.Angles[k])
+			return fmt.Errorf("twotime: only one pair of frames of angle %d (%g degrees) is used, but contrast and offset alone need two: leave the angle out, or use more frames and a narrower band", k, d.Setup.Angles[k])
 		case count > 1:
-			return fmt.Errorf("twotime: c2 is %g at all pairs of angle %d (%g degrees): nothing moves there, or nothing was measured; leave it out", v, k, d.Setup.Angles[k])
+			return fmt.Errorf("twotime: c2 is %g at all pairs of angle %d (%g degrees), so nothing moves there or nothing was measured: leave it out", v, k, d.Setup.Angles[k])
 		}
 	}
 	return nil

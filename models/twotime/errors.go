@@ -49,7 +49,7 @@ func (s Scores) Sandwich() (cov *mat.SymDense, effective float64, err error) {
 	p := s.H.SymmetricDim()
 	inverse, ok := inverted(s.H, p)
 	if !ok {
-		return nil, 0, fmt.Errorf("twotime: the data do not tell all %d parameters apart: hold some fixed", p)
+		return nil, 0, fmt.Errorf("twotime: the data cannot tell all %d parameters apart: hold some fixed", p)
 	}
 	var left, both mat.Dense
 	left.Mul(inverse, s.Q)
@@ -122,7 +122,7 @@ func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found
 	size := len(f.X)
 	free := f.Names[min(2*linear, size):]
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
-		return sum, nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
+		return sum, nil, fmt.Errorf("twotime: the fit of %d parameters and %d angles does not belong to data of %d angles with scaling %q: pass the data and settings of this fit", size, len(f.Contrast), len(d.C2), s.Scaling)
 	}
 	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
 	return sum, found, err
@@ -258,13 +258,13 @@ func pseudoInverse(h *mat.SymDense) (*mat.Dense, error) {
 	a, scale := scaled(h, p)
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, errors.New("twotime: the information of the data about the parameters is not finite")
+		return nil, errors.New("twotime: the information of the data about the parameters is not finite: check the data, or start elsewhere")
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	values := e.Values(nil)
 	if !(values[p-1] > 0) {
-		return nil, errors.New("twotime: the data tell nothing about the parameters")
+		return nil, errors.New("twotime: the data say nothing about the parameters: use more frames or angles, or hold parameters fixed")
 	}
 	out := mat.NewDense(p, p, nil)
 	for k, v := range values {

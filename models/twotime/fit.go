@@ -188,7 +188,7 @@ func (f *fitter) atStart(start []float64, err error) error {
 	for k, name := range f.names {
 		values = append(values, fmt.Sprintf("%s %.5g", name, start[k]))
 	}
-	return fmt.Errorf("twotime: no search can begin at %s with q = %g 1/angstrom and frames from %g to %g s: %w: check the units, or start elsewhere",
+	return fmt.Errorf("twotime: the search cannot begin at %s with q = %g 1/angstrom and frames from %g to %g s: %w: check the units, or start elsewhere",
 		strings.Join(values, ", "), f.data.Setup.Q, f.data.Setup.Times[0], f.data.Setup.Times[len(f.data.Setup.Times)-1], domain)
 }
 
@@ -253,11 +253,11 @@ func (f *fitter) prepare(d *Data) error {
 	}
 	s := f.s
 	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
-		return fmt.Errorf("twotime: %d starts and %d bounds for the parameters %v: want one for each", len(s.Start), len(s.Bounds), names)
+		return fmt.Errorf("twotime: there are %d starts and %d bounds for the parameters %v: give one for each", len(s.Start), len(s.Bounds), names)
 	}
 	for _, name := range s.Fixed {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("twotime: no parameter %q to hold fixed: there are %v", name, names)
+			return fmt.Errorf("twotime: there is no parameter %q to hold fixed: choose from %v", name, names)
 		}
 	}
 	for k, name := range names {
@@ -269,7 +269,7 @@ func (f *fitter) prepare(d *Data) error {
 		return err
 	}
 	if angles := len(d.Setup.Angles); s.Scaling == Constant && (len(s.Contrast) != angles || len(s.Offset) != angles) {
-		return fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(s.Contrast), len(s.Offset), angles)
+		return fmt.Errorf("twotime: there are %d contrasts and %d offsets for %d angles: give one for each", len(s.Contrast), len(s.Offset), angles)
 	}
 	var err error
 	f.basis, err = s.Scaling.basis(d.Setup.Angles)
@@ -282,15 +282,15 @@ func (f *fitter) checkFree(d *Data) error {
 		name, start := f.names[k], f.s.Start[k]
 		switch {
 		case name == "f2":
-			return errors.New("twotime: f2 is free: f0 exp(-f1 f2) is one number, so that f0 takes up any f2; hold f2 fixed, best in the middle of the measurement")
+			return errors.New("twotime: f2 is free, but f0 exp(-f1 f2) is a single number, so that any f2 can be made up for by f0: hold f2 fixed, best in the middle of the measurement")
 		case strings.HasPrefix(name, "phi0") && oneDirection(d.Setup.Angles):
-			return fmt.Errorf("twotime: %s is free with one angle: only the product of a rate and a cosine is seen; hold it fixed", name)
+			return fmt.Errorf("twotime: %s is free, but with one angle only the product of a rate and a cosine is seen: hold it fixed", name)
 		case isRate(name) && !(start > 0):
 			return fmt.Errorf("twotime: %s starts at %g: want it above 0, or hold it fixed", name, start)
 		}
 		if f.s.Bounds != nil {
 			if b := f.s.Bounds[k]; !(b[0] < b[1]) || !(start >= b[0] && start <= b[1]) {
-				return fmt.Errorf("twotime: %s starts at %g with bounds %g and %g: want it between them", name, start, b[0], b[1])
+				return fmt.Errorf("twotime: %s starts at %g with the bounds %g and %g: want it between them", name, start, b[0], b[1])
 			}
 		}
 	}

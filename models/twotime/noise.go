@@ -59,7 +59,7 @@ func (d *Data) noise(angle int, g []float64, contrast, offset float64) (Noise, e
 	self := contrast + offset - 1 + out.InverseCount
 	out.Speckles = (self*self + size) / own
 	if !(out.Speckles > 0) || math.IsInf(out.Speckles, 1) {
-		return out, fmt.Errorf("twotime: the residuals of angle %d do not scatter, or are not finite (mean square %g): no number of speckles follows from them", angle, own)
+		return out, fmt.Errorf("twotime: the residuals of angle %d do not scatter or are not finite (mean square %g), so that no number of speckles follows from them: check the data of this angle", angle, own)
 	}
 	return out, nil
 }

@@ -94,7 +94,7 @@ func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior
 	}
 	p.defaults()
 	if !(p.Contrast.SD > 0 && p.Offset.SD > 0) {
-		return nil, fmt.Errorf("twotime: beliefs of %+v about contrast and %+v about offset: want standard deviations above 0", p.Contrast, p.Offset)
+		return nil, fmt.Errorf("twotime: the priors of contrast %+v and of offset %+v need standard deviations above 0", p.Contrast, p.Offset)
 	}
 	switch s.Likelihood {
 	case "", ByCells:
@@ -104,7 +104,7 @@ func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior
 	case ByPairs, Independent:
 		return newByPairs(ctx, &d, &p, s)
 	}
-	return nil, fmt.Errorf("twotime: a likelihood %q: want %s, %s, %s or %s", s.Likelihood, ByCells, ByPairs, ByFrames, Independent)
+	return nil, fmt.Errorf("twotime: the likelihood is %q: want %s, %s, %s or %s", s.Likelihood, ByCells, ByPairs, ByFrames, Independent)
 }
 
 // motion starts a model with the parameters of the motion.
@@ -114,12 +114,12 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 	var theta []*ad.Node
 	for name := range p.Motion {
 		if !slices.Contains(names, strings.TrimPrefix(name, "log_")) {
-			return nil, nil, fmt.Errorf("twotime: a prior of %s: there are %v, each also with log_ before it", name, names)
+			return nil, nil, fmt.Errorf("twotime: there is no parameter %s to give a prior: choose from %v, each also with log_ before it", name, names)
 		}
 	}
 	for name, v := range p.Fixed {
 		if !slices.Contains(names, name) || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("twotime: %s fixed at %g: there are %v, and want a finite value", name, v, names)
+			return nil, nil, fmt.Errorf("twotime: %s cannot be fixed at %g: choose from %v, and give a finite value", name, v, names)
 		}
 	}
 	for _, name := range names {
@@ -131,7 +131,7 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 			}
 		}
 		if given != 1 {
-			return nil, nil, fmt.Errorf("twotime: want one prior of %s or of log_%s, or a fixed value", name, name)
+			return nil, nil, fmt.Errorf("twotime: give one prior of %s or of log_%s, or a fixed value", name, name)
 		}
 	}
 	for k := 0; k < len(names); k++ {

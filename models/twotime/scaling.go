@@ -37,12 +37,12 @@ func (s Scaling) basis(angles []float64) (rows [][]float64, err error) {
 		case Fourier:
 			rows = append(rows, []float64{1, math.Cos(a), math.Sin(a), math.Cos(2 * a), math.Sin(2 * a)})
 			if len(angles) < len(rows[0]) {
-				return nil, fmt.Errorf("twotime: 5 coefficients of contrast for %d angles: take %s or %s", len(angles), Individual, Averaged)
+				return nil, fmt.Errorf("twotime: the contrast has 5 coefficients, but there are only %d angles: take %s or %s", len(angles), Individual, Averaged)
 			}
 		case Constant:
 			return nil, nil
 		default:
-			return nil, fmt.Errorf("twotime: a scaling %q: want %s, %s, %s or %s", s, Individual, Averaged, Fourier, Constant)
+			return nil, fmt.Errorf("twotime: the scaling is %q: want %s, %s, %s or %s", s, Individual, Averaged, Fourier, Constant)
 		}
 	}
 	return rows, nil
@@ -61,7 +61,7 @@ type Compared struct {
 // first. A scaling with which no fit comes to an end is left out. The entries' errors are taken from the fit of each angle, if none are given.
 func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error) {
 	if len(d.Setup.Angles) < 2 {
-		return nil, errors.New("twotime: scalings of one angle are all the same: want at least 2 angles to compare them")
+		return nil, errors.New("twotime: with one angle all scalings are the same: give at least 2 angles to compare them")
 	}
 	s.Scaling = Individual
 	free, err := FitLeastSquares(ctx, d, s)

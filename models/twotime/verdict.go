@@ -26,7 +26,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 		return check.Verdict{}, err
 	}
 	if len(at.Theta) != len(d.Setup.Names()) || len(at.Contrast) != len(d.C2) || len(at.Offset) != len(d.C2) {
-		return check.Verdict{}, fmt.Errorf("twotime: a point of %d parameters, %d contrasts and %d offsets for %d and %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
+		return check.Verdict{}, fmt.Errorf("twotime: the point has %d parameters, %d contrasts and %d offsets: want %d and one of each for %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
 	}
 	b, err := prepareCells(&d, &Priors{}, s)
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	for _, name := range free {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return check.Data{}, fmt.Errorf("twotime: no parameter %q: there are %v", name, names)
+			return check.Data{}, fmt.Errorf("twotime: there is no parameter %q: choose from %v", name, names)
 		}
 		outs = append(outs, ad.JVP(means, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
 	}

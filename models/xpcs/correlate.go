@@ -82,9 +82,9 @@ const segments = 5
 func (j Job) check() error {
 	switch {
 	case j.Frames == nil || j.Map == nil || j.Map.Maps == nil:
-		return errors.New("xpcs: a correlation needs frames and a q map with its images")
+		return errors.New("xpcs: the frames, the q map or its images are missing: a correlation needs Frames and a Map with its Maps")
 	case !j.Multitau && !j.Twotime:
-		return errors.New("xpcs: nothing is asked for: set Multitau, Twotime or both")
+		return errors.New("xpcs: no correlation is asked for: set Multitau, Twotime or both")
 	case !(j.FrameTime > 0) || math.IsInf(j.FrameTime, 0):
 		return fmt.Errorf("xpcs: the time from frame to frame is %g s: want a positive number", j.FrameTime)
 	}

@@ -83,15 +83,15 @@ func ReadSetup(b []byte) (Setup, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return Setup{}, fmt.Errorf("xpcs: geometry: %w: want the JSON that a calibration writes", err)
+		return Setup{}, fmt.Errorf("xpcs: the geometry cannot be read: %w: want the JSON that a calibration writes", err)
 	}
 	if f.Kind != geometryKind || f.Version != 1 {
-		return Setup{}, fmt.Errorf("xpcs: JSON of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
+		return Setup{}, fmt.Errorf("xpcs: the JSON is of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
 	}
 	s := Setup{}
 	if f.Dynamic != nil {
 		if len(f.Dynamic) != 2 || f.Dynamic[0] < 1 || f.Dynamic[1] < 1 {
-			return Setup{}, fmt.Errorf("xpcs: geometry: dynamic bins %v: want two positive numbers", f.Dynamic)
+			return Setup{}, fmt.Errorf("xpcs: the geometry has the dynamic bins %v: want two positive numbers", f.Dynamic)
 		}
 		s.Dynamic = [2]int(f.Dynamic)
 	}

@@ -57,13 +57,13 @@ func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
 		s.Second = "phi"
 	}
 	if g.Height < 1 || g.Width < 1 || float64(g.Height)*float64(g.Width) > mostPixels {
-		return nil, fmt.Errorf("xpcs: a detector of %d x %d pixels: want at least 1 x 1 and at most 2^28 pixels", g.Height, g.Width)
+		return nil, fmt.Errorf("xpcs: the detector has %d x %d pixels: want at least 1 x 1 and at most 2^28 pixels", g.Height, g.Width)
 	}
 	if mask == nil {
 		mask = slices.Repeat([]bool{true}, g.Height*g.Width)
 	}
 	if len(mask) != g.Height*g.Width {
-		return nil, fmt.Errorf("xpcs: the mask has %d pixels, the detector %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
+		return nil, fmt.Errorf("xpcs: the mask has %d pixels, but the detector has %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
 	}
 	m, err := g.QMapOn(s.Backend, s.First, s.Second)
 	if err != nil {
@@ -138,7 +138,7 @@ func Geometry(q *nexus.QMap) (xpcs.Geometry, error) {
 	}
 	for _, v := range []float64{g.PixelSize, g.Distance, g.Energy} {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return g, fmt.Errorf("xpcs: the q map has pixel size %g m, distance %g m and energy %g keV: want positive ones", g.PixelSize, g.Distance, g.Energy)
+			return g, fmt.Errorf("xpcs: the q map has pixel size %g m, distance %g m and energy %g keV: want positive numbers", g.PixelSize, g.Distance, g.Energy)
 		}
 	}
 	return g, nil

@@ -35,13 +35,13 @@ const mostRadial = 6000
 // if they were real.
 func Fill(ctx context.Context, l *rvspecfit.Library, s FillSettings) (*rvspecfit.Library, error) {
 	if l.Grid == nil || l.Spectra == nil {
-		return nil, fmt.Errorf("build: arm %s has no regular grid: make one by Regular first", l.Setup)
+		return nil, fmt.Errorf("build: arm %s has no regular grid: make one with Regular first", l.Setup)
 	}
 	if s.Window == 0 {
 		s.Window = 12
 	}
 	if s.Window < 2 || s.Reach < 0 || !(s.Smoothing >= 0) {
-		return nil, fmt.Errorf("build: a window of %d nodes, a reach of %d and a smoothing of %g: want at least 2, 0 and 0", s.Window, s.Reach, s.Smoothing)
+		return nil, fmt.Errorf("build: the window has %d nodes, the reach is %d and the smoothing %g: want at least 2, 0 and 0", s.Window, s.Reach, s.Smoothing)
 	}
 	f := &filler{FillSettings: s, grid: l.Grid, ids: slices.Clone(l.Grid.IDs.Compact().Data().([]int64))}
 	f.spectra = l.Spectra.Convert(tensor.Float64).Compact().Float64s()
@@ -112,7 +112,7 @@ func (f *filler) run(ctx context.Context) error {
 func (f *filler) fill(empty []int, points []float64, ids []int) error {
 	dim := len(f.grid.Axes)
 	if len(ids) <= dim || len(ids) > mostRadial {
-		return fmt.Errorf("%d templates are in the window: want more than %d and at most %d; change the window", len(ids), dim, mostRadial)
+		return fmt.Errorf("the window has %d templates: want more than %d and at most %d, so change the window", len(ids), dim, mostRadial)
 	}
 	r, err := newRadial(points, dim, f.Smoothing)
 	if err != nil {

@@ -99,7 +99,7 @@ func ParseLines(b []byte) (*LineList, error) {
 
 func parseLine(columns []string, row []any) (line Line, err error) {
 	if len(row) != len(columns) {
-		return line, fmt.Errorf("%d values in %d columns", len(row), len(columns))
+		return line, fmt.Errorf("the row has %d values, but there are %d columns: give one for each", len(row), len(columns))
 	}
 	lorentz := 0.0
 	numbers := map[string]*float64{"lambda_vac": &line.Lam, "s": &line.Strength, "p": &line.Teff, "q": &line.Logg, "w": &line.Width, "lorentz": &lorentz}
@@ -110,10 +110,10 @@ func parseLine(columns []string, row []any) (line Line, err error) {
 		} else if name == "kind" {
 			line.Kind, ok = row[k].(string)
 		} else {
-			return line, fmt.Errorf("column %q: want lambda_vac, kind, s, p, q, w and lorentz", name)
+			return line, fmt.Errorf("there is an unknown column %q: want lambda_vac, kind, s, p, q, w and lorentz", name)
 		}
 		if !ok {
-			return line, fmt.Errorf("%s is %v: want a number, or for kind a text", name, row[k])
+			return line, fmt.Errorf("%s is %v: want a number, or a string for kind", name, row[k])
 		}
 	}
 	line.Lorentzian = lorentz != 0
@@ -123,7 +123,7 @@ func parseLine(columns []string, row []any) (line Line, err error) {
 // Check returns an error if a line has no kind, place or width.
 func (l *LineList) Check() error {
 	if !(l.C2 > 0) {
-		return fmt.Errorf("build: C2 is %g Angstrom K: want it positive, %g by nature", l.C2, secondRadiation)
+		return fmt.Errorf("build: C2 is %g Angstrom K: want a positive number; the physical value is %g", l.C2, secondRadiation)
 	}
 	for i, x := range l.Lines {
 		if _, ok := l.Kinds[x.Kind]; !ok {
@@ -131,7 +131,7 @@ func (l *LineList) Check() error {
 			return fmt.Errorf("build: line %d at %g Angstrom has the kind %q: want one of %v", i+1, x.Lam, x.Kind, kinds)
 		}
 		if !(x.Lam > 0 && x.Width > 0) || math.IsInf(x.Lam+x.Width+x.Strength+x.Teff+x.Logg, 0) || math.IsNaN(x.Strength+x.Teff+x.Logg) {
-			return fmt.Errorf("build: line %d at %g Angstrom has strength %g, exponents %g and %g and width %g: want finite numbers, and wavelength and width positive", i+1, x.Lam, x.Strength, x.Teff, x.Logg, x.Width)
+			return fmt.Errorf("build: line %d at %g Angstrom has strength %g, exponents %g and %g and width %g: want finite numbers, and a positive wavelength and width", i+1, x.Lam, x.Strength, x.Teff, x.Logg, x.Width)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (l *LineList) Check() error {
 // params are teff (K), logg, feh and alpha.
 func (l *LineList) Flux(params, lam []float64) ([]float64, error) {
 	if len(params) != 4 || !(params[0] > 0) {
-		return nil, fmt.Errorf("build: the parameters %v: want a positive teff, logg, feh and alpha", params)
+		return nil, fmt.Errorf("build: the parameters are %v: want a positive teff, logg, feh and alpha", params)
 	}
 	flux := make([]float64, len(lam))
 	l.depth(flux, params, lam)

@@ -36,14 +36,14 @@ func Apply(c *rvspecfit.Catalog, masks []Mask) error {
 			wrong = append(wrong, fmt.Errorf("build: mask %d: the pattern %q: %w", i+1, m.File, err))
 		}
 		if m.File == "" && len(m.Ranges) == 0 {
-			wrong = append(wrong, fmt.Errorf("build: mask %d sets no condition, and would mark all templates", i+1))
+			wrong = append(wrong, fmt.Errorf("build: mask %d sets no condition and would mark all templates: give it files or ranges", i+1))
 		}
 		for name, r := range m.Ranges {
 			if !slices.Contains(c.ParNames, name) {
-				wrong = append(wrong, fmt.Errorf("build: mask %d has the parameter %q: want one of %v", i+1, name, c.ParNames))
+				wrong = append(wrong, fmt.Errorf("build: mask %d names the parameter %q: want one of %v", i+1, name, c.ParNames))
 			}
 			if !(r[0] <= r[1]) {
-				wrong = append(wrong, fmt.Errorf("build: mask %d has %s from %g to %g: want a range", i+1, name, r[0], r[1]))
+				wrong = append(wrong, fmt.Errorf("build: mask %d has %s from %g to %g: want the lower first", i+1, name, r[0], r[1]))
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func parseMask(head, row []string) (Mask, error) {
 		param, upper := strings.CutSuffix(key, "_max")
 		param, lower := strings.CutSuffix(param, "_min")
 		if upper == lower {
-			return m, fmt.Errorf("column %q: want filename, or a parameter with _min or _max after it", key)
+			return m, fmt.Errorf("the column %q is unknown: want filename, or a parameter followed by _min or _max", key)
 		}
 		if text == "" {
 			continue

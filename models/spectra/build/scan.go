@@ -62,13 +62,13 @@ func Scan(ctx context.Context, dir string, s ScanSettings) (*rvspecfit.Catalog, 
 	c := &rvspecfit.Catalog{}
 	for _, p := range s.params() {
 		if slices.Contains(c.ParNames, p.Name) || p.Name == "" || p.Key == "" {
-			return nil, fmt.Errorf("build: parameter %q with keyword %q: want names and keywords, and each name once", p.Name, p.Key)
+			return nil, fmt.Errorf("build: the parameter %q with keyword %q is incomplete or appears twice: give each parameter a name and a keyword, once", p.Name, p.Key)
 		}
 		c.ParNames = append(c.ParNames, p.Name)
 	}
 	added, err := Update(ctx, c, dir, s)
 	if err == nil && added == 0 {
-		err = fmt.Errorf("build: there is no template in %s: the names of files must match %q and their headers have %s", dir, s.pattern(), s.keys())
+		err = fmt.Errorf("build: there is no template in %s: file names must match %q, and headers must have %s", dir, s.pattern(), s.keys())
 	}
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *ScanSettings) match(names []string) error {
 		ours = append(ours, p.Name)
 	}
 	if !slices.Equal(ours, names) {
-		return fmt.Errorf("build: the catalogue has the parameters %v, and the settings %v: give the same, in this order", names, ours)
+		return fmt.Errorf("build: the catalogue has the parameters %v, but the settings have %v: give the same ones in the same order", names, ours)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func Nodes(names []string, axes [][]float64) (*rvspecfit.Catalog, error) {
 		size *= len(a)
 	}
 	if len(names) == 0 || len(names) != len(axes) || size == 0 {
-		return nil, fmt.Errorf("build: %d parameters on %d axes with %d nodes: want an axis with values for each", len(names), len(axes), size)
+		return nil, fmt.Errorf("build: there are %d parameters on %d axes with %d nodes: want an axis with values for each parameter", len(names), len(axes), size)
 	}
 	c := &rvspecfit.Catalog{ParNames: slices.Clone(names)}
 	for id := range size {

@@ -82,7 +82,7 @@ func ParseNormalisation(name string) (Normalisation, error) {
 			return Normalisation(i), nil
 		}
 	}
-	return 0, fmt.Errorf("build: the normalisation %q: want linear_continuum, median or none", name)
+	return 0, fmt.Errorf("build: the normalisation is %q: want linear_continuum, median or none", name)
 }
 
 // DESI returns the arms of DESI's spectrographs, for spectra without their resolution matrices.
@@ -112,19 +112,19 @@ func (s *Settings) check() error {
 		bad("the arm has no name: give it one such as desi_b")
 	}
 	if !(s.Lam0 > 0 && s.Lam1 > s.Lam0) || math.IsInf(s.Lam1, 0) {
-		bad("the arm %s has wavelengths from %g to %g Angstrom: want a range above 0", s.Setup, s.Lam0, s.Lam1)
+		bad("the arm %s has wavelengths from %g to %g Angstrom: want an ascending range above 0", s.Setup, s.Lam0, s.Lam1)
 	}
 	if !(s.Step > 0) || s.Step > (s.Lam1-s.Lam0)/10 || (s.Lam1-s.Lam0)/s.Step > 1e8 {
 		bad("the arm %s has steps of %g Angstrom from %g to %g: want at least 10 and at most 1e8 steps", s.Setup, s.Step, s.Lam0, s.Lam1)
 	}
 	if !(s.Padding >= 0 && s.Padding < spectra.SpeedOfLight) {
-		bad("a padding of %g km/s: want one from 0 to the speed of light", s.Padding)
+		bad("the padding is %g km/s: want a number from 0 to the speed of light", s.Padding)
 	}
 	if s.Normalisation < LinearContinuum || s.Normalisation > NoNormalisation {
-		bad("normalisation %d: want LinearContinuum, Median or NoNormalisation", s.Normalisation)
+		bad("the normalisation is %d: want LinearContinuum, Median or NoNormalisation", s.Normalisation)
 	}
 	if s.Native < 0 || math.IsNaN(s.Native) {
-		bad("a native resolving power of %g: want it positive", s.Native)
+		bad("the native resolving power is %g: want a positive number", s.Native)
 	}
 	return errors.Join(wrong...)
 }
@@ -165,7 +165,7 @@ func (s *Settings) spread(lam []float64) (spectra.LineSpread, error) {
 	}
 	for _, name := range f.Names() {
 		if name != "x" {
-			return none, fmt.Errorf("build: the resolution %q has the name %q: want a formula of x, the wavelength in Angstrom", s.Resolution, name)
+			return none, fmt.Errorf("build: the resolution %q uses the name %q: want a formula of x, the wavelength in Angstrom", s.Resolution, name)
 		}
 	}
 	at := lam

@@ -53,7 +53,7 @@ func Triangulated(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	}
 	if len(mesh.Unused) > 0 {
 		i := int(mesh.Unused[0])
-		return nil, fmt.Errorf("build: arm %s: template %d has the parameters %v of another: mark one as bad", l.Setup, fileID(l, i), physical(l, i))
+		return nil, fmt.Errorf("build: arm %s: template %d has the same parameters %v as another: mark one as bad", l.Setup, fileID(l, i), physical(l, i))
 	}
 	out := *l
 	out.Triangulation, err = triangulationOf(mesh, flags)
@@ -123,5 +123,5 @@ func gather(spectra *tensor.Tensor, rows []int) (*tensor.Tensor, error) {
 		}
 		return tensor.From(out, len(rows), pixels)
 	}
-	return nil, fmt.Errorf("build: spectra of %v: want float32 or float64", spectra.DType())
+	return nil, fmt.Errorf("build: the spectra are of type %v: want float32 or float64", spectra.DType())
 }

@@ -200,7 +200,7 @@ func template(dst, lam, flux []float64, c *rvspecfit.CCF) error {
 	if c.Continuum {
 		middle := median.Of(flux)
 		if !(middle > 0) {
-			return fmt.Errorf("ccf: its median flux is %g: want a positive one", middle)
+			return fmt.Errorf("ccf: its median flux is %g: want a positive number", middle)
 		}
 		sigma := make([]float64, len(flux))
 		for i, v := range flux {

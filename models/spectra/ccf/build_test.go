@@ -337,7 +337,7 @@ func TestBadLibraries(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Build(source, BuildSettings{})
-	refused("outside of the library", err)
+	refused("outside the library", err)
 }
 
 // Templates of arms that are not of the same stars are refused, with what differs.
@@ -354,7 +354,7 @@ func TestBadTemplates(t *testing.T) {
 	missing.Models = nil
 	broken.Models = array(t, slices.Repeat([]float64{math.NaN()}, 32), 2, 16)
 	for want, arms := range map[string][]*rvspecfit.CCF{
-		"3 templates, b has 2": {plain("b", []float64{1, 2}), plain("r", []float64{1, 2, 3})},
+		"3 templates, but b has 2": {plain("b", []float64{1, 2}), plain("r", []float64{1, 2, 3})},
 		"template 1 of arm r":  {good, plain("r", []float64{1, 3})},
 		"vsini 50":             {good, plain("r", []float64{1, 2}, 50, 50)},
 		"1 rotations":          {plain("b", []float64{1, 2}, 50)},

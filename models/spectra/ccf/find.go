@@ -149,7 +149,7 @@ func New(t *Templates, s Settings) (*Finder, error) {
 	for _, name := range names {
 		k := slices.Index(t.names, name)
 		if k < 0 || len(names) != len(t.names) {
-			return nil, fmt.Errorf("ccf: guesses of %v from templates with %v: want the same names in any order", names, t.names)
+			return nil, fmt.Errorf("ccf: the guesses are to have the parameters %v, but the templates have %v: want the same names, in any order", names, t.names)
 		}
 		f.order = append(f.order, k)
 	}

@@ -258,7 +258,7 @@ func TestUselessSpectra(t *testing.T) {
 	turned := smallStar(70, 30, 1)
 	turned.Spectra[0].Lam[3] = turned.Spectra[0].Lam[2]
 	g := find(t, c, Settings{}, good, half, none, empty, unknown, torn, elsewhere, dark, turned)
-	for i, want := range []string{"", "", "good pixels", "no spectra", `no templates for arm "weave_red", but for [desi_b desi_z]`, "as many of each", "good pixels", "good pixels", "ascending"} {
+	for i, want := range []string{"", "", "good pixels", "no spectra", `no templates for arm "weave_red", only for [desi_b desi_z]`, "as many of each", "good pixels", "good pixels", "ascending"} {
 		if want == "" {
 			if g[i].Err != nil || math.Abs(g[i].Vel-70) > 3 {
 				t.Errorf("star %d is at %g km/s: %v", i, g[i].Vel, g[i].Err)

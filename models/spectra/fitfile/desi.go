@@ -203,7 +203,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 		case err != nil:
 			fail(i, err)
 		case star == nil:
-			fail(i, fmt.Errorf("%s: target %d (row %d) has no data that can be used", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
+			fail(i, fmt.Errorf("%s: target %d (row %d) has no usable data", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
 		default:
 			stars, place = append(stars, *star), append(place, i)
 		}
@@ -245,7 +245,7 @@ func (p *Pipeline) Fiber(name string, choose func(d *survey.DESI) (row int, err 
 	}
 	star, err := p.fiber(d, &survey.Chosen{Arms: d.Arms}, row)
 	if err == nil && star == nil {
-		err = fmt.Errorf("%s: target %d (row %d) has no data that can be used", name, d.TargetID[row], row)
+		err = fmt.Errorf("%s: target %d (row %d) has no usable data", name, d.TargetID[row], row)
 	}
 	return star, err
 }
@@ -276,7 +276,7 @@ func (p *Pipeline) spectrum(a *survey.Arm) (*spectra.Spectrum, error) {
 	letter := a.Name[len(a.Name)-1:]
 	sigma, ok := p.s.Config.Sigma0[letter]
 	if !ok {
-		return nil, fmt.Errorf("the configuration has no lsf_sigma0_angstrom of arm %s: it says how wide the lines of the templates are", letter)
+		return nil, fmt.Errorf("the configuration has no lsf_sigma0_angstrom for arm %s: give the width of the lines of the templates", letter)
 	}
 	var err error
 	s.Resolution, err = sim.DESIResolution(a.Resolution, a.Diagonals, sigma, a.Wave[1]-a.Wave[0])

@@ -119,7 +119,7 @@ func (p *Pipeline) Arms() ([]string, error) {
 	if p.isFolder() {
 		names, err := rvspecfit.Setups(p.library)
 		if err == nil && len(names) == 0 {
-			err = fmt.Errorf("%s has no interp_SETUP.h5: it is no library of templates", p.library)
+			err = fmt.Errorf("%s has no interp_SETUP.h5, so it is not a library of templates: name the folder of one", p.library)
 		}
 		return names, err
 	}
@@ -264,7 +264,7 @@ func choose(file string, list []*rvspecfit.Library, arms []string) (some []*rvsp
 	for _, arm := range arms {
 		k := slices.Index(names, arm)
 		if k < 0 {
-			return nil, fmt.Errorf("%s has no arm %s: it has %s", file, arm, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no arm %s: choose from %s", file, arm, strings.Join(names, ", "))
 		}
 		some = append(some, list[k])
 	}
@@ -291,7 +291,7 @@ func (p *Pipeline) engineFor(stars []spectra.Star) (*engine, error) {
 		}
 	}
 	if len(arms) == 0 {
-		return nil, errors.New("no spectra")
+		return nil, errors.New("there are no spectra: name at least one file")
 	}
 	slices.Sort(arms)
 	return p.engine(arms)
@@ -314,7 +314,7 @@ func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, er
 			seen, place = append(seen, stars[i]), append(place, i)
 			continue
 		}
-		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no data that can be used: all pixels are masked, or their median flux is 0 or not a number", stars[i].Name)}}
+		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no usable data: all pixels are masked, or their median flux is 0 or not a number", stars[i].Name)}}
 	}
 	if len(seen) == 0 {
 		return out, nil

@@ -75,7 +75,7 @@ func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 	var one *survey.Raw
 	switch kind {
 	case DESI:
-		return nil, fmt.Errorf("%s is a file of DESI", name)
+		return nil, fmt.Errorf("%s is a file of DESI, which holds many fibers: read it with Pipeline.DESI", name)
 	case Plate:
 		many, err = survey.OpenPlate(name, maskBits)
 	case WEAVE:
@@ -176,13 +176,13 @@ func (p *Pipeline) armFor(s *Source, t Taking) (string, error) {
 			return name, nil
 		}
 		if name != "" && name == t.Arm {
-			return "", fmt.Errorf("%s has no arm %s: it has %s", p.library, name, strings.Join(names, ", "))
+			return "", fmt.Errorf("%s has no arm %s: choose from %s", p.library, name, strings.Join(names, ", "))
 		}
 	}
 	if len(names) == 1 {
 		return names[0], nil
 	}
-	return "", fmt.Errorf("%s: say with which arm of the library it is compared: one of %s", s.Name, strings.Join(names, ", "))
+	return "", fmt.Errorf("%s: name the arm of the library to compare it with: one of %s", s.Name, strings.Join(names, ", "))
 }
 
 // coverage returns the observed wavelengths that the templates of an arm cover at all velocities.

@@ -42,7 +42,7 @@ type Fit struct {
 const judgePixels = 4000
 
 // ErrNoScale says that a fit with given contrast and offset has none.
-var ErrNoScale = errors.New("motion: constant contrast and offset are to be given")
+var ErrNoScale = errors.New("motion: the scaling is constant, but contrast and offset are missing: give both")
 
 // Fit fits the correlations, computes errors that allow for shared frames, and judges the model.
 func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {

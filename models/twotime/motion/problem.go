@@ -74,7 +74,7 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 		p.Notes = append(p.Notes, fmt.Sprintf("frames %v have correlations of 0 with all others, as frames without light have: they are left out", dark))
 	}
 	if v := middle(c2.C2); v < 0.5 {
-		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations over the products of mean intensities are near 1: add 1 if this is C2 - 1", v)
+		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations divided by mean intensities are near 1: add 1 if this is C2 - 1", v)
 	}
 	if f2 := config.Parameter("f2"); f2 != nil && !f2.Fixed {
 		if !f2.Started {
@@ -291,7 +291,7 @@ func distribution(of homodyne.Prior) (d dist.Dist, err error) {
 	case homodyne.LogUniform:
 		d = dist.LogUniform(of.Low, of.High)
 	default:
-		return d, fmt.Errorf("a prior of the kind %q", of.Kind)
+		return d, fmt.Errorf("the prior is of the unknown kind %q: use one that homodyne has", of.Kind)
 	}
 	return d, d.Err()
 }

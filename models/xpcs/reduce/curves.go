@@ -29,7 +29,7 @@ const (
 // Normalize scales a curve.
 func Normalize(g2 []float64, how string) ([]float64, error) {
 	if len(g2) == 0 {
-		return nil, fmt.Errorf("reduce: a curve without points cannot be scaled")
+		return nil, fmt.Errorf("reduce: the curve has no points, so it cannot be scaled: leave it out")
 	}
 	mean := 0.0
 	for _, v := range g2 {
@@ -48,7 +48,7 @@ func Normalize(g2 []float64, how string) ([]float64, error) {
 	case ByStd:
 		return each(g2, func(_ int, v float64) float64 { return (v - mean) / math.Sqrt(variance) }), nil
 	}
-	return nil, fmt.Errorf("reduce: normalisation %q: want max, mean or std", how)
+	return nil, fmt.Errorf("reduce: the normalisation is %q: want max, mean or std", how)
 }
 
 // Offset moves curves so that their first points are at the mean of their first points.
@@ -56,7 +56,7 @@ func Offset(curves [][]float64) ([][]float64, error) {
 	first := 0.0
 	for i, c := range curves {
 		if len(c) == 0 {
-			return nil, fmt.Errorf("reduce: curve %d has no points", i+1)
+			return nil, fmt.Errorf("reduce: curve %d has no points: leave it out", i+1)
 		}
 		first += c[0] / float64(len(curves))
 	}

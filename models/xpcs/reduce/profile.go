@@ -30,11 +30,11 @@ func (p Profile) each(f func(line, i int, v float64) float64) Profile {
 // negative is NaN.
 func (p Profile) Subtract(background Profile, weight float64) (Profile, error) {
 	if len(background.Q) != len(p.Q) || len(background.Lines) != len(p.Lines) {
-		return Profile{}, fmt.Errorf("reduce: the background has %d lines of %d points, the data %d of %d: correlate both with one q map", len(background.Lines), len(background.Q), len(p.Lines), len(p.Q))
+		return Profile{}, fmt.Errorf("reduce: the background has %d lines of %d points, but the data have %d of %d: correlate both with one q map", len(background.Lines), len(background.Q), len(p.Lines), len(p.Q))
 	}
 	for i, q := range p.Q {
 		if math.Abs(q-background.Q[i]) > 1e-8+1e-5*math.Abs(background.Q[i]) {
-			return Profile{}, fmt.Errorf("reduce: point %d of the background is at q = %g, that of the data at %g 1/angstrom: correlate both with one q map", i+1, background.Q[i], q)
+			return Profile{}, fmt.Errorf("reduce: point %d of the background is at q = %g, but that of the data at %g 1/angstrom: correlate both with one q map", i+1, background.Q[i], q)
 		}
 	}
 	return p.each(func(l, i int, v float64) float64 {

@@ -35,11 +35,11 @@ func Wedge(image, q, phi []float64, mask []bool, s Sector) (*Means, error) {
 		return nil, err
 	}
 	if len(s.Edges) < 2 {
-		return nil, fmt.Errorf("reduce: %d edges of bins of q: want at least 2", len(s.Edges))
+		return nil, fmt.Errorf("reduce: there are %d edges of bins of q: want at least 2", len(s.Edges))
 	}
 	for i := 1; i < len(s.Edges); i++ {
 		if !(s.Edges[i] > s.Edges[i-1]) {
-			return nil, fmt.Errorf("reduce: edge %d of the bins of q is %g, the one before it %g: want them ascending", i+1, s.Edges[i], s.Edges[i-1])
+			return nil, fmt.Errorf("reduce: edge %d of the bins of q is %g after %g: want ascending numbers", i+1, s.Edges[i], s.Edges[i-1])
 		}
 	}
 	b := newBins(s.Edges)
@@ -65,7 +65,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 		return nil, err
 	}
 	if width < 1 || len(image)%width != 0 {
-		return nil, fmt.Errorf("reduce: %d pixels in rows of %d: want whole rows", len(image), width)
+		return nil, fmt.Errorf("reduce: %d pixels do not fill rows of %d: want whole rows", len(image), width)
 	}
 	if a.Bins == 0 {
 		a.Bins = 180
@@ -74,7 +74,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 		a.Inner, a.Outer = a.Outer, a.Inner
 	}
 	if a.Bins < 1 || !(a.Outer > 0) {
-		return nil, fmt.Errorf("reduce: a ring from %g to %g pixels with %d bins: want a positive radius and at least one bin", a.Inner, a.Outer, a.Bins)
+		return nil, fmt.Errorf("reduce: the ring from %g to %g pixels has %d bins: want a positive radius and at least one bin", a.Inner, a.Outer, a.Bins)
 	}
 	var inside []int
 	low, high := math.Inf(1), math.Inf(-1)
@@ -104,7 +104,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 
 func same(image, a, b []float64, mask []bool) error {
 	if len(a) != len(image) || len(b) != len(image) || mask != nil && len(mask) != len(image) {
-		return fmt.Errorf("reduce: the image has %d pixels, its maps %d and %d, the mask %d: use those of one detector", len(image), len(a), len(b), len(mask))
+		return fmt.Errorf("reduce: the image has %d pixels, its maps %d and %d, and the mask %d: use those of one detector", len(image), len(a), len(b), len(mask))
 	}
 	return nil
 }
