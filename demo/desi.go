@@ -57,7 +57,7 @@ func WriteDESI(ctx context.Context, dir, name string, lib *spectra.Library, n in
 		return nil, err
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("demo: %d fibers: want at least 1", n)
+		return nil, fmt.Errorf("demo: there are %d fibers: want at least 1", n)
 	}
 	list := make([]Fiber, n)
 	for i := range list {
@@ -150,7 +150,7 @@ func (o *observer) writeArm(ctx context.Context, w *fits.Writer, k int, list []F
 	a := o.arms[k]
 	letter, ok := strings.CutPrefix(a.name, "desi_")
 	if !ok || !slices.Contains([]string{"b", "r", "z"}, letter) {
-		return nil, fmt.Errorf("demo: the arm %s: want desi_b, desi_r or desi_z", a.name)
+		return nil, fmt.Errorf("demo: there is no arm %s: want desi_b, desi_r or desi_z", a.name)
 	}
 	letter = strings.ToUpper(letter)
 	n, pixels := len(list), len(a.lam)

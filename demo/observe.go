@@ -183,7 +183,7 @@ func (o *observer) each(ctx context.Context, k, n int, f func(i int, flux []floa
 		model, outside := state.Output(0), state.Output(1)
 		for r := range min(side, n-from) {
 			if !(outside[r] == 0) {
-				return fmt.Errorf("demo: star %d has the parameters %v, which are outside of the library: narrow the ranges", from+r, u[r*4:r*4+4])
+				return fmt.Errorf("demo: star %d has the parameters %v, which lie outside the library: narrow the ranges", from+r, u[r*4:r*4+4])
 			}
 			flux := model[r*pixels : (r+1)*pixels]
 			t := o.truth(from + r)

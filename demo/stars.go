@@ -111,7 +111,7 @@ func (s *LibrarySettings) arms() ([]build.Settings, error) {
 	for _, name := range s.Arms {
 		i := slices.IndexFunc(all, func(a build.Settings) bool { return a.Setup == "desi_"+name })
 		if i < 0 {
-			return nil, fmt.Errorf("demo: the arm %q: want b, r or z", name)
+			return nil, fmt.Errorf("demo: there is no arm %q: want b, r or z", name)
 		}
 		chosen = append(chosen, all[i])
 	}
@@ -156,11 +156,11 @@ func (s StarSettings) filled() (StarSettings, error) {
 	var wrong []error
 	for name, r := range map[string][2]float64{"S/N": s.SN, "velocity": s.Vel, "vsini": s.Vsini, "teff": s.Params[0], "logg": s.Params[1], "feh": s.Params[2], "alpha": s.Params[3]} {
 		if !(r[0] <= r[1]) || math.IsInf(r[0], 0) || math.IsInf(r[1], 0) {
-			wrong = append(wrong, fmt.Errorf("demo: %s from %g to %g: want a range", name, r[0], r[1]))
+			wrong = append(wrong, fmt.Errorf("demo: the range of %s is %g to %g: want an ascending one", name, r[0], r[1]))
 		}
 	}
 	if s.SN[0] <= 0 || s.Vsini[0] < 0 || s.Vsini[1] > 500 || max(-s.Vel[0], s.Vel[1]) > 1000 {
-		wrong = append(wrong, fmt.Errorf("demo: S/N from %g, vsini from %g to %g km/s, velocities from %g to %g km/s: want S/N above 0, vsini from 0 to 500 and velocities up to 1000", s.SN[0], s.Vsini[0], s.Vsini[1], s.Vel[0], s.Vel[1]))
+		wrong = append(wrong, fmt.Errorf("demo: S/N starts at %g, vsini goes from %g to %g km/s and velocities from %g to %g km/s: want S/N above 0, vsini from 0 to 500 and velocities up to 1000", s.SN[0], s.Vsini[0], s.Vsini[1], s.Vel[0], s.Vel[1]))
 	}
 	return s, errors.Join(wrong...)
 }

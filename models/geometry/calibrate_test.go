@@ -402,10 +402,10 @@ func TestMistakes(t *testing.T) {
 			return err
 		},
 		"2 points do not determine 3 parameters": func() error { _, err := FitPoints(ctx, p.g, points[:2], Settings{}); return err },
-		"point 1 is":                func() error { _, err := FitPoints(ctx, p.g, make([]Point, 9), Settings{}); return err },
-		"calibrate in transmission": func() error { _, err := FitPoints(ctx, reflection, points, Settings{}); return err },
-		"1 to 1000 positive q":      func() error { _, err := Calibrate(ctx, image, m, p.g, nil, Settings{}); return err },
-		"3 pixels, the mask":        func() error { _, err := Calibrate(ctx, image[:3], m, p.g, p.q, Settings{}); return err },
+		"point 1 is":                             func() error { _, err := FitPoints(ctx, p.g, make([]Point, 9), Settings{}); return err },
+		"calibrate in transmission":              func() error { _, err := FitPoints(ctx, reflection, points, Settings{}); return err },
+		"1 to 1000 positive q":                   func() error { _, err := Calibrate(ctx, image, m, p.g, nil, Settings{}); return err },
+		"3 pixels, the mask":                     func() error { _, err := Calibrate(ctx, image[:3], m, p.g, p.q, Settings{}); return err },
 		"were found": func() error {
 			_, err := Calibrate(ctx, make([]float64, len(image)), m, p.g, p.q, Settings{KeepCenter: true})
 			return err

@@ -23,10 +23,10 @@ func TestMistakes(t *testing.T) {
 		"must be single numbers": func(m *nn.Model, in []*ad.Node) nn.Outputs {
 			return nn.Outputs{Loss: m.Dense("a", nn.Flatten(in[0]), 1)}
 		},
-		"no parameters": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
-		"no initial":    func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
-		"Node of the loss is nil":      func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
-		"less than 1":   func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
+		"no parameters":           func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
+		"no initial":              func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
+		"Node of the loss is nil": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
+		"less than 1":             func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
 		"heads divide": func(m *nn.Model, in []*ad.Node) nn.Outputs {
 			return nn.Outputs{Loss: ad.Mean(m.Attention("a", ad.Reshape(in[0], 32, 8, 8), 3, false))}
 		},

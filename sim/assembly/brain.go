@@ -129,13 +129,13 @@ func New(s Settings) *Brain {
 func (b *Brain) AddArea(a Area) error {
 	switch {
 	case a.Name == "" || b.taken(a.Name):
-		return fmt.Errorf("assembly: area %q: want a name of its own", a.Name)
+		return fmt.Errorf("assembly: an area cannot be named %q: give it a name that no other area or stimulus has", a.Name)
 	case a.N > math.MaxInt32:
-		return fmt.Errorf("assembly: area %s of %d neurons: want at most %d", a.Name, a.N, math.MaxInt32)
+		return fmt.Errorf("assembly: area %s has %d neurons: want at most %d", a.Name, a.N, math.MaxInt32)
 	case a.K < 1 || a.K > a.N:
-		return fmt.Errorf("assembly: area %s fires %d of %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
+		return fmt.Errorf("assembly: area %s is to fire %d of its %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
 	case !(b.set.P >= 0 && b.set.P <= 1):
-		return fmt.Errorf("assembly: synapses with probability %g: want 0 to 1", b.set.P)
+		return fmt.Errorf("assembly: the probability of a synapse is %g: want 0 to 1", b.set.P)
 	}
 	if err := a.Rule.check(a.Name, a.Beta, b.set.MaxWeight); err != nil {
 		return err
@@ -155,9 +155,9 @@ func (b *Brain) AddArea(a Area) error {
 func (b *Brain) AddStimulus(name string, size int) error {
 	switch {
 	case name == "" || b.taken(name):
-		return fmt.Errorf("assembly: stimulus %q: want a name of its own", name)
+		return fmt.Errorf("assembly: a stimulus cannot be named %q: give it a name that no other area or stimulus has", name)
 	case size < 0 || size > math.MaxInt32:
-		return fmt.Errorf("assembly: stimulus %s of %d neurons: want 0 or more, at most %d", name, size, math.MaxInt32)
+		return fmt.Errorf("assembly: stimulus %s has %d neurons: want at least 0 and at most %d", name, size, math.MaxInt32)
 	}
 	b.stimuli = append(b.stimuli, &stimulus{name: name, size: size})
 	return nil
@@ -171,7 +171,7 @@ func (b *Brain) taken(name string) bool {
 func (b *Brain) area(name string) (*area, error) {
 	i := slices.IndexFunc(b.areas, func(a *area) bool { return a.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("assembly: no area %q: there are %v", name, b.Areas())
+		return nil, fmt.Errorf("assembly: there is no area %q: choose from %v", name, b.Areas())
 	}
 	return b.areas[i], nil
 }
@@ -237,7 +237,7 @@ func (b *Brain) SetWinners(name string, winners []int32) error {
 	seen := map[int32]bool{}
 	for _, w := range winners {
 		if w < 0 || int(w) >= a.stored() || seen[w] {
-			return fmt.Errorf("assembly: winner %d of area %s: want different neurons from 0 to %d", w, name, a.stored()-1)
+			return fmt.Errorf("assembly: neuron %d of area %s cannot be a winner: give different neurons from 0 to %d", w, name, a.stored()-1)
 		}
 		seen[w] = true
 	}
@@ -252,7 +252,7 @@ func (b *Brain) Activate(name string, i int) error {
 		return err
 	}
 	if i < 0 || (i+1)*a.K > a.stored() {
-		return fmt.Errorf("assembly: block %d of area %s: it has %d blocks of %d neurons", i, name, a.stored()/a.K, a.K)
+		return fmt.Errorf("assembly: block %d of area %s does not exist: the area has %d blocks of %d neurons, numbered from 0", i, name, a.stored()/a.K, a.K)
 	}
 	w := make([]int32, a.K)
 	for j := range w {

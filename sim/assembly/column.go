@@ -38,13 +38,13 @@ func (c Column) check(a Area) error {
 	case c.Policy < TopK || c.Policy > Relative:
 		return fmt.Errorf("assembly: area %s has policy %d: want TopK, AtThreshold or Relative", a.Name, c.Policy)
 	case c.Policy == Relative && !(c.Threshold >= 0 && c.Threshold <= 1):
-		return fmt.Errorf("assembly: area %s fires from %g of the largest input: want 0 to 1", a.Name, c.Threshold)
+		return fmt.Errorf("assembly: the relative threshold of area %s is %g: want 0 to 1", a.Name, c.Threshold)
 	case c.AtLeast < 0 || c.AtLeast > a.K:
-		return fmt.Errorf("assembly: area %s fires at least %d neurons: want 0 to K, which is %d", a.Name, c.AtLeast, a.K)
+		return fmt.Errorf("assembly: area %s is to fire at least %d neurons: want 0 to K, which is %d", a.Name, c.AtLeast, a.K)
 	case math.IsNaN(c.Threshold) || math.IsInf(c.Threshold, 0):
-		return fmt.Errorf("assembly: area %s fires from a threshold of %g: want a number", a.Name, c.Threshold)
+		return fmt.Errorf("assembly: the threshold of area %s is %g: want a finite number", a.Name, c.Threshold)
 	case c.Latency < 0 || !(c.LatencyStrength >= 0) || !(c.Refraction >= 0) || math.IsInf(c.LatencyStrength+c.Refraction, 1):
-		return fmt.Errorf("assembly: area %s: latency %d of strength %g and refraction %g: want 0 or more", a.Name, c.Latency, c.LatencyStrength, c.Refraction)
+		return fmt.Errorf("assembly: area %s has latency %d of strength %g and refraction %g: want at least 0 for each", a.Name, c.Latency, c.LatencyStrength, c.Refraction)
 	}
 	return nil
 }

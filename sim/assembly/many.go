@@ -23,10 +23,10 @@ func ProjectAll(plans []*Plan, steps int) ([][][]Round, error) {
 	seen := map[*Brain]bool{}
 	for i, p := range plans {
 		if p == nil || p.brain == nil {
-			return nil, fmt.Errorf("assembly: plan %d of %d is nil", i, len(plans))
+			return nil, fmt.Errorf("assembly: plan %d of %d is nil: make plans with Plan", i, len(plans))
 		}
 		if seen[p.brain] {
-			return nil, fmt.Errorf("assembly: plan %d of %d is of the same brain as another: want plans of different brains, as all run at once", i, len(plans))
+			return nil, fmt.Errorf("assembly: plan %d of %d is of the same brain as another: give plans of different brains, because all run at once", i, len(plans))
 		}
 		seen[p.brain] = true
 		if errs[i] = p.brain.owns(p, steps); errs[i] == nil && steps > 0 {

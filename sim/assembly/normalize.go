@@ -14,7 +14,7 @@ func (b *Brain) Normalize(from, to string) error {
 		return err
 	}
 	if f.target.Lazy {
-		return fmt.Errorf("assembly: fibre %s>%s leads to a lazy area, most of whose neurons are not there: normalize fibres into other areas", from, to)
+		return fmt.Errorf("assembly: fibre %s>%s leads to a lazy area, most of whose neurons do not exist yet: normalize only fibres into other areas", from, to)
 	}
 	b.detach()
 	sum := make([]float64, f.target.N)

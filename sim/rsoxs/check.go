@@ -124,14 +124,14 @@ func (m *Morphology) Normalize() error {
 	for i := range m.Materials {
 		for _, f := range m.Materials[i].fields() {
 			if !(*f.at).Contiguous() {
-				return fmt.Errorf("rsoxs: material %d: %s is a view with gaps: give Normalize a copy", i+1, f.name)
+				return fmt.Errorf("rsoxs: material %d: %s is a view that is not contiguous: give Normalize a copy", i+1, f.name)
 			}
 		}
 	}
 	for z := range m.Shape()[0] {
 		for i, sum := range m.fractions(z) {
 			if !(sum > 0 && sum < math.Inf(1)) {
-				return fmt.Errorf("rsoxs: volume fractions sum to %g at voxel %v: want a number above 0; add what is missing as vacuum", sum, m.voxel(z, i))
+				return fmt.Errorf("rsoxs: volume fractions sum to %g at voxel %v: want a number above 0; add the missing volume as vacuum", sum, m.voxel(z, i))
 			}
 		}
 	}

@@ -69,17 +69,17 @@ type Angles struct{ Start, Increment, End float64 }
 func (a Angles) List() ([]float64, error) {
 	switch {
 	case !finite(a.Start, a.Increment, a.End):
-		return nil, fmt.Errorf("angles %g to %g by %g degrees: want finite numbers", a.Start, a.End, a.Increment)
+		return nil, fmt.Errorf("the angles are %g to %g by %g degrees: want finite numbers", a.Start, a.End, a.Increment)
 	case a.Start == a.End:
 		return []float64{a.Start}, nil
 	case a.Start > a.End:
-		return nil, fmt.Errorf("angles start at %g and end at %g degrees: want them to rise", a.Start, a.End)
+		return nil, fmt.Errorf("the angles start at %g and end at %g degrees: want an ascending range", a.Start, a.End)
 	case a.Increment <= 0:
-		return nil, fmt.Errorf("angles from %g to %g degrees by %g: want an increment above 0", a.Start, a.End, a.Increment)
+		return nil, fmt.Errorf("the angles go from %g to %g degrees by %g: want an increment above 0", a.Start, a.End, a.Increment)
 	}
 	n := math.Round((a.End-a.Start)/a.Increment + 1)
 	if n > 1e6 {
-		return nil, fmt.Errorf("angles from %g to %g degrees by %g are %g: want at most 1e6", a.Start, a.End, a.Increment, n)
+		return nil, fmt.Errorf("the angles from %g to %g degrees by %g would be %g: want at most 1e6", a.Start, a.End, a.Increment, n)
 	}
 	list := make([]float64, int(n))
 	for i := range list {

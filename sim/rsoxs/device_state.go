@@ -35,7 +35,7 @@ func (s *Simulator) Shares(p *ad.Program) bool {
 // change until the next Transform. Gradients by them are for Nodes; Tangents take TangentState.
 func (s *Simulator) TransformState(ctx context.Context, materials []MaterialNodes, st *ad.State) error {
 	if !s.Shares(st.Program()) {
-		return fmt.Errorf("rsoxs: arrays of a program on %s for a simulator on %s: want the same GPU", st.Program().Device(), s.Device())
+		return fmt.Errorf("rsoxs: the program runs on %s, but the simulator on %s: use the same GPU for both", st.Program().Device(), s.Device())
 	}
 	f, list, err := stateSources(materials, st)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Simulator) TangentState(ctx context.Context, o Optics, materials []Mate
 		return nil, err
 	}
 	if !s.Shares(st.Program()) || len(materials) != len(s.morph.Materials) {
-		return nil, fmt.Errorf("rsoxs: changes of %d materials by a program on %s, for %d on %s: want the same", len(materials), st.Program().Device(), len(s.morph.Materials), s.Device())
+		return nil, fmt.Errorf("rsoxs: the program has changes of %d materials on %s, but the simulator has %d on %s: want the same number on the same GPU", len(materials), st.Program().Device(), len(s.morph.Materials), s.Device())
 	}
 	_, list, err := stateSources(materials, st)
 	if err != nil {
@@ -120,4 +120,4 @@ func (s *Simulator) changeSources(dm []Material) (list []source, types []tensor.
 }
 
 // errRemote says that arrays on a device have no gradients in the host's memory.
-var errRemote = errors.New("rsoxs: gradients by arrays that a program has on a device: take the Intensity, Curves or Loss node")
+var errRemote = errors.New("rsoxs: these arrays lie on a device and have no gradients in the host's memory: take the Intensity, Curves or Loss node")

@@ -39,7 +39,7 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	}
 	want := tensor.Shape{len(o), len(s.beams), s.shape[1], s.shape[2]}
 	if !dIntensity.Shape().Equal(want) {
-		return nil, fmt.Errorf("rsoxs: gradient of shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
+		return nil, fmt.Errorf("rsoxs: the gradient has shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
 	}
 	out := &Gradient{Optics: o.zeros()}
 	if g != nil {

@@ -175,7 +175,7 @@ func (c *replicas) check(in []tensor.Shape) error {
 	r := c.newReplica()
 	want := tensor.Shape{len(c.sim.cfg.Energies), len(c.materials), 4}
 	if got := in[len(in)-1]; !got.Equal(want) {
-		return fmt.Errorf("constants of shape %v: want [energy, material, 4] = %v", got, want)
+		return fmt.Errorf("the constants have shape %v: want [energy, material, 4] = %v", got, want)
 	}
 	return r.morph.inspect()
 }
@@ -302,7 +302,7 @@ func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
 		}
 	}
 	if i != len(dIn)-1 {
-		return errors.New("rsoxs: gradient of other fields than the inputs")
+		return errors.New("rsoxs: gradients exist only for the fields that are inputs: ask for one of these")
 	}
 	for e, row := range g.Optics {
 		for m, c := range row {

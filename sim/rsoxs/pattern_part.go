@@ -15,7 +15,7 @@ import (
 func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pattern, error) {
 	n := len(s.cfg.Energies)
 	if from < 0 || to > n || from >= to || len(o) != n {
-		return nil, fmt.Errorf("rsoxs: energies %d to %d of %d, with constants of %d: want a part of them and constants of all", from, to, n, len(o))
+		return nil, fmt.Errorf("rsoxs: energies %d to %d of %d, with constants of %d: want a part of the energies, and constants of all", from, to, n, len(o))
 	}
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func (r Reduction) NewReducer(p *Pattern) (*Reducer, error) {
 		r.Perp = []float64{90, 270}
 	}
 	if !(r.Wedge > 0 && r.Wedge <= 180) {
-		return nil, fmt.Errorf("rsoxs: wedges of %g degrees: want above 0 and at most 180", r.Wedge)
+		return nil, fmt.Errorf("rsoxs: the wedges are %g degrees wide: want more than 0 and at most 180", r.Wedge)
 	}
 	if len(p.QY) < 2 || len(p.QX) < 2 {
 		return nil, fmt.Errorf("rsoxs: an image of %d x %d pixels has no circles: want at least 2 x 2", len(p.QY), len(p.QX))

@@ -20,11 +20,11 @@ type Table struct {
 func (t Table) At(energy float64) (Constants, error) {
 	n := len(t.Energies)
 	if n == 0 || n != len(t.Constants) || !finite(energy) || !finite(t.Energies...) {
-		return Constants{}, fmt.Errorf("rsoxs: constants at %g eV of a table of %d energies and %d constants: want finite numbers, as many of both", energy, n, len(t.Constants))
+		return Constants{}, fmt.Errorf("rsoxs: constants at %g eV cannot be read from a table of %d energies and %d constants: want finite numbers, as many of both", energy, n, len(t.Constants))
 	}
 	for i, e := range t.Energies[1:] {
 		if !(e > t.Energies[i]) {
-			return Constants{}, fmt.Errorf("rsoxs: energy %d of the table is %g after %g eV: want them to rise", i+1, e, t.Energies[i])
+			return Constants{}, fmt.Errorf("rsoxs: energy %d of the table is %g after %g eV: want ascending energies", i+1, e, t.Energies[i])
 		}
 	}
 	i := sort.SearchFloat64s(t.Energies, energy)

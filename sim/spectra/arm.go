@@ -56,7 +56,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		s.MinVel, s.MaxVel = -1000, 1000
 	}
 	if !(s.MinVel <= s.MaxVel) || s.MinVel <= -SpeedOfLight || s.MaxVel >= SpeedOfLight {
-		return fail(fmt.Errorf("velocities from %g to %g km/s: want an ascending range below the speed of light", s.MinVel, s.MaxVel))
+		return fail(fmt.Errorf("the velocities go from %g to %g km/s: want an ascending range below the speed of light", s.MinVel, s.MaxVel))
 	}
 	grid, err := NewGrid(s.Template, !s.Linear)
 	if err != nil {
@@ -64,7 +64,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 	}
 	for i, x := range s.Observed {
 		if i > 0 && !(x > s.Observed[i-1]) {
-			return fail(fmt.Errorf("observed wavelength %d is %g Angstrom after %g: want them ascending", i, x, s.Observed[i-1]))
+			return fail(fmt.Errorf("observed wavelength %d is %g Angstrom after %g: want ascending wavelengths", i, x, s.Observed[i-1]))
 		}
 	}
 	p, err := Basis(s.Observed, s.Continuum, s.Chebyshev)
@@ -75,7 +75,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		return fail(err)
 	}
 	if s.Linear && !s.Rotation.None {
-		return fail(fmt.Errorf("rotation on a linear template grid: want a logarithmic one, or Rotation.None"))
+		return fail(fmt.Errorf("rotation cannot be computed on a linear template grid: use a logarithmic one, or set Rotation.None"))
 	}
 	a := &Arm{s: s, grid: grid, doppler: grid.shifted(s.Observed), rotation: s.Rotation.withDefaults()}
 	k, n := s.Continuum, len(s.Observed)
@@ -89,7 +89,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 	a.basis, a.functions = autodiff.Const(p, k, n), p
 	if r := s.Resolution; r != nil {
 		if r.Pixels != n {
-			return fail(fmt.Errorf("a resolution matrix of %d pixels for %d wavelengths", r.Pixels, n))
+			return fail(fmt.Errorf("the resolution matrix has %d pixels, but there are %d wavelengths: want as many", r.Pixels, n))
 		}
 		a.band = r.Node()
 	}
@@ -121,7 +121,7 @@ func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
 func (a *Arm) resolved(x, band *autodiff.Node) *autodiff.Node {
 	switch {
 	case band != nil && a.band != nil:
-		return autodiff.Fail(fmt.Errorf("spectra: arm %s has a resolution matrix and so has the exposure: give one of them", a.s.Name))
+		return autodiff.Fail(fmt.Errorf("spectra: both arm %s and the exposure have a resolution matrix: give only one of them", a.s.Name))
 	case band == nil && a.band == nil:
 		return x
 	case band == nil:

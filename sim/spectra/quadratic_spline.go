@@ -23,7 +23,7 @@ type QuadraticSpline struct {
 func NewQuadraticSpline(nodes []float64) (*QuadraticSpline, error) {
 	n := len(nodes)
 	if n < 3 {
-		return nil, fmt.Errorf("spectra: a quadratic spline through %d nodes: want at least 3", n)
+		return nil, fmt.Errorf("spectra: the quadratic spline has %d nodes: want at least 3", n)
 	}
 	for i := 1; i < n; i++ {
 		if !(nodes[i] > nodes[i-1]) {
@@ -73,7 +73,7 @@ func (q *QuadraticSpline) Matrix(x []float64) ([]float64, error) {
 	row := make([]float64, n)
 	for k, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("spectra: the spline at point %d, %g: want a finite wavelength", k, v)
+			return nil, fmt.Errorf("spectra: the spline is asked for at point %d, %g: want a finite wavelength", k, v)
 		}
 		q.row(row, v)
 		b.SetCol(k, row)

@@ -93,7 +93,7 @@ func TestFill(t *testing.T) {
 	}
 	for text, f := range map[string]func() error{
 		"make one with Regular": func() error { _, err := Fill(ctx, set, FillSettings{}); return err },
-		"the window has 1":       func() error { _, err := Fill(ctx, grid, FillSettings{Window: 1}); return err },
+		"the window has 1":      func() error { _, err := Fill(ctx, grid, FillSettings{Window: 1}); return err },
 		"context canceled": func() error {
 			stopped, stop := context.WithCancel(ctx)
 			stop()

@@ -163,17 +163,17 @@ func TestBadSettings(t *testing.T) {
 	read := func(e rvspecfit.Entry) ([]float64, []float64, error) { return lam, make([]float64, len(lam)), nil }
 	c := must[*rvspecfit.Catalog](t)(Nodes([]string{"teff"}, [][]float64{{4000, 5000}}))
 	for text, set := range map[string]func(s *Settings){
-		"no name":                  func(s *Settings) { s.Setup = "" },
-		"from 5100 to 5000":        func(s *Settings) { s.Lam1 = 5000 },
-		"steps of -1":              func(s *Settings) { s.Step = -1 },
-		"padding is -5":            func(s *Settings) { s.Padding = -5 },
-		"normalisation is 7":          func(s *Settings) { s.Normalisation = 7 },
-		`uses the name "y"`:         func(s *Settings) { s.Resolution = "y/2" },
-		"build: the resolution":    func(s *Settings) { s.Resolution = "x/" },
-		"resolving power of":       func(s *Settings) { s.Resolution = "200000" },
-		`the logarithm of "mass"`:  func(s *Settings) { s.LogParams = []string{"mass"} },
-		"Angstrom":                 func(s *Settings) { s.Lam1 = 5500 },
-		"no such file":             func(s *Settings) { s.Read, s.WaveFile = nil, "nothing.fits" },
+		"no name":                       func(s *Settings) { s.Setup = "" },
+		"from 5100 to 5000":             func(s *Settings) { s.Lam1 = 5000 },
+		"steps of -1":                   func(s *Settings) { s.Step = -1 },
+		"padding is -5":                 func(s *Settings) { s.Padding = -5 },
+		"normalisation is 7":            func(s *Settings) { s.Normalisation = 7 },
+		`uses the name "y"`:             func(s *Settings) { s.Resolution = "y/2" },
+		"build: the resolution":         func(s *Settings) { s.Resolution = "x/" },
+		"resolving power of":            func(s *Settings) { s.Resolution = "200000" },
+		`the logarithm of "mass"`:       func(s *Settings) { s.LogParams = []string{"mass"} },
+		"Angstrom":                      func(s *Settings) { s.Lam1 = 5500 },
+		"no such file":                  func(s *Settings) { s.Read, s.WaveFile = nil, "nothing.fits" },
 		"want it positive, because its": func(s *Settings) {},
 	} {
 		s := short

@@ -355,15 +355,15 @@ func TestBadTemplates(t *testing.T) {
 	broken.Models = array(t, slices.Repeat([]float64{math.NaN()}, 32), 2, 16)
 	for want, arms := range map[string][]*rvspecfit.CCF{
 		"3 templates, but b has 2": {plain("b", []float64{1, 2}), plain("r", []float64{1, 2, 3})},
-		"template 1 of arm r":  {good, plain("r", []float64{1, 3})},
-		"vsini 50":             {good, plain("r", []float64{1, 2}, 50, 50)},
-		"1 rotations":          {plain("b", []float64{1, 2}, 50)},
-		"twice":                {good, good},
-		"[logg]":               {good, &names},
-		"ascending":            {&short},
-		"ccfdat_b":             {&missing},
-		"NaN":                  {good, &broken},
-		"no table":             {nil},
+		"template 1 of arm r":      {good, plain("r", []float64{1, 3})},
+		"vsini 50":                 {good, plain("r", []float64{1, 2}, 50, 50)},
+		"1 rotations":              {plain("b", []float64{1, 2}, 50)},
+		"twice":                    {good, good},
+		"[logg]":                   {good, &names},
+		"ascending":                {&short},
+		"ccfdat_b":                 {&missing},
+		"NaN":                      {good, &broken},
+		"no table":                 {nil},
 	} {
 		if _, err := NewTemplates(arms...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -110,13 +110,13 @@ func (s *LearnerSettings) fill() {
 func (s *LearnerSettings) check() error {
 	switch {
 	case s.Nouns < 0 || s.Verbs < 0 || s.Rounds < 0 || s.ContextAreas < 0 || s.ContextAfter < 0:
-		return fmt.Errorf("language: %d nouns, %d verbs, %d rounds, %d areas of contexts after %d sentences: want 0 or more", s.Nouns, s.Verbs, s.Rounds, s.ContextAreas, s.ContextAfter)
+		return fmt.Errorf("language: the settings have %d nouns, %d verbs, %d rounds and %d areas of contexts after %d sentences: want at least 0 of each", s.Nouns, s.Verbs, s.Rounds, s.ContextAreas, s.ContextAfter)
 	case !(s.P > 0 && s.P <= 1) || !(s.Beta > 0) || math.IsInf(s.Beta, 0):
-		return fmt.Errorf("language: synapses with probability %g and plasticity %g: want above 0, and a probability of at most 1", s.P, s.Beta)
+		return fmt.Errorf("language: the probability of a synapse is %g and the plasticity %g: want both above 0, and the probability at most 1", s.P, s.Beta)
 	case !(s.MinOverlap > 0 && s.MinOverlap <= 1):
-		return fmt.Errorf("language: a word is said from a part of %g of its block on: want above 0 and at most 1", s.MinOverlap)
+		return fmt.Errorf("language: a word is said if a fraction %g of its block fires: want MinOverlap above 0 and at most 1", s.MinOverlap)
 	case s.Context < NoContext || s.Context > OwnContext:
-		return fmt.Errorf("language: context model %d: want %d to %d", s.Context, NoContext, OwnContext)
+		return fmt.Errorf("language: the context model is %d: want %d to %d", s.Context, NoContext, OwnContext)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (l *Learner) isNoun(word int) bool { return word < l.set.Nouns }
 // of both.
 func (l *Learner) Hear(nounWord, verbWord int) error {
 	if nounWord < 0 || !l.isNoun(nounWord) || verbWord < l.set.Nouns || verbWord >= l.Words() {
-		return fmt.Errorf("language: a sentence of words %d and %d: want a noun, 0 to %d, and a verb, %d to %d",
+		return fmt.Errorf("language: the words %d and %d are not a sentence: want a noun, 0 to %d, and a verb, %d to %d",
 			nounWord, verbWord, l.set.Nouns-1, l.set.Nouns, l.Words()-1)
 	}
 	if err := l.sense(l.brain, nounWord); err != nil {
@@ -201,7 +201,7 @@ func (l *Learner) Tutor(word int) error {
 
 func (l *Learner) checkWord(word int) error {
 	if word < 0 || word >= l.Words() {
-		return fmt.Errorf("language: word %d: want 0 to %d", word, l.Words()-1)
+		return fmt.Errorf("language: there is no word %d: want 0 to %d", word, l.Words()-1)
 	}
 	return nil
 }

@@ -120,15 +120,15 @@ func (s *OrderSettings) check() error {
 		b := []byte(o)
 		slices.Sort(b)
 		if string(b) != "OSV" {
-			return fmt.Errorf("language: word order %q: want each of S, V and O once", o)
+			return fmt.Errorf("language: the word order is %q: want each of S, V and O once", o)
 		}
 	}
 	switch {
 	case min(s.Nouns, s.Verbs, s.RoleSteps, s.WordSteps, s.LinkSteps, s.SpeakSteps) < 0:
-		return fmt.Errorf("language: %d nouns, %d verbs and steps %d, %d, %d, %d: want 0 or more of each",
+		return fmt.Errorf("language: the settings have %d nouns, %d verbs and steps %d, %d, %d, %d: want at least 0 of each",
 			s.Nouns, s.Verbs, s.RoleSteps, s.WordSteps, s.LinkSteps, s.SpeakSteps)
 	case !(s.P > 0 && s.P <= 1) || !(s.Beta > 0) || math.IsInf(s.Beta, 0):
-		return fmt.Errorf("language: synapses with probability %g and plasticity %g: want above 0, and a probability of at most 1", s.P, s.Beta)
+		return fmt.Errorf("language: the probability of a synapse is %g and the plasticity %g: want both above 0, and the probability at most 1", s.P, s.Beta)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (l *OrderLearner) AnyScene() Scene {
 func (l *OrderLearner) checkScene(s Scene) error {
 	isNoun := func(w int) bool { return w >= 0 && w < l.set.Nouns }
 	if !isNoun(s.Subject) || !isNoun(s.Object) || s.Verb < l.set.Nouns || s.Verb >= l.set.Nouns+l.set.Verbs || s.Mood < 0 || s.Mood >= len(l.set.Orders) {
-		return fmt.Errorf("language: scene %+v: want a subject and an object of 0 to %d, a verb of %d to %d and a mood of 0 to %d",
+		return fmt.Errorf("language: the scene is %+v: want a subject and an object from 0 to %d, a verb from %d to %d and a mood from 0 to %d",
 			s, l.set.Nouns-1, l.set.Nouns, l.set.Nouns+l.set.Verbs-1, len(l.set.Orders)-1)
 	}
 	return nil

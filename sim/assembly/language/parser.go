@@ -113,7 +113,7 @@ func tokens(sentence string) []string {
 // begin after a word or do not end.
 func (g *Grammar) checkSentence(words []string) error {
 	if len(words) == 0 {
-		return fmt.Errorf("language: a sentence without words")
+		return fmt.Errorf("language: the sentence has no words: give at least one")
 	}
 	open := -1 // where a clause began
 	for i, w := range words {
@@ -137,7 +137,7 @@ func (g *Grammar) checkSentence(words []string) error {
 		}
 	}
 	if open >= 0 {
-		return fmt.Errorf("language: word %d, %q, begins a clause that does not end: put a comma after it", open+1, that)
+		return fmt.Errorf("language: word %d, %q, begins a clause that does not end: put a comma after the clause", open+1, that)
 	}
 	return nil
 }

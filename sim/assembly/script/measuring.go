@@ -45,7 +45,7 @@ func (c *compiler) measured(s *step) {
 			case err != nil:
 				return err
 			case math.IsNaN(v):
-				return fmt.Errorf("%s of %s: there are no neurons or synapses to measure yet: project into the areas first", what, s.args[what].Value)
+				return fmt.Errorf("the %s of %s cannot be measured, as there are no neurons or synapses yet: project into the areas first", what, s.args[what].Value)
 			}
 			m.measure(name, what, s, v)
 			return nil

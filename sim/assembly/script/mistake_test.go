@@ -128,7 +128,7 @@ func TestMistakesInTheHeader(t *testing.T) {
 		"p: .1\nstimuli: {S: 9}\nareas: {A: {n: 3e9, k: 1}}" + run:                                    "want 1 to 2147483647",
 		"p: .1\nstimuli: {S: 9}\nareas: {A: {n: 90, k: 9, bta: 1}}" + run:                             "did you mean beta?",
 		"p: .1\nstimuli: {S: 9}\nareas: {A: {n: 90, k: 9, rule: hob}}" + run:                          "did you mean hebb?",
-		"p: .1\nstimuli: {S: 9}\nareas: {A: {n: 90, k: 9, policy: relative, threshold: 2}}" + run:     "fires from 2 of the largest input",
+		"p: .1\nstimuli: {S: 9}\nareas: {A: {n: 90, k: 9, policy: relative, threshold: 2}}" + run:     "relative threshold of area A is 2",
 		"p: .1\nstimuli: {S: 9}\nareas: {S: {n: 90, k: 9}}" + run:                                     "another area or stimulus of this name",
 		"p: .1\nstimuli: {S: 9}\nareas: {A>B: {n: 90, k: 9}}" + run:                                   "want a name without",
 		"p: .1\nmode: exact\nstimuli: {S: 9}\nareas: {A: {n: 90, k: 9, explicit: false}}" + run:       "not explicit, but in mode exact",

@@ -45,7 +45,7 @@ func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
 		return nil, err
 	}
 	if math.IsNaN(g.Low) || math.IsNaN(g.High) || g.High < 0 || g.High > 0 && g.High <= g.Low {
-		return nil, fmt.Errorf("correlate: frames are good with means from %g to %g counts per pixel: want the second above the first, or 0", g.Low, g.High)
+		return nil, fmt.Errorf("correlate: the gate keeps frames with means from %g to %g counts per pixel: want the second above the first, or 0", g.Low, g.High)
 	}
 	d := &Mended{Movie: m, gate: g, maps: maps, bad: map[int]Replacement{}, skip: map[int]bool{}}
 	for _, frame := range g.Skip {
@@ -138,7 +138,7 @@ func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (fl
 			return nil
 		}
 	}
-	return fmt.Errorf("correlate: frame %d is no good (%s), nor are the %d frames that could replace it: mask the pixels that are wrong, or change what counts as good", frame, why, min(tries, d.Frames-1))
+	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: mask the pixels that are wrong, or widen the gate", frame, why, min(tries, d.Frames-1))
 }
 
 func (d *Mended) dense(m Movie, first int, dst []float32) error {

@@ -47,7 +47,7 @@ func FromArray(data []float32, frames, height, width int) Movie {
 	size := height * width
 	return Movie{Frames: frames, Height: height, Width: width, Dense: func(first int, dst []float32) error {
 		if have := len(data) - first*size; len(dst) > have {
-			return fmt.Errorf("correlate: the array ends %d numbers before the end of %d frames of %d x %d pixels: give as many frames as there are", len(dst)-have, frames, height, width)
+			return fmt.Errorf("correlate: the array ends %d elements before the end of %d frames of %d x %d pixels: lower the number of frames", len(dst)-have, frames, height, width)
 		}
 		copy(dst, data[first*size:])
 		return nil
@@ -57,17 +57,17 @@ func FromArray(data []float32, frames, height, width int) Movie {
 func (m Movie) check() error {
 	switch {
 	case m.Frames == 1:
-		return errors.New("correlate: the movie has 1 frame: a correlation needs at least 2")
+		return errors.New("correlate: the movie has 1 frame, but a correlation needs at least 2")
 	case m.Frames < 2:
-		return fmt.Errorf("correlate: the movie has %d frames: a correlation needs at least 2", m.Frames)
+		return fmt.Errorf("correlate: the movie has %d frames, but a correlation needs at least 2", m.Frames)
 	case m.Height < 1 || m.Width < 1 || m.Height > 1<<31/max(m.Width, 1):
-		return fmt.Errorf("correlate: frames are %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", m.Height, m.Width)
+		return fmt.Errorf("correlate: the frames have %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", m.Height, m.Width)
 	case m.Frames > 1<<30:
 		return fmt.Errorf("correlate: the movie has %d frames: want at most 2^30", m.Frames)
 	case m.Dense == nil && m.Sparse == nil && m.Raw == nil:
 		return errors.New("correlate: the movie has no frames to read: set Dense, Sparse or Raw")
 	case m.Raw != nil && m.Raw.size() == 0:
-		return fmt.Errorf("correlate: frames of the type %q: want uint8, uint16, uint32 or float32", m.Raw.Type)
+		return fmt.Errorf("correlate: the frames are of the type %q: want uint8, uint16, uint32 or float32", m.Raw.Type)
 	}
 	return nil
 }
@@ -94,11 +94,11 @@ func (m Movie) Select(s Selection) (Movie, error) {
 		m.Dense = m.Raw.dense(m.Height * m.Width)
 	}
 	if s.First < 0 || s.First >= m.Frames || s.Last > m.Frames || s.Last <= s.First {
-		return m, fmt.Errorf("correlate: frames %d to %d are not in a movie of %d frames: want 0 <= first < last <= %d", s.First, s.Last, m.Frames, m.Frames)
+		return m, fmt.Errorf("correlate: frames %d to %d are not all in a movie of %d frames: want 0 <= first < last <= %d", s.First, s.Last, m.Frames, m.Frames)
 	}
 	taken := (s.Last - s.First + s.Stride - 1) / s.Stride / s.Average
 	if taken < 2 {
-		return m, fmt.Errorf("correlate: frames %d to %d with stride %d and averages of %d leave %d frames: a correlation needs at least 2", s.First, s.Last, s.Stride, s.Average, taken)
+		return m, fmt.Errorf("correlate: frames %d to %d with stride %d and averages of %d leave %d frames, but a correlation needs at least 2", s.First, s.Last, s.Stride, s.Average, taken)
 	}
 	out := m
 	out.Frames = taken

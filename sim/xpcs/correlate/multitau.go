@@ -78,7 +78,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return nil, tooManyParts(s.Parts, m.Frames)
 	}
 	if s.Precision != 32 && s.Precision != 64 {
-		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
+		return nil, fmt.Errorf("correlate: the precision is %d bits: want 32 or 64", s.Precision)
 	}
 	if _, here := s.Backend.(ad.CPU); !here {
 		if r, err := multitauOnGPUs(ctx, m, &maps, s); r != nil || err != nil {
@@ -93,7 +93,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 }
 
 func tooManyParts(parts, frames int) error {
-	return fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
+	return fmt.Errorf("correlate: there are %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
 }
 
 // multitau begins anew with fewer levels of event lists when a movie turns out to have more events than the frames that were looked
@@ -129,7 +129,7 @@ func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, 
 	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel), Sparse: levels}
 	parts := maps.parts(int(min(s.MaxBytes/int64(perPixel(r.Delay, levels, s)), math.MaxInt32)))
 	if s.PerPixel != nil && len(parts) > 1 {
-		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for them", s.MaxBytes)
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for the sums", s.MaxBytes)
 	}
 	r.Passes = len(parts)
 	r.prepare(maps, s)
@@ -167,7 +167,7 @@ func (r *Result) finite(precision int) error {
 	for k, row := range r.G2 {
 		for i, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames: counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
+				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames, as counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
 			}
 		}
 	}

@@ -267,7 +267,7 @@ func (e *Events) fromFrames(frames []float32, size int) {
 // check makes sure that events can be used as indices.
 func (e *Events) check(n, size, first int) error {
 	if e.Frames() != n || len(e.Count) != len(e.Pixel) || e.Start[0] != 0 || e.Start[n] != len(e.Pixel) || !slices.IsSorted(e.Start) {
-		return fmt.Errorf("correlate: the source of frames %d to %d returned lists of %d frames: this is a fault of the reader", first, first+n, e.Frames())
+		return fmt.Errorf("correlate: the source of frames %d to %d returned lists of %d frames: correct the reader", first, first+n, e.Frames())
 	}
 	for f := range n {
 		for _, p := range e.Pixel[e.Start[f]:e.Start[f+1]] {

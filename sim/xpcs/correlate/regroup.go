@@ -44,7 +44,7 @@ func Regroup(maps Maps, delays int, next func(delay int) (products, earlier, lat
 		}
 		for i, image := range images {
 			if len(image) != maps.Height*maps.Width {
-				return nil, fmt.Errorf("correlate: delay %d has an image of %d pixels, the maps %d x %d: use a q map of this detector", d, len(image), maps.Height, maps.Width)
+				return nil, fmt.Errorf("correlate: delay %d has an image of %d pixels, but the maps have %d x %d: use a q map of this detector", d, len(image), maps.Height, maps.Width)
 			}
 			in := b.state.Input(i)
 			for j, p := range part.pixels {

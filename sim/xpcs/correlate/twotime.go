@@ -80,7 +80,7 @@ func prepared(m Movie, maps Maps, s Settings) (*twotime, error) {
 		return nil, err
 	}
 	if m.Frames > mostTwotime {
-		return nil, fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
+		return nil, fmt.Errorf("correlate: a two-time map of %d frames would take %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
 	}
 	return newTwotime(m, &maps, s)
 }
@@ -137,7 +137,7 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 		case "dynamic":
 			of = 0
 		default:
-			return nil, fmt.Errorf("correlate: smoothing %q is not known: want static or dynamic", s.Smooth)
+			return nil, fmt.Errorf("correlate: the smoothing %q is not known: want static or dynamic", s.Smooth)
 		}
 		b := &t.bins[k]
 		if numbers[k] == nil {

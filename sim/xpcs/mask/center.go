@@ -51,7 +51,7 @@ const (
 // The error is about the input, or says that the pattern does not determine a centre.
 func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
 	if len(image) != len(m.Keep) || len(m.Keep) != m.Height*m.Width {
-		return Center{}, fmt.Errorf("mask: the image has %d pixels, the mask %d x %d: use a mask of this detector", len(image), m.Height, m.Width)
+		return Center{}, fmt.Errorf("mask: the image has %d pixels, but the mask has %d x %d: use a mask of this detector", len(image), m.Height, m.Width)
 	}
 	guess := Point{float64(m.Height-1) / 2, float64(m.Width-1) / 2}
 	side := float64(max(m.Height, m.Width))
@@ -64,17 +64,17 @@ func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
 	}
 	switch {
 	case !(search > 0) || math.IsInf(search, 0):
-		return Center{}, fmt.Errorf("mask: a search over %g pixels: want a positive number", search)
+		return Center{}, fmt.Errorf("mask: the search extends over %g pixels: want a positive number", search)
 	case !(s.Radius >= 0):
-		return Center{}, fmt.Errorf("mask: a radius of %g pixels: want a positive number, or 0 for all pixels", s.Radius)
+		return Center{}, fmt.Errorf("mask: the radius is %g pixels: want a positive number, or 0 for all pixels", s.Radius)
 	case s.Harmonics < 0 || s.Harmonics > 4:
-		return Center{}, fmt.Errorf("mask: %d angular harmonics: want 0 to 4", s.Harmonics)
+		return Center{}, fmt.Errorf("mask: there are %d angular harmonics: want 0 to 4", s.Harmonics)
 	case math.IsNaN(guess[0]+guess[1]) || math.IsInf(guess[0]+guess[1], 0):
 		return Center{}, fmt.Errorf("mask: the guess of the centre is (%g, %g): want finite numbers", guess[0], guess[1])
 	}
 	pixels, edge := samples(image, m, guess, s.Radius, fitSamples)
 	if len(pixels) < 30 {
-		return Center{}, fmt.Errorf("mask: %d pixels are left to find a centre in: want at least 30; mask fewer, or raise Radius", len(pixels))
+		return Center{}, fmt.Errorf("mask: only %d pixels are left to find a centre in: want at least 30; mask fewer, or raise Radius", len(pixels))
 	}
 	few, _ := samples(image, m, guess, s.Radius, searchSamples)
 	return refine(pixels, coarse(few, guess, search), s.Harmonics, math.Sqrt(quantum(image, m))/2/edge)

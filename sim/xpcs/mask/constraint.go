@@ -44,10 +44,10 @@ func constrain(s Source, list []Constraint) (*Mask, error) {
 		values, ok := s.Maps[c.Map]
 		if !ok {
 			names := slices.Sorted(maps.Keys(s.Maps))
-			return nil, fmt.Errorf("mask: constraint %d is of the map %q, and there are %q%s", k+1, c.Map, names, meant(c.Map, names))
+			return nil, fmt.Errorf("mask: constraint %d is on the map %q, but there are only %q%s", k+1, c.Map, names, meant(c.Map, names))
 		}
 		if math.IsNaN(c.Begin) || math.IsNaN(c.End) {
-			return nil, fmt.Errorf("mask: constraint %d of %s goes from %g to %g: want two numbers", k+1, c.Map, c.Begin, c.End)
+			return nil, fmt.Errorf("mask: constraint %d on %s goes from %g to %g: want two numbers", k+1, c.Map, c.Begin, c.End)
 		}
 		if known := c.Logic == "" || c.Logic == And || c.Logic == Or; known && device != nil {
 			if err := device.run("constraint", values, c.Begin, c.End, c.wrap(), flag(c.Logic == Or)); err != nil {
@@ -65,7 +65,7 @@ func constrain(s Source, list []Constraint) (*Mask, error) {
 				m.Keep[i] = m.Keep[i] || c.holds(v)
 			}
 		default:
-			return nil, fmt.Errorf("mask: constraint %d of %s is joined by %q: want %s or %s", k+1, c.Map, c.Logic, And, Or)
+			return nil, fmt.Errorf("mask: constraint %d on %s is joined by %q: want %s or %s", k+1, c.Map, c.Logic, And, Or)
 		}
 	}
 	if device != nil {

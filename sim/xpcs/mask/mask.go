@@ -32,7 +32,7 @@ func From(values []float64, height, width int) (*Mask, error) {
 		return nil, err
 	}
 	if len(values) != height*width {
-		return nil, fmt.Errorf("mask: %d values for %d x %d pixels: give one for each", len(values), height, width)
+		return nil, fmt.Errorf("mask: there are %d values for %d x %d pixels: give one for each", len(values), height, width)
 	}
 	m := &Mask{height, width, make([]bool, len(values))}
 	for i, v := range values {
@@ -43,7 +43,7 @@ func From(values []float64, height, width int) (*Mask, error) {
 
 func checkShape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > mostPixels {
-		return fmt.Errorf("mask: a detector of %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", height, width)
+		return fmt.Errorf("mask: the detector has %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", height, width)
 	}
 	return nil
 }

@@ -51,13 +51,13 @@ func (o Outliers) complete() (Outliers, error) {
 	p := o.Percentiles
 	switch {
 	case o.Method != Percentile && o.Method != MAD:
-		return o, fmt.Errorf("mask: outliers by %q: want %q or %q%s", o.Method, Percentile, MAD, meant(o.Method, []string{Percentile, MAD}))
+		return o, fmt.Errorf("mask: the method of outliers is %q: want %q or %q%s", o.Method, Percentile, MAD, meant(o.Method, []string{Percentile, MAD}))
 	case !(o.Cutoff > 0):
-		return o, fmt.Errorf("mask: a cutoff of %g scales: want a positive number", o.Cutoff)
+		return o, fmt.Errorf("mask: the cutoff is %g scales: want a positive number", o.Cutoff)
 	case !(0 <= p[0] && p[0] < p[1] && p[1] <= 100):
-		return o, fmt.Errorf("mask: percentiles %g and %g: want two ascending numbers from 0 to 100", p[0], p[1])
+		return o, fmt.Errorf("mask: the percentiles are %g and %g: want two ascending numbers from 0 to 100", p[0], p[1])
 	case (o.Rings > 0) == (o.Tile > 0) || o.Rings < 0 || o.Tile < 0:
-		return o, fmt.Errorf("mask: outliers in %d rings and in tiles of %d pixels: want a positive number of one of them and 0 of the other", o.Rings, o.Tile)
+		return o, fmt.Errorf("mask: outliers are sought in %d rings and in tiles of %d pixels: want a positive number of one of them and 0 of the other", o.Rings, o.Tile)
 	}
 	return o, nil
 }
@@ -102,7 +102,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 func rings(s Source, now *Mask, n int) ([][]int, []float64, error) {
 	q, ok := s.Maps["q"]
 	if !ok {
-		return nil, nil, fmt.Errorf("mask: outliers of rings need the map q: add it to Source.Maps, or use tiles")
+		return nil, nil, fmt.Errorf("mask: outliers in rings need the map q: add it to Source.Maps, or use tiles")
 	}
 	b, err := partition.Divide(partition.Axis{Name: "q", Values: q}, now.Keep, n)
 	if err != nil {

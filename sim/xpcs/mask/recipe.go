@@ -40,11 +40,11 @@ func ReadRecipe(b []byte) (Recipe, error) {
 	err := d.Decode(&r)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("something follows the recipe at byte %d", d.InputOffset())
+			err = fmt.Errorf("something follows the recipe at byte %d: remove it", d.InputOffset())
 		}
 	}
 	if err != nil {
-		return r, fmt.Errorf("mask: recipe: %w: want the JSON that a History's recipe has", err)
+		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", err)
 	}
 	return r, r.check()
 }
@@ -56,11 +56,11 @@ func (r Recipe) check() error {
 	}
 	switch {
 	case r.Version != Version:
-		return fmt.Errorf("mask: recipe of version %d: this program knows version %d", r.Version, Version)
+		return fmt.Errorf("mask: the recipe is of version %d, but this program knows only version %d: update the program", r.Version, Version)
 	case r.Undone < 0 || r.Undone > records:
-		return fmt.Errorf("mask: recipe: %d records undone of %d: want 0 to %d", r.Undone, records, records)
+		return fmt.Errorf("mask: the recipe has %d records undone of %d: want 0 to %d", r.Undone, records, records)
 	case len(r.Steps) > mostSteps:
-		return fmt.Errorf("mask: recipe of %d steps: want at most %d", len(r.Steps), mostSteps)
+		return fmt.Errorf("mask: the recipe has %d steps: want at most %d", len(r.Steps), mostSteps)
 	}
 	for k, s := range r.Steps {
 		if s.Kind() == "" {
@@ -91,7 +91,7 @@ func Restore(r Recipe, s Source) (*History, error) {
 		return nil, err
 	}
 	if r.Height != s.Height || r.Width != s.Width {
-		return nil, fmt.Errorf("mask: the recipe is for %d x %d pixels, the detector has %d x %d: use the recipe of this detector", r.Height, r.Width, s.Height, s.Width)
+		return nil, fmt.Errorf("mask: the recipe is for %d x %d pixels, but the detector has %d x %d: use the recipe of this detector", r.Height, r.Width, s.Height, s.Width)
 	}
 	h, err := NewHistory(s, r.Blemish)
 	if err != nil {

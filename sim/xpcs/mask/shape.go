@@ -50,22 +50,22 @@ func (s Shape) Outline() ([]Point, error) {
 	switch s.Kind {
 	case Polygon:
 		if len(s.Vertices) < 3 {
-			return nil, fmt.Errorf("mask: a polygon of %d vertices: want at least 3", len(s.Vertices))
+			return nil, fmt.Errorf("mask: the polygon has %d vertices: want at least 3", len(s.Vertices))
 		}
 		return s.Vertices, nil
 	case Circle:
 		if !(s.Radius > 0) {
-			return nil, fmt.Errorf("mask: a circle of radius %g: want a positive number of pixels", s.Radius)
+			return nil, fmt.Errorf("mask: the circle has the radius %g: want a positive number of pixels", s.Radius)
 		}
 		return s.round(Point{s.Radius, s.Radius}, 0)
 	case EllipseShape:
 		if !(s.Axes[0] > 0 && s.Axes[1] > 0) {
-			return nil, fmt.Errorf("mask: an ellipse of half-axes %g and %g: want positive numbers of pixels", s.Axes[0], s.Axes[1])
+			return nil, fmt.Errorf("mask: the ellipse has half-axes %g and %g: want positive numbers of pixels", s.Axes[0], s.Axes[1])
 		}
 		return s.round(s.Axes, s.AngleDeg)
 	case Rectangle:
 		if !(s.Size[0] > 0 && s.Size[1] > 0) {
-			return nil, fmt.Errorf("mask: a rectangle of %g x %g pixels: want positive numbers", s.Size[0], s.Size[1])
+			return nil, fmt.Errorf("mask: the rectangle has %g x %g pixels: want positive numbers", s.Size[0], s.Size[1])
 		}
 		h, w := s.Size[0]/2, s.Size[1]/2
 		return s.turned([]Point{{-h, -w}, {-h, w}, {h, w}, {h, -w}}, s.AngleDeg), nil
@@ -73,7 +73,7 @@ func (s Shape) Outline() ([]Point, error) {
 		return s.stroke()
 	}
 	kinds := []string{Polygon, Circle, EllipseShape, Rectangle, Line}
-	return nil, fmt.Errorf("mask: a shape of kind %q: want one of %q%s", s.Kind, kinds, meant(s.Kind, kinds))
+	return nil, fmt.Errorf("mask: the shape is of kind %q: want one of %q%s", s.Kind, kinds, meant(s.Kind, kinds))
 }
 
 func (s Shape) name() string {
@@ -98,7 +98,7 @@ func (s Shape) round(axes Point, angle float64) ([]Point, error) {
 		n = DefaultSides
 	}
 	if n < 3 || n > 1<<16 {
-		return nil, fmt.Errorf("mask: %s of %d sides: want 3 to 65536", s.name(), n)
+		return nil, fmt.Errorf("mask: %s has %d sides: want 3 to 65536", s.name(), n)
 	}
 	list := make([]Point, n)
 	for i := range list {
@@ -125,7 +125,7 @@ func (s Shape) stroke() ([]Point, error) {
 	dr, dc := s.To[0]-s.From[0], s.To[1]-s.From[1]
 	length := math.Hypot(dr, dc)
 	if length == 0 || !(s.Width >= 0) {
-		return nil, fmt.Errorf("mask: a line of length %g and width %g pixels: want two different ends and a width of at least 0", length, s.Width)
+		return nil, fmt.Errorf("mask: the line has length %g and width %g pixels: want two different ends and a width of at least 0", length, s.Width)
 	}
 	nr, nc := -dc/length*(s.Width/2), dr/length*(s.Width/2)
 	return []Point{{s.From[0] + nr, s.From[1] + nc}, {s.To[0] + nr, s.To[1] + nc}, {s.To[0] - nr, s.To[1] - nc}, {s.From[0] - nr, s.From[1] - nc}}, nil

@@ -31,11 +31,11 @@ func (s Source) check() error {
 	}
 	n := s.Height * s.Width
 	if s.Image != nil && len(s.Image) != n {
-		return fmt.Errorf("mask: the image has %d pixels, the detector %d x %d: use an image of this detector", len(s.Image), s.Height, s.Width)
+		return fmt.Errorf("mask: the image has %d pixels, but the detector has %d x %d: use an image of this detector", len(s.Image), s.Height, s.Width)
 	}
 	for name, v := range s.Maps {
 		if len(v) != n {
-			return fmt.Errorf("mask: the map %s has %d pixels, the detector %d x %d: use maps of this detector", name, len(v), s.Height, s.Width)
+			return fmt.Errorf("mask: the map %s has %d pixels, but the detector has %d x %d: use maps of this detector", name, len(v), s.Height, s.Width)
 		}
 	}
 	return nil
@@ -63,7 +63,7 @@ func (s Source) open(name string) (*Mask, error) {
 		return nil, err
 	}
 	if len(m.Keep) != m.Height*m.Width {
-		return nil, fmt.Errorf("mask: the mask of %q has %d elements for %d x %d pixels", name, len(m.Keep), m.Height, m.Width)
+		return nil, fmt.Errorf("mask: the mask of %q has %d elements for %d x %d pixels: want one for each", name, len(m.Keep), m.Height, m.Width)
 	}
 	fitting, err := m.Fit(s.Height, s.Width)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error)
 	case "outliers":
 		m, regions, err = s.Outliers.mask(src, now)
 	default:
-		err = fmt.Errorf("mask: a step has the kinds %q: want exactly one of file, threshold, constraints, pixels, draw and outliers", s.kinds())
+		err = fmt.Errorf("mask: the step has the kinds %q: want exactly one of file, threshold, constraints, pixels, draw and outliers", s.kinds())
 	}
 	if err != nil {
 		return nil, nil, err
@@ -184,7 +184,7 @@ func pair[T int | float64](b []byte, to *[2]T) error {
 func (s Step) clone() (c Step, err error) {
 	b, err := json.Marshal(s)
 	if err != nil {
-		return c, fmt.Errorf("mask: a step cannot be written as JSON: %w: use finite numbers", err)
+		return c, fmt.Errorf("mask: the step cannot be written as JSON: %w: use finite numbers", err)
 	}
 	return c, json.Unmarshal(b, &c)
 }

@@ -90,7 +90,7 @@ func encode(v any) ([]byte, error) {
 		}
 		return []byte("[" + strings.Join(parts, ", ") + "]"), nil
 	}
-	return nil, fmt.Errorf("a value of type %T has no place in a hash: use numbers, texts and lists of them", v)
+	return nil, fmt.Errorf("a value of type %T cannot be hashed: use numbers, strings and lists of them", v)
 }
 
 // integers returns the bytes of the smallest type that holds all values, unsigned if none is negative.

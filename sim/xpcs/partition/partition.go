@@ -54,7 +54,7 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	for i, a := range axes {
 		p.Names[i], p.Units[i] = a.Name, a.Unit
 		if s.Dynamic[i] < 1 || s.Static[i] < 1 {
-			return nil, fmt.Errorf("partition: %d dynamic and %d static bins of %s: want at least 1", s.Dynamic[i], s.Static[i], a.Name)
+			return nil, fmt.Errorf("partition: there are %d dynamic and %d static bins of %s: want at least 1 of each", s.Dynamic[i], s.Static[i], a.Name)
 		}
 		s.Static[i] = LeastMultiple(s.Dynamic[i], s.Static[i])
 		if len(a.Values) != len(mask) {
@@ -66,7 +66,7 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	}
 	for _, n := range [][2]int{s.Dynamic, s.Static} {
 		if n[0] > mostCells/n[1] {
-			return nil, fmt.Errorf("partition: %d x %d bins: want at most 2^26 together", n[0], n[1])
+			return nil, fmt.Errorf("partition: there are %d x %d bins: want at most 2^26 together", n[0], n[1])
 		}
 	}
 	if s.Backend != nil {
@@ -101,13 +101,13 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 // one dynamic bin.
 func Check(mask []bool, dynamic, static []int32) error {
 	if len(dynamic) != len(mask) || len(static) != len(mask) {
-		return fmt.Errorf("partition: the mask has %d pixels, the dynamic map %d, the static one %d: use maps of one detector", len(mask), len(dynamic), len(static))
+		return fmt.Errorf("partition: the mask has %d pixels, the dynamic map %d and the static one %d: use maps of one detector", len(mask), len(dynamic), len(static))
 	}
 	owner := map[int32]int32{}
 	for i, keep := range mask {
 		d, s := dynamic[i], static[i]
 		if (d > 0) != keep || (s > 0) != keep {
-			return fmt.Errorf("partition: pixel %d is in dynamic bin %d and static bin %d, and the mask says %v: make both maps with this mask", i, d, s, keep)
+			return fmt.Errorf("partition: pixel %d is in dynamic bin %d and static bin %d, but the mask says %v: make both maps with this mask", i, d, s, keep)
 		}
 		if o, ok := owner[s]; ok && o != d {
 			return fmt.Errorf("partition: static bin %d has pixels of dynamic bins %d and %d (pixel %d): take multiples of the dynamic numbers for the static ones", s, o, d, i)

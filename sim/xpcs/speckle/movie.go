@@ -48,15 +48,15 @@ func New(s Sample) (*Movie, error) {
 	s.Modes = max(s.Modes, 1)
 	switch {
 	case s.Height < 1 || s.Width < 1 || len(s.Tau) != n || len(s.Mean) != n:
-		return nil, fmt.Errorf("speckle: %d relaxation times and %d means for %d x %d pixels: want one of each per pixel", len(s.Tau), len(s.Mean), s.Height, s.Width)
+		return nil, fmt.Errorf("speckle: there are %d relaxation times and %d means for %d x %d pixels: give one of each per pixel", len(s.Tau), len(s.Mean), s.Height, s.Width)
 	case !(s.FrameTime > 0) || math.IsInf(s.FrameTime, 0):
 		return nil, fmt.Errorf("speckle: the time between frames is %g s: want a positive number", s.FrameTime)
 	case !(s.Static >= 0 && s.Static <= 1) || !(s.Flicker >= 0 && s.Flicker < 1) || !(s.Aging >= 0):
-		return nil, fmt.Errorf("speckle: static fraction %g, flicker %g, ageing time %g s: want 0 to 1, below 1, and not negative", s.Static, s.Flicker, s.Aging)
+		return nil, fmt.Errorf("speckle: the static fraction is %g, the flicker %g and the ageing time %g s: want 0 to 1, 0 to below 1, and at least 0", s.Static, s.Flicker, s.Aging)
 	}
 	for i := range n {
 		if !(s.Tau[i] > 0) || !(s.Mean[i] >= 0) || math.IsInf(s.Mean[i], 0) {
-			return nil, fmt.Errorf("speckle: pixel (%d, %d) has relaxation time %g s and mean %g: want positive and finite ones", i/s.Width, i%s.Width, s.Tau[i], s.Mean[i])
+			return nil, fmt.Errorf("speckle: pixel (%d, %d) has relaxation time %g s and mean %g: want a positive time and a finite mean of at least 0", i/s.Width, i%s.Width, s.Tau[i], s.Mean[i])
 		}
 	}
 	m := &Movie{s: s, field: make([]float64, n*s.Modes*2), noise: make([]tensor.Stream, n+1)}

@@ -17,7 +17,7 @@ func (s *Setup) OfAngles(theta []*ad.Node, p Pairs) *ad.Node {
 		return ad.Fail(err)
 	}
 	if len(theta) != len(names[s.Model]) {
-		return ad.Fail(fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(names[s.Model])))
+		return ad.Fail(fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.Model, len(names[s.Model])))
 	}
 	first, second := p.both(s.frames(theta))
 	var direction *ad.Node

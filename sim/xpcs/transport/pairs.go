@@ -62,7 +62,7 @@ func (p Pairs) rise(first, second *ad.Node) *ad.Node {
 func (s *Setup) Pairs(theta []*ad.Node, p Pairs) []*ad.Node {
 	err := s.Check()
 	if err == nil && len(theta) != len(names[s.Model]) {
-		err = fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(names[s.Model]))
+		err = fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.Model, len(names[s.Model]))
 	}
 	if err != nil {
 		return []*ad.Node{ad.Fail(err)}

@@ -52,26 +52,26 @@ func (s *Setup) Names() []string { return slices.Clone(names[s.Model]) }
 func (s *Setup) Check() error {
 	switch {
 	case names[s.Model] == nil:
-		return fmt.Errorf("transport: a model %q: want %s, %s or %s", s.Model, Static, Laminar, TwoComponent)
+		return fmt.Errorf("transport: the model is %q: want %s, %s or %s", s.Model, Static, Laminar, TwoComponent)
 	case len(s.Times) < 3:
-		return fmt.Errorf("transport: %d frames: want at least 3", len(s.Times))
+		return fmt.Errorf("transport: there are %d frames: want at least 3", len(s.Times))
 	case len(s.Angles) == 0:
-		return fmt.Errorf("transport: no angles: want at least one")
+		return fmt.Errorf("transport: there are no angles: give at least one")
 	case !(s.Q > 0) || math.IsInf(s.Q, 1):
-		return fmt.Errorf("transport: a wavevector of %g 1/angstrom: want one above 0", s.Q)
+		return fmt.Errorf("transport: the wavevector is %g 1/angstrom: want more than 0", s.Q)
 	case s.Model == Laminar && (!(s.Gap > 0) || math.IsInf(s.Gap, 1)):
-		return fmt.Errorf("transport: a gap of %g angstroms between the plates: want one above 0", s.Gap)
+		return fmt.Errorf("transport: the gap between the plates is %g angstroms: want more than 0", s.Gap)
 	case s.Customary && (!(s.Step > 0) || math.IsInf(s.Step, 1)):
-		return fmt.Errorf("transport: a time of %g s between frames: want one above 0", s.Step)
+		return fmt.Errorf("transport: the time between frames is %g s: want more than 0", s.Step)
 	}
 	for i, t := range s.Times {
 		if !(t >= 0) || math.IsInf(t, 1) || i > 0 && !(t > s.Times[i-1]) {
-			return fmt.Errorf("transport: frame %d is at %g s: want times from 0 on that ascend", i, t)
+			return fmt.Errorf("transport: frame %d is at %g s: want ascending times from 0 on", i, t)
 		}
 	}
 	for i, a := range s.Angles {
 		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return fmt.Errorf("transport: angle %d is %g: want a number of degrees", i, a)
+			return fmt.Errorf("transport: angle %d is %g: want a finite number of degrees", i, a)
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (e *DomainError) AtPoint() bool { return true }
 func (s *Setup) Domain(theta []float64) error {
 	list := names[s.Model]
 	if len(theta) != len(list) {
-		return fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(list))
+		return fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.Model, len(list))
 	}
 	for i, v := range theta {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

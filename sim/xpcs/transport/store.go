@@ -323,7 +323,7 @@ func (p *shareSums) start(st *Store, theta []float64, curvature bool) error {
 // gram is 0.
 func (s *Sums) Run(ctx context.Context, theta []float64, curvature bool, gram [][]float64) error {
 	if len(theta) != len(s.theta) {
-		return fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.st.setup.Model, len(s.theta))
+		return fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.st.setup.Model, len(s.theta))
 	}
 	copy(s.theta, theta)
 	for i := range s.parts {

@@ -59,7 +59,7 @@ func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z t
 	var factor mat.Cholesky
 	var inverse mat.SymDense
 	if !factor.Factorize(c) || factor.InverseTo(&inverse) != nil {
-		return nil, nil, fmt.Errorf("noise: the covariance of %d frames is not positive definite at the mode", n)
+		return nil, nil, fmt.Errorf("noise: the covariance of %d frames is not positive definite at the mode: check contrast and offset there", n)
 	}
 	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
 	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and the sums of rows of B C
@@ -111,7 +111,7 @@ func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z t
 		for b := range a + 1 {
 			v := q.At(b, a) - mean[a]*mean[b]
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, nil, fmt.Errorf("noise: the scatter of the scores of parameters %d and %d is %g", b, a, v)
+				return nil, nil, fmt.Errorf("noise: the scatter of the scores of parameters %d and %d is %g: check the point at which it is computed", b, a, v)
 			}
 			q.SetSym(b, a, v)
 		}

@@ -81,7 +81,7 @@ func lowerTriangle(correlation []float64, n int) ([]float64, error) {
 			return out, nil
 		}
 	}
-	return nil, errors.New("noise: the correlation of the field has negative eigenvalues: no field has it")
+	return nil, errors.New("noise: the correlation of the field has negative eigenvalues, and no field has such a correlation: check the correlations")
 }
 
 // Draw fills out (frames, pixels) with counts.
