@@ -120,7 +120,7 @@ func (c *Circuit) check() error {
 	seen := map[string]bool{}
 	claim := func(name string, n int) {
 		if seen[name] || name == "" {
-			say("name %q of an area or a stimulus: want names that differ", name)
+			say("the name %q of an area or a stimulus is empty or appears twice: give each a name of its own", name)
 		}
 		if seen[name] = true; n < 1 {
 			say("%s has %d neurons: want at least 1", name, n)
@@ -135,30 +135,30 @@ func (c *Circuit) check() error {
 		}
 	}
 	if c.Steps < 1 {
-		say("%d steps: want at least 1", c.Steps)
+		say("the circuit runs for %d steps: want at least 1", c.Steps)
 	}
 	if !(c.MaxWeight >= 0) {
-		say("greatest weight %g: want it above 0, or 0 for no bound", c.MaxWeight)
+		say("the largest weight is %g: want it above 0, or 0 for no bound", c.MaxWeight)
 	}
 	joined := map[string]bool{}
 	for _, f := range c.Fibres {
 		if joined[f.Name()] {
-			say("fibre %s twice: want one for each pair", f.Name())
+			say("fibre %s appears twice: give one for each pair", f.Name())
 		}
 		joined[f.Name()] = true
 		n, found := c.size(f.From)
 		a := c.area(f.To)
 		if !found || a == nil {
-			say("fibre %s: want a stimulus or an area before the arrow and an area after it", f.Name())
+			say("fibre %s leads nowhere: name a stimulus or an area before the arrow and an area after it", f.Name())
 			continue
 		}
 		if err := f.Edges.check(); err != nil {
 			say("fibre %s: %w", f.Name(), err)
 		} else if f.Edges.Sources != n || f.Edges.Targets != a.N {
-			say("fibre %s: edges from %d to %d neurons, areas of %d and %d", f.Name(), f.Edges.Sources, f.Edges.Targets, n, a.N)
+			say("fibre %s has edges from %d to %d neurons, but its ends have %d and %d: make the edges for these", f.Name(), f.Edges.Sources, f.Edges.Targets, n, a.N)
 		}
 		if !(f.gain() > 0) || !(f.Beta >= 0) || math.IsInf(f.gain()+f.Beta, 1) || f.LearnBeta && f.Beta == 0 {
-			say("fibre %s: gain %g, plasticity %g: want them finite and above 0 (0 for no plasticity, which is not trained)", f.Name(), f.Gain, f.Beta)
+			say("fibre %s has gain %g and plasticity %g: want finite numbers above 0 (0 for no plasticity, which is not trained)", f.Name(), f.Gain, f.Beta)
 		}
 	}
 	return errors.Join(bad...)

@@ -116,12 +116,12 @@ func (p *Problem) check(read bool) error {
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
 	known := func(what, name string, names []string) {
 		if name != "" && !slices.Contains(names, name) {
-			say("%s %q: want one of %s%s", what, name, strings.Join(names, ", "), meant(name, names))
+			say("the %s is %q: want one of %s%s", what, name, strings.Join(names, ", "), meant(name, names))
 		}
 	}
 	sound := func(what, name string, n int) {
 		if !plainName.MatchString(name) {
-			say("%s called %q: want letters, digits, _, - and dots, not first, at most 100", what, name)
+			say("the %s cannot be called %q: want at most 100 letters, digits, _, - and dots, with no dot first", what, name)
 		}
 		if n < 1 || n > math.MaxInt32 {
 			say("%s %s has %d neurons: want 1 to %d", what, name, n, math.MaxInt32)
@@ -131,17 +131,17 @@ func (p *Problem) check(read bool) error {
 	for _, l := range p.Losses {
 		known("loss", l.Name, lossNames)
 		if !(l.Weight >= 0 && l.Scale >= 0 && l.Margin >= 0) {
-			say("loss %s has weight %g, scale %g, margin %g: want none below 0", l.Name, l.Weight, l.Scale, l.Margin)
+			say("loss %s has weight %g, scale %g and margin %g: want none below 0", l.Name, l.Weight, l.Scale, l.Margin)
 		}
 		if l.Name == "stability" && p.Steps < 2 {
-			say("loss stability in %d steps: want two", p.Steps)
+			say("the loss stability has %d steps: want two", p.Steps)
 		}
 	}
 	var all, areas []string
 	for _, a := range p.Areas {
 		areas = append(areas, a.Name)
 		if sound("area", a.Name, a.N); a.K < 1 || a.K > a.N {
-			say("area %s fires %d of %d neurons: want 1 or more, at most all", a.Name, a.K, a.N)
+			say("area %s is to fire %d of its %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
 		}
 	}
 	all = append(all, areas...)
@@ -152,36 +152,36 @@ func (p *Problem) check(read bool) error {
 		inputs += min(s.N, math.MaxInt32)
 	}
 	if len(p.Fibres) == 0 {
-		say("no fibres: want one at least, such as from a stimulus to an area")
+		say("there are no fibres: give at least one, such as from a stimulus to an area")
 	}
 	for _, f := range p.Fibres {
-		known("fibre from", f.From, all)
-		known("fibre to", f.To, areas)
+		known("source of a fibre", f.From, all)
+		known("target of a fibre", f.To, areas)
 		if !(f.P > 0 && f.P <= 1) {
-			say("fibre %s>%s has synapses with probability %g: want more than 0, at most 1", f.From, f.To, f.P)
+			say("fibre %s>%s has synapses with probability %g: want more than 0 and at most 1", f.From, f.To, f.P)
 		}
 		for _, l := range f.Learn {
-			known("fibre "+f.From+">"+f.To+" learns", l, learnable)
+			known("entry learn of fibre "+f.From+">"+f.To, l, learnable)
 		}
 		if list := slices.Sorted(slices.Values(f.Learn)); len(slices.Compact(list)) < len(f.Learn) || len(f.Learn) > 1 && slices.Contains(f.Learn, "none") {
-			say("fibre %s>%s learns %v: want each once, and none alone", f.From, f.To, f.Learn)
+			say("fibre %s>%s learns %v: name each only once, and do not combine none with others", f.From, f.To, f.Learn)
 		}
 		if slices.Contains(f.Learn, "beta") && !p.Plastic {
 			say("fibre %s>%s learns beta, which does nothing in a circuit that is not plastic: set plastic, or leave beta out", f.From, f.To)
 		}
 	}
-	known("readout of area", p.Readout.Area, areas)
+	known("area of the readout", p.Readout.Area, areas)
 	if p.Steps < 1 || p.Updates < 0 || p.Updates > mostUpdates || p.Batch < 0 {
-		say("%d steps, %d updates in batches of %d: want 1 step at least, up to %d updates (0: 300), no batch below 0 (0: 32)", p.Steps, p.Updates, p.Batch, mostUpdates)
+		say("the problem has %d steps and %d updates in batches of %d: want at least 1 step, at most %d updates (0 for 300), and no batch below 0 (0 for 32)", p.Steps, p.Updates, p.Batch, mostUpdates)
 	}
 	if !(p.MaxWeight >= 0 && p.Hebb >= 0) || math.IsInf(p.MaxWeight+p.Hebb, 1) {
-		say("max_weight %g, hebb %g: want them above 0, or 0 for no bound and for 0.02", p.MaxWeight, p.Hebb)
+		say("max_weight is %g and hebb %g: want both above 0, or 0 for no bound and for 0.02", p.MaxWeight, p.Hebb)
 	}
 	switch {
 	case len(p.Areas) == 0 || len(p.Stimuli) == 0:
-		say("%d areas and %d stimuli: want one of each at least", len(p.Areas), len(p.Stimuli))
+		say("there are %d areas and %d stimuli: want at least one of each", len(p.Areas), len(p.Stimuli))
 	case (p.Task == nil) == !read:
-		say("examples come from a task or from data: want one of the two")
+		say("examples come either from a task or from data: give only one of the two")
 	case p.Task != nil:
 		if err := p.Task.check(inputs); err != nil {
 			say("%w", err)

@@ -127,22 +127,22 @@ func (s TrainSettings) check(c *Circuit) error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
 	if len(s.Losses) == 0 {
-		say("no losses: training needs one, such as Readout.Classification(5)")
+		say("there are no losses: training needs at least one, such as Readout.Classification(5)")
 	}
 	if !(s.Warm > 0 && s.Cold > 0 && s.LR > 0) || math.IsInf(s.Warm+s.Cold+s.LR, 1) {
-		say("temperatures %g to %g and learning rate %g: want them above 0 and finite", s.Warm, s.Cold, s.LR)
+		say("the temperatures go from %g to %g, and the learning rate is %g: want finite numbers above 0", s.Warm, s.Cold, s.LR)
 	}
 	if s.Steps > math.MaxUint32 {
-		say("%d updates: want at most %d, the random streams of batches", s.Steps, uint32(math.MaxUint32))
+		say("there are %d updates: want at most %d, the number of random streams for batches", s.Steps, uint32(math.MaxUint32))
 	}
 	if s.Steps < 0 || s.Batch < 0 || s.Every < 0 || s.SaveEvery < 0 || s.Judge < 0 {
-		say("%d updates of %d examples, told every %d, judged every %d, saved every %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
+		say("there are %d updates of %d examples, with Every %d, Judge %d and SaveEvery %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
 	}
 	if known := []string{"64", "32", "bf16"}; !slices.Contains(known, s.Precision) {
-		say("precision %q: want one of %v", s.Precision, known)
+		say("the precision is %q: want one of %v", s.Precision, known)
 	}
 	if n := len(c.Start()); n == 0 {
-		say("nothing to train: every fibre has FixWeights")
+		say("there is nothing to train, as every fibre has FixWeights: clear it on at least one")
 	} else if s.Resume != nil {
 		if err := s.Resume.check(s.Steps, n); err != nil {
 			say("%w", err)

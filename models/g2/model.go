@@ -72,15 +72,15 @@ var models []Model
 func Register(m Model) {
 	switch {
 	case m.Name == "" || m.Mean == nil || len(m.Params) == 0 || m.Formula == "":
-		panic(fmt.Sprintf("g2: the model %q is not whole: want Name, Formula, Params and Mean", m.Name))
+		panic(fmt.Sprintf("g2: the model %q is incomplete: give it Name, Formula, Params and Mean", m.Name))
 	case m.Of != "delay" && m.Of != "q":
 		panic(fmt.Sprintf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of))
 	case slices.ContainsFunc(models, func(o Model) bool { return o.Name == m.Name }):
-		panic(fmt.Sprintf("g2: there is a model %q already: give yours a name of its own", m.Name))
+		panic(fmt.Sprintf("g2: there already is a model %q: give yours a name of its own", m.Name))
 	}
 	for i, p := range m.Params {
 		if p.Name == "" || m.index(p.Name) != i || p.Range == nil && !(p.Lower < p.Upper && p.Lower <= p.Start && p.Start <= p.Upper) {
-			panic(fmt.Sprintf("g2: the model %q: parameter %d, %q, starts at %g within %g to %g: want a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
+			panic(fmt.Sprintf("g2: the model %q has parameter %d, %q, which starts at %g within %g to %g: give it a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
 		}
 	}
 	if m.Starts == nil {

@@ -233,11 +233,11 @@ func (p *Problem) checkVolume() (bad []string) {
 	}
 	o, n := p.Options, p.Grid.Shape
 	if o.Width < 0 || o.Order < 0 || o.Order > 64 || o.Variation < 0 || o.Roughness < 0 {
-		bad = append(bad, fmt.Sprintf("options %+v: want nothing below 0, and order up to 64", o))
+		bad = append(bad, fmt.Sprintf("the options are %+v: want none below 0, and order up to 64", o))
 	}
 	for i := range n {
 		if o.From[i] < 0 || o.To[i] > n[i] || o.To != [3]int{} && o.To[i] <= o.From[i] || o.To == [3]int{} && o.From != [3]int{} {
-			return append(bad, fmt.Sprintf("options.from %v to %v: want a box within %v", o.From, o.To, n))
+			return append(bad, fmt.Sprintf("the support goes from options.from %v to options.to %v: want a box within %v", o.From, o.To, n))
 		}
 	}
 	return bad
@@ -255,25 +255,25 @@ func (p *Problem) checkMeasurement() (bad []string) {
 		}
 	}
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
-		bad = append(bad, fmt.Sprintf("mask.q is %v: want the least and the largest q in 1/nm", q))
+		bad = append(bad, fmt.Sprintf("mask.q is %v: want the smallest and the largest q in 1/nm", q))
 	}
 	if p.Data == "" {
-		bad = append(bad, "no data: name a folder of Energy_*.h5 or an NPY file")
+		bad = append(bad, "data is missing: name a folder of Energy_*.h5 or an NPY file")
 	}
 	if p.MaxNFev < 0 {
-		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or none", p.MaxNFev))
+		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
 	}
 	if p.Sigma < 0 {
-		bad = append(bad, fmt.Sprintf("sigma is %g: want it above 0", p.Sigma))
+		bad = append(bad, fmt.Sprintf("sigma is %g: want more than 0", p.Sigma))
 	}
 	if p.Compare == "curves" && p.Loss != "" && p.Loss != "log" {
-		bad = append(bad, fmt.Sprintf("curves are compared by loss log: want no %s", p.Loss))
+		bad = append(bad, fmt.Sprintf("curves are always compared by their logarithms: leave loss %s out, or set it to log", p.Loss))
 	}
 	_, searched := p.Parameters["noise"]
 	_, held := p.Fixed["noise"]
 	switch infers := searched || held; {
 	case infers && (p.Method != "nuts" || p.Loss == "poisson"):
-		bad = append(bad, "noise is a parameter of posteriors of intensities: want method nuts, and loss log or square")
+		bad = append(bad, "noise can only be a parameter of posteriors of intensities: set method nuts, and loss log or square")
 	case p.Method == "nuts" && !infers && p.Sigma == 0 && p.Loss != "poisson":
 		bad = append(bad, "a posterior needs sigma, the standard deviation of the residuals, or a parameter noise with a prior")
 	}
@@ -287,7 +287,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		known[q.Name], models[q.Name] = q.size(p), q
 		if q.Needed && len(p.Parameters[q.Name].Start) == 0 && p.Parameters[q.Name].File == "" {
 			if _, fixed := p.Fixed[q.Name]; !fixed {
-				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.Name, q.About))
+				bad = append(bad, fmt.Sprintf("%s needs the parameter %s, %s: give it under parameters or fixed", p.Model, q.Name, q.About))
 			}
 		}
 	}
@@ -295,13 +295,13 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		if _, ok := known[name]; !ok {
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		} else if _, both := p.Parameters[name]; both {
-			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: want one", name))
+			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: do only one of these", name))
 		} else if l := models[name].Limits; l != nil && !(p.Fixed[name] >= l[0] && p.Fixed[name] <= l[1]) {
 			bad = append(bad, fmt.Sprintf("%s is fixed at %g: want %g to %g", name, p.Fixed[name], l[0], l[1]))
 		}
 	}
 	if len(p.Parameters) == 0 {
-		bad = append(bad, "no parameters to search")
+		bad = append(bad, "there are no parameters to search: give at least one under parameters")
 	}
 	for _, name := range sortedNames(p.Parameters) {
 		q := p.Parameters[name]
@@ -310,16 +310,16 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		case !ok:
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		case q.File != "" && q.Start != nil:
-			bad = append(bad, fmt.Sprintf("%s has start and start_file: want one", name))
+			bad = append(bad, fmt.Sprintf("%s has both start and start_file: give only one of them", name))
 		case q.File != "":
 		case len(q.Start) != size && len(q.Start) != 1:
 			want := "1"
 			if size > 1 {
 				want += fmt.Sprintf(" or %d", size)
 			}
-			bad = append(bad, fmt.Sprintf("%s starts at %d numbers: want %s", name, len(q.Start), want))
+			bad = append(bad, fmt.Sprintf("%s has %d starting values: want %s", name, len(q.Start), want))
 		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
-			bad = append(bad, fmt.Sprintf("bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
+			bad = append(bad, fmt.Sprintf("the bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
 		default:
 			bad = append(bad, models[name].excluded(name, q)...)
 		}

@@ -26,15 +26,15 @@ type Definition struct {
 // not whole or the name is taken.
 func Register(name string, d Definition) {
 	if name == "" || d.About == "" || d.Build == nil || len(d.Params) == 0 {
-		panic(fmt.Sprintf("morph: the model %q is not whole: want a name, About, Params and Build", name))
+		panic(fmt.Sprintf("morph: the model %q is incomplete: give it a name, About, Params and Build", name))
 	}
 	if _, taken := problemModels[name]; taken {
-		panic(fmt.Sprintf("morph: there is a model %q already: give yours a name of its own", name))
+		panic(fmt.Sprintf("morph: there already is a model %q: give yours a name of its own", name))
 	}
 	seen := map[string]bool{}
 	for _, q := range d.all() {
 		if q.Name == "" || seen[q.Name] {
-			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name", name, q.Name))
+			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name: give each a name of its own", name, q.Name))
 		}
 		seen[q.Name] = true
 	}

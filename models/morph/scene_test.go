@@ -297,9 +297,9 @@ func TestRefusals(t *testing.T) {
 		"only be compared by LogLoss": func(v *morph.Inversion) {
 			v.Data, v.Curves, v.Loss = nil, &morph.CurveData{I: v.Data}, morph.SquareLoss
 		},
-		"constants of shape":   func(v *morph.Inversion) { v.Optics = v.Optics[:1] },
-		"not a sum of squares": func(v *morph.Inversion) { penalize(v) },
-		"neither I nor A":      func(v *morph.Inversion) { v.Data, v.Curves = nil, &morph.CurveData{} },
+		"the constants have shape": func(v *morph.Inversion) { v.Optics = v.Optics[:1] },
+		"not a sum of squares":     func(v *morph.Inversion) { penalize(v) },
+		"neither I nor A":          func(v *morph.Inversion) { v.Data, v.Curves = nil, &morph.CurveData{} },
 	} {
 		v := *good
 		v.Params = append([]morph.Param{}, good.Params...)

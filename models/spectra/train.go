@@ -114,20 +114,20 @@ func (s TrainSettings) check() error {
 		v    int
 	}{{"Width", s.Width}, {"Components", s.Components}, {"Batch", s.Batch}, {"Patience", s.Patience}, {"Epochs", s.Epochs}, {"SaveEvery", s.SaveEvery}} {
 		if n.v < 1 {
-			say("training with %s %d: want at least 1", n.name, n.v)
+			say("the training has %s %d: want at least 1", n.name, n.v)
 		}
 	}
 	if s.Hidden < 0 {
-		say("training with %d hidden layers: want at least 0", s.Hidden)
+		say("the network has %d hidden layers: want at least 0", s.Hidden)
 	}
 	if !(s.LR > 0) || !(s.LeastLR > 0) || math.IsInf(s.LR, 1) {
-		say("learning rates from %g down to %g: want them above 0 and finite", s.LR, s.LeastLR)
+		say("the learning rates go from %g down to %g: want finite numbers above 0", s.LR, s.LeastLR)
 	}
 	if !(s.Validation >= 0 && s.Validation <= 0.5) {
-		say("a part of %g left out: want 0 to 0.5", s.Validation)
+		say("the fraction of templates left out is %g: want 0 to 0.5", s.Validation)
 	}
 	if s.Precision != 32 && s.Precision != 64 {
-		say("precision %d: want 32 or 64", s.Precision)
+		say("the precision is %d bits: want 32 or 64", s.Precision)
 	}
 	return errors.Join(bad...)
 }

@@ -162,7 +162,7 @@ func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
 	if b.set.Connect != nil {
 		dst = b.set.Connect(dst, f.Fibre, i)
 		if row := dst[from:]; len(row) > 0 && (row[0] < 0 || int(row[len(row)-1]) >= f.N || !slices.IsSorted(row)) {
-			panic(fmt.Sprintf("assembly: Settings.Connect gave neuron %d of %s>%s targets that are not in order, from 0 to %d", i, f.From, f.To, f.N-1))
+			panic(fmt.Sprintf("assembly: Settings.Connect gave neuron %d of %s>%s targets that are not in ascending order, from 0 to %d: sort them", i, f.From, f.To, f.N-1))
 		}
 	} else {
 		dst = Bernoulli(dst, f.Fibre, i)

@@ -85,7 +85,7 @@ func (m *Morphology) checkSums(bad *problems, tolerance float64) {
 	for z := range m.Shape()[0] {
 		for i, sum := range m.fractions(z) {
 			if d := sum - 1; !(math.Abs(d) <= tolerance) {
-				bad.add("volume fractions sum to %.9g at voxel %v: want 1 within %.3g; add what is missing as vacuum, or see Normalize", sum, m.voxel(z, i), tolerance)
+				bad.add("volume fractions sum to %.9g at voxel %v: want 1 within %.3g; add the missing volume as vacuum, or see Normalize", sum, m.voxel(z, i), tolerance)
 				return
 			}
 		}

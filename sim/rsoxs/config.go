@@ -135,7 +135,7 @@ func (c Config) withDefaults() (Config, error) {
 	var bad problems
 	for i, e := range c.Energies {
 		if !(e > 0) || math.IsInf(e, 0) {
-			bad.add("energy %d is %g eV: want it above 0", i, e)
+			bad.add("energy %d is %g eV: want more than 0", i, e)
 		}
 	}
 	if len(c.Energies) == 0 {
@@ -150,7 +150,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Precision = 64
 	case 32, 64:
 	default:
-		bad.add("precision %d: want 32 or 64", c.Precision)
+		bad.add("the precision is %d bits: want 32 or 64", c.Precision)
 	}
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
@@ -180,7 +180,7 @@ func (c *Config) orient(bad *problems) {
 	if c.Case == Transmission {
 		c.K = [][3]float64{{0, 0, 1}}
 	} else if len(c.K) == 0 {
-		bad.add("no directions K for case %d", c.Case)
+		bad.add("there are no directions K for case %d: give at least one", c.Case)
 	}
 	k := make([][3]float64, len(c.K))
 	for i, v := range c.K {
@@ -192,12 +192,12 @@ func (c *Config) orient(bad *problems) {
 func direction(bad *problems, name string, v [3]float64) [3]float64 {
 	n := math.Sqrt(dot(v, v))
 	if !(n > 0) || math.IsInf(n, 0) {
-		bad.add("%s is %v: want a direction", name, v)
+		bad.add("%s is %v: want a direction, a finite vector other than 0", name, v)
 		return v
 	}
 	v = scale(1/n, v)
 	if v[2] <= -1 {
-		bad.add("%s is %v: opposite to +Z, where no smallest rotation leads", name, v)
+		bad.add("%s is %v, opposite to +Z, from where no smallest rotation leads: choose another direction", name, v)
 	}
 	return v
 }

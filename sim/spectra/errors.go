@@ -22,7 +22,7 @@ func (e *GridError) Error() string {
 	if !e.Ascending {
 		return fmt.Sprintf("spectra: wavelength %d does not exceed the one before it: want ascending wavelengths", e.Index)
 	}
-	return fmt.Sprintf("spectra: step %d of the %s grid is %.12g, the first %.12g: want them equal within 1e-10; resample the template, or set %s", e.Index, kind, e.Step, e.Want, other)
+	return fmt.Sprintf("spectra: step %d of the %s grid is %.12g, but the first is %.12g: want them equal within 1e-10; resample the template, or set %s", e.Index, kind, e.Step, e.Want, other)
 }
 
 // CoverageError says that a template does not reach all wavelengths at which it is needed.

@@ -114,7 +114,7 @@ func (r *Rebinning) Range() (first, last int) {
 // Apply rebins flux, one number for each sample, into dst, one number for each pixel.
 func (r *Rebinning) Apply(dst, flux []float64) {
 	if len(flux) != r.samples || len(dst) != len(r.from) {
-		panic(fmt.Sprintf("spectra: %d samples and %d pixels: want %d and %d", len(flux), len(dst), r.samples, len(r.from)))
+		panic(fmt.Sprintf("spectra: there are %d samples and %d pixels: want %d and %d", len(flux), len(dst), r.samples, len(r.from)))
 	}
 	for i, from := range r.from {
 		w := r.weights[r.start[i]:r.start[i+1]]

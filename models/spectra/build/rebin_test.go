@@ -170,7 +170,7 @@ func TestBadSettings(t *testing.T) {
 		"normalisation is 7":            func(s *Settings) { s.Normalisation = 7 },
 		`uses the name "y"`:             func(s *Settings) { s.Resolution = "y/2" },
 		"build: the resolution":         func(s *Settings) { s.Resolution = "x/" },
-		"resolving power of":            func(s *Settings) { s.Resolution = "200000" },
+		"the resolving power is":        func(s *Settings) { s.Resolution = "200000" },
 		`the logarithm of "mass"`:       func(s *Settings) { s.LogParams = []string{"mass"} },
 		"Angstrom":                      func(s *Settings) { s.Lam1 = 5500 },
 		"no such file":                  func(s *Settings) { s.Read, s.WaveFile = nil, "nothing.fits" },

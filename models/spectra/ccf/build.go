@@ -140,18 +140,18 @@ func (s BuildSettings) check(source *Source) error {
 	first, last := source.lam[0], source.lam[len(source.lam)-1]
 	const rounding = 1e-12
 	if !(s.From < s.To) || s.From < first*(1-rounding) || s.To > last*(1+rounding) {
-		say("templates of arm %s from %g to %g Angstrom: want them ascending and within the library, %g to %g", source.arm, s.From, s.To, first, last)
+		say("the templates of arm %s go from %g to %g Angstrom: want an ascending range within the library, %g to %g", source.arm, s.From, s.To, first, last)
 	} else if !(s.Step > 0) || (s.To-s.From)/s.Step < 2 || (s.To-s.From)/s.Step > mostPoints {
-		say("a step of %g Angstrom from %g to %g: want 2 to %d pixels", s.Step, s.From, s.To, mostPoints)
+		say("the step is %g Angstrom from %g to %g: want 2 to %d pixels", s.Step, s.From, s.To, mostPoints)
 	}
 	if s.Every < 1 {
-		say("one star in %d: want at least 1, or 0 for the default", s.Every)
+		say("one star in every %d is to be taken: want at least 1, or 0 for the default", s.Every)
 	}
 	for _, v := range s.Vsinis {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			say("a rotation of %g km/s: want at least 0", v)
+			say("a rotation is %g km/s: want at least 0", v)
 		} else if v > 0 && !source.log {
-			say("a rotation of %g km/s with the linear wavelengths of arm %s: rotation needs a library with equal steps of the logarithm", v, source.arm)
+			say("a rotation of %g km/s cannot be computed on the linear wavelengths of arm %s: use a library with equal steps of the logarithm", v, source.arm)
 		}
 	}
 	return errors.Join(bad...)

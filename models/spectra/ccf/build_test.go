@@ -313,8 +313,8 @@ func TestBadLibraries(t *testing.T) {
 	refused("within the library", build(set, BuildSettings{From: 5200, To: 5100}))
 	refused("2 to", build(set, BuildSettings{Step: -1}))
 	refused("2 to", build(set, BuildSettings{Step: 1e-9}))
-	refused("one star in -3", build(set, BuildSettings{Every: -3}))
-	refused("rotation of -5", build(set, BuildSettings{Vsinis: []float64{-5}}))
+	refused("one star in every -3", build(set, BuildSettings{Every: -3}))
+	refused("rotation is -5", build(set, BuildSettings{Vsinis: []float64{-5}}))
 	linear, network, torn, dark := *set, *set, *set, *set
 	linear.LogStep = false
 	refused("linear wavelengths", build(&linear, BuildSettings{Vsinis: []float64{10}}))

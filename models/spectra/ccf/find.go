@@ -72,9 +72,9 @@ func (s Settings) check() error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("ccf: "+format, v...)) }
 	if !(s.MinVel < s.MaxVel) || !(math.Abs(s.MinVel) < sim.SpeedOfLight) || !(math.Abs(s.MaxVel) < sim.SpeedOfLight) {
-		say("velocities from %g to %g km/s: want them ascending and slower than light", s.MinVel, s.MaxVel)
+		say("the velocities go from %g to %g km/s: want an ascending range, slower than light", s.MinVel, s.MaxVel)
 	} else if width := s.MaxVel - s.MinVel; !(s.Step > 0) || s.Step > width/2 || width/s.Step > mostVelocities {
-		say("a step of %g km/s from %g to %g: want it positive, at least 3 velocities and at most %d", s.Step, s.MinVel, s.MaxVel, mostVelocities)
+		say("the step is %g km/s from %g to %g: want it positive, with at least 3 velocities and at most %d", s.Step, s.MinVel, s.MaxVel, mostVelocities)
 	}
 	for _, v := range []struct {
 		name string

@@ -438,9 +438,9 @@ func TestBadSettings(t *testing.T) {
 	for want, s := range map[string]Settings{
 		"ascending":      {MinVel: 10, MaxVel: -10},
 		"slower than":    {MinVel: 0, MaxVel: 3e5},
-		"step of 600":    {Step: 600, MinVel: -500, MaxVel: 500},
-		"step of -5":     {Step: -5},
-		"step of 1e-09":  {Step: 1e-9},
+		"step is 600":    {Step: 600, MinVel: -500, MaxVel: 500},
+		"step is -5":     {Step: -5},
+		"step is 1e-09":  {Step: 1e-9},
 		"Starts is -1":   {Starts: -1, Batch: -2},
 		"Batch is -2":    {Starts: -1, Batch: -2},
 		"narrower range": {MinVel: -100000, MaxVel: 100000, Step: 1000},

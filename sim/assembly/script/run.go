@@ -208,7 +208,7 @@ func (m *machine) open(p *assembly.Plan, i instruction) error {
 	case len(closed) > 0 && i.name != "project":
 		return fmt.Errorf("it needs the fibres %s, but they or their areas are inhibited: disinhibit them first", strings.Join(closed, " "))
 	case !p.Open():
-		m.warn(i, fmt.Sprintf("%s: the fibres %s are inhibited, or their areas are: nothing happens", i.name, strings.Join(closed, " ")))
+		m.warn(i, fmt.Sprintf("%s: the fibres %s or their areas are inhibited, so nothing happens", i.name, strings.Join(closed, " ")))
 	}
 	return nil
 }

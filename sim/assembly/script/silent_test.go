@@ -146,7 +146,7 @@ func TestWarnings(t *testing.T) {
 	for _, w := range r.Warnings {
 		got = append(got, fmt.Sprintf("%d:%d %s", w.Line, w.Column, w.What))
 	}
-	if len(got) != 2 || !strings.HasPrefix(got[0], "19:6 project: the fibres S>A A>A are inhibited") || !strings.HasPrefix(got[1], "20:15 project: the fibres A>B are") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "19:6 project: the fibres S>A A>A or their areas are inhibited") || !strings.HasPrefix(got[1], "20:15 project: the fibres A>B or") {
 		t.Errorf("warnings %q", got)
 	}
 }

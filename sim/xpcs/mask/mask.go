@@ -20,7 +20,7 @@ const mostPixels = 1 << 31
 // New returns a mask that keeps every pixel. It panics unless both sizes are at least 1.
 func New(height, width int) *Mask {
 	if height < 1 || width < 1 {
-		panic(fmt.Sprintf("mask: a detector of %d x %d pixels: want at least 1 x 1", height, width))
+		panic(fmt.Sprintf("mask: the detector has %d x %d pixels: want at least 1 x 1", height, width))
 	}
 	return &Mask{height, width, slices.Repeat([]bool{true}, height*width)}
 }

@@ -80,7 +80,7 @@ func (m *Movie) Frames(dst []float32) {
 	s := &m.s
 	n := s.Height * s.Width
 	if len(dst)%n != 0 {
-		panic(fmt.Sprintf("speckle: Frames: %d numbers for frames of %d pixels: want a multiple", len(dst), n))
+		panic(fmt.Sprintf("speckle: Frames got an array of %d elements for frames of %d pixels: want a multiple", len(dst), n))
 	}
 	frames := len(dst) / n
 	source := make([]float64, frames)
