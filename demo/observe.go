@@ -16,9 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Stars draws n stars with spectra in all arms of a library, and returns what they were made with. Pixels of 0.8
-// Angstrom have Gaussian noise whose standard deviation is smallest in the middle of an arm; a smooth curve, not that
-// of the templates, multiplies each spectrum. Star i is the same for all n.
+// Stars draws n stars with spectra in all arms of a library, and returns them with their true
+// parameters. Pixels of 0.8 Angstrom have Gaussian noise whose standard deviation is smallest in
+// the middle of an arm; a smooth curve, not that of the templates, multiplies each spectrum. Star i
+// is the same for all n.
 func Stars(ctx context.Context, lib *spectra.Library, n int, s StarSettings) ([]spectra.Star, []StarTruth, error) {
 	o, err := newObserver(lib, s)
 	if err != nil {

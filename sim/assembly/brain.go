@@ -26,11 +26,11 @@ const (
 type Sampling int
 
 const (
-	Exact  Sampling = iota // the largest of as many binomial draws as there are such neurons
+	Exact  Sampling = iota // largest of as many binomial draws as there are such neurons
 	Normal                 // K draws from the tail of a normal distribution, as in the reference implementation
 )
 
-// Settings of a Brain. Zero values are the defaults.
+// Settings are the settings of a Brain. Zero values are the defaults.
 type Settings struct {
 	P         float64  // probability of a synapse, 0 to 1
 	Seed      uint64   // seed of everything that is drawn
@@ -45,17 +45,18 @@ type Settings struct {
 	EmptyIfSilent bool
 	// NoSelf leaves out synapses of neurons onto themselves.
 	NoSelf bool
-	// Connect, if given, draws the connections instead: it appends to dst, in order, the neurons of
-	// a fibre's target that the source neuron connects to. It must be safe for concurrent use.
+	// Connect draws the connections instead, unless it is nil: it appends to dst, in order, the
+	// neurons of a fibre's target that the source neuron connects to. It must be safe for
+	// concurrent use.
 	Connect func(dst []int32, f Fibre, source int) []int32 `json:"-"`
-	// bytes of drawn connections to keep in memory; default 4 GiB
+	// memory for drawn connections, in bytes; default 4 GiB
 	Cache int
 	// number of threads that draw and count connections; default GOMAXPROCS. It changes no result.
 	Threads int
-	// Backend runs the steps, such as autodiff.CUDA{}; default the processor. On a GPU, winners are those of the
-	// processor but for inputs that differ by less than 2^-32 of themselves; with Storage Float16, weights
-	// between neurons are rounded to 11 bits, and no larger than 65504. Brains with a Profile stay on the
-	// processor.
+	// Backend runs the steps, such as autodiff.CUDA{}; default the CPU. On a GPU, winners are those
+	// of the CPU except where inputs differ by less than 2^-32 of themselves; with Storage Float16,
+	// weights between neurons are rounded to 11 bits and are no larger than 65504. Brains with a
+	// Profile stay on the CPU.
 	Backend ad.Backend `json:"-"`
 }
 
@@ -66,7 +67,8 @@ type Area struct {
 	K    int     // number of neurons that fire at a time, at most N
 	Beta float64 // plasticity of the fibres into the area, see Rule
 	Rule Rule    // learning rule of the fibres into the area; default Hebb
-	Lazy bool    // whether to store neurons only once they fire and to draw the others; see Sampling
+	// Lazy makes the area store neurons only once they fire and draw the others; see Sampling.
+	Lazy bool
 	Column
 }
 

@@ -16,8 +16,8 @@ type Column struct {
 	// input from which a neuron fires (AtThreshold), or fraction of the largest input (Relative)
 	Threshold float64
 	AtLeast   int // number of neurons that fire with Relative, whatever the threshold
-	// Latency, in steps, and LatencyStrength inhibit neurons that have fired: a neuron that fired a
-	// steps ago, a up to Latency, loses LatencyStrength times 1 - (a-1)/Latency.
+	// A neuron that fired a steps ago, with a up to Latency, loses LatencyStrength times 1 -
+	// (a-1)/Latency of its input.
 	Latency         int
 	LatencyStrength float64
 	// Refraction times the number of times that a neuron has fired is subtracted from its input.
@@ -28,9 +28,9 @@ type Column struct {
 type Policy int
 
 const (
-	TopK        Policy = iota // all K neurons fire
-	AtThreshold               // neurons fire whose input is at least Threshold
-	Relative                  // neurons fire whose input is at least Threshold times the largest
+	TopK        Policy = iota // the K neurons with the largest inputs
+	AtThreshold               // neurons with an input of at least Threshold
+	Relative                  // neurons with an input of at least Threshold times the largest
 )
 
 func (c Column) check(a Area) error {

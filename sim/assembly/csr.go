@@ -95,7 +95,7 @@ func (c *CSR) check(sources, targets int) error {
 	return nil
 }
 
-// Statistics of a fibre between areas. Means and variances over nothing are NaN.
+// Statistics describes a fibre between areas. Means and variances over nothing are NaN.
 type Statistics struct {
 	Synapses            int
 	Density             float64 // fraction of all pairs of stored neurons that are connected

@@ -102,7 +102,7 @@ const mostLearnt = 1 << 26
 // ErrBackend says that a brain cannot run on the backend that it was given.
 var ErrBackend = errors.New("assembly: the brain cannot run on this backend")
 
-// SetBackend sets what steps run on, see Settings.Backend.
+// SetBackend sets the backend on which steps run; see Settings.Backend.
 func (b *Brain) SetBackend(backend ad.Backend) {
 	b.detach()
 	b.set.Backend, b.asked = backend, 0

@@ -12,10 +12,10 @@ import (
 type Rule int
 
 const (
-	Hebb     Rule = iota // w becomes w (1 + beta), at most MaxWeight, or 1e38 without a bound
+	Hebb     Rule = iota // w becomes w (1 + beta), at most MaxWeight, or at most 1e38 without a bound
 	Additive             // w becomes w + beta (1 - w/MaxWeight), so growth slows towards the bound
 	AntiHebb             // w becomes w (1 - beta)
-	Willshaw             // w becomes 1 + beta the first time, and stays so
+	Willshaw             // w becomes 1 + beta the first time, and then stays so
 )
 
 // check refuses plasticities that make no sense.

@@ -13,9 +13,10 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// ProjectAll runs steps of plans of different brains, as Project does each, and returns the rounds plan by plan.
-// Brains on one GPU share every launch, so that hundreds of them take little longer than one; those whose
-// backend is autodiff.Several are shared among its GPUs. Brains on the processor run side by side.
+// ProjectAll runs steps of plans of different brains, each as Project does, and returns the rounds
+// plan by plan. Brains on one GPU share every launch, so that hundreds of them take little longer
+// than one; those whose backend is autodiff.Several are shared among its GPUs. Brains on the CPU
+// run side by side.
 //
 // The errors of all plans are joined; the rounds that a brain has finished are returned with them.
 func ProjectAll(plans []*Plan, steps int) ([][][]Round, error) {

@@ -5,9 +5,9 @@ package assembly
 
 import "fmt"
 
-// Normalize divides the weights of a fibre onto each neuron by their sum, which makes
-// all neurons of the target as easy to excite. Weights go on to grow from there; a
-// MaxWeight bounds them before the division. The target must not be lazy.
+// Normalize divides the weights of a fibre onto each neuron by their sum, which makes all neurons
+// of the target equally easy to excite. Weights keep growing from there; a MaxWeight bounds them
+// before the division. The target must not be lazy.
 func (b *Brain) Normalize(from, to string) error {
 	f, err := b.fibre(from, to)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 // Interpolation says how the intensity on the Ewald sphere is read from the planes of the transform.
 type Interpolation int
 
-// The interpolations along z.
+// The interpolations along z are Linear and Nearest.
 const (
 	Linear  Interpolation = iota // linear interpolation between the two adjacent planes
 	Nearest                      // value of the nearest plane; halves are rounded up
@@ -35,26 +35,26 @@ const (
 // Window multiplies the polarization before the transform.
 type Window int
 
-// The windows.
+// Windows are NoWindow, Hann and SymmetricHann.
 const (
 	NoWindow      Window = iota
-	Hann                 // 0.5 (1 - cos(2 pi j/n)) along each axis
-	SymmetricHann        // 0.5 (1 - cos(2 pi j/(n-1))), as NumPy's hanning
+	Hann                 // weights 0.5 (1 - cos(2 pi j/n)) along each axis
+	SymmetricHann        // weights 0.5 (1 - cos(2 pi j/(n-1))) along each axis, as in NumPy's hanning
 )
 
 // Frame is the frame that the induced polarization is expressed in.
 type Frame int
 
-// The frames.
+// The frames of the polarization are LabFrame and MaterialFrame.
 const (
 	LabFrame      Frame = iota
-	MaterialFrame       // rotated back together with the electric field; kept for comparison with CyRSoXS
+	MaterialFrame       // frame that is rotated back together with the electric field; kept for comparison with CyRSoXS
 )
 
 // Case is the geometry of the measurement.
 type Case int
 
-// The cases.
+// The cases of the geometry are Transmission, BeamDivergence and GrazingIncidence.
 const (
 	Transmission   Case = iota // light along +Z
 	BeamDivergence             // light along each direction of Config.K
@@ -118,9 +118,10 @@ type Config struct {
 	Precision int
 	Workers   int // number of goroutines; default one per CPU. Results do not depend on it.
 
-	// Backend computes: autodiff.CUDA a GPU, autodiff.Several several of them, autodiff.Auto one if it is
-	// worth it. Default: the processor. Patterns agree with the processor's up to rounding, and have
-	// the same bits in every run on one kind of device and on the same number of them.
+	// Backend chooses where to compute: autodiff.CUDA on a GPU, autodiff.Several on several of
+	// them, autodiff.Auto on one if that is worth it. Default: the CPU. Patterns agree with those
+	// of the CPU up to rounding, and have the same bits in every run on one kind of device and on
+	// the same number of devices.
 	Backend ad.Backend
 }
 

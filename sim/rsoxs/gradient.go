@@ -31,8 +31,8 @@ func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.T
 	return s.GradientTo(ctx, nil, o, dIntensity)
 }
 
-// GradientTo is Gradient that writes into the arrays of g, a previous result for a morphology with
-// the same arrays, and returns it; nil allocates. It saves fits the time to allocate.
+// GradientTo is like Gradient but writes into the arrays of g, a previous result for a morphology
+// with the same arrays, and returns it; a nil g is allocated. This saves fits the time to allocate.
 func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err

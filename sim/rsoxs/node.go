@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// MaterialNodes is a Material within a graph, given by the same arrays.
+// MaterialNodes is a Material within a graph, defined by the same arrays.
 type MaterialNodes struct{ Vfrac, S, Theta, Psi, Align, Unaligned *ad.Node }
 
 // pairs lists the Nodes of m with the arrays of the Material they stand for.
@@ -28,7 +28,7 @@ func (m *MaterialNodes) pairs(to *Material) (nodes []*ad.Node, arrays []**tensor
 	return nodes, arrays
 }
 
-// Nodes lists the Nodes that m is given by, in the order of its fields.
+// Nodes lists the Nodes that define m, in the order of its fields.
 func (m *MaterialNodes) Nodes() []*ad.Node {
 	nodes, _ := m.pairs(&Material{})
 	return nodes

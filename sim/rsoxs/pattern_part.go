@@ -9,9 +9,9 @@ import (
 	"math"
 )
 
-// PatternOf computes the images of energies from to to-1 only, with exactly the numbers of Pattern (on
-// GPUs up to rounding), so that many energies need not be in memory together. The constants o are those of all
-// energies.
+// PatternOf computes only the images of energies from to to-1, with exactly the same numbers as
+// Pattern (on GPUs up to rounding), so that many energies need not be in memory together. The
+// constants o are those of all energies.
 func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pattern, error) {
 	n := len(s.cfg.Energies)
 	if from < 0 || to > n || from >= to || len(o) != n {

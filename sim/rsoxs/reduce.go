@@ -29,15 +29,15 @@ const (
 // QAxis is the abscissa of reduced curves.
 type QAxis int
 
-// The abscissae.
+// The abscissae are Perpendicular, Absolute and Common.
 const (
 	Perpendicular QAxis = iota // component of q in the plane of the detector, one axis for all energies
 	Absolute                   // |q| on the Ewald sphere, one axis for each energy
 	Common                     // |q| on one axis for all energies, by interpolation along each direction
 )
 
-// Reduction turns patterns into curves over q: the mean over all directions chi, and
-// over wedges along and across the electric field. Zero values are the defaults.
+// Reduction turns patterns into curves over q: means over all directions chi, and over wedges along
+// and across the electric field. Zero values are the defaults.
 type Reduction struct {
 	Radii Radii   // radii of the circles. Default StretchedRadii.
 	Axis  QAxis   // abscissa of the curves. Default Perpendicular.

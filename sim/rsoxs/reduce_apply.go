@@ -45,7 +45,7 @@ func (d *Reducer) means(images [][]float64, beams int) *Curves {
 	return c
 }
 
-// Flat returns I, Para, Perp and A one after the other.
+// Flat returns I, Para, Perp and A one after another.
 func (c *Curves) Flat() (all []float64) {
 	for _, t := range []*tensor.Tensor{c.I, c.Para, c.Perp, c.A} {
 		all = append(all, t.Float64s()...)

@@ -84,8 +84,8 @@ func (s *Simulator) Clone() *Simulator {
 	return &c
 }
 
-// Close gives back the memory of GPUs that s holds, which otherwise waits for the garbage collector. The next
-// Transform takes it again.
+// Close releases the memory on GPUs that s holds, which otherwise waits for the garbage collector.
+// The next Transform allocates it again.
 func (s *Simulator) Close() {
 	s.morph = nil
 	if s.devices != nil {

@@ -11,7 +11,7 @@ import (
 
 // Table holds the constants of one material at some energies.
 type Table struct {
-	Energies  []float64 // photon energies in eV, rising
+	Energies  []float64 // photon energies in eV, ascending
 	Constants []Constants
 }
 
@@ -61,7 +61,7 @@ func (c Constants) mean() complex128 {
 }
 
 // BinaryContrast returns E^4 |n_a - n_b|^2 in eV^4 for two materials, with n averaged over all
-// directions: a measure of how strongly their mixture scatters at an energy E in eV.
+// directions. This measures how strongly their mixture scatters at an energy E in eV.
 func BinaryContrast(a, b Constants, energy float64) float64 {
 	return math.Pow(energy, 4) * abs2(a.mean()-b.mean())
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Tangent returns the derivative of the pattern along a direction: dm holds changes of the arrays of
-// the transformed morphology, nil for arrays that stay, and do changes of the constants, nil for
-// none. It is exact and costs about one Transform and one Pattern. Least squares and Fisher
-// information build their Jacobian from it, parameter by parameter.
+// Tangent returns the derivative of the pattern along a direction: dm holds changes of the arrays
+// of the transformed morphology, with nil for arrays that do not change, and do holds changes of
+// the constants, or nil. It is exact and costs about one Transform and one Pattern. Least squares
+// and Fisher information build their Jacobian from it, parameter by parameter.
 func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Optics) (*tensor.Tensor, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err

@@ -11,24 +11,28 @@ import (
 
 // ArmSettings describe the spectra of one arm: an instrument's wavelength grid and the templates for it.
 type ArmSettings struct {
-	Name     string    // name in messages, such as desi_b
+	Name     string    // name of the arm in messages, such as desi_b
 	Template []float64 // wavelengths of the templates, in Angstrom
-	// Linear says that templates have equal steps of wavelength. Default: of its logarithm.
+	// Linear says that templates have equal steps of wavelength. By default they have equal steps
+	// of its logarithm.
 	Linear   bool
 	Observed []float64 // observed wavelengths, ascending, in Angstrom
 	// Continuum is the number of functions of the continuum. Default 5; DESI spectra take 10.
 	Continuum int
-	// Chebyshev uses Chebyshev polynomials. Default: the radial basis of package function Basis.
+	// Chebyshev uses Chebyshev polynomials for the continuum, and not the radial basis of the
+	// function Basis.
 	Chebyshev bool
-	// PlainBasis keeps the functions as they are. Default: they are made orthonormal, which changes no result but for
-	// rounding.
+	// PlainBasis keeps the functions of the continuum as they are. By default they are made
+	// orthonormal, which changes no result except for rounding.
 	PlainBasis bool
-	// Resolution mixes observed pixels, the same for all spectra. Default: none; see Exposure.Band for one each.
+	// Resolution is the matrix that mixes observed pixels, the same for all spectra. Default: none;
+	// see Exposure.Band for one of each spectrum.
 	Resolution *Resolution
 	Rotation   Rotation
 	// MinVel and MaxVel are the range of velocities, in km/s, that the template must cover. Default -1000 to 1000.
 	MinVel, MaxVel float64
-	// Nearest reads the template at the knot that follows, without a spline. It has no derivative by velocity.
+	// Nearest reads the template at the knot that follows, without a spline. It has no derivative
+	// with respect to velocity.
 	Nearest bool
 }
 
@@ -45,8 +49,9 @@ type Arm struct {
 	rotation  Rotation
 }
 
-// NewArm checks the settings and computes the constants. It returns a *GridError for a template grid that is not what
-// the settings say, and a *CoverageError if it does not cover the observed wavelengths at all velocities.
+// NewArm checks the settings and computes the constants. It returns a *GridError if the template
+// grid is not what the settings say, and a *CoverageError if it does not cover the observed
+// wavelengths at all velocities.
 func NewArm(s ArmSettings) (*Arm, error) {
 	fail := func(err error) (*Arm, error) { return nil, fmt.Errorf("spectra: arm %s: %w", s.Name, err) }
 	if s.Continuum == 0 {
@@ -102,17 +107,18 @@ func (a *Arm) Settings() ArmSettings { return a.s }
 // Grid returns the template's grid.
 func (a *Arm) Grid() *Grid { return a.grid }
 
-// Basis returns the functions of the continuum as the likelihood has them, orthonormal unless PlainBasis: a row of
-// pixels for each.
+// Basis returns the functions of the continuum as the likelihood uses them, a row of pixels for
+// each; they are orthonormal unless PlainBasis is set.
 func (a *Arm) Basis() []float64 { return a.functions }
 
 // Pixels returns the number of observed wavelengths.
 func (a *Arm) Pixels() int { return len(a.s.Observed) }
 
-// Model returns the spectra at the observed wavelengths, without continuum, of templates whose natural logarithms are
-// the rows of logFlux. vel and vsini, in km/s, lack the axis of the rows; a nil vsini broadens nothing. band is a
-// resolution matrix, or one for each row; nil is that of the arm. Both are a mistake, which stays on the Node.
-// Gradient: with respect to all.
+// Model returns the spectra at the observed wavelengths, without continuum, of templates whose
+// natural logarithms are the rows of logFlux. vel and vsini, in km/s, have one number for each row;
+// a nil vsini broadens nothing. band is a resolution matrix, or one for each row; nil stands for
+// that of the arm. Giving both is a mistake, which stays on the Node. Gradient: with respect to
+// all.
 func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
 	flux := a.grid.Broaden(autodiff.Exp(logFlux), vsini, a.rotation)
 	return a.resolved(a.doppler.evaluate(flux, vel, a.s.Nearest), band)

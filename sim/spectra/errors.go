@@ -7,11 +7,13 @@ import "fmt"
 
 // GridError says that wavelengths do not form the grid that was promised.
 type GridError struct {
-	Index     int     // position of the first bad step
-	Step      float64 // that step, in Angstrom, or of the logarithm
-	Want      float64 // the first step
-	Log       bool    // whether a logarithmic grid was promised
-	Ascending bool    // whether the wavelengths ascend
+	Index int     // position of the first step that differs
+	Step  float64 // step at Index, in Angstrom, or of the logarithm
+	Want  float64 // first step of the grid, in the same unit
+	// Log reports whether the grid was to be logarithmic.
+	Log bool
+	// Ascending reports whether the wavelengths ascend.
+	Ascending bool
 }
 
 func (e *GridError) Error() string {
@@ -29,7 +31,7 @@ func (e *GridError) Error() string {
 type CoverageError struct {
 	First, Last         float64 // template's range, in Angstrom
 	NeedFirst, NeedLast float64 // range that is needed
-	Point               int     // index of a wavelength outside, -1 for a range of velocities
+	Point               int     // index of a wavelength outside, or -1 for a range of velocities
 	Velocity            float64 // velocity at which the range is needed, in km/s
 }
 

@@ -28,8 +28,8 @@ const minKnots = 4
 // stepTolerance is how far steps of a grid may differ, in Angstrom or of the logarithm.
 const stepTolerance = 1e-10
 
-// NewGrid makes the grid of wavelengths (Angstrom) at equal steps, or at equal steps of the logarithm. It returns a
-// *GridError if they are not.
+// NewGrid makes the grid of wavelengths (Angstrom) at equal steps, or at equal steps of the
+// logarithm. It returns a *GridError if the steps are not equal.
 func NewGrid(lam []float64, log bool) (*Grid, error) {
 	n := len(lam)
 	if n < minKnots {

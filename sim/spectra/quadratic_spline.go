@@ -46,9 +46,9 @@ func NewQuadraticSpline(nodes []float64) (*QuadraticSpline, error) {
 	return q, nil
 }
 
-// BSplines returns the values at x of the three quadratic B-splines on the spline's knots that are not 0 there, and the
-// number of the first: there are as many B-splines as nodes, and they sum to 1. Beyond the ends the outermost parabolas
-// go on.
+// BSplines returns the values at x of the three quadratic B-splines on the spline's knots that are
+// not 0 there, and the number of the first: there are as many B-splines as nodes, and they sum to
+// 1. The outermost parabolas continue beyond the ends.
 func (q *QuadraticSpline) BSplines(x float64) (first int, values [3]float64) {
 	n := len(q.nodes)
 	j := min(max(sort.Search(len(q.knots), func(i int) bool { return q.knots[i] > x })-1, 2), n-1)

@@ -31,7 +31,7 @@ func Vacuum(air float64) float64 {
 // NativePower is the default resolving power of library spectra.
 const NativePower = 100000
 
-// LineSpread gives Rebin the resolution.
+// LineSpread gives the resolution to Rebin.
 type LineSpread struct {
 	// Power is the resolving power lambda/FWHM of the result at wavelength lam (Angstrom).
 	Power func(lam float64) float64

@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Grammar is the areas, words and rules of a language, as data.
+// Grammar holds the areas, words and rules of a language, as data.
 type Grammar struct {
 	Areas []string `json:"areas"`
 	// areas that learn from themselves and from each other
@@ -43,7 +43,7 @@ type Word struct {
 	Class string
 }
 
-// Find returns the word of a name, nil if there is none.
+// Find returns the word with this name, or nil if there is none.
 func (w Words) Find(name string) *Word {
 	if i := slices.IndexFunc(w, func(x Word) bool { return x.Name == name }); i >= 0 {
 		return &w[i]
@@ -58,8 +58,8 @@ type Class struct {
 	After  []Rule `json:"post"`
 }
 
-// Rule inhibits or frees an area or a fibre; in JSON ["area", action, area, index]
-// or ["fiber", action, area, area, index]. What is inhibited by any index is closed.
+// Rule inhibits or frees an area or a fibre. In JSON it is ["area", action, area, index] or
+// ["fiber", action, area, area, index]. Whatever any index inhibits is closed.
 type Rule struct {
 	Free     bool
 	From, To string // ends of a fibre; To is empty for an area

@@ -12,21 +12,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// OrderSettings are those of an OrderLearner. Zero values are the defaults.
+// OrderSettings are the settings of an OrderLearner. Zero values are the defaults.
 type OrderSettings struct {
 	Nouns, Verbs int      // numbers of nouns and verbs. Default 2 and 2.
 	Orders       []string // order of subject S, object O and verb V in each mood. Default SVO alone.
 	P            float64  // probability of a synapse. Default 0.05.
-	WordK        int      // neurons of one word. Default 100.
-	// neurons of one mood. Default WordK, or 12 times as many if there are several moods.
+	WordK        int      // neurons in one word. Default 100.
+	// neurons in one mood. Default WordK, or 12 times as many if there are several moods.
 	MoodK      int
-	K          int     // neurons that fire in the other areas. Default 50.
-	N          int     // neurons of each of the other areas. Default 20000.
+	K          int     // neurons that fire at a time in the other areas. Default 50.
+	N          int     // neurons in each of the other areas. Default 20000.
 	Beta       float64 // plasticity of all fibres. Default 0.06.
 	RoleSteps  int     // steps in which a word enters its role, after the first two. Default 10.
 	WordSteps  int     // steps per word of a sentence. Default 10, or 3 if there are several moods.
 	LinkSteps  int     // number of these steps in which the previous word fires too. Default 3.
-	SpeakSteps int     // RoleSteps used before a sentence is said. Default 3.
+	SpeakSteps int     // number of RoleSteps used before a sentence is said. Default 3.
 	Seed       uint64
 }
 
@@ -34,13 +34,12 @@ type OrderSettings struct {
 // that it hears while it sees who does what to whom. Words are numbered: first the
 // nouns, then the verbs.
 //
-// Each constituent has three areas: a role, which holds who does it, a helper, and a
-// place in the syntax. While a word is heard they fire together, and the place of the
-// word before fires into the helper; at the first word the mood does. To speak, the
-// mood chooses the helper that it excites most, and then each place the next helper.
-// Moods of other orders need places of their own: more neurons of a mood and fewer
-// steps per word keep these apart (after 10 sentences per mood, 215 of 216 said right
-// with two moods, 66 of 72 with all six orders).
+// Each constituent has three areas: a role, which holds who does it, a helper, and a place in the
+// syntax. While a word is heard they fire together, and the place of the word before fires into the
+// helper; at the first word the mood does. To speak, the mood chooses the helper that it excites
+// most, and then each place the next helper. Moods of other orders need places of their own: more
+// neurons of a mood and fewer steps per word keep these apart (after 10 sentences per mood, 215 of
+// 216 are said correctly with two moods, and 66 of 72 with all six orders).
 //
 // Reference: Mitropolsky and Papadimitriou, Simulated Language Acquisition in a
 // Biologically Realistic Model of the Brain (2025), arXiv:2507.11788.

@@ -28,7 +28,7 @@ type AutomatonSettings struct {
 	ArcNeurons    int     // neurons of the area of arcs; default 400 for each arc
 	CoinNeurons   int     // neurons of the coin; default 1000, or 4 K if that is more
 	P             float64 // probability of a synapse; default 0.25
-	Beta          float64 // plasticity; default 0.1
+	Beta          float64 // plasticity of all synapses; default 0.1
 	Presentations int     // number of times the whole table is presented; default 18
 	Seed          uint64  // seed of connections and flips
 }

@@ -50,7 +50,7 @@ type MachineSettings struct {
 	// apart
 	ArcNeurons    int
 	P             float64 // probability of a synapse; default 0.2
-	Beta          float64 // plasticity; default 0.1
+	Beta          float64 // plasticity of all synapses; default 0.1
 	Presentations int     // number of times the whole table is presented; default 20
 	Seed          uint64
 }

@@ -6,7 +6,7 @@ package nemo
 import "fmt"
 
 // Sequence memorises a sequence of items: its area gets one item per step, together with its own
-// winners of the step before. With a second area beside it as a scaffold, it needs fewer
+// winners of the previous step. With a second area beside it as a scaffold, it needs fewer
 // presentations.
 type Sequence struct {
 	Main, Helper             *Area // recalling area and its scaffold; Helper is nil without a scaffold
@@ -66,7 +66,7 @@ type SequenceSettings struct {
 	K        int     // neurons that fire at a time, and neurons of an item; default 30
 	Inputs   int     // neurons that items are made of; default N
 	P        float64 // probability of a synapse; default 0.4
-	Beta     float64 // plasticity; default 0.1
+	Beta     float64 // plasticity of all synapses; default 0.1
 	Scaffold bool
 	Seed     uint64
 }

@@ -17,7 +17,7 @@ type Mistake struct {
 	What         string
 }
 
-// Mistakes is all errors of a script, in the order of its lines.
+// Mistakes holds all errors of a script, in the order of its lines.
 type Mistakes struct {
 	File string
 	List []Mistake

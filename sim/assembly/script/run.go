@@ -15,9 +15,9 @@ import (
 
 // Options are the settings of a run. Zero values are the defaults.
 type Options struct {
-	// Progress, if given, is called after every step of the brain.
+	// Progress is called after every step of the brain, unless it is nil.
 	Progress func(Progress)
-	// Save, if given, stores the snapshots that the script asks for.
+	// Save stores the snapshots that the script asks for, unless it is nil.
 	Save func(name string, b *assembly.Brain) error
 	// Profile makes a run measure its steps, except those of branches.
 	Profile bool
@@ -49,11 +49,12 @@ type Round struct {
 // Measure is a number that the script asked for.
 type Measure struct {
 	Name     string
-	Quantity string // overlap, density, weight, support, active or block
+	Quantity string // measured quantity: overlap, density, weight, support, active or block
 	Step     int    // number of the brain's last step; in a branch, the step at which the branch begins
 	Value    float64
 	Line     int
-	Branch   bool // whether it was measured in a branch, on a copy
+	// Branch reports whether the number was measured in a branch, on a copy.
+	Branch bool
 }
 
 // Run is a script that is being carried out.

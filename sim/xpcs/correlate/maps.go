@@ -6,12 +6,12 @@ package correlate
 import "fmt"
 
 // Maps say to which bins the pixels belong. Every static bin lies within one dynamic bin: g2 of a
-// dynamic bin is the mean over its static bins, each normalised by its own intensity, so that
-// static bins should be so narrow that the intensity hardly changes across one.
+// dynamic bin is the mean over its static bins, each normalised by its own intensity, so static
+// bins should be so narrow that the intensity hardly changes across one.
 type Maps struct {
 	Height, Width int
 	Dynamic       []int32 // dynamic bin of each pixel, row-major, from 1; 0 is masked
-	Static        []int32 // static bin of each pixel; nil: the same as Dynamic
+	Static        []int32 // static bin of each pixel; nil for the same as Dynamic
 }
 
 // mostBins is a number of bins that is good for detectors with fewer pixels too.

@@ -9,18 +9,19 @@ import (
 	"slices"
 )
 
-// Gate says which frames are no good. Those with pixels in bins that are not finite numbers never are.
+// Gate says which frames are bad. Frames with pixels in bins that are not finite numbers are always
+// bad.
 type Gate struct {
-	Skip []int   // frames, from 0
-	Low  float64 // smallest mean counts per pixel in bins. Default 0
-	High float64 // largest one. Default 0: any
+	Skip []int   // numbers of bad frames, counted from 0
+	Low  float64 // smallest mean counts per pixel in bins of a good frame. Default 0
+	High float64 // largest mean counts per pixel in bins of a good frame. Default 0, for no limit
 }
 
 // Replacement is a frame that was replaced by another one.
 type Replacement struct {
 	Frame, By int
 	Why       string
-	Pixel     int // first pixel in bins that is not a finite number, row * width + column; -1 where all are
+	Pixel     int // first pixel in bins that is not a finite number, as row * width + column; -1 if all are finite
 }
 
 // Mended is a movie whose bad frames are replaced.
@@ -70,7 +71,7 @@ func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
 	return d, nil
 }
 
-// Replaced lists what was replaced so far, in the order of frames.
+// Replaced lists the frames that were replaced so far, in the order of frames.
 func (d *Mended) Replaced() []Replacement {
 	var all []Replacement
 	for _, r := range d.bad {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Movie is a sequence of frames of one detector. One of Dense and Sparse must be there; where both
-// are, Sparse is used. They are called by one goroutine at a time.
+// Movie is a sequence of frames of one detector. One of Dense, Sparse and Raw must be set; where
+// Sparse is, it is used. They are called by one goroutine at a time.
 type Movie struct {
 	Frames        int // number of frames
 	Height, Width int // pixels of a frame
@@ -20,15 +20,16 @@ type Movie struct {
 	Dense func(first int, dst []float32) error
 	// Sparse replaces the contents of dst by the events of n frames.
 	Sparse func(first, n int, dst *Events) error
-	// Raw, unless nil, reads the dense frames in the type of their file, of which GPUs take less time. Where Dense is nil, the processor reads Raw too.
+	// Raw reads the dense frames in the type of their file, which takes GPUs less time. It may be
+	// nil; if Dense is nil, Raw is also used on the CPU.
 	Raw *Raw
 }
 
-// Events are the pixels of some frames that are not 0.
+// Events lists the pixels of some frames that are not 0.
 type Events struct {
-	Start []int     // where each frame begins in Pixel and Count, and the end of the last one
-	Pixel []uint32  // row * width + column; each pixel at most once in a frame
-	Count []float32 // intensity, not 0
+	Start []int     // start of each frame in Pixel and Count, and the end of the last one
+	Pixel []uint32  // pixel as row * width + column; each at most once in a frame
+	Count []float32 // intensity of the pixel, not 0
 }
 
 // Reset removes all frames.
@@ -36,13 +37,13 @@ func (e *Events) Reset() {
 	e.Start, e.Pixel, e.Count = append(e.Start[:0], 0), e.Pixel[:0], e.Count[:0]
 }
 
-// End ends a frame: events appended since the last one are its.
+// End ends a frame, which consists of the events appended since the previous one.
 func (e *Events) End() { e.Start = append(e.Start, len(e.Pixel)) }
 
 // Frames returns the number of frames.
 func (e *Events) Frames() int { return max(len(e.Start)-1, 0) }
 
-// FromArray makes a Movie of frames in memory, shape (frames, height, width).
+// FromArray makes a Movie from frames in memory, of shape (frames, height, width).
 func FromArray(data []float32, frames, height, width int) Movie {
 	size := height * width
 	return Movie{Frames: frames, Height: height, Width: width, Dense: func(first int, dst []float32) error {
@@ -75,8 +76,8 @@ func (m Movie) check() error {
 // Selection is a part of a movie. The zero value is all of it.
 type Selection struct {
 	First   int // first frame, counted from 0
-	Last    int // frame after the last one. Default 0: the end
-	Stride  int // distance of the frames that are taken. Default 1
+	Last    int // frame after the last one. Default 0, for the end
+	Stride  int // distance between frames that are taken. Default 1
 	Average int // number of taken frames that are averaged into one. Default 1
 }
 

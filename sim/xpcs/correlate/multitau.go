@@ -16,19 +16,22 @@ import (
 // have pixels.
 type Result struct {
 	Frames int     // number of frames, after selection
-	Delay  []Delay // in frames after selection
-	Bins   []int   // numbers of the dynamic bins of the columns, from 1, ascending
+	Delay  []Delay // delays in frames after selection
+	Bins   []int   // numbers of the dynamic bins in the columns, from 1, ascending
 	Pixels []int   // number of pixels of each of Bins
 	G2     [][]float64
 	Err    [][]float64 // standard error of G2 from the scatter of pixels
-	// Cov is the covariance of the points of each bin, row-major (delay, delay), unless it was not asked
-	// for. Its diagonal is not Err squared: Err also has the scatter of the normalisation of single pixels.
+	// Cov is the covariance of the points of each bin, row-major (delay, delay), if it was asked
+	// for. Its diagonal is not Err squared: Err also contains the scatter of the normalisation of
+	// single pixels.
 	Cov [][]float64
-	// Skew is the first-order bias that the skewness of pixels gives to a fit weighted by Cov, with its sign changed: (bin, delay). Fits
-	// add it to G2; it matters for bins of few thousand pixels. nil for a bin whose covariance is not positive definite.
+	// Skew is the first-order bias that the skewness of pixels gives to a fit weighted by Cov, with
+	// its sign changed: (bin, delay). Fits add it to G2; it matters for bins of a few thousand
+	// pixels. It is nil for a bin whose covariance is not positive definite.
 	Skew [][]float64
-	// Area is by how much the variances in Cov are larger than if pixels were independent, about the number of pixels of a speckle; 1
-	// where neighbours do not move together beyond chance.
+	// Area is the factor by which the variances in Cov are larger than if pixels were independent,
+	// about the number of pixels of a speckle; 1 where neighbours do not move together beyond
+	// chance.
 	Area []float64
 	// Samples is the number of independent pixels of equal weight that would estimate Cov as well as the pixels of the bin do. Where
 	// static bins differ much in size, those of few pixels decide, and it is smaller than Pixels / Area.
@@ -38,10 +41,10 @@ type Result struct {
 	Trace []float64 // mean of the pixels in static bins of each frame
 	// SAXS is the mean of each static bin over all frames, from bin 1 on; NaN for a bin without pixels.
 	SAXS      []float64
-	SAXSParts [][]float64 // the same for each of Parts alone, from the end of the one before
+	SAXSParts [][]float64 // the same as SAXS for each of Parts alone, from the end of the part before
 	Image     []float64   // mean of each pixel, (Height, Width), masked ones included
 	Empty     int         // number of frames without any count
-	Passes    int         // how often the movie was read
+	Passes    int         // number of times that the movie was read
 	Sparse    int         // number of levels that worked on lists of events
 }
 
@@ -57,8 +60,9 @@ type Part struct {
 //	P = <I(i) I(i+t)>, A = <I(i)>, B = <I(i+t)> over the pairs of summed frames i
 //	g2 = mean over static bins of <P>/(<A> <B>), averages over the pixels of a static bin
 //
-// It reads the movie once for each group of bins that MaxBytes allows, and ends with the context's error
-// when that is done. The error of a frame with pixels in bins that are not finite numbers is a *FrameError.
+// It reads the movie once for each group of bins that MaxBytes allows, and returns the context's
+// error when the context ends. A frame with pixels in bins that are not finite numbers is reported
+// as a *FrameError.
 //
 // Reference: K. Schätzel, M. Drewel, S. Stimac, doi:10.1080/09500348814550731; D. Lumma et al.,
 // doi:10.1063/1.1287637 (errors from pixels).

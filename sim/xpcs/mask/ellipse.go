@@ -10,8 +10,8 @@ import (
 
 // Ellipse is a curve of equal intensity of a stretched pattern.
 type Ellipse struct {
-	Row, Col float64 // middle (pixels)
-	Angle    float64 // of the long axis, from columns towards rows (rad)
+	Row, Col float64 // middle of the ellipse (pixels)
+	Angle    float64 // angle of the long axis, from columns towards rows (rad)
 	Major    float64 // length of the long axis (pixels)
 	Minor    float64 // length of the short axis (pixels)
 }

@@ -11,7 +11,7 @@ import (
 // Mask says which pixels are kept.
 type Mask struct {
 	Height, Width int
-	Keep          []bool // row-major (Height, Width)
+	Keep          []bool // kept pixels, row-major (Height, Width)
 }
 
 // mostPixels bounds the size of a detector.
@@ -25,7 +25,7 @@ func New(height, width int) *Mask {
 	return &Mask{height, width, slices.Repeat([]bool{true}, height*width)}
 }
 
-// From returns a mask that keeps the pixels whose value is above 0, as mask files mean it. Values are
+// From returns a mask that keeps the pixels whose value is above 0, as in mask files. Values are
 // row-major (height, width).
 func From(values []float64, height, width int) (*Mask, error) {
 	if err := checkShape(height, width); err != nil {
@@ -66,7 +66,7 @@ func (m *Mask) Equal(o *Mask) bool {
 	return m.Height == o.Height && m.Width == o.Width && slices.Equal(m.Keep, o.Keep)
 }
 
-// And masks the pixels that o does not keep.
+// And also masks the pixels that o does not keep.
 func (m *Mask) And(o *Mask) error {
 	if m.Height != o.Height || m.Width != o.Width {
 		return fmt.Errorf("mask: a mask of %d x %d pixels does not fit one of %d x %d: use masks of one detector", o.Height, o.Width, m.Height, m.Width)

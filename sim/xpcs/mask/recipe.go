@@ -10,13 +10,14 @@ import (
 	"io"
 )
 
-// Version is that of the recipes this package writes.
+// Version is the version of the recipes that this package writes.
 const Version = 1
 
 // mostSteps bounds the steps of a recipe, whose source may be a stranger.
 const mostSteps = 100_000
 
-// Recipe is a History as data: the steps, with all their numbers, that make the same mask again. Its JSON is
+// Recipe is a History as data: the steps, with all their numbers, from which the same mask can be
+// made again. Its JSON is
 //
 //	{"version": 1, "height": 512, "width": 1024, "blemish": "blemish.tif", "steps": [
 //		{"threshold": {"low": 1, "high": 10000}},
@@ -26,9 +27,10 @@ type Recipe struct {
 	Height  int    `json:"height"` // rows of the detector
 	Width   int    `json:"width"`  // columns of the detector
 	Blemish string `json:"blemish,omitempty"`
-	Bare    bool   `json:"bare,omitempty"` // whether the record of the blemish is gone, by a reset or a step in its place
-	Steps   []Step `json:"steps"`
-	Undone  int    `json:"undone"` // number of records, from the last, that were undone
+	// Bare reports whether the record of the blemish is gone, by a reset or by a step in its place.
+	Bare   bool   `json:"bare,omitempty"`
+	Steps  []Step `json:"steps"`
+	Undone int    `json:"undone"` // number of records that were undone, counted from the last
 }
 
 // ReadRecipe reads a recipe from JSON. Fields that it does not know are an error, because the mask would
@@ -84,8 +86,8 @@ func (h *History) Recipe() Recipe {
 	return r
 }
 
-// Restore makes the history of a recipe. The source must have the recipe's shape. Steps that change nothing,
-// because the image is another, keep their records.
+// Restore makes a history from a recipe. The source must have the recipe's shape. Steps that change
+// nothing, because the image is another one, keep their records.
 func Restore(r Recipe, s Source) (*History, error) {
 	if err := r.check(); err != nil {
 		return nil, err

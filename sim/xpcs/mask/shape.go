@@ -8,16 +8,16 @@ import (
 	"math"
 )
 
-// Point is a (row, column) in pixels.
+// Point is a pair (row, column) in pixels.
 type Point [2]float64
 
-// Kinds of shapes.
+// The kinds of shapes are Polygon, Circle, EllipseShape, Rectangle and Line.
 const (
-	Polygon      = "polygon"   // Vertices
-	Circle       = "circle"    // Center, Radius
-	EllipseShape = "ellipse"   // Center, Axes, Angle
-	Rectangle    = "rectangle" // Center, Size, Angle
-	Line         = "line"      // From, To, Width
+	Polygon      = "polygon"   // shape given by Vertices
+	Circle       = "circle"    // shape given by Center and Radius
+	EllipseShape = "ellipse"   // shape given by Center, Axes and Angle
+	Rectangle    = "rectangle" // shape given by Center, Size and Angle
+	Line         = "line"      // shape given by From, To and Width
 )
 
 // DefaultSides is the number of sides of the polygons that stand for circles and ellipses.
@@ -26,18 +26,19 @@ const DefaultSides = 180
 // Shape is a drawn region. Its pixels are those whose middle lies inside or on the edge of a polygon,
 // which for circles and ellipses has many sides.
 type Shape struct {
-	Kind      string  `json:"kind"`                // Polygon, Circle, EllipseShape, Rectangle or Line
-	Inclusive bool    `json:"inclusive,omitempty"` // whether only pixels inside such shapes are kept, instead of those outside
-	Vertices  []Point `json:"vertices,omitempty"`  // of a polygon, in order; the last is joined to the first
-	Center    Point   `json:"center,omitzero"`     // of a circle, an ellipse or a rectangle
-	Radius    float64 `json:"radius,omitempty"`    // of a circle (pixels)
-	Axes      Point   `json:"axes,omitzero"`       // half-axes of an ellipse along rows and columns before it is turned (pixels)
-	Size      Point   `json:"size,omitzero"`       // height and width of a rectangle before it is turned (pixels)
-	AngleDeg  float64 `json:"angleDeg,omitempty"`  // by which an ellipse or a rectangle is turned, from rows towards columns (degrees)
-	From      Point   `json:"from,omitzero"`       // one end of a line
-	To        Point   `json:"to,omitzero"`         // its other end
-	Width     float64 `json:"width,omitempty"`     // of a line (pixels)
-	Sides     int     `json:"sides,omitempty"`     // of a circle or an ellipse. 0 stands for DefaultSides
+	Kind string `json:"kind"` // kind of the shape: Polygon, Circle, EllipseShape, Rectangle or Line
+	// Inclusive keeps only pixels inside such shapes, instead of those outside.
+	Inclusive bool    `json:"inclusive,omitempty"`
+	Vertices  []Point `json:"vertices,omitempty"` // vertices of a polygon, in order; the last is joined to the first
+	Center    Point   `json:"center,omitzero"`    // middle of a circle, an ellipse or a rectangle
+	Radius    float64 `json:"radius,omitempty"`   // radius of a circle (pixels)
+	Axes      Point   `json:"axes,omitzero"`      // half-axes of an ellipse along rows and columns before it is turned (pixels)
+	Size      Point   `json:"size,omitzero"`      // height and width of a rectangle before it is turned (pixels)
+	AngleDeg  float64 `json:"angleDeg,omitempty"` // angle by which an ellipse or a rectangle is turned, from rows towards columns (degrees)
+	From      Point   `json:"from,omitzero"`      // start of a line
+	To        Point   `json:"to,omitzero"`        // end of a line
+	Width     float64 `json:"width,omitempty"`    // width of a line (pixels)
+	Sides     int     `json:"sides,omitempty"`    // number of sides of the polygon for a circle or an ellipse. 0 stands for DefaultSides
 }
 
 // Outline returns the vertices of the shape's polygon.

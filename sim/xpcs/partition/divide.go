@@ -10,22 +10,23 @@ import (
 
 // Axis is a map of the detector to divide.
 type Axis struct {
-	Name   string // such as "q" or "phi"
+	Name   string // name of the map, such as "q" or "phi"
 	Unit   string
-	Values []float64 // of each pixel, row-major; azimuths in degrees
+	Values []float64 // value of each pixel, row-major; azimuths in degrees
 
-	Log bool // whether the edges are equally spaced in the logarithm; for q only
+	// Log spaces the edges equally in the logarithm. It is for q only.
+	Log bool
 
-	// Offset turns azimuths (degrees) before they are divided, and Fold of 2, 3 ... folds them onto one of that many equal
-	// sectors. Both for phi only. Default: none.
+	// Offset turns azimuths (degrees) before they are divided, and a Fold of 2, 3 ... folds them
+	// onto one of that many equal sectors. Both are for phi only. Default: none.
 	Offset float64
 	Fold   int
 }
 
-// Bins are the pixels divided along one axis.
+// Bins divides the pixels along one axis.
 type Bins struct {
 	Of      []int32   // bin of each pixel from 1; 0 is masked
-	Centers []float64 // of each bin, also of those without pixels: middle of the edges, or the mean azimuth of the pixels in the first sector if folded
+	Centers []float64 // centre of each bin, also of those without pixels: the middle of the edges, or the mean azimuth of the pixels in the first sector if folded
 }
 
 // round12 rounds to 12 decimals, so that a pixel at an edge falls on the same side in every program.

@@ -14,10 +14,11 @@ import (
 
 // Settings are the numbers of bins along the two axes. The zero value is the default.
 type Settings struct {
-	Dynamic [2]int // 0 is taken for 36 and 1
-	// Static is rounded up to multiples of Dynamic, so that static bins subdivide dynamic ones. 0 is taken for 360 and 1.
+	Dynamic [2]int // numbers of dynamic bins along the axes; 0 stands for 36 and 1
+	// Static holds the numbers of static bins. They are rounded up to multiples of Dynamic, so that
+	// static bins subdivide dynamic ones; 0 stands for 360 and 1.
 	Static [2]int
-	// Backend is what divides the pixels; bins do not depend on it. Default: the processor
+	// Backend chooses where the pixels are divided; bins do not depend on it. Default: the CPU
 	Backend ad.Backend
 }
 
@@ -33,7 +34,7 @@ func (s Settings) complete() Settings {
 	return s
 }
 
-// Partition is what correlators and result files use.
+// Partition holds the dynamic and static bins that correlators and result files use.
 type Partition struct {
 	Names, Units    [2]string
 	Mask            []bool
@@ -117,5 +118,5 @@ func Check(mask []bool, dynamic, static []int32) error {
 	return nil
 }
 
-// Check is the function Check for p.
+// Check calls the function Check for p.
 func (p *Partition) Check() error { return Check(p.Mask, p.Dynamic.Of, p.Static.Of) }

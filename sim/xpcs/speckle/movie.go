@@ -14,27 +14,29 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sample is what fluctuates, and how it is seen. Tau, Mean and FrameTime are needed.
+// Sample describes what fluctuates and how it is seen. Tau, Mean and FrameTime are needed.
 type Sample struct {
-	Height, Width int       // pixels
+	Height, Width int       // size of a frame in pixels
 	Tau           []float64 // relaxation time of the field of each pixel (s), row-major; +Inf for frozen speckles
 	Mean          []float64 // mean counts of each pixel in a frame
 	FrameTime     float64   // time from frame to frame (s)
 
 	Modes  int     // number of independent speckle patterns that add up. Default 1
 	Static float64 // fraction of the intensity that does not fluctuate at all, 0 to 1. Default 0
-	// Aging makes relaxation slower with the age t of the sample: tau (1 + t/Aging), in s. Default 0: none.
+	// Aging makes relaxation slower with the age t of the sample, as tau (1 + t/Aging), with Aging
+	// in s. Default 0, for none.
 	Aging float64
 	// Flicker is the relative standard deviation of the intensity of the source from frame to frame. Default 0.
 	Flicker float64
-	Smooth  bool // whether frames are mean intensities instead of counts of photons
-	Seed    uint64
+	// Smooth makes frames mean intensities instead of counts of photons.
+	Smooth bool
+	Seed   uint64
 }
 
-// Contrast returns that of g2: (1 - Static)^2 / Modes.
+// Contrast returns the contrast of g2: (1 - Static)^2 / Modes.
 func (s Sample) Contrast() float64 { return (1 - s.Static) * (1 - s.Static) / float64(max(s.Modes, 1)) }
 
-// Movie is a simulation that goes on. It belongs to one goroutine.
+// Movie is a simulation in progress. It belongs to one goroutine.
 type Movie struct {
 	s     Sample
 	frame int

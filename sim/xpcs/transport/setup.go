@@ -24,14 +24,14 @@ const (
 // Setup is a measurement of two-time correlations at one wavevector and several azimuths.
 type Setup struct {
 	Model  Model
-	Times  []float64 // of the frames in s since the event that the power laws count from, ascending
+	Times  []float64 // times of the frames in s since the event from which the power laws count, ascending
 	Q      float64   // wavevector in 1/angstrom
-	Gap    float64   // between the plates in angstroms; for shear
+	Gap    float64   // gap between the plates in angstroms; for shear
 	Angles []float64 // azimuths in degrees
 
-	// Customary computes what homodyne, xpcsjax and heterodyne compute: sums of trapezoids with floors, and a shear factor
-	// (sin x/x)^4 with x = q L cos(...) Gamma/(2 pi), so that small shear rates come out pi/sqrt(2) times too large. Step is the time
-	// between frames there.
+	// Customary computes the model as homodyne, xpcsjax and heterodyne do: sums of trapezoids with
+	// floors, and a shear factor (sin x/x)^4 with x = q L cos(...) Gamma/(2 pi), so that small
+	// shear rates come out pi/sqrt(2) times too large. Step is then the time between frames.
 	Customary bool
 	Step      float64
 }
@@ -44,11 +44,11 @@ var names = map[Model][]string{
 		"f0", "f1", "f2", "f3", "phi0_het"},
 }
 
-// Names returns the parameters of the model, in their order: rates of transport in squared angstroms per second, shear rates in 1/s,
-// velocities in angstroms per second, angles in degrees.
+// Names returns the names of the model's parameters, in their order: rates of transport in squared
+// angstroms per second, shear rates in 1/s, velocities in angstroms per second, angles in degrees.
 func (s *Setup) Names() []string { return slices.Clone(names[s.Model]) }
 
-// Check returns what is wrong with the measurement.
+// Check returns an error that says what is wrong with the measurement.
 func (s *Setup) Check() error {
 	switch {
 	case names[s.Model] == nil:
@@ -85,11 +85,12 @@ type DomainError struct {
 
 func (e *DomainError) Error() string { return fmt.Sprintf("transport: %s: %s", e.Parameter, e.What) }
 
-// AtPoint marks a fault of these numbers: a sampler rejects the point.
+// AtPoint marks a fault of these numbers, so that a sampler rejects the point.
 func (e *DomainError) AtPoint() bool { return true }
 
-// Domain returns a *DomainError for parameters that the model has no meaning for: rates below 0 within the measurement, an integral that
-// does not exist, and fractions outside of 0 to 1. The customary computation has no such limits.
+// Domain returns a *DomainError for parameters at which the model has no meaning: rates below 0
+// within the measurement, an integral that does not exist, and fractions outside 0 to 1. The
+// customary computation has no such limits.
 func (s *Setup) Domain(theta []float64) error {
 	list := names[s.Model]
 	if len(theta) != len(list) {
