@@ -33,13 +33,15 @@ type Fibre struct {
 	From, To string
 	Edges    *Edges
 	Gain     float64 // common factor of the weights. Default 1
-	Beta     float64 // plasticity, used by plastic circuits
+	Beta     float64 // plasticity of the synapses; used in plastic circuits
 
-	FixWeights           bool // whether theta is not trained
-	LearnGain, LearnBeta bool // whether to train Gain and Beta, through softplus so that they stay above 0
+	// FixWeights keeps theta as it is.
+	FixWeights bool
+	// LearnGain trains Gain and Beta, through softplus so that they stay above 0.
+	LearnGain, LearnBeta bool
 }
 
-// Name returns From>To.
+// Name returns the name of the fibre, From>To.
 func (f *Fibre) Name() string { return f.From + ">" + f.To }
 
 func (f *Fibre) gain() float64 {
@@ -50,25 +52,26 @@ func (f *Fibre) gain() float64 {
 }
 
 // Circuit is a set of stimuli and areas joined by fibres, all of which are active in every step.
-// Areas read the other areas' activities of the step before, and the stimuli's of the same step;
+// Areas read the other areas' activities of the previous step, and the stimuli's of the same step;
 // areas are silent at first.
 type Circuit struct {
 	Stimuli []Stimulus
 	Areas   []Area
 	Fibres  []*Fibre
 	Steps   int
-	// Plastic strengthens the weights of each example while it runs, starting from the trained ones:
-	// W *= 1 + beta pre post. Training then learns to learn.
+	// Plastic strengthens the weights while each example runs, starting from the trained ones: W *=
+	// 1 + beta pre post. Training then learns to learn.
 	Plastic   bool
 	MaxWeight float64 // largest weight under plasticity; 0 for no bound
-	Normalize bool    // whether to divide the weights onto each neuron by their sum before use
+	// Normalize divides the weights onto each neuron by their sum before use.
+	Normalize bool
 }
 
 // Pass is the graph of one run of a circuit on a batch of examples.
 type Pass struct {
 	Batch      int
 	Activities map[string][]*ad.Node // activities of areas and stimuli by step, [batch, n]
-	Labels     *ad.Node              // [batch, classes], 1 at the label of each example
+	Labels     *ad.Node              // labels of the examples, [batch, classes], with 1 at the label of each
 	Theta      []*ad.Node            // log-weights by fibre, [synapses]
 	Weights    []*ad.Node            // trained weights by fibre, [synapses]
 	Circuit    *Circuit

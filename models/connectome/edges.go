@@ -18,8 +18,8 @@ type Edges struct {
 	Weight []float64 // weight of each synapse; nil if all are 1
 }
 
-// Connect draws the synapses of a fibre of f.N targets by a rule such as
-// assembly.Hashed; nil stands for assembly.Bernoulli.
+// Connect draws the synapses of a fibre onto f.N targets by a rule such as assembly.Hashed; nil
+// stands for assembly.Bernoulli.
 func Connect(f assembly.Fibre, sources int, rule func(dst []int32, f assembly.Fibre, source int) []int32) *Edges {
 	if rule == nil {
 		rule = assembly.Bernoulli

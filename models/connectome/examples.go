@@ -10,8 +10,8 @@ import (
 
 // Examples are stimuli and their labels.
 type Examples struct {
-	// Stimuli has a row per example: the activities of all stimuli of the circuit, one after the
-	// other, either once for all steps or for each step in turn.
+	// Stimuli has a row per example: the activities of all stimuli of the circuit, one after
+	// another, either once for all steps or for each step in turn.
 	Stimuli [][]float64
 	Labels  []int
 }

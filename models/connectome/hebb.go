@@ -14,7 +14,7 @@ import (
 
 // Hebbian returns the circuit that plasticity alone produces, for comparison with training. Each
 // example fires for the circuit's steps while its label's assembly is made to fire in the area of
-// the readout, and synapses between neurons that fire one after the other grow by a factor of 1 +
+// the readout, and synapses between neurons that fire one after another grow by a factor of 1 +
 // beta. Other areas fire by their input; their caps are hard.
 func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float64) (*Circuit, error) {
 	if err := given.Args("connectome.Hebbian", "ctx", ctx, "c", c); err != nil {

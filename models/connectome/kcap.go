@@ -43,7 +43,7 @@ type KCap struct {
 // Of returns the activities of neurons with inputs h [..., n], of which k fire, or all if k is n or
 // more. k is a scalar: a whole number unless Kind is Sigmoid, and constant with Threshold.
 //
-// Gradient: with respect to h, of any order; with Sigmoid also to k.
+// Gradient: with respect to h, of any order; with Sigmoid also with respect to k.
 //
 // On a device each row is one block of threads: the bisection for tau reduces within it.
 func (c KCap) Of(h, k *ad.Node) *ad.Node {

@@ -12,8 +12,9 @@ import (
 // Loss is a term of the objective that training minimises.
 type Loss struct {
 	Name   string
-	Weight float64                // weight of the term in the sum. Default 1
-	Of     func(p *Pass) *ad.Node // the term as a scalar Node
+	Weight float64 // weight of the term in the sum. Default 1
+	// Of returns the term as a scalar Node.
+	Of func(p *Pass) *ad.Node
 }
 
 // terms returns the losses of a pass, each times its weight.
@@ -87,7 +88,7 @@ func (r Readout) Classification(scale float64) Loss {
 	}}
 }
 
-// Overlap is 1 less the share of the label's assembly that fires in the last step.
+// Overlap is 1 minus the share of the label's assembly that fires in the last step.
 func (r Readout) Overlap() Loss {
 	return Loss{Name: "overlap", Of: func(p *Pass) *ad.Node {
 		return missed(p, r.shares(p.Last(r.Area)))
@@ -113,7 +114,7 @@ func (r Readout) CrossEntropy() Loss {
 	}}
 }
 
-// SequenceLoss is the mean over steps of 1 less the fraction of the wanted neurons that fire:
+// SequenceLoss is the mean over steps of 1 minus the fraction of the wanted neurons that fire,
 // assemblies[t][c] for label c in step t; a step with nil assemblies does not count.
 func SequenceLoss(area string, assemblies [][][]int) Loss {
 	return Loss{Name: "sequence", Of: func(p *Pass) *ad.Node {
@@ -150,7 +151,7 @@ func meanOver(x, where *ad.Node) *ad.Node {
 	return ad.Div(ad.Sum(ad.Mul(x, where)), ad.Maximum(ad.Sum(where), ad.Scalar(1)))
 }
 
-// AssociationLoss is 1 less the mean overlap, as a fraction of k, of the winners of different
+// AssociationLoss is 1 minus the mean overlap, as a fraction of k, of the winners of different
 // examples with the same label in the last step.
 func AssociationLoss(area string) Loss {
 	return Loss{Name: "association", Of: func(p *Pass) *ad.Node {

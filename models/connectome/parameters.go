@@ -36,8 +36,8 @@ func (c *Circuit) layout() (by []parameters, flat []*ad.Node) {
 	return by, flat
 }
 
-// Start returns the vector of parameters before training: for each fibre theta, one
-// number for each synapse, then gain and beta before softplus, each only if trained.
+// Start returns the vector of parameters before training: for each fibre theta, one number for each
+// synapse, then gain and beta before softplus, if they are trained.
 func (c *Circuit) Start() []float64 {
 	var x []float64
 	for _, f := range c.Fibres {

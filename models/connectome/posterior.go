@@ -44,7 +44,7 @@ func (d Degrees) sum() (n int) {
 //	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p)
 //
 // The sum of the degrees is sufficient for p, but not for checking the model: each degree is
-// observed by itself, so that degrees which scatter more than binomial ones are noticed.
+// observed separately, so that degrees which scatter more than binomial ones are noticed.
 func (d Degrees) Model() (*infer.Model, error) {
 	if err := counts("degree", d.Count, d.K); err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Problem is a circuit and how to train it as a JSON document, for people who do not
-// write Go:
+// Problem is a circuit together with its training, as a JSON document, for people who do not write
+// Go:
 //
 //	{"stimuli": [{"name": "S", "n": 200}], "areas": [{"name": "A", "n": 300, "k": 15}],
 //	 "fibres": [{"from": "S", "to": "A", "p": 0.1}, {"from": "A", "to": "A", "p": 0.1}],
@@ -38,19 +38,19 @@ type Problem struct {
 	Seed      uint64         `json:"seed,omitempty"` // seed of connections, task, assemblies and batches
 
 	Task *NoisyClasses `json:"task,omitempty"`
-	// NPZ file with x [examples, stimulus neurons] and labels [examples]
+	// NPZ file of training examples, with x [examples, stimulus neurons] and labels [examples]
 	Data    string         `json:"data,omitempty"`
-	Test    string         `json:"test,omitempty"`   // NPZ file of test examples; default the data
-	Readout ProblemReadout `json:"readout,omitzero"` // readout; default: disjoint assemblies of the last area
-	Losses  []ProblemLoss  `json:"losses,omitempty"` // losses; default classification
+	Test    string         `json:"test,omitempty"`   // NPZ file of test examples; default the training examples
+	Readout ProblemReadout `json:"readout,omitzero"` // area that is read, and assemblies of the labels; default: disjoint assemblies of the last area
+	Losses  []ProblemLoss  `json:"losses,omitempty"` // terms of the loss; default classification
 	// kind of cap: sigmoid (default), capped-simplex or threshold
 	Cap string `json:"cap,omitempty"`
-	// whether caps are hard forward, with the gradient of the soft cap
+	// Hard makes caps hard in the forward pass, with the gradient of the soft cap.
 	Hard    bool    `json:"straight_through,omitempty"`
 	Warm    float64 `json:"warm,omitempty"` // first temperature, see TrainSettings
 	Cold    float64 `json:"cold,omitempty"`
 	Updates int     `json:"updates,omitempty"`   // number of updates; default 300
-	Batch   int     `json:"batch,omitempty"`     // examples per update; default 32
+	Batch   int     `json:"batch,omitempty"`     // number of examples per update; default 32
 	LR      float64 `json:"lr,omitempty"`        // learning rate; default 0.05
 	Bits    string  `json:"precision,omitempty"` // precision: 64 (default), 32 or bf16
 	Hebb    float64 `json:"hebb,omitempty"`      // plasticity of the baseline; default 0.02
@@ -74,7 +74,7 @@ type ProblemReadout struct {
 
 // ProblemLoss is one term of the loss.
 type ProblemLoss struct {
-	Name   string  `json:"name"` // classification, overlap, cross_entropy, association, separation, stability, weights or columns
+	Name   string  `json:"name"` // name of the loss: classification, overlap, cross_entropy, association, separation, stability, weights or columns
 	Weight float64 `json:"weight,omitempty"`
 	Scale  float64 `json:"scale,omitempty"`  // scale of classification; default 5
 	Margin float64 `json:"margin,omitempty"` // margin of separation
@@ -219,7 +219,7 @@ type Trainee struct {
 	sum string // hash of the problem, for checkpoints
 }
 
-// Check reports everything that Train and Evaluate would refuse; Build has already checked the
+// Check reports everything that Train and Evaluate would refuse. Build has already checked the
 // Trainee that it returns.
 func (t *Trainee) Check() error {
 	if err := errors.Join(t.Circuit.check(), t.Readout.check(t.Circuit)); err != nil {

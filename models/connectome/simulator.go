@@ -15,21 +15,22 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// Simulator predicts how an assembly forms when a stimulus is projected into an area:
-// the overlap of who fires in successive steps, the mean over random graphs whose
-// random numbers are fixed, so that it is a function of plasticity and connection
-// probability. The zero value is the default.
+// Simulator predicts how an assembly forms when a stimulus is projected into an area: it computes
+// the overlap of the neurons that fire in successive steps, as a mean over random graphs whose
+// random numbers are fixed, so that it is a function of plasticity and connection probability. The
+// zero value is the default.
 //
 // Which neurons win is chaotic: as the cap becomes hard, gradients of soft dynamics lose touch with
 // the slope of the mean. The default Temperature is warm enough for useful gradients, but then
 // overlaps are off by some hundredths; Corrected removes that error, and Emulated replaces the soft
 // dynamics by a surface fitted to hard ones.
 type Simulator struct {
-	N, K     int // neurons of the area, and number that fire. Default 1000 and 30
-	Stimulus int // neurons of the stimulus. Default K
+	N, K     int // neurons of the area, and number that fire at a time. Default 1000 and 30
+	Stimulus int // number of neurons of the stimulus. Default K
 	Steps    int // number of steps. Default 10
 	Graphs   int // number of random graphs. Default 8
-	// Temperature is that of the cap, a CappedSimplex, in units of a synapse's weight. Default 1.5.
+	// Temperature is the temperature of the cap, a CappedSimplex, in units of a synapse's weight.
+	// Default 1.5.
 	Temperature float64
 	// Tau is the temperature of the graph's edges; see Mask. Default 0.05.
 	Tau float64
@@ -86,9 +87,9 @@ func (s Simulator) centre() (logBeta, logitP float64) {
 	return math.Log(s.Beta), math.Log(s.P / (1 - s.P))
 }
 
-// Overlaps returns the overlap of steps 2, 3, ... with the step before as a share of K,
-// [Steps-1], for logarithms of the plasticity and logits of the connection probability,
-// scalars.
+// Overlaps returns the overlaps of steps 2, 3, ... with the step before, as a share of K,
+// [Steps-1]. Its arguments are scalars: the logarithm of the plasticity and the logit of the
+// connection probability.
 //
 // Gradient: with respect to both, first order.
 func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
@@ -198,9 +199,9 @@ func (s Simulator) Check(o []int) error {
 	return nil
 }
 
-// FitSimulator samples plasticity and connection probability from measured overlaps;
-// columns: log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator
-// unless it is Emulated: of the default one, tens of milliseconds.
+// FitSimulator samples plasticity and connection probability from measured overlaps; columns:
+// log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator, which takes tens of
+// milliseconds for the default one, unless it is Emulated.
 func FitSimulator(ctx context.Context, s Simulator, o []int, c infer.Config) (*infer.Fit, error) {
 	if err := given.Args("connectome.FitSimulator", "ctx", ctx); err != nil {
 		return nil, err

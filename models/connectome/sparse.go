@@ -15,8 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sparse is a fibre whose weights are made row by row, when a source neuron first matters. Make it
-// with Listed, LowRank or Mask.Of.
+// Sparse is a fibre whose weights are made row by row, when a source neuron first matters. It is
+// made by Listed, LowRank or Mask.Of.
 type Sparse struct {
 	sources, targets int
 	nodes            []*ad.Node // Nodes that the weights are made from
@@ -33,7 +33,7 @@ type rows interface {
 	back(d [][]float64, i int, to []int32, w, g []float64, in [][]float64)
 }
 
-// Listed is a fibre of edges with weights w [synapses].
+// Listed makes a fibre of edges with weights w [synapses].
 //
 // Gradient: with respect to w.
 func Listed(e *Edges, w *ad.Node) *Sparse {
@@ -60,8 +60,8 @@ func (e listed) back(d [][]float64, i int, _ []int32, _, g []float64, _ [][]floa
 	}
 }
 
-// LowRank is a fibre whose synapses a rule draws, nil for assembly.Bernoulli, again at
-// each run, so that they take no memory:
+// LowRank makes a fibre whose synapses a rule (nil for assembly.Bernoulli) draws anew in each run,
+// so that they take no memory:
 //
 //	W_ij = gain exp(u_i . v_j), with gain a scalar, u [sources, rank], v [f.N, rank]
 //
@@ -149,10 +149,10 @@ const negligible = 1e-8
 // purposeMask is the random stream of masks; the stream's number is the source.
 const purposeMask uint32 = 512
 
-// Of makes the fibre whose synapses have a probability given by its logit, a scalar. The random
-// numbers are drawn once and kept.
+// Of makes the fibre whose synapses exist with the probability that has the given logit, a scalar.
+// The random numbers are drawn once and kept.
 //
-// Gradient: with respect to logitP; with Straight that of the soft mask.
+// Gradient: with respect to logitP; with Straight it is that of the soft mask.
 //
 // On a device each source is one block of threads that draws its random numbers anew.
 func (m *Mask) Of(logitP *ad.Node) *Sparse {
@@ -221,18 +221,17 @@ func (m *Mask) back(d [][]float64, i int, to []int32, w, g []float64, in [][]flo
 	d[0][0] += sum / m.Tau
 }
 
-// UnrollSparse is Unroll of one stimulus with sparse weights, as one operation; it
-// returns the activities of all steps, [steps, n]. beta may be nil, wr too. d.K must be
-// a constant; d.Normalize is not for sparse weights.
+// UnrollSparse is Unroll for one stimulus with sparse weights, as one operation; it returns the
+// activities of all steps, [steps, n]. beta and wr may be nil. d.K must be a constant; d.Normalize
+// cannot be used with sparse weights.
 //
 //	h = s W_s + y W_r,  y' = cap(h),  W *= 1 + beta pre y'^T
 //
-// Only rows of neurons that fire are made. The gradient goes on from where the forward
-// run ended, or repeats it where another run came between, and goes back by dividing
-// plasticity out of the weights step by step, so that it needs the activities, one W and
-// one G of those rows: no copy per step. Weights that MaxWeight
-// cut are noted. The quotients are right to about 1e-16 for each step, which needs no
-// checkpoints in float64.
+// Only rows of neurons that fire are made. The gradient continues from where the forward run ended,
+// or repeats it if another run came between, and goes back by dividing plasticity out of the
+// weights step by step, so that it needs only the activities, one W and one G of those rows, and no
+// copy per step. Weights that MaxWeight has cut are recorded. The quotients are accurate to about
+// 1e-16 in each step, so that no checkpoints are needed in float64.
 //
 // Gradient: with respect to the stimulus, beta and what the weights are made from;
 // first order.

@@ -33,7 +33,7 @@ func (s Simulator) Corrected(ctx context.Context, graphs int) (Simulator, error)
 }
 
 // Emulated returns a simulator that consists of a surface only, fitted to the overlaps of hard
-// assemblies in the way of Corrected: its gradients are smooth and take microseconds.
+// assemblies as in Corrected. Its gradients are smooth and take microseconds.
 func (s Simulator) Emulated(ctx context.Context, graphs int) (Simulator, error) {
 	return s.fitted(ctx, graphs, true)
 }

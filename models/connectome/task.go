@@ -37,8 +37,8 @@ func (t NoisyClasses) check(inputs int) error {
 	return nil
 }
 
-// Draw draws examples of a stimulus of inputs neurons: those to train on come from
-// stream 0 of the seed, those to test on from stream 1.
+// Draw draws examples of a stimulus with so many input neurons: training examples come from stream
+// 0 of the seed, test examples from stream 1.
 func (t NoisyClasses) Draw(inputs int, seed uint64) (train, test Examples) {
 	return t.draw(inputs, t.Train, seed, 0), t.draw(inputs, t.Test, seed, 1)
 }
@@ -61,7 +61,8 @@ func (t NoisyClasses) draw(inputs, count int, seed uint64, id uint32) (e Example
 	return e
 }
 
-// RandomReadout gives each class an assembly of its own: disjoint sets of k neurons of an area.
+// RandomReadout gives each class an assembly of its own: the assemblies are disjoint sets of k
+// neurons of an area.
 func RandomReadout(a Area, classes int, seed uint64) (Readout, error) {
 	if a.K < 1 || a.N < 1 {
 		return Readout{}, fmt.Errorf("connectome: area %s is to fire %d of its %d neurons: want at least 1 of each", a.Name, a.K, a.N)

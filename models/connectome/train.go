@@ -32,18 +32,18 @@ type TrainSettings struct {
 	Precision string
 	Seed      uint64 // seed of the batches
 	Threads   int    // number of threads. Default GOMAXPROCS
-	// Backend runs the losses and their gradients, such as ad.CUDA{}; hard assemblies are evaluated on
-	// the processor. Default: the processor, with Threads.
+	// Backend runs the losses and their gradients, such as ad.CUDA{}; hard assemblies are evaluated
+	// on the CPU. Default: the CPU, with Threads.
 	Backend ad.Backend
 
-	Readout *Readout // readout for accuracy and overlap of hard assemblies. Default: only losses
-	Test    Examples // examples that metrics are computed on. Default: the training examples
+	Readout *Readout // readout for accuracy and overlap of hard assemblies. Default: none, only losses
+	Test    Examples // examples on which metrics are computed. Default: the training examples
 
 	Every    int                 // number of updates between two calls of Progress. Default 10
-	Progress func(TrainProgress) // receives the progress; may be nil
+	Progress func(TrainProgress) // function that receives the progress; may be nil
 	// number of updates between two evaluations of metrics. Default: only at the end
 	Judge int
-	Save  func(s TrainState) error // stores the state, every SaveEvery updates and at the end; may be nil
+	Save  func(s TrainState) error // function that stores the state, every SaveEvery updates and at the end; may be nil
 	// SaveEvery is the number of updates between two calls of Save. Default 100.
 	SaveEvery int
 	Resume    *TrainState // state to continue from, bit for bit as if training had never stopped
@@ -56,10 +56,10 @@ type TrainProgress struct {
 	Terms       []float64 // values of Losses, each times its weight
 	Temperature float64
 	Metrics     *Metrics // metrics after the update; nil if none are due
-	Device      string   // where losses and gradients are computed: "cpu", or a GPU such as "cuda:0"
+	Device      string   // device on which losses and gradients are computed: "cpu", or a GPU such as "cuda:0"
 }
 
-// TrainState is everything that training has to remember. Its fields are numbers and slices of
+// TrainState holds everything that training has to remember. Its fields are numbers and slices of
 // numbers, which any encoder that keeps float64 exactly, such as encoding/json, can save.
 type TrainState struct {
 	Step   int
@@ -72,11 +72,11 @@ type TrainState struct {
 type Training struct {
 	TrainState
 	Metrics Metrics // metrics of hard assemblies at the end
-	Device  string  // where the losses and gradients were computed: "cpu", or a GPU such as "cuda:0"
+	Device  string  // device on which losses and gradients were computed: "cpu", or a GPU such as "cuda:0"
 }
 
-// Train fits the parameters of a circuit to examples by Adam. When ctx ends, it returns the result
-// so far with ctx.Err(): pass its state to Resume to continue.
+// Train fits the parameters of a circuit to examples with Adam. When ctx ends, it returns the
+// result so far with ctx.Err(): pass its state to Resume to continue.
 func Train(ctx context.Context, c *Circuit, e Examples, s TrainSettings) (*Training, error) {
 	if err := given.Args("connectome.Train", "ctx", ctx, "c", c); err != nil {
 		return nil, err

@@ -14,14 +14,14 @@ import (
 )
 
 // LeastSquares returns the residual (expr - y)/sigma as a function of the parameters that have a
-// start or are tied, in natural order of their names, with starts and bounds; and the document's
-// settings of the method.
+// start or are tied, in natural order of their names, with starts and bounds, and the settings of
+// the method in the document.
 func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
 	return p.LeastSquaresOn(nil)
 }
 
-// LeastSquaresOn is LeastSquares, but the residual and its derivatives run on a backend, such as
-// ad.CUDA{}. Nil is one thread of the processor.
+// LeastSquaresOn is LeastSquares with the residual and its derivatives on a backend, such as
+// ad.CUDA{}. Nil is one thread of the CPU.
 func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, error) {
 	out, s, err := p.leastSquares(b)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const purposeStart uint32 = 131
 
 // Starts returns a start per chain for infer.Config.Init: the start of the document, moved in every
-// unconstrained direction by up to half, so that chains differ. It is nil if the document has none,
+// unconstrained direction by up to 0.5, so that chains differ. It is nil if the document has none,
 // which leaves the choice to the sampler. A start must name every sampled parameter; one number
 // serves all elements of a vector.
 func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]float64, error) {

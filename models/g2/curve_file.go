@@ -18,8 +18,8 @@ import (
 )
 
 // OpenCurves reads the bins of a result file in the APS 8-ID layout (HDF5), with the covariance of
-// their points where Euryale has correlated the frames, or of a table
-// (CSV) with the columns tau, g2 and, if known, g2_err and bin, and the covariance where convert has written it.
+// their points if Euryale has correlated the frames, or of a table (CSV) with the columns tau, g2
+// and, if known, g2_err and bin, and with the covariance if convert has written it.
 func OpenCurves(path string) ([]Curve, error) {
 	hdf, err := isHDF5(path)
 	if err != nil {

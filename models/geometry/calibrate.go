@@ -16,9 +16,10 @@ import (
 // passes is how often rings are looked for and fitted, each time about the last fit.
 const passes = 3
 
-// Calibrate finds rings of known q (1/angstrom, ascending) in an image and fits a geometry to them. The first geometry must have the right
-// energy and pixel size, and a distance and a centre that are roughly right: the centre is found in the image, and the
-// distance within DistanceRange, before the rings are.
+// Calibrate finds rings of known q (1/angstrom, ascending) in an image and fits a geometry to them.
+// The first geometry must have the right energy and pixel size, and a distance and a centre that
+// are roughly right: the centre is found in the image, and the distance within DistanceRange,
+// before the rings are located.
 func Calibrate(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geometry, q []float64, s Settings) (*Fit, error) {
 	if err := given.Args("geometry.Calibrate", "ctx", ctx, "m", m); err != nil {
 		return nil, err

@@ -18,11 +18,12 @@ import (
 
 // FindSettings say how points of rings are found. The zero value is the default.
 type FindSettings struct {
-	Sectors int // number of azimuths at which each ring is looked for. Default 72
+	Sectors int // number of azimuths at which each ring is sought. Default 72
 	// Window is how far from its expected radius a ring may be (pixels). 0 stands for 45 % of the distance to the
 	// next ring, and at most 25 pixels.
 	Window float64
-	// Significance is the least height of a ring above its surroundings, in standard deviations. Default 8.
+	// Significance is the smallest height of a ring above its surroundings, in standard deviations.
+	// Default 8.
 	Significance float64
 }
 

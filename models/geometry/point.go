@@ -11,11 +11,11 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
-// Point is a place on a ring of known momentum transfer.
+// Point is a position on a ring of known momentum transfer.
 type Point struct {
-	Row, Col float64 // pixels
+	Row, Col float64 // position of the point, in pixels
 	Q        float64 // momentum transfer of the ring (1/angstrom)
-	SD       float64 // standard deviation of the place across the ring (pixels)
+	SD       float64 // standard deviation of the position across the ring (pixels)
 }
 
 // SilverBehenate returns q of the first orders of silver behenate, 2 pi n / 58.380 angstrom (1/angstrom).

@@ -13,19 +13,20 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// Circles are the common centre of rings and their radii, in pixels.
+// Circles holds the common centre of rings and their radii, in pixels.
 type Circles struct {
 	Row, Col, SDRow, SDCol float64   // centre with standard errors
-	Radii, SDRadii         []float64 // of each ring, in the order in which RingCenter was given them
+	Radii, SDRadii         []float64 // radius of each ring, in the order in which RingCenter received them
 	Scatter                float64   // root-mean-square distance of the points from their rings
 	Loss                   float64   // mean over the points of the squared distance from their ring
 	Cov                    []float64 // covariance of (Row, Col, Radii...), row-major
 	Result                 *optim.Result
 }
 
-// RingCenter fits concentric circles to the points (row, column) of one or more rings, such as those somebody marked. It
-// minimises the variance of the distances along each ring, by Levenberg and Marquardt's method from an algebraic
-// solution, so that short arcs do as well as whole rings. Standard errors come from the scatter of the points.
+// RingCenter fits concentric circles to the points (row, column) of one or more rings, such as
+// points marked by hand. It minimises the variance of the distances along each ring, by Levenberg
+// and Marquardt's method from an algebraic solution, so that short arcs do as well as whole rings.
+// Standard errors come from the scatter of the points.
 func RingCenter(ctx context.Context, rings ...[][2]float64) (*Circles, error) {
 	var row, col []float64
 	var index []int

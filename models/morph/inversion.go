@@ -21,7 +21,8 @@ type Inversion struct {
 	Sim    *rsoxs.Simulator
 	Optics rsoxs.Optics // optical constants, used unless the Scene has its own
 	Params []Param
-	Build  func(p []*ad.Node) Scene // builds the graph over the parameters, given in the order of Params
+	// Build makes the scene from the parameters, given in the order of Params.
+	Build func(p []*ad.Node) Scene
 
 	// Data are intensities [energy, beam, QY, QX], NaN where nothing was measured. Mask
 	// has the same shape; pixels where it is 0 are left out.
@@ -37,9 +38,8 @@ type Inversion struct {
 	Eps   float64
 	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1
 
-	// Backend runs the graph of the scene and its comparison with data. On the GPU on which Sim computes,
-	// the fields of the morphology never leave it. Default: the processor, where Sim may have a GPU all
-	// the same.
+	// Backend runs the graph of the scene and its comparison with data. If Sim computes on the same
+	// GPU, the fields of the morphology never leave it. Default: the CPU, even if Sim uses a GPU.
 	Backend ad.Backend
 }
 

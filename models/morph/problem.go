@@ -43,12 +43,15 @@ type Problem struct {
 	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
 	// rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy.
 	Constants []json.RawMessage `json:"constants"`
-	// config.txt with the measurement settings; replaces the next three.
+	// Config names a config.txt with the measurement settings, which replaces the next three
+	// fields.
 	Config string `json:"config,omitempty"`
 	// Angles of the electric field in degrees: first, step, last. Default 0.
-	Angles  *[3]float64 `json:"angles,omitempty"`
-	RotMask bool        `json:"rot_mask,omitempty"` // average over the angles that reach a pixel
-	Hann    bool        `json:"hann,omitempty"`     // apply a Hann window
+	Angles *[3]float64 `json:"angles,omitempty"`
+	// RotMask averages over the angles that reach a pixel.
+	RotMask bool `json:"rot_mask,omitempty"`
+	// Hann applies a Hann window.
+	Hann bool `json:"hann,omitempty"`
 
 	QGrid string      `json:"q_grid,omitempty"` // q grid: "cyrsoxs" (default) or "exact"
 	Mask  ProblemMask `json:"mask,omitzero"`
@@ -59,7 +62,7 @@ type Problem struct {
 	// Sigma is the standard deviation of the residuals; see Inversion. Without it, errors
 	// follow from the scatter of the residuals.
 	Sigma float64 `json:"sigma,omitempty"`
-	// Limit on evaluations per fit. Default from package optim.
+	// MaxNFev is the largest number of evaluations per fit. Default from package optim.
 	MaxNFev int `json:"max_nfev,omitempty"`
 	// Method is "lm", "lbfgs" or "nuts". Default lm, or lbfgs if lm is not possible.
 	Method string `json:"method,omitempty"`
@@ -73,15 +76,16 @@ type ProblemGrid struct {
 
 // ProblemOptions are the options of models other than their parameters.
 type ProblemOptions struct {
-	// Fill the rest with a further material instead of vacuum.
-	Matrix    bool    `json:"matrix,omitempty"`
-	Width     float64 `json:"width,omitempty"`     // width of edges in nm. Default half a voxel
-	Radial    bool    `json:"radial,omitempty"`    // for rods, molecules point outwards from the axis
-	Order     int     `json:"order,omitempty"`     // for films, order of the waves
-	From      [3]int  `json:"from,omitzero"`       // for voxels, start of the support along Z, Y, X
-	To        [3]int  `json:"to,omitzero"`         // for voxels, end of the support (exclusive)
-	Variation float64 `json:"variation,omitempty"` // for voxels, weight of TotalVariation. Default 0
-	Roughness float64 `json:"roughness,omitempty"` // for voxels, weight of Roughness. Default 0
+	// Matrix fills the rest with a further material instead of vacuum.
+	Matrix bool    `json:"matrix,omitempty"`
+	Width  float64 `json:"width,omitempty"` // width of edges in nm. Default half a voxel
+	// Radial makes the molecules of rods point outwards from the axis.
+	Radial    bool    `json:"radial,omitempty"`
+	Order     int     `json:"order,omitempty"`     // order of the waves of films
+	From      [3]int  `json:"from,omitzero"`       // start of the support of voxels along Z, Y, X
+	To        [3]int  `json:"to,omitzero"`         // end of the support of voxels (exclusive)
+	Variation float64 `json:"variation,omitempty"` // weight of TotalVariation for voxels. Default 0
+	Roughness float64 `json:"roughness,omitempty"` // weight of Roughness for voxels. Default 0
 }
 
 // ProblemParam is a parameter to be found.
@@ -89,7 +93,7 @@ type ProblemParam struct {
 	Start StartValues `json:"start,omitempty"` // starting value, or the values of an array's elements
 	// NPY file with the starting values; its reader sets Start.
 	File   string    `json:"start_file,omitempty"`
-	Bounds []float64 `json:"bounds,omitempty"` // [lowest, highest]; nil for none
+	Bounds []float64 `json:"bounds,omitempty"` // bounds [lowest, highest]; nil for none
 	// Prior is a distribution of package infer/dist, such as "normal(10, 2)". Default:
 	// uniform between the bounds, or flat without them.
 	Prior string `json:"prior,omitempty"`
@@ -98,7 +102,7 @@ type ProblemParam struct {
 // ProblemMask selects pixels. With Loss "log" they must be positive, with "poisson" not
 // negative.
 type ProblemMask struct {
-	Q []float64 `json:"q,omitempty"` // [smallest, largest] |q| in the detector plane in 1/nm
+	Q []float64 `json:"q,omitempty"` // range [smallest, largest] of |q| in the detector plane in 1/nm
 	// NPY file with the shape of the data or of one image; zeros exclude pixels.
 	File string `json:"file,omitempty"`
 }

@@ -29,15 +29,15 @@ type Task struct {
 	Problem     *Problem
 	Measurement Measurement
 	Inversion   *Inversion
-	Method      string // "lm", "lbfgs" or "nuts": the method of the problem or a suitable default
+	Method      string // method of the problem or a suitable default: "lm", "lbfgs" or "nuts"
 }
 
 // OpenTask reads a problem file and the files that it names. Simulations use the given
 // number of threads; 0 uses all processors.
 func OpenTask(file string, threads int) (*Task, error) { return OpenTaskOn(file, threads, nil) }
 
-// OpenTaskOn is OpenTask for a backend, such as autodiff.CUDA, on which scenes and simulations run. Nil is
-// the processor.
+// OpenTaskOn is OpenTask for a backend, such as autodiff.CUDA, on which scenes and simulations run.
+// Nil is the CPU.
 func OpenTaskOn(file string, threads int, b ad.Backend) (*Task, error) {
 	p, err := OpenProblem(file)
 	if err != nil {
@@ -51,7 +51,7 @@ func OpenTaskOn(file string, threads int, b ad.Backend) (*Task, error) {
 // processors.
 func (p *Problem) Task(base string, threads int) (*Task, error) { return p.TaskOn(base, threads, nil) }
 
-// TaskOn is Task for a backend: see OpenTaskOn.
+// TaskOn is Task for a backend; see OpenTaskOn.
 func (p *Problem) TaskOn(base string, threads int, b ad.Backend) (*Task, error) {
 	t := &Task{Problem: p, Method: p.Method}
 	var err error

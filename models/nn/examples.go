@@ -11,15 +11,16 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Source is examples to train on.
+// Source provides the examples to train on.
 type Source interface {
 	Len() int
-	// Read writes the inputs of example k, row-major, indices as whole numbers. It is called by one goroutine.
+	// Read writes the inputs of example k, row-major, with indices as whole numbers. It is called
+	// by one goroutine.
 	Read(k int, to [][]float64) error
 }
 
-// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network. They are kept in float64, of which
-// arrays of other types are copies.
+// Arrays makes a Source from arrays whose first axis is the examples, one for each input of the
+// network. They are kept in float64; arrays of other types are copied.
 func Arrays(list ...*tensor.Tensor) (Source, error) {
 	if len(list) == 0 {
 		return nil, errors.New("nn: Arrays got no arrays: give one for each input of the network")

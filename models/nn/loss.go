@@ -10,13 +10,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Reduction says how the losses of examples become one.
+// Reduction says how the losses of examples are combined.
 type Reduction int
 
 const (
 	Mean Reduction = iota // mean of all elements
 	Sum                   // sum of all elements
-	None                  // each by itself
+	None                  // loss of each example, without reduction
 )
 
 // of reduces losses.
@@ -33,10 +33,11 @@ func (r Reduction) of(x *ad.Node) *ad.Node {
 // Labels says how CrossEntropy counts labels. The zero value is the default.
 type Labels struct {
 	Reduction Reduction
-	Smoothing float64 // part of the probability that is spread over all classes
-	Ignore    []int   // labels that do not count; the mean is of the others
-	// Weights are factors of the losses of the classes, such as for classes that are rare; the mean is divided by the sum of the weights
-	// of the labels. Without them all classes count alike.
+	Smoothing float64 // fraction of the probability that is spread over all classes
+	Ignore    []int   // labels that do not count; the mean is over the others
+	// Weights are factors of the losses of the classes, for example to make rare classes count
+	// more; the mean is divided by the sum of the weights of the labels. Without them all classes
+	// count equally.
 	Weights []float64
 }
 
@@ -143,8 +144,9 @@ func SmoothL1(x, target *ad.Node, beta float64, r Reduction) *ad.Node {
 	return ad.Scale(1/beta, Huber(x, target, beta, r))
 }
 
-// KLDivergence is the divergence of probabilities target from logarithms of probabilities logs, summed over all but the
-// first axis, of which the mean is taken: sum t (log t - logs) / batch. Where t is 0 it is 0.
+// KLDivergence is the divergence of the probabilities target from the logarithms of probabilities
+// logs, summed over all axes but the first, over which the mean is taken: sum t (log t - logs) /
+// batch. Terms with t = 0 are 0.
 func KLDivergence(logs, target *ad.Node) *ad.Node {
 	if err := pair("divergence", logs, target); err != nil {
 		return ad.Fail(err)
@@ -157,8 +159,8 @@ func KLDivergence(logs, target *ad.Node) *ad.Node {
 	return ad.Scale(1/float64(logs.Shape()[0]), ad.Sum(ad.Where(some, terms, ad.Scalar(0))))
 }
 
-// TopAccuracy is the part of the labels, indices (batch), that are among the k largest logits (batch, classes). Of equal logits the first
-// ones count as larger, so that k = 1 is Accuracy.
+// TopAccuracy is the fraction of the labels, indices (batch), that are among the k largest logits
+// (batch, classes). Of equal logits the first ones count as larger, so that k = 1 is Accuracy.
 func TopAccuracy(logits, labels *ad.Node, k int) *ad.Node {
 	if err := firstErr(logits, labels); err != nil {
 		return ad.Fail(err)
@@ -177,7 +179,8 @@ func TopAccuracy(logits, labels *ad.Node, k int) *ad.Node {
 	return ad.Mean(ad.Greater(behind, ad.Scalar(float64(classes-k))))
 }
 
-// Accuracy is the part of the labels, indices (batch), that are where logits (batch, classes) are largest.
+// Accuracy is the fraction of the labels, indices (batch), for which logits (batch, classes) are
+// largest.
 func Accuracy(logits, labels *ad.Node) *ad.Node {
 	if err := firstErr(logits, labels); err != nil {
 		return ad.Fail(err)

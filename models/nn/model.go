@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Model is what a Build function declares parameters with. Names are unique; layers put their own names after a dot,
-// such as conv1.weight.
+// Model is what a Build function declares parameters with. Names are unique; layers append their
+// own names after a dot, such as conv1.weight.
 type Model struct {
 	training bool
 	params   []variable
@@ -30,10 +30,10 @@ type variable struct {
 	init    Init
 }
 
-// Init fills the initial values of a parameter of a shape.
+// Init fills the initial values of a parameter with a given shape.
 type Init func(s tensor.Stream, shape []int, to []float64)
 
-// Constant makes all values v.
+// Constant sets all values to v.
 func Constant(v float64) Init {
 	return func(_ tensor.Stream, _ []int, to []float64) {
 		for i := range to {
@@ -42,7 +42,7 @@ func Constant(v float64) Init {
 	}
 }
 
-// Uniform draws from -a..a.
+// Uniform draws values from -a..a.
 func Uniform(a float64) Init {
 	return func(s tensor.Stream, _ []int, to []float64) {
 		for i := range to {
@@ -51,15 +51,16 @@ func Uniform(a float64) Init {
 	}
 }
 
-// He draws from -a..a with a = gain sqrt(3/inputs), where inputs is the number of terms that an output of the layer sums; a
-// gain of sqrt(2) suits ReLU (arXiv:1502.01852), and 1/sqrt(3) is what PyTorch's layers begin with.
+// He draws values from -a..a with a = gain sqrt(3/inputs), where inputs is the number of terms that
+// an output of the layer sums; a gain of sqrt(2) suits ReLU (arXiv:1502.01852), and 1/sqrt(3) is
+// what PyTorch's layers use.
 func He(gain float64) Init {
 	return func(s tensor.Stream, shape []int, to []float64) {
 		Uniform(gain*math.Sqrt(3/float64(max(1, inputsOf(shape)))))(s, shape, to)
 	}
 }
 
-// Glorot draws from -a..a with a = sqrt(6/(inputs + outputs)) (AISTATS 2010).
+// Glorot draws values from -a..a with a = sqrt(6/(inputs + outputs)) (AISTATS 2010).
 func Glorot() Init {
 	return func(s tensor.Stream, shape []int, to []float64) {
 		out := 1
@@ -85,7 +86,7 @@ func inputsOf(shape []int) int {
 // Training reports whether the graph is the one for training.
 func (m *Model) Training() bool { return m.training }
 
-// Param declares a parameter that training changes. The precision is the network's.
+// Param declares a parameter that training changes, in the network's precision.
 func (m *Model) Param(name string, init Init, shape ...int) *ad.Node {
 	return m.declare(&m.params, name, init, shape)
 }
@@ -111,8 +112,9 @@ func (m *Model) fail(err error) {
 	}
 }
 
-// Statistic declares numbers that are kept from step to step and that training does not change by gradients, such as running
-// means. update, in a graph for training, says what they become; it may be nil.
+// Statistic declares numbers that are kept from step to step and that training does not change by
+// gradients, such as running means. In a graph for training, update returns what they become; it
+// may be nil.
 func (m *Model) Statistic(name string, init Init, update func(now *ad.Node) *ad.Node, shape ...int) *ad.Node {
 	n := m.declare(&m.states, name, init, shape)
 	s := &m.states[len(m.states)-1]
@@ -122,7 +124,8 @@ func (m *Model) Statistic(name string, init Init, update func(now *ad.Node) *ad.
 	return n
 }
 
-// Noise returns random numbers in 0..1, which are others in each step. It is for training: in evaluation it is an error.
+// Noise returns random numbers in 0..1, which are different in each step. It is for training: in
+// evaluation it is an error.
 func (m *Model) Noise(shape ...int) *ad.Node {
 	if !m.training {
 		return ad.Fail(fmt.Errorf("nn: Noise is only for training, as results of an evaluation must be the same each time: ask Training first"))
@@ -161,8 +164,9 @@ func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolut
 	return ad.Add(ad.Conv2D(x, w, s), ad.Reshape(b, outputs, 1, 1))
 }
 
-// ConvTranspose2D is the transpose of a convolution, from images (batch, channels, height, width): parameters name.weight (channels,
-// outputs/groups, size, size) and name.bias. more is added to height and width, see autodiff.ConvTranspose2D.
+// ConvTranspose2D is the transpose of a convolution, from images (batch, channels, height, width):
+// parameters name.weight (channels, outputs/groups, size, size) and name.bias. The argument more is
+// added to height and width; see autodiff.ConvTranspose2D.
 func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad.Convolution, more [2]int) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -176,9 +180,9 @@ func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad
 	return ad.Add(ad.ConvTranspose2D(x, w, s, more), ad.Reshape(b, outputs, 1, 1))
 }
 
-// BatchNorm normalises channels, axis 1, by the moments of the batch in training, and by running ones, which it keeps with a
-// momentum of 0.1, in evaluation; 1e-5 is added to variances: parameters name.weight and name.bias, statistics name.running_mean and
-// name.running_var.
+// BatchNorm normalises channels, axis 1, by the moments of the batch in training and by running
+// moments, which it updates with a momentum of 0.1, in evaluation; 1e-5 is added to variances. Its
+// parameters are name.weight and name.bias, its statistics name.running_mean and name.running_var.
 func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	const momentum, eps = 0.1, 1e-5
 	if x.Err() != nil {

@@ -18,27 +18,30 @@ import (
 // evaluation with each size of a batch, and must declare the same parameters each time.
 type Build func(m *Model, in []*ad.Node) Outputs
 
-// Outputs is what a network computes.
+// Outputs holds the Nodes that a network computes.
 type Outputs struct {
 	Loss    *ad.Node            // number that training lowers, a mean over the batch
 	Values  map[string]*ad.Node // further numbers, means over the batch, such as an accuracy
-	Results map[string]*ad.Node // arrays of the batch, first axis examples, for Predict
+	Results map[string]*ad.Node // arrays of the batch, whose first axis is the examples, for Predict
 }
 
-// Input is what a network takes of each example.
+// Input describes what a network takes of each example.
 type Input struct {
 	Name  string
-	Shape []int // of one example; a number has none
-	Ints  bool  // whether it is indices, such as a label
-	Later bool  // whether the Node's batch is its second axis, after the steps of a sequence; in data examples are always first
+	Shape []int // shape of one example; nil for a number
+	// Ints says that the input holds indices, such as a label.
+	Ints bool
+	// Later makes the batch the second axis of the Node, after the steps of a sequence; in data the
+	// examples always come first.
+	Later bool
 }
 
 // Settings say how a network is made. The zero value is the default.
 type Settings struct {
-	Batch     int // examples of a step of training. Default 32
-	Precision int // of reals in bits, 32 or 64. Default 32
+	Batch     int // number of examples in a step of training. Default 32
+	Precision int // precision of real numbers in bits, 32 or 64. Default 32
 	Seed      uint64
-	Backend   ad.Backend // what runs the programs. Default: the processor
+	Backend   ad.Backend // backend that runs the programs. Default: the CPU
 }
 
 // Network is a network with its parameters. It belongs to one goroutine.
@@ -134,7 +137,7 @@ func New(build Build, inputs []Input, s Settings) (*Network, error) {
 	return n, nil
 }
 
-// Reset gives parameters and statistics their initial values.
+// Reset sets parameters and statistics to their initial values.
 func (n *Network) Reset() {
 	id := uint32(0)
 	fill := func(l *layout, to []float64) {

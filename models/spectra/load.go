@@ -15,8 +15,8 @@ import (
 
 // LoadSettings say how a library is read.
 type LoadSettings struct {
-	// Edge takes a star at the upper end of a regular grid for one outside, as the reference does. Default:
-	// it is inside.
+	// Edge treats a star at the upper end of a regular grid as outside, as the reference does. By
+	// default it is inside.
 	Edge bool
 }
 
@@ -42,8 +42,8 @@ func Load(dir string, arms []string, s LoadSettings) (*Library, error) {
 	return From(list, s)
 }
 
-// From makes a library of the contents of files. Sets of templates without an interpolator are interpolated
-// in a Delaunay triangulation.
+// From makes a library from the contents of files. Sets of templates without an interpolator are
+// interpolated in a Delaunay triangulation.
 func From(arms []*rvspecfit.Library, s LoadSettings) (*Library, error) {
 	if len(arms) == 0 {
 		return nil, errors.New("spectra: the library has no arms: give at least one")
@@ -173,8 +173,8 @@ func networkOf(a *rvspecfit.Library) (*Network, error) {
 	return NewNetwork(mean, sd, layers, n.Hull.Float64s())
 }
 
-// Files returns what files keep of templates that are interpolated by a network, so that rvspecfit and this
-// package can read them again. params are the names of the parameters.
+// Files returns, for templates that are interpolated by a network, the contents of files that
+// rvspecfit and this package can read again. params are the names of the parameters.
 func (t *Templates) Files(params []string) (*rvspecfit.Library, error) {
 	n, ok := t.Interpolator.(*Network)
 	if !ok {

@@ -9,9 +9,10 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Models returns the models of a star's spectra at points of its parameters, such as draws from its posterior: at
-// each, and for each spectrum, template times continuum in units of flux, at every pixel. The continuum is the one
-// that fits best there. Points have the parameters of [Fit].Names.
+// Models returns the models of a star's spectra at points of its parameters, such as draws from its
+// posterior: template times continuum in units of flux, at every pixel, for each point and each
+// spectrum. The continuum is the one that fits best at the point. Points have the parameters of
+// [Fit].Names.
 func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 	l, err := f.layoutOfSpectra(star)
 	if err != nil {

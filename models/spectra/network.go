@@ -14,7 +14,7 @@ import (
 // Layer is a linear layer of a network: y = W x + b.
 type Layer struct {
 	In, Out int
-	W       []float64 // (Out, In), row-major
+	W       []float64 // matrix of weights, (Out, In), row-major
 	B       []float64
 }
 
@@ -32,12 +32,13 @@ func (l *Layer) check() error {
 	return nil
 }
 
-// Network is a neural network from parameters to log spectra: linear layers with SiLU activations, and a
-// last one, whose rows are like principal components, without.
+// Network is a neural network from parameters to log spectra: linear layers with SiLU activations,
+// and a last one without, whose rows are like principal components.
 type Network struct {
-	Mean, SD []float64 // of the mapped parameters, by which they are standardised
+	Mean, SD []float64 // means and standard deviations of the mapped parameters, by which they are standardised
 	Layers   []Layer
-	// Hulls are the convex hulls of the library's standardised parameters, of pairs of them.
+	// Hulls are the convex hulls of the library in the planes of pairs of its standardised
+	// parameters.
 	Hulls []PlaneHull
 
 	points []float64 // of which these are the hulls
@@ -96,8 +97,8 @@ func (n *Network) box() (lower, upper []float64) {
 // Pixels returns the length of a spectrum.
 func (n *Network) Pixels() int { return n.Layers[len(n.Layers)-1].Out }
 
-// Interpolate evaluates the network. Outside is the square of the distance, in standard deviations, to the
-// farthest side of the hulls that a point is beyond.
+// Interpolate evaluates the network. Outside is the square of the distance, in standard deviations,
+// to the farthest side of the hulls beyond which a point lies.
 func (n *Network) Interpolate(x *ad.Node) (logFlux, outside *ad.Node) {
 	scale := make([]float64, n.Dim())
 	for k, s := range n.SD {

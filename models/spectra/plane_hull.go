@@ -13,7 +13,7 @@ import (
 
 // PlaneHull is the convex hull of points in the plane of two of their coordinates.
 type PlaneHull struct {
-	X, Y int // the coordinates; the same one for an interval
+	X, Y int // numbers of the two coordinates; equal for an interval
 	// Sides has a unit normal and an offset for each side: a x + b y + c is the distance, positive outside.
 	Sides [][3]float64
 }

@@ -11,9 +11,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Regular interpolates log spectra linearly in every parameter, in the cells of a regular grid some of
-// whose points may be missing. Where a corner of the cell is missing, and outside of the grid, it takes the
-// nearest template.
+// Regular interpolates log spectra linearly in every parameter, in the cells of a regular grid some
+// of whose points may be missing. Where a corner of the cell is missing, and outside the grid, it
+// takes the nearest template.
 type Regular struct {
 	axes    [][]float64
 	ids     []float64 // template at each point of the grid, -1 for none
@@ -30,8 +30,8 @@ type RegularSettings struct {
 	IDs     []int
 	Points  []float64 // mapped parameters of the templates, a row for each
 	LogFlux []float64 // logarithms of the spectra, a row for each template
-	// Clamp takes a star at the upper end of an axis for one inside. Without it that is outside, as in the
-	// reference, and its spectrum jumps to that of the nearest template.
+	// Clamp treats a star at the upper end of an axis as inside. Without it the star is outside, as
+	// in the reference, and its spectrum jumps to that of the nearest template.
 	Clamp bool
 }
 

@@ -33,30 +33,32 @@ type Settings struct {
 	Floor map[string]float64
 	// Fixed are the values of parameters that are not fitted: vel, vsini, or those of the library.
 	Fixed map[string]float64
-	// Priors are those of parameters. Default: flat.
+	// Priors are the priors of parameters. Default: flat.
 	Priors map[string]dist.Dist
-	// VelStep is the step of the first scan of velocities, and LeastVelStep that below which scans are not
-	// refined, in km/s. Default 10 and 0.2.
+	// VelStep is the step of the first scan of velocities, and LeastVelStep is the step below which
+	// scans are not refined, in km/s. Default 10 and 0.2.
 	VelStep, LeastVelStep float64
-	// Batch is the number of stars that are fitted side by side in one program. Results do not depend on who
-	// is beside a star; their last bits depend on Batch. Default 16, and on a GPU as many as its memory has room for,
-	// a power of two of at most 1024.
+	// Batch is the number of stars that are fitted side by side in one program. Results do not
+	// depend on which stars are in a batch; their last bits depend on Batch. Default 16, and on a
+	// GPU as many as fit into its memory, a power of two of at most 1024.
 	Batch int
 	// Velocities is the number of velocities of a scan that are computed at a time. Default 64.
 	Velocities int
-	// PerExposure gives every exposure of a star (see Spectrum.Exposure) a velocity of its own, as a binary has:
-	// the parameters vel[0], vel[1] and so on stand in place of vel, whose bounds, prior and fixed value each
-	// takes. Default: one velocity for all exposures.
+	// PerExposure gives every exposure of a star (see Spectrum.Exposure) a velocity of its own, as
+	// binaries need: the parameters vel[0], vel[1] and so on replace vel, and each has its bounds,
+	// prior and fixed value. Default: one velocity for all exposures.
 	PerExposure bool
 	// NoVerdict leaves out the verdict about model and data.
 	NoVerdict bool
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
-	// Precision is that of the search for the minimum, 32 or 64 bits; what is told of the minimum is computed with 64.
-	// Sums, and with them the normal matrices of continua and parameters, are taken with 64 bits in any case. Default 64.
+	// Precision is the number of bits, 32 or 64, in the search for the minimum; everything that is
+	// reported of the minimum is computed with 64. Sums, and with them the normal matrices of
+	// continua and parameters, always have 64 bits. Default 64.
 	Precision int
-	// Backend runs the programs. GPUs of autodiff.Several share the stars. With Precision 32, ad.CUDA{Weights: ad.Float16}
-	// holds the weights of networks in 16 bits. Default: one thread of the processor for each.
+	// Backend runs the programs. GPUs of autodiff.Several share the stars. With Precision 32,
+	// ad.CUDA{Weights: ad.Float16} holds the weights of networks in 16 bits. Default: one thread of
+	// the CPU for each program.
 	Backend ad.Backend
 }
 
@@ -90,7 +92,7 @@ func (s Settings) defaults() Settings {
 	return s
 }
 
-// Names of the parameters that every library has.
+// Vel and Vsini are the names of the parameters that every library has.
 const (
 	Vel   = "vel"
 	Vsini = "vsini"

@@ -17,32 +17,34 @@ type Spectrum struct {
 	Lam  []float64 // wavelengths in vacuum, ascending, in Angstrom
 	Flux []float64
 	Err  []float64 // standard deviations; a masked pixel has a large one
-	// Exposure is the label of the exposure, which spectra of several arms share. It counts where each exposure
-	// has a velocity of its own: see Settings.PerExposure.
+	// Exposure is the label of the exposure, which spectra of several arms share. It matters if
+	// each exposure has a velocity of its own; see Settings.PerExposure.
 	Exposure string
-	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood, by Err.
+	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood,
+	// with their Err.
 	Bad []bool
-	// Resolution mixes the pixels. Default: none, for templates that have the instrument's resolution.
+	// Resolution is the matrix that mixes the pixels. Default: none, for templates that have the
+	// instrument's resolution.
 	Resolution *spectra.Resolution
 }
 
-// Star is what is fitted together: spectra of any arms and exposures that share all parameters, but for
-// velocities with Settings.PerExposure.
+// Star holds the data that are fitted together: spectra of any arms and exposures that share all
+// parameters, except for velocities with Settings.PerExposure.
 type Star struct {
 	Name    string
 	Spectra []Spectrum
-	// Starts are the parameters from which a fit begins; the best of their minima counts.
+	// Starts are the points from which fits begin; the best of their minima counts.
 	Starts []Start
 }
 
-// Start is where a fit begins.
+// Start is a point from which a fit begins.
 type Start struct {
-	Vel float64 // km/s; NaN for the best of a scan with the other parameters
-	// Vels are those of the exposures in place of Vel, with Settings.PerExposure; NaN for the best of a scan.
-	// Default: the best of scans, if there are several exposures.
+	Vel float64 // velocity in km/s; NaN for the best of a scan with the other parameters
+	// Vels holds the velocities of the exposures in place of Vel, with Settings.PerExposure; NaN
+	// for the best of a scan. Default: the best of scans, if there are several exposures.
 	Vels   []float64
-	Vsini  float64   // km/s
-	Params []float64 // of the library, in its order
+	Vsini  float64   // projected rotation velocity in km/s
+	Params []float64 // parameters of the library, in its order
 }
 
 func (s *Spectrum) check() error {

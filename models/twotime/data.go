@@ -11,17 +11,18 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Data is measured two-time correlations: for each angle of the setup a matrix (frames, frames), row-major, of which the pairs i < j
-// are used. Entries that are not finite are left out.
+// Data holds measured two-time correlations: for each angle of the setup a matrix (frames, frames),
+// row-major, of which the pairs i < j are used. Entries that are not finite are left out.
 type Data struct {
 	Setup transport.Setup
 	C2    [][]float64
-	Sigma [][]float64 // standard deviations, likewise; nil: 1 everywhere
-	Noise []Noise     // of each angle; nil: estimated from the data
-	Band  int         // how far from the diagonal entries are left out beside it. Default 0
-	// Precision is that of the pairs in bits, 64 or 32, where a posterior is sampled; sums over them are of 64. 0 stands for 64. 32 takes half the memory
-	// and two thirds of the time, and moves parameters by some 1e-4 of their errors. Fits always take 64: curvatures are differences of
-	// products.
+	Sigma [][]float64 // standard deviations of the entries; nil for 1 everywhere
+	Noise []Noise     // noise of each angle; nil if it is to be estimated from the data
+	Band  int         // distance from the diagonal up to which entries are left out besides it. Default 0
+	// Precision is the number of bits of the pairs, 64 or 32, when a posterior is sampled; sums
+	// over them have 64. 0 stands for 64. 32 takes half the memory and two thirds of the time, and
+	// moves parameters by some 1e-4 of their errors. Fits always use 64, because curvatures are
+	// differences of products.
 	Precision int
 }
 

@@ -21,49 +21,53 @@ import (
 
 // Settings are the settings of a fit. The zero value is the default.
 type Settings struct {
-	Scaling          Scaling      // Default Individual
-	Contrast, Offset []float64    // of each angle, for Constant
-	Start            []float64    // of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
+	Scaling          Scaling      // dependence of contrast and offset on the angle. Default Individual
+	Contrast, Offset []float64    // contrast and offset of each angle, for Constant
+	Start            []float64    // start of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
 	Fixed            []string     // parameters that stay at Start
-	Bounds           [][2]float64 // of the parameters of the motion; nil: none
-	// Starts is how many points are tried beside Start: the best of many Sobol points, by their distance to means of c2 over ranges of lag and
-	// age. Each is fitted to a small part of the pairs, and the best few of these fits to all of them. Of two components the slower one becomes the
-	// reference. Default 1: Start alone.
+	Bounds           [][2]float64 // bounds of the parameters of the motion; nil for none
+	// Starts is the number of starting points, including Start: the others are the best of many
+	// Sobol points, by their distance to means of c2 over ranges of lag and age. Each is fitted to
+	// a small part of the pairs, and the best few of these fits to all pairs. Of two components the
+	// slower one becomes the reference. Default 1: Start alone.
 	Starts         int
-	Seed           uint64 // of the Sobol points
-	Threads        int    // Default 1
-	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
-	// Backend is what passes over the pairs run on. The data stay on a GPU until the fit ends; few pairs, as those of the first searches from
-	// several starts, stay on the processor. Several GPUs share the angles. Default: the processor
+	Seed           uint64 // seed of the Sobol points
+	Threads        int    // number of threads. Default 1
+	MaxEvaluations int    // largest number of passes over the data in each search. Default: as optim.Settings
+	// Backend runs the passes over the pairs. The data stay on a GPU until the fit ends; small sets
+	// of pairs, such as those of the first searches from several starts, stay on the CPU. Several
+	// GPUs share the angles. Default: the CPU
 	Backend ad.Backend
 }
 
 // Fit is a least-squares fit.
 type Fit struct {
-	Names []string  // coefficients of contrast and offset, then the free parameters of the motion
-	X, SD []float64 // SD are those of independent entries with the errors given
-	Cov   []float64 // row-major
-	Theta []float64 // all parameters of the motion
-	// Contrast and Offset of each angle.
+	Names []string  // names of the coefficients of contrast and offset, then of the free parameters of the motion
+	X, SD []float64 // fitted values, and their standard deviations for independent entries with the errors given
+	Cov   []float64 // covariance of the fitted values, row-major
+	Theta []float64 // parameters of the motion, including those held fixed
+	// Contrast and Offset hold the values of each angle.
 	Contrast, Offset []float64
-	SSQ              float64 // weighted sum of squares, each pair once
+	SSQ              float64 // weighted sum of squares, with each pair counted once
 	Points           int
-	Passes           int // over all pairs
+	Passes           int // number of passes over all pairs
 	Status           optim.Status
-	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within the measurement; nil if they have. See
-	// transport.Setup.Domain.
+	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within
+	// the measurement; nil if they have one. See transport.Setup.Domain.
 	Outside error
-	// Others are other minima that have a meaning and whose chi-square is at most 10 above, of a fit from several starts. Where no errors were
-	// given, they are taken from the residuals.
+	// Others are further minima of a fit from several starts that have a meaning and whose
+	// chi-square is larger by at most 10. If no errors were given, they are taken from the
+	// residuals.
 	Others []Minimum
-	// Directions are what the data tell of the parameters, the least certain first.
+	// Directions are the combinations of parameters that the data determine, the least certain
+	// first.
 	Directions []Direction
-	Warnings   []string // about bounds that are reached, and parameters that the data do not tell apart
+	Warnings   []string // warnings about bounds that are reached, and about parameters that the data do not tell apart
 }
 
 // Minimum is a minimum of the sum of squares.
 type Minimum struct {
-	Theta []float64 // all parameters of the motion
+	Theta []float64 // parameters of the motion, including those held fixed
 	SSQ   float64
 }
 

@@ -19,8 +19,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2 - 1, with their diagonal: that of the
-// covariance of P independent Gaussian numbers of each frame. g is symmetric, with ones on the diagonal: of transport.Square.
+// Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2
+// - 1, with their diagonal: it is the likelihood of the covariance of P independent Gaussian
+// numbers in each frame. g is symmetric, with ones on the diagonal, as for transport.Square.
 func Wishart(g, contrast, offset, inverseCount, speckles, s *ad.Node) *ad.Node {
 	if len(g.Shape()) != 2 {
 		return ad.Fail(fmt.Errorf("twotime: the correlations have shape %v: want a matrix of frames", g.Shape()))

@@ -18,10 +18,10 @@ import (
 type Scaling string
 
 const (
-	Individual Scaling = "individual" // of each angle by itself
-	Averaged   Scaling = "averaged"   // the same for all
-	Fourier    Scaling = "fourier"    // a constant, cos phi, sin phi, cos 2 phi and sin 2 phi
-	Constant   Scaling = "constant"   // given
+	Individual Scaling = "individual" // contrast and offset of each angle, free of those of others
+	Averaged   Scaling = "averaged"   // contrast and offset that are the same for all angles
+	Fourier    Scaling = "fourier"    // sum of a constant, cos phi, sin phi, cos 2 phi and sin 2 phi
+	Constant   Scaling = "constant"   // contrast and offset of each angle as they are given
 )
 
 // basis returns the functions of the angle that contrast and offset are combinations of, a row for each angle; nil for Constant.
@@ -52,13 +52,15 @@ func (s Scaling) basis(angles []float64) (rows [][]float64, err error) {
 type Compared struct {
 	Scaling Scaling
 	Fit     *Fit
-	// BIC is that of Schwarz (doi:10.1214/aos/1176344136), with the number of entries that are independent: smaller is better, and a difference
-	// of 10 is strong evidence. It is relative to the best.
+	// BIC is the criterion of Schwarz (doi:10.1214/aos/1176344136), with the number of independent
+	// entries: smaller is better, and a difference of 10 is strong evidence. It is relative to the
+	// best.
 	BIC float64
 }
 
-// CompareScalings fits the data with contrast and offset of each angle, with the same for all and, from 6 angles on, with Fourier series, best
-// first. A scaling with which no fit comes to an end is left out. The entries' errors are taken from the fit of each angle, if none are given.
+// CompareScalings fits the data with contrast and offset of each angle, with the same for all and,
+// from 6 angles on, with Fourier series, best first. A scaling with which no fit converges is left
+// out. The entries' errors are taken from the fit of each angle, if none are given.
 func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error) {
 	if len(d.Setup.Angles) < 2 {
 		return nil, errors.New("twotime: with one angle all scalings are the same: give at least 2 angles to compare them")

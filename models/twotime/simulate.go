@@ -16,9 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sample is what Simulate measures: the parameters of the motion, contrast and offset of each angle, the speckles that are averaged over,
-// each a pixel that is independent of the others, and the mean count of one in a frame (0: no shot noise). An offset above 1 is a
-// brightness of pixels that does not change.
+// Sample describes what Simulate measures: the parameters of the motion, contrast and offset of
+// each angle, the number of speckles in the mean, each a pixel that is independent of the others,
+// and the mean count of one in a frame (0 for no shot noise). An offset above 1 is a brightness of
+// pixels that does not change.
 type Sample struct {
 	Theta            []float64
 	Contrast, Offset []float64
@@ -27,8 +28,9 @@ type Sample struct {
 	Seed             uint64
 }
 
-// Simulate draws frames of photons of a sample and correlates them: (frames, frames) for each angle, with the diagonal as it is measured.
-// Noise of the result says how it was made.
+// Simulate draws frames of photons of a sample and correlates them into matrices (frames, frames)
+// for each angle, with the diagonal as it would be measured. Noise of the result records the
+// numbers of speckles and counts.
 func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -18,9 +18,11 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
-// Judge says whether data agree with a model at a point where a fit or a posterior ended: by the means of c2 over cells of lag and age, with
-// their covariance there. What the free parameters of the motion, and contrasts and offsets, can take up is taken out of the differences
-// first. With numbers of speckles that were estimated from the same data, the size of the differences is not judged, but their pattern is.
+// Judge says whether data agree with a model at a point where a fit or a posterior ended. It
+// compares means of c2 over cells of lag and age, with their covariance there. Whatever the free
+// parameters of the motion, and contrasts and offsets, can take up is first removed from the
+// differences. With numbers of speckles that were estimated from the same data, the size of the
+// differences is not judged, but their pattern is.
 func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling, s PosteriorSettings) (check.Verdict, error) {
 	if err := d.check(); err != nil {
 		return check.Verdict{}, err
@@ -42,8 +44,8 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	return check.Judge(data, check.Settings{})
 }
 
-// Judge says whether the data agree with the model at the medians of a posterior, and the posterior with the priors: see the function Judge,
-// whose simulation ByCells has done already.
+// Judge says whether the data agree with the model at the medians of a posterior, and the posterior
+// with the priors. See the function Judge, whose simulation ByCells has already done.
 func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettings) (check.Verdict, error) {
 	free := p.priors.free(p.data.Setup.Names())
 	at := p.Median(fit)

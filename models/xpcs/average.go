@@ -17,32 +17,35 @@ import (
 
 // AverageSettings say which repeats of a measurement are averaged, and how. The zero value is the default.
 type AverageSettings struct {
-	Bin    int     // dynamic bin, from 1, whose g2 at long delays decides. Default 1
-	Window int     // number of the longest delays whose mean decides. Default 10
+	Bin    int     // dynamic bin, from 1, whose g2 at long delays decides whether a repeat is good. Default 1
+	Window int     // number of the longest delays whose mean g2 decides. Default 10
 	Low    float64 // smallest mean of a good repeat. Default 0.95
-	High   float64 // largest one. Default 1.05
-	All    bool    // whether all repeats are good
+	High   float64 // largest mean of a good repeat. Default 1.05
+	// All takes all repeats to be good.
+	All bool
 
-	// Customary divides the mean of the errors by the square root of the number of repeats, as viewers do. Otherwise errors add in
-	// squares, which is right for errors that differ.
+	// Customary divides the mean of the errors by the square root of the number of repeats, as
+	// viewers do. Otherwise errors add in quadrature, which is right for errors that differ.
 	Customary bool
-	Pixels    bool // whether the correlations of pixels are averaged too, where all repeats have them
-	NonZero   bool // whether pixels that are 0 in a repeat do not count in it
+	// Pixels also averages the correlations of pixels, if all repeats have them.
+	Pixels bool
+	// NonZero leaves out pixels of a repeat that are 0 in it.
+	NonZero bool
 
-	// Map, unless nil, is another q map, with its images, into whose bins the pixels are grouped. It needs
-	// Pixels.
+	// Map is another q map, with its images, into whose bins the pixels are grouped, unless it is
+	// nil. It needs Pixels.
 	Map *nexus.QMap
 
-	// Progress, unless nil, is told how many files of how many have been read.
+	// Progress is called with the number of files read and their total, unless it is nil.
 	Progress func(done, all int)
 }
 
-// Repeat is what was found about one file.
+// Repeat says what was found about one file.
 type Repeat struct {
 	File     string
 	Baseline float64 // mean of g2 at the longest delays
 	Used     bool
-	Why      string // why it was not used
+	Why      string // reason why it was not used
 }
 
 func (s AverageSettings) defaults() AverageSettings {
@@ -61,9 +64,10 @@ func (s AverageSettings) defaults() AverageSettings {
 	return s
 }
 
-// Average averages the multi-tau results of repeats of a measurement that have the same delays and bins, and writes a result
-// file. Repeats whose g2 does not decay to the baseline are left out; a file that cannot be read is left out too, and told in its
-// Repeat. If none is left, nothing is written and the error says so.
+// Average averages the multi-tau results of repeats of a measurement that have the same delays and
+// bins, and writes a result file. Repeats whose g2 does not decay to the baseline are left out; a
+// file that cannot be read is left out too, and its Repeat says so. If none is left, nothing is
+// written and the error says so.
 func Average(ctx context.Context, files []string, out string, s AverageSettings) ([]Repeat, error) {
 	s = s.defaults()
 	switch {

@@ -36,7 +36,7 @@ type geometryFile struct {
 	Dynamic     []int    `json:"dynamic_bins,omitempty"` // numbers of bins along the two axes
 }
 
-// WriteGeometry writes a geometry as JSON, in which numbers that are NaN, and sizes that are 0, are left out as
+// WriteGeometry writes a geometry as JSON, leaving out numbers that are NaN and sizes that are 0 as
 // unknown.
 func WriteGeometry(w io.Writer, g xpcs.Geometry) error { return WriteSetup(w, Setup{Geometry: g}) }
 
@@ -69,8 +69,8 @@ func WriteSetup(w io.Writer, s Setup) error {
 	return err
 }
 
-// ReadGeometry reads what WriteGeometry wrote. Numbers that the file does not have are NaN. Fields that are not
-// known are an error, because the geometry would not be the same.
+// ReadGeometry reads what WriteGeometry wrote. Numbers that the file does not have are NaN. Unknown
+// fields are an error, because the geometry would not be the same.
 func ReadGeometry(b []byte) (xpcs.Geometry, error) {
 	s, err := ReadSetup(b)
 	return s.Geometry, err

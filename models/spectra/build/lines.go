@@ -14,16 +14,16 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// LineList is a model of stellar spectra by formulas: a black body with absorption lines whose strengths are
-// exponentials of the parameters teff (K), logg, feh and alpha (dex). It has the dependencies of real spectra
-// and none of their physics.
+// LineList is a model of stellar spectra in formulas: a black body with absorption lines whose
+// strengths are exponentials of the parameters teff (K), logg, feh and alpha (dex). It depends on
+// the parameters as real spectra do, without their physics.
 //
 //	flux = (lam/5500)^-5 (exp(C2/5500^2) - 1) / (exp(C2/(lam teff)) - 1) exp(-tau)
 //
 // where lam is in Angstrom, C2 = h c/k in Angstrom K, and tau is the sum over the lines of their profiles.
 type LineList struct {
-	C2 float64 // second radiation constant, Angstrom K
-	// Kinds are the exponents by which strengths grow with feh and alpha.
+	C2 float64 // second radiation constant h c/k, in Angstrom K
+	// Kinds holds the exponents by which strengths grow with feh and alpha, by name of the kind.
 	Kinds map[string][2]float64
 	Lines []Line
 }
@@ -35,15 +35,15 @@ type LineList struct {
 // with F and A of its kind, and its profile T exp(-((lam-Lam)/Width)^2/2) within 12 widths, or, if it is
 // Lorentzian, T/(1+((lam-Lam)/Width)^2). Lorentzian lines of kind H have widths times exp(0.35 (logg-4)).
 type Line struct {
-	Lam        float64 // centre in vacuum, Angstrom
+	Lam        float64 // central wavelength in vacuum, in Angstrom
 	Kind       string
 	Strength   float64 // optical depth at the centre for teff 5500 K, logg 4 and abundances of the Sun
 	Teff, Logg float64
-	Width      float64 // Angstrom
+	Width      float64 // width of the line, in Angstrom
 	Lorentzian bool
 }
 
-// LineParams are the parameters of a LineList, in the order of Flux.
+// LineParams names the parameters of a LineList, in the order of Flux.
 func LineParams() []string { return []string{"teff", "logg", "feh", "alpha"} }
 
 // secondRadiation is h c/k in Angstrom K (CODATA 2018).
@@ -120,7 +120,7 @@ func parseLine(columns []string, row []any) (line Line, err error) {
 	return line, nil
 }
 
-// Check returns an error if a line has no kind, place or width.
+// Check returns an error if a line has no kind, wavelength or width.
 func (l *LineList) Check() error {
 	if !(l.C2 > 0) {
 		return fmt.Errorf("build: C2 is %g Angstrom K: want a positive number; the physical value is %g", l.C2, secondRadiation)

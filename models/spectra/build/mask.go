@@ -19,16 +19,18 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Mask is a condition under which a template is not to be used. What is set must all hold.
+// Mask is a condition under which a template is not to be used. All conditions that are set must
+// hold.
 type Mask struct {
 	// File is the name of a template, with or without its folder, or a pattern of path.Match. Default: any.
 	File string
-	// Ranges are the least and the greatest values of parameters by name, both included. Default: any.
+	// Ranges holds the smallest and the largest values of parameters by name, both included.
+	// Default: any.
 	Ranges map[string][2]float64
 }
 
-// Apply marks the rows of a catalogue that satisfy one of the masks as bad, and takes no mark away. It returns
-// an error, and marks nothing, if a mask names an unknown parameter or sets nothing.
+// Apply marks the rows of a catalogue that satisfy one of the masks as bad, and removes no mark. It
+// returns an error, and marks nothing, if a mask names an unknown parameter or sets nothing.
 func Apply(c *rvspecfit.Catalog, masks []Mask) error {
 	var wrong []error
 	for i, m := range masks {

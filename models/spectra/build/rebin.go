@@ -24,9 +24,10 @@ import (
 // arm. A spectrum is weighted by photons, convolved and averaged over the pixels, its level is taken out, and
 // its natural logarithm is kept.
 //
-// Memory: the result, 4 bytes (8 with Float64) for each pixel of each template; for each thread one spectrum as
-// it is read; and the weights, 8 bytes for each sample within 5 standard deviations of the line spread of each
-// pixel, once if all templates have the same wavelengths. That is 0.2 GB for 7,000 templates of one arm of DESI.
+// It needs memory for the result, 4 bytes (8 with Float64) for each pixel of each template; for one
+// spectrum as it is read, in each thread; and for the weights, 8 bytes for each sample within 5
+// standard deviations of the line spread of each pixel, once if all templates have the same
+// wavelengths. That is 0.2 GB for 7,000 templates of one arm of DESI.
 //
 // When ctx ends, or a template cannot be used and Skip is not set, there is no result.
 func Rebin(ctx context.Context, c *rvspecfit.Catalog, s Settings) (*rvspecfit.Library, error) {

@@ -15,9 +15,9 @@ import (
 // mostNodes is the greatest number of nodes of a regular grid.
 const mostNodes = 1 << 26
 
-// Regular puts a set of templates on a regular grid, whose axes are the values that occur of each parameter
-// and may have different lengths. Nodes without a template stay empty. Values that differ by less than 1e-6 of
-// a parameter's range are one. The result shares its spectra with the set.
+// Regular puts a set of templates on a regular grid, whose axes are the values that each parameter
+// takes, and may have different lengths. Nodes without a template stay empty. Values that differ by
+// less than 1e-6 of a parameter's range count as one. The result shares its spectra with the set.
 func Regular(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	points, err := mapped(l)
 	if err != nil {

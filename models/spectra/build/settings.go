@@ -20,25 +20,28 @@ type Settings struct {
 	// Lam0 and Lam1 are the first and the last wavelength, in Angstrom, before the padding, and Step is the
 	// distance of the pixels.
 	Lam0, Lam1, Step float64
-	// Linear makes steps of equal wavelength. Default: of its logarithm, which rotation needs.
+	// Linear makes steps of equal wavelength. By default the steps of its logarithm are equal, as
+	// rotation needs.
 	Linear bool
 	// Resolution is the resolving power lambda/FWHM of the arm: a number, or a formula of the wavelength x in
 	// Angstrom, such as x/1.55, which is a FWHM of 1.55 Angstrom. See package autodiff/formula.
 	Resolution string
-	// FixedFWHM takes Resolution for that at the middle of the arm, and the FWHM for constant.
+	// FixedFWHM makes Resolution that at the middle of the arm, with a constant FWHM.
 	FixedFWHM bool
 	// Native is the resolving power of the spectra. Default 100000.
 	Native float64
-	// Air makes templates at wavelengths in air of spectra in vacuum. Default: vacuum.
+	// Air makes templates at wavelengths in air from spectra in vacuum. Default: vacuum.
 	Air bool
-	// Normalisation takes the level out of a template: see the constants. Default LinearContinuum.
+	// Normalisation says how the level of a template is taken out; see the constants. Default
+	// LinearContinuum.
 	Normalisation Normalisation
-	// Float64 keeps templates in float64. Default: float32, whose rounding is that of spectra to 1e-7.
+	// Float64 keeps templates in float64. Default: float32, which rounds spectra to 1e-7.
 	Float64 bool
-	// Padding is the velocity, in km/s, by which the template is wider at each end. Default 1000.
+	// Padding is the velocity, in km/s, by which the template extends beyond the arm at each end.
+	// Default 1000.
 	Padding float64
-	// LogParams are the parameters of whose logarithms the interpolation is one. Default: teff, if there is
-	// such a parameter.
+	// LogParams names the parameters whose logarithms are used in the interpolation. Default: teff,
+	// if there is such a parameter.
 	LogParams []string
 
 	// Dir is the folder of the catalogue's files. Default: the working folder.
@@ -47,13 +50,15 @@ type Settings struct {
 	// one in Dir. Default: they are in each file's header, as CRVAL1, CDELT1 (or CD1_1) and CRPIX1, or their
 	// logarithms if DC-FLAG is 1 (base 10) or CTYPE1 ends in LOG (base e).
 	WaveFile string
-	// Read returns a template's wavelengths, ascending, and its energy flux per Angstrom, in place of a FITS
-	// file. It is called from several goroutines. Spectra with one slice of wavelengths share the weights.
+	// Read returns a template's wavelengths, ascending, and its energy flux per Angstrom, in place
+	// of a FITS file. It is called from several goroutines. Spectra that have the same slice of
+	// wavelengths share the weights.
 	Read func(e rvspecfit.Entry) (lam, flux []float64, err error)
 
-	// Skip leaves out templates that cannot be used. Default: the first ends the work.
+	// Skip leaves out templates that cannot be used. By default the first of them ends the work.
 	Skip bool
-	// Report is told of every template, from one goroutine at a time and in no order.
+	// Report is called with every template, from one goroutine at a time and in no particular
+	// order.
 	Report func(p Progress)
 	// Threads is the number of templates that are made at the same time. Default GOMAXPROCS.
 	Threads int
@@ -62,17 +67,17 @@ type Settings struct {
 	Revision, Command string
 }
 
-// Normalisation is how the level of a template is taken out. What is taken out at the middle of the arm is kept
-// as Library.LogNorms.
+// Normalisation says how the level of a template is taken out. The level taken out at the middle of
+// the arm is kept in Library.LogNorms.
 type Normalisation int
 
-// The normalisations.
+// The normalisations are LinearContinuum, Median and NoNormalisation.
 const (
 	// LinearContinuum divides by an exponential: the line, in the logarithm, through the median flux of both
 	// halves at their median wavelengths.
 	LinearContinuum Normalisation = iota
-	Median                        // divides by the median
-	NoNormalisation               // leaves the flux
+	Median                        // the flux is divided by its median
+	NoNormalisation               // the flux is left as it is
 )
 
 // ParseNormalisation returns the normalisation that rvspecfit calls linear_continuum, median or none.
@@ -94,8 +99,8 @@ func DESI() []Settings {
 	}
 }
 
-// DESIMatrices returns the arms of DESI for spectra with their resolution matrices, from which lines of a
-// standard deviation of 0.5 Angstrom are taken out.
+// DESIMatrices returns the arms of DESI for spectra with their resolution matrices, from which a
+// line width of 0.5 Angstrom, as a standard deviation, is taken out.
 func DESIMatrices() []Settings {
 	all := DESI()
 	for i := range all {

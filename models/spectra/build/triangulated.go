@@ -14,10 +14,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Triangulated makes the Delaunay triangulation of a set of templates in mapped parameters, and of the corners
-// of a box 0.2 of the ranges wider, which carry the spectra of the nearest templates. The points are not moved
-// at random, as rvspecfit does to tell those of grids apart: the triangulation is exact, and does not depend on
-// chance. The result has a copy of the spectra, those of the corners after them.
+// Triangulated makes the Delaunay triangulation of a set of templates in mapped parameters,
+// together with the corners of a box that is wider than their ranges by 0.2 of these, which carry
+// the spectra of the nearest templates. The points are not moved at random, as rvspecfit does to
+// tell those of grids apart: the triangulation is exact and does not depend on chance. The result
+// has a copy of the spectra, followed by those of the corners.
 func Triangulated(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	points, err := mapped(l)
 	if err != nil {

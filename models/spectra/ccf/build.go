@@ -27,20 +27,21 @@ type BuildSettings struct {
 	// From and To are the first and the last wavelength of the templates, in Angstrom. Default: those of the library
 	// without the margin for 1000 km/s that libraries have at both ends.
 	From, To float64
-	// Step is the largest step of pixels, on the average, in Angstrom: their number is the next power of two. Default:
-	// the mean step of the library.
+	// Step is the largest mean step of pixels, in Angstrom; their number is the next power of two.
+	// Default: the mean step of the library.
 	Step float64
-	// Every takes one star in so many, evenly over the parameters. Default 30; 1 takes all.
+	// Every selects one star in so many, evenly over the parameters. Default 30; 1 selects all.
 	Every int
-	// Vsinis are the rotations, in km/s, with each of which a template is made of every star. Default: no rotation.
+	// Vsinis are the rotations, in km/s; a template is made of every star with each of them.
+	// Default: no rotation.
 	Vsinis []float64
 	// Rotation says how templates are broadened; its MaxVsini is ignored.
 	Rotation spectra.Rotation
-	// NoContinuum keeps the continuum. Default: it is divided out.
+	// NoContinuum keeps the continuum. By default it is divided out.
 	NoContinuum bool
-	Revision    string // of the library, for the files
-	Command     string // command line, for the files
-	Threads     int    // Default GOMAXPROCS
+	Revision    string // revision of the library, as recorded in the files
+	Command     string // command line, as recorded in the files
+	Threads     int    // number of threads. Default GOMAXPROCS
 }
 
 const (

@@ -17,7 +17,7 @@ import (
 // coverage is how far outside of a library a star may be: triangulations have points moved by 1e-6.
 const coverage = 1e-4
 
-// Source gives the spectra of stars in one arm, of which Build makes templates.
+// Source holds the spectra of stars in one arm, from which Build makes templates.
 type Source struct {
 	arm    string
 	lam    []float64 // wavelengths, in Angstrom
@@ -28,8 +28,9 @@ type Source struct {
 	logFlux func(stars []int) ([]float64, error)
 }
 
-// FromTemplates takes the template spectra of a library of one arm: a set of templates as LoadTemplates of package
-// rvspecfit reads it, a grid or a triangulation. Networks have none: see FromLibrary.
+// FromTemplates uses the template spectra of a library of one arm: a set of templates as
+// LoadTemplates of package rvspecfit reads it, a grid or a triangulation. Networks have none; see
+// FromLibrary.
 func FromTemplates(l *rvspecfit.Library) (*Source, error) {
 	if l == nil {
 		return nil, errors.New("ccf: the library is nil: pass one that was read")
@@ -82,8 +83,8 @@ func FromTemplates(l *rvspecfit.Library) (*Source, error) {
 	return s, nil
 }
 
-// FromLibrary takes the spectra that a library of any kind, networks too, has in one arm at points: the parameters of
-// the stars, a row for each, in the order of lib.Params.
+// FromLibrary computes the spectra that a library of any kind, including a network, has in one arm
+// at points: the parameters of the stars, a row for each, in the order of lib.Params.
 func FromLibrary(lib *spectra.Library, arm string, points []float64) (*Source, error) {
 	if lib == nil {
 		return nil, errors.New("ccf: the library is nil: pass one that was read")

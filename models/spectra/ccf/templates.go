@@ -15,7 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Templates are templates for cross-correlation in the arms of an instrument: the same stars in all arms.
+// Templates holds templates for cross-correlation in the arms of an instrument, with the same stars
+// in all arms.
 type Templates struct {
 	arms   []*arm
 	names  []string // of the parameters
@@ -49,8 +50,9 @@ func Load(dir string, arms []string, continuum bool) (*Templates, error) {
 	return NewTemplates(list...)
 }
 
-// NewTemplates makes templates of what files hold or Build makes, one for each arm. Template i must be the same star in
-// all arms. Files without rotations count as templates of stars that do not rotate.
+// NewTemplates makes Templates from the contents of files or from what Build makes, one for each
+// arm. Template i must be the same star in all arms. Files without rotations count as templates of
+// stars that do not rotate.
 func NewTemplates(arms ...*rvspecfit.CCF) (*Templates, error) {
 	if len(arms) == 0 {
 		return nil, errors.New("ccf: there are no templates: give those of at least one arm")

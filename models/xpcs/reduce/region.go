@@ -11,14 +11,14 @@ import (
 // Means are means of pixels in bins.
 type Means struct {
 	X      []float64 // middle of each bin
-	Mean   []float64 // NaN for a bin without pixels, or whose mean is not positive
+	Mean   []float64 // mean of each bin; NaN for a bin without pixels, or whose mean is not positive
 	Pixels []int
 }
 
 // Sector is a wedge of azimuths.
 type Sector struct {
-	From, To float64   // azimuths (degrees), From <= phi < To; across 180 degrees if To is below From
-	Edges    []float64 // of bins of q, ascending (1/angstrom); a bin has its lower edge and not its upper one
+	From, To float64   // range of azimuths (degrees), From <= phi < To; across 180 degrees if To is below From
+	Edges    []float64 // edges of bins of q, ascending (1/angstrom); a bin includes its lower edge and not its upper one
 }
 
 func (s Sector) holds(phi float64) bool {
@@ -53,9 +53,9 @@ func Wedge(image, q, phi []float64, mask []bool, s Sector) (*Means, error) {
 
 // Annulus is a ring about the beam.
 type Annulus struct {
-	CenterRow, CenterCol float64 // pixels
-	Inner, Outer         float64 // radii in pixels, Inner <= r < Outer; swapped if Outer is the smaller one
-	Bins                 int     // number of bins of azimuth between the smallest and the largest of the ring. Default 180
+	CenterRow, CenterCol float64 // position of the beam in pixels
+	Inner, Outer         float64 // range of radii in pixels, Inner <= r < Outer; swapped if Outer is the smaller one
+	Bins                 int     // number of bins of azimuth between the smallest and the largest azimuth of the ring. Default 180
 }
 
 // Ring averages an image of some width over the pixels of a ring that mask keeps (nil: all), in bins of
