@@ -26,10 +26,10 @@ type Settings struct {
 	Start            []float64    // start of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
 	Fixed            []string     // parameters that stay at Start
 	Bounds           [][2]float64 // bounds of the parameters of the motion; nil for none
-	// Starts is the number of starting points, including Start: the others are the best of many
+	// Starts, if above 1, is the number of points that are tried besides Start: the best of many
 	// Sobol points, by their distance to means of c2 over ranges of lag and age. Each is fitted to
 	// a small part of the pairs, and the best few of these fits to all pairs. Of two components the
-	// slower one becomes the reference. Default 1: Start alone.
+	// slower one becomes the reference. Default 1, for Start alone.
 	Starts         int
 	Seed           uint64 // seed of the Sobol points
 	Threads        int    // number of threads. Default 1
