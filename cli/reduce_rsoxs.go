@@ -209,7 +209,7 @@ func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc,
 	slices.SortStableFunc(doc.Curves, func(x, y curveDoc) int { return cmp.Compare(x.Energy, y.Energy) })
 	for i, c := range doc.Curves[1:] {
 		if b := doc.Curves[i]; b.Energy == c.Energy && b.Beam >= c.Beam {
-			return nil, as(exitData, fmt.Errorf("the energy %g eV occurs twice: name each file once", c.Energy))
+			return nil, as(exitData, fmt.Errorf("the energy %g eV appears twice: name each file once", c.Energy))
 		}
 	}
 	return doc, nil

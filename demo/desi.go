@@ -18,24 +18,24 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Fiber is what a row of a file of WriteDESI has.
+// Fiber describes a row of a file that WriteDESI writes.
 type Fiber struct {
 	TargetID int64
 	Kind     FiberKind
-	Truth    StarTruth // zero for sky and quasars
+	Truth    StarTruth // true parameters; zero for sky and quasars
 }
 
 // FiberKind is the kind of a fiber.
 type FiberKind string
 
-// The kinds of fibers. Of every 20 fibers the fourth is a SkyFiber, the sixth a BrokenFiber, the ninth a QuasarFiber
-// and the twelfth a BlindFiber; the others are a StarFiber.
+// These are the kinds of fibers. Of every 20 fibers the fourth is a SkyFiber, the sixth a
+// BrokenFiber, the ninth a QuasarFiber and the twelfth a BlindFiber; the others are a StarFiber.
 const (
 	StarFiber   FiberKind = "star"
-	SkyFiber    FiberKind = "sky"    // noise about 0, of type SKY
-	BrokenFiber FiberKind = "broken" // a star through a fiber whose status says not to use it
-	QuasarFiber FiberKind = "quasar" // a broad emission line at a redshift of 1.4
-	BlindFiber  FiberKind = "blind"  // a star whose first arm is masked
+	SkyFiber    FiberKind = "sky"    // fiber on the sky, with noise about 0, of type SKY
+	BrokenFiber FiberKind = "broken" // star seen through a fiber whose status says not to use it
+	QuasarFiber FiberKind = "quasar" // quasar with a broad emission line at a redshift of 1.4
+	BlindFiber  FiberKind = "blind"  // star whose first arm is masked
 )
 
 func kindOf(i int) FiberKind {
@@ -45,19 +45,20 @@ func kindOf(i int) FiberKind {
 // firstTarget is the number of the first target.
 const firstTarget = 39627_000_000_000_001
 
-// WriteDESI writes coadd-NAME.fits and redrock-NAME.fits into an existing folder: n fibers of one healpix pixel of
-// DESI, with stars as Stars draws them in all arms of the library, which must be of desi_b, desi_r and desi_z. It
-// returns what each row has. One pixel in 300 is masked and has a wild flux. With StarSettings.Matrices there are
-// resolution matrices.
+// WriteDESI writes coadd-NAME.fits and redrock-NAME.fits into an existing folder: n fibers of one
+// healpix pixel of DESI, with stars as Stars draws them in all arms of the library, which must be
+// some of desi_b, desi_r and desi_z. It returns a description of each row. One pixel in 300 is
+// masked and has a wild flux. With StarSettings.Matrices there are resolution matrices.
 //
-// Spectra are written as they are made: memory does not grow with n but for a few numbers for each fiber.
+// Spectra are written as they are made, so that memory does not grow with n except for a few
+// numbers for each fiber.
 func WriteDESI(ctx context.Context, dir, name string, lib *spectra.Library, n int, s StarSettings) ([]Fiber, error) {
 	o, err := newObserver(lib, s)
 	if err != nil {
 		return nil, err
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("demo: %d fibers: want at least 1", n)
+		return nil, fmt.Errorf("demo: there are %d fibers: want at least 1", n)
 	}
 	list := make([]Fiber, n)
 	for i := range list {
@@ -150,7 +151,7 @@ func (o *observer) writeArm(ctx context.Context, w *fits.Writer, k int, list []F
 	a := o.arms[k]
 	letter, ok := strings.CutPrefix(a.name, "desi_")
 	if !ok || !slices.Contains([]string{"b", "r", "z"}, letter) {
-		return nil, fmt.Errorf("demo: the arm %s: want desi_b, desi_r or desi_z", a.name)
+		return nil, fmt.Errorf("demo: there is no arm %s: want desi_b, desi_r or desi_z", a.name)
 	}
 	letter = strings.ToUpper(letter)
 	n, pixels := len(list), len(a.lam)

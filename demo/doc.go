@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo holds the data sets of the demonstrations. They are small and synthetic,
-// and need no network.
+// Package demo makes the data sets of the demonstrations, which are small and synthetic and need no
+// network.
 //
 //	err := os.WriteFile("g2_result.hdf", demo.Correlations(), 0o644)
 //	curves, err := g2.OpenCurves("g2_result.hdf")

@@ -18,10 +18,11 @@ import (
 type Flow struct {
 	Setup     transport.Setup
 	Sample    twotime.Sample
-	FrameTime float64 // s
+	FrameTime float64 // time from frame to frame in s
 }
 
-// Sheared returns the measurement that the demonstration simulates: three azimuths, along the flow, between, and across it.
+// Sheared returns the measurement that the demonstration simulates, with three azimuths: along the
+// flow, between, and across it.
 func Sheared(seed uint64) Flow {
 	const frames, step = 60, 0.1
 	return Flow{

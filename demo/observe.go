@@ -16,9 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Stars draws n stars with spectra in all arms of a library, and returns what they were made with. Pixels of 0.8
-// Angstrom have Gaussian noise whose standard deviation is smallest in the middle of an arm; a smooth curve, not that
-// of the templates, multiplies each spectrum. Star i is the same for all n.
+// Stars draws n stars with spectra in all arms of a library, and returns them with their true
+// parameters. Pixels of 0.8 Angstrom have Gaussian noise whose standard deviation is smallest in
+// the middle of an arm; a smooth curve, not that of the templates, multiplies each spectrum. Star i
+// is the same for all n.
 func Stars(ctx context.Context, lib *spectra.Library, n int, s StarSettings) ([]spectra.Star, []StarTruth, error) {
 	o, err := newObserver(lib, s)
 	if err != nil {
@@ -183,7 +184,7 @@ func (o *observer) each(ctx context.Context, k, n int, f func(i int, flux []floa
 		model, outside := state.Output(0), state.Output(1)
 		for r := range min(side, n-from) {
 			if !(outside[r] == 0) {
-				return fmt.Errorf("demo: star %d has the parameters %v, which are outside of the library: narrow the ranges", from+r, u[r*4:r*4+4])
+				return fmt.Errorf("demo: star %d has the parameters %v, which lie outside the library: narrow the ranges", from+r, u[r*4:r*4+4])
 			}
 			flux := model[r*pixels : (r+1)*pixels]
 			t := o.truth(from + r)

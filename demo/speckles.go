@@ -19,7 +19,7 @@ import (
 // stop.
 type Speckles struct {
 	Frames    int
-	FrameTime float64 // s
+	FrameTime float64 // time from frame to frame in s
 	Geometry  sim.Geometry
 	Diffusion float64 // diffusion coefficient D of the particles in square angstroms per second: the field relaxes with 1/(D q^2)
 	Modes     int     // number of independent speckle patterns; the contrast of g2 is 1/Modes

@@ -18,9 +18,9 @@ import (
 //go:embed stars/lines.json
 var starLines []byte
 
-// StarLines returns a model of stellar spectra by formulas, with some 200 well known lines from 3700 to 9600
-// Angstrom: the Balmer and Paschen series, Ca II H and K and the triplet, Mg b, Na D, iron, titanium and others.
-// Strengths are rough.
+// StarLines returns a model of stellar spectra in formulas, with some 200 well-known lines from
+// 3700 to 9600 Angstrom: the Balmer and Paschen series, Ca II H and K and the triplet, Mg b, Na D,
+// iron, titanium and others. Strengths are rough.
 func StarLines() *build.LineList {
 	l, err := build.ParseLines(starLines)
 	if err != nil {
@@ -29,17 +29,18 @@ func StarLines() *build.LineList {
 	return l
 }
 
-// LibrarySettings choose a library of synthetic templates.
+// LibrarySettings describe a library of synthetic templates.
 type LibrarySettings struct {
-	// Arms are the arms, of b, r and z. Default: all.
+	// Arms names the arms, some of b, r and z. Default: all.
 	Arms []string
-	// Whole makes the whole arms of DESI's spectrographs. Default: b from 4820 to 5280 Angstrom about H beta and
-	// Mg b, r from 5860 to 6620 from Na D to H alpha, and z from 8460 to 8720 about the Ca II triplet.
+	// Whole makes the templates cover whole arms of DESI's spectrographs. Default: b from 4820 to
+	// 5280 Angstrom about H beta and Mg b, r from 5860 to 6620 from Na D to H alpha, and z from
+	// 8460 to 8720 about the Ca II triplet.
 	Whole bool
 	// Matrices makes templates for spectra with resolution matrices, whose lines have a standard deviation of 0.5
 	// Angstrom. Default: templates of the resolution of DESI.
 	Matrices bool
-	// Threads is the number of templates that are made at the same time. Default GOMAXPROCS.
+	// Threads is the number of templates that are computed at the same time. Default GOMAXPROCS.
 	Threads int
 }
 
@@ -85,7 +86,7 @@ func StarTemplates(ctx context.Context, s LibrarySettings) ([]*rvspecfit.Library
 	return all, nil
 }
 
-// StarLibrary is StarTemplates on a regular grid.
+// StarLibrary makes the templates of StarTemplates on a regular grid.
 func StarLibrary(ctx context.Context, s LibrarySettings) ([]*rvspecfit.Library, error) {
 	all, err := StarTemplates(ctx, s)
 	for i := 0; i < len(all) && err == nil; i++ {
@@ -111,24 +112,24 @@ func (s *LibrarySettings) arms() ([]build.Settings, error) {
 	for _, name := range s.Arms {
 		i := slices.IndexFunc(all, func(a build.Settings) bool { return a.Setup == "desi_"+name })
 		if i < 0 {
-			return nil, fmt.Errorf("demo: the arm %q: want b, r or z", name)
+			return nil, fmt.Errorf("demo: there is no arm %q: want b, r or z", name)
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }
 
-// StarTruth is what a synthetic star is made with.
+// StarTruth holds the true parameters of a synthetic star.
 type StarTruth struct {
-	Vel    float64   // km/s
-	Vsini  float64   // km/s
+	Vel    float64   // radial velocity in km/s
+	Vsini  float64   // projected rotation velocity in km/s
 	Params []float64 // teff (K), logg, feh, alpha (dex)
 	SN     float64   // signal-to-noise ratio of a pixel at the median flux
-	Level  float64   // median flux, about
+	Level  float64   // approximate median flux
 }
 
-// StarSettings say which stars are drawn. Every range is that of a uniform distribution, but for those of S/N and of
-// flux, whose logarithms are uniform.
+// StarSettings say which stars are drawn. Every range is that of a uniform distribution, except for
+// those of S/N and of flux, whose logarithms are uniform.
 type StarSettings struct {
 	Seed uint64
 	// SN is the range of the signal-to-noise ratio of a pixel. Default 15 to 100.
@@ -156,11 +157,11 @@ func (s StarSettings) filled() (StarSettings, error) {
 	var wrong []error
 	for name, r := range map[string][2]float64{"S/N": s.SN, "velocity": s.Vel, "vsini": s.Vsini, "teff": s.Params[0], "logg": s.Params[1], "feh": s.Params[2], "alpha": s.Params[3]} {
 		if !(r[0] <= r[1]) || math.IsInf(r[0], 0) || math.IsInf(r[1], 0) {
-			wrong = append(wrong, fmt.Errorf("demo: %s from %g to %g: want a range", name, r[0], r[1]))
+			wrong = append(wrong, fmt.Errorf("demo: the range of %s is %g to %g: want an ascending one", name, r[0], r[1]))
 		}
 	}
 	if s.SN[0] <= 0 || s.Vsini[0] < 0 || s.Vsini[1] > 500 || max(-s.Vel[0], s.Vel[1]) > 1000 {
-		wrong = append(wrong, fmt.Errorf("demo: S/N from %g, vsini from %g to %g km/s, velocities from %g to %g km/s: want S/N above 0, vsini from 0 to 500 and velocities up to 1000", s.SN[0], s.Vsini[0], s.Vsini[1], s.Vel[0], s.Vel[1]))
+		wrong = append(wrong, fmt.Errorf("demo: S/N starts at %g, vsini goes from %g to %g km/s and velocities from %g to %g km/s: want S/N above 0, vsini from 0 to 500 and velocities up to 1000", s.SN[0], s.Vsini[0], s.Vsini[1], s.Vel[0], s.Vel[1]))
 	}
 	return s, errors.Join(wrong...)
 }

@@ -22,7 +22,7 @@ const fileKind, fileVersion = "TRAINING", 2
 type FormatError struct{ What string }
 
 func (e *FormatError) Error() string {
-	return "connectome: checkpoint: " + e.What + ": is the file whole, and of this problem?"
+	return "connectome: checkpoint: " + e.What + ": check that the file is whole and belongs to this problem"
 }
 
 // SaveState writes a checkpoint of the training, which LoadState reads.
@@ -67,14 +67,14 @@ func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 // check returns an error unless a state fits a training of steps updates of n parameters.
 func (s *TrainState) check(steps, n int) error {
 	if len(s.Params) != n {
-		return fmt.Errorf("the state to resume from has %d parameters, the circuit %d", len(s.Params), n)
+		return fmt.Errorf("the state to resume from has %d parameters, but the circuit has %d", len(s.Params), n)
 	}
 	if s.Step < 0 || s.Step > steps || len(s.Loss) != s.Step || s.Adam.Step != s.Step {
-		return fmt.Errorf("the state to resume from has %d updates of %d, %d losses and %d steps of Adam: want as many of each", s.Step, steps, len(s.Loss), s.Adam.Step)
+		return fmt.Errorf("the state to resume from has %d updates of %d, but %d losses and %d steps of Adam", s.Step, steps, len(s.Loss), s.Adam.Step)
 	}
 	for i, b := range s.Adam.Buffers {
 		if len(b) != n {
-			return fmt.Errorf("the state to resume from has %d numbers in memory %d of Adam: want %d", len(b), i, n)
+			return fmt.Errorf("the state to resume from has %d numbers in memory %d of Adam, but the circuit has %d parameters", len(b), i, n)
 		}
 	}
 	return nil

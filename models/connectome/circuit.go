@@ -33,13 +33,15 @@ type Fibre struct {
 	From, To string
 	Edges    *Edges
 	Gain     float64 // common factor of the weights. Default 1
-	Beta     float64 // plasticity, used by plastic circuits
+	Beta     float64 // plasticity of the synapses; used in plastic circuits
 
-	FixWeights           bool // whether theta is not trained
-	LearnGain, LearnBeta bool // whether to train Gain and Beta, through softplus so that they stay above 0
+	// FixWeights keeps theta as it is.
+	FixWeights bool
+	// LearnGain trains Gain and Beta, through softplus so that they stay above 0.
+	LearnGain, LearnBeta bool
 }
 
-// Name returns From>To.
+// Name returns the name of the fibre, From>To.
 func (f *Fibre) Name() string { return f.From + ">" + f.To }
 
 func (f *Fibre) gain() float64 {
@@ -50,25 +52,26 @@ func (f *Fibre) gain() float64 {
 }
 
 // Circuit is a set of stimuli and areas joined by fibres, all of which are active in every step.
-// Areas read the other areas' activities of the step before, and the stimuli's of the same step;
+// Areas read the other areas' activities of the previous step, and the stimuli's of the same step;
 // areas are silent at first.
 type Circuit struct {
 	Stimuli []Stimulus
 	Areas   []Area
 	Fibres  []*Fibre
 	Steps   int
-	// Plastic strengthens the weights of each example while it runs, starting from the trained ones:
-	// W *= 1 + beta pre post. Training then learns to learn.
+	// Plastic strengthens the weights while each example runs, starting from the trained ones: W *=
+	// 1 + beta pre post. Training then learns to learn.
 	Plastic   bool
 	MaxWeight float64 // largest weight under plasticity; 0 for no bound
-	Normalize bool    // whether to divide the weights onto each neuron by their sum before use
+	// Normalize divides the weights onto each neuron by their sum before use.
+	Normalize bool
 }
 
 // Pass is the graph of one run of a circuit on a batch of examples.
 type Pass struct {
 	Batch      int
 	Activities map[string][]*ad.Node // activities of areas and stimuli by step, [batch, n]
-	Labels     *ad.Node              // [batch, classes], 1 at the label of each example
+	Labels     *ad.Node              // labels of the examples, [batch, classes], with 1 at the label of each
 	Theta      []*ad.Node            // log-weights by fibre, [synapses]
 	Weights    []*ad.Node            // trained weights by fibre, [synapses]
 	Circuit    *Circuit
@@ -78,7 +81,7 @@ type Pass struct {
 func (p *Pass) Last(area string) *ad.Node {
 	run := p.Activities[area]
 	if len(run) == 0 || p.Circuit.area(area) == nil {
-		return fault(fmt.Errorf("connectome: no area %q in the circuit", area))
+		return fault(fmt.Errorf("connectome: the circuit has no area %q whose activity was computed: name one of its areas", area))
 	}
 	return run[len(run)-1]
 }
@@ -120,7 +123,7 @@ func (c *Circuit) check() error {
 	seen := map[string]bool{}
 	claim := func(name string, n int) {
 		if seen[name] || name == "" {
-			say("name %q of an area or a stimulus: want names that differ", name)
+			say("the name %q of an area or a stimulus is empty or appears twice: give each a name of its own", name)
 		}
 		if seen[name] = true; n < 1 {
 			say("%s has %d neurons: want at least 1", name, n)
@@ -135,30 +138,30 @@ func (c *Circuit) check() error {
 		}
 	}
 	if c.Steps < 1 {
-		say("%d steps: want at least 1", c.Steps)
+		say("the circuit runs for %d steps: want at least 1", c.Steps)
 	}
 	if !(c.MaxWeight >= 0) {
-		say("greatest weight %g: want it above 0, or 0 for no bound", c.MaxWeight)
+		say("the largest weight is %g: want it above 0, or 0 for no bound", c.MaxWeight)
 	}
 	joined := map[string]bool{}
 	for _, f := range c.Fibres {
 		if joined[f.Name()] {
-			say("fibre %s twice: want one for each pair", f.Name())
+			say("fibre %s appears twice: give one for each pair", f.Name())
 		}
 		joined[f.Name()] = true
 		n, found := c.size(f.From)
 		a := c.area(f.To)
 		if !found || a == nil {
-			say("fibre %s: want a stimulus or an area before the arrow and an area after it", f.Name())
+			say("fibre %s leads nowhere: name a stimulus or an area before the arrow and an area after it", f.Name())
 			continue
 		}
 		if err := f.Edges.check(); err != nil {
 			say("fibre %s: %w", f.Name(), err)
 		} else if f.Edges.Sources != n || f.Edges.Targets != a.N {
-			say("fibre %s: edges from %d to %d neurons, areas of %d and %d", f.Name(), f.Edges.Sources, f.Edges.Targets, n, a.N)
+			say("fibre %s has edges from %d to %d neurons, but its ends have %d and %d: make the edges for these", f.Name(), f.Edges.Sources, f.Edges.Targets, n, a.N)
 		}
 		if !(f.gain() > 0) || !(f.Beta >= 0) || math.IsInf(f.gain()+f.Beta, 1) || f.LearnBeta && f.Beta == 0 {
-			say("fibre %s: gain %g, plasticity %g: want them finite and above 0 (0 for no plasticity, which is not trained)", f.Name(), f.Gain, f.Beta)
+			say("fibre %s has gain %g and plasticity %g: want finite numbers above 0 (0 for no plasticity, which is not trained)", f.Name(), f.Gain, f.Beta)
 		}
 	}
 	return errors.Join(bad...)

@@ -8,15 +8,14 @@ import (
 	"context"
 )
 
-// Comparison says how well hard assemblies do after training, beside what training is to
-// beat.
+// Comparison tells how well hard assemblies do after training, and how well they do without it.
 type Comparison struct {
-	Train     Metrics // trained, of the training examples
-	Untrained Metrics // of the test examples
-	Hebbian   Metrics // of the test examples, after plain Hebbian plasticity
+	Train     Metrics // metrics of the training examples, with the trained circuit
+	Untrained Metrics // metrics of the test examples, with the untrained circuit
+	Hebbian   Metrics // metrics of the test examples, after plain Hebbian plasticity
 }
 
-// Compare evaluates trained parameters x on the examples that they were trained on, and the
+// Compare evaluates the trained parameters x on the examples that they were trained on, and the
 // untrained circuit and plain Hebbian plasticity on the test examples.
 func (p *Problem) Compare(ctx context.Context, t *Trainee, x []float64) (*Comparison, error) {
 	hebb, err := Hebbian(ctx, t.Circuit, t.Train, t.Readout, cmp.Or(p.Hebb, 0.02))

@@ -18,8 +18,8 @@ type Edges struct {
 	Weight []float64 // weight of each synapse; nil if all are 1
 }
 
-// Connect draws the synapses of a fibre of f.N targets by a rule such as
-// assembly.Hashed; nil stands for assembly.Bernoulli.
+// Connect draws the synapses of a fibre onto f.N targets by a rule such as assembly.Hashed; nil
+// stands for assembly.Bernoulli.
 func Connect(f assembly.Fibre, sources int, rule func(dst []int32, f assembly.Fibre, source int) []int32) *Edges {
 	if rule == nil {
 		rule = assembly.Bernoulli
@@ -65,22 +65,22 @@ func (e *Edges) weights() []float64 {
 
 func (e *Edges) check() error {
 	if e == nil {
-		return fmt.Errorf("no edges: make them with Connect")
+		return fmt.Errorf("the edges are missing: make them with Connect")
 	}
 	if len(e.Start) != e.Sources+1 || e.Start[e.Sources] != len(e.To) {
-		return fmt.Errorf("edges of %d sources have %d starts, and %d targets: want a start per source and the end", e.Sources, len(e.Start), len(e.To))
+		return fmt.Errorf("the edges of %d sources have %d starts and %d targets: Start needs one element for each source and, at the end, the number of targets", e.Sources, len(e.Start), len(e.To))
 	}
 	if e.Weight != nil && len(e.Weight) != len(e.To) {
-		return fmt.Errorf("%d weights for %d synapses", len(e.Weight), len(e.To))
+		return fmt.Errorf("there are %d weights, but %d synapses: give one for each synapse, or none", len(e.Weight), len(e.To))
 	}
 	for i := range e.Sources {
 		if e.Start[i] < 0 || e.Start[i] > e.Start[i+1] {
-			return fmt.Errorf("source %d starts at synapse %d and ends at %d", i, e.Start[i], e.Start[i+1])
+			return fmt.Errorf("source %d starts at synapse %d and ends at %d: the starts must not descend", i, e.Start[i], e.Start[i+1])
 		}
 		last := int32(-1)
 		for _, j := range e.To[e.Start[i]:e.Start[i+1]] {
 			if j <= last || int(j) >= e.Targets {
-				return fmt.Errorf("source %d has target %d after %d: want them ascending and below %d", i, j, last, e.Targets)
+				return fmt.Errorf("source %d has target %d after %d: targets must ascend and be below %d", i, j, last, e.Targets)
 			}
 			last = j
 		}

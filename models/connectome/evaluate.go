@@ -15,7 +15,7 @@ type Metrics struct {
 	Accuracy  float64   // fraction of the examples whose label's assembly has the largest share firing
 	Overlap   float64   // mean share of the label's assembly that fires
 	Predicted []int     // predicted label of each example
-	Terms     []float64 // losses, each times its weight; losses of pairs are computed within batches of 50
+	Terms     []float64 // values of the losses, each times its weight; losses of pairs are computed within batches of 50
 }
 
 // evaluationBatch is the number of examples that are run at once.

@@ -10,8 +10,8 @@ import (
 
 // Examples are stimuli and their labels.
 type Examples struct {
-	// Stimuli has a row per example: the activities of all stimuli of the circuit, one after the
-	// other, either once for all steps or for each step in turn.
+	// Stimuli has a row per example: the activities of all stimuli of the circuit, one after
+	// another, either once for all steps or for each step in turn.
 	Stimuli [][]float64
 	Labels  []int
 }
@@ -23,7 +23,7 @@ func (e Examples) Len() int { return len(e.Stimuli) }
 func (e Examples) check(c *Circuit, classes int) error {
 	n := c.inputs()
 	if len(e.Stimuli) == 0 || len(e.Labels) != len(e.Stimuli) {
-		return fmt.Errorf("connectome: %d stimuli and %d labels: want as many of each, at least one", len(e.Stimuli), len(e.Labels))
+		return fmt.Errorf("connectome: there are %d stimuli and %d labels: give as many of each, and at least one", len(e.Stimuli), len(e.Labels))
 	}
 	for i, x := range e.Stimuli {
 		if len(x) != n && len(x) != n*c.Steps {
@@ -31,7 +31,7 @@ func (e Examples) check(c *Circuit, classes int) error {
 		}
 		for j, v := range x {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("connectome: example %d has activity %g in place %d", i, v, j)
+				return fmt.Errorf("connectome: example %d has activity %g at position %d: want finite numbers", i, v, j)
 			}
 		}
 		if l := e.Labels[i]; l < 0 || classes > 0 && l >= classes {

@@ -44,7 +44,7 @@ func openExamples(name string) (e Examples, err error) {
 	}
 	x, labels := arrays["x"], arrays["labels"]
 	if x == nil || labels == nil || len(x.Shape()) != 2 || len(labels.Shape()) != 1 || x.Shape()[0] != labels.Shape()[0] {
-		return e, fmt.Errorf("%s: want x [examples, stimulus neurons] and labels [examples]", name)
+		return e, fmt.Errorf("%s lacks the arrays x [examples, stimulus neurons] and labels [examples], or their sizes differ: write both with the same number of examples", name)
 	}
 	rows, columns := x.Shape()[0], x.Shape()[1]
 	values := x.Float64s()
@@ -53,7 +53,7 @@ func openExamples(name string) (e Examples, err error) {
 	}
 	for i, l := range labels.Float64s() {
 		if l != math.Trunc(l) || l < 0 || l > 1e6 {
-			return e, fmt.Errorf("%s: label %g of example %d: want 0, 1, 2, ...", name, l, i)
+			return e, fmt.Errorf("%s: label %g of example %d is not a class: want 0, 1, 2, ...", name, l, i)
 		}
 		e.Labels = append(e.Labels, int(l))
 	}

@@ -14,7 +14,7 @@ import (
 
 // Hebbian returns the circuit that plasticity alone produces, for comparison with training. Each
 // example fires for the circuit's steps while its label's assembly is made to fire in the area of
-// the readout, and synapses between neurons that fire one after the other grow by a factor of 1 +
+// the readout, and synapses between neurons that fire one after another grow by a factor of 1 +
 // beta. Other areas fire by their input; their caps are hard.
 func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float64) (*Circuit, error) {
 	if err := given.Args("connectome.Hebbian", "ctx", ctx, "c", c); err != nil {
@@ -24,7 +24,7 @@ func Hebbian(ctx context.Context, c *Circuit, e Examples, r Readout, beta float6
 		return nil, err
 	}
 	if !(beta >= 0) || math.IsInf(beta, 1) {
-		return nil, fmt.Errorf("connectome: plasticity %g of Hebb's rule: want it finite, 0 or more", beta)
+		return nil, fmt.Errorf("connectome: the plasticity of Hebb's rule is %g: want a finite number of at least 0", beta)
 	}
 	h := *c
 	h.Fibres = nil

@@ -43,7 +43,7 @@ type KCap struct {
 // Of returns the activities of neurons with inputs h [..., n], of which k fire, or all if k is n or
 // more. k is a scalar: a whole number unless Kind is Sigmoid, and constant with Threshold.
 //
-// Gradient: with respect to h, of any order; with Sigmoid also to k.
+// Gradient: with respect to h, of any order; with Sigmoid also with respect to k.
 //
 // On a device each row is one block of threads: the bisection for tau reduces within it.
 func (c KCap) Of(h, k *ad.Node) *ad.Node {
@@ -81,11 +81,11 @@ func threshold(x, k *ad.Node) *ad.Node {
 	last := len(x.Shape()) - 1
 	v, err := ad.Eval(k)
 	if err != nil || last < 0 {
-		return fault(fmt.Errorf("connectome: a Threshold of k %v for inputs %v: want k a constant and inputs [..., n]", k, x))
+		return fault(fmt.Errorf("connectome: Threshold cannot use k %v with inputs %v: k must be a constant, and the inputs need an axis of neurons, [..., n]", k, x))
 	}
 	at := int(v[0].Float64s()[0])
 	if at < 1 {
-		return fault(fmt.Errorf("connectome: %d of %d neurons fire: want more than 0", at, x.Shape()[last]))
+		return fault(fmt.Errorf("connectome: %d of %d neurons are to fire: want at least 1", at, x.Shape()[last]))
 	}
 	if at >= x.Shape()[last] {
 		return ad.Full(1, x.Shape()...)
@@ -101,7 +101,7 @@ func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.
 	c := &ad.Custom{Name: "connectome." + name,
 		Shape: func(in ...tensor.Shape) (tensor.Shape, error) {
 			if len(in[0]) == 0 || in[1].Size() != 1 {
-				return nil, fmt.Errorf("inputs of shape %v and k of shape %v: want [..., n] and a scalar", in[0], in[1])
+				return nil, fmt.Errorf("the inputs have shape %v and k has shape %v: want [..., n] and a scalar", in[0], in[1])
 			}
 			n = in[0][len(in[0])-1]
 			return in[0], nil
@@ -109,7 +109,7 @@ func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.
 		Forward: func(out []float64, in ...[]float64) error {
 			k := in[1][0]
 			if !(k > 0) {
-				return fmt.Errorf("%g of %d neurons fire: want more than 0", k, n)
+				return fmt.Errorf("%g of %d neurons are to fire: want more than 0", k, n)
 			}
 			for i := 0; i < len(out); i += n {
 				row(out[i:i+n], in[0][i:i+n], min(k, float64(n)))

@@ -24,7 +24,7 @@ func TestCapEdges(t *testing.T) {
 				t.Errorf("cap %+v, k = %g of 6: activities %v, gradient %v", c, k, v[0], v[1])
 			}
 		}
-		if _, err := ad.Eval(c.Of(h, ad.Scalar(0))); err == nil || !strings.Contains(err.Error(), "0 of 6 neurons fire") {
+		if _, err := ad.Eval(c.Of(h, ad.Scalar(0))); err == nil || !strings.Contains(err.Error(), "0 of 6 neurons are to fire") {
 			t.Errorf("cap %+v, k = 0: %v", c, err)
 		}
 	}

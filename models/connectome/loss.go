@@ -7,14 +7,15 @@ import ad "github.com/euryale-dev/euryale/autodiff"
 
 // The losses compare activities y [..., n] with what should fire.
 
-// Overlap is 1 less the fraction of the k target neurons that fire, over all rows.
+// Overlap is 1 minus the fraction of the k target neurons that fire, over all rows.
 func Overlap(y *ad.Node, target []int) *ad.Node {
 	picked := ad.Gather(y, ad.Ints(target), -1)
 	rows := y.Size() / y.Shape()[len(y.Shape())-1]
 	return ad.Sub(ad.Scalar(1), ad.Scale(1/float64(rows*len(target)), ad.Sum(picked)))
 }
 
-// CrossEntropy is the mean over neurons of the binary cross entropy with 0 or 1.
+// CrossEntropy is the mean over neurons of the binary cross entropy between activities and targets
+// of 0 or 1.
 func CrossEntropy(y *ad.Node, target []int) *ad.Node {
 	n := y.Shape()[len(y.Shape())-1]
 	fires := make([]float64, n)

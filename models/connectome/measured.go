@@ -16,8 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Measured is what was measured of assemblies, as a JSON document, for people who do not
-// write Go:
+// Measured holds measurements of assemblies, as a JSON document, for people who do not write Go:
 //
 //	{"fit": "completion", "alpha": [0.1, 0.2, 0.4], "recovered": [10, 35, 80], "k": 100}
 //
@@ -35,14 +34,14 @@ type Measured struct {
 	Overlap   []int      `json:"overlap,omitempty"`
 	K         int        `json:"k,omitempty"`
 	Simulator *Simulator `json:"simulator,omitempty"`
-	Dynamics  string     `json:"dynamics,omitempty"` // "emulated" (default), "corrected" or "soft"
-	Graphs    int        `json:"graphs,omitempty"`   // for each place of the surface
+	Dynamics  string     `json:"dynamics,omitempty"` // dynamics of a Simulator: "emulated" (default), "corrected" or "soft"
+	Graphs    int        `json:"graphs,omitempty"`   // number of graphs for each point at which the surface is fitted
 }
 
 // measuredFits are the values of Measured.Fit.
 var measuredFits = []string{"p", "beta", "completion", "association", "formation"}
 
-// ParseMeasured reads a document. Keys that mean nothing are errors.
+// ParseMeasured reads a document. Unknown keys are errors.
 func ParseMeasured(b []byte) (*Measured, error) {
 	b, err := foreign.JSON(b)
 	if err != nil {
@@ -58,7 +57,7 @@ func ParseMeasured(b []byte) (*Measured, error) {
 	return p, nil
 }
 
-// Settings returns those of the sampler that suit the model where cfg leaves them open.
+// Settings returns settings of the sampler that suit the model, where cfg leaves them open.
 func (p *Measured) Settings(cfg infer.Config) infer.Config {
 	if p.Fit == "completion" {
 		return Completion{}.Settings(cfg)
@@ -66,8 +65,8 @@ func (p *Measured) Settings(cfg infer.Config) infer.Config {
 	return cfg
 }
 
-// Model returns the model of what was measured. A simulator may take seconds to be fitted
-// first, which note is told of unless it is nil.
+// Model returns the model of the measurements. A simulator may first take seconds to be fitted;
+// note, unless it is nil, is then called with a message.
 func (p *Measured) Model(ctx context.Context, note func(string)) (*infer.Model, error) {
 	switch p.Fit {
 	case "p":
@@ -85,7 +84,7 @@ func (p *Measured) Model(ctx context.Context, note func(string)) (*infer.Model, 
 	if near != "" {
 		near = ": did you mean " + near + "?"
 	}
-	return nil, fmt.Errorf("fit %q: want one of %s%s", p.Fit, strings.Join(measuredFits, ", "), near)
+	return nil, fmt.Errorf("fit is %q: want one of %s%s", p.Fit, strings.Join(measuredFits, ", "), near)
 }
 
 // formation fits the simulator, unless it is the soft one, and returns its model.
@@ -112,7 +111,7 @@ func (p *Measured) formation(ctx context.Context, note func(string)) (m *infer.M
 		s, err = s.Corrected(ctx, p.Graphs)
 	case "soft":
 	default:
-		err = fmt.Errorf("dynamics %q: want emulated, corrected or soft", p.Dynamics)
+		err = fmt.Errorf("dynamics is %q: want emulated, corrected or soft", p.Dynamics)
 	}
 	if err != nil {
 		return nil, err

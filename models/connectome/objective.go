@@ -12,8 +12,9 @@ import (
 // Loss is a term of the objective that training minimises.
 type Loss struct {
 	Name   string
-	Weight float64                // weight of the term in the sum. Default 1
-	Of     func(p *Pass) *ad.Node // the term as a scalar Node
+	Weight float64 // weight of the term in the sum. Default 1
+	// Of returns the term as a scalar Node.
+	Of func(p *Pass) *ad.Node
 }
 
 // terms returns the losses of a pass, each times its weight.
@@ -38,19 +39,19 @@ type Readout struct {
 func (r Readout) check(c *Circuit) error {
 	a := c.area(r.Area)
 	if a == nil || len(r.Assemblies) == 0 {
-		return fmt.Errorf("connectome: readout of area %q with %d assemblies: want an area of the circuit and at least one", r.Area, len(r.Assemblies))
+		return fmt.Errorf("connectome: the readout is of area %q and has %d assemblies: name an area of the circuit, and give at least one assembly", r.Area, len(r.Assemblies))
 	}
 	for l, set := range r.Assemblies {
 		if len(set) == 0 {
-			return fmt.Errorf("connectome: the assembly of label %d is empty", l)
+			return fmt.Errorf("connectome: the assembly of label %d is empty: give it at least one neuron", l)
 		}
 		seen := map[int]bool{}
 		for _, i := range set {
 			if i < 0 || i >= a.N {
-				return fmt.Errorf("connectome: the assembly of label %d has neuron %d: area %s has %d", l, i, r.Area, a.N)
+				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d, but area %s has %d neurons, numbered from 0", l, i, r.Area, a.N)
 			}
 			if seen[i] {
-				return fmt.Errorf("connectome: the assembly of label %d has neuron %d twice: want each once", l, i)
+				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d twice: name each neuron once", l, i)
 			}
 			seen[i] = true
 		}
@@ -87,7 +88,7 @@ func (r Readout) Classification(scale float64) Loss {
 	}}
 }
 
-// Overlap is 1 less the share of the label's assembly that fires in the last step.
+// Overlap is 1 minus the share of the label's assembly that fires in the last step.
 func (r Readout) Overlap() Loss {
 	return Loss{Name: "overlap", Of: func(p *Pass) *ad.Node {
 		return missed(p, r.shares(p.Last(r.Area)))
@@ -113,7 +114,7 @@ func (r Readout) CrossEntropy() Loss {
 	}}
 }
 
-// SequenceLoss is the mean over steps of 1 less the fraction of the wanted neurons that fire:
+// SequenceLoss is the mean over steps of 1 minus the fraction of the wanted neurons that fire,
 // assemblies[t][c] for label c in step t; a step with nil assemblies does not count.
 func SequenceLoss(area string, assemblies [][][]int) Loss {
 	return Loss{Name: "sequence", Of: func(p *Pass) *ad.Node {
@@ -126,7 +127,7 @@ func SequenceLoss(area string, assemblies [][][]int) Loss {
 				return fault(err)
 			}
 			if t >= p.Circuit.Steps {
-				return fault(fmt.Errorf("connectome: a sequence of %d steps in a run of %d", len(assemblies), p.Circuit.Steps))
+				return fault(fmt.Errorf("connectome: the sequence has %d steps, but the circuit runs for %d: shorten the sequence or raise Steps", len(assemblies), p.Circuit.Steps))
 			}
 			total = ad.Add(total, missed(p, Readout{area, set}.shares(p.Activities[area][t])))
 			steps++
@@ -150,7 +151,7 @@ func meanOver(x, where *ad.Node) *ad.Node {
 	return ad.Div(ad.Sum(ad.Mul(x, where)), ad.Maximum(ad.Sum(where), ad.Scalar(1)))
 }
 
-// AssociationLoss is 1 less the mean overlap, as a fraction of k, of the winners of different
+// AssociationLoss is 1 minus the mean overlap, as a fraction of k, of the winners of different
 // examples with the same label in the last step.
 func AssociationLoss(area string) Loss {
 	return Loss{Name: "association", Of: func(p *Pass) *ad.Node {
@@ -174,7 +175,7 @@ func StabilityLoss(area string) Loss {
 	return Loss{Name: "stability", Of: func(p *Pass) *ad.Node {
 		run := p.Activities[area]
 		if p.Last(area).Err() != nil || len(run) < 2 {
-			return fault(fmt.Errorf("connectome: stability of %q in %d steps: want an area and two steps", area, len(run)))
+			return fault(fmt.Errorf("connectome: the stability of area %q cannot be measured in %d steps: name an area of the circuit, and run at least 2 steps", area, len(run)))
 		}
 		change := ad.Sum(ad.Square(ad.Sub(run[len(run)-1], run[len(run)-2])))
 		return ad.Scale(1/float64(p.Batch*p.Circuit.area(area).K), change)

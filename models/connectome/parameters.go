@@ -36,8 +36,8 @@ func (c *Circuit) layout() (by []parameters, flat []*ad.Node) {
 	return by, flat
 }
 
-// Start returns the vector of parameters before training: for each fibre theta, one
-// number for each synapse, then gain and beta before softplus, each only if trained.
+// Start returns the vector of parameters before training: for each fibre theta, one number for each
+// synapse, then gain and beta before softplus, if they are trained.
 func (c *Circuit) Start() []float64 {
 	var x []float64
 	for _, f := range c.Fibres {
@@ -63,7 +63,7 @@ type Trained struct {
 // Read splits a vector of parameters by the names of fibres.
 func (c *Circuit) Read(x []float64) (map[string]Trained, error) {
 	if want := len(c.Start()); len(x) != want {
-		return nil, fmt.Errorf("connectome: %d parameters for a circuit of %d", len(x), want)
+		return nil, fmt.Errorf("connectome: %d parameters were given, but the circuit has %d: pass as many as Start returns", len(x), want)
 	}
 	out := map[string]Trained{}
 	take := func(n int) []float64 {

@@ -44,7 +44,7 @@ func (d Degrees) sum() (n int) {
 //	p ~ Beta(1, 1),  degree_i ~ Binomial(K, p)
 //
 // The sum of the degrees is sufficient for p, but not for checking the model: each degree is
-// observed by itself, so that degrees which scatter more than binomial ones are noticed.
+// observed separately, so that degrees which scatter more than binomial ones are noticed.
 func (d Degrees) Model() (*infer.Model, error) {
 	if err := counts("degree", d.Count, d.K); err != nil {
 		return nil, err
@@ -86,13 +86,13 @@ func (s Strengths) Model() (*infer.Model, error) {
 func (s Strengths) check() error {
 	n := len(s.Weight)
 	if n == 0 || len(s.Count) != n || len(s.Times) != n {
-		return fmt.Errorf("connectome: %d weights, %d counts and %d times strengthened: want as many of each, at least one", n, len(s.Count), len(s.Times))
+		return fmt.Errorf("connectome: there are %d weights, %d counts and %d numbers of times: give as many of each, and at least one", n, len(s.Count), len(s.Times))
 	}
 	var bad []error
 	for i, w := range s.Weight {
 		switch {
 		case !(w > 0) || math.IsInf(w, 1):
-			bad = append(bad, fmt.Errorf("connectome: weight[%d] is %g: want it above 0 and finite, without synapses leave it out", i, w))
+			bad = append(bad, fmt.Errorf("connectome: weight[%d] is %g: want a finite number above 0; leave out neurons without synapses", i, w))
 		case s.Count[i] < 1:
 			bad = append(bad, fmt.Errorf("connectome: count[%d] is %d: want at least 1 synapse", i, s.Count[i]))
 		case s.Times[i] < 0:
@@ -115,14 +115,14 @@ type Completion struct {
 //	recovered ~ Binomial(K, c sigmoid(s (alpha - a50)))
 func (c Completion) Model() (*infer.Model, error) {
 	if len(c.Alpha) != len(c.Recovered) {
-		return nil, fmt.Errorf("connectome: %d parts alpha and %d counts recovered: want as many of each", len(c.Alpha), len(c.Recovered))
+		return nil, fmt.Errorf("connectome: there are %d fractions alpha, but %d counts of recovered neurons: give as many of each", len(c.Alpha), len(c.Recovered))
 	}
 	if err := counts("recovered", c.Recovered, c.K); err != nil {
 		return nil, err
 	}
 	for i, a := range c.Alpha {
 		if !(a >= 0 && a <= 1) {
-			return nil, fmt.Errorf("connectome: alpha[%d] is %g: want a part from 0 to 1", i, a)
+			return nil, fmt.Errorf("connectome: alpha[%d] is %g: want a fraction from 0 to 1", i, a)
 		}
 	}
 	m := infer.NewModel("pattern completion")
@@ -223,14 +223,14 @@ type Association struct {
 //	overlap ~ Binomial(K, sigmoid(a + b (round - 15)/5))
 func (a Association) Model() (*infer.Model, error) {
 	if len(a.Rounds) != len(a.Overlap) {
-		return nil, fmt.Errorf("connectome: %d rounds and %d overlaps: want as many of each", len(a.Rounds), len(a.Overlap))
+		return nil, fmt.Errorf("connectome: there are %d rounds, but %d overlaps: give as many of each", len(a.Rounds), len(a.Overlap))
 	}
 	if err := counts("overlap", a.Overlap, a.K); err != nil {
 		return nil, err
 	}
 	for i, r := range a.Rounds {
 		if !(r >= 0) || math.IsInf(r, 1) {
-			return nil, fmt.Errorf("connectome: round[%d] is %g: want 0 or more", i, r)
+			return nil, fmt.Errorf("connectome: round[%d] is %g: want a finite number of at least 0", i, r)
 		}
 	}
 	m := infer.NewModel("association")
@@ -282,14 +282,14 @@ func sampled(ctx context.Context, model func() (*infer.Model, error), c infer.Co
 // counts returns an error unless v are counts of neurons or synapses out of k.
 func counts(what string, v []int, k int) error {
 	if len(v) == 0 {
-		return fmt.Errorf("connectome: no %s counts: want at least one", what)
+		return fmt.Errorf("connectome: there are no counts %s: give at least one", what)
 	}
 	if k < 1 {
-		return fmt.Errorf("connectome: %s counts out of K = %d: want K of at least 1", what, k)
+		return fmt.Errorf("connectome: the counts %s are out of K = %d neurons: want K of at least 1", what, k)
 	}
 	for i, c := range v {
 		if c < 0 || c > k {
-			return fmt.Errorf("connectome: %s[%d] is %d of K = %d: want 0 to K", what, i, c, k)
+			return fmt.Errorf("connectome: %s[%d] is %d, but K is %d: want 0 to K", what, i, c, k)
 		}
 	}
 	return nil

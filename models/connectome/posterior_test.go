@@ -95,10 +95,10 @@ func TestPosteriorGoldens(t *testing.T) {
 func TestBadObservations(t *testing.T) {
 	ctx, c := context.Background(), infer.Config{}
 	fits := map[string]func() (*infer.Fit, error){
-		"degree[1] is 7 of K = 5": func() (*infer.Fit, error) { return FitP(ctx, Degrees{[]int{1, 7}, 5}, c) },
-		"no degree counts":        func() (*infer.Fit, error) { return FitP(ctx, Degrees{K: 5}, c) },
-		"out of K = 0":            func() (*infer.Fit, error) { return FitP(ctx, Degrees{Count: []int{0}}, c) },
-		"2 weights, 1 counts":     func() (*infer.Fit, error) { return FitBeta(ctx, Strengths{[]float64{1, 2}, []int{1}, []int{1, 2}}, c) },
+		"degree[1] is 7, but K is 5": func() (*infer.Fit, error) { return FitP(ctx, Degrees{[]int{1, 7}, 5}, c) },
+		"no counts degree":           func() (*infer.Fit, error) { return FitP(ctx, Degrees{K: 5}, c) },
+		"out of K = 0":               func() (*infer.Fit, error) { return FitP(ctx, Degrees{Count: []int{0}}, c) },
+		"2 weights, 1 counts":        func() (*infer.Fit, error) { return FitBeta(ctx, Strengths{[]float64{1, 2}, []int{1}, []int{1, 2}}, c) },
 		"weight[0] is NaN": func() (*infer.Fit, error) {
 			return FitBeta(ctx, Strengths{[]float64{math.NaN()}, []int{1}, []int{1}}, c)
 		},
@@ -106,8 +106,8 @@ func TestBadObservations(t *testing.T) {
 		"alpha[0] is NaN": func() (*infer.Fit, error) {
 			return FitCompletion(ctx, Completion{[]float64{math.NaN()}, []int{1}, 3}, c)
 		},
-		"2 parts alpha and 1": func() (*infer.Fit, error) { return FitCompletion(ctx, Completion{[]float64{.1, .2}, []int{1}, 3}, c) },
-		"overlap[0] is -1":    func() (*infer.Fit, error) { return FitAssociation(ctx, Association{[]float64{10}, []int{-1}, 3}, c) },
+		"2 fractions alpha, but 1": func() (*infer.Fit, error) { return FitCompletion(ctx, Completion{[]float64{.1, .2}, []int{1}, 3}, c) },
+		"overlap[0] is -1":         func() (*infer.Fit, error) { return FitAssociation(ctx, Association{[]float64{10}, []int{-1}, 3}, c) },
 		"round[0] is +Inf": func() (*infer.Fit, error) {
 			return FitAssociation(ctx, Association{[]float64{math.Inf(1)}, []int{1}, 3}, c)
 		},

@@ -19,8 +19,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Problem is a circuit and how to train it as a JSON document, for people who do not
-// write Go:
+// Problem is a circuit together with its training, as a JSON document, for people who do not write
+// Go:
 //
 //	{"stimuli": [{"name": "S", "n": 200}], "areas": [{"name": "A", "n": 300, "k": 15}],
 //	 "fibres": [{"from": "S", "to": "A", "p": 0.1}, {"from": "A", "to": "A", "p": 0.1}],
@@ -38,19 +38,19 @@ type Problem struct {
 	Seed      uint64         `json:"seed,omitempty"` // seed of connections, task, assemblies and batches
 
 	Task *NoisyClasses `json:"task,omitempty"`
-	// NPZ file with x [examples, stimulus neurons] and labels [examples]
+	// NPZ file of training examples, with x [examples, stimulus neurons] and labels [examples]
 	Data    string         `json:"data,omitempty"`
-	Test    string         `json:"test,omitempty"`   // NPZ file of test examples; default the data
-	Readout ProblemReadout `json:"readout,omitzero"` // readout; default: disjoint assemblies of the last area
-	Losses  []ProblemLoss  `json:"losses,omitempty"` // losses; default classification
+	Test    string         `json:"test,omitempty"`   // NPZ file of test examples; default the training examples
+	Readout ProblemReadout `json:"readout,omitzero"` // area that is read, and assemblies of the labels; default: disjoint assemblies of the last area
+	Losses  []ProblemLoss  `json:"losses,omitempty"` // terms of the loss; default classification
 	// kind of cap: sigmoid (default), capped-simplex or threshold
 	Cap string `json:"cap,omitempty"`
-	// whether caps are hard forward, with the gradient of the soft cap
+	// Hard makes caps hard in the forward pass, with the gradient of the soft cap.
 	Hard    bool    `json:"straight_through,omitempty"`
 	Warm    float64 `json:"warm,omitempty"` // first temperature, see TrainSettings
 	Cold    float64 `json:"cold,omitempty"`
 	Updates int     `json:"updates,omitempty"`   // number of updates; default 300
-	Batch   int     `json:"batch,omitempty"`     // examples per update; default 32
+	Batch   int     `json:"batch,omitempty"`     // number of examples per update; default 32
 	LR      float64 `json:"lr,omitempty"`        // learning rate; default 0.05
 	Bits    string  `json:"precision,omitempty"` // precision: 64 (default), 32 or bf16
 	Hebb    float64 `json:"hebb,omitempty"`      // plasticity of the baseline; default 0.02
@@ -74,7 +74,7 @@ type ProblemReadout struct {
 
 // ProblemLoss is one term of the loss.
 type ProblemLoss struct {
-	Name   string  `json:"name"` // classification, overlap, cross_entropy, association, separation, stability, weights or columns
+	Name   string  `json:"name"` // name of the loss: classification, overlap, cross_entropy, association, separation, stability, weights or columns
 	Weight float64 `json:"weight,omitempty"`
 	Scale  float64 `json:"scale,omitempty"`  // scale of classification; default 5
 	Margin float64 `json:"margin,omitempty"` // margin of separation
@@ -104,7 +104,7 @@ func ParseProblem(b []byte) (*Problem, error) {
 	}
 	p := read.Problem
 	if p.Fibres != nil && read.Fibers != nil {
-		return nil, fmt.Errorf("connectome: problem: both fibres and fibers: want one of them")
+		return nil, fmt.Errorf("connectome: the problem has both fibres and fibers: write only one of them")
 	}
 	p.Fibres = append(p.Fibres, read.Fibers...)
 	return &p, p.check(p.Data != "")
@@ -116,12 +116,12 @@ func (p *Problem) check(read bool) error {
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
 	known := func(what, name string, names []string) {
 		if name != "" && !slices.Contains(names, name) {
-			say("%s %q: want one of %s%s", what, name, strings.Join(names, ", "), meant(name, names))
+			say("the %s is %q: want one of %s%s", what, name, strings.Join(names, ", "), meant(name, names))
 		}
 	}
 	sound := func(what, name string, n int) {
 		if !plainName.MatchString(name) {
-			say("%s called %q: want letters, digits, _, - and dots, not first, at most 100", what, name)
+			say("the %s cannot be called %q: want at most 100 letters, digits, _, - and dots, with no dot first", what, name)
 		}
 		if n < 1 || n > math.MaxInt32 {
 			say("%s %s has %d neurons: want 1 to %d", what, name, n, math.MaxInt32)
@@ -131,17 +131,17 @@ func (p *Problem) check(read bool) error {
 	for _, l := range p.Losses {
 		known("loss", l.Name, lossNames)
 		if !(l.Weight >= 0 && l.Scale >= 0 && l.Margin >= 0) {
-			say("loss %s has weight %g, scale %g, margin %g: want none below 0", l.Name, l.Weight, l.Scale, l.Margin)
+			say("loss %s has weight %g, scale %g and margin %g: want none below 0", l.Name, l.Weight, l.Scale, l.Margin)
 		}
 		if l.Name == "stability" && p.Steps < 2 {
-			say("loss stability in %d steps: want two", p.Steps)
+			say("the loss stability has %d steps: want two", p.Steps)
 		}
 	}
 	var all, areas []string
 	for _, a := range p.Areas {
 		areas = append(areas, a.Name)
 		if sound("area", a.Name, a.N); a.K < 1 || a.K > a.N {
-			say("area %s fires %d of %d neurons: want 1 or more, at most all", a.Name, a.K, a.N)
+			say("area %s is to fire %d of its %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
 		}
 	}
 	all = append(all, areas...)
@@ -152,36 +152,36 @@ func (p *Problem) check(read bool) error {
 		inputs += min(s.N, math.MaxInt32)
 	}
 	if len(p.Fibres) == 0 {
-		say("no fibres: want one at least, such as from a stimulus to an area")
+		say("there are no fibres: give at least one, such as from a stimulus to an area")
 	}
 	for _, f := range p.Fibres {
-		known("fibre from", f.From, all)
-		known("fibre to", f.To, areas)
+		known("source of a fibre", f.From, all)
+		known("target of a fibre", f.To, areas)
 		if !(f.P > 0 && f.P <= 1) {
-			say("fibre %s>%s has synapses with probability %g: want more than 0, at most 1", f.From, f.To, f.P)
+			say("fibre %s>%s has synapses with probability %g: want more than 0 and at most 1", f.From, f.To, f.P)
 		}
 		for _, l := range f.Learn {
-			known("fibre "+f.From+">"+f.To+" learns", l, learnable)
+			known("entry learn of fibre "+f.From+">"+f.To, l, learnable)
 		}
 		if list := slices.Sorted(slices.Values(f.Learn)); len(slices.Compact(list)) < len(f.Learn) || len(f.Learn) > 1 && slices.Contains(f.Learn, "none") {
-			say("fibre %s>%s learns %v: want each once, and none alone", f.From, f.To, f.Learn)
+			say("fibre %s>%s learns %v: name each only once, and do not combine none with others", f.From, f.To, f.Learn)
 		}
 		if slices.Contains(f.Learn, "beta") && !p.Plastic {
 			say("fibre %s>%s learns beta, which does nothing in a circuit that is not plastic: set plastic, or leave beta out", f.From, f.To)
 		}
 	}
-	known("readout of area", p.Readout.Area, areas)
+	known("area of the readout", p.Readout.Area, areas)
 	if p.Steps < 1 || p.Updates < 0 || p.Updates > mostUpdates || p.Batch < 0 {
-		say("%d steps, %d updates in batches of %d: want 1 step at least, up to %d updates (0: 300), no batch below 0 (0: 32)", p.Steps, p.Updates, p.Batch, mostUpdates)
+		say("the problem has %d steps and %d updates in batches of %d: want at least 1 step, at most %d updates (0 for 300), and no batch below 0 (0 for 32)", p.Steps, p.Updates, p.Batch, mostUpdates)
 	}
 	if !(p.MaxWeight >= 0 && p.Hebb >= 0) || math.IsInf(p.MaxWeight+p.Hebb, 1) {
-		say("max_weight %g, hebb %g: want them above 0, or 0 for no bound and for 0.02", p.MaxWeight, p.Hebb)
+		say("max_weight is %g and hebb %g: want both above 0, or 0 for no bound and for 0.02", p.MaxWeight, p.Hebb)
 	}
 	switch {
 	case len(p.Areas) == 0 || len(p.Stimuli) == 0:
-		say("%d areas and %d stimuli: want one of each at least", len(p.Areas), len(p.Stimuli))
+		say("there are %d areas and %d stimuli: want at least one of each", len(p.Areas), len(p.Stimuli))
 	case (p.Task == nil) == !read:
-		say("examples come from a task or from data: want one of the two")
+		say("examples come either from a task or from data: give only one of the two")
 	case p.Task != nil:
 		if err := p.Task.check(inputs); err != nil {
 			say("%w", err)
@@ -219,7 +219,7 @@ type Trainee struct {
 	sum string // hash of the problem, for checkpoints
 }
 
-// Check reports everything that Train and Evaluate would refuse; Build has already checked the
+// Check reports everything that Train and Evaluate would refuse. Build has already checked the
 // Trainee that it returns.
 func (t *Trainee) Check() error {
 	if err := errors.Join(t.Circuit.check(), t.Readout.check(t.Circuit)); err != nil {

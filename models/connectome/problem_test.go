@@ -51,34 +51,34 @@ func TestProblem(t *testing.T) {
 
 func TestBadProblems(t *testing.T) {
 	for want, change := range map[string][2]string{
-		"fires 200 of 100":                 {`"k": 8`, `"k": 200`},
-		`did you mean classification?`:     {`"name": "classification"`, `"name": "clasification"`},
-		"probability 1.5":                  {`"p": 0.2`, `"p": 1.5`},
-		`fibre from "T"`:                   {`"from": "S"`, `"from": "T"`},
-		"3 classes of 40 neurons among 60": {`"active": 20`, `"active": 40`},
-		"unknown field":                    {`"steps"`, `"stepz"`},
-		"0 <= off < on":                    {`"off": 0.05`, `"off": 0.7`},
-		"want one of the two":              {`"seed": 3`, `"data": "x.npz"`},
-		"fires -1 of 100":                  {`"k": 8`, `"k": -1`},
-		"fires 0 of 100":                   {`"k": 8`, `"k": 0`},
-		"S has 0 neurons":                  {`"n": 60`, `"n": 0`},
-		"-1 updates":                       {`"updates": 120`, `"updates": -1`},
-		"batches of -1":                    {`"batch": 16`, `"batch": -1`},
-		"0 steps":                          {`"steps": 2`, `"steps": 0`},
-		"no fibres":                        {`"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["weights", "gain"]}, {"from": "A", "to": "A", "p": 0.1}]`, `"fibres": []`},
-		"both fibres and fibers":           {`"seed": 3`, `"fibers": [{"from": "A", "to": "A", "p": 0.1}]`},
-		"max_weight -1":                    {`"seed": 3`, `"max_weight": -1`},
-		"hebb -1":                          {`"seed": 3`, `"hebb": -1`},
-		"none alone":                       {`["weights", "gain"]`, `["none", "weights"]`},
-		"want each once":                   {`["weights", "gain"]`, `["gain", "gain"]`},
-		`stimulus called "../x"`:           {`"name": "S"`, `"name": "../x"`},
-		`area called ".A"`:                 {`"name": "A"`, `"name": ".A"`},
-		"want none below 0":                {`"weight": 0.01`, `"weight": -0.01`},
-		"loss stability in 1 steps":        {`"name": "classification"`, `"name": "stability"`},
-		"more text after the end":               {`"batch": 16}`, `"batch": 16} {}`},
+		"fire 200 of its 100":                  {`"k": 8`, `"k": 200`},
+		`did you mean classification?`:         {`"name": "classification"`, `"name": "clasification"`},
+		"probability 1.5":                      {`"p": 0.2`, `"p": 1.5`},
+		`source of a fibre is "T"`:             {`"from": "S"`, `"from": "T"`},
+		"3 classes of 40 neurons among the 60": {`"active": 20`, `"active": 40`},
+		"unknown field":                        {`"steps"`, `"stepz"`},
+		"0 <= off < on":                        {`"off": 0.05`, `"off": 0.7`},
+		"only one of the two":                  {`"seed": 3`, `"data": "x.npz"`},
+		"fire -1 of its 100":                   {`"k": 8`, `"k": -1`},
+		"fire 0 of its 100":                    {`"k": 8`, `"k": 0`},
+		"S has 0 neurons":                      {`"n": 60`, `"n": 0`},
+		"-1 updates":                           {`"updates": 120`, `"updates": -1`},
+		"batches of -1":                        {`"batch": 16`, `"batch": -1`},
+		"0 steps":                              {`"steps": 2`, `"steps": 0`},
+		"no fibres":                            {`"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["weights", "gain"]}, {"from": "A", "to": "A", "p": 0.1}]`, `"fibres": []`},
+		"both fibres and fibers":               {`"seed": 3`, `"fibers": [{"from": "A", "to": "A", "p": 0.1}]`},
+		"max_weight is -1":                     {`"seed": 3`, `"max_weight": -1`},
+		"hebb -1":                              {`"seed": 3`, `"hebb": -1`},
+		"do not combine none":                  {`["weights", "gain"]`, `["none", "weights"]`},
+		"name each only once":                  {`["weights", "gain"]`, `["gain", "gain"]`},
+		`stimulus cannot be called "../x"`:     {`"name": "S"`, `"name": "../x"`},
+		`area cannot be called ".A"`:           {`"name": "A"`, `"name": ".A"`},
+		"want none below 0":                    {`"weight": 0.01`, `"weight": -0.01`},
+		"loss stability has 1 steps":           {`"name": "classification"`, `"name": "stability"`},
+		"more text after the end":              {`"batch": 16}`, `"batch": 16} {}`},
 	} {
 		text := classes
-		if strings.Contains(want, "in 1 steps") {
+		if strings.Contains(want, "has 1 steps") {
 			text = strings.Replace(classes, `"steps": 2`, `"steps": 1`, 1)
 		}
 		_, err := ParseProblem([]byte(strings.Replace(text, change[0], change[1], 1)))
@@ -115,13 +115,13 @@ func changed(t *testing.T, more string) []byte {
 // What only the built problem shows is refused before training too.
 func TestBadBuilds(t *testing.T) {
 	for want, more := range map[string]string{
-		"learning rate -1":           `"lr": -1`,
-		"temperatures -1":            `"warm": -1`,
-		`precision "16"`:             `"precision": "16"`,
-		"has neuron 100":             `"readout": {"assemblies": [[1, 2], [3], [100]]}`,
-		"has neuron 1 twice":         `"readout": {"assemblies": [[1, 1, 1], [2], [3]]}`,
+		"learning rate is -1":        `"lr": -1`,
+		"temperatures go from -1":    `"warm": -1`,
+		`precision is "16"`:          `"precision": "16"`,
+		"contains neuron 100":        `"readout": {"assemblies": [[1, 2], [3], [100]]}`,
+		"contains neuron 1 twice":    `"readout": {"assemblies": [[1, 1, 1], [2], [3]]}`,
 		"training examples":          `"readout": {"assemblies": [[1], [2]]}`,
-		"fibre S>A twice":            `"fibres": [{"from": "S", "to": "A", "p": 0.2}, {"from": "S", "to": "A", "p": 0.2}]`,
+		"fibre S>A appears twice":    `"fibres": [{"from": "S", "to": "A", "p": 0.2}, {"from": "S", "to": "A", "p": 0.2}]`,
 		"every fibre has FixWeights": `"fibres": [{"from": "S", "to": "A", "p": 0.2, "learn": ["none"]}]`,
 		`name "S" of an area`:        `"stimuli": [{"name": "S", "n": 60}, {"name": "S", "n": 60}]`,
 		"gain -1":                    `"fibres": [{"from": "S", "to": "A", "p": 0.2, "gain": -1}]`,
@@ -136,7 +136,7 @@ func TestBadBuilds(t *testing.T) {
 		}
 	}
 	d := demo(1, 5, 5)
-	if _, err := Hebbian(context.Background(), d.circuit, d.train, d.readout, -1); err == nil || !strings.Contains(err.Error(), "plasticity -1") {
+	if _, err := Hebbian(context.Background(), d.circuit, d.train, d.readout, -1); err == nil || !strings.Contains(err.Error(), "rule is -1") {
 		t.Error(err)
 	}
 }

@@ -15,21 +15,22 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// Simulator predicts how an assembly forms when a stimulus is projected into an area:
-// the overlap of who fires in successive steps, the mean over random graphs whose
-// random numbers are fixed, so that it is a function of plasticity and connection
-// probability. The zero value is the default.
+// Simulator predicts how an assembly forms when a stimulus is projected into an area: it computes
+// the overlap of the neurons that fire in successive steps, as a mean over random graphs whose
+// random numbers are fixed, so that it is a function of plasticity and connection probability. The
+// zero value is the default.
 //
 // Which neurons win is chaotic: as the cap becomes hard, gradients of soft dynamics lose touch with
 // the slope of the mean. The default Temperature is warm enough for useful gradients, but then
 // overlaps are off by some hundredths; Corrected removes that error, and Emulated replaces the soft
 // dynamics by a surface fitted to hard ones.
 type Simulator struct {
-	N, K     int // neurons of the area, and number that fire. Default 1000 and 30
-	Stimulus int // neurons of the stimulus. Default K
+	N, K     int // neurons of the area, and number that fire at a time. Default 1000 and 30
+	Stimulus int // number of neurons of the stimulus. Default K
 	Steps    int // number of steps. Default 10
 	Graphs   int // number of random graphs. Default 8
-	// Temperature is that of the cap, a CappedSimplex, in units of a synapse's weight. Default 1.5.
+	// Temperature is the temperature of the cap, a CappedSimplex, in units of a synapse's weight.
+	// Default 1.5.
 	Temperature float64
 	// Tau is the temperature of the graph's edges; see Mask. Default 0.05.
 	Tau float64
@@ -70,13 +71,13 @@ func (s Simulator) defaults() Simulator {
 
 func (s Simulator) check() error {
 	if s.N < 1 || s.K < 1 || s.K >= s.N || s.Stimulus < 1 || s.Steps < 2 || s.Graphs < 1 {
-		return fmt.Errorf("connectome: %d of %d neurons fire in %d steps of %d graphs, stimulus of %d: want fewer than all, at least 2 steps, 1 graph, 1 neuron", s.K, s.N, s.Steps, s.Graphs, s.Stimulus)
+		return fmt.Errorf("connectome: %d of %d neurons fire in %d steps of %d graphs, with a stimulus of %d neurons: want fewer neurons firing than there are, at least 2 steps, 1 graph and 1 neuron of the stimulus", s.K, s.N, s.Steps, s.Graphs, s.Stimulus)
 	}
 	if !(s.Temperature > 0 && s.Tau > 0 && s.Jitter >= 0) {
-		return fmt.Errorf("connectome: temperatures %g and %g, jitter %g: want them above 0, jitter 0 or more", s.Temperature, s.Tau, s.Jitter)
+		return fmt.Errorf("connectome: the temperatures are %g and %g, the jitter %g: want temperatures above 0 and jitter of at least 0", s.Temperature, s.Tau, s.Jitter)
 	}
 	if !(s.Beta > 0 && s.P > 0 && s.P < 1) || math.IsInf(s.Beta, 1) {
-		return fmt.Errorf("connectome: prior medians of plasticity %g and probability %g: want them above 0, the latter below 1", s.Beta, s.P)
+		return fmt.Errorf("connectome: the prior medians of plasticity and probability are %g and %g: want both above 0, and the probability below 1", s.Beta, s.P)
 	}
 	return nil
 }
@@ -86,9 +87,9 @@ func (s Simulator) centre() (logBeta, logitP float64) {
 	return math.Log(s.Beta), math.Log(s.P / (1 - s.P))
 }
 
-// Overlaps returns the overlap of steps 2, 3, ... with the step before as a share of K,
-// [Steps-1], for logarithms of the plasticity and logits of the connection probability,
-// scalars.
+// Overlaps returns the overlaps of steps 2, 3, ... with the step before, as a share of K,
+// [Steps-1]. Its arguments are scalars: the logarithm of the plasticity and the logit of the
+// connection probability.
 //
 // Gradient: with respect to both, first order.
 func (s Simulator) Overlaps(logBeta, logitP *ad.Node) *ad.Node {
@@ -128,7 +129,7 @@ func (s Simulator) Hard(beta, p float64) ([]float64, error) {
 		return nil, err
 	}
 	if !(beta > 0 && p > 0 && p < 1) || math.IsInf(beta, 1) {
-		return nil, fmt.Errorf("connectome: plasticity %g and probability %g: want them above 0, the latter below 1", beta, p)
+		return nil, fmt.Errorf("connectome: the plasticity is %g and the probability %g: want both above 0, and the probability below 1", beta, p)
 	}
 	v, err := ad.Eval(s.dynamics(ad.Scalar(math.Log(beta)), ad.Scalar(math.Log(p/(1-p))), true))
 	if err != nil {
@@ -193,14 +194,14 @@ func (s Simulator) Check(o []int) error {
 		return err
 	}
 	if len(o) != s.Steps-1 {
-		return fmt.Errorf("connectome: %d overlaps of %d steps: want %d, of each step after the first with the one before", len(o), s.Steps, s.Steps-1)
+		return fmt.Errorf("connectome: there are %d overlaps of %d steps: want %d, one for each step after the first, with the step before it", len(o), s.Steps, s.Steps-1)
 	}
 	return nil
 }
 
-// FitSimulator samples plasticity and connection probability from measured overlaps;
-// columns: log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator
-// unless it is Emulated: of the default one, tens of milliseconds.
+// FitSimulator samples plasticity and connection probability from measured overlaps; columns:
+// log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator, which takes tens of
+// milliseconds for the default one, unless it is Emulated.
 func FitSimulator(ctx context.Context, s Simulator, o []int, c infer.Config) (*infer.Fit, error) {
 	if err := given.Args("connectome.FitSimulator", "ctx", ctx); err != nil {
 		return nil, err

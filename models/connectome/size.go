@@ -32,7 +32,7 @@ func fits(needs ...need) error {
 		return nil
 	}
 	worst := slices.MaxFunc(needs, func(a, b need) int { return int(math.Copysign(1, a.bytes-b.bytes)) })
-	return fmt.Errorf("connectome: about %.3g GiB of memory, %.3g of them for %s: want at most %d in all: %s", sum/(1<<30), worst.bytes/(1<<30), worst.what, most>>30, worst.less)
+	return fmt.Errorf("connectome: this needs about %.3g GiB of memory, %.3g of them for %s, but the limit is %d: want less; %s", sum/(1<<30), worst.bytes/(1<<30), worst.what, most>>30, worst.less)
 }
 
 // needs estimates the memory of training; neurons, steps and batch are positive. Matrices stand for

@@ -15,8 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sparse is a fibre whose weights are made row by row, when a source neuron first matters. Make it
-// with Listed, LowRank or Mask.Of.
+// Sparse is a fibre whose weights are made row by row, when a source neuron first matters. It is
+// made by Listed, LowRank or Mask.Of.
 type Sparse struct {
 	sources, targets int
 	nodes            []*ad.Node // Nodes that the weights are made from
@@ -33,7 +33,7 @@ type rows interface {
 	back(d [][]float64, i int, to []int32, w, g []float64, in [][]float64)
 }
 
-// Listed is a fibre of edges with weights w [synapses].
+// Listed makes a fibre of edges with weights w [synapses].
 //
 // Gradient: with respect to w.
 func Listed(e *Edges, w *ad.Node) *Sparse {
@@ -42,7 +42,7 @@ func Listed(e *Edges, w *ad.Node) *Sparse {
 	}
 	s := &Sparse{sources: e.Sources, targets: e.Targets, nodes: []*ad.Node{w}, rows: listed{e}}
 	if w.Err() == nil && w.Size() != e.Len() {
-		s.err = fmt.Errorf("%d weights for %d synapses", w.Size(), e.Len())
+		s.err = fmt.Errorf("there are %d weights, but %d synapses: give one for each", w.Size(), e.Len())
 	}
 	return s
 }
@@ -60,8 +60,8 @@ func (e listed) back(d [][]float64, i int, _ []int32, _, g []float64, _ [][]floa
 	}
 }
 
-// LowRank is a fibre whose synapses a rule draws, nil for assembly.Bernoulli, again at
-// each run, so that they take no memory:
+// LowRank makes a fibre whose synapses a rule (nil for assembly.Bernoulli) draws anew in each run,
+// so that they take no memory:
 //
 //	W_ij = gain exp(u_i . v_j), with gain a scalar, u [sources, rank], v [f.N, rank]
 //
@@ -78,7 +78,7 @@ func LowRank(f assembly.Fibre, sources int, rule func(dst []int32, f assembly.Fi
 	}
 	us, vs := u.Shape(), v.Shape()
 	if gain.Size() != 1 || len(us) != 2 || len(vs) != 2 || us[0] != sources || vs[0] != f.N || us[1] != vs[1] {
-		s.err = fmt.Errorf("low rank of %d sources and %d targets has gain %v, u %v, v %v: want a scalar, [sources, rank], [targets, rank]", sources, f.N, gain.Shape(), us, vs)
+		s.err = fmt.Errorf("the low-rank fibre from %d to %d neurons has gain %v, u %v and v %v: want a scalar, [sources, rank] and [targets, rank]", sources, f.N, gain.Shape(), us, vs)
 		return s
 	}
 	s.rows = lowRank{f, rule, us[1]}
@@ -149,10 +149,10 @@ const negligible = 1e-8
 // purposeMask is the random stream of masks; the stream's number is the source.
 const purposeMask uint32 = 512
 
-// Of makes the fibre whose synapses have a probability given by its logit, a scalar. The random
-// numbers are drawn once and kept.
+// Of makes the fibre whose synapses exist with the probability that has the given logit, a scalar.
+// The random numbers are drawn once and kept.
 //
-// Gradient: with respect to logitP; with Straight that of the soft mask.
+// Gradient: with respect to logitP; with Straight it is that of the soft mask.
 //
 // On a device each source is one block of threads that draws its random numbers anew.
 func (m *Mask) Of(logitP *ad.Node) *Sparse {
@@ -161,7 +161,7 @@ func (m *Mask) Of(logitP *ad.Node) *Sparse {
 		m.Tau = 0.1
 	}
 	if !(m.Tau > 0 && m.Jitter >= 0) || m.Sources < 1 || m.Targets < 1 {
-		s.err = fmt.Errorf("mask of %d sources and %d targets, temperature %g, jitter %g: want at least 1 neuron each, above 0, 0 or more", m.Sources, m.Targets, m.Tau, m.Jitter)
+		s.err = fmt.Errorf("the mask from %d to %d neurons has temperature %g and jitter %g: want at least 1 neuron each, a temperature above 0 and jitter of at least 0", m.Sources, m.Targets, m.Tau, m.Jitter)
 	}
 	return s
 }
@@ -221,18 +221,17 @@ func (m *Mask) back(d [][]float64, i int, to []int32, w, g []float64, in [][]flo
 	d[0][0] += sum / m.Tau
 }
 
-// UnrollSparse is Unroll of one stimulus with sparse weights, as one operation; it
-// returns the activities of all steps, [steps, n]. beta may be nil, wr too. d.K must be
-// a constant; d.Normalize is not for sparse weights.
+// UnrollSparse is Unroll for one stimulus with sparse weights, as one operation; it returns the
+// activities of all steps, [steps, n]. beta and wr may be nil. d.K must be a constant; d.Normalize
+// cannot be used with sparse weights.
 //
 //	h = s W_s + y W_r,  y' = cap(h),  W *= 1 + beta pre y'^T
 //
-// Only rows of neurons that fire are made. The gradient goes on from where the forward
-// run ended, or repeats it where another run came between, and goes back by dividing
-// plasticity out of the weights step by step, so that it needs the activities, one W and
-// one G of those rows: no copy per step. Weights that MaxWeight
-// cut are noted. The quotients are right to about 1e-16 for each step, which needs no
-// checkpoints in float64.
+// Only rows of neurons that fire are made. The gradient continues from where the forward run ended,
+// or repeats it if another run came between, and goes back by dividing plasticity out of the
+// weights step by step, so that it needs only the activities, one W and one G of those rows, and no
+// copy per step. Weights that MaxWeight has cut are recorded. The quotients are accurate to about
+// 1e-16 in each step, so that no checkpoints are needed in float64.
 //
 // Gradient: with respect to the stimulus, beta and what the weights are made from;
 // first order.
@@ -273,26 +272,26 @@ func newSparseRun(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 		}
 	}
 	if wr != nil && (wr.sources != r.n || wr.targets != r.n) {
-		return nil, fmt.Errorf("recurrent weights of %d sources and %d targets: want %d of each", wr.sources, wr.targets, r.n)
+		return nil, fmt.Errorf("the recurrent weights lead from %d to %d neurons: want %d of each", wr.sources, wr.targets, r.n)
 	}
 	if stimulus.Err() == nil && stimulus.Size() != r.m {
-		return nil, fmt.Errorf("a stimulus of %d for %d sources", stimulus.Size(), r.m)
+		return nil, fmt.Errorf("the stimulus has %d elements, but its fibre has %d sources: give one for each", stimulus.Size(), r.m)
 	}
 	if beta != nil && beta.Err() == nil && beta.Size() != 1 {
-		return nil, fmt.Errorf("plasticity of shape %v: want a scalar", beta.Shape())
+		return nil, fmt.Errorf("the plasticity has shape %v: want a scalar", beta.Shape())
 	}
 	if d.Normalize || d.Steps < 1 || d.Cap.T != nil || !(d.Cap.Temperature > 0 || d.Cap.Hard) {
-		return nil, fmt.Errorf("normalised %v, %d steps, temperature %g: want no normalisation, at least 1 step and a number above 0", d.Normalize, d.Steps, d.Cap.Temperature)
+		return nil, fmt.Errorf("the dynamics have Normalize %v, %d steps and temperature %g: sparse weights need Normalize off, at least 1 step and a constant temperature above 0", d.Normalize, d.Steps, d.Cap.Temperature)
 	}
 	if d.K == nil {
-		return nil, errors.New("no K: want how many neurons fire")
+		return nil, errors.New("K is missing: say how many neurons fire")
 	}
 	v, err := ad.Eval(d.K)
 	if err != nil {
-		return nil, fmt.Errorf("K is not a constant: %w", err)
+		return nil, fmt.Errorf("K, the number of neurons that fire, is not a constant: %w", err)
 	}
 	if r.k = v[0].Float64s()[0]; !(r.k > 0) {
-		return nil, fmt.Errorf("%g of %d neurons fire: want more than 0", r.k, r.n)
+		return nil, fmt.Errorf("%g of %d neurons are to fire: want more than 0", r.k, r.n)
 	}
 	r.k = min(r.k, float64(r.n))
 	return r, nil

@@ -93,11 +93,11 @@ func TestBadSparse(t *testing.T) {
 	none.K = ad.Scalar(0)
 	w := ad.Full(1, 6)
 	for want, y := range map[string]*ad.Node{
-		"stimulus of 3 for 2":     UnrollSparse(ad.Full(1, 3), Listed(e, w), nil, nil, good),
-		"5 weights for 6":         UnrollSparse(ad.Full(1, 2), Listed(e, ad.Full(1, 5)), nil, nil, good),
-		"0 of 3 neurons fire":     UnrollSparse(ad.Full(1, 2), Listed(e, w), nil, nil, none),
-		"2 sources and 3 targets": UnrollSparse(ad.Full(1, 2), Listed(e, w), Listed(e, w), nil, good),
-		"temperature 0":           UnrollSparse(ad.Full(1, 2), Listed(e, w), nil, nil, Dynamics{Steps: 1, K: ad.Scalar(1)}),
+		"stimulus has 3 elements, but its fibre has 2": UnrollSparse(ad.Full(1, 3), Listed(e, w), nil, nil, good),
+		"5 weights, but 6":           UnrollSparse(ad.Full(1, 2), Listed(e, ad.Full(1, 5)), nil, nil, good),
+		"0 of 3 neurons are to fire": UnrollSparse(ad.Full(1, 2), Listed(e, w), nil, nil, none),
+		"from 2 to 3 neurons":        UnrollSparse(ad.Full(1, 2), Listed(e, w), Listed(e, w), nil, good),
+		"temperature 0":              UnrollSparse(ad.Full(1, 2), Listed(e, w), nil, nil, Dynamics{Steps: 1, K: ad.Scalar(1)}),
 	} {
 		if y.Err() == nil || !strings.Contains(y.Err().Error(), want) {
 			t.Errorf("%v: want %q in it", y.Err(), want)

@@ -33,7 +33,7 @@ func (s Simulator) Corrected(ctx context.Context, graphs int) (Simulator, error)
 }
 
 // Emulated returns a simulator that consists of a surface only, fitted to the overlaps of hard
-// assemblies in the way of Corrected: its gradients are smooth and take microseconds.
+// assemblies as in Corrected. Its gradients are smooth and take microseconds.
 func (s Simulator) Emulated(ctx context.Context, graphs int) (Simulator, error) {
 	return s.fitted(ctx, graphs, true)
 }
@@ -47,7 +47,7 @@ func (s Simulator) fitted(ctx context.Context, graphs int, alone bool) (Simulato
 		graphs = 24
 	}
 	if graphs < 1 {
-		return s, fmt.Errorf("connectome: a surface from %d graphs: want at least 1", graphs)
+		return s, fmt.Errorf("connectome: the surface is to be made from %d graphs: want at least 1", graphs)
 	}
 	if err := s.fits(graphs, true); err != nil {
 		return s, err

@@ -28,17 +28,17 @@ const (
 func (t NoisyClasses) check(inputs int) error {
 	switch {
 	case t.Classes < 2 || t.Active < 1 || t.Active > inputs/t.Classes:
-		return fmt.Errorf("task: %d classes of %d neurons among %d of the stimuli: want two or more that fit", t.Classes, t.Active, inputs)
+		return fmt.Errorf("the task has %d classes of %d neurons among the %d of the stimuli: want at least 2 classes that fit side by side", t.Classes, t.Active, inputs)
 	case !(t.Off >= 0 && t.On > t.Off && t.On <= 1):
-		return fmt.Errorf("task: neurons fire with probability %g in the core and %g elsewhere: want 0 <= off < on <= 1", t.On, t.Off)
+		return fmt.Errorf("the task makes neurons fire with probability %g in the core and %g elsewhere: want 0 <= off < on <= 1", t.On, t.Off)
 	case t.Train < 1 || t.Test < 1:
-		return fmt.Errorf("task: %d examples to train and %d to test on: want one at least", t.Train, t.Test)
+		return fmt.Errorf("the task has %d examples to train and %d to test on: want at least 1 of each", t.Train, t.Test)
 	}
 	return nil
 }
 
-// Draw draws examples of a stimulus of inputs neurons: those to train on come from
-// stream 0 of the seed, those to test on from stream 1.
+// Draw draws examples of a stimulus with so many input neurons: training examples come from stream
+// 0 of the seed, test examples from stream 1.
 func (t NoisyClasses) Draw(inputs int, seed uint64) (train, test Examples) {
 	return t.draw(inputs, t.Train, seed, 0), t.draw(inputs, t.Test, seed, 1)
 }
@@ -61,13 +61,14 @@ func (t NoisyClasses) draw(inputs, count int, seed uint64, id uint32) (e Example
 	return e
 }
 
-// RandomReadout gives each class an assembly of its own: disjoint sets of k neurons of an area.
+// RandomReadout gives each class an assembly of its own: the assemblies are disjoint sets of k
+// neurons of an area.
 func RandomReadout(a Area, classes int, seed uint64) (Readout, error) {
 	if a.K < 1 || a.N < 1 {
-		return Readout{}, fmt.Errorf("connectome: area %s fires %d of %d neurons: want at least 1", a.Name, a.K, a.N)
+		return Readout{}, fmt.Errorf("connectome: area %s is to fire %d of its %d neurons: want at least 1 of each", a.Name, a.K, a.N)
 	}
 	if classes > a.N/a.K {
-		return Readout{}, fmt.Errorf("connectome: %d assemblies of %d neurons do not fit into the %d of area %s side by side", classes, a.K, a.N, a.Name)
+		return Readout{}, fmt.Errorf("connectome: %d assemblies of %d neurons do not fit side by side into the %d neurons of area %s: lower K, or use fewer classes", classes, a.K, a.N, a.Name)
 	}
 	src := tensor.NewStream(seed, purposeAssembly, 0)
 	order := src.Perm(a.N)

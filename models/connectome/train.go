@@ -32,18 +32,18 @@ type TrainSettings struct {
 	Precision string
 	Seed      uint64 // seed of the batches
 	Threads   int    // number of threads. Default GOMAXPROCS
-	// Backend runs the losses and their gradients, such as ad.CUDA{}; hard assemblies are evaluated on
-	// the processor. Default: the processor, with Threads.
+	// Backend runs the losses and their gradients, such as ad.CUDA{}; hard assemblies are evaluated
+	// on the CPU. Default: the CPU, with Threads.
 	Backend ad.Backend
 
-	Readout *Readout // readout for accuracy and overlap of hard assemblies. Default: only losses
-	Test    Examples // examples that metrics are computed on. Default: the training examples
+	Readout *Readout // readout for accuracy and overlap of hard assemblies. Default: none, only losses
+	Test    Examples // examples on which metrics are computed. Default: the training examples
 
 	Every    int                 // number of updates between two calls of Progress. Default 10
-	Progress func(TrainProgress) // receives the progress; may be nil
+	Progress func(TrainProgress) // function that receives the progress; may be nil
 	// number of updates between two evaluations of metrics. Default: only at the end
 	Judge int
-	Save  func(s TrainState) error // stores the state, every SaveEvery updates and at the end; may be nil
+	Save  func(s TrainState) error // function that stores the state, every SaveEvery updates and at the end; may be nil
 	// SaveEvery is the number of updates between two calls of Save. Default 100.
 	SaveEvery int
 	Resume    *TrainState // state to continue from, bit for bit as if training had never stopped
@@ -56,10 +56,10 @@ type TrainProgress struct {
 	Terms       []float64 // values of Losses, each times its weight
 	Temperature float64
 	Metrics     *Metrics // metrics after the update; nil if none are due
-	Device      string   // where losses and gradients are computed: "cpu", or a GPU such as "cuda:0"
+	Device      string   // device on which losses and gradients are computed: "cpu", or a GPU such as "cuda:0"
 }
 
-// TrainState is everything that training has to remember. Its fields are numbers and slices of
+// TrainState holds everything that training has to remember. Its fields are numbers and slices of
 // numbers, which any encoder that keeps float64 exactly, such as encoding/json, can save.
 type TrainState struct {
 	Step   int
@@ -72,11 +72,11 @@ type TrainState struct {
 type Training struct {
 	TrainState
 	Metrics Metrics // metrics of hard assemblies at the end
-	Device  string  // where the losses and gradients were computed: "cpu", or a GPU such as "cuda:0"
+	Device  string  // device on which losses and gradients were computed: "cpu", or a GPU such as "cuda:0"
 }
 
-// Train fits the parameters of a circuit to examples by Adam. When ctx ends, it returns the result
-// so far with ctx.Err(): pass its state to Resume to continue.
+// Train fits the parameters of a circuit to examples with Adam. When ctx ends, it returns the
+// result so far with ctx.Err(): pass its state to Resume to continue.
 func Train(ctx context.Context, c *Circuit, e Examples, s TrainSettings) (*Training, error) {
 	if err := given.Args("connectome.Train", "ctx", ctx, "c", c); err != nil {
 		return nil, err
@@ -127,22 +127,22 @@ func (s TrainSettings) check(c *Circuit) error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("connectome: "+format, v...)) }
 	if len(s.Losses) == 0 {
-		say("no losses: training needs one, such as Readout.Classification(5)")
+		say("there are no losses: training needs at least one, such as Readout.Classification(5)")
 	}
 	if !(s.Warm > 0 && s.Cold > 0 && s.LR > 0) || math.IsInf(s.Warm+s.Cold+s.LR, 1) {
-		say("temperatures %g to %g and learning rate %g: want them above 0 and finite", s.Warm, s.Cold, s.LR)
+		say("the temperatures go from %g to %g, and the learning rate is %g: want finite numbers above 0", s.Warm, s.Cold, s.LR)
 	}
 	if s.Steps > math.MaxUint32 {
-		say("%d updates: want at most %d, the random streams of batches", s.Steps, uint32(math.MaxUint32))
+		say("there are %d updates: want at most %d, the number of random streams for batches", s.Steps, uint32(math.MaxUint32))
 	}
 	if s.Steps < 0 || s.Batch < 0 || s.Every < 0 || s.SaveEvery < 0 || s.Judge < 0 {
-		say("%d updates of %d examples, told every %d, judged every %d, saved every %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
+		say("there are %d updates of %d examples, with Every %d, Judge %d and SaveEvery %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
 	}
 	if known := []string{"64", "32", "bf16"}; !slices.Contains(known, s.Precision) {
-		say("precision %q: want one of %v", s.Precision, known)
+		say("the precision is %q: want one of %v", s.Precision, known)
 	}
 	if n := len(c.Start()); n == 0 {
-		say("nothing to train: every fibre has FixWeights")
+		say("there is nothing to train, as every fibre has FixWeights: clear it on at least one")
 	} else if s.Resume != nil {
 		if err := s.Resume.check(s.Steps, n); err != nil {
 			say("%w", err)
@@ -251,7 +251,7 @@ func (t *trainer) update() (TrainProgress, error) {
 		return p, fmt.Errorf("connectome: update %d: %w", step, err)
 	}
 	if math.IsNaN(p.Loss) || math.IsInf(p.Loss, 0) {
-		return p, fmt.Errorf("connectome: the loss is %g at update %d, temperature %g: lower the learning rate (%g) or raise Cold", p.Loss, step, p.Temperature, t.LR)
+		return p, fmt.Errorf("connectome: the loss is %g at update %d with temperature %g: lower the learning rate (%g) or raise Cold", p.Loss, step, p.Temperature, t.LR)
 	}
 	at := 0
 	for i, n := range t.machine.params {

@@ -196,7 +196,7 @@ func TestBadTraining(t *testing.T) {
 	bad := *d.circuit
 	bad.Areas = []Area{{"A", 300, 0}}
 	_, err := Train(context.Background(), &bad, d.train, TrainSettings{Precision: "8"})
-	for _, want := range []string{"cap 0", "no losses", `precision "8"`} {
+	for _, want := range []string{"cap 0", "no losses", `precision is "8"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q in it", err, want)
 		}

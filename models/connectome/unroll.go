@@ -7,16 +7,17 @@ import ad "github.com/euryale-dev/euryale/autodiff"
 
 // Dynamics says how assemblies form.
 type Dynamics struct {
-	Steps     int
-	K         *ad.Node // number of neurons that fire
-	Cap       KCap
-	Normalize bool    // whether to divide the weights onto each neuron by their sum before they are used
+	Steps int
+	K     *ad.Node // number of neurons that fire
+	Cap   KCap
+	// Normalize divides the weights onto each neuron by their sum before they are used.
+	Normalize bool
 	MaxWeight float64 // largest weight a synapse grows to; 0 for no bound
 }
 
 // Run is the record of a simulation, step by step.
 type Run struct {
-	Inputs, Activities []*ad.Node // [n] or, for a batch of stimuli, [b, n]
+	Inputs, Activities []*ad.Node // inputs of the neurons in each step, [n] or, for a batch of stimuli, [b, n]
 	Stimulus           *ad.Node   // weights from the stimulus at the end
 	Recurrent          *ad.Node   // weights within the area at the end
 }
@@ -29,8 +30,8 @@ func (r *Run) Last() *ad.Node { return r.Activities[len(r.Activities)-1] }
 //
 //	h = s W_s + y W_r,  y' = cap(h),  W_s *= 1 + beta s y'^T,  W_r *= 1 + beta y y'^T
 //
-// Gradient: with respect to the stimulus, both weights and beta, through time and
-// plasticity. With beta nil nothing is learnt, and the stimulus may be a batch [b, m].
+// Gradient: with respect to the stimulus, both weights and beta, through time and plasticity. If
+// beta is nil, nothing is learnt, and the stimulus may be a batch [b, m].
 func Unroll(stimulus, ws, wr, beta *ad.Node, d Dynamics) *Run {
 	r := &Run{Stimulus: ws, Recurrent: wr}
 	var y *ad.Node

@@ -25,7 +25,7 @@ func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
 			}
 		}
 		if n >= 0 && c.Len() != n {
-			return nil, 0, fmt.Errorf("column %s has %d values, others %d", name, c.Len(), n)
+			return nil, 0, fmt.Errorf("column %s has %d values, but other columns have %d: give all columns the same length", name, c.Len(), n)
 		}
 		n = c.Len()
 		if c.Labels == nil {
@@ -33,7 +33,7 @@ func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
 		}
 	}
 	if n < 1 {
-		return nil, 0, fmt.Errorf("data has no columns with values")
+		return nil, 0, fmt.Errorf("data has no columns with values: give at least one")
 	}
 	return values, n, nil
 }
@@ -59,7 +59,7 @@ func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error
 	}
 	for _, name := range f.Names() {
 		if columns[name] == nil {
-			return nil, fmt.Errorf("y: %q uses %s, which is no column of numbers%s", p.Y, name, meant(name, sortedKeys(columns)))
+			return nil, fmt.Errorf("y: %q uses %s, which is not a column of numbers%s", p.Y, name, meant(name, sortedKeys(columns)))
 		}
 	}
 	y, err := f.Node(columns)

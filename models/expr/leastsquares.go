@@ -14,14 +14,14 @@ import (
 )
 
 // LeastSquares returns the residual (expr - y)/sigma as a function of the parameters that have a
-// start or are tied, in natural order of their names, with starts and bounds; and the document's
-// settings of the method.
+// start or are tied, in natural order of their names, with starts and bounds, and the settings of
+// the method in the document.
 func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
 	return p.LeastSquaresOn(nil)
 }
 
-// LeastSquaresOn is LeastSquares, but the residual and its derivatives run on a backend, such as
-// ad.CUDA{}. Nil is one thread of the processor.
+// LeastSquaresOn is LeastSquares with the residual and its derivatives on a backend, such as
+// ad.CUDA{}. Nil is one thread of the CPU.
 func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, error) {
 	out, s, err := p.leastSquares(b)
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 		s.RelativeSigma = !*p.Absolute
 	}
 	if len(p.Priors)+len(p.Flat)+len(p.Derived)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
-		return nil, s, fmt.Errorf("priors, flat, likelihood, groups, noncentred and derived are for sampling: least squares does not use them: leave them out, or sample")
+		return nil, s, fmt.Errorf("priors, flat, likelihood, groups, noncentred and derived are only for sampling, and least squares does not use them: leave them out, or sample")
 	}
 	model, err := formula.Parse(p.Expr)
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	for _, name := range names {
 		v := p.Start[name]
 		if len(v) > 1 {
-			return nil, s, fmt.Errorf("start of %s has %d numbers: want 1", name, len(v))
+			return nil, s, fmt.Errorf("start gives %s %d numbers: want 1", name, len(v))
 		}
 		out.Start = append(out.Start, append(v, p.Fixed[name])[0]) // 0 for what is tied: its value follows
 	}
@@ -96,7 +96,7 @@ func (p *Problem) fitted(model *formula.Formula) (names []string, err error) {
 		switch _, column := p.Data[name]; {
 		case err != nil:
 		case column:
-			err = fmt.Errorf("%s is a column and a parameter", name)
+			err = fmt.Errorf("%s is both a column and a parameter: rename one of them", name)
 		case !slices.Contains(model.Names(), name):
 			err = fmt.Errorf("%s has %s, which the formula %q does not use", field, name, p.Expr)
 		case !slices.Contains(names, name):
@@ -120,7 +120,7 @@ func (p *Problem) fitted(model *formula.Formula) (names []string, err error) {
 func (p *Problem) errorColumn(values map[string]*ad.Node) (*ad.Node, error) {
 	sigma := values[p.Sigma]
 	if sigma == nil || p.Data[p.Sigma].Len() == 0 {
-		return nil, fmt.Errorf("sigma: no column %q", p.Sigma)
+		return nil, fmt.Errorf("sigma: there is no column %q: name a column of standard errors", p.Sigma)
 	}
 	for i, v := range p.Data[p.Sigma].Values {
 		if !(v > 0) {
@@ -157,7 +157,7 @@ func (p *Problem) limit(out *optim.Problem, names []string) error {
 	for name, b := range p.Bounds {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return fmt.Errorf("bounds of %s: want [lower, upper] of a parameter of start", name)
+			return fmt.Errorf("bounds: %s is not a parameter of start: give bounds [lower, upper] only to parameters that have a start", name)
 		}
 		out.Lower[i], out.Upper[i] = b[0], b[1]
 	}

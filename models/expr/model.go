@@ -48,7 +48,7 @@ type builder struct {
 func (b *builder) build() error {
 	p := b.p
 	if p.Loss != "" || p.Absolute != nil && !*p.Absolute {
-		return fmt.Errorf("loss and absolute_sigma are for least squares: for sampling, say it by a likelihood such as studentt(4, mu, sigma)")
+		return fmt.Errorf("loss and absolute_sigma are only for least squares: for sampling, give a likelihood such as studentt(4, mu, sigma) instead")
 	}
 	columns, n, err := p.columns()
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *builder) groups() error {
 		over := b.p.Groups[name].Over
 		c, ok := b.p.Data[over]
 		if !ok {
-			return fmt.Errorf("groups: %s is over %q, which is no column%s", name, over, meant(over, sortedKeys(b.p.Data)))
+			return fmt.Errorf("groups: %s is over %q, which is not a column%s", name, over, meant(over, sortedKeys(b.p.Data)))
 		}
 		if _, done := b.dims[over]; done {
 			continue
@@ -142,7 +142,7 @@ func (b *builder) observe(y []float64) error {
 		_, free := b.p.Priors["sigma"]
 		if special["sigma"] == nil && !free && !slices.Contains(b.p.parameters(), "sigma") && b.p.Tied["sigma"] == "" {
 			if _, ok := b.p.Fixed["sigma"]; !ok {
-				return fmt.Errorf("no sigma: name a column of errors or a parameter with a prior (%q), or give a likelihood", `"sigma": "s", "priors": {"s": "halfnormal(5)"}`)
+				return fmt.Errorf("sigma is missing: name a column of errors, or a parameter with a prior (%s), or give a likelihood", `"sigma": "s", "priors": {"s": "halfnormal(5)"}`)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 	for _, index := range indices {
 		values[index] = b.codes[index]
 		if b.codes[index] == nil {
-			return nil, fmt.Errorf("%s: %q has the index %s: no group is over it: say \"groups\": {name: {\"over\": %q}}", where, f, index, index)
+			return nil, fmt.Errorf(`%s: %q has the index %s, but no group is over it: say "groups": {name: {"over": %q}}`, where, f, index, index)
 		}
 	}
 	for _, name := range f.Names() {
@@ -216,7 +216,7 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 		}
 		over := b.p.Groups[name].Over
 		if indices[name] != over && (!whole || indices[name] != "") {
-			return nil, fmt.Errorf("%s: %q: want %s", where, f, map[bool]string{true: name + "[" + over + "], as it is a vector over that column", false: name + " without an index, as it has no group"}[over != ""])
+			return nil, fmt.Errorf("%s: %q must be written %s", where, f, map[bool]string{true: name + "[" + over + "], as it is a vector over that column", false: name + " without an index, as it has no group"}[over != ""])
 		}
 		n, err := b.node(name)
 		if err != nil {
@@ -257,7 +257,7 @@ func (b *builder) unused() error {
 	for _, f := range fields {
 		for _, key := range f.keys {
 			if !b.used[key] && !(key == "sigma" && b.p.Sigma == "") {
-				return fmt.Errorf("%s has %s, which no formula uses%s", f.name, key, meant(key, known))
+				return fmt.Errorf("%s names %s, which no formula uses%s", f.name, key, meant(key, known))
 			}
 		}
 	}
@@ -269,7 +269,7 @@ func (b *builder) unused() error {
 		for _, key := range f.keys {
 			_, fixed := b.p.Fixed[key]
 			if tied := b.p.Tied[key] != ""; !slices.Contains(params, key) && (f.name == "noncentred" || !tied && !fixed) {
-				return fmt.Errorf("%s has %s, which is no sampled parameter%s", f.name, key, meant(key, params))
+				return fmt.Errorf("%s names %s, which is not a sampled parameter%s", f.name, key, meant(key, params))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (b *builder) node(name string) (*ad.Node, error) {
 		return n, nil
 	}
 	if i := slices.Index(b.open, name); i >= 0 {
-		return nil, fmt.Errorf("%s depends on itself: %s", name, strings.Join(append(b.open[i:], name), " -> "))
+		return nil, fmt.Errorf("%s depends on itself (%s): change one of these formulas", name, strings.Join(append(b.open[i:], name), " -> "))
 	}
 	b.open = append(b.open, name)
 	defer func() { b.open = b.open[:len(b.open)-1] }()
@@ -38,9 +38,9 @@ func (b *builder) fresh(name string) (*ad.Node, error) {
 	fixed, isFixed := p.Fixed[name]
 	switch roles := p.roles(name); {
 	case len(roles) > 1:
-		return nil, fmt.Errorf("%s is in %s: want one", name, strings.Join(roles, " and in "))
+		return nil, fmt.Errorf("%s is in %s: leave it in only one of them", name, strings.Join(roles, " and in "))
 	case column && c.Labels != nil:
-		return nil, fmt.Errorf("column %s has labels, such as %q: it can only be an index", name, c.Labels[0])
+		return nil, fmt.Errorf("column %s holds labels such as %q, so it can only be an index: use a column of numbers here", name, c.Labels[0])
 	case column && (name == p.Observation() || b.codes[name] != nil):
 		return ad.Const(c.Values), nil
 	case column:
@@ -60,7 +60,7 @@ func (b *builder) fresh(name string) (*ad.Node, error) {
 	}
 	known := slices.Concat(p.parameters(), sortedKeys(p.Data), sortedKeys(p.Fixed), sortedKeys(p.Tied))
 	if _, start := p.Start[name]; start {
-		return nil, fmt.Errorf("%s has a start and no prior: give it one, or bounds, or name it in flat", name)
+		return nil, fmt.Errorf("%s has a start but no prior: give it a prior or bounds, or name it in flat", name)
 	}
 	return nil, fmt.Errorf("%q is neither a column nor a parameter with a prior, bounds or a place in flat%s", name, meant(name, known))
 }
@@ -109,7 +109,7 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 		return nil, err
 	}
 	if d.Discrete {
-		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: sum over them in Go, or take a continuous distribution", name, text)
+		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: sum over them in Go, or use a continuous distribution", name, text)
 	}
 	if lower != nil || upper != nil {
 		d = dist.Truncate(d, lower, upper)

@@ -1,9 +1,9 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package expr makes models of formulas in text: a Problem is a JSON document with
-// columns of numbers, a formula of them and of parameters, and what is known of
-// the parameters. People fit and sample with it without writing Go.
+// Package expr makes models from formulas in text: a Problem is a JSON document with columns of
+// numbers, a formula of these columns and of parameters, and what is known about the parameters. It
+// lets people fit and sample without writing Go.
 //
 //	p, err := expr.Parse(document)
 //	m, err := p.Model()                      // for infer: needs priors
@@ -42,14 +42,14 @@ type Problem struct {
 	Sigma string             `json:"sigma,omitempty"`
 	Fixed map[string]float64 `json:"fixed,omitempty"` // values of parameters held fixed
 	Tied  map[string]string  `json:"tied,omitempty"`  // formulas of parameters that follow from others
-	Start map[string]Values  `json:"start,omitempty"` // start values of a fit; chains need none
+	Start map[string]Values  `json:"start,omitempty"` // starting values of a fit; chains need none
 
 	// Bounds are [lower, upper], with null for none. Without a prior, a sampled parameter is uniform
 	// between them; with a prior, the prior is truncated.
 	Bounds map[string]Bounds `json:"bounds,omitempty"`
 
-	// Settings of sampling.
-	// distributions of package infer/dist with formulas as arguments, such as "normal(0, 2*tau)"
+	// The next fields are settings of sampling. distributions of package infer/dist with formulas
+	// as arguments, such as "normal(0, 2*tau)"
 	Priors map[string]string `json:"priors,omitempty"`
 	// parameters without a prior, between their bounds if they have any
 	Flat []string `json:"flat,omitempty"`
@@ -64,7 +64,7 @@ type Problem struct {
 	Loss   string  `json:"loss,omitempty"`
 	FScale float64 `json:"f_scale,omitempty"`
 	Method string  `json:"method,omitempty"`
-	// whether the errors are absolute. Default true with Sigma, else false
+	// Absolute says that the errors are absolute. Default true with Sigma, else false.
 	Absolute *bool   `json:"absolute_sigma,omitempty"`
 	FTol     float64 `json:"ftol,omitempty"`
 	XTol     float64 `json:"xtol,omitempty"`
@@ -114,7 +114,7 @@ func (p *Problem) reserved() error {
 	names := slices.Concat(sortedKeys(p.Start), sortedKeys(p.Bounds), sortedKeys(p.Fixed), sortedKeys(p.Tied), sortedKeys(p.Priors), p.Flat, sortedKeys(p.Groups), sortedKeys(p.Derived))
 	for _, name := range names {
 		if strings.HasSuffix(name, "__") {
-			return fmt.Errorf("expr: parameter %q: names that end in __ are the sampler's own, such as lp__: leave out the underscores", name)
+			return fmt.Errorf("expr: parameter %q: names that end in __, such as lp__, are reserved for the sampler: leave out the underscores", name)
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func placed(b []byte, err error) error {
 		return err
 	}
 	if kind.Field != "" {
-		err = fmt.Errorf("field %s: a %s where %s is wanted", kind.Field, kind.Value, wanted(kind.Type))
+		err = fmt.Errorf("field %s has a value of the type %s: want %s", kind.Field, kind.Value, wanted(kind.Type))
 	}
 	line, column := foreign.Position(b, kind.Offset-1)
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)

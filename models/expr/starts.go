@@ -17,7 +17,7 @@ import (
 const purposeStart uint32 = 131
 
 // Starts returns a start per chain for infer.Config.Init: the start of the document, moved in every
-// unconstrained direction by up to half, so that chains differ. It is nil if the document has none,
+// unconstrained direction by up to 0.5, so that chains differ. It is nil if the document has none,
 // which leaves the choice to the sampler. A start must name every sampled parameter; one number
 // serves all elements of a vector.
 func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]float64, error) {
@@ -28,7 +28,7 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 	for _, name := range p.parameters() {
 		v, ok := p.Start[name]
 		if !ok {
-			return nil, fmt.Errorf("expr: start lacks %s: name every sampled parameter, or none", name)
+			return nil, fmt.Errorf("expr: start lacks %s: name all sampled parameters, or none", name)
 		}
 		if c, grouped := p.Data[p.Groups[name].Over]; grouped && len(v) == 1 {
 			labels, _ := c.levels()
@@ -62,7 +62,7 @@ func near(t infer.Target, centre []float64, src *tensor.Stream) ([]float64, erro
 			return q, nil
 		}
 	}
-	return nil, fmt.Errorf("expr: start: the density is not finite there nor near it: try other values, or leave start out")
+	return nil, fmt.Errorf("expr: the density is not finite at the given start or near it: try other values, or leave start out")
 }
 
 // X returns the only column of numbers in Expr, for plots; ok is false if there is none or more than

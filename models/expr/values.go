@@ -41,7 +41,7 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 		case json.Unmarshal(r, &s) == nil && r[0] == '"':
 			text = true
 		default:
-			return fmt.Errorf("a column has %s at place %d: want a number or a string", r, i)
+			return fmt.Errorf("the column has %s at position %d: want a number or a string", r, i)
 		}
 		c.Values, labels = append(c.Values, v), append(labels, s)
 	}
@@ -88,7 +88,7 @@ func (v *Values) UnmarshalJSON(b []byte) error {
 	}
 	var c Column
 	if err := json.Unmarshal(b, &c); err != nil || c.Labels != nil || len(c.Values) == 0 {
-		return fmt.Errorf("start: %s is neither a number nor a list of numbers", b)
+		return fmt.Errorf("start: %s is neither a number nor a list of numbers: want one of these", b)
 	}
 	*v = c.Values
 	return nil
@@ -110,7 +110,7 @@ type Bounds [2]float64
 func (v *Bounds) UnmarshalJSON(b []byte) error {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil || len(raw) != 2 {
-		return fmt.Errorf("bounds: %s: want [lower, upper], with null for none", b)
+		return fmt.Errorf("bounds: %s does not give two bounds: want [lower, upper], with null for none", b)
 	}
 	*v = Bounds{math.Inf(-1), math.Inf(1)}
 	for i, r := range raw {
@@ -119,12 +119,12 @@ func (v *Bounds) UnmarshalJSON(b []byte) error {
 		}
 		x, err := parseNumber(r)
 		if err != nil || math.IsNaN(x) {
-			return fmt.Errorf("bounds: %s is not a number", r)
+			return fmt.Errorf("bounds: %s is not a number: want a number, or null for none", r)
 		}
 		v[i] = x
 	}
 	if !(v[0] < v[1]) {
-		return fmt.Errorf("bounds: %s: want the lower below the upper", b)
+		return fmt.Errorf("bounds: in %s the lower bound is not below the upper one: swap or change them", b)
 	}
 	return nil
 }

@@ -74,8 +74,8 @@ func (m Model) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, e
 // Predictive holds the quantiles 2.5, 25, 50, 75 and 97.5 % of new data at the delays of a curve.
 type Predictive struct{ Low, InnerLow, Mid, InnerHigh, High []float64 }
 
-// PredictiveBands draws new data from up to 1000 draws of a fit of the model
-// that Posterior made of a curve, and returns their quantiles at each point.
+// PredictiveBands draws new data from up to 1000 draws of a fit of the model that Posterior made
+// for a curve, and returns their quantiles at each point.
 func PredictiveBands(post *infer.Posterior, fit *infer.Fit, c Curve, seed uint64) (Predictive, error) {
 	white := c.repaired("delay").white
 	var at [][]float64

@@ -87,8 +87,8 @@ func (c Curve) alteredErrors() []check.Alteration {
 	return []check.Alteration{a}
 }
 
-// CheckPosterior judges the posterior of the model that Posterior made of the same curve
-// and settings.
+// CheckPosterior judges the posterior of the model that Posterior made for the same curve and
+// settings.
 func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Verdict, error) {
 	var dropped []check.Alteration
 	if s.DropInvalid {

@@ -167,8 +167,8 @@ func TestPriorsThatExcludeOtherSettings(t *testing.T) {
 	c := synthetic(rand.New(rand.NewPCG(1, 1)), 0.05, 60)
 	prior := map[string]dist.Dist{"tau": dist.Uniform(5, 6)}
 	for want, s := range map[string]g2.Settings{
-		"tau is fixed at 3 and has a prior":                     {Priors: prior, Fixed: map[string]float64{"tau": 3}},
-		"the start of tau is 0.05, where its prior, on 5 to 6,": {Priors: prior, Start: map[string]float64{"tau": 0.05}},
+		"tau is fixed at 3 but also has a prior":                      {Priors: prior, Fixed: map[string]float64{"tau": 3}},
+		"the start of tau is 0.05, where its prior, between 5 and 6,": {Priors: prior, Start: map[string]float64{"tau": 0.05}},
 	} {
 		if _, err := g2.Posterior(single, c, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

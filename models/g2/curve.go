@@ -20,17 +20,19 @@ type Curve struct {
 	Q, Phi    float64 // q in 1/Angstrom and azimuth in degrees; NaN if they do not apply
 	X, Y, Err []float64
 
-	// Cov is the covariance of Y, row-major (point, point), for points whose errors are not independent, as those of
-	// a multi-tau correlation are not; nil: they are. Samples is how many samples, such as pixels, it was
-	// estimated from: the inverse of an estimate is too large by (Samples-1)/(Samples-points-2), which is corrected. 0: it is exact.
+	// Cov is the covariance of Y, row-major (point, point), for points whose errors are not
+	// independent, such as those of a multi-tau correlation; nil for independent errors. Samples is
+	// the number of samples, such as pixels, from which it was estimated: the inverse of an
+	// estimate is too large by (Samples-1)/(Samples-points-2), which is corrected. 0 stands for an
+	// exact covariance.
 	Cov     []float64
 	Samples int
-	// Skew is what samples whose distribution is skewed take from a fit that weights Y by a covariance estimated from the
-	// same samples; fits add it to Y. nil: nothing. See correlate.Result.
+	// Skew corrects the bias of a fit that weights Y by a covariance estimated from samples with a
+	// skewed distribution; fits add it to Y. It may be nil. See correlate.Result.
 	Skew []float64
 
-	// Axis and AxisUnit say what Q holds where a map of q has another first axis, such as x
-	// in pixels. Empty: q in 1/Angstrom.
+	// Axis and AxisUnit say what Q holds if a map of q has another first axis, such as x in pixels.
+	// If empty, it is q in 1/Angstrom.
 	Axis, AxisUnit string
 
 	replaced int     // number of errors that repaired replaced
@@ -55,16 +57,16 @@ func (c Curve) AxisLabel() string {
 // check returns the first problem that makes the curve unusable.
 func (c Curve) check(params int) error {
 	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
-		return fmt.Errorf("g2: bin %d: %d delays, %d values, %d errors: want as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
+		return fmt.Errorf("g2: bin %d has %d delays, %d values and %d errors: give as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
 	}
 	if c.Cov != nil && len(c.Cov) != len(c.X)*len(c.X) {
-		return fmt.Errorf("g2: bin %d: a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
+		return fmt.Errorf("g2: bin %d has a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
 	}
 	if c.Skew != nil && len(c.Skew) != len(c.X) {
-		return fmt.Errorf("g2: bin %d: %d corrections for skewness of %d points: want one for each", c.Bin, len(c.Skew), len(c.X))
+		return fmt.Errorf("g2: bin %d has %d corrections for skewness, but %d points: give one for each point", c.Bin, len(c.Skew), len(c.X))
 	}
 	if len(c.X) < params {
-		return fmt.Errorf("g2: bin %d: %d points for %d parameters: want at least as many", c.Bin, len(c.X), params)
+		return fmt.Errorf("g2: bin %d has only %d points for %d parameters: give at least as many, fix parameters, or leave the bin out", c.Bin, len(c.X), params)
 	}
 	for i := range c.X {
 		for k, v := range [2]float64{c.X[i], c.Y[i]} {
@@ -174,7 +176,7 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 		Text: fmt.Sprintf("%d of %d points were left out, because their delay, value or error is not a usable number: %s", len(left), len(c.X), strings.Join(left[:min(10, len(left))], ", "))}}
 }
 
-// Guess is what a curve tells at first sight, for starts of fits.
+// Guess holds rough values read off a curve, as starts of fits.
 type Guess struct{ Tau, Baseline, Contrast float64 }
 
 // Guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,

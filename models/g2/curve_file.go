@@ -18,8 +18,8 @@ import (
 )
 
 // OpenCurves reads the bins of a result file in the APS 8-ID layout (HDF5), with the covariance of
-// their points where Euryale has correlated the frames, or of a table
-// (CSV) with the columns tau, g2 and, if known, g2_err and bin, and the covariance where convert has written it.
+// their points if Euryale has correlated the frames, or of a table (CSV) with the columns tau, g2
+// and, if known, g2_err and bin, and with the covariance if convert has written it.
 func OpenCurves(path string) ([]Curve, error) {
 	hdf, err := isHDF5(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func OpenCurves(path string) ([]Curve, error) {
 		out = append(out, c)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no rows below the header", path)
+		return nil, fmt.Errorf("%s has no rows below the header: give at least one point", path)
 	}
 	return out, nil
 }
@@ -81,7 +81,7 @@ func resultCurves(path string) ([]Curve, error) {
 	}
 	defer r.Close()
 	if r.Multitau == nil {
-		return nil, fmt.Errorf("%s has only a two-time correlation: take curves from it by reduce ages, or correlate its frames by the multi-tau method too (--correlation both)", path)
+		return nil, fmt.Errorf("%s has only a two-time correlation: take curves from it with reduce ages, or also correlate its frames by the multi-tau method (--correlation both)", path)
 	}
 	delays := r.Delays()
 	var out []Curve

@@ -5,9 +5,9 @@
 // correlation spectroscopy: by nonlinear least squares, every q bin in parallel,
 // and by Bayesian sampling.
 //
-// A [Model] is one relaxation model with its parameters, bounds, starts and
-// priors; a [Curve] is the data of one bin. [FitOne] and [FitAll] return point
-// fits, [Posterior] what package infer samples, and [Starts] where chains begin: at a fit.
+// A [Model] is one relaxation model with its parameters, bounds, starts and priors; a [Curve] is
+// the data of one bin. [FitOne] and [FitAll] return point fits, [Posterior] returns the model that
+// package infer samples, and [Starts] the points where chains begin, near a fit.
 //
 //	model, _ := g2.ByName("single")
 //	fits, err := g2.FitAll(ctx, model, curves, g2.Settings{})

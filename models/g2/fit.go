@@ -33,16 +33,17 @@ type Settings struct {
 	// point. Default 1.
 	LossScale float64
 	Threads   int // number of bins fitted at once. Default GOMAXPROCS
-	// MaxEvaluations bounds the evaluations of each point fit. Default that of package optim.
+	// MaxEvaluations is the largest number of evaluations in each point fit. Default that of
+	// package optim.
 	MaxEvaluations int
 	// DropInvalid leaves out the points that no fit can use: a delay, value or error that is not a
 	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
 	// fit of its bin fail.
 	DropInvalid bool
-	// Backend is where fits are computed, such as ad.CUDA{}. On GPUs, 16 curves or more of the same delays and bounds that
-	// follow each other are fitted from all starts as lanes of one program; the processor confirms the minima and
-	// judges them. Other curves have their residuals and derivatives computed there, one curve at a time. Default: one
-	// thread of the processor for each bin.
+	// Backend chooses where fits are computed, such as ad.CUDA{}. On GPUs, 16 or more consecutive
+	// curves with the same delays and bounds are fitted from all starts as lanes of one program;
+	// the CPU confirms the minima and judges them. Other curves have their residuals and
+	// derivatives computed there, one curve at a time. Default: one thread of the CPU for each bin.
 	Backend ad.Backend
 
 	alone bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
@@ -52,7 +53,7 @@ type Settings struct {
 type Fit struct {
 	Model   Model
 	Curve   Curve
-	Status  string // "converged", "max_evaluations", "stuck" or "failed"
+	Status  string // outcome of the fit: "converged", "max_evaluations", "stuck" or "failed"
 	Message string
 	// X and SD hold the parameters in the order of Model.Params. SD is the customary error of the model:
 	// absolute if errors are given, except for the aps models, which scale it by the reduced
@@ -66,7 +67,7 @@ type Fit struct {
 	Active                  []int // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	Warnings                []string
 	Check                   check.Verdict // verdict about the model; the zero value if there is no fit
-	Device                  string        // where the fit was computed: "cpu", or a GPU such as "cuda:0"
+	Device                  string        // device on which the fit was computed: "cpu", or a GPU such as "cuda:0"
 
 	fault error // error of a device, which is not of this bin
 }
@@ -131,10 +132,11 @@ func compile(model Model, of size, b ad.Backend) (*compiled, error) {
 	return &compiled{model: model, size: of, problem: prob}, nil
 }
 
-// FitAll fits every curve, in parallel; the results are the same for any number of threads. Curves of the same delays that follow each
-// other are first fitted in lock step, so that a curve fitted alone may give a result that differs by rounding. A bin
-// that cannot be fitted has the Status "failed" and does not affect the others. The error is about
-// the settings or a device, or is the context's.
+// FitAll fits every curve, in parallel; the results are the same for any number of threads.
+// Consecutive curves with the same delays are first fitted in lock step, so that a curve fitted
+// alone may give a result that differs by rounding. A bin that cannot be fitted has the Status
+// "failed" and does not affect the others. FitAll returns an error if the settings are wrong, if a
+// device fails or if the context ends.
 func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit, error) {
 	return NewFitter(model, s).FitAll(ctx, curves)
 }
@@ -191,7 +193,7 @@ func (f *Fitter) compiled(n home) (*compiled, error) {
 	return c, nil
 }
 
-// FitAll is the function FitAll with the Fitter's model and settings.
+// FitAll calls the function FitAll with the Fitter's model and settings.
 func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	if err := given.Args("g2.FitAll", "ctx", ctx); err != nil {
 		return nil, err

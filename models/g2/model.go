@@ -25,10 +25,10 @@ type Model struct {
 	Of string
 	// Mean is the model at x, given its parameters as Nodes in the order of Params.
 	Mean func(p []*ad.Node, x *ad.Node) *ad.Node
-	// Starts returns start points guessed from the data, beside that of Params. Nil means none.
+	// Starts returns start points guessed from the data, besides that of Params. Nil means none.
 	Starts func(c Curve) [][]float64
 	// Pairs lists parameters that swap when two components are put in order. The first pair is
-	// compared; Complement names a fraction f that becomes 1 - f then, if there is one.
+	// compared; Complement names a fraction f, if there is one, that then becomes 1 - f.
 	Pairs      [][2]int
 	Complement string
 	// sampled holds the sampled parameters if they differ from Params.
@@ -42,7 +42,7 @@ type Model struct {
 type Param struct {
 	Name string
 	Unit string
-	// Start, Lower and Upper are the defaults. If they depend on the data, Range computes them.
+	// Default start and bounds of the parameter. If they depend on the data, Range computes them.
 	Start, Lower, Upper float64
 	Range               func(c Curve) (start, lower, upper float64)
 	// Prior is the default prior. If it depends on the data, PriorRange computes it.
@@ -67,20 +67,21 @@ func (p Param) prior(c Curve) dist.Dist {
 
 var models []Model
 
-// Register adds a model of one's own to Models, so that fits, posteriors and the command line know its name. It is
-// meant for init functions, and panics if the definition is not whole or the name is taken.
+// Register adds a user's model to Models, so that fits, posteriors and the command line know its
+// name. It is meant for init functions, and panics if the definition is incomplete or the name is
+// taken.
 func Register(m Model) {
 	switch {
 	case m.Name == "" || m.Mean == nil || len(m.Params) == 0 || m.Formula == "":
-		panic(fmt.Sprintf("g2: the model %q is not whole: want Name, Formula, Params and Mean", m.Name))
+		panic(fmt.Sprintf("g2: the model %q is incomplete: give it Name, Formula, Params and Mean", m.Name))
 	case m.Of != "delay" && m.Of != "q":
 		panic(fmt.Sprintf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of))
 	case slices.ContainsFunc(models, func(o Model) bool { return o.Name == m.Name }):
-		panic(fmt.Sprintf("g2: there is a model %q already: give yours a name of its own", m.Name))
+		panic(fmt.Sprintf("g2: there already is a model %q: give yours a name of its own", m.Name))
 	}
 	for i, p := range m.Params {
 		if p.Name == "" || m.index(p.Name) != i || p.Range == nil && !(p.Lower < p.Upper && p.Lower <= p.Start && p.Start <= p.Upper) {
-			panic(fmt.Sprintf("g2: the model %q: parameter %d, %q, starts at %g within %g to %g: want a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
+			panic(fmt.Sprintf("g2: the model %q has parameter %d, %q, which starts at %g within %g to %g: give it a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
 		}
 	}
 	if m.Starts == nil {
@@ -92,7 +93,7 @@ func Register(m Model) {
 // Models returns every model.
 func Models() []Model { return append([]Model(nil), models...) }
 
-// ByName returns the model of that name; if there is none, the error lists the names that exist.
+// ByName returns the model with that name; if there is none, the error lists the names that exist.
 func ByName(name string) (Model, error) {
 	var all []string
 	for _, m := range models {
@@ -105,7 +106,7 @@ func ByName(name string) (Model, error) {
 	if m := spelling.Meant(name, all); m != "" {
 		hint = " did you mean " + m + "?"
 	}
-	return Model{}, fmt.Errorf("g2: no model %q:%s want one of %s", name, hint, strings.Join(all, ", "))
+	return Model{}, fmt.Errorf("g2: there is no model %q:%s want one of %s", name, hint, strings.Join(all, ", "))
 }
 
 // index returns the position of the parameter name, or -1.

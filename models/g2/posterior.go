@@ -118,14 +118,14 @@ func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
 	}{{"prior", slices.Sorted(maps.Keys(s.Priors))}, {"fixed value", slices.Sorted(maps.Keys(s.Fixed))}} {
 		for _, name := range group.has {
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("g2: %s of %q: the Bayesian model %s has parameters %v", group.what, name, model.Name, names)
+				return fmt.Errorf("g2: the %s for %q cannot be used: the Bayesian model %s has the parameters %v", group.what, name, model.Name, names)
 			}
 		}
 	}
 	for name := range s.Bounds {
 		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if i < 0 || params[i].PriorRange == nil {
-			return fmt.Errorf("g2: bounds of %q do not apply to the Bayesian model %s: give a prior instead", name, model.Name)
+			return fmt.Errorf("g2: the bounds of %q do not apply to the Bayesian model %s: give a prior instead", name, model.Name)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func Starts(post *infer.Posterior, f Fit, s Settings, chains int, seed uint64) (
 	fit, n := f.X, len(f.X)
 	values, cov := fit, f.Cov
 	if f.Status == "failed" {
-		return nil, fmt.Errorf("g2: bin %d has no point fit to start from: %s", f.Curve.Bin, f.Message)
+		return nil, fmt.Errorf("g2: sampling of bin %d has no least-squares fit to start from: %s", f.Curve.Bin, f.Message)
 	}
 	if r := f.Model.sampled; r != nil {
 		values, cov = r.from(fit), changed(r.from, fit, cov)

@@ -15,11 +15,11 @@ import (
 func TestRegisterRefuses(t *testing.T) {
 	whole := Model{Name: "mine", Formula: "a", Of: "delay", Params: []Param{{Name: "a", Start: 1, Upper: 2}}, Mean: func(p []*ad.Node, x *ad.Node) *ad.Node { return p[0] }}
 	for want, change := range map[string]func(m *Model){
-		"not whole":          func(m *Model) { m.Mean = nil },
-		"want delay or q":    func(m *Model) { m.Of = "time" },
-		`"single" already`:   func(m *Model) { m.Name = "single" },
-		"starts at 3 within": func(m *Model) { m.Params = []Param{{Name: "a", Start: 3, Upper: 2}} },
-		"parameter 1":        func(m *Model) { m.Params = append(m.Params, m.Params[0]) },
+		"incomplete":                  func(m *Model) { m.Mean = nil },
+		"want delay or q":             func(m *Model) { m.Of = "time" },
+		`already is a model "single"`: func(m *Model) { m.Name = "single" },
+		"starts at 3 within":          func(m *Model) { m.Params = []Param{{Name: "a", Start: 3, Upper: 2}} },
+		"parameter 1":                 func(m *Model) { m.Params = append(m.Params, m.Params[0]) },
 	} {
 		m := whole
 		change(&m)

@@ -40,13 +40,13 @@ func (s Settings) check(model Model, curves []Curve) error {
 				if m := spelling.Meant(name, model.names()); m != "" {
 					hint = ": did you mean " + m + "?"
 				}
-				return fmt.Errorf("g2: %s of %q: model %s has parameters %v%s", group.what, name, model.Name, model.names(), hint)
+				return fmt.Errorf("g2: the %s for %q cannot be used: model %s has the parameters %v%s", group.what, name, model.Name, model.names(), hint)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Bounds)) {
 		if b := s.Bounds[name]; !(b[0] < b[1]) {
-			return fmt.Errorf("g2: bounds of %s are %g:%g: want lower < upper", name, b[0], b[1])
+			return fmt.Errorf("g2: the bounds of %s are %g:%g: want the lower below the upper", name, b[0], b[1])
 		}
 		if _, fixed := s.Fixed[name]; fixed {
 			if v, b := s.Fixed[name], s.Bounds[name]; !(v >= b[0] && v <= b[1]) {
@@ -78,7 +78,7 @@ func (s Settings) checkStarts(model Model, c Curve) error {
 			if _, own := s.Bounds[p.Name]; !own {
 				whose = "the model's bounds"
 			}
-			return fmt.Errorf("g2: bin %d: the %s of %s is %g, outside %s %.6g:%.6g: change it, or give bounds that hold it (--bounds %s=lo:hi)", c.Bin, what, p.Name, v, whose, lower[i], upper[i], p.Name)
+			return fmt.Errorf("g2: bin %d: the %s of %s is %g, outside %s %.6g:%.6g: change it, or give bounds that contain it (--bounds %s=lo:hi)", c.Bin, what, p.Name, v, whose, lower[i], upper[i], p.Name)
 		}
 	}
 	return nil
@@ -88,17 +88,17 @@ func (s Settings) checkStarts(model Model, c Curve) error {
 func (s Settings) checkPriors() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
 		if v, ok := s.Fixed[name]; ok {
-			return fmt.Errorf("g2: %s is fixed at %g and has a prior: leave one of them out", name, v)
+			return fmt.Errorf("g2: %s is fixed at %g but also has a prior: leave one of them out", name, v)
 		}
 		low, high, err := dist.Range(s.Priors[name])
 		if err != nil {
 			return fmt.Errorf("g2: prior of %s: %w", name, err)
 		}
 		if b, ok := s.Bounds[name]; ok && (high <= b[0] || low >= b[1]) {
-			return fmt.Errorf("g2: the prior of %s lies on %g to %g, its bounds on %g to %g: change one of them", name, low, high, b[0], b[1])
+			return fmt.Errorf("g2: the prior of %s lies between %g and %g, outside its bounds %g to %g: change one of them", name, low, high, b[0], b[1])
 		}
 		if v, ok := s.Start[name]; ok && !(v >= low && v <= high) {
-			return fmt.Errorf("g2: the start of %s is %g, where its prior, on %g to %g, is 0: change one of them", name, v, low, high)
+			return fmt.Errorf("g2: the start of %s is %g, where its prior, between %g and %g, is 0: change one of them", name, v, low, high)
 		}
 	}
 	return nil

@@ -16,9 +16,10 @@ import (
 // passes is how often rings are looked for and fitted, each time about the last fit.
 const passes = 3
 
-// Calibrate finds rings of known q (1/angstrom, ascending) in an image and fits a geometry to them. The first geometry must have the right
-// energy and pixel size, and a distance and a centre that are roughly right: the centre is found in the image, and the
-// distance within DistanceRange, before the rings are.
+// Calibrate finds rings of known q (1/angstrom, ascending) in an image and fits a geometry to them.
+// The first geometry must have the right energy and pixel size, and a distance and a centre that
+// are roughly right: the centre is found in the image, and the distance within DistanceRange,
+// before the rings are located.
 func Calibrate(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geometry, q []float64, s Settings) (*Fit, error) {
 	if err := given.Args("geometry.Calibrate", "ctx", ctx, "m", m); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func Calibrate(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geomet
 			return nil, err
 		}
 		if len(points) < 8 {
-			return nil, fmt.Errorf("geometry: %d points of %d rings were found: check energy, distance and centre, or lower FindSettings.Significance", len(points), len(q))
+			return nil, fmt.Errorf("geometry: only %d points of %d rings were found: check energy, distance and centre, or lower FindSettings.Significance", len(points), len(q))
 		}
 		if f, err = FitPoints(ctx, g, points, s); err != nil {
 			return nil, err
@@ -61,7 +62,7 @@ func roughDistance(image []float64, m *mask.Mask, g xpcs.Geometry, q []float64, 
 		span = 0.15
 	}
 	if !(span > 0 && span < 1) {
-		return g, fmt.Errorf("geometry: a range of distances of %g: want a relative one between 0 and 1", span)
+		return g, fmt.Errorf("geometry: the relative range of distances is %g: want a number between 0 and 1", span)
 	}
 	row, col := g.DisplayCenter()
 	profile := contrast(image, m, row, col)

@@ -401,16 +401,16 @@ func TestMistakes(t *testing.T) {
 			_, err := FitPoints(ctx, p.g, points, Settings{Free: []string{Energy, Energy}})
 			return err
 		},
-		"2 points for 3 parameters": func() error { _, err := FitPoints(ctx, p.g, points[:2], Settings{}); return err },
-		"point 1 is":                func() error { _, err := FitPoints(ctx, p.g, make([]Point, 9), Settings{}); return err },
-		"calibrate in transmission": func() error { _, err := FitPoints(ctx, reflection, points, Settings{}); return err },
-		"1 to 1000 positive q":      func() error { _, err := Calibrate(ctx, image, m, p.g, nil, Settings{}); return err },
-		"3 pixels, the mask":        func() error { _, err := Calibrate(ctx, image[:3], m, p.g, p.q, Settings{}); return err },
+		"2 points do not determine 3 parameters": func() error { _, err := FitPoints(ctx, p.g, points[:2], Settings{}); return err },
+		"point 1 is":                             func() error { _, err := FitPoints(ctx, p.g, make([]Point, 9), Settings{}); return err },
+		"calibrate in transmission":              func() error { _, err := FitPoints(ctx, reflection, points, Settings{}); return err },
+		"1 to 1000 positive q":                   func() error { _, err := Calibrate(ctx, image, m, p.g, nil, Settings{}); return err },
+		"3 pixels, the mask":                     func() error { _, err := Calibrate(ctx, image[:3], m, p.g, p.q, Settings{}); return err },
 		"were found": func() error {
 			_, err := Calibrate(ctx, make([]float64, len(image)), m, p.g, p.q, Settings{KeepCenter: true})
 			return err
 		},
-		"range of distances of 2": func() error { _, err := Calibrate(ctx, image, m, p.g, p.q, Settings{DistanceRange: 2}); return err },
+		"range of distances is 2": func() error { _, err := Calibrate(ctx, image, m, p.g, p.q, Settings{DistanceRange: 2}); return err },
 		"2 sectors":               func() error { _, err := FindRings(ctx, image, m, p.g, p.q, FindSettings{Sectors: 2}); return err },
 		`no parameter "tau"`: func() error {
 			_, err := Posterior(p.g, points, Settings{}, map[string]dist.Dist{"tau": dist.Normal(0, 1)})

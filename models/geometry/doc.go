@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package geometry calibrates where a detector stands from rings of known momentum transfer.
+// Package geometry calibrates the position of a detector from rings of known momentum transfer.
 //
 // [Calibrate] finds the rings of a powder such as silver behenate in an image, and fits beam centre and distance, or other
 // parameters of an xpcs.Geometry, to them. [FindRings] and [FitPoints] are its two halves. A [Fit] has standard errors, and
@@ -14,6 +14,6 @@
 //	fmt.Println(fit.Check) // whether the rings agree with them
 //	better := fit.Geometry
 //
-// [RingCenter] fits circles to points where the geometry is not known, and [Loss] and [RingVariance] are the objectives as nodes, for other
-// optimisers.
+// [RingCenter] fits circles to points if the geometry is not known, and [Loss] and [RingVariance]
+// are the objectives as nodes, for other optimisers.
 package geometry

@@ -18,11 +18,12 @@ import (
 
 // FindSettings say how points of rings are found. The zero value is the default.
 type FindSettings struct {
-	Sectors int // number of azimuths at which each ring is looked for. Default 72
+	Sectors int // number of azimuths at which each ring is sought. Default 72
 	// Window is how far from its expected radius a ring may be (pixels). 0 stands for 45 % of the distance to the
 	// next ring, and at most 25 pixels.
 	Window float64
-	// Significance is the least height of a ring above its surroundings, in standard deviations. Default 8.
+	// Significance is the smallest height of a ring above its surroundings, in standard deviations.
+	// Default 8.
 	Significance float64
 }
 
@@ -34,7 +35,7 @@ func (s FindSettings) complete() (FindSettings, error) {
 		s.Significance = 8
 	}
 	if s.Sectors < 4 || s.Sectors > 3600 || !(s.Window >= 0) || !(s.Significance > 0) {
-		return s, fmt.Errorf("geometry: %d sectors, a window of %g pixels, a significance of %g: want 4 to 3600 sectors and positive numbers", s.Sectors, s.Window, s.Significance)
+		return s, fmt.Errorf("geometry: there are %d sectors, a window of %g pixels and a significance of %g: want 4 to 3600 sectors and positive numbers", s.Sectors, s.Window, s.Significance)
 	}
 	return s, nil
 }
@@ -122,11 +123,11 @@ func at(rays [][]float64, k int, found []peak) [][]float64 {
 func checkImage(image []float64, m *mask.Mask, g xpcs.Geometry, q []float64) error {
 	switch {
 	case g.Reflection:
-		return fmt.Errorf("geometry: rings in reflection are not fitted: calibrate in transmission")
+		return fmt.Errorf("geometry: rings cannot be fitted in reflection: calibrate in transmission")
 	case m.Height != g.Height || m.Width != g.Width || len(image) != g.Height*g.Width || len(m.Keep) != len(image):
-		return fmt.Errorf("geometry: the image has %d pixels, the mask %d x %d, the geometry %d x %d: use those of one detector", len(image), m.Height, m.Width, g.Height, g.Width)
+		return fmt.Errorf("geometry: the image has %d pixels, the mask %d x %d and the geometry %d x %d: use those of one detector", len(image), m.Height, m.Width, g.Height, g.Width)
 	case len(q) == 0 || len(q) > 1000 || !slices.IsSorted(q) || !(q[0] > 0) || math.IsInf(q[len(q)-1], 0):
-		return fmt.Errorf("geometry: %d rings: want 1 to 1000 positive q, ascending", len(q))
+		return fmt.Errorf("geometry: the list of %d ring positions cannot be used: want 1 to 1000 positive q in ascending order", len(q))
 	}
 	return nil
 }

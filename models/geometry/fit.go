@@ -16,35 +16,37 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
-// Settings of a calibration. The zero value is the default.
+// Settings are the settings of a calibration. The zero value is the default.
 type Settings struct {
 	Free []string // parameters to fit. Default CenterRow, CenterCol and Distance
 	// Outlier is the distance from the model, in standard deviations of the scatter, beyond which a point is left
 	// out. Default 6; negative for none.
 	Outlier float64
-	// KeepCenter takes the centre of the first geometry as it is to look for rings, instead of finding it in the
-	// image.
+	// KeepCenter keeps the centre of the first geometry when rings are located, instead of finding
+	// it in the image.
 	KeepCenter bool
-	// DistanceRange is the relative range about the first distance in which rings are looked for. Default 0.15.
+	// DistanceRange is the relative range about the first distance in which rings are sought.
+	// Default 0.15.
 	DistanceRange float64
-	Find          FindSettings // how points of rings are found
+	Find          FindSettings // settings of the search for points of rings
 }
 
 // Fit is a calibrated geometry.
 type Fit struct {
-	Geometry          xpcs.Geometry // with the fitted numbers
-	Names             []string      // of the fitted parameters
-	X, SD             []float64     // their values and standard errors, in the units of the names
-	Cov               []float64     // their covariance, row-major
+	Geometry          xpcs.Geometry // geometry with the fitted numbers
+	Names             []string      // names of the fitted parameters
+	X, SD             []float64     // fitted values and their standard errors, in the units of the names
+	Cov               []float64     // covariance of the fitted values, row-major
 	Status            optim.Status
 	ReducedChiSquared float64
-	Points            []Point       // that were used
-	Outliers          []Point       // that were left out
-	Check             check.Verdict // whether rings and model agree
-	Result            *optim.Result // of the last fit; residuals are (q - known q)/error
+	Points            []Point       // points that were used
+	Outliers          []Point       // points that were left out
+	Check             check.Verdict // verdict that says whether rings and model agree
+	Result            *optim.Result // result of the last fit, whose residuals are (q - known q)/error
 }
 
-// Value returns a fitted parameter with its standard error, or NaN for a name that is not one.
+// Value returns a fitted parameter with its standard error, or NaN for a name that is not one of
+// them.
 func (f *Fit) Value(name string) (x, sd float64) {
 	for i, n := range f.Names {
 		if n == name {
@@ -54,7 +56,7 @@ func (f *Fit) Value(name string) (x, sd float64) {
 	return math.NaN(), math.NaN()
 }
 
-// String is a line for each parameter, and the verdict in a sentence.
+// String returns a line for each parameter, and the verdict in a sentence.
 func (f *Fit) String() string {
 	var b strings.Builder
 	for i, n := range f.Names {
@@ -64,21 +66,21 @@ func (f *Fit) String() string {
 	return b.String()
 }
 
-// FitPoints fits parameters of a geometry to points on rings. A first fit with a loss that forgives outliers finds them;
-// the last one, without them, is of least squares.
+// FitPoints fits parameters of a geometry to points on rings. A first fit with a robust loss finds
+// outliers; the last one, without them, uses least squares.
 func FitPoints(ctx context.Context, g xpcs.Geometry, points []Point, s Settings) (*Fit, error) {
 	if err := given.Args("geometry.FitPoints", "ctx", ctx); err != nil {
 		return nil, err
 	}
 	if g.Reflection {
-		return nil, fmt.Errorf("geometry: rings in reflection are not fitted: calibrate in transmission")
+		return nil, fmt.Errorf("geometry: rings cannot be fitted in reflection: calibrate in transmission")
 	}
 	list, err := free(s.Free)
 	if err != nil {
 		return nil, err
 	}
 	if len(points) <= len(list) {
-		return nil, fmt.Errorf("geometry: %d points for %d parameters: want more points", len(points), len(list))
+		return nil, fmt.Errorf("geometry: %d points do not determine %d parameters: give more points, or fit fewer parameters", len(points), len(list))
 	}
 	outlier := s.Outlier
 	if outlier == 0 {

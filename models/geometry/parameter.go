@@ -12,14 +12,14 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
-// Names of the parameters that a calibration may free.
+// These are the names of the parameters that a calibration may free.
 const (
-	CenterRow       = "center_row"       // pixels
-	CenterCol       = "center_col"       // pixels
-	Distance        = "distance"         // m
-	Energy          = "energy"           // keV
-	SwingHorizontal = "swing_horizontal" // rad
-	SwingVertical   = "swing_vertical"   // rad
+	CenterRow       = "center_row"       // row of the beam centre, in pixels
+	CenterCol       = "center_col"       // column of the beam centre, in pixels
+	Distance        = "distance"         // distance from sample to detector, in m
+	Energy          = "energy"           // photon energy, in keV
+	SwingHorizontal = "swing_horizontal" // horizontal swing angle, in rad
+	SwingVertical   = "swing_vertical"   // vertical swing angle, in rad
 )
 
 // parameter is a number of a geometry that can be free.
@@ -54,9 +54,9 @@ func free(names []string) ([]parameter, error) {
 		k := slices.Index(all, n)
 		switch {
 		case k < 0:
-			return nil, fmt.Errorf("geometry: there is no parameter %q: want some of %q%s", n, all, meant(n, all))
+			return nil, fmt.Errorf("geometry: there is no parameter %q: choose from %q%s", n, all, meant(n, all))
 		case slices.Contains(names[:i], n):
-			return nil, fmt.Errorf("geometry: the parameter %s is named twice", n)
+			return nil, fmt.Errorf("geometry: the parameter %s is named twice: name it once", n)
 		}
 		out = append(out, parameters[k])
 	}

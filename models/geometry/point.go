@@ -11,11 +11,11 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
-// Point is a place on a ring of known momentum transfer.
+// Point is a position on a ring of known momentum transfer.
 type Point struct {
-	Row, Col float64 // pixels
+	Row, Col float64 // position of the point, in pixels
 	Q        float64 // momentum transfer of the ring (1/angstrom)
-	SD       float64 // standard deviation of the place across the ring (pixels)
+	SD       float64 // standard deviation of the position across the ring (pixels)
 }
 
 // SilverBehenate returns q of the first orders of silver behenate, 2 pi n / 58.380 angstrom (1/angstrom).
@@ -32,7 +32,7 @@ func SilverBehenate(orders int) []float64 {
 func columns(g xpcs.Geometry, points []Point) (row, col, q, sd []float64, err error) {
 	for i, p := range points {
 		if !(p.SD > 0) || !(p.Q > 0) || math.IsInf(p.SD+p.Q, 0) || math.IsNaN(p.Row+p.Col) || math.IsInf(p.Row+p.Col, 0) {
-			return nil, nil, nil, nil, fmt.Errorf("geometry: point %d is %+v: want finite numbers and a positive q and standard deviation", i+1, p)
+			return nil, nil, nil, nil, fmt.Errorf("geometry: point %d is %+v: want finite numbers with positive q and SD", i+1, p)
 		}
 		row, col, q, sd = append(row, p.Row), append(col, p.Col), append(q, p.Q), append(sd, p.SD)
 	}
@@ -51,7 +51,7 @@ func columns(g xpcs.Geometry, points []Point) (row, col, q, sd []float64, err er
 	}
 	for i, slope := range st.Output(0) {
 		if sd[i] *= slope; !(sd[i] > 0) {
-			return nil, nil, nil, nil, fmt.Errorf("geometry: q has no slope at point %d (row %g, column %g): it lies at the beam centre", i+1, points[i].Row, points[i].Col)
+			return nil, nil, nil, nil, fmt.Errorf("geometry: point %d (row %g, column %g) lies at the beam centre, where q has no slope: leave it out", i+1, points[i].Row, points[i].Col)
 		}
 	}
 	return row, col, q, sd, nil

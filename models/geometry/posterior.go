@@ -12,9 +12,10 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
-// Posterior returns the Bayesian model of points on rings: q of each point is normal about that of its ring. Priors are normal
-// about the numbers of the geometry, with standard deviations of 20 pixels for the centre, 10 % of the distance, 0.1 % of the
-// energy and 0.05 rad for swing angles, unless priors has others by name. Starts of its chains come from [Fit.Starts].
+// Posterior returns the Bayesian model of points on rings: q of each point is normal about that of
+// its ring. Priors are normal about the numbers of the geometry, with standard deviations of 20
+// pixels for the centre, 10 % of the distance, 0.1 % of the energy and 0.05 rad for swing angles,
+// unless priors gives others by name. [Fit.Starts] returns starts of its chains.
 func Posterior(g xpcs.Geometry, points []Point, s Settings, priors map[string]dist.Dist) (*infer.Model, error) {
 	list, err := free(s.Free)
 	if err != nil {
@@ -26,7 +27,7 @@ func Posterior(g xpcs.Geometry, points []Point, s Settings, priors map[string]di
 		}
 	}
 	if g.Reflection {
-		return nil, fmt.Errorf("geometry: rings in reflection are not fitted: calibrate in transmission")
+		return nil, fmt.Errorf("geometry: rings cannot be fitted in reflection: calibrate in transmission")
 	}
 	row, col, q, sd, err := columns(g, points)
 	if err != nil {
@@ -56,7 +57,7 @@ func (f *Fit) Starts(post *infer.Posterior, chains int, seed uint64) ([][]float6
 	return post.WarmStart(f.Names, f.X, f.Cov, chains, seed)
 }
 
-// CheckPosterior judges the posterior of the model that Posterior made of the same points.
+// CheckPosterior judges the posterior of the model that Posterior made for the same points.
 func CheckPosterior(g xpcs.Geometry, points []Point, fit *infer.Fit) (check.Verdict, error) {
 	phi, _ := azimuths(g, points)
 	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{{Name: "azimuth", Unit: "deg", Values: phi}}})

@@ -13,19 +13,20 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// Circles are the common centre of rings and their radii, in pixels.
+// Circles holds the common centre of rings and their radii, in pixels.
 type Circles struct {
 	Row, Col, SDRow, SDCol float64   // centre with standard errors
-	Radii, SDRadii         []float64 // of each ring, in the order in which RingCenter was given them
+	Radii, SDRadii         []float64 // radius of each ring, in the order in which RingCenter received them
 	Scatter                float64   // root-mean-square distance of the points from their rings
 	Loss                   float64   // mean over the points of the squared distance from their ring
 	Cov                    []float64 // covariance of (Row, Col, Radii...), row-major
 	Result                 *optim.Result
 }
 
-// RingCenter fits concentric circles to the points (row, column) of one or more rings, such as those somebody marked. It
-// minimises the variance of the distances along each ring, by Levenberg and Marquardt's method from an algebraic
-// solution, so that short arcs do as well as whole rings. Standard errors come from the scatter of the points.
+// RingCenter fits concentric circles to the points (row, column) of one or more rings, such as
+// points marked by hand. It minimises the variance of the distances along each ring, by Levenberg
+// and Marquardt's method from an algebraic solution, so that short arcs do as well as whole rings.
+// Standard errors come from the scatter of the points.
 func RingCenter(ctx context.Context, rings ...[][2]float64) (*Circles, error) {
 	var row, col []float64
 	var index []int
@@ -39,7 +40,7 @@ func RingCenter(ctx context.Context, rings ...[][2]float64) (*Circles, error) {
 	}
 	n := len(row)
 	if n < 3 || n < 2+len(rings) {
-		return nil, fmt.Errorf("geometry: %d points on %d rings: want at least %d", n, len(rings), max(3, 2+len(rings)))
+		return nil, fmt.Errorf("geometry: there are only %d points on %d rings: give at least %d", n, len(rings), max(3, 2+len(rings)))
 	}
 	start, err := algebraic(row, col, index, len(rings))
 	if err != nil {
@@ -58,7 +59,7 @@ func RingCenter(ctx context.Context, rings ...[][2]float64) (*Circles, error) {
 	}
 	sd := res.SD()
 	if !(sd[0]+sd[1] < math.Inf(1)) && n > 2+len(rings) {
-		return nil, fmt.Errorf("geometry: the %d points do not determine a centre: they lie on a line, or are too few different ones", n)
+		return nil, fmt.Errorf("geometry: the %d points do not determine a centre: they lie on a line, or too many coincide, so give points all around the rings", n)
 	}
 	loss := 2 * res.Cost / float64(n)
 	return &Circles{Row: res.X[0], Col: res.X[1], SDRow: sd[0], SDCol: sd[1], Radii: res.X[2:], SDRadii: sd[2:],
@@ -94,7 +95,7 @@ func algebraic(row, col []float64, index []int, rings int) ([]float64, error) {
 		normal[a*k+a] += 1e-13 * float64(n)
 	}
 	if bad, _ := linalg.Cholesky(normal, k); bad >= 0 || !(size > 0) {
-		return nil, fmt.Errorf("geometry: the %d points do not determine a centre: every ring needs points, and some must differ", n)
+		return nil, fmt.Errorf("geometry: the %d points do not determine a centre: give every ring points, at different places", n)
 	}
 	linalg.SolveCholesky(normal, x)
 	start := []float64{mr + size*x[0], mc + size*x[1]}

@@ -22,7 +22,8 @@ type CheckSettings struct {
 	Altered  []check.Alteration // changes made to the data before the fit
 	Findings []check.Flag
 	Priors   []check.Prior // positions of the draws within their priors
-	Drawn    bool          // x is a draw from the posterior and not a fit
+	// Drawn says that x is a draw from the posterior and not a fit.
+	Drawn bool
 	// Relative means that Sigma is not known, so the size of the residuals carries no
 	// information.
 	Relative bool
@@ -30,10 +31,10 @@ type CheckSettings struct {
 	Sigma float64
 }
 
-// Check judges a fit or a draw x, in the order of the parameters. It tests residuals
-// against their errors, neighbouring pixels, patterns along q, angle and energy, and
-// known kinds of departures (a beam centre that is off, a blur, softer or sharper edges,
-// a background, the flux at single energies, a rotated or stretched detector).
+// Check judges a fit or a draw x, in the order of the parameters. It tests residuals against their
+// errors, neighbouring pixels, patterns along q, angle and energy, and known kinds of departures (a
+// shifted beam centre, a blur, softer or sharper edges, a background, the flux at single energies,
+// a rotated or stretched detector).
 func (v *Inversion) Check(x []float64, s CheckSettings) (check.Verdict, error) {
 	c, err := v.newInspection(x, s)
 	if err != nil {
@@ -64,7 +65,7 @@ func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, er
 		return nil, err
 	}
 	if len(x) != len(v.names()) {
-		return nil, fmt.Errorf("morph: check at %d numbers: want those of %d parameters", len(x), len(v.names()))
+		return nil, fmt.Errorf("morph: the check got %d numbers for %d parameters: pass one for each, as Fit returns them", len(x), len(v.names()))
 	}
 	c := &inspection{linear: l, s: s, x: x}
 	if err := l.move(x); err != nil {

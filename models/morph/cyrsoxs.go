@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Experiment is the content of a CyRSoXS working directory, both as its files store it
-// and as a simulator takes it.
+// Experiment is the content of a CyRSoXS working directory, both as its files store it and as a
+// simulator needs it.
 type Experiment struct {
 	Settings *cyrsoxs.Config
 	Volume   *cyrsoxs.Morphology
@@ -23,19 +23,20 @@ type Experiment struct {
 	Optics     rsoxs.Optics
 
 	Warnings []string // Warnings lists the differences from what CyRSoXS would do, and its own warnings.
-	// Problems with the volume, such as fractions that do not sum to 1; nil if there are
-	// none.
+	// Checks lists problems with the volume, such as fractions that do not sum to 1; nil if there
+	// are none.
 	Checks error
 }
 
 // ExperimentSettings control how an Experiment is read. The zero value suits simulations
 // in single precision.
 type ExperimentSettings struct {
-	// Parity reproduces the mistakes of CyRSoXS: the window is left out with Algorithm 1,
-	// and the base angle of oblique beams is added in radians to degrees. The q grid is
-	// that of CyRSoXS in either case: see Config.Grid.
+	// Parity reproduces the mistakes of CyRSoXS: the window is left out with Algorithm 1, and the
+	// base angle of oblique beams is added in radians to degrees. The q grid is that of CyRSoXS in
+	// either case; see Config.Grid.
 	Parity bool
-	Double bool // makes OpenExperiment read the fields as float64. Default float32
+	// Double makes OpenExperiment read the fields as float64. Default float32.
+	Double bool
 }
 
 // OpenExperiment reads config.txt and Material1.txt, Material2.txt, ... of a folder,
@@ -69,12 +70,12 @@ func NewExperiment(c *cyrsoxs.Config, v *cyrsoxs.Morphology, all []*cyrsoxs.Mate
 		return nil, err
 	}
 	if v.Type != c.MorphologyType {
-		return nil, &cyrsoxs.FormatError{Key: "MorphologyType", What: fmt.Sprintf("is %v in the settings, the volume is of type %v", c.MorphologyType, v.Type),
+		return nil, &cyrsoxs.FormatError{Key: "MorphologyType", What: fmt.Sprintf("is %v in the settings, but the volume is of type %v", c.MorphologyType, v.Type),
 			Try: fmt.Sprintf("set MorphologyType = %d", v.Type)}
 	}
 	n := len(v.Phases)
 	if len(all) < n {
-		return nil, &cyrsoxs.FormatError{Key: "materials", What: fmt.Sprintf("the volume has %d, there are optical constants of %d", n, len(all)),
+		return nil, &cyrsoxs.FormatError{Key: "materials", What: fmt.Sprintf("the volume has %d, but there are optical constants of only %d", n, len(all)),
 			Try: fmt.Sprintf("add Material%d.txt", len(all)+1), Err: cyrsoxs.ErrIncomplete}
 	}
 	x := &Experiment{Settings: c, Volume: v, Config: SimulatorConfig(c), Checks: v.Check(0)}

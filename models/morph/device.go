@@ -18,7 +18,7 @@ type faults struct {
 	first atomic.Pointer[error]
 }
 
-// Err returns the first failure of a GPU, or why the fit's own context has ended.
+// Err returns the first failure of a GPU, or the reason why the fit's own context ended.
 func (w *faults) Err() error {
 	if err := w.first.Load(); err != nil {
 		return *err

@@ -22,8 +22,8 @@
 //	best, err := inv.Minimize(ctx, optim.MinimizeSettings{})
 //	fit, err := inv.Sample(ctx, infer.Config{})
 //
-// Two kinds of files can replace Go code: a [Problem] is an inversion as a JSON document,
-// and an [Experiment] is a CyRSoXS working directory in the form that a simulator takes.
+// Two kinds of files can replace Go code: a [Problem] is an inversion as a JSON document, and an
+// [Experiment] is a CyRSoXS working directory in the form that a simulator needs.
 //
 //	p, err := morph.ParseProblem(document)
 //	x, err := morph.OpenExperiment(".", "film.h5", morph.ExperimentSettings{})

@@ -21,7 +21,8 @@ type Inversion struct {
 	Sim    *rsoxs.Simulator
 	Optics rsoxs.Optics // optical constants, used unless the Scene has its own
 	Params []Param
-	Build  func(p []*ad.Node) Scene // builds the graph over the parameters, given in the order of Params
+	// Build makes the scene from the parameters, given in the order of Params.
+	Build func(p []*ad.Node) Scene
 
 	// Data are intensities [energy, beam, QY, QX], NaN where nothing was measured. Mask
 	// has the same shape; pixels where it is 0 are left out.
@@ -37,9 +38,8 @@ type Inversion struct {
 	Eps   float64
 	Sigma float64 // standard deviation of the residuals, for posteriors and errors. Default 1
 
-	// Backend runs the graph of the scene and its comparison with data. On the GPU on which Sim computes,
-	// the fields of the morphology never leave it. Default: the processor, where Sim may have a GPU all
-	// the same.
+	// Backend runs the graph of the scene and its comparison with data. If Sim computes on the same
+	// GPU, the fields of the morphology never leave it. Default: the CPU, even if Sim uses a GPU.
 	Backend ad.Backend
 }
 
@@ -130,17 +130,17 @@ func (v *Inversion) prepareAt(params []*ad.Node) (*comparison, error) {
 func (v *Inversion) check() error {
 	switch {
 	case v.Sim == nil || v.Build == nil || len(v.Params) == 0:
-		return errors.New("morph: an inversion needs Sim, Params and Build")
+		return errors.New("morph: Sim, Params or Build is missing: an inversion needs all three")
 	case (v.Data == nil) == (v.Curves == nil):
-		return errors.New("morph: an inversion needs either Data or Curves")
+		return errors.New("morph: an inversion compares with either Data or Curves: set one of them")
 	case v.Curves != nil && v.Curves.I == nil && v.Curves.A == nil:
-		return errors.New("morph: curves with neither I nor A")
+		return errors.New("morph: Curves has neither I nor A: give one of them, or both")
 	case v.Curves != nil && v.Loss != LogLoss:
-		return errors.New("morph: curves are compared by LogLoss only")
+		return errors.New("morph: curves can only be compared by LogLoss: set Loss to LogLoss")
 	}
 	for _, p := range v.Params {
 		if len(p.Start) == 0 || p.Bounds != nil && len(p.Bounds) != 2 {
-			return fmt.Errorf("morph: parameter %s starts at %d values with %d bounds: want at least one, and two or none", p.Name, len(p.Start), len(p.Bounds))
+			return fmt.Errorf("morph: parameter %s has %d starting values and %d bounds: want at least one value, and two bounds or none", p.Name, len(p.Start), len(p.Bounds))
 		}
 	}
 	return nil
@@ -213,7 +213,7 @@ func (q *comparison) choose(seen *ad.Node) error {
 	}
 	q.width = seen.Size()
 	if len(q.index) == 0 {
-		return errors.New("morph: no pixel was measured, is not masked, and is seen by the simulated detector")
+		return errors.New("morph: no pixel is left to compare: every one is unmeasured, masked or outside of the simulated detector")
 	}
 	q.setEps()
 	return nil
@@ -278,14 +278,14 @@ func (q *comparison) measured(n int) ([]float64, error) {
 				continue
 			}
 			if t.Size() != n/4 {
-				return nil, fmt.Errorf("morph: curves of shape %v: the simulator gives %d numbers", t.Shape(), n/4)
+				return nil, fmt.Errorf("morph: the curves have shape %v, but the simulator gives %d numbers: reduce data and simulation alike", t.Shape(), n/4)
 			}
 			copy(out[k*n/4:], t.Float64s())
 		}
 		return out, nil
 	}
 	if q.Data.Size() != n || q.Mask != nil && q.Mask.Size() != n {
-		return nil, fmt.Errorf("morph: data of shape %v: the simulator gives %d intensities, and a mask must have as many", q.Data.Shape(), n)
+		return nil, fmt.Errorf("morph: the data have shape %v, but the simulator gives %d intensities: data and mask must have as many", q.Data.Shape(), n)
 	}
 	out := append([]float64(nil), q.Data.Float64s()...)
 	if q.Mask != nil {

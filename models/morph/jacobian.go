@@ -24,7 +24,7 @@ func (v *Inversion) Problem() (*optim.Problem, error) {
 		return nil, err
 	}
 	if l.scene.Penalty != nil {
-		return nil, fmt.Errorf("morph: a penalty is no sum of squares of residuals: use Minimize, or leave it out")
+		return nil, fmt.Errorf("morph: the scene has a penalty, which is not a sum of squares of residuals: use Minimize, or leave the penalty out")
 	}
 	start, lower, upper := v.start()
 	p := &optim.Problem{M: len(l.data), N: len(start), Names: v.names(), Start: start, Lower: lower, Upper: upper,

@@ -37,7 +37,7 @@ func (p *Problem) Measure(base string) (m Measurement, err error) {
 	}
 	s, want := m.Data.Shape(), p.Grid.Shape
 	if s[2] != want[1] || s[3] != want[2] {
-		return m, fmt.Errorf("%s has images of %d x %d pixels: the grid has %d x %d voxels along Y, X", p.Data, s[2], s[3], want[1], want[2])
+		return m, fmt.Errorf("%s has images of %d x %d pixels, but the grid has %d x %d voxels along Y, X: make them equal", p.Data, s[2], s[3], want[1], want[2])
 	}
 	if m.Mask, m.Altered, err = p.chosenPixels(at, m.Data); err != nil {
 		return m, err
@@ -74,7 +74,7 @@ func (p *Problem) measurementConfig(at func(string) string) (rsoxs.Config, error
 		return c, nil
 	}
 	if p.RotMask || p.Hann || p.Angles != nil {
-		return c, fmt.Errorf("config has angles, rot_mask and hann of its own: leave them out of the problem, or config")
+		return c, fmt.Errorf("config sets angles, rot_mask and hann itself: leave these out of the problem, or leave config out")
 	}
 	file, _, err := cyrsoxs.ReadConfig(at(p.Config))
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Problem) openImages(name string) (*tensor.Tensor, []float64, error) {
 	for i, e := range p.Energies {
 		j := slices.IndexFunc(all.Energies, func(x float64) bool { return math.Abs(x-e) <= 1e-3 })
 		if j < 0 {
-			return nil, nil, fmt.Errorf("%s has no %g eV: there are %v", name, e, all.Energies)
+			return nil, nil, fmt.Errorf("%s has no energy %g eV: choose from %v", name, e, all.Energies)
 		}
 		copy(out.Data().([]float64)[i*size:(i+1)*size], all.Intensity.Data().([]float64)[j*size:])
 	}
@@ -127,7 +127,7 @@ func (p *Problem) openArrayImages(name string) (*tensor.Tensor, []float64, error
 		}
 	}
 	if len(s) != 3 && len(s) != 4 || s[0] != len(p.Energies) {
-		return nil, nil, fmt.Errorf("%s has shape %v for %d energies: want [energy, QY, QX] or [energy, beam, QY, QX], and energies in the problem", name, s, len(p.Energies))
+		return nil, nil, fmt.Errorf("%s has shape %v, but the problem has %d energies: want [energy, QY, QX] or [energy, beam, QY, QX]", name, s, len(p.Energies))
 	}
 	return t, p.Energies, nil
 }

@@ -46,7 +46,7 @@ func material(raw json.RawMessage, at func(string) string, energies []float64) (
 	}
 	var rows [][]float64
 	if err := json.Unmarshal(raw, &rows); err != nil || len(rows) != len(energies) && len(rows) != 1 {
-		return nil, fmt.Errorf("%.60s: want a file, \"vacuum\", or %d rows of 4 numbers, one for each energy", raw, len(energies))
+		return nil, fmt.Errorf(`%.60s does not give optical constants: want a file, "vacuum", or %d rows of 4 numbers, one for each energy`, raw, len(energies))
 	}
 	m := &cyrsoxs.Material{Name: "constants", Energies: energies}
 	for e := range energies {

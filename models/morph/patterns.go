@@ -26,7 +26,7 @@ func OpenPatterns(names []string, voxel float64) (*rsoxs.Pattern, [][3]float64, 
 		return nil, nil, err
 	}
 	if len(files) == 0 {
-		return nil, nil, errors.New("morph: patterns of no files")
+		return nil, nil, errors.New("morph: there are no files of patterns: name at least one")
 	}
 	var all []*cyrsoxs.Pattern
 	for _, name := range files {
@@ -90,9 +90,9 @@ func joinPatterns(all []*cyrsoxs.Pattern, a float64) (*rsoxs.Pattern, error) {
 	for i, q := range all {
 		switch {
 		case q.Shape != first.Shape || len(q.KVectors) != beams:
-			return nil, fmt.Errorf("%g eV has %d images of %v pixels, %g eV %d of %v: want one shape", q.Energy, len(q.KVectors), q.Shape, first.Energy, beams, first.Shape)
+			return nil, fmt.Errorf("the patterns at %g eV are %d images of %v pixels, those at %g eV %d of %v: use images of one shape", q.Energy, len(q.KVectors), q.Shape, first.Energy, beams, first.Shape)
 		case i > 0 && q.Energy == all[i-1].Energy:
-			return nil, fmt.Errorf("%g eV is there twice: name each file once", q.Energy)
+			return nil, fmt.Errorf("the energy %g eV appears twice: name each file once", q.Energy)
 		}
 		p.Energies = append(p.Energies, q.Energy)
 		for j, f := range q.Images {

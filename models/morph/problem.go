@@ -43,12 +43,15 @@ type Problem struct {
 	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
 	// rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy.
 	Constants []json.RawMessage `json:"constants"`
-	// config.txt with the measurement settings; replaces the next three.
+	// Config names a config.txt with the measurement settings, which replaces the next three
+	// fields.
 	Config string `json:"config,omitempty"`
 	// Angles of the electric field in degrees: first, step, last. Default 0.
-	Angles  *[3]float64 `json:"angles,omitempty"`
-	RotMask bool        `json:"rot_mask,omitempty"` // average over the angles that reach a pixel
-	Hann    bool        `json:"hann,omitempty"`     // apply a Hann window
+	Angles *[3]float64 `json:"angles,omitempty"`
+	// RotMask averages over the angles that reach a pixel.
+	RotMask bool `json:"rot_mask,omitempty"`
+	// Hann applies a Hann window.
+	Hann bool `json:"hann,omitempty"`
 
 	QGrid string      `json:"q_grid,omitempty"` // q grid: "cyrsoxs" (default) or "exact"
 	Mask  ProblemMask `json:"mask,omitzero"`
@@ -59,7 +62,7 @@ type Problem struct {
 	// Sigma is the standard deviation of the residuals; see Inversion. Without it, errors
 	// follow from the scatter of the residuals.
 	Sigma float64 `json:"sigma,omitempty"`
-	// Limit on evaluations per fit. Default from package optim.
+	// MaxNFev is the largest number of evaluations per fit. Default from package optim.
 	MaxNFev int `json:"max_nfev,omitempty"`
 	// Method is "lm", "lbfgs" or "nuts". Default lm, or lbfgs if lm is not possible.
 	Method string `json:"method,omitempty"`
@@ -73,15 +76,16 @@ type ProblemGrid struct {
 
 // ProblemOptions are the options of models other than their parameters.
 type ProblemOptions struct {
-	// Fill the rest with a further material instead of vacuum.
-	Matrix    bool    `json:"matrix,omitempty"`
-	Width     float64 `json:"width,omitempty"`     // width of edges in nm. Default half a voxel
-	Radial    bool    `json:"radial,omitempty"`    // for rods, molecules point outwards from the axis
-	Order     int     `json:"order,omitempty"`     // for films, order of the waves
-	From      [3]int  `json:"from,omitzero"`       // for voxels, start of the support along Z, Y, X
-	To        [3]int  `json:"to,omitzero"`         // for voxels, end of the support (exclusive)
-	Variation float64 `json:"variation,omitempty"` // for voxels, weight of TotalVariation. Default 0
-	Roughness float64 `json:"roughness,omitempty"` // for voxels, weight of Roughness. Default 0
+	// Matrix fills the rest with a further material instead of vacuum.
+	Matrix bool    `json:"matrix,omitempty"`
+	Width  float64 `json:"width,omitempty"` // width of edges in nm. Default half a voxel
+	// Radial makes the molecules of rods point outwards from the axis.
+	Radial    bool    `json:"radial,omitempty"`
+	Order     int     `json:"order,omitempty"`     // order of the waves of films
+	From      [3]int  `json:"from,omitzero"`       // start of the support of voxels along Z, Y, X
+	To        [3]int  `json:"to,omitzero"`         // end of the support of voxels (exclusive)
+	Variation float64 `json:"variation,omitempty"` // weight of TotalVariation for voxels. Default 0
+	Roughness float64 `json:"roughness,omitempty"` // weight of Roughness for voxels. Default 0
 }
 
 // ProblemParam is a parameter to be found.
@@ -89,7 +93,7 @@ type ProblemParam struct {
 	Start StartValues `json:"start,omitempty"` // starting value, or the values of an array's elements
 	// NPY file with the starting values; its reader sets Start.
 	File   string    `json:"start_file,omitempty"`
-	Bounds []float64 `json:"bounds,omitempty"` // [lowest, highest]; nil for none
+	Bounds []float64 `json:"bounds,omitempty"` // bounds [lowest, highest]; nil for none
 	// Prior is a distribution of package infer/dist, such as "normal(10, 2)". Default:
 	// uniform between the bounds, or flat without them.
 	Prior string `json:"prior,omitempty"`
@@ -98,7 +102,7 @@ type ProblemParam struct {
 // ProblemMask selects pixels. With Loss "log" they must be positive, with "poisson" not
 // negative.
 type ProblemMask struct {
-	Q []float64 `json:"q,omitempty"` // [smallest, largest] |q| in the detector plane in 1/nm
+	Q []float64 `json:"q,omitempty"` // range [smallest, largest] of |q| in the detector plane in 1/nm
 	// NPY file with the shape of the data or of one image; zeros exclude pixels.
 	File string `json:"file,omitempty"`
 }
@@ -200,7 +204,7 @@ func unknown(what, path, name string, known []string) error {
 	if m := spelling.Meant(name, known); m != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", what, path, m)
 	}
-	return fmt.Errorf("unknown %s %q: there are %s", what, path, strings.Join(known, ", "))
+	return fmt.Errorf("unknown %s %q: choose from %s", what, path, strings.Join(known, ", "))
 }
 
 // mostVoxels is the largest volume of a problem; each voxel needs about a hundred bytes.
@@ -214,7 +218,7 @@ func (p *Problem) check() error {
 	}
 	n := p.Grid.Shape
 	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {
-		return fmt.Errorf("grid.shape is %v: want voxels along Z, Y, X, at least 1, 2 and 2 and at most %d together", n, mostVoxels)
+		return fmt.Errorf("grid.shape is %v: want at least 1, 2 and 2 voxels along Z, Y, X and at most %d together", n, mostVoxels)
 	}
 	bad := append(p.checkVolume(), p.checkMeasurement()...)
 	if bad == nil {
@@ -233,11 +237,11 @@ func (p *Problem) checkVolume() (bad []string) {
 	}
 	o, n := p.Options, p.Grid.Shape
 	if o.Width < 0 || o.Order < 0 || o.Order > 64 || o.Variation < 0 || o.Roughness < 0 {
-		bad = append(bad, fmt.Sprintf("options %+v: want nothing below 0, and order up to 64", o))
+		bad = append(bad, fmt.Sprintf("the options are %+v: want none below 0, and order up to 64", o))
 	}
 	for i := range n {
 		if o.From[i] < 0 || o.To[i] > n[i] || o.To != [3]int{} && o.To[i] <= o.From[i] || o.To == [3]int{} && o.From != [3]int{} {
-			return append(bad, fmt.Sprintf("options.from %v to %v: want a box within %v", o.From, o.To, n))
+			return append(bad, fmt.Sprintf("the support goes from options.from %v to options.to %v: want a box within %v", o.From, o.To, n))
 		}
 	}
 	return bad
@@ -255,25 +259,25 @@ func (p *Problem) checkMeasurement() (bad []string) {
 		}
 	}
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
-		bad = append(bad, fmt.Sprintf("mask.q is %v: want the least and the largest q in 1/nm", q))
+		bad = append(bad, fmt.Sprintf("mask.q is %v: want the smallest and the largest q in 1/nm", q))
 	}
 	if p.Data == "" {
-		bad = append(bad, "no data: name a folder of Energy_*.h5 or an NPY file")
+		bad = append(bad, "data is missing: name a folder of Energy_*.h5 or an NPY file")
 	}
 	if p.MaxNFev < 0 {
-		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or none", p.MaxNFev))
+		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
 	}
 	if p.Sigma < 0 {
-		bad = append(bad, fmt.Sprintf("sigma is %g: want it above 0", p.Sigma))
+		bad = append(bad, fmt.Sprintf("sigma is %g: want more than 0", p.Sigma))
 	}
 	if p.Compare == "curves" && p.Loss != "" && p.Loss != "log" {
-		bad = append(bad, fmt.Sprintf("curves are compared by loss log: want no %s", p.Loss))
+		bad = append(bad, fmt.Sprintf("curves are always compared by their logarithms: leave loss %s out, or set it to log", p.Loss))
 	}
 	_, searched := p.Parameters["noise"]
 	_, held := p.Fixed["noise"]
 	switch infers := searched || held; {
 	case infers && (p.Method != "nuts" || p.Loss == "poisson"):
-		bad = append(bad, "noise is a parameter of posteriors of intensities: want method nuts, and loss log or square")
+		bad = append(bad, "noise can only be a parameter of posteriors of intensities: set method nuts, and loss log or square")
 	case p.Method == "nuts" && !infers && p.Sigma == 0 && p.Loss != "poisson":
 		bad = append(bad, "a posterior needs sigma, the standard deviation of the residuals, or a parameter noise with a prior")
 	}
@@ -287,7 +291,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		known[q.Name], models[q.Name] = q.size(p), q
 		if q.Needed && len(p.Parameters[q.Name].Start) == 0 && p.Parameters[q.Name].File == "" {
 			if _, fixed := p.Fixed[q.Name]; !fixed {
-				bad = append(bad, fmt.Sprintf("%s has a parameter %s, %s: give it under parameters or fixed", p.Model, q.Name, q.About))
+				bad = append(bad, fmt.Sprintf("%s needs the parameter %s, %s: give it under parameters or fixed", p.Model, q.Name, q.About))
 			}
 		}
 	}
@@ -295,13 +299,13 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		if _, ok := known[name]; !ok {
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		} else if _, both := p.Parameters[name]; both {
-			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: want one", name))
+			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: do only one of these", name))
 		} else if l := models[name].Limits; l != nil && !(p.Fixed[name] >= l[0] && p.Fixed[name] <= l[1]) {
 			bad = append(bad, fmt.Sprintf("%s is fixed at %g: want %g to %g", name, p.Fixed[name], l[0], l[1]))
 		}
 	}
 	if len(p.Parameters) == 0 {
-		bad = append(bad, "no parameters to search")
+		bad = append(bad, "there are no parameters to search: give at least one under parameters")
 	}
 	for _, name := range sortedNames(p.Parameters) {
 		q := p.Parameters[name]
@@ -310,16 +314,16 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		case !ok:
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		case q.File != "" && q.Start != nil:
-			bad = append(bad, fmt.Sprintf("%s has start and start_file: want one", name))
+			bad = append(bad, fmt.Sprintf("%s has both start and start_file: give only one of them", name))
 		case q.File != "":
 		case len(q.Start) != size && len(q.Start) != 1:
 			want := "1"
 			if size > 1 {
 				want += fmt.Sprintf(" or %d", size)
 			}
-			bad = append(bad, fmt.Sprintf("%s starts at %d numbers: want %s", name, len(q.Start), want))
+			bad = append(bad, fmt.Sprintf("%s has %d starting values: want %s", name, len(q.Start), want))
 		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
-			bad = append(bad, fmt.Sprintf("bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
+			bad = append(bad, fmt.Sprintf("the bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
 		default:
 			bad = append(bad, models[name].excluded(name, q)...)
 		}
@@ -374,7 +378,7 @@ func (m Parameter) distribution(q ProblemParam) (*dist.Dist, error) {
 	case err != nil:
 		return &d, err
 	case high <= b[0] || low >= b[1]:
-		return &d, fmt.Errorf("%s lies on %g to %g, outside the bounds %g to %g: change one of them", q.Prior, low, high, b[0], b[1])
+		return &d, fmt.Errorf("the prior %s lies between %g and %g, outside the bounds %g to %g: change one of them", q.Prior, low, high, b[0], b[1])
 	case low >= b[0] && high <= b[1]:
 		return &d, nil
 	}
@@ -428,7 +432,7 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 	n := len(p.build(nodes).Materials)
 	for _, row := range o {
 		if len(row) != n {
-			return fmt.Errorf("morph: %s has %d materials%s: there are constants of %d", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
+			return fmt.Errorf("morph: %s has %d materials%s, but there are optical constants of %d: give one set for each material", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
 		}
 	}
 	return nil

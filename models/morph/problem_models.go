@@ -14,22 +14,23 @@ import (
 
 // Definition is a model that problems can name.
 type Definition struct {
-	About   string // one line: what it is, and the names of its materials
-	Centred bool   // whether the model also has the parameters x, y, z
+	About string // one-line description of the model with the names of its materials
+	// Centred says that the model also has the parameters x, y, z.
+	Centred bool
 	Params  []Parameter
 	// Build makes the scene on a grid from the parameters and the options of a problem.
 	Build func(p *Problem, g Grid, at Values) Scene
 }
 
-// Register adds a model of one's own to those that problem files can name by "model". Every model also has the
-// parameters scale, background and noise. It is meant for init functions, and panics if the definition is
-// not whole or the name is taken.
+// Register adds a user's model to those that problem files can name by "model". Every model also
+// has the parameters scale, background and noise. It is meant for init functions, and panics if the
+// definition is incomplete or the name is taken.
 func Register(name string, d Definition) {
 	if name == "" || d.About == "" || d.Build == nil || len(d.Params) == 0 {
-		panic(fmt.Sprintf("morph: the model %q is not whole: want a name, About, Params and Build", name))
+		panic(fmt.Sprintf("morph: the model %q is incomplete: give it a name, About, Params and Build", name))
 	}
 	if _, taken := problemModels[name]; taken {
-		panic(fmt.Sprintf("morph: there is a model %q already: give yours a name of its own", name))
+		panic(fmt.Sprintf("morph: there already is a model %q: give yours a name of its own", name))
 	}
 	d.mustDiffer(name, nil)
 	problemModels[name] = d
@@ -41,7 +42,7 @@ func (d Definition) mustDiffer(model string, further []Parameter) {
 	seen := map[string]bool{}
 	for _, q := range append(d.all(), further...) {
 		if q.Name == "" || seen[q.Name] {
-			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name", model, q.Name))
+			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name: give each a name of its own", model, q.Name))
 		}
 		seen[q.Name] = true
 	}
@@ -50,11 +51,12 @@ func (d Definition) mustDiffer(model string, further []Parameter) {
 // Parameter is a parameter of a model. An optional parameter has a default or can be
 // left out.
 type Parameter struct {
-	Name, About string // About gives the unit and the meaning
-	Needed      bool   // whether a problem must fix it or search for it
-	Default     *float64
-	Length      func(p *Problem) int // length of an array; nil for a number
-	Limits      *[2]float64          // physical limits; nil for any number
+	Name, About string // name of the parameter; its unit and meaning are in About
+	// Needed says that a problem must fix the parameter or search for it.
+	Needed  bool
+	Default *float64
+	Length  func(p *Problem) int // length of an array; nil for a number
+	Limits  *[2]float64          // physical limits; nil for any number
 }
 
 func (q Parameter) size(p *Problem) int {

@@ -289,17 +289,17 @@ func TestPenalties(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	good := families[4].inversion(t)
 	for want, change := range map[string]func(v *morph.Inversion){
-		"either Data or Curves": func(v *morph.Inversion) { v.Data = nil },
-		"needs Sim":             func(v *morph.Inversion) { v.Sim = nil },
-		"bounds":                func(v *morph.Inversion) { v.Params[0].Bounds = []float64{1} },
-		"no pixel":              func(v *morph.Inversion) { v.Mask = tensor.New(tensor.Float64, v.Data.Shape()...) },
-		"data of shape":         func(v *morph.Inversion) { v.Data = tensor.New(tensor.Float64, 3) },
-		"by LogLoss only": func(v *morph.Inversion) {
+		"either Data or Curves":           func(v *morph.Inversion) { v.Data = nil },
+		"Sim, Params or Build is missing": func(v *morph.Inversion) { v.Sim = nil },
+		"bounds":                          func(v *morph.Inversion) { v.Params[0].Bounds = []float64{1} },
+		"no pixel":                        func(v *morph.Inversion) { v.Mask = tensor.New(tensor.Float64, v.Data.Shape()...) },
+		"the data have shape":             func(v *morph.Inversion) { v.Data = tensor.New(tensor.Float64, 3) },
+		"only be compared by LogLoss": func(v *morph.Inversion) {
 			v.Data, v.Curves, v.Loss = nil, &morph.CurveData{I: v.Data}, morph.SquareLoss
 		},
-		"constants of shape": func(v *morph.Inversion) { v.Optics = v.Optics[:1] },
-		"no sum of squares":  func(v *morph.Inversion) { penalize(v) },
-		"neither I nor A":    func(v *morph.Inversion) { v.Data, v.Curves = nil, &morph.CurveData{} },
+		"the constants have shape": func(v *morph.Inversion) { v.Optics = v.Optics[:1] },
+		"not a sum of squares":     func(v *morph.Inversion) { penalize(v) },
+		"neither I nor A":          func(v *morph.Inversion) { v.Data, v.Curves = nil, &morph.CurveData{} },
 	} {
 		v := *good
 		v.Params = append([]morph.Param{}, good.Params...)

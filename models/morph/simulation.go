@@ -20,15 +20,16 @@ import (
 type SimulationSettings struct {
 	// Grid of q: "cyrsoxs" (default), or "exact" for the grid of the transform.
 	Grid      string `json:"grid"`
-	Precision int    `json:"precision"`  // floating-point precision in bits, 32 or 64. Default 32
-	Parity    bool   `json:"parity"`     // Parity with which the Experiment was read
-	CollapseZ bool   `json:"collapse_z"` // scatter from a single slice, the mean along z
+	Precision int    `json:"precision"` // floating-point precision in bits, 32 or 64. Default 32
+	// Parity with which the Experiment was read
+	Parity bool `json:"parity"`
+	// CollapseZ scatters from a single slice, the mean along z.
+	CollapseZ bool `json:"collapse_z"`
 
-	Backend ad.Backend `json:"-"` // what computes, such as autodiff.CUDA. Default: the processor
+	Backend ad.Backend `json:"-"` // backend that computes the images, such as autodiff.CUDA. Default: the CPU
 }
 
-// SettingsError says that the settings of an experiment cannot be simulated with any
-// morphology.
+// SettingsError says that the settings of an experiment cannot be simulated with any morphology.
 type SettingsError struct{ Err error }
 
 // Error returns the message about the settings.
@@ -79,7 +80,8 @@ func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads in
 	return s, err
 }
 
-// Device returns where the images are computed: "cpu", a GPU such as "cuda:0", or several of them.
+// Device returns the device on which the images are computed: "cpu", a GPU such as "cuda:0", or
+// several of them.
 func (s *Simulation) Device() string { return s.sim.Device() }
 
 // Transform computes the detector planes of the morphology. It must run before Write.

@@ -32,7 +32,8 @@ type SimulationRecord struct {
 	Energies   []float64          `json:"energies"` // photon energies in eV
 	Settings   string             `json:"settings"` // settings in the format of config.txt
 	Optics     rsoxs.Optics       `json:"optical_constants"`
-	// Device is where the images were computed. Others are the same up to rounding, so it is no difference.
+	// Device is where the images were computed. It does not count as a difference, because images
+	// of other devices are the same up to rounding.
 	Device string `json:"device,omitempty"`
 }
 

@@ -29,15 +29,15 @@ type Task struct {
 	Problem     *Problem
 	Measurement Measurement
 	Inversion   *Inversion
-	Method      string // "lm", "lbfgs" or "nuts": the method of the problem or a suitable default
+	Method      string // method of the problem or a suitable default: "lm", "lbfgs" or "nuts"
 }
 
 // OpenTask reads a problem file and the files that it names. Simulations use the given
 // number of threads; 0 uses all processors.
 func OpenTask(file string, threads int) (*Task, error) { return OpenTaskOn(file, threads, nil) }
 
-// OpenTaskOn is OpenTask for a backend, such as autodiff.CUDA, on which scenes and simulations run. Nil is
-// the processor.
+// OpenTaskOn is OpenTask for a backend, such as autodiff.CUDA, on which scenes and simulations run.
+// Nil is the CPU.
 func OpenTaskOn(file string, threads int, b ad.Backend) (*Task, error) {
 	p, err := OpenProblem(file)
 	if err != nil {
@@ -51,7 +51,7 @@ func OpenTaskOn(file string, threads int, b ad.Backend) (*Task, error) {
 // processors.
 func (p *Problem) Task(base string, threads int) (*Task, error) { return p.TaskOn(base, threads, nil) }
 
-// TaskOn is Task for a backend: see OpenTaskOn.
+// TaskOn is Task for a backend; see OpenTaskOn.
 func (p *Problem) TaskOn(base string, threads int, b ad.Backend) (*Task, error) {
 	t := &Task{Problem: p, Method: p.Method}
 	var err error
@@ -80,7 +80,7 @@ func (v *Inversion) Task(name string) (*Task, error) {
 		return nil, err
 	}
 	if v.Data == nil && v.Curves != nil {
-		return nil, errors.New("morph: a task compares images: give Data; curves alone are for Fit and Sample of the Inversion")
+		return nil, errors.New("morph: a task compares images, but only Curves are given: give Data, or use Fit and Sample of the Inversion")
 	}
 	q, err := v.prepare()
 	if err != nil {
@@ -101,7 +101,7 @@ func (v *Inversion) scene(x []float64) (Scene, error) {
 	for _, p := range v.Params {
 		n := len(p.Start)
 		if len(x) < n {
-			return Scene{}, fmt.Errorf("morph: too few numbers for the parameters: %s wants %d, %d are left", p.Name, n, len(x))
+			return Scene{}, fmt.Errorf("morph: there are too few numbers for the parameters: %s needs %d, but %d are left", p.Name, n, len(x))
 		}
 		if n == 1 {
 			nodes = append(nodes, ad.Scalar(x[0]))

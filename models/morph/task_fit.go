@@ -21,9 +21,10 @@ type FitSettings struct {
 	// data. Default 6; negative for none.
 	Restarts int
 	Seed     uint64 // seed of the random starts
-	// Called during a minimisation; the count of evaluations restarts with each start.
-	Progress   func(optim.Progress)
-	Restarting func(k, of int) // called before fit k, counted from 1, from another start
+	// Progress is called during a minimisation; the count of evaluations restarts with each start.
+	Progress func(optim.Progress)
+	// Restarting is called before fit k, counted from 1, from another start.
+	Restarting func(k, of int)
 }
 
 // Solution is the result of a fit. Parameters are in the order of Task.Names.
@@ -41,11 +42,11 @@ type Solution struct {
 	Check    check.Verdict // verdict about the model; empty for an interrupted fit
 }
 
-// Fit minimises with the method of the task and judges the result. If the model disagrees
-// with the data, it starts again from other points and keeps the lowest minimum. On
-// cancellation it returns the best point so far with the Status optim.Interrupted, without a
-// verdict and without an error. If a GPU fails, it returns the best point so far with the error: a fit on
-// the processor, or in another process, continues from there by StartAt.
+// Fit minimises with the method of the task and judges the result. If the model disagrees with the
+// data, it starts again from other points and keeps the lowest minimum. On cancellation it returns
+// the best point so far with the Status optim.Interrupted, without a verdict and without an error.
+// If a GPU fails, it returns the best point so far with the error: a fit on the CPU, or in another
+// process, can continue from there with StartAt.
 func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 	if err := given.Args("morph.Task.Fit", "t", t, "ctx", ctx); err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func VoxelOf(name string) (float64, error) {
 		return 0, err
 	}
 	if len(v) != 1 || !(v[0] > 0) || math.IsInf(v[0], 0) {
-		return 0, fmt.Errorf("%s: PhysSize is %v: want the edge of a voxel in nm", name, v)
+		return 0, fmt.Errorf("%s: PhysSize is %v: want one positive number, the edge of a voxel in nm", name, v)
 	}
 	return v[0], nil
 }

@@ -17,7 +17,7 @@ func Attention(q, k, v *ad.Node, causal bool, scale float64) *ad.Node {
 		return ad.Fail(err)
 	}
 	if len(q.Shape()) < 2 || len(k.Shape()) < 2 {
-		return ad.Fail(fmt.Errorf("nn: attention of queries %v and keys %v: want (..., length, features)", q.Shape(), k.Shape()))
+		return ad.Fail(fmt.Errorf("nn: attention cannot use queries of shape %v and keys of shape %v: want (..., length, features)", q.Shape(), k.Shape()))
 	}
 	n, d := q.Shape()[len(q.Shape())-2], q.Shape()[len(q.Shape())-1]
 	keys := k.Shape()[len(k.Shape())-2]

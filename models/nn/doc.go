@@ -16,13 +16,14 @@
 //	if err != nil { ... }
 //	report, err := net.Train(ctx, data, nn.Training{Epochs: 5, Rule: optim.Adam{}, LR: 1e-3})
 //
-// The function is called for each program: for training, and for evaluation, in which dropout does nothing and batch
-// normalisation uses running statistics. One program computes the loss, its gradient and the update of all
-// parameters as one vector; it runs on the processor or, with Settings.Backend, on a GPU, in float32 or float64.
+// The function is called for each program: for training, and for evaluation, in which dropout does
+// nothing and batch normalisation uses running statistics. One program computes the loss, its
+// gradient and the update of all parameters as one vector; it runs on the CPU or, with
+// Settings.Backend, on a GPU, in float32 or float64.
 //
-// Results are the same bits for the same seed, also after an interrupt and Resume. Parameters are read and
-// written as safetensors and NPZ.
+// Results have the same bits for the same seed, also after an interruption and Resume. Parameters
+// are read and written as safetensors and NPZ.
 //
-// Initial values follow He et al. (arXiv:1502.01852) and Glorot and Bengio (AISTATS 2010). Conventions of layers
-// are PyTorch's, so that weights carry over.
+// Initial values follow He et al. (arXiv:1502.01852) and Glorot and Bengio (AISTATS 2010). Layers
+// follow the conventions of PyTorch, so that weights carry over.
 package nn

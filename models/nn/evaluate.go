@@ -12,13 +12,15 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Evaluation is means over examples: of a batch each number counts with the number of its examples.
+// Evaluation holds means over examples: each batch counts in proportion to the number of its
+// examples.
 type Evaluation struct {
 	Loss   float64
 	Values map[string]float64
 }
 
-// Evaluate computes the loss and the values of examples, without dropout and by running statistics.
+// Evaluate computes the loss and the values of examples, without dropout and with running
+// statistics.
 func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error) {
 	out := &Evaluation{Values: map[string]float64{}}
 	_, err := n.each(ctx, data, func(e *evaluation, part float64) {
@@ -30,8 +32,8 @@ func (n *Network) Evaluate(ctx context.Context, data Source) (*Evaluation, error
 	return out, err
 }
 
-// Predict computes the Results of examples, each stacked along the first axis. Arrays may lack the last inputs, such as labels, if no result
-// depends on them.
+// Predict computes the Results of examples, each stacked along the first axis. The arrays of the
+// last inputs, such as labels, may be missing if no result depends on them.
 func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.Tensor, error) {
 	if a, ok := data.(*arrays); ok && a.n > 0 && len(a.data) < len(n.inputs) {
 		e, err := n.evaluation(min(n.settings.Batch, a.n))
@@ -40,7 +42,7 @@ func (n *Network) Predict(ctx context.Context, data Source) (map[string]*tensor.
 		}
 		for i, x := range n.inputs[len(a.data):] {
 			if e.needed[len(a.data)+i] {
-				return nil, fmt.Errorf("nn: %d arrays for a network of %d inputs, of which results depend on %s too", len(a.data), len(n.inputs), x.Name)
+				return nil, fmt.Errorf("nn: there are %d arrays for the %d inputs of the network, but its results depend on input %s too: give it an array", len(a.data), len(n.inputs), x.Name)
 			}
 		}
 		data = firstArrays{a}
@@ -74,7 +76,7 @@ func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation
 	}
 	examples = data.Len()
 	if examples <= 0 {
-		return 0, errors.New("nn: no examples")
+		return 0, errors.New("nn: there are no examples to evaluate: give at least one")
 	}
 	for first := 0; first < examples; {
 		if err := ctx.Err(); err != nil {

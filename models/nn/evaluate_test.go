@@ -27,7 +27,7 @@ func TestPredictWithoutLabels(t *testing.T) {
 	if p, err := n.Predict(ctx, images); err != nil || !p["probability"].Shape().Equal(tensor.Shape{40, 2}) {
 		t.Errorf("%v, %v", p, err)
 	}
-	if _, err := n.Evaluate(ctx, images); err == nil || !strings.Contains(err.Error(), "1 arrays for a network of 2 inputs") {
+	if _, err := n.Evaluate(ctx, images); err == nil || !strings.Contains(err.Error(), "1 arrays, but the network has 2 inputs") {
 		t.Error(err)
 	}
 	needs, err := nn.New(func(m *nn.Model, in []*ad.Node) nn.Outputs {
@@ -37,14 +37,14 @@ func TestPredictWithoutLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := needs.Predict(ctx, images); err == nil || !strings.Contains(err.Error(), "depend on label too") {
+	if _, err := needs.Predict(ctx, images); err == nil || !strings.Contains(err.Error(), "depend on input label too") {
 		t.Error(err)
 	}
 	if _, err := nn.Arrays(); err == nil {
 		t.Error("examples of no arrays")
 	}
 	short, _ := tensor.From(make([]float64, 3), 3)
-	if _, err := nn.Arrays(x, short); err == nil || !strings.Contains(err.Error(), "of 3 examples, and the first [40 1 8 8], of 40") {
+	if _, err := nn.Arrays(x, short); err == nil || !strings.Contains(err.Error(), "with 3 examples, but the first has [40 1 8 8], with 40") {
 		t.Error(err)
 	}
 }

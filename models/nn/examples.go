@@ -11,26 +11,27 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Source is examples to train on.
+// Source provides the examples to train on.
 type Source interface {
 	Len() int
-	// Read writes the inputs of example k, row-major, indices as whole numbers. It is called by one goroutine.
+	// Read writes the inputs of example k, row-major, with indices as whole numbers. It is called
+	// by one goroutine.
 	Read(k int, to [][]float64) error
 }
 
-// Arrays makes a Source of arrays whose first axis is the examples, one for each input of the network. They are kept in float64, of which
-// arrays of other types are copies.
+// Arrays makes a Source from arrays whose first axis is the examples, one for each input of the
+// network. They are kept in float64; arrays of other types are copied.
 func Arrays(list ...*tensor.Tensor) (Source, error) {
 	if len(list) == 0 {
-		return nil, errors.New("nn: examples of no arrays: want one for each input of the network")
+		return nil, errors.New("nn: Arrays got no arrays: give one for each input of the network")
 	}
 	a := &arrays{}
 	for i, t := range list {
 		if t == nil || len(t.Shape()) == 0 {
-			return nil, fmt.Errorf("nn: array %d has no axis of examples", i)
+			return nil, fmt.Errorf("nn: array %d is nil or a single number, and has no axis of examples: give it one as its first axis", i)
 		}
 		if a.n = list[0].Shape()[0]; t.Shape()[0] != a.n {
-			return nil, fmt.Errorf("nn: array %d has shape %v, of %d examples, and the first %v, of %d: want the same number of examples", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
+			return nil, fmt.Errorf("nn: array %d has shape %v, with %d examples, but the first has %v, with %d: want the same number of examples", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
 		}
 		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
 	}
@@ -47,11 +48,11 @@ func (a *arrays) Len() int { return a.n }
 
 func (a *arrays) Read(k int, to [][]float64) error {
 	if len(to) != len(a.data) {
-		return fmt.Errorf("nn: %d arrays for a network of %d inputs", len(a.data), len(to))
+		return fmt.Errorf("nn: there are %d arrays, but the network has %d inputs: give one for each", len(a.data), len(to))
 	}
 	for i, row := range to {
 		if len(row) != a.rows[i] {
-			return fmt.Errorf("nn: array %d has %d numbers for each example: want %d", i, a.rows[i], len(row))
+			return fmt.Errorf("nn: array %d has %d numbers for each example, but its input takes %d", i, a.rows[i], len(row))
 		}
 		copy(row, a.data[i][k*a.rows[i]:])
 	}

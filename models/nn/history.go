@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 )
 
-// String is a table with a row for each epoch: loss and values of training, those of the validation if there is one, and the learning
-// rate of the last step. The best epoch has a star.
+// String returns a table with a row for each epoch: loss and values of training, those of the
+// validation if there is one, and the learning rate of the last step. The best epoch has a star.
 func (h *History) String() string {
 	if len(h.Epochs) == 0 {
 		return "no epochs\n"

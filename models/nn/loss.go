@@ -10,13 +10,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Reduction says how the losses of examples become one.
+// Reduction says how the losses of examples are combined.
 type Reduction int
 
 const (
 	Mean Reduction = iota // mean of all elements
 	Sum                   // sum of all elements
-	None                  // each by itself
+	None                  // loss of each example, without reduction
 )
 
 // of reduces losses.
@@ -33,10 +33,11 @@ func (r Reduction) of(x *ad.Node) *ad.Node {
 // Labels says how CrossEntropy counts labels. The zero value is the default.
 type Labels struct {
 	Reduction Reduction
-	Smoothing float64 // part of the probability that is spread over all classes
-	Ignore    []int   // labels that do not count; the mean is of the others
-	// Weights are factors of the losses of the classes, such as for classes that are rare; the mean is divided by the sum of the weights
-	// of the labels. Without them all classes count alike.
+	Smoothing float64 // fraction of the probability that is spread over all classes
+	Ignore    []int   // labels that do not count; the mean is over the others
+	// Weights are factors of the losses of the classes, for example to make rare classes count
+	// more; the mean is divided by the sum of the weights of the labels. Without them all classes
+	// count equally.
 	Weights []float64
 }
 
@@ -47,11 +48,11 @@ func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
 		return ad.Fail(err)
 	}
 	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() {
-		return ad.Fail(fmt.Errorf("nn: cross entropy of logits %v and labels %v: want (batch, classes), and indices (batch)", logits.Shape(), labels.Shape()))
+		return ad.Fail(fmt.Errorf("nn: cross entropy cannot use logits %v with labels %v: want (batch, classes) and class numbers (batch)", logits.Shape(), labels.Shape()))
 	}
 	n, classes := logits.Shape()[0], logits.Shape()[1]
 	if len(s.Weights) != 0 && len(s.Weights) != classes || !(s.Smoothing >= 0 && s.Smoothing <= 1) {
-		return ad.Fail(fmt.Errorf("nn: cross entropy of %d classes with %d weights and smoothing %g: want a weight for each class or none, and smoothing in 0..1", classes, len(s.Weights), s.Smoothing))
+		return ad.Fail(fmt.Errorf("nn: cross entropy has %d classes, %d weights and smoothing %g: want a weight for each class or none, and smoothing from 0 to 1", classes, len(s.Weights), s.Smoothing))
 	}
 	at, counts := labels, ad.Full(1, n)
 	if len(s.Ignore) > 0 {
@@ -82,7 +83,7 @@ func CrossEntropy(logits, labels *ad.Node, s Labels) *ad.Node {
 func firstErr(nodes ...*ad.Node) error {
 	for _, n := range nodes {
 		if n == nil {
-			return fmt.Errorf("nn: a nil Node")
+			return fmt.Errorf("nn: a Node of the loss is nil: pass the Nodes that the layers return")
 		}
 		if n.Err() != nil {
 			return n.Err()
@@ -98,7 +99,7 @@ func pair(name string, x, target *ad.Node) error {
 		return err
 	}
 	if !slices.Equal(x.Shape(), target.Shape()) {
-		return fmt.Errorf("nn: %s of results %v and targets %v: want the same shape; see autodiff.Reshape", name, x.Shape(), target.Shape())
+		return fmt.Errorf("nn: %s compares results %v with targets %v: want the same shape; see autodiff.Reshape", name, x.Shape(), target.Shape())
 	}
 	return nil
 }
@@ -143,28 +144,29 @@ func SmoothL1(x, target *ad.Node, beta float64, r Reduction) *ad.Node {
 	return ad.Scale(1/beta, Huber(x, target, beta, r))
 }
 
-// KLDivergence is the divergence of probabilities target from logarithms of probabilities logs, summed over all but the
-// first axis, of which the mean is taken: sum t (log t - logs) / batch. Where t is 0 it is 0.
+// KLDivergence is the divergence of the probabilities target from the logarithms of probabilities
+// logs, summed over all axes but the first, over which the mean is taken: sum t (log t - logs) /
+// batch. Terms with t = 0 are 0.
 func KLDivergence(logs, target *ad.Node) *ad.Node {
 	if err := pair("divergence", logs, target); err != nil {
 		return ad.Fail(err)
 	}
 	if len(logs.Shape()) == 0 {
-		return ad.Fail(fmt.Errorf("nn: divergence of shape %v: want a batch", logs.Shape()))
+		return ad.Fail(fmt.Errorf("nn: the divergence has shape %v: want an axis of the batch first", logs.Shape()))
 	}
 	some := ad.Greater(target, ad.Scalar(0))
 	terms := ad.Mul(target, ad.Sub(ad.Log(ad.Where(some, target, ad.Scalar(1))), logs))
 	return ad.Scale(1/float64(logs.Shape()[0]), ad.Sum(ad.Where(some, terms, ad.Scalar(0))))
 }
 
-// TopAccuracy is the part of the labels, indices (batch), that are among the k largest logits (batch, classes). Of equal logits the first
-// ones count as larger, so that k = 1 is Accuracy.
+// TopAccuracy is the fraction of the labels, indices (batch), that are among the k largest logits
+// (batch, classes). Of equal logits the first ones count as larger, so that k = 1 is Accuracy.
 func TopAccuracy(logits, labels *ad.Node, k int) *ad.Node {
 	if err := firstErr(logits, labels); err != nil {
 		return ad.Fail(err)
 	}
 	if len(logits.Shape()) != 2 || !slices.Equal(labels.Shape(), logits.Shape()[:1]) || !labels.IsInt() || k < 1 || k > logits.Shape()[1] {
-		return ad.Fail(fmt.Errorf("nn: accuracy of the %d largest logits %v with labels %v: want (batch, classes), indices (batch), and 1 to as many as there are classes", k, logits.Shape(), labels.Shape()))
+		return ad.Fail(fmt.Errorf("nn: accuracy of the %d largest cannot use logits %v with labels %v: want (batch, classes), class numbers (batch), and from 1 to the number of classes", k, logits.Shape(), labels.Shape()))
 	}
 	n, classes := logits.Shape()[0], logits.Shape()[1]
 	numbers := make([]float64, classes)
@@ -177,7 +179,8 @@ func TopAccuracy(logits, labels *ad.Node, k int) *ad.Node {
 	return ad.Mean(ad.Greater(behind, ad.Scalar(float64(classes-k))))
 }
 
-// Accuracy is the part of the labels, indices (batch), that are where logits (batch, classes) are largest.
+// Accuracy is the fraction of the labels, indices (batch), for which logits (batch, classes) are
+// largest.
 func Accuracy(logits, labels *ad.Node) *ad.Node {
 	if err := firstErr(logits, labels); err != nil {
 		return ad.Fail(err)

@@ -51,7 +51,7 @@ func TestTopAccuracy(t *testing.T) {
 	if want := []float64{2. / 5, 3. / 5, 2. / 4}; math.Abs(got[0][0]-want[0])+math.Abs(got[1][0]-want[1])+math.Abs(got[2][0]-want[2]) > 1e-15 {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if err := nn.TopAccuracy(logits, labels, 4).Err(); err == nil || !strings.Contains(err.Error(), "1 to as many as there are classes") {
+	if err := nn.TopAccuracy(logits, labels, 4).Err(); err == nil || !strings.Contains(err.Error(), "from 1 to the number of classes") {
 		t.Error(err)
 	}
 	if err := nn.GlobalAveragePool(logits).Err(); err == nil || !strings.Contains(err.Error(), "want (batch, channels, height, width)") {

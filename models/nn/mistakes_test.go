@@ -20,13 +20,13 @@ func TestMistakes(t *testing.T) {
 	loss := func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.Mean(m.Dense("a", nn.Flatten(in[0]), 1)) }
 	for text, build := range map[string]nn.Build{
 		"declared twice": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Add(loss(m, in), loss(m, in))} },
-		"are numbers": func(m *nn.Model, in []*ad.Node) nn.Outputs {
+		"must be single numbers": func(m *nn.Model, in []*ad.Node) nn.Outputs {
 			return nn.Outputs{Loss: m.Dense("a", nn.Flatten(in[0]), 1)}
 		},
-		"no parameters": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
-		"no initial":    func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
-		"nil Node":      func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
-		"less than 1":   func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
+		"no parameters":           func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(in[0])} },
+		"no initial":              func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Sum(m.Param("a", nil, 1))} },
+		"Node of the loss is nil": func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{} },
+		"less than 1":             func(m *nn.Model, in []*ad.Node) nn.Outputs { return nn.Outputs{Loss: ad.Mean(m.Dropout(in[0], 1))} },
 		"heads divide": func(m *nn.Model, in []*ad.Node) nn.Outputs {
 			return nn.Outputs{Loss: ad.Mean(m.Attention("a", ad.Reshape(in[0], 32, 8, 8), 3, false))}
 		},
@@ -48,7 +48,7 @@ func TestMistakes(t *testing.T) {
 	if _, err := n.Evaluate(context.Background(), bars(t, 3, 1)); err == nil || !strings.Contains(err.Error(), "other parameters") {
 		t.Error(err)
 	}
-	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "at least one batch") {
+	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "fewer than the batch") {
 		t.Error(err)
 	}
 	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "take SGD, Adam") {
@@ -67,12 +67,12 @@ func TestMistakesOfUsers(t *testing.T) {
 	}
 	flat := func(m *nn.Model, in []*ad.Node) *ad.Node { return m.Dense("a", nn.Flatten(in[0]), 1) }
 	for want, f := range map[string]func(m *nn.Model, in []*ad.Node) *ad.Node{
-		"squared error of results [32 1] and targets [32]": func(m *nn.Model, in []*ad.Node) *ad.Node { return nn.MSE(flat(m, in), ad.Float(in[1]), nn.Mean) },
+		"squared error compares results [32 1] with targets [32]": func(m *nn.Model, in []*ad.Node) *ad.Node { return nn.MSE(flat(m, in), ad.Float(in[1]), nn.Mean) },
 		"reach beyond images": func(m *nn.Model, in []*ad.Node) *ad.Node {
 			return m.Conv2D("c", in[0], 2, 9, ad.Convolution{})
 		},
 		"window reaches beyond": func(m *nn.Model, in []*ad.Node) *ad.Node { return ad.MaxPool2D(in[0], ad.Pooling{Size: [2]int{9, 2}}) },
-		"results [32 1] and targets": func(m *nn.Model, in []*ad.Node) *ad.Node {
+		"results [32 1] with targets": func(m *nn.Model, in []*ad.Node) *ad.Node {
 			return nn.BCEWithLogits(flat(m, in), ad.Float(in[1]), nn.Sum)
 		},
 		"and (steps, batch, inputs)": func(m *nn.Model, in []*ad.Node) *ad.Node { y, _ := m.RNN("r", nn.Flatten(in[0]), 2); return y },
@@ -128,7 +128,7 @@ func TestWrongTraining(t *testing.T) {
 		data   nn.Source
 		change func(*nn.Training)
 	}{
-		{"finite learning rate", good, number(0)}, {"finite learning rate", good, number(math.NaN())}, {"finite learning rate", good, number(math.Inf(1))},
+		{"finite LR", good, number(0)}, {"finite LR", good, number(math.NaN())}, {"finite LR", good, number(math.Inf(1))},
 		{"loss scale", good, scale(math.NaN())}, {"loss scale", good, scale(math.Inf(1))}, {"loss scale", good, scale(0.5)}, {"loss scale", good, scale(1e300)},
 		{"Training.ClipNorm is NaN", good, func(t *nn.Training) { t.ClipNorm = math.NaN() }},
 		{"index -1", label(-1), nil}, {"index 2", label(2), nil}, {"want an index", label(0.5), nil}, {"want an index", label(math.NaN()), nil},
@@ -250,7 +250,7 @@ func TestKeptStates(t *testing.T) {
 		harm(&s)
 		again := training
 		again.Resume = &s
-		if _, err := barNetwork(t, nn.Settings{Seed: 1}).Train(context.Background(), data, again); err == nil || !strings.Contains(err.Error(), "not one of this network") {
+		if _, err := barNetwork(t, nn.Settings{Seed: 1}).Train(context.Background(), data, again); err == nil || !strings.Contains(err.Error(), "does not fit this network") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

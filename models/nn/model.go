@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Model is what a Build function declares parameters with. Names are unique; layers put their own names after a dot,
-// such as conv1.weight.
+// Model is what a Build function declares parameters with. Names are unique; layers append their
+// own names after a dot, such as conv1.weight.
 type Model struct {
 	training bool
 	params   []variable
@@ -30,10 +30,10 @@ type variable struct {
 	init    Init
 }
 
-// Init fills the initial values of a parameter of a shape.
+// Init fills the initial values of a parameter with a given shape.
 type Init func(s tensor.Stream, shape []int, to []float64)
 
-// Constant makes all values v.
+// Constant sets all values to v.
 func Constant(v float64) Init {
 	return func(_ tensor.Stream, _ []int, to []float64) {
 		for i := range to {
@@ -42,7 +42,7 @@ func Constant(v float64) Init {
 	}
 }
 
-// Uniform draws from -a..a.
+// Uniform draws values from -a..a.
 func Uniform(a float64) Init {
 	return func(s tensor.Stream, _ []int, to []float64) {
 		for i := range to {
@@ -51,15 +51,16 @@ func Uniform(a float64) Init {
 	}
 }
 
-// He draws from -a..a with a = gain sqrt(3/inputs), where inputs is the number of terms that an output of the layer sums; a
-// gain of sqrt(2) suits ReLU (arXiv:1502.01852), and 1/sqrt(3) is what PyTorch's layers begin with.
+// He draws values from -a..a with a = gain sqrt(3/inputs), where inputs is the number of terms that
+// an output of the layer sums; a gain of sqrt(2) suits ReLU (arXiv:1502.01852), and 1/sqrt(3) is
+// what PyTorch's layers use.
 func He(gain float64) Init {
 	return func(s tensor.Stream, shape []int, to []float64) {
 		Uniform(gain*math.Sqrt(3/float64(max(1, inputsOf(shape)))))(s, shape, to)
 	}
 }
 
-// Glorot draws from -a..a with a = sqrt(6/(inputs + outputs)) (AISTATS 2010).
+// Glorot draws values from -a..a with a = sqrt(6/(inputs + outputs)) (AISTATS 2010).
 func Glorot() Init {
 	return func(s tensor.Stream, shape []int, to []float64) {
 		out := 1
@@ -85,7 +86,7 @@ func inputsOf(shape []int) int {
 // Training reports whether the graph is the one for training.
 func (m *Model) Training() bool { return m.training }
 
-// Param declares a parameter that training changes. The precision is the network's.
+// Param declares a parameter that training changes, in the network's precision.
 func (m *Model) Param(name string, init Init, shape ...int) *ad.Node {
 	return m.declare(&m.params, name, init, shape)
 }
@@ -97,9 +98,9 @@ func (m *Model) declare(list *[]variable, name string, init Init, shape []int) *
 	case n.Err() != nil:
 		m.fail(n.Err())
 	case name == "" || slices.ContainsFunc(m.params, known) || slices.ContainsFunc(m.states, known):
-		m.fail(fmt.Errorf("nn: a parameter %q is declared twice, or has no name: give each layer a name of its own", name))
+		m.fail(fmt.Errorf("nn: the parameter %q has no name, or is declared twice: give each layer a name of its own", name))
 	case init == nil:
-		m.fail(fmt.Errorf("nn: parameter %s has no initial values: want an Init, such as nn.Glorot()", name))
+		m.fail(fmt.Errorf("nn: parameter %s has no initial values: give it an Init, such as nn.Glorot()", name))
 	}
 	*list = append(*list, variable{name: name, node: n, init: init})
 	return n
@@ -111,8 +112,9 @@ func (m *Model) fail(err error) {
 	}
 }
 
-// Statistic declares numbers that are kept from step to step and that training does not change by gradients, such as running
-// means. update, in a graph for training, says what they become; it may be nil.
+// Statistic declares numbers that are kept from step to step and that training does not change by
+// gradients, such as running means. In a graph for training, update returns what they become; it
+// may be nil.
 func (m *Model) Statistic(name string, init Init, update func(now *ad.Node) *ad.Node, shape ...int) *ad.Node {
 	n := m.declare(&m.states, name, init, shape)
 	s := &m.states[len(m.states)-1]
@@ -122,10 +124,11 @@ func (m *Model) Statistic(name string, init Init, update func(now *ad.Node) *ad.
 	return n
 }
 
-// Noise returns random numbers in 0..1, which are others in each step. It is for training: in evaluation it is an error.
+// Noise returns random numbers in 0..1, which are different in each step. It is for training: in
+// evaluation it is an error.
 func (m *Model) Noise(shape ...int) *ad.Node {
 	if !m.training {
-		return ad.Fail(fmt.Errorf("nn: random numbers in evaluation, in which results must be the same each time: ask Training first"))
+		return ad.Fail(fmt.Errorf("nn: Noise is only for training, as results of an evaluation must be the same each time: ask Training first"))
 	}
 	n := ad.Input("noise", shape...)
 	m.noise = append(m.noise, n)
@@ -138,7 +141,7 @@ func (m *Model) Dense(name string, x *ad.Node, outputs int) *ad.Node {
 		return x
 	}
 	if len(x.Shape()) < 2 {
-		return ad.Fail(fmt.Errorf("nn: %s: rows of shape %v: want (..., inputs)", name, x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: %s takes rows, but its input has shape %v: want (..., inputs)", name, x.Shape()))
 	}
 	in := x.Shape()[len(x.Shape())-1]
 	w := m.Param(name+".weight", He(1/math.Sqrt(3)), in, outputs)
@@ -153,7 +156,7 @@ func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolut
 		return x
 	}
 	if len(x.Shape()) != 4 {
-		return ad.Fail(fmt.Errorf("nn: %s: images of shape %v: want (batch, channels, height, width)", name, x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: %s takes images, but its input has shape %v: want (batch, channels, height, width)", name, x.Shape()))
 	}
 	in := x.Shape()[1] / max(1, s.Groups)
 	w := m.Param(name+".weight", He(1/math.Sqrt(3)), outputs, in, size, size)
@@ -161,14 +164,15 @@ func (m *Model) Conv2D(name string, x *ad.Node, outputs, size int, s ad.Convolut
 	return ad.Add(ad.Conv2D(x, w, s), ad.Reshape(b, outputs, 1, 1))
 }
 
-// ConvTranspose2D is the transpose of a convolution, from images (batch, channels, height, width): parameters name.weight (channels,
-// outputs/groups, size, size) and name.bias. more is added to height and width, see autodiff.ConvTranspose2D.
+// ConvTranspose2D is the transpose of a convolution, from images (batch, channels, height, width):
+// parameters name.weight (channels, outputs/groups, size, size) and name.bias. The argument more is
+// added to height and width; see autodiff.ConvTranspose2D.
 func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad.Convolution, more [2]int) *ad.Node {
 	if x.Err() != nil {
 		return x
 	}
 	if len(x.Shape()) != 4 {
-		return ad.Fail(fmt.Errorf("nn: %s: images of shape %v: want (batch, channels, height, width)", name, x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: %s takes images, but its input has shape %v: want (batch, channels, height, width)", name, x.Shape()))
 	}
 	out := outputs / max(1, s.Groups)
 	w := m.Param(name+".weight", He(1/math.Sqrt(3)), x.Shape()[1], out, size, size)
@@ -176,22 +180,22 @@ func (m *Model) ConvTranspose2D(name string, x *ad.Node, outputs, size int, s ad
 	return ad.Add(ad.ConvTranspose2D(x, w, s, more), ad.Reshape(b, outputs, 1, 1))
 }
 
-// BatchNorm normalises channels, axis 1, by the moments of the batch in training, and by running ones, which it keeps with a
-// momentum of 0.1, in evaluation; 1e-5 is added to variances: parameters name.weight and name.bias, statistics name.running_mean and
-// name.running_var.
+// BatchNorm normalises channels, axis 1, by the moments of the batch in training and by running
+// moments, which it updates with a momentum of 0.1, in evaluation; 1e-5 is added to variances. Its
+// parameters are name.weight and name.bias, its statistics name.running_mean and name.running_var.
 func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	const momentum, eps = 0.1, 1e-5
 	if x.Err() != nil {
 		return x
 	}
 	if len(x.Shape()) < 2 {
-		return ad.Fail(fmt.Errorf("nn: %s: shape %v: want at least (batch, channels)", name, x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: the input of %s has shape %v: want at least (batch, channels)", name, x.Shape()))
 	}
 	c := x.Shape()[1]
 	gamma, beta := m.Param(name+".weight", Constant(1), c), m.Param(name+".bias", Constant(0), c)
 	mean, variance, n := BatchMoments(x)
 	if m.training && n < 2 {
-		return ad.Fail(fmt.Errorf("nn: %s: shape %v has one number for each channel, which is its own mean: take a larger Settings.Batch", name, x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: the input of %s has shape %v, a single number for each channel, which cannot be normalised: take a larger Settings.Batch", name, x.Shape()))
 	}
 	runningMean := m.Statistic(name+".running_mean", Constant(0), func(now *ad.Node) *ad.Node { return Running(now, mean, momentum) }, c)
 	runningVar := m.Statistic(name+".running_var", Constant(1), func(now *ad.Node) *ad.Node { return Running(now, Unbiased(variance, n), momentum) }, c)
@@ -207,7 +211,7 @@ func (m *Model) LayerNorm(name string, x *ad.Node) *ad.Node {
 		return x
 	}
 	if len(x.Shape()) == 0 {
-		return ad.Fail(fmt.Errorf("nn: %s: a single number has no axis to normalise", name))
+		return ad.Fail(fmt.Errorf("nn: the input of %s is a single number, which has no axis to normalise: give it an array", name))
 	}
 	n := x.Shape()[len(x.Shape())-1]
 	return LayerNorm(x, m.Param(name+".weight", Constant(1), n), m.Param(name+".bias", Constant(0), n), 1e-5)
@@ -220,7 +224,7 @@ func (m *Model) Dropout(x *ad.Node, p float64) *ad.Node {
 		return x
 	}
 	if !(p > 0 && p < 1) {
-		return ad.Fail(fmt.Errorf("nn: dropout with probability %g: want at least 0 and less than 1", p))
+		return ad.Fail(fmt.Errorf("nn: the probability of dropout is %g: want at least 0 and less than 1", p))
 	}
 	return ad.Where(ad.GreaterEqual(m.Noise(x.Shape()...), ad.Scalar(p)), ad.Scale(1/(1-p), x), ad.Scalar(0))
 }
@@ -243,7 +247,7 @@ func (m *Model) Attention(name string, x *ad.Node, heads int, causal bool) *ad.N
 	}
 	s := x.Shape()
 	if len(s) != 3 || heads < 1 || s[2]%heads != 0 {
-		return ad.Fail(fmt.Errorf("nn: %s: %d heads of shape %v: want (batch, length, features), with features that the heads divide", name, heads, s))
+		return ad.Fail(fmt.Errorf("nn: %s has %d heads for an input of shape %v: want (batch, length, features), with features that the heads divide", name, heads, s))
 	}
 	split := func(part string) *ad.Node {
 		return ad.Permute(ad.Reshape(m.Dense(name+"."+part, x, s[2]), s[0], s[1], heads, s[2]/heads), 0, 2, 1, 3)
@@ -255,7 +259,7 @@ func (m *Model) Attention(name string, x *ad.Node, heads int, causal bool) *ad.N
 // GlobalAveragePool is the mean of each channel of images (batch, channels, height, width): (batch, channels).
 func GlobalAveragePool(x *ad.Node) *ad.Node {
 	if x.Err() == nil && len(x.Shape()) != 4 {
-		return ad.Fail(fmt.Errorf("nn: means of images of shape %v: want (batch, channels, height, width)", x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: GlobalAveragePool takes images, but its input has shape %v: want (batch, channels, height, width)", x.Shape()))
 	}
 	return ad.MeanAxes(x, 2, 3)
 }

@@ -18,27 +18,30 @@ import (
 // evaluation with each size of a batch, and must declare the same parameters each time.
 type Build func(m *Model, in []*ad.Node) Outputs
 
-// Outputs is what a network computes.
+// Outputs holds the Nodes that a network computes.
 type Outputs struct {
 	Loss    *ad.Node            // number that training lowers, a mean over the batch
 	Values  map[string]*ad.Node // further numbers, means over the batch, such as an accuracy
-	Results map[string]*ad.Node // arrays of the batch, first axis examples, for Predict
+	Results map[string]*ad.Node // arrays of the batch, whose first axis is the examples, for Predict
 }
 
-// Input is what a network takes of each example.
+// Input describes what a network takes of each example.
 type Input struct {
 	Name  string
-	Shape []int // of one example; a number has none
-	Ints  bool  // whether it is indices, such as a label
-	Later bool  // whether the Node's batch is its second axis, after the steps of a sequence; in data examples are always first
+	Shape []int // shape of one example; nil for a number
+	// Ints says that the input holds indices, such as a label.
+	Ints bool
+	// Later makes the batch the second axis of the Node, after the steps of a sequence; in data the
+	// examples always come first.
+	Later bool
 }
 
 // Settings say how a network is made. The zero value is the default.
 type Settings struct {
-	Batch     int // examples of a step of training. Default 32
-	Precision int // of reals in bits, 32 or 64. Default 32
+	Batch     int // number of examples in a step of training. Default 32
+	Precision int // precision of real numbers in bits, 32 or 64. Default 32
 	Seed      uint64
-	Backend   ad.Backend // what runs the programs. Default: the processor
+	Backend   ad.Backend // backend that runs the programs. Default: the CPU
 }
 
 // Network is a network with its parameters. It belongs to one goroutine.
@@ -118,7 +121,7 @@ func New(build Build, inputs []Input, s Settings) (*Network, error) {
 		s.Precision = 32
 	}
 	if build == nil || len(inputs) == 0 || s.Batch < 1 {
-		return nil, fmt.Errorf("nn: a network with %d inputs and batches of %d: want a function, at least one input and one example", len(inputs), s.Batch)
+		return nil, fmt.Errorf("nn: the network has %d inputs and batches of %d, or no function: give a function, at least one input and one example", len(inputs), s.Batch)
 	}
 	n := &Network{build: build, inputs: inputs, settings: s, evaluations: map[int]*evaluation{}}
 	g, err := n.graph(true, s.Batch)
@@ -127,14 +130,14 @@ func New(build Build, inputs []Input, s Settings) (*Network, error) {
 	}
 	n.params, n.states = layoutOf(g.model.params), layoutOf(g.model.states)
 	if n.params.total == 0 {
-		return nil, errors.New("nn: the network declares no parameters: there is nothing to train")
+		return nil, errors.New("nn: the network declares no parameters, so there is nothing to train: use layers of the Model")
 	}
 	n.values, n.running = make([]float64, n.params.total), make([]float64, n.states.total)
 	n.Reset()
 	return n, nil
 }
 
-// Reset gives parameters and statistics their initial values.
+// Reset sets parameters and statistics to their initial values.
 func (n *Network) Reset() {
 	id := uint32(0)
 	fill := func(l *layout, to []float64) {
@@ -160,7 +163,7 @@ func (n *Network) graph(training bool, batch int) (*graph, error) {
 		shape := append([]int{batch}, x.Shape...)
 		if x.Later {
 			if len(x.Shape) == 0 {
-				return nil, fmt.Errorf("nn: input %s has no axis that the batch could come after", x.Name)
+				return nil, fmt.Errorf("nn: input %s is a single number and has no axis for the batch to come after: leave Later out", x.Name)
 			}
 			shape = slices.Insert(slices.Clone(x.Shape), 1, batch)
 		}
@@ -183,13 +186,13 @@ func (n *Network) graph(training bool, batch int) (*graph, error) {
 	}
 	for _, x := range all {
 		if x.Size() != 1 {
-			return nil, errors.New("nn: the loss and the values of a network are numbers: reduce them by a mean over the batch")
+			return nil, errors.New("nn: the loss and the values of a network must be single numbers: reduce them by a mean over the batch")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Results)) {
 		r := g.Results[name]
 		if r != nil && r.Err() == nil && (len(r.Shape()) == 0 || r.Shape()[0] != batch) {
-			return nil, fmt.Errorf("nn: result %s has shape %v: want a first axis of the %d examples", name, r.Shape(), batch)
+			return nil, fmt.Errorf("nn: result %s has shape %v, but its first axis must be the %d examples", name, r.Shape(), batch)
 		}
 		all = append(all, r)
 	}
@@ -209,7 +212,7 @@ func (n *Network) same(m *Model) error {
 	}
 	for _, p := range []struct{ was, is []variable }{{n.params.list, m.params}, {n.states.list, m.states}} {
 		if !slices.EqualFunc(p.was, p.is, func(a, b variable) bool { return a.name == b.name && a.node.Shape().Equal(b.node.Shape()) }) {
-			return errors.New("nn: the network declares other parameters for training than for evaluation, or for other sizes of a batch: declare the same ones, in the same order, each time")
+			return errors.New("nn: the network declares other parameters for training than for evaluation, or for other batch sizes: declare the same ones, in the same order, each time")
 		}
 	}
 	return nil
@@ -305,7 +308,7 @@ func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
 		return nil, err
 	}
 	if !slices.Contains(frozen, false) {
-		return nil, errors.New("nn: Training.Frozen names all parameters: there is nothing to train")
+		return nil, errors.New("nn: Training.Frozen names all parameters, so there is nothing to train: leave some out")
 	}
 	scaled, factor := loss, ad.Index(scale, 0, 0)
 	if t.LossScale > 0 {
@@ -409,7 +412,7 @@ func (n *Network) SetWeights(w map[string]*tensor.Tensor) error {
 	var bad []error
 	for _, name := range n.Names() {
 		if w[name] == nil {
-			bad = append(bad, fmt.Errorf("nn: no weights named %s", name))
+			bad = append(bad, fmt.Errorf("nn: the weights lack %s: load a file of this network", name))
 		}
 	}
 	values, running := slices.Clone(n.values), slices.Clone(n.running)
@@ -422,7 +425,7 @@ func (n *Network) SetWeights(w map[string]*tensor.Tensor) error {
 				continue
 			}
 			if !x.Shape().Equal(v.node.Shape()) {
-				bad = append(bad, fmt.Errorf("nn: weights %s have shape %v: want %v", v.name, x.Shape(), v.node.Shape()))
+				bad = append(bad, fmt.Errorf("nn: the weights %s have shape %v: want %v", v.name, x.Shape(), v.node.Shape()))
 				continue
 			}
 			copy(to[l.at[i]:], x.Compact().Float64s())
@@ -432,7 +435,7 @@ func (n *Network) SetWeights(w map[string]*tensor.Tensor) error {
 	give(&n.states, running)
 	for _, name := range slices.Sorted(maps.Keys(w)) {
 		if !known[name] {
-			bad = append(bad, fmt.Errorf("nn: the network has no weights named %s", name))
+			bad = append(bad, fmt.Errorf("nn: there are weights %s, which the network does not have: load a file of this network", name))
 		}
 	}
 	if len(bad) > 0 {

@@ -10,8 +10,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Moments returns the mean and the biased variance of x over axes, which stay with length 1. Gradient: exact, also that
-// of the variance by the mean.
+// Moments returns the mean and the biased variance of x over axes, which stay with length 1.
+// Gradient: exact, including that of the variance through the mean.
 func Moments(x *ad.Node, axes ...int) (mean, variance *ad.Node) {
 	mean = kept(x, ad.MeanAxes(x, axes...), axes)
 	return mean, kept(x, ad.MeanAxes(ad.Square(ad.Sub(x, mean)), axes...), axes)
@@ -54,7 +54,7 @@ func BatchNorm(x, mean, variance, gamma, beta *ad.Node, eps float64) *ad.Node {
 // of elements of each.
 func BatchMoments(x *ad.Node) (mean, variance *ad.Node, count int) {
 	if len(x.Shape()) < 2 {
-		bad := ad.Fail(fmt.Errorf("nn: batch normalisation of shape %v: want at least (batch, channels)", x.Shape()))
+		bad := ad.Fail(fmt.Errorf("nn: the input of batch normalisation has shape %v: want at least (batch, channels)", x.Shape()))
 		return bad, bad, 0
 	}
 	axes := []int{0}
@@ -93,7 +93,7 @@ func RMSNorm(x, gamma *ad.Node, eps float64) *ad.Node {
 func GroupNorm(x, gamma, beta *ad.Node, groups int, eps float64) *ad.Node {
 	s := x.Shape()
 	if x.Err() == nil && (len(s) < 2 || groups < 1 || s[1]%groups != 0) {
-		return ad.Fail(fmt.Errorf("nn: %d groups of the channels of shape %v: want (batch, channels, ...), with channels that the groups divide", groups, s))
+		return ad.Fail(fmt.Errorf("nn: %d groups do not divide the channels of shape %v: want (batch, channels, ...), with channels that the groups divide", groups, s))
 	}
 	if x.Err() != nil {
 		return x
@@ -104,12 +104,13 @@ func GroupNorm(x, gamma, beta *ad.Node, groups int, eps float64) *ad.Node {
 	return ad.Add(ad.Mul(y, channels(x, gamma)), channels(x, beta))
 }
 
-// Running returns the running statistic after one more: (1 - momentum) running + momentum now. Gradient: none.
+// Running returns the running statistic after one more value: (1 - momentum) running + momentum
+// now. Gradient: none.
 func Running(running, now *ad.Node, momentum float64) *ad.Node {
 	return ad.Add(ad.Scale(1-momentum, running), ad.Scale(momentum, ad.StopGradient(now)))
 }
 
-// Unbiased returns the unbiased variance of n elements from the biased one; of one element it is 0.
+// Unbiased returns the unbiased variance of n elements from the biased one, and 0 for one element.
 func Unbiased(variance *ad.Node, n int) *ad.Node {
 	return ad.Scale(float64(n)/float64(max(1, n-1)), variance)
 }

@@ -74,7 +74,7 @@ func (m *Model) recurrence(name string, x *ad.Node, units, gates int) (input, hi
 	}
 	s := x.Shape()
 	if len(s) != 3 || units < 1 {
-		return nil, nil, nil, ad.Fail(fmt.Errorf("nn: %s: %d units for inputs of shape %v: want at least 1, and (steps, batch, inputs)", name, units, s))
+		return nil, nil, nil, ad.Fail(fmt.Errorf("nn: %s has %d units and an input of shape %v: want at least 1 unit, and (steps, batch, inputs)", name, units, s))
 	}
 	init := Uniform(1 / math.Sqrt(float64(units)))
 	w := m.Param(name+".input", init, s[2], gates*units)

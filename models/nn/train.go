@@ -16,84 +16,88 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Training says how Train trains. Rule and LR are needed; the others have defaults.
+// Training configures Train. Rule and LR are needed; the other fields have defaults.
 type Training struct {
-	Epochs   int // passes over all examples. Default 10
+	Epochs   int // number of passes over all examples. Default 10
 	Rule     optim.Rule
 	LR       float64
-	Schedule optim.Schedule // of the learning rate, by steps. Default: constant
+	Schedule optim.Schedule // schedule of the learning rate, by steps. Default: constant
 
-	ClipNorm float64 // largest length of the gradient. Default: any
-	// Frozen are parameters that stay as they are, and Spared those that the rule's weight decay leaves alone. A name is that of a
-	// parameter (conv1.weight), of a layer (conv1), or the last part of names (bias). Running statistics of frozen layers go on.
+	ClipNorm float64 // largest length of the gradient. Default: no limit
+	// Frozen names parameters that stay as they are, and Spared those to which the rule's weight
+	// decay does not apply. A name is that of a parameter (conv1.weight), of a layer (conv1), or
+	// the last part of names (bias). Running statistics of frozen layers are still updated.
 	Frozen, Spared []string
-	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are stored in 16 bits. It is halved after
-	// a step that overflows, which is left out, and doubled after ScaleEvery (2000) steps that do not. At least 1. Default: none.
+	// LossScale multiplies the loss before the gradient is computed, for networks whose arrays are
+	// stored in 16 bits. It is at least 1; it is halved after a step that overflows, which is left
+	// out, and doubled after ScaleEvery (2000) steps that do not. Default: none.
 	LossScale  float64
 	ScaleEvery int
 
-	// Validation are examples to judge by after each epoch. With Patience, training ends after that many epochs without a lower
-	// loss of these, and the network then has the parameters of the best epoch, or the last ones if no loss is a number; a Patience of Epochs
-	// keeps the best without ending early. Without Patience it has those of the last epoch.
+	// Validation holds examples on which the network is judged after each epoch. With Patience,
+	// training ends after that many epochs without a lower loss on them, and the network then has
+	// the parameters of the best epoch, or the last ones if no loss is a number; a Patience of
+	// Epochs keeps the best without ending early. Without Patience it has those of the last epoch.
 	Validation Source
 	Patience   int
 
-	Progress func(Progress) // told after every step
-	// Save is given the state every SaveEvery (1000) steps, after each epoch, and when the context ends.
+	Progress func(Progress) // function that is called after every step
+	// Save receives the state every SaveEvery (1000) steps, after each epoch, and when the context
+	// ends.
 	Save      func(*State) error
 	SaveEvery int
-	// Resume goes on from a state, exactly as the run that saved it would have.
+	// Resume continues from a state, exactly as the run that saved it would have.
 	Resume *State
 }
 
-// Progress is told of a training.
+// Progress describes how far a training has come.
 type Progress struct {
-	Epoch, Epochs int                // from 1
-	Step, Steps   int                // of all epochs
-	Loss          float64            // of this step; at the end of an epoch its mean
-	Values        map[string]float64 // likewise
+	Epoch, Epochs int                // number of the epoch, from 1
+	Step, Steps   int                // number of the step, counted over all epochs
+	Loss          float64            // loss of this step, or its mean at the end of an epoch
+	Values        map[string]float64 // values of this step, or their means at the end of an epoch
 	Rate          float64            // learning rate of this step
-	Ended         *Epoch             // the epoch that has just ended, with its means; nil within one
+	Ended         *Epoch             // epoch that has just ended, with its means; nil within an epoch
 	Elapsed       time.Duration
 }
 
-// Remaining estimates how long the rest takes, without an end before the last epoch.
+// Remaining estimates how long the rest takes if training does not end before the last epoch.
 func (p Progress) Remaining() time.Duration {
 	return time.Duration(float64(p.Elapsed) * float64(p.Steps-p.Step) / float64(max(1, p.Step)))
 }
 
-// Epoch is the means of an epoch.
+// Epoch holds the means of an epoch.
 type Epoch struct {
-	Loss             float64 // of training
+	Loss             float64 // loss of training
 	Values           map[string]float64
-	Validation       float64 // loss of the validation; NaN without
+	Validation       float64 // loss of the validation examples; NaN without any
 	ValidationValues map[string]float64
-	Skipped          int     // steps left out because the gradient overflowed
+	Skipped          int     // number of steps left out because the gradient overflowed
 	Rate             float64 // learning rate of the last step
 }
 
-// History is what a training did.
+// History describes what a training did.
 type History struct {
 	Epochs  []Epoch
-	Best    int    // epoch with the lowest loss of the validation, or of training without one, from 0
-	Stopped string // why it ended
+	Best    int    // number of the epoch with the lowest loss of the validation, or of training without one, from 0
+	Stopped string // reason why the training ended
 }
 
-// State is everything that training has to remember. Its fields can be saved by any encoder that keeps numbers exactly, and by
-// WriteState.
+// State holds everything that training has to remember. Its fields can be saved by WriteState, and
+// by any encoder that keeps numbers exactly.
 type State struct {
-	Step       int // steps done
+	Step       int // number of steps done
 	Parameters []float64
 	Statistics []float64
-	Memory     [][]float64 // of the rule
+	Memory     [][]float64 // memory of the rule, such as moments of the gradient
 	Scale      [2]float64
 	History    History
-	Sums       []float64 // of loss and values in this epoch
+	Sums       []float64 // sums of the loss and the values in this epoch
 	Skipped    int
 	BestLoss   float64
 	BestParams []float64
 	BestStats  []float64
-	Setup      string // what the run was, which must be the same to go on
+	Setup      string // description of the run, which must be the same to continue
 }
 
 const largestFloat32 = math.MaxFloat32
@@ -113,13 +117,13 @@ func (t *Training) defaults(n *Network, examples int) error {
 	}
 	switch {
 	case t.Rule == nil || !(t.LR > 0) || !finite(t.LR):
-		return fmt.Errorf("nn: training needs a Rule and an LR, a finite learning rate above 0, not %T and %g", t.Rule, t.LR)
+		return fmt.Errorf("nn: the training has the Rule %T and the learning rate LR %g: give a Rule and a finite LR above 0", t.Rule, t.LR)
 	case examples < n.settings.Batch:
-		return fmt.Errorf("nn: %d examples for batches of %d: want at least one batch; take a smaller Settings.Batch", examples, n.settings.Batch)
+		return fmt.Errorf("nn: there are %d examples, fewer than the batch of %d: give more examples, or take a smaller Settings.Batch", examples, n.settings.Batch)
 	case t.LossScale != 0 && !(t.LossScale >= 1 && t.LossScale <= largestFloat32):
-		return fmt.Errorf("nn: loss scale %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
+		return fmt.Errorf("nn: the loss scale is %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
 	case t.Patience > 0 && t.Validation == nil:
-		return errors.New("nn: Patience counts epochs by the loss of the validation: give Validation")
+		return errors.New("nn: Patience needs the loss of validation examples: give Validation")
 	}
 	for _, one := range []struct {
 		name  string
@@ -151,8 +155,9 @@ func (n *Network) setup(t *Training, examples int) string {
 		n.params.total, n.states.total, examples, n.settings.Batch, n.settings.Precision, n.settings.Seed, t.Rule, t.Rule, t.LR, t.LossScale, t.ClipNorm, t.Frozen, t.Spared)
 }
 
-// Train lowers the loss. Each epoch takes the examples in another order, and leaves out what is beyond the last whole batch. When ctx
-// ends, it saves its state and returns what was done with ctx.Err(); the network then has the parameters of the last step.
+// Train minimises the loss. Each epoch takes the examples in another order, and leaves out those
+// beyond the last whole batch. When ctx ends, it saves its state and returns what was done with
+// ctx.Err(); the network then has the parameters of the last step.
 func (n *Network) Train(ctx context.Context, data Source, t Training) (*History, error) {
 	if err := given.Args("nn.Train", "ctx", ctx, "data", data); err != nil {
 		return nil, err
@@ -209,9 +214,9 @@ func (r *training) begin() error {
 	if from := r.t.Resume; from != nil {
 		switch {
 		case from.Setup != r.s.Setup:
-			return fmt.Errorf("nn: the saved run was another one: %s; this one is %s", from.Setup, r.s.Setup)
+			return fmt.Errorf("nn: the saved run (%s) is not this one (%s): resume with the settings and the network of the saved run", from.Setup, r.s.Setup)
 		case !r.fits(from):
-			return errors.New("nn: the saved state is not one of this network: it is damaged, or was changed")
+			return errors.New("nn: the saved state does not fit this network: it is damaged or was changed, so take an older one")
 		}
 		r.s = *from
 		r.s = *r.state()
@@ -355,7 +360,7 @@ func (r *training) step() error {
 	case !finite(loss):
 		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	case !fine || st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0:
-		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient, or the update with a learning rate of %g, is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
+		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient or the update with a learning rate of %g is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	}
 	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
 		if err := r.carry(k+i, r.tr.out+i); err != nil {

@@ -101,7 +101,7 @@ func TestTrain(t *testing.T) {
 	w := n.Weights()
 	delete(w, "out.bias")
 	w["more"] = w["norm.weight"]
-	if err := again.SetWeights(w); err == nil || !strings.Contains(err.Error(), "no weights named out.bias") || !strings.Contains(err.Error(), "has no weights named more") {
+	if err := again.SetWeights(w); err == nil || !strings.Contains(err.Error(), "lack out.bias") || !strings.Contains(err.Error(), "weights more, which the network does not have") {
 		t.Error(err)
 	}
 }
@@ -156,7 +156,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%v, want %v", got.Epochs, want.Epochs)
 		}
 		rest.LR *= 2
-		if _, err := other.Train(context.Background(), data, rest); err == nil || !strings.Contains(err.Error(), "was another one") {
+		if _, err := other.Train(context.Background(), data, rest); err == nil || !strings.Contains(err.Error(), "is not this one") {
 			t.Error(err)
 		}
 	}

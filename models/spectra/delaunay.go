@@ -20,12 +20,13 @@ type Delaunay struct {
 	logFlux *ad.Node  // (points, pixels)
 }
 
-// NewDelaunay triangulates a library: points are the mapped parameters, a row for each template, and
-// logFlux the logarithms of the spectra, also in rows. The corners of a box 0.2 of the ranges wider than the
-// library carry the spectra of the nearest templates, so that there is a value around it.
+// NewDelaunay triangulates a library: points are the mapped parameters, a row for each template,
+// and logFlux the logarithms of the spectra, also in rows. The corners of a box that is wider than
+// the library by 0.2 of its ranges carry the spectra of the nearest templates, so that there are
+// values around it.
 func NewDelaunay(points []float64, dim int, logFlux []float64) (*Delaunay, error) {
 	if dim < 1 || len(points) == 0 || len(points)%dim != 0 || len(logFlux)%(len(points)/dim) != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates in %d dimensions and %d pixels do not make a library", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each template", len(points), dim, len(logFlux))
 	}
 	count := len(points) / dim
 	pixels := len(logFlux) / count
@@ -66,9 +67,9 @@ func NewDelaunay(points []float64, dim int, logFlux []float64) (*Delaunay, error
 	return newDelaunay(mesh, flags, flux)
 }
 
-// LoadDelaunay makes an interpolator of a triangulation that was computed elsewhere: mapped points, simplices
-// of dim+1 points and their neighbours, a flag for each point that is 1 if it is none of the library's, and
-// the logarithms of the spectra at all points.
+// LoadDelaunay makes an interpolator from a triangulation that was computed elsewhere: mapped
+// points, simplices of dim+1 points and their neighbours, a flag for each point that is 1 if the
+// point does not belong to the library, and the logarithms of the spectra at all points.
 func LoadDelaunay(points []float64, dim int, simplices, neighbours []int32, flags, logFlux []float64) (*Delaunay, error) {
 	mesh, err := delaunay.Load(points, dim, simplices, neighbours)
 	if err != nil {
@@ -80,7 +81,7 @@ func LoadDelaunay(points []float64, dim int, simplices, neighbours []int32, flag
 func newDelaunay(mesh *delaunay.Triangulation, flags, logFlux []float64) (*Delaunay, error) {
 	n := len(mesh.Points) / mesh.Dim
 	if len(flags) != n || len(logFlux) == 0 || len(logFlux)%n != 0 {
-		return nil, fmt.Errorf("spectra: %d points of a triangulation have %d flags and %d pixels", n, len(flags), len(logFlux))
+		return nil, fmt.Errorf("spectra: the triangulation of %d points has %d flags and %d pixels: want a flag and a spectrum for each point", n, len(flags), len(logFlux))
 	}
 	return &Delaunay{mesh, flags, ad.Const(logFlux, n, len(logFlux)/n)}, nil
 }
@@ -91,8 +92,8 @@ func (d *Delaunay) Dim() int { return d.mesh.Dim }
 // Pixels returns the length of a spectrum.
 func (d *Delaunay) Pixels() int { return d.logFlux.Shape()[1] }
 
-// Interpolate interpolates. Outside is the weight of the points that are none of the library's; outside of
-// these too, all is NaN. The gradient jumps from simplex to simplex.
+// Interpolate interpolates. Outside is the weight of the points that do not belong to the library;
+// beyond these, too, everything is NaN. The gradient jumps from simplex to simplex.
 func (d *Delaunay) Interpolate(x *ad.Node) (logFlux, outside *ad.Node) {
 	n, count := d.Dim(), d.mesh.Len()
 	at := ad.Call(d.locate(), x)

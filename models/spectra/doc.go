@@ -14,14 +14,15 @@
 //	fmt.Println(fits[0].X, fits[0].SD, fits[0].Velocity, fits[0].Verdict)
 //	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{})
 //
-// Stars about which nothing is known take their starts from Fitter.Guess. With Settings.PerExposure each
-// exposure of a star has a velocity of its own, and the fit says whether these agree: binaries do not.
+// Fitter.Guess finds starts for stars about which nothing is known. With Settings.PerExposure each
+// exposure of a star has a velocity of its own, and the fit says whether these agree; those of
+// binaries do not.
 //
-// A fit is a damped Newton search with an active set: the continuum is integrated out, the Gauss-Newton
-// matrix is that of Kaufman's projection (doi:10.1007/BF01932995), and walls stand where the library ends.
-// Errors come from the exact Hessian at the minimum; a parameter at a bound has a one-sided Limit instead.
-// Stars whose spectra have the same wavelengths are fitted side by side, and each has the same bits in any
-// company.
+// A fit is a damped Newton search with an active set: the continuum is integrated out, the
+// Gauss-Newton matrix is that of Kaufman's projection (doi:10.1007/BF01932995), and penalties
+// confine it to the library. Errors come from the exact Hessian at the minimum; a parameter at a
+// bound has a one-sided Limit instead. Stars whose spectra have the same wavelengths are fitted
+// side by side, and the result of each has the same bits whichever others there are.
 //
 // Wavelengths are in Angstrom, velocities in km/s, effective temperatures in K, gravities and abundances in
 // dex.

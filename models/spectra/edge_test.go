@@ -31,12 +31,12 @@ func TestBadStars(t *testing.T) {
 		"want [teff logg feh alpha]": with(func(s *Star) { s.Starts[0].Params = []float64{1} }),
 		"the library has no arm":     with(func(s *Star) { s.Spectra[0].Arm = "desi_q" }),
 		"the flux at":                with(func(s *Star) { s.Spectra[1].Flux = slices.Clone(s.Spectra[1].Flux); s.Spectra[1].Flux[7] = math.NaN() }),
-		"want it above 0":            with(func(s *Star) { s.Spectra[1].Err = slices.Clone(s.Spectra[1].Err); s.Spectra[1].Err[7] = 0 }),
-		"want them ascending":        with(func(s *Star) { s.Spectra[2].Lam = slices.Clone(s.Spectra[2].Lam); s.Spectra[2].Lam[3] = 1 }),
-		"want as many of each":       with(func(s *Star) { s.Spectra[0].Flux = s.Spectra[0].Flux[1:] }),
+		"want a finite number above": with(func(s *Star) { s.Spectra[1].Err = slices.Clone(s.Spectra[1].Err); s.Spectra[1].Err[7] = 0 }),
+		"want ascending, finite":     with(func(s *Star) { s.Spectra[2].Lam = slices.Clone(s.Spectra[2].Lam); s.Spectra[2].Lam[3] = 1 }),
+		"give as many of each":       with(func(s *Star) { s.Spectra[0].Flux = s.Spectra[0].Flux[1:] }),
 		"the template covers":        with(func(s *Star) { s.Spectra[0] = shifted(s.Spectra[0], 500) }),
 		"not finite at the start":    with(func(s *Star) { s.Starts[0].Params = []float64{-3, 4, 0, 0} }),
-		"a start at":                 with(func(s *Star) { s.Starts[0].Vsini = math.Inf(1) }),
+		"is not finite: want":        with(func(s *Star) { s.Starts[0].Vsini = math.Inf(1) }),
 	}
 	var list []Star
 	var wants []string
@@ -88,7 +88,7 @@ func TestBadSettings(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`fixed value of "tef"`, "did you mean teff", "logg is fixed at NaN", "vsini is fixed at -5", "vel is fixed at 1e+06", `prior of "vmic"`, "desi_q", "velocities from 5 to -5", "Batch is -1"} {
+	for _, want := range []string{`fixed value is given for "tef"`, "did you mean teff", "logg is fixed at NaN", "vsini is fixed at -5", "vel is fixed at 1e+06", `prior is given for "vmic"`, "desi_q", "velocities go from 5 to -5", "Batch is -1"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}

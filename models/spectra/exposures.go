@@ -101,16 +101,16 @@ func (l *layout) chiSquares(s *places, vel []float64) (chi []float64, err error)
 	return chi, nil
 }
 
-// CommonVelocity compares the velocities of a star's exposures with one velocity for all, by their covariance
-// at the fit (a Wald test). Priors on the velocities count as data do.
+// CommonVelocity compares the velocities of a star's exposures with one velocity for all, by their
+// covariance at the fit (a Wald test). Priors on the velocities count as data.
 type CommonVelocity struct {
-	Vel, SD   float64 // the velocity of all exposures that is nearest to their own, in km/s
-	ChiSquare float64 // of the velocities about it
+	Vel, SD   float64 // common velocity that is nearest to those of the exposures, in km/s
+	ChiSquare float64 // chi-square of the velocities about the common one
 	DoF       int
-	P         float64 // probability of so large a chi-square where the velocity is constant
+	P         float64 // probability of a chi-square at least as large if the velocity is constant
 }
 
-// Agree says that the velocities do not differ at the level of the verdicts, 1 %.
+// Agree reports whether the velocities agree at the level of the verdicts, 1 %.
 func (c CommonVelocity) Agree() bool { return c.P >= check.Level }
 
 // String says in a sentence whether the velocities agree.
@@ -122,7 +122,8 @@ func (c CommonVelocity) String() string {
 	return fmt.Sprintf("The velocities of %d exposures %s: chi-square %.1f with %d degrees of freedom about %.2f +- %.2f km/s, p = %.2g", c.DoF+1, verb, c.ChiSquare, c.DoF, c.Vel, c.SD, c.P)
 }
 
-// KindVelocities is the kind of the note in a verdict that the velocities of exposures differ.
+// KindVelocities is the kind of the note in a verdict which says that the velocities of exposures
+// differ.
 const KindVelocities = "velocities of the exposures"
 
 // compareVelocities sets Common, and adds a note to the verdict if the velocities differ.

@@ -156,7 +156,7 @@ func TestPerExposureStartsAndPosterior(t *testing.T) {
 		}
 	}
 	err = fitter.SampleAll(context.Background(), []Star{star}, []Fit{{}}, infer.Config{}, func(i int, post *infer.Fit, err error) {
-		if err == nil || !strings.Contains(err.Error(), "star 0: spectra: sampling begins at the fit of the star, and there is none") {
+		if err == nil || !strings.Contains(err.Error(), "star 0: spectra: the star has no fit from which sampling could start") {
 			t.Errorf("draws without a fit: %v", err)
 		}
 	})
@@ -164,8 +164,8 @@ func TestPerExposureStartsAndPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := map[string]Start{
-		"1 velocities for 2 exposures": {Vels: []float64{1}, Params: star.Starts[0].Params},
-		"a start at":                   {Vels: []float64{1, math.Inf(1)}, Params: star.Starts[0].Params},
+		"1 velocities, but there are 2 exposures": {Vels: []float64{1}, Params: star.Starts[0].Params},
+		"is infinite": {Vels: []float64{1, math.Inf(1)}, Params: star.Starts[0].Params},
 	}
 	for want, start := range bad {
 		wrong := star

@@ -22,33 +22,37 @@ type Fit struct {
 	Star  string
 	Names []string
 	X     []float64 // parameters at the minimum of -2 log posterior
-	// SD are marginal standard deviations, of the inverse Hessian of all free parameters; NaN where there is
-	// none: fixed, at a bound, or BadHessian.
+	// SD holds marginal standard deviations, from the inverse Hessian of all free parameters; NaN
+	// for a parameter that is fixed or at a bound, and with BadHessian.
 	SD []float64
-	// Conditional are those with velocity and rotation held, as the reference reports them.
+	// Conditional holds standard deviations with velocity and rotation held fixed, as the reference
+	// reports them.
 	Conditional []float64
-	// Cov is the covariance of all parameters, row-major; 0 for those without SD.
+	// Cov is the covariance of all parameters, row-major, with 0 for those without SD.
 	Cov []float64
-	// Velocity is its posterior with all else held. With Settings.PerExposure it is that of the first exposure.
+	// Velocity is the posterior of the velocity with all else held fixed. With Settings.PerExposure
+	// it is that of the first exposure.
 	Velocity VelocityPosterior
-	// Exposures are the labels of the exposures with velocities of their own, in the order of these; Velocities
-	// are the posteriors of their velocities, whose ChiSquare is of their spectra alone, and Common says whether
-	// they agree: nil for one exposure, or where a velocity has no SD. All are nil without Settings.PerExposure.
+	// Exposures holds the labels of the exposures that have velocities of their own, in their
+	// order. Velocities holds the posteriors of their velocities, whose ChiSquare is of their
+	// spectra alone, and Common says whether they agree; it is nil for one exposure, or if a
+	// velocity has no SD. All are nil without Settings.PerExposure.
 	Exposures  []string
 	Velocities []VelocityPosterior
 	Common     *CommonVelocity
-	// ChiSquare is -2 log L, with what the continuum adds, without priors. LogPosterior includes priors.
+	// ChiSquare is -2 log L, including the terms of the continuum, without priors. LogPosterior
+	// includes priors.
 	ChiSquare, LogPosterior float64
 	Spectra                 []SpectrumFit
-	// AtBound are the names of parameters at a bound, and Limits what can be said of each: on which side of what
-	// value it lies.
+	// AtBound holds the names of parameters at a bound, and Limits says of each on which side of
+	// which value it lies.
 	AtBound []string
 	Limits  []Limit
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
-	// Outside is the part of ChiSquare that is a penalty for being outside of the library: 0 inside. A network's
-	// library ends at hulls. Beyond a side at one value of a parameter that parameter is at its bound; beyond an
-	// oblique one, standard deviations are those of the penalty too.
+	// Outside is the part of ChiSquare that is a penalty for lying outside the library; it is 0
+	// inside. A network's library ends at hulls. Beyond a side at one value of a parameter, that
+	// parameter is at its bound; beyond an oblique side, standard deviations include the penalty.
 	Outside float64
 	// Converged says that a search ended at a minimum; Status says how it ended.
 	Converged bool
@@ -56,22 +60,22 @@ type Fit struct {
 	// Evaluations is the number of evaluations of the objective and its derivatives.
 	Evaluations int
 	held        []float64 // standard deviations of the velocities with all else held
-	// Verdict says whether the model agrees with the data; nil if Settings.NoVerdict.
+	// Verdict says whether the model agrees with the data; nil with Settings.NoVerdict.
 	Verdict *check.Verdict
-	// Err is why there is no fit; nil if there is one.
+	// Err says why there is no fit; nil if there is one.
 	Err error
 }
 
-// SpectrumFit is the part of one spectrum.
+// SpectrumFit is the part of a fit that belongs to one spectrum.
 type SpectrumFit struct {
 	Arm string
 	// ChiSquare is the sum of ((flux - model)/error)^2 over good pixels, Pixels their number, and
 	// ContinuumOnly the same for the continuum alone.
 	ChiSquare, ContinuumOnly float64
 	Pixels                   int
-	Model                    []float64 // template and continuum
-	Template                 []float64 // before the continuum
-	Coefficients             []float64 // of the continuum's functions
+	Model                    []float64 // product of template and continuum
+	Template                 []float64 // template before it is multiplied by the continuum
+	Coefficients             []float64 // coefficients of the continuum's functions
 }
 
 // job is one search of a star.
@@ -81,8 +85,8 @@ type job struct {
 	evaluations int
 }
 
-// Fit fits stars. An error of one star is in its Fit and ends no other; the error returned is that of ctx, or
-// one that concerns all.
+// Fit fits stars. The error of one star is in its Fit and does not affect the others; the error
+// returned is that of ctx, or one that concerns all.
 func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 	if err := given.Args("spectra.Fit", "ctx", ctx); err != nil {
 		return nil, err
@@ -117,7 +121,7 @@ func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 // layoutOf checks a star and its starts, and returns its layout.
 func (f *Fitter) layoutOf(star *Star) (*layout, error) {
 	if len(star.Spectra) > 0 && len(star.Starts) == 0 {
-		return nil, errors.New("no parameters to start from")
+		return nil, errors.New("the star has no parameters to start from: give it Starts")
 	}
 	labels, _ := f.exposures(star)
 	for _, s := range star.Starts {
@@ -131,7 +135,7 @@ func (f *Fitter) layoutOf(star *Star) (*layout, error) {
 // layoutOfSpectra checks the spectra of a star and returns its layout.
 func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 	if len(star.Spectra) == 0 {
-		return nil, errors.New("no spectra")
+		return nil, errors.New("the star has no spectra: give at least one")
 	}
 	for i := range star.Spectra {
 		if err := star.Spectra[i].check(); err != nil {
@@ -147,20 +151,20 @@ func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 func (f *Fitter) checkStart(s Start, exposures int) error {
 	switch {
 	case len(s.Params) != len(f.library.Params):
-		return fmt.Errorf("a start with %d parameters: want %v", len(s.Params), f.library.Params)
+		return fmt.Errorf("a start has %d parameters: want %v", len(s.Params), f.library.Params)
 	case s.Vels != nil && !f.s.PerExposure:
-		return errors.New("a start with velocities of the exposures: set Settings.PerExposure")
+		return errors.New("a start has velocities of the exposures: set Settings.PerExposure, or leave Vels out")
 	case s.Vels != nil && len(s.Vels) != exposures:
-		return fmt.Errorf("a start with %d velocities for %d exposures", len(s.Vels), exposures)
+		return fmt.Errorf("a start has %d velocities, but there are %d exposures: give one for each", len(s.Vels), exposures)
 	}
 	for _, v := range append([]float64{s.Vel}, s.Vels...) { // NaN asks for a scan
 		if math.IsInf(v, 0) {
-			return fmt.Errorf("a start at %v", s)
+			return fmt.Errorf("the start %v is infinite: want finite numbers, or NaN for a velocity to be found by a scan", s)
 		}
 	}
 	for _, x := range append([]float64{s.Vsini}, s.Params...) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("a start at %v", s)
+			return fmt.Errorf("the start %v is not finite: want finite parameters and vsini", s)
 		}
 	}
 	return nil
@@ -494,7 +498,7 @@ func (l *layout) tell(s *places, i int, star *Star, j *job, fit *Fit) {
 		notFinite:    "not finite at the start",
 	}[j.d.status], j.d.status == minimum || j.d.status == kink || j.d.status == edge
 	if j.d.status == notFinite {
-		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: is it in the library?", star.Name, j.d.at)
+		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: start within the library", star.Name, j.d.at)
 		return
 	}
 	if l.blind(s, i, j.d) {

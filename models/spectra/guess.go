@@ -17,13 +17,14 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// GuessSettings describe the grid of parameters that first guesses are taken from. The zero value is the
-// default.
+// GuessSettings describe the grid of parameters from which first guesses are taken. The zero value
+// is the default.
 type GuessSettings struct {
-	// Values are those of parameters on the grid, in its units: vsini, and those of the library. Default: vsini
-	// 0, 10 and 100; teff 3000, 5000, 8000 and 10000; logg 1 to 5 in steps of 1; feh -2, -1 and 0; alpha 0;
-	// and for all others the middle of what the library covers. Values beyond the library are moved to its end.
-	// Parameters that are fixed have their one value.
+	// Values holds the values of parameters on the grid, in their units: vsini, and those of the
+	// library. Default: vsini 0, 10 and 100; teff 3000, 5000, 8000 and 10000; logg 1 to 5 in steps
+	// of 1; feh -2, -1 and 0; alpha 0; and for all others the middle of what the library covers.
+	// Values beyond the library are moved to its end. Parameters that are fixed have their one
+	// value.
 	Values map[string][]float64
 	// Keep is the number of starts that are kept for each star. Default 3.
 	Keep int
@@ -34,19 +35,21 @@ var gridValues = map[string][]float64{
 	Vsini: {0, 10, 100}, "teff": {3000, 5000, 8000, 10000}, "logg": {1, 2, 3, 4, 5}, "feh": {-2, -1, 0}, "alpha": {0},
 }
 
-// Guess are the best points of a grid for a star.
+// Guess holds the best points of a grid for a star.
 type Guess struct {
-	Starts    []Start   // the best first
-	ChiSquare []float64 // -2 log posterior of each
-	Err       error     // why there are none
+	Starts    []Start   // starts of fits, the best first
+	ChiSquare []float64 // -2 log posterior of each start
+	Err       error     // reason why there are no starts
 }
 
-// Guess looks for starts of fits without any knowledge of the stars: it computes the likelihood of all points
-// of a grid of parameters, at all velocities in steps of Settings.VelStep, and keeps the best points, each at
-// its best velocity. It costs as many scans of velocities as the grid has points, a few of which are as dear as
-// a fit: where there are templates for it, cross-correlation is much cheaper. Stars need no Starts.
+// Guess looks for starts of fits without any knowledge of the stars: it computes the likelihood of
+// all points of a grid of parameters, at all velocities in steps of Settings.VelStep, and keeps the
+// best points, each at its best velocity. It costs as many scans of velocities as the grid has
+// points, and a few of these cost as much as a fit: if there are templates for it,
+// cross-correlation is much cheaper. Stars need no Starts.
 //
-// An error of one star is in its Guess; the error returned is that of ctx, or one that concerns all.
+// The error of one star is in its Guess; the error returned is that of ctx, or one that concerns
+// all.
 func (f *Fitter) Guess(ctx context.Context, stars []Star, s GuessSettings) ([]Guess, error) {
 	if err := given.Args("spectra.Guess", "ctx", ctx); err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func (f *Fitter) Guess(ctx context.Context, stars []Star, s GuessSettings) ([]Gu
 	for i, star := range list {
 		guesses[star] = found[i].best(keep)
 		if len(guesses[star].Starts) == 0 {
-			guesses[star].Err = fmt.Errorf("%s: the likelihood is finite at no point of the grid", stars[star].Name)
+			guesses[star].Err = fmt.Errorf("%s: the likelihood is not finite anywhere on the grid: check errors and wavelengths", stars[star].Name)
 		}
 	}
 	return guesses, nil
@@ -149,11 +152,11 @@ func (g Guess) best(keep int) (out Guess) {
 func (f *Fitter) grid(s GuessSettings) ([][]float64, error) {
 	var bad []error
 	if s.Keep < 0 {
-		bad = append(bad, fmt.Errorf("spectra: Keep is %d: want at least 1", s.Keep))
+		bad = append(bad, fmt.Errorf("spectra: Keep is %d: want at least 1, or 0 for the default", s.Keep))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
 		if !slices.Contains(f.names[1:], name) {
-			err := fmt.Errorf("spectra: values of %q on the grid: want those of some of %v", name, f.names[1:])
+			err := fmt.Errorf("spectra: the grid has values of %q: want only some of %v", name, f.names[1:])
 			if near := spelling.Meant(name, f.names[1:]); near != "" {
 				err = fmt.Errorf("%w: did you mean %s?", err, near)
 			}
@@ -189,7 +192,7 @@ func (f *Fitter) gridOf(k int, given map[string][]float64, lower, upper float64)
 	case f.fixed[k]:
 		return f.values[k : k+1], nil
 	case ok && len(values) == 0:
-		return nil, fmt.Errorf("spectra: there are no values of %s on the grid", name)
+		return nil, fmt.Errorf("spectra: the grid has no values of %s: give at least one, or leave it out of Values", name)
 	case len(values) == 0 && (math.IsInf(middle, 0) || math.IsNaN(middle)):
 		return nil, fmt.Errorf("spectra: the library does not say what it covers in %s: give values in GuessSettings", name)
 	case len(values) == 0:
@@ -198,7 +201,7 @@ func (f *Fitter) gridOf(k int, given map[string][]float64, lower, upper float64)
 	var out []float64
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("spectra: %s is %v on the grid", name, v)
+			return nil, fmt.Errorf("spectra: a value of %s on the grid is %v: want finite numbers", name, v)
 		}
 		if v = min(max(v, lower), upper); !slices.Contains(out, v) {
 			out = append(out, v)

@@ -32,7 +32,7 @@ func TestGuessesReachOptima(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := guesses[4].Err; e == nil || !strings.Contains(e.Error(), "bad: no spectra") {
+	if e := guesses[4].Err; e == nil || !strings.Contains(e.Error(), "bad: the star has no spectra") {
 		t.Error(e)
 	}
 	for i := range stars {
@@ -128,7 +128,7 @@ func TestGuessGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.grid(GuessSettings{Keep: -1, Values: map[string][]float64{"tef": {1}, "teff": {}, "vsini": {math.NaN()}}})
-	for _, want := range []string{"Keep is -1", `"tef"`, "did you mean teff?", "no values of teff", "vsini is NaN", "does not say what it covers in vmic"} {
+	for _, want := range []string{"Keep is -1", `"tef"`, "did you mean teff?", "no values of teff", "vsini on the grid is NaN", "does not say what it covers in vmic"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}

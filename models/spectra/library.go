@@ -13,7 +13,7 @@ import (
 
 // Library is a set of templates for the arms of an instrument, with the same parameters.
 type Library struct {
-	Params []string // names, such as teff, logg, feh, alpha
+	Params []string // names of the parameters, such as teff, logg, feh, alpha
 	Arms   []*Templates
 }
 
@@ -26,33 +26,37 @@ func (l *Library) Arm(name string) (*Templates, error) {
 		}
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("spectra: the library has no arm %q: it has %v", name, names)
+	return nil, fmt.Errorf("spectra: the library has no arm %q: choose from %v", name, names)
 }
 
-// Templates are the template spectra of one arm as a function of the parameters.
+// Templates holds the template spectra of one arm as a function of the parameters.
 type Templates struct {
 	Name string
-	Lam  []float64 // wavelengths, in Angstrom
-	Log  bool      // whether the steps of their logarithm are equal; else those of the wavelength
-	// LogParams are the positions of parameters that interpolation takes the logarithm of, base 10.
+	Lam  []float64 // grid of wavelengths, in Angstrom
+	// Log says that the steps of the logarithm of the wavelength are equal; otherwise those of the
+	// wavelength are.
+	Log bool
+	// LogParams holds the positions of the parameters whose logarithm, base 10, the interpolation
+	// uses.
 	LogParams []int
 	Interpolator
 }
 
-// Interpolator gives spectra between those of a library. Its parameters are mapped ones: logarithms where
-// the library says so.
+// Interpolator gives spectra between those of a library. Its parameters are mapped: they are
+// logarithms where the library says so.
 type Interpolator interface {
 	// Dim returns the number of parameters.
 	Dim() int
-	// Interpolate returns the natural logarithms of spectra, one row for each row of mapped parameters x,
-	// and how far each row is outside of the library: 0 inside.
+	// Interpolate returns the natural logarithms of spectra, one row for each row of mapped
+	// parameters x, and how far each row lies outside the library, 0 inside.
 	//
 	// Gradient: both with respect to x.
 	Interpolate(x *ad.Node) (logFlux, outside *ad.Node)
 }
 
-// LogFlux returns the natural logarithms of the spectra of stars whose parameters are rows of u, one column
-// each in the order of Library.Params, and how far each is outside of the library: 0 inside.
+// LogFlux returns the natural logarithms of the spectra of stars whose parameters are rows of u,
+// one column each in the order of Library.Params, and how far each lies outside the library, 0
+// inside.
 //
 // Gradient: both with respect to u.
 func (t *Templates) LogFlux(u *ad.Node) (logFlux, outside *ad.Node) {
@@ -114,11 +118,11 @@ func inward(lo, hi float64) (float64, float64) { return lo * (1 + 1e-15), hi * (
 // check says what of the numbers does not fit together.
 func (t *Templates) check(pixels int) error {
 	if len(t.Lam) != pixels {
-		return fmt.Errorf("spectra: %s has %d wavelengths and templates of %d pixels", t.Name, len(t.Lam), pixels)
+		return fmt.Errorf("spectra: %s has %d wavelengths, but templates of %d pixels: want as many", t.Name, len(t.Lam), pixels)
 	}
 	for _, k := range t.LogParams {
 		if k < 0 || k >= t.Dim() {
-			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d of %d", t.Name, k, t.Dim())
+			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d, but there are %d, numbered from 0", t.Name, k, t.Dim())
 		}
 	}
 	return nil

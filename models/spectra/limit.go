@@ -15,13 +15,15 @@ import (
 // Limit is a one-sided statement about a parameter whose best value is at a bound, such as a rotation too slow to
 // be seen, or a star at the edge of the library.
 //
-// It is that of a normal distribution cut off at the bound, with the slope and the curvature that the posterior has
-// there; other parameters that no bound holds are integrated out, and those that one holds stay there.
+// It follows from a normal distribution cut off at the bound, with the slope and the curvature that
+// the posterior has there; other parameters are integrated out unless they are at a bound, where
+// they stay.
 type Limit struct {
 	Name  string
-	Bound float64 // which is the best value
-	// Limit95 is the value between which and Bound the parameter lies with a probability of 95 %. NaN: slope and
-	// curvature do not say, because the posterior does not fall away from the bound as a normal distribution.
+	Bound float64 // value of the bound, which is the best value
+	// Limit95 is the value such that the parameter lies between it and Bound with a probability of
+	// 95 %. It is NaN if slope and curvature do not determine it, because the posterior does not
+	// fall away from the bound as a normal distribution.
 	Limit95 float64
 }
 

@@ -15,8 +15,8 @@ import (
 
 // LoadSettings say how a library is read.
 type LoadSettings struct {
-	// Edge takes a star at the upper end of a regular grid for one outside, as the reference does. Default:
-	// it is inside.
+	// Edge treats a star at the upper end of a regular grid as outside, as the reference does. By
+	// default it is inside.
 	Edge bool
 }
 
@@ -42,16 +42,16 @@ func Load(dir string, arms []string, s LoadSettings) (*Library, error) {
 	return From(list, s)
 }
 
-// From makes a library of the contents of files. Sets of templates without an interpolator are interpolated
-// in a Delaunay triangulation.
+// From makes a library from the contents of files. Sets of templates without an interpolator are
+// interpolated in a Delaunay triangulation.
 func From(arms []*rvspecfit.Library, s LoadSettings) (*Library, error) {
 	if len(arms) == 0 {
-		return nil, errors.New("spectra: a library without arms")
+		return nil, errors.New("spectra: the library has no arms: give at least one")
 	}
 	l := &Library{Params: slices.Clone(arms[0].ParNames)}
 	for _, a := range arms {
 		if !slices.Equal(a.ParNames, l.Params) {
-			return nil, fmt.Errorf("spectra: arm %s has the parameters %v, arm %s %v: want the same for all", a.Setup, a.ParNames, arms[0].Setup, l.Params)
+			return nil, fmt.Errorf("spectra: arm %s has the parameters %v, but arm %s has %v: want the same for all", a.Setup, a.ParNames, arms[0].Setup, l.Params)
 		}
 		t, err := templatesOf(a, s)
 		if err != nil {
@@ -79,7 +79,7 @@ func templatesOf(a *rvspecfit.Library, s LoadSettings) (*Templates, error) {
 // interpolatorOf makes an interpolator of template spectra.
 func interpolatorOf(a *rvspecfit.Library, s LoadSettings) (Interpolator, error) {
 	if a.Spectra == nil {
-		return nil, errors.New("no template spectra")
+		return nil, errors.New("the library has no template spectra")
 	}
 	logs := a.Spectra.Float64s()
 	if !a.LogSpec {
@@ -92,7 +92,7 @@ func interpolatorOf(a *rvspecfit.Library, s LoadSettings) (Interpolator, error) 
 	}
 	for i, x := range logs {
 		if math.IsNaN(x) || math.IsInf(x, 1) {
-			return nil, fmt.Errorf("pixel %d of template %d is %v: want numbers; fetch or make the library again", i%len(a.Lam), i/len(a.Lam), x)
+			return nil, fmt.Errorf("pixel %d of template %d is %v: want finite numbers; fetch or make the library again", i%len(a.Lam), i/len(a.Lam), x)
 		}
 	}
 	dim := len(a.ParNames)
@@ -134,7 +134,7 @@ func int32s(t *tensor.Tensor) []int32 {
 func networkOf(a *rvspecfit.Library) (*Network, error) {
 	n := a.Network
 	if n.BatchNorm {
-		return nil, errors.New("the network has batch normalisation, which is not read: train it without, as rvspecfit does")
+		return nil, errors.New("the network has batch normalisation, which cannot be read: train it without, as rvspecfit does")
 	}
 	array := func(name string) ([]float64, []int, error) {
 		x, err := n.State.Tensor(name)
@@ -168,21 +168,21 @@ func networkOf(a *rvspecfit.Library) (*Network, error) {
 		mean, sd = make([]float64, n.InDim), slices.Repeat([]float64{1}, n.InDim)
 	}
 	if n.Hull == nil {
-		return nil, errors.New("the library does not say which parameters it covers: outside_kwargs/pts is missing")
+		return nil, errors.New("the library does not say which parameters it covers, as outside_kwargs/pts is missing: fetch or make it again")
 	}
 	return NewNetwork(mean, sd, layers, n.Hull.Float64s())
 }
 
-// Files returns what files keep of templates that are interpolated by a network, so that rvspecfit and this
-// package can read them again. params are the names of the parameters.
+// Files returns, for templates that are interpolated by a network, the contents of files that
+// rvspecfit and this package can read again. params are the names of the parameters.
 func (t *Templates) Files(params []string) (*rvspecfit.Library, error) {
 	n, ok := t.Interpolator.(*Network)
 	if !ok {
-		return nil, fmt.Errorf("spectra: the templates %s are no network: files of others are made where their spectra are", t.Name)
+		return nil, fmt.Errorf("spectra: the templates %s are not a network: only networks can be written", t.Name)
 	}
 	last := len(n.Layers) - 1
 	if last < 2 {
-		return nil, fmt.Errorf("spectra: a network of %d layers: files have at least 3", last+1)
+		return nil, fmt.Errorf("spectra: the network has %d layers: files need at least 3", last+1)
 	}
 	var names []string
 	var arrays []*tensor.Tensor

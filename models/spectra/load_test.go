@@ -81,12 +81,12 @@ func TestLoadDamaged(t *testing.T) {
 	golden.Path(t, "spectra", "library", "interpdat_desi_z.npy")
 	dir := filepath.Dir(golden.Path(t, "spectra", "library", "interp_desi_z.h5"))
 	for says, damage := range map[string]func(l *rvspecfit.Library){
-		"is NaN: want numbers": func(l *rvspecfit.Library) {
+		"is NaN: want finite numbers": func(l *rvspecfit.Library) {
 			x := l.Spectra.Convert(tensor.Float64).Copy()
 			x.Float64s()[1000] = math.NaN()
 			l.Spectra = x
 		},
-		"and its node": func(l *rvspecfit.Library) {
+		"but its node": func(l *rvspecfit.Library) {
 			l.Grid.Axes[0] = slices.Clone(l.Grid.Axes[0])
 			for i := range l.Grid.Axes[0] {
 				l.Grid.Axes[0][i] += 0.1

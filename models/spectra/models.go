@@ -9,9 +9,10 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Models returns the models of a star's spectra at points of its parameters, such as draws from its posterior: at
-// each, and for each spectrum, template times continuum in units of flux, at every pixel. The continuum is the one
-// that fits best there. Points have the parameters of [Fit].Names.
+// Models returns the models of a star's spectra at points of its parameters, such as draws from its
+// posterior: template times continuum in units of flux, at every pixel, for each point and each
+// spectrum. The continuum is the one that fits best at the point. Points have the parameters of
+// [Fit].Names.
 func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 	l, err := f.layoutOfSpectra(star)
 	if err != nil {
@@ -19,7 +20,7 @@ func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 	}
 	for i, x := range points {
 		if len(x) != len(l.names) {
-			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, of %v", i, star.Name, len(x), len(l.names), l.names)
+			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, for %v", i, star.Name, len(x), len(l.names), l.names)
 		}
 	}
 	if err := l.place(); err != nil {

@@ -10,7 +10,8 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Nearest takes the nearest template, by the distance of mapped parameters in units of their ranges.
+// Nearest returns the nearest template, by the distance of mapped parameters in units of their
+// ranges.
 type Nearest struct {
 	dim, pixels int
 	points      []float64 // scaled
@@ -18,15 +19,15 @@ type Nearest struct {
 	logFlux     *ad.Node  // (templates, pixels)
 }
 
-// NewNearest checks the numbers: points are the mapped parameters, a row for each template, and logFlux the
-// logarithms of the spectra, also in rows.
+// NewNearest checks the arrays: points are the mapped parameters, a row for each template, and
+// logFlux the logarithms of the spectra, also in rows.
 func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) {
 	count := 0
 	if dim > 0 {
 		count = len(points) / dim
 	}
 	if dim < 1 || count == 0 || len(points) != count*dim || len(logFlux) == 0 || len(logFlux)%count != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates in %d dimensions and %d pixels do not make a library", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each template", len(points), dim, len(logFlux))
 	}
 	n := &Nearest{dim: dim, pixels: len(logFlux) / count, scale: make([]float64, dim), points: make([]float64, len(points)), logFlux: ad.Const(logFlux, count, len(logFlux)/count)}
 	for k := range dim {
@@ -35,7 +36,7 @@ func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) 
 			lo, hi = min(lo, points[i]), max(hi, points[i])
 		}
 		if math.IsNaN(hi-lo) || math.IsInf(hi-lo, 0) {
-			return nil, fmt.Errorf("spectra: parameter %d of the templates is from %v to %v: want finite numbers", k, lo, hi)
+			return nil, fmt.Errorf("spectra: parameter %d of the templates ranges from %v to %v: want finite numbers", k, lo, hi)
 		}
 		if n.scale[k] = 1; hi > lo {
 			n.scale[k] = 1 / (hi - lo)
@@ -56,8 +57,8 @@ func (n *Nearest) Pixels() int { return n.pixels }
 // leastSquare keeps the slope of the distance finite at a template, without being seen.
 const leastSquare = 1e-30
 
-// Interpolate takes the nearest spectrum. Outside is the distance to it. The spectrum does not depend on x
-// smoothly: its gradient is 0.
+// Interpolate returns the nearest spectrum, with Outside the distance to it. The spectrum does not
+// depend on x smoothly, and its gradient is 0.
 func (n *Nearest) Interpolate(x *ad.Node) (logFlux, outside *ad.Node) {
 	s := x.Shape()
 	miss := ad.Sub(ad.Reshape(ad.Mul(x, ad.Const(n.scale)), append(s[:len(s)-1].Clone(), 1, n.dim)...), ad.Const(n.points, len(n.points)/n.dim, n.dim))

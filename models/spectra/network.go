@@ -14,13 +14,13 @@ import (
 // Layer is a linear layer of a network: y = W x + b.
 type Layer struct {
 	In, Out int
-	W       []float64 // (Out, In), row-major
+	W       []float64 // matrix of weights, (Out, In), row-major
 	B       []float64
 }
 
 func (l *Layer) check() error {
 	if l.In < 1 || l.Out < 1 || len(l.W) != l.In*l.Out || len(l.B) != l.Out {
-		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases", l.In, l.Out, len(l.W), len(l.B))
+		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases: want inputs times outputs, and one for each output", l.In, l.Out, len(l.W), len(l.B))
 	}
 	for _, list := range [][]float64{l.W, l.B} {
 		for i, x := range list {
@@ -32,12 +32,13 @@ func (l *Layer) check() error {
 	return nil
 }
 
-// Network is a neural network from parameters to log spectra: linear layers with SiLU activations, and a
-// last one, whose rows are like principal components, without.
+// Network is a neural network from parameters to log spectra: linear layers with SiLU activations,
+// and a last one without, whose rows are like principal components.
 type Network struct {
-	Mean, SD []float64 // of the mapped parameters, by which they are standardised
+	Mean, SD []float64 // means and standard deviations of the mapped parameters, by which they are standardised
 	Layers   []Layer
-	// Hulls are the convex hulls of the library's standardised parameters, of pairs of them.
+	// Hulls are the convex hulls of the library in the planes of pairs of its standardised
+	// parameters.
 	Hulls []PlaneHull
 
 	points []float64 // of which these are the hulls
@@ -51,11 +52,11 @@ const mostLog = 300
 func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network, error) {
 	d := len(mean)
 	if d == 0 || len(sd) != d || len(points)%d != 0 || len(layers) == 0 {
-		return nil, fmt.Errorf("spectra: a network of %d layers, with %d means, %d standard deviations and %d coordinates of points", len(layers), d, len(sd), len(points))
+		return nil, fmt.Errorf("spectra: the network has %d layers, %d means, %d standard deviations and %d coordinates of points: want at least one layer, and a mean and a standard deviation for each parameter", len(layers), d, len(sd), len(points))
 	}
 	for k, s := range sd {
 		if !(s > 0) {
-			return nil, fmt.Errorf("spectra: parameter %d of the network has standard deviation %v", k, s)
+			return nil, fmt.Errorf("spectra: parameter %d of the network has the standard deviation %v: want a positive number", k, s)
 		}
 	}
 	in := d
@@ -64,7 +65,7 @@ func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network,
 			return nil, err
 		}
 		if l.In != in {
-			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %d outputs", l.In, in)
+			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %d outputs: want as many", l.In, in)
 		}
 		in = l.Out
 	}
@@ -96,8 +97,8 @@ func (n *Network) box() (lower, upper []float64) {
 // Pixels returns the length of a spectrum.
 func (n *Network) Pixels() int { return n.Layers[len(n.Layers)-1].Out }
 
-// Interpolate evaluates the network. Outside is the square of the distance, in standard deviations, to the
-// farthest side of the hulls that a point is beyond.
+// Interpolate evaluates the network. Outside is the square of the distance, in standard deviations,
+// to the farthest side of the hulls beyond which a point lies.
 func (n *Network) Interpolate(x *ad.Node) (logFlux, outside *ad.Node) {
 	scale := make([]float64, n.Dim())
 	for k, s := range n.SD {

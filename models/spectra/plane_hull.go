@@ -13,7 +13,7 @@ import (
 
 // PlaneHull is the convex hull of points in the plane of two of their coordinates.
 type PlaneHull struct {
-	X, Y int // the coordinates; the same one for an interval
+	X, Y int // numbers of the two coordinates; equal for an interval
 	// Sides has a unit normal and an offset for each side: a x + b y + c is the distance, positive outside.
 	Sides [][3]float64
 }
@@ -29,7 +29,7 @@ func newPlaneHull(points []float64, d, x, y int) (PlaneHull, error) {
 	slices.SortFunc(at, func(a, b [2]float64) int { return slices.Compare(a[:], b[:]) })
 	at = slices.Compact(at)
 	if len(at) == 0 {
-		return h, fmt.Errorf("spectra: a library without templates has no inside")
+		return h, fmt.Errorf("spectra: the library has no templates, so it covers nothing: add templates")
 	}
 	if x == y {
 		h.Sides = [][3]float64{{-1, 0, at[0][0]}, {1, 0, -at[len(at)-1][0]}}
@@ -50,7 +50,7 @@ func newPlaneHull(points []float64, d, x, y int) (PlaneHull, error) {
 	slices.Reverse(at)
 	ring = append(ring, half(at)...)
 	if len(ring) < 3 {
-		return h, fmt.Errorf("spectra: the library's parameters %d and %d lie on a line, so that they cannot be told apart", x, y)
+		return h, fmt.Errorf("spectra: the library's parameters %d and %d lie on a line, so that they cannot be told apart: leave one of them out", x, y)
 	}
 	for i, a := range ring {
 		b := ring[(i+1)%len(ring)]

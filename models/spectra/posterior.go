@@ -19,7 +19,7 @@ import (
 // under the priors of the settings, flat where there is none. All parameters stay within the bounds of the fits:
 // velocities and rotation of the settings, and what the library covers.
 //
-// The data of other stars with spectra of the same wavelengths can be put in their place: see DataSet.
+// The data of other stars with spectra of the same wavelengths can take their place; see DataSet.
 func (f *Fitter) Model(star *Star) (*infer.Model, error) {
 	l, err := f.layoutOf(star)
 	if err != nil {
@@ -80,8 +80,8 @@ func within(lower, upper float64) dist.Transform {
 	return dist.IntervalTransform(lower, upper)
 }
 
-// Starts returns starts of chains about the fit of a star, spread wider than its posterior, for cfg.Init. p is the
-// star's Model, compiled.
+// Starts returns starting points of chains around the fit of a star, spread wider than its
+// posterior, for cfg.Init. p is the star's Model, compiled.
 func (f *Fitter) Starts(p *infer.Posterior, star *Star, fit *Fit, cfg infer.Config) ([][]float64, error) {
 	l, err := f.layoutOfSpectra(star)
 	if err != nil {
@@ -133,8 +133,9 @@ func ends(d dist.Dist) (lower, upper float64) {
 	return lower, upper
 }
 
-// Sample draws from the posterior of a star by NUTS, beginning about its fit, which must have succeeded.
-// Chains, warm-up and draws are those of cfg. When ctx ends, it returns the draws so far with ctx.Err().
+// Sample draws from the posterior of a star by NUTS, starting around its fit, which must have
+// succeeded. Chains, warm-up and draws are those of cfg. When ctx ends, it returns the draws so far
+// with ctx.Err().
 func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Config) (*infer.Fit, error) {
 	l, err := f.layoutOf(star)
 	if err != nil {
@@ -163,7 +164,7 @@ func (l *layout) sampleable(fit *Fit) error {
 	case fit != nil && fit.Err != nil:
 		return fit.Err
 	case fit == nil || len(fit.X) != len(l.names):
-		return errors.New("spectra: sampling begins at the fit of the star, and there is none")
+		return errors.New("spectra: the star has no fit from which sampling could start: fit it first")
 	}
 	return nil
 }
@@ -195,14 +196,15 @@ func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]flo
 	return p.WarmStart(names, values, cov, chains, cfg.Seed)
 }
 
-// SampleAll draws from the posteriors of many stars, with the chains of stars whose spectra have the same
-// wavelengths in lock step: one run of a program serves a gradient to each. fits are those of the stars; star
-// i has the seed cfg.Seed + i, and its draws do not depend on the others. done is called once for each star,
-// from one goroutine at a time and in no order, with the draws or with what is wrong. It returns ctx.Err()
-// when ctx ended it; stars that are not complete get no call.
+// SampleAll draws from the posteriors of many stars, with the chains of stars whose spectra have
+// the same wavelengths in lock step: one run of a program serves a gradient to each. fits are those
+// of the stars; star i has the seed cfg.Seed + i, and its draws do not depend on the others. done
+// is called once for each star, from one goroutine at a time and in no particular order, with the
+// draws or with an error. SampleAll returns ctx.Err() if ctx ends it; done is not called for stars
+// that are not complete.
 func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg infer.Config, done func(i int, post *infer.Fit, err error)) error {
 	if len(fits) != len(stars) {
-		return fmt.Errorf("spectra: %d fits of %d stars", len(fits), len(stars))
+		return fmt.Errorf("spectra: there are %d fits, but %d stars: give one for each", len(fits), len(stars))
 	}
 	groups := map[*layout][]int{}
 	var order []*layout

@@ -19,7 +19,7 @@ import (
 func principal(spectra, mean []float64, pixels, k int, seed uint64) (components, scores []float64, err error) {
 	count := len(spectra) / pixels
 	if k < 1 || k > min(count, pixels) {
-		return nil, nil, fmt.Errorf("spectra: %d principal components of %d spectra of %d pixels", k, count, pixels)
+		return nil, nil, fmt.Errorf("spectra: %d principal components of %d spectra of %d pixels are wanted: ask for at least 1 and at most the smaller of the two", k, count, pixels)
 	}
 	centred := make([]float64, len(spectra))
 	for i, v := range spectra {
@@ -53,7 +53,7 @@ func principal(spectra, mean []float64, pixels, k int, seed uint64) (components,
 	}
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(pixels, wide, small), mat.SVDThin) {
-		return nil, nil, fmt.Errorf("spectra: no singular values of %d spectra", count)
+		return nil, nil, fmt.Errorf("spectra: the singular values of %d spectra were not found: check that all fluxes are finite", count)
 	}
 	values := svd.Values(nil)
 	var u mat.Dense

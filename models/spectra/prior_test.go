@@ -101,7 +101,7 @@ func TestPriorsOutsideOfLibrary(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"logg is fixed at 9", "the prior of teff allows 50000 to 60000", "the prior of vel allows 2000 to 3000: want some of -1000 to 1000"} {
+	for _, want := range []string{"logg is fixed at 9", "the prior of teff allows 50000 to 60000", "the prior of vel allows 2000 to 3000: want some of it within -1000 to 1000"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}

@@ -11,9 +11,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Regular interpolates log spectra linearly in every parameter, in the cells of a regular grid some of
-// whose points may be missing. Where a corner of the cell is missing, and outside of the grid, it takes the
-// nearest template.
+// Regular interpolates log spectra linearly in every parameter, in the cells of a regular grid some
+// of whose points may be missing. Where a corner of the cell is missing, and outside the grid, it
+// takes the nearest template.
 type Regular struct {
 	axes    [][]float64
 	ids     []float64 // template at each point of the grid, -1 for none
@@ -30,8 +30,8 @@ type RegularSettings struct {
 	IDs     []int
 	Points  []float64 // mapped parameters of the templates, a row for each
 	LogFlux []float64 // logarithms of the spectra, a row for each template
-	// Clamp takes a star at the upper end of an axis for one inside. Without it that is outside, as in the
-	// reference, and its spectrum jumps to that of the nearest template.
+	// Clamp treats a star at the upper end of an axis as inside. Without it the star is outside, as
+	// in the reference, and its spectrum jumps to that of the nearest template.
 	Clamp bool
 }
 
@@ -49,19 +49,19 @@ func NewRegular(s RegularSettings) (*Regular, error) {
 		}
 		for i := 1; i < len(axis); i++ {
 			if !(axis[i] > axis[i-1]) || math.IsInf(axis[i]-axis[i-1], 1) {
-				return nil, fmt.Errorf("spectra: values %d and %d of axis %d of a regular grid are %v and %v: want ascending ones", i-1, i, k, axis[i-1], axis[i])
+				return nil, fmt.Errorf("spectra: values %d and %d of axis %d of a regular grid are %v and %v: want ascending numbers", i-1, i, k, axis[i-1], axis[i])
 			}
 		}
 		r.strides[k] = size
 		size *= len(axis)
 	}
 	if len(s.IDs) != size {
-		return nil, fmt.Errorf("spectra: a regular grid of %d points has %d templates", size, len(s.IDs))
+		return nil, fmt.Errorf("spectra: the regular grid has %d points, but %d templates: give a template number, or -1, for each", size, len(s.IDs))
 	}
 	count := len(s.Points) / len(s.Axes)
 	for i, id := range s.IDs {
 		if id < -1 || id >= count {
-			return nil, fmt.Errorf("spectra: point %d of a regular grid has template %d of %d", i, id, count)
+			return nil, fmt.Errorf("spectra: point %d of the regular grid has template %d, but there are %d: want -1 for none, or a number from 0", i, id, count)
 		}
 		if err := r.matches(i, id, s.Points); err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (r *Regular) matches(node, id int, points []float64) error {
 		near := min(at, len(axis)-2)
 		x := points[id*len(r.axes)+k]
 		if !(math.Abs(x-axis[at]) <= 1e-3*(axis[near+1]-axis[near])) {
-			return fmt.Errorf("spectra: template %d of a regular grid has %v in dimension %d, and its node %v: make the library again", id, x, k, axis[at])
+			return fmt.Errorf("spectra: template %d of the regular grid has %v in dimension %d, but its node has %v: make the library again", id, x, k, axis[at])
 		}
 	}
 	return nil

@@ -33,30 +33,32 @@ type Settings struct {
 	Floor map[string]float64
 	// Fixed are the values of parameters that are not fitted: vel, vsini, or those of the library.
 	Fixed map[string]float64
-	// Priors are those of parameters. Default: flat.
+	// Priors are the priors of parameters. Default: flat.
 	Priors map[string]dist.Dist
-	// VelStep is the step of the first scan of velocities, and LeastVelStep that below which scans are not
-	// refined, in km/s. Default 10 and 0.2.
+	// VelStep is the step of the first scan of velocities, and LeastVelStep is the step below which
+	// scans are not refined, in km/s. Default 10 and 0.2.
 	VelStep, LeastVelStep float64
-	// Batch is the number of stars that are fitted side by side in one program. Results do not depend on who
-	// is beside a star; their last bits depend on Batch. Default 16, and on a GPU as many as its memory has room for,
-	// a power of two of at most 1024.
+	// Batch is the number of stars that are fitted side by side in one program. Results do not
+	// depend on which stars are in a batch; their last bits depend on Batch. Default 16, and on a
+	// GPU as many as fit into its memory, a power of two of at most 1024.
 	Batch int
 	// Velocities is the number of velocities of a scan that are computed at a time. Default 64.
 	Velocities int
-	// PerExposure gives every exposure of a star (see Spectrum.Exposure) a velocity of its own, as a binary has:
-	// the parameters vel[0], vel[1] and so on stand in place of vel, whose bounds, prior and fixed value each
-	// takes. Default: one velocity for all exposures.
+	// PerExposure gives every exposure of a star (see Spectrum.Exposure) a velocity of its own, as
+	// binaries need: the parameters vel[0], vel[1] and so on replace vel, and each has its bounds,
+	// prior and fixed value. Default: one velocity for all exposures.
 	PerExposure bool
 	// NoVerdict leaves out the verdict about model and data.
 	NoVerdict bool
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
-	// Precision is that of the search for the minimum, 32 or 64 bits; what is told of the minimum is computed with 64.
-	// Sums, and with them the normal matrices of continua and parameters, are taken with 64 bits in any case. Default 64.
+	// Precision is the number of bits, 32 or 64, in the search for the minimum; everything that is
+	// reported of the minimum is computed with 64. Sums, and with them the normal matrices of
+	// continua and parameters, always have 64 bits. Default 64.
 	Precision int
-	// Backend runs the programs. GPUs of autodiff.Several share the stars. With Precision 32, ad.CUDA{Weights: ad.Float16}
-	// holds the weights of networks in 16 bits. Default: one thread of the processor for each.
+	// Backend runs the programs. GPUs of autodiff.Several share the stars. With Precision 32,
+	// ad.CUDA{Weights: ad.Float16} holds the weights of networks in 16 bits. Default: one thread of
+	// the CPU for each program.
 	Backend ad.Backend
 }
 
@@ -90,7 +92,7 @@ func (s Settings) defaults() Settings {
 	return s
 }
 
-// Names of the parameters that every library has.
+// Vel and Vsini are the names of the parameters that every library has.
 const (
 	Vel   = "vel"
 	Vsini = "vsini"
@@ -126,7 +128,7 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 			if near := spelling.Meant(name, f.names); near != "" {
 				hint = ": did you mean " + near + "?"
 			}
-			say("%s of %q: want one of %v%s", what, name, f.names, hint)
+			say("%s is given for %q: want one of %v%s", what, name, f.names, hint)
 		}
 		return k
 	}
@@ -135,24 +137,24 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 		if k := place("a fixed value", name); k >= 0 {
 			f.fixed[k], f.values[k] = true, v
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				say("%s is fixed at %v", name, v)
+				say("%s is fixed at %v: want a finite number", name, v)
 			}
 			if name == Vsini && !(v >= 0 && v <= f.s.Rotation.MaxVsini) {
 				say("vsini is fixed at %g km/s: want 0 to the largest rotation, %g", v, f.s.Rotation.MaxVsini)
 			}
 			if name == Vel && !(v >= f.s.MinVel && v <= f.s.MaxVel) {
-				say("vel is fixed at %g km/s: want it from %g to %g, the range of velocities", v, f.s.MinVel, f.s.MaxVel)
+				say("vel is fixed at %g km/s: want a number from %g to %g, the range of velocities", v, f.s.MinVel, f.s.MaxVel)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.s.Priors)) {
 		if k := place("a prior", name); k >= 0 && f.s.Priors[name].Event > 0 {
-			say("the prior of %s is one of vectors", name)
+			say("the prior of %s is a distribution of vectors: give one of single numbers", name)
 		}
 	}
 	for name, floor := range f.s.Floor {
 		if _, err := l.Arm(name); err != nil || !(floor >= 0) || math.IsInf(floor, 1) {
-			say("an error floor of %g for arm %q: want at least 0, for an arm of the library", floor, name)
+			say("the error floor is %g for arm %q: want at least 0, for an arm of the library", floor, name)
 		}
 	}
 	if f.s.Rotation.None {
@@ -173,11 +175,11 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 		say("Precision is %d: want 32 or 64", f.s.Precision)
 	}
 	if !(f.s.MinVel < f.s.MaxVel) || !(f.s.VelStep > 0) || !(f.s.LeastVelStep > 0) {
-		say("velocities from %g to %g km/s in steps of %g, at least %g: want an ascending range and steps above 0", f.s.MinVel, f.s.MaxVel, f.s.VelStep, f.s.LeastVelStep)
+		say("the velocities go from %g to %g km/s in steps of %g, of at least %g: want an ascending range and steps above 0", f.s.MinVel, f.s.MaxVel, f.s.VelStep, f.s.LeastVelStep)
 	}
 	for _, t := range l.Arms {
 		if t.Dim() != len(l.Params) {
-			say("arm %s of the library has %d parameters, the library %d", t.Name, t.Dim(), len(l.Params))
+			say("arm %s of the library has %d parameters, but the library has %d: make the library again", t.Name, t.Dim(), len(l.Params))
 		}
 	}
 	if len(bad) == 0 {
@@ -198,9 +200,9 @@ func (f *Fitter) checkRanges(say func(format string, v ...any)) {
 		rounding := 1e-9 * (upper[k] - lower[k])
 		switch x := f.values[k]; {
 		case k > 1 && f.fixed[k] && (x < lower[k]-rounding || x > upper[k]+rounding):
-			say("%s is fixed at %g: the library has %.6g to %.6g", name, x, lower[k], upper[k])
+			say("%s is fixed at %g: want a value that the library covers, %.6g to %.6g", name, x, lower[k], upper[k])
 		case given && !f.fixed[k] && !(max(lo, lower[k]) < min(hi, upper[k])):
-			say("the prior of %s allows %.6g to %.6g: want some of %.6g to %.6g", name, lo, hi, lower[k], upper[k])
+			say("the prior of %s allows %.6g to %.6g: want some of it within %.6g to %.6g", name, lo, hi, lower[k], upper[k])
 		}
 	}
 }

@@ -17,50 +17,52 @@ type Spectrum struct {
 	Lam  []float64 // wavelengths in vacuum, ascending, in Angstrom
 	Flux []float64
 	Err  []float64 // standard deviations; a masked pixel has a large one
-	// Exposure is the label of the exposure, which spectra of several arms share. It counts where each exposure
-	// has a velocity of its own: see Settings.PerExposure.
+	// Exposure is the label of the exposure, which spectra of several arms share. It matters if
+	// each exposure has a velocity of its own; see Settings.PerExposure.
 	Exposure string
-	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood, by Err.
+	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood,
+	// with their Err.
 	Bad []bool
-	// Resolution mixes the pixels. Default: none, for templates that have the instrument's resolution.
+	// Resolution is the matrix that mixes the pixels. Default: none, for templates that have the
+	// instrument's resolution.
 	Resolution *spectra.Resolution
 }
 
-// Star is what is fitted together: spectra of any arms and exposures that share all parameters, but for
-// velocities with Settings.PerExposure.
+// Star holds the data that are fitted together: spectra of any arms and exposures that share all
+// parameters, except for velocities with Settings.PerExposure.
 type Star struct {
 	Name    string
 	Spectra []Spectrum
-	// Starts are the parameters from which a fit begins; the best of their minima counts.
+	// Starts are the points from which fits begin; the best of their minima counts.
 	Starts []Start
 }
 
-// Start is where a fit begins.
+// Start is a point from which a fit begins.
 type Start struct {
-	Vel float64 // km/s; NaN for the best of a scan with the other parameters
-	// Vels are those of the exposures in place of Vel, with Settings.PerExposure; NaN for the best of a scan.
-	// Default: the best of scans, if there are several exposures.
+	Vel float64 // velocity in km/s; NaN for the best of a scan with the other parameters
+	// Vels holds the velocities of the exposures in place of Vel, with Settings.PerExposure; NaN
+	// for the best of a scan. Default: the best of scans, if there are several exposures.
 	Vels   []float64
-	Vsini  float64   // km/s
-	Params []float64 // of the library, in its order
+	Vsini  float64   // projected rotation velocity in km/s
+	Params []float64 // parameters of the library, in its order
 }
 
 func (s *Spectrum) check() error {
 	n := len(s.Lam)
 	switch {
 	case n < 2 || len(s.Flux) != n || len(s.Err) != n || s.Bad != nil && len(s.Bad) != n:
-		return fmt.Errorf("%s: %d wavelengths, %d fluxes, %d errors, %d marks of bad pixels: want as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
+		return fmt.Errorf("%s has %d wavelengths, %d fluxes, %d errors and %d bad-pixel flags: give as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
 	case s.Resolution != nil && s.Resolution.Pixels != n:
-		return fmt.Errorf("%s: a resolution matrix of %d pixels for %d wavelengths", s.Arm, s.Resolution.Pixels, n)
+		return fmt.Errorf("%s has a resolution matrix of %d pixels, but %d wavelengths: want as many", s.Arm, s.Resolution.Pixels, n)
 	}
 	for i := range n {
 		switch {
 		case i > 0 && !(s.Lam[i] > s.Lam[i-1]), math.IsInf(s.Lam[i], 0) || math.IsNaN(s.Lam[i]):
-			return fmt.Errorf("%s: wavelength %d is %g Angstrom after %g: want them ascending", s.Arm, i, s.Lam[i], s.Lam[max(0, i-1)])
+			return fmt.Errorf("%s: wavelength %d is %g Angstrom after %g: want ascending, finite numbers", s.Arm, i, s.Lam[i], s.Lam[max(0, i-1)])
 		case math.IsNaN(s.Flux[i]) || math.IsInf(s.Flux[i], 0):
 			return fmt.Errorf("%s: the flux at %g Angstrom is %v: give a masked pixel any finite flux and a large error", s.Arm, s.Lam[i], s.Flux[i])
 		case !(s.Err[i] > 0) || math.IsInf(s.Err[i], 0):
-			return fmt.Errorf("%s: the error at %g Angstrom is %v: want it above 0 and finite; a masked pixel has a large one", s.Arm, s.Lam[i], s.Err[i])
+			return fmt.Errorf("%s: the error at %g Angstrom is %v: want a finite number above 0, and a large one for a masked pixel", s.Arm, s.Lam[i], s.Err[i])
 		}
 	}
 	return nil

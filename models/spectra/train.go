@@ -18,64 +18,65 @@ import (
 
 // TrainSettings are the settings of the training of a network. The zero value is the default.
 type TrainSettings struct {
-	Width      int // of the hidden layers. Default 256
-	Hidden     int // hidden layers between the first and the one of the components. Default 2
-	Components int // Default 200, but no more than there are templates or pixels
+	Width      int // number of neurons in each hidden layer. Default 256
+	Hidden     int // number of hidden layers between the first and that of the components. Default 2
+	Components int // number of components. Default 200, but no more than there are templates or pixels
 	// Squared minimises the mean square of the differences in place of the mean of their sizes.
 	Squared bool
-	// RandomStart begins with random weights of the last layer. Default: principal components.
+	// RandomStart begins with random weights of the last layer. By default they are principal
+	// components.
 	RandomStart bool
 	LR          float64 // learning rate of Adam at the start. Default 1e-3
-	Batch       int     // templates of an update. Default 100
-	Patience    int     // epochs without a lower loss after which the rate is halved. Default 40
+	Batch       int     // number of templates in an update. Default 100
+	Patience    int     // number of epochs without a lower loss after which the rate is halved. Default 40
 	// LeastLR is the learning rate below which training ends. Default 1e-8.
 	LeastLR float64
-	Epochs  int // at most. Default 1000000
-	// Validation is the part of the templates that are left out of training, 0 to 0.5, and on which the loss
-	// decides. Default 0.
+	Epochs  int // largest number of epochs. Default 1000000
+	// Validation is the fraction of the templates, 0 to 0.5, that are left out of training and on
+	// which the loss decides. Default 0.
 	Validation float64
-	// Precision of the arithmetic, 32 or 64. Default 32.
+	// Precision is the number of bits of the arithmetic, 32 or 64. Default 32.
 	Precision int
 	Seed      uint64
-	Threads   int        // Default GOMAXPROCS
-	Backend   ad.Backend // Default: the processor, with Threads
+	Threads   int        // number of threads. Default GOMAXPROCS
+	Backend   ad.Backend // backend that runs the training. Default: the CPU, with Threads
 
-	Progress func(TrainProgress) // hears of every epoch; may be nil
+	Progress func(TrainProgress) // function that is called after every epoch; may be nil
 	// Save stores the state, every SaveEvery epochs and at the end; may be nil.
 	Save      func(TrainState) error
-	SaveEvery int         // Default 100
+	SaveEvery int         // number of epochs between two calls of Save. Default 100
 	Resume    *TrainState // state to continue from, with the same bits as if training had never stopped
 }
 
-// TrainProgress is told after an epoch.
+// TrainProgress describes the training after an epoch.
 type TrainProgress struct {
 	Epoch int
 	Loss  float64 // mean over the batches of the epoch; 1 is that of the mean spectrum, up to its distribution
 	Held  float64 // loss of the templates left out; NaN if there are none
-	Best  float64 // least loss so far
+	Best  float64 // smallest loss so far
 	LR    float64
 }
 
-// TrainState is everything that training has to remember. Its fields are numbers and slices of numbers,
-// which any encoder that keeps float64 exactly can save.
+// TrainState holds everything that training has to remember. Its fields are numbers and slices of
+// numbers, which any encoder that keeps float64 exactly can save.
 type TrainState struct {
 	Epoch   int
 	Params  []float64 // weights and biases, layer after layer
 	Adam    optim.DescentState
 	LR      float64
 	Plateau optim.Plateau
-	Best    []float64 // parameters of the least loss
-	Losses  []float64 // of each epoch
+	Best    []float64 // parameters with the smallest loss
+	Losses  []float64 // loss of each epoch
 }
 
-// TrainResult is what training gives.
+// TrainResult is the result of a training.
 type TrainResult struct {
 	TrainState
 	Network *Network
-	// Loss is that of Network on all templates: the mean size (or square) of the differences of log spectra,
-	// over their spread (or its square).
+	// Loss is the loss of Network on all templates: the mean size (or square) of the differences of
+	// log spectra, over their spread (or its square).
 	Loss float64
-	// Converged says that the learning rate fell to LeastLR.
+	// Converged reports whether the learning rate fell to LeastLR.
 	Converged bool
 	Device    string
 }
@@ -114,20 +115,20 @@ func (s TrainSettings) check() error {
 		v    int
 	}{{"Width", s.Width}, {"Components", s.Components}, {"Batch", s.Batch}, {"Patience", s.Patience}, {"Epochs", s.Epochs}, {"SaveEvery", s.SaveEvery}} {
 		if n.v < 1 {
-			say("training with %s %d: want at least 1", n.name, n.v)
+			say("the training has %s %d: want at least 1", n.name, n.v)
 		}
 	}
 	if s.Hidden < 0 {
-		say("training with %d hidden layers: want at least 0", s.Hidden)
+		say("the network has %d hidden layers: want at least 0", s.Hidden)
 	}
 	if !(s.LR > 0) || !(s.LeastLR > 0) || math.IsInf(s.LR, 1) {
-		say("learning rates from %g down to %g: want them above 0 and finite", s.LR, s.LeastLR)
+		say("the learning rates go from %g down to %g: want finite numbers above 0", s.LR, s.LeastLR)
 	}
 	if !(s.Validation >= 0 && s.Validation <= 0.5) {
-		say("a part of %g left out: want 0 to 0.5", s.Validation)
+		say("the fraction of templates left out is %g: want 0 to 0.5", s.Validation)
 	}
 	if s.Precision != 32 && s.Precision != 64 {
-		say("precision %d: want 32 or 64", s.Precision)
+		say("the precision is %d bits: want 32 or 64", s.Precision)
 	}
 	return errors.Join(bad...)
 }
@@ -167,7 +168,7 @@ func Train(ctx context.Context, points []float64, dim int, logFlux []float64, s 
 		t.count = len(points) / dim
 	}
 	if dim < 1 || t.count < 2 || len(points) != t.count*dim || len(logFlux) == 0 || len(logFlux)%t.count != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates in %d dimensions and %d pixels do not make a library of at least two templates", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each of at least two templates", len(points), dim, len(logFlux))
 	}
 	for i, v := range logFlux {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -205,7 +206,7 @@ func (t *trainer) prepare(points []float64) error {
 	}
 	n := float64(len(t.y))
 	if t.spread = math.Sqrt(square/n - sum/n*sum/n); !(t.spread > 0) {
-		return errors.New("spectra: all templates are the same")
+		return errors.New("spectra: all templates are the same, so there is nothing to learn: check the library")
 	}
 	for k := range t.sd {
 		if t.sd[k] == 0 {
@@ -383,7 +384,7 @@ func (t *trainer) run(ctx context.Context) (*TrainResult, error) {
 		r.TrainState = *t.Resume
 		r.Params, r.Best, r.Losses = slices.Clone(r.Params), slices.Clone(r.Best), slices.Clone(r.Losses)
 		if len(r.Params) != t.size() || len(r.Best) != t.size() {
-			return nil, fmt.Errorf("spectra: a state of %d parameters cannot be continued by a network of %d: were the settings others?", len(r.Params), t.size())
+			return nil, fmt.Errorf("spectra: the state has %d parameters, but the network has %d: resume with the settings of the earlier run", len(r.Params), t.size())
 		}
 	} else {
 		var err error

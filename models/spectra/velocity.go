@@ -11,8 +11,8 @@ import (
 // VelocityPosterior is the posterior of the velocity with all else held fixed.
 type VelocityPosterior struct {
 	Vel, SD            float64 // best velocity, and standard deviation about it, in km/s
-	Skewness, Kurtosis float64 // about Vel; those of a normal distribution are 0 and 3
-	ChiSquare          float64 // least on the grid
+	Skewness, Kurtosis float64 // skewness and kurtosis about Vel; those of a normal distribution are 0 and 3
+	ChiSquare          float64 // smallest chi-square on the grid
 }
 
 // scanSettings are those of a velocity posterior.

@@ -16,8 +16,8 @@ import (
 // Binning says over which pairs of frames c2 is averaged: lags in bins whose width grows with the lag, and for each of them the age of the
 // sample, as the first frame, in bins of one width. The zero value is the default.
 type Binning struct {
-	Octave int // bins of lag that double it, once they are wider than a frame. Default 3
-	Ages   int // bins of age at short lags, fewer at long ones. Default 8, and one for every 4 frames at most
+	Octave int // number of bins of lag in an octave, once they are wider than a frame. Default 3
+	Ages   int // number of bins of age at short lags, fewer at long ones. Default 8, and at most one for every 4 frames
 }
 
 func (b *Binning) defaults(frames int) error {
@@ -28,7 +28,7 @@ func (b *Binning) defaults(frames int) error {
 		b.Ages = min(8, max(1, frames/4))
 	}
 	if b.Octave < 1 || b.Ages < 1 || b.Octave > 64 || b.Ages > frames {
-		return fmt.Errorf("twotime: %d bins of lag in an octave and %d of age for %d frames: want 1 to 64, and 1 to %d", b.Octave, b.Ages, frames, frames)
+		return fmt.Errorf("twotime: there are %d bins of lag in an octave and %d of age for %d frames: want 1 to 64, and 1 to %d", b.Octave, b.Ages, frames, frames)
 	}
 	return nil
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Data is measured two-time correlations: for each angle of the setup a matrix (frames, frames), row-major, of which the pairs i < j
-// are used. Entries that are not finite are left out.
+// Data holds measured two-time correlations: for each angle of the setup a matrix (frames, frames),
+// row-major, of which the pairs i < j are used. Entries that are not finite are left out.
 type Data struct {
 	Setup transport.Setup
 	C2    [][]float64
-	Sigma [][]float64 // standard deviations, likewise; nil: 1 everywhere
-	Noise []Noise     // of each angle; nil: estimated from the data
-	Band  int         // how far from the diagonal entries are left out beside it. Default 0
-	// Precision is that of the pairs in bits, 64 or 32, where a posterior is sampled; sums over them are of 64. 0 stands for 64. 32 takes half the memory
-	// and two thirds of the time, and moves parameters by some 1e-4 of their errors. Fits always take 64: curvatures are differences of
-	// products.
+	Sigma [][]float64 // standard deviations of the entries; nil for 1 everywhere
+	Noise []Noise     // noise of each angle; nil if it is to be estimated from the data
+	Band  int         // distance from the diagonal up to which entries are left out besides it. Default 0
+	// Precision is the number of bits of the pairs, 64 or 32, when a posterior is sampled; sums
+	// over them have 64. 0 stands for 64. 32 takes half the memory and two thirds of the time, and
+	// moves parameters by some 1e-4 of their errors. Fits always use 64, because curvatures are
+	// differences of products.
 	Precision int
 }
 
@@ -32,16 +33,16 @@ func (d *Data) check() error {
 	}
 	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
 	if len(d.C2) != angles || d.Sigma != nil && len(d.Sigma) != angles {
-		return fmt.Errorf("twotime: %d matrices and %d of their errors for %d angles: want one for each", len(d.C2), len(d.Sigma), angles)
+		return fmt.Errorf("twotime: there are %d matrices and %d of their errors for %d angles: give one for each angle", len(d.C2), len(d.Sigma), angles)
 	}
 	if d.Precision == 0 {
 		d.Precision = 64
 	}
 	if d.Precision != 32 && d.Precision != 64 {
-		return fmt.Errorf("twotime: a precision of %d bits: want 64 or 32", d.Precision)
+		return fmt.Errorf("twotime: the precision is %d bits: want 64 or 32", d.Precision)
 	}
 	if d.Band < 0 || d.Band > n-2 {
-		return fmt.Errorf("twotime: a band of %d beside the diagonal of %d frames: want 0 to %d", d.Band, n, n-2)
+		return fmt.Errorf("twotime: the band beside the diagonal is %d of %d frames: want 0 to %d", d.Band, n, n-2)
 	}
 	for k := range d.C2 {
 		if len(d.C2[k]) != n*n || d.Sigma != nil && len(d.Sigma[k]) != n*n {
@@ -49,7 +50,7 @@ func (d *Data) check() error {
 		}
 	}
 	if d.Points() == 0 {
-		return errors.New("twotime: no entry is finite and has an error above 0")
+		return errors.New("twotime: no entry is both finite and has an error above 0: check the correlations and their errors")
 	}
 	for k := range d.C2 {
 		if v := d.largest(k); v > mostC2 {
@@ -57,9 +58,9 @@ func (d *Data) check() error {
 		}
 		switch v, count := d.onlyValue(k); {
 		case count == 1:
-			return fmt.Errorf("twotime: only one pair of angle %d (%g degrees) is used, where contrast and offset alone take two: leave the angle out, or use more frames and a narrower band", k, d.Setup.Angles[k])
+			return fmt.Errorf("twotime: only one pair of frames of angle %d (%g degrees) is used, but contrast and offset alone need two: leave the angle out, or use more frames and a narrower band", k, d.Setup.Angles[k])
 		case count > 1:
-			return fmt.Errorf("twotime: c2 is %g at all pairs of angle %d (%g degrees): nothing moves there, or nothing was measured; leave it out", v, k, d.Setup.Angles[k])
+			return fmt.Errorf("twotime: c2 is %g at all pairs of angle %d (%g degrees), so nothing moves there or nothing was measured: leave it out", v, k, d.Setup.Angles[k])
 		}
 	}
 	return nil

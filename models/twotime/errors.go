@@ -17,17 +17,19 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
-// Scores are what the errors of a fit of pairs follow from: H = J'WJ and Q = J'W V W J, with the derivatives J of the entries by the
-// parameters, their weights W and their covariance V, which has what entries that share a frame have in common.
+// Scores holds the matrices from which the errors of a fit of pairs follow: H = J'WJ and Q = J'W V
+// W J, with the derivatives J of the entries with respect to the parameters, their weights W and
+// their covariance V, which includes the noise that entries with a common frame share.
 type Scores struct {
 	H, Q    *mat.SymDense
 	Entries int
 	Scatter float64 // sum of weights times variances
 }
 
-// Scores returns those of an angle: c is C of the fitted model (frames, frames), weights and derivatives by the parameters are symmetric
-// matrices likewise. Pairs that are not used, and the diagonal, have the weight 0. It takes a product of matrices of frames for each
-// parameter: see noise.PairScores.
+// Scores returns the Scores of an angle: c is C of the fitted model (frames, frames), and weights
+// and derivatives with respect to the parameters are symmetric matrices of the same shape. Pairs
+// that are not used, and the diagonal, have the weight 0. It takes a product of matrices of frames
+// for each parameter: see noise.PairScores.
 func (n Noise) Scores(frames int, c, weights []float64, derivatives [][]float64) Scores {
 	s := Scores{}
 	for i := range frames {
@@ -43,13 +45,14 @@ func (n Noise) Scores(frames int, c, weights []float64, derivatives [][]float64)
 	return s
 }
 
-// Sandwich returns the covariance H^-1 Q H^-1 of the parameters, and the number of independent entries that would tell them as well on
-// average, m p/tr(H^-1 Q) for m entries with weights of 1 over their variances.
+// Sandwich returns the covariance H^-1 Q H^-1 of the parameters, and the number of independent
+// entries that would determine them as well on average, m p/tr(H^-1 Q) for m entries with weights
+// of 1 over their variances.
 func (s Scores) Sandwich() (cov *mat.SymDense, effective float64, err error) {
 	p := s.H.SymmetricDim()
 	inverse, ok := inverted(s.H, p)
 	if !ok {
-		return nil, 0, fmt.Errorf("twotime: the data do not tell all %d parameters apart: hold some fixed", p)
+		return nil, 0, fmt.Errorf("twotime: the data cannot tell all %d parameters apart: hold some fixed", p)
 	}
 	var left, both mat.Dense
 	left.Mul(inverse, s.Q)
@@ -63,11 +66,12 @@ func (s Scores) Sandwich() (cov *mat.SymDense, effective float64, err error) {
 	return cov, float64(p) * s.Scatter / mat.Trace(&left), nil
 }
 
-// SharedErrors are the errors of a fit that allow for what entries that share a frame have in common.
+// SharedErrors holds the errors of a fit that allow for the noise shared by entries with a common
+// frame.
 type SharedErrors struct {
-	SD, Cov   []float64 // of Fit.X
-	Effective float64   // independent entries that would tell the parameters as well
-	Noise     []Noise   // of each angle, as given or estimated
+	SD, Cov   []float64 // standard deviations of Fit.X
+	Effective float64   // number of independent entries that would determine the parameters as well
+	Noise     []Noise   // noise of each angle, as given or estimated
 }
 
 // SharedErrors computes the errors of a fit of these data with these settings. It takes a product of matrices of frames for each angle and
@@ -122,7 +126,7 @@ func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found
 	size := len(f.X)
 	free := f.Names[min(2*linear, size):]
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
-		return sum, nil, fmt.Errorf("twotime: a fit of %d parameters and %d angles for data of %d angles with scaling %q", size, len(f.Contrast), len(d.C2), s.Scaling)
+		return sum, nil, fmt.Errorf("twotime: the fit of %d parameters and %d angles does not belong to data of %d angles with scaling %q: pass the data and settings of this fit", size, len(f.Contrast), len(d.C2), s.Scaling)
 	}
 	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
 	return sum, found, err
@@ -258,13 +262,13 @@ func pseudoInverse(h *mat.SymDense) (*mat.Dense, error) {
 	a, scale := scaled(h, p)
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, errors.New("twotime: the information of the data about the parameters is not finite")
+		return nil, errors.New("twotime: the information of the data about the parameters is not finite: check the data, or start elsewhere")
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	values := e.Values(nil)
 	if !(values[p-1] > 0) {
-		return nil, errors.New("twotime: the data tell nothing about the parameters")
+		return nil, errors.New("twotime: the data say nothing about the parameters: use more frames or angles, or hold parameters fixed")
 	}
 	out := mat.NewDense(p, p, nil)
 	for k, v := range values {

@@ -21,49 +21,53 @@ import (
 
 // Settings are the settings of a fit. The zero value is the default.
 type Settings struct {
-	Scaling          Scaling      // Default Individual
-	Contrast, Offset []float64    // of each angle, for Constant
-	Start            []float64    // of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
+	Scaling          Scaling      // dependence of contrast and offset on the angle. Default Individual
+	Contrast, Offset []float64    // contrast and offset of each angle, for Constant
+	Start            []float64    // start of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
 	Fixed            []string     // parameters that stay at Start
-	Bounds           [][2]float64 // of the parameters of the motion; nil: none
-	// Starts is how many points are tried beside Start: the best of many Sobol points, by their distance to means of c2 over ranges of lag and
-	// age. Each is fitted to a small part of the pairs, and the best few of these fits to all of them. Of two components the slower one becomes the
-	// reference. Default 1: Start alone.
+	Bounds           [][2]float64 // bounds of the parameters of the motion; nil for none
+	// Starts, if above 1, is the number of points that are tried besides Start: the best of many
+	// Sobol points, by their distance to means of c2 over ranges of lag and age. Each is fitted to
+	// a small part of the pairs, and the best few of these fits to all pairs. Of two components the
+	// slower one becomes the reference. Default 1, for Start alone.
 	Starts         int
-	Seed           uint64 // of the Sobol points
-	Threads        int    // Default 1
-	MaxEvaluations int    // passes over the data of each search. Default: as optim.Settings
-	// Backend is what passes over the pairs run on. The data stay on a GPU until the fit ends; few pairs, as those of the first searches from
-	// several starts, stay on the processor. Several GPUs share the angles. Default: the processor
+	Seed           uint64 // seed of the Sobol points
+	Threads        int    // number of threads. Default 1
+	MaxEvaluations int    // largest number of passes over the data in each search. Default: as optim.Settings
+	// Backend runs the passes over the pairs. The data stay on a GPU until the fit ends; small sets
+	// of pairs, such as those of the first searches from several starts, stay on the CPU. Several
+	// GPUs share the angles. Default: the CPU
 	Backend ad.Backend
 }
 
 // Fit is a least-squares fit.
 type Fit struct {
-	Names []string  // coefficients of contrast and offset, then the free parameters of the motion
-	X, SD []float64 // SD are those of independent entries with the errors given
-	Cov   []float64 // row-major
-	Theta []float64 // all parameters of the motion
-	// Contrast and Offset of each angle.
+	Names []string  // names of the coefficients of contrast and offset, then of the free parameters of the motion
+	X, SD []float64 // fitted values, and their standard deviations for independent entries with the errors given
+	Cov   []float64 // covariance of the fitted values, row-major
+	Theta []float64 // parameters of the motion, including those held fixed
+	// Contrast and Offset hold the values of each angle.
 	Contrast, Offset []float64
-	SSQ              float64 // weighted sum of squares, each pair once
+	SSQ              float64 // weighted sum of squares, with each pair counted once
 	Points           int
-	Passes           int // over all pairs
+	Passes           int // number of passes over all pairs
 	Status           optim.Status
-	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within the measurement; nil if they have. See
-	// transport.Setup.Domain.
+	// Outside says why the parameters have no meaning in the model, such as a rate below 0 within
+	// the measurement; nil if they have one. See transport.Setup.Domain.
 	Outside error
-	// Others are other minima that have a meaning and whose chi-square is at most 10 above, of a fit from several starts. Where no errors were
-	// given, they are taken from the residuals.
+	// Others are further minima of a fit from several starts that have a meaning and whose
+	// chi-square is larger by at most 10. If no errors were given, they are taken from the
+	// residuals.
 	Others []Minimum
-	// Directions are what the data tell of the parameters, the least certain first.
+	// Directions are the combinations of parameters that the data determine, the least certain
+	// first.
 	Directions []Direction
-	Warnings   []string // about bounds that are reached, and parameters that the data do not tell apart
+	Warnings   []string // warnings about bounds that are reached, and about parameters that the data do not tell apart
 }
 
 // Minimum is a minimum of the sum of squares.
 type Minimum struct {
-	Theta []float64 // all parameters of the motion
+	Theta []float64 // parameters of the motion, including those held fixed
 	SSQ   float64
 }
 
@@ -188,7 +192,7 @@ func (f *fitter) atStart(start []float64, err error) error {
 	for k, name := range f.names {
 		values = append(values, fmt.Sprintf("%s %.5g", name, start[k]))
 	}
-	return fmt.Errorf("twotime: no search can begin at %s with q = %g 1/angstrom and frames from %g to %g s: %w: check the units, or start elsewhere",
+	return fmt.Errorf("twotime: the search cannot begin at %s with q = %g 1/angstrom and frames from %g to %g s: %w: check the units, or start elsewhere",
 		strings.Join(values, ", "), f.data.Setup.Q, f.data.Setup.Times[0], f.data.Setup.Times[len(f.data.Setup.Times)-1], domain)
 }
 
@@ -253,11 +257,11 @@ func (f *fitter) prepare(d *Data) error {
 	}
 	s := f.s
 	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
-		return fmt.Errorf("twotime: %d starts and %d bounds for the parameters %v: want one for each", len(s.Start), len(s.Bounds), names)
+		return fmt.Errorf("twotime: there are %d starts and %d bounds for the parameters %v: give one for each", len(s.Start), len(s.Bounds), names)
 	}
 	for _, name := range s.Fixed {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("twotime: no parameter %q to hold fixed: there are %v", name, names)
+			return fmt.Errorf("twotime: there is no parameter %q to hold fixed: choose from %v", name, names)
 		}
 	}
 	for k, name := range names {
@@ -269,7 +273,7 @@ func (f *fitter) prepare(d *Data) error {
 		return err
 	}
 	if angles := len(d.Setup.Angles); s.Scaling == Constant && (len(s.Contrast) != angles || len(s.Offset) != angles) {
-		return fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(s.Contrast), len(s.Offset), angles)
+		return fmt.Errorf("twotime: there are %d contrasts and %d offsets for %d angles: give one for each", len(s.Contrast), len(s.Offset), angles)
 	}
 	var err error
 	f.basis, err = s.Scaling.basis(d.Setup.Angles)
@@ -282,15 +286,15 @@ func (f *fitter) checkFree(d *Data) error {
 		name, start := f.names[k], f.s.Start[k]
 		switch {
 		case name == "f2":
-			return errors.New("twotime: f2 is free: f0 exp(-f1 f2) is one number, so that f0 takes up any f2; hold f2 fixed, best in the middle of the measurement")
+			return errors.New("twotime: f2 is free, but f0 exp(-f1 f2) is a single number, so that any f2 can be made up for by f0: hold f2 fixed, best in the middle of the measurement")
 		case strings.HasPrefix(name, "phi0") && oneDirection(d.Setup.Angles):
-			return fmt.Errorf("twotime: %s is free with one angle: only the product of a rate and a cosine is seen; hold it fixed", name)
+			return fmt.Errorf("twotime: %s is free, but with one angle only the product of a rate and a cosine is seen: hold it fixed", name)
 		case isRate(name) && !(start > 0):
 			return fmt.Errorf("twotime: %s starts at %g: want it above 0, or hold it fixed", name, start)
 		}
 		if f.s.Bounds != nil {
 			if b := f.s.Bounds[k]; !(b[0] < b[1]) || !(start >= b[0] && start <= b[1]) {
-				return fmt.Errorf("twotime: %s starts at %g with bounds %g and %g: want it between them", name, start, b[0], b[1])
+				return fmt.Errorf("twotime: %s starts at %g with the bounds %g and %g: want it between them", name, start, b[0], b[1])
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func TestErrorsOfData(t *testing.T) {
 		spoil func(d *Data)
 		want  string
 	}{
-		"one pair": {func(d *Data) { d.Band = len(d.Setup.Times) - 2 }, "only one pair of angle 0"},
+		"one pair": {func(d *Data) { d.Band = len(d.Setup.Times) - 2 }, "only one pair of frames of angle 0"},
 		"huge":     {func(d *Data) { d.C2[1][5] = -1e300 }, "c2 reaches 1e+300 at angle 1"},
 		"tiny q":   {func(d *Data) { d.Setup.Q = 1e-200 }, "with q = 1e-200 1/angstrom"},
 		"one value": {func(d *Data) {

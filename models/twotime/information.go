@@ -11,10 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Direction is an eigenvector of the Fisher information of all parameters, each in units of its error with all others known.
+// Direction is an eigenvector of the Fisher information of all parameters, each in units of its
+// error if all others are known.
 type Direction struct {
-	Eigenvalue float64   // relative to the largest
-	Parts      []float64 // in the order of Fit.Names, of length 1
+	Eigenvalue float64   // eigenvalue relative to the largest
+	Parts      []float64 // components in the order of Fit.Names, of length 1
 	names      []string
 }
 
@@ -23,7 +24,7 @@ const mostRatio = 1e6
 
 func (d Direction) isFlat() bool { return !(d.Eigenvalue*mostRatio >= 1) }
 
-// String writes the direction as a combination of parameters, without those of little weight.
+// String writes the direction as a combination of parameters, leaving out those of little weight.
 func (d Direction) String() string {
 	most := 0.0
 	for _, v := range d.Parts {

@@ -9,14 +9,15 @@ import (
 	"slices"
 )
 
-// Noise is what makes entries of c2 scatter: the number of speckles that they are means over, and one over the mean count of a pixel in a
-// frame, which adds to the diagonal. The covariance of two entries is
+// Noise describes why entries of c2 scatter: the number of speckles over which they are means, and
+// one over the mean count of a pixel in a frame, which adds to the diagonal. The covariance of two
+// entries is
 //
 //	Cov(c2_ij, c2_kl) = (C_ik C_jl + C_il C_jk) / P,  C_ij = contrast g_ij + offset - 1 (+ 1/count if i = j)
 //
 // without cumulants of higher order: entries that share a frame scatter together.
 type Noise struct {
-	Speckles     float64 // P
+	Speckles     float64 // number P of speckles
 	InverseCount float64
 }
 
@@ -59,7 +60,7 @@ func (d *Data) noise(angle int, g []float64, contrast, offset float64) (Noise, e
 	self := contrast + offset - 1 + out.InverseCount
 	out.Speckles = (self*self + size) / own
 	if !(out.Speckles > 0) || math.IsInf(out.Speckles, 1) {
-		return out, fmt.Errorf("twotime: the residuals of angle %d do not scatter, or are not finite (mean square %g): no number of speckles follows from them", angle, own)
+		return out, fmt.Errorf("twotime: the residuals of angle %d do not scatter or are not finite (mean square %g), so that no number of speckles follows from them: check the data of this angle", angle, own)
 	}
 	return out, nil
 }
@@ -88,7 +89,8 @@ func (d *Data) sharing(angle int, c, residual func(i, j int) float64) (shared, m
 	return shared / max(1, count), mixed / max(1, count), near / max(1, count)
 }
 
-// DiagonalReplaced says whether the diagonal of an angle is not that of the measurement. Numbers of speckles and mean counts are rough then.
+// DiagonalReplaced reports whether the diagonal of an angle is not that of the measurement. Numbers
+// of speckles and mean counts are then rough.
 func (d *Data) DiagonalReplaced(angle int) bool {
 	_, measured := d.diagonal(angle)
 	return !measured

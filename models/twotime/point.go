@@ -10,7 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Point is a place in the space of parameters: those of the motion, and contrast and offset of each angle.
+// Point is a point in the space of parameters: those of the motion, and contrast and offset of each
+// angle.
 type Point struct {
 	Theta, Contrast, Offset []float64
 	inverse                 []float64 // 1/count of each angle, for ByFrames

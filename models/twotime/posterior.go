@@ -18,19 +18,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Normal is the mean and the standard deviation of a belief.
+// Normal holds the mean and the standard deviation of a normal prior.
 type Normal struct{ Mean, SD float64 }
 
-// Priors are beliefs before the data.
+// Priors holds the priors of a posterior.
 type Priors struct {
-	// Motion has a distribution for each parameter of the motion, by name; log_NAME stands for that of the natural logarithm of NAME.
+	// Motion holds a distribution for each parameter of the motion, by name; the name log_NAME
+	// gives that of the natural logarithm of NAME.
 	Motion map[string]dist.Dist
-	// Fixed parameters of the motion have no prior but a value.
+	// Fixed holds the values of parameters of the motion that have no prior.
 	Fixed map[string]float64
-	// Ordered says that of two components the reference diffuses no faster than the sample in the middle of the measurement: otherwise each
-	// can take the part of the other.
+	// Ordered says that of two components the reference diffuses no faster than the sample in the
+	// middle of the measurement; otherwise the two can be exchanged.
 	Ordered bool
-	// Contrast and Offset are those of each angle, which are independent of each other. Zero values stand for 0.3 +- 0.2 and 1 +- 0.1.
+	// Contrast and Offset are the priors of each angle, which are independent of each other. Zero
+	// values stand for 0.3 +- 0.2 and 1 +- 0.1.
 	Contrast, Offset Normal
 	bySlope          map[string]bool // rates whose slope in time the data tell
 }
@@ -44,47 +46,52 @@ func (p *Priors) defaults() {
 	}
 }
 
-// Likelihood says how entries of c2 scatter together.
+// Likelihood says how the noise of entries of c2 is taken into account.
 type Likelihood string
 
 const (
-	ByCells     Likelihood = "cells"       // means over cells of lag and age, with the covariance that speckles and photons give them
-	ByFrames    Likelihood = "wishart"     // the frames' covariance of Gaussian fluctuations, with the count of a pixel free; for few frames
-	ByPairs     Likelihood = "pairs"       // all pairs, raised to the power that makes up for shared frames on average
-	Independent Likelihood = "independent" // every entry by itself with the errors given, which makes posteriors too narrow
+	ByCells     Likelihood = "cells"       // likelihood of means over cells of lag and age, with the covariance that speckles and photons give them
+	ByFrames    Likelihood = "wishart"     // likelihood of Gaussian fluctuations with the covariance of the frames and a free count per pixel; for few frames
+	ByPairs     Likelihood = "pairs"       // likelihood of all pairs, raised to the power that makes up for shared frames on average
+	Independent Likelihood = "independent" // likelihood of independent entries with the errors given, which makes posteriors too narrow
 )
 
 // PosteriorSettings are the settings of a posterior. The zero value is the default.
 type PosteriorSettings struct {
-	Likelihood Likelihood // Default ByCells
-	Binning    Binning    // for ByCells
-	Pixels     int        // that are simulated for the covariance of the cells. Default 8000 of up to 200 frames, 4000 of more
-	Threads    int        // Default 1
-	Seed       uint64     // of the simulated pixels and of the search for the mode
-	// Backend is what the log density runs on: of ByPairs and Independent the passes over the pairs, whose data stay on a GPU and of which several
-	// chains overlap there, otherwise all of it. What is simulated and the errors of fits stay on the processor. Default: the processor
+	Likelihood Likelihood // kind of likelihood. Default ByCells
+	Binning    Binning    // bins of lag and age, for ByCells
+	Pixels     int        // number of pixels that are simulated for the covariance of the cells. Default 8000 of up to 200 frames, 4000 of more
+	Threads    int        // number of threads. Default 1
+	Seed       uint64     // seed of the simulated pixels and of the search for the mode
+	// Backend runs the log density. For ByPairs and Independent it runs only the passes over the
+	// pairs, whose data stay on a GPU and where several chains overlap. Simulations and the errors
+	// of fits stay on the CPU. Default: the CPU
 	Backend ad.Backend
-	// Progress is told what New does, and what part of it is done, 0 to 1. It may be called by several goroutines, one at a time.
+	// Progress is called with what New does, and with the fraction that is done, 0 to 1. It may be
+	// called by several goroutines, one at a time.
 	Progress func(what string, done float64)
 }
 
-// Posterior is the posterior of the motion. Contrasts and offsets are integrated out, but for ByFrames.
+// Posterior is the posterior of the motion. Contrasts and offsets are integrated out, except with
+// ByFrames.
 type Posterior struct {
 	*infer.Posterior
 	likelihood Likelihood
 	angles     int
 	data       *Data
 	priors     *Priors
-	// Power is what the likelihood was raised to: that of independent entries for ByPairs and, without errors of the entries, for Independent;
-	// that of Gaussian fluctuations for ByFrames. 0 for ByCells.
+	// Power is the power to which the likelihood was raised: that of independent entries for
+	// ByPairs and, without errors of the entries, for Independent; that of Gaussian fluctuations
+	// for ByFrames. It is 0 for ByCells.
 	Power float64
 	// Mode is where the search for the mode ended, for ByCells and ByFrames; nil for the others.
 	Mode  *infer.Mode
 	cells *byCells // likewise
 }
 
-// New returns the posterior of the motion. Where the parameters have no meaning in the model its density is 0: see transport.Setup.Domain.
-// ByCells first looks for the mode, and simulates pixels there for the covariance of the cells.
+// New returns the posterior of the motion. Its density is 0 where the parameters have no meaning in
+// the model; see transport.Setup.Domain. ByCells first looks for the mode, and simulates pixels
+// there for the covariance of the cells.
 func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior, error) {
 	if err := given.Args("twotime.New", "ctx", ctx); err != nil {
 		return nil, err
@@ -94,7 +101,7 @@ func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior
 	}
 	p.defaults()
 	if !(p.Contrast.SD > 0 && p.Offset.SD > 0) {
-		return nil, fmt.Errorf("twotime: beliefs of %+v about contrast and %+v about offset: want standard deviations above 0", p.Contrast, p.Offset)
+		return nil, fmt.Errorf("twotime: the priors of contrast %+v and of offset %+v need standard deviations above 0", p.Contrast, p.Offset)
 	}
 	switch s.Likelihood {
 	case "", ByCells:
@@ -104,7 +111,7 @@ func New(ctx context.Context, d Data, p Priors, s PosteriorSettings) (*Posterior
 	case ByPairs, Independent:
 		return newByPairs(ctx, &d, &p, s)
 	}
-	return nil, fmt.Errorf("twotime: a likelihood %q: want %s, %s, %s or %s", s.Likelihood, ByCells, ByPairs, ByFrames, Independent)
+	return nil, fmt.Errorf("twotime: the likelihood is %q: want %s, %s, %s or %s", s.Likelihood, ByCells, ByPairs, ByFrames, Independent)
 }
 
 // motion starts a model with the parameters of the motion.
@@ -114,12 +121,12 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 	var theta []*ad.Node
 	for name := range p.Motion {
 		if !slices.Contains(names, strings.TrimPrefix(name, "log_")) {
-			return nil, nil, fmt.Errorf("twotime: a prior of %s: there are %v, each also with log_ before it", name, names)
+			return nil, nil, fmt.Errorf("twotime: there is no parameter %s to give a prior: choose from %v, each also with log_ before it", name, names)
 		}
 	}
 	for name, v := range p.Fixed {
 		if !slices.Contains(names, name) || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("twotime: %s fixed at %g: there are %v, and want a finite value", name, v, names)
+			return nil, nil, fmt.Errorf("twotime: %s cannot be fixed at %g: choose from %v, and give a finite value", name, v, names)
 		}
 	}
 	for _, name := range names {
@@ -131,7 +138,7 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 			}
 		}
 		if given != 1 {
-			return nil, nil, fmt.Errorf("twotime: want one prior of %s or of log_%s, or a fixed value", name, name)
+			return nil, nil, fmt.Errorf("twotime: give one prior of %s or of log_%s, or a fixed value", name, name)
 		}
 	}
 	for k := 0; k < len(names); k++ {
@@ -363,8 +370,9 @@ func finished(m *infer.Model, logProb, conditional *ad.Node, d *Data, p *Priors,
 	return &Posterior{Posterior: post, likelihood: l, angles: len(d.Setup.Angles), data: d, priors: p}, nil
 }
 
-// Scales returns contrast and offset of each angle for every draw of a posterior: where they were integrated out, they are drawn from their
-// distribution given the motion. The first index is the angle, then chain and draw.
+// Scales returns contrast and offset of each angle for every draw of a posterior. If they were
+// integrated out, they are drawn from their distribution given the motion. The first index is the
+// angle, then chain and draw.
 func (p *Posterior) Scales(fit *infer.Fit, seed uint64) (contrast, offset [][][]float64) {
 	for k := range p.angles {
 		if p.likelihood == ByFrames {

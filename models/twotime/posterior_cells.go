@@ -66,7 +66,7 @@ func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 		}
 	}
 	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
-		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: want one for each, or none", len(d.Noise), len(d.C2))
+		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %d angles: give one for each, or none", len(d.Noise), len(d.C2))
 	}
 	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2))}
 	b.blocks = newBinned(d, s.Binning, b.order)

@@ -19,11 +19,12 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2 - 1, with their diagonal: that of the
-// covariance of P independent Gaussian numbers of each frame. g is symmetric, with ones on the diagonal: of transport.Square.
+// Wishart returns the log likelihood -(P/2)(log det C + tr(C^-1 S)) of measured correlations S = c2
+// - 1, with their diagonal: it is the likelihood of the covariance of P independent Gaussian
+// numbers in each frame. g is symmetric, with ones on the diagonal, as for transport.Square.
 func Wishart(g, contrast, offset, inverseCount, speckles, s *ad.Node) *ad.Node {
 	if len(g.Shape()) != 2 {
-		return ad.Fail(fmt.Errorf("twotime: correlations of shape %v: want a matrix of frames", g.Shape()))
+		return ad.Fail(fmt.Errorf("twotime: the correlations have shape %v: want a matrix of frames", g.Shape()))
 	}
 	c := ad.Add(ad.Add(ad.Mul(contrast, g), ad.Shift(offset, -1)), ad.Mul(inverseCount, ad.Eye(g.Shape()[0])))
 	l := ad.Cholesky(c)
@@ -76,7 +77,7 @@ func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (
 func byFrames(d *Data, p *Priors, power float64, b ad.Backend) (*Posterior, error) {
 	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
 	if len(d.Noise) != angles {
-		return nil, fmt.Errorf("twotime: %d numbers of speckles for %d angles: the likelihood %s needs Noise of each", len(d.Noise), angles, ByFrames)
+		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %d angles, but the likelihood %s needs one for each: set Noise", len(d.Noise), angles, ByFrames)
 	}
 	m, theta, err := motion(d, p)
 	if err != nil {
@@ -90,14 +91,14 @@ func byFrames(d *Data, p *Priors, power float64, b ad.Backend) (*Posterior, erro
 	contrast, offset := m.Param("contrast", dist.Normal(p.Contrast.Mean, p.Contrast.SD), infer.Shape(angles)), m.Param("offset", dist.Normal(p.Offset.Mean, p.Offset.SD), infer.Shape(angles))
 	for k, g := range d.Setup.Pairs(theta, transport.Square(n)) {
 		if d.DiagonalReplaced(k) {
-			return nil, fmt.Errorf("twotime: the diagonal of angle %d is not as it was measured: the likelihood %s needs it; take %s, which does not", k, ByFrames, ByCells)
+			return nil, fmt.Errorf("twotime: the diagonal of angle %d is not as it was measured, but the likelihood %s needs it: take %s, which does not", k, ByFrames, ByCells)
 		}
 		measured := make([]float64, n*n)
 		for i := range n {
 			for j := range n {
 				v := d.C2[k][min(i, j)*n+max(i, j)]
 				if math.IsNaN(v) || math.IsInf(v, 0) {
-					return nil, fmt.Errorf("twotime: entry (%d, %d) of angle %d is %g: the likelihood %s needs all, with the diagonal as it is measured", i, j, k, v, ByFrames)
+					return nil, fmt.Errorf("twotime: entry (%d, %d) of angle %d is %g, but the likelihood %s needs all entries: measure them all, or take another likelihood", i, j, k, v, ByFrames)
 				}
 				measured[i*n+j] = v - 1
 			}

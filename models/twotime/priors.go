@@ -10,10 +10,13 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// DefaultPriors are weak beliefs that follow from what a measurement can see. Rates are lognormal about those that decorrelate frames a fifth of
-// the measurement apart, with one standard deviation a factor of 12; exponents are 0 +- 0.5; offsets of rates are not below 0 and as large as the rates, but that
-// of a velocity may be. The direction is that of the axis +- 45 degrees: give a prior of your own for a flow across it. Of two components the
-// reference diffuses no faster than the sample, and f2, of which f0 exp(-f1 f2) is all that is seen, is in the middle of the measurement.
+// DefaultPriors returns weak priors that follow from what a measurement can see. Rates are
+// lognormal about those that decorrelate frames a fifth of the measurement apart, with a standard
+// deviation of a factor of 12; exponents are 0 +- 0.5; offsets of rates are not below 0 and as
+// large as the rates, but that of a velocity may be. The direction is that of the axis +- 45
+// degrees: give a prior of your own for a flow across it. Of two components the reference diffuses
+// no faster than the sample, and f2, which is seen only through f0 exp(-f1 f2), is in the middle of
+// the measurement.
 func DefaultPriors(s transport.Setup) Priors {
 	first, last := s.Times[0], s.Times[len(s.Times)-1]
 	lag := (last - first) / 5

@@ -18,10 +18,10 @@ import (
 type Scaling string
 
 const (
-	Individual Scaling = "individual" // of each angle by itself
-	Averaged   Scaling = "averaged"   // the same for all
-	Fourier    Scaling = "fourier"    // a constant, cos phi, sin phi, cos 2 phi and sin 2 phi
-	Constant   Scaling = "constant"   // given
+	Individual Scaling = "individual" // contrast and offset of each angle, free of those of others
+	Averaged   Scaling = "averaged"   // contrast and offset that are the same for all angles
+	Fourier    Scaling = "fourier"    // sum of a constant, cos phi, sin phi, cos 2 phi and sin 2 phi
+	Constant   Scaling = "constant"   // contrast and offset of each angle as they are given
 )
 
 // basis returns the functions of the angle that contrast and offset are combinations of, a row for each angle; nil for Constant.
@@ -37,12 +37,12 @@ func (s Scaling) basis(angles []float64) (rows [][]float64, err error) {
 		case Fourier:
 			rows = append(rows, []float64{1, math.Cos(a), math.Sin(a), math.Cos(2 * a), math.Sin(2 * a)})
 			if len(angles) < len(rows[0]) {
-				return nil, fmt.Errorf("twotime: 5 coefficients of contrast for %d angles: take %s or %s", len(angles), Individual, Averaged)
+				return nil, fmt.Errorf("twotime: the contrast has 5 coefficients, but there are only %d angles: take %s or %s", len(angles), Individual, Averaged)
 			}
 		case Constant:
 			return nil, nil
 		default:
-			return nil, fmt.Errorf("twotime: a scaling %q: want %s, %s, %s or %s", s, Individual, Averaged, Fourier, Constant)
+			return nil, fmt.Errorf("twotime: the scaling is %q: want %s, %s, %s or %s", s, Individual, Averaged, Fourier, Constant)
 		}
 	}
 	return rows, nil
@@ -52,16 +52,18 @@ func (s Scaling) basis(angles []float64) (rows [][]float64, err error) {
 type Compared struct {
 	Scaling Scaling
 	Fit     *Fit
-	// BIC is that of Schwarz (doi:10.1214/aos/1176344136), with the number of entries that are independent: smaller is better, and a difference
-	// of 10 is strong evidence. It is relative to the best.
+	// BIC is the criterion of Schwarz (doi:10.1214/aos/1176344136), with the number of independent
+	// entries: smaller is better, and a difference of 10 is strong evidence. It is relative to the
+	// best.
 	BIC float64
 }
 
-// CompareScalings fits the data with contrast and offset of each angle, with the same for all and, from 6 angles on, with Fourier series, best
-// first. A scaling with which no fit comes to an end is left out. The entries' errors are taken from the fit of each angle, if none are given.
+// CompareScalings fits the data with contrast and offset of each angle, with the same for all and,
+// from 6 angles on, with Fourier series, best first. A scaling with which no fit converges is left
+// out. The entries' errors are taken from the fit of each angle, if none are given.
 func CompareScalings(ctx context.Context, d Data, s Settings) ([]Compared, error) {
 	if len(d.Setup.Angles) < 2 {
-		return nil, errors.New("twotime: scalings of one angle are all the same: want at least 2 angles to compare them")
+		return nil, errors.New("twotime: with one angle all scalings are the same: give at least 2 angles to compare them")
 	}
 	s.Scaling = Individual
 	free, err := FitLeastSquares(ctx, d, s)

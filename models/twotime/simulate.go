@@ -16,9 +16,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sample is what Simulate measures: the parameters of the motion, contrast and offset of each angle, the speckles that are averaged over,
-// each a pixel that is independent of the others, and the mean count of one in a frame (0: no shot noise). An offset above 1 is a
-// brightness of pixels that does not change.
+// Sample describes what Simulate measures: the parameters of the motion, contrast and offset of
+// each angle, the number of speckles in the mean, each a pixel that is independent of the others,
+// and the mean count of one in a frame (0 for no shot noise). An offset above 1 is a brightness of
+// pixels that does not change.
 type Sample struct {
 	Theta            []float64
 	Contrast, Offset []float64
@@ -27,8 +28,9 @@ type Sample struct {
 	Seed             uint64
 }
 
-// Simulate draws frames of photons of a sample and correlates them: (frames, frames) for each angle, with the diagonal as it is measured.
-// Noise of the result says how it was made.
+// Simulate draws frames of photons of a sample and correlates them into matrices (frames, frames)
+// for each angle, with the diagonal as it would be measured. Noise of the result records the
+// numbers of speckles and counts.
 func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -38,10 +40,10 @@ func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, err
 	}
 	angles, n := len(s.Angles), len(s.Times)
 	if len(sample.Contrast) != angles || len(sample.Offset) != angles {
-		return nil, fmt.Errorf("twotime: %d contrasts and %d offsets for %d angles: want one for each", len(sample.Contrast), len(sample.Offset), angles)
+		return nil, fmt.Errorf("twotime: there are %d contrasts and %d offsets for %d angles: give one for each", len(sample.Contrast), len(sample.Offset), angles)
 	}
 	if sample.Speckles < 2 || !(sample.MeanCount >= 0) || math.IsInf(sample.MeanCount, 1) {
-		return nil, fmt.Errorf("twotime: %d speckles of %g counts: want at least 2, and a finite count of at least 0", sample.Speckles, sample.MeanCount)
+		return nil, fmt.Errorf("twotime: there are %d speckles of %g counts: want at least 2, and a finite count of at least 0", sample.Speckles, sample.MeanCount)
 	}
 	inverse := 0.0
 	if sample.MeanCount > 0 {
@@ -57,7 +59,7 @@ func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, err
 			return nil, err
 		}
 		if !(sample.Contrast[k] > 0 && sample.Contrast[k] <= 1) || !(sample.Offset[k] >= 1) || math.IsInf(sample.Offset[k], 1) {
-			return nil, fmt.Errorf("twotime: angle %d has contrast %g and offset %g: want a contrast in (0, 1] and an offset of at least 1 of speckles that are simulated",
+			return nil, fmt.Errorf("twotime: angle %d has contrast %g and offset %g: to simulate speckles, give a contrast in (0, 1] and an offset of at least 1",
 				k, sample.Contrast[k], sample.Offset[k])
 		}
 		_, parts, err := f.At(sample.Theta, angle)
@@ -70,7 +72,7 @@ func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, err
 		}
 		c2 := source.Correlated(sample.Speckles, tensor.NewStream(sample.Seed, drawSimulation, uint32(k)))
 		if slices.ContainsFunc(c2, math.IsNaN) {
-			return nil, fmt.Errorf("twotime: angle %d has frames without a photon, with %d speckles of %g counts on average, whose correlations do not exist: take more of either", k, sample.Speckles, sample.MeanCount)
+			return nil, fmt.Errorf("twotime: angle %d has frames without a photon (%d speckles of %g counts on average), which have no correlation: take more of either", k, sample.Speckles, sample.MeanCount)
 		}
 		d.C2 = append(d.C2, c2)
 		d.Noise = append(d.Noise, Noise{Speckles: float64(sample.Speckles), InverseCount: inverse})

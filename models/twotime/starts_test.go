@@ -213,7 +213,7 @@ func TestFaultsOfFits(t *testing.T) {
 	refused(d, Settings{Start: theta}, "f2 is free")
 	one, flow := scatter(transport.Laminar, false, 40, false, false)
 	one.Setup.Angles = []float64{10, -170}
-	refused(one, Settings{Start: flow}, "phi0 is free with one angle")
+	refused(one, Settings{Start: flow}, "phi0 is free, but with one angle")
 	constant, still := scatter(transport.Static, false, 40, false, false)
 	for i := range constant.C2[1] {
 		constant.C2[1][i] = 1.1

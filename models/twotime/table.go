@@ -9,10 +9,11 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Parameter is what is customary for a parameter of the motion. Units are those of transport.Setup.Names.
+// Parameter holds the customary values for a parameter of the motion. Units are those of
+// transport.Setup.Names.
 type Parameter struct {
 	Name         string
-	Aliases      []string // names that other programs give it
+	Aliases      []string // names that other programs give the parameter
 	Start        float64
 	Lower, Upper float64
 	Prior        Normal
@@ -51,8 +52,9 @@ var table = map[transport.Model][]Parameter{
 	},
 }
 
-// Parameters returns the parameters of a model with what homodyne and xpcsjax take by default, in the order of transport.Setup.Names. Bounds
-// of +-10 degrees of phi0, and of 0 of v_beta, exclude ordinary data.
+// Parameters returns the parameters of a model with the defaults of homodyne and xpcsjax, in the
+// order of transport.Setup.Names. Bounds of +-10 degrees of phi0, and of 0 of v_beta, exclude
+// ordinary data.
 func Parameters(m transport.Model) []Parameter { return slices.Clone(table[m]) }
 
 // DefaultStart returns the customary start of the parameters of a model.

@@ -18,15 +18,17 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
-// Judge says whether data agree with a model at a point where a fit or a posterior ended: by the means of c2 over cells of lag and age, with
-// their covariance there. What the free parameters of the motion, and contrasts and offsets, can take up is taken out of the differences
-// first. With numbers of speckles that were estimated from the same data, the size of the differences is not judged, but their pattern is.
+// Judge says whether data agree with a model at a point where a fit or a posterior ended. It
+// compares means of c2 over cells of lag and age, with their covariance there. Whatever the free
+// parameters of the motion, and contrasts and offsets, can take up is first removed from the
+// differences. With numbers of speckles that were estimated from the same data, the size of the
+// differences is not judged, but their pattern is.
 func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling, s PosteriorSettings) (check.Verdict, error) {
 	if err := d.check(); err != nil {
 		return check.Verdict{}, err
 	}
 	if len(at.Theta) != len(d.Setup.Names()) || len(at.Contrast) != len(d.C2) || len(at.Offset) != len(d.C2) {
-		return check.Verdict{}, fmt.Errorf("twotime: a point of %d parameters, %d contrasts and %d offsets for %d and %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
+		return check.Verdict{}, fmt.Errorf("twotime: the point has %d parameters, %d contrasts and %d offsets: want %d and one of each for %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
 	}
 	b, err := prepareCells(&d, &Priors{}, s)
 	if err != nil {
@@ -42,8 +44,8 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	return check.Judge(data, check.Settings{})
 }
 
-// Judge says whether the data agree with the model at the medians of a posterior, and the posterior with the priors: see the function Judge,
-// whose simulation ByCells has done already.
+// Judge says whether the data agree with the model at the medians of a posterior, and the posterior
+// with the priors. See the function Judge, whose simulation ByCells has already done.
 func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettings) (check.Verdict, error) {
 	free := p.priors.free(p.data.Setup.Names())
 	at := p.Median(fit)
@@ -123,7 +125,7 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	for _, name := range free {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return check.Data{}, fmt.Errorf("twotime: no parameter %q: there are %v", name, names)
+			return check.Data{}, fmt.Errorf("twotime: there is no parameter %q: choose from %v", name, names)
 		}
 		outs = append(outs, ad.JVP(means, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
 	}

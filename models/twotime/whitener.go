@@ -23,11 +23,11 @@ func whitener(cov []float64, count []int, speckles float64, pixels int) (inverse
 		}
 	}
 	if len(used) == 0 {
-		return nil, 0, errors.New("twotime: no pair of frames of an angle is used")
+		return nil, 0, errors.New("twotime: an angle has no pair of frames that is used: leave it out, or use a narrower band")
 	}
 	m := len(used)
 	if pixels < 2*m+2 {
-		return nil, 0, fmt.Errorf("twotime: the covariance of %d cells from %d simulated pixels: want more than twice as many", m, pixels)
+		return nil, 0, fmt.Errorf("twotime: the covariance of %d cells cannot be estimated from %d simulated pixels: take more than twice as many", m, pixels)
 	}
 	scale := float64(pixels-1) / float64(pixels-m-2) / speckles
 	a := mat.NewSymDense(m, nil)
@@ -38,7 +38,7 @@ func whitener(cov []float64, count []int, speckles float64, pixels int) (inverse
 	}
 	var c mat.Cholesky
 	if !c.Factorize(a) {
-		return nil, 0, errors.New("twotime: the covariance of the cells is not positive definite, as where data do not scatter: look at the data, or take fewer bins")
+		return nil, 0, errors.New("twotime: the covariance of the cells is not positive definite, as where data do not scatter: check the data, or take fewer bins")
 	}
 	var l, inv mat.TriDense
 	c.LTo(&l)

@@ -17,32 +17,35 @@ import (
 
 // AverageSettings say which repeats of a measurement are averaged, and how. The zero value is the default.
 type AverageSettings struct {
-	Bin    int     // dynamic bin, from 1, whose g2 at long delays decides. Default 1
-	Window int     // number of the longest delays whose mean decides. Default 10
+	Bin    int     // dynamic bin, from 1, whose g2 at long delays decides whether a repeat is good. Default 1
+	Window int     // number of the longest delays whose mean g2 decides. Default 10
 	Low    float64 // smallest mean of a good repeat. Default 0.95
-	High   float64 // largest one. Default 1.05
-	All    bool    // whether all repeats are good
+	High   float64 // largest mean of a good repeat. Default 1.05
+	// All takes all repeats to be good.
+	All bool
 
-	// Customary divides the mean of the errors by the square root of the number of repeats, as viewers do. Otherwise errors add in
-	// squares, which is right for errors that differ.
+	// Customary divides the mean of the errors by the square root of the number of repeats, as
+	// viewers do. Otherwise errors add in quadrature, which is right for errors that differ.
 	Customary bool
-	Pixels    bool // whether the correlations of pixels are averaged too, where all repeats have them
-	NonZero   bool // whether pixels that are 0 in a repeat do not count in it
+	// Pixels also averages the correlations of pixels, if all repeats have them.
+	Pixels bool
+	// NonZero leaves out pixels of a repeat that are 0 in it.
+	NonZero bool
 
-	// Map, unless nil, is another q map, with its images, into whose bins the pixels are grouped. It needs
-	// Pixels.
+	// Map is another q map, with its images, into whose bins the pixels are grouped, unless it is
+	// nil. It needs Pixels.
 	Map *nexus.QMap
 
-	// Progress, unless nil, is told how many files of how many have been read.
+	// Progress is called with the number of files read and their total, unless it is nil.
 	Progress func(done, all int)
 }
 
-// Repeat is what was found about one file.
+// Repeat says what was found about one file.
 type Repeat struct {
 	File     string
 	Baseline float64 // mean of g2 at the longest delays
 	Used     bool
-	Why      string // why it was not used
+	Why      string // reason why it was not used
 }
 
 func (s AverageSettings) defaults() AverageSettings {
@@ -61,16 +64,17 @@ func (s AverageSettings) defaults() AverageSettings {
 	return s
 }
 
-// Average averages the multi-tau results of repeats of a measurement that have the same delays and bins, and writes a result
-// file. Repeats whose g2 does not decay to the baseline are left out; a file that cannot be read is left out too, and told in its
-// Repeat. If none is left, nothing is written and the error says so.
+// Average averages the multi-tau results of repeats of a measurement that have the same delays and
+// bins, and writes a result file. Repeats whose g2 does not decay to the baseline are left out; a
+// file that cannot be read is left out too, and its Repeat says so. If none is left, nothing is
+// written and the error says so.
 func Average(ctx context.Context, files []string, out string, s AverageSettings) ([]Repeat, error) {
 	s = s.defaults()
 	switch {
 	case len(files) == 0:
-		return nil, errors.New("xpcs: no files to average")
+		return nil, errors.New("xpcs: there are no files to average: name at least one")
 	case s.Bin < 1 || s.Window < 1 || !(s.Low < s.High):
-		return nil, fmt.Errorf("xpcs: bin %d, window %d, baseline from %g to %g: want positive numbers and an interval", s.Bin, s.Window, s.Low, s.High)
+		return nil, fmt.Errorf("xpcs: the bin is %d, the window %d and the baseline from %g to %g: want positive numbers and an ascending range", s.Bin, s.Window, s.Low, s.High)
 	case s.Map != nil && !s.Pixels:
 		return nil, errors.New("xpcs: another q map needs the correlations of pixels: set Pixels (--pixels)")
 	}
@@ -96,7 +100,7 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 		s.Progress(i+1, len(files))
 	}
 	if len(a.used) == 0 {
-		return repeats, fmt.Errorf("xpcs: none of %d files was good; the first: %s: %s", len(files), repeats[0].File, repeats[0].Why)
+		return repeats, fmt.Errorf("xpcs: none of %d files was good; the first, %s, was left out: %s", len(files), repeats[0].File, repeats[0].Why)
 	}
 	return repeats, a.write(ctx, out)
 }
@@ -139,7 +143,7 @@ func (a *average) with(i int, f func(r *nexus.Result) error) error {
 func (a *average) add(file string, about *Repeat) error {
 	for _, u := range a.used {
 		if sameFile(u, file) {
-			return fmt.Errorf("it is %s, which is averaged already", u)
+			return fmt.Errorf("it is the same file as %s, which is averaged already", u)
 		}
 	}
 	r, err := nexus.Open(file)
@@ -197,7 +201,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	case m == nil:
 		return errors.New("it has no multi-tau correlation")
 	case a.s.Bin > m.G2.Cols:
-		return fmt.Errorf("it has no bin %d, but %d bins", a.s.Bin, m.G2.Cols)
+		return fmt.Errorf("it has no bin %d: choose a bin from 1 to %d", a.s.Bin, m.G2.Cols)
 	}
 	y, _ := m.Bin(a.s.Bin)
 	tail := y[max(len(y)-a.s.Window, 0):]
@@ -216,9 +220,9 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	case !slices.Equal(f.Delays(), r.Delays()): // in seconds: frame times, strides and averages of frames count too
 		return fmt.Errorf("its delays differ from those of %s: average files of one kind of measurement", f.File)
 	case m.G2.Cols != f.Multitau.G2.Cols || (m.Err == nil) != (f.Multitau.Err == nil):
-		return fmt.Errorf("it has %d bins, %s has %d, or one of them has no errors", m.G2.Cols, f.File, f.Multitau.G2.Cols)
+		return fmt.Errorf("it has %d bins, but %s has %d, or one of them has no errors", m.G2.Cols, f.File, f.Multitau.G2.Cols)
 	case r.QMap.Hash != f.QMap.Hash && r.QMap.Hash != "" && f.QMap.Hash != "":
-		return fmt.Errorf("its q map is not that of %s: correlate both with one", f.File)
+		return fmt.Errorf("its q map differs from that of %s: correlate both with one", f.File)
 	}
 	return nil
 }
@@ -364,7 +368,7 @@ func (a *average) pixelwise(ctx context.Context, r *nexus.Result, w *nexus.Write
 				}
 				for k, m := range []*nexus.Matrix{p, e, l} {
 					if m.Rows != height || m.Cols != width {
-						return fmt.Errorf("xpcs: %s has correlations of %d x %d pixels, the q map %d x %d: correlate the frames again", f.File, m.Rows, m.Cols, height, width)
+						return fmt.Errorf("xpcs: %s has correlations of %d x %d pixels, but the q map has %d x %d: correlate the frames again", f.File, m.Rows, m.Cols, height, width)
 					}
 					sums[k].add(m.Data, a.s.NonZero)
 				}
@@ -409,7 +413,7 @@ func (a *average) pixelwise(ctx context.Context, r *nexus.Result, w *nexus.Write
 func restricted(q *nexus.QMap, of *nexus.Maps) (*nexus.QMap, error) {
 	m := q.Maps
 	if m.Height != of.Height || m.Width != of.Width {
-		return nil, fmt.Errorf("xpcs: the q map has %d x %d pixels, the results %d x %d: use a q map of this detector", m.Height, m.Width, of.Height, of.Width)
+		return nil, fmt.Errorf("xpcs: the q map has %d x %d pixels, but the results have %d x %d: use a q map of this detector", m.Height, m.Width, of.Height, of.Width)
 	}
 	out, n := *q, *m
 	n.Mask, n.Dynamic, n.Static = slices.Clone(m.Mask), slices.Clone(m.Dynamic), slices.Clone(m.Static)
@@ -426,7 +430,7 @@ func restricted(q *nexus.QMap, of *nexus.Maps) (*nexus.QMap, error) {
 	out.Maps = &n
 	out.Dynamic.Cells, out.Static.Cells = renumbered(n.Dynamic, q.Dynamic.Cells), renumbered(n.Static, q.Static.Cells)
 	if len(out.Dynamic.Cells) == 0 {
-		return nil, errors.New("xpcs: no pixel of the q map is in a bin of the results: correlate the frames again with it")
+		return nil, errors.New("xpcs: no pixel of the q map is in a bin of the results: correlate the frames again with this q map")
 	}
 	var err error
 	out.Hash, err = hash(&out)

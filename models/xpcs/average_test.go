@@ -276,9 +276,9 @@ func TestRegroupByOtherMaps(t *testing.T) {
 		q     *nexus.QMap
 		want  string
 	}{
-		{[]string{a}, by(func(q *nexus.QMap) { q.Maps.Height, q.Maps.Width = 3, 2 }), "3 x 2 pixels, the results 2 x 3"},
+		{[]string{a}, by(func(q *nexus.QMap) { q.Maps.Height, q.Maps.Width = 3, 2 }), "3 x 2 pixels, but the results have 2 x 3"},
 		{[]string{a}, by(func(q *nexus.QMap) { q.Maps.Dynamic[0] = 7 }), "dynamic bin 7"},
-		{[]string{a, wide}, by(none), "3 x 2 pixels, the q map 2 x 3"},
+		{[]string{a, wide}, by(none), "3 x 2 pixels, but the q map has 2 x 3"},
 	} {
 		if _, err := Average(context.Background(), c.files, at("none.hdf"), AverageSettings{All: true, Pixels: true, Map: c.q}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

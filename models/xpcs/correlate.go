@@ -20,35 +20,38 @@ import (
 // Twotime.
 type Job struct {
 	Frames    *frames.File
-	Map       *nexus.QMap // with its Maps
-	FrameTime float64     // time from the begin of a frame to that of the next in s
-	CountTime float64     // exposure time of a frame in s. Default 0: unknown
-	Start     string      // when the measurement began, kept as a note
+	Map       *nexus.QMap // q map with its Maps
+	FrameTime float64     // time from the beginning of a frame to that of the next, in s
+	CountTime float64     // exposure time of a frame in s. Default 0, for unknown
+	Start     string      // time at which the measurement began, kept as a note
 
 	Multitau, Twotime bool
-	Pixels            bool // whether to keep the correlation of every pixel, so that other q maps can be used later
-	NoAgeErrors       bool // whether what errors of g2 at ages need is left out of two-time correlations
-	Settings          correlate.Settings
-	Gate              correlate.Gate
+	// Pixels keeps the correlation of every pixel, so that other q maps can be used later.
+	Pixels bool
+	// NoAgeErrors leaves out of two-time correlations the data from which errors of g2 at ages
+	// follow.
+	NoAgeErrors bool
+	Settings    correlate.Settings
+	Gate        correlate.Gate
 
-	// Progress, unless nil, is told how many frames of how many have been read, repeated readings included, and
-	// which correlation is at work.
+	// Progress is called with the number of frames read and their total, repeated readings
+	// included, and with the correlation that is running, unless it is nil.
 	Progress func(what string, done, all int)
 }
 
 // Done says what a Job has done.
 type Done struct {
-	Result   *nexus.Result // what the file holds, without maps and pixels
-	Frames   int           // frames correlated, after selection
+	Result   *nexus.Result // contents of the file, without maps and pixels
+	Frames   int           // number of correlated frames, after selection
 	Replaced []correlate.Replacement
-	Empty    int     // frames without any count in bins
-	Area     float64 // largest of the bins: pixels of a speckle, 1 if they are not wider than a pixel; 0 without a multi-tau correlation
+	Empty    int     // number of frames without any count in bins
+	Area     float64 // largest number of pixels of a speckle in a bin, 1 if speckles are not wider than a pixel; 0 without a multi-tau correlation
 	Dark     Dark
 	Lost     error
 }
 
-// Dark is the dynamic bin with the largest share of static bins without any count. Their ratio is 0, as in other programs, and makes g2 of
-// the bin too small.
+// Dark is the dynamic bin with the largest share of static bins without any count. The ratio of an
+// empty static bin is 0, as in other programs, and makes g2 of the dynamic bin too small.
 type Dark struct{ Bin, Static, Of int }
 
 // darkest returns the Dark of a correlation.
@@ -82,17 +85,17 @@ const segments = 5
 func (j Job) check() error {
 	switch {
 	case j.Frames == nil || j.Map == nil || j.Map.Maps == nil:
-		return errors.New("xpcs: a correlation needs frames and a q map with its images")
+		return errors.New("xpcs: the frames, the q map or its images are missing: a correlation needs Frames and a Map with its Maps")
 	case !j.Multitau && !j.Twotime:
-		return errors.New("xpcs: nothing is asked for: set Multitau, Twotime or both")
+		return errors.New("xpcs: no correlation is asked for: set Multitau, Twotime or both")
 	case !(j.FrameTime > 0) || math.IsInf(j.FrameTime, 0):
 		return fmt.Errorf("xpcs: the time from frame to frame is %g s: want a positive number", j.FrameTime)
 	}
 	return j.Map.Check()
 }
 
-// Correlate correlates a movie and writes the result file out. A frame that is no good is replaced, and Done says
-// which and why.
+// Correlate correlates a movie and writes the result file out. A bad frame is replaced, and Done
+// says which and why.
 func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	if err := j.check(); err != nil {
 		return nil, err

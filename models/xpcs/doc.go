@@ -1,11 +1,12 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package xpcs takes X-ray photon correlation spectroscopy from the frames of a detector to result files.
+// Package xpcs turns the frames of a detector into result files of X-ray photon correlation
+// spectroscopy.
 //
-// A [Setup] is a geometry with a mask and bins; its Map is what q-map files hold. [Correlate] reads frames once and writes g2, the
-// two-time correlation or both in the layout of beamline 8-ID, with errors and the covariance of the points, which the fits of package
-// g2 use.
+// A [Setup] is a geometry with a mask and bins; its Map has the contents of q-map files.
+// [Correlate] reads frames once and writes g2, the two-time correlation or both in the layout of
+// beamline 8-ID, with errors and the covariance of the points, which the fits of package g2 use.
 //
 //	setup := xpcs.Setup{Geometry: geometry, Dynamic: [2]int{36, 1}, Static: [2]int{360, 1}}
 //	q, err := setup.Map(mask)

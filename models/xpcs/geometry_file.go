@@ -36,7 +36,7 @@ type geometryFile struct {
 	Dynamic     []int    `json:"dynamic_bins,omitempty"` // numbers of bins along the two axes
 }
 
-// WriteGeometry writes a geometry as JSON, in which numbers that are NaN, and sizes that are 0, are left out as
+// WriteGeometry writes a geometry as JSON, leaving out numbers that are NaN and sizes that are 0 as
 // unknown.
 func WriteGeometry(w io.Writer, g xpcs.Geometry) error { return WriteSetup(w, Setup{Geometry: g}) }
 
@@ -69,8 +69,8 @@ func WriteSetup(w io.Writer, s Setup) error {
 	return err
 }
 
-// ReadGeometry reads what WriteGeometry wrote. Numbers that the file does not have are NaN. Fields that are not
-// known are an error, because the geometry would not be the same.
+// ReadGeometry reads what WriteGeometry wrote. Numbers that the file does not have are NaN. Unknown
+// fields are an error, because the geometry would not be the same.
 func ReadGeometry(b []byte) (xpcs.Geometry, error) {
 	s, err := ReadSetup(b)
 	return s.Geometry, err
@@ -83,15 +83,15 @@ func ReadSetup(b []byte) (Setup, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return Setup{}, fmt.Errorf("xpcs: geometry: %w: want the JSON that a calibration writes", err)
+		return Setup{}, fmt.Errorf("xpcs: the geometry cannot be read: %w: want the JSON that a calibration writes", err)
 	}
 	if f.Kind != geometryKind || f.Version != 1 {
-		return Setup{}, fmt.Errorf("xpcs: JSON of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
+		return Setup{}, fmt.Errorf("xpcs: the JSON is of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)
 	}
 	s := Setup{}
 	if f.Dynamic != nil {
 		if len(f.Dynamic) != 2 || f.Dynamic[0] < 1 || f.Dynamic[1] < 1 {
-			return Setup{}, fmt.Errorf("xpcs: geometry: dynamic bins %v: want two positive numbers", f.Dynamic)
+			return Setup{}, fmt.Errorf("xpcs: the geometry has the dynamic bins %v: want two positive numbers", f.Dynamic)
 		}
 		s.Dynamic = [2]int(f.Dynamic)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
-// Notes returns what a user should know about the correlation, a sentence each.
+// Notes returns what a user should know about the correlation, one sentence for each point.
 func (d *Done) Notes() []string {
 	var lines []string
 	if d.Lost != nil {

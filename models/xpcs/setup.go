@@ -14,31 +14,33 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/partition"
 )
 
-// Setup says how a q map is made. Geometry is needed.
+// Setup says how to make a q map. Geometry is needed.
 type Setup struct {
 	Geometry xpcs.Geometry
 
 	// First and Second name the channels of the geometry that are divided into bins. Default "q" and "phi", in reflection "qr" and "qz" are
 	// usual.
 	First, Second string
-	Dynamic       [2]int // numbers of bins for correlations; 0 is taken for 36 and 1
-	Static        [2]int // numbers of bins for intensities, rounded up to multiples of Dynamic; 0 is taken for 360 and 1
-	Log           bool   // whether q is divided equally in its logarithm
-	Offset        float64
-	Fold          int // see partition.Axis
+	Dynamic       [2]int // numbers of bins for correlations; 0 stands for 36 and 1
+	Static        [2]int // numbers of bins for intensities, rounded up to multiples of Dynamic; 0 stands for 360 and 1
+	// Log divides q equally in its logarithm.
+	Log    bool
+	Offset float64
+	Fold   int // number of sectors that azimuths are folded from, after a turn by Offset; see partition.Axis
 
-	Source string // file that the map is made for; kept as a note
+	Source string // name of the file for which the map is made; kept as a note
 
-	// Backend is what computes coordinates of pixels and divides them. The last digits of coordinates may differ on a GPU, and with them those of the
-	// centres of bins and the hash of the map. Default: the processor
+	// Backend chooses where coordinates of pixels are computed and divided. The last digits of
+	// coordinates may differ on a GPU, and with them those of the centres of bins and the hash of
+	// the map. Default: the CPU
 	Backend ad.Backend
 }
 
 // mostPixels bounds a detector: its maps take some 100 bytes a pixel.
 const mostPixels = 1 << 28
 
-// Map divides the pixels that mask keeps (row-major, true for those kept; nil keeps all) into bins. The error lists what is missing
-// in the geometry.
+// Map divides the pixels that mask keeps (row-major, true for kept pixels; nil keeps all) into
+// bins. The error lists what is missing in the geometry.
 func (s Setup) Map(mask []bool) (*nexus.QMap, error) {
 	p, err := s.Partition(mask)
 	if err != nil {
@@ -57,13 +59,13 @@ func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
 		s.Second = "phi"
 	}
 	if g.Height < 1 || g.Width < 1 || float64(g.Height)*float64(g.Width) > mostPixels {
-		return nil, fmt.Errorf("xpcs: a detector of %d x %d pixels: want at least 1 x 1 and at most 2^28 pixels", g.Height, g.Width)
+		return nil, fmt.Errorf("xpcs: the detector has %d x %d pixels: want at least 1 x 1 and at most 2^28 pixels", g.Height, g.Width)
 	}
 	if mask == nil {
 		mask = slices.Repeat([]bool{true}, g.Height*g.Width)
 	}
 	if len(mask) != g.Height*g.Width {
-		return nil, fmt.Errorf("xpcs: the mask has %d pixels, the detector %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
+		return nil, fmt.Errorf("xpcs: the mask has %d pixels, but the detector has %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
 	}
 	m, err := g.QMapOn(s.Backend, s.First, s.Second)
 	if err != nil {
@@ -138,7 +140,7 @@ func Geometry(q *nexus.QMap) (xpcs.Geometry, error) {
 	}
 	for _, v := range []float64{g.PixelSize, g.Distance, g.Energy} {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return g, fmt.Errorf("xpcs: the q map has pixel size %g m, distance %g m and energy %g keV: want positive ones", g.PixelSize, g.Distance, g.Energy)
+			return g, fmt.Errorf("xpcs: the q map has pixel size %g m, distance %g m and energy %g keV: want positive numbers", g.PixelSize, g.Distance, g.Energy)
 		}
 	}
 	return g, nil

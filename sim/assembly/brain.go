@@ -26,11 +26,11 @@ const (
 type Sampling int
 
 const (
-	Exact  Sampling = iota // the largest of as many binomial draws as there are such neurons
+	Exact  Sampling = iota // largest of as many binomial draws as there are such neurons
 	Normal                 // K draws from the tail of a normal distribution, as in the reference implementation
 )
 
-// Settings of a Brain. Zero values are the defaults.
+// Settings are the settings of a Brain. Zero values are the defaults.
 type Settings struct {
 	P         float64  // probability of a synapse, 0 to 1
 	Seed      uint64   // seed of everything that is drawn
@@ -45,17 +45,18 @@ type Settings struct {
 	EmptyIfSilent bool
 	// NoSelf leaves out synapses of neurons onto themselves.
 	NoSelf bool
-	// Connect, if given, draws the connections instead: it appends to dst, in order, the neurons of
-	// a fibre's target that the source neuron connects to. It must be safe for concurrent use.
+	// Connect draws the connections instead, unless it is nil: it appends to dst, in order, the
+	// neurons of a fibre's target that the source neuron connects to. It must be safe for
+	// concurrent use.
 	Connect func(dst []int32, f Fibre, source int) []int32 `json:"-"`
-	// bytes of drawn connections to keep in memory; default 4 GiB
+	// memory for drawn connections, in bytes; default 4 GiB
 	Cache int
 	// number of threads that draw and count connections; default GOMAXPROCS. It changes no result.
 	Threads int
-	// Backend runs the steps, such as autodiff.CUDA{}; default the processor. On a GPU, winners are those of the
-	// processor but for inputs that differ by less than 2^-32 of themselves; with Storage Float16, weights
-	// between neurons are rounded to 11 bits, and no larger than 65504. Brains with a Profile stay on the
-	// processor.
+	// Backend runs the steps, such as autodiff.CUDA{}; default the CPU. On a GPU, winners are those
+	// of the CPU except where inputs differ by less than 2^-32 of themselves; with Storage Float16,
+	// weights between neurons are rounded to 11 bits and are no larger than 65504. Brains with a
+	// Profile stay on the CPU.
 	Backend ad.Backend `json:"-"`
 }
 
@@ -66,7 +67,8 @@ type Area struct {
 	K    int     // number of neurons that fire at a time, at most N
 	Beta float64 // plasticity of the fibres into the area, see Rule
 	Rule Rule    // learning rule of the fibres into the area; default Hebb
-	Lazy bool    // whether to store neurons only once they fire and to draw the others; see Sampling
+	// Lazy makes the area store neurons only once they fire and draw the others; see Sampling.
+	Lazy bool
 	Column
 }
 
@@ -129,13 +131,13 @@ func New(s Settings) *Brain {
 func (b *Brain) AddArea(a Area) error {
 	switch {
 	case a.Name == "" || b.taken(a.Name):
-		return fmt.Errorf("assembly: area %q: want a name of its own", a.Name)
+		return fmt.Errorf("assembly: an area cannot be named %q: give it a name that no other area or stimulus has", a.Name)
 	case a.N > math.MaxInt32:
-		return fmt.Errorf("assembly: area %s of %d neurons: want at most %d", a.Name, a.N, math.MaxInt32)
+		return fmt.Errorf("assembly: area %s has %d neurons: want at most %d", a.Name, a.N, math.MaxInt32)
 	case a.K < 1 || a.K > a.N:
-		return fmt.Errorf("assembly: area %s fires %d of %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
+		return fmt.Errorf("assembly: area %s is to fire %d of its %d neurons: want at least 1 and at most all", a.Name, a.K, a.N)
 	case !(b.set.P >= 0 && b.set.P <= 1):
-		return fmt.Errorf("assembly: synapses with probability %g: want 0 to 1", b.set.P)
+		return fmt.Errorf("assembly: the probability of a synapse is %g: want 0 to 1", b.set.P)
 	}
 	if err := a.Rule.check(a.Name, a.Beta, b.set.MaxWeight); err != nil {
 		return err
@@ -155,9 +157,9 @@ func (b *Brain) AddArea(a Area) error {
 func (b *Brain) AddStimulus(name string, size int) error {
 	switch {
 	case name == "" || b.taken(name):
-		return fmt.Errorf("assembly: stimulus %q: want a name of its own", name)
+		return fmt.Errorf("assembly: a stimulus cannot be named %q: give it a name that no other area or stimulus has", name)
 	case size < 0 || size > math.MaxInt32:
-		return fmt.Errorf("assembly: stimulus %s of %d neurons: want 0 or more, at most %d", name, size, math.MaxInt32)
+		return fmt.Errorf("assembly: stimulus %s has %d neurons: want at least 0 and at most %d", name, size, math.MaxInt32)
 	}
 	b.stimuli = append(b.stimuli, &stimulus{name: name, size: size})
 	return nil
@@ -171,7 +173,7 @@ func (b *Brain) taken(name string) bool {
 func (b *Brain) area(name string) (*area, error) {
 	i := slices.IndexFunc(b.areas, func(a *area) bool { return a.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("assembly: no area %q: there are %v", name, b.Areas())
+		return nil, fmt.Errorf("assembly: there is no area %q: choose from %v", name, b.Areas())
 	}
 	return b.areas[i], nil
 }
@@ -237,7 +239,7 @@ func (b *Brain) SetWinners(name string, winners []int32) error {
 	seen := map[int32]bool{}
 	for _, w := range winners {
 		if w < 0 || int(w) >= a.stored() || seen[w] {
-			return fmt.Errorf("assembly: winner %d of area %s: want different neurons from 0 to %d", w, name, a.stored()-1)
+			return fmt.Errorf("assembly: neuron %d of area %s cannot be a winner: give different neurons from 0 to %d", w, name, a.stored()-1)
 		}
 		seen[w] = true
 	}
@@ -252,7 +254,7 @@ func (b *Brain) Activate(name string, i int) error {
 		return err
 	}
 	if i < 0 || (i+1)*a.K > a.stored() {
-		return fmt.Errorf("assembly: block %d of area %s: it has %d blocks of %d neurons", i, name, a.stored()/a.K, a.K)
+		return fmt.Errorf("assembly: block %d of area %s does not exist: the area has %d blocks of %d neurons, numbered from 0", i, name, a.stored()/a.K, a.K)
 	}
 	w := make([]int32, a.K)
 	for j := range w {

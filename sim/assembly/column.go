@@ -16,8 +16,8 @@ type Column struct {
 	// input from which a neuron fires (AtThreshold), or fraction of the largest input (Relative)
 	Threshold float64
 	AtLeast   int // number of neurons that fire with Relative, whatever the threshold
-	// Latency, in steps, and LatencyStrength inhibit neurons that have fired: a neuron that fired a
-	// steps ago, a up to Latency, loses LatencyStrength times 1 - (a-1)/Latency.
+	// A neuron that fired a steps ago, with a up to Latency, loses LatencyStrength times 1 -
+	// (a-1)/Latency of its input.
 	Latency         int
 	LatencyStrength float64
 	// Refraction times the number of times that a neuron has fired is subtracted from its input.
@@ -28,9 +28,9 @@ type Column struct {
 type Policy int
 
 const (
-	TopK        Policy = iota // all K neurons fire
-	AtThreshold               // neurons fire whose input is at least Threshold
-	Relative                  // neurons fire whose input is at least Threshold times the largest
+	TopK        Policy = iota // the K neurons with the largest inputs
+	AtThreshold               // neurons with an input of at least Threshold
+	Relative                  // neurons with an input of at least Threshold times the largest
 )
 
 func (c Column) check(a Area) error {
@@ -38,13 +38,13 @@ func (c Column) check(a Area) error {
 	case c.Policy < TopK || c.Policy > Relative:
 		return fmt.Errorf("assembly: area %s has policy %d: want TopK, AtThreshold or Relative", a.Name, c.Policy)
 	case c.Policy == Relative && !(c.Threshold >= 0 && c.Threshold <= 1):
-		return fmt.Errorf("assembly: area %s fires from %g of the largest input: want 0 to 1", a.Name, c.Threshold)
+		return fmt.Errorf("assembly: the relative threshold of area %s is %g: want 0 to 1", a.Name, c.Threshold)
 	case c.AtLeast < 0 || c.AtLeast > a.K:
-		return fmt.Errorf("assembly: area %s fires at least %d neurons: want 0 to K, which is %d", a.Name, c.AtLeast, a.K)
+		return fmt.Errorf("assembly: area %s is to fire at least %d neurons: want 0 to K, which is %d", a.Name, c.AtLeast, a.K)
 	case math.IsNaN(c.Threshold) || math.IsInf(c.Threshold, 0):
-		return fmt.Errorf("assembly: area %s fires from a threshold of %g: want a number", a.Name, c.Threshold)
+		return fmt.Errorf("assembly: the threshold of area %s is %g: want a finite number", a.Name, c.Threshold)
 	case c.Latency < 0 || !(c.LatencyStrength >= 0) || !(c.Refraction >= 0) || math.IsInf(c.LatencyStrength+c.Refraction, 1):
-		return fmt.Errorf("assembly: area %s: latency %d of strength %g and refraction %g: want 0 or more", a.Name, c.Latency, c.LatencyStrength, c.Refraction)
+		return fmt.Errorf("assembly: area %s has latency %d of strength %g and refraction %g: want at least 0 for each", a.Name, c.Latency, c.LatencyStrength, c.Refraction)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (b *Brain) CSR(from, to string) (*CSR, error) {
 		return nil, err
 	}
 	if f.stimulus != nil {
-		return nil, fmt.Errorf("assembly: the neurons of stimulus %s fire as one: their synapses are not told apart", from)
+		return nil, fmt.Errorf("assembly: the neurons of stimulus %s fire as one, so that their synapses are not kept apart: ask for a fibre between areas", from)
 	}
 	c := &CSR{Starts: make([]int64, f.from.stored()+1), Columns: f.target.stored()}
 	f.each(b, func(from, to int32, w float64) {
@@ -51,12 +51,12 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 	}
 	switch {
 	case f.synapses == nil || f.from.Lazy:
-		return fmt.Errorf("assembly: fibre %s>%s: synapses can be given between areas all of whose neurons exist", from, to)
+		return fmt.Errorf("assembly: fibre %s>%s cannot be given synapses: both areas must have all their neurons, so neither may be lazy or a stimulus", from, to)
 	case f.planned:
-		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: give them before it is part of a plan", from, to)
+		return fmt.Errorf("assembly: fibre %s>%s already has its synapses: give them before it is part of a plan", from, to)
 	}
 	if c == nil {
-		return fmt.Errorf("assembly: fibre %s>%s: no synapses are given", from, to)
+		return fmt.Errorf("assembly: the synapses of fibre %s>%s are missing: pass a CSR", from, to)
 	}
 	if err := c.check(f.from.N, f.N); err != nil {
 		return fmt.Errorf("assembly: fibre %s>%s: %w", from, to, err)
@@ -78,24 +78,24 @@ func (b *Brain) SetCSR(from, to string, c *CSR) error {
 
 func (c *CSR) check(sources, targets int) error {
 	if len(c.Starts) != sources+1 || len(c.Targets) != len(c.Weights) || c.Starts[0] != 0 || c.Starts[sources] != int64(len(c.Targets)) || !slices.IsSorted(c.Starts) {
-		return fmt.Errorf("%d starts of rows, %d targets and %d weights: want %d rows, and as many weights as targets", len(c.Starts), len(c.Targets), len(c.Weights), sources)
+		return fmt.Errorf("the synapses have %d starts of rows, %d targets and %d weights: want a start for each of %d rows and the end, and as many weights as targets", len(c.Starts), len(c.Targets), len(c.Weights), sources)
 	}
 	if c.Columns > targets {
-		return fmt.Errorf("synapses onto %d neurons, of which the area has %d", c.Columns, targets)
+		return fmt.Errorf("the synapses lead onto %d neurons, but the area has only %d", c.Columns, targets)
 	}
 	for i := range sources {
 		row := c.Targets[c.Starts[i]:c.Starts[i+1]]
 		for k, j := range row {
 			w := c.Weights[int(c.Starts[i])+k]
 			if j < 0 || int(j) >= targets || k > 0 && j <= row[k-1] || math.IsNaN(w) || math.IsInf(w, 0) {
-				return fmt.Errorf("synapse %d of neuron %d leads to %d with weight %g: want different neurons in order, below %d, and finite weights", k, i, j, w, targets)
+				return fmt.Errorf("synapse %d of neuron %d leads to %d with weight %g: want different targets in ascending order, below %d, and finite weights", k, i, j, w, targets)
 			}
 		}
 	}
 	return nil
 }
 
-// Statistics of a fibre between areas. Means and variances over nothing are NaN.
+// Statistics describes a fibre between areas. Means and variances over nothing are NaN.
 type Statistics struct {
 	Synapses            int
 	Density             float64 // fraction of all pairs of stored neurons that are connected

@@ -72,7 +72,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 		return nil, err
 	}
 	if format != "" && format != "csr" {
-		return nil, fmt.Errorf("the matrix is in the format %q: want csr, which its method tocsr makes", format)
+		return nil, fmt.Errorf("the matrix is in the format %q: convert it to csr with its method tocsr", format)
 	}
 	arrays, err := tensor.ReadNPZ(r, size, "indptr", "indices", "data", "shape")
 	if err != nil {
@@ -82,7 +82,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	for i, name := range []string{"indptr", "indices", "data"} {
 		t := arrays[name]
 		if t == nil || len(t.Shape()) != 1 {
-			return nil, fmt.Errorf("want an array %s of one axis", name)
+			return nil, fmt.Errorf("the array %s is missing, or has more than one axis: write the file with WriteNPZ or scipy.sparse.save_npz", name)
 		}
 		parts[i] = t.Float64s()
 	}
@@ -92,14 +92,14 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	}
 	for _, v := range parts[1] {
 		if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
-			return nil, fmt.Errorf("target %g: want the number of a neuron", v)
+			return nil, fmt.Errorf("the target %g is not the number of a neuron: want whole numbers from 0", v)
 		}
 		c.Targets = append(c.Targets, int32(v))
 	}
 	if t := arrays["shape"]; t != nil {
 		shape := t.Float64s()
 		if len(shape) != 2 || shape[0] != float64(len(c.Starts)-1) || !(shape[1] >= 0 && shape[1] <= math.MaxInt32) {
-			return nil, fmt.Errorf("a matrix of shape %v with %d rows", shape, len(c.Starts)-1)
+			return nil, fmt.Errorf("the matrix has shape %v, but %d rows: want as many", shape, len(c.Starts)-1)
 		}
 		c.Columns = int(shape[1])
 	}

@@ -65,7 +65,7 @@ func TestMatricesOfSciPy(t *testing.T) {
 	}
 	b, err := os.ReadFile("testdata/scipy_csc.npz")
 	check(t, err)
-	if _, err := readNPZ(t, b); err == nil || !strings.Contains(err.Error(), `"csc": want csr, which its method tocsr makes`) {
+	if _, err := readNPZ(t, b); err == nil || !strings.Contains(err.Error(), `"csc": convert it to csr with its method tocsr`) {
 		t.Errorf("columns are read as rows: %v", err)
 	}
 }

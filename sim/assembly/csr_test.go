@@ -65,18 +65,18 @@ func TestCSRRefusals(t *testing.T) {
 	ok := CSR{[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1, 3}, 0}
 	check(t, b.SetCSR("A", "A", &ok))
 	for want, c := range map[string]CSR{
-		"want 3 rows":    {[]int64{0, 1, 2}, []int32{2, 0}, []float64{1, 3}, 0},
-		"leads to 3":     {[]int64{0, 1, 1, 2}, []int32{3, 0}, []float64{1, 3}, 0},
-		"weight NaN":     {[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1, math.NaN()}, 0},
-		"in order":       {[]int64{0, 2, 2, 2}, []int32{2, 0}, []float64{1, 1}, 0},
-		"onto 4 neurons": {[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1, 3}, 4},
-		"2 targets and":  {[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1}, 0},
+		"each of 3 rows":     {[]int64{0, 1, 2}, []int32{2, 0}, []float64{1, 3}, 0},
+		"leads to 3":         {[]int64{0, 1, 1, 2}, []int32{3, 0}, []float64{1, 3}, 0},
+		"weight NaN":         {[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1, math.NaN()}, 0},
+		"in ascending order": {[]int64{0, 2, 2, 2}, []int32{2, 0}, []float64{1, 1}, 0},
+		"onto 4 neurons":     {[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1, 3}, 4},
+		"2 targets and":      {[]int64{0, 1, 1, 2}, []int32{2, 0}, []float64{1}, 0},
 	} {
 		if err := b.SetCSR("A", "A", &c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := b.SetCSR("A", "L", &ok); err == nil || !strings.Contains(err.Error(), "neurons exist") {
+	if err := b.SetCSR("A", "L", &ok); err == nil || !strings.Contains(err.Error(), "have all their neurons") {
 		t.Error(err)
 	}
 }

@@ -100,9 +100,9 @@ type learnt struct {
 const mostLearnt = 1 << 26
 
 // ErrBackend says that a brain cannot run on the backend that it was given.
-var ErrBackend = errors.New("assembly: backend")
+var ErrBackend = errors.New("assembly: the brain cannot run on this backend")
 
-// SetBackend sets what steps run on, see Settings.Backend.
+// SetBackend sets the backend on which steps run; see Settings.Backend.
 func (b *Brain) SetBackend(backend ad.Backend) {
 	b.detach()
 	b.set.Backend, b.asked = backend, 0
@@ -132,7 +132,7 @@ func (b *Brain) attachFor(work, least int, backend ad.Backend) error {
 	case ad.Float16:
 		half = true
 	default:
-		return fmt.Errorf("%w: weights as %s: want float64, which is without Storage, or Float16", ErrBackend, c.Storage)
+		return fmt.Errorf("%w: its weights are stored as %s: want float64, which is without Storage, or Float16", ErrBackend, c.Storage)
 	}
 	if work <= 2*b.asked {
 		return nil // the processor, as before

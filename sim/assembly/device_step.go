@@ -267,7 +267,7 @@ func (g *device) fetch(out *cuda.Buffer, size int, jobs, busy []*job) error {
 
 // overflow is the error of a row that is longer than any of 1e20 rows should be.
 func (g *device) overflow(n uint64) error {
-	return fmt.Errorf("assembly: a row of %d connections on %v, more than there is room for: please report this", n, g.d)
+	return fmt.Errorf("assembly: a row has %d connections on %v, more than there is room for: please report this", n, g.d)
 }
 
 // prepare draws rows, changes counts and sets single numbers.

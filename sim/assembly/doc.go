@@ -30,15 +30,15 @@
 //     drawn anew in each step, from its exact distribution. It takes the time of the supports,
 //     not of the area, and is not quite a fixed graph: losers are forgotten, so
 //     supports come out some 20 % larger at ten thousand neurons, less at more.
-//   - lazy with Settings.Lazy = Normal: as the reference implementation, whose new
-//     inputs come from a truncated normal distribution, half a synapse too small.
+//   - lazy with Settings.Lazy = Normal: as in the reference implementation, whose new inputs come
+//     from a truncated normal distribution and are half a synapse too small.
 //
-// What needs an area to fire that does not, and that nothing in the plan makes fire, is a
-// [*SilentError] and not a result of nothing; areas that fire from a threshold, or have
-// rivals, may fall silent as an outcome. [Brain.Continue] steps whatever fires.
+// An operation that needs an area to fire returns a [*SilentError], and not an empty result, if the
+// area does not fire and nothing in the plan makes it fire; areas that fire from a threshold, or
+// that have rivals, may fall silent as an outcome. [Brain.Continue] runs steps whatever fires.
 //
-// A [Brain] can be copied, saved and loaded, and then goes on alike; areas and fibres
-// can be inhibited, fatigued and normalised; Profile tells what steps cost.
+// A [Brain] can be copied, saved and loaded, and then goes on in the same way; areas and fibres can
+// be inhibited, fatigued and normalised; Profile measures what steps cost.
 //
 // Reference: Papadimitriou et al., PNAS 117 (2020) 14464,
 // doi:10.1073/pnas.2001893117.

@@ -79,7 +79,7 @@ func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 		beta: s.Beta, rule: s.Rule, planned: s.Planned, target: target, recent: recentSums{from: -1, to: -1}}
 	if f.stimulus = b.stimulus(s.From); f.stimulus == nil {
 		if f.from, err = b.area(s.From); err != nil {
-			return nil, fmt.Errorf("%w; nor is it a stimulus", err)
+			return nil, fmt.Errorf("%w; it is not a stimulus either", err)
 		}
 		if !target.Lazy {
 			f.synapses = newSynapses(target.N)
@@ -162,7 +162,7 @@ func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
 	if b.set.Connect != nil {
 		dst = b.set.Connect(dst, f.Fibre, i)
 		if row := dst[from:]; len(row) > 0 && (row[0] < 0 || int(row[len(row)-1]) >= f.N || !slices.IsSorted(row)) {
-			panic(fmt.Sprintf("assembly: Settings.Connect gave neuron %d of %s>%s targets that are not in order, from 0 to %d", i, f.From, f.To, f.N-1))
+			panic(fmt.Sprintf("assembly: Settings.Connect gave neuron %d of %s>%s targets that are not in ascending order, from 0 to %d: sort them", i, f.From, f.To, f.N-1))
 		}
 	} else {
 		dst = Bernoulli(dst, f.Fibre, i)
@@ -198,7 +198,7 @@ func (b *Brain) SetP(from, to string, p float64) error {
 		return err
 	}
 	if f.planned || f.given || f.scale != nil {
-		return fmt.Errorf("assembly: fibre %s>%s has its synapses already: set their probability before it is part of a plan, normalised, or given synapses", from, to)
+		return fmt.Errorf("assembly: fibre %s>%s already has its synapses: set their probability before it is part of a plan, normalised, or given synapses", from, to)
 	}
 	b.detach()
 	g, err := b.newFibre(from, to, p)
@@ -274,7 +274,7 @@ func (b *Brain) Weight(from, to string, source, target int) (float64, error) {
 		return 0, err
 	}
 	if target < 0 || target >= f.target.stored() || f.from != nil && (source < 0 || source >= f.from.stored()) {
-		return 0, fmt.Errorf("assembly: no synapse from neuron %d to %d of %s>%s", source, target, from, to)
+		return 0, fmt.Errorf("assembly: there is no synapse from neuron %d to %d of %s>%s: name neurons that exist", source, target, from, to)
 	}
 	b.settle()
 	w := f.weight(b, int32(source), int32(target))

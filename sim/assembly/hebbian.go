@@ -12,25 +12,25 @@ import (
 type Rule int
 
 const (
-	Hebb     Rule = iota // w becomes w (1 + beta), at most MaxWeight, or 1e38 without a bound
+	Hebb     Rule = iota // w becomes w (1 + beta), at most MaxWeight, or at most 1e38 without a bound
 	Additive             // w becomes w + beta (1 - w/MaxWeight), so growth slows towards the bound
 	AntiHebb             // w becomes w (1 - beta)
-	Willshaw             // w becomes 1 + beta the first time, and stays so
+	Willshaw             // w becomes 1 + beta the first time, and then stays so
 )
 
 // check refuses plasticities that make no sense.
 func (r Rule) check(name string, beta, maxWeight float64) error {
 	switch {
 	case r < Hebb || r > Willshaw:
-		return fmt.Errorf("assembly: %s learns by rule %d: want Hebb, Additive, AntiHebb or Willshaw", name, r)
+		return fmt.Errorf("assembly: %s has the learning rule %d: want Hebb, Additive, AntiHebb or Willshaw", name, r)
 	case !(beta >= 0) || math.IsInf(beta, 1):
-		return fmt.Errorf("assembly: %s has plasticity %g: want 0 or more", name, beta)
+		return fmt.Errorf("assembly: %s has plasticity %g: want at least 0", name, beta)
 	case !(maxWeight >= 0) || math.IsInf(maxWeight, 1):
-		return fmt.Errorf("assembly: weights are bounded by %g: want more than 0, or 0 for no bound", maxWeight)
+		return fmt.Errorf("assembly: the bound of the weights is %g: want more than 0, or 0 for no bound", maxWeight)
 	case r == AntiHebb && beta > 1:
 		return fmt.Errorf("assembly: %s weakens by %g: want at most 1", name, beta)
 	case r == Additive && maxWeight <= 0:
-		return fmt.Errorf("assembly: %s learns additively towards MaxWeight, which is %g: want more than 0", name, maxWeight)
+		return fmt.Errorf("assembly: %s learns additively towards MaxWeight, which is %g: set it above 0", name, maxWeight)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (b *Brain) DisinhibitFibre(from, to string, index int) error {
 func (b *Brain) inhibitFibre(from, to string, index int, on bool) error {
 	for _, name := range []string{from, to} {
 		if !b.taken(name) {
-			return fmt.Errorf("assembly: no area or stimulus %q to inhibit a fibre of", name)
+			return fmt.Errorf("assembly: there is no area or stimulus %q whose fibre could be inhibited: add it first", name)
 		}
 	}
 	b.closed.Set(from, to, index, on)

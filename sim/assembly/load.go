@@ -49,7 +49,7 @@ func (s *source) ids(n int) []int32 {
 	list := s.Int32s()
 	for _, v := range list {
 		if v < 0 || int(v) >= n {
-			s.Fail("neuron %d of %d", v, n)
+			s.Fail("there is a neuron %d of only %d", v, n)
 			return nil
 		}
 	}
@@ -78,7 +78,7 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 	}
 	for _, a := range h.Areas {
 		if !a.Lazy && a.N > s.size {
-			s.Fail("area %s of %d neurons, more than the file has bytes", a.Name, a.N)
+			s.Fail("area %s has %d neurons, more than the file has bytes", a.Name, a.N)
 			return nil, s.err()
 		}
 		if err := b.AddArea(a.Area); err != nil {
@@ -109,20 +109,20 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 
 func (s *source) area(a *area, saved savedArea) {
 	if saved.Support < 0 || saved.Support > a.N || saved.Support > s.size {
-		s.Fail("area %s: %d of %d neurons fired", a.Name, saved.Support, a.N)
+		s.Fail("in area %s %d of %d neurons have fired", a.Name, saved.Support, a.N)
 		return
 	}
 	a.fixed, a.support = saved.Fixed, saved.Support
 	a.winners = s.ids(a.stored())
 	fired := s.Bools()
 	if len(fired) != len(a.fired) {
-		s.Fail("area %s: %d neurons, want %d", a.Name, len(fired), len(a.fired))
+		s.Fail("area %s has %d neurons, want %d", a.Name, len(fired), len(a.fired))
 		return
 	}
 	copy(a.fired, fired)
 	a.times = s.ids(1 << 31)
 	if len(a.times) > a.stored() {
-		s.Fail("area %s: %d neurons are tired, of %d", a.Name, len(a.times), a.stored())
+		s.Fail("area %s has %d tired neurons, of %d in all", a.Name, len(a.times), a.stored())
 	}
 	for _, step := range saved.Recent {
 		a.recent = append(a.recent, firing{step, s.ids(a.stored())})
@@ -147,14 +147,14 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 	f.given = saved.Given && f.synapses != nil && !f.from.Lazy
 	if saved.Scaled {
 		if f.scale = s.Floats(); len(f.scale) != stored {
-			s.Fail("fibre %s>%s: scales of %d neurons, want %d", f.From, f.To, len(f.scale), stored)
+			s.Fail("fibre %s>%s has scales of %d neurons, want %d", f.From, f.To, len(f.scale), stored)
 		}
 	}
 	switch {
 	case f.stimulus != nil:
 		f.inputs, f.total, f.grown = s.ids(f.stimulus.size+1), s.Floats(), s.ids(stored)
 		if s.Err() == nil && (len(f.inputs) != stored || len(f.total) != stored) {
-			s.Fail("fibre %s>%s: %d and %d inputs, want %d", f.From, f.To, len(f.inputs), len(f.total), stored)
+			s.Fail("fibre %s>%s has %d and %d inputs, want %d", f.From, f.To, len(f.inputs), len(f.total), stored)
 		}
 		if !f.target.Lazy && s.Err() == nil {
 			f.moved = make([]bool, stored)
@@ -196,7 +196,7 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 func (s *source) grown(n int) *row {
 	r := &row{to: s.ids(n), weight: s.Floats()}
 	if len(r.to) != len(r.weight) || !slices.IsSorted(r.to) {
-		s.Fail("%d weights of %d synapses in order", len(r.weight), len(r.to))
+		s.Fail("there are %d weights for %d synapses in order", len(r.weight), len(r.to))
 	}
 	return r
 }
@@ -204,7 +204,7 @@ func (s *source) grown(n int) *row {
 func (s *source) row(n int) []synapse {
 	to, weight := s.ids(n), s.Float32s()
 	if len(to) != len(weight) {
-		s.Fail("%d weights of %d synapses", len(weight), len(to))
+		s.Fail("there are %d weights for %d synapses", len(weight), len(to))
 		return nil
 	}
 	row := make([]synapse, len(to))

@@ -13,9 +13,10 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// ProjectAll runs steps of plans of different brains, as Project does each, and returns the rounds plan by plan.
-// Brains on one GPU share every launch, so that hundreds of them take little longer than one; those whose
-// backend is autodiff.Several are shared among its GPUs. Brains on the processor run side by side.
+// ProjectAll runs steps of plans of different brains, each as Project does, and returns the rounds
+// plan by plan. Brains on one GPU share every launch, so that hundreds of them take little longer
+// than one; those whose backend is autodiff.Several are shared among its GPUs. Brains on the CPU
+// run side by side.
 //
 // The errors of all plans are joined; the rounds that a brain has finished are returned with them.
 func ProjectAll(plans []*Plan, steps int) ([][][]Round, error) {
@@ -23,10 +24,10 @@ func ProjectAll(plans []*Plan, steps int) ([][][]Round, error) {
 	seen := map[*Brain]bool{}
 	for i, p := range plans {
 		if p == nil || p.brain == nil {
-			return nil, fmt.Errorf("assembly: plan %d of %d is nil", i, len(plans))
+			return nil, fmt.Errorf("assembly: plan %d of %d is nil: make plans with Plan", i, len(plans))
 		}
 		if seen[p.brain] {
-			return nil, fmt.Errorf("assembly: plan %d of %d is of the same brain as another: want plans of different brains, as all run at once", i, len(plans))
+			return nil, fmt.Errorf("assembly: plan %d of %d is of the same brain as another: give plans of different brains, because all run at once", i, len(plans))
 		}
 		seen[p.brain] = true
 		if errs[i] = p.brain.owns(p, steps); errs[i] == nil && steps > 0 {

@@ -5,16 +5,16 @@ package assembly
 
 import "fmt"
 
-// Normalize divides the weights of a fibre onto each neuron by their sum, which makes
-// all neurons of the target as easy to excite. Weights go on to grow from there; a
-// MaxWeight bounds them before the division. The target must not be lazy.
+// Normalize divides the weights of a fibre onto each neuron by their sum, which makes all neurons
+// of the target equally easy to excite. Weights keep growing from there; a MaxWeight bounds them
+// before the division. The target must not be lazy.
 func (b *Brain) Normalize(from, to string) error {
 	f, err := b.fibre(from, to)
 	if err != nil {
 		return err
 	}
 	if f.target.Lazy {
-		return fmt.Errorf("assembly: fibre %s>%s leads to a lazy area, most of whose neurons are not there: normalize fibres into other areas", from, to)
+		return fmt.Errorf("assembly: fibre %s>%s leads to a lazy area, most of whose neurons do not exist yet: normalize only fibres into other areas", from, to)
 	}
 	b.detach()
 	sum := make([]float64, f.target.N)

@@ -35,7 +35,7 @@ func (b *Brain) phases(list ...phase) (trace [][]Round, err error) {
 			return trace, err
 		}
 		if closed := plan.Closed(); len(closed) > 0 {
-			return trace, fmt.Errorf("assembly: an operation needs the fibres %v, which are inhibited, or their areas are: disinhibit them first", closed)
+			return trace, fmt.Errorf("assembly: the operation needs the fibres %v, but they or their areas are inhibited: disinhibit them first", closed)
 		}
 		t, err := b.project(p.steps, p.fibres)
 		if err != nil {
@@ -188,7 +188,7 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 		return 0, err
 	}
 	if !(part >= 0 && part <= 1) {
-		return 0, fmt.Errorf("assembly: a part of %g of the winners: want 0 to 1", part)
+		return 0, fmt.Errorf("assembly: the fraction of the winners is %g: want 0 to 1", part)
 	}
 	before := a.winners
 	if len(before) == 0 {
@@ -196,7 +196,7 @@ func (b *Brain) Complete(area string, part float64, steps int, seed uint64) (flo
 	}
 	cue := int(part * float64(len(before)))
 	if cue == 0 {
-		return 0, fmt.Errorf("assembly: a part of %g of the %d winners of area %s is no neuron, and completes nothing: want 1/%d or more", part, len(before), area, len(before))
+		return 0, fmt.Errorf("assembly: a fraction %g of the %d winners of area %s is less than one neuron, and completes nothing: want at least 1/%d", part, len(before), area, len(before))
 	}
 	src := newRandomStream(seed, purposeRecruit, 0)
 	kept := make([]int32, cue)

@@ -169,20 +169,20 @@ func TestRefusals(t *testing.T) {
 	b := New(Settings{P: 0.1})
 	check(t, b.AddArea(Area{Name: "A", N: 10, K: 3}))
 	for want, err := range map[string]error{
-		"fires 11 of 10":    b.AddArea(Area{Name: "B", N: 10, K: 11}),
-		"name of its own":   b.AddArea(Area{Name: "A", N: 10, K: 3}),
-		"no area \"C\"":     b.Fix("C", true),
-		"block 3 of area A": b.Activate("A", 3),
-		"winner 10":         b.SetWinners("A", []int32{10}),
-		"different neurons": b.SetWinners("A", []int32{1, 1}),
-		"plasticity -1":     b.SetBeta("A", "A", -1),
-		"neurons: want 0":   b.AddStimulus("s", -1),
+		"fire 11 of its 10":                      b.AddArea(Area{Name: "B", N: 10, K: 11}),
+		"name that no other":                     b.AddArea(Area{Name: "A", N: 10, K: 3}),
+		"no area \"C\"":                          b.Fix("C", true),
+		"block 3 of area A":                      b.Activate("A", 3),
+		"neuron 10 of area A cannot be a winner": b.SetWinners("A", []int32{10}),
+		"different neurons":                      b.SetWinners("A", []int32{1, 1}),
+		"plasticity -1":                          b.SetBeta("A", "A", -1),
+		"neurons: want at least 0":               b.AddStimulus("s", -1),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	for want, fibres := range map[string]string{"want from>to": "A", "nor is it a stimulus": "X>A", "twice": "A>A A>A"} {
+	for want, fibres := range map[string]string{"not of the form from>to": "A", "it is not a stimulus either": "X>A", "twice": "A>A A>A"} {
 		if _, err := b.Plan(fibres); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("plan %q: %v, want %q", fibres, err, want)
 		}

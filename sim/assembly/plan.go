@@ -34,7 +34,7 @@ func (b *Brain) Plan(fibres ...string) (*Plan, error) {
 		for _, w := range strings.Fields(s) {
 			from, to, ok := strings.Cut(w, ">")
 			if !ok {
-				return nil, fmt.Errorf("assembly: fibre %q: want from>to", w)
+				return nil, fmt.Errorf(`assembly: the fibre %q is not of the form from>to: write it as "A>B"`, w)
 			}
 			list = append(list, [2]string{strings.TrimSuffix(from, "-"), to})
 		}
@@ -60,7 +60,7 @@ func (p *Plan) add(b *Brain, from, to string) error {
 	for _, t := range p.targets {
 		if t.Name == to {
 			if slices.Contains(t.fibres, f) {
-				return fmt.Errorf("assembly: fibre %s>%s twice in a plan", from, to)
+				return fmt.Errorf("assembly: fibre %s>%s appears twice in a plan: name it once", from, to)
 			}
 			t.insert(f)
 			return nil

@@ -67,11 +67,11 @@ func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
 func (b *Brain) owns(p *Plan, steps int) error {
 	switch {
 	case p == nil || len(p.targets) == 0:
-		return fmt.Errorf("assembly: a plan without fibres")
+		return fmt.Errorf("assembly: the plan has no fibres: give it at least one")
 	case p.brain != b:
-		return fmt.Errorf("assembly: the plan is of another brain: make plans of a copy anew")
+		return fmt.Errorf("assembly: the plan belongs to another brain: make new plans for a copy")
 	case steps < 0:
-		return fmt.Errorf("assembly: %d steps: want 0 or more", steps)
+		return fmt.Errorf("assembly: %d steps cannot be run: want at least 0", steps)
 	}
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// SilentError says that an operation needs an area or a stimulus to fire which does not, and which
-// nothing in the plan makes fire. Its result would be meaningless but look like a number.
+// SilentError says that an operation needs an area or a stimulus to fire that does not fire, and
+// that nothing in the plan makes fire. The result would be meaningless but look like a number.
 type SilentError struct {
 	Name string // name of the area or stimulus
-	For  string // what needs it to fire, such as a fibre A>B
+	For  string // operation or fibre that needs it to fire, such as the fibre A>B
 	Why  string // reason why it does not fire
 	Try  string // remedy to try
 }

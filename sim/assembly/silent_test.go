@@ -134,15 +134,15 @@ func TestOperationsOnSilence(t *testing.T) {
 		"block of area A: area A does not fire":                  func(b *Brain) error { _, _, err := b.Block("A"); return err },
 		"density of area A: area A does not fire":                func(b *Brain) error { _, _, err := b.Density("A"); return err },
 		"winners of area B: area B does not fire, and never has": func(b *Brain) error { _, err := b.Firing("B"); return err },
-		"needs the fibres [S>A A>A A>C], which are inhi":         func(b *Brain) error { b.Inhibit("A", 0); _, err := b.Merge("S", "A", "S", "B", "C", 5); return err },
-		"needs the fibres [A>A], which are inhibited": func(b *Brain) error {
+		"needs the fibres [S>A A>A A>C], but they or":            func(b *Brain) error { b.Inhibit("A", 0); _, err := b.Merge("S", "A", "S", "B", "C", 5); return err },
+		"needs the fibres [A>A], but they or their areas are inhibited": func(b *Brain) error {
 			_, err := b.Form("S", "A", 2)
 			_, err2 := b.Complete("A", 0.5, 0, 1)
 			b.Inhibit("A", 0)
 			_, err3 := b.Complete("A", 0.5, 5, 1)
 			return errors.Join(err, err2, err3)
 		},
-		"a part of 0.05 of the 10 winners of area A is no neuron, and completes nothing: want 1/10 or more": func(b *Brain) error {
+		"a fraction 0.05 of the 10 winners of area A is less than one neuron, and completes nothing: want at least 1/10": func(b *Brain) error {
 			_, err := b.Form("S", "A", 2)
 			_, err2 := b.Complete("A", 0.05, 5, 1)
 			return errors.Join(err, err2)

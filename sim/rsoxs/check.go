@@ -85,7 +85,7 @@ func (m *Morphology) checkSums(bad *problems, tolerance float64) {
 	for z := range m.Shape()[0] {
 		for i, sum := range m.fractions(z) {
 			if d := sum - 1; !(math.Abs(d) <= tolerance) {
-				bad.add("volume fractions sum to %.9g at voxel %v: want 1 within %.3g; add what is missing as vacuum, or see Normalize", sum, m.voxel(z, i), tolerance)
+				bad.add("volume fractions sum to %.9g at voxel %v: want 1 within %.3g; add the missing volume as vacuum, or see Normalize", sum, m.voxel(z, i), tolerance)
 				return
 			}
 		}
@@ -124,14 +124,14 @@ func (m *Morphology) Normalize() error {
 	for i := range m.Materials {
 		for _, f := range m.Materials[i].fields() {
 			if !(*f.at).Contiguous() {
-				return fmt.Errorf("rsoxs: material %d: %s is a view with gaps: give Normalize a copy", i+1, f.name)
+				return fmt.Errorf("rsoxs: material %d: %s is a view that is not contiguous: give Normalize a copy", i+1, f.name)
 			}
 		}
 	}
 	for z := range m.Shape()[0] {
 		for i, sum := range m.fractions(z) {
 			if !(sum > 0 && sum < math.Inf(1)) {
-				return fmt.Errorf("rsoxs: volume fractions sum to %g at voxel %v: want a number above 0; add what is missing as vacuum", sum, m.voxel(z, i))
+				return fmt.Errorf("rsoxs: volume fractions sum to %g at voxel %v: want a number above 0; add the missing volume as vacuum", sum, m.voxel(z, i))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ const (
 // Interpolation says how the intensity on the Ewald sphere is read from the planes of the transform.
 type Interpolation int
 
-// The interpolations along z.
+// The interpolations along z are Linear and Nearest.
 const (
 	Linear  Interpolation = iota // linear interpolation between the two adjacent planes
 	Nearest                      // value of the nearest plane; halves are rounded up
@@ -35,26 +35,26 @@ const (
 // Window multiplies the polarization before the transform.
 type Window int
 
-// The windows.
+// Windows are NoWindow, Hann and SymmetricHann.
 const (
 	NoWindow      Window = iota
-	Hann                 // 0.5 (1 - cos(2 pi j/n)) along each axis
-	SymmetricHann        // 0.5 (1 - cos(2 pi j/(n-1))), as NumPy's hanning
+	Hann                 // weights 0.5 (1 - cos(2 pi j/n)) along each axis
+	SymmetricHann        // weights 0.5 (1 - cos(2 pi j/(n-1))) along each axis, as in NumPy's hanning
 )
 
 // Frame is the frame that the induced polarization is expressed in.
 type Frame int
 
-// The frames.
+// The frames of the polarization are LabFrame and MaterialFrame.
 const (
 	LabFrame      Frame = iota
-	MaterialFrame       // rotated back together with the electric field; kept for comparison with CyRSoXS
+	MaterialFrame       // frame that is rotated back together with the electric field; kept for comparison with CyRSoXS
 )
 
 // Case is the geometry of the measurement.
 type Case int
 
-// The cases.
+// The cases of the geometry are Transmission, BeamDivergence and GrazingIncidence.
 const (
 	Transmission   Case = iota // light along +Z
 	BeamDivergence             // light along each direction of Config.K
@@ -69,17 +69,17 @@ type Angles struct{ Start, Increment, End float64 }
 func (a Angles) List() ([]float64, error) {
 	switch {
 	case !finite(a.Start, a.Increment, a.End):
-		return nil, fmt.Errorf("angles %g to %g by %g degrees: want finite numbers", a.Start, a.End, a.Increment)
+		return nil, fmt.Errorf("the angles are %g to %g by %g degrees: want finite numbers", a.Start, a.End, a.Increment)
 	case a.Start == a.End:
 		return []float64{a.Start}, nil
 	case a.Start > a.End:
-		return nil, fmt.Errorf("angles start at %g and end at %g degrees: want them to rise", a.Start, a.End)
+		return nil, fmt.Errorf("the angles start at %g and end at %g degrees: want an ascending range", a.Start, a.End)
 	case a.Increment <= 0:
-		return nil, fmt.Errorf("angles from %g to %g degrees by %g: want an increment above 0", a.Start, a.End, a.Increment)
+		return nil, fmt.Errorf("the angles go from %g to %g degrees by %g: want an increment above 0", a.Start, a.End, a.Increment)
 	}
 	n := math.Round((a.End-a.Start)/a.Increment + 1)
 	if n > 1e6 {
-		return nil, fmt.Errorf("angles from %g to %g degrees by %g are %g: want at most 1e6", a.Start, a.End, a.Increment, n)
+		return nil, fmt.Errorf("the angles from %g to %g degrees by %g would be %g: want at most 1e6", a.Start, a.End, a.Increment, n)
 	}
 	list := make([]float64, int(n))
 	for i := range list {
@@ -118,9 +118,10 @@ type Config struct {
 	Precision int
 	Workers   int // number of goroutines; default one per CPU. Results do not depend on it.
 
-	// Backend computes: autodiff.CUDA a GPU, autodiff.Several several of them, autodiff.Auto one if it is
-	// worth it. Default: the processor. Patterns agree with the processor's up to rounding, and have
-	// the same bits in every run on one kind of device and on the same number of them.
+	// Backend chooses where to compute: autodiff.CUDA on a GPU, autodiff.Several on several of
+	// them, autodiff.Auto on one if that is worth it. Default: the CPU. Patterns agree with those
+	// of the CPU up to rounding, and have the same bits in every run on one kind of device and on
+	// the same number of devices.
 	Backend ad.Backend
 }
 
@@ -135,7 +136,7 @@ func (c Config) withDefaults() (Config, error) {
 	var bad problems
 	for i, e := range c.Energies {
 		if !(e > 0) || math.IsInf(e, 0) {
-			bad.add("energy %d is %g eV: want it above 0", i, e)
+			bad.add("energy %d is %g eV: want more than 0", i, e)
 		}
 	}
 	if len(c.Energies) == 0 {
@@ -150,7 +151,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Precision = 64
 	case 32, 64:
 	default:
-		bad.add("precision %d: want 32 or 64", c.Precision)
+		bad.add("the precision is %d bits: want 32 or 64", c.Precision)
 	}
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
@@ -180,7 +181,7 @@ func (c *Config) orient(bad *problems) {
 	if c.Case == Transmission {
 		c.K = [][3]float64{{0, 0, 1}}
 	} else if len(c.K) == 0 {
-		bad.add("no directions K for case %d", c.Case)
+		bad.add("there are no directions K for case %d: give at least one", c.Case)
 	}
 	k := make([][3]float64, len(c.K))
 	for i, v := range c.K {
@@ -192,12 +193,12 @@ func (c *Config) orient(bad *problems) {
 func direction(bad *problems, name string, v [3]float64) [3]float64 {
 	n := math.Sqrt(dot(v, v))
 	if !(n > 0) || math.IsInf(n, 0) {
-		bad.add("%s is %v: want a direction", name, v)
+		bad.add("%s is %v: want a direction, a finite vector other than 0", name, v)
 		return v
 	}
 	v = scale(1/n, v)
 	if v[2] <= -1 {
-		bad.add("%s is %v: opposite to +Z, where no smallest rotation leads", name, v)
+		bad.add("%s is %v, opposite to +Z, from where no smallest rotation leads: choose another direction", name, v)
 	}
 	return v
 }

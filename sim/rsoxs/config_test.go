@@ -67,7 +67,7 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		"Detector is [0 0 -1]": func(c *Config) {
 			c.Case, c.K, c.Detector = GrazingIncidence, [][3]float64{{0, 0, 1}}, [3]float64{0, 0, -1}
 		},
-		"precision 16":       func(c *Config) { c.Precision = 16 },
+		"precision is 16":    func(c *Config) { c.Precision = 16 },
 		"Case is 3":          func(c *Config) { c.Case = 3 },
 		"Interpolation is 2": func(c *Config) { c.Interpolation = 2 },
 		"Window is -1":       func(c *Config) { c.Window = -1 },

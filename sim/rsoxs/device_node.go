@@ -54,7 +54,7 @@ func (t *deviceStep) per(i, k int) int {
 	return 1
 }
 
-// Forward implements autodiff.DeviceStep.
+// Forward implements autodiff.DeviceStep: it computes the pattern on the GPU.
 func (t *deviceStep) Forward(s *cuda.Stream, out cuda.Part, in []cuda.Part) error {
 	p := t.sim.devices.parts[0]
 	if err := p.s.Follow(s); err != nil {
@@ -135,7 +135,7 @@ func (t *deviceStep) measured(out cuda.Part) error {
 	return t.send(out, v)
 }
 
-// Adjoint implements autodiff.DeviceStep.
+// Adjoint implements autodiff.DeviceStep: it computes the gradients on the GPU.
 func (t *deviceStep) Adjoint(s *cuda.Stream, dIn []cuda.Part, g, _ cuda.Part, in []cuda.Part) error {
 	sim := t.sim
 	p := sim.devices.parts[0]

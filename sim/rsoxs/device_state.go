@@ -24,18 +24,19 @@ func (s *Simulator) Device() string {
 	return name
 }
 
-// Shares reports whether TransformState can read the arrays of a program where they are: whether both run on
-// the same single GPU.
+// Shares reports whether TransformState can read the arrays of a program in place, because both run
+// on the same single GPU.
 func (s *Simulator) Shares(p *ad.Program) bool {
 	return s.devices != nil && len(s.devices.parts) == 1 && s.Device() == p.Device()
 }
 
-// TransformState is Transform of arrays that a program of float64 has computed on the GPU of s: its first
-// outputs are the arrays of the materials, in the order of their Nodes. They stay on the device, and must not
-// change until the next Transform. Gradients by them are for Nodes; Tangents take TangentState.
+// TransformState is Transform for arrays that a program in float64 has computed on the GPU of s:
+// its first outputs are the arrays of the materials, in the order of their Nodes. They stay on the
+// device, and must not change until the next Transform. Gradients with respect to them are
+// available through Nodes, and tangents through TangentState.
 func (s *Simulator) TransformState(ctx context.Context, materials []MaterialNodes, st *ad.State) error {
 	if !s.Shares(st.Program()) {
-		return fmt.Errorf("rsoxs: arrays of a program on %s for a simulator on %s: want the same GPU", st.Program().Device(), s.Device())
+		return fmt.Errorf("rsoxs: the program runs on %s, but the simulator on %s: use the same GPU for both", st.Program().Device(), s.Device())
 	}
 	f, list, err := stateSources(materials, st)
 	if err != nil {
@@ -70,14 +71,14 @@ func stateSources(materials []MaterialNodes, st *ad.State) (f forms, list []sour
 	return f, list, nil
 }
 
-// TangentState is Tangent along changes that a program of float64 has computed on the GPU of s, in the order
-// of TransformState.
+// TangentState is Tangent along changes that a program in float64 has computed on the GPU of s, in
+// the order of TransformState.
 func (s *Simulator) TangentState(ctx context.Context, o Optics, materials []MaterialNodes, st *ad.State, do Optics) (*tensor.Tensor, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
 	if !s.Shares(st.Program()) || len(materials) != len(s.morph.Materials) {
-		return nil, fmt.Errorf("rsoxs: changes of %d materials by a program on %s, for %d on %s: want the same", len(materials), st.Program().Device(), len(s.morph.Materials), s.Device())
+		return nil, fmt.Errorf("rsoxs: the program has changes of %d materials on %s, but the simulator has %d on %s: want the same number on the same GPU", len(materials), st.Program().Device(), len(s.morph.Materials), s.Device())
 	}
 	_, list, err := stateSources(materials, st)
 	if err != nil {
@@ -120,4 +121,4 @@ func (s *Simulator) changeSources(dm []Material) (list []source, types []tensor.
 }
 
 // errRemote says that arrays on a device have no gradients in the host's memory.
-var errRemote = errors.New("rsoxs: gradients by arrays that a program has on a device: take the Intensity, Curves or Loss node")
+var errRemote = errors.New("rsoxs: these arrays lie on a device and have no gradients in the host's memory: take the Intensity, Curves or Loss node")

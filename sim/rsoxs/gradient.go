@@ -31,15 +31,15 @@ func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.T
 	return s.GradientTo(ctx, nil, o, dIntensity)
 }
 
-// GradientTo is Gradient that writes into the arrays of g, a previous result for a morphology with
-// the same arrays, and returns it; nil allocates. It saves fits the time to allocate.
+// GradientTo is like Gradient but writes into the arrays of g, a previous result for a morphology
+// with the same arrays, and returns it; a nil g is allocated. This saves fits the time to allocate.
 func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
 	}
 	want := tensor.Shape{len(o), len(s.beams), s.shape[1], s.shape[2]}
 	if !dIntensity.Shape().Equal(want) {
-		return nil, fmt.Errorf("rsoxs: gradient of shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
+		return nil, fmt.Errorf("rsoxs: the gradient has shape %v: want that of the pattern, %v", dIntensity.Shape(), want)
 	}
 	out := &Gradient{Optics: o.zeros()}
 	if g != nil {

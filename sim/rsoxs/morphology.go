@@ -10,9 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Morphology is a volume of cubic voxels filled by materials. Arrays run Z, Y, X,
-// X fastest, in float64, float32 or, to halve the memory, float16; light comes
-// along +Z unless the Config says otherwise.
+// Morphology is a volume of cubic voxels filled with materials. Arrays have the axes Z, Y, X, with
+// X fastest, in float64, float32 or, to halve the memory, float16; light travels along +Z unless
+// the Config says otherwise.
 type Morphology struct {
 	Materials []Material
 	PhysSize  float64 // edge of a voxel in nm
@@ -24,13 +24,13 @@ type Morphology struct {
 type Material struct {
 	Name string
 
-	Vfrac *tensor.Tensor // [Z,Y,X], volume fraction
-	S     *tensor.Tensor // [Z,Y,X], aligned fraction of Vfrac; nil for an isotropic material
-	Theta *tensor.Tensor // [Z,Y,X], angle from +Z in radians
-	Psi   *tensor.Tensor // [Z,Y,X], angle from +X about +Z in radians
+	Vfrac *tensor.Tensor // volume fraction, [Z,Y,X]
+	S     *tensor.Tensor // aligned fraction of Vfrac, [Z,Y,X]; nil for an isotropic material
+	Theta *tensor.Tensor // angle from +Z in radians, [Z,Y,X]
+	Psi   *tensor.Tensor // angle from +X about +Z in radians, [Z,Y,X]
 
-	Align     *tensor.Tensor // [Z,Y,X,3], director (x, y, z) times the root of the aligned volume fraction
-	Unaligned *tensor.Tensor // [Z,Y,X], volume fraction without alignment
+	Align     *tensor.Tensor // director (x, y, z) times the root of the aligned volume fraction, [Z,Y,X,3]
+	Unaligned *tensor.Tensor // volume fraction without alignment, [Z,Y,X]
 }
 
 // field is an array of a Material and its name.
@@ -39,8 +39,8 @@ type field struct {
 	at   **tensor.Tensor
 }
 
-// Fields lists the arrays that m is given by: Vfrac, S, Theta, Psi, Align, Unaligned
-// without those it does not have.
+// Fields lists the arrays that define m: Vfrac, S, Theta, Psi, Align and Unaligned, without those
+// that it does not have.
 func (m *Material) Fields() (list []*tensor.Tensor) {
 	for _, f := range allFields(m) {
 		if *f.at != nil {
@@ -69,7 +69,7 @@ func (m *Material) fields() []field {
 func (m *Material) vector() bool    { return m.Align != nil }
 func (m *Material) isotropic() bool { return m.Align == nil && m.S == nil }
 
-// Shape returns the number of voxels along Z, Y and X, zeros without materials.
+// Shape returns the number of voxels along Z, Y and X, and zeros without materials.
 func (m *Morphology) Shape() (shape [3]int) {
 	for i := range m.Materials {
 		for _, f := range m.Materials[i].fields() {

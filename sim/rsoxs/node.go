@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// MaterialNodes is a Material within a graph, given by the same arrays.
+// MaterialNodes is a Material within a graph, defined by the same arrays.
 type MaterialNodes struct{ Vfrac, S, Theta, Psi, Align, Unaligned *ad.Node }
 
 // pairs lists the Nodes of m with the arrays of the Material they stand for.
@@ -28,7 +28,7 @@ func (m *MaterialNodes) pairs(to *Material) (nodes []*ad.Node, arrays []**tensor
 	return nodes, arrays
 }
 
-// Nodes lists the Nodes that m is given by, in the order of its fields.
+// Nodes lists the Nodes that define m, in the order of its fields.
 func (m *MaterialNodes) Nodes() []*ad.Node {
 	nodes, _ := m.pairs(&Material{})
 	return nodes
@@ -175,7 +175,7 @@ func (c *replicas) check(in []tensor.Shape) error {
 	r := c.newReplica()
 	want := tensor.Shape{len(c.sim.cfg.Energies), len(c.materials), 4}
 	if got := in[len(in)-1]; !got.Equal(want) {
-		return fmt.Errorf("constants of shape %v: want [energy, material, 4] = %v", got, want)
+		return fmt.Errorf("the constants have shape %v: want [energy, material, 4] = %v", got, want)
 	}
 	return r.morph.inspect()
 }
@@ -302,7 +302,7 @@ func (r *replica) adjoint(dIn [][]float64, by *tensor.Tensor) error {
 		}
 	}
 	if i != len(dIn)-1 {
-		return errors.New("rsoxs: gradient of other fields than the inputs")
+		return errors.New("rsoxs: gradients exist only for the fields that are inputs: ask for one of these")
 	}
 	for e, row := range g.Optics {
 		for m, c := range row {

@@ -58,15 +58,15 @@ func (c Constants) back(g contrast) Constants {
 func (o Optics) check(energies []float64, materials int) error {
 	var bad problems
 	if len(o) != len(energies) {
-		bad.add("constants for %d energies: want %d", len(o), len(energies))
+		bad.add("there are constants for %d energies: want %d", len(o), len(energies))
 	}
 	for e, row := range o {
 		if len(row) != materials {
-			bad.add("constants of %d materials at energy %d: want %d", len(row), e, materials)
+			bad.add("there are constants of %d materials at energy %d: want %d", len(row), e, materials)
 		}
 		for m, c := range row {
 			if !finite(c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp) {
-				bad.add("constants of material %d at energy %d are %v", m+1, e, c)
+				bad.add("the constants of material %d at energy %d are %v: want finite numbers", m+1, e, c)
 			}
 		}
 	}

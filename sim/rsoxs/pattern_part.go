@@ -9,13 +9,13 @@ import (
 	"math"
 )
 
-// PatternOf computes the images of energies from to to-1 only, with exactly the numbers of Pattern (on
-// GPUs up to rounding), so that many energies need not be in memory together. The constants o are those of all
-// energies.
+// PatternOf computes only the images of energies from to to-1, with exactly the same numbers as
+// Pattern (on GPUs up to rounding), so that many energies need not be in memory together. The
+// constants o are those of all energies.
 func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pattern, error) {
 	n := len(s.cfg.Energies)
 	if from < 0 || to > n || from >= to || len(o) != n {
-		return nil, fmt.Errorf("rsoxs: energies %d to %d of %d, with constants of %d: want a part of them and constants of all", from, to, n, len(o))
+		return nil, fmt.Errorf("rsoxs: energies %d to %d of %d, with constants of %d: want a part of the energies, and constants of all", from, to, n, len(o))
 	}
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (m *Morphology) Polarization(constants []Constants, e [3]float64) (p [3]*te
 		return p, err
 	}
 	if len(constants) != len(m.Materials) {
-		return p, fmt.Errorf("rsoxs: constants of %d materials: want %d", len(constants), len(m.Materials))
+		return p, fmt.Errorf("rsoxs: there are constants of %d materials: want %d", len(constants), len(m.Materials))
 	}
 	n := m.Shape()
 	var out [3][]complex128

@@ -29,15 +29,15 @@ const (
 // QAxis is the abscissa of reduced curves.
 type QAxis int
 
-// The abscissae.
+// The abscissae are Perpendicular, Absolute and Common.
 const (
 	Perpendicular QAxis = iota // component of q in the plane of the detector, one axis for all energies
 	Absolute                   // |q| on the Ewald sphere, one axis for each energy
 	Common                     // |q| on one axis for all energies, by interpolation along each direction
 )
 
-// Reduction turns patterns into curves over q: the mean over all directions chi, and
-// over wedges along and across the electric field. Zero values are the defaults.
+// Reduction turns patterns into curves over q: means over all directions chi, and over wedges along
+// and across the electric field. Zero values are the defaults.
 type Reduction struct {
 	Radii Radii   // radii of the circles. Default StretchedRadii.
 	Axis  QAxis   // abscissa of the curves. Default Perpendicular.
@@ -104,7 +104,7 @@ func (r Reduction) NewReducer(p *Pattern) (*Reducer, error) {
 		r.Perp = []float64{90, 270}
 	}
 	if !(r.Wedge > 0 && r.Wedge <= 180) {
-		return nil, fmt.Errorf("rsoxs: wedges of %g degrees: want above 0 and at most 180", r.Wedge)
+		return nil, fmt.Errorf("rsoxs: the wedges are %g degrees wide: want more than 0 and at most 180", r.Wedge)
 	}
 	if len(p.QY) < 2 || len(p.QX) < 2 {
 		return nil, fmt.Errorf("rsoxs: an image of %d x %d pixels has no circles: want at least 2 x 2", len(p.QY), len(p.QX))

@@ -45,7 +45,7 @@ func (d *Reducer) means(images [][]float64, beams int) *Curves {
 	return c
 }
 
-// Flat returns I, Para, Perp and A one after the other.
+// Flat returns I, Para, Perp and A one after another.
 func (c *Curves) Flat() (all []float64) {
 	for _, t := range []*tensor.Tensor{c.I, c.Para, c.Perp, c.A} {
 		all = append(all, t.Float64s()...)
@@ -65,7 +65,7 @@ func (d *Reducer) Tangent(p *Pattern, change *tensor.Tensor) (*Curves, error) {
 		return nil, err
 	}
 	if !change.Shape().Equal(p.Intensity.Shape()) {
-		return nil, fmt.Errorf("rsoxs: change of shape %v: the pattern has %v", change.Shape(), p.Intensity.Shape())
+		return nil, fmt.Errorf("rsoxs: the change has shape %v, but the pattern has %v: want the same", change.Shape(), p.Intensity.Shape())
 	}
 	moved, all := make([][]float64, len(images)), slices.Clone(change.Float64s())
 	for i, image := range images {
@@ -97,7 +97,7 @@ func (d *Reducer) Abscissa(e int) []float64 {
 func (d *Reducer) images(t *tensor.Tensor) (list [][]float64, beams int, err error) {
 	s := t.Shape()
 	if len(s) != 4 || s[0] != len(d.energies) || s[2] != d.ny || s[3] != d.nx {
-		return nil, 0, fmt.Errorf("rsoxs: reduction of shape %v: prepared for %d energies of %d x %d pixels", s, len(d.energies), d.ny, d.nx)
+		return nil, 0, fmt.Errorf("rsoxs: the reduction was prepared for other images than shape %v: want %d energies of %d x %d pixels", s, len(d.energies), d.ny, d.nx)
 	}
 	all, size := t.Float64s(), d.ny*d.nx
 	if d.Radii == TrueRadii {
@@ -215,7 +215,7 @@ func (d *Reducer) Gradient(p *Pattern, by *Curves) (*tensor.Tensor, error) {
 			continue
 		}
 		if g[k] = t.Float64s(); len(g[k]) != len(images)*d.n {
-			return nil, fmt.Errorf("rsoxs: gradient of curves of shape %v: want %d energies, %d beams, %d circles", t.Shape(), len(d.energies), beams, d.n)
+			return nil, fmt.Errorf("rsoxs: the gradient of the curves has shape %v: want %d energies, %d beams, %d circles", t.Shape(), len(d.energies), beams, d.n)
 		}
 	}
 	out := tensor.New(tensor.Float64, p.Intensity.Shape()...)

@@ -51,7 +51,7 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 		return nil, err
 	}
 	if shape[0] < 1 || shape[1] < 1 || shape[2] < 1 || !(physSize > 0) {
-		return nil, fmt.Errorf("rsoxs: a volume of %v voxels of %g nm: want at least one along each axis, of a size above 0", shape, physSize)
+		return nil, fmt.Errorf("rsoxs: the volume has %v voxels of %g nm: want at least one along each axis, of a size above 0", shape, physSize)
 	}
 	s := &Simulator{cfg: cfg, shape: shape, a: physSize}
 	planes := shape
@@ -84,8 +84,8 @@ func (s *Simulator) Clone() *Simulator {
 	return &c
 }
 
-// Close gives back the memory of GPUs that s holds, which otherwise waits for the garbage collector. The next
-// Transform takes it again.
+// Close releases the memory on GPUs that s holds, which otherwise waits for the garbage collector.
+// The next Transform allocates it again.
 func (s *Simulator) Close() {
 	s.morph = nil
 	if s.devices != nil {
@@ -142,7 +142,7 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 		return err
 	}
 	if m.Shape() != s.shape || m.PhysSize != s.a {
-		return fmt.Errorf("rsoxs: morphology of %v voxels of %g nm: the simulator is for %v of %g nm", m.Shape(), m.PhysSize, s.shape, s.a)
+		return fmt.Errorf("rsoxs: the morphology has %v voxels of %g nm, but the simulator is for %v of %g nm: make a simulator for this size", m.Shape(), m.PhysSize, s.shape, s.a)
 	}
 	s.morph = nil
 	if s.devices != nil {
@@ -170,7 +170,7 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 // if a gradient has overwritten its spectra.
 func (s *Simulator) ready(ctx context.Context, o Optics) error {
 	if s.morph == nil {
-		return errors.New("rsoxs: no transformed morphology: call Transform first")
+		return errors.New("rsoxs: no morphology has been transformed: call Transform first")
 	}
 	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
 		return err

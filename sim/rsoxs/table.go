@@ -11,7 +11,7 @@ import (
 
 // Table holds the constants of one material at some energies.
 type Table struct {
-	Energies  []float64 // photon energies in eV, rising
+	Energies  []float64 // photon energies in eV, ascending
 	Constants []Constants
 }
 
@@ -20,11 +20,11 @@ type Table struct {
 func (t Table) At(energy float64) (Constants, error) {
 	n := len(t.Energies)
 	if n == 0 || n != len(t.Constants) || !finite(energy) || !finite(t.Energies...) {
-		return Constants{}, fmt.Errorf("rsoxs: constants at %g eV of a table of %d energies and %d constants: want finite numbers, as many of both", energy, n, len(t.Constants))
+		return Constants{}, fmt.Errorf("rsoxs: constants at %g eV cannot be read from a table of %d energies and %d constants: want finite numbers, as many of both", energy, n, len(t.Constants))
 	}
 	for i, e := range t.Energies[1:] {
 		if !(e > t.Energies[i]) {
-			return Constants{}, fmt.Errorf("rsoxs: energy %d of the table is %g after %g eV: want them to rise", i+1, e, t.Energies[i])
+			return Constants{}, fmt.Errorf("rsoxs: energy %d of the table is %g after %g eV: want ascending energies", i+1, e, t.Energies[i])
 		}
 	}
 	i := sort.SearchFloat64s(t.Energies, energy)
@@ -61,7 +61,7 @@ func (c Constants) mean() complex128 {
 }
 
 // BinaryContrast returns E^4 |n_a - n_b|^2 in eV^4 for two materials, with n averaged over all
-// directions: a measure of how strongly their mixture scatters at an energy E in eV.
+// directions. This measures how strongly their mixture scatters at an energy E in eV.
 func BinaryContrast(a, b Constants, energy float64) float64 {
 	return math.Pow(energy, 4) * abs2(a.mean()-b.mean())
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Tangent returns the derivative of the pattern along a direction: dm holds changes of the arrays of
-// the transformed morphology, nil for arrays that stay, and do changes of the constants, nil for
-// none. It is exact and costs about one Transform and one Pattern. Least squares and Fisher
-// information build their Jacobian from it, parameter by parameter.
+// Tangent returns the derivative of the pattern along a direction: dm holds changes of the arrays
+// of the transformed morphology, with nil for arrays that do not change, and do holds changes of
+// the constants, or nil. It is exact and costs about one Transform and one Pattern. Least squares
+// and Fisher information build their Jacobian from it, parameter by parameter.
 func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Optics) (*tensor.Tensor, error) {
 	if err := s.ready(ctx, o); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Opt
 func (s *Simulator) checkTangent(dm []Material) error {
 	var bad problems
 	if dm != nil && len(dm) != len(s.morph.Materials) {
-		bad.add("changes of %d materials: want %d", len(dm), len(s.morph.Materials))
+		bad.add("there are changes of %d materials: want %d", len(dm), len(s.morph.Materials))
 		return bad.err("rsoxs: tangent")
 	}
 	for i := range dm {
@@ -65,13 +65,13 @@ func (s *Simulator) checkTangent(dm []Material) error {
 		}
 		for _, f := range s.morph.Materials[i].fields() {
 			if t := given[f.name]; t != nil && !t.Shape().Equal((*f.at).Shape()) {
-				bad.add("change of %s of material %d has shape %v: want %v", f.name, i+1, t.Shape(), (*f.at).Shape())
+				bad.add("the change of %s of material %d has shape %v: want %v", f.name, i+1, t.Shape(), (*f.at).Shape())
 			}
 			delete(given, f.name)
 		}
 		for name, t := range given {
 			if t != nil {
-				bad.add("change of %s of material %d, which has none", name, i+1)
+				bad.add("there is a change of %s of material %d, which has none: leave it out", name, i+1)
 			}
 		}
 	}

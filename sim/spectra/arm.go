@@ -11,24 +11,28 @@ import (
 
 // ArmSettings describe the spectra of one arm: an instrument's wavelength grid and the templates for it.
 type ArmSettings struct {
-	Name     string    // name in messages, such as desi_b
+	Name     string    // name of the arm in messages, such as desi_b
 	Template []float64 // wavelengths of the templates, in Angstrom
-	// Linear says that templates have equal steps of wavelength. Default: of its logarithm.
+	// Linear says that templates have equal steps of wavelength. By default they have equal steps
+	// of its logarithm.
 	Linear   bool
 	Observed []float64 // observed wavelengths, ascending, in Angstrom
 	// Continuum is the number of functions of the continuum. Default 5; DESI spectra take 10.
 	Continuum int
-	// Chebyshev uses Chebyshev polynomials. Default: the radial basis of package function Basis.
+	// Chebyshev uses Chebyshev polynomials for the continuum, and not the radial basis of the
+	// function Basis.
 	Chebyshev bool
-	// PlainBasis keeps the functions as they are. Default: they are made orthonormal, which changes no result but for
-	// rounding.
+	// PlainBasis keeps the functions of the continuum as they are. By default they are made
+	// orthonormal, which changes no result except for rounding.
 	PlainBasis bool
-	// Resolution mixes observed pixels, the same for all spectra. Default: none; see Exposure.Band for one each.
+	// Resolution is the matrix that mixes observed pixels, the same for all spectra. Default: none;
+	// see Exposure.Band for one of each spectrum.
 	Resolution *Resolution
 	Rotation   Rotation
 	// MinVel and MaxVel are the range of velocities, in km/s, that the template must cover. Default -1000 to 1000.
 	MinVel, MaxVel float64
-	// Nearest reads the template at the knot that follows, without a spline. It has no derivative by velocity.
+	// Nearest reads the template at the knot that follows, without a spline. It has no derivative
+	// with respect to velocity.
 	Nearest bool
 }
 
@@ -45,8 +49,9 @@ type Arm struct {
 	rotation  Rotation
 }
 
-// NewArm checks the settings and computes the constants. It returns a *GridError for a template grid that is not what
-// the settings say, and a *CoverageError if it does not cover the observed wavelengths at all velocities.
+// NewArm checks the settings and computes the constants. It returns a *GridError if the template
+// grid is not what the settings say, and a *CoverageError if it does not cover the observed
+// wavelengths at all velocities.
 func NewArm(s ArmSettings) (*Arm, error) {
 	fail := func(err error) (*Arm, error) { return nil, fmt.Errorf("spectra: arm %s: %w", s.Name, err) }
 	if s.Continuum == 0 {
@@ -56,7 +61,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		s.MinVel, s.MaxVel = -1000, 1000
 	}
 	if !(s.MinVel <= s.MaxVel) || s.MinVel <= -SpeedOfLight || s.MaxVel >= SpeedOfLight {
-		return fail(fmt.Errorf("velocities from %g to %g km/s: want an ascending range below the speed of light", s.MinVel, s.MaxVel))
+		return fail(fmt.Errorf("the velocities go from %g to %g km/s: want an ascending range below the speed of light", s.MinVel, s.MaxVel))
 	}
 	grid, err := NewGrid(s.Template, !s.Linear)
 	if err != nil {
@@ -64,7 +69,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 	}
 	for i, x := range s.Observed {
 		if i > 0 && !(x > s.Observed[i-1]) {
-			return fail(fmt.Errorf("observed wavelength %d is %g Angstrom after %g: want them ascending", i, x, s.Observed[i-1]))
+			return fail(fmt.Errorf("observed wavelength %d is %g Angstrom after %g: want ascending wavelengths", i, x, s.Observed[i-1]))
 		}
 	}
 	p, err := Basis(s.Observed, s.Continuum, s.Chebyshev)
@@ -75,7 +80,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		return fail(err)
 	}
 	if s.Linear && !s.Rotation.None {
-		return fail(fmt.Errorf("rotation on a linear template grid: want a logarithmic one, or Rotation.None"))
+		return fail(fmt.Errorf("rotation cannot be computed on a linear template grid: use a logarithmic one, or set Rotation.None"))
 	}
 	a := &Arm{s: s, grid: grid, doppler: grid.shifted(s.Observed), rotation: s.Rotation.withDefaults()}
 	k, n := s.Continuum, len(s.Observed)
@@ -89,7 +94,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 	a.basis, a.functions = autodiff.Const(p, k, n), p
 	if r := s.Resolution; r != nil {
 		if r.Pixels != n {
-			return fail(fmt.Errorf("a resolution matrix of %d pixels for %d wavelengths", r.Pixels, n))
+			return fail(fmt.Errorf("the resolution matrix has %d pixels, but there are %d wavelengths: want as many", r.Pixels, n))
 		}
 		a.band = r.Node()
 	}
@@ -102,17 +107,18 @@ func (a *Arm) Settings() ArmSettings { return a.s }
 // Grid returns the template's grid.
 func (a *Arm) Grid() *Grid { return a.grid }
 
-// Basis returns the functions of the continuum as the likelihood has them, orthonormal unless PlainBasis: a row of
-// pixels for each.
+// Basis returns the functions of the continuum as the likelihood uses them, a row of pixels for
+// each; they are orthonormal unless PlainBasis is set.
 func (a *Arm) Basis() []float64 { return a.functions }
 
 // Pixels returns the number of observed wavelengths.
 func (a *Arm) Pixels() int { return len(a.s.Observed) }
 
-// Model returns the spectra at the observed wavelengths, without continuum, of templates whose natural logarithms are
-// the rows of logFlux. vel and vsini, in km/s, lack the axis of the rows; a nil vsini broadens nothing. band is a
-// resolution matrix, or one for each row; nil is that of the arm. Both are a mistake, which stays on the Node.
-// Gradient: with respect to all.
+// Model returns the spectra at the observed wavelengths, without continuum, of templates whose
+// natural logarithms are the rows of logFlux. vel and vsini, in km/s, have one number for each row;
+// a nil vsini broadens nothing. band is a resolution matrix, or one for each row; nil stands for
+// that of the arm. Giving both is a mistake, which stays on the Node. Gradient: with respect to
+// all.
 func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
 	flux := a.grid.Broaden(autodiff.Exp(logFlux), vsini, a.rotation)
 	return a.resolved(a.doppler.evaluate(flux, vel, a.s.Nearest), band)
@@ -121,7 +127,7 @@ func (a *Arm) Model(logFlux, vel, vsini, band *autodiff.Node) *autodiff.Node {
 func (a *Arm) resolved(x, band *autodiff.Node) *autodiff.Node {
 	switch {
 	case band != nil && a.band != nil:
-		return autodiff.Fail(fmt.Errorf("spectra: arm %s has a resolution matrix and so has the exposure: give one of them", a.s.Name))
+		return autodiff.Fail(fmt.Errorf("spectra: both arm %s and the exposure have a resolution matrix: give only one of them", a.s.Name))
 	case band == nil && a.band == nil:
 		return x
 	case band == nil:

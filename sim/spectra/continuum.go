@@ -14,7 +14,7 @@ import (
 func Basis(lam []float64, k int, chebyshev bool) ([]float64, error) {
 	n := len(lam)
 	if k < 1 || n < 2 || k > n || lam[0] == lam[n-1] {
-		return nil, fmt.Errorf("spectra: a continuum of %d functions at %d pixels: want 1 to as many as there are pixels", k, n)
+		return nil, fmt.Errorf("spectra: a continuum of %d functions does not fit %d pixels: want at least 1 and at most as many as there are pixels", k, n)
 	}
 	p := make([]float64, k*n)
 	for j, l := range lam {

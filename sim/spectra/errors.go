@@ -7,11 +7,13 @@ import "fmt"
 
 // GridError says that wavelengths do not form the grid that was promised.
 type GridError struct {
-	Index     int     // position of the first bad step
-	Step      float64 // that step, in Angstrom, or of the logarithm
-	Want      float64 // the first step
-	Log       bool    // whether a logarithmic grid was promised
-	Ascending bool    // whether the wavelengths ascend
+	Index int     // position of the first step that differs
+	Step  float64 // step at Index, in Angstrom, or of the logarithm
+	Want  float64 // first step of the grid, in the same unit
+	// Log reports whether the grid was to be logarithmic.
+	Log bool
+	// Ascending reports whether the wavelengths ascend.
+	Ascending bool
 }
 
 func (e *GridError) Error() string {
@@ -22,14 +24,14 @@ func (e *GridError) Error() string {
 	if !e.Ascending {
 		return fmt.Sprintf("spectra: wavelength %d does not exceed the one before it: want ascending wavelengths", e.Index)
 	}
-	return fmt.Sprintf("spectra: step %d of the %s grid is %.12g, the first %.12g: want them equal within 1e-10; resample the template, or set %s", e.Index, kind, e.Step, e.Want, other)
+	return fmt.Sprintf("spectra: step %d of the %s grid is %.12g, but the first is %.12g: want them equal within 1e-10; resample the template, or set %s", e.Index, kind, e.Step, e.Want, other)
 }
 
 // CoverageError says that a template does not reach all wavelengths at which it is needed.
 type CoverageError struct {
 	First, Last         float64 // template's range, in Angstrom
 	NeedFirst, NeedLast float64 // range that is needed
-	Point               int     // index of a wavelength outside, -1 for a range of velocities
+	Point               int     // index of a wavelength outside, or -1 for a range of velocities
 	Velocity            float64 // velocity at which the range is needed, in km/s
 }
 

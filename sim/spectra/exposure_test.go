@@ -58,7 +58,7 @@ func TestTwoResolutionsAreAMistake(t *testing.T) {
 		e := spectra.Exposure{Arm: c.arm, Template: wavy(200, 0), Flux: ad.Exp(wavy(8, 1)), Err: err1, Band: c.band}
 		for _, n := range []*ad.Node{spectra.NewLikelihood(vel, nil, e).ChiSquare, spectra.ContinuumOnly(e)[0].ChiSquare} {
 			_, err := ad.Compile([]*ad.Node{n}, ad.Settings{})
-			if (err != nil) != c.bad || c.bad && !strings.Contains(err.Error(), "arm small has a resolution matrix and so has the exposure: give one of them") {
+			if (err != nil) != c.bad || c.bad && !strings.Contains(err.Error(), "both arm small and the exposure have a resolution matrix: give only one of them") {
 				t.Errorf("%v: %v", c.bad, err)
 			}
 		}

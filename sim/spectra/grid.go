@@ -28,18 +28,18 @@ const minKnots = 4
 // stepTolerance is how far steps of a grid may differ, in Angstrom or of the logarithm.
 const stepTolerance = 1e-10
 
-// NewGrid makes the grid of wavelengths (Angstrom) at equal steps, or at equal steps of the logarithm. It returns a
-// *GridError if they are not.
+// NewGrid makes the grid of wavelengths (Angstrom) at equal steps, or at equal steps of the
+// logarithm. It returns a *GridError if the steps are not equal.
 func NewGrid(lam []float64, log bool) (*Grid, error) {
 	n := len(lam)
 	if n < minKnots {
-		return nil, fmt.Errorf("spectra: a template of %d wavelengths: want at least %d", n, minKnots)
+		return nil, fmt.Errorf("spectra: the template has %d wavelengths: want at least %d", n, minKnots)
 	}
 	g := &Grid{lam: lam, log: log}
 	position := func(i int) float64 { return lam[i] }
 	if log {
 		if !(lam[0] > 0) {
-			return nil, fmt.Errorf("spectra: a logarithmic grid begins at %g Angstrom: want more than 0", lam[0])
+			return nil, fmt.Errorf("spectra: the logarithmic grid begins at %g Angstrom: want more than 0", lam[0])
 		}
 		position = func(i int) float64 { return math.Log(lam[i]) }
 	}

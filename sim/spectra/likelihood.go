@@ -10,10 +10,11 @@ import (
 	"github.com/euryale-dev/euryale/autodiff"
 )
 
-// Exposure is one observed spectrum, or one of each star of a batch. Leading axes are stars.
+// Exposure is one observed spectrum, or one spectrum of each star of a batch. The leading axes are
+// the stars.
 type Exposure struct {
 	Arm *Arm
-	// Vel is the velocity (km/s) in this exposure, in place of that of all: see NewLikelihood.
+	// Vel is the velocity (km/s) in this exposure, in place of the common one; see NewLikelihood.
 	Vel      *autodiff.Node
 	Template *autodiff.Node // rows of log flux at the knots of the arm
 	Flux     *autodiff.Node // rows of pixels
@@ -21,13 +22,13 @@ type Exposure struct {
 	// Floor is added to Err in quadrature, in the likelihood only, and broadcasts with it: a number, one for each pixel,
 	// or (stars, 1). Default: none.
 	Floor *autodiff.Node
-	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of the arm, which
-	// must have none where this is given.
+	// Band is the resolution matrix, or one for each row, of shape (2h+1, pixels). Default: that of
+	// the arm; if Band is given, the arm must have none.
 	Band *autodiff.Node
 	// Good is 1 where a pixel counts in TrueChiSquare and 0 elsewhere. Default: everywhere.
 	Good *autodiff.Node
-	// Outside is how far the parameters are outside of the template library, 0 inside, a number for each row. Default:
-	// inside. See Likelihood.
+	// Outside is how far the parameters lie outside the template library, 0 inside, with a number
+	// for each row. Default: inside. See Likelihood.
 	Outside *autodiff.Node
 }
 
@@ -39,32 +40,35 @@ type Exposure struct {
 type Likelihood struct {
 	// ChiSquare is -2 log L of all spectra, with the penalties of Outside: chi2 + 2 sum log e + log det M.
 	ChiSquare *autodiff.Node
-	Spectra   []Spectrum // one for each exposure
+	Spectra   []Spectrum // parts of the likelihood, one for each exposure
 }
 
-// Spectrum is the part of one exposure.
+// Spectrum is the part of the likelihood that comes from one exposure.
 type Spectrum struct {
 	Model        *autodiff.Node // template at the pixels, before the continuum
 	Continuum    *autodiff.Node
-	Coefficients *autodiff.Node // of the continuum's functions
+	Coefficients *autodiff.Node // coefficients of the continuum's functions
 	Residuals    *autodiff.Node // (flux - continuum*model)/e, with the floor
 	// ChiSquare is -2 log L of this spectrum, without penalties.
 	ChiSquare *autodiff.Node
 	// TrueChiSquare is the sum of ((flux - continuum*model)/Err)^2 over good pixels, without the floor.
 	TrueChiSquare *autodiff.Node
-	// Marginal is chi2 + log det M alone. In programs of float32, whose rounding of it would hide small differences, it
-	// comes in two Nodes to be added in float64, with LogErr, which is constant in a fit.
+	// Marginal is chi2 + log det M alone. In programs in float32, whose rounding would hide small
+	// differences, it comes in two Nodes to be added in float64, with LogErr, which is constant in
+	// a fit.
 	Marginal, MarginalRest *autodiff.Node
-	LogErr                 *autodiff.Node // 2 sum log e + the constant of the basis
+	LogErr                 *autodiff.Node // sum 2 log e, plus the constant of the basis
 
 	arm      *Arm
 	scaled   *autodiff.Node // Model / e
 	marginal *autodiff.LinearMarginal
 }
 
-// NewLikelihood builds the graph of exposures of stars at velocities vel that rotate at vsini (km/s), one number for
-// each star. An exposure may have a velocity of its own; vel may be nil if all have. A nil vsini broadens nothing. Exposures of one arm with the same Template Node share the model. Leading
-// axes broadcast: many velocities with one template, vsini and spectrum are a scan that makes the spline once.
+// NewLikelihood builds the graph of exposures of stars at velocities vel that rotate at vsini
+// (km/s), one number for each star. An exposure may have a velocity of its own; vel may be nil if
+// all have one. A nil vsini broadens nothing. Exposures of one arm with the same Template Node
+// share the model. Leading axes broadcast: many velocities with one template, vsini and spectrum
+// are a scan that makes the spline once.
 func NewLikelihood(vel, vsini *autodiff.Node, exposures ...Exposure) *Likelihood {
 	l := &Likelihood{}
 	pixels := 0
@@ -113,7 +117,8 @@ func notFinite(x *autodiff.Node) *autodiff.Node {
 	return autodiff.NotEqual(autodiff.Sub(x, x), autodiff.Scalar(0))
 }
 
-// Compare returns the likelihood of models at the pixels, before the continuum. It reads neither Template nor Outside.
+// Compare returns the likelihood of models at the pixels, before the continuum. It does not read
+// Template or Outside.
 func (e Exposure) Compare(model *autodiff.Node) Spectrum {
 	err := e.Err
 	if e.Floor != nil {
@@ -147,10 +152,11 @@ func ContinuumOnly(exposures ...Exposure) []Spectrum {
 	return out
 }
 
-// GaussNewton returns the gradient of ChiSquare and the Gauss-Newton approximation of its Hessian with respect to
-// parameters, one number for each star or a last axis of them, in the order in which they are given: twice the
-// products of the model's derivatives after what the continuum can take up is projected out of them (Kaufman). The
-// gradient keeps log det M. Errors and penalties must not depend on the parameters: their part is not included.
+// GaussNewton returns the gradient of ChiSquare and the Gauss-Newton approximation of its Hessian
+// with respect to parameters, one number for each star or a last axis of them, in the order in
+// which they are given: twice the products of the model's derivatives after what the continuum can
+// take up is projected out of them (Kaufman). The gradient keeps log det M. Errors and penalties
+// must not depend on the parameters, as their part is not included.
 func (l *Likelihood) GaussNewton(params ...*autodiff.Node) (gradient, hessian *autodiff.Node) {
 	for _, s := range l.Spectra {
 		g, h := s.gaussNewton(directions(l.ChiSquare.Shape(), params))
@@ -183,12 +189,14 @@ func directions(lead []int, params []*autodiff.Node) []direction {
 	return out
 }
 
-// Scaled returns the template at the pixels over the errors: times a function of the continuum, that is the derivative
-// of the model by its coefficient, in standard deviations.
+// Scaled returns the template at the pixels over the errors: multiplied by a function of the
+// continuum, this is the derivative of the model with respect to its coefficient, in standard
+// deviations.
 func (s Spectrum) Scaled() *autodiff.Node { return s.scaled }
 
-// Jacobian returns the derivatives of the model by parameters as for GaussNewton, with the continuum held, in standard
-// deviations: an axis of the parameters before that of the pixels.
+// Jacobian returns the derivatives of the model with respect to parameters, as for GaussNewton,
+// with the continuum held fixed, in standard deviations: the axis of the parameters comes before
+// that of the pixels.
 func (s Spectrum) Jacobian(params ...*autodiff.Node) *autodiff.Node {
 	j, c := s.slopes(directions(s.ChiSquare.Shape(), params))
 	return autodiff.Mul(c, j)

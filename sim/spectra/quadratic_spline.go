@@ -23,7 +23,7 @@ type QuadraticSpline struct {
 func NewQuadraticSpline(nodes []float64) (*QuadraticSpline, error) {
 	n := len(nodes)
 	if n < 3 {
-		return nil, fmt.Errorf("spectra: a quadratic spline through %d nodes: want at least 3", n)
+		return nil, fmt.Errorf("spectra: the quadratic spline has %d nodes: want at least 3", n)
 	}
 	for i := 1; i < n; i++ {
 		if !(nodes[i] > nodes[i-1]) {
@@ -46,9 +46,9 @@ func NewQuadraticSpline(nodes []float64) (*QuadraticSpline, error) {
 	return q, nil
 }
 
-// BSplines returns the values at x of the three quadratic B-splines on the spline's knots that are not 0 there, and the
-// number of the first: there are as many B-splines as nodes, and they sum to 1. Beyond the ends the outermost parabolas
-// go on.
+// BSplines returns the values at x of the three quadratic B-splines on the spline's knots that are
+// not 0 there, and the number of the first: there are as many B-splines as nodes, and they sum to
+// 1. The outermost parabolas continue beyond the ends.
 func (q *QuadraticSpline) BSplines(x float64) (first int, values [3]float64) {
 	n := len(q.nodes)
 	j := min(max(sort.Search(len(q.knots), func(i int) bool { return q.knots[i] > x })-1, 2), n-1)
@@ -73,7 +73,7 @@ func (q *QuadraticSpline) Matrix(x []float64) ([]float64, error) {
 	row := make([]float64, n)
 	for k, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("spectra: the spline at point %d, %g: want a finite wavelength", k, v)
+			return nil, fmt.Errorf("spectra: the spline is asked for at point %d, %g: want a finite wavelength", k, v)
 		}
 		q.row(row, v)
 		b.SetCol(k, row)

@@ -31,7 +31,7 @@ func Vacuum(air float64) float64 {
 // NativePower is the default resolving power of library spectra.
 const NativePower = 100000
 
-// LineSpread gives Rebin the resolution.
+// LineSpread gives the resolution to Rebin.
 type LineSpread struct {
 	// Power is the resolving power lambda/FWHM of the result at wavelength lam (Angstrom).
 	Power func(lam float64) float64
@@ -45,7 +45,7 @@ type LineSpread struct {
 // weight by photons, multiply flux by the wavelength and divide the result by it.
 func Rebin(out, in, flux []float64, spread LineSpread) ([]float64, error) {
 	if len(in) != len(flux) {
-		return nil, fmt.Errorf("spectra: %d samples at %d wavelengths: want as many", len(flux), len(in))
+		return nil, fmt.Errorf("spectra: there are %d samples, but %d wavelengths: want as many", len(flux), len(in))
 	}
 	r, err := NewRebinning(out, in, spread)
 	if err != nil {
@@ -69,7 +69,7 @@ type Rebinning struct {
 // wavelengths that do not ascend, and a *CoverageError if the samples do not reach all pixels.
 func NewRebinning(out, in []float64, spread LineSpread) (*Rebinning, error) {
 	if len(in) < 2 || len(out) < 2 {
-		return nil, fmt.Errorf("spectra: %d samples for %d pixels: want at least 2 of each", len(in), len(out))
+		return nil, fmt.Errorf("spectra: there are %d samples for %d pixels: want at least 2 of each", len(in), len(out))
 	}
 	for i := 1; i < len(in); i++ {
 		if !(in[i] > in[i-1]) {
@@ -83,7 +83,7 @@ func NewRebinning(out, in []float64, spread LineSpread) (*Rebinning, error) {
 	for i, lam := range out {
 		power := spread.Power(lam)
 		if !(power > 0 && power < spread.Native) {
-			return nil, fmt.Errorf("spectra: a resolving power of %g at %g Angstrom: want it above 0 and below the input's %g", power, lam, spread.Native)
+			return nil, fmt.Errorf("spectra: the resolving power is %g at %g Angstrom: want more than 0 and less than the %g of the input", power, lam, spread.Native)
 		}
 		a, b := lam/power, lam/spread.Native
 		sigma := math.Sqrt(a*a-b*b) / (2 * math.Sqrt(2*math.Ln2))
@@ -114,7 +114,7 @@ func (r *Rebinning) Range() (first, last int) {
 // Apply rebins flux, one number for each sample, into dst, one number for each pixel.
 func (r *Rebinning) Apply(dst, flux []float64) {
 	if len(flux) != r.samples || len(dst) != len(r.from) {
-		panic(fmt.Sprintf("spectra: %d samples and %d pixels: want %d and %d", len(flux), len(dst), r.samples, len(r.from)))
+		panic(fmt.Sprintf("spectra: there are %d samples and %d pixels: want %d and %d", len(flux), len(dst), r.samples, len(r.from)))
 	}
 	for i, from := range r.from {
 		w := r.weights[r.start[i]:r.start[i+1]]

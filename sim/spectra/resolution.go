@@ -26,7 +26,7 @@ type Resolution struct {
 // NewResolution makes a matrix of 2*half+1 diagonals from its band.
 func NewResolution(half, pixels int, band []float64) (*Resolution, error) {
 	if half < 0 || pixels < 1 || len(band) != (2*half+1)*pixels {
-		return nil, fmt.Errorf("spectra: a resolution matrix of half width %d and %d pixels has %d elements: want %d", half, pixels, len(band), (2*half+1)*pixels)
+		return nil, fmt.Errorf("spectra: the resolution matrix of half width %d and %d pixels has %d elements: want %d", half, pixels, len(band), (2*half+1)*pixels)
 	}
 	return &Resolution{half, pixels, band}, nil
 }
@@ -46,7 +46,7 @@ const fwhmToSigma = 2.35
 // wavelengths lam (Angstrom). Rows are normalised to 1 after they are cut at the ends, and a FWHM counts as 2.35 sigma.
 func GaussianResolution(lam []float64, power float64) (*Resolution, error) {
 	if !(power > 0) {
-		return nil, fmt.Errorf("spectra: a resolving power of %g: want more than 0", power)
+		return nil, fmt.Errorf("spectra: the resolving power is %g: want more than 0", power)
 	}
 	sigma := make([]float64, len(lam))
 	for i, x := range lam {
@@ -59,7 +59,7 @@ func GaussianResolution(lam []float64, power float64) (*Resolution, error) {
 func GaussianWidths(lam, sigma []float64) (*Resolution, error) {
 	n := len(lam)
 	if n == 0 || len(sigma) != n && len(sigma) != 1 {
-		return nil, fmt.Errorf("spectra: %d line widths for %d pixels: want one, or one for each", len(sigma), n)
+		return nil, fmt.Errorf("spectra: there are %d line widths for %d pixels: give one, or one for each", len(sigma), n)
 	}
 	width := func(i int) float64 { return sigma[min(i, len(sigma)-1)] }
 	half := 0
@@ -103,10 +103,10 @@ func GaussianWidths(lam, sigma []float64) (*Resolution, error) {
 func DESIResolution(fits []float64, diagonals int, sigma, pixel float64) (*Resolution, error) {
 	n := len(fits) / max(diagonals, 1)
 	if diagonals < 1 || diagonals%2 == 0 || n*diagonals != len(fits) || n < 2*diagonals {
-		return nil, fmt.Errorf("spectra: a DESI resolution of %d elements in %d diagonals: want an odd number of rows, at least twice as long", len(fits), diagonals)
+		return nil, fmt.Errorf("spectra: the DESI resolution has %d elements in %d diagonals: want an odd number of diagonals, each at least twice as long", len(fits), diagonals)
 	}
 	if !(sigma > 0) || !(pixel > 0) {
-		return nil, fmt.Errorf("spectra: sigma %g and pixel %g Angstrom: want more than 0", sigma, pixel)
+		return nil, fmt.Errorf("spectra: sigma is %g and the pixel %g Angstrom: want both above 0", sigma, pixel)
 	}
 	half := diagonals / 2
 	r := &Resolution{half, n, make([]float64, len(fits))}
@@ -128,7 +128,7 @@ func DESIResolution(fits []float64, diagonals int, sigma, pixel float64) (*Resol
 	var x mat.Dense
 	var ill mat.Condition // 1e10 at usual widths, which the reference takes as it is
 	if err := x.Solve(g, rows); err != nil && (!errors.As(err, &ill) || math.IsInf(float64(ill), 1)) {
-		return nil, fmt.Errorf("spectra: deconvolution by sigma %g at pixels of %g Angstrom: %w: want a narrower Gaussian", sigma, pixel, err)
+		return nil, fmt.Errorf("spectra: deconvolution by sigma %g at pixels of %g Angstrom failed: %w: use a narrower Gaussian", sigma, pixel, err)
 	}
 	var sums []float64
 	for i := range n {

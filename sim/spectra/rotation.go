@@ -13,15 +13,16 @@ import (
 type Rotation struct {
 	// None leaves templates as they are.
 	None bool
-	// Exact multiplies the Fourier transform of the template by that of the limb-darkened profile. Default: the
-	// profile is integrated against hat functions of the template's pixels, as the reference does, which is linear in
-	// the velocity below one pixel and therefore biased there.
+	// Exact multiplies the Fourier transform of the template by that of the limb-darkened profile.
+	// By default the profile is integrated against hat functions of the template's pixels, as in
+	// the reference, which is linear in the velocity below one pixel and therefore biased there.
 	Exact bool
 	// LimbDarkening is the linear coefficient, 0 to 1. Default 0.6; see LimbNode for one that is fitted.
 	LimbDarkening float64
-	// LimbNode is used in place of LimbDarkening: a number, or one for each row.
+	// LimbNode is used in place of LimbDarkening if it is given: a number, or one for each row.
 	LimbNode *autodiff.Node
-	// MaxVsini is the largest velocity, in km/s, for which there is room: above, all is NaN. Default 500.
+	// MaxVsini is the largest velocity, in km/s, that can be computed; beyond it everything is NaN.
+	// Default 500.
 	MaxVsini float64
 }
 
@@ -103,9 +104,9 @@ func profileMoments(x, limb *autodiff.Node) (m0, m1 *autodiff.Node) {
 	return m0, m1
 }
 
-// Broaden returns the rows of flux, templates on the grid, broadened by rotation at velocities vsini (km/s), which
-// lack the axis of the rows. The template counts as 0 beyond its ends. Gradient: with respect to flux, vsini and the
-// limb darkening. The grid must be logarithmic.
+// Broaden returns the rows of flux, templates on the grid, broadened by rotation at velocities
+// vsini (km/s), which lack the axis of the rows. The template is taken to be 0 beyond its ends.
+// Gradient: with respect to flux, vsini and the limb darkening. The grid must be logarithmic.
 func (g *Grid) Broaden(flux, vsini *autodiff.Node, r Rotation) *autodiff.Node {
 	r = r.withDefaults()
 	if r.None || vsini == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Parameters are scalar nodes that take the place of the numbers of a Geometry, such as the inputs
-// of a calibration. A nil one is the Geometry's number. Units are those of Geometry.
+// of a calibration. A nil one stands for the Geometry's number. Units are those of Geometry.
 type Parameters struct {
 	CenterRow, CenterCol, PixelSize, Distance, Energy *ad.Node
 	SwingHorizontal, SwingVertical, Incidence         *ad.Node
@@ -20,8 +20,8 @@ type Parameters struct {
 
 // Channel is one quantity that every pixel has.
 type Channel struct {
-	Name string // such as "q"
-	Unit string // such as "Å⁻¹"
+	Name string // name of the channel, such as "q"
+	Unit string // unit of its values, such as "Å⁻¹"
 }
 
 var (
@@ -51,7 +51,7 @@ func (g Geometry) Channels() []Channel {
 	return slices.Clone(transmission)
 }
 
-// Unit returns the unit of a channel, or "" for one that there is not.
+// Unit returns the unit of a channel, or "" if there is no such channel.
 func (g Geometry) Unit(name string) string {
 	for _, c := range g.Channels() {
 		if c.Name == name {
@@ -64,9 +64,9 @@ func (g Geometry) Unit(name string) string {
 // Node returns a channel of pixels at the given rows and columns, which may have fractions.
 //
 // Shape: row and col broadcast together; the result has their common shape. Units: those of
-// Channels. Gradient: by row, col and every one of the Parameters, of any order; at the
-// centre itself, where q has a kink and phi jumps, derivatives are 0. The node holds an error if
-// the geometry is wrong (Height and Width are not used) or there is no such channel.
+// Channels. Gradient: with respect to row, col and every one of the Parameters, of any order; at
+// the centre itself, where q has a kink and phi jumps, derivatives are 0. The node holds an error
+// if the geometry is wrong (Height and Width are not used) or there is no such channel.
 func (g Geometry) Node(name string, row, col *ad.Node, p Parameters) *ad.Node {
 	g.Height, g.Width = max(g.Height, 1), max(g.Width, 1)
 	for at, n := range map[*float64]*ad.Node{&g.PixelSize: p.PixelSize, &g.Distance: p.Distance, &g.Energy: p.Energy} {

@@ -1,14 +1,13 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package xpcs describes where the pixels of a detector look in X-ray photon
-// correlation spectroscopy.
+// Package xpcs computes the momentum transfer and the angles that the pixels of a detector see in
+// X-ray photon correlation spectroscopy.
 //
-// A [Geometry] holds beam centre, distance, energy and pixel size, for
-// transmission, with or without swing angles, and for reflection. Its [QMap]
-// has the momentum transfer and the angles of every pixel; [Geometry.Node] is the
-// same as a graph, with gradients by every parameter. A [Mapper] computes
-// maps again and again while parameters change.
+// A [Geometry] holds beam centre, distance, energy and pixel size, for transmission, with or
+// without swing angles, and for reflection. Its [QMap] has the momentum transfer and the angles of
+// every pixel; [Geometry.Node] is the same as a graph, with gradients with respect to every
+// parameter. A [Mapper] computes maps again and again while parameters change.
 //
 //	g := xpcs.Geometry{Height: 512, Width: 512, CenterRow: 250.5, CenterCol: 260,
 //		PixelSize: 75e-6, Distance: 5, Energy: 10}

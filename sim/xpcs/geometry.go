@@ -12,19 +12,20 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Conventions of q in transmission, with k = 2 pi / wavelength and the scattering angle 2 theta.
+// The conventions of q in transmission, with k = 2 pi / wavelength and the scattering angle 2
+// theta, are Exact, SinTwo and ViewerSin.
 const (
-	Exact     = "exact"     // 2 k sin(theta), the momentum transfer; the default
-	SinTwo    = "sin2theta" // k sin(2 theta), larger by a relative theta^2/2 at small angles
-	ViewerSin = "viewer"    // k sin(2 theta) with hc = 12.398 keV angstrom
+	Exact     = "exact"     // momentum transfer 2 k sin(theta); the default
+	SinTwo    = "sin2theta" // approximation k sin(2 theta), larger by a relative theta^2/2 at small angles
+	ViewerSin = "viewer"    // approximation k sin(2 theta) with hc = 12.398 keV angstrom
 )
 
-// Orientations of the detector in reflection: where its upper edge points.
+// The orientation of the detector in reflection says where its upper edge points.
 const (
-	North = "north" // upwards; the default
-	West  = "west"  // turned by 90 degrees
-	South = "south" // turned by 180 degrees
-	East  = "east"  // turned by 270 degrees
+	North = "north" // upright detector; the default
+	West  = "west"  // detector turned by 90 degrees
+	South = "south" // detector turned by 180 degrees
+	East  = "east"  // detector turned by 270 degrees
 )
 
 // hc is Planck's constant times the speed of light in keV angstrom (CODATA 2018); the viewer of
@@ -34,27 +35,30 @@ const (
 	viewerHC = 12.398
 )
 
-// Geometry is where a detector stands. Lengths are in m; only the ratio of PixelSize and Distance
-// matters, so that any other unit common to both serves as well.
+// Geometry is the position of a detector relative to sample and beam. Lengths are in m; only the
+// ratio of PixelSize and Distance matters, so any other unit common to both serves as well.
 type Geometry struct {
 	Height, Width        int     // size of the detector in pixels
-	CenterRow, CenterCol float64 // direct beam, in pixels counted from 0; it may lie outside the detector
+	CenterRow, CenterCol float64 // position of the direct beam, in pixels counted from 0; it may lie outside the detector
 	PixelSize            float64 // edge of a pixel (m)
-	Distance             float64 // from the sample to the detector (m)
+	Distance             float64 // distance from the sample to the detector (m)
 	Energy               float64 // photon energy (keV)
 
-	Convention string // Exact, SinTwo or ViewerSin, in transmission. Default Exact
+	Convention string // convention of q in transmission: Exact, SinTwo or ViewerSin. Default Exact
 
-	// SwingHorizontal and SwingVertical turn the detector about the sample, in radians. The centre is
-	// then the pixel that the direct beam hits at angles 0. Transmission only. Default 0.
+	// SwingHorizontal and SwingVertical turn the detector about the sample, in radians. The centre
+	// is then the pixel that the direct beam hits when both angles are 0. They apply to
+	// transmission only. Default 0.
 	SwingHorizontal, SwingVertical float64
 
-	Reflection  bool    // whether the beam is reflected from a surface instead of going through the sample
+	// Reflection says that the beam is reflected from a surface instead of going through the
+	// sample.
+	Reflection  bool
 	Incidence   float64 // angle between beam and surface in reflection (rad). Default DefaultIncidence
-	Orientation string  // North, West, South or East, in reflection. Default North
+	Orientation string  // orientation in reflection: North, West, South or East. Default North
 }
 
-// DefaultIncidence is the angle of incidence in reflection where none is given (rad).
+// DefaultIncidence is the angle of incidence in reflection if none is given (rad).
 const DefaultIncidence = 0.14 * math.Pi / 180
 
 // complete returns the geometry with its defaults, or an error that lists all that is wrong with it.

@@ -12,10 +12,10 @@ import (
 // QMap holds channels of every pixel of a detector.
 type QMap struct {
 	Geometry Geometry
-	Height   int // rows
-	Width    int // columns
+	Height   int // number of rows
+	Width    int // number of columns
 	Channels []Channel
-	Values   [][]float64 // a row-major array (Height, Width) for each of Channels
+	Values   [][]float64 // row-major array (Height, Width) for each of Channels
 }
 
 // Channel returns a channel by name, row-major (Height, Width). It is the QMap's own array.
@@ -30,11 +30,11 @@ func (m *QMap) Channel(name string) ([]float64, error) {
 	return nil, fmt.Errorf("xpcs: %s", known("channel", name, names...))
 }
 
-// QMap computes every channel of the geometry, or those that are named. The error lists everything
-// that is missing or wrong.
+// QMap computes every channel of the geometry, or only those that are named. The error lists
+// everything that is missing or wrong.
 func (g Geometry) QMap(channels ...string) (*QMap, error) { return g.QMapOn(nil, channels...) }
 
-// QMapOn is QMap, computed by a backend such as ad.CUDA{}; nil is the processor.
+// QMapOn is QMap computed by a backend such as ad.CUDA{}; nil is the CPU.
 func (g Geometry) QMapOn(b ad.Backend, channels ...string) (*QMap, error) {
 	m, err := NewMapper(g, ad.Settings{Backend: b}, channels...)
 	if err != nil {

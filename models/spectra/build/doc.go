@@ -1,10 +1,10 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build makes libraries of template spectra: it lists the spectra of a folder in a catalogue, brings
-// them to the pixels and the resolution of an instrument, and prepares their interpolation on a regular grid
-// or in a triangulation. It takes the place of rvs_read_grid, rvs_make_interpol and rvs_make_nd of rvspecfit
-// (S. Koposov), whose files it makes.
+// Package build makes libraries of template spectra: it lists the spectra of a folder in a
+// catalogue, brings them to the pixels and the resolution of an instrument, and prepares their
+// interpolation on a regular grid or in a triangulation. It takes the place of rvs_read_grid,
+// rvs_make_interpol and rvs_make_nd of rvspecfit (S. Koposov), whose files it writes.
 //
 //	catalogue, err := build.Scan(ctx, "PHOENIX", build.ScanSettings{Pattern: "lte*.fits"})
 //	var arms []*rvspecfit.Library
@@ -18,8 +18,8 @@
 //	}
 //	err = rvspecfit.WriteOpen("library.h5", arms, nil)
 //
-// A LineList is a model of stellar spectra by formulas, for tests and demonstrations.
+// A LineList is a model of stellar spectra in formulas, for tests and demonstrations.
 //
-// Wavelengths are in Angstrom, in vacuum unless it says otherwise; temperatures in K; logg, feh and alpha in
-// dex.
+// Wavelengths are in Angstrom, in vacuum unless stated otherwise; temperatures in K; logg, feh and
+// alpha in dex.
 package build

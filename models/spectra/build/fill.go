@@ -17,31 +17,33 @@ type FillSettings struct {
 	// Window is the number of neighbouring nodes along the first axis, about an empty node, whose templates
 	// count. Default 12.
 	Window int
-	// Smoothing is added to the diagonal of the matrix: above 0, templates count with errors. Default 0.
+	// Smoothing is added to the diagonal of the matrix; if it is above 0, templates are taken to
+	// have errors. Default 0.
 	Smoothing float64
-	// Reach is the greatest number of steps along one axis, whichever is largest, from an empty node to a
-	// template for it to be filled. Default: all nodes are, also by extrapolation.
+	// Reach is the largest number of steps, along any axis, from an empty node to a template for
+	// the node to be filled. Default: all nodes are filled, also by extrapolation.
 	Reach int
 }
 
 // mostRadial is the greatest number of templates in a window: their matrix takes 0.3 GB.
 const mostRadial = 6000
 
-// Fill computes templates for the empty nodes of a regular grid from those in the neighbourhood, by multiquadrics in
-// the number of the node along each axis, and returns the grid with them. They have no number in the catalogue: -1.
-// It takes the place of rvs_regularize_grid, which has smoothed numbers of nodes as coordinates.
+// Fill computes templates for the empty nodes of a regular grid from those in the neighbourhood, by
+// multiquadrics in the number of the node along each axis, and returns the grid with them. They
+// have no number in the catalogue: -1. It takes the place of rvs_regularize_grid, which uses
+// smoothed numbers of nodes as coordinates.
 //
-// Filled templates are guesses, the worse the farther they are from real ones: a grid interpolates between them as
-// if they were real.
+// Filled templates are guesses, which are worse the farther they are from real ones: a grid
+// interpolates between them as if they were real.
 func Fill(ctx context.Context, l *rvspecfit.Library, s FillSettings) (*rvspecfit.Library, error) {
 	if l.Grid == nil || l.Spectra == nil {
-		return nil, fmt.Errorf("build: arm %s has no regular grid: make one by Regular first", l.Setup)
+		return nil, fmt.Errorf("build: arm %s has no regular grid: make one with Regular first", l.Setup)
 	}
 	if s.Window == 0 {
 		s.Window = 12
 	}
 	if s.Window < 2 || s.Reach < 0 || !(s.Smoothing >= 0) {
-		return nil, fmt.Errorf("build: a window of %d nodes, a reach of %d and a smoothing of %g: want at least 2, 0 and 0", s.Window, s.Reach, s.Smoothing)
+		return nil, fmt.Errorf("build: the window has %d nodes, the reach is %d and the smoothing %g: want at least 2, 0 and 0", s.Window, s.Reach, s.Smoothing)
 	}
 	f := &filler{FillSettings: s, grid: l.Grid, ids: slices.Clone(l.Grid.IDs.Compact().Data().([]int64))}
 	f.spectra = l.Spectra.Convert(tensor.Float64).Compact().Float64s()
@@ -112,7 +114,7 @@ func (f *filler) run(ctx context.Context) error {
 func (f *filler) fill(empty []int, points []float64, ids []int) error {
 	dim := len(f.grid.Axes)
 	if len(ids) <= dim || len(ids) > mostRadial {
-		return fmt.Errorf("%d templates are in the window: want more than %d and at most %d; change the window", len(ids), dim, mostRadial)
+		return fmt.Errorf("the window has %d templates: want more than %d and at most %d, so change the window", len(ids), dim, mostRadial)
 	}
 	r, err := newRadial(points, dim, f.Smoothing)
 	if err != nil {

@@ -92,8 +92,8 @@ func TestFill(t *testing.T) {
 		t.Errorf("the empty nodes are %v", empty)
 	}
 	for text, f := range map[string]func() error{
-		"make one by Regular": func() error { _, err := Fill(ctx, set, FillSettings{}); return err },
-		"a window of 1":       func() error { _, err := Fill(ctx, grid, FillSettings{Window: 1}); return err },
+		"make one with Regular": func() error { _, err := Fill(ctx, set, FillSettings{}); return err },
+		"the window has 1":      func() error { _, err := Fill(ctx, grid, FillSettings{Window: 1}); return err },
 		"context canceled": func() error {
 			stopped, stop := context.WithCancel(ctx)
 			stop()

@@ -231,9 +231,9 @@ func TestBadSets(t *testing.T) {
 		regular, meshed string
 	}{
 		{grid, "has an interpolator already", "has an interpolator already"},
-		{&twin, "templates 0 and 1 have the same parameters [4000 1 -1]", "has the parameters [4000 1 -1] of another"},
-		{&cold, "template 3 has teff of -5", "template 3 has teff of -5"},
-		{gridded(t, func(id int) bool { return id < 6 }), "one value of teff", "span only"},
+		{&twin, "templates 0 and 1 have the same parameters [4000 1 -1]", "has the same parameters [4000 1 -1] as another"},
+		{&cold, "template 3 has teff = -5", "template 3 has teff = -5"},
+		{gridded(t, func(id int) bool { return id < 6 }), "same value of teff", "span only"},
 		{&rvspecfit.Library{Setup: "y"}, "lacks spectra", "lacks spectra"},
 	} {
 		if _, err := Regular(c.l); err == nil || !strings.Contains(err.Error(), c.regular) {

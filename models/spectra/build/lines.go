@@ -14,16 +14,16 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// LineList is a model of stellar spectra by formulas: a black body with absorption lines whose strengths are
-// exponentials of the parameters teff (K), logg, feh and alpha (dex). It has the dependencies of real spectra
-// and none of their physics.
+// LineList is a model of stellar spectra in formulas: a black body with absorption lines whose
+// strengths are exponentials of the parameters teff (K), logg, feh and alpha (dex). It depends on
+// the parameters as real spectra do, without their physics.
 //
 //	flux = (lam/5500)^-5 (exp(C2/5500^2) - 1) / (exp(C2/(lam teff)) - 1) exp(-tau)
 //
 // where lam is in Angstrom, C2 = h c/k in Angstrom K, and tau is the sum over the lines of their profiles.
 type LineList struct {
-	C2 float64 // second radiation constant, Angstrom K
-	// Kinds are the exponents by which strengths grow with feh and alpha.
+	C2 float64 // second radiation constant h c/k, in Angstrom K
+	// Kinds holds the exponents by which strengths grow with feh and alpha, by name of the kind.
 	Kinds map[string][2]float64
 	Lines []Line
 }
@@ -35,15 +35,15 @@ type LineList struct {
 // with F and A of its kind, and its profile T exp(-((lam-Lam)/Width)^2/2) within 12 widths, or, if it is
 // Lorentzian, T/(1+((lam-Lam)/Width)^2). Lorentzian lines of kind H have widths times exp(0.35 (logg-4)).
 type Line struct {
-	Lam        float64 // centre in vacuum, Angstrom
+	Lam        float64 // central wavelength in vacuum, in Angstrom
 	Kind       string
 	Strength   float64 // optical depth at the centre for teff 5500 K, logg 4 and abundances of the Sun
 	Teff, Logg float64
-	Width      float64 // Angstrom
+	Width      float64 // width of the line, in Angstrom
 	Lorentzian bool
 }
 
-// LineParams are the parameters of a LineList, in the order of Flux.
+// LineParams names the parameters of a LineList, in the order of Flux.
 func LineParams() []string { return []string{"teff", "logg", "feh", "alpha"} }
 
 // secondRadiation is h c/k in Angstrom K (CODATA 2018).
@@ -99,7 +99,7 @@ func ParseLines(b []byte) (*LineList, error) {
 
 func parseLine(columns []string, row []any) (line Line, err error) {
 	if len(row) != len(columns) {
-		return line, fmt.Errorf("%d values in %d columns", len(row), len(columns))
+		return line, fmt.Errorf("the row has %d values, but there are %d columns: give one for each", len(row), len(columns))
 	}
 	lorentz := 0.0
 	numbers := map[string]*float64{"lambda_vac": &line.Lam, "s": &line.Strength, "p": &line.Teff, "q": &line.Logg, "w": &line.Width, "lorentz": &lorentz}
@@ -110,20 +110,20 @@ func parseLine(columns []string, row []any) (line Line, err error) {
 		} else if name == "kind" {
 			line.Kind, ok = row[k].(string)
 		} else {
-			return line, fmt.Errorf("column %q: want lambda_vac, kind, s, p, q, w and lorentz", name)
+			return line, fmt.Errorf("there is an unknown column %q: want lambda_vac, kind, s, p, q, w and lorentz", name)
 		}
 		if !ok {
-			return line, fmt.Errorf("%s is %v: want a number, or for kind a text", name, row[k])
+			return line, fmt.Errorf("%s is %v: want a number, or a string for kind", name, row[k])
 		}
 	}
 	line.Lorentzian = lorentz != 0
 	return line, nil
 }
 
-// Check returns an error if a line has no kind, place or width.
+// Check returns an error if a line has no kind, wavelength or width.
 func (l *LineList) Check() error {
 	if !(l.C2 > 0) {
-		return fmt.Errorf("build: C2 is %g Angstrom K: want it positive, %g by nature", l.C2, secondRadiation)
+		return fmt.Errorf("build: C2 is %g Angstrom K: want a positive number; the physical value is %g", l.C2, secondRadiation)
 	}
 	for i, x := range l.Lines {
 		if _, ok := l.Kinds[x.Kind]; !ok {
@@ -131,7 +131,7 @@ func (l *LineList) Check() error {
 			return fmt.Errorf("build: line %d at %g Angstrom has the kind %q: want one of %v", i+1, x.Lam, x.Kind, kinds)
 		}
 		if !(x.Lam > 0 && x.Width > 0) || math.IsInf(x.Lam+x.Width+x.Strength+x.Teff+x.Logg, 0) || math.IsNaN(x.Strength+x.Teff+x.Logg) {
-			return fmt.Errorf("build: line %d at %g Angstrom has strength %g, exponents %g and %g and width %g: want finite numbers, and wavelength and width positive", i+1, x.Lam, x.Strength, x.Teff, x.Logg, x.Width)
+			return fmt.Errorf("build: line %d at %g Angstrom has strength %g, exponents %g and %g and width %g: want finite numbers, and a positive wavelength and width", i+1, x.Lam, x.Strength, x.Teff, x.Logg, x.Width)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (l *LineList) Check() error {
 // params are teff (K), logg, feh and alpha.
 func (l *LineList) Flux(params, lam []float64) ([]float64, error) {
 	if len(params) != 4 || !(params[0] > 0) {
-		return nil, fmt.Errorf("build: the parameters %v: want a positive teff, logg, feh and alpha", params)
+		return nil, fmt.Errorf("build: the parameters are %v: want a positive teff, logg, feh and alpha", params)
 	}
 	flux := make([]float64, len(lam))
 	l.depth(flux, params, lam)

@@ -19,16 +19,18 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Mask is a condition under which a template is not to be used. What is set must all hold.
+// Mask is a condition under which a template is not to be used. All conditions that are set must
+// hold.
 type Mask struct {
 	// File is the name of a template, with or without its folder, or a pattern of path.Match. Default: any.
 	File string
-	// Ranges are the least and the greatest values of parameters by name, both included. Default: any.
+	// Ranges holds the smallest and the largest values of parameters by name, both included.
+	// Default: any.
 	Ranges map[string][2]float64
 }
 
-// Apply marks the rows of a catalogue that satisfy one of the masks as bad, and takes no mark away. It returns
-// an error, and marks nothing, if a mask names an unknown parameter or sets nothing.
+// Apply marks the rows of a catalogue that satisfy one of the masks as bad, and removes no mark. It
+// returns an error, and marks nothing, if a mask names an unknown parameter or sets nothing.
 func Apply(c *rvspecfit.Catalog, masks []Mask) error {
 	var wrong []error
 	for i, m := range masks {
@@ -36,14 +38,14 @@ func Apply(c *rvspecfit.Catalog, masks []Mask) error {
 			wrong = append(wrong, fmt.Errorf("build: mask %d: the pattern %q: %w", i+1, m.File, err))
 		}
 		if m.File == "" && len(m.Ranges) == 0 {
-			wrong = append(wrong, fmt.Errorf("build: mask %d sets no condition, and would mark all templates", i+1))
+			wrong = append(wrong, fmt.Errorf("build: mask %d sets no condition and would mark all templates: give it files or ranges", i+1))
 		}
 		for name, r := range m.Ranges {
 			if !slices.Contains(c.ParNames, name) {
-				wrong = append(wrong, fmt.Errorf("build: mask %d has the parameter %q: want one of %v", i+1, name, c.ParNames))
+				wrong = append(wrong, fmt.Errorf("build: mask %d names the parameter %q: want one of %v", i+1, name, c.ParNames))
 			}
 			if !(r[0] <= r[1]) {
-				wrong = append(wrong, fmt.Errorf("build: mask %d has %s from %g to %g: want a range", i+1, name, r[0], r[1]))
+				wrong = append(wrong, fmt.Errorf("build: mask %d has %s from %g to %g: want the lower first", i+1, name, r[0], r[1]))
 			}
 		}
 	}
@@ -118,7 +120,7 @@ func parseMask(head, row []string) (Mask, error) {
 		param, upper := strings.CutSuffix(key, "_max")
 		param, lower := strings.CutSuffix(param, "_min")
 		if upper == lower {
-			return m, fmt.Errorf("column %q: want filename, or a parameter with _min or _max after it", key)
+			return m, fmt.Errorf("the column %q is unknown: want filename, or a parameter followed by _min or _max", key)
 		}
 		if text == "" {
 			continue

@@ -36,7 +36,7 @@ func newRadial(points []float64, dim int, smoothing float64) (*radial, error) {
 	}
 	r := &radial{points: points, dim: dim}
 	if r.system.Factorize(a); !(r.system.Cond() < 1/1e-13) {
-		return nil, fmt.Errorf("build: the interpolation between %d templates is singular, with a condition number of %.1e: two have nearly the same parameters", n, r.system.Cond())
+		return nil, fmt.Errorf("build: the interpolation between %d templates is singular, with condition number %.1e: two have nearly the same parameters, so mark one as bad", n, r.system.Cond())
 	}
 	return r, nil
 }

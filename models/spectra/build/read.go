@@ -37,12 +37,12 @@ func firstImage(f *fits.File) (*fits.Image, error) {
 		shape := im.Shape()
 		for k, n := range shape[:len(shape)-1] {
 			if n != 1 {
-				return nil, fmt.Errorf("build: %s: the image has the shape %v, and axis %d more than one element: want a spectrum", f.Name(), shape, k)
+				return nil, fmt.Errorf("build: %s has an image of shape %v, whose axis %d has more than one element: want a single spectrum", f.Name(), shape, k)
 			}
 		}
 		return im, nil
 	}
-	return nil, fmt.Errorf("build: %s: there is no image in it: want a spectrum as an image of one axis", f.Name())
+	return nil, fmt.Errorf("build: %s has no image: want a spectrum as an image with one axis", f.Name())
 }
 
 // readFITS reads the spectrum of a template.
@@ -62,7 +62,7 @@ func (b *rebinner) readFITS(e rvspecfit.Entry) (lam, flux []float64, err error) 
 	}
 	if b.wave != nil {
 		if len(flux) != len(b.wave) {
-			return nil, nil, fmt.Errorf("build: %s has %d pixels and %s %d wavelengths: want as many", name, len(flux), b.WaveFile, len(b.wave))
+			return nil, nil, fmt.Errorf("build: %s has %d pixels, but %s has %d wavelengths: want as many", name, len(flux), b.WaveFile, len(b.wave))
 		}
 		return b.wave, flux, nil
 	}
@@ -78,7 +78,7 @@ func waveOf(name string, h *fits.Header, n int) ([]float64, error) {
 		step, ok1 = h.Float("CD1_1")
 	}
 	if !ok || !ok1 || step == 0 {
-		return nil, fmt.Errorf("build: %s: the header has no wavelengths (CRVAL1 and CDELT1 or CD1_1): name a file of wavelengths", name)
+		return nil, fmt.Errorf("build: the header of %s has no wavelengths (CRVAL1 and CDELT1 or CD1_1): name a file of wavelengths", name)
 	}
 	pixel, ok := h.Float("CRPIX1")
 	if !ok {

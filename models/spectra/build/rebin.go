@@ -24,9 +24,10 @@ import (
 // arm. A spectrum is weighted by photons, convolved and averaged over the pixels, its level is taken out, and
 // its natural logarithm is kept.
 //
-// Memory: the result, 4 bytes (8 with Float64) for each pixel of each template; for each thread one spectrum as
-// it is read; and the weights, 8 bytes for each sample within 5 standard deviations of the line spread of each
-// pixel, once if all templates have the same wavelengths. That is 0.2 GB for 7,000 templates of one arm of DESI.
+// It needs memory for the result, 4 bytes (8 with Float64) for each pixel of each template; for one
+// spectrum as it is read, in each thread; and for the weights, 8 bytes for each sample within 5
+// standard deviations of the line spread of each pixel, once if all templates have the same
+// wavelengths. That is 0.2 GB for 7,000 templates of one arm of DESI.
 //
 // When ctx ends, or a template cannot be used and Skip is not set, there is no result.
 func Rebin(ctx context.Context, c *rvspecfit.Catalog, s Settings) (*rvspecfit.Library, error) {
@@ -54,7 +55,7 @@ func Rebin(ctx context.Context, c *rvspecfit.Catalog, s Settings) (*rvspecfit.Li
 		}
 	}
 	if len(b.entries) == 0 {
-		return nil, fmt.Errorf("build: all %d templates of the catalogue are marked as bad: want one that is not", len(c.Entries))
+		return nil, fmt.Errorf("build: all %d templates of the catalogue are marked as bad: leave at least one unmarked", len(c.Entries))
 	}
 	if err := b.run(ctx); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (s *Settings) mapper(names []string) (m rvspecfit.Mapper, err error) {
 	for _, name := range logs {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return m, fmt.Errorf("build: the logarithm of %q is to be taken, and the parameters are %v", name, names)
+			return m, fmt.Errorf("build: the logarithm of %q cannot be taken: choose from the parameters %v", name, names)
 		}
 		m.Log = append(m.Log, k)
 	}
@@ -130,7 +131,7 @@ func (b *rebinner) one(i int) error {
 	e := b.entries[i]
 	for _, k := range e.Params {
 		if math.IsNaN(k) || math.IsInf(k, 0) {
-			return fmt.Errorf("build: %s has the parameters %v: want numbers", e.File, e.Params)
+			return fmt.Errorf("build: %s has the parameters %v: want finite numbers", e.File, e.Params)
 		}
 	}
 	flux, err := b.pixels(e)
@@ -161,7 +162,7 @@ func (b *rebinner) pixels(e rvspecfit.Entry) ([]float64, error) {
 		return nil, err
 	}
 	if len(lam) != len(flux) {
-		return nil, fmt.Errorf("%d fluxes at %d wavelengths", len(flux), len(lam))
+		return nil, fmt.Errorf("there are %d fluxes, but %d wavelengths: want as many", len(flux), len(lam))
 	}
 	if b.Air {
 		lam = b.weights.air(lam)
@@ -178,7 +179,7 @@ func (b *rebinner) pixels(e rvspecfit.Entry) ([]float64, error) {
 	r.Apply(out, photons)
 	for k, x := range b.lam {
 		if out[k] /= x; !(out[k] > 0) || math.IsInf(out[k], 0) {
-			return nil, fmt.Errorf("the flux at %g Angstrom is %g: want it positive, as its logarithm is kept", x, out[k])
+			return nil, fmt.Errorf("the flux at %g Angstrom is %g: want it positive, because its logarithm is kept", x, out[k])
 		}
 	}
 	return out, nil

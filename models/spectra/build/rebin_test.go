@@ -139,7 +139,7 @@ func TestBadTemplates(t *testing.T) {
 	if !slices.Equal(l.FileIDs, []int{4, 5}) || !slices.Equal(l.Points.Float64s(), []float64{6000, 6000, 1, 2}) || len(told) != 3 {
 		t.Errorf("%v, %v, told %q", l.FileIDs, l.Points, told)
 	}
-	for i, text := range []string{"fluxes at", "the flux at 51", "a worn tape"} {
+	for i, text := range []string{"fluxes, but", "the flux at 51", "a worn tape"} {
 		if !strings.Contains(told[i], text) {
 			t.Errorf("told %q, want %q", told[i], text)
 		}
@@ -163,18 +163,18 @@ func TestBadSettings(t *testing.T) {
 	read := func(e rvspecfit.Entry) ([]float64, []float64, error) { return lam, make([]float64, len(lam)), nil }
 	c := must[*rvspecfit.Catalog](t)(Nodes([]string{"teff"}, [][]float64{{4000, 5000}}))
 	for text, set := range map[string]func(s *Settings){
-		"no name":                  func(s *Settings) { s.Setup = "" },
-		"from 5100 to 5000":        func(s *Settings) { s.Lam1 = 5000 },
-		"steps of -1":              func(s *Settings) { s.Step = -1 },
-		"padding of -5":            func(s *Settings) { s.Padding = -5 },
-		"normalisation 7":          func(s *Settings) { s.Normalisation = 7 },
-		`has the name "y"`:         func(s *Settings) { s.Resolution = "y/2" },
-		"build: the resolution":    func(s *Settings) { s.Resolution = "x/" },
-		"resolving power of":       func(s *Settings) { s.Resolution = "200000" },
-		`the logarithm of "mass"`:  func(s *Settings) { s.LogParams = []string{"mass"} },
-		"Angstrom":                 func(s *Settings) { s.Lam1 = 5500 },
-		"no such file":             func(s *Settings) { s.Read, s.WaveFile = nil, "nothing.fits" },
-		"want it positive, as its": func(s *Settings) {},
+		"no name":                       func(s *Settings) { s.Setup = "" },
+		"from 5100 to 5000":             func(s *Settings) { s.Lam1 = 5000 },
+		"steps of -1":                   func(s *Settings) { s.Step = -1 },
+		"padding is -5":                 func(s *Settings) { s.Padding = -5 },
+		"normalisation is 7":            func(s *Settings) { s.Normalisation = 7 },
+		`uses the name "y"`:             func(s *Settings) { s.Resolution = "y/2" },
+		"build: the resolution":         func(s *Settings) { s.Resolution = "x/" },
+		"the resolving power is":        func(s *Settings) { s.Resolution = "200000" },
+		`the logarithm of "mass"`:       func(s *Settings) { s.LogParams = []string{"mass"} },
+		"Angstrom":                      func(s *Settings) { s.Lam1 = 5500 },
+		"no such file":                  func(s *Settings) { s.Read, s.WaveFile = nil, "nothing.fits" },
+		"want it positive, because its": func(s *Settings) {},
 	} {
 		s := short
 		s.Read = read

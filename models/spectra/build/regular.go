@@ -15,9 +15,9 @@ import (
 // mostNodes is the greatest number of nodes of a regular grid.
 const mostNodes = 1 << 26
 
-// Regular puts a set of templates on a regular grid, whose axes are the values that occur of each parameter
-// and may have different lengths. Nodes without a template stay empty. Values that differ by less than 1e-6 of
-// a parameter's range are one. The result shares its spectra with the set.
+// Regular puts a set of templates on a regular grid, whose axes are the values that each parameter
+// takes, and may have different lengths. Nodes without a template stay empty. Values that differ by
+// less than 1e-6 of a parameter's range count as one. The result shares its spectra with the set.
 func Regular(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	points, err := mapped(l)
 	if err != nil {
@@ -30,11 +30,11 @@ func Regular(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	for k := range axes {
 		axes[k] = axisOf(points[k*n : (k+1)*n])
 		if len(axes[k]) < 2 {
-			return nil, fmt.Errorf("build: arm %s: all templates have one value of %s: leave the parameter out, or add templates", l.Setup, l.ParNames[k])
+			return nil, fmt.Errorf("build: all templates of arm %s have the same value of %s: leave the parameter out, or add templates", l.Setup, l.ParNames[k])
 		}
 		shape[k] = len(axes[k])
 		if size *= shape[k]; size > mostNodes {
-			return nil, fmt.Errorf("build: arm %s: %d templates have %v values of %v: a grid of more than %d nodes is almost empty; make a triangulation", l.Setup, n, shape[:k+1], l.ParNames[:k+1], mostNodes)
+			return nil, fmt.Errorf("build: arm %s: %d templates have %v values of %v, and a grid of more than %d nodes would be almost empty: make a triangulation", l.Setup, n, shape[:k+1], l.ParNames[:k+1], mostNodes)
 		}
 	}
 	ids := make([]int64, size)
@@ -88,14 +88,14 @@ func mapped(l *rvspecfit.Library) ([]float64, error) {
 	case l.Grid != nil || l.Triangulation != nil || l.Network != nil:
 		return nil, fmt.Errorf("build: arm %s has an interpolator already: want a set of templates, as Rebin makes it", l.Setup)
 	case l.Mapper.Mean != nil:
-		return nil, fmt.Errorf("build: arm %s has standardised parameters, which are those of networks", l.Setup)
+		return nil, fmt.Errorf("build: arm %s has standardised parameters, as networks have: want a set of templates, as Rebin makes it", l.Setup)
 	case l.Points == nil || l.Spectra == nil || len(l.ParNames) == 0:
 		return nil, fmt.Errorf("build: arm %s lacks spectra or their parameters: want a set of templates, as Rebin makes it", l.Setup)
 	}
 	points := slices.Clone(l.Points.Compact().Float64s())
 	n := l.Spectra.Shape()[0]
 	if len(points) != n*len(l.ParNames) {
-		return nil, fmt.Errorf("build: arm %s has %d numbers for %d parameters of %d templates", l.Setup, len(points), len(l.ParNames), n)
+		return nil, fmt.Errorf("build: arm %s has %d numbers for %d parameters of %d templates: want one for each parameter of each template", l.Setup, len(points), len(l.ParNames), n)
 	}
 	for _, k := range l.Mapper.Log {
 		for i := range n {
@@ -104,7 +104,7 @@ func mapped(l *rvspecfit.Library) ([]float64, error) {
 	}
 	for i, x := range points {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("build: arm %s: template %d has %s of %g: want a number, positive if its logarithm is taken", l.Setup, fileID(l, i%n), l.ParNames[i/n], physical(l, i%n)[i/n])
+			return nil, fmt.Errorf("build: arm %s: template %d has %s = %g: want a finite number, positive if its logarithm is taken", l.Setup, fileID(l, i%n), l.ParNames[i/n], physical(l, i%n)[i/n])
 		}
 	}
 	return points, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 )
 
-// Param is a parameter of the templates, and where their files have it.
+// Param is a parameter of the templates, with its place in their files.
 type Param struct {
 	Name string // name in the library, such as teff
 	Key  string // keyword of the primary header, such as PHXTEFF
@@ -28,24 +28,26 @@ func DefaultParams() []Param {
 
 // ScanSettings say which files are templates and where their parameters are.
 type ScanSettings struct {
-	// Pattern is what the names of files, without folders, match, as in path.Match. Default: names that end
-	// in .fits or .fits.gz, and do not begin with WAVE_.
+	// Pattern is the pattern that the names of files, without folders, must match, as in
+	// path.Match. Default: names that end in .fits or .fits.gz, and do not begin with WAVE_.
 	Pattern string
-	// Params are the parameters. Default DefaultParams; More are added to them.
+	// Params lists the parameters. Default DefaultParams; More are added to them.
 	Params, More []Param
 	// Masks mark templates that are not to be used.
 	Masks []Mask
-	// Skip leaves out files whose headers lack a parameter. Default: the first ends the scan.
+	// Skip leaves out files whose headers lack a parameter. By default the first of them ends the
+	// scan.
 	Skip bool
-	// Report is told of every file, with what is wrong with it, from one goroutine. Default: nobody.
+	// Report is called with every file, and with what is wrong with it, from one goroutine, unless
+	// it is nil.
 	Report func(p Progress)
 }
 
-// Progress is told of one file.
+// Progress describes one file.
 type Progress struct {
 	File        string
 	Done, Total int
-	Err         error // what is wrong with the file, which is left out; nil if nothing is
+	Err         error // fault of the file, which is left out; nil if there is none
 }
 
 func (s *ScanSettings) params() []Param {
@@ -62,13 +64,13 @@ func Scan(ctx context.Context, dir string, s ScanSettings) (*rvspecfit.Catalog, 
 	c := &rvspecfit.Catalog{}
 	for _, p := range s.params() {
 		if slices.Contains(c.ParNames, p.Name) || p.Name == "" || p.Key == "" {
-			return nil, fmt.Errorf("build: parameter %q with keyword %q: want names and keywords, and each name once", p.Name, p.Key)
+			return nil, fmt.Errorf("build: the parameter %q with keyword %q is incomplete or appears twice: give each parameter a name and a keyword, once", p.Name, p.Key)
 		}
 		c.ParNames = append(c.ParNames, p.Name)
 	}
 	added, err := Update(ctx, c, dir, s)
 	if err == nil && added == 0 {
-		err = fmt.Errorf("build: there is no template in %s: the names of files must match %q and their headers have %s", dir, s.pattern(), s.keys())
+		err = fmt.Errorf("build: there is no template in %s: file names must match %q, and headers must have %s", dir, s.pattern(), s.keys())
 	}
 	if err != nil {
 		return nil, err
@@ -76,8 +78,9 @@ func Scan(ctx context.Context, dir string, s ScanSettings) (*rvspecfit.Catalog, 
 	return c, nil
 }
 
-// Update adds to a catalogue the files that it lacks, with numbers that follow the largest, and returns how
-// many there were. Masks apply to all rows, and take no mark away. After an error the catalogue is unchanged.
+// Update adds to a catalogue the files that it lacks, with numbers that follow the largest, and
+// returns how many there were. Masks apply to all rows, and remove no mark. After an error the
+// catalogue is unchanged.
 func Update(ctx context.Context, c *rvspecfit.Catalog, dir string, s ScanSettings) (added int, err error) {
 	if err := s.match(c.ParNames); err != nil {
 		return 0, err
@@ -124,7 +127,7 @@ func (s *ScanSettings) match(names []string) error {
 		ours = append(ours, p.Name)
 	}
 	if !slices.Equal(ours, names) {
-		return fmt.Errorf("build: the catalogue has the parameters %v, and the settings %v: give the same, in this order", names, ours)
+		return fmt.Errorf("build: the catalogue has the parameters %v, but the settings have %v: give the same ones in the same order", names, ours)
 	}
 	return nil
 }
@@ -187,15 +190,16 @@ func readParams(name string, params []Param) ([]float64, error) {
 	return out, nil
 }
 
-// Nodes returns a catalogue of all combinations of values along axes, the last one fastest, for templates that
-// are computed and not read: see Settings.Read. The names of the files tell the values.
+// Nodes returns a catalogue of all combinations of values along axes, the last one fastest, for
+// templates that are computed and not read; see Settings.Read. The names of the files contain the
+// values.
 func Nodes(names []string, axes [][]float64) (*rvspecfit.Catalog, error) {
 	size := 1
 	for _, a := range axes {
 		size *= len(a)
 	}
 	if len(names) == 0 || len(names) != len(axes) || size == 0 {
-		return nil, fmt.Errorf("build: %d parameters on %d axes with %d nodes: want an axis with values for each", len(names), len(axes), size)
+		return nil, fmt.Errorf("build: there are %d parameters on %d axes with %d nodes: want an axis with values for each parameter", len(names), len(axes), size)
 	}
 	c := &rvspecfit.Catalog{ParNames: slices.Clone(names)}
 	for id := range size {

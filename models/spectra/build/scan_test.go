@@ -93,13 +93,13 @@ func TestScan(t *testing.T) {
 		t.Error(err)
 	}
 	for text, s := range map[string]ScanSettings{
-		"each name once":           {More: []Param{{"teff", "X"}}},
-		"no template":              {Pattern: "*.none"},
-		"syntax error":             {Pattern: "["},
-		`has the parameter "tef"`:  {Params: DefaultParams()[:1], Masks: []Mask{{Ranges: map[string][2]float64{"tef": {0, 1}}}}},
-		"sets no condition":        {Params: DefaultParams()[:1], Masks: []Mask{{}}},
-		"teff from 2 to 1":         {Params: DefaultParams()[:1], Masks: []Mask{{Ranges: map[string][2]float64{"teff": {2, 1}}}}},
-		"leave the file out by a ": {},
+		"appears twice":             {More: []Param{{"teff", "X"}}},
+		"no template":               {Pattern: "*.none"},
+		"syntax error":              {Pattern: "["},
+		`names the parameter "tef"`: {Params: DefaultParams()[:1], Masks: []Mask{{Ranges: map[string][2]float64{"tef": {0, 1}}}}},
+		"sets no condition":         {Params: DefaultParams()[:1], Masks: []Mask{{}}},
+		"teff from 2 to 1":          {Params: DefaultParams()[:1], Masks: []Mask{{Ranges: map[string][2]float64{"teff": {2, 1}}}}},
+		"leave the file out by a ":  {},
 	} {
 		if text[0] != 'l' && s.Pattern == "" {
 			s.Pattern = "lte*.fits"

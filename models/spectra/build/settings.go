@@ -20,25 +20,28 @@ type Settings struct {
 	// Lam0 and Lam1 are the first and the last wavelength, in Angstrom, before the padding, and Step is the
 	// distance of the pixels.
 	Lam0, Lam1, Step float64
-	// Linear makes steps of equal wavelength. Default: of its logarithm, which rotation needs.
+	// Linear makes steps of equal wavelength. By default the steps of its logarithm are equal, as
+	// rotation needs.
 	Linear bool
 	// Resolution is the resolving power lambda/FWHM of the arm: a number, or a formula of the wavelength x in
 	// Angstrom, such as x/1.55, which is a FWHM of 1.55 Angstrom. See package autodiff/formula.
 	Resolution string
-	// FixedFWHM takes Resolution for that at the middle of the arm, and the FWHM for constant.
+	// FixedFWHM makes Resolution that at the middle of the arm, with a constant FWHM.
 	FixedFWHM bool
 	// Native is the resolving power of the spectra. Default 100000.
 	Native float64
-	// Air makes templates at wavelengths in air of spectra in vacuum. Default: vacuum.
+	// Air makes templates at wavelengths in air from spectra in vacuum. Default: vacuum.
 	Air bool
-	// Normalisation takes the level out of a template: see the constants. Default LinearContinuum.
+	// Normalisation says how the level of a template is taken out; see the constants. Default
+	// LinearContinuum.
 	Normalisation Normalisation
-	// Float64 keeps templates in float64. Default: float32, whose rounding is that of spectra to 1e-7.
+	// Float64 keeps templates in float64. Default: float32, which rounds spectra to 1e-7.
 	Float64 bool
-	// Padding is the velocity, in km/s, by which the template is wider at each end. Default 1000.
+	// Padding is the velocity, in km/s, by which the template extends beyond the arm at each end.
+	// Default 1000.
 	Padding float64
-	// LogParams are the parameters of whose logarithms the interpolation is one. Default: teff, if there is
-	// such a parameter.
+	// LogParams names the parameters whose logarithms are used in the interpolation. Default: teff,
+	// if there is such a parameter.
 	LogParams []string
 
 	// Dir is the folder of the catalogue's files. Default: the working folder.
@@ -47,13 +50,15 @@ type Settings struct {
 	// one in Dir. Default: they are in each file's header, as CRVAL1, CDELT1 (or CD1_1) and CRPIX1, or their
 	// logarithms if DC-FLAG is 1 (base 10) or CTYPE1 ends in LOG (base e).
 	WaveFile string
-	// Read returns a template's wavelengths, ascending, and its energy flux per Angstrom, in place of a FITS
-	// file. It is called from several goroutines. Spectra with one slice of wavelengths share the weights.
+	// Read returns a template's wavelengths, ascending, and its energy flux per Angstrom, in place
+	// of a FITS file. It is called from several goroutines. Spectra that have the same slice of
+	// wavelengths share the weights.
 	Read func(e rvspecfit.Entry) (lam, flux []float64, err error)
 
-	// Skip leaves out templates that cannot be used. Default: the first ends the work.
+	// Skip leaves out templates that cannot be used. By default the first of them ends the work.
 	Skip bool
-	// Report is told of every template, from one goroutine at a time and in no order.
+	// Report is called with every template, from one goroutine at a time and in no particular
+	// order.
 	Report func(p Progress)
 	// Threads is the number of templates that are made at the same time. Default GOMAXPROCS.
 	Threads int
@@ -62,17 +67,17 @@ type Settings struct {
 	Revision, Command string
 }
 
-// Normalisation is how the level of a template is taken out. What is taken out at the middle of the arm is kept
-// as Library.LogNorms.
+// Normalisation says how the level of a template is taken out. The level taken out at the middle of
+// the arm is kept in Library.LogNorms.
 type Normalisation int
 
-// The normalisations.
+// The normalisations are LinearContinuum, Median and NoNormalisation.
 const (
 	// LinearContinuum divides by an exponential: the line, in the logarithm, through the median flux of both
 	// halves at their median wavelengths.
 	LinearContinuum Normalisation = iota
-	Median                        // divides by the median
-	NoNormalisation               // leaves the flux
+	Median                        // the flux is divided by its median
+	NoNormalisation               // the flux is left as it is
 )
 
 // ParseNormalisation returns the normalisation that rvspecfit calls linear_continuum, median or none.
@@ -82,7 +87,7 @@ func ParseNormalisation(name string) (Normalisation, error) {
 			return Normalisation(i), nil
 		}
 	}
-	return 0, fmt.Errorf("build: the normalisation %q: want linear_continuum, median or none", name)
+	return 0, fmt.Errorf("build: the normalisation is %q: want linear_continuum, median or none", name)
 }
 
 // DESI returns the arms of DESI's spectrographs, for spectra without their resolution matrices.
@@ -94,8 +99,8 @@ func DESI() []Settings {
 	}
 }
 
-// DESIMatrices returns the arms of DESI for spectra with their resolution matrices, from which lines of a
-// standard deviation of 0.5 Angstrom are taken out.
+// DESIMatrices returns the arms of DESI for spectra with their resolution matrices, from which a
+// line width of 0.5 Angstrom, as a standard deviation, is taken out.
 func DESIMatrices() []Settings {
 	all := DESI()
 	for i := range all {
@@ -112,19 +117,19 @@ func (s *Settings) check() error {
 		bad("the arm has no name: give it one such as desi_b")
 	}
 	if !(s.Lam0 > 0 && s.Lam1 > s.Lam0) || math.IsInf(s.Lam1, 0) {
-		bad("the arm %s has wavelengths from %g to %g Angstrom: want a range above 0", s.Setup, s.Lam0, s.Lam1)
+		bad("the arm %s has wavelengths from %g to %g Angstrom: want an ascending range above 0", s.Setup, s.Lam0, s.Lam1)
 	}
 	if !(s.Step > 0) || s.Step > (s.Lam1-s.Lam0)/10 || (s.Lam1-s.Lam0)/s.Step > 1e8 {
 		bad("the arm %s has steps of %g Angstrom from %g to %g: want at least 10 and at most 1e8 steps", s.Setup, s.Step, s.Lam0, s.Lam1)
 	}
 	if !(s.Padding >= 0 && s.Padding < spectra.SpeedOfLight) {
-		bad("a padding of %g km/s: want one from 0 to the speed of light", s.Padding)
+		bad("the padding is %g km/s: want a number from 0 to the speed of light", s.Padding)
 	}
 	if s.Normalisation < LinearContinuum || s.Normalisation > NoNormalisation {
-		bad("normalisation %d: want LinearContinuum, Median or NoNormalisation", s.Normalisation)
+		bad("the normalisation is %d: want LinearContinuum, Median or NoNormalisation", s.Normalisation)
 	}
 	if s.Native < 0 || math.IsNaN(s.Native) {
-		bad("a native resolving power of %g: want it positive", s.Native)
+		bad("the native resolving power is %g: want a positive number", s.Native)
 	}
 	return errors.Join(wrong...)
 }
@@ -165,7 +170,7 @@ func (s *Settings) spread(lam []float64) (spectra.LineSpread, error) {
 	}
 	for _, name := range f.Names() {
 		if name != "x" {
-			return none, fmt.Errorf("build: the resolution %q has the name %q: want a formula of x, the wavelength in Angstrom", s.Resolution, name)
+			return none, fmt.Errorf("build: the resolution %q uses the name %q: want a formula of x, the wavelength in Angstrom", s.Resolution, name)
 		}
 	}
 	at := lam

@@ -14,10 +14,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Triangulated makes the Delaunay triangulation of a set of templates in mapped parameters, and of the corners
-// of a box 0.2 of the ranges wider, which carry the spectra of the nearest templates. The points are not moved
-// at random, as rvspecfit does to tell those of grids apart: the triangulation is exact, and does not depend on
-// chance. The result has a copy of the spectra, those of the corners after them.
+// Triangulated makes the Delaunay triangulation of a set of templates in mapped parameters,
+// together with the corners of a box that is wider than their ranges by 0.2 of these, which carry
+// the spectra of the nearest templates. The points are not moved at random, as rvspecfit does to
+// tell those of grids apart: the triangulation is exact and does not depend on chance. The result
+// has a copy of the spectra, followed by those of the corners.
 func Triangulated(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	points, err := mapped(l)
 	if err != nil {
@@ -53,7 +54,7 @@ func Triangulated(l *rvspecfit.Library) (*rvspecfit.Library, error) {
 	}
 	if len(mesh.Unused) > 0 {
 		i := int(mesh.Unused[0])
-		return nil, fmt.Errorf("build: arm %s: template %d has the parameters %v of another: mark one as bad", l.Setup, fileID(l, i), physical(l, i))
+		return nil, fmt.Errorf("build: arm %s: template %d has the same parameters %v as another: mark one as bad", l.Setup, fileID(l, i), physical(l, i))
 	}
 	out := *l
 	out.Triangulation, err = triangulationOf(mesh, flags)
@@ -123,5 +124,5 @@ func gather(spectra *tensor.Tensor, rows []int) (*tensor.Tensor, error) {
 		}
 		return tensor.From(out, len(rows), pixels)
 	}
-	return nil, fmt.Errorf("build: spectra of %v: want float32 or float64", spectra.DType())
+	return nil, fmt.Errorf("build: the spectra are of type %v: want float32 or float64", spectra.DType())
 }

@@ -27,20 +27,21 @@ type BuildSettings struct {
 	// From and To are the first and the last wavelength of the templates, in Angstrom. Default: those of the library
 	// without the margin for 1000 km/s that libraries have at both ends.
 	From, To float64
-	// Step is the largest step of pixels, on the average, in Angstrom: their number is the next power of two. Default:
-	// the mean step of the library.
+	// Step is the largest mean step of pixels, in Angstrom; their number is the next power of two.
+	// Default: the mean step of the library.
 	Step float64
-	// Every takes one star in so many, evenly over the parameters. Default 30; 1 takes all.
+	// Every selects one star in so many, evenly over the parameters. Default 30; 1 selects all.
 	Every int
-	// Vsinis are the rotations, in km/s, with each of which a template is made of every star. Default: no rotation.
+	// Vsinis are the rotations, in km/s; a template is made of every star with each of them.
+	// Default: no rotation.
 	Vsinis []float64
 	// Rotation says how templates are broadened; its MaxVsini is ignored.
 	Rotation spectra.Rotation
-	// NoContinuum keeps the continuum. Default: it is divided out.
+	// NoContinuum keeps the continuum. By default it is divided out.
 	NoContinuum bool
-	Revision    string // of the library, for the files
-	Command     string // command line, for the files
-	Threads     int    // Default GOMAXPROCS
+	Revision    string // revision of the library, as recorded in the files
+	Command     string // command line, as recorded in the files
+	Threads     int    // number of threads. Default GOMAXPROCS
 }
 
 const (
@@ -140,18 +141,18 @@ func (s BuildSettings) check(source *Source) error {
 	first, last := source.lam[0], source.lam[len(source.lam)-1]
 	const rounding = 1e-12
 	if !(s.From < s.To) || s.From < first*(1-rounding) || s.To > last*(1+rounding) {
-		say("templates of arm %s from %g to %g Angstrom: want them ascending and within the library, %g to %g", source.arm, s.From, s.To, first, last)
+		say("the templates of arm %s go from %g to %g Angstrom: want an ascending range within the library, %g to %g", source.arm, s.From, s.To, first, last)
 	} else if !(s.Step > 0) || (s.To-s.From)/s.Step < 2 || (s.To-s.From)/s.Step > mostPoints {
-		say("a step of %g Angstrom from %g to %g: want 2 to %d pixels", s.Step, s.From, s.To, mostPoints)
+		say("the step is %g Angstrom from %g to %g: want 2 to %d pixels", s.Step, s.From, s.To, mostPoints)
 	}
 	if s.Every < 1 {
-		say("one star in %d: want at least 1, or 0 for the default", s.Every)
+		say("one star in every %d is to be taken: want at least 1, or 0 for the default", s.Every)
 	}
 	for _, v := range s.Vsinis {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			say("a rotation of %g km/s: want at least 0", v)
+			say("a rotation is %g km/s: want at least 0", v)
 		} else if v > 0 && !source.log {
-			say("a rotation of %g km/s with the linear wavelengths of arm %s: rotation needs a library with equal steps of the logarithm", v, source.arm)
+			say("a rotation of %g km/s cannot be computed on the linear wavelengths of arm %s: use a library with equal steps of the logarithm", v, source.arm)
 		}
 	}
 	return errors.Join(bad...)
@@ -200,7 +201,7 @@ func template(dst, lam, flux []float64, c *rvspecfit.CCF) error {
 	if c.Continuum {
 		middle := median.Of(flux)
 		if !(middle > 0) {
-			return fmt.Errorf("ccf: its median flux is %g: want a positive one", middle)
+			return fmt.Errorf("ccf: its median flux is %g: want a positive number", middle)
 		}
 		sigma := make([]float64, len(flux))
 		for i, v := range flux {

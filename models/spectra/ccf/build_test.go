@@ -313,8 +313,8 @@ func TestBadLibraries(t *testing.T) {
 	refused("within the library", build(set, BuildSettings{From: 5200, To: 5100}))
 	refused("2 to", build(set, BuildSettings{Step: -1}))
 	refused("2 to", build(set, BuildSettings{Step: 1e-9}))
-	refused("one star in -3", build(set, BuildSettings{Every: -3}))
-	refused("rotation of -5", build(set, BuildSettings{Vsinis: []float64{-5}}))
+	refused("one star in every -3", build(set, BuildSettings{Every: -3}))
+	refused("rotation is -5", build(set, BuildSettings{Vsinis: []float64{-5}}))
 	linear, network, torn, dark := *set, *set, *set, *set
 	linear.LogStep = false
 	refused("linear wavelengths", build(&linear, BuildSettings{Vsinis: []float64{10}}))
@@ -337,7 +337,7 @@ func TestBadLibraries(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Build(source, BuildSettings{})
-	refused("outside of the library", err)
+	refused("outside the library", err)
 }
 
 // Templates of arms that are not of the same stars are refused, with what differs.
@@ -354,16 +354,16 @@ func TestBadTemplates(t *testing.T) {
 	missing.Models = nil
 	broken.Models = array(t, slices.Repeat([]float64{math.NaN()}, 32), 2, 16)
 	for want, arms := range map[string][]*rvspecfit.CCF{
-		"3 templates, b has 2": {plain("b", []float64{1, 2}), plain("r", []float64{1, 2, 3})},
-		"template 1 of arm r":  {good, plain("r", []float64{1, 3})},
-		"vsini 50":             {good, plain("r", []float64{1, 2}, 50, 50)},
-		"1 rotations":          {plain("b", []float64{1, 2}, 50)},
-		"twice":                {good, good},
-		"[logg]":               {good, &names},
-		"ascending":            {&short},
-		"ccfdat_b":             {&missing},
-		"NaN":                  {good, &broken},
-		"no table":             {nil},
+		"3 templates, but b has 2": {plain("b", []float64{1, 2}), plain("r", []float64{1, 2, 3})},
+		"template 1 of arm r":      {good, plain("r", []float64{1, 3})},
+		"vsini 50":                 {good, plain("r", []float64{1, 2}, 50, 50)},
+		"1 rotations":              {plain("b", []float64{1, 2}, 50)},
+		"twice":                    {good, good},
+		"[logg]":                   {good, &names},
+		"ascending":                {&short},
+		"ccfdat_b":                 {&missing},
+		"NaN":                      {good, &broken},
+		"no table":                 {nil},
 	} {
 		if _, err := NewTemplates(arms...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -56,7 +56,7 @@ func continuum(lam, flux, err []float64, step float64) ([]float64, error) {
 	x := binned(lam, flux, ratio, count)
 	f.minimise(x)
 	if c := f.cost(x); math.IsNaN(c) || math.IsInf(c, 0) {
-		return nil, fmt.Errorf("ccf: the continuum has the loss %v: look at the fluxes and errors of the spectrum", c)
+		return nil, fmt.Errorf("ccf: the fit of the continuum has the loss %v: check the fluxes and errors of the spectrum", c)
 	}
 	return f.model, nil
 }

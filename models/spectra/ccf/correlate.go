@@ -74,7 +74,7 @@ func newCorrelator(a *arm, velocities []float64, s Settings) (*correlator, error
 		c.first = append(c.first, n-1-c.lo)
 	}
 	if c.lags() > a.points {
-		return nil, fmt.Errorf("ccf: velocities from %g to %g km/s shift the templates of arm %s by %d to %d of their %d pixels: want a narrower range", velocities[0], velocities[len(velocities)-1], a.name, c.lo, c.hi, a.points)
+		return nil, fmt.Errorf("ccf: velocities from %g to %g km/s shift the templates of arm %s by %d to %d of their %d pixels: give a narrower range", velocities[0], velocities[len(velocities)-1], a.name, c.lo, c.hi, a.points)
 	}
 	c.cut()
 	out, inputs := c.graph()

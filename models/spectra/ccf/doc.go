@@ -1,11 +1,11 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ccf guesses velocities and parameters of stars, from which fits begin, by cross-correlation of their spectra
-// with templates.
+// Package ccf guesses velocities and parameters of stars, as starts of fits, by cross-correlation
+// of their spectra with templates.
 //
-// Templates are made once from a library, and read from the files of rvspecfit. A Finder compares each spectrum, over
-// its continuum, with every template at every velocity.
+// Templates are made once from a library, or read from the files of rvspecfit. A Finder compares
+// each spectrum, divided by its continuum, with every template at every velocity.
 //
 //	t, err := ccf.Load("templ_data", []string{"desi_b", "desi_r", "desi_z"}, true)
 //	finder, err := ccf.New(t, ccf.Settings{Params: []string{"teff", "logg", "feh", "alpha"}})

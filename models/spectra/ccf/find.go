@@ -23,23 +23,25 @@ import (
 type Settings struct {
 	// MinVel and MaxVel bound the velocity, in km/s. Default -1000 and 1000.
 	MinVel, MaxVel float64
-	// Step is that of the velocities at which templates are compared, in km/s. Default 5; it is made a little smaller
-	// so that both ends are among them.
+	// Step is the step of the velocities at which templates are compared, in km/s. Default 5; it is
+	// made a little smaller so that both ends are among the velocities.
 	Step float64
-	// Starts is the greatest number of starts of a star. Default 3.
+	// Starts is the largest number of starts of a star. Default 3.
 	Starts int
 	// Params is the order of the parameters in guesses. Default: that of the templates.
 	Params []string
-	// Compat computes velocities as the reference does: with c = 300000 km/s, a first-order step between pixels that
-	// are one too many, linear interpolation between lags, and templates that go on at their other end.
+	// Compat computes velocities as the reference does: with c = 300000 km/s, a first-order step
+	// between pixels that are one too many, linear interpolation between lags, and templates that
+	// continue at their other end.
 	Compat bool
-	// Batch is the number of stars that are correlated in one run of the programs, which takes as long for fewer. Guesses
-	// do not depend on who is beside a star; their last bits depend on Batch. Default 16.
+	// Batch is the number of stars that are correlated in one run of the programs, which takes as
+	// long for fewer. Guesses do not depend on which stars are in a batch; their last bits depend
+	// on Batch. Default 16.
 	Batch int
 	// Threads is the number of programs that run at the same time. Default GOMAXPROCS.
 	Threads int
-	// Backend runs the programs. GPUs of autodiff.Several share the stars; the transforms of the templates stay in the
-	// memory of each. Default: one thread of the processor for each.
+	// Backend runs the programs. GPUs of autodiff.Several share the stars; the transforms of the
+	// templates stay in the memory of each. Default: one thread of the CPU for each program.
 	Backend ad.Backend
 }
 
@@ -72,9 +74,9 @@ func (s Settings) check() error {
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("ccf: "+format, v...)) }
 	if !(s.MinVel < s.MaxVel) || !(math.Abs(s.MinVel) < sim.SpeedOfLight) || !(math.Abs(s.MaxVel) < sim.SpeedOfLight) {
-		say("velocities from %g to %g km/s: want them ascending and slower than light", s.MinVel, s.MaxVel)
+		say("the velocities go from %g to %g km/s: want an ascending range, slower than light", s.MinVel, s.MaxVel)
 	} else if width := s.MaxVel - s.MinVel; !(s.Step > 0) || s.Step > width/2 || width/s.Step > mostVelocities {
-		say("a step of %g km/s from %g to %g: want it positive, at least 3 velocities and at most %d", s.Step, s.MinVel, s.MaxVel, mostVelocities)
+		say("the step is %g km/s from %g to %g: want it positive, with at least 3 velocities and at most %d", s.Step, s.MinVel, s.MaxVel, mostVelocities)
 	}
 	for _, v := range []struct {
 		name string
@@ -90,27 +92,28 @@ func (s Settings) check() error {
 // Guess is the first guess for one star.
 type Guess struct {
 	Star string
-	// Starts are where fits should begin, the best first: see Finder.Find.
+	// Starts are points where fits should begin, the best first; see Finder.Find.
 	Starts []spectra.Start
-	// Vel, Vsini and Params are those of the best start: km/s, km/s, and the template's parameters.
+	// Velocity and rotation in km/s, and the template's parameters, of the best start.
 	Vel, Vsini float64
 	Params     []float64
-	// Template is the number of the best template, and ChiSquare its least chi-square on the grid of velocities, with
-	// the continuum as it was fitted to the data alone.
+	// Template is the number of the best template, and ChiSquare its smallest chi-square on the
+	// grid of velocities, with the continuum as it was fitted to the data alone.
 	Template  int
 	ChiSquare float64
-	Pixels    int // of the templates' grids, with data
-	// Curve is the chi-square of the best template at Finder.Velocities, Arms the part of each arm.
+	Pixels    int // number of pixels of the templates' grids that have data
+	// Curve is the chi-square of the best template at Finder.Velocities, and Arms holds the part of
+	// each arm.
 	Curve []float64
 	Arms  []ArmGuess
-	// Err is why there is no guess; nil if there is one.
+	// Err says why there is no guess; nil if there is one.
 	Err error
 }
 
-// ArmGuess is the part of one arm.
+// ArmGuess is the part of a guess that comes from one arm.
 type ArmGuess struct {
 	Arm       string
-	Exposures int       // that were used
+	Exposures int       // number of exposures that were used
 	Curve     []float64 // chi-square of the best template at Finder.Velocities
 }
 
@@ -149,7 +152,7 @@ func New(t *Templates, s Settings) (*Finder, error) {
 	for _, name := range names {
 		k := slices.Index(t.names, name)
 		if k < 0 || len(names) != len(t.names) {
-			return nil, fmt.Errorf("ccf: guesses of %v from templates with %v: want the same names in any order", names, t.names)
+			return nil, fmt.Errorf("ccf: the guesses are to have the parameters %v, but the templates have %v: want the same names, in any order", names, t.names)
 		}
 		f.order = append(f.order, k)
 	}
@@ -172,15 +175,16 @@ func (f *Finder) Names() []string {
 	return names
 }
 
-// Velocities returns those of the curves, in km/s.
+// Velocities returns the velocities of the curves, in km/s.
 func (f *Finder) Velocities() []float64 { return slices.Clone(f.velocities) }
 
-// Find guesses velocity, rotation and parameters of stars. All spectra of a star count, several exposures of an arm
-// too. The starts are the best template at its best velocity, the best one at another velocity, if noise could have made
-// it second, and the best ones of other parameters at the best velocity.
+// Find guesses velocity, rotation and parameters of stars. All spectra of a star count, including
+// several exposures of an arm. The starts are the best template at its best velocity, the best one
+// at another velocity, if noise could have made it second, and the best ones of other parameters at
+// the best velocity.
 //
-// An error of one star is in its Guess and ends no other; the error returned is that of ctx or of a program. A guess
-// does not depend on the other stars or on Threads.
+// The error of one star is in its Guess and does not affect the others; the error returned is that
+// of ctx or of a program. A guess does not depend on the other stars or on Threads.
 func (f *Finder) Find(ctx context.Context, stars []spectra.Star) ([]Guess, error) {
 	guesses := make([]Guess, len(stars))
 	batches := (len(stars) + f.s.Batch - 1) / f.s.Batch

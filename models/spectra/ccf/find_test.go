@@ -258,7 +258,7 @@ func TestUselessSpectra(t *testing.T) {
 	turned := smallStar(70, 30, 1)
 	turned.Spectra[0].Lam[3] = turned.Spectra[0].Lam[2]
 	g := find(t, c, Settings{}, good, half, none, empty, unknown, torn, elsewhere, dark, turned)
-	for i, want := range []string{"", "", "good pixels", "no spectra", `no templates for arm "weave_red", but for [desi_b desi_z]`, "as many of each", "good pixels", "good pixels", "ascending"} {
+	for i, want := range []string{"", "", "good pixels", "no spectra", `no templates for arm "weave_red", only for [desi_b desi_z]`, "as many of each", "good pixels", "good pixels", "ascending"} {
 		if want == "" {
 			if g[i].Err != nil || math.Abs(g[i].Vel-70) > 3 {
 				t.Errorf("star %d is at %g km/s: %v", i, g[i].Vel, g[i].Err)
@@ -438,9 +438,9 @@ func TestBadSettings(t *testing.T) {
 	for want, s := range map[string]Settings{
 		"ascending":      {MinVel: 10, MaxVel: -10},
 		"slower than":    {MinVel: 0, MaxVel: 3e5},
-		"step of 600":    {Step: 600, MinVel: -500, MaxVel: 500},
-		"step of -5":     {Step: -5},
-		"step of 1e-09":  {Step: 1e-9},
+		"step is 600":    {Step: 600, MinVel: -500, MaxVel: 500},
+		"step is -5":     {Step: -5},
+		"step is 1e-09":  {Step: 1e-9},
 		"Starts is -1":   {Starts: -1, Batch: -2},
 		"Batch is -2":    {Starts: -1, Batch: -2},
 		"narrower range": {MinVel: -100000, MaxVel: 100000, Step: 1000},

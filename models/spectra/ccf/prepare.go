@@ -63,7 +63,7 @@ func badPixels(s *spectra.Spectrum, normalised bool) (bad []bool, good int, medi
 func check(s *spectra.Spectrum) error {
 	n := len(s.Lam)
 	if n < 2 || len(s.Flux) != n || len(s.Err) != n || s.Bad != nil && len(s.Bad) != n {
-		return fmt.Errorf("ccf: %s has %d wavelengths, %d fluxes, %d errors, %d marks of bad pixels: want as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
+		return fmt.Errorf("ccf: %s has %d wavelengths, %d fluxes, %d errors and %d bad-pixel flags: give as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
 	}
 	for i, x := range s.Lam {
 		if !(x > 0) || math.IsInf(x, 0) || i > 0 && !(x > s.Lam[i-1]) {

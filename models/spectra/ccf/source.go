@@ -17,7 +17,7 @@ import (
 // coverage is how far outside of a library a star may be: triangulations have points moved by 1e-6.
 const coverage = 1e-4
 
-// Source gives the spectra of stars in one arm, of which Build makes templates.
+// Source holds the spectra of stars in one arm, from which Build makes templates.
 type Source struct {
 	arm    string
 	lam    []float64 // wavelengths, in Angstrom
@@ -28,11 +28,12 @@ type Source struct {
 	logFlux func(stars []int) ([]float64, error)
 }
 
-// FromTemplates takes the template spectra of a library of one arm: a set of templates as LoadTemplates of package
-// rvspecfit reads it, a grid or a triangulation. Networks have none: see FromLibrary.
+// FromTemplates uses the template spectra of a library of one arm: a set of templates as
+// LoadTemplates of package rvspecfit reads it, a grid or a triangulation. Networks have none; see
+// FromLibrary.
 func FromTemplates(l *rvspecfit.Library) (*Source, error) {
 	if l == nil {
-		return nil, errors.New("ccf: the library is nil")
+		return nil, errors.New("ccf: the library is nil: pass one that was read")
 	}
 	rows, stars := l.Points, []int(nil) // the second: which spectra are of stars
 	if l.Triangulation != nil {
@@ -45,7 +46,7 @@ func FromTemplates(l *rvspecfit.Library) (*Source, error) {
 	case l.Spectra == nil || rows == nil:
 		return nil, fmt.Errorf("ccf: the library of arm %s has no template spectra: for a network use FromLibrary, with the parameters of the templates to make", l.Setup)
 	case len(l.Spectra.Shape()) != 2 || !slices.Equal([]int(rows.Shape()), []int{l.Spectra.Shape()[0], dim}) || l.Spectra.Shape()[1] != pixels || pixels < 2:
-		return nil, fmt.Errorf("ccf: the library of arm %s has spectra of shape %v, parameters of shape %v, %d names and %d wavelengths, which do not fit together", l.Setup, l.Spectra.Shape(), rows.Shape(), dim, pixels)
+		return nil, fmt.Errorf("ccf: the library of arm %s has spectra of shape %v, parameters of shape %v, %d names and %d wavelengths, which do not fit together: make the library again", l.Setup, l.Spectra.Shape(), rows.Shape(), dim, pixels)
 	}
 	s := &Source{arm: l.Setup, lam: l.Lam, log: l.LogStep, names: l.ParNames}
 	mapped := l.Grid != nil || l.Triangulation != nil
@@ -82,11 +83,11 @@ func FromTemplates(l *rvspecfit.Library) (*Source, error) {
 	return s, nil
 }
 
-// FromLibrary takes the spectra that a library of any kind, networks too, has in one arm at points: the parameters of
-// the stars, a row for each, in the order of lib.Params.
+// FromLibrary computes the spectra that a library of any kind, including a network, has in one arm
+// at points: the parameters of the stars, a row for each, in the order of lib.Params.
 func FromLibrary(lib *spectra.Library, arm string, points []float64) (*Source, error) {
 	if lib == nil {
-		return nil, errors.New("ccf: the library is nil")
+		return nil, errors.New("ccf: the library is nil: pass one that was read")
 	}
 	t, err := lib.Arm(arm)
 	if err != nil {
@@ -94,7 +95,7 @@ func FromLibrary(lib *spectra.Library, arm string, points []float64) (*Source, e
 	}
 	dim := len(lib.Params)
 	if len(points) == 0 || len(points)%dim != 0 {
-		return nil, fmt.Errorf("ccf: %d numbers for stars of %d parameters, %v: want a row for each star", len(points), dim, lib.Params)
+		return nil, fmt.Errorf("ccf: there are %d numbers for stars of %d parameters, %v: give each star one number for each", len(points), dim, lib.Params)
 	}
 	s := &Source{arm: arm, lam: t.Lam, log: t.Log, names: lib.Params, points: slices.Clone(points)}
 	x := ad.Input("parameters", buildChunk, dim)
@@ -115,7 +116,7 @@ func FromLibrary(lib *spectra.Library, arm string, points []float64) (*Source, e
 		}
 		for k, v := range state.Output(1)[:len(stars)] {
 			if !(v <= coverage) {
-				return nil, fmt.Errorf("ccf: the star with %v is outside of the library of arm %s by %.3g: leave it out of the points", input[k*dim:(k+1)*dim], arm, v)
+				return nil, fmt.Errorf("ccf: the star with %v lies outside the library of arm %s by %.3g: leave it out of the points", input[k*dim:(k+1)*dim], arm, v)
 			}
 		}
 		return slices.Clone(state.Output(0)[:len(stars)*len(t.Lam)]), nil

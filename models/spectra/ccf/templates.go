@@ -15,7 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Templates are templates for cross-correlation in the arms of an instrument: the same stars in all arms.
+// Templates holds templates for cross-correlation in the arms of an instrument, with the same stars
+// in all arms.
 type Templates struct {
 	arms   []*arm
 	names  []string // of the parameters
@@ -49,20 +50,21 @@ func Load(dir string, arms []string, continuum bool) (*Templates, error) {
 	return NewTemplates(list...)
 }
 
-// NewTemplates makes templates of what files hold or Build makes, one for each arm. Template i must be the same star in
-// all arms. Files without rotations count as templates of stars that do not rotate.
+// NewTemplates makes Templates from the contents of files or from what Build makes, one for each
+// arm. Template i must be the same star in all arms. Files without rotations count as templates of
+// stars that do not rotate.
 func NewTemplates(arms ...*rvspecfit.CCF) (*Templates, error) {
 	if len(arms) == 0 {
-		return nil, errors.New("ccf: there are no templates: give those of one arm or more")
+		return nil, errors.New("ccf: there are no templates: give those of at least one arm")
 	}
 	t := &Templates{}
 	for i, c := range arms {
 		if c == nil || c.Params == nil || len(c.Params.Shape()) != 2 || len(c.ParNames) != c.Params.Shape()[1] {
-			return nil, fmt.Errorf("ccf: the templates of arm %d have no table of parameters with a name for each column", i)
+			return nil, fmt.Errorf("ccf: the templates of arm %d have no table of parameters with a name for each column: make them again with Build", i)
 		}
 		n, dim := c.Params.Shape()[0], c.Params.Shape()[1]
 		if n == 0 {
-			return nil, fmt.Errorf("ccf: there are no templates for arm %s", c.Setup)
+			return nil, fmt.Errorf("ccf: there are no templates for arm %s: make them with Build", c.Setup)
 		}
 		flat := c.Params.Float64s()
 		rows := make([][]float64, n)
@@ -72,7 +74,7 @@ func NewTemplates(arms ...*rvspecfit.CCF) (*Templates, error) {
 		vsini := make([]float64, n)
 		if c.VSini != nil {
 			if len(c.VSini) != n {
-				return nil, fmt.Errorf("ccf: %s has %d templates and %d rotations", c.Setup, n, len(c.VSini))
+				return nil, fmt.Errorf("ccf: %s has %d templates, but %d rotations: make the templates again with Build", c.Setup, n, len(c.VSini))
 			}
 			for k, v := range c.VSini {
 				vsini[k] = max(0, v) // -1 stands for none
@@ -88,7 +90,7 @@ func NewTemplates(arms ...*rvspecfit.CCF) (*Templates, error) {
 			return nil, err
 		}
 		if t.find(a.name) != nil {
-			return nil, fmt.Errorf("ccf: there are templates for arm %s twice", a.name)
+			return nil, fmt.Errorf("ccf: the templates of arm %s appear twice: give them once", a.name)
 		}
 		t.arms = append(t.arms, a)
 	}
@@ -100,13 +102,13 @@ func (t *Templates) same(c *rvspecfit.CCF, first string, rows [][]float64, vsini
 	const remedy = "make those of all arms from the same library with the same settings"
 	switch {
 	case !slices.Equal(c.ParNames, t.names):
-		return fmt.Errorf("ccf: templates of arm %s have the parameters %v, those of %s %v: %s", c.Setup, c.ParNames, first, t.names, remedy)
+		return fmt.Errorf("ccf: the templates of arm %s have the parameters %v, but those of %s have %v: %s", c.Setup, c.ParNames, first, t.names, remedy)
 	case len(rows) != len(t.params):
-		return fmt.Errorf("ccf: arm %s has %d templates, %s has %d: %s", c.Setup, len(rows), first, len(t.params), remedy)
+		return fmt.Errorf("ccf: arm %s has %d templates, but %s has %d: %s", c.Setup, len(rows), first, len(t.params), remedy)
 	}
 	for k := range rows {
 		if !slices.Equal(rows[k], t.params[k]) || vsini[k] != t.vsini[k] {
-			return fmt.Errorf("ccf: template %d of arm %s is of a star with %v and vsini %g km/s, that of %s with %v and %g: %s", k, c.Setup, rows[k], vsini[k], first, t.params[k], t.vsini[k], remedy)
+			return fmt.Errorf("ccf: template %d of arm %s is a star with %v and vsini %g km/s, but that of %s is one with %v and %g: %s", k, c.Setup, rows[k], vsini[k], first, t.params[k], t.vsini[k], remedy)
 		}
 	}
 	return nil
@@ -121,7 +123,7 @@ func newArm(c *rvspecfit.CCF, count int) (*arm, error) {
 		a.nodeStep = nodeStep(c.LogL0, c.LogL1, nodes)
 	}
 	if c.Points < 2 || !(c.LogL1 > c.LogL0) || math.IsInf(c.LogL1-c.LogL0, 0) || a.continuum && !(a.nodeStep > 0) {
-		return nil, fmt.Errorf("ccf: templates of arm %s have %d pixels from exp(%g) to exp(%g) Angstrom and %g km/s between nodes of the continuum: want two pixels or more, ascending, and a positive distance", c.Setup, c.Points, c.LogL0, c.LogL1, a.nodeStep)
+		return nil, fmt.Errorf("ccf: the templates of arm %s have %d pixels from exp(%g) to exp(%g) Angstrom and %g km/s between continuum nodes: want at least two pixels, ascending wavelengths and a positive distance", c.Setup, c.Points, c.LogL0, c.LogL1, a.nodeStep)
 	}
 	a.lam = make([]float64, c.Points)
 	for i := range a.lam {
@@ -136,7 +138,7 @@ func newArm(c *rvspecfit.CCF, count int) (*arm, error) {
 		return nil, fmt.Errorf("ccf: arm %s has neither templates nor their transforms: the file ccfmod_%s.npy or ccfdat_%s.npz is missing", c.Setup, c.Setup, c.Setup)
 	}
 	if len(a.models) != count*c.Points {
-		return nil, fmt.Errorf("ccf: arm %s has %d numbers for %d templates of %d pixels", c.Setup, len(a.models), count, c.Points)
+		return nil, fmt.Errorf("ccf: arm %s has %d numbers for %d templates of %d pixels: make the templates again with Build", c.Setup, len(a.models), count, c.Points)
 	}
 	for i, v := range a.models {
 		if v != v || math.IsInf(float64(v), 0) {

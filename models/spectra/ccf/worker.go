@@ -78,13 +78,13 @@ func (f *Finder) rows(star *spectra.Star, i int, rows [][]row) ([]summary, error
 	parts := make([]summary, len(f.correlators))
 	made := make([][]row, len(rows))
 	if len(star.Spectra) == 0 {
-		return nil, fmt.Errorf("ccf: star %q has no spectra", star.Name)
+		return nil, fmt.Errorf("ccf: star %q has no spectra: give at least one", star.Name)
 	}
 	for k := range star.Spectra {
 		s := &star.Spectra[k]
 		at := f.place(s.Arm)
 		if at < 0 {
-			return nil, fmt.Errorf("ccf: star %q, spectrum %d: there are no templates for arm %q, but for %v: make them with Build or leave the spectrum out", star.Name, k, s.Arm, f.t.Arms())
+			return nil, fmt.Errorf("ccf: star %q, spectrum %d: there are no templates for arm %q, only for %v: make them with Build, or leave the spectrum out", star.Name, k, s.Arm, f.t.Arms())
 		}
 		if err := check(s); err != nil {
 			return nil, fmt.Errorf("star %q, spectrum %d: %w", star.Name, k, err)
@@ -110,7 +110,7 @@ func (f *Finder) rows(star *spectra.Star, i int, rows [][]row) ([]summary, error
 		used += parts[k].pixels
 	}
 	if used == 0 {
-		return nil, fmt.Errorf("ccf: star %q: none of its %d spectra has %d good pixels that the templates cover: look at masks, errors and wavelengths", star.Name, len(star.Spectra), usablePixels)
+		return nil, fmt.Errorf("ccf: star %q: none of its %d spectra has %d good pixels that the templates cover: check masks, errors and wavelengths", star.Name, len(star.Spectra), usablePixels)
 	}
 	return parts, nil
 }

@@ -25,34 +25,36 @@ import (
 // DESIJob says which fibers of a file to fit, and where results go.
 type DESIJob struct {
 	Select survey.Selection
-	// Table and Models are the files of results: rvtab_ and rvmod_. Default: not written.
+	// Table and Models are the names of the files of results, rvtab_ and rvmod_. Default: not
+	// written.
 	Table, Models string
-	// More adds columns that the reference does not have: see [survey.Results].
+	// More adds columns that the reference does not have; see [survey.Results].
 	More     bool
-	Command  string      // command line, for the headers
-	Software [][2]string // names and versions of programs, for the headers
-	// Started is told how many fibers there are to fit, and how many of them an earlier run has done; Done
-	// how many more are; Note what a user may want to know. Default: nobody is told.
+	Command  string      // command line, as recorded in the headers
+	Software [][2]string // names and versions of programs, as recorded in the headers
+	// Started is called with the number of fibers to fit, and with the number that an earlier run
+	// has done; Done with the number that are done since; Note with whatever a user may want to
+	// know. Each may be nil.
 	Started func(fibers, before int)
 	Done    func(fibers, failed int)
 	Note    func(text string)
-	// Fitted is given each fit that is made, for plots; the star and the fit are the caller's. Calls are made
-	// one after another.
+	// Fitted receives each fit that is made, for plots; the caller may keep the star and the fit.
+	// Calls are made one after another.
 	Fitted func(id int64, star *spectra.Star, o *Outcome)
-	// Failed is told why a row of FIBERMAP has no fit. Default: Note is.
+	// Failed is called with the reason why a row of FIBERMAP has no fit. Default: Note is called.
 	Failed func(row int, err error)
 	// Rows are the rows of FIBERMAP to fit, of those that are selected. Default: all.
 	Rows func(row int) bool
 }
 
-// DESIOutcome says how a file went.
+// DESIOutcome summarises the fits of a file.
 type DESIOutcome struct {
-	Fibers    int // that were chosen
+	Fibers    int // number of fibers that were chosen
 	Fitted    int
-	Misfits   int // fits whose verdict is that the model disagrees with the data
-	Warned    int // with a bit in RVS_WARN
+	Misfits   int // number of fits whose verdict is that the model disagrees with the data
+	Warned    int // number of fits with a bit set in RVS_WARN
 	Results   *survey.Results
-	FirstFail error // why the first fiber without a fit has none
+	FirstFail error // reason why the first fiber without a fit has none
 }
 
 // perThread is the number of stars for each thread that are read and fitted in one call: enough to keep all
@@ -71,9 +73,9 @@ func (p *Pipeline) atATime() int {
 	return max(n, perDevice*len(ad.Spread(p.s.Backend)))
 }
 
-// DESI fits the fibers of a coadd- or spectra- file and writes the tables. What is fitted is kept in a
-// journal beside the table until that is complete, so that the same call goes on where a process ended. When
-// ctx ends it returns ctx.Err().
+// DESI fits the fibers of a coadd- or spectra- file and writes the tables. Finished fits are kept
+// in a journal beside the table until that is complete, so that the same call continues where a
+// process ended. When ctx ends it returns ctx.Err().
 func (p *Pipeline) DESI(ctx context.Context, name string, job DESIJob) (*DESIOutcome, error) {
 	d, err := survey.OpenDESI(name)
 	if err != nil {
@@ -203,7 +205,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 		case err != nil:
 			fail(i, err)
 		case star == nil:
-			fail(i, fmt.Errorf("%s: target %d (row %d) has no data that can be used", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
+			fail(i, fmt.Errorf("%s: target %d (row %d) has no usable data", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
 		default:
 			stars, place = append(stars, *star), append(place, i)
 		}
@@ -232,7 +234,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 	return nil
 }
 
-// Fiber reads the star of one fiber of a file, which choose gives by its row.
+// Fiber reads the star of one fiber of a file, chosen by its row.
 func (p *Pipeline) Fiber(name string, choose func(d *survey.DESI) (row int, err error)) (*spectra.Star, error) {
 	d, err := survey.OpenDESI(name)
 	if err != nil {
@@ -245,7 +247,7 @@ func (p *Pipeline) Fiber(name string, choose func(d *survey.DESI) (row int, err 
 	}
 	star, err := p.fiber(d, &survey.Chosen{Arms: d.Arms}, row)
 	if err == nil && star == nil {
-		err = fmt.Errorf("%s: target %d (row %d) has no data that can be used", name, d.TargetID[row], row)
+		err = fmt.Errorf("%s: target %d (row %d) has no usable data", name, d.TargetID[row], row)
 	}
 	return star, err
 }
@@ -276,7 +278,7 @@ func (p *Pipeline) spectrum(a *survey.Arm) (*spectra.Spectrum, error) {
 	letter := a.Name[len(a.Name)-1:]
 	sigma, ok := p.s.Config.Sigma0[letter]
 	if !ok {
-		return nil, fmt.Errorf("the configuration has no lsf_sigma0_angstrom of arm %s: it says how wide the lines of the templates are", letter)
+		return nil, fmt.Errorf("the configuration has no lsf_sigma0_angstrom for arm %s: give the width of the lines of the templates", letter)
 	}
 	var err error
 	s.Resolution, err = sim.DESIResolution(a.Resolution, a.Diagonals, sigma, a.Wave[1]-a.Wave[0])

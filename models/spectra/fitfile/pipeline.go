@@ -25,28 +25,30 @@ import (
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
 
-// Settings are those of a pipeline.
+// Settings are the settings of a pipeline.
 type Settings struct {
-	Config *rvspecfit.Config // default: rvspecfit.DefaultConfig
+	Config *rvspecfit.Config // configuration of the survey; default: rvspecfit.DefaultConfig
 	// Continuum is the number of functions of the continuum. Default 10.
 	Continuum int
-	Chebyshev bool // whether these are Chebyshev polynomials
+	// Chebyshev uses Chebyshev polynomials for the continuum.
+	Chebyshev bool
 	// Resolution uses the resolution matrices of DESI's files.
 	Resolution bool
-	// BruteForce takes first guesses from a grid of parameters. Default: from cross-correlation.
+	// BruteForce takes first guesses from a grid of parameters. By default they come from
+	// cross-correlation.
 	BruteForce bool
-	// Conditional reports the errors of parameters with velocity and rotation held, as the reference does.
-	// Default: those of the inverse Hessian of all.
+	// Conditional reports the errors of parameters with velocity and rotation held fixed, as the
+	// reference does. By default errors come from the inverse Hessian of all parameters.
 	Conditional bool
 	// PerExposure gives each exposure of a star a velocity of its own.
 	PerExposure bool
 	Rotation    sim.Rotation
 	Fixed       map[string]float64
-	Priors      map[string]string  // such as normal(5500,100): see dist.Parse
-	Floor       map[string]float64 // added to the errors in quadrature, by arm
+	Priors      map[string]string  // priors by parameter, such as normal(5500,100); see dist.Parse
+	Floor       map[string]float64 // errors added in quadrature to those of the data, by arm
 	NoVerdict   bool
 	Load        spectra.LoadSettings
-	Threads     int // default GOMAXPROCS
+	Threads     int // number of threads; default GOMAXPROCS
 	// Precision and Backend are those of spectra.Settings. GPUs of autodiff.Several share the stars.
 	Precision int
 	Backend   ad.Backend
@@ -119,7 +121,7 @@ func (p *Pipeline) Arms() ([]string, error) {
 	if p.isFolder() {
 		names, err := rvspecfit.Setups(p.library)
 		if err == nil && len(names) == 0 {
-			err = fmt.Errorf("%s has no interp_SETUP.h5: it is no library of templates", p.library)
+			err = fmt.Errorf("%s has no interp_SETUP.h5, so it is not a library of templates: name the folder of one", p.library)
 		}
 		return names, err
 	}
@@ -152,7 +154,7 @@ func (p *Pipeline) Params() ([]string, error) {
 	return e.params, nil
 }
 
-// Versions says which templates DESI's arms are fitted with.
+// Versions says which templates are used for DESI's arms.
 func (p *Pipeline) Versions(arms []string) ([]survey.LibraryVersion, error) {
 	e, err := p.engine(setupsOf(arms))
 	if err != nil {
@@ -264,14 +266,14 @@ func choose(file string, list []*rvspecfit.Library, arms []string) (some []*rvsp
 	for _, arm := range arms {
 		k := slices.Index(names, arm)
 		if k < 0 {
-			return nil, fmt.Errorf("%s has no arm %s: it has %s", file, arm, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no arm %s: choose from %s", file, arm, strings.Join(names, ", "))
 		}
 		some = append(some, list[k])
 	}
 	return some, nil
 }
 
-// Fitter returns what fits stars with spectra of some arms.
+// Fitter returns the Fitter for stars with spectra of some arms.
 func (p *Pipeline) Fitter(star *spectra.Star) (*spectra.Fitter, error) {
 	e, err := p.engineFor([]spectra.Star{*star})
 	if err != nil {
@@ -291,21 +293,21 @@ func (p *Pipeline) engineFor(stars []spectra.Star) (*engine, error) {
 		}
 	}
 	if len(arms) == 0 {
-		return nil, errors.New("no spectra")
+		return nil, errors.New("there are no spectra: name at least one file")
 	}
 	slices.Sort(arms)
 	return p.engine(arms)
 }
 
-// Outcome is what a pipeline finds of a star.
+// Outcome is the result of a pipeline for one star.
 type Outcome struct {
 	Fit spectra.Fit
 	// Guess is the velocity of the first guess in km/s; NaN if there is none.
 	Guess float64
 }
 
-// Fit makes first guesses of stars without any, and fits them. Stars have spectra of the same arms, named as
-// in the library. An error of one star is in its Fit.
+// Fit makes first guesses for stars that have none, and fits all. Stars have spectra of the same
+// arms, named as in the library. The error of one star is in its Fit.
 func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, error) {
 	var seen []spectra.Star
 	out, place := make([]Outcome, len(stars)), []int{}
@@ -314,7 +316,7 @@ func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, er
 			seen, place = append(seen, stars[i]), append(place, i)
 			continue
 		}
-		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no data that can be used: all pixels are masked, or their median flux is 0 or not a number", stars[i].Name)}}
+		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no usable data: all pixels are masked, or their median flux is 0 or not a number", stars[i].Name)}}
 	}
 	if len(seen) == 0 {
 		return out, nil

@@ -15,19 +15,20 @@ import (
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
 
-// Kind is what a file of spectra is.
+// Kind is the kind of a file of spectra.
 type Kind string
 
-// The kinds of files.
+// The kinds of files are those of surveys, and Spectrum.
 const (
 	DESI     Kind = "DESI coadd or spectra"
 	SDSS     Kind = "SDSS spectrum"
 	Plate    Kind = "SDSS plate"
 	WEAVE    Kind = "WEAVE L1"
-	Spectrum Kind = "spectrum" // a CSV table, or a FITS table or image
+	Spectrum Kind = "spectrum" // file of a single spectrum: a CSV table, or a FITS table or image
 )
 
-// KindOf looks into a file. What is no FITS file is taken for a table in CSV.
+// KindOf looks into a file to find its kind. A file that is not a FITS file is taken to be a table
+// in CSV.
 func KindOf(name string) (Kind, error) {
 	low := strings.ToLower(strings.TrimSuffix(name, ".gz"))
 	if !strings.HasSuffix(low, ".fits") && !strings.HasSuffix(low, ".fit") && !strings.HasSuffix(low, ".fts") && !strings.HasSuffix(low, ".fz") {
@@ -51,7 +52,7 @@ func KindOf(name string) (Kind, error) {
 	return Spectrum, nil
 }
 
-// Source is an open file of spectra, one of a star each.
+// Source is an open file of spectra, each of one star.
 type Source struct {
 	Name string
 	Kind Kind
@@ -63,8 +64,9 @@ type Source struct {
 	finish func() error
 }
 
-// Open opens a file that is not DESI's, for which there is [Pipeline.DESI]. maskBits are the bits of SDSS's
-// masks that make a pixel bad, units override what a single spectrum says about its wavelengths.
+// Open opens a file that is not DESI's, for which there is [Pipeline.DESI]. maskBits are the bits
+// of SDSS's masks that make a pixel bad; units override what a single spectrum says about its
+// wavelengths.
 func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 	kind, err := KindOf(name)
 	if err != nil {
@@ -75,7 +77,7 @@ func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 	var one *survey.Raw
 	switch kind {
 	case DESI:
-		return nil, fmt.Errorf("%s is a file of DESI", name)
+		return nil, fmt.Errorf("%s is a file of DESI, which holds many fibers: read it with Pipeline.DESI", name)
 	case Plate:
 		many, err = survey.OpenPlate(name, maskBits)
 	case WEAVE:
@@ -99,13 +101,13 @@ func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 // Close closes the file.
 func (s *Source) Close() error { return s.finish() }
 
-// Taking says how the spectra of a source are taken.
+// Taking says how the spectra of a source are used.
 type Taking struct {
-	// Arm is the arm of the library whose templates they are compared with. Default: the one that the file
-	// names, or the only one of the library.
+	// Arm is the arm of the library with whose templates the spectra are compared. Default: the one
+	// that the file names, or the only one of the library.
 	Arm string
-	// Power is the resolving power (wavelength over FWHM) to which templates are brought. Default: templates
-	// have the resolution of the instrument.
+	// Power is the resolving power (wavelength over FWHM) to which templates are smoothed. Default:
+	// templates have the resolution of the instrument.
 	Power float64
 	// From and To bound the wavelengths that are used, in Angstrom. Default: all that the templates cover.
 	From, To float64
@@ -113,8 +115,8 @@ type Taking struct {
 	BadError float64
 }
 
-// Spectrum returns a spectrum of a source as the pipeline fits it, nil if it has no data that can be used, and
-// the part of its pixels that the templates do not cover and that are left out.
+// Spectrum returns a spectrum of a source as the pipeline fits it, or nil if it has no usable data,
+// and the fraction of its pixels that are left out because the templates do not cover them.
 func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectrum, left float64, err error) {
 	raw, err := s.raw(row)
 	if err != nil {
@@ -176,13 +178,13 @@ func (p *Pipeline) armFor(s *Source, t Taking) (string, error) {
 			return name, nil
 		}
 		if name != "" && name == t.Arm {
-			return "", fmt.Errorf("%s has no arm %s: it has %s", p.library, name, strings.Join(names, ", "))
+			return "", fmt.Errorf("%s has no arm %s: choose from %s", p.library, name, strings.Join(names, ", "))
 		}
 	}
 	if len(names) == 1 {
 		return names[0], nil
 	}
-	return "", fmt.Errorf("%s: say with which arm of the library it is compared: one of %s", s.Name, strings.Join(names, ", "))
+	return "", fmt.Errorf("%s: name the arm of the library to compare it with: one of %s", s.Name, strings.Join(names, ", "))
 }
 
 // coverage returns the observed wavelengths that the templates of an arm cover at all velocities.

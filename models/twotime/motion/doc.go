@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package motion goes from files and configurations of two-time correlations to fits and posteriors of the motion of a sample, and to
-// results in the layout of others.
+// Package motion fits the motion of a sample to files and configurations of two-time correlations,
+// samples its posterior, and writes results in the layout of other programs.
 //
 //	config, err := homodyne.ReadConfig("flow.yaml")
 //	if err != nil { ... }
@@ -17,6 +17,6 @@
 //	if err != nil { ... }
 //	err = fit.Result(maps, "my program").Write("run/nlsq", false)
 //
-// A Problem is the correlations with their model, of which package twotime makes fits and posteriors. A Fit has errors that allow for
-// entries that share a frame, and a verdict.
+// A Problem holds the correlations with their model, which package twotime fits and samples. A Fit
+// has errors that allow for entries that share a frame, and a verdict.
 package motion

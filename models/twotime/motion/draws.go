@@ -28,8 +28,8 @@ func (p *Problem) Scales(post *twotime.Posterior, fit *infer.Fit, seed uint64) (
 	return names, x
 }
 
-// IsAside reports whether a column of draws is none of the motion: what contrasts and offsets are drawn from, or a parameter that is held
-// fixed.
+// IsAside reports whether a column of draws does not belong to the motion: it is a parameter from
+// which contrasts and offsets are drawn, or one that is held fixed.
 func (p *Problem) IsAside(name string) bool {
 	for _, prefix := range []string{"scales[", "contrast[", "offset[", "inverse_count["} {
 		if strings.HasPrefix(name, prefix) {
@@ -40,7 +40,7 @@ func (p *Problem) IsAside(name string) bool {
 	return slices.Contains(fixed, name)
 }
 
-// RemarksOn are what a person should know about a posterior.
+// RemarksOn returns what a person should know about a posterior.
 func (p *Problem) RemarksOn(post *twotime.Posterior, fit *infer.Fit, l twotime.Likelihood) []string {
 	var mean, sd []float64
 	for _, name := range p.Config.Model.Names() {
@@ -59,7 +59,7 @@ func (p *Problem) RemarksOn(post *twotime.Posterior, fit *infer.Fit, l twotime.L
 	return notes
 }
 
-// NotSampled says what of the configuration holds for fits only.
+// NotSampled says which parts of the configuration apply to fits only.
 func (p *Problem) NotSampled() (notes []string) {
 	var bounded []string
 	for _, par := range p.Config.Parameters {
@@ -76,7 +76,7 @@ func (p *Problem) NotSampled() (notes []string) {
 	return notes
 }
 
-// TooNarrow is said of posteriors of independent entries.
+// TooNarrow is the remark about posteriors of independent entries.
 const TooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; the likelihood cells has them right"
 
 // PosteriorResult returns draws as homodyne arranges them.
@@ -103,9 +103,10 @@ func (p *Problem) PosteriorResult(post *twotime.Posterior, fit *infer.Fit, seed 
 	return out
 }
 
-// Starts returns places for chains to start about the mode of a posterior, where that is known: random ones may take long to come near, and
-// the covariance of the frames may have no inverse there. All are the mode itself where its surroundings are not found, as if rounding of a
-// large density hides them. They are nil where no mode is known.
+// Starts returns starting points of chains around the mode of a posterior, if that is known: from
+// random points chains may take long to come near, and the covariance of the frames may have no
+// inverse there. All are the mode itself if its surroundings cannot be found, for example because
+// rounding of a large density hides them. They are nil if no mode is known.
 func Starts(post *twotime.Posterior, chains int, seed uint64) [][]float64 {
 	if post.Mode == nil {
 		return nil

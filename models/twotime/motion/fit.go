@@ -20,10 +20,10 @@ import (
 
 // FitSettings are the settings of a fit. The zero value is the default.
 type FitSettings struct {
-	Starts  int        // points to start from. Default 1: that of the configuration alone
-	Threads int        // Default 1
-	Seed    uint64     // of the starts, and of the simulated pixels that the verdict takes
-	Backend ad.Backend // of passes over the pairs: see twotime.Settings. Default: the processor
+	Starts  int        // number of points to start from. Default 1: that of the configuration alone
+	Threads int        // number of threads. Default 1
+	Seed    uint64     // seed of the starts, and of the simulated pixels for the verdict
+	Backend ad.Backend // backend of the passes over the pairs; see twotime.Settings. Default: the CPU
 }
 
 // Fit is a least-squares fit with its errors and its verdict.
@@ -31,8 +31,8 @@ type Fit struct {
 	*twotime.Fit
 	Problem  *Problem
 	Scaling  twotime.Scaling
-	Compared []string              // what other ways of scaling come to, if they were compared
-	Shared   *twotime.SharedErrors // nil if the data do not tell them
+	Compared []string              // results of other ways of scaling, if they were compared
+	Shared   *twotime.SharedErrors // errors that allow for shared frames; nil if the data do not determine them
 	Verdict  check.Verdict
 	Notes    []string
 	Seconds  float64
@@ -41,8 +41,8 @@ type Fit struct {
 // judgePixels is the number of pixels that are simulated for a verdict.
 const judgePixels = 4000
 
-// ErrNoScale says that a fit with given contrast and offset has none.
-var ErrNoScale = errors.New("motion: constant contrast and offset are to be given")
+// ErrNoScale says that contrast and offset are to be constant but were not given.
+var ErrNoScale = errors.New("motion: the scaling is constant, but contrast and offset are missing: give both")
 
 // Fit fits the correlations, computes errors that allow for shared frames, and judges the model.
 func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
@@ -151,7 +151,7 @@ func (f *Fit) scaled(ctx context.Context, s *twotime.Settings) (err error) {
 	return err
 }
 
-// Point is where the fit ended.
+// Point returns the point at which the fit ended.
 func (f *Fit) Point() twotime.Point {
 	return twotime.Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}
 }
@@ -160,7 +160,7 @@ func (f *Fit) Point() twotime.Point {
 type Row struct {
 	Name, Unit      string
 	Value           float64
-	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN: not known, or held fixed
+	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN if not known, or held fixed
 	Fixed           bool
 }
 
@@ -172,7 +172,7 @@ func (f *Fit) unit() float64 {
 	return math.Sqrt(f.SSQ / float64(f.Points-len(f.X)))
 }
 
-// Rows are the parameters of the motion.
+// Rows returns the parameters of the motion.
 func (f *Fit) Rows() (rows []Row) {
 	for k, par := range f.Problem.Config.Parameters {
 		row := Row{Name: par.Name, Unit: Units[par.Name], Value: f.Theta[k], SD: math.NaN(), Independent: math.NaN(), Fixed: par.Fixed}
@@ -187,7 +187,7 @@ func (f *Fit) Rows() (rows []Row) {
 	return rows
 }
 
-// Scales are the contrasts of the angles, then their offsets.
+// Scales returns the contrasts of the angles, then their offsets.
 func (f *Fit) Scales() (rows []Row) {
 	for part, values := range [][]float64{f.Contrast, f.Offset} {
 		for k, phi := range f.Problem.C2.Phi {
@@ -227,7 +227,8 @@ func (f *Fit) variance(cov []float64, part, angle int) (sum float64) {
 	return sum
 }
 
-// Warned are warnings about bounds, parameters that cannot be told apart, and the domain of the model.
+// Warned returns warnings about bounds, parameters that cannot be told apart, and the domain of the
+// model.
 func (f *Fit) Warned() []string {
 	all := append([]string{}, f.Warnings...)
 	if f.Outside != nil {
@@ -236,7 +237,7 @@ func (f *Fit) Warned() []string {
 	return all
 }
 
-// Said are the remarks and notes about the result.
+// Said returns the remarks and notes about the result.
 func (f *Fit) Said() []string {
 	var sd []float64
 	for _, row := range f.Rows() {

@@ -17,15 +17,16 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Problem is two-time correlations with their model.
+// Problem holds two-time correlations with their model.
 type Problem struct {
 	Config *homodyne.Config
 	C2     *homodyne.Correlation
 	Data   twotime.Data
-	Notes  []string // what a person should know
+	Notes  []string // remarks that a person should know
 }
 
-// Open reads the correlations of a file, or of the one that the configuration names if the name is "".
+// Open reads the correlations from a file, or from the one that the configuration names if the name
+// is "".
 func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if file == "" {
 		var err error
@@ -64,7 +65,7 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	return p, nil
 }
 
-// New makes a problem of correlations whose frames have these times in s.
+// New makes a problem from correlations whose frames have these times in s.
 func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*Problem, error) {
 	p := &Problem{Config: config, C2: c2, Data: twotime.Data{Setup: Setup(config, c2.Q, c2.Phi, times, c2.Step), C2: c2.C2, Band: config.Band}}
 	if err := p.Data.Setup.Check(); err != nil {
@@ -74,7 +75,7 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 		p.Notes = append(p.Notes, fmt.Sprintf("frames %v have correlations of 0 with all others, as frames without light have: they are left out", dark))
 	}
 	if v := middle(c2.C2); v < 0.5 {
-		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations over the products of mean intensities are near 1: add 1 if this is C2 - 1", v)
+		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations divided by mean intensities are near 1: add 1 if this is C2 - 1", v)
 	}
 	if f2 := config.Parameter("f2"); f2 != nil && !f2.Fixed {
 		if !f2.Started {
@@ -102,7 +103,8 @@ func middle(c2 [][]float64) float64 {
 	return median.InPlace(some)
 }
 
-// Setup is the measurement that a configuration describes, at q in 1/angstrom, azimuths in degrees and times in s.
+// Setup returns the measurement that a configuration describes, at q in 1/angstrom, azimuths in
+// degrees and times in s.
 func Setup(config *homodyne.Config, q float64, phi, times []float64, step float64) transport.Setup {
 	s := transport.Setup{Model: transport.Static, Times: times, Q: q, Gap: config.Gap, Angles: phi, Customary: config.Customary, Step: step}
 	switch config.Model {
@@ -114,7 +116,7 @@ func Setup(config *homodyne.Config, q float64, phi, times []float64, step float6
 	return s
 }
 
-// Start returns the starts of the parameters of the motion, and which of them stay there.
+// Start returns the starts of the parameters of the motion, and says which of them are held fixed.
 func (p *Problem) Start() (theta []float64, fixed, free []string) {
 	for _, par := range p.Config.Parameters {
 		theta = append(theta, par.Start)
@@ -210,12 +212,12 @@ func (p *Problem) Shapes(theta []float64) ([][]float64, error) {
 	return all, nil
 }
 
-// Maps are the data and a model: matrices (frames, frames) of each angle, row-major.
+// Maps holds the data and a model: matrices (frames, frames) of each angle, row-major.
 type Maps struct {
-	Phi, Times []float64   // degrees, s
+	Phi, Times []float64   // azimuths in degrees, and times in s
 	Data       [][]float64 // c2 as it was measured
 	Shape      [][]float64 // g of the model, from 0 to 1
-	Model      [][]float64 // offset + contrast g
+	Model      [][]float64 // modelled correlations, offset + contrast g
 }
 
 // Maps returns the data and the model at a point.
@@ -235,7 +237,8 @@ func (p *Problem) Maps(at twotime.Point) (*Maps, error) {
 	return m, nil
 }
 
-// Priors returns the beliefs of the configuration, and weak ones for parameters that it says nothing of.
+// Priors returns the priors of the configuration, and weak ones for parameters that it does not
+// mention.
 func (p *Problem) Priors() (twotime.Priors, error) {
 	out := twotime.DefaultPriors(p.Data.Setup)
 	for _, par := range p.Config.Parameters {
@@ -266,7 +269,8 @@ func (p *Problem) Priors() (twotime.Priors, error) {
 	return out, nil
 }
 
-// Declare gives a parameter of the motion, or its logarithm under the name log_NAME, a prior in place of all else that is said of it.
+// Declare gives a parameter of the motion, or its logarithm under the name log_NAME, a prior that
+// replaces everything else that is said about it.
 func Declare(p *twotime.Priors, name string, d dist.Dist) {
 	plain := strings.TrimPrefix(name, "log_")
 	delete(p.Motion, plain)
@@ -291,7 +295,7 @@ func distribution(of homodyne.Prior) (d dist.Dist, err error) {
 	case homodyne.LogUniform:
 		d = dist.LogUniform(of.Low, of.High)
 	default:
-		return d, fmt.Errorf("a prior of the kind %q", of.Kind)
+		return d, fmt.Errorf("the prior is of the unknown kind %q: use one that homodyne has", of.Kind)
 	}
 	return d, d.Err()
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/euryale-dev/euryale/data/homodyne"
 )
 
-// Units are the units of the parameters of the motion, "" for numbers.
+// Units holds the units of the parameters of the motion, "" for numbers.
 var Units = map[string]string{
 	"D0": "A^2/s^(1+alpha)", "D_offset": "A^2/s", "gamma_dot_t0": "1/s^(1+beta)", "gamma_dot_t_offset": "1/s", "phi0": "degrees",
 	"D0_ref": "A^2/s^(1+alpha_ref)", "D_offset_ref": "A^2/s", "D0_sample": "A^2/s^(1+alpha_sample)", "D_offset_sample": "A^2/s",
 	"v0": "A/s^(1+v_beta)", "v_offset": "A/s", "f1": "1/s", "f2": "s", "phi0_het": "degrees",
 }
 
-// Remarks are what a person should know about parameters of the motion: what D0 is, and how rates of shear in the customary computation
-// follow from those of the sample.
+// Remarks returns what a person should know about parameters of the motion: what D0 is, and how
+// rates of shear in the customary computation follow from those of the sample.
 func (p *Problem) Remarks(theta, sd []float64) []string {
 	notes := []string{"D0 is the amplitude of the transport coefficient J, which is twice the diffusion coefficient of Stokes and Einstein"}
 	if !p.Config.Customary || p.Config.Model != homodyne.LaminarFlow {

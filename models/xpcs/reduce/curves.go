@@ -19,17 +19,17 @@ func Shift(g2 []float64, baseline float64) []float64 {
 	return each(g2, func(_ int, v float64) float64 { return v - baseline + 1 })
 }
 
-// The ways of Normalize.
+// The ways of Normalize are ByMax, ByMean and ByStd.
 const (
-	ByMax  = "max"  // divided by the largest value
-	ByMean = "mean" // divided by the mean
-	ByStd  = "std"  // less the mean, divided by the standard deviation
+	ByMax  = "max"  // division by the largest value
+	ByMean = "mean" // division by the mean
+	ByStd  = "std"  // subtraction of the mean and division by the standard deviation
 )
 
-// Normalize scales a curve.
+// Normalize scales a curve in one of these ways.
 func Normalize(g2 []float64, how string) ([]float64, error) {
 	if len(g2) == 0 {
-		return nil, fmt.Errorf("reduce: a curve without points cannot be scaled")
+		return nil, fmt.Errorf("reduce: the curve has no points, so it cannot be scaled: leave it out")
 	}
 	mean := 0.0
 	for _, v := range g2 {
@@ -48,7 +48,7 @@ func Normalize(g2 []float64, how string) ([]float64, error) {
 	case ByStd:
 		return each(g2, func(_ int, v float64) float64 { return (v - mean) / math.Sqrt(variance) }), nil
 	}
-	return nil, fmt.Errorf("reduce: normalisation %q: want max, mean or std", how)
+	return nil, fmt.Errorf("reduce: the normalisation is %q: want max, mean or std", how)
 }
 
 // Offset moves curves so that their first points are at the mean of their first points.
@@ -56,7 +56,7 @@ func Offset(curves [][]float64) ([][]float64, error) {
 	first := 0.0
 	for i, c := range curves {
 		if len(c) == 0 {
-			return nil, fmt.Errorf("reduce: curve %d has no points", i+1)
+			return nil, fmt.Errorf("reduce: curve %d has no points: leave it out", i+1)
 		}
 		first += c[0] / float64(len(curves))
 	}
@@ -82,7 +82,8 @@ func LogErr(g2, err []float64) []float64 {
 	return each(err, func(i int, e float64) float64 { return e / math.Abs(g2[i]) })
 }
 
-// Resample returns a curve at other delays, by cubic splines; beyond its ends it is NaN. Delays ascend.
+// Resample returns a curve at other delays, by cubic splines; beyond its ends it is NaN. Delays
+// must ascend.
 func Resample(delay, g2, at []float64) ([]float64, error) {
 	f, err := interp.New(delay, g2, interp.Settings{Kind: interp.Cubic, Outside: interp.Fill, Below: math.NaN(), Above: math.NaN()})
 	if err != nil {

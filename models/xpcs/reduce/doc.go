@@ -1,7 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reduce works on what a correlator leaves beside g2: intensity against q, azimuth and time.
+// Package reduce reduces the intensities that a correlator leaves besides g2: against q, azimuth
+// and time.
 //
 // A [Profile] is intensity against q, from which a background can be taken and which can be scaled; [Wedge] and [Ring] average
 // an image of the detector over sectors and rings; [Smooth] and [Spectrum] look at intensity against time; and a

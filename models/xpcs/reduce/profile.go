@@ -11,7 +11,7 @@ import (
 
 // Profile is intensity against q: lines, such as one for each azimuth, at common abscissas.
 type Profile struct {
-	Q     []float64   // 1/angstrom
+	Q     []float64   // momentum transfer in 1/angstrom
 	Lines [][]float64 // intensities by [line][q]; NaN where there is none
 }
 
@@ -26,15 +26,15 @@ func (p Profile) each(f func(line, i int, v float64) float64) Profile {
 	return out
 }
 
-// Subtract takes weight times a background away, such as the ratio of transmissions times that of exposures. Both need the same q. What becomes
-// negative is NaN.
+// Subtract subtracts weight times a background, where weight may be the ratio of transmissions
+// times that of exposures. Both need the same q. Intensities that become negative are NaN.
 func (p Profile) Subtract(background Profile, weight float64) (Profile, error) {
 	if len(background.Q) != len(p.Q) || len(background.Lines) != len(p.Lines) {
-		return Profile{}, fmt.Errorf("reduce: the background has %d lines of %d points, the data %d of %d: correlate both with one q map", len(background.Lines), len(background.Q), len(p.Lines), len(p.Q))
+		return Profile{}, fmt.Errorf("reduce: the background has %d lines of %d points, but the data have %d of %d: correlate both with one q map", len(background.Lines), len(background.Q), len(p.Lines), len(p.Q))
 	}
 	for i, q := range p.Q {
 		if math.Abs(q-background.Q[i]) > 1e-8+1e-5*math.Abs(background.Q[i]) {
-			return Profile{}, fmt.Errorf("reduce: point %d of the background is at q = %g, that of the data at %g 1/angstrom: correlate both with one q map", i+1, background.Q[i], q)
+			return Profile{}, fmt.Errorf("reduce: point %d of the background is at q = %g, but that of the data at %g 1/angstrom: correlate both with one q map", i+1, background.Q[i], q)
 		}
 	}
 	return p.each(func(l, i int, v float64) float64 {
@@ -45,7 +45,7 @@ func (p Profile) Subtract(background Profile, weight float64) (Profile, error) {
 	}), nil
 }
 
-// Scale multiplies all intensities, such as by the factor to an absolute cross-section.
+// Scale multiplies all intensities by a factor, such as that to an absolute cross-section.
 func (p Profile) Scale(factor float64) Profile {
 	return p.each(func(_, _ int, v float64) float64 { return v * factor })
 }
@@ -60,7 +60,7 @@ func (p Profile) OverFirst() Profile {
 	return p.each(func(l, _ int, v float64) float64 { return v / p.Lines[l][0] })
 }
 
-// Between keeps the points with q in [low, high], and of these every step-th.
+// Between keeps every step-th of the points with q in [low, high].
 func (p Profile) Between(low, high float64, step int) Profile {
 	out := Profile{Lines: make([][]float64, len(p.Lines))}
 	n := 0
@@ -95,8 +95,8 @@ func (p Profile) Onto() []float64 {
 	return factors
 }
 
-// Log10 returns the decadic logarithm of an image, in which pixels that are not positive have that of the smallest positive
-// one. Without any, all are 0.
+// Log10 returns the decadic logarithm of an image, in which pixels that are not positive have the
+// logarithm of the smallest positive one. If no pixel is positive, all are 0.
 func Log10(image []float64) []float64 {
 	least := math.Inf(1)
 	for _, v := range image {

@@ -11,14 +11,14 @@ import (
 // Means are means of pixels in bins.
 type Means struct {
 	X      []float64 // middle of each bin
-	Mean   []float64 // NaN for a bin without pixels, or whose mean is not positive
+	Mean   []float64 // mean of each bin; NaN for a bin without pixels, or whose mean is not positive
 	Pixels []int
 }
 
 // Sector is a wedge of azimuths.
 type Sector struct {
-	From, To float64   // azimuths (degrees), From <= phi < To; across 180 degrees if To is below From
-	Edges    []float64 // of bins of q, ascending (1/angstrom); a bin has its lower edge and not its upper one
+	From, To float64   // range of azimuths (degrees), From <= phi < To; across 180 degrees if To is below From
+	Edges    []float64 // edges of bins of q, ascending (1/angstrom); a bin includes its lower edge and not its upper one
 }
 
 func (s Sector) holds(phi float64) bool {
@@ -35,11 +35,11 @@ func Wedge(image, q, phi []float64, mask []bool, s Sector) (*Means, error) {
 		return nil, err
 	}
 	if len(s.Edges) < 2 {
-		return nil, fmt.Errorf("reduce: %d edges of bins of q: want at least 2", len(s.Edges))
+		return nil, fmt.Errorf("reduce: there are %d edges of bins of q: want at least 2", len(s.Edges))
 	}
 	for i := 1; i < len(s.Edges); i++ {
 		if !(s.Edges[i] > s.Edges[i-1]) {
-			return nil, fmt.Errorf("reduce: edge %d of the bins of q is %g, the one before it %g: want them ascending", i+1, s.Edges[i], s.Edges[i-1])
+			return nil, fmt.Errorf("reduce: edge %d of the bins of q is %g after %g: want ascending numbers", i+1, s.Edges[i], s.Edges[i-1])
 		}
 	}
 	b := newBins(s.Edges)
@@ -53,9 +53,9 @@ func Wedge(image, q, phi []float64, mask []bool, s Sector) (*Means, error) {
 
 // Annulus is a ring about the beam.
 type Annulus struct {
-	CenterRow, CenterCol float64 // pixels
-	Inner, Outer         float64 // radii in pixels, Inner <= r < Outer; swapped if Outer is the smaller one
-	Bins                 int     // number of bins of azimuth between the smallest and the largest of the ring. Default 180
+	CenterRow, CenterCol float64 // position of the beam in pixels
+	Inner, Outer         float64 // range of radii in pixels, Inner <= r < Outer; swapped if Outer is the smaller one
+	Bins                 int     // number of bins of azimuth between the smallest and the largest azimuth of the ring. Default 180
 }
 
 // Ring averages an image of some width over the pixels of a ring that mask keeps (nil: all), in bins of
@@ -65,7 +65,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 		return nil, err
 	}
 	if width < 1 || len(image)%width != 0 {
-		return nil, fmt.Errorf("reduce: %d pixels in rows of %d: want whole rows", len(image), width)
+		return nil, fmt.Errorf("reduce: %d pixels do not fill rows of %d: want whole rows", len(image), width)
 	}
 	if a.Bins == 0 {
 		a.Bins = 180
@@ -74,7 +74,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 		a.Inner, a.Outer = a.Outer, a.Inner
 	}
 	if a.Bins < 1 || !(a.Outer > 0) {
-		return nil, fmt.Errorf("reduce: a ring from %g to %g pixels with %d bins: want a positive radius and at least one bin", a.Inner, a.Outer, a.Bins)
+		return nil, fmt.Errorf("reduce: the ring from %g to %g pixels has %d bins: want a positive radius and at least one bin", a.Inner, a.Outer, a.Bins)
 	}
 	var inside []int
 	low, high := math.Inf(1), math.Inf(-1)
@@ -104,7 +104,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 
 func same(image, a, b []float64, mask []bool) error {
 	if len(a) != len(image) || len(b) != len(image) || mask != nil && len(mask) != len(image) {
-		return fmt.Errorf("reduce: the image has %d pixels, its maps %d and %d, the mask %d: use those of one detector", len(image), len(a), len(b), len(mask))
+		return fmt.Errorf("reduce: the image has %d pixels, its maps %d and %d, and the mask %d: use those of one detector", len(image), len(a), len(b), len(mask))
 	}
 	return nil
 }

@@ -18,10 +18,10 @@ func TestMistakes(t *testing.T) {
 		"whole rows":                func() error { _, err := Ring(v, v, nil, 3, Annulus{Outer: 1}); return err },
 		"positive radius":           func() error { _, err := Ring(v, v, nil, 2, Annulus{}); return err },
 		"different azimuths":        func() error { _, err := Ring(v, v, make([]bool, 4), 2, Annulus{Outer: 9}); return err },
-		"a window of 4":             func() error { _, _, err := Smooth(v, 4, 1); return err },
+		"the window is 4":           func() error { _, _, err := Smooth(v, 4, 1); return err },
 		"0 s apart":                 func() error { _, _, err := Spectrum(v, 0); return err },
 		"curve 2 has no points":     func() error { _, err := Offset([][]float64{v, nil}); return err },
-		"without points":            func() error { _, err := Normalize(nil, ByMax); return err },
+		"has no points":             func() error { _, err := Normalize(nil, ByMax); return err },
 		"0 lines":                   func() error { _, err := (Profile{v, [][]float64{v}}).Subtract(Profile{Q: v}, 1); return err },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// Smooth returns the moving average of y over window samples, of which every step-th is kept, and at which sample each window
-// ends. As in the viewers of these files, the first window begins at sample 1; with a window of 1 the samples are as they
-// are.
+// Smooth returns the moving average of y over window samples, of which every step-th is kept, and
+// the sample at which each window ends. As in the viewers of these files, the first window begins
+// at sample 1; with a window of 1 the samples are as they are.
 func Smooth(y []float64, window, step int) (at []int, mean []float64, err error) {
 	if window < 1 || step < 1 || window >= len(y) && window > 1 {
-		return nil, nil, fmt.Errorf("reduce: a window of %d and a step of %d for %d samples: want positive ones, and a window below the number of samples", window, step, len(y))
+		return nil, nil, fmt.Errorf("reduce: the window is %d and the step %d for %d samples: want positive numbers, and a window smaller than the number of samples", window, step, len(y))
 	}
 	if window == 1 {
 		for i := 0; i < len(y); i += step {
@@ -36,11 +36,12 @@ func Smooth(y []float64, window, step int) (at []int, mean []float64, err error)
 	return at, mean, nil
 }
 
-// Spectrum returns the moduli of the Fourier transform of samples that are t0 (s) apart, without the mean, at frequencies (Hz) below half
-// the sampling rate. A line of it is a vibration, or a pulsation of the source.
+// Spectrum returns the moduli of the Fourier transform of samples that are t0 (s) apart, without
+// the mean, at frequencies (Hz) below half the sampling rate. A line in it is a vibration, or a
+// pulsation of the source.
 func Spectrum(y []float64, t0 float64) (frequency, amplitude []float64, err error) {
 	if len(y) < 2 || !(t0 > 0) {
-		return nil, nil, fmt.Errorf("reduce: %d samples %g s apart: want at least 2, and a positive time", len(y), t0)
+		return nil, nil, fmt.Errorf("reduce: there are %d samples %g s apart: want at least 2, and a positive time", len(y), t0)
 	}
 	c := fourier.NewFFT(len(y)).Coefficients(nil, y)
 	for i := range len(y) / 2 {

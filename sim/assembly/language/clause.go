@@ -54,7 +54,7 @@ func (m *sentenceState) beginClause(word int) error {
 		return err
 	}
 	if w, _ := m.brain.Winners(clause); len(w) == 0 {
-		return fmt.Errorf("no noun fires that the clause could belong to, in any of the areas %v", m.nouns())
+		return fmt.Errorf("no noun fires to which the clause could belong, in any of the areas %v: put the clause after a noun", m.nouns())
 	}
 	m.note(that)
 	m.within, m.memory = true, targets{}

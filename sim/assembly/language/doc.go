@@ -20,18 +20,18 @@
 //	l, err := language.NewLearner(language.LearnerSettings{Seed: 1})
 //	outcome, err := l.Learn(ctx, 0, 300)
 //
-// Where an area is to hold several words at once, parsers keep the last: of several
-// adjectives of a noun one is found. What a parse lacks or has wrong comes with it as a
-// [*LostError]: a sentence without an error was read whole.
+// Where an area is to hold several words at once, parsers keep the last: of several adjectives of a
+// noun one is found. If a parse is incomplete or wrong, a [*LostError] comes with it and says
+// where: a sentence without an error was read completely.
 //
-// The procedure is that of the reference, with four departures for relative clauses. A
-// word that enters an area which held another before is heard alone at first, or what was
-// linked to the other would bring that one back: a determiner that two subjects share, or
-// a subject that two verbs share. Fibres that were active within a clause are remembered
-// apart from those outside, and read from its verb: determiners, adjectives and objects of
-// a clause are found, and none of them is looked for outside it. All verbs, not only
-// transitive ones, are linked to the clause that they are heard in. Areas fall silent where
-// a clause begins or ends, but that of the noun it belongs to.
+// The procedure is that of the reference, with four departures for relative clauses. A word that
+// enters an area which held another word before is heard alone at first; otherwise whatever was
+// linked to the other word, such as a determiner that two subjects share or a subject that two
+// verbs share, would bring that word back. Fibres that were active within a clause are remembered
+// separately from those outside, and are read from its verb, so that determiners, adjectives and
+// objects of a clause are found, and are not looked for outside it. All verbs, not only transitive
+// ones, are linked to the clause that they are heard in. Where a clause begins or ends, all areas
+// fall silent except that of the noun it belongs to.
 //
 // Reference: Mitropolsky, Collins and Papadimitriou, TACL 9 (2021) 1374,
 // doi:10.1162/tacl_a_00432.

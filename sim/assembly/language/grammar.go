@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// Grammar is the areas, words and rules of a language, as data.
+// Grammar holds the areas, words and rules of a language, as data.
 type Grammar struct {
 	Areas []string `json:"areas"`
 	// areas that learn from themselves and from each other
@@ -43,7 +43,7 @@ type Word struct {
 	Class string
 }
 
-// Find returns the word of a name, nil if there is none.
+// Find returns the word with this name, or nil if there is none.
 func (w Words) Find(name string) *Word {
 	if i := slices.IndexFunc(w, func(x Word) bool { return x.Name == name }); i >= 0 {
 		return &w[i]
@@ -58,8 +58,8 @@ type Class struct {
 	After  []Rule `json:"post"`
 }
 
-// Rule inhibits or frees an area or a fibre; in JSON ["area", action, area, index]
-// or ["fiber", action, area, area, index]. What is inhibited by any index is closed.
+// Rule inhibits or frees an area or a fibre. In JSON it is ["area", action, area, index] or
+// ["fiber", action, area, area, index]. Whatever any index inhibits is closed.
 type Rule struct {
 	Free     bool
 	From, To string // ends of a fibre; To is empty for an area
@@ -113,7 +113,7 @@ func ReadGrammar(r io.Reader) (*Grammar, error) {
 func (w *Words) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("words: want an object, %w", err)
+		return fmt.Errorf("words must be an object {name: [block, class]}: %w", err)
 	}
 	for d.More() {
 		name, err := d.Token()
@@ -158,14 +158,14 @@ func (g *Grammar) check() error {
 	known := func(area string) bool { return slices.Contains(g.Areas, area) }
 	for _, a := range []string{lex, verb} {
 		if !known(a) {
-			return fmt.Errorf("language: grammar without the area %s", a)
+			return fmt.Errorf("language: the grammar lacks the area %s: add it to its areas", a)
 		}
 	}
 	if q := g.Parameters; q.LexK < 1 || q.Rounds < 1 {
-		return fmt.Errorf("language: blocks of LEX_k = %d neurons and %d rounds: a word needs one of at least 1 and 1 round", q.LexK, q.Rounds)
+		return fmt.Errorf("language: the blocks have LEX_k = %d neurons, and words get %d rounds: want at least 1 of each", q.LexK, q.Rounds)
 	}
 	if q := g.Parameters; !(float64(g.Words)*float64(q.LexK) <= mostNeurons && q.LexN <= mostNeurons) {
-		return fmt.Errorf("language: a lexicon of %d blocks of %d neurons, or %d: want at most %d", g.Words, q.LexK, q.LexN, mostNeurons)
+		return fmt.Errorf("language: the lexicon has %d blocks of %d neurons, or %d in all: want at most %d", g.Words, q.LexK, q.LexN, mostNeurons)
 	}
 	if err := g.checkReadOut(verb, nil); err != nil {
 		return err
@@ -173,11 +173,11 @@ func (g *Grammar) check() error {
 	for _, w := range g.Lexicon.Words {
 		c, ok := g.Lexicon.Classes[w.Class]
 		if !ok || w.Block < 0 || w.Block >= g.Words {
-			return fmt.Errorf("language: word %q has block %d of %d and class %q, which must be there", w.Name, w.Block, g.Words, w.Class)
+			return fmt.Errorf("language: word %q has block %d of %d and class %q: want a block and a class that exist", w.Name, w.Block, g.Words, w.Class)
 		}
 		for _, r := range append(slices.Clone(c.Before), c.After...) {
 			if !known(r.From) || r.To != "" && !known(r.To) {
-				return fmt.Errorf("language: class %s: a rule for %s %s, of which there is no area", w.Class, r.From, r.To)
+				return fmt.Errorf("language: class %s has a rule for %s %s, but there is no such area: add it, or correct the rule", w.Class, r.From, r.To)
 			}
 		}
 	}
@@ -188,11 +188,11 @@ func (g *Grammar) check() error {
 // starting from an area that was reached over others.
 func (g *Grammar) checkReadOut(from string, over []string) error {
 	if slices.Contains(over, from) {
-		return fmt.Errorf("language: the read-out runs in a circle: %v and %s again", over, from)
+		return fmt.Errorf("language: the read-out runs in a circle: %v and %s again: remove a link", over, from)
 	}
 	for _, to := range g.ReadOut[from] {
 		if !slices.Contains(g.Areas, to) {
-			return fmt.Errorf("language: the read-out goes from %s to %s, of which there is no area", from, to)
+			return fmt.Errorf("language: the read-out goes from %s to %s, but there is no such area: add it, or correct the read-out", from, to)
 		}
 		if to == lex {
 			continue

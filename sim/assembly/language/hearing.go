@@ -128,7 +128,7 @@ func (l *Learner) addContexts() error {
 	switch s.Context {
 	case SharedContext:
 		if s.ContextAreas < 1 {
-			return fmt.Errorf("language: %d areas of contexts: want 1 or more", s.ContextAreas)
+			return fmt.Errorf("language: there are %d areas of contexts: want at least 1", s.ContextAreas)
 		}
 		for range l.Words() {
 			l.contextOf = append(l.contextOf, l.draw(s.ContextAreas))

@@ -17,7 +17,7 @@ var latin []byte
 func Latin() *Grammar {
 	g, err := ReadGrammar(bytes.NewReader(latin))
 	if err != nil {
-		panic("language: the grammar inside the program: " + err.Error())
+		panic("language: the built-in grammar is wrong: " + err.Error())
 	}
 	return g
 }

@@ -18,28 +18,29 @@ type Context int
 
 const (
 	NoContext     Context = iota
-	RandomContext         // each area fires for the noun or the verb, by chance (model A)
-	SharedContext         // each word has one of the areas, and two words may share it (model B)
-	OwnContext            // each word has an area of its own (model C)
+	RandomContext         // context of areas that fire for the noun or the verb, by chance (model A)
+	SharedContext         // context of one of the areas for each word; two words may share it (model B)
+	OwnContext            // context of an area of its own for each word (model C)
 )
 
-// LearnerSettings are those of a Learner. Zero values are the defaults.
+// LearnerSettings are the settings of a Learner. Zero values are the defaults.
 type LearnerSettings struct {
 	Nouns, Verbs int     // numbers of nouns and verbs. Default 2 and 2.
 	P            float64 // probability of a synapse. Default 0.05.
-	SoundK       int     // neurons of the sound of one word. Default 100.
-	SenseK       int     // neurons of the meaning of one word, seen or moved. Default 100.
-	LexK         int     // neurons that fire in a lexical area. Default 50.
-	LexN         int     // neurons of a lexical area. Default 100000.
+	SoundK       int     // neurons in the sound of one word. Default 100.
+	SenseK       int     // neurons in the meaning of one word, seen or moved. Default 100.
+	LexK         int     // neurons that fire at a time in a lexical area. Default 50.
+	LexN         int     // neurons in a lexical area. Default 100000.
 	Beta         float64 // plasticity of all fibres. Default 0.06.
 	Rounds       int     // steps per word after the first. Default 2.
 	Context      Context // kind of context. Default NoContext.
 	ContextAreas int     // number of areas of RandomContext and SharedContext. Default 2.
-	ContextK     int     // neurons of one context. Default 10.
+	ContextK     int     // neurons in one context. Default 10.
 	ContextAfter int     // number of sentences heard before contexts fire. Default 0.
-	VerbFirst    bool    // whether a sentence begins with the verb
-	MinOverlap   float64 // fraction of a block that must fire for its word to be said. Default 0.75.
-	Seed         uint64
+	// VerbFirst makes sentences begin with the verb.
+	VerbFirst  bool
+	MinOverlap float64 // fraction of a block that must fire for its word to be said. Default 0.75.
+	Seed       uint64
 }
 
 // Learner learns nouns and verbs from sentences of two words, each heard while its
@@ -110,13 +111,13 @@ func (s *LearnerSettings) fill() {
 func (s *LearnerSettings) check() error {
 	switch {
 	case s.Nouns < 0 || s.Verbs < 0 || s.Rounds < 0 || s.ContextAreas < 0 || s.ContextAfter < 0:
-		return fmt.Errorf("language: %d nouns, %d verbs, %d rounds, %d areas of contexts after %d sentences: want 0 or more", s.Nouns, s.Verbs, s.Rounds, s.ContextAreas, s.ContextAfter)
+		return fmt.Errorf("language: the settings have %d nouns, %d verbs, %d rounds and %d areas of contexts after %d sentences: want at least 0 of each", s.Nouns, s.Verbs, s.Rounds, s.ContextAreas, s.ContextAfter)
 	case !(s.P > 0 && s.P <= 1) || !(s.Beta > 0) || math.IsInf(s.Beta, 0):
-		return fmt.Errorf("language: synapses with probability %g and plasticity %g: want above 0, and a probability of at most 1", s.P, s.Beta)
+		return fmt.Errorf("language: the probability of a synapse is %g and the plasticity %g: want both above 0, and the probability at most 1", s.P, s.Beta)
 	case !(s.MinOverlap > 0 && s.MinOverlap <= 1):
-		return fmt.Errorf("language: a word is said from a part of %g of its block on: want above 0 and at most 1", s.MinOverlap)
+		return fmt.Errorf("language: a word is said if a fraction %g of its block fires: want MinOverlap above 0 and at most 1", s.MinOverlap)
 	case s.Context < NoContext || s.Context > OwnContext:
-		return fmt.Errorf("language: context model %d: want %d to %d", s.Context, NoContext, OwnContext)
+		return fmt.Errorf("language: the context model is %d: want %d to %d", s.Context, NoContext, OwnContext)
 	}
 	return nil
 }
@@ -140,7 +141,7 @@ func (l *Learner) isNoun(word int) bool { return word < l.set.Nouns }
 // of both.
 func (l *Learner) Hear(nounWord, verbWord int) error {
 	if nounWord < 0 || !l.isNoun(nounWord) || verbWord < l.set.Nouns || verbWord >= l.Words() {
-		return fmt.Errorf("language: a sentence of words %d and %d: want a noun, 0 to %d, and a verb, %d to %d",
+		return fmt.Errorf("language: the words %d and %d are not a sentence: want a noun, 0 to %d, and a verb, %d to %d",
 			nounWord, verbWord, l.set.Nouns-1, l.set.Nouns, l.Words()-1)
 	}
 	if err := l.sense(l.brain, nounWord); err != nil {
@@ -201,23 +202,24 @@ func (l *Learner) Tutor(word int) error {
 
 func (l *Learner) checkWord(word int) error {
 	if word < 0 || word >= l.Words() {
-		return fmt.Errorf("language: word %d: want 0 to %d", word, l.Words()-1)
+		return fmt.Errorf("language: there is no word %d: want 0 to %d", word, l.Words()-1)
 	}
 	return nil
 }
 
 // Outcome is the result of a learner's lesson.
 type Outcome struct {
-	Learnt    bool // whether the learner says every word right
-	Sentences int  // number of two-word sentences heard
-	Tutored   int  // number of single words heard
+	// Learnt reports whether the learner says every word correctly.
+	Learnt    bool
+	Sentences int // number of two-word sentences heard
+	Tutored   int // number of single words heard
 }
 
 // Words returns how many words were heard.
 func (o Outcome) Words() int { return 2*o.Sentences + o.Tutored }
 
 // Learn presents random sentences, and every tutor-th time (never if 0) a random single word
-// instead, until the learner says all words right or has heard most of them.
+// instead, until the learner says all words correctly or has heard most of them.
 func (l *Learner) Learn(ctx context.Context, tutor, most int) (o Outcome, err error) {
 	for i := 1; i <= most; i++ {
 		if err := ctx.Err(); err != nil {

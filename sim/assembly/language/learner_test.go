@@ -212,10 +212,10 @@ func TestLearnerRefusals(t *testing.T) {
 	_, say := l.Say(4)
 	_, recognise := l.Recognise(-1)
 	for want, err := range map[string]error{
-		"words 2 and 3: want a noun": l.Hear(2, 3),
-		"word 4: want 0 to 3":        say,
-		"word -1: want 0 to 3":       recognise,
-		"word 9: want 0 to 3":        l.Tutor(9),
+		"words 2 and 3 are not a sentence: want a noun": l.Hear(2, 3),
+		"word 4: want 0 to 3":                           say,
+		"word -1: want 0 to 3":                          recognise,
+		"word 9: want 0 to 3":                           l.Tutor(9),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -223,11 +223,11 @@ func TestLearnerRefusals(t *testing.T) {
 	}
 	for want, s := range map[string]LearnerSettings{
 		"-1 nouns":           {Nouns: -1},
-		"probability 2":      {P: 2},
+		"synapse is 2":       {P: 2},
 		"plasticity -1":      {Beta: -1},
-		"part of 1.5":        {MinOverlap: 1.5},
-		"context model 7":    {Context: 7},
-		"fires 50 of 10":     {LexN: 10},
+		"fraction 1.5":       {MinOverlap: 1.5},
+		"context model is 7": {Context: 7},
+		"fire 50 of its 10":  {LexN: 10},
 		"-3 areas of contex": {ContextAreas: -3},
 	} {
 		if _, err := NewLearner(s); err == nil || !strings.Contains(err.Error(), want) {

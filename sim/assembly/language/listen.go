@@ -98,7 +98,7 @@ func (m *sentenceState) present(i int) (w *Word, entered []string, err error) {
 	m.openClause(w, true)
 	now := m.targets()
 	if len(now[lex]) > 2 {
-		return nil, nil, fmt.Errorf("the word would enter %v at once: a grammar leads it to one area and its own at most", now[lex])
+		return nil, nil, fmt.Errorf("the word would enter %v at once: correct the grammar, which may lead a word to at most one area besides its own", now[lex])
 	}
 	for from := range now {
 		if from != lex {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// LostError says what a parse lacks or has wrong. The parse that comes with it is from the brain
+// LostError says what a parse lacks or gets wrong. The parse that comes with it is from the brain
 // that lost least.
 type LostError struct {
 	Sentence string

@@ -12,21 +12,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// OrderSettings are those of an OrderLearner. Zero values are the defaults.
+// OrderSettings are the settings of an OrderLearner. Zero values are the defaults.
 type OrderSettings struct {
 	Nouns, Verbs int      // numbers of nouns and verbs. Default 2 and 2.
 	Orders       []string // order of subject S, object O and verb V in each mood. Default SVO alone.
 	P            float64  // probability of a synapse. Default 0.05.
-	WordK        int      // neurons of one word. Default 100.
-	// neurons of one mood. Default WordK, or 12 times as many if there are several moods.
+	WordK        int      // neurons in one word. Default 100.
+	// neurons in one mood. Default WordK, or 12 times as many if there are several moods.
 	MoodK      int
-	K          int     // neurons that fire in the other areas. Default 50.
-	N          int     // neurons of each of the other areas. Default 20000.
+	K          int     // neurons that fire at a time in the other areas. Default 50.
+	N          int     // neurons in each of the other areas. Default 20000.
 	Beta       float64 // plasticity of all fibres. Default 0.06.
 	RoleSteps  int     // steps in which a word enters its role, after the first two. Default 10.
 	WordSteps  int     // steps per word of a sentence. Default 10, or 3 if there are several moods.
 	LinkSteps  int     // number of these steps in which the previous word fires too. Default 3.
-	SpeakSteps int     // RoleSteps used before a sentence is said. Default 3.
+	SpeakSteps int     // number of RoleSteps used before a sentence is said. Default 3.
 	Seed       uint64
 }
 
@@ -34,13 +34,12 @@ type OrderSettings struct {
 // that it hears while it sees who does what to whom. Words are numbered: first the
 // nouns, then the verbs.
 //
-// Each constituent has three areas: a role, which holds who does it, a helper, and a
-// place in the syntax. While a word is heard they fire together, and the place of the
-// word before fires into the helper; at the first word the mood does. To speak, the
-// mood chooses the helper that it excites most, and then each place the next helper.
-// Moods of other orders need places of their own: more neurons of a mood and fewer
-// steps per word keep these apart (after 10 sentences per mood, 215 of 216 said right
-// with two moods, 66 of 72 with all six orders).
+// Each constituent has three areas: a role, which holds who does it, a helper, and a place in the
+// syntax. While a word is heard they fire together, and the place of the word before fires into the
+// helper; at the first word the mood does. To speak, the mood chooses the helper that it excites
+// most, and then each place the next helper. Moods of other orders need places of their own: more
+// neurons of a mood and fewer steps per word keep these apart (after 10 sentences per mood, 215 of
+// 216 are said correctly with two moods, and 66 of 72 with all six orders).
 //
 // Reference: Mitropolsky and Papadimitriou, Simulated Language Acquisition in a
 // Biologically Realistic Model of the Brain (2025), arXiv:2507.11788.
@@ -120,15 +119,15 @@ func (s *OrderSettings) check() error {
 		b := []byte(o)
 		slices.Sort(b)
 		if string(b) != "OSV" {
-			return fmt.Errorf("language: word order %q: want each of S, V and O once", o)
+			return fmt.Errorf("language: the word order is %q: want each of S, V and O once", o)
 		}
 	}
 	switch {
 	case min(s.Nouns, s.Verbs, s.RoleSteps, s.WordSteps, s.LinkSteps, s.SpeakSteps) < 0:
-		return fmt.Errorf("language: %d nouns, %d verbs and steps %d, %d, %d, %d: want 0 or more of each",
+		return fmt.Errorf("language: the settings have %d nouns, %d verbs and steps %d, %d, %d, %d: want at least 0 of each",
 			s.Nouns, s.Verbs, s.RoleSteps, s.WordSteps, s.LinkSteps, s.SpeakSteps)
 	case !(s.P > 0 && s.P <= 1) || !(s.Beta > 0) || math.IsInf(s.Beta, 0):
-		return fmt.Errorf("language: synapses with probability %g and plasticity %g: want above 0, and a probability of at most 1", s.P, s.Beta)
+		return fmt.Errorf("language: the probability of a synapse is %g and the plasticity %g: want both above 0, and the probability at most 1", s.P, s.Beta)
 	}
 	return nil
 }
@@ -152,7 +151,7 @@ func (l *OrderLearner) AnyScene() Scene {
 func (l *OrderLearner) checkScene(s Scene) error {
 	isNoun := func(w int) bool { return w >= 0 && w < l.set.Nouns }
 	if !isNoun(s.Subject) || !isNoun(s.Object) || s.Verb < l.set.Nouns || s.Verb >= l.set.Nouns+l.set.Verbs || s.Mood < 0 || s.Mood >= len(l.set.Orders) {
-		return fmt.Errorf("language: scene %+v: want a subject and an object of 0 to %d, a verb of %d to %d and a mood of 0 to %d",
+		return fmt.Errorf("language: the scene is %+v: want a subject and an object from 0 to %d, a verb from %d to %d and a mood from 0 to %d",
 			s, l.set.Nouns-1, l.set.Nouns, l.set.Nouns+l.set.Verbs-1, len(l.set.Orders)-1)
 	}
 	return nil

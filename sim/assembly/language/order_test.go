@@ -96,11 +96,11 @@ func TestSayingChangesNothing(t *testing.T) {
 
 func TestOrderRefusals(t *testing.T) {
 	for want, s := range map[string]OrderSettings{
-		`word order "SVV"`: {Orders: []string{"SVO", "SVV"}},
-		`word order "SV"`:  {Orders: []string{"SV"}},
-		"-2 nouns":         {Nouns: -2},
-		"probability -1":   {P: -1},
-		"fires 50 of 20":   {N: 20},
+		`word order is "SVV"`: {Orders: []string{"SVO", "SVV"}},
+		`word order is "SV"`:  {Orders: []string{"SV"}},
+		"-2 nouns":            {Nouns: -2},
+		"synapse is -1":       {P: -1},
+		"fire 50 of its 20":   {N: 20},
 	} {
 		if _, err := NewOrderLearner(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -108,7 +108,7 @@ func TestOrderRefusals(t *testing.T) {
 	}
 	l := newOrderLearner(t, OrderSettings{})
 	for _, s := range []Scene{{Subject: 2, Verb: 2}, {Verb: 1}, {Verb: 4}, {Verb: 2, Mood: 1}, {Object: -1, Verb: 2}} {
-		if err := l.Hear(s); err == nil || !strings.Contains(err.Error(), "want a subject and an object of 0 to 1") {
+		if err := l.Hear(s); err == nil || !strings.Contains(err.Error(), "want a subject and an object from 0 to 1") {
 			t.Errorf("%+v: %v", s, err)
 		}
 		if _, err := l.Say(s); err == nil {

@@ -22,8 +22,8 @@ type ReadOut int
 
 const (
 	Fibres ReadOut = iota // the fibres of Grammar.ReadOut that were active in the sentence
-	// FixedMap follows all of Grammar.ReadOut and drops whatever reads as no word. It may find the
-	// verb of a clause again at a noun without one.
+	// FixedMap follows all of Grammar.ReadOut and drops whatever does not read as a word. It may
+	// also find the verb of a clause at a noun that has none.
 	FixedMap
 )
 
@@ -41,7 +41,7 @@ type Parser struct {
 	seed  uint64
 }
 
-// NewParser returns a parser of the grammar. The seed is that of its brains.
+// NewParser returns a parser of the grammar. The seed determines its brains.
 func NewParser(g *Grammar, seed uint64) (*Parser, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func tokens(sentence string) []string {
 // begin after a word or do not end.
 func (g *Grammar) checkSentence(words []string) error {
 	if len(words) == 0 {
-		return fmt.Errorf("language: a sentence without words")
+		return fmt.Errorf("language: the sentence has no words: give at least one")
 	}
 	open := -1 // where a clause began
 	for i, w := range words {
@@ -137,7 +137,7 @@ func (g *Grammar) checkSentence(words []string) error {
 		}
 	}
 	if open >= 0 {
-		return fmt.Errorf("language: word %d, %q, begins a clause that does not end: put a comma after it", open+1, that)
+		return fmt.Errorf("language: word %d, %q, begins a clause that does not end: put a comma after the clause", open+1, that)
 	}
 	return nil
 }

@@ -173,9 +173,9 @@ func TestTrace(t *testing.T) {
 func TestSentencesRefused(t *testing.T) {
 	gs := grammars(t)
 	for _, c := range []struct{ grammar, sentence, want string }{
-		{"english", "", "without words"},
+		{"english", "", "no words"},
 		{"english", "dogs chase", ""},
-		{"english", "dogs", "needs a verb"},
+		{"english", "dogs", "give it a verb"},
 		{"english", "the dgs run", `word 2, "dgs", is not in the lexicon: did you mean "dogs"?`},
 		{"english", "dogs xylophone", `word 2, "xylophone", is not in the lexicon`},
 		{"english", "dogs that cats chase , run", `word 2, "that", is not`},
@@ -210,15 +210,15 @@ func TestGrammarsRefused(t *testing.T) {
 	}
 	for want, change := range map[string][2]string{
 		"block 3 of 1":            {`[0, "verb"]`, `[3, "verb"]`},
-		"there is no area":        {`"LEX", "VERB", 0]`, `"LEX", "NOUN", 0]`},
+		"there is no such area":   {`"LEX", "VERB", 0]`, `"LEX", "NOUN", 0]`},
 		"want [\"area\", action":  {`"fiber", "disinhibit"`, `"fiber", "open"`},
-		"without the area LEX":    {`"areas": ["LEX", `, `"areas": [`},
-		"without the area VERB":   {`"areas": ["LEX", "VERB"]`, `"areas": ["LEX"]`},
+		"lacks the area LEX":      {`"areas": ["LEX", `, `"areas": [`},
+		"lacks the area VERB":     {`"areas": ["LEX", "VERB"]`, `"areas": ["LEX"]`},
 		"grammar: ":               {`{"areas"`, `["areas"`},
 		"want [block, class]":     {`[0, "verb"]`, `"verb"`},
 		"runs in a circle":        {`["LEX"]}`, `["LEX", "VERB"]}`},
 		"goes from VERB to OBJ":   {`["LEX"]}`, `["OBJ"]}`},
-		"needs one of at least 1": {`"LEX_k": 10`, `"LEX_k": 0`},
+		"want at least 1 of each": {`"LEX_k": 10`, `"LEX_k": 0`},
 		"0 rounds":                {`"project_rounds": 5`, `"project_rounds": 0`},
 	} {
 		if _, err := ReadGrammar(strings.NewReader(strings.Replace(small, change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), want) {

@@ -32,7 +32,7 @@ func (l *Learner) Say(word int) (int, error) {
 	return block(w, l.set.SoundK, l.Words(), l.set.MinOverlap), err
 }
 
-// Knows reports whether the learner says all words right.
+// Knows reports whether the learner says all words correctly.
 func (l *Learner) Knows() (bool, error) {
 	for w := range l.Words() {
 		if said, err := l.Say(w); err != nil || said != w {

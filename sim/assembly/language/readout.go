@@ -11,7 +11,7 @@ import (
 // read reads the dependencies, starting from the verb.
 func (m *sentenceState) read() (err error) {
 	if _, held := m.bonds.holds[verb]; !held {
-		return fmt.Errorf("language: nothing fires in the area %s to read from: the sentence needs a verb of its own", verb)
+		return fmt.Errorf("language: nothing fires in the area %s from which the sentence is read: give it a verb of its own", verb)
 	}
 	m.brain.Learn(false)
 	for _, a := range m.Areas {

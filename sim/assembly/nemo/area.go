@@ -58,9 +58,9 @@ type Fatigue struct {
 func NewArea(n, k int, beta float64) (*Area, error) {
 	switch {
 	case k < 1 || k > n || n > math.MaxInt32:
-		return nil, fmt.Errorf("nemo: an area fires %d of %d neurons: want at least 1 and at most all, of less than 2^31", k, n)
+		return nil, fmt.Errorf("nemo: an area is to fire %d of its %d neurons: want at least 1 and at most all, of less than 2^31", k, n)
 	case !(beta >= 0) || math.IsInf(beta, 0):
-		return nil, fmt.Errorf("nemo: an area has plasticity %g: want 0 or more", beta)
+		return nil, fmt.Errorf("nemo: the plasticity of an area is %g: want at least 0", beta)
 	}
 	return &Area{N: n, K: k, Beta: beta, wins: make([]bool, n), x: make([]float64, n)}, nil
 }
@@ -156,10 +156,10 @@ func (a *Area) Rest() {
 // until then.
 func (a *Area) Disturb(noise []float64) error {
 	if len(noise) != a.N {
-		return fmt.Errorf("nemo: noise for %d neurons: the area has %d", len(noise), a.N)
+		return fmt.Errorf("nemo: there is noise for %d neurons, but the area has %d: give one number for each", len(noise), a.N)
 	}
 	if j := slices.IndexFunc(noise, notFinite); j >= 0 {
-		return fmt.Errorf("nemo: noise of %g for neuron %d: want finite numbers", noise[j], j)
+		return fmt.Errorf("nemo: the noise is %g for neuron %d: want finite numbers", noise[j], j)
 	}
 	a.noise = noise
 	return nil
@@ -189,13 +189,13 @@ func (a *Area) learn(before []int32, in []Firing) {
 
 func (a *Area) check(in []Firing) error {
 	if a.wins == nil {
-		return fmt.Errorf("nemo: an area that NewArea did not make")
+		return fmt.Errorf("nemo: the area was not made by NewArea: make it with NewArea")
 	}
 	if a.K < 1 || a.K > a.N || a.N != len(a.x) {
-		return fmt.Errorf("nemo: an area of %d neurons was told to fire %d of %d: want 1 to %d of the same", len(a.x), a.K, a.N, len(a.x))
+		return fmt.Errorf("nemo: an area of %d neurons was set to fire %d of %d: want 1 to %d of the same", len(a.x), a.K, a.N, len(a.x))
 	}
 	if a.Bias != nil && len(a.Bias) != a.N {
-		return fmt.Errorf("nemo: bias of %d neurons: the area has %d", len(a.Bias), a.N)
+		return fmt.Errorf("nemo: there is bias for %d neurons, but the area has %d: give one number for each", len(a.Bias), a.N)
 	}
 	if a.Recurrent != nil {
 		if err := a.Recurrent.between("of an area to itself", a.N, a.N); err != nil {
@@ -217,7 +217,7 @@ func (a *Area) check(in []Firing) error {
 func inRange(neurons []int32, n int, what string) error {
 	for _, i := range neurons {
 		if i < 0 || int(i) >= n {
-			return fmt.Errorf("nemo: neuron %d fires: the %s has neurons 0 to %d", i, what, n-1)
+			return fmt.Errorf("nemo: neuron %d cannot fire: the %s has neurons 0 to %d", i, what, n-1)
 		}
 	}
 	return nil

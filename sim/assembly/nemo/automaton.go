@@ -28,7 +28,7 @@ type AutomatonSettings struct {
 	ArcNeurons    int     // neurons of the area of arcs; default 400 for each arc
 	CoinNeurons   int     // neurons of the coin; default 1000, or 4 K if that is more
 	P             float64 // probability of a synapse; default 0.25
-	Beta          float64 // plasticity; default 0.1
+	Beta          float64 // plasticity of all synapses; default 0.1
 	Presentations int     // number of times the whole table is presented; default 18
 	Seed          uint64  // seed of connections and flips
 }
@@ -42,7 +42,7 @@ func LearnAutomaton(table []Arc, set AutomatonSettings) (*Automaton, error) {
 	}
 	n := orElse(set.Presentations, 18)
 	if n < 1 {
-		return nil, fmt.Errorf("nemo: a table is presented %d times: want once at least", n)
+		return nil, fmt.Errorf("nemo: the table is to be presented %d times: want at least once", n)
 	}
 	for range n {
 		for _, t := range table {
@@ -69,7 +69,7 @@ func newAutomaton(table []Arc, set AutomatonSettings) (*Automaton, error) {
 		m.Coin, d.err = NewCoin(CoinSettings{N: orElse(set.CoinNeurons, max(1000, 4*k)), K: k, P: d.P, Outcomes: flips, Seed: set.Seed})
 	}
 	if d.err == nil && (m.symbols*k > m.Symbol.N || m.states*k > m.State.N) {
-		d.err = fmt.Errorf("nemo: %d symbols of %d neurons among %d and %d states among %d: want neurons for all", m.symbols, k, m.Symbol.N, m.states, m.State.N)
+		d.err = fmt.Errorf("nemo: there are %d symbols of %d neurons among %d, and %d states among %d: give areas with enough neurons for all", m.symbols, k, m.Symbol.N, m.states, m.State.N)
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -83,7 +83,7 @@ func newAutomaton(table []Arc, set AutomatonSettings) (*Automaton, error) {
 // measure counts the symbols, states and flips of a table.
 func (m *Automaton) measure(table []Arc) (flips int, err error) {
 	if len(table) == 0 {
-		return 0, fmt.Errorf("nemo: an automaton without arcs: want one at least")
+		return 0, fmt.Errorf("nemo: the automaton has no arcs: give it at least one")
 	}
 	seen := map[[2]int]Arc{}
 	for i, t := range table {
@@ -91,7 +91,7 @@ func (m *Automaton) measure(table []Arc) (flips int, err error) {
 			return 0, fmt.Errorf("nemo: arc %d is %+v: want numbers from 0", i, t)
 		}
 		if other, ok := seen[[2]int{t.From, t.Flip}]; ok && other != t {
-			return 0, fmt.Errorf("nemo: arc %d is %+v: flip %d of state %d has %+v already", i, t, t.Flip, t.From, other)
+			return 0, fmt.Errorf("nemo: arc %d is %+v, but flip %d of state %d already leads to %+v: leave one of them out", i, t, t.Flip, t.From, other)
 		}
 		seen[[2]int{t.From, t.Flip}] = t
 		flips = max(flips, t.Flip+1)
@@ -139,7 +139,7 @@ func (m *Automaton) Start(state int) error {
 // and if no state fires.
 func (m *Automaton) Step() (int, error) {
 	if len(m.current) == 0 {
-		return 0, fmt.Errorf("nemo: an automaton in no state: %w: Start it in one of %d", ErrSilent, m.states)
+		return 0, fmt.Errorf("nemo: the automaton is in no state: %w: call Start with one of its %d states", ErrSilent, m.states)
 	}
 	flip, err := m.Coin.Flip()
 	if err != nil {
@@ -160,7 +160,7 @@ func (m *Automaton) follow(flip []int32) (symbol int, err error) {
 		return 0, err
 	}
 	if m.current = m.State.Winners; len(m.current) == 0 {
-		return 0, fmt.Errorf("nemo: a flip of %d neurons leads to no state, arcs of %d neurons: %w: teach more, or draw more synapses", len(flip), len(m.Arc.Winners), ErrSilent)
+		return 0, fmt.Errorf("nemo: the flip of %d neurons leads to no state, through arcs of %d neurons: %w: teach more, or draw more synapses", len(flip), len(m.Arc.Winners), ErrSilent)
 	}
 	symbol, _ = Nearest(m.Symbol.Winners, m.Symbol.K, m.symbols)
 	return symbol, nil

@@ -49,7 +49,7 @@ type Classifier struct {
 // several classes one after another, normalise the matrices first.
 func NewClassifier(area *Area, in *Matrix) (*Classifier, error) {
 	if area == nil {
-		return nil, fmt.Errorf("nemo: a classifier without an area: see NewArea")
+		return nil, fmt.Errorf("nemo: the classifier has no area: make one with NewArea")
 	}
 	if err := in.onto("from stimuli", area.N); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func NewClassifier(area *Area, in *Matrix) (*Classifier, error) {
 // class's assembly. It returns the number of the class, or ErrSilent if nothing fires.
 func (c *Classifier) Learn(stimuli [][]int32) (class int, err error) {
 	if len(stimuli) == 0 {
-		return 0, fmt.Errorf("nemo: class %d without stimuli: want one at least", len(c.Assemblies))
+		return 0, fmt.Errorf("nemo: class %d has no stimuli: give it at least one", len(c.Assemblies))
 	}
 	c.Area.Rest()
 	for _, s := range stimuli {
@@ -72,7 +72,7 @@ func (c *Classifier) Learn(stimuli [][]int32) (class int, err error) {
 	w := c.Area.Winners
 	c.Area.Rest()
 	if len(w) == 0 {
-		return 0, fmt.Errorf("nemo: class %d, after %d stimuli: %w, and it has no assembly: want stimuli that reach the area", len(c.Assemblies), len(stimuli), ErrSilent)
+		return 0, fmt.Errorf("nemo: class %d has no assembly after %d stimuli: %w: use stimuli that reach the area", len(c.Assemblies), len(stimuli), ErrSilent)
 	}
 	c.Assemblies = append(c.Assemblies, w)
 	return len(c.Assemblies) - 1, nil
@@ -105,14 +105,14 @@ func (c *Classifier) Answer(stimulus []int32, steps int) ([]int32, error) {
 // returns ErrSilent if nothing fires.
 func (c *Classifier) Classify(stimulus []int32) (class int, overlaps []float64, err error) {
 	if len(c.Assemblies) == 0 {
-		return 0, nil, fmt.Errorf("nemo: a classifier without classes: call Learn first")
+		return 0, nil, fmt.Errorf("nemo: the classifier has no classes: call Learn first")
 	}
 	w, err := c.Answer(stimulus, 1)
 	if err != nil {
 		return 0, nil, err
 	}
 	if len(w) == 0 {
-		return 0, nil, fmt.Errorf("nemo: a stimulus of %d neurons is of none of %d classes: %w in answer: want one that reaches the area", len(stimulus), len(c.Assemblies), ErrSilent)
+		return 0, nil, fmt.Errorf("nemo: the stimulus of %d neurons belongs to none of %d classes: %w in answer: use one that reaches the area", len(stimulus), len(c.Assemblies), ErrSilent)
 	}
 	overlaps = make([]float64, len(c.Assemblies))
 	for i, a := range c.Assemblies {

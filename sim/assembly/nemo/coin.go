@@ -55,7 +55,7 @@ func NewCoin(set CoinSettings) (*Coin, error) {
 
 func (c *Coin) fits() error {
 	if c.outcomes < 1 || c.outcomes*c.Area.K > c.Area.N || c.steps < 1 {
-		return fmt.Errorf("nemo: a coin of %d outcomes of %d neurons among %d, read after %d steps: want at least one outcome and step, and neurons for all", c.outcomes, c.Area.K, c.Area.N, c.steps)
+		return fmt.Errorf("nemo: the coin has %d outcomes of %d neurons among %d, read after %d steps: want at least one outcome and one step, and enough neurons for all", c.outcomes, c.Area.K, c.Area.N, c.steps)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (c *Coin) Flip() ([]int32, error) {
 	w := a.Winners
 	a.Inhibit()
 	if len(w) == 0 {
-		return nil, fmt.Errorf("nemo: a flip of %d of %d neurons dies out: %w: draw more synapses", a.K, a.N, ErrSilent)
+		return nil, fmt.Errorf("nemo: a flip of %d of %d neurons died out: %w: draw more synapses", a.K, a.N, ErrSilent)
 	}
 	return w, nil
 }

@@ -15,9 +15,9 @@
 //	in, err := wires.Matrix("stimulus>area", 1000, 1000)
 //	err = area.Step(true, nemo.Firing{Through: in, Neurons: nemo.Block(0, 30)})
 //
-// Of areas are made [Sequence], which recalls a sequence from its first item,
-// [Machine], a finite automaton, [Automaton], a probabilistic one that utters symbols,
-// [Coin] and [LearnedCoin], which choose by chance, and [Classifier].
+// Several learners are built from areas: [Sequence], which recalls a sequence from its first item,
+// [Machine], a finite automaton, [Automaton], a probabilistic one that emits symbols, [Coin] and
+// [LearnedCoin], which choose by chance, and [Classifier].
 //
 // Weights have no bound: normalise them now and then where learning goes on for
 // thousands of steps.

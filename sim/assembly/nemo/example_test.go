@@ -58,7 +58,7 @@ func ExampleLearnMachine() {
 	fmt.Println(err)
 	// Output:
 	// [1 0 2 2 0] <nil>
-	// nemo: symbol 3: there are 3, from 0 to 2
+	// nemo: there is no symbol 3: choose one of 3, from 0 to 2
 }
 
 // An automaton that utters 0 and 1 by turns, or 2 after a 0.

@@ -85,9 +85,9 @@ func NewLearnedCoin(set LearnedCoinSettings) (*LearnedCoin, error) {
 func (c *LearnedCoin) fits() error {
 	switch {
 	case c.contexts < 1 || c.outcomes < 1 || c.steps < 1 || c.outcomes*c.Area.K > c.Area.N:
-		return fmt.Errorf("nemo: a coin of %d contexts and %d outcomes of %d neurons among %d, read after %d steps: want at least one of each, and neurons for all", c.contexts, c.outcomes, c.Area.K, c.Area.N, c.steps)
+		return fmt.Errorf("nemo: the coin has %d contexts and %d outcomes of %d neurons among %d, read after %d steps: want at least one of each, and enough neurons for all", c.contexts, c.outcomes, c.Area.K, c.Area.N, c.steps)
 	case !(c.lambda > 0) || !(c.beta > 0) || !(c.noise >= 0) || !(c.lambda*c.beta > 1):
-		return fmt.Errorf("nemo: a coin with lambda %g, beta %g and noise of %g: want lambda beta above 1 and no negative noise", c.lambda, c.beta, c.noise)
+		return fmt.Errorf("nemo: the coin has lambda %g, beta %g and noise %g: want lambda times beta above 1, and noise of at least 0", c.lambda, c.beta, c.noise)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (c *LearnedCoin) Flip(context int) (outcome int, err error) {
 	outcome, shared := Nearest(a.Winners, a.K, c.outcomes)
 	a.Inhibit()
 	if shared == 0 {
-		return 0, fmt.Errorf("nemo: a flip in context %d comes to none of %d outcomes: %w: draw more synapses", context, c.outcomes, ErrSilent)
+		return 0, fmt.Errorf("nemo: a flip in context %d led to none of %d outcomes: %w: draw more synapses", context, c.outcomes, ErrSilent)
 	}
 	return outcome, nil
 }

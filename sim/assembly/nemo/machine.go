@@ -22,10 +22,10 @@ type Transition struct{ From, Symbol, To int }
 // there are blocks of neurons.
 func NewMachine(arc, state *Area, fromSymbol, fromState, fromArc *Matrix) (*Machine, error) {
 	if arc == nil || state == nil {
-		return nil, fmt.Errorf("nemo: a machine without an area of arcs or of states: see NewArea")
+		return nil, fmt.Errorf("nemo: the machine lacks the area of its arcs or of its states: make them with NewArea")
 	}
 	if arc.K != state.K {
-		return nil, fmt.Errorf("nemo: arcs fire %d neurons and states %d: want the same", arc.K, state.K)
+		return nil, fmt.Errorf("nemo: arcs fire %d neurons, but states fire %d: make them equal", arc.K, state.K)
 	}
 	if err := fromSymbol.onto("from symbols to arcs", arc.N); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ type MachineSettings struct {
 	// apart
 	ArcNeurons    int
 	P             float64 // probability of a synapse; default 0.2
-	Beta          float64 // plasticity; default 0.1
+	Beta          float64 // plasticity of all synapses; default 0.1
 	Presentations int     // number of times the whole table is presented; default 20
 	Seed          uint64
 }
@@ -68,7 +68,7 @@ func LearnMachine(table []Transition, set MachineSettings) (*Machine, error) {
 	state := d.area(orElse(set.StateNeurons, 100+states*k), k, beta)
 	inputs := orElse(set.SymbolNeurons, symbols*k)
 	if d.err == nil && inputs < k {
-		d.err = fmt.Errorf("nemo: %d neurons for symbols of %d: want at least as many", inputs, k)
+		d.err = fmt.Errorf("nemo: there are %d neurons for symbols of %d: want at least as many", inputs, k)
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -83,7 +83,7 @@ func LearnMachine(table []Transition, set MachineSettings) (*Machine, error) {
 	}
 	n := orElse(set.Presentations, 20)
 	if n < 1 {
-		return nil, fmt.Errorf("nemo: a table is presented %d times: want once at least", n)
+		return nil, fmt.Errorf("nemo: the table is to be presented %d times: want at least once", n)
 	}
 	for range n {
 		for _, t := range table {
@@ -99,7 +99,7 @@ func LearnMachine(table []Transition, set MachineSettings) (*Machine, error) {
 // extent counts the symbols and states of a table.
 func extent(table []Transition) (symbols, states int, err error) {
 	if len(table) == 0 {
-		return 0, 0, fmt.Errorf("nemo: a machine without transitions: want one at least")
+		return 0, 0, fmt.Errorf("nemo: the machine has no transitions: give it at least one")
 	}
 	seen := map[[2]int]int{}
 	for i, t := range table {
@@ -107,7 +107,7 @@ func extent(table []Transition) (symbols, states int, err error) {
 			return 0, 0, fmt.Errorf("nemo: transition %d is %+v: want numbers from 0", i, t)
 		}
 		if to, ok := seen[[2]int{t.From, t.Symbol}]; ok && to != t.To {
-			return 0, 0, fmt.Errorf("nemo: transition %d: symbol %d leads from state %d to %d and to %d: see Automaton for chance", i, t.Symbol, t.From, to, t.To)
+			return 0, 0, fmt.Errorf("nemo: transition %d: symbol %d leads from state %d both to %d and to %d: leave one out, or use an Automaton for chance", i, t.Symbol, t.From, to, t.To)
 		}
 		seen[[2]int{t.From, t.Symbol}] = t.To
 		symbols, states = max(symbols, t.Symbol+1), max(states, t.From+1, t.To+1)
@@ -153,9 +153,9 @@ func (m *Machine) Read(symbol int) ([]int32, error) {
 	}
 	switch {
 	case m.fromArc.drawn:
-		return nil, fmt.Errorf("nemo: a machine of %d states reads symbol %d: %w: Teach it transitions first", m.states, symbol, ErrUntaught)
+		return nil, fmt.Errorf("nemo: a machine of %d states cannot read symbol %d: %w: call Teach first", m.states, symbol, ErrUntaught)
 	case len(m.current) == 0:
-		return nil, fmt.Errorf("nemo: a machine in no state reads symbol %d: %w: Start it in one of %d", symbol, ErrSilent, m.states)
+		return nil, fmt.Errorf("nemo: the machine is in no state and cannot read symbol %d: %w: call Start with one of its %d states", symbol, ErrSilent, m.states)
 	}
 	if err := m.Arc.Step(false, Firing{m.fromSymbol, Block(symbol, m.Arc.K)}, Firing{m.fromState, m.current}); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (m *Machine) Read(symbol int) ([]int32, error) {
 		return nil, err
 	}
 	if m.current = m.State.Winners; len(m.current) == 0 {
-		return nil, fmt.Errorf("nemo: symbol %d leads to no state, arcs of %d neurons: %w: teach the transition, or draw more synapses", symbol, len(m.Arc.Winners), ErrSilent)
+		return nil, fmt.Errorf("nemo: symbol %d leads to no state, through arcs of %d neurons: %w: teach the transition, or draw more synapses", symbol, len(m.Arc.Winners), ErrSilent)
 	}
 	return m.current, nil
 }
@@ -190,7 +190,7 @@ func (m *Machine) Run(start int, symbols []int) ([]int, error) {
 // within returns an error unless the number of a symbol, a state or the like is in range.
 func within(what string, i, n int) error {
 	if i < 0 || i >= n {
-		return fmt.Errorf("nemo: %s %d: there are %d, from 0 to %d", what, i, n, n-1)
+		return fmt.Errorf("nemo: there is no %s %d: choose one of %d, from 0 to %d", what, i, n, n-1)
 	}
 	return nil
 }

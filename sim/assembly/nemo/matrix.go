@@ -33,7 +33,7 @@ type Synapse struct {
 // synapse outside the targets, out of rising order, or without a finite weight.
 func NewMatrix(sources, targets int, synapses func(source int) []Synapse) (*Matrix, error) {
 	if min(sources, targets) < 1 || max(sources, targets) > math.MaxInt32 {
-		return nil, fmt.Errorf("nemo: a matrix from %d neurons to %d: want at least one of each and less than 2^31", sources, targets)
+		return nil, fmt.Errorf("nemo: the matrix leads from %d neurons to %d: want at least one of each and less than 2^31", sources, targets)
 	}
 	m := &Matrix{rows: make([]row, sources), n: targets}
 	for i := range m.rows {
@@ -41,10 +41,10 @@ func NewMatrix(sources, targets int, synapses func(source int) []Synapse) (*Matr
 		r := row{make([]int32, len(list)), make([]float64, len(list))}
 		for k, s := range list {
 			if s.To < 0 || int(s.To) >= targets || k > 0 && s.To <= list[k-1].To {
-				return nil, fmt.Errorf("nemo: synapse %d of neuron %d leads to %d: want rising numbers from 0 to %d", k, i, s.To, targets-1)
+				return nil, fmt.Errorf("nemo: synapse %d of neuron %d leads to %d: want ascending numbers from 0 to %d", k, i, s.To, targets-1)
 			}
 			if notFinite(s.Weight) {
-				return nil, fmt.Errorf("nemo: the synapse from neuron %d to %d has weight %g: want a finite one", i, s.To, s.Weight)
+				return nil, fmt.Errorf("nemo: the synapse from neuron %d to %d has weight %g: want a finite number", i, s.To, s.Weight)
 			}
 			r.to[k], r.weight[k] = s.To, s.Weight
 		}
@@ -134,9 +134,9 @@ func (m *Matrix) strengthen(firing []int32, wins []bool, factor float64) {
 func (m *Matrix) between(what string, sources, targets int) error {
 	switch {
 	case m == nil:
-		return fmt.Errorf("nemo: no matrix %s: want one of %d by %d neurons", what, sources, targets)
+		return fmt.Errorf("nemo: the matrix %s is missing: give one of %d by %d neurons", what, sources, targets)
 	case len(m.rows) != sources || m.n != targets:
-		return fmt.Errorf("nemo: the matrix %s is of %d by %d neurons: want %d by %d", what, len(m.rows), m.n, sources, targets)
+		return fmt.Errorf("nemo: the matrix %s has %d by %d neurons: want %d by %d", what, len(m.rows), m.n, sources, targets)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (m *Matrix) between(what string, sources, targets int) error {
 func (m *Matrix) onto(what string, targets int) error {
 	switch {
 	case m == nil:
-		return fmt.Errorf("nemo: no matrix %s: want one onto %d neurons", what, targets)
+		return fmt.Errorf("nemo: the matrix %s is missing: give one onto %d neurons", what, targets)
 	case m.n != targets:
 		return fmt.Errorf("nemo: the matrix %s leads to %d neurons: want %d", what, m.n, targets)
 	}

@@ -6,7 +6,7 @@ package nemo
 import "fmt"
 
 // Sequence memorises a sequence of items: its area gets one item per step, together with its own
-// winners of the step before. With a second area beside it as a scaffold, it needs fewer
+// winners of the previous step. With a second area beside it as a scaffold, it needs fewer
 // presentations.
 type Sequence struct {
 	Main, Helper             *Area // recalling area and its scaffold; Helper is nil without a scaffold
@@ -23,14 +23,14 @@ func NewSequence(main *Area, in *Matrix) (*Sequence, error) {
 // items to the main area, from the helper to it and back. It normalises all matrices.
 func NewScaffold(main, helper *Area, in, fromHelper, fromMain *Matrix) (*Sequence, error) {
 	if helper == nil {
-		return nil, fmt.Errorf("nemo: a scaffold without a helper area: see NewSequence")
+		return nil, fmt.Errorf("nemo: the scaffold has no helper area: give one, or use NewSequence")
 	}
 	return newSequence(&Sequence{Main: main, Helper: helper, in: in, fromHelper: fromHelper, fromMain: fromMain})
 }
 
 func newSequence(s *Sequence) (*Sequence, error) {
 	if s.Main == nil {
-		return nil, fmt.Errorf("nemo: a sequence without an area: see NewArea")
+		return nil, fmt.Errorf("nemo: the sequence has no area: make one with NewArea")
 	}
 	if err := s.check(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ type SequenceSettings struct {
 	K        int     // neurons that fire at a time, and neurons of an item; default 30
 	Inputs   int     // neurons that items are made of; default N
 	P        float64 // probability of a synapse; default 0.4
-	Beta     float64 // plasticity; default 0.1
+	Beta     float64 // plasticity of all synapses; default 0.1
 	Scaffold bool
 	Seed     uint64
 }
@@ -104,7 +104,7 @@ func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 		}
 	}
 	if len(items) > 0 && len(items[0]) == 0 {
-		return nil, fmt.Errorf("nemo: item 0 of %d has no neurons: %w: let a sequence begin with something", len(items), ErrSilent)
+		return nil, fmt.Errorf("nemo: item 0 of %d has no neurons: %w: begin the sequence with an item that has some", len(items), ErrSilent)
 	}
 	s.Inhibit()
 	list, err := s.run(true, len(items), func(i int) []int32 { return items[i] })
@@ -118,9 +118,9 @@ func (s *Sequence) Present(items [][]int32) ([][]int32, error) {
 func (s *Sequence) Recall(cue []int32, steps int) ([][]int32, error) {
 	switch {
 	case s.in.drawn:
-		return nil, fmt.Errorf("nemo: recall of %d steps: %w: Present a sequence first", steps, ErrUntaught)
+		return nil, fmt.Errorf("nemo: %d steps cannot be recalled: %w: call Present first", steps, ErrUntaught)
 	case len(cue) == 0:
-		return nil, fmt.Errorf("nemo: recall of %d steps from a cue without neurons: %w: cue with the first item", steps, ErrSilent)
+		return nil, fmt.Errorf("nemo: %d steps cannot be recalled from a cue without neurons: %w: cue with the first item", steps, ErrSilent)
 	}
 	s.Inhibit()
 	return s.run(false, steps, func(i int) []int32 {

@@ -20,9 +20,10 @@ const (
 
 // Wiring draws matrices: each synapse exists with probability P and has weight 1.
 type Wiring struct {
-	P       float64 // probability of a synapse, 0 to 1
-	Seed    uint64
-	NoLoops bool // whether to leave out synapses between neurons of the same number
+	P    float64 // probability of a synapse, 0 to 1
+	Seed uint64
+	// NoLoops leaves out synapses between neurons of the same number.
+	NoLoops bool
 }
 
 // Matrix draws the synapses of a named fibre. The same seed and name give the same synapses.

@@ -33,8 +33,8 @@ type standing struct {
 	Result     Result
 }
 
-// Save writes a checkpoint from which Resume goes on bit by bit as r would. An unfinished branch is
-// not saved.
+// Save writes a checkpoint from which Resume goes on, to the last bit, as r would. An unfinished
+// branch is not saved.
 func (r *Run) Save(w io.Writer) error {
 	m := &r.top
 	st := standing{r.script.Sum(), m.seed, m.pc, m.within, m.step, r.done, m.memory, r.result}

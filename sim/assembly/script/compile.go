@@ -46,7 +46,7 @@ const mostWork = 1_000_000
 func (c *compiler) busy(n *yaml.Node, amount int) bool {
 	if c.work += amount; c.work > mostWork && !c.full {
 		c.full = true
-		c.at(n, "the script grows beyond %d steps as it is written out: project more steps at once, or repeat less", mostWork)
+		c.at(n, "the script grows to more than %d steps when it is written out: project more steps at once, or repeat less", mostWork)
 	}
 	return c.full
 }
@@ -120,7 +120,7 @@ func (c *compiler) area(n *yaml.Node) string {
 	case name == "" || c.known(name) == isArea:
 		return name
 	case c.known(name) == isStimulus:
-		c.at(n, "%s is a stimulus: want an area: %s", name, did("", c.areaNames()))
+		c.at(n, "%s is a stimulus, but an area is needed: %s", name, did("", c.areaNames()))
 	default:
 		c.unknown(n, "area", name, c.areaNames())
 	}
@@ -133,7 +133,7 @@ func (c *compiler) stimulus(n *yaml.Node) string {
 	case name == "" || c.known(name) == isStimulus:
 		return name
 	case c.known(name) == isArea:
-		c.at(n, "%s is an area: want a stimulus: %s", name, did("", c.stimulusNames()))
+		c.at(n, "%s is an area, but a stimulus is needed: %s", name, did("", c.stimulusNames()))
 	default:
 		c.unknown(n, "stimulus", name, c.stimulusNames())
 	}
@@ -166,14 +166,14 @@ func (c *compiler) fibreList(n *yaml.Node) (ends [][2]string) {
 		for _, w := range strings.Fields(x.Value) {
 			f, ok := c.fibre(x, w)
 			if good = good && ok; ok && slices.Contains(ends, f) {
-				c.at(x, "fibre %s>%s twice", f[0], f[1])
+				c.at(x, "fibre %s>%s appears twice: name it once", f[0], f[1])
 				good = false
 			}
 			ends = append(ends, f)
 		}
 	}
 	if good && len(ends) == 0 {
-		c.at(n, "no fibres: want one or more, such as S>A")
+		c.at(n, "there are no fibres: give at least one, such as S>A")
 	}
 	if !good {
 		return nil
@@ -184,7 +184,7 @@ func (c *compiler) fibreList(n *yaml.Node) (ends [][2]string) {
 func (c *compiler) fibre(n *yaml.Node, text string) (ends [2]string, ok bool) {
 	from, to, ok := strings.Cut(text, ">")
 	if !ok {
-		c.at(n, "fibre %q: want from>to", text)
+		c.at(n, "the fibre %q is not of the form from>to: write it as S>A", text)
 		return ends, false
 	}
 	from = strings.TrimSuffix(from, "-")
@@ -197,7 +197,7 @@ func (c *compiler) fibre(n *yaml.Node, text string) (ends [2]string, ok bool) {
 		c.unknown(n, "area", to, c.areaNames())
 		ok = false
 	case isStimulus:
-		c.at(n, "fibre %s leads to a stimulus: want an area", text)
+		c.at(n, "fibre %s leads to a stimulus, but must lead to an area", text)
 		ok = false
 	}
 	return [2]string{from, to}, ok
@@ -216,11 +216,11 @@ func written(ends [][2]string) string {
 func (c *compiler) fresh(n *yaml.Node) string {
 	name := c.word(n, "an assembly")
 	if c.known(name) != isUnknown {
-		c.at(n, "an assembly cannot be called %s, as an area or stimulus is", name)
+		c.at(n, "an assembly cannot be called %s, because an area or a stimulus is: choose another name", name)
 		return ""
 	}
 	if strings.Contains(name, ">") {
-		c.at(n, "an assembly called %q: want a name without >", name)
+		c.at(n, "an assembly cannot be called %q: want a name without >", name)
 		return ""
 	}
 	return name

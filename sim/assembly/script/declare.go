@@ -19,9 +19,9 @@ func (c *compiler) newName(key *yaml.Node, what string) string {
 	switch {
 	case name == "":
 	case strings.ContainsAny(name, ">$ \t\n,[]{}"):
-		c.at(key, "%s %q: want a name without spaces, commas, brackets, > and $", what, name)
+		c.at(key, "the %s cannot be called %q: want a name without spaces, commas, brackets, > and $", what, name)
 	case c.known(name) != isUnknown:
-		c.at(key, "%s %q: there is another area or stimulus of this name", what, name)
+		c.at(key, "the %s cannot be called %q: there is another area or stimulus of this name", what, name)
 	default:
 		return name
 	}
@@ -64,7 +64,7 @@ func (c *compiler) newArea(name string, n *yaml.Node, beta float64) assembly.Are
 	if e := m["explicit"]; e != nil {
 		whole := c.yes(e, "explicit of "+what, true)
 		if !whole && c.Mode == "exact" {
-			c.at(e, "%s is not explicit, but in mode exact all are: leave it out, or take mode lazy-exact", what)
+			c.at(e, "%s is not explicit, but in mode exact all areas are: leave this out, or use mode lazy-exact", what)
 		}
 		a.Lazy = !whole
 	}

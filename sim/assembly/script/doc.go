@@ -3,10 +3,9 @@
 
 // Package script runs experiments with assemblies that are written down as YAML.
 //
-// A [Script] has areas, stimuli and fibres, procedures, and a list of steps; a [Run]
-// carries it out on a brain and keeps every round and every named measure. A run that
-// is interrupted is saved with where it stood, and goes on bit by bit as it would
-// have.
+// A [Script] has areas, stimuli and fibres, procedures, and a list of steps; a [Run] carries it out
+// on a brain and keeps every round and every named measure. A run that is interrupted can be saved,
+// and then goes on, to the last bit, as it would have.
 //
 //	s, err := script.Parse("project.yaml", []byte(`
 //	p: 0.01
@@ -20,6 +19,6 @@
 //	result, err := s.Run(ctx, script.Options{})
 //	fmt.Println(result.Measures) // [{completed overlap 30 ...}]
 //
-// [Reference] lists the steps there are. Parse reports all mistakes at once, each with
-// line, column and the nearest name that is known.
+// [Reference] lists all steps. Parse reports all mistakes at once, each with line, column and the
+// nearest name that is known.
 package script

@@ -51,7 +51,7 @@ func (c *compiler) procedures(n *yaml.Node) {
 				p.parameters = c.parameters(m["with"])
 			}
 			if steps = m["steps"]; steps == nil {
-				c.at(value, "procedure %s has no steps", key.Value)
+				c.at(value, "procedure %s has no steps: give it at least one", key.Value)
 				return
 			}
 		}
@@ -64,9 +64,9 @@ func (c *compiler) parameters(n *yaml.Node) (names []string) {
 	for _, x := range list(n) {
 		name := c.word(x, "a parameter")
 		if name != "" && !plainName.MatchString(name) {
-			c.at(x, "parameter %q: want letters, digits and _", name)
+			c.at(x, "the parameter cannot be called %q: want letters, digits and _", name)
 		} else if slices.Contains(names, name) {
-			c.at(x, "parameter %s twice", name)
+			c.at(x, "the parameter %s appears twice: name it once", name)
 		}
 		names = append(names, name)
 	}
@@ -89,7 +89,7 @@ func (c *compiler) circles() {
 			name := s.value.Value
 			if state[name] == 1 {
 				circle := append(slices.Clone(path[slices.Index(path, name):]), name)
-				c.at(s.value, "procedures call each other in a circle: %s", strings.Join(circle, " > "))
+				c.at(s.value, "procedures call each other in a circle: %s: remove one of the calls", strings.Join(circle, " > "))
 				c.circular, c.blind = true, true
 			}
 			follow(name)
@@ -139,13 +139,13 @@ func (c *compiler) do(s *step) {
 	}
 	env := map[string]*yaml.Node{}
 	if w := s.args["with"]; w != nil && len(p.parameters) == 0 {
-		c.at(w, "procedure %s takes no parameters", s.value.Value)
+		c.at(w, "procedure %s takes no parameters: leave with out", s.value.Value)
 	} else if w != nil {
 		env = c.mapping(w, "the parameters of "+s.value.Value, p.parameters...)
 	}
 	for _, name := range p.parameters {
 		if env[name] == nil {
-			c.at(s.node, "procedure %s wants %s: give it after with", s.value.Value, name)
+			c.at(s.node, "procedure %s needs %s: give it after with", s.value.Value, name)
 			return
 		}
 	}
@@ -198,7 +198,7 @@ func (c *compiler) save(s *step) {
 		return
 	}
 	if !fileName.MatchString(name) {
-		c.at(s.value, "a snapshot called %q: want letters, digits, _, - and dots, not first", name)
+		c.at(s.value, "the snapshot cannot be called %q: want letters, digits, _, - and dots, with no dot first", name)
 		return
 	}
 	c.emit(s, func(m *machine) error { return m.saveAs(name) })

@@ -28,14 +28,14 @@ func (c *compiler) measured(s *step) {
 		switch {
 		case s.args[q] == nil:
 		case what != "":
-			c.at(s.node, "measure of %s and %s: make two of it", what, q)
+			c.at(s.node, "this measures both %s and %s: make two steps of it", what, q)
 			return
 		default:
 			what = q
 		}
 	}
 	if what == "" {
-		c.at(s.node, "measure what? One of %s", strings.Join(quantities, ", "))
+		c.at(s.node, "measure names no quantity: want one of %s", strings.Join(quantities, ", "))
 		return
 	}
 	if f := c.quantity(what, s.args[what]); f != nil && name != "" {
@@ -45,7 +45,7 @@ func (c *compiler) measured(s *step) {
 			case err != nil:
 				return err
 			case math.IsNaN(v):
-				return fmt.Errorf("%s of %s: there are no neurons or synapses to measure yet: project into the areas first", what, s.args[what].Value)
+				return fmt.Errorf("the %s of %s cannot be measured, as there are no neurons or synapses yet: project into the areas first", what, s.args[what].Value)
 			}
 			m.measure(name, what, s, v)
 			return nil
@@ -89,12 +89,12 @@ func (c *compiler) ofFibre(what string, n *yaml.Node) func(m *machine) (float64,
 	f := c.fibreList(n)
 	if len(f) != 1 {
 		if f != nil {
-			c.at(n, "%s of %d fibres: want one", what, len(f))
+			c.at(n, "%s is of %d fibres: want one", what, len(f))
 		}
 		return nil
 	}
 	if c.known(f[0][0]) == isStimulus {
-		c.at(n, "%s of a fibre from a stimulus, whose neurons fire as one: want a fibre between areas", what)
+		c.at(n, "%s is of a fibre from a stimulus, whose neurons fire as one: want a fibre between areas", what)
 		return nil
 	}
 	c.needs.tables[f[0]] = true
@@ -110,7 +110,7 @@ func (c *compiler) ofFibre(what string, n *yaml.Node) func(m *machine) (float64,
 // overlap compares the winners of areas or remembered assemblies.
 func (c *compiler) overlap(n *yaml.Node) func(m *machine) (float64, error) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
-		c.at(n, "overlap: want a list of two areas or assemblies")
+		c.at(n, "overlap must be a list of two areas or assemblies")
 		return nil
 	}
 	one, a := c.ensemble(n.Content[0])
@@ -119,7 +119,7 @@ func (c *compiler) overlap(n *yaml.Node) func(m *machine) (float64, error) {
 		return nil
 	}
 	if a != b {
-		c.at(n, "overlap of neurons of %s with neurons of %s: want the same area", a, b)
+		c.at(n, "overlap compares neurons of %s with neurons of %s: want neurons of the same area", a, b)
 		return nil
 	}
 	k := c.k(a)

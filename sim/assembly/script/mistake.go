@@ -17,7 +17,7 @@ type Mistake struct {
 	What         string
 }
 
-// Mistakes is all errors of a script, in the order of its lines.
+// Mistakes holds all errors of a script, in the order of its lines.
 type Mistakes struct {
 	File string
 	List []Mistake
@@ -68,7 +68,7 @@ func did(name string, known []string) string {
 	}
 	known = slices.Sorted(slices.Values(known))
 	if len(known) > 12 {
-		return fmt.Sprintf("there are %s and %d more", strings.Join(known[:12], ", "), len(known)-12)
+		return fmt.Sprintf("choose from %s and %d more", strings.Join(known[:12], ", "), len(known)-12)
 	}
-	return "there is " + strings.Join(known, ", ")
+	return "choose from " + strings.Join(known, ", ")
 }

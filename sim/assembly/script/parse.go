@@ -69,7 +69,7 @@ const (
 func Parse(file string, text []byte) (*Script, error) {
 	wrong := &Mistakes{File: file}
 	if len(text) > mostBytes {
-		wrong.add(Mistake{What: fmt.Sprintf("%d bytes: a script has at most %d", len(text), mostBytes)})
+		wrong.add(Mistake{What: fmt.Sprintf("the script has %d bytes: want at most %d", len(text), mostBytes)})
 		return nil, wrong
 	}
 	top := document(wrong, text)
@@ -102,7 +102,7 @@ func document(wrong *Mistakes, text []byte) *yaml.Node {
 		return nil
 	}
 	if err := d.Decode(&more); err == nil {
-		wrong.add(Mistake{more.Line, more.Column, "a second document: a script is one"})
+		wrong.add(Mistake{more.Line, more.Column, "a second document begins here, but a script must be a single one"})
 	} else if !errors.Is(err, io.EOF) {
 		wrong.add(syntax(err))
 	}
@@ -126,7 +126,7 @@ func syntax(err error) Mistake {
 
 func (r *reader) noAliases(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
-		r.at(n, "alias *%s: make a procedure of what repeats", n.Value)
+		r.at(n, "the alias *%s is not supported: make a procedure of what repeats", n.Value)
 	}
 	for _, c := range n.Content {
 		r.noAliases(c)
@@ -141,7 +141,7 @@ func (c *compiler) script(top *yaml.Node) {
 	}
 	c.settings(m)
 	if m["p"] == nil {
-		c.at(top, "no p: want the probability of a synapse")
+		c.at(top, "p is missing: give the probability of a synapse")
 	}
 	if m["stimuli"] != nil {
 		c.stimuli(m["stimuli"])
@@ -150,13 +150,13 @@ func (c *compiler) script(top *yaml.Node) {
 	case areas == nil:
 		c.at(top, "no areas")
 	case areas.Kind == yaml.MappingNode && len(areas.Content) == 0:
-		c.at(areas, "no areas: want one or more, such as A: {n: 10000, k: 100}")
+		c.at(areas, "there are no areas: give at least one, such as A: {n: 10000, k: 100}")
 	default:
 		c.areas(areas, c.number(m["beta"], "beta", 0, math.Inf(1), defaultBeta))
 	}
 	switch fibres, fibers := m["fibres"], m["fibers"]; {
 	case fibres != nil && fibers != nil:
-		c.at(fibers, "fibers again: they are given as fibres")
+		c.at(fibers, "fibers repeats fibres: write only one of them")
 	case fibres != nil:
 		c.fibres(fibres)
 	case fibers != nil:
@@ -165,7 +165,7 @@ func (c *compiler) script(top *yaml.Node) {
 	c.winnersOf(m["winners"])
 	c.procedures(m["procedures"])
 	if m["run"] == nil {
-		c.at(top, "no run: want a list of steps")
+		c.at(top, "run is missing: give a list of steps")
 		return
 	}
 	body := c.list(m["run"], "run")
@@ -175,7 +175,7 @@ func (c *compiler) script(top *yaml.Node) {
 		return
 	}
 	if len(c.program) == 0 {
-		c.at(m["run"], "run has no steps: there is nothing to do")
+		c.at(m["run"], "run has no steps: give it at least one")
 	}
 	c.fit()
 }

@@ -68,7 +68,7 @@ func (c *compiler) differ(s *step, n *yaml.Node, areas ...string) bool {
 			return false
 		}
 		if seen[a] {
-			c.at(n, "%s has area %s twice: want different areas", s.kind.name, a)
+			c.at(n, "%s names area %s twice: want different areas", s.kind.name, a)
 			return false
 		}
 		seen[a] = true
@@ -170,7 +170,7 @@ func (c *compiler) separate(s *step) {
 		return
 	}
 	if c.lazy(from) {
-		c.at(s.args["from"], "area %s is lazy: separate sets winners that may never have fired: make it explicit: true", from)
+		c.at(s.args["from"], "area %s is lazy, and separate would set winners that may never have fired: make it explicit: true", from)
 		return
 	}
 	one, two := c.neurons(s.args["first"], from), c.neurons(s.args["second"], from)

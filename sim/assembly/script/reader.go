@@ -30,7 +30,7 @@ func (r *reader) at(n *yaml.Node, format string, args ...any) {
 
 // unknown reports a name that is not one of those known.
 func (r *reader) unknown(n *yaml.Node, kind, name string, known []string) {
-	r.at(n, "no %s %q: %s", kind, name, did(name, known))
+	r.at(n, "there is no %s %q: %s", kind, name, did(name, known))
 }
 
 // mapping returns the values of a mapping by key. The keys must be among those known, unless none
@@ -47,7 +47,7 @@ func (r *reader) mapping(n *yaml.Node, what string, known ...string) map[string]
 		case key.Kind != yaml.ScalarNode:
 			r.at(key, "a key of %s is %s: want a name", what, kindOf(key))
 		case out[key.Value] != nil:
-			r.at(key, "%s has %q twice", what, key.Value)
+			r.at(key, "%s has the key %q twice: write it once", what, key.Value)
 		case len(known) > 0 && !slices.Contains(known, key.Value):
 			r.unknown(key, "key of "+what, key.Value, known)
 		default:
@@ -121,7 +121,7 @@ func (r *reader) whole(n *yaml.Node, what string, lo, hi, def int) int {
 func (r *reader) seed(n *yaml.Node) uint64 {
 	var v uint64
 	if n != nil && (n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(&v) != nil) {
-		r.at(n, "the seed is %s: want a whole number, 0 or more", kindOf(n))
+		r.at(n, "the seed is %s: want a whole number of at least 0", kindOf(n))
 	}
 	return v
 }

@@ -15,9 +15,9 @@ import (
 
 // Options are the settings of a run. Zero values are the defaults.
 type Options struct {
-	// Progress, if given, is called after every step of the brain.
+	// Progress is called after every step of the brain, unless it is nil.
 	Progress func(Progress)
-	// Save, if given, stores the snapshots that the script asks for.
+	// Save stores the snapshots that the script asks for, unless it is nil.
 	Save func(name string, b *assembly.Brain) error
 	// Profile makes a run measure its steps, except those of branches.
 	Profile bool
@@ -49,11 +49,12 @@ type Round struct {
 // Measure is a number that the script asked for.
 type Measure struct {
 	Name     string
-	Quantity string // overlap, density, weight, support, active or block
+	Quantity string // measured quantity: overlap, density, weight, support, active or block
 	Step     int    // number of the brain's last step; in a branch, the step at which the branch begins
 	Value    float64
 	Line     int
-	Branch   bool // whether it was measured in a branch, on a copy
+	// Branch reports whether the number was measured in a branch, on a copy.
+	Branch bool
 }
 
 // Run is a script that is being carried out.
@@ -206,9 +207,9 @@ func (m *machine) open(p *assembly.Plan, i instruction) error {
 	closed := p.Closed()
 	switch {
 	case len(closed) > 0 && i.name != "project":
-		return fmt.Errorf("it needs the fibres %s, which are inhibited, or their areas are: disinhibit them first", strings.Join(closed, " "))
+		return fmt.Errorf("it needs the fibres %s, but they or their areas are inhibited: disinhibit them first", strings.Join(closed, " "))
 	case !p.Open():
-		m.warn(i, fmt.Sprintf("%s: the fibres %s are inhibited, or their areas are: nothing happens", i.name, strings.Join(closed, " ")))
+		m.warn(i, fmt.Sprintf("%s: the fibres %s or their areas are inhibited, so nothing happens", i.name, strings.Join(closed, " ")))
 	}
 	return nil
 }

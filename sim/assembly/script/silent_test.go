@@ -31,17 +31,17 @@ func TestSilentSteps(t *testing.T) {
 		"- {project_into: B, from: A, stimulus: zero}":                                                      "area A does not fire",
 		"- {complete: A, part: 0.5}":                                                                        "15:4: complete: assembly: winners of area A: area A does not fire, and never has",
 		"- {form: A, stimulus: S}\n- {clear: A}\n- {complete: A, part: 0.5}":                                "17:4: complete: assembly: winners of area A: area A does not fire now; ",
-		"- {form: A, stimulus: S}\n- {complete: A, part: 0.01}":                                             "a part of 0.01 of the 20 winners of area A is no neuron",
+		"- {form: A, stimulus: S}\n- {complete: A, part: 0.01}":                                             "a fraction 0.01 of the 20 winners of area A is less than one neuron",
 		"- {remember: x, area: A}":                                                                          "remember: assembly: winners of area A",
 		"- {form: A, stimulus: S}\n- {remember: x, area: A}\n- {clear: A}\n- {measure: o, overlap: [A, x]}": "18:4: measure: assembly: winners of area A",
 		"- {measure: d, density: A}":                                                                        "density of area A: area A does not fire",
 		"- {measure: d, weight: A}":                                                                         "area A does not fire",
-		"- {measure: d, density: A>C}":                                                                      "density of A>C: there are no neurons or synapses to measure yet",
-		"- {measure: d, weight: E>A}":                                                                       "weight of E>A: there are no neurons or synapses",
+		"- {measure: d, density: A>C}":                                                                      "density of A>C cannot be measured, as there are no neurons or synapses yet",
+		"- {measure: d, weight: E>A}":                                                                       "weight of E>A cannot be measured, as there are no neurons or synapses",
 		"- {measure: b, block: E}":                                                                          "block of area E: area E does not fire",
 		"- {fix: A}\n- {form: A, stimulus: S}":                                                              "the area is fixed while it does not fire",
-		"- {inhibit: A}\n- {form: A, stimulus: S}":                                                          "16:4: form: it needs the fibres S>A, which are inhibited",
-		"- {form: A, stimulus: S}\n- {inhibit: A>A}\n- {complete: A, part: 0.5}":                            "complete: it needs the fibres A>A, which are inhibited",
+		"- {inhibit: A}\n- {form: A, stimulus: S}":                                                          "16:4: form: it needs the fibres S>A, but they or their areas are inhibited",
+		"- {form: A, stimulus: S}\n- {inhibit: A>A}\n- {complete: A, part: 0.5}":                            "complete: it needs the fibres A>A, but they or their areas are inhibited",
 		"- {inhibit: A}\n- {project: S>A}\n- {measure: o, overlap: [A, A]}":                                 "measure: assembly: winners of area A",
 		"- branch: [{project: A>A}]":                                                                        "15:13: project: assembly: fibre A>A",
 	} {
@@ -146,7 +146,7 @@ func TestWarnings(t *testing.T) {
 	for _, w := range r.Warnings {
 		got = append(got, fmt.Sprintf("%d:%d %s", w.Line, w.Column, w.What))
 	}
-	if len(got) != 2 || !strings.HasPrefix(got[0], "19:6 project: the fibres S>A A>A are inhibited") || !strings.HasPrefix(got[1], "20:15 project: the fibres A>B are") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "19:6 project: the fibres S>A A>A or their areas are inhibited") || !strings.HasPrefix(got[1], "20:15 project: the fibres A>B or") {
 		t.Errorf("warnings %q", got)
 	}
 }

@@ -30,16 +30,16 @@ func TestTooLarge(t *testing.T) {
 		"p: .01\nwinners: on\nstimuli: {S: 9}\nareas: {A: {n: 1e5, k: 1e4}}\nrun: [{form: A, stimulus: S, steps: 1e6}]":            "or keep no winners",
 		"p: .01\nmemory: .1\nmode: exact\nareas: {A: {n: 2e6, k: 9}}\nrun: [{branch: [{branch: [{project: A>A}]}]}]":               "takes about 0.205 GB",
 		"p: .01\nmemory: -1\nstimuli: {S: 100}\nareas: {A: {n: 1e4, k: 5}}" + form:                                                 "memory is -1: want 0",
-		"p: .01\nareas: {A: {n: 1e4, k: 5}}\nrun: []":                                                                              "3:6: run has no steps: there is nothing to do",
+		"p: .01\nareas: {A: {n: 1e4, k: 5}}\nrun: []":                                                                              "3:6: run has no steps: give it at least one",
 		"p: .01\nareas: {A: {n: 1e4, k: 5}}\nrun: [{repeat: 0, steps: [{clear: A}]}]":                                              "run has no steps",
-		"p: .01\nareas: {}\nrun: []": "2:8: no areas: want one or more",
+		"p: .01\nareas: {}\nrun: []": "2:8: there are no areas: give at least one",
 		"p: .01\nmax_weight: .inf\nareas: {A: {n: 1e4, k: 5}}\nrun: [{clear: A}]":                                                   "max_weight is .inf: want a finite number",
 		"p: .01\nbeta: .inf\nareas: {A: {n: 1e4, k: 5}}\nrun: [{clear: A}]":                                                         "beta is .inf: want a finite number",
 		"p: .01\nareas: {A: {n: 1e4, k: 5, refraction: .inf}}\nrun: [{clear: A}]":                                                   "refraction of area A is .inf",
 		"p: .01\nareas: {A: {n: 1e4, k: 5, threshold: -.inf}}\nrun: [{clear: A}]":                                                   "threshold of area A is -.inf",
 		"p: .01\nareas: {A: {n: 1e4, k: 5, beta: 1e999}}\nrun: [{clear: A}]":                                                        "beta of area A",
 		"p: .01\nstimuli: {S: 1}\nareas: {A: {n: 1e4, k: 5}}\nfibres: {S>A: {beta: .inf}}\nrun: [{clear: A}]":                       "beta of fibre S>A is .inf",
-		"p: .01\nareas: {A: {n: 1e4, k: 5}}\nprocedures: {a: {with: x, steps: [{save: $x$x}]}}\nrun: [{do: a, with: {x: " + long600: "a text of more than 1000 characters",
+		"p: .01\nareas: {A: {n: 1e4, k: 5}}\nprocedures: {a: {with: x, steps: [{save: $x$x}]}}\nrun: [{do: a, with: {x: " + long600: "the text has more than 1000 characters",
 	} {
 		_, err := Parse("s.yaml", []byte(text))
 		var all *Mistakes
@@ -61,7 +61,7 @@ func TestTextsThatDouble(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "  a%d: {with: x, steps: [{clear: $x}]}\nrun: [{do: a0, with: {x: A}}]\n", levels)
 	_, err := Parse("s.yaml", []byte(b.String()))
-	if err == nil || !strings.Contains(err.Error(), "a text of more than 1000 characters") || len(err.Error()) > 20_000 {
+	if err == nil || !strings.Contains(err.Error(), "the text has more than 1000 characters") || len(err.Error()) > 20_000 {
 		t.Errorf("%.500v", err)
 	}
 }

@@ -93,7 +93,7 @@ func (m *machine) inhibitFibre(f [2]string, index int, on bool) error {
 
 func (c *compiler) rivals(s *step) {
 	if s.value.Kind != yaml.SequenceNode || len(s.value.Content) < 2 {
-		c.at(s.value, "rivals: want a list of two areas or more")
+		c.at(s.value, "rivals must be a list of at least two areas")
 		return
 	}
 	names := c.someAreas(s.value)
@@ -123,7 +123,7 @@ func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
 		lo, err1 := strconv.Atoi(from)
 		hi, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || lo > hi || hi > most {
-			c.at(n, "neurons %s of area %s: want a range within 0-%d", n.Value, area, most)
+			c.at(n, "the neurons %s of area %s are not in it: want a range within 0-%d", n.Value, area, most)
 			return nil
 		}
 		c.needs.sets[area] = max(c.needs.sets[area], hi-lo+1)
@@ -134,7 +134,7 @@ func (c *compiler) neurons(n *yaml.Node, area string) func(m *machine) []int32 {
 		return nil
 	}
 	if of != area {
-		c.at(n, "%s is an assembly of area %s: want one of %s", name, of, area)
+		c.at(n, "%s is an assembly of area %s: name one of %s", name, of, area)
 		return nil
 	}
 	return func(m *machine) []int32 { return m.memory[name].Winners }
@@ -161,11 +161,11 @@ func (c *compiler) listed(n *yaml.Node, area string, most int) func(m *machine) 
 	}
 	sorted := slices.Sorted(slices.Values(ids))
 	if d := slices.Compact(slices.Clone(sorted)); len(d) < len(ids) {
-		c.at(n, "%d neurons of %s, of which %d are different", len(ids), area, len(d))
+		c.at(n, "%d neurons of %s are named, but only %d are different: name each once", len(ids), area, len(d))
 		return nil
 	}
 	if len(ids) == 0 {
-		c.at(n, "no neurons of %s: name some, or make it silent by clear", area)
+		c.at(n, "no neurons of %s are named: name some, or silence it with clear", area)
 		return nil
 	}
 	c.needs.sets[area] = max(c.needs.sets[area], len(ids))
@@ -193,7 +193,7 @@ func (c *compiler) activate(s *step) {
 	}
 	blocks := c.size(a) / c.k(a)
 	if blocks == 0 {
-		c.at(s.value, "area %s has no block of k neurons", a)
+		c.at(s.value, "area %s has no complete block of k neurons: give it at least k neurons", a)
 		return
 	}
 	i := c.whole(s.args["block"], "block of "+a, 0, blocks-1, 0)
@@ -203,7 +203,7 @@ func (c *compiler) activate(s *step) {
 func (c *compiler) normalize(s *step) {
 	for _, f := range c.fibreList(s.value) {
 		if c.lazy(f[1]) {
-			c.at(s.value, "area %s is lazy: normalize fibres into areas that are explicit", f[1])
+			c.at(s.value, "area %s is lazy: normalize only fibres into explicit areas", f[1])
 			continue
 		}
 		c.needs.tables[f] = true

@@ -81,7 +81,7 @@ func (c *compiler) read(n *yaml.Node) *step {
 		switch k := kinds[key.Value]; {
 		case k == nil:
 		case s.kind != nil:
-			c.at(key, "a step does %s and %s: make two of it", s.kind.name, k.name)
+			c.at(key, "this step does both %s and %s: make two steps of it", s.kind.name, k.name)
 		default:
 			s.node, s.kind, s.value = key, k, value
 		}
@@ -94,7 +94,7 @@ func (c *compiler) read(n *yaml.Node) *step {
 	s.args = c.mapping(n, s.kind.name, slices.Concat([]string{s.kind.name}, s.kind.need, s.kind.may)...)
 	for _, key := range s.kind.need {
 		if s.args[key] == nil {
-			c.at(s.node, "%s wants %s", s.kind.name, key)
+			c.at(s.node, "the step %s lacks %s: add it", s.kind.name, key)
 		}
 	}
 	switch s.kind.name {
@@ -166,11 +166,11 @@ func (c *compiler) filled(n *yaml.Node, env map[string]*yaml.Node) string {
 		end = at[1]
 		switch v := env[p[1:]]; {
 		case v == nil:
-			c.at(n, "no parameter %s here: %s", p, did(p[1:], slices.Collect(maps.Keys(env))))
+			c.at(n, "there is no parameter %s here: %s", p, did(p[1:], slices.Collect(maps.Keys(env))))
 		case v.Kind != yaml.ScalarNode:
-			c.at(n, "%s stands for %s: want a name or a number within a text", p, kindOf(v))
+			c.at(n, "%s stands for %s: want a name or a number where it is part of a longer text", p, kindOf(v))
 		case b.Len()+len(v.Value) > mostText:
-			c.at(n, "a text of more than %d characters once %s is put into it: want a shorter one, or a list", mostText, p)
+			c.at(n, "the text has more than %d characters once %s is put into it: shorten it, or use a list", mostText, p)
 			return ""
 		default:
 			b.WriteString(v.Value)

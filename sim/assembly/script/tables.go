@@ -50,7 +50,7 @@ func (r *Result) WriteMeasures(w io.Writer) error {
 
 func numeral(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// ReadTrace reads rounds that WriteTrace wrote, and the mode; name is for messages.
+// ReadTrace reads rounds that WriteTrace wrote, and the mode; name appears in error messages.
 func (r *Result) ReadTrace(in io.Reader, name string) error {
 	return readTable(in, name, traceColumns, func(c *cells) {
 		x := Round{Step: c.whole(), Round: assembly.Round{Area: c.text(), Support: c.whole(), First: c.whole(), Kept: c.whole()}, Fired: c.whole()}
@@ -65,7 +65,7 @@ func (r *Result) ReadTrace(in io.Reader, name string) error {
 	})
 }
 
-// ReadMeasures reads measures that WriteMeasures wrote; name is for messages.
+// ReadMeasures reads measures that WriteMeasures wrote; name appears in error messages.
 func (r *Result) ReadMeasures(in io.Reader, name string) error {
 	return readTable(in, name, measureColumns, func(c *cells) {
 		m := Measure{Name: c.text(), Quantity: c.text(), Step: c.whole(), Value: c.real()}

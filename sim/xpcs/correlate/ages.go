@@ -24,11 +24,12 @@ const (
 // with x the divided counts of Twotime, their mean over the n pixels being 1.
 type Ages struct {
 	Frames int
-	Delays []int // in frames
+	Delays []int // delays in frames
 	Blocks int
 	Groups int
-	// Wider is by how much variances are larger than those of independent pixels: about the number of pixels of a speckle, and the means of
-	// static bins that pixels are divided by.
+	// Wider is the factor by which variances are larger than those of independent pixels. It comes
+	// from the number of pixels of a speckle, and from the means of static bins by which pixels are
+	// divided.
 	Wider  float64
 	Values []float32 // sum of u_g over the pairs of a block, (delay, block, group)
 }
@@ -47,9 +48,9 @@ func (a *Ages) middles(delay int) (from, to int) { return delay / 2, a.Frames - 
 // block returns the first middle of a block.
 func (a *Ages) block(b int) int { return (b*a.Frames + a.Blocks - 1) / a.Blocks }
 
-// Covariance returns the covariance of Map.Age at some of the delays, given by their places in Delays, row-major, and how many samples
-// it was estimated from. A window that is narrower than a block has the errors of independent frames, which are rather too
-// large.
+// Covariance returns the covariance of Map.Age at some of the delays, given by their places in
+// Delays, row-major, and how many samples it was estimated from. A window that is narrower than a
+// block gets the errors of independent frames, which are rather too large.
 func (a *Ages) Covariance(age, half int, places []int) (cov []float64, samples int) {
 	t := len(places)
 	u := make([]float64, t*a.Groups)

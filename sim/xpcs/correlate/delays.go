@@ -6,7 +6,7 @@ package correlate
 // Delay is one point of a multi-tau correlation.
 type Delay struct {
 	Frames int // delay in frames: Lag * 2^Level
-	Level  int // frames are summed over 2^Level
+	Level  int // level at which frames are summed over 2^Level
 	Lag    int // delay in summed frames
 }
 

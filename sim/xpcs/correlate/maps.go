@@ -6,12 +6,12 @@ package correlate
 import "fmt"
 
 // Maps say to which bins the pixels belong. Every static bin lies within one dynamic bin: g2 of a
-// dynamic bin is the mean over its static bins, each normalised by its own intensity, so that
-// static bins should be so narrow that the intensity hardly changes across one.
+// dynamic bin is the mean over its static bins, each normalised by its own intensity, so static
+// bins should be so narrow that the intensity hardly changes across one.
 type Maps struct {
 	Height, Width int
 	Dynamic       []int32 // dynamic bin of each pixel, row-major, from 1; 0 is masked
-	Static        []int32 // static bin of each pixel; nil: the same as Dynamic
+	Static        []int32 // static bin of each pixel; nil for the same as Dynamic
 }
 
 // mostBins is a number of bins that is good for detectors with fewer pixels too.
@@ -28,10 +28,10 @@ type part struct {
 func (m *Maps) check(movie Movie) error {
 	n := m.Height * m.Width
 	if m.Height != m.Width && m.Height == movie.Width && m.Width == movie.Height {
-		return fmt.Errorf("correlate: the maps are %d x %d pixels, the frames %d x %d, rows and columns exchanged: make the q map for the frames as they are in the file", m.Height, m.Width, movie.Height, movie.Width)
+		return fmt.Errorf("correlate: the maps have %d x %d pixels, but the frames %d x %d, with rows and columns exchanged: make the q map for the frames as they are in the file", m.Height, m.Width, movie.Height, movie.Width)
 	}
 	if m.Height != movie.Height || m.Width != movie.Width {
-		return fmt.Errorf("correlate: the maps are %d x %d pixels, the frames %d x %d: use the map of this detector", m.Height, m.Width, movie.Height, movie.Width)
+		return fmt.Errorf("correlate: the maps have %d x %d pixels, but the frames %d x %d: use the map of this detector", m.Height, m.Width, movie.Height, movie.Width)
 	}
 	if m.Static == nil {
 		m.Static = m.Dynamic
@@ -44,13 +44,13 @@ func (m *Maps) check(movie Movie) error {
 	for i, s := range m.Static {
 		d := m.Dynamic[i]
 		if s < 0 || d < 0 {
-			return fmt.Errorf("correlate: pixel (%d, %d) has bins %d and %d: want 0 for masked ones and numbers from 1", i/m.Width, i%m.Width, d, s)
+			return fmt.Errorf("correlate: pixel (%d, %d) has bins %d and %d: want 0 for masked pixels and numbers from 1", i/m.Width, i%m.Width, d, s)
 		}
 		if most := max(n, mostBins); int(s) > most || int(d) > most {
 			return fmt.Errorf("correlate: pixel (%d, %d) has bins %d and %d: want numbers from 1 to %d", i/m.Width, i%m.Width, d, s, most)
 		}
 		if d > 0 && s == 0 {
-			return fmt.Errorf("correlate: pixel (%d, %d) is in dynamic bin %d and in no static bin: make both maps with one mask", i/m.Width, i%m.Width, d)
+			return fmt.Errorf("correlate: pixel (%d, %d) is in dynamic bin %d but in no static bin: make both maps with one mask", i/m.Width, i%m.Width, d)
 		}
 		if s == 0 {
 			continue

@@ -9,18 +9,19 @@ import (
 	"slices"
 )
 
-// Gate says which frames are no good. Those with pixels in bins that are not finite numbers never are.
+// Gate says which frames are bad. Frames with pixels in bins that are not finite numbers are always
+// bad.
 type Gate struct {
-	Skip []int   // frames, from 0
-	Low  float64 // smallest mean counts per pixel in bins. Default 0
-	High float64 // largest one. Default 0: any
+	Skip []int   // numbers of bad frames, counted from 0
+	Low  float64 // smallest mean counts per pixel in bins of a good frame. Default 0
+	High float64 // largest mean counts per pixel in bins of a good frame. Default 0, for no limit
 }
 
 // Replacement is a frame that was replaced by another one.
 type Replacement struct {
 	Frame, By int
 	Why       string
-	Pixel     int // first pixel in bins that is not a finite number, row * width + column; -1 where all are
+	Pixel     int // first pixel in bins that is not a finite number, as row * width + column; -1 if all are finite
 }
 
 // Mended is a movie whose bad frames are replaced.
@@ -45,7 +46,7 @@ func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
 		return nil, err
 	}
 	if math.IsNaN(g.Low) || math.IsNaN(g.High) || g.High < 0 || g.High > 0 && g.High <= g.Low {
-		return nil, fmt.Errorf("correlate: frames are good with means from %g to %g counts per pixel: want the second above the first, or 0", g.Low, g.High)
+		return nil, fmt.Errorf("correlate: the gate keeps frames with means from %g to %g counts per pixel: want the second above the first, or 0", g.Low, g.High)
 	}
 	d := &Mended{Movie: m, gate: g, maps: maps, bad: map[int]Replacement{}, skip: map[int]bool{}}
 	for _, frame := range g.Skip {
@@ -70,7 +71,7 @@ func (m Movie) Mend(maps Maps, g Gate) (*Mended, error) {
 	return d, nil
 }
 
-// Replaced lists what was replaced so far, in the order of frames.
+// Replaced lists the frames that were replaced so far, in the order of frames.
 func (d *Mended) Replaced() []Replacement {
 	var all []Replacement
 	for _, r := range d.bad {
@@ -138,7 +139,7 @@ func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (fl
 			return nil
 		}
 	}
-	return fmt.Errorf("correlate: frame %d is no good (%s), nor are the %d frames that could replace it: mask the pixels that are wrong, or change what counts as good", frame, why, min(tries, d.Frames-1))
+	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: mask the pixels that are wrong, or widen the gate", frame, why, min(tries, d.Frames-1))
 }
 
 func (d *Mended) dense(m Movie, first int, dst []float32) error {

@@ -98,7 +98,7 @@ func TestMendGivesUp(t *testing.T) {
 	m := FromArray(data, 20, 6, 8)
 	if d, err := m.Mend(maps, Gate{Low: 1e6}); err != nil {
 		t.Error(err)
-	} else if err := d.Movie.Dense(0, make([]float32, 48)); err == nil || !strings.Contains(err.Error(), "frame 0 is no good") {
+	} else if err := d.Movie.Dense(0, make([]float32, 48)); err == nil || !strings.Contains(err.Error(), "frame 0 is not good") {
 		t.Error(err)
 	}
 	for _, g := range []Gate{{Low: 2, High: 1}, {Low: math.NaN()}} {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Movie is a sequence of frames of one detector. One of Dense and Sparse must be there; where both
-// are, Sparse is used. They are called by one goroutine at a time.
+// Movie is a sequence of frames of one detector. One of Dense, Sparse and Raw must be set; where
+// Sparse is, it is used. They are called by one goroutine at a time.
 type Movie struct {
 	Frames        int // number of frames
 	Height, Width int // pixels of a frame
@@ -20,15 +20,16 @@ type Movie struct {
 	Dense func(first int, dst []float32) error
 	// Sparse replaces the contents of dst by the events of n frames.
 	Sparse func(first, n int, dst *Events) error
-	// Raw, unless nil, reads the dense frames in the type of their file, of which GPUs take less time. Where Dense is nil, the processor reads Raw too.
+	// Raw reads the dense frames in the type of their file, which takes GPUs less time. It may be
+	// nil; if Dense is nil, Raw is also used on the CPU.
 	Raw *Raw
 }
 
-// Events are the pixels of some frames that are not 0.
+// Events lists the pixels of some frames that are not 0.
 type Events struct {
-	Start []int     // where each frame begins in Pixel and Count, and the end of the last one
-	Pixel []uint32  // row * width + column; each pixel at most once in a frame
-	Count []float32 // intensity, not 0
+	Start []int     // start of each frame in Pixel and Count, and the end of the last one
+	Pixel []uint32  // pixel as row * width + column; each at most once in a frame
+	Count []float32 // intensity of the pixel, not 0
 }
 
 // Reset removes all frames.
@@ -36,18 +37,18 @@ func (e *Events) Reset() {
 	e.Start, e.Pixel, e.Count = append(e.Start[:0], 0), e.Pixel[:0], e.Count[:0]
 }
 
-// End ends a frame: events appended since the last one are its.
+// End ends a frame, which consists of the events appended since the previous one.
 func (e *Events) End() { e.Start = append(e.Start, len(e.Pixel)) }
 
 // Frames returns the number of frames.
 func (e *Events) Frames() int { return max(len(e.Start)-1, 0) }
 
-// FromArray makes a Movie of frames in memory, shape (frames, height, width).
+// FromArray makes a Movie from frames in memory, of shape (frames, height, width).
 func FromArray(data []float32, frames, height, width int) Movie {
 	size := height * width
 	return Movie{Frames: frames, Height: height, Width: width, Dense: func(first int, dst []float32) error {
 		if have := len(data) - first*size; len(dst) > have {
-			return fmt.Errorf("correlate: the array ends %d numbers before the end of %d frames of %d x %d pixels: give as many frames as there are", len(dst)-have, frames, height, width)
+			return fmt.Errorf("correlate: the array ends %d elements before the end of %d frames of %d x %d pixels: lower the number of frames", len(dst)-have, frames, height, width)
 		}
 		copy(dst, data[first*size:])
 		return nil
@@ -57,17 +58,17 @@ func FromArray(data []float32, frames, height, width int) Movie {
 func (m Movie) check() error {
 	switch {
 	case m.Frames == 1:
-		return errors.New("correlate: the movie has 1 frame: a correlation needs at least 2")
+		return errors.New("correlate: the movie has 1 frame, but a correlation needs at least 2")
 	case m.Frames < 2:
-		return fmt.Errorf("correlate: the movie has %d frames: a correlation needs at least 2", m.Frames)
+		return fmt.Errorf("correlate: the movie has %d frames, but a correlation needs at least 2", m.Frames)
 	case m.Height < 1 || m.Width < 1 || m.Height > 1<<31/max(m.Width, 1):
-		return fmt.Errorf("correlate: frames are %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", m.Height, m.Width)
+		return fmt.Errorf("correlate: the frames have %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", m.Height, m.Width)
 	case m.Frames > 1<<30:
 		return fmt.Errorf("correlate: the movie has %d frames: want at most 2^30", m.Frames)
 	case m.Dense == nil && m.Sparse == nil && m.Raw == nil:
 		return errors.New("correlate: the movie has no frames to read: set Dense, Sparse or Raw")
 	case m.Raw != nil && m.Raw.size() == 0:
-		return fmt.Errorf("correlate: frames of the type %q: want uint8, uint16, uint32 or float32", m.Raw.Type)
+		return fmt.Errorf("correlate: the frames are of the type %q: want uint8, uint16, uint32 or float32", m.Raw.Type)
 	}
 	return nil
 }
@@ -75,8 +76,8 @@ func (m Movie) check() error {
 // Selection is a part of a movie. The zero value is all of it.
 type Selection struct {
 	First   int // first frame, counted from 0
-	Last    int // frame after the last one. Default 0: the end
-	Stride  int // distance of the frames that are taken. Default 1
+	Last    int // frame after the last one. Default 0, for the end
+	Stride  int // distance between frames that are taken. Default 1
 	Average int // number of taken frames that are averaged into one. Default 1
 }
 
@@ -94,11 +95,11 @@ func (m Movie) Select(s Selection) (Movie, error) {
 		m.Dense = m.Raw.dense(m.Height * m.Width)
 	}
 	if s.First < 0 || s.First >= m.Frames || s.Last > m.Frames || s.Last <= s.First {
-		return m, fmt.Errorf("correlate: frames %d to %d are not in a movie of %d frames: want 0 <= first < last <= %d", s.First, s.Last, m.Frames, m.Frames)
+		return m, fmt.Errorf("correlate: frames %d to %d are not all in a movie of %d frames: want 0 <= first < last <= %d", s.First, s.Last, m.Frames, m.Frames)
 	}
 	taken := (s.Last - s.First + s.Stride - 1) / s.Stride / s.Average
 	if taken < 2 {
-		return m, fmt.Errorf("correlate: frames %d to %d with stride %d and averages of %d leave %d frames: a correlation needs at least 2", s.First, s.Last, s.Stride, s.Average, taken)
+		return m, fmt.Errorf("correlate: frames %d to %d with stride %d and averages of %d leave %d frames, but a correlation needs at least 2", s.First, s.Last, s.Stride, s.Average, taken)
 	}
 	out := m
 	out.Frames = taken

@@ -16,19 +16,22 @@ import (
 // have pixels.
 type Result struct {
 	Frames int     // number of frames, after selection
-	Delay  []Delay // in frames after selection
-	Bins   []int   // numbers of the dynamic bins of the columns, from 1, ascending
+	Delay  []Delay // delays in frames after selection
+	Bins   []int   // numbers of the dynamic bins in the columns, from 1, ascending
 	Pixels []int   // number of pixels of each of Bins
 	G2     [][]float64
 	Err    [][]float64 // standard error of G2 from the scatter of pixels
-	// Cov is the covariance of the points of each bin, row-major (delay, delay), unless it was not asked
-	// for. Its diagonal is not Err squared: Err also has the scatter of the normalisation of single pixels.
+	// Cov is the covariance of the points of each bin, row-major (delay, delay), if it was asked
+	// for. Its diagonal is not Err squared: Err also contains the scatter of the normalisation of
+	// single pixels.
 	Cov [][]float64
-	// Skew is the first-order bias that the skewness of pixels gives to a fit weighted by Cov, with its sign changed: (bin, delay). Fits
-	// add it to G2; it matters for bins of few thousand pixels. nil for a bin whose covariance is not positive definite.
+	// Skew is the first-order bias that the skewness of pixels gives to a fit weighted by Cov, with
+	// its sign changed: (bin, delay). Fits add it to G2; it matters for bins of a few thousand
+	// pixels. It is nil for a bin whose covariance is not positive definite.
 	Skew [][]float64
-	// Area is by how much the variances in Cov are larger than if pixels were independent, about the number of pixels of a speckle; 1
-	// where neighbours do not move together beyond chance.
+	// Area is the factor by which the variances in Cov are larger than if pixels were independent,
+	// about the number of pixels of a speckle; 1 where neighbours do not move together beyond
+	// chance.
 	Area []float64
 	// Samples is the number of independent pixels of equal weight that would estimate Cov as well as the pixels of the bin do. Where
 	// static bins differ much in size, those of few pixels decide, and it is smaller than Pixels / Area.
@@ -38,10 +41,10 @@ type Result struct {
 	Trace []float64 // mean of the pixels in static bins of each frame
 	// SAXS is the mean of each static bin over all frames, from bin 1 on; NaN for a bin without pixels.
 	SAXS      []float64
-	SAXSParts [][]float64 // the same for each of Parts alone, from the end of the one before
+	SAXSParts [][]float64 // the same as SAXS for each of Parts alone, from the end of the part before
 	Image     []float64   // mean of each pixel, (Height, Width), masked ones included
 	Empty     int         // number of frames without any count
-	Passes    int         // how often the movie was read
+	Passes    int         // number of times that the movie was read
 	Sparse    int         // number of levels that worked on lists of events
 }
 
@@ -57,8 +60,9 @@ type Part struct {
 //	P = <I(i) I(i+t)>, A = <I(i)>, B = <I(i+t)> over the pairs of summed frames i
 //	g2 = mean over static bins of <P>/(<A> <B>), averages over the pixels of a static bin
 //
-// It reads the movie once for each group of bins that MaxBytes allows, and ends with the context's error
-// when that is done. The error of a frame with pixels in bins that are not finite numbers is a *FrameError.
+// It reads the movie once for each group of bins that MaxBytes allows, and returns the context's
+// error when the context ends. A frame with pixels in bins that are not finite numbers is reported
+// as a *FrameError.
 //
 // Reference: K. Schätzel, M. Drewel, S. Stimac, doi:10.1080/09500348814550731; D. Lumma et al.,
 // doi:10.1063/1.1287637 (errors from pixels).
@@ -78,7 +82,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return nil, tooManyParts(s.Parts, m.Frames)
 	}
 	if s.Precision != 32 && s.Precision != 64 {
-		return nil, fmt.Errorf("correlate: precision %d: want 32 or 64 bits", s.Precision)
+		return nil, fmt.Errorf("correlate: the precision is %d bits: want 32 or 64", s.Precision)
 	}
 	if _, here := s.Backend.(ad.CPU); !here {
 		if r, err := multitauOnGPUs(ctx, m, &maps, s); r != nil || err != nil {
@@ -93,7 +97,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 }
 
 func tooManyParts(parts, frames int) error {
-	return fmt.Errorf("correlate: %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
+	return fmt.Errorf("correlate: there are %d parts of %d frames: want at most %d, so that each has 2 frames", parts, frames, frames/2)
 }
 
 // multitau begins anew with fewer levels of event lists when a movie turns out to have more events than the frames that were looked
@@ -129,7 +133,7 @@ func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, 
 	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel), Sparse: levels}
 	parts := maps.parts(int(min(s.MaxBytes/int64(perPixel(r.Delay, levels, s)), math.MaxInt32)))
 	if s.PerPixel != nil && len(parts) > 1 {
-		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for them", s.MaxBytes)
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for the sums", s.MaxBytes)
 	}
 	r.Passes = len(parts)
 	r.prepare(maps, s)
@@ -167,7 +171,7 @@ func (r *Result) finite(precision int) error {
 	for k, row := range r.G2 {
 		for i, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames: counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
+				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames, as counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
 			}
 		}
 	}

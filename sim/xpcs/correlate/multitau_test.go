@@ -205,17 +205,17 @@ func TestMistakes(t *testing.T) {
 		return err
 	}
 	for want, f := range map[string]func(*Movie, *Maps, *Settings){
-		"at least 2":     func(m *Movie, _ *Maps, _ *Settings) { m.Frames = 1 },
-		"maps are 5 x 4": func(_ *Movie, p *Maps, _ *Settings) { p.Height, p.Width = 5, 4 },
+		"at least 2":      func(m *Movie, _ *Maps, _ *Settings) { m.Frames = 1 },
+		"maps have 5 x 4": func(_ *Movie, p *Maps, _ *Settings) { p.Height, p.Width = 5, 4 },
 		"subdivide": func(_ *Movie, p *Maps, _ *Settings) {
 			p.Static[3], p.Dynamic[3], p.Static[4], p.Dynamic[4] = 1, 1, 1, 2
 		},
-		"no static bin":     func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = 0, 1 },
-		"numbers from 1 to": func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = math.MaxInt32, 1 },
-		"no pixel":          func(_ *Movie, p *Maps, _ *Settings) { clear(p.Dynamic) },
-		"not in a movie":    func(_ *Movie, _ *Maps, s *Settings) { s.Last = 21 },
-		"leave 1 frames":    func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },
-		"precision 16":      func(_ *Movie, _ *Maps, s *Settings) { s.Precision = 16 },
+		"no static bin":      func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = 0, 1 },
+		"numbers from 1 to":  func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = math.MaxInt32, 1 },
+		"no pixel":           func(_ *Movie, p *Maps, _ *Settings) { clear(p.Dynamic) },
+		"not all in a movie": func(_ *Movie, _ *Maps, s *Settings) { s.Last = 21 },
+		"leave 1 frames":     func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },
+		"precision is 16":    func(_ *Movie, _ *Maps, s *Settings) { s.Precision = 16 },
 		"counts of 1e+25": func(m *Movie, _ *Maps, _ *Settings) {
 			m.Dense = func(_ int, dst []float32) error {
 				for i := range dst {
@@ -224,8 +224,8 @@ func TestMistakes(t *testing.T) {
 				return nil
 			}
 		},
-		"event at pixel":      func(m *Movie, _ *Maps, _ *Settings) { m.Sparse = stray },
-		"fault of the reader": func(m *Movie, _ *Maps, _ *Settings) { m.Sparse = func(int, int, *Events) error { return nil } },
+		"event at pixel":     func(m *Movie, _ *Maps, _ *Settings) { m.Sparse = stray },
+		"correct the reader": func(m *Movie, _ *Maps, _ *Settings) { m.Sparse = func(int, int, *Events) error { return nil } },
 	} {
 		if err := good(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

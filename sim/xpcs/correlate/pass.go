@@ -267,7 +267,7 @@ func (e *Events) fromFrames(frames []float32, size int) {
 // check makes sure that events can be used as indices.
 func (e *Events) check(n, size, first int) error {
 	if e.Frames() != n || len(e.Count) != len(e.Pixel) || e.Start[0] != 0 || e.Start[n] != len(e.Pixel) || !slices.IsSorted(e.Start) {
-		return fmt.Errorf("correlate: the source of frames %d to %d returned lists of %d frames: this is a fault of the reader", first, first+n, e.Frames())
+		return fmt.Errorf("correlate: the source of frames %d to %d returned lists of %d frames: correct the reader", first, first+n, e.Frames())
 	}
 	for f := range n {
 		for _, p := range e.Pixel[e.Start[f]:e.Start[f+1]] {
@@ -279,14 +279,14 @@ func (e *Events) check(n, size, first int) error {
 	return nil
 }
 
-// A FrameError says that a frame has pixels that are not numbers.
+// FrameError says that a frame has pixels that are not finite numbers.
 type FrameError struct {
-	Frame    int // frame of the selection, from 0
-	Row, Col int // first such pixel
+	Frame    int // number of the frame in the selection, counted from 0
+	Row, Col int // place of the first such pixel
 	Pixels   int // number of such pixels in bins
 }
 
-// Error names the frame and what to do.
+// Error names the frame and says what to do.
 func (e *FrameError) Error() string {
 	return fmt.Sprintf("correlate: frame %d has %d pixels in bins that are not finite numbers, the first at row %d, column %d: mask them, or leave the frame out by First and Last", e.Frame, e.Pixels, e.Row, e.Col)
 }

@@ -20,10 +20,12 @@ import (
 //go:embed cu/correlate.cu
 var kernelText string
 
-// A Raw reads frames in the type of a file, which GPUs convert.
+// Raw reads frames in the type of a file, which GPUs convert.
 type Raw struct {
-	Type  string // uint8, uint16, uint32 or float32, little endian
-	Marks bool   // whether the largest number of an unsigned type stands for a pixel that is not a number
+	Type string // element type, uint8, uint16, uint32 or float32, little-endian
+	// Marks says that the largest number of an unsigned type stands for a pixel that is not a
+	// number.
+	Marks bool
 	// Read writes frames first, first+1, ... one after another to dst, each row-major, until dst is full.
 	Read func(first int, dst []byte) error
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// Regroup computes g2 of the bins of maps from the correlations of single pixels that PerPixel gave, perhaps with other
-// maps: next returns, for one delay after another, images of the products and of the means of earlier and later frames. The
-// Result has Bins, Pixels, G2, Err and, with Settings.Covariance, what belongs to it where 12 bytes for each pixel and delay
-// fit into MaxBytes. Err is the scatter of the pixels of a bin, divided by n and
-// not by n-1, over the square root of their number n, as viewers compute it.
+// Regroup computes g2 of the bins of maps from the correlations of single pixels that PerPixel
+// gave, perhaps with other maps: next returns, for one delay after another, images of the products
+// and of the means of earlier and later frames. The Result has Bins, Pixels, G2, Err and, with
+// Settings.Covariance, Cov and the fields that go with it, if 12 bytes for each pixel and delay fit
+// into MaxBytes. Err is the scatter of the pixels of a bin, divided by n and not by n-1, over the
+// square root of their number n, as viewers compute it.
 func Regroup(maps Maps, delays int, next func(delay int) (products, earlier, later []float64, err error), s Settings) (*Result, error) {
 	if err := maps.check(Movie{Height: maps.Height, Width: maps.Width}); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func Regroup(maps Maps, delays int, next func(delay int) (products, earlier, lat
 		}
 		for i, image := range images {
 			if len(image) != maps.Height*maps.Width {
-				return nil, fmt.Errorf("correlate: delay %d has an image of %d pixels, the maps %d x %d: use a q map of this detector", d, len(image), maps.Height, maps.Width)
+				return nil, fmt.Errorf("correlate: delay %d has an image of %d pixels, but the maps have %d x %d: use a q map of this detector", d, len(image), maps.Height, maps.Width)
 			}
 			in := b.state.Input(i)
 			for j, p := range part.pixels {

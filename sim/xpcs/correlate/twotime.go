@@ -16,10 +16,10 @@ import (
 // Map is the two-time correlation of one dynamic bin.
 type Map struct {
 	Bin    int       // number of the bin, from 1
-	Pixels int       // number of its pixels
-	Frames int       // N
-	C2     []float64 // symmetric, row-major (N, N); the diagonal contains the noise of counts
-	Ages   *Ages     // what errors of g2 at ages need, if Settings.Ages asks for it; nil if no pixel scatters
+	Pixels int       // number of pixels of the bin
+	Frames int       // number N of frames
+	C2     []float64 // symmetric matrix of correlations, row-major (N, N); the diagonal contains the noise of counts
+	Ages   *Ages     // data from which errors of g2 at ages follow, if Settings.Ages asks for them; nil if no pixel scatters
 }
 
 // mostTwotime is the number of frames above which a map does not fit in memory anywhere.
@@ -29,10 +29,11 @@ const mostTwotime = 40000
 //
 //	C2(i, j) = n sum_p x_ip x_jp / (sum_p x_ip sum_p x_jp) over its n pixels p
 //
-// with x the counts divided by the mean of the frame over the static bin of the pixel (or the dynamic one: Settings.Smooth),
-// and by 1 where that is not above 0. A frame without counts in a bin has C2 = 0. each is called for one bin after another; the Map is valid during the
-// call, and an error ends the correlation. MaxBytes bounds the memory for frames and maps: what does
-// not fit is read from the movie again.
+// with x the counts divided by the mean of the frame over the static bin of the pixel (or the
+// dynamic one: Settings.Smooth), and by 1 where that is not above 0. A frame without counts in a
+// bin has C2 = 0. The function each is called for one bin after another; the Map is valid during
+// the call, and an error ends the correlation. MaxBytes bounds the memory for frames and maps:
+// whatever does not fit is read from the movie again.
 //
 // Reference: M. Sutton et al., doi:10.1364/OE.11.002268.
 func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map) error) error {
@@ -55,7 +56,8 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 	return nil
 }
 
-// CheckTwotime returns the error that Twotime would return before it reads a frame, for those who have more to do before it.
+// CheckTwotime returns the error that Twotime would return before it reads a frame, for callers who
+// have more to do before that.
 func CheckTwotime(m Movie, maps Maps, s Settings) error {
 	t, err := prepared(m, maps, s.defaults())
 	if err != nil {
@@ -80,7 +82,7 @@ func prepared(m Movie, maps Maps, s Settings) (*twotime, error) {
 		return nil, err
 	}
 	if m.Frames > mostTwotime {
-		return nil, fmt.Errorf("correlate: a two-time map of %d frames takes %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
+		return nil, fmt.Errorf("correlate: a two-time map of %d frames would take %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
 	}
 	return newTwotime(m, &maps, s)
 }
@@ -137,7 +139,7 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 		case "dynamic":
 			of = 0
 		default:
-			return nil, fmt.Errorf("correlate: smoothing %q is not known: want static or dynamic", s.Smooth)
+			return nil, fmt.Errorf("correlate: the smoothing %q is not known: want static or dynamic", s.Smooth)
 		}
 		b := &t.bins[k]
 		if numbers[k] == nil {
@@ -336,11 +338,12 @@ func (t *twotime) bad(b *bin, frame []float32, number int) error {
 	return e
 }
 
-// Diagonals returns the mean along each diagonal of the map, from the main one on: g2 of delays 0, 1, 2 ...
+// Diagonals returns the mean along each diagonal of the map, starting from the main one: g2 at
+// delays 0, 1, 2 ...
 func (m *Map) Diagonals() []float64 { return diagonals(m.C2, m.Frames, 0, m.Frames) }
 
-// Blocks returns the same for n blocks along the diagonal, each of Frames/n frames, which show how g2 changes
-// with age.
+// Blocks returns the means along diagonals for n blocks along the main diagonal, each of Frames/n
+// frames, which show how g2 changes with age.
 func (m *Map) Blocks(n int) [][]float64 {
 	size := m.Frames / n
 	all := make([][]float64, n)
@@ -361,8 +364,9 @@ func diagonals(c2 []float64, n, from, to int) []float64 {
 	return g2
 }
 
-// Age returns g2 at an age: for each delay in frames, the mean of C2(i, i+delay) over those whose middle (i + i+delay)/2, rounded
-// down, is at most half frames from age. A delay without any is NaN.
+// Age returns g2 at an age: for each delay in frames, the mean of C2(i, i+delay) over those whose
+// middle (i + i+delay)/2, rounded down, is at most half frames from age. A delay without any such
+// pair is NaN.
 func (m *Map) Age(age, half int, delays []int) []float64 {
 	g2 := make([]float64, len(delays))
 	for k, d := range delays {
@@ -380,7 +384,8 @@ func (m *Map) Age(age, half int, delays []int) []float64 {
 // Half returns the upper triangle in float32 with zeros below, as result files hold it.
 func (m *Map) Half() []float32 { return m.HalfTo(nil) }
 
-// HalfTo does what Half does in the memory of dst if that is large enough, since maps of many frames are large.
+// HalfTo does what Half does in the memory of dst if that is large enough, because maps of many
+// frames are large.
 func (m *Map) HalfTo(dst []float32) []float32 {
 	half := slices.Grow(dst[:0], len(m.C2))[:len(m.C2)]
 	for i := range m.Frames {

@@ -11,20 +11,21 @@ import (
 
 // CenterSettings say where and how to look for the direct beam. The zero value is the default.
 type CenterSettings struct {
-	Guess *Point // where the centre roughly is (pixels); nil for the middle of the detector
-	// Search is how far from Guess the centre may be (pixels). Default: a quarter of the longer side with
-	// a Guess, half of it without.
+	Guess *Point // rough position of the centre (pixels); nil for the middle of the detector
+	// Search is how far from Guess the centre may be (pixels). Default: a quarter of the longer
+	// side with a Guess, half of it without one.
 	Search float64
-	// Radius leaves out the pixels that are further from Guess (pixels). Default 0: none.
+	// Radius leaves out the pixels that are farther from Guess than this (pixels). Default 0, for
+	// none.
 	Radius float64
 	// Harmonics is the number of even angular harmonics of the pattern, besides the part that depends on the
 	// radius alone: 1 serves stretched patterns and those of aligned samples. Default 0.
 	Harmonics int
 }
 
-// Center is where the direct beam hits the detector, as a pattern that is symmetric about it shows.
+// Center is where the direct beam hits the detector, found as the centre of symmetry of a pattern.
 type Center struct {
-	Row, Col     float64 // pixels
+	Row, Col     float64 // position of the centre (pixels)
 	SDRow, SDCol float64 // standard errors from the scatter about the pattern (pixels)
 	Pixels       int     // number of pixels (or blocks of them, in large images) that were used
 	Iterations   int
@@ -43,15 +44,17 @@ const (
 
 // FindCenter finds the centre of a pattern of rings or of smooth scattering. The image is row-major, of the mask's shape.
 //
-// It fits a smooth radial profile and the centre together to the pixels that the mask keeps, by Gauss-Newton steps with weights
-// from the scatter in each ring, in which hot pixels count little. Beam stops, gaps between modules and centres beside the detector only take pixels
-// away; nothing is mirrored or correlated. Average frames until a pixel of the pattern has several counts: errors are too
-// small where most have none. The fit starts where the ranks of intensities vary least along rings.
+// It fits a smooth radial profile and the centre together to the pixels that the mask keeps, by
+// Gauss-Newton steps with weights from the scatter in each ring, in which hot pixels count little.
+// Beam stops, gaps between modules and centres beside the detector only take pixels away; nothing
+// is mirrored or correlated. Average frames until a pixel of the pattern has several counts,
+// because errors come out too small where most pixels have none. The fit starts where the ranks of
+// intensities vary least along rings.
 //
-// The error is about the input, or says that the pattern does not determine a centre.
+// FindCenter returns an error if the input is wrong, or if the pattern does not determine a centre.
 func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
 	if len(image) != len(m.Keep) || len(m.Keep) != m.Height*m.Width {
-		return Center{}, fmt.Errorf("mask: the image has %d pixels, the mask %d x %d: use a mask of this detector", len(image), m.Height, m.Width)
+		return Center{}, fmt.Errorf("mask: the image has %d pixels, but the mask has %d x %d: use a mask of this detector", len(image), m.Height, m.Width)
 	}
 	guess := Point{float64(m.Height-1) / 2, float64(m.Width-1) / 2}
 	side := float64(max(m.Height, m.Width))
@@ -64,17 +67,17 @@ func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
 	}
 	switch {
 	case !(search > 0) || math.IsInf(search, 0):
-		return Center{}, fmt.Errorf("mask: a search over %g pixels: want a positive number", search)
+		return Center{}, fmt.Errorf("mask: the search extends over %g pixels: want a positive number", search)
 	case !(s.Radius >= 0):
-		return Center{}, fmt.Errorf("mask: a radius of %g pixels: want a positive number, or 0 for all pixels", s.Radius)
+		return Center{}, fmt.Errorf("mask: the radius is %g pixels: want a positive number, or 0 for all pixels", s.Radius)
 	case s.Harmonics < 0 || s.Harmonics > 4:
-		return Center{}, fmt.Errorf("mask: %d angular harmonics: want 0 to 4", s.Harmonics)
+		return Center{}, fmt.Errorf("mask: there are %d angular harmonics: want 0 to 4", s.Harmonics)
 	case math.IsNaN(guess[0]+guess[1]) || math.IsInf(guess[0]+guess[1], 0):
 		return Center{}, fmt.Errorf("mask: the guess of the centre is (%g, %g): want finite numbers", guess[0], guess[1])
 	}
 	pixels, edge := samples(image, m, guess, s.Radius, fitSamples)
 	if len(pixels) < 30 {
-		return Center{}, fmt.Errorf("mask: %d pixels are left to find a centre in: want at least 30; mask fewer, or raise Radius", len(pixels))
+		return Center{}, fmt.Errorf("mask: only %d pixels are left to find a centre in: want at least 30; mask fewer, or raise Radius", len(pixels))
 	}
 	few, _ := samples(image, m, guess, s.Radius, searchSamples)
 	return refine(pixels, coarse(few, guess, search), s.Harmonics, math.Sqrt(quantum(image, m))/2/edge)

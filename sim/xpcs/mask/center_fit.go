@@ -60,7 +60,7 @@ func refine(all []sample, start Point, harmonics int, floor float64) (Center, er
 	det := hessian[0]*hessian[2] - hessian[1]*hessian[1]
 	c.SDRow, c.SDCol = math.Sqrt(hessian[2]/det), math.Sqrt(hessian[0]/det)
 	if !(det > 0) || math.IsNaN(c.SDRow+c.SDCol) {
-		return c, fmt.Errorf("mask: the pattern does not determine a centre: it is flat, or varies along one direction only")
+		return c, fmt.Errorf("mask: the pattern does not determine a centre, as it is flat or varies along one direction only: use another image, or mask less")
 	}
 	return c, nil
 }
@@ -201,7 +201,7 @@ func (p *pattern) step(at Point) (d Point, h [3]float64, err error) {
 	hh[2] -= linalg.Dot(cross[1], solved[1])
 	det := hh[0]*hh[2] - hh[1]*hh[1]
 	if !(hh[0]+hh[2] > 1e-12*before) || !(hh[0]+hh[2] > 1e-14*size) || !(det > 1e-12*(hh[0]+hh[2])*(hh[0]+hh[2])) {
-		return d, h, fmt.Errorf("mask: the pattern does not determine a centre: it is flat, or varies along one direction only")
+		return d, h, fmt.Errorf("mask: the pattern does not determine a centre, as it is flat or varies along one direction only: use another image, or mask less")
 	}
 	d = Point{(hh[2]*g[0] - hh[1]*g[1]) / det, (hh[0]*g[1] - hh[1]*g[0]) / det}
 	variance := math.Max(cost/math.Max(count-float64(n)-2, 1), 1e-300)

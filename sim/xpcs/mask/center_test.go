@@ -145,9 +145,9 @@ func TestCenterMistakes(t *testing.T) {
 	}{
 		"flat":      {flat, New(20, 20), CenterSettings{}, "does not determine a centre"},
 		"no pixels": {flat, none, CenterSettings{}, "0 pixels are left"},
-		"shape":     {flat, New(20, 21), CenterSettings{}, "400 pixels, the mask 20 x 21"},
-		"search":    {flat, New(20, 20), CenterSettings{Search: -1}, "search over -1"},
-		"radius":    {flat, New(20, 20), CenterSettings{Radius: math.NaN()}, "radius of NaN"},
+		"shape":     {flat, New(20, 21), CenterSettings{}, "400 pixels, but the mask has 20 x 21"},
+		"search":    {flat, New(20, 20), CenterSettings{Search: -1}, "search extends over -1"},
+		"radius":    {flat, New(20, 20), CenterSettings{Radius: math.NaN()}, "radius is NaN"},
 		"harmonics": {flat, New(20, 20), CenterSettings{Harmonics: 9}, "9 angular harmonics"},
 		"guess":     {flat, New(20, 20), CenterSettings{Guess: &Point{math.NaN(), 1}}, "guess"},
 	} {

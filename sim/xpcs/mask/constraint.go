@@ -12,10 +12,10 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// How a Constraint joins those before it.
+// The logic of a Constraint, And or Or, says how it joins those before it.
 const (
-	And = "AND" // pixels must fulfil both; the default
-	Or  = "OR"  // pixels must fulfil either
+	And = "AND" // keeps pixels that fulfil both; the default
+	Or  = "OR"  // keeps pixels that fulfil either
 )
 
 // Constraint keeps the pixels whose value in a map lies in a range, both ends included.
@@ -24,10 +24,10 @@ const (
 // 160 to 200, or from -200 to -150.
 type Constraint struct {
 	Map   string  `json:"map"`   // name of the map, such as "q"
-	Logic string  `json:"logic"` // And or Or. Default And
+	Logic string  `json:"logic"` // way to join the constraints before: And or Or. Default And
 	Unit  string  `json:"unit"`  // unit of the map; "deg" marks azimuths
-	Begin float64 `json:"begin"` // in Unit
-	End   float64 `json:"end"`   // in Unit
+	Begin float64 `json:"begin"` // lower end of the range, in Unit
+	End   float64 `json:"end"`   // upper end of the range, in Unit
 }
 
 // constrain applies constraints from left to right, beginning with all pixels.
@@ -44,10 +44,10 @@ func constrain(s Source, list []Constraint) (*Mask, error) {
 		values, ok := s.Maps[c.Map]
 		if !ok {
 			names := slices.Sorted(maps.Keys(s.Maps))
-			return nil, fmt.Errorf("mask: constraint %d is of the map %q, and there are %q%s", k+1, c.Map, names, meant(c.Map, names))
+			return nil, fmt.Errorf("mask: constraint %d is on the map %q, but there are only %q%s", k+1, c.Map, names, meant(c.Map, names))
 		}
 		if math.IsNaN(c.Begin) || math.IsNaN(c.End) {
-			return nil, fmt.Errorf("mask: constraint %d of %s goes from %g to %g: want two numbers", k+1, c.Map, c.Begin, c.End)
+			return nil, fmt.Errorf("mask: constraint %d on %s goes from %g to %g: want two numbers", k+1, c.Map, c.Begin, c.End)
 		}
 		if known := c.Logic == "" || c.Logic == And || c.Logic == Or; known && device != nil {
 			if err := device.run("constraint", values, c.Begin, c.End, c.wrap(), flag(c.Logic == Or)); err != nil {
@@ -65,7 +65,7 @@ func constrain(s Source, list []Constraint) (*Mask, error) {
 				m.Keep[i] = m.Keep[i] || c.holds(v)
 			}
 		default:
-			return nil, fmt.Errorf("mask: constraint %d of %s is joined by %q: want %s or %s", k+1, c.Map, c.Logic, And, Or)
+			return nil, fmt.Errorf("mask: constraint %d on %s is joined by %q: want %s or %s", k+1, c.Map, c.Logic, And, Or)
 		}
 	}
 	if device != nil {

@@ -10,8 +10,8 @@ import (
 
 // Ellipse is a curve of equal intensity of a stretched pattern.
 type Ellipse struct {
-	Row, Col float64 // middle (pixels)
-	Angle    float64 // of the long axis, from columns towards rows (rad)
+	Row, Col float64 // middle of the ellipse (pixels)
+	Angle    float64 // angle of the long axis, from columns towards rows (rad)
 	Major    float64 // length of the long axis (pixels)
 	Minor    float64 // length of the short axis (pixels)
 }
@@ -26,7 +26,7 @@ func Moments(m *Mask) (Ellipse, error) {
 		col += c
 	})
 	if n == 0 {
-		return Ellipse{}, fmt.Errorf("mask: the moments of no pixels: mark the region of the ellipse")
+		return Ellipse{}, fmt.Errorf("mask: no pixels are marked: mark the region of the ellipse")
 	}
 	row, col = row/n, col/n
 	rr, cc, rc := 0.0, 0.0, 0.0
@@ -40,7 +40,7 @@ func Moments(m *Mask) (Ellipse, error) {
 	e := Ellipse{Row: row, Col: col, Angle: math.Pi/2 - math.Atan2(2*rc, rr-cc)/2,
 		Major: 4 * math.Sqrt((rr+cc+root)/2), Minor: 4 * math.Sqrt(max(rr+cc-root, 0)/2)}
 	if !(e.Minor > 1e-9*e.Major) {
-		return e, fmt.Errorf("mask: %g pixels on one line have no ellipse: mark a region", n)
+		return e, fmt.Errorf("mask: the ellipse cannot be found from %g pixels on one line: mark a wider region", n)
 	}
 	return e, nil
 }
@@ -62,7 +62,7 @@ func (e Ellipse) Maps(height, width int) (rho, phi []float64, err error) {
 		return nil, nil, err
 	}
 	if !(e.Major > 0 && e.Minor > 0) || math.IsInf(e.Major, 0) || math.IsNaN(e.Row+e.Col+e.Angle) {
-		return nil, nil, fmt.Errorf("mask: an ellipse with axes of %g and %g pixels about (%g, %g): want finite numbers and positive axes", e.Major, e.Minor, e.Row, e.Col)
+		return nil, nil, fmt.Errorf("mask: the ellipse has axes of %g and %g pixels about (%g, %g): want finite numbers and positive axes", e.Major, e.Minor, e.Row, e.Col)
 	}
 	rho, phi = make([]float64, height*width), make([]float64, height*width)
 	sin, cos := math.Sincos(e.Angle)

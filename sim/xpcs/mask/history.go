@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// History is a mask that is edited: a list of records, of which one is current. Record 0 keeps every
-// pixel, record 1 is that without the detector's blemishes, and each step adds one.
+// History is a mask that is being edited: a list of records, of which one is current. Record 0
+// keeps every pixel, record 1 keeps all but the detector's blemishes, and each step adds one.
 type History struct {
 	source  Source
 	blemish string
@@ -23,8 +23,9 @@ type record struct {
 	bits []uint64
 }
 
-// NewHistory starts with the mask of the blemish file, or with all pixels if the name is empty. Pixels of the image that are no
-// numbers, as those that a detector marks as bad, are blemishes too.
+// NewHistory starts with the mask of the blemish file, or with all pixels if the name is empty.
+// Pixels of the image that are not numbers, such as those that a detector marks as bad, are
+// blemishes too.
 func NewHistory(s Source, blemish string) (*History, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (h *History) apply(s Step, always bool) (bool, error) {
 	return true, nil
 }
 
-// Undo goes back by one record, and reports whether there was one.
+// Undo goes back by one record and reports whether there was one.
 func (h *History) Undo() bool {
 	if h.at == 0 {
 		return false
@@ -89,7 +90,7 @@ func (h *History) Undo() bool {
 	return true
 }
 
-// Redo goes forward by one record, and reports whether there was one.
+// Redo goes forward by one record and reports whether there was one.
 func (h *History) Redo() bool {
 	if h.at == len(h.records)-1 {
 		return false

@@ -20,7 +20,7 @@ func remove(height, width int, pixels [][2]int) (*Mask, error) {
 		m.Keep[p[0]*width+p[1]] = false
 	}
 	if outside > 0 {
-		return nil, fmt.Errorf("mask: %d of %d listed pixels, such as row %d, column %d, are outside a detector of %d x %d pixels: use the list of this detector, and give rows first",
+		return nil, fmt.Errorf("mask: %d of %d listed pixels, such as row %d, column %d, are outside the detector of %d x %d pixels: use the list of this detector, and give rows first",
 			outside, len(pixels), example[0], example[1], height, width)
 	}
 	return m, nil

@@ -11,7 +11,7 @@ import (
 // Mask says which pixels are kept.
 type Mask struct {
 	Height, Width int
-	Keep          []bool // row-major (Height, Width)
+	Keep          []bool // kept pixels, row-major (Height, Width)
 }
 
 // mostPixels bounds the size of a detector.
@@ -20,19 +20,19 @@ const mostPixels = 1 << 31
 // New returns a mask that keeps every pixel. It panics unless both sizes are at least 1.
 func New(height, width int) *Mask {
 	if height < 1 || width < 1 {
-		panic(fmt.Sprintf("mask: a detector of %d x %d pixels: want at least 1 x 1", height, width))
+		panic(fmt.Sprintf("mask: the detector has %d x %d pixels: want at least 1 x 1", height, width))
 	}
 	return &Mask{height, width, slices.Repeat([]bool{true}, height*width)}
 }
 
-// From returns a mask that keeps the pixels whose value is above 0, as mask files mean it. Values are
+// From returns a mask that keeps the pixels whose value is above 0, as in mask files. Values are
 // row-major (height, width).
 func From(values []float64, height, width int) (*Mask, error) {
 	if err := checkShape(height, width); err != nil {
 		return nil, err
 	}
 	if len(values) != height*width {
-		return nil, fmt.Errorf("mask: %d values for %d x %d pixels: give one for each", len(values), height, width)
+		return nil, fmt.Errorf("mask: there are %d values for %d x %d pixels: give one for each", len(values), height, width)
 	}
 	m := &Mask{height, width, make([]bool, len(values))}
 	for i, v := range values {
@@ -43,7 +43,7 @@ func From(values []float64, height, width int) (*Mask, error) {
 
 func checkShape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > mostPixels {
-		return fmt.Errorf("mask: a detector of %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", height, width)
+		return fmt.Errorf("mask: the detector has %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", height, width)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (m *Mask) Equal(o *Mask) bool {
 	return m.Height == o.Height && m.Width == o.Width && slices.Equal(m.Keep, o.Keep)
 }
 
-// And masks the pixels that o does not keep.
+// And also masks the pixels that o does not keep.
 func (m *Mask) And(o *Mask) error {
 	if m.Height != o.Height || m.Width != o.Width {
 		return fmt.Errorf("mask: a mask of %d x %d pixels does not fit one of %d x %d: use masks of one detector", o.Height, o.Width, m.Height, m.Width)

@@ -13,31 +13,31 @@ import (
 	"github.com/euryale-dev/euryale/tensor/stat"
 )
 
-// Ways to say what is usual in a region.
+// The methods of Outliers say what is usual in a region.
 const (
-	Percentile = "percentile" // mean and standard deviation of the values between two percentiles; the default
-	MAD        = "mad"        // median, and median of the distances from it
+	Percentile = "percentile" // the mean and standard deviation of the values between two percentiles; the default
+	MAD        = "mad"        // the median, and the median of the absolute deviations from it
 )
 
 // degenerate is the scale below which a region counts as constant.
 const degenerate = 1e-16
 
-// Outliers are pixels far from what is usual in their ring or tile. Give Rings or Tile.
+// Outliers masks pixels far from what is usual in their ring or tile. Give either Rings or Tile.
 type Outliers struct {
-	Method      string     `json:"method"`               // Percentile or MAD. Default Percentile
+	Method      string     `json:"method"`               // method that says what is usual: Percentile or MAD. Default Percentile
 	Cutoff      float64    `json:"cutoff"`               // distance from the reference, in scales, from which on a pixel is bad. Default 3
-	Percentiles [2]float64 `json:"percentiles,omitzero"` // in percent; {0, 0} stands for {5, 95}
+	Percentiles [2]float64 `json:"percentiles,omitzero"` // range of values that Percentile uses, in percent; {0, 0} stands for {5, 95}
 	Rings       int        `json:"rings,omitempty"`      // number of rings of equal width in the map "q"
-	Tile        int        `json:"tile,omitempty"`       // edge of square tiles in pixels; those cut by the edge of the detector are left alone
+	Tile        int        `json:"tile,omitempty"`       // edge of square tiles in pixels; tiles cut by the edge of the detector are left alone
 }
 
 // Region is what is usual in one ring or tile, for a plot.
 type Region struct {
-	At        float64 // q of the middle of the ring, or the tile's place from the brightest on, counted from 0
+	At        float64 // q of the middle of the ring, or the tile's rank from the brightest on, counted from 0
 	Reference float64 // mean or median, in the unit of the image
-	Limit     float64 // Reference + Cutoff scales
-	Max       float64 // largest value
-	Mean      float64 // mean of all values
+	Limit     float64 // value from which on pixels are bad, Reference + Cutoff scales
+	Max       float64 // largest value in the region
+	Mean      float64 // mean of all values in the region
 }
 
 func (o Outliers) complete() (Outliers, error) {
@@ -51,13 +51,13 @@ func (o Outliers) complete() (Outliers, error) {
 	p := o.Percentiles
 	switch {
 	case o.Method != Percentile && o.Method != MAD:
-		return o, fmt.Errorf("mask: outliers by %q: want %q or %q%s", o.Method, Percentile, MAD, meant(o.Method, []string{Percentile, MAD}))
+		return o, fmt.Errorf("mask: the method of outliers is %q: want %q or %q%s", o.Method, Percentile, MAD, meant(o.Method, []string{Percentile, MAD}))
 	case !(o.Cutoff > 0):
-		return o, fmt.Errorf("mask: a cutoff of %g scales: want a positive number", o.Cutoff)
+		return o, fmt.Errorf("mask: the cutoff is %g scales: want a positive number", o.Cutoff)
 	case !(0 <= p[0] && p[0] < p[1] && p[1] <= 100):
-		return o, fmt.Errorf("mask: percentiles %g and %g: want two ascending numbers from 0 to 100", p[0], p[1])
+		return o, fmt.Errorf("mask: the percentiles are %g and %g: want two ascending numbers from 0 to 100", p[0], p[1])
 	case (o.Rings > 0) == (o.Tile > 0) || o.Rings < 0 || o.Tile < 0:
-		return o, fmt.Errorf("mask: outliers in %d rings and in tiles of %d pixels: want a positive number of one of them and 0 of the other", o.Rings, o.Tile)
+		return o, fmt.Errorf("mask: outliers are sought in %d rings and in tiles of %d pixels: want a positive number of one of them and 0 of the other", o.Rings, o.Tile)
 	}
 	return o, nil
 }
@@ -102,7 +102,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 func rings(s Source, now *Mask, n int) ([][]int, []float64, error) {
 	q, ok := s.Maps["q"]
 	if !ok {
-		return nil, nil, fmt.Errorf("mask: outliers of rings need the map q: add it to Source.Maps, or use tiles")
+		return nil, nil, fmt.Errorf("mask: outliers in rings need the map q: add it to Source.Maps, or use tiles")
 	}
 	b, err := partition.Divide(partition.Axis{Name: "q", Values: q}, now.Keep, n)
 	if err != nil {

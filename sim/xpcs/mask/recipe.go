@@ -10,13 +10,14 @@ import (
 	"io"
 )
 
-// Version is that of the recipes this package writes.
+// Version is the version of the recipes that this package writes.
 const Version = 1
 
 // mostSteps bounds the steps of a recipe, whose source may be a stranger.
 const mostSteps = 100_000
 
-// Recipe is a History as data: the steps, with all their numbers, that make the same mask again. Its JSON is
+// Recipe is a History as data: the steps, with all their numbers, from which the same mask can be
+// made again. Its JSON is
 //
 //	{"version": 1, "height": 512, "width": 1024, "blemish": "blemish.tif", "steps": [
 //		{"threshold": {"low": 1, "high": 10000}},
@@ -26,9 +27,10 @@ type Recipe struct {
 	Height  int    `json:"height"` // rows of the detector
 	Width   int    `json:"width"`  // columns of the detector
 	Blemish string `json:"blemish,omitempty"`
-	Bare    bool   `json:"bare,omitempty"` // whether the record of the blemish is gone, by a reset or a step in its place
-	Steps   []Step `json:"steps"`
-	Undone  int    `json:"undone"` // number of records, from the last, that were undone
+	// Bare reports whether the record of the blemish is gone, by a reset or by a step in its place.
+	Bare   bool   `json:"bare,omitempty"`
+	Steps  []Step `json:"steps"`
+	Undone int    `json:"undone"` // number of records that were undone, counted from the last
 }
 
 // ReadRecipe reads a recipe from JSON. Fields that it does not know are an error, because the mask would
@@ -40,11 +42,11 @@ func ReadRecipe(b []byte) (Recipe, error) {
 	err := d.Decode(&r)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("something follows the recipe at byte %d", d.InputOffset())
+			err = fmt.Errorf("something follows the recipe at byte %d: remove it", d.InputOffset())
 		}
 	}
 	if err != nil {
-		return r, fmt.Errorf("mask: recipe: %w: want the JSON that a History's recipe has", err)
+		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", err)
 	}
 	return r, r.check()
 }
@@ -56,11 +58,11 @@ func (r Recipe) check() error {
 	}
 	switch {
 	case r.Version != Version:
-		return fmt.Errorf("mask: recipe of version %d: this program knows version %d", r.Version, Version)
+		return fmt.Errorf("mask: the recipe is of version %d, but this program knows only version %d: update the program", r.Version, Version)
 	case r.Undone < 0 || r.Undone > records:
-		return fmt.Errorf("mask: recipe: %d records undone of %d: want 0 to %d", r.Undone, records, records)
+		return fmt.Errorf("mask: the recipe has %d records undone of %d: want 0 to %d", r.Undone, records, records)
 	case len(r.Steps) > mostSteps:
-		return fmt.Errorf("mask: recipe of %d steps: want at most %d", len(r.Steps), mostSteps)
+		return fmt.Errorf("mask: the recipe has %d steps: want at most %d", len(r.Steps), mostSteps)
 	}
 	for k, s := range r.Steps {
 		if s.Kind() == "" {
@@ -84,14 +86,14 @@ func (h *History) Recipe() Recipe {
 	return r
 }
 
-// Restore makes the history of a recipe. The source must have the recipe's shape. Steps that change nothing,
-// because the image is another, keep their records.
+// Restore makes a history from a recipe. The source must have the recipe's shape. Steps that change
+// nothing, because the image is another one, keep their records.
 func Restore(r Recipe, s Source) (*History, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	if r.Height != s.Height || r.Width != s.Width {
-		return nil, fmt.Errorf("mask: the recipe is for %d x %d pixels, the detector has %d x %d: use the recipe of this detector", r.Height, r.Width, s.Height, s.Width)
+		return nil, fmt.Errorf("mask: the recipe is for %d x %d pixels, but the detector has %d x %d: use the recipe of this detector", r.Height, r.Width, s.Height, s.Width)
 	}
 	h, err := NewHistory(s, r.Blemish)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"math"
 )
 
-// Point is a (row, column) in pixels.
+// Point is a pair (row, column) in pixels.
 type Point [2]float64
 
-// Kinds of shapes.
+// The kinds of shapes are Polygon, Circle, EllipseShape, Rectangle and Line.
 const (
-	Polygon      = "polygon"   // Vertices
-	Circle       = "circle"    // Center, Radius
-	EllipseShape = "ellipse"   // Center, Axes, Angle
-	Rectangle    = "rectangle" // Center, Size, Angle
-	Line         = "line"      // From, To, Width
+	Polygon      = "polygon"   // shape given by Vertices
+	Circle       = "circle"    // shape given by Center and Radius
+	EllipseShape = "ellipse"   // shape given by Center, Axes and Angle
+	Rectangle    = "rectangle" // shape given by Center, Size and Angle
+	Line         = "line"      // shape given by From, To and Width
 )
 
 // DefaultSides is the number of sides of the polygons that stand for circles and ellipses.
@@ -26,18 +26,19 @@ const DefaultSides = 180
 // Shape is a drawn region. Its pixels are those whose middle lies inside or on the edge of a polygon,
 // which for circles and ellipses has many sides.
 type Shape struct {
-	Kind      string  `json:"kind"`                // Polygon, Circle, EllipseShape, Rectangle or Line
-	Inclusive bool    `json:"inclusive,omitempty"` // whether only pixels inside such shapes are kept, instead of those outside
-	Vertices  []Point `json:"vertices,omitempty"`  // of a polygon, in order; the last is joined to the first
-	Center    Point   `json:"center,omitzero"`     // of a circle, an ellipse or a rectangle
-	Radius    float64 `json:"radius,omitempty"`    // of a circle (pixels)
-	Axes      Point   `json:"axes,omitzero"`       // half-axes of an ellipse along rows and columns before it is turned (pixels)
-	Size      Point   `json:"size,omitzero"`       // height and width of a rectangle before it is turned (pixels)
-	AngleDeg  float64 `json:"angleDeg,omitempty"`  // by which an ellipse or a rectangle is turned, from rows towards columns (degrees)
-	From      Point   `json:"from,omitzero"`       // one end of a line
-	To        Point   `json:"to,omitzero"`         // its other end
-	Width     float64 `json:"width,omitempty"`     // of a line (pixels)
-	Sides     int     `json:"sides,omitempty"`     // of a circle or an ellipse. 0 stands for DefaultSides
+	Kind string `json:"kind"` // kind of the shape: Polygon, Circle, EllipseShape, Rectangle or Line
+	// Inclusive keeps only pixels inside such shapes, instead of those outside.
+	Inclusive bool    `json:"inclusive,omitempty"`
+	Vertices  []Point `json:"vertices,omitempty"` // vertices of a polygon, in order; the last is joined to the first
+	Center    Point   `json:"center,omitzero"`    // middle of a circle, an ellipse or a rectangle
+	Radius    float64 `json:"radius,omitempty"`   // radius of a circle (pixels)
+	Axes      Point   `json:"axes,omitzero"`      // half-axes of an ellipse along rows and columns before it is turned (pixels)
+	Size      Point   `json:"size,omitzero"`      // height and width of a rectangle before it is turned (pixels)
+	AngleDeg  float64 `json:"angleDeg,omitempty"` // angle by which an ellipse or a rectangle is turned, from rows towards columns (degrees)
+	From      Point   `json:"from,omitzero"`      // start of a line
+	To        Point   `json:"to,omitzero"`        // end of a line
+	Width     float64 `json:"width,omitempty"`    // width of a line (pixels)
+	Sides     int     `json:"sides,omitempty"`    // number of sides of the polygon for a circle or an ellipse. 0 stands for DefaultSides
 }
 
 // Outline returns the vertices of the shape's polygon.
@@ -50,22 +51,22 @@ func (s Shape) Outline() ([]Point, error) {
 	switch s.Kind {
 	case Polygon:
 		if len(s.Vertices) < 3 {
-			return nil, fmt.Errorf("mask: a polygon of %d vertices: want at least 3", len(s.Vertices))
+			return nil, fmt.Errorf("mask: the polygon has %d vertices: want at least 3", len(s.Vertices))
 		}
 		return s.Vertices, nil
 	case Circle:
 		if !(s.Radius > 0) {
-			return nil, fmt.Errorf("mask: a circle of radius %g: want a positive number of pixels", s.Radius)
+			return nil, fmt.Errorf("mask: the circle has the radius %g: want a positive number of pixels", s.Radius)
 		}
 		return s.round(Point{s.Radius, s.Radius}, 0)
 	case EllipseShape:
 		if !(s.Axes[0] > 0 && s.Axes[1] > 0) {
-			return nil, fmt.Errorf("mask: an ellipse of half-axes %g and %g: want positive numbers of pixels", s.Axes[0], s.Axes[1])
+			return nil, fmt.Errorf("mask: the ellipse has half-axes %g and %g: want positive numbers of pixels", s.Axes[0], s.Axes[1])
 		}
 		return s.round(s.Axes, s.AngleDeg)
 	case Rectangle:
 		if !(s.Size[0] > 0 && s.Size[1] > 0) {
-			return nil, fmt.Errorf("mask: a rectangle of %g x %g pixels: want positive numbers", s.Size[0], s.Size[1])
+			return nil, fmt.Errorf("mask: the rectangle has %g x %g pixels: want positive numbers", s.Size[0], s.Size[1])
 		}
 		h, w := s.Size[0]/2, s.Size[1]/2
 		return s.turned([]Point{{-h, -w}, {-h, w}, {h, w}, {h, -w}}, s.AngleDeg), nil
@@ -73,7 +74,7 @@ func (s Shape) Outline() ([]Point, error) {
 		return s.stroke()
 	}
 	kinds := []string{Polygon, Circle, EllipseShape, Rectangle, Line}
-	return nil, fmt.Errorf("mask: a shape of kind %q: want one of %q%s", s.Kind, kinds, meant(s.Kind, kinds))
+	return nil, fmt.Errorf("mask: the shape is of kind %q: want one of %q%s", s.Kind, kinds, meant(s.Kind, kinds))
 }
 
 func (s Shape) name() string {
@@ -98,7 +99,7 @@ func (s Shape) round(axes Point, angle float64) ([]Point, error) {
 		n = DefaultSides
 	}
 	if n < 3 || n > 1<<16 {
-		return nil, fmt.Errorf("mask: %s of %d sides: want 3 to 65536", s.name(), n)
+		return nil, fmt.Errorf("mask: %s has %d sides: want 3 to 65536", s.name(), n)
 	}
 	list := make([]Point, n)
 	for i := range list {
@@ -125,7 +126,7 @@ func (s Shape) stroke() ([]Point, error) {
 	dr, dc := s.To[0]-s.From[0], s.To[1]-s.From[1]
 	length := math.Hypot(dr, dc)
 	if length == 0 || !(s.Width >= 0) {
-		return nil, fmt.Errorf("mask: a line of length %g and width %g pixels: want two different ends and a width of at least 0", length, s.Width)
+		return nil, fmt.Errorf("mask: the line has length %g and width %g pixels: want two different ends and a width of at least 0", length, s.Width)
 	}
 	nr, nc := -dc/length*(s.Width/2), dr/length*(s.Width/2)
 	return []Point{{s.From[0] + nr, s.From[1] + nc}, {s.To[0] + nr, s.To[1] + nc}, {s.To[0] - nr, s.To[1] - nc}, {s.From[0] - nr, s.From[1] - nc}}, nil

@@ -13,15 +13,16 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Source is what steps make masks from. All arrays are row-major (Height, Width).
+// Source holds what steps make masks from. All arrays are row-major (Height, Width).
 type Source struct {
 	Height, Width int
 	Image         []float64            // mean intensity of each pixel, for thresholds and outliers; nil if there is none
 	Maps          map[string][]float64 // maps of the detector by name, such as "q" and "phi", for constraints and rings
-	// Open returns the mask of a file, for steps that name one. It may return what package data/maskfile reads.
+	// Open returns the mask in a file, for steps that name one. It may return what package
+	// data/maskfile reads.
 	Open func(name string) (*Mask, error)
-	// Backend is what applies thresholds and constraints; masks do not depend on it. Default: the processor, which takes about as long as a GPU and the
-	// copies to it.
+	// Backend chooses where thresholds and constraints are applied; masks do not depend on it.
+	// Default: the CPU, which takes about as long as a GPU together with the copies to it.
 	Backend ad.Backend
 }
 
@@ -31,11 +32,11 @@ func (s Source) check() error {
 	}
 	n := s.Height * s.Width
 	if s.Image != nil && len(s.Image) != n {
-		return fmt.Errorf("mask: the image has %d pixels, the detector %d x %d: use an image of this detector", len(s.Image), s.Height, s.Width)
+		return fmt.Errorf("mask: the image has %d pixels, but the detector has %d x %d: use an image of this detector", len(s.Image), s.Height, s.Width)
 	}
 	for name, v := range s.Maps {
 		if len(v) != n {
-			return fmt.Errorf("mask: the map %s has %d pixels, the detector %d x %d: use maps of this detector", name, len(v), s.Height, s.Width)
+			return fmt.Errorf("mask: the map %s has %d pixels, but the detector has %d x %d: use maps of this detector", name, len(v), s.Height, s.Width)
 		}
 	}
 	return nil
@@ -63,7 +64,7 @@ func (s Source) open(name string) (*Mask, error) {
 		return nil, err
 	}
 	if len(m.Keep) != m.Height*m.Width {
-		return nil, fmt.Errorf("mask: the mask of %q has %d elements for %d x %d pixels", name, len(m.Keep), m.Height, m.Width)
+		return nil, fmt.Errorf("mask: the mask of %q has %d elements for %d x %d pixels: want one for each", name, len(m.Keep), m.Height, m.Width)
 	}
 	fitting, err := m.Fit(s.Height, s.Width)
 	if err != nil {
@@ -74,10 +75,10 @@ func (s Source) open(name string) (*Mask, error) {
 
 // Step is one way to make a mask. Exactly one field is set; in JSON its name is the kind of the step.
 type Step struct {
-	File        string       `json:"file,omitempty"`       // a mask file
+	File        string       `json:"file,omitempty"`       // name of a mask file
 	Threshold   *Threshold   `json:"threshold,omitempty"`  // limits of the intensity
 	Constraints []Constraint `json:"constraints,omitzero"` // ranges of maps
-	Pixels      [][2]int     `json:"pixels,omitzero"`      // (row, column) of pixels to mask
+	Pixels      [][2]int     `json:"pixels,omitzero"`      // pixels to mask, as (row, column)
 	Draw        []Shape      `json:"draw,omitzero"`        // drawn regions
 	Outliers    *Outliers    `json:"outliers,omitempty"`   // pixels unlike their neighbours in a ring or tile
 }
@@ -103,8 +104,8 @@ func (s Step) Kind() string {
 	return ""
 }
 
-// Mask returns the mask of the step alone. Outliers are those among the pixels that now keeps, where nil stands for
-// all; regions are what is usual in their rings or tiles.
+// Mask returns the mask of the step alone. Outliers are sought among the pixels that the mask now
+// keeps, or among all if now is nil; regions say what is usual in their rings or tiles.
 func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error) {
 	if err := src.check(); err != nil {
 		return nil, nil, err
@@ -129,7 +130,7 @@ func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error)
 	case "outliers":
 		m, regions, err = s.Outliers.mask(src, now)
 	default:
-		err = fmt.Errorf("mask: a step has the kinds %q: want exactly one of file, threshold, constraints, pixels, draw and outliers", s.kinds())
+		err = fmt.Errorf("mask: the step has the kinds %q: want exactly one of file, threshold, constraints, pixels, draw and outliers", s.kinds())
 	}
 	if err != nil {
 		return nil, nil, err
@@ -137,8 +138,8 @@ func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error)
 	return m, regions, nil
 }
 
-// UnmarshalJSON reads a step. Fields that it does not know, and pixels that have not two numbers, are an error, because the mask would not
-// be the same.
+// UnmarshalJSON reads a step. Unknown fields, and pixels that do not have two numbers, are an
+// error, because the mask would not be the same.
 func (s *Step) UnmarshalJSON(b []byte) error {
 	type plain Step
 	all := struct {
@@ -184,7 +185,7 @@ func pair[T int | float64](b []byte, to *[2]T) error {
 func (s Step) clone() (c Step, err error) {
 	b, err := json.Marshal(s)
 	if err != nil {
-		return c, fmt.Errorf("mask: a step cannot be written as JSON: %w: use finite numbers", err)
+		return c, fmt.Errorf("mask: the step cannot be written as JSON: %w: use finite numbers", err)
 	}
 	return c, json.Unmarshal(b, &c)
 }

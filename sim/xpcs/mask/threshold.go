@@ -9,15 +9,17 @@ import (
 	"math"
 )
 
-// DefaultHigh is the intensity from which on pixels are masked where a Threshold gives none.
+// DefaultHigh is the intensity from which on pixels are masked if a Threshold does not give one.
 const DefaultHigh = 1e8
 
 // Threshold keeps the pixels whose intensity is at least Low and below High. NaN is never kept.
 type Threshold struct {
-	Low    float64 `json:"low"`              // in the unit of the image. Default 0
-	High   float64 `json:"high,omitempty"`   // in the unit of the image. 0 stands for DefaultHigh
-	NoLow  bool    `json:"noLow,omitempty"`  // whether the lower limit is switched off
-	NoHigh bool    `json:"noHigh,omitempty"` // whether the upper limit is switched off
+	Low  float64 `json:"low"`            // lowest intensity that is kept, in the unit of the image. Default 0
+	High float64 `json:"high,omitempty"` // intensity from which on pixels are masked, in the unit of the image. 0 stands for DefaultHigh
+	// NoLow switches the lower limit off.
+	NoLow bool `json:"noLow,omitempty"`
+	// NoHigh switches the upper limit off.
+	NoHigh bool `json:"noHigh,omitempty"`
 }
 
 // mask returns the pixels of an image between the limits.

@@ -3,10 +3,11 @@
 
 package partition
 
-// Cells are the pixels divided along two axes: the cells of the grid that have pixels, numbered from 1.
+// Cells divides the pixels along two axes: the cells of the grid that have pixels are numbered from
+// 1.
 type Cells struct {
 	Of      []int32 // cell of each pixel from 1; 0 is masked
-	Cell    []int   // place i*N[1]+j of each cell in the grid, from 0, ascending
+	Cell    []int   // position i*N[1]+j of each cell in the grid, from 0, ascending
 	N       [2]int  // number of bins along each axis
 	Centers [2][]float64
 }
@@ -14,7 +15,8 @@ type Cells struct {
 // Count returns the number of cells that have pixels.
 func (c *Cells) Count() int { return len(c.Cell) }
 
-// Combine crosses two divisions of the same pixels. A pixel that is masked in one of them is masked.
+// Combine crosses two divisions of the same pixels. A pixel that is masked in either of them is
+// masked.
 func Combine(a, b *Bins) *Cells {
 	c := &Cells{Of: make([]int32, len(a.Of)), N: [2]int{len(a.Centers), len(b.Centers)}, Centers: [2][]float64{a.Centers, b.Centers}}
 	number := make([]int32, c.N[0]*c.N[1])

@@ -10,22 +10,23 @@ import (
 
 // Axis is a map of the detector to divide.
 type Axis struct {
-	Name   string // such as "q" or "phi"
+	Name   string // name of the map, such as "q" or "phi"
 	Unit   string
-	Values []float64 // of each pixel, row-major; azimuths in degrees
+	Values []float64 // value of each pixel, row-major; azimuths in degrees
 
-	Log bool // whether the edges are equally spaced in the logarithm; for q only
+	// Log spaces the edges equally in the logarithm. It is for q only.
+	Log bool
 
-	// Offset turns azimuths (degrees) before they are divided, and Fold of 2, 3 ... folds them onto one of that many equal
-	// sectors. Both for phi only. Default: none.
+	// Offset turns azimuths (degrees) before they are divided, and a Fold of 2, 3 ... folds them
+	// onto one of that many equal sectors. Both are for phi only. Default: none.
 	Offset float64
 	Fold   int
 }
 
-// Bins are the pixels divided along one axis.
+// Bins divides the pixels along one axis.
 type Bins struct {
 	Of      []int32   // bin of each pixel from 1; 0 is masked
-	Centers []float64 // of each bin, also of those without pixels: middle of the edges, or the mean azimuth of the pixels in the first sector if folded
+	Centers []float64 // centre of each bin, also of those without pixels: the middle of the edges, or the mean azimuth of the pixels in the first sector if folded
 }
 
 // round12 rounds to 12 decimals, so that a pixel at an edge falls on the same side in every program.
@@ -83,7 +84,7 @@ func (a Axis) isLog() bool { return a.Log && a.Name == "q" }
 // divided returns the rounded edges of n bins between two values, and the middle of each.
 func (a Axis) divided(low, high float64, n int) (all, centers []float64, err error) {
 	if math.IsInf(low, 0) || math.IsInf(high, 0) {
-		return nil, nil, fmt.Errorf("partition: no unmasked pixel has a positive, finite %s: logarithmic bins need one", a.Name)
+		return nil, nil, fmt.Errorf("partition: no unmasked pixel has a positive, finite %s, which logarithmic bins need: use linear bins, or mask less", a.Name)
 	}
 	all, centers = edges(low, high, n, a.isLog()), make([]float64, n)
 	for k := range centers {
@@ -150,15 +151,15 @@ func edges(low, high float64, n int, log bool) []float64 {
 func (a Axis) check(mask []bool, n int) error {
 	switch {
 	case len(a.Values) != len(mask):
-		return fmt.Errorf("partition: the map %s has %d pixels, the mask %d: use maps of one detector", a.Name, len(a.Values), len(mask))
+		return fmt.Errorf("partition: the map %s has %d pixels, but the mask has %d: use maps of one detector", a.Name, len(a.Values), len(mask))
 	case n < 1 || n > 1<<24:
-		return fmt.Errorf("partition: %d bins of %s: want at least 1 and at most 2^24", n, a.Name)
+		return fmt.Errorf("partition: there are %d bins of %s: want at least 1 and at most 2^24", n, a.Name)
 	case a.Log && a.Name != "q":
-		return fmt.Errorf("partition: logarithmic bins of %s: only q can have them", a.Name)
+		return fmt.Errorf("partition: %s cannot have logarithmic bins: only q can", a.Name)
 	case (a.Offset != 0 || a.Fold > 1) && a.Name != "phi":
-		return fmt.Errorf("partition: offset or symmetry of %s: only phi can have them", a.Name)
+		return fmt.Errorf("partition: %s cannot have an offset or a symmetry: only phi can", a.Name)
 	case a.Fold < 0 || math.IsNaN(a.Offset) || math.IsInf(a.Offset, 0):
-		return fmt.Errorf("partition: offset %g and symmetry %d of phi: want a finite angle and a positive number", a.Offset, a.Fold)
+		return fmt.Errorf("partition: phi has offset %g and symmetry %d: want a finite angle and a positive number", a.Offset, a.Fold)
 	}
 	return nil
 }

@@ -24,10 +24,10 @@ type Field struct {
 // List is a short list of integers that the hash takes as text.
 type List []int
 
-// Hash returns the SHA-256 of fields as hexadecimal digits, as pySimpleMask writes it: over keys in the order of
-// the alphabet, the bytes of each key and then of its value, arrays in little-endian order and the smallest integer type
-// that holds them, everything else as JSON with Python's spelling. Equal partitions have equal hashes, so that viewers read a
-// map once for many files.
+// Hash returns the SHA-256 of fields in hexadecimal digits, as pySimpleMask computes it: over the
+// keys in alphabetical order, the bytes of each key and then of its value, arrays in little-endian
+// order and in the smallest integer type that holds them, everything else as JSON with Python's
+// spelling. Equal partitions have equal hashes, so viewers read a map only once for many files.
 func Hash(fields []Field) (string, error) {
 	fields = slices.Clone(fields)
 	slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
@@ -90,7 +90,7 @@ func encode(v any) ([]byte, error) {
 		}
 		return []byte("[" + strings.Join(parts, ", ") + "]"), nil
 	}
-	return nil, fmt.Errorf("a value of type %T has no place in a hash: use numbers, texts and lists of them", v)
+	return nil, fmt.Errorf("a value of type %T cannot be hashed: use numbers, strings and lists of them", v)
 }
 
 // integers returns the bytes of the smallest type that holds all values, unsigned if none is negative.
@@ -107,8 +107,8 @@ func integers(v []int64) []byte {
 	return b
 }
 
-// Width returns the bytes of the smallest integer type that holds all values: unsigned if none is negative, signed
-// otherwise.
+// Width returns the number of bytes of the smallest integer type that holds all values: unsigned if
+// none is negative, signed otherwise.
 func Width(v []int64) int {
 	low, high := int64(0), int64(0)
 	for _, x := range v {

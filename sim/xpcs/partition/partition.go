@@ -14,10 +14,11 @@ import (
 
 // Settings are the numbers of bins along the two axes. The zero value is the default.
 type Settings struct {
-	Dynamic [2]int // 0 is taken for 36 and 1
-	// Static is rounded up to multiples of Dynamic, so that static bins subdivide dynamic ones. 0 is taken for 360 and 1.
+	Dynamic [2]int // numbers of dynamic bins along the axes; 0 stands for 36 and 1
+	// Static holds the numbers of static bins. They are rounded up to multiples of Dynamic, so that
+	// static bins subdivide dynamic ones; 0 stands for 360 and 1.
 	Static [2]int
-	// Backend is what divides the pixels; bins do not depend on it. Default: the processor
+	// Backend chooses where the pixels are divided; bins do not depend on it. Default: the CPU
 	Backend ad.Backend
 }
 
@@ -33,7 +34,7 @@ func (s Settings) complete() Settings {
 	return s
 }
 
-// Partition is what correlators and result files use.
+// Partition holds the dynamic and static bins that correlators and result files use.
 type Partition struct {
 	Names, Units    [2]string
 	Mask            []bool
@@ -54,7 +55,7 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	for i, a := range axes {
 		p.Names[i], p.Units[i] = a.Name, a.Unit
 		if s.Dynamic[i] < 1 || s.Static[i] < 1 {
-			return nil, fmt.Errorf("partition: %d dynamic and %d static bins of %s: want at least 1", s.Dynamic[i], s.Static[i], a.Name)
+			return nil, fmt.Errorf("partition: there are %d dynamic and %d static bins of %s: want at least 1 of each", s.Dynamic[i], s.Static[i], a.Name)
 		}
 		s.Static[i] = LeastMultiple(s.Dynamic[i], s.Static[i])
 		if len(a.Values) != len(mask) {
@@ -66,7 +67,7 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 	}
 	for _, n := range [][2]int{s.Dynamic, s.Static} {
 		if n[0] > mostCells/n[1] {
-			return nil, fmt.Errorf("partition: %d x %d bins: want at most 2^26 together", n[0], n[1])
+			return nil, fmt.Errorf("partition: there are %d x %d bins: want at most 2^26 together", n[0], n[1])
 		}
 	}
 	if s.Backend != nil {
@@ -101,13 +102,13 @@ func New(first, second Axis, mask []bool, s Settings) (*Partition, error) {
 // one dynamic bin.
 func Check(mask []bool, dynamic, static []int32) error {
 	if len(dynamic) != len(mask) || len(static) != len(mask) {
-		return fmt.Errorf("partition: the mask has %d pixels, the dynamic map %d, the static one %d: use maps of one detector", len(mask), len(dynamic), len(static))
+		return fmt.Errorf("partition: the mask has %d pixels, the dynamic map %d and the static one %d: use maps of one detector", len(mask), len(dynamic), len(static))
 	}
 	owner := map[int32]int32{}
 	for i, keep := range mask {
 		d, s := dynamic[i], static[i]
 		if (d > 0) != keep || (s > 0) != keep {
-			return fmt.Errorf("partition: pixel %d is in dynamic bin %d and static bin %d, and the mask says %v: make both maps with this mask", i, d, s, keep)
+			return fmt.Errorf("partition: pixel %d is in dynamic bin %d and static bin %d, but the mask says %v: make both maps with this mask", i, d, s, keep)
 		}
 		if o, ok := owner[s]; ok && o != d {
 			return fmt.Errorf("partition: static bin %d has pixels of dynamic bins %d and %d (pixel %d): take multiples of the dynamic numbers for the static ones", s, o, d, i)
@@ -117,5 +118,5 @@ func Check(mask []bool, dynamic, static []int32) error {
 	return nil
 }
 
-// Check is the function Check for p.
+// Check calls the function Check for p.
 func (p *Partition) Check() error { return Check(p.Mask, p.Dynamic.Of, p.Static.Of) }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package speckle simulates the frames of a detector that looks at fluctuating speckles of known
-// dynamics, for demonstrations, tests and plans of measurements.
+// dynamics, for demonstrations, tests and the planning of measurements.
 //
 // [New] checks a [Sample] and returns a [Movie], whose Frames are counts of photons. Every pixel is one speckle: a sum of independent
 // complex Gaussian fields with an exponential correlation in time, so that g2 of a bin of pixels with one relaxation time is

@@ -14,27 +14,29 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sample is what fluctuates, and how it is seen. Tau, Mean and FrameTime are needed.
+// Sample describes what fluctuates and how it is seen. Tau, Mean and FrameTime are needed.
 type Sample struct {
-	Height, Width int       // pixels
+	Height, Width int       // size of a frame in pixels
 	Tau           []float64 // relaxation time of the field of each pixel (s), row-major; +Inf for frozen speckles
 	Mean          []float64 // mean counts of each pixel in a frame
 	FrameTime     float64   // time from frame to frame (s)
 
 	Modes  int     // number of independent speckle patterns that add up. Default 1
 	Static float64 // fraction of the intensity that does not fluctuate at all, 0 to 1. Default 0
-	// Aging makes relaxation slower with the age t of the sample: tau (1 + t/Aging), in s. Default 0: none.
+	// Aging makes relaxation slower with the age t of the sample, as tau (1 + t/Aging), with Aging
+	// in s. Default 0, for none.
 	Aging float64
 	// Flicker is the relative standard deviation of the intensity of the source from frame to frame. Default 0.
 	Flicker float64
-	Smooth  bool // whether frames are mean intensities instead of counts of photons
-	Seed    uint64
+	// Smooth makes frames mean intensities instead of counts of photons.
+	Smooth bool
+	Seed   uint64
 }
 
-// Contrast returns that of g2: (1 - Static)^2 / Modes.
+// Contrast returns the contrast of g2: (1 - Static)^2 / Modes.
 func (s Sample) Contrast() float64 { return (1 - s.Static) * (1 - s.Static) / float64(max(s.Modes, 1)) }
 
-// Movie is a simulation that goes on. It belongs to one goroutine.
+// Movie is a simulation in progress. It belongs to one goroutine.
 type Movie struct {
 	s     Sample
 	frame int
@@ -48,15 +50,15 @@ func New(s Sample) (*Movie, error) {
 	s.Modes = max(s.Modes, 1)
 	switch {
 	case s.Height < 1 || s.Width < 1 || len(s.Tau) != n || len(s.Mean) != n:
-		return nil, fmt.Errorf("speckle: %d relaxation times and %d means for %d x %d pixels: want one of each per pixel", len(s.Tau), len(s.Mean), s.Height, s.Width)
+		return nil, fmt.Errorf("speckle: there are %d relaxation times and %d means for %d x %d pixels: give one of each per pixel", len(s.Tau), len(s.Mean), s.Height, s.Width)
 	case !(s.FrameTime > 0) || math.IsInf(s.FrameTime, 0):
 		return nil, fmt.Errorf("speckle: the time between frames is %g s: want a positive number", s.FrameTime)
 	case !(s.Static >= 0 && s.Static <= 1) || !(s.Flicker >= 0 && s.Flicker < 1) || !(s.Aging >= 0):
-		return nil, fmt.Errorf("speckle: static fraction %g, flicker %g, ageing time %g s: want 0 to 1, below 1, and not negative", s.Static, s.Flicker, s.Aging)
+		return nil, fmt.Errorf("speckle: the static fraction is %g, the flicker %g and the ageing time %g s: want 0 to 1, 0 to below 1, and at least 0", s.Static, s.Flicker, s.Aging)
 	}
 	for i := range n {
 		if !(s.Tau[i] > 0) || !(s.Mean[i] >= 0) || math.IsInf(s.Mean[i], 0) {
-			return nil, fmt.Errorf("speckle: pixel (%d, %d) has relaxation time %g s and mean %g: want positive and finite ones", i/s.Width, i%s.Width, s.Tau[i], s.Mean[i])
+			return nil, fmt.Errorf("speckle: pixel (%d, %d) has relaxation time %g s and mean %g: want a positive time and a finite mean of at least 0", i/s.Width, i%s.Width, s.Tau[i], s.Mean[i])
 		}
 	}
 	m := &Movie{s: s, field: make([]float64, n*s.Modes*2), noise: make([]tensor.Stream, n+1)}
@@ -80,7 +82,7 @@ func (m *Movie) Frames(dst []float32) {
 	s := &m.s
 	n := s.Height * s.Width
 	if len(dst)%n != 0 {
-		panic(fmt.Sprintf("speckle: Frames: %d numbers for frames of %d pixels: want a multiple", len(dst), n))
+		panic(fmt.Sprintf("speckle: Frames got an array of %d elements for frames of %d pixels: want a multiple", len(dst), n))
 	}
 	frames := len(dst) / n
 	source := make([]float64, frames)

@@ -107,7 +107,7 @@ func TestMistakes(t *testing.T) {
 	for want, change := range map[string]func(*Sample){
 		"one of each per pixel": func(s *Sample) { s.Width = 3 },
 		"time between frames":   func(s *Sample) { s.FrameTime = 0 },
-		"static fraction 2":     func(s *Sample) { s.Static = 2 },
+		"static fraction is 2":  func(s *Sample) { s.Static = 2 },
 		"pixel (1, 0)":          func(s *Sample) { s.Tau[2] = -1 },
 	} {
 		s := uniform(2, 1, 1)

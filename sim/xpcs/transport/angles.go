@@ -10,14 +10,14 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// OfAngles returns g of pairs (angles, m) for all angles at once, of parameters theta in the order of Names. Gradient: exact, of any
-// order.
+// OfAngles returns g of pairs (angles, m) for all angles at once, with parameters theta in the
+// order of Names. Gradient: exact, of any order.
 func (s *Setup) OfAngles(theta []*ad.Node, p Pairs) *ad.Node {
 	if err := s.Check(); err != nil {
 		return ad.Fail(err)
 	}
 	if len(theta) != len(names[s.Model]) {
-		return ad.Fail(fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(names[s.Model])))
+		return ad.Fail(fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.Model, len(names[s.Model])))
 	}
 	first, second := p.both(s.frames(theta))
 	var direction *ad.Node
@@ -32,8 +32,9 @@ func (s *Setup) OfAngles(theta []*ad.Node, p Pairs) *ad.Node {
 	return s.combined(rise, first, second, direction)
 }
 
-// Part is one of the independent parts that the field of a speckle is the sum of: a stationary Gaussian field of unit variance with a real
-// correlation (frames, frames), times an amplitude and a phase in each frame (nil: 1 and 0).
+// Part is one of the independent parts whose sum is the field of a speckle: a stationary Gaussian
+// field of unit variance with a real correlation (frames, frames), times an amplitude and a phase
+// in each frame (nil: 1 and 0).
 type Part struct{ Correlation, Amplitude, Phase *ad.Node }
 
 // Fields returns the parts of the field at an angle: g is the squared modulus of the correlation of their sum, whose variance is 1 in every

@@ -1,16 +1,18 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package transport builds two-time correlations of samples that move as graphs: diffusion whose rate changes with time, shear
-// between two plates, and a static or diffusing reference beside a sample that flows.
+// Package transport models two-time correlations of moving samples as graphs: diffusion whose rate
+// changes with time, shear between two plates, and a static or diffusing reference beside a sample
+// that flows.
 //
 //	s := transport.Setup{Model: transport.Laminar, Times: times, Q: 0.0054, Gap: 2e6, Angles: []float64{0, 45, 90}}
 //	theta, err := s.Inputs()
 //	if err != nil { ... }
 //	g := s.Pairs(theta, transport.AllPairs(len(times)))  // of each angle, a vector of the pairs
 //
-// For passes over all pairs of many frames, Frames evaluates what belongs to single frames, with derivatives, and Tile is the graph of a
-// rectangle of pairs that takes it: most of an exponential, sine or cosine of a difference is computed for frames, not for pairs.
+// For passes over all pairs of many frames, Frames evaluates the terms of single frames, with
+// derivatives, and Tile is the graph of a rectangle of pairs that combines them: most of an
+// exponential, sine or cosine of a difference is computed for frames, not for pairs.
 //
 // Store keeps measured correlations in the memory of GPUs, and its Sums add products over all pairs there: parameters go up, sums come
 // down.

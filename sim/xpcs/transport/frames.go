@@ -17,7 +17,8 @@ var depends = map[Model][][]int{
 	TwoComponent: {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11, 12}},
 }
 
-// Frames evaluates what a model needs of each frame, with the derivatives by the parameters. It belongs to one goroutine while it is Set.
+// Frames evaluates the terms of a model that belong to single frames, with the derivatives with
+// respect to the parameters. It belongs to one goroutine while it is Set.
 type Frames struct {
 	setup  Setup
 	state  *ad.State

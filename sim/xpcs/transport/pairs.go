@@ -10,13 +10,14 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Pairs are pairs of frames, the first before the second unless they are a Square: elements of a vector over the frames, as they are combined.
+// Pairs lists pairs of frames, the first before the second unless they are a Square, as elements of
+// a vector over the frames.
 type Pairs struct {
 	first, second func(v *ad.Node) *ad.Node
 	anyOrder      bool // whether the second frame may be before the first
 }
 
-// AllPairs are all pairs i < j of n frames as a vector, row by row.
+// AllPairs returns all pairs i < j of n frames as a vector, row by row.
 func AllPairs(n int) Pairs {
 	var a, b []int
 	for i := range n {
@@ -27,7 +28,7 @@ func AllPairs(n int) Pairs {
 	return Listed(a, b, len(a))
 }
 
-// Listed are given pairs of frames, the first before the second, as an array of a shape.
+// Listed returns the given pairs of frames, the first before the second, as an array of a shape.
 func Listed(first, second []int, shape ...int) Pairs {
 	a, b := ad.Ints(first), ad.Ints(second)
 	of := func(index *ad.Node) func(v *ad.Node) *ad.Node {
@@ -36,12 +37,13 @@ func Listed(first, second []int, shape ...int) Pairs {
 	return Pairs{first: of(a), second: of(b)}
 }
 
-// Rectangle are the pairs of frames from..to-1, as rows, with frames begin..end-1, as columns.
+// Rectangle returns the pairs of frames from..to-1, as rows, with frames begin..end-1, as columns.
 func Rectangle(from, to, begin, end int) Pairs {
 	return Pairs{first: func(v *ad.Node) *ad.Node { return ad.Reshape(ad.Slice(v, 0, from, to), to-from, 1) }, second: func(v *ad.Node) *ad.Node { return ad.Slice(v, 0, begin, end) }}
 }
 
-// Square are all pairs of n frames in both orders, and each frame with itself: a symmetric matrix.
+// Square returns all pairs of n frames in both orders, and each frame with itself, as a symmetric
+// matrix.
 func Square(n int) Pairs {
 	p := Rectangle(0, n, 0, n)
 	p.anyOrder = true
@@ -57,12 +59,12 @@ func (p Pairs) rise(first, second *ad.Node) *ad.Node {
 	return d
 }
 
-// Pairs returns g of the pairs for each angle, of parameters theta in the order of Names. Gradient: exact, of any order. Where Domain finds a
-// fault the numbers have no meaning.
+// Pairs returns g of the pairs for each angle, with parameters theta in the order of Names.
+// Gradient: exact, of any order. Where Domain finds a fault the numbers are meaningless.
 func (s *Setup) Pairs(theta []*ad.Node, p Pairs) []*ad.Node {
 	err := s.Check()
 	if err == nil && len(theta) != len(names[s.Model]) {
-		err = fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(names[s.Model]))
+		err = fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.Model, len(names[s.Model]))
 	}
 	if err != nil {
 		return []*ad.Node{ad.Fail(err)}

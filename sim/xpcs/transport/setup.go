@@ -24,14 +24,14 @@ const (
 // Setup is a measurement of two-time correlations at one wavevector and several azimuths.
 type Setup struct {
 	Model  Model
-	Times  []float64 // of the frames in s since the event that the power laws count from, ascending
+	Times  []float64 // times of the frames in s since the event from which the power laws count, ascending
 	Q      float64   // wavevector in 1/angstrom
-	Gap    float64   // between the plates in angstroms; for shear
+	Gap    float64   // gap between the plates in angstroms; for shear
 	Angles []float64 // azimuths in degrees
 
-	// Customary computes what homodyne, xpcsjax and heterodyne compute: sums of trapezoids with floors, and a shear factor
-	// (sin x/x)^4 with x = q L cos(...) Gamma/(2 pi), so that small shear rates come out pi/sqrt(2) times too large. Step is the time
-	// between frames there.
+	// Customary computes the model as homodyne, xpcsjax and heterodyne do: sums of trapezoids with
+	// floors, and a shear factor (sin x/x)^4 with x = q L cos(...) Gamma/(2 pi), so that small
+	// shear rates come out pi/sqrt(2) times too large. Step is then the time between frames.
 	Customary bool
 	Step      float64
 }
@@ -44,34 +44,34 @@ var names = map[Model][]string{
 		"f0", "f1", "f2", "f3", "phi0_het"},
 }
 
-// Names returns the parameters of the model, in their order: rates of transport in squared angstroms per second, shear rates in 1/s,
-// velocities in angstroms per second, angles in degrees.
+// Names returns the names of the model's parameters, in their order: rates of transport in squared
+// angstroms per second, shear rates in 1/s, velocities in angstroms per second, angles in degrees.
 func (s *Setup) Names() []string { return slices.Clone(names[s.Model]) }
 
-// Check returns what is wrong with the measurement.
+// Check returns an error that says what is wrong with the measurement.
 func (s *Setup) Check() error {
 	switch {
 	case names[s.Model] == nil:
-		return fmt.Errorf("transport: a model %q: want %s, %s or %s", s.Model, Static, Laminar, TwoComponent)
+		return fmt.Errorf("transport: the model is %q: want %s, %s or %s", s.Model, Static, Laminar, TwoComponent)
 	case len(s.Times) < 3:
-		return fmt.Errorf("transport: %d frames: want at least 3", len(s.Times))
+		return fmt.Errorf("transport: there are %d frames: want at least 3", len(s.Times))
 	case len(s.Angles) == 0:
-		return fmt.Errorf("transport: no angles: want at least one")
+		return fmt.Errorf("transport: there are no angles: give at least one")
 	case !(s.Q > 0) || math.IsInf(s.Q, 1):
-		return fmt.Errorf("transport: a wavevector of %g 1/angstrom: want one above 0", s.Q)
+		return fmt.Errorf("transport: the wavevector is %g 1/angstrom: want more than 0", s.Q)
 	case s.Model == Laminar && (!(s.Gap > 0) || math.IsInf(s.Gap, 1)):
-		return fmt.Errorf("transport: a gap of %g angstroms between the plates: want one above 0", s.Gap)
+		return fmt.Errorf("transport: the gap between the plates is %g angstroms: want more than 0", s.Gap)
 	case s.Customary && (!(s.Step > 0) || math.IsInf(s.Step, 1)):
-		return fmt.Errorf("transport: a time of %g s between frames: want one above 0", s.Step)
+		return fmt.Errorf("transport: the time between frames is %g s: want more than 0", s.Step)
 	}
 	for i, t := range s.Times {
 		if !(t >= 0) || math.IsInf(t, 1) || i > 0 && !(t > s.Times[i-1]) {
-			return fmt.Errorf("transport: frame %d is at %g s: want times from 0 on that ascend", i, t)
+			return fmt.Errorf("transport: frame %d is at %g s: want ascending times from 0 on", i, t)
 		}
 	}
 	for i, a := range s.Angles {
 		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return fmt.Errorf("transport: angle %d is %g: want a number of degrees", i, a)
+			return fmt.Errorf("transport: angle %d is %g: want a finite number of degrees", i, a)
 		}
 	}
 	return nil
@@ -85,15 +85,16 @@ type DomainError struct {
 
 func (e *DomainError) Error() string { return fmt.Sprintf("transport: %s: %s", e.Parameter, e.What) }
 
-// AtPoint marks a fault of these numbers: a sampler rejects the point.
+// AtPoint marks a fault of these numbers, so that a sampler rejects the point.
 func (e *DomainError) AtPoint() bool { return true }
 
-// Domain returns a *DomainError for parameters that the model has no meaning for: rates below 0 within the measurement, an integral that
-// does not exist, and fractions outside of 0 to 1. The customary computation has no such limits.
+// Domain returns a *DomainError for parameters at which the model has no meaning: rates below 0
+// within the measurement, an integral that does not exist, and fractions outside 0 to 1. The
+// customary computation has no such limits.
 func (s *Setup) Domain(theta []float64) error {
 	list := names[s.Model]
 	if len(theta) != len(list) {
-		return fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.Model, len(list))
+		return fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.Model, len(list))
 	}
 	for i, v := range theta {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -14,16 +14,20 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// Measured is what a Store holds of each angle: numbers of all pairs i < j of frames, row by row.
+// Measured describes what a Store holds of each angle: the values of all pairs i < j of frames, row
+// by row.
 type Measured struct {
-	Band     int  // pairs of frames that are no farther apart do not count
-	Bits     int  // of the numbers in the memory of GPUs: 64 or 32; sums always have 64
-	Weighted bool // whether pairs have weights; otherwise all that count do so alike
-	// Pairs writes the numbers of an angle, and their weights if there are any. Numbers without a weight are 0.
+	Band int // largest distance of frames whose pairs do not count
+	Bits int // precision of the values in the memory of GPUs: 64 or 32 bits; sums always have 64
+	// Weighted says that pairs have weights; otherwise all that count do so equally.
+	Weighted bool
+	// Pairs writes the values of an angle, and their weights if there are any. Values without a
+	// weight are 0.
 	Pairs func(angle int, y, w []float64)
 }
 
-// Store is measured correlations in the memory of GPUs. Angles are shared among several. It is safe for concurrent use.
+// Store holds measured correlations in the memory of GPUs, which share the angles. It is safe for
+// concurrent use.
 type Store struct {
 	setup  Setup
 	m      Measured
@@ -53,7 +57,8 @@ func (s *Setup) bytes(m *Measured) int {
 	return each
 }
 
-// NewStore sends measured correlations to the GPUs of a backend. It returns nil if the backend chooses the processor.
+// NewStore sends measured correlations to the GPUs of a backend. It returns nil if the backend
+// chooses the CPU.
 func (s *Setup) NewStore(ctx context.Context, b ad.Backend, m Measured) (*Store, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -170,7 +175,7 @@ func (st *Store) fill(ctx context.Context, sh *share) error {
 	return sh.d.Default().Synchronize(ctx)
 }
 
-// Free gives the memory back. Sums of the Store must not run any more.
+// Free releases the memory. Sums of the Store must not run any more.
 func (st *Store) Free() {
 	for _, sh := range st.shares {
 		for _, b := range []*cuda.Buffer{sh.y, sh.w, sh.blocks, sh.first} {
@@ -189,7 +194,8 @@ func (st *Store) Devices() (all []string) {
 	return all
 }
 
-// Sums computes sums over all pairs of a Store at parameters of the motion. It belongs to one goroutine; those of several overlap on a GPU.
+// Sums computes sums over all pairs of a Store at parameters of the motion. It belongs to one
+// goroutine; the Sums of several goroutines overlap on a GPU.
 type Sums struct {
 	st    *Store
 	parts []shareSums
@@ -211,7 +217,8 @@ type shareSums struct {
 	out       []float64
 }
 
-// NewSums prepares evaluations: the program of the frames, and memory for sums.
+// NewSums prepares evaluations: it compiles the program of the frames and allocates memory for
+// sums.
 func (st *Store) NewSums() (*Sums, error) {
 	s := &Sums{st: st, theta: make([]float64, len(names[st.setup.Model]))}
 	for k := range st.shares {
@@ -323,7 +330,7 @@ func (p *shareSums) start(st *Store, theta []float64, curvature bool) error {
 // gram is 0.
 func (s *Sums) Run(ctx context.Context, theta []float64, curvature bool, gram [][]float64) error {
 	if len(theta) != len(s.theta) {
-		return fmt.Errorf("transport: %d parameters for %s: want %d", len(theta), s.st.setup.Model, len(s.theta))
+		return fmt.Errorf("transport: there are %d parameters for the model %s: want %d", len(theta), s.st.setup.Model, len(s.theta))
 	}
 	copy(s.theta, theta)
 	for i := range s.parts {
@@ -345,7 +352,7 @@ func (s *Sums) Run(ctx context.Context, theta []float64, curvature bool, gram []
 	return nil
 }
 
-// Free gives the memory of the sums back. They must not run any more.
+// Free releases the memory of the sums. They must not run any more.
 func (s *Sums) Free() {
 	for _, p := range s.parts {
 		p.partial.Free()

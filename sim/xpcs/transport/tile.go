@@ -9,23 +9,24 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Tile is a graph of g at some frames, as rows, with some frames, as columns: the pairs whose column is after their row have a meaning.
+// Tile is a graph of g for some frames, as rows, with some frames, as columns; only pairs whose
+// column is after their row have a meaning.
 type Tile struct {
-	Rows, Columns []*ad.Node // inputs: a column and a row vector for each Line of a View
+	Rows, Columns []*ad.Node // input vectors, a column and a row for each Line of a View
 	G             *ad.Node
-	Slopes        []*ad.Node // derivatives of g by the channels of a View
+	Slopes        []*ad.Node // derivatives of g with respect to the channels of a View
 }
 
 // Form says how a tile is computed.
 type Form int
 
 const (
-	// Factored takes exponentials, sines and cosines of differences of frames as products of those of frames, which overflow where Frames.Factors
-	// says so.
+	// Factored computes exponentials, sines and cosines of differences of frames as products of
+	// those of single frames, which overflow where Frames.Factors says so.
 	Factored Form = iota
-	// Apart is Factored where phases are not near each other: see View.Apart.
+	// Apart is Factored for phases that are not near each other; see View.Apart.
 	Apart
-	// Direct is the model as it is written. The customary model is always Direct.
+	// Direct computes the model as it is written. The customary model is always Direct.
 	Direct
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// View is what tiles need of each frame at one angle.
+// View holds what tiles need of each frame at one angle.
 type View struct {
 	Rows, Columns []Line
 	Channels      []Channel
@@ -18,8 +18,8 @@ type View struct {
 	used int
 }
 
-// Apart reports whether the phases of rows from..to-1 are not near those of columns from begin on that are so many frames later, at least: then
-// tiles may be of the form Apart.
+// Apart reports whether the phases of rows from..to-1 are not near those of columns from begin on
+// that are at least so many frames later, so that tiles may be of the form Apart.
 func (v *View) Apart(from, to, begin, later, precision int) bool {
 	limit := math.Sqrt(near(precision))
 	for i := from; i < to; i++ {
@@ -41,19 +41,22 @@ func isMonotonic(v []float64) bool {
 	return true
 }
 
-// Line is an input of a tile at each frame; of a Relative one that at a frame of reference is taken off.
+// Line is an input of a tile at each frame; for a Relative one, its value at a frame of reference
+// is subtracted.
 type Line struct {
 	Values   []float64
 	Relative bool
 }
 
-// Channel is a number of each pair that g depends on: the sum of a term of its first and of one of its second frame.
+// Channel is a number of each pair on which g depends: the sum of a term of its first frame and one
+// of its second.
 type Channel struct {
-	Parameters    []int       // that it depends on
-	First, Second [][]float64 // derivatives of both terms by these, at each frame
+	Parameters    []int       // parameters on which it depends
+	First, Second [][]float64 // derivatives of both terms with respect to these, at each frame
 }
 
-// Factors reports whether products of factors of frames are within so many units of their logarithm in rows from..to-1.
+// Factors reports whether products of factors of frames stay within so many units of their
+// logarithm in rows from..to-1.
 func (f *Frames) Factors(from, to int, limit float64) bool {
 	if f.setup.Customary {
 		return false

@@ -8,10 +8,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Cell is the pairs of frames (i, i+lag) with lags Shortest..Longest and first frames From..To-1.
+// Cell holds the pairs of frames (i, i+lag) with lags Shortest..Longest and first frames
+// From..To-1.
 type Cell struct{ Shortest, Longest, From, To int }
 
-// Pairs calls f for each pair of the cell that is used, of n frames.
+// Pairs calls f for each used pair of the cell, of n frames.
 func (c Cell) Pairs(n int, used func(i, j int) bool, f func(i, j int)) {
 	for i := c.From; i < c.To; i++ {
 		for j := i + c.Shortest; j <= min(n-1, i+c.Longest); j++ {
@@ -39,8 +40,8 @@ type cellScatter struct {
 	products []float64
 }
 
-// CellCovariance returns the covariance (cells, cells) of one pixel, from simulated ones: c is C (frames, frames), and used says which pairs of
-// frames count.
+// CellCovariance returns the covariance (cells, cells) of one pixel, estimated from simulated
+// pixels: c is C (frames, frames), and used says which pairs of frames count.
 func (s *Speckles) CellCovariance(cells []Cell, c []float64, used func(i, j int) bool, pixels int, z tensor.Stream) []float64 {
 	n := s.frames
 	of := &cellScatter{source: s, cells: cells, count: make([]int, len(cells)), linear: make([]float64, len(cells)*n)}

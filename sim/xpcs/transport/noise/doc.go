@@ -1,7 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package noise simulates what makes two-time correlations scatter: speckles whose intensities fluctuate together in frames, and photons.
+// Package noise simulates the noise of two-time correlations: speckles whose intensities fluctuate
+// together in frames, and photon counts.
 //
 //	f, err := noise.NewFields(setup)
 //	if err != nil { ... }

@@ -8,7 +8,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Fields computes, of one angle at a time, g of all pairs and the parts of the field that it comes from. It belongs to one goroutine.
+// Fields computes, for one angle at a time, g of all pairs and the parts of the field from which it
+// follows. It belongs to one goroutine.
 type Fields struct {
 	setup transport.Setup
 	state *ad.State
@@ -18,7 +19,7 @@ type Fields struct {
 // (nil: 1 and 0).
 type Part struct{ Correlation, Re, Im []float64 }
 
-// NewFields takes the measurement; its angles do not matter.
+// NewFields makes Fields for a measurement, whose angles do not matter.
 func NewFields(s transport.Setup) (*Fields, error) {
 	s.Angles = []float64{0}
 	theta, err := s.Inputs()
@@ -43,7 +44,7 @@ func NewFields(s transport.Setup) (*Fields, error) {
 	return &Fields{s, program.NewState()}, nil
 }
 
-// At computes them at an angle. The results are valid until the next call.
+// At computes g and the parts of the field at an angle. The results are valid until the next call.
 func (f *Fields) At(theta []float64, angle float64) (g []float64, parts []Part, err error) {
 	for i, v := range Turned(&f.setup, theta, angle) {
 		f.state.Input(i)[0] = v
@@ -61,7 +62,8 @@ func (f *Fields) At(theta []float64, angle float64) (g []float64, parts []Part, 
 	return f.state.Output(0), parts, nil
 }
 
-// Turned returns the parameters that have at the angle 0 the model that theta has at an angle in degrees.
+// Turned returns the parameters with which the model at the angle 0 is what it is with theta at an
+// angle in degrees.
 func Turned(s *transport.Setup, theta []float64, angle float64) []float64 {
 	out := append([]float64(nil), theta...)
 	switch s.Model {

@@ -13,10 +13,11 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// PairScores returns what the errors of parameters that were fitted to pairs follow from: H = J'WJ, and P times Q = J'W V W J with the
-// covariance V of entries over P speckles without cumulants of higher order, Q_ab = tr(C A_a C A_b)/(2 P) with A = W J. c is C of the fitted
-// model (frames, frames), weights and derivatives J are symmetric matrices likewise; the diagonal and pairs that are not used have the weight
-// 0.
+// PairScores returns the matrices from which the errors of parameters fitted to pairs follow: H =
+// J'WJ, and P times Q = J'W V W J with the covariance V of entries over P speckles without
+// cumulants of higher order, Q_ab = tr(C A_a C A_b)/(2 P) with A = W J. c is C of the fitted model
+// (frames, frames), weights and derivatives J are symmetric matrices likewise; the diagonal and
+// pairs that are not used have the weight 0.
 func PairScores(frames int, c, weights []float64, derivatives [][]float64) (h, q *mat.SymDense) {
 	p := len(derivatives)
 	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
@@ -52,14 +53,14 @@ func dot(a, b []float64) float64 { return kernels.Dot64(kernels.Best())(&a[0], &
 // framePixels is the number of pixels that scores are simulated of.
 const framePixels = 8192
 
-// FrameScores returns the information of one pixel by the likelihood of frames, H_ab = tr(C^-1 D_a C^-1 D_b)/2 for derivatives D, and the
-// covariance Q of its scores over simulated pixels.
+// FrameScores returns the information of one pixel under the likelihood of frames, H_ab = tr(C^-1
+// D_a C^-1 D_b)/2 for derivatives D, and the covariance Q of its scores over simulated pixels.
 func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z tensor.Stream) (h, q *mat.SymDense, err error) {
 	n, p := s.frames, len(derivatives)
 	var factor mat.Cholesky
 	var inverse mat.SymDense
 	if !factor.Factorize(c) || factor.InverseTo(&inverse) != nil {
-		return nil, nil, fmt.Errorf("noise: the covariance of %d frames is not positive definite at the mode", n)
+		return nil, nil, fmt.Errorf("noise: the covariance of %d frames is not positive definite at the mode: check contrast and offset there", n)
 	}
 	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
 	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and the sums of rows of B C
@@ -111,7 +112,7 @@ func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z t
 		for b := range a + 1 {
 			v := q.At(b, a) - mean[a]*mean[b]
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, nil, fmt.Errorf("noise: the scatter of the scores of parameters %d and %d is %g", b, a, v)
+				return nil, nil, fmt.Errorf("noise: the scatter of the scores of parameters %d and %d is %g: check the point at which it is computed", b, a, v)
 			}
 			q.SetSym(b, a, v)
 		}

@@ -18,8 +18,8 @@ import (
 // many.
 const mostModes = 8
 
-// Speckles draws the counts of pixels of an angle: the intensity of a field of several coherent modes, times a factor of each pixel that
-// does not change, seen as photons.
+// Speckles draws the photon counts of the pixels of an angle: the intensity of a field of several
+// coherent modes, times a factor of each pixel that does not change.
 type Speckles struct {
 	frames int
 	parts  []Part    // their correlations as lower triangles
@@ -32,7 +32,7 @@ type Speckles struct {
 	field  [2][]float64
 }
 
-// NewSpeckles takes a contrast, an offset and 1/count of a pixel.
+// NewSpeckles makes Speckles with a contrast, an offset and 1/count of a pixel.
 func NewSpeckles(parts []Part, frames int, contrast, offset, inverseCount float64) (*Speckles, error) {
 	s := &Speckles{frames: frames, static: max(0, offset-1), mean: 1 / inverseCount, scale: 1}
 	for _, p := range parts {
@@ -81,7 +81,7 @@ func lowerTriangle(correlation []float64, n int) ([]float64, error) {
 			return out, nil
 		}
 	}
-	return nil, errors.New("noise: the correlation of the field has negative eigenvalues: no field has it")
+	return nil, errors.New("noise: the correlation of the field has negative eigenvalues, and no field has such a correlation: check the correlations")
 }
 
 // Draw fills out (frames, pixels) with counts.
