@@ -30,7 +30,7 @@ func AddCorners(sum, partial [][8]float64, full []float64, image [][8]float64, c
 	for i := range corners {
 		c := &corners[i]
 		if a := c.At[0]; a >= 0 && max(uint32(a), uint32(c.At[1]), uint32(c.At[2]), uint32(c.At[3])) >= uint32(len(image)) {
-			panic("kernels: corners outside the image")
+			panic("kernels: corners lie outside the image")
 		}
 	}
 	if len(image) > 0 {

@@ -55,13 +55,13 @@ func NewFFT(shape ...int) *FFT { return NewFFTBatch(Best(), 1, shape...) }
 func NewFFTBatch(l Level, count int, shape ...int) *FFT {
 	axes := len(shape)
 	if axes < 1 || axes > 3 || count < 1 {
-		panic(fmt.Sprintf("kernels: FFT of %d arrays of %d axes: want at least one, of 1 to 3 axes", count, axes))
+		panic(fmt.Sprintf("kernels: FFT was given %d arrays of %d axes: want at least one array, of 1 to 3 axes", count, axes))
 	}
 	key := fftKey{shape: [3]int{1, 1, 1}, count: count, level: min(l, available())}
 	size := count
 	for i, n := range shape {
 		if n < 1 || n > math.MaxInt32 || size > math.MaxInt/64/n {
-			panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: want lengths from 1 to 2147483647, and to fit in memory", count, shape))
+			panic(fmt.Sprintf("kernels: FFT was given %d arrays of shape %v: want lengths from 1 to 2147483647 that fit in memory", count, shape))
 		}
 		key.shape[3-axes+i] = n
 		size *= n
@@ -154,7 +154,7 @@ func (p *FFT) RealInverse64(dst []float64, src []complex128, w *FFTWorkspace) {
 
 func (p *FFT) check(dst, wantDst, src, wantSrc int) {
 	if dst != wantDst*p.count || src != wantSrc*p.count {
-		panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: dst has %d numbers and src %d, want %d and %d", p.count, p.shape, dst, src, wantDst*p.count, wantSrc*p.count))
+		panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: dst has %d numbers and src has %d: want %d and %d", p.count, p.shape, dst, src, wantDst*p.count, wantSrc*p.count))
 	}
 }
 

@@ -58,7 +58,7 @@ type product[T float] struct {
 // check panics if a matrix does not fit its slice.
 func (g *product[T]) check() {
 	if g.m < 0 || g.n < 0 || g.k < 0 {
-		panic("kernels: Gemm with a negative size")
+		panic("kernels: Gemm was given a negative size")
 	}
 	fits := func(s []T, rows, columns, ld int) bool {
 		return rows == 0 || columns == 0 || ld >= columns && len(s) >= (rows-1)*ld+columns

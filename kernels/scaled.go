@@ -64,7 +64,7 @@ func ScaledPairSum32(dst, c, s []float32, a, b float32) {
 // sameLength panics unless the lengths are equal, and reports whether there is anything to do.
 func sameLength(n, m, k int) bool {
 	if n != m || n != k {
-		panic("kernels: slices of different lengths")
+		panic("kernels: the slices have different lengths")
 	}
 	return n > 0
 }

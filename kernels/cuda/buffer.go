@@ -42,9 +42,9 @@ func (s *Stream) Alloc(bytes int) (*Buffer, error) { return s.alloc(bytes, "") }
 func (s *Stream) alloc(bytes int, tag string) (*Buffer, error) {
 	d := s.d
 	if bytes < 0 {
-		return nil, fmt.Errorf("cuda: a buffer of %d bytes: want 0 or more", bytes)
+		return nil, fmt.Errorf("cuda: a buffer cannot have %d bytes: want 0 or more", bytes)
 	}
-	if err := d.refuse("Device.Alloc", "a graph keeps the addresses that it was captured with; allocate before"); err != nil {
+	if err := d.refuse("Device.Alloc", "a graph keeps the addresses that it was captured with: allocate before the capture"); err != nil {
 		return nil, err
 	}
 	buf := &Buffer{d: d, size: bytes}
@@ -132,11 +132,11 @@ func (s *Stream) Use(p Part, bytes int) error {
 func (b *Buffer) usable(d *Device, offset, n int) error {
 	switch {
 	case b.freed.Load():
-		return fmt.Errorf("%w: the buffer of %d bytes was freed", ErrClosed, b.size)
+		return fmt.Errorf("%w: the buffer of %d bytes was freed: free it after its last use", ErrClosed, b.size)
 	case b.d != d:
-		return fmt.Errorf("cuda: the buffer is on device %d, the work on device %d: copy it", b.d.ordinal, d.ordinal)
+		return fmt.Errorf("cuda: the buffer is on device %d, but the work is on device %d: copy it there", b.d.ordinal, d.ordinal)
 	case offset < 0 || n < 0 || offset > b.size-n:
-		return fmt.Errorf("cuda: bytes %d to %d of a buffer of %d", offset, offset+n, b.size)
+		return fmt.Errorf("cuda: bytes %d to %d lie outside the buffer of %d bytes: check the offset and the number of elements", offset, offset+n, b.size)
 	}
 	return nil
 }

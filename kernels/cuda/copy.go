@@ -27,7 +27,7 @@ func (d *Device) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 // *Pinned it returns at once, and the memory must not be changed before the stream was synchronised.
 func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) error {
 	d := s.d
-	if err := d.refuse("CopyIn", "the host's memory changes between replays; copy before, or launch a kernel"); err != nil {
+	if err := d.refuse("CopyIn", "host memory may change before the graph runs again: copy before the capture, or launch a kernel"); err != nil {
 		return err
 	}
 	pinned, raw, err := hostBytes(src)
@@ -99,7 +99,7 @@ func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) e
 // context's cause if that is cancelled; the slice is then filled in part.
 func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) error {
 	d := s.d
-	if err := d.refuse("CopyOut", "it would wait for work that only runs when the graph does"); err != nil {
+	if err := d.refuse("CopyOut", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
 		return err
 	}
 	pinned, raw, err := hostBytes(dst)
@@ -227,7 +227,7 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int)
 			return d.check(d.drv.CopyAsync(to, from, uint64(n), s.handle), s)
 		})
 	}
-	if err := d.refuse("Stream.Copy between devices", "a graph belongs to one device"); err != nil {
+	if err := d.refuse("Stream.Copy between devices", "a graph belongs to one device: copy before or after the capture"); err != nil {
 		return err
 	}
 	return s.copyPeer(to, src, from, n)
@@ -253,7 +253,7 @@ func hostBytes(v any) (*Pinned, []byte, error) {
 	case *Pinned:
 		b := v.Bytes()
 		if b == nil {
-			return nil, nil, fmt.Errorf("%w: the page-locked memory was freed", ErrClosed)
+			return nil, nil, fmt.Errorf("%w: the page-locked memory was freed: free it after its last use", ErrClosed)
 		}
 		return v, b, nil
 	case []byte:
@@ -283,7 +283,7 @@ func hostBytes(v any) (*Pinned, []byte, error) {
 	case []complex128:
 		return nil, raw(v), nil
 	}
-	return nil, nil, fmt.Errorf("cuda: cannot copy a %T: want a slice of numbers with a fixed size, or *cuda.Pinned", v)
+	return nil, nil, fmt.Errorf("cuda: cannot copy a %T: pass a slice of numbers of fixed size, or a *cuda.Pinned", v)
 }
 
 func raw[T any](v []T) []byte {

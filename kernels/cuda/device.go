@@ -60,7 +60,7 @@ func openDevice(s *system, ordinal int, o Options) (*Device, error) {
 	d := &Device{sys: s, drv: s.drv, ordinal: ordinal, handle: handle, info: info, options: o, users: 1, allStreams: map[*Stream]bool{}}
 	d.wait = o.Synchronous || os.Getenv("EURYALE_CUDA_SYNC") == "1"
 	if o.Allocator == Async && !info.SupportsPools {
-		return nil, fmt.Errorf("%w: device %d (%s, driver %d.%d) has no memory pools, which the allocator Async needs", ErrUnsupported,
+		return nil, fmt.Errorf("%w: device %d (%s, driver %d.%d) has no memory pools, which the allocator Async needs: use Caching", ErrUnsupported,
 			ordinal, info.Name, info.DriverVersion/1000, info.DriverVersion%1000/10)
 	}
 	if d.ctx, err = s.drv.Retain(handle); err != nil {
@@ -110,7 +110,7 @@ func (d *Device) enter() error {
 	if lost := d.lost.Load(); lost != nil {
 		err = lost
 	} else if d.closed {
-		err = fmt.Errorf("%w: device %d", ErrClosed, d.ordinal)
+		err = fmt.Errorf("%w: device %d: open it again", ErrClosed, d.ordinal)
 	} else if err = d.drv.Enter(d.ctx); err != nil {
 		err = d.check(err, nil)
 	}
@@ -173,7 +173,7 @@ func (d *Device) MemInfo() (free, total uint64, err error) {
 // Synchronize waits for all work of the device. If the context is cancelled it returns at once; what
 // is running goes on, as kernels cannot be stopped.
 func (d *Device) Synchronize(ctx context.Context) error {
-	if err := d.refuse("Device.Synchronize", "it would wait for work that only runs when the graph does"); err != nil {
+	if err := d.refuse("Device.Synchronize", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
 		return err
 	}
 	for _, s := range d.streamList() {

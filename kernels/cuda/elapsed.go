@@ -15,7 +15,7 @@ import (
 // work there at once where a piece of it takes microseconds.
 func (s *Stream) Elapsed(ctx context.Context, work func() error) (time.Duration, error) {
 	d := s.d
-	if err := d.refuse("Stream.Elapsed", "the work only runs when the graph does"); err != nil {
+	if err := d.refuse("Stream.Elapsed", "the work runs only when the graph is launched: time the launch instead"); err != nil {
 		return 0, err
 	}
 	var at [2]drv.Event

@@ -145,10 +145,10 @@ func (e *Elementwise) Run(s *Stream, n int, dst *Buffer, inputs ...*Buffer) erro
 // scalars, which are rounded to the type of the map.
 func (e *Elementwise) RunAt(s *Stream, n int, dst Part, inputs []Part, scalars []float64) error {
 	if len(inputs) != len(e.m.Inputs) || len(scalars) != len(e.m.Scalars) {
-		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, and was given %d and %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
+		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, but was given %d and %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
 	}
 	if n < 0 {
-		return fmt.Errorf("%w: %s of %d elements: want 0 or more", ErrArgument, e.m.Name, n)
+		return fmt.Errorf("%w: %s cannot have %d elements: want 0 or more", ErrArgument, e.m.Name, n)
 	}
 	args := make([]any, 0, len(inputs)+len(scalars)+2)
 	for i, p := range append(inputs[:len(inputs):len(inputs)], dst) {

@@ -26,12 +26,12 @@ var (
 	ErrNoDevice     = drv.ErrNoDevice     // the driver sees no GPU, or none with that number
 	ErrDriverTooOld = drv.ErrDriverTooOld // the driver lacks entry points
 	ErrUnsupported  = drv.ErrUnsupported  // this driver or device cannot do that
-	ErrOutOfMemory  = errors.New("cuda: out of device memory")
+	ErrOutOfMemory  = errors.New("cuda: the device is out of memory")
 	ErrDeviceLost   = errors.New("cuda: the device is lost")
 	ErrClosed       = errors.New("cuda: the device, stream, graph or buffer is closed")
 	ErrCapture      = errors.New("cuda: not possible while a graph is captured")
-	ErrGeometry     = errors.New("cuda: launch geometry")
-	ErrArgument     = errors.New("cuda: kernel argument")
+	ErrGeometry     = errors.New("cuda: invalid launch geometry")
+	ErrArgument     = errors.New("cuda: invalid argument")
 )
 
 // closing drops the error that says that the device was closed, and what it had with it.
@@ -50,7 +50,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("cuda: device %d is lost to this process, start it again: %v", e.Device, e.Cause)
+	return fmt.Sprintf("cuda: device %d is lost to this process, which must be started again: %v", e.Device, e.Cause)
 }
 
 func (e *LostError) Is(target error) bool { return target == ErrDeviceLost }
@@ -64,7 +64,7 @@ type CaptureError struct {
 }
 
 func (e *CaptureError) Error() string {
-	return fmt.Sprintf("cuda: %s inside Capture: %s", e.Call, e.Reason)
+	return fmt.Sprintf("cuda: %s cannot be called inside Capture: %s", e.Call, e.Reason)
 }
 
 func (e *CaptureError) Is(target error) bool { return target == ErrCapture }

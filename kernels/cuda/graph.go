@@ -63,10 +63,10 @@ func (g *Graph) Launch(s *Stream) error {
 	defer g.mu.Unlock()
 	d := g.d
 	if g.closed {
-		return fmt.Errorf("%w: the graph", ErrClosed)
+		return fmt.Errorf("%w: the graph was closed: capture it again", ErrClosed)
 	}
 	if s.d != d {
-		return fmt.Errorf("%w: the graph is of device %d, stream %s of device %d", ErrArgument, d.ordinal, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: the graph is on device %d, but stream %s is on device %d: use a stream of the graph's device", ErrArgument, d.ordinal, s.name, s.d.ordinal)
 	}
 	for b := range g.state.c.blocks {
 		d.pool.usedBy(b, s)
@@ -102,7 +102,7 @@ func (g *Graph) Update(f func(*Stream) error) error {
 	defer g.mu.Unlock()
 	d := g.d
 	if g.closed {
-		return fmt.Errorf("%w: the graph", ErrClosed)
+		return fmt.Errorf("%w: the graph was closed: capture it again", ErrClosed)
 	}
 	c, graph, err := d.collectGraph(g.state.c, f)
 	if err != nil {

@@ -38,16 +38,16 @@ type GroupSettings struct {
 // NewGroup makes a group of open devices, which must stay open until it is closed.
 func NewGroup(devices []*Device, o GroupSettings) (*Group, error) {
 	if len(devices) == 0 {
-		return nil, fmt.Errorf("%w: a group of no devices", ErrArgument)
+		return nil, fmt.Errorf("%w: the group has no devices: pass at least one", ErrArgument)
 	}
 	ordinals := make([]int, len(devices))
 	for i, d := range devices {
 		ordinals[i] = d.ordinal
 		if slices.Contains(devices[:i], d) {
-			return nil, fmt.Errorf("%w: device %d is in the group twice", ErrArgument, d.ordinal)
+			return nil, fmt.Errorf("%w: device %d is in the group twice: list each device once", ErrArgument, d.ordinal)
 		}
 	}
-	g := &Group{devices: slices.Clone(devices), ring: errors.New("switched off")}
+	g := &Group{devices: slices.Clone(devices), ring: errors.New("NoNCCL is set")}
 	if !o.NoNCCL {
 		if g.nccl, g.ring = lib.OpenNCCL(); g.ring == nil {
 			// A library that is found may still fail here, for want of shared memory or of a driver of its age.
@@ -109,23 +109,23 @@ func (g *Group) within(f func() error) error {
 // members checks the arrays of a call, one for each device in the group's order.
 func (g *Group) members(call string, t Type, n int, parts []Part) error {
 	if len(parts) != len(g.devices) {
-		return fmt.Errorf("%w: %s of %d arrays on %d devices", ErrArgument, call, len(parts), len(g.devices))
+		return fmt.Errorf("%w: %s was given %d arrays for %d devices: give one for each", ErrArgument, call, len(parts), len(g.devices))
 	}
 	if n < 0 {
-		return fmt.Errorf("%w: %s of %d numbers", ErrArgument, call, n)
+		return fmt.Errorf("%w: %s cannot have %d numbers: want 0 or more", ErrArgument, call, n)
 	}
 	for i, d := range g.devices {
-		if err := d.refuse("Group."+call, "a graph belongs to one device"); err != nil {
+		if err := d.refuse("Group."+call, "a graph belongs to one device: call it before or after the capture"); err != nil {
 			return err
 		}
 		if parts[i].Buffer == nil {
-			return fmt.Errorf("%w: %s: array %d is no buffer", ErrArgument, call, i)
+			return fmt.Errorf("%w: %s: array %d has no buffer: allocate one", ErrArgument, call, i)
 		}
 		if err := parts[i].Buffer.usable(d, parts[i].Offset, n*t.Size()); err != nil {
 			return fmt.Errorf("%s: array %d of %d numbers: %w", call, i, n, err)
 		}
 		if parts[i].Offset%t.Size() != 0 {
-			return fmt.Errorf("%w: %s: array %d begins at byte %d, which is no multiple of %d", ErrArgument, call, i, parts[i].Offset, t.Size())
+			return fmt.Errorf("%w: %s: array %d begins at byte %d: want a multiple of %d", ErrArgument, call, i, parts[i].Offset, t.Size())
 		}
 		if b := parts[i].Buffer.b; b != nil {
 			d.pool.usedBy(b, d.compute)
@@ -168,7 +168,7 @@ func (g *Group) Broadcast(root int, t Type, n int, parts ...Part) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if root < 0 || root >= len(g.devices) {
-		return fmt.Errorf("%w: Broadcast from device %d of %d", ErrArgument, root, len(g.devices))
+		return fmt.Errorf("%w: Broadcast cannot send from device %d of a group of %d: use an index into the group, from 0", ErrArgument, root, len(g.devices))
 	}
 	if err := g.members("Broadcast", t, n, parts); err != nil || n == 0 || len(g.devices) == 1 {
 		return err
@@ -194,7 +194,7 @@ func (g *Group) Broadcast(root int, t Type, n int, parts ...Part) error {
 // collective makes the call of every member as one.
 func (g *Group) collective(call func(i int) error) error {
 	if g.comms == nil {
-		return fmt.Errorf("%w: the group", ErrClosed)
+		return fmt.Errorf("%w: the group was closed: make a new one", ErrClosed)
 	}
 	return g.within(func() error {
 		if err := g.nccl.GroupStart(); err != nil {

@@ -105,17 +105,17 @@ func (o operand) address() drv.DevicePtr {
 func (l *Libraries) run(s *Stream, name string, operands []operand, f func() error) error {
 	d := l.d
 	if s.d != d {
-		return fmt.Errorf("%w: %s on device %d, stream %s of device %d", ErrArgument, name, d.ordinal, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: %s is called on device %d, but stream %s is on device %d: use a stream of the libraries' device", ErrArgument, name, d.ordinal, s.name, s.d.ordinal)
 	}
 	for _, o := range operands {
 		if o.part.Buffer == nil {
-			return fmt.Errorf("%w: %s: %s is no buffer", ErrArgument, name, o.name)
+			return fmt.Errorf("%w: %s: %s has no buffer: allocate one", ErrArgument, name, o.name)
 		}
 		if err := o.part.Buffer.usable(d, o.part.Offset, o.count*o.size); err != nil {
 			return fmt.Errorf("%s: %s of %d numbers: %w", name, o.name, o.count, err)
 		}
 		if o.part.Offset%o.size != 0 {
-			return fmt.Errorf("%w: %s: %s begins at byte %d, which is no multiple of %d", ErrArgument, name, o.name, o.part.Offset, o.size)
+			return fmt.Errorf("%w: %s: %s begins at byte %d: want a multiple of %d", ErrArgument, name, o.name, o.part.Offset, o.size)
 		}
 	}
 	for _, o := range operands {
@@ -158,7 +158,7 @@ func (l *Libraries) call(s *Stream, name string, f func() error) error {
 func fits32(name string, numbers ...int) error {
 	for _, n := range numbers {
 		if n < 0 || n > math.MaxInt32 {
-			return fmt.Errorf("%w: %s of extent %d: want 0 to %d", ErrArgument, name, n, math.MaxInt32)
+			return fmt.Errorf("%w: %s was given an extent of %d: want 0 to %d", ErrArgument, name, n, math.MaxInt32)
 		}
 	}
 	return nil

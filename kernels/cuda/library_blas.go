@@ -73,10 +73,10 @@ func (l *Libraries) MatMul(s *Stream, m MatMul) error {
 		rowsB, colsB = colsB, rowsB
 	}
 	if m.LDA < colsA || m.LDB < colsB || m.LDC < m.N {
-		return fmt.Errorf("%w: MatMul: rows of %d, %d and %d numbers begin every %d, %d and %d", ErrArgument, colsA, colsB, m.N, m.LDA, m.LDB, m.LDC)
+		return fmt.Errorf("%w: MatMul: the rows of A, B and C have %d, %d and %d numbers, but begin every %d, %d and %d: want LDA, LDB and LDC at least as long as the rows", ErrArgument, colsA, colsB, m.N, m.LDA, m.LDB, m.LDC)
 	}
 	if m.Batch > 1 && m.StrideC < extent(m.M, m.N, m.LDC, 1, 0) {
-		return fmt.Errorf("%w: MatMul: the %d results of %d by %d overlap, one begins every %d numbers", ErrArgument, m.Batch, m.M, m.N, m.StrideC)
+		return fmt.Errorf("%w: MatMul: the %d results of %d by %d overlap, because one begins every %d numbers: raise StrideC", ErrArgument, m.Batch, m.M, m.N, m.StrideC)
 	}
 	if m.M == 0 || m.N == 0 {
 		return nil

@@ -34,10 +34,10 @@ func (c Convolution) describe() (lib.Convolution, error) {
 		return v, err
 	}
 	if v.C%v.Groups != 0 || v.K%v.Groups != 0 {
-		return v, fmt.Errorf("%w: convolution of %d channels to %d in %d groups: want multiples", ErrArgument, v.C, v.K, v.Groups)
+		return v, fmt.Errorf("%w: convolution: %d input and %d output channels do not divide into %d groups: want multiples of the number of groups", ErrArgument, v.C, v.K, v.Groups)
 	}
 	if v.H+2*v.PadH < v.DilationH*(v.R-1)+1 || v.W+2*v.PadW < v.DilationW*(v.S-1)+1 {
-		return v, fmt.Errorf("%w: convolution: the filter of %d by %d, spread %d and %d times, does not fit into planes of %d by %d with %d and %d at each side",
+		return v, fmt.Errorf("%w: convolution: the filter of %d by %d with dilations %d and %d does not fit into planes of %d by %d with paddings %d and %d: raise the padding",
 			ErrArgument, v.R, v.S, v.DilationH, v.DilationW, v.H, v.W, v.PadH, v.PadW)
 	}
 	return v, nil

@@ -102,7 +102,7 @@ func (l *Libraries) Cholesky(s *Stream, t Type, n int, a, info Part) error {
 // one before, for CholeskyBatch. It is made once, before a capture, and is valid as long as the memory.
 func (l *Libraries) Addresses(ctx context.Context, s *Stream, first Part, stride, count int) (*Buffer, error) {
 	if first.Buffer == nil || count < 1 || stride < 0 {
-		return nil, fmt.Errorf("%w: addresses of %d pieces with a stride of %d bytes", ErrArgument, count, stride)
+		return nil, fmt.Errorf("%w: Addresses was given %d pieces with a stride of %d bytes: want a buffer, at least 1 piece, and a stride of at least 0", ErrArgument, count, stride)
 	}
 	if err := first.Buffer.usable(l.d, first.Offset, (count-1)*stride+1); err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (l *Libraries) QR(s *Stream, t Type, m, n int, a, q, r, info Part) error {
 		return err
 	}
 	if m < n {
-		return fmt.Errorf("%w: QR of %d by %d: want at least as many rows as columns", ErrArgument, m, n)
+		return fmt.Errorf("%w: QR was given a matrix of %d by %d: want at least as many rows as columns", ErrArgument, m, n)
 	}
 	operands := []operand{{"A", a, m * n, t.Size()}, {"Q", q, m * n, t.Size()}, {"R", r, n * n, t.Size()}, {"info", info, 1, 4}}
 	return l.solve(s, t, "QR", operands, func(c *solverCall) error {

@@ -88,7 +88,7 @@ func (d *Device) once(key, name string, makes func() (*Module, error)) (*Module,
 	ms.mu.Lock()
 	p := ms.known[key]
 	if p == nil {
-		if err := d.refuse("Device.Compile", "compile "+name+" before"); err != nil {
+		if err := d.refuse("Device.Compile", "it would wait for the compiler: compile "+name+" before the capture"); err != nil {
 			ms.mu.Unlock()
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func refusedImage(err error) bool {
 
 // Load makes a module of a cubin or of PTX; the name is for messages.
 func (d *Device) Load(image []byte, name string) (*Module, error) {
-	if err := d.refuse("Device.Load", "load "+name+" before"); err != nil {
+	if err := d.refuse("Device.Load", "it would wait for the driver: load "+name+" before the capture"); err != nil {
 		return nil, err
 	}
 	return d.load(image, name)
@@ -207,7 +207,7 @@ func (m *Module) Function(name string) (*Function, error) {
 		return d.check(err, nil)
 	})
 	if errors.Is(err, drv.NotFound) {
-		return nil, fmt.Errorf("cuda: module %s has no kernel %s; is it extern \"C\"?: %w", m.name, name, err)
+		return nil, fmt.Errorf("cuda: module %s has no kernel %s: check the name, and that it is extern \"C\": %w", m.name, name, err)
 	}
 	if err != nil {
 		return nil, err

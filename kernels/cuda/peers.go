@@ -39,7 +39,7 @@ func (d *Device) EnablePeer(other *Device) error {
 		return err
 	}
 	if !can {
-		return fmt.Errorf("%w: device %d cannot read the memory of device %d: copies go through the host", ErrUnsupported, d.ordinal, other.ordinal)
+		return fmt.Errorf("%w: device %d cannot read the memory of device %d directly: use copies, which go through the host", ErrUnsupported, d.ordinal, other.ordinal)
 	}
 	return d.do(func() error { return d.check(d.drv.EnablePeerAccess(other.ctx), nil) })
 }

@@ -66,7 +66,7 @@ func (g *Philox) Normal64(s *Stream, dst *Buffer, n int) error {
 // may be the same.
 func (g *Philox) Dropout32(s *Stream, y, x *Buffer, n int, keep float32) error {
 	if !(keep > 0 && keep <= 1) {
-		return fmt.Errorf("cuda: dropout keeps with probability %g: want more than 0 and at most 1", keep)
+		return fmt.Errorf("cuda: dropout is to keep numbers with probability %g: want more than 0 and at most 1", keep)
 	}
 	if err := x.usable(s.d, 0, 4*n); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (g *Philox) draw(s *Stream, kernel string, dst *Buffer, n, size int) error 
 // run launches a kernel whose last parameters are seed, offset and subsequence.
 func (g *Philox) run(s *Stream, kernel string, dst *Buffer, n, size int, args ...any) error {
 	if n < 0 {
-		return fmt.Errorf("cuda: %d random numbers: want 0 or more", n)
+		return fmt.Errorf("cuda: cannot draw %d random numbers: want 0 or more", n)
 	}
 	if err := dst.usable(s.d, 0, n*size); err != nil || n == 0 {
 		return err

@@ -46,8 +46,8 @@ type RoomError struct {
 }
 
 func (e *RoomError) Error() string {
-	return fmt.Sprintf("cuda: %s needs at least %s of device %d, which has room for %s (%s free of %s, of which a fifth is left alone): "+
-		"take a smaller problem, a lower precision, another GPU or the processor", e.What, sizeText(e.Needed), e.Device, sizeText(e.Room), sizeText(e.Free), sizeText(e.Total))
+	return fmt.Sprintf("cuda: %s needs at least %s of device %d, which has room for %s (%s free of %s, of which a fifth is kept free): "+
+		"use a smaller problem, a lower precision, another GPU or the processor", e.What, sizeText(e.Needed), e.Device, sizeText(e.Room), sizeText(e.Free), sizeText(e.Total))
 }
 
 // Is reports that it is a kind of ErrOutOfMemory.

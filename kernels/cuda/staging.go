@@ -191,9 +191,9 @@ type Pinned struct {
 // AllocPinned returns page-locked memory of some bytes. It must be freed with Free.
 func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
 	if bytes <= 0 {
-		return nil, fmt.Errorf("cuda: page-locked memory of %d bytes: want more than 0", bytes)
+		return nil, fmt.Errorf("cuda: cannot allocate %d bytes of page-locked memory: want more than 0", bytes)
 	}
-	if err := d.refuse("Device.AllocPinned", "allocate before"); err != nil {
+	if err := d.refuse("Device.AllocPinned", "allocating would wait for the driver: allocate before the capture"); err != nil {
 		return nil, err
 	}
 	m := &Pinned{d: d, size: bytes}

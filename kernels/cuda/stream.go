@@ -156,7 +156,7 @@ func (s *Stream) do(f func() error) error {
 // destroyed while nobody is.
 func (s *Stream) usable() error {
 	if s.closed.Load() {
-		return fmt.Errorf("%w: stream %s of device %d", ErrClosed, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: stream %s of device %d was closed: make a new one", ErrClosed, s.name, s.d.ordinal)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (s *Stream) usable() error {
 // Synchronize waits for all work that is on the stream now. If the context is cancelled it returns at
 // once with the context's cause; what is running goes on, as kernels cannot be stopped.
 func (s *Stream) Synchronize(ctx context.Context) error {
-	if err := s.d.refuse("Stream.Synchronize", "it would wait for work that only runs when the graph does"); err != nil {
+	if err := s.d.refuse("Stream.Synchronize", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
 		return err
 	}
 	return s.wait(ctx)
@@ -275,7 +275,7 @@ func (s *Stream) follow(other *Stream) error {
 // device now.
 func (s *Stream) Follow(other *Stream) error {
 	if other.d != s.d {
-		return fmt.Errorf("%w: stream %s of device %d, where device %d is meant", ErrArgument, other.name, other.d.ordinal, s.d.ordinal)
+		return fmt.Errorf("%w: stream %s is on device %d, but a stream of device %d is needed: use an event to wait for another device", ErrArgument, other.name, other.d.ordinal, s.d.ordinal)
 	}
 	return s.do(func() error {
 		if err := s.usable(); err != nil {

@@ -55,7 +55,7 @@ func (s *system) available() error {
 	}
 	n, err := s.drv.DeviceCount()
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: %s sees none: look at CUDA_VISIBLE_DEVICES and nvidia-smi", ErrNoDevice, s.drv.Path())
+		err = fmt.Errorf("%w: %s sees none: check CUDA_VISIBLE_DEVICES and nvidia-smi", ErrNoDevice, s.drv.Path())
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (s *system) device(ordinal int, o Options) (*Device, error) {
 		return nil, err
 	}
 	if n, err := s.drv.DeviceCount(); err != nil || ordinal < 0 || ordinal >= n {
-		return nil, fmt.Errorf("%w with number %d: there are %d, counted from 0", ErrNoDevice, ordinal, n)
+		return nil, fmt.Errorf("%w with number %d: the number of devices is %d, counted from 0", ErrNoDevice, ordinal, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *system) device(ordinal int, o Options) (*Device, error) {
 			return nil, lost
 		}
 		if d.options != o {
-			return nil, fmt.Errorf("cuda: device %d is open with other options (%+v, and now %+v): close it first", ordinal, d.options, o)
+			return nil, fmt.Errorf("cuda: device %d is already open with other options (%+v, and now %+v): close it first, or use the same options", ordinal, d.options, o)
 		}
 		d.users++
 		return d, nil

@@ -82,7 +82,7 @@ type tuned struct {
 // Tuning overwrites the arrays and waits for the device.
 func (d *Device) Tune(ctx context.Context, t Tuning) (TuneResult, error) {
 	if len(t.Variants) == 0 {
-		return TuneResult{}, fmt.Errorf("%w: tuning %s without variants", ErrArgument, t.Family)
+		return TuneResult{}, fmt.Errorf("%w: there are no variants of %s to tune: give at least one", ErrArgument, t.Family)
 	}
 	key := d.tuneKey(t)
 	if w, ok := d.winner(key, t); ok || d.captures.current() != nil {
@@ -316,7 +316,7 @@ func (r *tuneRun) compare(got [][]float64) error {
 			if g == v || math.IsNaN(g) && math.IsNaN(v) || math.Abs(g-v) <= r.t.Tolerance*scale {
 				continue
 			}
-			return fmt.Errorf("number %d of output %d is %g, the default variant gives %g", j, i, g, v)
+			return fmt.Errorf("number %d of output %d is %g, but the default variant gives %g", j, i, g, v)
 		}
 	}
 	return nil

@@ -143,7 +143,7 @@ const shortRow = 32
 // elements are errors.
 func (k *Kernels) Reduce(s *cuda.Stream, op string, t cuda.Type, y, x cuda.Part, outer, length, inner int) error {
 	if length == 0 && op != "sum" && op != "prod" {
-		return fmt.Errorf("basic: %s of no elements", op)
+		return fmt.Errorf("basic: there is no %s of 0 elements: want at least one", op)
 	}
 	results := outer * inner
 	switch {
@@ -213,10 +213,10 @@ type Matrix struct {
 // long, parts of the sums are added up in float64.
 func (k *Kernels) MatMul(s *cuda.Stream, t cuda.Type, c, a, b Matrix) error {
 	if a.Columns != b.Rows || c.Rows != a.Rows || c.Columns != b.Columns {
-		return fmt.Errorf("basic: %d x %d matrix times %d x %d into %d x %d", a.Rows, a.Columns, b.Rows, b.Columns, c.Rows, c.Columns)
+		return fmt.Errorf("basic: cannot write the product of a %d x %d and a %d x %d matrix to a %d x %d matrix: want shapes that match", a.Rows, a.Columns, b.Rows, b.Columns, c.Rows, c.Columns)
 	}
 	if a.Columns == 0 {
-		return fmt.Errorf("basic: a product of %d x 0 and 0 x %d matrices: it has no terms", a.Rows, b.Columns)
+		return fmt.Errorf("basic: the product of %d x 0 and 0 x %d matrices has no terms: fill the result with 0 instead", a.Rows, b.Columns)
 	}
 	tiles := func(size int) int { return (c.Rows + size - 1) / size * ((c.Columns + size - 1) / size) }
 	name, jobs := "matmul_", tiles(64)

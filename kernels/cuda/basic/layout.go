@@ -59,7 +59,7 @@ func (l Layout) transposed() (turned, bool) {
 // bytes returns the struct that kernels take.
 func (l Layout) bytes() ([]byte, error) {
 	if len(l.Shape) > MostAxes {
-		return nil, fmt.Errorf("basic: a layout of %d axes with gaps: want at most %d", len(l.Shape), MostAxes)
+		return nil, fmt.Errorf("basic: the layout has %d axes that cannot be merged: want at most %d", len(l.Shape), MostAxes)
 	}
 	var b [16*MostAxes + 8]byte
 	for i := range l.Shape {

@@ -35,7 +35,7 @@ type NotFound struct {
 
 func (e *NotFound) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dl: no library %s", e.Name)
+	fmt.Fprintf(&b, "dl: there is no library %s", e.Name)
 	if e.Reason != "" {
 		return b.String() + ": " + e.Reason
 	}

@@ -53,17 +53,17 @@ func Open() (*Driver, error) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("%w: %s lacks %s: want version 11.0 or newer", ErrDriverTooOld, lib.Path, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("%w: %s lacks %s: install a driver for CUDA 11.0 or newer", ErrDriverTooOld, lib.Path, strings.Join(missing, ", "))
 	}
 	if err := d.call(cuInit, 0); err != nil {
-		return nil, fmt.Errorf("%s does not start: %w", lib.Path, err)
+		return nil, fmt.Errorf("%s cannot be initialised: %w", lib.Path, err)
 	}
 	v := new(int32)
 	if err := d.call(cuDriverGetVersion, uintptr(unsafe.Pointer(v))); err != nil {
 		return nil, fmt.Errorf("%s: %w", lib.Path, err)
 	}
 	if d.version = int(*v); d.version < minimum {
-		return nil, fmt.Errorf("%w: %s supports CUDA %d.%d: want 11.0 or newer", ErrDriverTooOld, lib.Path, d.version/1000, d.version%1000/10)
+		return nil, fmt.Errorf("%w: %s supports CUDA %d.%d: install one for CUDA 11.0 or newer", ErrDriverTooOld, lib.Path, d.version/1000, d.version%1000/10)
 	}
 	return d, nil
 }
@@ -93,7 +93,7 @@ func (d *Driver) Has(f Feature) bool {
 //go:uintptrescapes
 func (d *Driver) call(s symbol, args ...uintptr) error {
 	if d.address[s] == 0 {
-		return fmt.Errorf("%w: %s lacks %s", ErrUnsupported, d.lib.Path, symbols[s].name)
+		return fmt.Errorf("%w: %s lacks %s: install a newer driver", ErrUnsupported, d.lib.Path, symbols[s].name)
 	}
 	if r := Result(int32(dl.Call(d.address[s], args...))); r != Success {
 		return d.errorOf(s, r)

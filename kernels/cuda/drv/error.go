@@ -11,9 +11,9 @@ import (
 
 // What can stand in the way of using a device at all.
 var (
-	ErrNoDriver     = errors.New("cuda: no driver")
+	ErrNoDriver     = errors.New("cuda: no NVIDIA driver was found")
 	ErrDriverTooOld = errors.New("cuda: the driver is too old")
-	ErrNoDevice     = errors.New("cuda: no device")
+	ErrNoDevice     = errors.New("cuda: there is no device")
 	ErrUnsupported  = errors.New("cuda: not supported by this driver or device")
 )
 

@@ -45,7 +45,7 @@ func Find() (Provider, error) {
 // OpenCU returns the provider; the module has initialised the driver when the program began.
 func OpenCU() (*CU, error) {
 	if v := cu.Version(); v < minimum {
-		return nil, fmt.Errorf("%w: CUDA %d.%d: want 11.0 or newer", ErrDriverTooOld, v/1000, v%1000/10)
+		return nil, fmt.Errorf("%w: it supports CUDA %d.%d: install one for CUDA 11.0 or newer", ErrDriverTooOld, v/1000, v%1000/10)
 	}
 	return &CU{}, nil
 }
@@ -102,7 +102,7 @@ func cuError(call string, err error) error {
 }
 
 func cuLacks(what string) error {
-	return fmt.Errorf("%w: gorgonia.org/cu has no %s", ErrUnsupported, what)
+	return fmt.Errorf("%w: gorgonia.org/cu has no %s: build without the tag cu", ErrUnsupported, what)
 }
 
 // Path names the provider.
@@ -248,7 +248,7 @@ func (*CU) CopyOut(dst []byte, src DevicePtr) error {
 func (*CU) HostAlloc(bytes uint64) (uintptr, error) {
 	p := C.malloc(C.size_t(max(bytes, 1)))
 	if p == nil {
-		return 0, fmt.Errorf("cuda: no room for %d bytes of the host: %w", bytes, OutOfMemory)
+		return 0, fmt.Errorf("cuda: the host has no room for %d bytes: %w", bytes, OutOfMemory)
 	}
 	return uintptr(p), nil
 }

@@ -10,8 +10,8 @@ import (
 
 // What a status means, for errors.Is.
 var (
-	ErrNotSupported = errors.New("cuda: the library does not do that")
-	ErrAllocation   = errors.New("cuda: the library has no memory")
+	ErrNotSupported = errors.New("cuda: the library does not support this")
+	ErrAllocation   = errors.New("cuda: the library is out of memory")
 )
 
 // Error is a failed call of a library.

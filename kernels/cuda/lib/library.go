@@ -14,7 +14,7 @@ import (
 
 // ErrNotFound says that a library was not found, or lacks functions; the error around it lists what was
 // tried.
-var ErrNotFound = errors.New("cuda: a library of NVIDIA is missing")
+var ErrNotFound = errors.New("cuda: a library by NVIDIA is missing")
 
 // How the libraries are called, newest first.
 var (

@@ -77,7 +77,7 @@ func (n NCCL) InitRank(comm *Handle, size int, id UniqueID, rank int) error {
 		p := &id
 		return n.call(n.initRank, "ncclCommInitRank", uintptr(unsafe.Pointer(comm)), uintptr(size), uintptr(unsafe.Pointer(p)), uintptr(rank))
 	}
-	return fmt.Errorf("%w: NCCL on %s", ErrNotSupported, runtime.GOARCH)
+	return fmt.Errorf("%w: NCCL cannot be called on %s: use the ring instead, with GroupSettings.NoNCCL", ErrNotSupported, runtime.GOARCH)
 }
 
 // InitAll makes a group of the devices with these ordinals and returns a communicator for each.

@@ -167,7 +167,7 @@ func (c *Compiler) arch(t Target, ptx bool) (name string, isPTX bool, err error)
 		}
 	}
 	if best == 0 {
-		return "", false, fmt.Errorf("cuda: %s compiles for capability %d.%d and newer, the device has %s: install an older NVRTC and name it in EURYALE_LIBNVRTC",
+		return "", false, fmt.Errorf("cuda: %s compiles for capability %d.%d and newer, but the device has %s: install an older NVRTC and set EURYALE_LIBNVRTC to its path",
 			c.lib, c.lib.archs[0]/10, c.lib.archs[0]%10, t)
 	}
 	return fmt.Sprintf("compute_%d", best), true, nil
