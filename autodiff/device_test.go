@@ -374,7 +374,7 @@ func TestArraysStayOnTheDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := cuda.Part{Buffer: from.Buffer, Offset: from.Buffer.Size() - 8}
-	if err := s.BindDevice(0, outside); err == nil || !strings.Contains(err.Error(), "of a buffer of") {
+	if err := s.BindDevice(0, outside); err == nil || !strings.Contains(err.Error(), "lie outside the buffer") {
 		t.Error(err)
 	}
 	p, err := ad.Compile([]*ad.Node{ad.Exp(x)}, ad.Settings{})

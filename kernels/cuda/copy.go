@@ -22,9 +22,10 @@ func (d *Device) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 	return d.compute.CopyOut(ctx, dst, src, offset)
 }
 
-// CopyIn copies a slice of numbers to a buffer, from an offset in bytes on, in the order of the stream.
-// It returns once the slice may be changed, which may be before the device has the numbers. From a
-// *Pinned it returns at once, and the memory must not be changed before the stream was synchronised.
+// CopyIn copies a slice of numbers to a buffer, starting at an offset in bytes, in the order of the
+// stream. It returns as soon as the slice may be changed, which may be before the device has the
+// numbers. With a *Pinned it returns at once, and the memory must not be changed before the stream
+// has been synchronised.
 func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) error {
 	d := s.d
 	if err := d.refuse("CopyIn", "host memory may change before the graph runs again: copy before the capture, or launch a kernel"); err != nil {
@@ -94,9 +95,10 @@ func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) e
 	return nil
 }
 
-// CopyOut copies from a buffer, from an offset in bytes on, into a slice of numbers or a *Pinned. It
-// comes after the work that is on the stream now, and returns when the numbers are there, or with the
-// context's cause if that is cancelled; the slice is then filled in part.
+// CopyOut copies from a buffer, starting at an offset in bytes, into a slice of numbers or a
+// *Pinned. It runs after the work that is on the stream now, and returns when the numbers have
+// arrived. If the context is cancelled it returns the context's cause, and the slice may be filled
+// only in part.
 func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) error {
 	d := s.d
 	if err := d.refuse("CopyOut", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
@@ -202,8 +204,8 @@ func (s *Stream) fetchLarge(ctx context.Context, dst []byte, from drv.DevicePtr)
 	return nil
 }
 
-// Copy copies n bytes from one buffer to another, in the order of the stream. The source may be on
-// another device; then the copy comes after the work that is on that device's default stream now.
+// Copy copies n bytes from one buffer to another, in the order of the stream. If the source is on
+// another device, the copy waits for the work that is on that device's default stream now.
 func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int) error {
 	d := s.d
 	if err := dst.usable(d, dstOffset, n); err != nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// Group is several devices of this process that hold copies of one model, or parts of one batch. Their
-// arrays are summed and shared by NCCL if it is found, and by copies around a ring otherwise. The work
-// is on the devices' default streams.
+// Group is several devices of this process that hold copies of one model, or parts of one batch.
+// Their arrays are summed and shared by NCCL if it is found, and by copies around a ring otherwise.
+// The work is on the devices' default streams.
 //
-// It has run on pretend devices only, never on a machine with several GPUs.
+// It has been tested on emulated devices only, never on a machine with several GPUs.
 type Group struct {
 	devices []*Device
 
@@ -30,9 +30,10 @@ type Group struct {
 	ring  error // why NCCL is not used; nil if it is
 }
 
-// GroupSettings are settings of a group. The zero value is the default.
+// GroupSettings are the settings of a group. The zero value is the default.
 type GroupSettings struct {
-	NoNCCL bool // take the ring also if NCCL is found
+	// NoNCCL makes the group use the ring even if NCCL is found.
+	NoNCCL bool
 }
 
 // NewGroup makes a group of open devices, which must stay open until it is closed.
@@ -57,7 +58,7 @@ func NewGroup(devices []*Device, o GroupSettings) (*Group, error) {
 	return g, nil
 }
 
-// String says how the group exchanges numbers, and why it does not use NCCL if it does not.
+// String says how the group exchanges numbers and, if it does not use NCCL, why not.
 func (g *Group) String() string {
 	if g.ring != nil {
 		return fmt.Sprintf("%d devices, a ring of copies (NCCL: %v)", len(g.devices), g.ring)
@@ -65,8 +66,8 @@ func (g *Group) String() string {
 	return fmt.Sprintf("%d devices, %s", len(g.devices), g.nccl)
 }
 
-// Close gives back what the group has, after the devices' work on their default streams. It does not
-// close the devices.
+// Close frees everything that the group holds, after the work on the devices' default streams. It
+// does not close the devices.
 func (g *Group) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,10 +138,10 @@ func (g *Group) members(call string, t Type, n int, parts []Part) error {
 // address returns where an array begins.
 func (p Part) address() drv.DevicePtr { return p.Buffer.b.address() + drv.DevicePtr(p.Offset) }
 
-// AllReduce adds n numbers of all devices; every device gets the sums, in place. Arrays are in the order
-// of the group's devices. The order of the additions depends on the devices and on n alone, so the ring
-// gives the same bits in every run, and the same on all devices; for NCCL that is what its makers promise
-// for one machine and version. After an error the arrays hold parts of sums.
+// AllReduce adds n numbers of all devices; every device gets the sums, in place. Arrays are in the
+// order of the group's devices. The order of the additions depends on the devices and on n alone,
+// so the ring gives the same bits in every run, and the same on all devices; NVIDIA promises the
+// same of NCCL for one machine and version. After an error the arrays hold parts of sums.
 func (g *Group) AllReduce(t Type, n int, parts ...Part) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -163,7 +164,7 @@ func (g *Group) AllReduce(t Type, n int, parts ...Part) error {
 	})
 }
 
-// Broadcast copies n numbers of the device with an index in the group to all devices.
+// Broadcast copies n numbers from the device with index root in the group to all devices.
 func (g *Group) Broadcast(root int, t Type, n int, parts ...Part) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,21 +12,22 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// Dim is a number of blocks or threads along up to three axes; 0 along Y and Z means 1.
+// Dim is a number of blocks or threads along up to three axes. A 0 along Y or Z means 1.
 type Dim struct{ X, Y, Z int }
 
-// Blocks returns the grid of blocks of some threads that covers n elements; it is empty if n is 0.
+// Blocks returns the grid of blocks of the given number of threads that covers n elements. It is
+// empty if n is 0.
 func Blocks(n, threads int) Dim { return Dim{X: (n + threads - 1) / threads} }
 
 func (g Dim) axes() [3]int { return [3]int{g.X, max(g.Y, 1), max(g.Z, 1)} }
 
-// Launch starts the kernel on a stream. Arguments are *Buffer, Part, nil for a null pointer, numbers of
-// fixed size (int32, float64 and so on; a Go int is refused, as C has none), and []byte for a struct
-// by value in the layout of C. Their number and sizes are checked if the driver tells them. An empty
-// grid does nothing.
+// Launch starts the kernel on a stream. Arguments are *Buffer, Part, nil for a null pointer,
+// numbers of fixed size (int32, float64 and so on; a Go int is refused, as C has none), and []byte
+// for a struct by value in the layout of C. Their number and sizes are checked if the driver
+// reports them. An empty grid does nothing.
 //
-// The error is about the geometry, the arguments, or the start. What the kernel does wrong is reported
-// by a later call, or by this one if the device is Synchronous.
+// The error reports a wrong geometry, wrong arguments or a failed start. Errors inside the kernel
+// are reported by a later call, or by this one if the device is Synchronous.
 func (f *Function) Launch(s *Stream, grid, block Dim, shared int, args ...any) error {
 	d := f.m.d
 	p := d.blocks.get()

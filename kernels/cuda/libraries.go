@@ -14,23 +14,24 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/lib"
 )
 
-// ErrNoLibrary says that one of NVIDIA's libraries is not there; callers take their own kernels then.
-// The error around it lists what was tried.
+// ErrNoLibrary says that one of NVIDIA's libraries was not found; callers can then use their own
+// kernels. The error around it lists what was tried.
 var ErrNoLibrary = lib.ErrNotFound
 
 // FindLibraries looks for all of NVIDIA's numerical libraries and reports their versions, or where each
 // was looked for. It needs no device.
 func FindLibraries() []lib.Found { return lib.Find() }
 
-// Libraries are NVIDIA's numerical libraries on one device: cuBLAS, cuFFT, cuSOLVER and cuDNN. Each is
-// opened when it is first needed; a method returns an error that wraps [ErrNoLibrary] if it is not
-// there, and a *lib.Error if it refuses a call. Matrices are stored by rows.
+// Libraries are NVIDIA's numerical libraries on one device: cuBLAS, cuFFT, cuSOLVER and cuDNN. Each
+// is opened when it is first needed; a method returns an error that wraps [ErrNoLibrary] if it is
+// not there, and a *lib.Error if it refuses a call. Matrices are stored by rows.
 //
-// Work goes on a stream like that of kernels, and everything is safe for concurrent use. Handles, plans
-// and workspaces belong to one stream at a time. A graph that is captured takes them over from streams
-// that did the same work before, and keeps them until it is closed: run once what you capture.
+// Work goes on a stream like that of kernels, and everything is safe for concurrent use. Handles,
+// plans and workspaces belong to one stream at a time. A graph takes them over, during its capture,
+// from streams that did the same work before, and keeps them until it is closed, so run the work
+// once before you capture it.
 //
-// None of this has run on a GPU yet; it is tested with libraries that pretend to be NVIDIA's.
+// None of this has been tested on a GPU yet, only with libraries that emulate NVIDIA's.
 type Libraries struct {
 	d      *Device
 	blas   opened[lib.BLAS]

@@ -15,9 +15,12 @@ type Transform = lib.Transform
 
 // The kinds of Fourier transforms.
 const (
-	ComplexTransform = lib.Complex       // complex numbers, as pairs
-	RealToComplex    = lib.RealToComplex // n real numbers to n/2+1 complex ones, along the last axis
-	ComplexToReal    = lib.ComplexToReal // and back
+	// ComplexTransform transforms complex numbers, stored as pairs, to complex numbers.
+	ComplexTransform = lib.Complex
+	// RealToComplex transforms n real numbers along the last axis to n/2+1 complex ones.
+	RealToComplex = lib.RealToComplex
+	// ComplexToReal is the inverse of RealToComplex.
+	ComplexToReal = lib.ComplexToReal
 )
 
 // FFT describes a batch of Fourier transforms of dense arrays that follow each other.
@@ -30,7 +33,7 @@ type FFT struct {
 	Type  Type
 	Kind  Transform
 	Shape []int
-	Batch int // 0 means 1
+	Batch int // number of transforms; 0 means 1
 }
 
 // planKey is an FFT that maps can find.
@@ -61,8 +64,9 @@ func (f FFT) numbers() (in, out int) {
 	return 2 * all, 2 * all
 }
 
-// FFT puts Fourier transforms on a stream. Plans are kept. Complex transforms may be in place; those
-// from complex to real numbers may overwrite their input, and Inverse is about complex transforms only.
+// FFT puts Fourier transforms on a stream. Plans are cached. Complex transforms may be done in
+// place. Transforms from complex to real numbers may overwrite their input. inverse applies to
+// complex transforms only.
 func (l *Libraries) FFT(s *Stream, f FFT, dst, src Part, inverse bool) error {
 	fft, err := l.fft.get(lib.OpenFFT)
 	if err != nil {

@@ -31,8 +31,8 @@ func (d *Device) CanAccessPeer(other *Device) (can bool, err error) {
 }
 
 // EnablePeer lets the device read the memory of another directly from now on; a second call does
-// nothing. It returns an error that wraps ErrUnsupported if the devices cannot. Copies between devices
-// call it by themselves. It has not run on a machine with several GPUs yet.
+// nothing. It returns an error that wraps ErrUnsupported if the devices cannot. Copies between
+// devices call it themselves. It has not been tested on a machine with several GPUs yet.
 func (d *Device) EnablePeer(other *Device) error {
 	can, err := d.CanAccessPeer(other)
 	if err != nil {

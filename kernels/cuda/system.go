@@ -45,8 +45,8 @@ func standard() *system {
 	return found.s
 }
 
-// Available returns nil if there is a GPU that can be used. Otherwise the error wraps ErrNoDriver,
-// ErrDriverTooOld or ErrNoDevice and says what was tried.
+// Available returns nil if a GPU can be used. Otherwise the error says what was tried and wraps
+// ErrNoDriver, ErrDriverTooOld or ErrNoDevice.
 func Available() error { return standard().available() }
 
 func (s *system) available() error {
@@ -60,7 +60,8 @@ func (s *system) available() error {
 	return err
 }
 
-// Devices describes all devices that the driver shows to this process. It opens none of them.
+// Devices returns descriptions of all devices that the driver shows to this process. It opens none
+// of them.
 func Devices() ([]Info, error) { return standard().devices() }
 
 func (s *system) devices() ([]Info, error) {
@@ -82,8 +83,8 @@ func (s *system) devices() ([]Info, error) {
 	return all, nil
 }
 
-// Open returns the device with an ordinal, from 0. It is opened once: a second Open returns the same
-// Device, whose options must be the same, and each Open needs a Close.
+// Open returns the device with the given ordinal, counted from 0. A device is opened once: a second
+// Open returns the same Device and must have the same options. Each Open needs a Close.
 func Open(ordinal int, o Options) (*Device, error) { return standard().device(ordinal, o) }
 
 func (s *system) device(ordinal int, o Options) (*Device, error) {

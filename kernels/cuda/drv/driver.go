@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
-// Handles of the driver. They are numbers to Go: the collector does not see what they stand for.
+// Handles of the driver. To Go they are plain numbers: the garbage collector does not see the objects behind them.
 type (
 	Context   uintptr
 	Stream    uintptr
@@ -68,7 +68,7 @@ func Open() (*Driver, error) {
 	return d, nil
 }
 
-// Path returns what was opened: a file, or the name that the system's loader resolved.
+// Path returns the path of the file that was opened, or the name that the system's loader resolved.
 func (d *Driver) Path() string { return d.lib.Path }
 
 // Version returns the newest CUDA version that the driver supports, as 1000*major + 10*minor.
@@ -132,9 +132,9 @@ func (d *Driver) hot4(s symbol, x, y, z, w uintptr) Result {
 	return d.hot(s, a, 4)
 }
 
-// Enter ties the calling goroutine to its thread and makes a context current on it; Leave undoes the
-// first. Only primary contexts are used, so a thread may keep the context of an earlier goroutine:
-// every use enters anew. If Enter fails the goroutine is not tied.
+// Enter ties the calling goroutine to its thread and makes a context current on it; Leave undoes
+// the first. Because only primary contexts are used, a thread may still have the context of an
+// earlier goroutine, so every use must call Enter. If Enter fails, the goroutine is not tied.
 func (d *Driver) Enter(c Context) error {
 	runtime.LockOSThread()
 	if r := d.hot1(cuCtxSetCurrent, uintptr(c)); r != Success {

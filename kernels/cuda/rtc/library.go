@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
-// ErrNoCompiler says that no NVRTC was found; the error around it lists what was tried.
+// ErrNoCompiler says that no NVRTC was found. The error around it lists what was tried.
 var ErrNoCompiler = errors.New("cuda: no run-time compiler was found: the kernels of graphs need NVRTC")
 
 // spec says how NVRTC is called, newest first.
