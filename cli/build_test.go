@@ -132,7 +132,7 @@ func TestFromModelGridToFit(t *testing.T) {
 				return nil
 			})
 			var o, e strings.Builder
-			code := run(ctx, train, &o, &e)
+			code := Run(ctx, train, &o, &e)
 			restore()
 			cancel()
 			if code != exitInterrupted || !exists(state) {

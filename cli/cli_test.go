@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 func do(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = run(context.Background(), args, &out, &err)
+	code = Run(context.Background(), args, &out, &err)
 	return code, out.String(), err.String()
 }
 

@@ -288,7 +288,7 @@ func TestCorrelateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs strings.Builder
-	if code := run(ctx, strings.Fields("correlate a.h5 --qmap q.hdf --quiet"), &out, &errs); code != exitInterrupted || !strings.Contains(errs.String(), "the same command") {
+	if code := Run(ctx, strings.Fields("correlate a.h5 --qmap q.hdf --quiet"), &out, &errs); code != exitInterrupted || !strings.Contains(errs.String(), "the same command") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 	if _, err := os.Stat("a_results.hdf"); err == nil {

@@ -268,7 +268,7 @@ func failAt(t *testing.T, k int, args []string) bool {
 		return nil
 	})
 	var stdout, stderr bytes.Buffer
-	code := run(context.Background(), args, &stdout, &stderr)
+	code := Run(context.Background(), args, &stdout, &stderr)
 	restore()
 	if code != exitOK && (code != exitCannotWrite || !strings.Contains(stderr.String(), "no space left")) {
 		t.Errorf("operation %d fails: exit %d: %s", k, code, &stderr)

@@ -141,7 +141,7 @@ func TestInterruptedTraining(t *testing.T) {
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(left)
 		var out, stderr strings.Builder
-		code := run(ctx, []string{"train", "connectome", problem, "--out", dir, "--quiet"}, &out, &stderr)
+		code := Run(ctx, []string{"train", "connectome", problem, "--out", dir, "--quiet"}, &out, &stderr)
 		if code == exitOK {
 			ended++
 			continue

@@ -55,7 +55,7 @@ func TestHelp(t *testing.T) {
 // A folder of results is refused by commands that have none.
 func TestFolderWhereThereIsNone(t *testing.T) {
 	var out, errs strings.Builder
-	if code := run(t.Context(), []string{"info", "--out", "x"}, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), "no folder of results") {
+	if code := Run(t.Context(), []string{"info", "--out", "x"}, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), "no folder of results") {
 		t.Errorf("exit %d, %s", code, errs.String())
 	}
 }

@@ -19,7 +19,7 @@ func TestInfoListsLibraries(t *testing.T) {
 		t.Setenv("EURYALE_LIB"+strings.ToUpper(name), none)
 	}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"info"}, &out, &errs); code != 0 {
+	if code := Run(t.Context(), []string{"info"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, name := range names {
@@ -28,7 +28,7 @@ func TestInfoListsLibraries(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if code := run(t.Context(), []string{"info", "--json"}, &out, &errs); code != 0 {
+	if code := Run(t.Context(), []string{"info", "--json"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	var d infoDoc

@@ -265,7 +265,7 @@ func checkResumes(t *testing.T, dir string, problem map[string]any, radius float
 	var out, stderr bytes.Buffer
 	ctx := &countdown{Context: context.Background()}
 	ctx.left.Store(3)
-	code := run(ctx, []string{"invert", "rsoxs", problemFile(t, dir, problem, nil), "--out", run1, "--quiet"}, &out, &stderr)
+	code := Run(ctx, []string{"invert", "rsoxs", problemFile(t, dir, problem, nil), "--out", run1, "--quiet"}, &out, &stderr)
 	if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+run1) {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}

@@ -130,7 +130,7 @@ func TestSBCInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var out strings.Builder
 		stderr := &cancelAt{text: " of 2000 fits", cancel: cancel}
-		code := run(ctx, []string{"sbc", "--problem", problem, "--fits", "2000", "--warmup", "100", "--draws", "200", kind}, &out, stderr)
+		code := Run(ctx, []string{"sbc", "--problem", problem, "--fits", "2000", "--warmup", "100", "--draws", "200", kind}, &out, stderr)
 		cancel()
 		if code != exitInterrupted || !strings.Contains(stderr.all.String(), "interrupted after ") || !strings.Contains(stderr.all.String(), "Try: --fits ") {
 			t.Errorf("exit %d: %s", code, stderr.all.String())
@@ -147,7 +147,7 @@ func TestSBCInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, stderr strings.Builder
-	if code := run(ctx, []string{"sbc", "--problem", problem}, &out, &stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "before a fit was complete") || out.Len() > 0 {
+	if code := Run(ctx, []string{"sbc", "--problem", problem}, &out, &stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "before a fit was complete") || out.Len() > 0 {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 }

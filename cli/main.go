@@ -29,10 +29,11 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	limitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	return code
 }
 
-// Command returns all commands as a tree, for pages of a manual and completions. It is not for running: Main is.
+// Command returns the tree of all commands, from which manual pages and completions are made. To run a
+// command, use Main or Run.
 func Command() *cobra.Command { return (&app{}).root() }

@@ -74,7 +74,7 @@ func editPage(t *testing.T, ctx context.Context, line string) *editing {
 	e := &editing{ended: make(chan int, 1)}
 	r, w := io.Pipe()
 	go func() {
-		e.ended <- run(ctx, strings.Fields(line), &e.stdout, w)
+		e.ended <- Run(ctx, strings.Fields(line), &e.stdout, w)
 		w.Close()
 	}()
 	e.url = address(t, r)

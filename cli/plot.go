@@ -14,6 +14,15 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
+// plotKinds describes the kinds of pictures of draws, one per line.
+func plotKinds() string {
+	var b strings.Builder
+	for _, k := range viz.Kinds() {
+		fmt.Fprintf(&b, "  %-17s%s\n", k.Name, k.About)
+	}
+	return b.String()
+}
+
 // plotNames lists the kinds of pictures of draws.
 func plotNames() (names []string) {
 	for _, k := range viz.Kinds() {
@@ -27,10 +36,11 @@ func (a *app) plot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
 		Short: "Draw a picture of draws, patterns, morphologies or assemblies",
-		Long: `Draw trace, rank, pair, density, forest, autocorrelation, ess or energy of the
-draws of a run folder, CmdStan CSV files (one per chain), a Zarr folder, a
-netCDF 4 file or JSON. The picture goes to the file named last, or to KIND.svg.
+		Long: `Draw posterior draws from a run folder, CmdStan CSV files (one per chain), a
+Zarr folder, a netCDF 4 file or JSON. The picture is written to the last file
+named, or to KIND.svg. KIND is one of these, or a command listed below:
 
+` + plotKinds() + `
   euryale plot pair run4 pair.png
   euryale plot trace output_1.csv output_2.csv --var mu,tau
   euryale plot pattern HDF5

@@ -42,8 +42,10 @@ type app struct {
 	folders        *runs.Writer // locks on the folders that this process writes
 }
 
-// run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+// Run executes one command line, the arguments behind the program's name, and returns its exit code.
+// Documents and tables go to stdout; progress, notes and errors go to stderr. When ctx ends, a run saves what
+// it has.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
 	stdout, stderr = a.stdout, a.stderr
 	defer a.release()

@@ -118,7 +118,7 @@ func TestSimAssemblyResumes(t *testing.T) {
 	var out, w bytes.Buffer
 	ctx := &countdown{Context: t.Context()}
 	ctx.left.Store(50)
-	if code := run(ctx, []string{"sim", "assembly", "s.yaml", "--out", "part", "--winners"}, &out, &w); code != exitInterrupted {
+	if code := Run(ctx, []string{"sim", "assembly", "s.yaml", "--out", "part", "--winners"}, &out, &w); code != exitInterrupted {
 		t.Fatalf("exit %d: %s", code, w.String())
 	}
 	if text := w.String(); !strings.Contains(text, "interrupted at step") || !strings.Contains(text, "Try: euryale sim assembly --resume part") {

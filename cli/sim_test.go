@@ -214,7 +214,7 @@ func TestSimRSoXSResumes(t *testing.T) {
 		var out, stderr bytes.Buffer
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(n)
-		code := run(ctx, []string{"sim", "rsoxs", morphology, dir, "--quiet"}, &out, &stderr)
+		code := Run(ctx, []string{"sim", "rsoxs", morphology, dir, "--quiet"}, &out, &stderr)
 		if code == 0 {
 			break
 		}

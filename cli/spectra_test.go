@@ -262,7 +262,7 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	cancel()
 	var o, e strings.Builder
 	args := append(append([]string{"sample", "spectrum"}, config...), append(chains, "--out", part)...)
-	if code := run(ctx, args, &o, &e); code != exitInterrupted {
+	if code := Run(ctx, args, &o, &e); code != exitInterrupted {
 		t.Fatalf("exit %d: %s", code, e.String())
 	}
 	if exists(part) {

@@ -130,7 +130,7 @@ func TestSampleTwotime(t *testing.T) {
 		return nil
 	})
 	var out, stderr strings.Builder
-	code := run(ctx, strings.Fields("sample twotime flow.yaml --quiet --no-report --checkpoint 1ms --out stopped"+settings), &out, &stderr)
+	code := Run(ctx, strings.Fields("sample twotime flow.yaml --quiet --no-report --checkpoint 1ms --out stopped"+settings), &out, &stderr)
 	restore()
 	if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume stopped") || exists("stopped/summary.json") {
 		t.Errorf("exit %d: %s", code, stderr.String())
@@ -246,7 +246,7 @@ func TestInterruptedTwotime(t *testing.T) {
 	cancel()
 	for _, line := range []string{"fit twotime flow.yaml --out a", "sample twotime flow.yaml --out b", "sim twotime c.npz"} {
 		var out, stderr strings.Builder
-		if code := run(ctx, strings.Fields(line), &out, &stderr); code != exitInterrupted || out.Len() > 0 || exists("a/fit.json") || exists("c.npz") {
+		if code := Run(ctx, strings.Fields(line), &out, &stderr); code != exitInterrupted || out.Len() > 0 || exists("a/fit.json") || exists("c.npz") {
 			t.Errorf("%s: exit %d: %s%s", line, code, out.String(), stderr.String())
 		}
 	}

@@ -19,14 +19,14 @@ type Kind struct {
 }
 
 var kinds = []Kind{
-	{"trace", "draws one after another, by chain", Trace},
-	{"rank", "ranks of the draws of each chain among all", Rank},
-	{"pair", "quantities against each other", Pair},
-	{"density", "densities by chain", Density},
-	{"forest", "intervals of all quantities", Forest},
-	{"autocorrelation", "how long chains remember", Autocorrelation},
-	{"ess", "effective sample sizes as draws are added", ESSEvolution},
-	{"energy", "energies and their changes", func(d Draws, _ ...string) (*Figure, error) { return Energy(d) }},
+	{"trace", "draws in sequence, one line per chain", Trace},
+	{"rank", "ranks of each chain's draws among all draws", Rank},
+	{"pair", "scatter plots of every pair of quantities", Pair},
+	{"density", "marginal densities, one curve per chain", Density},
+	{"forest", "credible intervals of all quantities", Forest},
+	{"autocorrelation", "autocorrelation of each chain against the lag", Autocorrelation},
+	{"ess", "effective sample size against the number of draws", ESSEvolution},
+	{"energy", "distributions of the energy and of its changes", func(d Draws, _ ...string) (*Figure, error) { return Energy(d) }},
 }
 
 // Kinds returns the kinds of pictures of draws.

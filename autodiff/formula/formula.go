@@ -19,7 +19,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -42,24 +41,6 @@ type term struct {
 	name  string
 	index string // index of a name, such as school in theta[school]; "" for none
 	in    []*term
-}
-
-// functions of one argument.
-var functions = map[string]func(*ad.Node) *ad.Node{
-	"exp": ad.Exp, "log": ad.Log, "ln": ad.Log, "log10": ad.Log10, "log2": ad.Log2, "log1p": ad.Log1p, "expm1": ad.Expm1,
-	"sin": ad.Sin, "cos": ad.Cos, "tan": ad.Tan, "sqrt": ad.Sqrt, "atan": ad.Atan, "arctan": ad.Atan, "asin": ad.Asin, "acos": ad.Acos,
-	"sinh": ad.Sinh, "cosh": ad.Cosh, "tanh": ad.Tanh, "abs": ad.Abs, "erf": ad.Erf, "erfc": ad.Erfc, "lgamma": ad.Lgamma,
-	"sigmoid": ad.Sigmoid, "softplus": ad.Softplus,
-}
-
-// Functions lists the functions of the language.
-func Functions() []string {
-	var out []string
-	for n := range functions {
-		out = append(out, n)
-	}
-	sort.Strings(out)
-	return out
 }
 
 // Names lists the names in the formula, in order of appearance, without pi.
@@ -111,7 +92,7 @@ func (t *term) node(v map[string]*ad.Node) *ad.Node {
 	case "neg":
 		return ad.Neg(in[0])
 	}
-	return functions[t.op](in[0])
+	return functions[t.op].node(in)
 }
 
 // mostShown is the largest number of bytes of a formula that a message shows.
@@ -287,16 +268,13 @@ func (p *parser) word() (*term, error) {
 	name := p.name()
 	switch p.peek() {
 	case '(':
-		if functions[name] == nil {
+		if _, known := functions[name]; !known {
 			p.at = start
 			return nil, p.fail("no function %q: there are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
 		}
 		p.at++
-		x, err := p.sum()
-		if err == nil && p.accept(")") == 0 {
-			err = p.fail("the argument of %s is not closed", name)
-		}
-		return &term{op: name, in: []*term{x}}, err
+		in, err := p.arguments(name)
+		return &term{op: name, in: in}, err
 	case '[':
 		p.at++
 		return p.indexed(name)

@@ -30,6 +30,9 @@ func TestValues(t *testing.T) {
 		"--x":                    2,
 		"sqrt(x*x)":              2,
 		".5*x":                   1,
+		"atan2(x, 2)*4":          math.Pi,
+		"max(1, min(x, 3)) + 1":  3,
+		"pow(x, y_1)":            1024,
 	} {
 		f, err := formula.Parse(text)
 		if err != nil {
@@ -59,6 +62,8 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		"x y":                     `unexpected "y" at position 3`,
 		"2 # 3":                   `unexpected "#"`,
 		"exp(1":                   "argument of exp is not closed",
+		"exp(1, 2)":               "exp takes 1 arguments, not 2",
+		"max(1)":                  "max takes 2 arguments, not 1",
 		strings.Repeat("(", 1000): "levels of nesting",
 	} {
 		_, err := formula.Parse(text)

@@ -13,16 +13,18 @@ import (
 // Every example builds against this repository and passes its tests.
 func TestDoors(t *testing.T) {
 	modules, err := filepath.Glob(filepath.Join("..", "..", "examples", "doors", "*", "go.mod"))
-	if err != nil || len(modules) < 5 {
+	if err != nil || len(modules) < 7 {
 		t.Fatalf("%v: %v", modules, err)
 	}
 	for _, m := range modules {
 		dir := filepath.Dir(m)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			cmd := exec.Command("go", "test", "./...")
-			cmd.Dir = dir
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
+			for _, verb := range []string{"vet", "test"} { // vet compiles the command in cmd
+				cmd := exec.Command("go", verb, "./...")
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("go %s: %v: %s", verb, err, out)
+				}
 			}
 		})
 	}

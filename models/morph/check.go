@@ -71,19 +71,21 @@ func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, er
 		return nil, err
 	}
 	if v.Curves == nil {
-		c.predict()
+		if err := c.predict(); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }
 
 // predict fills mean, all and scale for images.
-func (c *inspection) predict() {
+func (c *inspection) predict() error {
 	flat := c.pattern.Intensity.Float64s()
-	scale, background := c.number(c.scene.Scale, 1), c.number(c.scene.Background, 0)
-	c.all = make([]float64, len(flat))
-	for i, v := range flat {
-		c.all[i] = scale*v + background
+	seen, err := ad.Eval(c.here(c.scene.measured(ad.Const(flat, len(flat)), momentaOf(c.pattern))))
+	if err != nil {
+		return err
 	}
+	c.all = seen[0].Float64s()
 	for _, i := range c.index {
 		c.mean = append(c.mean, c.all[i])
 	}
@@ -101,13 +103,11 @@ func (c *inspection) predict() {
 			c.scale = append(c.scale, sigma*(c.mean[i]+c.Eps))
 		}
 	}
+	return nil
 }
 
-// number evaluates a Node of the scene at x.
-func (c *inspection) number(n *ad.Node, otherwise float64) float64 {
-	if n == nil {
-		return otherwise
-	}
+// here replaces the parameters in a Node of the scene by their values at x.
+func (c *inspection) here(n *ad.Node) *ad.Node {
 	from, to, rest := c.params, []*ad.Node{}, c.x
 	for _, p := range c.Params {
 		k := len(p.Start)
@@ -118,11 +118,7 @@ func (c *inspection) number(n *ad.Node, otherwise float64) float64 {
 		}
 		rest = rest[k:]
 	}
-	v, err := ad.Eval(ad.Substitute([]*ad.Node{n}, from, to)...)
-	if err != nil {
-		return otherwise
-	}
-	return v[0].Float64s()[0]
+	return ad.Substitute([]*ad.Node{n}, from, to)[0]
 }
 
 // collect gathers the data to be judged.

@@ -82,12 +82,14 @@ type comparison struct {
 	params   []*ad.Node
 	scene    Scene
 	constant *ad.Node
-	index    []int     // indices of the compared elements in the flat pattern or curves
-	data     []float64 // data at those indices
-	energy   []int     // energy index at those indices
-	curves   int       // number of values of I in the curves; 0 for images
-	dropped  int       // number of measured values that the Loss cannot take
-	width    int       // number of elements of the flat simulator output
+	reducer  *rsoxs.Reducer // nil for images
+	index    []int          // indices of the compared elements in the flat pattern or curves
+	data     []float64      // data at those indices
+	energy   []int          // energy index at those indices
+	momentum []float64      // |q| at those indices in 1/nm
+	curves   int            // number of values of I in the curves; 0 for images
+	dropped  int            // number of measured values that the Loss cannot take
+	width    int            // number of elements of the flat simulator output
 }
 
 // prepare builds the graphs and selects the elements to compare: those that were measured
@@ -150,11 +152,31 @@ func (q *comparison) flat() (*ad.Node, error) {
 		x := q.Sim.Intensity(q.scene.Materials, q.constant)
 		return ad.Reshape(x, x.Size()), x.Err()
 	}
-	x, _, err := q.Sim.Curves(q.Curves.Reduction, q.scene.Materials, q.constant)
+	x, reducer, err := q.Sim.Curves(q.Curves.Reduction, q.scene.Materials, q.constant)
 	if err != nil {
 		return nil, err
 	}
+	q.reducer = reducer
 	return ad.Reshape(x, x.Size()), x.Err()
+}
+
+// momenta returns |q| of all elements of the flat pattern or curves, in 1/nm.
+func (q *comparison) momenta(n int) []float64 {
+	if q.Curves == nil {
+		shape := q.Sim.Shape()
+		qy, qx := rsoxs.Frequencies(shape[1], q.Sim.PhysSize()), rsoxs.Frequencies(shape[2], q.Sim.PhysSize())
+		return momenta(qy, qx, n/(len(qy)*len(qx)))
+	}
+	var out []float64
+	beams := n / 4 / q.energies() / len(q.reducer.Abscissa(0))
+	for range 4 {
+		for e := range q.energies() {
+			for range beams {
+				out = append(out, q.reducer.Abscissa(e)...)
+			}
+		}
+	}
+	return out
 }
 
 // choose selects the elements to compare.
@@ -174,7 +196,7 @@ func (q *comparison) choose(seen *ad.Node) error {
 	if err != nil {
 		return err
 	}
-	per := q.perEnergy()
+	per, momenta := q.perEnergy(), q.momenta(seen.Size())
 	for i, m := range st.Output(0) {
 		if d := data[i]; d == d && m == m {
 			if !q.takes(d, i < seen.Size()/4) {
@@ -183,6 +205,7 @@ func (q *comparison) choose(seen *ad.Node) error {
 			}
 			q.index, q.data = append(q.index, i), append(q.data, d)
 			q.energy = append(q.energy, i/per%q.energies())
+			q.momentum = append(q.momentum, momenta[i])
 			if q.Curves != nil && i < seen.Size()/4 {
 				q.curves++
 			}
@@ -283,12 +306,7 @@ func (q *comparison) mean(seen *ad.Node) *ad.Node {
 	if n < len(q.data) {
 		i = ad.Slice(seen, 0, 0, n)
 	}
-	if q.scene.Scale != nil {
-		i = ad.Mul(q.scene.Scale, i)
-	}
-	if q.scene.Background != nil {
-		i = ad.Add(i, q.scene.Background)
-	}
+	i = q.scene.measured(i, q.momentum[:n])
 	if q.Loss == LogLoss {
 		i = ad.Log(ad.Shift(i, q.Eps))
 	}

@@ -74,10 +74,9 @@ func (v *Inversion) names() (list []string) {
 // fields, then the simulator, then the residuals.
 type linear struct {
 	*comparison
-	sim     *rsoxs.Simulator
-	reducer *rsoxs.Reducer
-	fields  *ad.State // maps parameters to fields and constants
-	along   *ad.State // maps parameters and directions to changes of fields and constants
+	sim    *rsoxs.Simulator
+	fields *ad.State // maps parameters to fields and constants
+	along  *ad.State // maps parameters and directions to changes of fields and constants
 	// residual maps the detected pattern, its change, parameters and directions to
 	// residuals and their changes.
 	residual *ad.State
@@ -142,11 +141,6 @@ func (v *Inversion) state(out, in []*ad.Node) (*ad.State, error) {
 
 // room allocates the morphology to which the fields are copied.
 func (l *linear) room(fields []*ad.Node) (err error) {
-	if l.Curves != nil {
-		if _, l.reducer, err = l.Sim.Curves(l.Curves.Reduction, l.scene.Materials, l.constant); err != nil {
-			return err
-		}
-	}
 	if !l.remote {
 		l.morph = &rsoxs.Morphology{PhysSize: l.sim.PhysSize(), Materials: l.materials()}
 	}

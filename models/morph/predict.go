@@ -40,18 +40,11 @@ func (t *Task) predict(ctx context.Context, m *rsoxs.Morphology, s Scene) (*rsox
 	if err != nil {
 		return nil, err
 	}
-	numbers := [2]float64{1, 0}
-	for i, n := range []*ad.Node{s.Scale, s.Background} {
-		if n != nil {
-			x, err := ad.Eval(n)
-			if err != nil {
-				return nil, err
-			}
-			numbers[i] = x[0].Float64s()[0]
-		}
+	flat := p.Intensity.Float64s()
+	seen, err := ad.Eval(s.measured(ad.Const(flat, len(flat)), momentaOf(p)))
+	if err != nil {
+		return nil, err
 	}
-	for i, x := range p.Intensity.Data().([]float64) {
-		p.Intensity.Data().([]float64)[i] = numbers[0]*x + numbers[1]
-	}
+	copy(p.Intensity.Data().([]float64), seen[0].Float64s())
 	return p, nil
 }

@@ -31,14 +31,20 @@ func Register(name string, d Definition) {
 	if _, taken := problemModels[name]; taken {
 		panic(fmt.Sprintf("morph: there is a model %q already: give yours a name of its own", name))
 	}
+	d.mustDiffer(name, nil)
+	problemModels[name] = d
+}
+
+// mustDiffer panics if two of the parameters of a model and of further ones have the same name, or if one
+// has none.
+func (d Definition) mustDiffer(model string, further []Parameter) {
 	seen := map[string]bool{}
-	for _, q := range d.all() {
+	for _, q := range append(d.all(), further...) {
 		if q.Name == "" || seen[q.Name] {
-			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name", name, q.Name))
+			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name", model, q.Name))
 		}
 		seen[q.Name] = true
 	}
-	problemModels[name] = d
 }
 
 // Parameter is a parameter of a model. An optional parameter has a default or can be
@@ -87,13 +93,6 @@ func optional(name, about string) Parameter { return Parameter{Name: name, About
 
 func usually(name string, value float64, about string) Parameter {
 	return Parameter{Name: name, About: about, Default: &value}
-}
-
-// nuisance lists the parameters that every model has.
-var nuisance = []Parameter{
-	optional("scale", "factor of the intensities; default 1").positive(),
-	optional("background", "added to the intensities; default 0"),
-	optional("noise", "standard deviation of the residuals, of posteriors").positive(),
 }
 
 // middle lists the parameters of models with a centre.
@@ -173,7 +172,7 @@ func (m Definition) all() []Parameter {
 	if m.Centred {
 		list = append(list, middle...)
 	}
-	return append(list, nuisance...)
+	return append(list, measurement()...)
 }
 
 // searched lists the parameters to be found, in the order of the model.
@@ -219,6 +218,7 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 	}
 	s := m.Build(p, Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, at)
 	s.Scale, s.Background, s.Sigma = at("scale"), at("background"), at("noise")
+	s.Response = p.response(at)
 	return s
 }
 
@@ -233,19 +233,21 @@ func (p *Problem) Scene(x []float64) (Scene, error) {
 	return v.scene(x)
 }
 
-// ProblemModels describes the models of problems and their parameters, one per line.
+// ProblemModels describes the models of problems, the nuisances and the parameters of both, one per line.
 func ProblemModels() string {
 	var b strings.Builder
-	for _, name := range sortedNames(problemModels) {
-		m := problemModels[name]
-		fmt.Fprintf(&b, "%s: %s\n", name, m.About)
-		for _, q := range m.Params {
+	describe := func(title string, params []Parameter) {
+		b.WriteString(title + "\n")
+		for _, q := range params {
 			fmt.Fprintf(&b, "  %-13s%s\n", q.Name, q.About)
 		}
 	}
-	b.WriteString("all; x, y, z but for film and voxels:\n")
-	for _, q := range append(slices.Clone(middle), nuisance...) {
-		fmt.Fprintf(&b, "  %-13s%s\n", q.Name, q.About)
+	for _, name := range sortedNames(problemModels) {
+		describe(name+": "+problemModels[name].About, problemModels[name].Params)
+	}
+	describe("all; x, y, z but for film and voxels:", append(slices.Clone(middle), scales...))
+	for _, name := range sortedNames(nuisances) {
+		describe(name+", a nuisance that every model can have: "+nuisances[name].About, nuisances[name].Params)
 	}
 	return b.String()
 }

@@ -18,6 +18,10 @@ type Scene struct {
 	// Scale and Background convert intensities to measured ones, Scale I + Background;
 	// nil stands for 1 and 0.
 	Scale, Background *ad.Node
+	// Response, if not nil, comes before Scale and Background: it returns what a detector
+	// sees in place of the intensities at q (1/nm in the plane of the detector, or the
+	// abscissa of curves), two vectors of the same length.
+	Response func(intensity, q *ad.Node) *ad.Node
 	// Penalty is added to the minimised function and subtracted from the log density; nil
 	// for none.
 	Penalty *ad.Node

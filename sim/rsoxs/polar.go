@@ -28,4 +28,4 @@ func (d *Reducer) Polar(p *Pattern) (*tensor.Tensor, []float64, error) {
 }
 
 // Q returns the abscissa of an energy, counted from 0, in 1/nm.
-func (d *Reducer) Q(energy int) []float64 { return d.axis(energy) }
+func (d *Reducer) Q(energy int) []float64 { return d.Abscissa(energy) }

@@ -34,7 +34,7 @@ func (d *Reducer) means(images [][]float64, beams int) *Curves {
 		out[k] = (*t).Data().([]float64)
 	}
 	for e := range d.energies {
-		c.Q = append(c.Q, d.axis(e))
+		c.Q = append(c.Q, d.Abscissa(e))
 	}
 	for i, image := range images {
 		curves, _ := d.curves(image, i/beams)
@@ -85,8 +85,8 @@ func (d *Reducer) Tangent(p *Pattern, change *tensor.Tensor) (*Curves, error) {
 	return c, nil
 }
 
-// axis returns the abscissa of an energy.
-func (d *Reducer) axis(e int) []float64 {
+// Abscissa returns the q of the curves of one energy, in 1/nm; it must not be changed.
+func (d *Reducer) Abscissa(e int) []float64 {
 	if d.Axis == Common {
 		return d.q1
 	}

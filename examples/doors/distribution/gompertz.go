@@ -4,6 +4,10 @@
 // Package gompertz adds a distribution to models: Gompertz's law of mortality.
 //
 //	m.Observe("age", gompertz.Gompertz(b, eta), ages)
+//
+// Its command, in cmd, is euryale with this distribution for priors and likelihoods:
+//
+//	gompertz sample expr --problem ages.json    # with "likelihood": "gompertz(mu, eta)"
 package gompertz
 
 import (

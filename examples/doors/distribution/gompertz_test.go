@@ -5,9 +5,12 @@ package gompertz
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/cli/clitest"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/infer/dist/disttest"
@@ -55,4 +58,27 @@ func TestGompertzInAModel(t *testing.T) {
 			t.Errorf("%s is %g +- %g, want %g", name, mean, sd, want)
 		}
 	}
+}
+
+// The command line takes the distribution as a likelihood and as a prior.
+func TestCommand(t *testing.T) {
+	var ages []string
+	for i := range 200 {
+		ages = append(ages, fmt.Sprint(quantile((float64(i)+0.5)/200, []float64{0.1, 0.5})))
+	}
+	s := clitest.New(t)
+	s.Write("ages.json", fmt.Sprintf(`{"expr": "b", "data": {"y": [%s]}, "likelihood": "gompertz(mu, eta)",
+		"priors": {"b": "halfnormal(1)", "eta": "gompertz(1, 1)"}}`, strings.Join(ages, ",")))
+	var run struct {
+		Summary map[string]struct{ Mean float64 }
+	}
+	s.JSON(&run, "sample", "expr", "--problem", "ages.json", "--out", "run", "--quiet")
+	if b := run.Summary["b"].Mean; math.Abs(b-0.1) > 0.03 {
+		t.Errorf("b is %g: want 0.1", b)
+	}
+	if table := s.Run("summary", "run"); !strings.Contains(table, "eta") {
+		t.Error(table)
+	}
+	s.Run("plot", "density", "run", "density.png")
+	s.Picture("density.png")
 }

@@ -4,12 +4,16 @@
 package ellipsoid
 
 import (
+	"bytes"
+	"math"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/gradtest"
+	"github.com/euryale-dev/euryale/cli/clitest"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
 // The scene has gradients by its parameters, is what it says, and problems find it by its name.
@@ -37,4 +41,67 @@ func TestEllipsoid(t *testing.T) {
 	if v := st.Output(0)[0] * 8; v < 330 || v > 480 {
 		t.Errorf("a volume of %g nm^3, want some 402", v)
 	}
+}
+
+const problem = `{"model": "ellipsoid", "grid": {"shape": [12, 16, 16], "voxel": 3},
+ "parameters": {"radius": {"start": 8.5, "bounds": [4, 20]}, "ratio": {"start": 1.3, "bounds": [0.5, 2]}},
+ "energies": [284.7], "data": "data.npy", "sigma": 0.1, "constants": [[[1e-3, 1e-3, 5e-4, 2e-4]], "vacuum"]}`
+
+// The command line finds the shape in a pattern.
+func TestCommand(t *testing.T) {
+	const radius, ratio = 9.5, 1.5
+	s := clitest.New(t)
+	s.Write("data.npy", pattern(t, radius, ratio))
+	s.Write("problem.json", problem)
+	var fit struct{ X map[string]float64 }
+	s.JSON(&fit, "invert", "rsoxs", "problem.json", "--out", "run", "--quiet")
+	if math.Abs(fit.X["radius"]-radius) > 0.2 || math.Abs(fit.X["ratio"]-ratio) > 0.1 {
+		t.Errorf("%v: want radius %g and ratio %g", fit.X, radius, ratio)
+	}
+	s.Run("plot", "morphology", "run/morphology.h5", "slice.png")
+	s.Picture("slice.png")
+	s.Write("problem.json", strings.Replace(problem, `"sigma"`, `"method": "nuts", "sigma"`, 1))
+	s.Run("invert", "rsoxs", "problem.json", "--out", "posterior", "--draws", "60", "--warmup", "60", "--chains", "2", "--retries", "0", "--quiet")
+	if table := s.Run("summary", "posterior"); !strings.Contains(table, "ratio") {
+		t.Error(table)
+	}
+	s.Run("plot", "pair", "posterior", "pair.svg")
+	s.Picture("pair.svg")
+}
+
+// pattern returns the pattern of an ellipsoid as an NPY file, with noise of 10 %.
+func pattern(t *testing.T, radius, ratio float64) string {
+	t.Helper()
+	p, err := morph.ParseProblem([]byte(problem))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scene, err := p.Scene([]float64{radius, ratio})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := scene.Morphology(p.Grid.Voxel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := rsoxs.New(p.Grid.Shape, p.Grid.Voxel, rsoxs.Config{Energies: p.Energies})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Transform(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	image, err := sim.Pattern(t.Context(), rsoxs.Optics{{{DeltaPara: 1e-3, BetaPara: 1e-3, DeltaPerp: 5e-4, BetaPerp: 2e-4}, {}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := image.Image(0, 0)
+	for i := range at {
+		at[i] *= math.Exp(0.1 * math.Sqrt2 * math.Sin(float64(7*i*i)))
+	}
+	var b bytes.Buffer
+	if err := image.Intensity.WriteNPY(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

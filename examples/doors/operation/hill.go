@@ -1,15 +1,20 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hill adds an operation to graphs: the Hill function of pharmacology and of gene regulation.
+// Package hill adds an operation to graphs and to formulas: the Hill function of pharmacology and of gene regulation.
 //
-//	y := hill.Hill(x, k, n) // the response to a concentration x, half of which k gives
+//	y := hill.Hill(x, k, n) // the response to the concentration x; it is one half at x = k
+//
+// Its command, in cmd, is euryale with this function in formulas:
+//
+//	hill fit nlsq --problem dose.json    # with "expr": "top*hill(dose, k, n)"
 package hill
 
 import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/autodiff/formula"
 )
 
 // Hill returns x^n / (x^n + k^n) of positive arrays, which broadcast.
@@ -34,4 +39,5 @@ func init() { // a package variable whose gradient uses it would be an initializ
 		},
 		Domain: ad.Interval{Lo: 0.5, Hi: 3},
 	}.Define()
+	formula.Register("hill", 3, func(in []*ad.Node) *ad.Node { return Hill(in[0], in[1], in[2]) })
 }

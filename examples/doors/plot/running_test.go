@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/cli/clitest"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -26,11 +27,28 @@ func TestRunning(t *testing.T) {
 	if _, err := Draw(d, "c"); err == nil {
 		t.Error("a quantity that is not there is drawn")
 	}
-	found := false
-	for _, k := range viz.Kinds() {
-		found = found || k.Name == "running"
+}
+
+// The command line lists the picture and draws it from a run.
+func TestCommand(t *testing.T) {
+	s := clitest.New(t)
+	s.Write("line.json", `{"expr": "a*x", "data": {"x": [1, 2, 3], "y": [2.1, 3.9, 6.0]}, "sigma": "0.1", "priors": {"a": "normal(0, 10)"}}`)
+	var run struct{ Summary map[string]any }
+	s.JSON(&run, "sample", "expr", "--problem", "line.json", "--out", "run", "--quiet")
+	if run.Summary["a"] == nil {
+		t.Errorf("%+v", run)
 	}
-	if !found {
-		t.Error("the command line does not know the picture")
+	if table := s.Run("summary", "run"); !strings.Contains(table, "a ") {
+		t.Error(table)
+	}
+	for _, name := range []string{"running.svg", "running.png"} {
+		s.Run("plot", "running", "run", name)
+		s.Picture(name)
+	}
+	if help := s.Run("plot", "--help"); !strings.Contains(help, "running") {
+		t.Error("the help does not list the picture")
+	}
+	if code, _, errs := s.Exit("plot", "running", "run", "x.svg", "--var", "b"); code == 0 || !strings.Contains(errs, "b") {
+		t.Errorf("a quantity that is not there: exit code %d, %s", code, errs)
 	}
 }

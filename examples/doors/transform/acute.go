@@ -1,8 +1,10 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package acute adds a transform to models: of all numbers to angles between 0 and a right angle, with a distribution that
-// uses it, for angles whose directions are spread evenly over a hemisphere.
+// Package acute adds a transform to models, from all numbers to angles between 0 and a right angle, and a distribution that
+// uses it: that of the tilt of directions spread evenly over a hemisphere. Its command, in cmd, is euryale with this prior:
+//
+//	acute sample expr --problem tilt.json    # with "priors": {"angle": "tilt()"}
 package acute
 
 import (
@@ -52,3 +54,8 @@ func Tilt() dist.Dist {
 		TransformOf: Transform,
 	}
 }
+
+// Family makes the distribution known by its name, also on the command line.
+var Family = dist.Family{Name: "tilt", Make: func(...any) dist.Dist { return Tilt() }, At: [][]float64{{}}}
+
+func init() { dist.Register(Family) }

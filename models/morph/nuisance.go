@@ -1,0 +1,122 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package morph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// Nuisance is an effect of the measurement on intensities, such as a background that falls with q. Its
+// parameters belong to every model: problems fix them or search for them like those of the morphology. A
+// problem that names none of them is not affected.
+type Nuisance struct {
+	About  string      // one line that says what it does to intensities
+	Params []Parameter // each has a default, which stands for those that a problem does not name
+	// Apply returns what a detector sees in place of the intensities at the momentum transfers q (1/nm, at
+	// least 0), two vectors of the same length. The factor scale and the added background of the problem
+	// follow.
+	Apply func(at Values, intensity, q *ad.Node) *ad.Node
+}
+
+var nuisances = map[string]Nuisance{}
+
+// RegisterNuisance adds an effect of one's own to those of problem files. Effects are applied in the
+// order of their names. It is meant for init functions, and panics if the definition is incomplete, if a
+// parameter lacks a default, or if a name is taken.
+func RegisterNuisance(name string, n Nuisance) {
+	if name == "" || n.About == "" || n.Apply == nil || len(n.Params) == 0 {
+		panic(fmt.Sprintf("morph: the nuisance %q is incomplete: give it a name, About, Params and Apply", name))
+	}
+	if _, taken := nuisances[name]; taken {
+		panic(fmt.Sprintf("morph: a nuisance called %q exists already: choose another name", name))
+	}
+	for _, q := range n.Params {
+		if q.Name == "" || q.Default == nil {
+			panic(fmt.Sprintf("morph: the parameter %q of the nuisance %q needs a name and a Default", q.Name, name))
+		}
+	}
+	for model, d := range problemModels {
+		d.mustDiffer(model, n.Params)
+	}
+	nuisances[name] = n
+}
+
+// scales lists the parameters of every model that describe the measurement.
+var scales = []Parameter{
+	optional("scale", "factor of the intensities; default 1").positive(),
+	optional("background", "added to the intensities; default 0"),
+	optional("noise", "standard deviation of the residuals, of posteriors").positive(),
+}
+
+// measurement lists the scales and the parameters of all nuisances.
+func measurement() []Parameter {
+	list := slices.Clone(scales)
+	for _, name := range sortedNames(nuisances) {
+		list = append(list, nuisances[name].Params...)
+	}
+	return list
+}
+
+// response composes the effects whose parameters the problem names; nil if there are none.
+func (p *Problem) response(at Values) func(intensity, q *ad.Node) *ad.Node {
+	var active []Nuisance
+	for _, name := range sortedNames(nuisances) {
+		n := nuisances[name]
+		for _, q := range n.Params {
+			_, searched := p.Parameters[q.Name]
+			if _, fixed := p.Fixed[q.Name]; searched || fixed {
+				active = append(active, n)
+				break
+			}
+		}
+	}
+	if active == nil {
+		return nil
+	}
+	return func(intensity, q *ad.Node) *ad.Node {
+		for _, n := range active {
+			intensity = n.Apply(at, intensity, q)
+		}
+		return intensity
+	}
+}
+
+// measured returns what a detector sees of intensities at q (1/nm), two vectors of the same length.
+func (s Scene) measured(intensity *ad.Node, q []float64) *ad.Node {
+	if s.Response != nil {
+		intensity = s.Response(intensity, ad.Const(q, len(q)))
+	}
+	if s.Scale != nil {
+		intensity = ad.Mul(s.Scale, intensity)
+	}
+	if s.Background != nil {
+		intensity = ad.Add(intensity, s.Background)
+	}
+	return intensity
+}
+
+// momenta returns |q| in the plane of the detector, in 1/nm, of the elements of flat images [energy, beam,
+// QY, QX].
+func momenta(qy, qx []float64, images int) []float64 {
+	out := make([]float64, 0, images*len(qy)*len(qx))
+	for range images {
+		for _, y := range qy {
+			for _, x := range qx {
+				out = append(out, math.Hypot(y, x))
+			}
+		}
+	}
+	return out
+}
+
+// momentaOf returns |q| of the elements of a pattern.
+func momentaOf(p *rsoxs.Pattern) []float64 {
+	shape := p.Intensity.Shape()
+	return momenta(p.QY, p.QX, shape[0]*shape[1])
+}
