@@ -72,10 +72,10 @@ func (c CUDA) generate(s Settings) (cuda.Options, error) {
 	case BFloat16:
 		o.Storage = cuda.BFloat16
 	default:
-		return o, fmt.Errorf("autodiff: storage %q: want Float16, BFloat16 or none", storage)
+		return o, fmt.Errorf("autodiff: there is no storage %q: use Float16, BFloat16 or none", storage)
 	}
 	if s.Precision != 32 && (storage != "" || c.TF32) {
-		return o, fmt.Errorf("autodiff: Storage, Weights and TF32 are for programs of float32: want Precision 32, not %d", s.Precision)
+		return o, fmt.Errorf("autodiff: Storage, Weights and TF32 need a program in float32, but Precision is %d: set it to 32", s.Precision)
 	}
 	return o, nil
 }
@@ -109,7 +109,7 @@ func (c CUDA) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
 		return nil, err
 	}
 	if hosted := slices.Sorted(maps.Keys(code.Hosted())); c.Strict && len(hosted) > 0 {
-		return nil, fmt.Errorf("autodiff: no kernels for %s: without Strict they run on the processor", strings.Join(hosted, ", "))
+		return nil, fmt.Errorf("autodiff: there are no GPU kernels for %s: switch Strict off to run them on the processor", strings.Join(hosted, ", "))
 	}
 	return code, nil
 }

@@ -25,7 +25,7 @@ func DeviceFor(b Backend, n Need) (*device.Device, error) {
 		return b.deviceFor(n)
 	case Several:
 		if len(b) == 0 {
-			return nil, fmt.Errorf("autodiff: Several without a GPU for %s: want at least one", n.Name)
+			return nil, fmt.Errorf("autodiff: Several lists no GPU for %s: list at least one", n.Name)
 		}
 		return b[0].deviceFor(n)
 	case Auto:

@@ -41,7 +41,7 @@ func (s Several) options(set Settings) (cpu.Options, error) { return CPU{}.optio
 
 func (s Several) compile(p *compiler.Program, set Settings) (*cuda.Code, error) {
 	if len(s) == 0 {
-		return nil, errors.New("autodiff: Several without a GPU: want at least one")
+		return nil, errors.New("autodiff: Several lists no GPU: list at least one")
 	}
 	return s[0].compile(p, set)
 }

@@ -28,10 +28,10 @@ func bind[T cpu.Real](m machine[T], p *Program, i int, data []T) error {
 	}
 	buf := p.code.InBufs[i]
 	if m == nil || p.code.IsInts(buf) {
-		return fmt.Errorf("autodiff: bind input %v: want elements of the program's type, float%d or indices", p.inputs[i], p.settings.Precision)
+		return fmt.Errorf("autodiff: bind: input %v holds another type than the data: bind elements of the program's type, float%d or indices", p.inputs[i], p.settings.Precision)
 	}
 	if n := p.code.Size(buf); data != nil && len(data) != n {
-		return fmt.Errorf("autodiff: bind input %v: %d elements, want %d", p.inputs[i], len(data), n)
+		return fmt.Errorf("autodiff: bind: input %v was given %d elements: want %d", p.inputs[i], len(data), n)
 	}
 	m.Bind(buf, data)
 	return nil
@@ -53,7 +53,7 @@ func (s *State) BindDevice(i int, from device.Part) error {
 		err = m.BindDevice(s.p.code.InBufs[i], from)
 	}
 	if err != nil {
-		return fmt.Errorf("autodiff: bind input %v: %w", s.p.inputs[i], err)
+		return fmt.Errorf("autodiff: bind: input %v: %w", s.p.inputs[i], err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (s *State) BindDevice(i int, from device.Part) error {
 // written by every Run, and holds numbers of Program.OutputStorage(i).
 func (s *State) OutputDevice(i int) (device.Part, error) {
 	if n := len(s.p.code.OutBufs); i < 0 || i >= n {
-		return device.Part{}, fmt.Errorf("autodiff: output %d of a program of %d outputs", i, n)
+		return device.Part{}, fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, counted from 0", i, n)
 	}
 	m, err := s.onDevice()
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *State) onDevice() (onDevice, error) {
 	if d, ok := m.(onDevice); ok {
 		return d, nil
 	}
-	return nil, errors.New("the program runs on the processor")
+	return nil, errors.New("the program runs on the processor: compile it with Backend CUDA")
 }
 
 // InputStorage returns how a device holds input i; the zero value means in the program's precision.

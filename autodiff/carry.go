@@ -20,11 +20,11 @@ func (s *State) Carry(in, out int) error {
 		return err
 	}
 	if out < 0 || out >= s.p.Outputs() {
-		return fmt.Errorf("autodiff: output %d of a program of %d outputs", out, s.p.Outputs())
+		return fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, counted from 0", out, s.p.Outputs())
 	}
 	from, to := s.p.code.OutBufs[out], s.p.code.InBufs[in]
 	if n, m := s.p.code.Size(from), s.p.code.Size(to); n != m || s.p.code.IsInts(from) || s.p.code.IsInts(to) || s.p.storage(from) != s.p.storage(to) {
-		return fmt.Errorf("autodiff: output %d of %d elements cannot be carried to input %v of %d: want as many reals", out, n, s.p.inputs[in], m)
+		return fmt.Errorf("autodiff: output %d has %d elements and cannot be carried to input %v, which has %d: want as many reals in both", out, n, s.p.inputs[in], m)
 	}
 	s.carried = append(s.carried, [2]int{to, from})
 	return nil
@@ -37,7 +37,7 @@ func (s *State) Repeat(times int) error {
 	case s.err != nil:
 		return s.err
 	case times < 1:
-		return errors.New("autodiff: Repeat: want at least one run")
+		return errors.New("autodiff: Repeat was asked for no runs: want at least one")
 	case s.f64 != nil:
 		return repeatRuns(s.f64, times, s.carried)
 	}
@@ -69,7 +69,7 @@ func (s *State) SetPart(i, from int, data []float64) error {
 	}
 	buf := s.p.code.InBufs[i]
 	if n := s.p.code.Size(buf); from < 0 || from+len(data) > n || s.p.code.IsInts(buf) {
-		return fmt.Errorf("autodiff: elements %d to %d of input %v of %d reals", from, from+len(data), s.p.inputs[i], n)
+		return fmt.Errorf("autodiff: SetPart cannot set elements %d to %d of input %v: it has %d reals", from, from+len(data), s.p.inputs[i], n)
 	}
 	if s.err != nil {
 		return s.err

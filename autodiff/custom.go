@@ -53,17 +53,17 @@ type DeviceStep interface {
 // Gradient: by c.VJP, else by c.Adjoint (first order only).
 func Call(c *Custom, in ...*Node) *Node {
 	if c == nil || c.Shape == nil {
-		return mistake("call", "a custom operation without a Shape: set the function")
+		return mistake("call", "the custom operation has no Shape: set this function")
 	}
 	if bad := notReal(c.Name, in...); bad != nil {
 		return bad
 	}
 	s, err := c.Shape(shapesOf(in)...)
 	if err == nil && anyNegative(s) {
-		err = fmt.Errorf("Shape returns %v for %v: want lengths of at least 0", s, shapesOf(in))
+		err = fmt.Errorf("Shape returned %v for inputs of shapes %v: want lengths of at least 0", s, shapesOf(in))
 	}
 	if err == nil && c.Forward == nil {
-		err = errors.New("no Forward: set the function")
+		err = errors.New("the operation has no Forward: set this function")
 	}
 	if err != nil {
 		return failed(fmt.Errorf("autodiff: %s: %w", c.Name, err))
@@ -76,7 +76,7 @@ func Call(c *Custom, in ...*Node) *Node {
 var customOp, customAdjointOp *Op
 
 // ErrNoGradient is returned by a run that needs the gradient of a Custom without one.
-var ErrNoGradient = errors.New("autodiff: this operation has no gradient of that order")
+var ErrNoGradient = errors.New("autodiff: the operation has no gradient of this order: set VJP, or Adjoint for first order")
 
 func init() {
 	customOp = register(&Op{Name: "custom", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
@@ -102,7 +102,7 @@ func init() {
 		}})
 	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(_, y *Node, x []*Node) []*Node {
-			bad := mistake(y.obj.(*Custom).Name, "no second derivative: give VJP instead of Adjoint")
+			bad := mistake(y.obj.(*Custom).Name, "there is no second derivative: set VJP instead of Adjoint")
 			return repeat(bad, len(x))
 		},
 		device: cuda.ExternalAdjoint,

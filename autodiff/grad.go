@@ -76,11 +76,11 @@ func directions(op string, xs, vs []*Node) *Node {
 		return bad
 	}
 	if len(xs) != len(vs) {
-		return mistake(op, "%d inputs and %d directions: want as many", len(xs), len(vs))
+		return mistake(op, "there are %d inputs and %d directions: give one direction for each input", len(xs), len(vs))
 	}
 	for i, x := range xs {
 		if !x.shape.Equal(vs[i].shape) {
-			return mistake(op, "direction %d has shape %v: want that of %v", i, vs[i].shape, x)
+			return mistake(op, "direction %d has shape %v: want the shape of %v", i, vs[i].shape, x)
 		}
 	}
 	return nil

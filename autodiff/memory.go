@@ -18,7 +18,7 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("autodiff: the arrays of the program take %s, where %s are the limit; the largest, of shape %v, is made by %s: take a smaller problem or batch, Precision 32, or another Settings.MaxMemory",
+	return fmt.Sprintf("autodiff: the arrays of the program take %s, but the limit is %s; the largest, of shape %v, is made by %s: use a smaller problem or batch, Precision 32, or a larger Settings.MaxMemory",
 		memory.Text(e.Need), memory.Text(e.Limit), []int(e.Largest), e.By)
 }
 

@@ -167,7 +167,7 @@ func anyNegative(s []int) bool {
 // Nodes and find a mistake that is theirs to explain.
 func Fail(err error) *Node {
 	if err == nil {
-		return mistake("fail", "there is no error to carry")
+		return mistake("fail", "Fail was given a nil error: pass the error to carry")
 	}
 	return failed(err)
 }

@@ -20,7 +20,7 @@ func BandedMatVec(band, x *Node, transposed bool) *Node {
 	}
 	k := len(band.shape)
 	if k < 2 || len(x.shape) < 1 || band.shape[k-2]%2 == 0 || last(band.shape) != last(x.shape) {
-		return failed(&tensor.ShapeError{Op: "banded_matvec", Got: []tensor.Shape{band.shape, x.shape}, Want: "an odd number of diagonals as long as the vector"})
+		return failed(&tensor.ShapeError{Op: "banded_matvec", Got: []tensor.Shape{band.shape, x.shape}, Want: "an odd number of diagonals, each as long as the vector"})
 	}
 	return banded(bandedOp, withTail(nil, last(x.shape)), int(truth(transposed)), band, x)
 }

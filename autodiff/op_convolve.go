@@ -37,7 +37,7 @@ func convolve(x, w *Node, how int) *Node {
 		return bad
 	}
 	if len(x.shape) < 1 || len(w.shape) < 1 || last(w.shape)%2 == 0 {
-		return failed(&tensor.ShapeError{Op: "convolve", Got: []tensor.Shape{x.shape, w.shape}, Want: "rows, and kernels of odd length"})
+		return failed(&tensor.ShapeError{Op: "convolve", Got: []tensor.Shape{x.shape, w.shape}, Want: "rows, and kernels of odd length, in the last axes"})
 	}
 	lead, bad := convolveRows.lead("convolve", x, w)
 	if bad != nil {

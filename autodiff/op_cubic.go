@@ -44,11 +44,11 @@ func (c *CubicCells) At(y, w, shift, t *Node, order int) *Node {
 		return bad
 	}
 	if order < 0 {
-		return mistake("cubic", "derivative of order %d: want at least 0", order)
+		return mistake("cubic", "the derivative has order %d: want at least 0", order)
 	}
 	for i, x := range []*Node{y, w, shift, t} {
 		if len(x.shape) == 0 || i < 2 && last(x.shape) != c.ratio.Size() || i > 1 && last(x.shape) != len(c.first) {
-			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t, c.ratio}), Want: "as many elements in y and w as ratios, and as many points as cells"})
+			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t, c.ratio}), Want: "as many elements in y and in w as there are ratios, and as many points as cells"})
 		}
 	}
 	lead, bad := cubicRows.lead("cubic", y, w, shift, t, c.ratio)

@@ -24,7 +24,7 @@ func cumulative(x *Node, axis int, exclusive, reverse bool) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("cumsum", "axis %d of shape %v", axis, x.shape)
+		return mistake("cumsum", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	n := newNode(cumsumOp, x.shape, x)
 	n.attr = []int{ax, int(truth(exclusive)), int(truth(reverse))}

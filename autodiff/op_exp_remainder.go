@@ -16,7 +16,7 @@ import (
 // Gradient: ExpRemainder(k, x) - k ExpRemainder(k+1, x), of any order.
 func ExpRemainder(k int, x *Node) *Node {
 	if k < 0 {
-		return mistake("exp_remainder", "%d terms: want 0 or more", k)
+		return mistake("exp_remainder", "the number of terms is %d: want at least 0", k)
 	}
 	if k == 0 {
 		return Exp(x)

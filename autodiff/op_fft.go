@@ -68,7 +68,7 @@ func IRFFT(x *Node, n int, norm FourierNorm, axes ...int) *Node {
 	}
 	last := x.shape[p.axes[len(p.axes)-1]]
 	if n < 1 || n/2+1 != last {
-		return mistake("irfft", "a result of length %d from %d frequencies of shape %v: want length %d or %d", n, last, x.shape, 2*last-2, 2*last-1)
+		return mistake("irfft", "a result of length %d cannot come from %d frequencies of shape %v: want length %d or %d", n, last, x.shape, 2*last-2, 2*last-1)
 	}
 	y := realOfSpectrum(Permute(x, p.perm...), len(p.axes), n, 0)
 	return p.back(Scale(norm.factor(p.size/last*n, true), y), false)
@@ -111,7 +111,7 @@ func transformOf(op string, x *Node, isComplex bool, axes []int) (p transform) {
 	if isComplex {
 		p.rank--
 		if p.rank < 0 || x.shape[p.rank] != 2 {
-			p.bad = failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2, the parts of complex numbers; see Complex"})
+			p.bad = failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2 for the real and imaginary parts; make one with Complex"})
 			return p
 		}
 	}
@@ -125,14 +125,14 @@ func transformOf(op string, x *Node, isComplex bool, axes []int) (p transform) {
 	for _, a := range axes {
 		ax, ok := axisOf(a, p.rank)
 		if !ok || used[ax] || len(axes) > 3 {
-			p.bad = mistake(op, "axes %v of shape %v: want one to three different ones of %d", axes, x.shape, p.rank)
+			p.bad = mistake(op, "the axes are %v of shape %v: want one to three different axes of the %d", axes, x.shape, p.rank)
 			return p
 		}
 		used[ax] = true
 		p.axes, p.size = append(p.axes, ax), p.size*x.shape[ax]
 	}
 	if len(p.axes) == 0 || p.size == 0 {
-		p.bad = mistake(op, "axes %v of shape %v: want one to three axes, none empty", axes, x.shape)
+		p.bad = mistake(op, "the axes are %v of shape %v: want one to three axes, none of length 0", axes, x.shape)
 		return p
 	}
 	for i, u := range used {

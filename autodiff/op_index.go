@@ -22,7 +22,7 @@ func Gather(x, idx *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || !idx.isInt {
-		return mistake("gather", "axis %d of shape %v by %v: want an axis in range and indices (Ints or IntInput)", axis, x.shape, idx)
+		return mistake("gather", "cannot gather along axis %d of shape %v with %v: want an axis in range, and indices (Ints or IntInput)", axis, x.shape, idx)
 	}
 	s := slices.Concat(x.shape[:ax], idx.shape, x.shape[ax+1:])
 	n := newNode(gatherOp, s, x, idx)
@@ -39,10 +39,10 @@ func ScatterAdd(x, idx *Node, axis, n int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape)-len(idx.shape)+1)
 	if !ok || !idx.isInt || !idx.shape.Equal(x.shape[ax:ax+len(idx.shape)]) {
-		return mistake("scatter_add", "axis %d of shape %v by %v: want indices whose shape stands in x at axis", axis, x.shape, idx)
+		return mistake("scatter_add", "cannot scatter along axis %d of shape %v with %v: want indices whose shape matches the axes of x from that axis on", axis, x.shape, idx)
 	}
 	if n < 0 {
-		return mistake("scatter_add", "a result of length %d: want at least 0", n)
+		return mistake("scatter_add", "the result would have length %d: want at least 0", n)
 	}
 	s := slices.Concat(x.shape[:ax], []int{n}, x.shape[ax+len(idx.shape):])
 	out := newNode(scatterOp, s, x, idx)
@@ -72,7 +72,7 @@ func arg(op *Op, x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || x.shape[ax] == 0 {
-		return mistake(op.Name, "axis %d of shape %v: want an axis with elements", axis, x.shape)
+		return mistake(op.Name, "axis %d of shape %v does not exist or is empty: want an axis with elements", axis, x.shape)
 	}
 	n := newNode(op, compiler.WithoutAxes(x.shape, []int{ax}), x)
 	n.attr, n.isInt = []int{ax}, true
@@ -140,7 +140,7 @@ func gather[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 		src, dst := in[0][o*n*inner:], out[o*len(idx)*inner:]
 		for k, i := range idx {
 			if i < 0 || int(i) >= n {
-				return fmt.Errorf("autodiff: gather: index %d at position %d: want 0..%d", i, k, n-1)
+				return fmt.Errorf("autodiff: gather: the index at position %[2]d is %[1]d: want 0..%[3]d", i, k, n-1)
 			}
 			copy(dst[k*inner:(k+1)*inner], src[int(i)*inner:(int(i)+1)*inner])
 		}
@@ -157,7 +157,7 @@ func scatter[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 		dst, src := out[o*n*inner:(o+1)*n*inner], in[0][o*len(idx)*inner:(o+1)*len(idx)*inner]
 		for k, i := range idx {
 			if i < 0 || int(i) >= n {
-				return fmt.Errorf("autodiff: scatter_add: index %d at position %d: want 0..%d", i, k, n-1)
+				return fmt.Errorf("autodiff: scatter_add: the index at position %[2]d is %[1]d: want 0..%[3]d", i, k, n-1)
 			}
 			if inner == 1 {
 				dst[i] += src[k]

@@ -65,7 +65,7 @@ func DiagMatrix(x *Node) *Node {
 		return bad
 	}
 	if len(x.shape) == 0 {
-		return mistake("diag_matrix", "an array of no axes: want at least one")
+		return mistake("diag_matrix", "the array is a scalar: want at least one axis")
 	}
 	return Where(Eye(x.shape[len(x.shape)-1]), Reshape(x, append(x.shape.Clone(), 1)...), Scalar(0))
 }
@@ -73,7 +73,7 @@ func DiagMatrix(x *Node) *Node {
 // Eye returns the n x n matrix with 1 on the diagonal and 0 elsewhere.
 func Eye(n int) *Node {
 	if n < 0 {
-		return mistake("eye", "order %d: want at least 0", n)
+		return mistake("eye", "the order of the matrix is %d: want at least 0", n)
 	}
 	return mask(n, n, func(i, j int) bool { return i == j })
 }
@@ -92,7 +92,7 @@ func keep(x *Node, f func(i, j int) bool) *Node {
 	}
 	k := len(x.shape)
 	if k < 2 {
-		return mistake("triangle", "shape %v: want at least two axes", x.shape)
+		return mistake("triangle", "the array has shape %v: want at least two axes", x.shape)
 	}
 	return Where(mask(x.shape[k-2], x.shape[k-1], f), x, Scalar(0))
 }

@@ -75,7 +75,7 @@ type eigenWork struct {
 
 // ErrNoConvergence is what a run returns where eigenvalues or singular values
 // were not found: the matrix holds a NaN or an infinity.
-var ErrNoConvergence = errors.New("autodiff: eigenvalues or singular values not found: check the matrix for NaN and infinities")
+var ErrNoConvergence = errors.New("autodiff: the eigenvalues or singular values were not found: check the matrix for NaN and infinities")
 
 func runEigen(c *cpu.Call) error {
 	out, in := c.AsFloat64()

@@ -43,7 +43,7 @@ func NewLinearMarginal(t, d, basis *Node) *LinearMarginal {
 		case len(t.shape) == 0 || len(d.shape) == 0 || len(basis.shape) != 2 || last(t.shape) != last(basis.shape) || last(d.shape) != last(basis.shape):
 			bad = failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{t, d, basis}), Want: "rows as long as those of the basis"})
 		case !basis.IsConst():
-			bad = mistake("linear_marginal", "the basis %v: want a constant, made by Const", basis)
+			bad = mistake("linear_marginal", "the basis is %v: want a constant, made by Const", basis)
 		default:
 			m.rest = Const(roundingOf(basis.data), basis.shape...)
 			m.lead, bad = marginalRows.lead("linear_marginal", t, d, basis, m.rest)
@@ -99,7 +99,7 @@ func (m *LinearMarginal) Solve(h *Node) *Node {
 		return bad
 	}
 	if len(h.shape) == 0 || last(h.shape) != m.basis.shape[0] {
-		return failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{h, m.basis}), Want: "vectors of as many elements as the basis has rows"})
+		return failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{h, m.basis}), Want: "vectors with as many elements as the basis has rows"})
 	}
 	return m.solve(m.record, m.t, h)
 }

@@ -21,7 +21,7 @@ func MatMul(a, b *Node) *Node {
 	}
 	as, bs := a.shape, b.shape
 	if len(as) == 0 || len(bs) == 0 || as[len(as)-1] != bs[max(0, len(bs)-2)] {
-		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{as, bs}, Want: "columns of the first equal to rows of the second"})
+		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{as, bs}, Want: "as many columns in the first as rows in the second"})
 	}
 	row, col := len(as) == 1, len(bs) == 1
 	if row {

@@ -49,15 +49,15 @@ func (s Pooling) of(op string, x *Node) (tensor.Shape, *Node) {
 	}
 	for i := range 2 {
 		if min(s.Size[i], s.Stride[i], s.Dilation[i]) < 1 || max(s.Size[i], s.Stride[i], s.Dilation[i]) > mostSlide || s.Pad[i] < 0 || s.Pad[i] > s.Size[i]/2 {
-			return nil, mistake(op, "%+v: want sizes, strides and dilations of 1 to %d, and padding of at most half a window, so that none is outside the image", s, mostSlide)
+			return nil, mistake(op, "the settings are %+v: want sizes, strides and dilations of 1 to %d, and padding of at most half a window, so that no window lies outside the image", s, mostSlide)
 		}
 	}
 	if len(x.shape) != 4 {
-		return nil, mistake(op, "images of shape %v: want (batch, channels, height, width)", x.shape)
+		return nil, mistake(op, "the images have shape %v: want (batch, channels, height, width)", x.shape)
 	}
 	shape := tensor.Shape{x.shape[0], x.shape[1], s.places(0, x.shape[2]), s.places(1, x.shape[3])}
 	if x.Size() > 0 && shape.Valid() && shape[2]*shape[3] == 0 {
-		return nil, mistake(op, "%+v, images %v: the window reaches beyond the images: take a smaller one, or more padding", s, x.shape)
+		return nil, mistake(op, "with %+v and images of shape %v, the window reaches beyond the images: use a smaller one, or more padding", s, x.shape)
 	}
 	if !shape.Valid() {
 		return nil, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{shape}, Want: countable})
@@ -69,7 +69,7 @@ func (s Pooling) of(op string, x *Node) (tensor.Shape, *Node) {
 				k = last
 			}
 			if first, end := s.inside(i, k, x.shape[2+i]); first >= end {
-				return nil, mistake(op, "%+v, images %v: window %d along axis %d lies outside the image: take less padding or dilation", s, x.shape, k, 2+i)
+				return nil, mistake(op, "with %+v and images of shape %v, window %d along axis %d lies outside the image: use less padding or dilation", s, x.shape, k, 2+i)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func AdaptiveAveragePool2D(x *Node, rows, columns int) *Node {
 		return bad
 	}
 	if len(x.shape) != 4 || rows < 1 || columns < 1 || x.shape[2]*x.shape[3] == 0 {
-		return mistake("adaptive_average_pool2d", "images of shape %v into %d x %d: want (batch, channels, height, width), not empty, and at least one row and column", x.shape, rows, columns)
+		return mistake("adaptive_average_pool2d", "images of shape %v cannot be pooled into %d x %d: want non-empty images (batch, channels, height, width), and at least one row and column", x.shape, rows, columns)
 	}
 	means := func(n, length int) []float64 { // matrix (n, length)
 		m := make([]float64, n*length)

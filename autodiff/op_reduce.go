@@ -53,14 +53,14 @@ func over(op *Op, x *Node, axes []int) *Node {
 	}
 	axes, err := sortedAxes(axes, len(x.shape))
 	if err != nil {
-		return mistake(op.Name, "%v of shape %v", err, x.shape)
+		return mistake(op.Name, "%v of shape %v repeat or do not exist: name each axis once, from 0 or from the end by negative numbers", err, x.shape)
 	}
 	if len(axes) == 0 {
 		return x
 	}
 	for _, a := range axes {
 		if op != sumOp && x.shape[a] == 0 {
-			return mistake(op.Name, "no elements along axis %d of shape %v: want at least one", a, x.shape)
+			return mistake(op.Name, "there are no elements along axis %d of shape %v: want at least one", a, x.shape)
 		}
 	}
 	n := newNode(op, compiler.WithoutAxes(x.shape, axes), x)

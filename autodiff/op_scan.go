@@ -31,7 +31,7 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	}
 	ax, ok := axisOf(axis, len(s))
 	if !ok {
-		return mistake("linear_scan", "axis %d of shape %v", axis, s)
+		return mistake("linear_scan", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, s)
 	}
 	in := []*Node{Broadcast(a, s...), Broadcast(b, s...)}
 	if init != nil {
@@ -48,7 +48,7 @@ func Delay(x, init *Node, axis int, reverse bool) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || x.shape[ax] == 0 {
-		return mistake("delay", "axis %d of shape %v: want an axis with elements", axis, x.shape)
+		return mistake("delay", "axis %d of shape %v does not exist or is empty: want an axis with elements", axis, x.shape)
 	}
 	return scan(delayOp, ax, reverse, x, Broadcast(init, compiler.WithoutAxes(x.shape, []int{ax})...))
 }
@@ -185,7 +185,7 @@ func running(op *Op, x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake(op.Name, "axis %d of shape %v", axis, x.shape)
+		return mistake(op.Name, "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return scan(op, ax, false, x)
 }

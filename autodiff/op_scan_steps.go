@@ -100,7 +100,7 @@ func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, 
 	case bad != nil:
 		return bad
 	case steps < 0:
-		return mistake("scan", "%d steps: want at least 0", steps)
+		return mistake("scan", "the number of steps is %d: want at least 0", steps)
 	}
 	if bad := notReal("scan", init...); bad != nil {
 		return bad
@@ -111,7 +111,7 @@ func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, 
 		}
 	}
 	if step == nil {
-		return mistake("scan", "the step is nil: want a function")
+		return mistake("scan", "the step is nil: pass a function")
 	}
 	return nil
 }

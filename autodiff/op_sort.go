@@ -29,7 +29,7 @@ func Argsort(x *Node, axis int, descending bool) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("argsort", "axis %d of shape %v", axis, x.shape)
+		return mistake("argsort", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return ranked(x, ax, x.shape[ax], descending)
 }
@@ -43,7 +43,7 @@ func TopK(x *Node, k, axis int, largest bool) (values, indices *Node) {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || k < 0 || k > x.shape[ax] {
-		bad := mistake("top_k", "%d elements along axis %d of shape %v: want an axis with as many", k, axis, x.shape)
+		bad := mistake("top_k", "there are no %d elements along axis %d of shape %v: want at most the length of an axis that exists", k, axis, x.shape)
 		return bad, bad
 	}
 	idx := ranked(x, ax, k, largest)

@@ -33,12 +33,12 @@ func NewSparseMatrix(cols int, from, col []int, value []float64) *SparseMatrix {
 		ok = from[i] <= from[i+1]
 	}
 	if !ok {
-		m.err = mistake("sparse_along", "%d columns and %d values with the beginnings %v of rows: want them to ascend from 0 to the number of elements", len(col), len(value), from)
+		m.err = mistake("sparse_along", "there are %d columns and %d values, and the rows begin at %v: want as many columns as values, and beginnings in ascending order, from 0 to that number", len(col), len(value), from)
 		return m
 	}
 	for k, j := range col {
 		if j < 0 || j >= cols {
-			m.err = mistake("sparse_along", "element %d is in column %d: want 0..%d", k, j, cols-1)
+			m.err = mistake("sparse_along", "element %d is in column %d: want columns 0..%d", k, j, cols-1)
 			return m
 		}
 	}
@@ -59,7 +59,7 @@ func (m *SparseMatrix) Along(x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || x.shape[ax] != m.cols {
-		return mistake("sparse_along", "axis %d of shape %v by a %d x %d matrix: want an axis as long as the matrix has columns", axis, x.shape, m.rows, m.cols)
+		return mistake("sparse_along", "cannot multiply axis %d of shape %v by a %d x %d matrix: want an axis as long as the matrix has columns", axis, x.shape, m.rows, m.cols)
 	}
 	s := x.shape.Clone()
 	s[ax] = m.rows

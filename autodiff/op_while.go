@@ -20,9 +20,9 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 	switch {
 	case bad != nil:
 	case cond == nil || step == nil:
-		bad = mistake("while", "the condition or the step is nil: want functions")
+		bad = mistake("while", "the condition or the step is nil: pass functions")
 	case most < 0:
-		bad = mistake("while", "at most %d steps: want at least 0", most)
+		bad = mistake("while", "the limit is %d steps: want at least 0", most)
 	}
 	if bad != nil {
 		return repeat(bad, max(1, len(init))), bad
@@ -33,7 +33,7 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 			return bad
 		}
 		if c.Size() != 1 {
-			return mistake("while", "the condition has shape %v: want a number", c.shape)
+			return mistake("while", "the condition has shape %v: want a scalar", c.shape)
 		}
 		return NotEqual(Reshape(c), Scalar(0))
 	}
@@ -48,7 +48,7 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 			return repeat(bad, len(carry)), nil
 		}
 		if len(next) != k {
-			return repeat(mistake("while", "the step returns %d carries: want %d, as many as it takes", len(next), k), len(carry)), nil
+			return repeat(mistake("while", "the step returned %d carries: want %d, as many as it takes", len(next), k), len(carry)), nil
 		}
 		return append(slices.Clone(next), holds(next), Add(carry[k+1], Scalar(1))), nil
 	}, begin, nil, true)
@@ -73,9 +73,9 @@ func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 	switch {
 	case bad != nil:
 	case when.Size() != 1:
-		bad = mistake("cond", "the condition has shape %v: want a number", when.shape)
+		bad = mistake("cond", "the condition has shape %v: want a scalar", when.shape)
 	case then == nil || otherwise == nil:
-		bad = mistake("cond", "a branch is nil: want two functions")
+		bad = mistake("cond", "a branch is nil: pass two functions")
 	}
 	if bad != nil {
 		return []*Node{bad}
@@ -86,11 +86,11 @@ func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 		return repeat(bad, max(1, len(a)))
 	}
 	if len(a) != len(b) {
-		return []*Node{mistake("cond", "the branches return %d and %d Nodes: want the same number", len(a), len(b))}
+		return []*Node{mistake("cond", "the branches returned %d and %d Nodes: want the same number from both", len(a), len(b))}
 	}
 	for i := range a {
 		if !a[i].shape.Equal(b[i].shape) {
-			return repeat(mistake("cond", "result %d has shapes %v and %v: want the same in both branches", i, a[i].shape, b[i].shape), len(a))
+			return repeat(mistake("cond", "result %d has shapes %v and %v: want the same shape in both branches", i, a[i].shape, b[i].shape), len(a))
 		}
 		a[i] = Add(a[i], b[i])
 	}

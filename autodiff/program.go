@@ -133,10 +133,10 @@ func (p *Program) check() error {
 		s.Precision = 64
 	}
 	if s.Precision != 64 && s.Precision != 32 {
-		return fmt.Errorf("autodiff: precision %d: want 64 or 32", s.Precision)
+		return fmt.Errorf("autodiff: Precision is %d: want 64 or 32", s.Precision)
 	}
 	if s.Batch < 0 {
-		return fmt.Errorf("autodiff: batch of %d: want at least 1, or 0 for none", s.Batch)
+		return fmt.Errorf("autodiff: Batch is %d: want at least 1, or 0 for none", s.Batch)
 	}
 	if s.Backend == nil {
 		s.Backend = CPU{}
@@ -154,7 +154,7 @@ func (p *Program) findInputs(nodes []*Node) error {
 			return fmt.Errorf("autodiff: Settings.Inputs[%d] is %v: want a Node made by Input", i, n)
 		}
 		if known[n] {
-			return fmt.Errorf("autodiff: Settings.Inputs[%d] is %v again: want each once", i, n)
+			return fmt.Errorf("autodiff: Settings.Inputs[%d] is %v again: list each input once", i, n)
 		}
 		known[n] = true
 		p.inputs = append(p.inputs, n)
@@ -173,7 +173,7 @@ func (p *Program) Inputs() []*Node { return slices.Clone(p.inputs) }
 // hasInput is an error if there is no input of the number.
 func (p *Program) hasInput(i int) error {
 	if i < 0 || i >= len(p.inputs) {
-		return fmt.Errorf("autodiff: input %d of a program of %d inputs", i, len(p.inputs))
+		return fmt.Errorf("autodiff: there is no input %d in a program with %d inputs, counted from 0", i, len(p.inputs))
 	}
 	return nil
 }

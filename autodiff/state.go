@@ -124,13 +124,13 @@ func (s *State) SetInput(i int, data []float64) error {
 		return err
 	}
 	if n := s.p.code.Size(s.p.code.InBufs[i]); len(data) != n {
-		return fmt.Errorf("autodiff: input %v: %d elements, want %d", s.p.inputs[i], len(data), n)
+		return fmt.Errorf("autodiff: input %v was given %d elements: want %d", s.p.inputs[i], len(data), n)
 	}
 	buf := s.p.code.InBufs[i]
 	if s.p.code.IsInts(buf) {
 		for k, v := range data {
 			if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-				return fmt.Errorf("autodiff: input %v: element %d is %g, want an index", s.p.inputs[i], k, v)
+				return fmt.Errorf("autodiff: input %v: element %d is %g: want an index, that is, a whole number", s.p.inputs[i], k, v)
 			}
 		}
 	}

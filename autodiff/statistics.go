@@ -104,7 +104,7 @@ func LogSoftmax(x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("softmax", "axis %d of shape %v", axis, x.shape)
+		return mistake("softmax", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return Sub(x, restored(LogSumExp(x, ax), x.shape, []int{ax}))
 }
@@ -134,7 +134,7 @@ func orAll(x *Node, axes []int) ([]int, *Node) {
 	}
 	out, err := sortedAxes(axes, len(x.shape))
 	if err != nil {
-		return nil, mistake("reduce", "%v of shape %v", err, x.shape)
+		return nil, mistake("reduce", "%v of shape %v repeat or do not exist: name each axis once, from 0 or from the end by negative numbers", err, x.shape)
 	}
 	return out, nil
 }

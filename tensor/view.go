@@ -73,7 +73,7 @@ func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	r, ok := Broadcast(t.shape, s)
 	if !ok || !r.Equal(s) || !s.Valid() {
-		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, s}, Want: "a first shape that stretches to the second"}
+		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, s}, Want: "a first shape that broadcasts to the second"}
 	}
 	v := &Tensor{dtype: t.dtype, shape: s, strides: make([]int, len(s)), offset: t.offset, data: t.data}
 	lead := len(shape) - len(t.shape)

@@ -15,11 +15,11 @@ type Call struct {
 func ParseCall(text string) (*Call, error) {
 	p := &parser{text: text}
 	if !letter(p.peek()) {
-		return nil, p.fail("want a name and its arguments, such as normal(0, 1)")
+		return nil, p.fail("expected a name with its arguments, such as normal(0, 1),")
 	}
 	c := &Call{Name: p.name()}
 	if p.accept("(") == 0 {
-		return nil, p.fail("want ( behind %s and its arguments, such as %s(0, 1)", c.Name, c.Name)
+		return nil, p.fail("expected ( and arguments after %s, as in %s(0, 1),", c.Name, c.Name)
 	}
 	for p.peek() != ')' {
 		p.names, p.index = nil, nil
@@ -35,10 +35,10 @@ func ParseCall(text string) (*Call, error) {
 		}
 	}
 	if p.accept(")") == 0 {
-		return nil, p.fail("the arguments of %s are not closed", c.Name)
+		return nil, p.fail("the arguments of %s are not closed: expected , or )", c.Name)
 	}
 	if p.peek() != 0 {
-		return nil, p.fail("unexpected %q behind %s(...)", p.text[p.at:p.at+1], c.Name)
+		return nil, p.fail("found %q after %s(...) instead of the end", p.text[p.at:p.at+1], c.Name)
 	}
 	return c, nil
 }

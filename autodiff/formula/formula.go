@@ -57,7 +57,7 @@ func (f *Formula) String() string { return f.text }
 func (f *Formula) Node(values map[string]*ad.Node) (*ad.Node, error) {
 	for _, n := range f.names {
 		if values[n] == nil {
-			return nil, fmt.Errorf("formula: %q uses %s, which is neither a parameter nor a column", f.text, n)
+			return nil, fmt.Errorf("formula: %q uses %s, which is neither a parameter nor a column: correct the name, or declare it", f.text, n)
 		}
 	}
 	y := f.root.node(values)
@@ -121,7 +121,7 @@ func Parse(text string) (*Formula, error) {
 	p := &parser{text: text}
 	root, err := p.sum()
 	if err == nil && p.peek() != 0 {
-		err = p.fail("unexpected %q", p.text[p.at:p.at+1])
+		err = p.fail("found %q instead of an operator", p.text[p.at:p.at+1])
 	}
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (p *parser) chain(set string, next func() (*term, error)) (*term, error) {
 
 func (p *parser) signed() (*term, error) {
 	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail("more than %d levels of nesting", maxDepth)
+		return nil, p.fail("the formula has more than the %d levels of nesting that are allowed", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	switch p.accept("+-") {
@@ -227,7 +227,7 @@ func (p *parser) atom() (*term, error) {
 		p.at++
 		x, err := p.sum()
 		if err == nil && p.accept(")") == 0 {
-			err = p.fail("a parenthesis is not closed")
+			err = p.fail("a parenthesis is not closed: expected )")
 		}
 		return x, err
 	case c >= '0' && c <= '9' || c == '.':
@@ -235,9 +235,9 @@ func (p *parser) atom() (*term, error) {
 	case letter(c):
 		return p.word()
 	case c == 0:
-		return nil, p.fail("the formula ends early")
+		return nil, p.fail("the formula ends early: expected a number, a name or (")
 	}
-	return nil, p.fail("unexpected %q", string(c))
+	return nil, p.fail("found %q instead of a number, a name or (", string(c))
 }
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
@@ -270,7 +270,7 @@ func (p *parser) word() (*term, error) {
 	case '(':
 		if _, known := functions[name]; !known {
 			p.at = start
-			return nil, p.fail("no function %q: there are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
+			return nil, p.fail("there is no function %q: the functions are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
 		}
 		p.at++
 		in, err := p.arguments(name)
@@ -301,7 +301,7 @@ func (p *parser) indexed(name string) (*term, error) {
 	}
 	index := p.name()
 	if p.peek() != ']' {
-		return nil, p.fail("the index of %s is not closed: want %s[%s]", name, name, index)
+		return nil, p.fail("the index of %s is not closed: write %s[%s]", name, name, index)
 	}
 	p.at++
 	if err := p.use(name, index); err != nil {
@@ -319,7 +319,7 @@ func (p *parser) use(name, index string) error {
 		p.index = map[string]string{}
 	}
 	if old, seen := p.index[name]; seen && old != index {
-		return p.fail("%s is used with the index %q and before with %q: want one", name, index, old)
+		return p.fail("%s has the index %q here, but %q earlier: use one of them", name, index, old)
 	}
 	p.index[name] = index
 	return nil

@@ -73,7 +73,7 @@ func (p *parser) arguments(name string) ([]*term, error) {
 		}
 	}
 	if p.accept(")") == 0 {
-		return nil, p.fail("the argument of %s is not closed: want )", name)
+		return nil, p.fail("the arguments of %s are not closed: expected )", name)
 	}
 	if want := functions[name].arity; len(in) != want {
 		return nil, p.fail("%s takes %d arguments, not %d", name, want, len(in))

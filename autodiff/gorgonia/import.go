@@ -43,7 +43,7 @@ type Imported struct {
 // Constants are read now, input values at each run.
 func Import(outs ...*G.Node) (*Imported, error) {
 	if len(outs) == 0 {
-		return nil, fmt.Errorf("gorgonia: import: no outputs: name the nodes to compute")
+		return nil, fmt.Errorf("gorgonia: import: there are no outputs: pass the nodes to compute")
 	}
 	im := newImporter()
 	list, err := im.add(outs...)
@@ -79,18 +79,18 @@ func (im *Imported) Outputs() []*autodiff.Node {
 func (im *Imported) Grad(cost *G.Node, wrt ...*G.Node) ([]*autodiff.Node, error) {
 	y := im.of[cost]
 	if y == nil {
-		return nil, fmt.Errorf("gorgonia: grad: %v was not imported: give it to Import", cost)
+		return nil, fmt.Errorf("gorgonia: grad: %v was not imported: pass it to Import", cost)
 	}
 	xs := make([]*autodiff.Node, len(wrt))
 	for i, w := range wrt {
 		if xs[i] = im.of[w]; xs[i] == nil {
-			return nil, fmt.Errorf("gorgonia: grad: no output depends on %s", title(w))
+			return nil, fmt.Errorf("gorgonia: grad: no imported output depends on %s: leave it out, or import a node that does", title(w))
 		}
 	}
 	grads := autodiff.Grad(y, xs...)
 	for i, g := range grads {
 		if err := g.Err(); err != nil {
-			return nil, fmt.Errorf("gorgonia: gradient of %v with respect to %s: %w", cost, title(wrt[i]), err)
+			return nil, fmt.Errorf("gorgonia: the gradient of %v with respect to %s: %w", cost, title(wrt[i]), err)
 		}
 	}
 	return grads, nil
@@ -149,7 +149,7 @@ func (im *importer) checkType(n *G.Node) error {
 	case t == gt.Int || t == gt.Bool:
 		return nil
 	case t != gt.Float64 && t != gt.Float32:
-		return fmt.Errorf("gorgonia: import: %s has elements of %v: want float64, float32, int or bool", title(n), t)
+		return fmt.Errorf("gorgonia: import: %s holds %v: want float64, float32, int or bool", title(n), t)
 	case im.real == nil:
 		im.real = n
 	case im.real.Dtype() != t:
@@ -162,7 +162,7 @@ func (im *importer) checkType(n *G.Node) error {
 func dtypeOf(n *G.Node) (t gt.Dtype, err error) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("gorgonia: import: %q computes no value", n.Name())
+			err = fmt.Errorf("gorgonia: import: %q computes no value: import a node that has one", n.Name())
 		}
 	}()
 	return n.Dtype(), nil

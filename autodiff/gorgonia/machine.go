@@ -84,11 +84,11 @@ func (s Settings) NewMachine(outs ...*G.Node) (*Machine, error) {
 // NewTrainer is the function NewTrainer with these Settings.
 func (s Settings) NewTrainer(cost *G.Node, weights ...*G.Node) (*Machine, error) {
 	if cost == nil || cost.Shape().TotalSize() != 1 {
-		return nil, fmt.Errorf("gorgonia: trainer: the cost is %v: want a node of one element, such as a Sum or Mean", cost)
+		return nil, fmt.Errorf("gorgonia: trainer: the cost is %v: want a node of one element, such as a Sum or a Mean", cost)
 	}
 	for _, w := range weights {
 		if w == nil || w.Op() != nil {
-			return nil, fmt.Errorf("gorgonia: trainer: the weight %v is not an input: see Imported.Grad for other nodes", w)
+			return nil, fmt.Errorf("gorgonia: trainer: the weight %v is not an input: use Imported.Grad for other nodes", w)
 		}
 	}
 	reads := readsOf(append(G.Nodes{cost}, weights...))

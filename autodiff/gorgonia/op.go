@@ -53,14 +53,14 @@ func NewOp(name string, out *ad.Node, inputs ...*ad.Node) (*Op, error) {
 		return nil, fmt.Errorf("gorgonia: op %s: the output is %v: want a Node of reals", name, out)
 	}
 	if len(inputs) == 0 {
-		return nil, fmt.Errorf("gorgonia: op %s: no inputs: Gorgonia finds the graph by them", name)
+		return nil, fmt.Errorf("gorgonia: op %s: there are no inputs, by which Gorgonia finds the graph: pass at least one", name)
 	}
 	p, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs})
 	if err != nil {
 		return nil, fmt.Errorf("gorgonia: op %s: %w", name, err)
 	}
 	if all := p.Inputs(); len(all) > len(inputs) {
-		return nil, fmt.Errorf("gorgonia: op %s: the output depends on %v too: list it", name, all[len(inputs)])
+		return nil, fmt.Errorf("gorgonia: op %s: the output also depends on %v: list it among the inputs", name, all[len(inputs)])
 	}
 	o := &Op{name: name, id: lastOp.Add(1), out: out, in: inputs, g: ad.Input("g", out.Shape()...), by: map[gt.Dtype]*runner{}}
 	return o, o.differentiate()
@@ -92,11 +92,11 @@ func (o *Op) differentiate() error {
 // if number, shapes or types differ from the inputs.
 func (o *Op) Apply(in ...*G.Node) (*G.Node, error) {
 	if len(in) != len(o.in) {
-		return nil, fmt.Errorf("gorgonia: op %s: %d arguments, want %d", o.name, len(in), len(o.in))
+		return nil, fmt.Errorf("gorgonia: op %s was given %d arguments: want %d", o.name, len(in), len(o.in))
 	}
 	for i, n := range in {
 		if want := gt.Shape(o.in[i].Shape()); n == nil || !sameShape(n.Shape(), want) {
-			return nil, fmt.Errorf("gorgonia: op %s: argument %d is %v, want shape %v", o.name, i, n, want)
+			return nil, fmt.Errorf("gorgonia: op %s: argument %d is %v: want shape %v", o.name, i, n, want)
 		}
 	}
 	own := &Op{name: o.name, id: lastOp.Add(1), out: o.out, in: o.in, g: o.g, grad: o.grad, by: map[gt.Dtype]*runner{}}
@@ -109,7 +109,7 @@ func Apply(op *ad.Op, in ...*G.Node) (*G.Node, error) {
 	x := make([]*ad.Node, len(in))
 	for i, n := range in {
 		if n == nil {
-			return nil, fmt.Errorf("gorgonia: %s: argument %d is nil", op.Name, i)
+			return nil, fmt.Errorf("gorgonia: %s: argument %d is nil: pass a node", op.Name, i)
 		}
 		x[i] = ad.Input(fmt.Sprintf("x%d", i), n.Shape()...)
 	}

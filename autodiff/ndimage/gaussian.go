@@ -29,7 +29,7 @@ func Gaussian(x *ad.Node, s GaussianSettings) *ad.Node {
 	}
 	sigma, ok := perAxis(s.Sigma, len(x.Shape()))
 	if !ok {
-		return fail("gaussian: %d standard deviations for shape %v: want one, or one for each axis", len(s.Sigma), x.Shape())
+		return fail("gaussian: there are %d standard deviations for shape %v: give one, or one for each axis", len(s.Sigma), x.Shape())
 	}
 	for axis, v := range sigma {
 		x = GaussianAlong(x, axis, v, s)
@@ -53,9 +53,9 @@ func GaussianAlong(x *ad.Node, axis int, sigma float64, s GaussianSettings) *ad.
 	case err != nil:
 		return fail("gaussian: %v", err)
 	case !(sigma >= 0) || math.IsInf(sigma, 0):
-		return fail("gaussian: standard deviation %g: want a finite number of at least 0", sigma)
+		return fail("gaussian: the standard deviation is %g: want a finite number of at least 0", sigma)
 	case !(truncate >= 0) || truncate*sigma > 1<<24:
-		return fail("gaussian: radius of %g standard deviations of %g: want at most %d elements", truncate, sigma, 1<<24)
+		return fail("gaussian: the radius is %g standard deviations of %g elements: want a radius from 0 to %d elements", truncate, sigma, 1<<24)
 	}
 	w := GaussianWeights(sigma, truncate)
 	return window{w, len(w) / 2, mode, s.CVal}.along(x, ax)
@@ -84,7 +84,7 @@ func GaussianWeights(sigma, truncate float64) []float64 {
 func axisOf(op string, x *ad.Node, axis int) (int, *ad.Node) {
 	n := len(x.Shape())
 	if axis < -n || axis >= n {
-		return 0, fail("%s: axis %d of shape %v: want one of %d", op, axis, x.Shape(), n)
+		return 0, fail("%s: there is no axis %d in shape %v: want one of its %d axes, counted from 0", op, axis, x.Shape(), n)
 	}
 	return modulo(axis, n), nil
 }

@@ -41,7 +41,7 @@ func (m Mode) resolve(fallback Mode) (Mode, error) {
 		if meant := spelling.Meant(string(m), names()); meant != "" {
 			hint = fmt.Sprintf(" (did you mean %q?)", meant)
 		}
-		return m, fmt.Errorf("unknown mode %q%s: want one of %q", string(m), hint, names())
+		return m, fmt.Errorf("there is no mode %q%s: use one of %q", string(m), hint, names())
 	}
 	return m, nil
 }

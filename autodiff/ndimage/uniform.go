@@ -25,12 +25,12 @@ func (s BoxSettings) check(op string, x *ad.Node) (size []int, mode Mode, bad *a
 	}
 	rank := len(x.Shape())
 	if len(s.Size) != 1 && len(s.Size) != rank {
-		return nil, "", fail("%s: %d edges for shape %v: want one, or one for each axis", op, len(s.Size), x.Shape())
+		return nil, "", fail("%s: there are %d edges for shape %v: give one, or one for each axis", op, len(s.Size), x.Shape())
 	}
 	for axis := range rank {
 		e := s.Size[axis%len(s.Size)]
 		if e < 1 || e > 1<<24 {
-			return nil, "", fail("%s: an edge of %d elements: want 1..%d", op, e, 1<<24)
+			return nil, "", fail("%s: an edge of the box has %d elements: want 1..%d", op, e, 1<<24)
 		}
 		size = append(size, e)
 	}

@@ -34,13 +34,13 @@ func Zoom(x *ad.Node, s ZoomSettings) *ad.Node {
 	}
 	factor, ok := perAxis(s.Factor, len(x.Shape()))
 	if !ok || s.Order < 0 || s.Order > 5 {
-		return fail("zoom: %d factors for shape %v and order %d: want one factor, or one for each axis, and an order of 0 to 5", len(s.Factor), x.Shape(), s.Order)
+		return fail("zoom: there are %d factors for shape %v, and the order is %d: give one factor, or one for each axis, and an order from 0 to 5", len(s.Factor), x.Shape(), s.Order)
 	}
 	for axis, f := range factor {
 		n := x.Shape()[axis]
 		m := math.RoundToEven(float64(n) * f)
 		if !(m >= 1) || n == 0 || m > 1<<31 {
-			return fail("zoom: axis %d of %d elements times %g: want a new length of at least 1", axis, n, f)
+			return fail("zoom: axis %d has %d elements, and its factor is %g: want a new length of at least 1", axis, n, f)
 		}
 		if int(m) != n || s.NoPrefilter {
 			x = spline{s.Order, mode, !s.NoPrefilter}.resampling(n, int(m)).Along(x, axis)

@@ -48,7 +48,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("ode: %s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
+	return fmt.Sprintf("%s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
 }
 
 // AtPoint says that the fault is of these parameters, not of the program: a
@@ -121,7 +121,7 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 			*v.v = v.d
 		}
 		if !(*v.v > 0) {
-			return nil, fmt.Errorf("ode: tolerance %g: want a number above 0", *v.v)
+			return nil, fmt.Errorf("a tolerance is %g: want a number above 0", *v.v)
 		}
 	}
 	if s.MaxSteps == 0 {
@@ -142,14 +142,14 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 func (pr *problem) compile(g *graph) (err error) {
 	rhs := g.rate(g.t, g.y, g.p)
 	if len(rhs) != len(g.y) {
-		return fmt.Errorf("ode: f returns %d rates for a state of %d", len(rhs), len(g.y))
+		return fmt.Errorf("f returned %d rates, but the state has %d components: return one rate for each", len(rhs), len(g.y))
 	}
 	for i, r := range rhs {
 		if r.Err() != nil {
-			return fmt.Errorf("ode: rate %d: %w", i, r.Err())
+			return fmt.Errorf("rate %d: %w", i, r.Err())
 		}
 		if !r.Shape().Equal(g.y[i].Shape()) {
-			return fmt.Errorf("ode: rate %d has shape %v: want %v", i, r.Shape(), g.y[i].Shape())
+			return fmt.Errorf("rate %d has shape %v: want %v", i, r.Shape(), g.y[i].Shape())
 		}
 	}
 	next, _ := pr.method(g)
@@ -160,7 +160,7 @@ func (pr *problem) compile(g *graph) (err error) {
 		return err
 	}
 	if extra := pr.rhs.Inputs()[len(inputs):]; len(extra) > 0 {
-		return fmt.Errorf("ode: f uses %v, which is neither t, y nor p: hand it over in p", extra)
+		return fmt.Errorf("f uses %v, which is neither t, y nor p: pass it in p", extra)
 	}
 	more := append(append([]*ad.Node{g.t, g.h}, both.y...), g.p...)
 	if pr.step, err = ad.Compile(append(wide, estimate...), ad.Settings{Inputs: more, Backend: ad.CPU{Threads: 1}}); err != nil {
@@ -179,17 +179,17 @@ func (pr *problem) compile(g *graph) (err error) {
 
 func (pr *problem) schedule(y0 *ad.Node, t0 float64, times []float64) error {
 	if len(times) == 0 {
-		return fmt.Errorf("ode: no times to solve for")
+		return fmt.Errorf("there are no times to solve for: give at least one")
 	}
 	before := t0
 	for i, t := range times {
 		if !(t >= before) || math.IsInf(t, 0) {
-			return fmt.Errorf("ode: time %d is %g after %g: want times that ascend from t0", i, t, before)
+			return fmt.Errorf("time %d is %g, but the one before is %g: want finite times in ascending order, from t0 on", i, t, before)
 		}
 		before = t
 	}
 	if len(y0.Shape()) > 1 {
-		return fmt.Errorf("ode: an initial state of shape %v: want a vector", y0.Shape())
+		return fmt.Errorf("the initial state has shape %v: want a vector", y0.Shape())
 	}
 	pr.t0, pr.times = t0, append([]float64{}, times...)
 	pr.pool.New = func() any { return newSolver(pr) }

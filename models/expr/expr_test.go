@@ -143,7 +143,7 @@ func TestMistakes(t *testing.T) {
 		`"sigma": "1", "priors": {"a": "norml(0, 1)", "b": "normal(0, 1)"}`:                                   "prior of a: \"norml(0, 1)\": dist: no distribution \"norml\": did you mean normal?",
 		`"sigma": "1", "priors": {"a": "normal(0, 1, 2)", "b": "normal(0, 1)"}`:                               "has 3 arguments: want normal(mu, sigma)",
 		`"sigma": "1", "priors": {"a": "normal(0, -1)", "b": "normal(0, 1)"}`:                                 "sigma = -1",
-		`"sigma": "1", "priors": {"a": "normal(0, #)", "b": "normal(0, 1)"}`:                                  `prior of a: formula: unexpected "#" at position 11`,
+		`"sigma": "1", "priors": {"a": "normal(0, #)", "b": "normal(0, 1)"}`:                                  `prior of a: formula: found "#" instead of a number, a name or ( at position 11`,
 		`"sigma": "1", "priors": {"a": "normal(b, 1)", "b": "normal(a, 1)"}`:                                  "depends on itself: a -> b -> a",
 		`"sigma": "1", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)", "bb": "normal(0, 1)"}`:            `priors has bb, which no formula uses: did you mean "b"?`,
 		`"sigma": "1", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}, "groups": {"b": {"over": "xx"}}`: `over "xx", which is no column: did you mean "x"?`,
