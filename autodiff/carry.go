@@ -10,8 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
-// Carry makes State the memory of a recurrence: after every run, output out is copied to input in, of the same size, for the
-// next. On a GPU neither leaves its memory, unless Input or Output returned them before. SetInput begins anew.
+// Carry makes State the memory of a recurrence: after every run, output out is copied to input in,
+// which must have the same size, for the next run. On a GPU the data stay there, unless Input or
+// Output has returned these arrays before. SetInput starts afresh.
 func (s *State) Carry(in, out int) error {
 	if s.err != nil {
 		return s.err
@@ -30,8 +31,8 @@ func (s *State) Carry(in, out int) error {
 	return nil
 }
 
-// Repeat is Run so many times. Outputs are fetched after the last one only; where nothing of the program runs on
-// the processor, a GPU is given several runs at once.
+// Repeat calls Run the given number of times. Outputs are fetched only after the last run. If no
+// part of the program runs on the processor, a GPU is given several runs at once.
 func (s *State) Repeat(times int) error {
 	switch {
 	case s.err != nil:
@@ -61,8 +62,9 @@ func repeatRuns[T cpu.Real](m machine[T], times int, carried [][2]int) error {
 	return nil
 }
 
-// SetPart copies data into the elements of input i that begin with element from. On a GPU they alone are sent,
-// unless the whole input was set since the last run, and stay there; the other elements keep what they were.
+// SetPart copies data into input i, starting at element from; the other elements keep their values.
+// On a GPU only these elements are sent and the others stay there, unless the whole input was set
+// since the last run.
 func (s *State) SetPart(i, from int, data []float64) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err

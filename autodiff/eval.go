@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Eval computes Nodes that depend only on constants, as Gorgonia tensors of float64. It compiles at
-// each call: for repeated work use Compile.
+// Eval computes Nodes that depend only on constants, and returns them as Gorgonia tensors of
+// float64. It compiles at each call, so for repeated work use Compile.
 func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 	p, err := Compile(nodes, Settings{Backend: CPU{Threads: 1}})
 	if err != nil {

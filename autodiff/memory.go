@@ -12,7 +12,8 @@ import (
 
 // MemoryError says that the arrays of a program do not fit into memory.
 type MemoryError struct {
-	Need, Limit int64 // bytes that the arrays need, and bytes that they may take
+	// Need is the number of bytes that the arrays need, and Limit the number that they may take.
+	Need, Limit int64
 	Largest     tensor.Shape
 	By          string // operation or input that makes the largest array
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Convolution says how filters slide over images. All pairs are down and to the right. The zero value is the
-// default.
+// Convolution says how filters slide over images. In all pairs the first number is for the vertical
+// and the second for the horizontal direction. The zero value is the default.
 type Convolution struct {
-	Stride   [2]int // distance between places of a filter. Default 1
-	Pad      [2]int // zeros on either side of the image
-	Dilation [2]int // distance between the elements of a filter in the image. Default 1
-	Groups   int    // groups of channels that are kept apart. Default 1
+	Stride   [2]int // distance between neighbouring positions of a filter. Default 1
+	Pad      [2]int // number of zeros added at each side of the image
+	Dilation [2]int // distance between neighbouring elements of a filter in the image. Default 1
+	Groups   int    // number of groups of channels that are kept apart. Default 1
 }
 
 func (s Convolution) defaults() Convolution {
@@ -51,11 +51,12 @@ func (s Convolution) wrong() bool {
 		max(s.Stride[0], s.Stride[1], s.Dilation[0], s.Dilation[1], s.Pad[0], s.Pad[1], s.Groups) > mostSlide
 }
 
-// Conv2D correlates images (batch, channels, height, width) with filters (results, channels/groups, height, width),
+// Conv2D correlates images (batch, channels, height, width) with filters (results, channels/groups,
+// height, width),
 //
 //	y[n, o, i, j] = sum_c,a,b w[o, c, a, b] x[n, c, i stride + a dilation - pad, j ...]
 //
-// where x is 0 outside the image. Gradient: by products of the same kind, of any order.
+// where x is 0 outside the image. Gradient: by convolutions of the same kind, of any order.
 func Conv2D(x, w *Node, s Convolution) *Node {
 	if bad := notReal("conv2d", x, w); bad != nil {
 		return bad
@@ -71,9 +72,10 @@ func Conv2D(x, w *Node, s Convolution) *Node {
 	return s.node(conv2dOp, y, x, w)
 }
 
-// ConvTranspose2D is the adjoint of Conv2D by its images: it adds up filters (channels, results/groups, height, width), times
-// the elements of images (batch, channels, height, width). more is added to the height and the width of the
-// result, (length-1) stride - 2 pad + dilation (filter-1) + 1, which several lengths of an image lead to.
+// ConvTranspose2D is the adjoint of Conv2D by its images: it adds up filters (channels,
+// results/groups, height, width), times the elements of images (batch, channels, height, width).
+// The height and the width of the result are (length-1) stride - 2 pad + dilation (filter-1) + 1 +
+// more; more chooses between the image sizes from which Conv2D makes the same size.
 func ConvTranspose2D(x, w *Node, s Convolution, more [2]int) *Node {
 	if bad := notReal("conv_transpose2d", x, w); bad != nil {
 		return bad

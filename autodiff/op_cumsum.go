@@ -9,11 +9,11 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Cumsum returns the running sums along one axis. Gradient: summed the other way.
+// Cumsum returns the running sums along one axis. Gradient: running sums in the other direction.
 func Cumsum(x *Node, axis int) *Node { return cumulative(x, axis, false, false) }
 
-// CumsumWith returns running sums that leave out the element itself (exclusive)
-// or run from the end (reverse).
+// CumsumWith returns running sums that leave out the element itself if exclusive is set, and that
+// run from the end if reverse is set.
 func CumsumWith(x *Node, axis int, exclusive, reverse bool) *Node {
 	return cumulative(x, axis, exclusive, reverse)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Gather takes the elements idx of one axis; the result has idx's axes in its
-// place. Gradient: ScatterAdd. A run fails where an index is out of range.
+// Gather takes the elements idx along one axis, which the axes of idx replace in the result.
+// Gradient: ScatterAdd. A run fails if an index is out of range.
 func Gather(x, idx *Node, axis int) *Node {
 	if bad := cmp.Or(notReal("gather", x), firstErr(idx)); bad != nil {
 		return bad
@@ -30,9 +30,8 @@ func Gather(x, idx *Node, axis int) *Node {
 	return n
 }
 
-// ScatterAdd adds the elements of x to zeros: along axis, element idx[k] of the
-// result, which has n, receives element k of x. The axes of idx stand at axis
-// in x. Gradient: Gather.
+// ScatterAdd adds the elements of x to zeros: along axis, element idx[k] of the result, which has
+// n, receives element k of x. In x, the axes of idx take the place of that axis. Gradient: Gather.
 func ScatterAdd(x, idx *Node, axis, n int) *Node {
 	if bad := cmp.Or(notReal("scatter_add", x), firstErr(idx)); bad != nil {
 		return bad
@@ -50,7 +49,7 @@ func ScatterAdd(x, idx *Node, axis, n int) *Node {
 	return out
 }
 
-// Bincount returns how often each of 0..n-1 occurs in idx.
+// Bincount returns how often each of the integers 0..n-1 occurs in idx.
 func Bincount(idx *Node, n int) *Node {
 	if bad := firstErr(idx); bad != nil {
 		return bad
@@ -58,12 +57,12 @@ func Bincount(idx *Node, n int) *Node {
 	return ScatterAdd(Full(1, idx.Size()), Reshape(idx, idx.Size()), 0, n)
 }
 
-// Argmax returns the index of the largest element along one axis: the first of
-// equals, and a NaN counts as the largest. Gradient: none.
+// Argmax returns the index of the largest element along one axis. Of equal elements it takes the
+// first, and a NaN counts as the largest. Gradient: none.
 func Argmax(x *Node, axis int) *Node { return arg(argmaxOp, x, axis) }
 
-// Argmin returns the index of the smallest element along one axis: the first of
-// equals, and a NaN counts as the smallest. Gradient: none.
+// Argmin returns the index of the smallest element along one axis. Of equal elements it takes the
+// first, and a NaN counts as the smallest. Gradient: none.
 func Argmin(x *Node, axis int) *Node { return arg(argminOp, x, axis) }
 
 func arg(op *Op, x *Node, axis int) *Node {
@@ -90,7 +89,8 @@ func Float(idx *Node) *Node {
 	return newNode(floatOp, idx.shape, idx)
 }
 
-// FloorIndex converts reals to indices, rounding down; what is not finite becomes -1. Gradient: none.
+// FloorIndex converts reals to indices by rounding down. Numbers that are not finite become -1.
+// Gradient: none.
 func FloorIndex(x *Node) *Node {
 	if bad := notReal("floor_index", x); bad != nil {
 		return bad

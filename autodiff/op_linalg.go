@@ -13,8 +13,8 @@ import (
 // The operations of linear algebra work on the last two axes; leading axes are
 // batches. In programs of float32 they compute in float64 and round the result.
 
-// NotPositiveDefiniteError is what a run returns where Cholesky meets a matrix
-// that has no factor. A sampler may treat the point as one of density 0.
+// NotPositiveDefiniteError is the error of a run in which Cholesky meets a matrix that has no
+// factor. A sampler may treat the point as one of density 0.
 type NotPositiveDefiniteError struct {
 	Matrix int     // index of the matrix over the leading axes, in row-major order
 	Pivot  int     // row at which the factor ends
@@ -27,11 +27,12 @@ func (e *NotPositiveDefiniteError) Error() string {
 		e.Matrix, e.Size, e.Size, e.Pivot, e.Value)
 }
 
-// AtPoint marks a fault of these numbers rather than of the program: a sampler rejects the point.
+// AtPoint marks the error as one of these numbers and not of the program, so that a sampler rejects
+// the point.
 func (e *NotPositiveDefiniteError) AtPoint() bool { return true }
 
-// SingularError is what a run returns where a matrix that must be inverted has a
-// pivot of 0, or holds a NaN.
+// SingularError is the error of a run in which a matrix that must be inverted has a pivot of 0 or
+// holds a NaN.
 type SingularError struct {
 	Op     string
 	Matrix int // index of the matrix over the leading axes, in row-major order
@@ -42,11 +43,11 @@ func (e *SingularError) Error() string {
 	return fmt.Sprintf("autodiff: %s: matrix %d, %d x %d, is singular: check for equal or zero rows", e.Op, e.Matrix, e.Size, e.Size)
 }
 
-// AtPoint marks a fault of these numbers, as for NotPositiveDefiniteError.
+// AtPoint marks the error as one of these numbers, as for NotPositiveDefiniteError.
 func (e *SingularError) AtPoint() bool { return true }
 
-// Diag returns the diagonals of the last two axes, which must be equal.
-// Gradient: placed back on the diagonal.
+// Diag returns the diagonals of the matrices in the last two axes, which must be equal. Gradient:
+// placed back on the diagonal.
 func Diag(x *Node) *Node {
 	n, bad := square("diag", x)
 	if bad != nil {
@@ -58,8 +59,8 @@ func Diag(x *Node) *Node {
 	return SliceStep(Reshape(x, append(lead(x, 2), n*n)...), -1, 0, n*n, n+1)
 }
 
-// DiagMatrix returns the matrices with x, the last axis, on the diagonal and 0
-// elsewhere. Gradient: Diag.
+// DiagMatrix returns matrices with the last axis of x on the diagonal and 0 elsewhere. Gradient:
+// Diag.
 func DiagMatrix(x *Node) *Node {
 	if bad := notReal("diag_matrix", x); bad != nil {
 		return bad

@@ -12,9 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// MatMul returns the matrix product of the last two axes; leading axes are
-// batches and broadcast. A vector is a row on the left and a column on the
-// right, and that axis goes. Gradient: g b^T, a^T g.
+// MatMul returns the matrix product of the last two axes; leading axes are batches and broadcast. A
+// vector is a row on the left and a column on the right; that axis is dropped from the result.
+// Gradient: g b^T, a^T g.
 func MatMul(a, b *Node) *Node {
 	if bad := notReal("matmul", a, b); bad != nil {
 		return bad

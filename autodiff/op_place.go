@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Concat joins arrays along one axis; the other axes must agree.
-// Gradient: each gets its part.
+// Concat joins arrays along one axis; the lengths along the other axes must agree. Gradient: each
+// array gets its part.
 func Concat(axis int, xs ...*Node) *Node {
 	if len(xs) == 0 {
 		return mistake("concat", "there is nothing to join: pass at least one array")
@@ -48,7 +48,7 @@ func Concat(axis int, xs ...*Node) *Node {
 	return n
 }
 
-// Stack joins arrays of one shape along a new axis. Gradient: each gets its part.
+// Stack joins arrays of one shape along a new axis. Gradient: each array gets its part.
 func Stack(axis int, xs ...*Node) *Node {
 	if bad := notReal("stack", xs...); bad != nil {
 		return bad

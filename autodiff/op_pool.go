@@ -10,13 +10,16 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Pooling says how a window slides over images. All pairs are down and to the right.
+// Pooling says how a window slides over images. In all pairs the first number is for the vertical
+// and the second for the horizontal direction.
 type Pooling struct {
 	Size     [2]int // height and width of the window
-	Stride   [2]int // distance between places. Default: the size
-	Pad      [2]int // room on either side of the image, at most half of the window
-	Dilation [2]int // distance between the elements of a window in the image. Default 1
-	Ceil     bool   // whether a last window that is partly outside counts, if it begins inside the image or its padding
+	Stride   [2]int // distance between neighbouring windows. Default: the size
+	Pad      [2]int // padding at each side of the image, at most half of the window
+	Dilation [2]int // distance between neighbouring elements of a window in the image. Default 1
+	// Ceil also counts a last window that is partly outside, if it begins inside the image or its
+	// padding.
+	Ceil bool
 }
 
 func (s Pooling) defaults() Pooling {
@@ -95,9 +98,10 @@ func (s Pooling) node(op *Op, shape tensor.Shape, lanes int, x *Node) *Node {
 	return n
 }
 
-// MaxPool2DIndices returns where in its image, of height and width as one axis, the largest element of each window of images
-// (batch, channels, height, width) is: indices of shape (batch, channels, rows, columns). The first of equal ones
-// counts, and a NaN before all others.
+// MaxPool2DIndices returns the position of the largest element of each window of images (batch,
+// channels, height, width), as an index into the image with height and width as one axis. The
+// result has the shape (batch, channels, rows, columns). Of equal elements the first counts, and a
+// NaN counts as the largest.
 func MaxPool2DIndices(x *Node, s Pooling) *Node {
 	s = s.defaults()
 	shape, bad := s.of("max_pool2d", x)
@@ -110,7 +114,7 @@ func MaxPool2DIndices(x *Node, s Pooling) *Node {
 }
 
 // MaxPool2D returns the largest element of each window of images (batch, channels, height, width).
-// Gradient: to that element, see MaxPool2DIndices.
+// Gradient: to that element; see MaxPool2DIndices.
 func MaxPool2D(x *Node, s Pooling) *Node {
 	at := MaxPool2DIndices(x, s)
 	if at.err != nil {
@@ -120,8 +124,8 @@ func MaxPool2D(x *Node, s Pooling) *Node {
 	return Reshape(TakeAlong(Reshape(x, n, c, x.shape[2]*x.shape[3]), Reshape(at, n, c, p*q), 2), n, c, p, q)
 }
 
-// SumPool2D adds up each window of images (batch, channels, height, width), which count as 0 outside.
-// Gradient: the sum of the gradients of the windows that an element is in.
+// SumPool2D returns the sum of each window of images (batch, channels, height, width); elements
+// outside count as 0. Gradient: the sum of the gradients of the windows that hold an element.
 func SumPool2D(x *Node, s Pooling) *Node {
 	s = s.defaults()
 	shape, bad := s.of("sum_pool2d", x)
@@ -131,8 +135,9 @@ func SumPool2D(x *Node, s Pooling) *Node {
 	return s.node(poolSumOp, shape, 1, x)
 }
 
-// AveragePool2D is the mean of each window of images (batch, channels, height, width). Elements of the padding count, as zeros, if
-// padding is true; those beyond it, where Ceil makes windows reach, never do. Gradient: see SumPool2D.
+// AveragePool2D returns the mean of each window of images (batch, channels, height, width).
+// Elements of the padding count as zeros if padding is true. Elements beyond it, which windows can
+// reach with Ceil, never count. Gradient: see SumPool2D.
 func AveragePool2D(x *Node, s Pooling, padding bool) *Node {
 	sum := SumPool2D(x, s)
 	if sum.err != nil {
@@ -158,8 +163,9 @@ func AveragePool2D(x *Node, s Pooling, padding bool) *Node {
 	return Mul(sum, Const(weight, rows, columns))
 }
 
-// AdaptiveAveragePool2D is the mean of windows that divide images (batch, channels, height, width) into so many rows and columns
-// as evenly as whole elements allow; neighbours may share an element. Gradient: the transpose.
+// AdaptiveAveragePool2D returns the means of windows that divide images (batch, channels, height,
+// width) into the given number of rows and columns, as evenly as whole elements allow; neighbouring
+// windows may share elements. Gradient: the transpose.
 func AdaptiveAveragePool2D(x *Node, rows, columns int) *Node {
 	if bad := notReal("adaptive_average_pool2d", x); bad != nil {
 		return bad

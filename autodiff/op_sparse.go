@@ -11,8 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// SparseMatrix is a constant matrix in compressed sparse rows, to be multiplied with arrays along an axis. It serves
-// for linear maps of an axis that are local: filters, resampling, differences.
+// SparseMatrix is a constant matrix in compressed sparse row format, to be multiplied with arrays
+// along an axis. It is meant for linear maps along an axis that are local: filters, resampling,
+// differences.
 type SparseMatrix struct {
 	rows, cols  int
 	from, col   []int
@@ -23,9 +24,10 @@ type SparseMatrix struct {
 	err         *Node
 }
 
-// NewSparseMatrix makes a matrix with len(from)-1 rows. The elements of row i are value[k] in the columns col[k] for
-// k = from[i] ... from[i+1]-1; a column that occurs twice in a row counts twice. The matrix shares the slices. A mistake
-// stays with the Nodes that [SparseMatrix.Along] makes.
+// NewSparseMatrix makes a matrix with len(from)-1 rows. The elements of row i are value[k] in the
+// columns col[k] for k = from[i] ... from[i+1]-1; if a column occurs twice in a row, the two values
+// are added. The matrix shares the slices. A mistake stays with the Nodes that [SparseMatrix.Along]
+// makes.
 func NewSparseMatrix(cols int, from, col []int, value []float64) *SparseMatrix {
 	m := &SparseMatrix{rows: len(from) - 1, cols: cols, from: from, col: col, value: value}
 	ok := m.rows >= 0 && from[0] == 0 && from[m.rows] == len(col) && len(value) == len(col)

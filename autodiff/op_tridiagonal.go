@@ -21,9 +21,10 @@ type Tridiagonal struct {
 	err     *Node
 }
 
-// NewTridiagonal factors the matrix with the elements below, on and above the diagonal; below and above have one
-// element less, and a symmetric matrix has the same in both. It should be dominated by its diagonal: there is no
-// pivoting, and a pivot must be positive. A mistake stays with the Nodes that [Tridiagonal.Solve] makes.
+// NewTridiagonal factors the matrix with the given elements below, on and above the diagonal. below
+// and above have one element less than the diagonal, and are equal for a symmetric matrix. It
+// should be dominated by its diagonal: there is no pivoting, and a pivot must be positive. A
+// mistake stays with the Nodes that [Tridiagonal.Solve] makes.
 func NewTridiagonal(below, diagonal, above []float64) *Tridiagonal {
 	n := len(diagonal)
 	if n == 0 || len(below) != n-1 || len(above) != n-1 {

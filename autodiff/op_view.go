@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Reshape returns the same elements under another shape of the same size; one
-// length may be -1, which is then worked out. Gradient: reshaped back.
+// Reshape returns the same elements under another shape of the same size; one length may be -1 and
+// then follows from the others. Gradient: reshaped back.
 func Reshape(x *Node, shape ...int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
@@ -34,8 +34,8 @@ func Reshape(x *Node, shape ...int) *Node {
 	return n
 }
 
-// Permute reorders the axes: axis i of the result is axis perm[i] of x. No perm
-// reverses them. Gradient: the inverse permutation.
+// Permute reorders the axes: axis i of the result is axis perm[i] of x. Without perm the order is
+// reversed. Gradient: the inverse permutation.
 func Permute(x *Node, perm ...int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
@@ -78,7 +78,7 @@ func T(x *Node) *Node {
 	return Permute(x, perm...)
 }
 
-// Broadcast repeats x to the given shape by NumPy's rule. Gradient: summed.
+// Broadcast repeats x to the given shape by NumPy's rule. Gradient: summed over the repeats.
 func Broadcast(x *Node, shape ...int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
@@ -137,7 +137,7 @@ func SliceStep(x *Node, axis, start, stop, step int) *Node {
 	return sliced(x, attr)
 }
 
-// Index returns element i of one axis, which goes. Gradient: placed back.
+// Index returns element i of one axis, which is dropped. Gradient: placed back among zeros.
 func Index(x *Node, axis, i int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad

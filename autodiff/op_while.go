@@ -9,12 +9,13 @@ import "slices"
 //
 //	carry = step(carry) while cond(carry) is not 0, at most most times
 //
-// It returns the last carry and the number of steps that were run; if that is most, the condition may
-// still hold. Both functions are called to make graphs, and cond returns a number. The graph does not
-// grow with most; a gradient keeps what it needs of each step, for which it has memory for most.
+// It returns the last carry and the number of steps that were run; if that equals most, the
+// condition may still hold. Both functions are called once to make graphs, and cond returns a
+// scalar. The graph does not grow with most, but a gradient keeps what it needs of each step and
+// has memory for most of them.
 //
-// Gradient: of the steps that were run, of any order; none through the condition. In a batch a lane stays
-// as it is once its condition does not hold.
+// Gradient: that of the steps that were run, of any order; there is none through the condition. In
+// a batch, a lane stays as it is once its condition no longer holds.
 func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, init []*Node, most int) (last []*Node, count *Node) {
 	bad := notReal("while", init...)
 	switch {
@@ -63,11 +64,12 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 	return last[:k:k], last[k+1]
 }
 
-// Cond computes then if the number when is not 0 and otherwise the other function, only one of them. Both
-// are called to make graphs and return as many Nodes of the same shapes. See Where for a choice by
-// element.
+// Cond computes the function then if the scalar when is not 0, and the function otherwise if it is;
+// only one of them runs. Both are called once to make graphs, and must return the same number of
+// Nodes with the same shapes. For a choice by element see Where.
 //
-// Gradient: that of what was computed; none by when. In a batch whose lanes differ both are computed.
+// Gradient: that of the function that was computed; there is none with respect to when. In a batch
+// whose lanes differ, both are computed.
 func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 	bad := notReal("cond", when)
 	switch {

@@ -3,8 +3,8 @@
 
 package autodiff
 
-// Substitute returns outputs with every from[i] replaced by to[i], which must
-// have its shape. What does not depend on from is shared.
+// Substitute returns outputs in which every from[i] is replaced by to[i], which must have the same
+// shape. Parts that do not depend on from are shared.
 func Substitute(outputs, from, to []*Node) []*Node {
 	if bad := firstErr(append(append(append([]*Node{}, outputs...), from...), to...)...); bad != nil {
 		return repeat(bad, len(outputs))
@@ -44,8 +44,8 @@ func Substitute(outputs, from, to []*Node) []*Node {
 	return out
 }
 
-// Of makes a Node of a Node, a number or numbers: constants where it is not a
-// Node already. It serves functions that take either.
+// Of makes a Node of a Node, a number or a slice of numbers; the latter two become constants. It
+// serves functions that accept any of them.
 func Of(v any) *Node {
 	switch v := v.(type) {
 	case *Node:

@@ -11,7 +11,7 @@ type Call struct {
 	Args []*Formula
 }
 
-// ParseCall reads a name, and formulas in parentheses with commas between them.
+// ParseCall parses a name that is followed by formulas in parentheses, separated by commas.
 func ParseCall(text string) (*Call, error) {
 	p := &parser{text: text}
 	if !letter(p.peek()) {
@@ -43,7 +43,7 @@ func ParseCall(text string) (*Call, error) {
 	return c, nil
 }
 
-// Names lists the names in the arguments, in order of appearance.
+// Names returns the names used in the arguments, in order of appearance.
 func (c *Call) Names() (all []string) {
 	for _, a := range c.Args {
 		for _, n := range a.names {

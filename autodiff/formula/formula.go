@@ -1,17 +1,16 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package formula turns formulas in text into graphs, for people who fit
-// without writing Go.
+// Package formula parses mathematical formulas and turns them into graphs, for people who fit
+// models without writing Go.
 //
 //	f, err := formula.Parse("b1*(1-exp(-b2*x))")
 //	y, err := f.Node(map[string]*autodiff.Node{"b1": b1, "b2": b2, "x": x})
 //
-// The language has numbers, names, + - * / ^ (or **), parentheses, the constant
-// pi, and the functions listed by Functions. ^ binds tightest and from the
-// right; a minus before it applies to the power: -x^2 is -(x^2). theta[school]
-// takes, for every row, the element of the vector theta that the column school of
-// whole numbers names.
+// The language has numbers, names, + - * / ^ (or **), parentheses, the constant pi, and the
+// functions listed by Functions. ^ binds tightest and from the right; a minus before it applies to
+// the power: -x^2 is -(x^2). theta[school] is, for every row, the element of the vector theta whose
+// index is in the integer column school.
 package formula
 
 import (
@@ -43,17 +42,17 @@ type term struct {
 	in    []*term
 }
 
-// Names lists the names in the formula, in order of appearance, without pi.
+// Names returns the names used in the formula, without pi, in order of appearance.
 func (f *Formula) Names() []string { return slices.Clone(f.names) }
 
-// Indices tells, for every name that has an index, the name of that index.
+// Indices returns, for every name that has an index, the name of that index.
 func (f *Formula) Indices() map[string]string { return maps.Clone(f.indices) }
 
-// String returns the text.
+// String returns the text of the formula.
 func (f *Formula) String() string { return f.text }
 
-// Node makes the graph; values gives a Node for every name, one of whole numbers
-// (autodiff.Ints) for an index.
+// Node makes the graph of the formula. values holds a Node for every name; that of an index must
+// hold integers (autodiff.Ints).
 func (f *Formula) Node(values map[string]*ad.Node) (*ad.Node, error) {
 	for _, n := range f.names {
 		if values[n] == nil {
@@ -98,7 +97,7 @@ func (t *term) node(v map[string]*ad.Node) *ad.Node {
 // mostShown is the largest number of bytes of a formula that a message shows.
 const mostShown = 200
 
-// Error is a mistake in a formula, with its place.
+// Error is a mistake in a formula, with its position.
 type Error struct {
 	Text string
 	At   int // position of the mistake in Text, in bytes
@@ -116,7 +115,7 @@ func (e *Error) Error() string {
 // maxDepth bounds nesting, so that no text can exhaust the stack.
 const maxDepth = 200
 
-// Parse reads a formula.
+// Parse parses a formula.
 func Parse(text string) (*Formula, error) {
 	p := &parser{text: text}
 	root, err := p.sum()

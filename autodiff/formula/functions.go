@@ -50,7 +50,7 @@ func Register(name string, arity int, node func(in []*ad.Node) *ad.Node) {
 	functions[name] = function{arity, node}
 }
 
-// Functions lists the functions of the language.
+// Functions returns the names of the functions of the language.
 func Functions() []string {
 	var out []string
 	for n := range functions {

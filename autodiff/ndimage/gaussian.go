@@ -12,17 +12,20 @@ import (
 
 // GaussianSettings say how [Gaussian] filters.
 type GaussianSettings struct {
-	Sigma    []float64 // standard deviation, in elements: one for all axes or one for each; 0 leaves an axis as it is
-	Mode     Mode      // continuation beyond the ends; default Reflect
-	Truncate float64   // radius of the filter in standard deviations; default 4
-	CVal     float64   // value of the elements outside in mode Constant; default 0
+	// Sigma is the standard deviation in elements: one for all axes, or one for each. With 0 an
+	// axis is not filtered.
+	Sigma    []float64
+	Mode     Mode    // continuation beyond the ends; default Reflect
+	Truncate float64 // radius of the filter in standard deviations; default 4
+	CVal     float64 // value of the elements outside in mode Constant; default 0
 }
 
 // defaultTruncate is the radius of filters in standard deviations.
 const defaultTruncate = 4.0
 
-// Gaussian returns x filtered with a Gaussian along each axis, whose radius is Truncate*Sigma rounded to the nearest
-// integer, half up. A NaN spreads over the radius. Gradient: the transposed filter.
+// Gaussian returns x filtered with a Gaussian along each axis, whose radius is Truncate*Sigma
+// rounded to the nearest integer, half up. A NaN spreads over the radius of the filter. Gradient:
+// the transposed filter.
 func Gaussian(x *ad.Node, s GaussianSettings) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -37,8 +40,8 @@ func Gaussian(x *ad.Node, s GaussianSettings) *ad.Node {
 	return x
 }
 
-// GaussianAlong filters one axis with the standard deviation sigma; s.Sigma is not read. A negative axis counts from
-// the last.
+// GaussianAlong filters one axis with the standard deviation sigma and ignores s.Sigma. A negative
+// axis counts from the last.
 func GaussianAlong(x *ad.Node, axis int, sigma float64, s GaussianSettings) *ad.Node {
 	if x.Err() != nil {
 		return x

@@ -11,10 +11,11 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Mode says how an array continues beyond its ends. Continuations repeat as often as a filter reaches.
+// Mode is the way in which an array continues beyond its ends. The continuation repeats as far as a
+// filter reaches.
 type Mode string
 
-// The modes, with the continuation of the elements a b c d.
+// The modes. Each comment shows how the elements a b c d continue.
 const (
 	Reflect  Mode = "reflect"  // d c b a | a b c d | d c b a
 	Mirror   Mode = "mirror"   // d c b | a b c d | c b a

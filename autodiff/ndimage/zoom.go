@@ -11,19 +11,22 @@ import (
 
 // ZoomSettings say how [Zoom] resamples.
 type ZoomSettings struct {
-	Factor []float64 // new length over old: one for all axes or one for each; lengths are rounded half to even
-	Order  int       // degree of the spline, 0 (nearest) to 5
-	Mode   Mode      // continuation of the spline beyond the ends; default Constant, which continues as Mirror here
-	// NoPrefilter takes the elements for the coefficients of the spline, which then smooths instead of interpolating.
+	Factor []float64 // new length divided by the old one: one for all axes or one for each; lengths are rounded half to even
+	Order  int       // degree of the spline, from 0 (nearest) to 5
+	Mode   Mode      // continuation of the spline beyond the ends; default Constant, which acts like Mirror here
+	// NoPrefilter uses the elements as the coefficients of the spline, which then smooths instead
+	// of interpolating.
 	NoPrefilter bool
 }
 
-// Zoom resamples x on a grid whose first and last points are those of x: along an axis of n elements, element i of m
-// lies at i*(n-1)/(m-1), or at 0 if m is 1. Splines of order 2 to 5 go through the elements of x, with the ends continued
-// as Mode says. Gradient: the transposed resampling.
+// Zoom resamples x on a grid whose first and last points are those of x: along an axis of n
+// elements, element i of m lies at i*(n-1)/(m-1), or at 0 if m is 1. Splines of order 2 to 5 go
+// through the elements of x, with the ends continued as Mode says. Gradient: the transposed
+// resampling.
 //
-// Every point lies within the grid, so that no constant appears; SciPy takes the last point for one outside where rounding
-// puts it beyond the end. A NaN spreads over about 80 elements, in SciPy over the whole axis.
+// Every point lies within the grid, so that the constant of mode Constant never appears; in SciPy
+// it does if rounding puts the last point beyond the end. A NaN spreads over about 80 elements,
+// whereas in SciPy it spreads over the whole axis.
 func Zoom(x *ad.Node, s ZoomSettings) *ad.Node {
 	if x.Err() != nil {
 		return x

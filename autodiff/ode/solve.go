@@ -13,21 +13,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Method is how steps are made.
+// Method is the numerical method that makes the steps.
 type Method int
 
 const (
-	// RK45 is the explicit method of Dormand and Prince, order 5 with an error
-	// estimate of order 4. The default.
+	// RK45 is the explicit method of Dormand and Prince, of order 5 with an error estimate of order
+	// 4. It is the default.
 	//
 	// Reference: doi:10.1016/0771-050X(80)90013-3.
 	RK45 Method = iota
-	// Rodas is a stiffly accurate Rosenbrock method of order 4 with an estimate of
-	// order 3, for stiff systems: it solves linear systems with the Jacobian, which
-	// comes from the graph.
+	// Rodas is a stiffly accurate Rosenbrock method of order 4 with an error estimate of order 3.
+	// It is for stiff systems, and solves linear systems with the Jacobian, which it gets from the
+	// graph.
 	//
-	// Reference: Hairer and Wanner, Solving Ordinary Differential Equations II,
-	// section IV.10, RODAS.
+	// Reference: Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.10,
+	// RODAS.
 	Rodas
 )
 
@@ -36,7 +36,7 @@ type Settings struct {
 	Method   Method
 	RTol     float64 // largest error of a step relative to the state. Default 1e-8
 	ATol     float64 // largest absolute error of a step, in the units of the state. Default 1e-8
-	MaxSteps int     // largest number of steps tried in total. Default 10000
+	MaxSteps int     // largest number of steps that are tried in total. Default 10000
 }
 
 // Error reports an integration that could not be continued.
@@ -51,13 +51,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
 }
 
-// AtPoint says that the fault is of these parameters, not of the program: a
-// sampler turns the point down.
+// AtPoint marks the error as one of these parameter values and not of the program, so that a
+// sampler rejects the point.
 func (e *Error) AtPoint() bool { return true }
 
-// Solve returns the solution of dy/dt = f(t, y, p) at the times, shape (times,
-// n), from y0 at t0. f takes and returns scalars: n of the state, and the elements
-// of p. Times ascend from t0 on. Gradient: with respect to y0 and p, first order.
+// Solve returns the solution of dy/dt = f(t, y, p) at the given times, with shape (times, n),
+// starting from y0 at t0. f takes and returns scalars: the n components of the state, and the
+// elements of p. The times ascend from t0 on. Gradient: with respect to y0 and p, first order.
 func Solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
 	if y0.Err() != nil {
 		return y0
@@ -70,8 +70,8 @@ func Solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, y0 *ad.Node, t0 float
 	return solve(f, state, y0, t0, times, p, s)
 }
 
-// SolveVector is Solve for an f on the whole state, a vector of one node: for
-// large systems.
+// SolveVector is Solve for an f of the whole state, which is one vector Node. It is meant for large
+// systems.
 func SolveVector(f func(t, y *ad.Node, p []*ad.Node) *ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
 	if y0.Err() != nil {
 		return y0
