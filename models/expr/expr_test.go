@@ -140,7 +140,7 @@ func TestMistakes(t *testing.T) {
 		`"priors": {`:  "line 1, column",
 		`"priors": {"a": "normal(0, 1)"}, "sigma": "1"`:                                                       `expr: "b" is neither a column nor a parameter`,
 		`"priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`:                                                "no sigma: name a column",
-		`"sigma": "1", "priors": {"a": "norml(0, 1)", "b": "normal(0, 1)"}`:                                   "prior of a: \"norml(0, 1)\": dist: no distribution \"norml\": did you mean normal?",
+		`"sigma": "1", "priors": {"a": "norml(0, 1)", "b": "normal(0, 1)"}`:                                   "prior of a: \"norml(0, 1)\": dist: there is no distribution \"norml\": did you mean normal?",
 		`"sigma": "1", "priors": {"a": "normal(0, 1, 2)", "b": "normal(0, 1)"}`:                               "has 3 arguments: want normal(mu, sigma)",
 		`"sigma": "1", "priors": {"a": "normal(0, -1)", "b": "normal(0, 1)"}`:                                 "sigma = -1",
 		`"sigma": "1", "priors": {"a": "normal(0, #)", "b": "normal(0, 1)"}`:                                  `prior of a: formula: found "#" instead of a number, a name or ( at position 11`,
