@@ -44,7 +44,7 @@ func (c CPU) options(s Settings) (cpu.Options, error) {
 			return o, nil
 		}
 	}
-	return o, fmt.Errorf("autodiff: instruction set %q: want one of %v, which this processor has", c.SIMD, kernels.Levels())
+	return o, fmt.Errorf("autodiff: the instruction set %q is not available: use one of %v, which this processor has", c.SIMD, kernels.Levels())
 }
 
 func (c CPU) compile(*compiler.Program, Settings) (*cuda.Code, error) { return nil, nil }

@@ -14,34 +14,37 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// DeviceWorth is the memory of a program's arrays, in bytes, from which Auto takes a GPU: 8 MiB, a
-// million float64. A processor spends about a millisecond on arrays of that size; a launch of the
-// program on a GPU, with the copies of its inputs and outputs, is expected to take tens of
-// microseconds. The number is an estimate. Large matrix products repay a GPU earlier than it says.
+// DeviceWorth is the total size of a program's arrays, in bytes, from which Auto uses a GPU: 8 MiB,
+// or a million float64. A processor spends about a millisecond on arrays of that size, whereas a
+// launch of the program on a GPU, with the copies of its inputs and outputs, is expected to take
+// tens of microseconds. The number is an estimate; large matrix products repay a GPU earlier.
 const DeviceWorth = 8 << 20
 
-// Auto runs a program on a GPU if its arrays take DeviceWorth bytes and the GPU can be opened, and
-// on the processor otherwise. The choice is made once, by Compile: a GPU that is lost or out of
-// memory later makes Run return an error. The zero value is the default.
+// Auto runs a program on a GPU if its arrays take at least DeviceWorth bytes and the GPU can be
+// opened, and on the processor otherwise. The choice is made once, by Compile: a GPU that is lost
+// or out of memory later makes Run return an error. The zero value is the default.
 type Auto struct {
-	CUDA CUDA // the GPU to take
+	CUDA CUDA // GPU to use
 	CPU  CPU  // settings of the processor
-	// Least replaces DeviceWorth; negative takes the GPU for programs of every size.
+	// Least replaces DeviceWorth. A negative value uses the GPU for programs of every size.
 	Least int
-	// Chosen, unless nil, is told of every choice.
+	// Chosen, if not nil, is called with every choice.
 	Chosen func(Choice)
 }
 
 // Choice says where Auto runs a program and why.
 type Choice struct {
-	Name   string // what is computed, if it is not a program
-	Device string // "cpu" or "cuda:0"
-	Bytes  int    // memory of the arrays
-	Least  int    // memory from which the GPU is taken
-	Err    error  // why the GPU could not be used; nil unless the program is large enough for it
+	// Name says what is computed. It is empty for a program.
+	Name   string
+	Device string // name of the device, such as "cpu" or "cuda:0"
+	Bytes  int    // memory of the arrays, in bytes
+	Least  int    // memory from which a GPU is used, in bytes
+	// Err says why the GPU could not be used. It is nil unless the program is large enough for the
+	// GPU.
+	Err error
 }
 
-// String says it in words.
+// String describes the choice in words.
 func (c Choice) String() string {
 	what := "computing"
 	if c.Name != "" {
@@ -116,12 +119,13 @@ func unopened(err error) bool {
 }
 
 // IsDeviceFault reports whether an error says that a GPU cannot be opened, is lost, or is out of
-// memory: then it is the device that failed and not the computation.
+// memory, so that the device has failed and not the computation.
 func IsDeviceFault(err error) bool {
 	return unopened(err) || errors.Is(err, device.ErrDeviceLost) || errors.Is(err, device.ErrOutOfMemory) || errors.As(err, new(*device.Error))
 }
 
-// Device returns where the program runs: "cpu", or a GPU such as "cuda:0".
+// Device returns the name of the device on which the program runs: "cpu", or a GPU such as
+// "cuda:0".
 func (p *Program) Device() string {
 	if p.device == nil {
 		return "cpu"

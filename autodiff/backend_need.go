@@ -9,23 +9,25 @@ import (
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// Need is what a computation that is not a graph, such as a simulator, wants of a GPU.
+// Need is what a computation that is not a graph, such as a simulator, needs of a GPU.
 type Need struct {
-	Name  string // what is computed, such as "a scattering pattern of 32 x 512 x 512 voxels"
-	Work  int    // bytes of the arrays that a run goes through, which Auto compares with DeviceWorth
-	Least int    // bytes of the device's memory without which it cannot run
+	// Name says what is computed, such as "a scattering pattern of 32 x 512 x 512 voxels".
+	Name  string
+	Work  int // bytes of the arrays that a run passes through, which Auto compares with DeviceWorth
+	Least int // bytes of device memory without which the computation cannot run
 }
 
-// DeviceFor returns the GPU on which b runs a computation that is not a graph; nil is the processor. Auto
-// takes a GPU if the work is worth it, the GPU can be opened and it has the room, and tells Chosen why.
-// CUDA and Several take their (first) GPU, or return why it cannot be opened, or a *RoomError of package kernels/cuda.
+// DeviceFor returns the GPU on which b runs a computation that is not a graph, or nil for the
+// processor. Auto uses a GPU if the work is worth it and the GPU can be opened and has room, and
+// tells Chosen why. CUDA and Several use their (first) GPU; if it cannot be opened or has too
+// little room, DeviceFor returns an error, in the latter case a *RoomError of package kernels/cuda.
 func DeviceFor(b Backend, n Need) (*device.Device, error) {
 	switch b := b.(type) {
 	case CUDA:
 		return b.deviceFor(n)
 	case Several:
 		if len(b) == 0 {
-			return nil, fmt.Errorf("autodiff: Several without a GPU for %s: want at least one", n.Name)
+			return nil, fmt.Errorf("autodiff: Several lists no GPU for %s: list at least one", n.Name)
 		}
 		return b[0].deviceFor(n)
 	case Auto:

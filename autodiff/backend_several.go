@@ -13,11 +13,12 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Several is a Backend of several GPUs. Engines share work among them that does not depend on each other, such as
-// chains, fits, spectra and photon energies; they ask Spread how. A single Program runs on the first.
+// Several is a Backend of several GPUs. Engines use Spread to share independent pieces of work
+// among them, such as chains, fits, spectra and photon energies. A single Program runs on the
+// first.
 type Several []CUDA
 
-// String names the GPUs as the command line does, such as cuda:0,1.
+// String names the GPUs in the way the command line does, such as cuda:0,1.
 func (s Several) String() string {
 	var b strings.Builder
 	for i, c := range s {
@@ -29,7 +30,7 @@ func (s Several) String() string {
 	return b.String()
 }
 
-// DeviceName returns the name of what b runs on, which is called on if it is one device.
+// DeviceName returns the name of what b runs on; for a single device, on is that name.
 func DeviceName(b Backend, on string) string {
 	if s, ok := b.(Several); ok && len(s) > 1 && on != "cpu" {
 		return s.String()
@@ -41,7 +42,7 @@ func (s Several) options(set Settings) (cpu.Options, error) { return CPU{}.optio
 
 func (s Several) compile(p *compiler.Program, set Settings) (*cuda.Code, error) {
 	if len(s) == 0 {
-		return nil, errors.New("autodiff: Several without a GPU: want at least one")
+		return nil, errors.New("autodiff: Several lists no GPU: list at least one")
 	}
 	return s[0].compile(p, set)
 }

@@ -17,7 +17,7 @@ func batch(outputs []*Node, s Settings) (outs, inputs []*Node, bad *Node) {
 	b := &batcher{n: s.Batch, made: map[*Node]*Node{}}
 	for _, x := range s.Batched {
 		if x == nil || !x.isInput() || x.isInt {
-			return nil, nil, mistake("batch", "%v: want Nodes made by Input", x)
+			return nil, nil, mistake("batch", "Batched holds %v: want Nodes made by Input", x)
 		}
 		b.place(x)
 	}
@@ -122,7 +122,7 @@ func (b *batcher) sliced(n *Node) *Node {
 // picked lifts an operation that picks whole rows, the same ones in all lanes.
 func (b *batcher) picked(n *Node) *Node {
 	if b.made[n.in[1]] != nil {
-		return mistake("batch", "%s by indices that differ between lanes", n.op.Name)
+		return mistake("batch", "%s cannot use indices that differ between lanes: use TakeAlong or ScatterAlong, or leave the indices out of Batched", n.op.Name)
 	}
 	return b.with(n, n.attr, b.made[n.in[0]], n.in[1])
 }

@@ -260,14 +260,14 @@ func TestDirectionsAreChecked(t *testing.T) {
 		made []*ad.Node
 		want string
 	}{
-		{ad.HVP(z, list(x, y), list(x)), "hvp: 2 inputs and 1 directions"},
-		{ad.HVP(z, list(x), list(x, y)), "hvp: 1 inputs and 2 directions"},
-		{ad.HVP(z, list(x), list(one)), "hvp: direction 0 has shape [1]: want that of x[3]"},
+		{ad.HVP(z, list(x, y), list(x)), "hvp: there are 2 inputs and 1 directions"},
+		{ad.HVP(z, list(x), list(x, y)), "hvp: there are 1 inputs and 2 directions"},
+		{ad.HVP(z, list(x), list(one)), "hvp: direction 0 has shape [1]: want the shape of x[3]"},
 		{ad.HVP(z, list(x), list(ad.Scalar(1))), "hvp: direction 0 has shape []"},
 		{ad.HVP(z, list(x), list(idx)), "hvp: input idx[3] holds indices"},
 		{ad.HVP(z, list(x), list(nil)), "an input is nil"},
 		{ad.HVP(nil, list(x), list(x)), "an input is nil"},
-		{list(ad.JVP(x, list(x, y), list(x))), "jvp: 2 inputs and 1 directions"},
+		{list(ad.JVP(x, list(x, y), list(x))), "jvp: there are 2 inputs and 1 directions"},
 		{list(ad.JVP(x, list(x), list(one))), "jvp: direction 0 has shape [1]"},
 		{list(ad.JVP(idx, list(x), list(x))), "jvp: input idx[3] holds indices"},
 		{ad.VJP(ad.Square(x), one, x), "vjp: direction 0 has shape [1]"},
@@ -279,8 +279,8 @@ func TestDirectionsAreChecked(t *testing.T) {
 		{ad.GradCheckpoint(z, nil, idx), "grad: input idx[3] holds indices"},
 		{list(ad.Jacobian(x, idx)), "jacobian: input idx[3] holds indices"},
 		{list(ad.Hessian(z, nil)), "an input is nil"},
-		{ad.Substitute(list(z), list(x), list(idx)), "substitute: x[3] by idx[3]"},
-		{ad.Substitute(list(z), list(x, y), list(x)), "substitute: 2 Nodes and 1 replacements"},
+		{ad.Substitute(list(z), list(x), list(idx)), "substitute: cannot replace x[3] by idx[3]"},
+		{ad.Substitute(list(z), list(x, y), list(x)), "substitute: there are 2 Nodes and 1 replacements"},
 	} {
 		if len(c.made) == 0 {
 			t.Errorf("%s: no Node carries the mistake", c.want)

@@ -10,8 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 )
 
-// Carry makes State the memory of a recurrence: after every run, output out is copied to input in, of the same size, for the
-// next. On a GPU neither leaves its memory, unless Input or Output returned them before. SetInput begins anew.
+// Carry makes State the memory of a recurrence: after every run, output out is copied to input in,
+// which must have the same size, for the next run. On a GPU the data stay there, unless Input or
+// Output has returned these arrays before. SetInput starts afresh.
 func (s *State) Carry(in, out int) error {
 	if s.err != nil {
 		return s.err
@@ -20,24 +21,24 @@ func (s *State) Carry(in, out int) error {
 		return err
 	}
 	if out < 0 || out >= s.p.Outputs() {
-		return fmt.Errorf("autodiff: output %d of a program of %d outputs", out, s.p.Outputs())
+		return fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, counted from 0", out, s.p.Outputs())
 	}
 	from, to := s.p.code.OutBufs[out], s.p.code.InBufs[in]
 	if n, m := s.p.code.Size(from), s.p.code.Size(to); n != m || s.p.code.IsInts(from) || s.p.code.IsInts(to) || s.p.storage(from) != s.p.storage(to) {
-		return fmt.Errorf("autodiff: output %d of %d elements cannot be carried to input %v of %d: want as many reals", out, n, s.p.inputs[in], m)
+		return fmt.Errorf("autodiff: output %d has %d elements and cannot be carried to input %v, which has %d: want as many reals in both", out, n, s.p.inputs[in], m)
 	}
 	s.carried = append(s.carried, [2]int{to, from})
 	return nil
 }
 
-// Repeat is Run so many times. Outputs are fetched after the last one only; where nothing of the program runs on
-// the processor, a GPU is given several runs at once.
+// Repeat calls Run the given number of times. Outputs are fetched only after the last run. If no
+// part of the program runs on the processor, a GPU is given several runs at once.
 func (s *State) Repeat(times int) error {
 	switch {
 	case s.err != nil:
 		return s.err
 	case times < 1:
-		return errors.New("autodiff: Repeat: want at least one run")
+		return errors.New("autodiff: Repeat was asked for no runs: want at least one")
 	case s.f64 != nil:
 		return repeatRuns(s.f64, times, s.carried)
 	}
@@ -61,15 +62,16 @@ func repeatRuns[T cpu.Real](m machine[T], times int, carried [][2]int) error {
 	return nil
 }
 
-// SetPart copies data into the elements of input i that begin with element from. On a GPU they alone are sent,
-// unless the whole input was set since the last run, and stay there; the other elements keep what they were.
+// SetPart copies data into input i, starting at element from; the other elements keep their values.
+// On a GPU only these elements are sent and the others stay there, unless the whole input was set
+// since the last run.
 func (s *State) SetPart(i, from int, data []float64) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err
 	}
 	buf := s.p.code.InBufs[i]
 	if n := s.p.code.Size(buf); from < 0 || from+len(data) > n || s.p.code.IsInts(buf) {
-		return fmt.Errorf("autodiff: elements %d to %d of input %v of %d reals", from, from+len(data), s.p.inputs[i], n)
+		return fmt.Errorf("autodiff: SetPart cannot set elements %d to %d of input %v: it has %d reals", from, from+len(data), s.p.inputs[i], n)
 	}
 	if s.err != nil {
 		return s.err

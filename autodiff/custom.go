@@ -14,56 +14,58 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Custom is an operation too large for a graph of small ones, such as a simulator or an opaque step
-// of another library. Its functions work on whole row-major arrays in float64 and must not retain
-// them.
+// Custom is an operation that is too large to be a graph of small ones, such as a simulator or an
+// opaque step of another library. Its functions work on whole row-major arrays in float64 and must
+// not retain them.
 type Custom struct {
 	Name string
 	// Shape returns the shape of the result.
 	Shape func(in ...tensor.Shape) (tensor.Shape, error)
-	// Forward computes out.
+	// Forward computes out, the result, from the inputs.
 	Forward func(out []float64, in ...[]float64) error
 	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with
-	// respect to out. Nil means no gradient, unless VJP is given.
+	// respect to out. If it is nil, the operation has no gradient unless VJP is set.
 	Adjoint func(dIn [][]float64, g, out []float64, in ...[]float64) error
-	// VJP returns the gradients as Nodes instead, for gradients of any order.
+	// VJP returns the gradients as Nodes, so that gradients of any order exist. It takes precedence
+	// over Adjoint.
 	VJP func(g, y *Node, x []*Node) []*Node
-	// OnDevice makes the form of the operation for a GPU, in a program whose reals have some bits, 32 or 64, and for
-	// inputs of these shapes. Without it, and where it returns nil, the operation runs on the
-	// processor, with copies in between. Compile calls it first, and then each further State does, so a
-	// DeviceStep should take memory when it is first used. Not for batched inputs, which the processor does.
+	// OnDevice makes the version of the operation that runs on a GPU, for reals of 32 or 64 bits
+	// and inputs of the given shapes. If it is nil, or returns nil, the operation runs on the
+	// processor, with copies in between. Compile calls it first and then every further State does,
+	// so a DeviceStep should allocate memory only when it is first used. It is not used for batched
+	// inputs, which the processor handles.
 	OnDevice func(d *device.Device, bits int, in []tensor.Shape) (DeviceStep, error)
 }
 
-// DeviceStep puts the work of a Custom on a stream of a GPU. Arrays are row-major in the precision of the
-// program, begin at any of its numbers, and belong to the program: a step must not keep them. One
-// DeviceStep serves one place in a program and one State, one call at a time. Its calls are not captured in
-// graphs, so they may wait.
+// DeviceStep puts the work of a Custom on a stream of a GPU. Arrays are row-major in the precision
+// of the program, may begin at any element of a buffer, and belong to the program: a step must not
+// keep them. One DeviceStep serves one place in a program and one State, with one call at a time.
+// Its calls are not captured in graphs, so they may wait.
 type DeviceStep interface {
-	// Forward computes out.
+	// Forward computes out, the result, from the inputs.
 	Forward(s *device.Stream, out device.Part, in []device.Part) error
-	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with respect to
-	// out. The same Run has called Forward with the same inputs before, so it may use what that left on the
-	// device.
+	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with
+	// respect to out. Forward has been called before in the same Run with the same inputs, so
+	// Adjoint may use what it left on the device.
 	Adjoint(s *device.Stream, dIn []device.Part, g, out device.Part, in []device.Part) error
 }
 
 // Call makes the Node c(in...).
 //
-// Gradient: by c.VJP, else by c.Adjoint (first order only).
+// Gradient: by c.VJP, or else by c.Adjoint (first order only).
 func Call(c *Custom, in ...*Node) *Node {
 	if c == nil || c.Shape == nil {
-		return mistake("call", "a custom operation without a Shape: set the function")
+		return mistake("call", "the custom operation has no Shape: set this function")
 	}
 	if bad := notReal(c.Name, in...); bad != nil {
 		return bad
 	}
 	s, err := c.Shape(shapesOf(in)...)
 	if err == nil && anyNegative(s) {
-		err = fmt.Errorf("Shape returns %v for %v: want lengths of at least 0", s, shapesOf(in))
+		err = fmt.Errorf("Shape returned %v for inputs of shapes %v: want lengths of at least 0", s, shapesOf(in))
 	}
 	if err == nil && c.Forward == nil {
-		err = errors.New("no Forward: set the function")
+		err = errors.New("the operation has no Forward: set this function")
 	}
 	if err != nil {
 		return failed(fmt.Errorf("autodiff: %s: %w", c.Name, err))
@@ -75,8 +77,9 @@ func Call(c *Custom, in ...*Node) *Node {
 
 var customOp, customAdjointOp *Op
 
-// ErrNoGradient is returned by a run that needs the gradient of a Custom without one.
-var ErrNoGradient = errors.New("autodiff: this operation has no gradient of that order")
+// ErrNoGradient is the error of a run that needs the gradient of a Custom without one, or of too
+// high an order.
+var ErrNoGradient = errors.New("autodiff: the operation has no gradient of this order: set VJP, or Adjoint for first order")
 
 func init() {
 	customOp = register(&Op{Name: "custom", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
@@ -102,7 +105,7 @@ func init() {
 		}})
 	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(_, y *Node, x []*Node) []*Node {
-			bad := mistake(y.obj.(*Custom).Name, "no second derivative: give VJP instead of Adjoint")
+			bad := mistake(y.obj.(*Custom).Name, "there is no second derivative: set VJP instead of Adjoint")
 			return repeat(bad, len(x))
 		},
 		device: cuda.ExternalAdjoint,

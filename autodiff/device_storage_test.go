@@ -104,8 +104,8 @@ func TestStorageOnDevice(t *testing.T) {
 	}
 	x := ad.Input("x", 4)
 	for want, s := range map[string]ad.Settings{
-		"want Precision 32": {Backend: ad.CUDA{Storage: ad.Float16}},
-		`storage "int8"`:    {Precision: 32, Backend: ad.CUDA{Storage: "int8"}},
+		"need a program in float32": {Backend: ad.CUDA{Storage: ad.Float16}},
+		`storage "int8"`:            {Precision: 32, Backend: ad.CUDA{Storage: "int8"}},
 	} {
 		if _, err := ad.Compile([]*ad.Node{ad.Exp(x)}, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

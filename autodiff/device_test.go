@@ -236,7 +236,7 @@ func TestFaultsOnDevice(t *testing.T) {
 		set  func(s *ad.State)
 		want string
 	}{
-		{ad.Gather(ad.Const([]float64{1, 2, 3}, 3), idx, 0), func(s *ad.State) { copy(s.InputInts(0), []int64{1, 3}) }, "index 3 at position 1: want 0..2"},
+		{ad.Gather(ad.Const([]float64{1, 2, 3}, 3), idx, 0), func(s *ad.State) { copy(s.InputInts(0), []int64{1, 3}) }, "the index at position 1 is 3: want 0..2"},
 		{ad.Cholesky(a), func(s *ad.State) { copy(s.Input(0), []float64{1, 2, 2, 1}) }, "positive definite"},
 	} {
 		p, err := ad.Compile([]*ad.Node{c.out}, ad.Settings{Backend: ad.CUDA{}})
@@ -287,7 +287,7 @@ func TestOperationsBesideTheDevice(t *testing.T) {
 	if err := s.Run(); err != nil || !near(s.Output(0)[0], want, 1e-12) {
 		t.Errorf("%v: %g, want %g", err, s.Output(0)[0], want)
 	}
-	if _, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{OwnKernels: true, Strict: true}}); err == nil || !strings.Contains(err.Error(), "no kernels for sign_log_det") {
+	if _, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{OwnKernels: true, Strict: true}}); err == nil || !strings.Contains(err.Error(), "no GPU kernels for sign_log_det") {
 		t.Error(err)
 	}
 	if _, err := ad.Compile([]*ad.Node{out}, ad.Settings{Backend: ad.CUDA{Device: 7}}); err == nil || !strings.Contains(err.Error(), "GPU 7") {
@@ -374,7 +374,7 @@ func TestArraysStayOnTheDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := cuda.Part{Buffer: from.Buffer, Offset: from.Buffer.Size() - 8}
-	if err := s.BindDevice(0, outside); err == nil || !strings.Contains(err.Error(), "of a buffer of") {
+	if err := s.BindDevice(0, outside); err == nil || !strings.Contains(err.Error(), "lie outside the buffer") {
 		t.Error(err)
 	}
 	p, err := ad.Compile([]*ad.Node{ad.Exp(x)}, ad.Settings{})

@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Eval computes Nodes that depend only on constants, as Gorgonia tensors of float64. It compiles at
-// each call: for repeated work use Compile.
+// Eval computes Nodes that depend only on constants, and returns them as Gorgonia tensors of
+// float64. It compiles at each call, so for repeated work use Compile.
 func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 	p, err := Compile(nodes, Settings{Backend: CPU{Threads: 1}})
 	if err != nil {
@@ -43,10 +43,10 @@ func Eval(nodes ...*Node) ([]*gt.Dense, error) {
 // logical order.
 func FromDense(d *gt.Dense) *Node {
 	if d == nil {
-		return mistake("tensor", "a nil tensor")
+		return mistake("tensor", "the tensor is nil: pass a *tensor.Dense")
 	}
 	if !d.IsNativelyAccessible() {
-		return mistake("tensor", "elements in the memory of a device: copy them to the host first")
+		return mistake("tensor", "the elements are in the memory of a device: copy them to the host first")
 	}
 	shape, strides := []int(d.Shape()), d.Strides()
 	if len(shape) != len(strides) {
@@ -74,7 +74,7 @@ func FromDense(d *gt.Dense) *Node {
 		copy(n.ints, inOrder(v, shape, strides))
 		return n
 	default:
-		return mistake("tensor", "elements of %v: want float64, float32 or int", d.Dtype())
+		return mistake("tensor", "the tensor holds %v: want float64, float32 or int", d.Dtype())
 	}
 	if len(shape) == 0 {
 		return Scalar(data[0])

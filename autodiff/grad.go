@@ -21,8 +21,8 @@ func Grad(y *Node, xs ...*Node) []*Node {
 	return vjp([]*Node{y}, []*Node{Full(1, y.shape...)}, xs, nil)
 }
 
-// VJP returns the gradients of the sum of y*g with respect to each of xs: the
-// vector g, of y's shape, times the Jacobian of y.
+// VJP returns the gradients of the sum of y*g with respect to each of xs: the vector g, which has
+// y's shape, times the Jacobian of y.
 func VJP(y, g *Node, xs ...*Node) []*Node {
 	if bad := notReal("vjp", append([]*Node{y, g}, xs...)...); bad != nil {
 		return repeat(bad, len(xs))
@@ -33,11 +33,11 @@ func VJP(y, g *Node, xs ...*Node) []*Node {
 	return vjp([]*Node{y}, []*Node{g}, xs, nil)
 }
 
-// JVP returns the derivative of y when each xs[i] moves along vs[i], which has its
-// shape: the Jacobian times a vector, of y's shape.
+// JVP returns the derivative of y when each xs[i] moves along vs[i], which has its shape. It is the
+// Jacobian times a vector and has y's shape.
 //
-// It is the gradient of a gradient: sum(v * VJP(y, u)) is linear in u, and its
-// gradient with respect to u is J v.
+// It is computed as the gradient of a gradient: sum(v * VJP(y, u)) is linear in u, and its gradient
+// with respect to u is J v.
 func JVP(y *Node, xs, vs []*Node) *Node {
 	if bad := cmp.Or(notReal("jvp", y), directions("jvp", xs, vs)); bad != nil {
 		return bad
@@ -53,8 +53,8 @@ func JVP(y *Node, xs, vs []*Node) *Node {
 	return Grad(dot, u)[0]
 }
 
-// HVP returns the Hessian of the sum of y times the vectors vs, of which vs[i] has
-// the shape of xs[i]: one Node for each of xs.
+// HVP returns the Hessian of the sum of y times the vectors vs, with one Node for each of xs. vs[i]
+// must have the shape of xs[i].
 func HVP(y *Node, xs, vs []*Node) []*Node {
 	if bad := cmp.Or(notReal("hvp", y), directions("hvp", xs, vs)); bad != nil {
 		return repeat(bad, len(xs))
@@ -76,11 +76,11 @@ func directions(op string, xs, vs []*Node) *Node {
 		return bad
 	}
 	if len(xs) != len(vs) {
-		return mistake(op, "%d inputs and %d directions: want as many", len(xs), len(vs))
+		return mistake(op, "there are %d inputs and %d directions: give one direction for each input", len(xs), len(vs))
 	}
 	for i, x := range xs {
 		if !x.shape.Equal(vs[i].shape) {
-			return mistake(op, "direction %d has shape %v: want that of %v", i, vs[i].shape, x)
+			return mistake(op, "direction %d has shape %v: want the shape of %v", i, vs[i].shape, x)
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
-// GradCheckpoint is Grad with less memory: of the forward values it keeps only those named in saved
-// (see Node.Named), leaves, and y's own inputs. It computes the others again when the gradient
-// reaches them. Values and gradients are the same.
+// GradCheckpoint is Grad with less memory: of the forward values it keeps only those whose names
+// are in saved (see Node.Named), leaves, and y's own inputs. It computes the others again when the
+// gradient needs them. Values and gradients do not change.
 func GradCheckpoint(y *Node, saved []string, xs ...*Node) []*Node {
 	if bad := notReal("grad", append([]*Node{y}, xs...)...); bad != nil {
 		return repeat(bad, len(xs))

@@ -9,10 +9,10 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 )
 
-// Hoist moves whatever depends only on constants and on the still inputs, which keep their values
-// over many runs, out of outputs, so that it is computed once. rest are the outputs with the new
-// Inputs places in the positions of the Nodes made. Views stay in rest, and so do operations that
-// are neither elementwise nor reductions.
+// Hoist moves the parts of outputs that depend only on constants and on the inputs in still, which
+// keep their values over many runs, out of the outputs, so that they are computed once. made are
+// the Nodes of these parts, and rest are the outputs with the new Inputs places in their positions.
+// Views stay in rest, and so do operations that are neither elementwise nor reductions.
 //
 // A quotient by a still value, or by a value with fewer elements than the result, becomes a product
 // with the reciprocal, which is rounded once more. A divisor below the normal range may act like 0,

@@ -9,9 +9,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Jacobian returns dy/dx with the axes of y before those of x. It is built from
-// whichever is fewer: one JVP for each element of x or one VJP for each of y.
-// Gradient: second derivatives.
+// Jacobian returns dy/dx, with the axes of y before those of x. It is built from whichever is
+// fewer: one JVP for each element of x or one VJP for each element of y. Gradient: second
+// derivatives.
 func Jacobian(y, x *Node) *Node {
 	if bad := notReal("jacobian", y, x); bad != nil {
 		return bad
@@ -37,8 +37,8 @@ func Jacobian(y, x *Node) *Node {
 	return Reshape(Stack(0, parts...), shape...)
 }
 
-// Hessian returns the second derivatives of the sum of y with respect to x, with
-// the axes of x twice.
+// Hessian returns the second derivatives of the sum of y with respect to x; its shape is that of x
+// twice.
 func Hessian(y, x *Node) *Node { return Jacobian(Grad(y, x)[0], x) }
 
 // basis is 1 at element i and 0 elsewhere.

@@ -127,11 +127,11 @@ func (l *loop) check() *Node {
 		return bad
 	}
 	if len(l.next) != len(l.carry) {
-		return mistake("scan", "the step returns %d carries: want %d, as many as it takes", len(l.next), len(l.carry))
+		return mistake("scan", "the step returned %d carries: want %d, as many as it takes", len(l.next), len(l.carry))
 	}
 	for i, n := range l.next {
 		if !n.shape.Equal(l.carry[i].shape) {
-			return mistake("scan", "the step returns carry %d with shape %v: want %v, which it begins with", i, n.shape, l.carry[i].shape)
+			return mistake("scan", "the step returned carry %d with shape %v: want its initial shape, %v", i, n.shape, l.carry[i].shape)
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (l *loop) compiled() (*compiler.Scan, error) {
 	if l.code == nil && l.codeErr == nil {
 		body, err := build(l.places(), slices.Concat(l.next, l.ys), nil)
 		if err != nil {
-			l.codeErr = fmt.Errorf("the step of a scan: %w", err)
+			l.codeErr = fmt.Errorf("in the step of a scan: %w", err)
 		} else {
 			l.code = &compiler.Scan{Body: body, Steps: l.steps, Reverse: l.reverse, Carries: len(l.carry), Inputs: len(l.xs), Results: len(l.ys),
 				Count: slices.Index(l.carry, l.count), Until: slices.Index(l.carry, l.until), Number: slices.Index(l.xs, l.number)}

@@ -228,7 +228,7 @@ func TestScanNamesTheStep(t *testing.T) {
 	if err := s.Run(); err == nil || !strings.Contains(err.Error(), "step 2 of 4") {
 		t.Error(err)
 	}
-	if _, err := ad.Compile(carries(ad.Scan(func(c, x []*ad.Node) (next, y []*ad.Node) { return []*ad.Node{ad.Sum(c[0])}, nil }, []*ad.Node{ad.Full(0, 3)}, nil, 4, ad.ScanSettings{})), ad.Settings{}); err == nil || !strings.Contains(err.Error(), "which it begins with") {
+	if _, err := ad.Compile(carries(ad.Scan(func(c, x []*ad.Node) (next, y []*ad.Node) { return []*ad.Node{ad.Sum(c[0])}, nil }, []*ad.Node{ad.Full(0, 3)}, nil, 4, ad.ScanSettings{})), ad.Settings{}); err == nil || !strings.Contains(err.Error(), "its initial shape") {
 		t.Error(err)
 	}
 }

@@ -12,13 +12,14 @@ import (
 
 // MemoryError says that the arrays of a program do not fit into memory.
 type MemoryError struct {
-	Need, Limit int64 // bytes that the arrays need, and bytes that they may take
+	// Need is the number of bytes that the arrays need, and Limit the number that they may take.
+	Need, Limit int64
 	Largest     tensor.Shape
 	By          string // operation or input that makes the largest array
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("autodiff: the arrays of the program take %s, where %s are the limit; the largest, of shape %v, is made by %s: take a smaller problem or batch, Precision 32, or another Settings.MaxMemory",
+	return fmt.Sprintf("autodiff: the arrays of the program take %s, but the limit is %s; the largest, of shape %v, is made by %s: use a smaller problem or batch, Precision 32, or a larger Settings.MaxMemory",
 		memory.Text(e.Need), memory.Text(e.Limit), []int(e.Largest), e.By)
 }
 

@@ -105,7 +105,7 @@ func TestInputNumbers(t *testing.T) {
 	s := p.NewState()
 	for _, i := range []int{-1, 1} {
 		for name, err := range map[string]error{"SetInput": s.SetInput(i, []float64{1, 2}), "Bind": s.Bind(i, []float64{1, 2})} {
-			if err == nil || !strings.Contains(err.Error(), "of a program of 1 inputs") {
+			if err == nil || !strings.Contains(err.Error(), "in a program with 1 inputs") {
 				t.Errorf("%s(%d): %v", name, i, err)
 			}
 		}

@@ -48,8 +48,8 @@ func newNode(op *Op, shape tensor.Shape, in ...*Node) *Node {
 	return n
 }
 
-// Const makes a leaf of data with the given shape; no lengths mean a vector.
-// The Node shares data: do not change it afterwards.
+// Const makes a constant with the given shape; without lengths it is a vector. The Node shares
+// data, which must not be changed afterwards.
 func Const(data []float64, shape ...int) *Node {
 	s := tensor.Shape(shape)
 	if len(s) == 0 {
@@ -63,17 +63,17 @@ func Const(data []float64, shape ...int) *Node {
 	return n
 }
 
-// Scalar makes a constant of no axes.
+// Scalar makes a constant without axes.
 func Scalar(v float64) *Node {
 	n := newNode(nil, tensor.Shape{})
 	n.data = []float64{v}
 	return n
 }
 
-// Full makes a constant of the given shape with every element v.
+// Full makes a constant of the given shape in which every element is v.
 func Full(v float64, shape ...int) *Node { return Broadcast(Scalar(v), shape...) }
 
-// Ints makes a leaf of indices with the given shape; no lengths mean a vector.
+// Ints makes a constant of indices with the given shape; without lengths it is a vector.
 func Ints(data []int, shape ...int) *Node {
 	s := tensor.Shape(shape)
 	if len(s) == 0 {
@@ -91,7 +91,7 @@ func Ints(data []int, shape ...int) *Node {
 	return n
 }
 
-// Input makes a leaf whose elements are given to each run.
+// Input makes a leaf whose elements are set before each run.
 func Input(name string, shape ...int) *Node {
 	if !tensor.Shape(shape).Valid() {
 		return failed(&tensor.ShapeError{Op: "input " + name, Got: []tensor.Shape{shape}, Want: countable})
@@ -101,7 +101,7 @@ func Input(name string, shape ...int) *Node {
 	return n
 }
 
-// IntInput makes a leaf of indices that are given to each run.
+// IntInput makes a leaf of indices that are set before each run.
 func IntInput(name string, shape ...int) *Node {
 	n := Input(name, shape...)
 	n.isInt = true
@@ -114,13 +114,13 @@ func (n *Node) Shape() tensor.Shape { return n.shape }
 // Size returns the number of elements.
 func (n *Node) Size() int { return n.shape.Size() }
 
-// Err returns the first mistake among n and everything it was made from.
+// Err returns the first mistake in n and in everything it was made from.
 func (n *Node) Err() error { return n.err }
 
 // Name returns the name given by Input or Named.
 func (n *Node) Name() string { return n.name }
 
-// Op returns the operation that made n; nil for a leaf.
+// Op returns the operation that made n, or nil for a leaf.
 func (n *Node) Op() *Op { return n.op }
 
 // In returns the inputs of n's operation.
@@ -135,13 +135,13 @@ func (n *Node) IsConst() bool { return n.op == nil && (n.data != nil || n.ints !
 // isInput reports whether n is a leaf that runs fill.
 func (n *Node) isInput() bool { return n.op == nil && n.data == nil && n.ints == nil }
 
-// Named gives n a name, for messages, GradCheckpoint and listings.
+// Named gives n a name, which messages, GradCheckpoint and listings use, and returns n.
 func (n *Node) Named(name string) *Node {
 	n.name = name
 	return n
 }
 
-// String describes n by name or operation and shape.
+// String describes n by its name or operation, and its shape.
 func (n *Node) String() string {
 	switch {
 	case n.err != nil:
@@ -163,11 +163,11 @@ func anyNegative(s []int) bool {
 	return false
 }
 
-// Fail returns a Node that carries err, with the caller's file and line, for functions that return
-// Nodes and find a mistake that is theirs to explain.
+// Fail returns a Node that carries err together with the caller's file and line. It is meant for
+// functions of other packages that return Nodes and detect a mistake in their arguments.
 func Fail(err error) *Node {
 	if err == nil {
-		return mistake("fail", "there is no error to carry")
+		return mistake("fail", "Fail was given a nil error: pass the error to carry")
 	}
 	return failed(err)
 }

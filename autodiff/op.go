@@ -13,19 +13,19 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Op is everything the library knows about one operation.
+// Op describes one operation: everything that this package knows about it.
 type Op struct {
 	Name   string
 	Arity  int      // number of inputs; -1 if it varies
 	Domain Interval // range in which checks may draw inputs
-	// CUDA is the elementwise function as a C expression of x, y and z; Helper
-	// is C that must stand before it.
+	// CUDA is the elementwise function as a C expression of x, y and z, and Helper is C text that
+	// must precede it.
 	CUDA, Helper string
-	// Double says that a device computes in float64 also in programs in float32, as float
-	// would lose digits.
+	// Double makes a device compute in float64 even in programs in float32, because float would
+	// lose digits.
 	Double bool
-	// Smooth is false where the second derivative does not exist or is not
-	// checked: steps, comparisons, rounding.
+	// Smooth reports whether the second derivative exists and is checked. It is false for steps,
+	// comparisons and rounding.
 	Smooth bool
 	// Sample makes Nodes that use the operation on the inputs it is given, for
 	// the checks that walk the registry. Elementwise operations have one by default.
@@ -45,25 +45,26 @@ type Op struct {
 	lift func(b *batcher, n *Node) *Node
 }
 
-// Source gives a check's inputs: a fresh Node of the shape, filled from the
-// range lo..hi.
+// Source makes an input of a check: a new Node of the given shape whose elements lie in the range
+// lo..hi.
 type Source func(lo, hi float64, shape ...int) *Node
 
 // Interval is a closed range of the real line.
 type Interval struct{ Lo, Hi float64 }
 
-// Unary defines an elementwise operation of one input on one screen.
+// Unary defines an elementwise operation of one input.
 type Unary struct {
 	Name string
-	// CPU is the function in Go, CUDA the same function as a C expression of x.
+	// CPU is the function in Go, and CUDA is the same function as a C expression of x.
 	CPU  func(x float64) float64
 	CUDA string
-	// Helper holds the C functions of double that CUDA calls. In programs in float32 they become
-	// functions of float, unless Double says that these would lose digits.
+	// Helper holds the C functions, in double, that CUDA calls. In programs in float32 they become
+	// functions of float, unless Double says that digits would be lost.
 	Helper string
 	Double bool
-	// VJP returns the gradient of x from g, the gradient of y = f(x). Written
-	// with operations, it can be differentiated again. Nil means zero.
+	// VJP returns the gradient with respect to x from g, the gradient with respect to y = f(x). It
+	// is written with operations, so that it can be differentiated again. Nil means a gradient of
+	// zero.
 	VJP    func(g, y, x *Node) *Node
 	Domain Interval
 
@@ -78,7 +79,7 @@ type Binary struct {
 	CUDA   string
 	Helper string
 	Double bool
-	// VJP returns the gradients in the broadcast shape; nil means zero.
+	// VJP returns the gradients in the broadcast shape. Nil means gradients of zero.
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
 	Domain      Interval
 	Commutative bool
@@ -108,8 +109,8 @@ var (
 	registryMu sync.Mutex
 )
 
-// Ops returns every operation, in the order of definition. Checks, docs,
-// benchmarks and bridges walk it, so a new operation needs no other list.
+// Ops returns every operation, in the order of definition. Checks, documents, benchmarks and
+// bridges go through this list, so a new operation needs no other.
 func Ops() []*Op {
 	registryMu.Lock()
 	defer registryMu.Unlock()
@@ -125,18 +126,19 @@ func (op *Op) Differentiable() bool { return op.vjp != nil }
 // Apply makes the Node op(in...) of an elementwise operation.
 func (op *Op) Apply(in ...*Node) *Node {
 	if op.kind != compiler.Elementwise || len(in) != op.Arity {
-		return mistake(op.Name, "Apply wants an elementwise operation and %d inputs, got %d", op.Arity, len(in))
+		return mistake(op.Name, "Apply needs an elementwise operation with %d inputs, but was given %d", op.Arity, len(in))
 	}
 	return apply(op, in...)
 }
 
-// Eval returns the elementwise function at one point.
+// Eval returns the value of the elementwise function at one point.
 func (op *Op) Eval(x ...float64) float64 {
 	return op.prim.Eval(x...)
 }
 
-// Define adds the operation to those that graphs can use; Op.Apply makes its Nodes. It is meant for init functions and
-// panics if there is an operation of that name, or no CPU function. Package gradtest checks the definition.
+// Define adds the operation to those that graphs can use; Op.Apply makes its Nodes. It is meant for
+// init functions, and panics if an operation of that name exists already or the CPU function is
+// missing. Package gradtest checks the definition.
 func (d Unary) Define() *Op {
 	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
@@ -147,7 +149,7 @@ func (d Unary) Define() *Op {
 	return register(op)
 }
 
-// Define is as that of Unary.
+// Define adds the operation to those that graphs can use, as Unary.Define does.
 func (d Binary) Define() *Op {
 	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
@@ -161,7 +163,7 @@ func (d Binary) Define() *Op {
 	return register(op)
 }
 
-// Define is as that of Unary.
+// Define adds the operation to those that graphs can use, as Unary.Define does.
 func (d Ternary) Define() *Op {
 	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,

@@ -21,9 +21,8 @@ func Mul(x, y *Node) *Node { return apply(mulOp, x, y) }
 // Div returns x / y by IEEE rules. Gradient: 1/y, -x/y^2.
 func Div(x, y *Node) *Node { return apply(divOp, x, y) }
 
-// Pow returns x to the power y; NaN for x < 0 with a broken y.
-//
-// Gradient: y x^(y-1), x^y log x; the second is 0 at x = 0.
+// Pow returns x to the power y. It is NaN for x < 0 if y is not an integer. Gradient: y x^(y-1),
+// x^y log x; the second is 0 at x = 0.
 func Pow(x, y *Node) *Node { return apply(powOp, x, y) }
 
 // Neg returns -x. Gradient: -1.

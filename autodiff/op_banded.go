@@ -10,17 +10,18 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// BandedMatVec returns the products M x of banded n x n matrices, or M^T x if transposed, with the vectors in the last
-// axis of x. Row o of the last two axes of band, which has 2h+1 rows of n, holds the diagonal M[i, i+o-h] at i;
-// elements outside the matrix are not read. Leading axes broadcast: one matrix for all rows of x, or one for each.
-// Gradient: M^T g; of the band g_i x_(i+o-h).
+// BandedMatVec returns the products M x of banded n x n matrices, or M^T x if transposed, with the
+// vectors in the last axis of x. Row o of the last two axes of band, which has 2h+1 rows of n,
+// holds the diagonal M[i, i+o-h] at i; elements outside the matrix are not read. Leading axes
+// broadcast, so that there is one matrix for all rows of x, or one for each. Gradient: M^T g; of
+// the band g_i x_(i+o-h).
 func BandedMatVec(band, x *Node, transposed bool) *Node {
 	if bad := notReal("banded_matvec", band, x); bad != nil {
 		return bad
 	}
 	k := len(band.shape)
 	if k < 2 || len(x.shape) < 1 || band.shape[k-2]%2 == 0 || last(band.shape) != last(x.shape) {
-		return failed(&tensor.ShapeError{Op: "banded_matvec", Got: []tensor.Shape{band.shape, x.shape}, Want: "an odd number of diagonals as long as the vector"})
+		return failed(&tensor.ShapeError{Op: "banded_matvec", Got: []tensor.Shape{band.shape, x.shape}, Want: "an odd number of diagonals, each as long as the vector"})
 	}
 	return banded(bandedOp, withTail(nil, last(x.shape)), int(truth(transposed)), band, x)
 }

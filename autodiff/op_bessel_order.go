@@ -5,8 +5,8 @@ package autodiff
 
 import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
-// LogBesselIScaled returns log I_nu(x) - eta for the modified Bessel function of
-// order nu >= 0 at x > 0, without its exponential growth or fall in either,
+// LogBesselIScaled returns log I_nu(x) - eta for the modified Bessel function of order nu >= 0 at x
+// > 0, without its exponential growth or decay in either,
 //
 //	eta = w + nu log(x/(nu + w)), w = sqrt(nu^2 + x^2)
 //

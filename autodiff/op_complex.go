@@ -53,7 +53,7 @@ func CScale(x, y *Node) *Node {
 	}
 	s, ok := tensor.Broadcast(lead(x, 1), y.shape)
 	if !ok {
-		return failed(&tensor.ShapeError{Op: "cscale", Got: shapesOf([]*Node{x, y}), Want: "shapes that broadcast without the last axis of the first"})
+		return failed(&tensor.ShapeError{Op: "cscale", Got: shapesOf([]*Node{x, y}), Want: "shapes that broadcast once the last axis of the first is dropped"})
 	}
 	full := append(s.Clone(), 2)
 	return newNode(cscaleOp, full, Broadcast(x, full...), Broadcast(y, s...))
@@ -162,7 +162,7 @@ func notComplex(op string, xs ...*Node) *Node {
 	}
 	for _, x := range xs {
 		if k := len(x.shape); k == 0 || x.shape[k-1] != 2 {
-			return failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2, the parts of complex numbers; see Complex"})
+			return failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2 for the real and imaginary parts; make one with Complex"})
 		}
 	}
 	return nil

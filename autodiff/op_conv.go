@@ -10,13 +10,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Convolution says how filters slide over images. All pairs are down and to the right. The zero value is the
-// default.
+// Convolution says how filters slide over images. In all pairs the first number is for the vertical
+// and the second for the horizontal direction. The zero value is the default.
 type Convolution struct {
-	Stride   [2]int // distance between places of a filter. Default 1
-	Pad      [2]int // zeros on either side of the image
-	Dilation [2]int // distance between the elements of a filter in the image. Default 1
-	Groups   int    // groups of channels that are kept apart. Default 1
+	Stride   [2]int // distance between neighbouring positions of a filter. Default 1
+	Pad      [2]int // number of zeros added at each side of the image
+	Dilation [2]int // distance between neighbouring elements of a filter in the image. Default 1
+	Groups   int    // number of groups of channels that are kept apart. Default 1
 }
 
 func (s Convolution) defaults() Convolution {
@@ -51,45 +51,47 @@ func (s Convolution) wrong() bool {
 		max(s.Stride[0], s.Stride[1], s.Dilation[0], s.Dilation[1], s.Pad[0], s.Pad[1], s.Groups) > mostSlide
 }
 
-// Conv2D correlates images (batch, channels, height, width) with filters (results, channels/groups, height, width),
+// Conv2D correlates images (batch, channels, height, width) with filters (results, channels/groups,
+// height, width),
 //
 //	y[n, o, i, j] = sum_c,a,b w[o, c, a, b] x[n, c, i stride + a dilation - pad, j ...]
 //
-// where x is 0 outside the image. Gradient: by products of the same kind, of any order.
+// where x is 0 outside the image. Gradient: by convolutions of the same kind, of any order.
 func Conv2D(x, w *Node, s Convolution) *Node {
 	if bad := notReal("conv2d", x, w); bad != nil {
 		return bad
 	}
 	s = s.defaults()
 	if s.wrong() || len(x.shape) != 4 || len(w.shape) != 4 || w.shape[0]%s.Groups != 0 || x.shape[1] != w.shape[1]*s.Groups || w.shape[2]*w.shape[3] == 0 {
-		return mistake("conv2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (results, channels/groups, height, width), results that the groups divide, filters that are not empty, positive strides and dilations, none of them, padding or groups above %d", x.shape, w.shape, s, mostSlide)
+		return mistake("conv2d", "the images have shape %v, the filters %v, and the settings are %+v: want images (batch, channels, height, width) and filters (results, channels/groups, height, width) that are not empty, groups that divide the results, and positive strides and dilations, with none of the settings above %d", x.shape, w.shape, s, mostSlide)
 	}
 	y := tensor.Shape{x.shape[0], w.shape[0], s.places(0, x.shape[2], w.shape[2]), s.places(1, x.shape[3], w.shape[3])}
 	if x.Size() > 0 && y[2]*y[3] == 0 {
-		return mistake("conv2d", "filters %v, %+v, reach beyond images %v: take smaller filters, or more padding", w.shape, s, x.shape)
+		return mistake("conv2d", "filters of shape %v with settings %+v reach beyond images of shape %v: use smaller filters, or more padding", w.shape, s, x.shape)
 	}
 	return s.node(conv2dOp, y, x, w)
 }
 
-// ConvTranspose2D is the adjoint of Conv2D by its images: it adds up filters (channels, results/groups, height, width), times
-// the elements of images (batch, channels, height, width). more is added to the height and the width of the
-// result, (length-1) stride - 2 pad + dilation (filter-1) + 1, which several lengths of an image lead to.
+// ConvTranspose2D is the adjoint of Conv2D by its images: it adds up filters (channels,
+// results/groups, height, width), times the elements of images (batch, channels, height, width).
+// The height and the width of the result are (length-1) stride - 2 pad + dilation (filter-1) + 1 +
+// more; more chooses between the image sizes from which Conv2D makes the same size.
 func ConvTranspose2D(x, w *Node, s Convolution, more [2]int) *Node {
 	if bad := notReal("conv_transpose2d", x, w); bad != nil {
 		return bad
 	}
 	s = s.defaults()
 	if s.wrong() || len(x.shape) != 4 || len(w.shape) != 4 || x.shape[1]%s.Groups != 0 || x.shape[1] != w.shape[0] || w.shape[2]*w.shape[3] == 0 {
-		return mistake("conv_transpose2d", "images %v and filters %v, %+v: want (batch, channels, height, width) and (channels, results/groups, height, width), channels that the groups divide, filters that are not empty, positive strides and dilations, none of them, padding or groups above %d", x.shape, w.shape, s, mostSlide)
+		return mistake("conv_transpose2d", "the images have shape %v, the filters %v, and the settings are %+v: want images (batch, channels, height, width) and filters (channels, results/groups, height, width) that are not empty, groups that divide the channels, and positive strides and dilations, with none of the settings above %d", x.shape, w.shape, s, mostSlide)
 	}
 	y := tensor.Shape{x.shape[0], w.shape[1] * s.Groups, 0, 0}
 	for i := range 2 {
 		if more[i] < 0 || more[i] >= s.Stride[i] {
-			return mistake("conv_transpose2d", "%d more along axis %d: want 0 to %d", more[i], 2+i, s.Stride[i]-1)
+			return mistake("conv_transpose2d", "more is %d along axis %d: want 0 to %d", more[i], 2+i, s.Stride[i]-1)
 		}
 		y[2+i] = (x.shape[2+i]-1)*s.Stride[i] - 2*s.Pad[i] + s.Dilation[i]*(w.shape[2+i]-1) + 1 + more[i]
 		if y[2+i] < 0 || s.places(i, y[2+i], w.shape[2+i]) != x.shape[2+i] {
-			return mistake("conv_transpose2d", "a result of length %d along axis %d, with %d more, is not one that Conv2D makes %d of: want 0 to %d more, and less padding than the filter reaches", y[2+i], 2+i, more[i], x.shape[2+i], s.Stride[i]-1)
+			return mistake("conv_transpose2d", "the result would have length %d along axis %d, with more = %d, and Conv2D does not turn that length into %d: set more from 0 to %d, and less padding than the filter reaches", y[2+i], 2+i, more[i], x.shape[2+i], s.Stride[i]-1)
 		}
 	}
 	return s.node(convImagesOp, y, x, w)

@@ -10,20 +10,22 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Convolve returns the convolution of rows, the last axis of x, with kernels of odd length 2h+1, the last axis of w,
+// Convolve returns the convolution of rows, the last axis of x, with kernels of odd length 2h+1,
+// the last axis of w,
 //
 //	y_n = sum_j w_j x_(n+h-j)
 //
-// as long as x, which counts as 0 outside. Leading axes broadcast: one kernel for all rows, or one for each. Zeros at
-// both ends of a kernel cost nothing. Gradient: the correlation of g with w, and of g with x.
+// as long as x, which counts as 0 outside. Leading axes broadcast, so that there is one kernel for
+// all rows, or one for each. Zeros at both ends of a kernel cost nothing. Gradient: the correlation
+// of g with w, and of g with x.
 func Convolve(x, w *Node) *Node { return convolve(x, w, 0) }
 
-// ConvolveSparse is Convolve with kernels whose zeros are constants: their gradient is 0, which saves the work of
-// finding it where kernels are shorter than the room for them.
+// ConvolveSparse is Convolve with kernels whose zeros are constants, with a gradient of 0. This
+// saves work if the kernels are shorter than the room they have.
 func ConvolveSparse(x, w *Node) *Node { return convolve(x, w, 2) }
 
-// Correlate returns y_n = sum_j w_j x_(n-h+j), the convolution with reversed kernels: see [Convolve], whose adjoint
-// it is.
+// Correlate returns y_n = sum_j w_j x_(n-h+j), the convolution with reversed kernels. It is the
+// adjoint of [Convolve].
 func Correlate(x, w *Node) *Node { return convolve(x, w, 1) }
 
 // How a convolution is done: with reversed kernels, and with constant zeros in kernels.
@@ -37,7 +39,7 @@ func convolve(x, w *Node, how int) *Node {
 		return bad
 	}
 	if len(x.shape) < 1 || len(w.shape) < 1 || last(w.shape)%2 == 0 {
-		return failed(&tensor.ShapeError{Op: "convolve", Got: []tensor.Shape{x.shape, w.shape}, Want: "rows, and kernels of odd length"})
+		return failed(&tensor.ShapeError{Op: "convolve", Got: []tensor.Shape{x.shape, w.shape}, Want: "rows, and kernels of odd length, in the last axes"})
 	}
 	lead, bad := convolveRows.lead("convolve", x, w)
 	if bad != nil {

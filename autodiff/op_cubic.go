@@ -25,9 +25,10 @@ type CubicCells struct {
 	ascending bool
 }
 
-// NewCubicCells makes the cells of evaluations at len(first) points: first are the cells of the points before they
-// are shifted, and ratio is r, a number for each knot of which the last two are not read. ascending promises that the
-// cells ascend also after they are shifted, which spares a device a search in the gradient.
+// NewCubicCells makes the cells for evaluations at len(first) points: first holds the cells of the
+// points before they are shifted, and ratio holds r, one number for each knot, of which the last
+// two are not read. ascending promises that the cells ascend also after they are shifted, which
+// spares a device a search in the gradient.
 func NewCubicCells(first []int, ratio []float64, ascending bool) *CubicCells {
 	c := &CubicCells{ratio: Const(ratio), ascending: ascending}
 	for _, v := range first {
@@ -36,19 +37,20 @@ func NewCubicCells(first []int, ratio []float64, ascending bool) *CubicCells {
 	return c
 }
 
-// At returns the derivative of some order (0 is the function itself) by t, at fraction t of cell first + floor(shift).
-// Rows are last axes: y and w hold knots, shift and t points; leading axes broadcast. A point outside all cells, or
-// whose shift is not finite, gives NaN. Gradient: with respect to y, w and t.
+// At returns the derivative of some order (0 is the function itself) by t, at fraction t of cell
+// first + floor(shift). Rows are in the last axes: those of y and w run over knots, and those of
+// shift and t over points. Leading axes broadcast. A point outside all cells, or whose shift is not
+// finite, gives NaN. Gradient: with respect to y, w and t.
 func (c *CubicCells) At(y, w, shift, t *Node, order int) *Node {
 	if bad := notReal("cubic", y, w, shift, t); bad != nil {
 		return bad
 	}
 	if order < 0 {
-		return mistake("cubic", "derivative of order %d: want at least 0", order)
+		return mistake("cubic", "the derivative has order %d: want at least 0", order)
 	}
 	for i, x := range []*Node{y, w, shift, t} {
 		if len(x.shape) == 0 || i < 2 && last(x.shape) != c.ratio.Size() || i > 1 && last(x.shape) != len(c.first) {
-			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t, c.ratio}), Want: "as many elements in y and w as ratios, and as many points as cells"})
+			return failed(&tensor.ShapeError{Op: "cubic", Got: shapesOf([]*Node{y, w, shift, t, c.ratio}), Want: "as many elements in y and in w as there are ratios, and as many points as cells"})
 		}
 	}
 	lead, bad := cubicRows.lead("cubic", y, w, shift, t, c.ratio)

@@ -9,11 +9,11 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Cumsum returns the running sums along one axis. Gradient: summed the other way.
+// Cumsum returns the running sums along one axis. Gradient: running sums in the other direction.
 func Cumsum(x *Node, axis int) *Node { return cumulative(x, axis, false, false) }
 
-// CumsumWith returns running sums that leave out the element itself (exclusive)
-// or run from the end (reverse).
+// CumsumWith returns running sums that leave out the element itself if exclusive is set, and that
+// run from the end if reverse is set.
 func CumsumWith(x *Node, axis int, exclusive, reverse bool) *Node {
 	return cumulative(x, axis, exclusive, reverse)
 }
@@ -24,7 +24,7 @@ func cumulative(x *Node, axis int, exclusive, reverse bool) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("cumsum", "axis %d of shape %v", axis, x.shape)
+		return mistake("cumsum", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	n := newNode(cumsumOp, x.shape, x)
 	n.attr = []int{ax, int(truth(exclusive)), int(truth(reverse))}

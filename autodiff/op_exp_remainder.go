@@ -10,13 +10,14 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
-// ExpRemainder returns what is left of e^x after the first k terms of its series, over x^k: (e^x - 1 - x - ... ) / x^k for k >= 0,
-// which is 1/k! at 0. ExpRemainder(1, x) is (e^x - 1)/x, the mean of e^(s x) over s from 0 to 1, without cancellation.
+// ExpRemainder returns the remainder of the series of e^x after the first k terms, divided by x^k:
+// (e^x - 1 - x - ... ) / x^k for k >= 0, which is 1/k! at 0. ExpRemainder(1, x) is (e^x - 1)/x, the
+// mean of e^(s x) over s from 0 to 1, without cancellation.
 //
 // Gradient: ExpRemainder(k, x) - k ExpRemainder(k+1, x), of any order.
 func ExpRemainder(k int, x *Node) *Node {
 	if k < 0 {
-		return mistake("exp_remainder", "%d terms: want 0 or more", k)
+		return mistake("exp_remainder", "the number of terms is %d: want at least 0", k)
 	}
 	if k == 0 {
 		return Exp(x)

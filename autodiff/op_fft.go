@@ -19,18 +19,21 @@ import (
 // complex64. The gradient of a complex number z = x + iy is dL/dx + i dL/dy. See
 // Complex, Real, Imag, Conj, CMul and Abs2.
 
-// FourierNorm says which transform is divided by which factor; n is the number of elements
+// FourierNorm says which of the two transforms is divided, and by what; n is the number of elements
 // transformed.
 type FourierNorm int
 
 const (
-	NormBackward FourierNorm = iota // the inverse is divided by n, the default of NumPy
-	NormOrtho                       // both are divided by the root of n, which keeps norms
-	NormForward                     // the forward transform is divided by n
+	// NormBackward divides the inverse transform by n. It is the default, as in NumPy.
+	NormBackward FourierNorm = iota
+	// NormOrtho divides both transforms by the square root of n, so that norms are preserved.
+	NormOrtho
+	// NormForward divides the forward transform by n.
+	NormForward
 )
 
-// FFT returns the Fourier transform of the complex x along the axes, at most
-// three, counted without the last one of length 2; no axes mean all.
+// FFT returns the Fourier transform of the complex x along the given axes, at most three, counted
+// without the last one of length 2. Without axes it transforms all of them.
 //
 //	X[k] = sum over j of x[j] exp(-2 pi i j k/n)
 //
@@ -44,11 +47,11 @@ func FFT(x *Node, norm FourierNorm, axes ...int) *Node { return fourier(x, norm,
 // Gradient: the transform of g, divided by n.
 func IFFT(x *Node, norm FourierNorm, axes ...int) *Node { return fourier(x, norm, 1, axes) }
 
-// RFFT returns the Fourier transform of the real x along the axes, at most three;
-// no axes mean all. Of the last of them, of length n, the result has the first
-// n/2+1 frequencies: the others are their conjugates.
+// RFFT returns the Fourier transform of the real x along the given axes, at most three.
+// Without axes it transforms all of them. Along the last of these, which has length n, the result
+// has only the first n/2+1 frequencies, since the others are their conjugates.
 //
-// Gradient: the real part of the inverse sum over the frequencies there are.
+// Gradient: the real part of the inverse sum over these frequencies.
 func RFFT(x *Node, norm FourierNorm, axes ...int) *Node {
 	p := transformOf("rfft", x, false, axes)
 	if p.bad != nil {
@@ -58,9 +61,9 @@ func RFFT(x *Node, norm FourierNorm, axes ...int) *Node {
 	return p.back(Scale(norm.factor(p.size, false), y), true)
 }
 
-// IRFFT returns the real array of which x is the half of a Fourier transform that
-// RFFT gives; n is the length of the last of the axes in the result, 2(m-1) or
-// 2m-1 where x has m. Imaginary parts that no real array has are left out.
+// IRFFT returns the real array of which x is the half of a Fourier transform that RFFT gives; n is
+// the length of the last of the axes in the result, 2(m-1) or 2m-1 where x has m. Imaginary parts
+// that the transform of a real array cannot have are ignored.
 func IRFFT(x *Node, n int, norm FourierNorm, axes ...int) *Node {
 	p := transformOf("irfft", x, true, axes)
 	if p.bad != nil {
@@ -68,7 +71,7 @@ func IRFFT(x *Node, n int, norm FourierNorm, axes ...int) *Node {
 	}
 	last := x.shape[p.axes[len(p.axes)-1]]
 	if n < 1 || n/2+1 != last {
-		return mistake("irfft", "a result of length %d from %d frequencies of shape %v: want length %d or %d", n, last, x.shape, 2*last-2, 2*last-1)
+		return mistake("irfft", "a result of length %d cannot come from %d frequencies of shape %v: want length %d or %d", n, last, x.shape, 2*last-2, 2*last-1)
 	}
 	y := realOfSpectrum(Permute(x, p.perm...), len(p.axes), n, 0)
 	return p.back(Scale(norm.factor(p.size/last*n, true), y), false)
@@ -111,7 +114,7 @@ func transformOf(op string, x *Node, isComplex bool, axes []int) (p transform) {
 	if isComplex {
 		p.rank--
 		if p.rank < 0 || x.shape[p.rank] != 2 {
-			p.bad = failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2, the parts of complex numbers; see Complex"})
+			p.bad = failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape}, Want: "a last axis of length 2 for the real and imaginary parts; make one with Complex"})
 			return p
 		}
 	}
@@ -125,14 +128,14 @@ func transformOf(op string, x *Node, isComplex bool, axes []int) (p transform) {
 	for _, a := range axes {
 		ax, ok := axisOf(a, p.rank)
 		if !ok || used[ax] || len(axes) > 3 {
-			p.bad = mistake(op, "axes %v of shape %v: want one to three different ones of %d", axes, x.shape, p.rank)
+			p.bad = mistake(op, "the axes are %v of shape %v: want one to three different axes of the %d", axes, x.shape, p.rank)
 			return p
 		}
 		used[ax] = true
 		p.axes, p.size = append(p.axes, ax), p.size*x.shape[ax]
 	}
 	if len(p.axes) == 0 || p.size == 0 {
-		p.bad = mistake(op, "axes %v of shape %v: want one to three axes, none empty", axes, x.shape)
+		p.bad = mistake(op, "the axes are %v of shape %v: want one to three axes, none of length 0", axes, x.shape)
 		return p
 	}
 	for i, u := range used {

@@ -14,15 +14,15 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Gather takes the elements idx of one axis; the result has idx's axes in its
-// place. Gradient: ScatterAdd. A run fails where an index is out of range.
+// Gather takes the elements idx along one axis, which the axes of idx replace in the result.
+// Gradient: ScatterAdd. A run fails if an index is out of range.
 func Gather(x, idx *Node, axis int) *Node {
 	if bad := cmp.Or(notReal("gather", x), firstErr(idx)); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || !idx.isInt {
-		return mistake("gather", "axis %d of shape %v by %v: want an axis in range and indices (Ints or IntInput)", axis, x.shape, idx)
+		return mistake("gather", "cannot gather along axis %d of shape %v with %v: want an axis in range, and indices (Ints or IntInput)", axis, x.shape, idx)
 	}
 	s := slices.Concat(x.shape[:ax], idx.shape, x.shape[ax+1:])
 	n := newNode(gatherOp, s, x, idx)
@@ -30,19 +30,18 @@ func Gather(x, idx *Node, axis int) *Node {
 	return n
 }
 
-// ScatterAdd adds the elements of x to zeros: along axis, element idx[k] of the
-// result, which has n, receives element k of x. The axes of idx stand at axis
-// in x. Gradient: Gather.
+// ScatterAdd adds the elements of x to zeros: along axis, element idx[k] of the result, which has
+// n, receives element k of x. In x, the axes of idx take the place of that axis. Gradient: Gather.
 func ScatterAdd(x, idx *Node, axis, n int) *Node {
 	if bad := cmp.Or(notReal("scatter_add", x), firstErr(idx)); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape)-len(idx.shape)+1)
 	if !ok || !idx.isInt || !idx.shape.Equal(x.shape[ax:ax+len(idx.shape)]) {
-		return mistake("scatter_add", "axis %d of shape %v by %v: want indices whose shape stands in x at axis", axis, x.shape, idx)
+		return mistake("scatter_add", "cannot scatter along axis %d of shape %v with %v: want indices whose shape matches the axes of x from that axis on", axis, x.shape, idx)
 	}
 	if n < 0 {
-		return mistake("scatter_add", "a result of length %d: want at least 0", n)
+		return mistake("scatter_add", "the result would have length %d: want at least 0", n)
 	}
 	s := slices.Concat(x.shape[:ax], []int{n}, x.shape[ax+len(idx.shape):])
 	out := newNode(scatterOp, s, x, idx)
@@ -50,7 +49,7 @@ func ScatterAdd(x, idx *Node, axis, n int) *Node {
 	return out
 }
 
-// Bincount returns how often each of 0..n-1 occurs in idx.
+// Bincount returns how often each of the integers 0..n-1 occurs in idx.
 func Bincount(idx *Node, n int) *Node {
 	if bad := firstErr(idx); bad != nil {
 		return bad
@@ -58,12 +57,12 @@ func Bincount(idx *Node, n int) *Node {
 	return ScatterAdd(Full(1, idx.Size()), Reshape(idx, idx.Size()), 0, n)
 }
 
-// Argmax returns the index of the largest element along one axis: the first of
-// equals, and a NaN counts as the largest. Gradient: none.
+// Argmax returns the index of the largest element along one axis. Of equal elements it takes the
+// first, and a NaN counts as the largest. Gradient: none.
 func Argmax(x *Node, axis int) *Node { return arg(argmaxOp, x, axis) }
 
-// Argmin returns the index of the smallest element along one axis: the first of
-// equals, and a NaN counts as the smallest. Gradient: none.
+// Argmin returns the index of the smallest element along one axis. Of equal elements it takes the
+// first, and a NaN counts as the smallest. Gradient: none.
 func Argmin(x *Node, axis int) *Node { return arg(argminOp, x, axis) }
 
 func arg(op *Op, x *Node, axis int) *Node {
@@ -72,7 +71,7 @@ func arg(op *Op, x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || x.shape[ax] == 0 {
-		return mistake(op.Name, "axis %d of shape %v: want an axis with elements", axis, x.shape)
+		return mistake(op.Name, "axis %d of shape %v does not exist or is empty: want an axis with elements", axis, x.shape)
 	}
 	n := newNode(op, compiler.WithoutAxes(x.shape, []int{ax}), x)
 	n.attr, n.isInt = []int{ax}, true
@@ -90,7 +89,8 @@ func Float(idx *Node) *Node {
 	return newNode(floatOp, idx.shape, idx)
 }
 
-// FloorIndex converts reals to indices, rounding down; what is not finite becomes -1. Gradient: none.
+// FloorIndex converts reals to indices by rounding down. Numbers that are not finite become -1.
+// Gradient: none.
 func FloorIndex(x *Node) *Node {
 	if bad := notReal("floor_index", x); bad != nil {
 		return bad
@@ -140,7 +140,7 @@ func gather[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 		src, dst := in[0][o*n*inner:], out[o*len(idx)*inner:]
 		for k, i := range idx {
 			if i < 0 || int(i) >= n {
-				return fmt.Errorf("autodiff: gather: index %d at position %d: want 0..%d", i, k, n-1)
+				return fmt.Errorf("autodiff: gather: the index at position %[2]d is %[1]d: want 0..%[3]d", i, k, n-1)
 			}
 			copy(dst[k*inner:(k+1)*inner], src[int(i)*inner:(int(i)+1)*inner])
 		}
@@ -157,7 +157,7 @@ func scatter[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 		dst, src := out[o*n*inner:(o+1)*n*inner], in[0][o*len(idx)*inner:(o+1)*len(idx)*inner]
 		for k, i := range idx {
 			if i < 0 || int(i) >= n {
-				return fmt.Errorf("autodiff: scatter_add: index %d at position %d: want 0..%d", i, k, n-1)
+				return fmt.Errorf("autodiff: scatter_add: the index at position %[2]d is %[1]d: want 0..%[3]d", i, k, n-1)
 			}
 			if inner == 1 {
 				dst[i] += src[k]

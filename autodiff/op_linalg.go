@@ -13,8 +13,8 @@ import (
 // The operations of linear algebra work on the last two axes; leading axes are
 // batches. In programs of float32 they compute in float64 and round the result.
 
-// NotPositiveDefiniteError is what a run returns where Cholesky meets a matrix
-// that has no factor. A sampler may treat the point as one of density 0.
+// NotPositiveDefiniteError is the error of a run in which Cholesky meets a matrix that has no
+// factor. A sampler may treat the point as one of density 0.
 type NotPositiveDefiniteError struct {
 	Matrix int     // index of the matrix over the leading axes, in row-major order
 	Pivot  int     // row at which the factor ends
@@ -27,11 +27,12 @@ func (e *NotPositiveDefiniteError) Error() string {
 		e.Matrix, e.Size, e.Size, e.Pivot, e.Value)
 }
 
-// AtPoint marks a fault of these numbers rather than of the program: a sampler rejects the point.
+// AtPoint marks the error as one of these numbers and not of the program, so that a sampler rejects
+// the point.
 func (e *NotPositiveDefiniteError) AtPoint() bool { return true }
 
-// SingularError is what a run returns where a matrix that must be inverted has a
-// pivot of 0, or holds a NaN.
+// SingularError is the error of a run in which a matrix that must be inverted has a pivot of 0 or
+// holds a NaN.
 type SingularError struct {
 	Op     string
 	Matrix int // index of the matrix over the leading axes, in row-major order
@@ -42,11 +43,11 @@ func (e *SingularError) Error() string {
 	return fmt.Sprintf("autodiff: %s: matrix %d, %d x %d, is singular: check for equal or zero rows", e.Op, e.Matrix, e.Size, e.Size)
 }
 
-// AtPoint marks a fault of these numbers, as for NotPositiveDefiniteError.
+// AtPoint marks the error as one of these numbers, as for NotPositiveDefiniteError.
 func (e *SingularError) AtPoint() bool { return true }
 
-// Diag returns the diagonals of the last two axes, which must be equal.
-// Gradient: placed back on the diagonal.
+// Diag returns the diagonals of the matrices in the last two axes, which must be equal. Gradient:
+// placed back on the diagonal.
 func Diag(x *Node) *Node {
 	n, bad := square("diag", x)
 	if bad != nil {
@@ -58,14 +59,14 @@ func Diag(x *Node) *Node {
 	return SliceStep(Reshape(x, append(lead(x, 2), n*n)...), -1, 0, n*n, n+1)
 }
 
-// DiagMatrix returns the matrices with x, the last axis, on the diagonal and 0
-// elsewhere. Gradient: Diag.
+// DiagMatrix returns matrices with the last axis of x on the diagonal and 0 elsewhere. Gradient:
+// Diag.
 func DiagMatrix(x *Node) *Node {
 	if bad := notReal("diag_matrix", x); bad != nil {
 		return bad
 	}
 	if len(x.shape) == 0 {
-		return mistake("diag_matrix", "an array of no axes: want at least one")
+		return mistake("diag_matrix", "the array is a scalar: want at least one axis")
 	}
 	return Where(Eye(x.shape[len(x.shape)-1]), Reshape(x, append(x.shape.Clone(), 1)...), Scalar(0))
 }
@@ -73,7 +74,7 @@ func DiagMatrix(x *Node) *Node {
 // Eye returns the n x n matrix with 1 on the diagonal and 0 elsewhere.
 func Eye(n int) *Node {
 	if n < 0 {
-		return mistake("eye", "order %d: want at least 0", n)
+		return mistake("eye", "the order of the matrix is %d: want at least 0", n)
 	}
 	return mask(n, n, func(i, j int) bool { return i == j })
 }
@@ -92,7 +93,7 @@ func keep(x *Node, f func(i, j int) bool) *Node {
 	}
 	k := len(x.shape)
 	if k < 2 {
-		return mistake("triangle", "shape %v: want at least two axes", x.shape)
+		return mistake("triangle", "the array has shape %v: want at least two axes", x.shape)
 	}
 	return Where(mask(x.shape[k-2], x.shape[k-1], f), x, Scalar(0))
 }

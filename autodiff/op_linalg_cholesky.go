@@ -12,22 +12,21 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Cholesky returns the lower triangular L with L L^T = a, for each symmetric
-// positive definite matrix of the last two axes. It reads the lower triangle of
-// a and takes the upper one for its mirror image, whatever stands there. Of L it
-// fills the lower triangle; the upper one is 0.
+// Cholesky returns the lower triangular L with L L^T = a, for each symmetric positive definite
+// matrix of the last two axes. It reads the lower triangle of a and assumes that the upper one is
+// its mirror image, whatever it holds. The upper triangle of L is 0.
 //
-// A run fails with a [*NotPositiveDefiniteError] where a has no factor; see
-// [CholeskyOrNaN]. The gradient is that of the lower triangle, in which an element
-// below the diagonal stands for both of the pair; above the diagonal it is 0:
+// A run fails with a [*NotPositiveDefiniteError] where a has no factor; see [CholeskyOrNaN]. The
+// gradient is that of the lower triangle, in which an element below the diagonal stands for itself
+// and its mirror image; above the diagonal the gradient is 0:
 //
 //	Phi(S + S^T), S = L^-T Phi(L^T g) L^-1, Phi: lower triangle, half the diagonal
 //
 // Reference: Murray, arXiv:1602.07527.
 func Cholesky(a *Node) *Node { return factored(a, 0) }
 
-// CholeskyOrNaN is Cholesky with NaN in place of the factors that do not exist,
-// so that in a batch the other matrices still have theirs.
+// CholeskyOrNaN is Cholesky, but factors that do not exist are NaN, so that in a batch the other
+// matrices still have theirs.
 func CholeskyOrNaN(a *Node) *Node { return factored(a, 1) }
 
 func factored(a *Node, orNaN int) *Node {
@@ -39,9 +38,9 @@ func factored(a *Node, orNaN int) *Node {
 	return l
 }
 
-// CholeskyLogDet returns log det a = 2 sum log L_ii of symmetric positive definite
-// matrices a, from their factor L that [Cholesky] gives. It reads the diagonal of L
-// alone, and its gradient is 0 elsewhere. For other matrices see [LogDet].
+// CholeskyLogDet returns log det a = 2 sum log L_ii of symmetric positive definite matrices a, from
+// their factor L that [Cholesky] returns. It reads only the diagonal of L, and its gradient is 0
+// elsewhere. For other matrices see [LogDet].
 func CholeskyLogDet(l *Node) *Node {
 	d := Diag(l)
 	if d.err != nil {

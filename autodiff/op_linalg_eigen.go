@@ -16,16 +16,16 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// EigenSymmetric returns the eigenvalues of symmetric matrices, ascending, and
-// the eigenvectors as columns, of length 1 and with the element of largest size
-// positive. It reads the lower triangle and takes the upper one for its mirror
-// image, whatever stands there. The gradient is that of the lower triangle, in which
-// an element below the diagonal stands for both of the pair; above it is 0:
+// EigenSymmetric returns the eigenvalues of symmetric matrices in ascending order, and the
+// eigenvectors as columns of length 1 whose largest element in size is positive. It reads the lower
+// triangle and assumes that the upper one is its mirror image, whatever it holds. The gradient is
+// that of the lower triangle, in which an element below the diagonal stands for itself and its
+// mirror image; above the diagonal the gradient is 0:
 //
 //	Phi(S + S^T), S = v (diag gw + F o (v^T gv)) v^T, F_ij = 1/(w_j - w_i), F_ii = 0
 //
-// Eigenvectors of repeated eigenvalues have no gradient: F is taken as 0 where
-// eigenvalues are equal, which is right for functions of the eigenvalues alone.
+// Eigenvectors of repeated eigenvalues have no gradient: F is set to 0 where eigenvalues are equal,
+// which is right for functions of the eigenvalues alone.
 func EigenSymmetric(a *Node) (values, vectors *Node) {
 	n, bad := square("eigen_symmetric", a)
 	if bad != nil {
@@ -35,7 +35,7 @@ func EigenSymmetric(a *Node) (values, vectors *Node) {
 	return Index(y, -2, 0), rowsOf(y, 1, n+1)
 }
 
-// EigenvaluesSymmetric returns the eigenvalues of symmetric matrices, ascending: see
+// EigenvaluesSymmetric returns the eigenvalues of symmetric matrices in ascending order; see
 // [EigenSymmetric].
 func EigenvaluesSymmetric(a *Node) *Node {
 	w, _ := EigenSymmetric(a)
@@ -73,9 +73,9 @@ type eigenWork struct {
 	w, work []float64
 }
 
-// ErrNoConvergence is what a run returns where eigenvalues or singular values
-// were not found: the matrix holds a NaN or an infinity.
-var ErrNoConvergence = errors.New("autodiff: eigenvalues or singular values not found: check the matrix for NaN and infinities")
+// ErrNoConvergence is the error of a run in which eigenvalues or singular values were not found,
+// because the matrix holds a NaN or an infinity.
+var ErrNoConvergence = errors.New("autodiff: the eigenvalues or singular values were not found: check the matrix for NaN and infinities")
 
 func runEigen(c *cpu.Call) error {
 	out, in := c.AsFloat64()

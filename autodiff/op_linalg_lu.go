@@ -16,15 +16,14 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Solve returns the x with a x = b for any square matrices a, by LU with partial
-// pivoting. Leading axes broadcast; a b of one axis is one column. A run fails with a
-// [*SingularError] where a pivot is 0. Of symmetric positive definite matrices see
-// [CholeskySolve]. Gradient: gb = a^-T g, ga = -gb x^T.
+// Solve returns the x with a x = b for any square matrices a, by LU with partial pivoting. Leading
+// axes broadcast; if b has one axis, it is one column. A run fails with a [*SingularError] if a
+// pivot is 0. For symmetric positive definite matrices see [CholeskySolve]. Gradient: gb = a^-T g,
+// ga = -gb x^T.
 func Solve(a, b *Node) *Node { return system(solveOp, a, b, 0) }
 
-// Inverse returns the inverses of any square matrices. A run fails with a
-// [*SingularError] where there is none. Prefer [Solve] or [CholeskySolve]. Gradient:
-// -y^T g y^T.
+// Inverse returns the inverses of any square matrices. A run fails with a [*SingularError] if a
+// matrix has none. Prefer [Solve] or [CholeskySolve]. Gradient: -y^T g y^T.
 func Inverse(a *Node) *Node {
 	if _, bad := square("inverse", a); bad != nil {
 		return bad
@@ -32,8 +31,8 @@ func Inverse(a *Node) *Node {
 	return newNode(inverseOp, a.shape, a)
 }
 
-// Det returns the determinants of square matrices, by LU. Gradient: g y a^-T, so a
-// must not be singular there.
+// Det returns the determinants of square matrices, by LU. Gradient: g y a^-T, so a must not be
+// singular.
 func Det(a *Node) *Node {
 	if _, bad := square("det", a); bad != nil {
 		return bad
@@ -41,16 +40,16 @@ func Det(a *Node) *Node {
 	return newNode(detOp, lead(a, 2), a)
 }
 
-// LogDet returns log |det a| of any square matrices, by LU: -Inf where they are
-// singular. The sign is left out; see [SignLogDet]. Of symmetric positive definite
-// matrices [CholeskyLogDet] needs fewer steps. Gradient: g a^-T.
+// LogDet returns log |det a| of any square matrices, by LU: -Inf where they are singular. For the
+// sign see [SignLogDet]. For symmetric positive definite matrices [CholeskyLogDet] needs fewer
+// steps. Gradient: g a^-T.
 func LogDet(a *Node) *Node {
 	_, log := SignLogDet(a)
 	return log
 }
 
-// SignLogDet returns the sign of the determinants of square matrices, -1, 0 or 1,
-// and the logarithms of their sizes, -Inf where they are 0. Gradient of the
+// SignLogDet returns the signs of the determinants of square matrices, -1, 0 or 1, and the
+// logarithms of their absolute values, which are -Inf for singular matrices. Gradient of the
 // logarithm: g a^-T; of the sign: none.
 func SignLogDet(a *Node) (sign, log *Node) {
 	if _, bad := square("sign_log_det", a); bad != nil {

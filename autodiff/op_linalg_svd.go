@@ -14,16 +14,15 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// SVD returns the reduced factors of a = u diag(s) v^T: of an m x n matrix with
-// k = min(m, n), u is m x k, s holds the k singular values, descending, and v is
-// n x k. The element of largest size in each column of v is positive. Gradient:
+// SVD returns the reduced factors of a = u diag(s) v^T: of an m x n matrix with k = min(m, n), u is
+// m x k, s holds the k singular values in descending order, and v is n x k. The largest element in
+// size of each column of v is positive. Gradient:
 //
 //	u (J s + s K + diag gs) v^T + (1 - u u^T) gu s^-1 v^T + u s^-1 gv^T (1 - v v^T)
 //	J = F o (u^T gu - gu^T u), K = F o (v^T gv - gv^T v), F_ij = 1/(s_j^2 - s_i^2), F_ii = 0
 //
-// Singular vectors of repeated or zero values have no gradient: F is taken as 0
-// where values are equal and 1/s where they are 0, which is right for functions
-// of the singular values alone.
+// Singular vectors of repeated or zero values have no gradient: F is taken as 0 where values are
+// equal and 1/s where they are 0, which is right for functions of the singular values alone.
 //
 // Reference: Townsend, Differentiating the singular value decomposition, 2016.
 func SVD(a *Node) (u, s, v *Node) {
@@ -40,7 +39,7 @@ func SVD(a *Node) (u, s, v *Node) {
 	return rowsOf(y, 0, m), Index(y, -2, m), rowsOf(y, m+1, m+1+n)
 }
 
-// SingularValues returns the singular values, descending: see SVD.
+// SingularValues returns the singular values in descending order; see SVD.
 func SingularValues(a *Node) *Node {
 	_, s, _ := SVD(a)
 	return s

@@ -10,19 +10,18 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// SolveTriangular returns the x with a x = b, or a^T x = b if transposed, for
-// triangular matrices a. It reads the lower triangle of a if lower is true and the
-// upper one otherwise, with the diagonal, and takes the rest for 0, whatever stands
-// there. Leading axes broadcast; a b of one axis is one column. A 0 on the diagonal
-// gives infinities and NaN. Gradient: gb = a^-T g; ga = -gb x^T in that triangle, 0
-// in the other.
+// SolveTriangular returns the x with a x = b, or a^T x = b if transposed, for triangular matrices
+// a. It reads the lower triangle of a if lower is true and the upper one otherwise, with the
+// diagonal, and treats the rest as 0, whatever it holds. Leading axes broadcast; if b has one axis,
+// it is one column. A 0 on the diagonal makes the result infinite or NaN. Gradient: gb = a^-T g; ga
+// = -gb x^T in that triangle, 0 in the other.
 func SolveTriangular(a, b *Node, lower, transposed bool) *Node {
 	return system(solveTriangularOp, a, b, int(truth(lower)), int(truth(transposed)))
 }
 
-// CholeskySolve returns the x with L L^T x = b for the factor L that [Cholesky]
-// gives: two triangular systems. It reads the lower triangle of L, and its gradient
-// is 0 above it. Leading axes broadcast; a b of one axis is one column.
+// CholeskySolve returns the x with L L^T x = b for the factor L that [Cholesky] returns, by solving
+// two triangular systems. It reads the lower triangle of L, and its gradient is 0 above it. Leading
+// axes broadcast; if b has one axis, it is one column.
 func CholeskySolve(l, b *Node) *Node {
 	return SolveTriangular(l, SolveTriangular(l, b, true, false), true, true)
 }

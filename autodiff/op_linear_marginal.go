@@ -10,20 +10,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// LinearMarginal is a Gaussian likelihood in which coefficients a of a linear model are integrated out under a flat
-// prior. The model of the data d_k, whose errors are 1, is
+// LinearMarginal is a Gaussian likelihood in which coefficients a of a linear model are integrated
+// out under a flat prior. The model of the data d_k, whose errors are 1, is
 //
 //	d_k = t_k sum_i a_i P_ik + noise
 //
-// with a constant basis P and a factor t that depends on the other parameters: with S_ik = P_ik t_k and M = S S^T,
-// minus twice the logarithm of the likelihood is, up to K log 2 pi,
+// with a constant basis P and a factor t that depends on the other parameters: with S_ik = P_ik t_k
+// and M = S S^T, minus twice the logarithm of the likelihood is, up to K log 2 pi,
 //
 //	chi2 = log det M + |d - S^T a|^2,   a = M^-1 S d
 //
-// Its gradient is that of variable projection, as a is optimal, with the part of log det M. All methods can be
-// differentiated any number of times with respect to t and d, not to P. M is summed, factored and inverted in float64
-// in every precision, and in twice that where it is so ill-conditioned that float64 would lose more than a third of its
-// digits. A row whose M has no inverse gives NaN.
+// Its gradient is that of variable projection, because a is optimal, plus that of log det M. All
+// methods can be differentiated any number of times with respect to t and d, but not with respect
+// to P. M is summed, factored and inverted in float64 in every precision, and in twice that where
+// it is so ill-conditioned that float64 would lose more than a third of its digits. A row whose M
+// has no inverse gives NaN.
 //
 // Reference: Golub and Pereyra, doi:10.1137/0710036.
 type LinearMarginal struct {
@@ -43,7 +44,7 @@ func NewLinearMarginal(t, d, basis *Node) *LinearMarginal {
 		case len(t.shape) == 0 || len(d.shape) == 0 || len(basis.shape) != 2 || last(t.shape) != last(basis.shape) || last(d.shape) != last(basis.shape):
 			bad = failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{t, d, basis}), Want: "rows as long as those of the basis"})
 		case !basis.IsConst():
-			bad = mistake("linear_marginal", "the basis %v: want a constant, made by Const", basis)
+			bad = mistake("linear_marginal", "the basis is %v: want a constant, made by Const", basis)
 		default:
 			m.rest = Const(roundingOf(basis.data), basis.shape...)
 			m.lead, bad = marginalRows.lead("linear_marginal", t, d, basis, m.rest)
@@ -70,8 +71,8 @@ func recordSize(k int) int { return 1 + k + k*(k+1)/2 }
 // ChiSquare returns chi2 of each row, without the axis of the rows.
 func (m *LinearMarginal) ChiSquare() *Node { return m.part(marginalChiOp, m.lead) }
 
-// ChiSquareRest returns what the rounding of ChiSquare in programs of float32 leaves out, a constant in gradients: the
-// sum of both is right to some 14 digits.
+// ChiSquareRest returns the part that ChiSquare loses to rounding in programs in float32; it is a
+// constant in gradients. The sum of both is right to some 14 digits.
 func (m *LinearMarginal) ChiSquareRest() *Node {
 	if m.record.err != nil {
 		return m.record
@@ -79,7 +80,7 @@ func (m *LinearMarginal) ChiSquareRest() *Node {
 	return StopGradient(Index(m.record, -1, recordSize(m.basis.shape[0])))
 }
 
-// Coefficients returns a of each row, in place of the row.
+// Coefficients returns the coefficients a of each row; their axis takes the place of the row.
 func (m *LinearMarginal) Coefficients() *Node {
 	return m.part(marginalFitOp, withTail(m.lead, m.basis.shape[0]))
 }
@@ -93,13 +94,14 @@ func (m *LinearMarginal) part(op *Op, shape tensor.Shape) *Node {
 	return y
 }
 
-// Solve returns M^-1 h for vectors h in the last axis; its leading axes broadcast with those of the rows.
+// Solve returns M^-1 h for vectors h in the last axis. The leading axes of h broadcast with those
+// of the rows.
 func (m *LinearMarginal) Solve(h *Node) *Node {
 	if bad := notReal("linear_marginal", m.record, h); bad != nil {
 		return bad
 	}
 	if len(h.shape) == 0 || last(h.shape) != m.basis.shape[0] {
-		return failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{h, m.basis}), Want: "vectors of as many elements as the basis has rows"})
+		return failed(&tensor.ShapeError{Op: "linear_marginal", Got: shapesOf([]*Node{h, m.basis}), Want: "vectors with as many elements as the basis has rows"})
 	}
 	return m.solve(m.record, m.t, h)
 }
@@ -163,8 +165,8 @@ func (m *LinearMarginal) Leverage() *Node {
 	return y
 }
 
-// Continuum returns c = P^T a, the sum of the basis with the coefficients, in place of each row. It is summed in
-// float64 in every precision, because coefficients that hardly count can be large.
+// Continuum returns c = P^T a, the sum of the basis with the coefficients, in place of each row. It
+// is summed in float64 in every precision, because coefficients that matter little can be large.
 func (m *LinearMarginal) Continuum() *Node {
 	if m.record.err != nil {
 		return m.record

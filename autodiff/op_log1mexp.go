@@ -5,8 +5,8 @@ package autodiff
 
 import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
-// Log1mExp returns log(1 - exp(x)) for x < 0, exact near 0 and far below: what is
-// left of a probability given by its logarithm. -Inf at 0, NaN above.
+// Log1mExp returns log(1 - exp(x)) for x < 0, exact near 0 and far below. It is the logarithm of
+// the complement of a probability given by its logarithm. It is -Inf at 0 and NaN above.
 //
 // Gradient: -1/(exp(-x) - 1).
 func Log1mExp(x *Node) *Node { return apply(log1mexpOp, x) }

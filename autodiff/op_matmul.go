@@ -12,16 +12,16 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// MatMul returns the matrix product of the last two axes; leading axes are
-// batches and broadcast. A vector is a row on the left and a column on the
-// right, and that axis goes. Gradient: g b^T, a^T g.
+// MatMul returns the matrix product of the last two axes; leading axes are batches and broadcast. A
+// vector is a row on the left and a column on the right; that axis is dropped from the result.
+// Gradient: g b^T, a^T g.
 func MatMul(a, b *Node) *Node {
 	if bad := notReal("matmul", a, b); bad != nil {
 		return bad
 	}
 	as, bs := a.shape, b.shape
 	if len(as) == 0 || len(bs) == 0 || as[len(as)-1] != bs[max(0, len(bs)-2)] {
-		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{as, bs}, Want: "columns of the first equal to rows of the second"})
+		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{as, bs}, Want: "as many columns in the first as rows in the second"})
 	}
 	row, col := len(as) == 1, len(bs) == 1
 	if row {

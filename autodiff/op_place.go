@@ -12,24 +12,24 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Concat joins arrays along one axis; the other axes must agree.
-// Gradient: each gets its part.
+// Concat joins arrays along one axis; the lengths along the other axes must agree. Gradient: each
+// array gets its part.
 func Concat(axis int, xs ...*Node) *Node {
 	if len(xs) == 0 {
-		return mistake("concat", "nothing to join")
+		return mistake("concat", "there is nothing to join: pass at least one array")
 	}
 	if bad := notReal("concat", xs...); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(xs[0].shape))
 	if !ok {
-		return mistake("concat", "axis %d of shape %v", axis, xs[0].shape)
+		return mistake("concat", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, xs[0].shape)
 	}
 	s := xs[0].shape.Clone()
 	for _, x := range xs[1:] {
 		t := x.shape.Clone()
 		if len(t) != len(s) {
-			return failed(&tensor.ShapeError{Op: "concat", Got: shapesOf(xs), Want: "as many axes in each"})
+			return failed(&tensor.ShapeError{Op: "concat", Got: shapesOf(xs), Want: "the same number of axes in each"})
 		}
 		s[ax] += t[ax]
 		if !s.Valid() {
@@ -48,7 +48,7 @@ func Concat(axis int, xs ...*Node) *Node {
 	return n
 }
 
-// Stack joins arrays of one shape along a new axis. Gradient: each gets its part.
+// Stack joins arrays of one shape along a new axis. Gradient: each array gets its part.
 func Stack(axis int, xs ...*Node) *Node {
 	if bad := notReal("stack", xs...); bad != nil {
 		return bad
@@ -57,7 +57,7 @@ func Stack(axis int, xs ...*Node) *Node {
 	for i, x := range xs {
 		ax, ok := axisOf(axis, len(x.shape)+1)
 		if !ok {
-			return mistake("stack", "axis %d for arrays of shape %v", axis, x.shape)
+			return mistake("stack", "there is no place for a new axis %d among the axes of shape %v: count from 0, or from the end by negative numbers", axis, x.shape)
 		}
 		parts[i] = Reshape(x, slices.Insert(x.shape.Clone(), ax, 1)...)
 	}
@@ -71,7 +71,7 @@ func Pad(x *Node, before, after []int, value float64) *Node {
 		return bad
 	}
 	if len(before) != len(x.shape) || len(after) != len(x.shape) || anyNegative(before) || anyNegative(after) {
-		return mistake("pad", "widths %v and %v for shape %v: want one of at least 0 for each axis", before, after, x.shape)
+		return mistake("pad", "the widths are %v and %v for shape %v: give a width of at least 0 for each axis", before, after, x.shape)
 	}
 	s, attr := x.shape.Clone(), wholeSlice(x.shape)
 	for i := range s {

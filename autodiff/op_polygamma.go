@@ -14,7 +14,7 @@ import (
 // trigamma function). Gradient: Polygamma(n+1, x).
 func Polygamma(n int, x *Node) *Node {
 	if n < 0 {
-		return mistake("polygamma", "order %d: want 0 or more", n)
+		return mistake("polygamma", "the order is %d: want at least 0", n)
 	}
 	if n == 0 {
 		return Digamma(x)

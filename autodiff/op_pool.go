@@ -10,13 +10,16 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Pooling says how a window slides over images. All pairs are down and to the right.
+// Pooling says how a window slides over images. In all pairs the first number is for the vertical
+// and the second for the horizontal direction.
 type Pooling struct {
 	Size     [2]int // height and width of the window
-	Stride   [2]int // distance between places. Default: the size
-	Pad      [2]int // room on either side of the image, at most half of the window
-	Dilation [2]int // distance between the elements of a window in the image. Default 1
-	Ceil     bool   // whether a last window that is partly outside counts, if it begins inside the image or its padding
+	Stride   [2]int // distance between neighbouring windows. Default: the size
+	Pad      [2]int // padding at each side of the image, at most half of the window
+	Dilation [2]int // distance between neighbouring elements of a window in the image. Default 1
+	// Ceil also counts a last window that is partly outside, if it begins inside the image or its
+	// padding.
+	Ceil bool
 }
 
 func (s Pooling) defaults() Pooling {
@@ -49,15 +52,15 @@ func (s Pooling) of(op string, x *Node) (tensor.Shape, *Node) {
 	}
 	for i := range 2 {
 		if min(s.Size[i], s.Stride[i], s.Dilation[i]) < 1 || max(s.Size[i], s.Stride[i], s.Dilation[i]) > mostSlide || s.Pad[i] < 0 || s.Pad[i] > s.Size[i]/2 {
-			return nil, mistake(op, "%+v: want sizes, strides and dilations of 1 to %d, and padding of at most half a window, so that none is outside the image", s, mostSlide)
+			return nil, mistake(op, "the settings are %+v: want sizes, strides and dilations of 1 to %d, and padding of at most half a window, so that no window lies outside the image", s, mostSlide)
 		}
 	}
 	if len(x.shape) != 4 {
-		return nil, mistake(op, "images of shape %v: want (batch, channels, height, width)", x.shape)
+		return nil, mistake(op, "the images have shape %v: want (batch, channels, height, width)", x.shape)
 	}
 	shape := tensor.Shape{x.shape[0], x.shape[1], s.places(0, x.shape[2]), s.places(1, x.shape[3])}
 	if x.Size() > 0 && shape.Valid() && shape[2]*shape[3] == 0 {
-		return nil, mistake(op, "%+v, images %v: the window reaches beyond the images: take a smaller one, or more padding", s, x.shape)
+		return nil, mistake(op, "with %+v and images of shape %v, the window reaches beyond the images: use a smaller one, or more padding", s, x.shape)
 	}
 	if !shape.Valid() {
 		return nil, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{shape}, Want: countable})
@@ -69,7 +72,7 @@ func (s Pooling) of(op string, x *Node) (tensor.Shape, *Node) {
 				k = last
 			}
 			if first, end := s.inside(i, k, x.shape[2+i]); first >= end {
-				return nil, mistake(op, "%+v, images %v: window %d along axis %d lies outside the image: take less padding or dilation", s, x.shape, k, 2+i)
+				return nil, mistake(op, "with %+v and images of shape %v, window %d along axis %d lies outside the image: use less padding or dilation", s, x.shape, k, 2+i)
 			}
 		}
 	}
@@ -95,9 +98,10 @@ func (s Pooling) node(op *Op, shape tensor.Shape, lanes int, x *Node) *Node {
 	return n
 }
 
-// MaxPool2DIndices returns where in its image, of height and width as one axis, the largest element of each window of images
-// (batch, channels, height, width) is: indices of shape (batch, channels, rows, columns). The first of equal ones
-// counts, and a NaN before all others.
+// MaxPool2DIndices returns the position of the largest element of each window of images (batch,
+// channels, height, width), as an index into the image with height and width as one axis. The
+// result has the shape (batch, channels, rows, columns). Of equal elements the first counts, and a
+// NaN counts as the largest.
 func MaxPool2DIndices(x *Node, s Pooling) *Node {
 	s = s.defaults()
 	shape, bad := s.of("max_pool2d", x)
@@ -110,7 +114,7 @@ func MaxPool2DIndices(x *Node, s Pooling) *Node {
 }
 
 // MaxPool2D returns the largest element of each window of images (batch, channels, height, width).
-// Gradient: to that element, see MaxPool2DIndices.
+// Gradient: to that element; see MaxPool2DIndices.
 func MaxPool2D(x *Node, s Pooling) *Node {
 	at := MaxPool2DIndices(x, s)
 	if at.err != nil {
@@ -120,8 +124,8 @@ func MaxPool2D(x *Node, s Pooling) *Node {
 	return Reshape(TakeAlong(Reshape(x, n, c, x.shape[2]*x.shape[3]), Reshape(at, n, c, p*q), 2), n, c, p, q)
 }
 
-// SumPool2D adds up each window of images (batch, channels, height, width), which count as 0 outside.
-// Gradient: the sum of the gradients of the windows that an element is in.
+// SumPool2D returns the sum of each window of images (batch, channels, height, width); elements
+// outside count as 0. Gradient: the sum of the gradients of the windows that hold an element.
 func SumPool2D(x *Node, s Pooling) *Node {
 	s = s.defaults()
 	shape, bad := s.of("sum_pool2d", x)
@@ -131,8 +135,9 @@ func SumPool2D(x *Node, s Pooling) *Node {
 	return s.node(poolSumOp, shape, 1, x)
 }
 
-// AveragePool2D is the mean of each window of images (batch, channels, height, width). Elements of the padding count, as zeros, if
-// padding is true; those beyond it, where Ceil makes windows reach, never do. Gradient: see SumPool2D.
+// AveragePool2D returns the mean of each window of images (batch, channels, height, width).
+// Elements of the padding count as zeros if padding is true. Elements beyond it, which windows can
+// reach with Ceil, never count. Gradient: see SumPool2D.
 func AveragePool2D(x *Node, s Pooling, padding bool) *Node {
 	sum := SumPool2D(x, s)
 	if sum.err != nil {
@@ -158,14 +163,15 @@ func AveragePool2D(x *Node, s Pooling, padding bool) *Node {
 	return Mul(sum, Const(weight, rows, columns))
 }
 
-// AdaptiveAveragePool2D is the mean of windows that divide images (batch, channels, height, width) into so many rows and columns
-// as evenly as whole elements allow; neighbours may share an element. Gradient: the transpose.
+// AdaptiveAveragePool2D returns the means of windows that divide images (batch, channels, height,
+// width) into the given number of rows and columns, as evenly as whole elements allow; neighbouring
+// windows may share elements. Gradient: the transpose.
 func AdaptiveAveragePool2D(x *Node, rows, columns int) *Node {
 	if bad := notReal("adaptive_average_pool2d", x); bad != nil {
 		return bad
 	}
 	if len(x.shape) != 4 || rows < 1 || columns < 1 || x.shape[2]*x.shape[3] == 0 {
-		return mistake("adaptive_average_pool2d", "images of shape %v into %d x %d: want (batch, channels, height, width), not empty, and at least one row and column", x.shape, rows, columns)
+		return mistake("adaptive_average_pool2d", "images of shape %v cannot be pooled into %d x %d: want non-empty images (batch, channels, height, width), and at least one row and column", x.shape, rows, columns)
 	}
 	means := func(n, length int) []float64 { // matrix (n, length)
 		m := make([]float64, n*length)

@@ -11,14 +11,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sum returns the sum of all elements. The order of the additions is fixed, a
-// tree over blocks and tiles; partial sums of tiles are float64 in every
-// precision. The error is at most a few units of the last place of the sum of
-// |x|. Gradient: 1.
+// Sum returns the sum of all elements. The order of the additions is fixed: it is a tree over
+// blocks and tiles. The partial sums of tiles are float64 in every precision. The error is at most
+// a few units of the last place of the sum of |x|. Gradient: 1.
 func Sum(x *Node) *Node { return reduce(sumOp, x) }
 
-// SumAxes sums over the given axes and drops them; without axes it returns x. Gradient: repeated
-// along the axes.
+// SumAxes returns the sums along the given axes, which are dropped. Without axes it returns x.
+// Gradient: repeated along the axes.
 func SumAxes(x *Node, axes ...int) *Node { return over(sumOp, x, axes) }
 
 // Max returns the largest element, or NaN if there is a NaN. Gradient: shared equally by the largest
@@ -53,14 +52,14 @@ func over(op *Op, x *Node, axes []int) *Node {
 	}
 	axes, err := sortedAxes(axes, len(x.shape))
 	if err != nil {
-		return mistake(op.Name, "%v of shape %v", err, x.shape)
+		return mistake(op.Name, "%v of shape %v repeat or do not exist: name each axis once, from 0 or from the end by negative numbers", err, x.shape)
 	}
 	if len(axes) == 0 {
 		return x
 	}
 	for _, a := range axes {
 		if op != sumOp && x.shape[a] == 0 {
-			return mistake(op.Name, "no elements along axis %d of shape %v: want at least one", a, x.shape)
+			return mistake(op.Name, "there are no elements along axis %d of shape %v: want at least one", a, x.shape)
 		}
 	}
 	n := newNode(op, compiler.WithoutAxes(x.shape, axes), x)

@@ -10,16 +10,16 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
-// Floor returns the largest whole number <= x. Gradient: 0.
+// Floor returns the largest integer <= x. Gradient: 0.
 func Floor(x *Node) *Node { return apply(floorOp, x) }
 
-// Ceil returns the smallest whole number >= x. Gradient: 0.
+// Ceil returns the smallest integer >= x. Gradient: 0.
 func Ceil(x *Node) *Node { return apply(ceilOp, x) }
 
-// Trunc returns x without its fraction. Gradient: 0.
+// Trunc returns x without its fractional part. Gradient: 0.
 func Trunc(x *Node) *Node { return apply(truncOp, x) }
 
-// Round returns the nearest whole number, the even one at halves. Gradient: 0.
+// Round returns the nearest integer; halves are rounded to the even one. Gradient: 0.
 func Round(x *Node) *Node { return apply(roundOp, x) }
 
 // Sign returns -1, 0 or 1, and NaN for NaN. Gradient: 0.
@@ -28,8 +28,7 @@ func Sign(x *Node) *Node { return apply(signOp, x) }
 // Abs returns |x|. Gradient: Sign(x).
 func Abs(x *Node) *Node { return apply(absOp, x) }
 
-// Mod returns the remainder of x/y with the sign of x, as C's fmod.
-// Gradient: 1, -trunc(x/y).
+// Mod returns the remainder of x/y with the sign of x, like C's fmod. Gradient: 1, -trunc(x/y).
 func Mod(x, y *Node) *Node { return apply(fmodOp, x, y) }
 
 // FloorMod returns x - y floor(x/y), the remainder with the sign of y.

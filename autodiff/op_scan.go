@@ -12,15 +12,15 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// LinearScan returns the linear recurrence along one axis, element by element
-// of the others, as one operation:
+// LinearScan returns the linear recurrence along one axis, element by element of the others, as one
+// operation:
 //
 //	h_t = a_t h_(t-1) + b_t
 //
-// It starts from init, which lacks the axis, or from 0 if init is nil; reverse
-// runs from the end. All broadcast to the shape of a + b. Sums are float64 in
-// every precision. Gradient: the recurrence the other way,
-// u_t = g_t + a_(t+1) u_(t+1); ga = u h_(t-1), gb = u, ginit = a_0 u_0.
+// It starts from init, which does not have that axis, or from 0 if init is nil; with reverse it
+// runs from the end. All arrays broadcast to the shape of a + b. Sums are float64 in every
+// precision. Gradient: the recurrence in the other direction, u_t = g_t + a_(t+1) u_(t+1); ga = u
+// h_(t-1), gb = u, ginit = a_0 u_0.
 func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	if bad := notReal("linear_scan", a, b); bad != nil {
 		return bad
@@ -31,7 +31,7 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	}
 	ax, ok := axisOf(axis, len(s))
 	if !ok {
-		return mistake("linear_scan", "axis %d of shape %v", axis, s)
+		return mistake("linear_scan", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, s)
 	}
 	in := []*Node{Broadcast(a, s...), Broadcast(b, s...)}
 	if init != nil {
@@ -40,15 +40,15 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	return scan(linearScanOp, ax, reverse, in...)
 }
 
-// Delay moves x one element along an axis: y_0 = init, y_t = x_(t-1); reverse moves it the other
-// way. init lacks the axis and is broadcast. Gradient: moved back.
+// Delay moves x by one element along an axis: y_0 = init, y_t = x_(t-1). With reverse it moves the
+// other way. init does not have that axis and is broadcast. Gradient: moved back.
 func Delay(x, init *Node, axis int, reverse bool) *Node {
 	if bad := notReal("delay", x, init); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || x.shape[ax] == 0 {
-		return mistake("delay", "axis %d of shape %v: want an axis with elements", axis, x.shape)
+		return mistake("delay", "axis %d of shape %v does not exist or is empty: want an axis with elements", axis, x.shape)
 	}
 	return scan(delayOp, ax, reverse, x, Broadcast(init, compiler.WithoutAxes(x.shape, []int{ax})...))
 }
@@ -162,21 +162,20 @@ func runDelay[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	return nil
 }
 
-// Cumprod returns the running products along one axis. Gradient, right where
-// elements are 0: the product before an element times u, where
-// u_t = g_t + x_(t+1) u_(t+1).
+// Cumprod returns the running products along one axis. Gradient, also right where elements are 0:
+// the product before an element times u, where u_t = g_t + x_(t+1) u_(t+1).
 func Cumprod(x *Node, axis int) *Node { return running(cumprodOp, x, axis) }
 
 // LogCumsumExp returns log(exp x_0 + ... + exp x_t) along one axis, without
 // overflow. Gradient: exp(x_t - y_t) u_t, where u_t = g_t + exp(y_t - y_(t+1)) u_(t+1).
 func LogCumsumExp(x *Node, axis int) *Node { return running(logCumsumExpOp, x, axis) }
 
-// Cummax returns the largest element so far along one axis; NaN from the first
-// NaN on. Gradient: to the first of equals.
+// Cummax returns the largest element so far along one axis. It is NaN from the first NaN on.
+// Gradient: to the first of equal elements.
 func Cummax(x *Node, axis int) *Node { return soFar(cumArgmaxOp, x, axis) }
 
-// Cummin returns the smallest element so far along one axis; NaN from the first
-// NaN on. Gradient: to the first of equals.
+// Cummin returns the smallest element so far along one axis. It is NaN from the first NaN on.
+// Gradient: to the first of equal elements.
 func Cummin(x *Node, axis int) *Node { return soFar(cumArgminOp, x, axis) }
 
 func running(op *Op, x *Node, axis int) *Node {
@@ -185,7 +184,7 @@ func running(op *Op, x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake(op.Name, "axis %d of shape %v", axis, x.shape)
+		return mistake(op.Name, "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return scan(op, ax, false, x)
 }

@@ -15,9 +15,10 @@ import (
 type ScanSettings struct {
 	// Reverse runs from the last element of xs to the first.
 	Reverse bool
-	// Every is how many steps apart carries are kept for the gradient, which computes the steps between
-	// again: less memory for one more computation of the values. The root of the number of steps needs the
-	// least memory. Default: the gradient keeps what it needs of every step.
+	// Every is the number of steps between the carries that are kept for the gradient, which
+	// computes the steps in between again. It trades memory for one more computation of the values;
+	// the square root of the number of steps needs the least memory. Default: the gradient keeps
+	// what it needs of every step.
 	Every int
 }
 
@@ -25,14 +26,14 @@ type ScanSettings struct {
 //
 //	carry_t, y_t = step(carry_(t-1), x_t), t = 0 ... steps-1
 //
-// x_t are the elements of xs along the first axis, which has steps of them; y_t
-// are stacked along a new first axis. It returns the last carry and the ys.
+// x_t are the elements of xs along the first axis, whose length is steps, and y_t are stacked along
+// a new first axis. It returns the last carry and the ys.
 //
-// The step is called once, to make the graph that all steps run: neither the graph
-// nor the program grows with their number. It may use Nodes from outside, which have
-// the same value in every step. A carry keeps its shape.
+// The step is called once, to make the graph that all steps run: neither the graph nor the program
+// grows with their number. It may use Nodes from outside, which have the same value in every step.
+// A carry keeps its shape.
 //
-// Gradient: another Scan, from the last step to the first; of any order.
+// Gradient: another Scan, from the last step to the first, so that gradients of any order exist.
 //
 // After a mistake every result is a Node that carries it: as many carries as in init, and one y if
 // step was never called.
@@ -100,7 +101,7 @@ func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, 
 	case bad != nil:
 		return bad
 	case steps < 0:
-		return mistake("scan", "%d steps: want at least 0", steps)
+		return mistake("scan", "the number of steps is %d: want at least 0", steps)
 	}
 	if bad := notReal("scan", init...); bad != nil {
 		return bad
@@ -111,7 +112,7 @@ func checkScan(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, 
 		}
 	}
 	if step == nil {
-		return mistake("scan", "the step is nil: want a function")
+		return mistake("scan", "the step is nil: pass a function")
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Sort returns the elements in order along one axis; a NaN counts as the largest. Gradient: moved
-// back to the original positions.
+// Sort returns the elements in ascending order along one axis, or descending if that is set; a NaN
+// counts as the largest. Gradient: moved back to the original positions.
 func Sort(x *Node, axis int, descending bool) *Node {
 	idx := Argsort(x, axis, descending)
 	if idx.err != nil {
@@ -21,29 +21,29 @@ func Sort(x *Node, axis int, descending bool) *Node {
 	return takeAlong(x, idx, idx.attr[0])
 }
 
-// Argsort returns the indices that put the elements in order along one axis, the
-// lower index first among equals; a NaN counts as the largest. Gradient: none.
+// Argsort returns the indices that put the elements in order along one axis, with the lower index
+// first among equal elements; a NaN counts as the largest. Gradient: none.
 func Argsort(x *Node, axis int, descending bool) *Node {
 	if bad := notReal("argsort", x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("argsort", "axis %d of shape %v", axis, x.shape)
+		return mistake("argsort", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return ranked(x, ax, x.shape[ax], descending)
 }
 
 // TopK returns the k largest elements along one axis in descending order, or the k smallest in
-// ascending order, and their indices; among equals the lower index comes first, and a NaN counts as
-// the largest. Gradient: moved back to the original positions.
+// ascending order, and their indices; among equal elements the lower index comes first, and a NaN
+// counts as the largest. Gradient: moved back to the original positions.
 func TopK(x *Node, k, axis int, largest bool) (values, indices *Node) {
 	if bad := notReal("top_k", x); bad != nil {
 		return bad, bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || k < 0 || k > x.shape[ax] {
-		bad := mistake("top_k", "%d elements along axis %d of shape %v: want an axis with as many", k, axis, x.shape)
+		bad := mistake("top_k", "there are no %d elements along axis %d of shape %v: want at most the length of an axis that exists", k, axis, x.shape)
 		return bad, bad
 	}
 	idx := ranked(x, ax, k, largest)

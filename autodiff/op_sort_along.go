@@ -33,7 +33,7 @@ func ScatterAlong(x, idx *Node, axis, n int) *Node {
 		return bad
 	}
 	if x.shape[ax] != idx.shape[ax] || n < 0 {
-		return mistake("scatter_along", "shape %v by indices of shape %v into %d: want equal shapes", x.shape, idx.shape, n)
+		return mistake("scatter_along", "the elements have shape %v and the indices %v, for a result of length %d: want equal shapes and a length of at least 0", x.shape, idx.shape, n)
 	}
 	return scatterAlong(x, idx, ax, n)
 }
@@ -62,7 +62,7 @@ func along(op string, x, idx *Node, axis int) (int, *Node) {
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || !idx.isInt || x.isInt || len(idx.shape) != len(x.shape) ||
 		!compiler.WithoutAxes(idx.shape, []int{ax}).Equal(compiler.WithoutAxes(x.shape, []int{ax})) {
-		return 0, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape, idx.shape}, Want: "an axis in range and indices (Ints, IntInput, Argsort) of the same shape outside it"})
+		return 0, failed(&tensor.ShapeError{Op: op, Got: []tensor.Shape{x.shape, idx.shape}, Want: "an axis in range, and indices (Ints, IntInput or Argsort) with the same lengths along all other axes"})
 	}
 	return ax, nil
 }
@@ -188,5 +188,5 @@ func rowwise(c *cpu.Call, outer, inner, k, n int, f func(o, j, p, i int)) error 
 
 // outside says which index, the p-th of all, is not in 0..n-1.
 func outside(c *cpu.Call, i int64, p, n int) error {
-	return fmt.Errorf("autodiff: %s: index %d at position %d: want 0..%d", c.Op.Name, i, p, n-1)
+	return fmt.Errorf("autodiff: %s: the index at position %[3]d is %[2]d: want 0..%[4]d", c.Op.Name, i, p, n-1)
 }

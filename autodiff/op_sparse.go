@@ -11,8 +11,9 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// SparseMatrix is a constant matrix in compressed sparse rows, to be multiplied with arrays along an axis. It serves
-// for linear maps of an axis that are local: filters, resampling, differences.
+// SparseMatrix is a constant matrix in compressed sparse row format, to be multiplied with arrays
+// along an axis. It is meant for linear maps along an axis that are local: filters, resampling,
+// differences.
 type SparseMatrix struct {
 	rows, cols  int
 	from, col   []int
@@ -23,9 +24,10 @@ type SparseMatrix struct {
 	err         *Node
 }
 
-// NewSparseMatrix makes a matrix with len(from)-1 rows. The elements of row i are value[k] in the columns col[k] for
-// k = from[i] ... from[i+1]-1; a column that occurs twice in a row counts twice. The matrix shares the slices. A mistake
-// stays with the Nodes that [SparseMatrix.Along] makes.
+// NewSparseMatrix makes a matrix with len(from)-1 rows. The elements of row i are value[k] in the
+// columns col[k] for k = from[i] ... from[i+1]-1; if a column occurs twice in a row, the two values
+// are added. The matrix shares the slices. A mistake stays with the Nodes that [SparseMatrix.Along]
+// makes.
 func NewSparseMatrix(cols int, from, col []int, value []float64) *SparseMatrix {
 	m := &SparseMatrix{rows: len(from) - 1, cols: cols, from: from, col: col, value: value}
 	ok := m.rows >= 0 && from[0] == 0 && from[m.rows] == len(col) && len(value) == len(col)
@@ -33,12 +35,12 @@ func NewSparseMatrix(cols int, from, col []int, value []float64) *SparseMatrix {
 		ok = from[i] <= from[i+1]
 	}
 	if !ok {
-		m.err = mistake("sparse_along", "%d columns and %d values with the beginnings %v of rows: want them to ascend from 0 to the number of elements", len(col), len(value), from)
+		m.err = mistake("sparse_along", "there are %d columns and %d values, and the rows begin at %v: want as many columns as values, and beginnings in ascending order, from 0 to that number", len(col), len(value), from)
 		return m
 	}
 	for k, j := range col {
 		if j < 0 || j >= cols {
-			m.err = mistake("sparse_along", "element %d is in column %d: want 0..%d", k, j, cols-1)
+			m.err = mistake("sparse_along", "element %d is in column %d: want columns 0..%d", k, j, cols-1)
 			return m
 		}
 	}
@@ -59,7 +61,7 @@ func (m *SparseMatrix) Along(x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || x.shape[ax] != m.cols {
-		return mistake("sparse_along", "axis %d of shape %v by a %d x %d matrix: want an axis as long as the matrix has columns", axis, x.shape, m.rows, m.cols)
+		return mistake("sparse_along", "cannot multiply axis %d of shape %v by a %d x %d matrix: want an axis as long as the matrix has columns", axis, x.shape, m.rows, m.cols)
 	}
 	s := x.shape.Clone()
 	s[ax] = m.rows

@@ -10,13 +10,13 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
-// StirlingError returns what Stirling's formula leaves of log Gamma for x > 0,
+// StirlingError returns the error of Stirling's formula for log Gamma at x > 0,
 //
 //	log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2) = 1/(12 x) - 1/(360 x^3) + ...
 //
-// exact to the last digits where Lgamma of a large x would drown them: distributions
-// that need differences of log Gamma are written with it. Infinite at 0, NaN
-// below. Gradient: its derivative, an operation of the same family.
+// exact to the last digits where Lgamma of a large x would drown them: distributions that need
+// differences of log Gamma are written with it. It is infinite at 0 and NaN below. Gradient: its
+// derivative, an operation of the same family.
 func StirlingError(x *Node) *Node { return apply(stirlingOp(0), x) }
 
 var (

@@ -21,13 +21,14 @@ type Tridiagonal struct {
 	err     *Node
 }
 
-// NewTridiagonal factors the matrix with the elements below, on and above the diagonal; below and above have one
-// element less, and a symmetric matrix has the same in both. It should be dominated by its diagonal: there is no
-// pivoting, and a pivot must be positive. A mistake stays with the Nodes that [Tridiagonal.Solve] makes.
+// NewTridiagonal factors the matrix with the given elements below, on and above the diagonal. below
+// and above have one element less than the diagonal, and are equal for a symmetric matrix. It
+// should be dominated by its diagonal: there is no pivoting, and a pivot must be positive. A
+// mistake stays with the Nodes that [Tridiagonal.Solve] makes.
 func NewTridiagonal(below, diagonal, above []float64) *Tridiagonal {
 	n := len(diagonal)
 	if n == 0 || len(below) != n-1 || len(above) != n-1 {
-		return &Tridiagonal{err: mistake("tridiagonal", "%d diagonal elements, %d below and %d above: want one more on the diagonal", n, len(below), len(above))}
+		return &Tridiagonal{err: mistake("tridiagonal", "there are %d elements on the diagonal, %d below and %d above: want one more on the diagonal than on the others", n, len(below), len(above))}
 	}
 	l, u, inverse := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, d := range diagonal {
@@ -36,7 +37,7 @@ func NewTridiagonal(below, diagonal, above []float64) *Tridiagonal {
 			d -= l[i] * above[i-1]
 		}
 		if !(d > 0) || math.IsInf(d, 0) {
-			return &Tridiagonal{err: mistake("tridiagonal", "pivot %d is %g: want a matrix dominated by its diagonal", i, d)}
+			return &Tridiagonal{err: mistake("tridiagonal", "pivot %d is %g: want a matrix whose diagonal dominates", i, d)}
 		}
 		inverse[i] = 1 / d
 	}

@@ -28,8 +28,8 @@ func Acos(x *Node) *Node { return apply(acosOp, x) }
 // Atan returns the angle in (-pi/2, pi/2) whose tangent is x. Gradient: 1/(1+x^2).
 func Atan(x *Node) *Node { return apply(atanOp, x) }
 
-// Atan2 returns the angle of the point (x: second, y: first argument) in
-// (-pi, pi]. Gradient: x/r^2, -y/r^2, 0 at the origin.
+// Atan2 returns the angle in (-pi, pi] of the point whose y coordinate is the first argument and
+// whose x coordinate is the second. Gradient: x/r^2, -y/r^2, 0 at the origin.
 func Atan2(y, x *Node) *Node { return apply(atan2Op, y, x) }
 
 // Sinh returns the hyperbolic sine. Gradient: cosh x.

@@ -10,8 +10,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Reshape returns the same elements under another shape of the same size; one
-// length may be -1, which is then worked out. Gradient: reshaped back.
+// Reshape returns the same elements under another shape of the same size; one length may be -1 and
+// then follows from the others. Gradient: reshaped back.
 func Reshape(x *Node, shape ...int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
@@ -24,7 +24,7 @@ func Reshape(x *Node, shape ...int) *Node {
 		}
 	}
 	if s.Size() != x.Size() || anyNegative(s) {
-		return failed(&tensor.ShapeError{Op: "reshape", Got: []tensor.Shape{x.shape, shape}, Want: "as many elements as before"})
+		return failed(&tensor.ShapeError{Op: "reshape", Got: []tensor.Shape{x.shape, shape}, Want: "the same number of elements as before"})
 	}
 	if s.Equal(x.shape) {
 		return x
@@ -34,8 +34,8 @@ func Reshape(x *Node, shape ...int) *Node {
 	return n
 }
 
-// Permute reorders the axes: axis i of the result is axis perm[i] of x. No perm
-// reverses them. Gradient: the inverse permutation.
+// Permute reorders the axes: axis i of the result is axis perm[i] of x. Without perm the order is
+// reversed. Gradient: the inverse permutation.
 func Permute(x *Node, perm ...int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
@@ -48,11 +48,11 @@ func Permute(x *Node, perm ...int) *Node {
 	}
 	s, seen := make(tensor.Shape, k), make([]bool, k)
 	if len(perm) != k {
-		return mistake("permute", "permutation %v of an array of shape %v: want %d axes", perm, x.shape, k)
+		return mistake("permute", "%v does not permute the axes of shape %v: name all %d axes", perm, x.shape, k)
 	}
 	for i, p := range perm {
 		if p < 0 || p >= k || seen[p] {
-			return mistake("permute", "permutation %v of an array of shape %v: want each of 0..%d once", perm, x.shape, k-1)
+			return mistake("permute", "%v does not permute the axes of shape %v: name each of 0..%d once", perm, x.shape, k-1)
 		}
 		s[i], seen[p] = x.shape[p], true
 	}
@@ -68,7 +68,7 @@ func T(x *Node) *Node {
 	}
 	k := len(x.shape)
 	if k < 2 {
-		return mistake("transpose", "shape %v: want at least two axes", x.shape)
+		return mistake("transpose", "the array has shape %v: want at least two axes", x.shape)
 	}
 	perm := make([]int, k)
 	for i := range perm {
@@ -78,14 +78,14 @@ func T(x *Node) *Node {
 	return Permute(x, perm...)
 }
 
-// Broadcast repeats x to the given shape by NumPy's rule. Gradient: summed.
+// Broadcast repeats x to the given shape by NumPy's rule. Gradient: summed over the repeats.
 func Broadcast(x *Node, shape ...int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
 	}
 	s := tensor.Shape(shape)
 	if r, ok := tensor.Broadcast(x.shape, s); !ok || !r.Equal(s) || anyNegative(s) {
-		return failed(&tensor.ShapeError{Op: "broadcast", Got: []tensor.Shape{x.shape, s}, Want: "a first shape that stretches to the second"})
+		return failed(&tensor.ShapeError{Op: "broadcast", Got: []tensor.Shape{x.shape, s}, Want: "a first shape that broadcasts to the second"})
 	}
 	if s.Equal(x.shape) {
 		return x
@@ -108,7 +108,7 @@ func SliceStep(x *Node, axis, start, stop, step int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok || step == 0 {
-		return mistake("slice", "axis %d, step %d of shape %v: want an axis in range and a step other than 0", axis, step, x.shape)
+		return mistake("slice", "the axis is %d and the step %d for shape %v: want an axis in range, and a step other than 0", axis, step, x.shape)
 	}
 	n := x.shape[ax]
 	if start < 0 {
@@ -124,7 +124,7 @@ func SliceStep(x *Node, axis, start, stop, step int) *Node {
 		count = (start - stop - step - 1) / -step
 	}
 	if count > 0 && (start < 0 || start >= n || start+(count-1)*step < 0 || start+(count-1)*step >= n) {
-		return mistake("slice", "elements %d:%d:%d of axis %d, which has %d: want bounds inside", start, stop, step, ax, n)
+		return mistake("slice", "the slice %d:%d:%d does not fit axis %d, which has %d elements: want bounds inside it", start, stop, step, ax, n)
 	}
 	if count == n && step == 1 {
 		return x
@@ -137,20 +137,20 @@ func SliceStep(x *Node, axis, start, stop, step int) *Node {
 	return sliced(x, attr)
 }
 
-// Index returns element i of one axis, which goes. Gradient: placed back.
+// Index returns element i of one axis, which is dropped. Gradient: placed back among zeros.
 func Index(x *Node, axis, i int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("index", "axis %d of shape %v", axis, x.shape)
+		return mistake("index", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	if i < 0 {
 		i += x.shape[ax]
 	}
 	if i < 0 || i >= x.shape[ax] {
-		return mistake("index", "element %d of axis %d, which has %d", i, ax, x.shape[ax])
+		return mistake("index", "there is no element %d along axis %d, which has %d elements, counted from 0", i, ax, x.shape[ax])
 	}
 	return Reshape(Slice(x, ax, i, i+1), slices.Delete(x.shape.Clone(), ax, ax+1)...)
 }
@@ -162,7 +162,7 @@ func Flip(x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("flip", "axis %d of shape %v", axis, x.shape)
+		return mistake("flip", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return SliceStep(x, ax, x.shape[ax]-1, -1, -1)
 }

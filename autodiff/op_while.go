@@ -9,20 +9,21 @@ import "slices"
 //
 //	carry = step(carry) while cond(carry) is not 0, at most most times
 //
-// It returns the last carry and the number of steps that were run; if that is most, the condition may
-// still hold. Both functions are called to make graphs, and cond returns a number. The graph does not
-// grow with most; a gradient keeps what it needs of each step, for which it has memory for most.
+// It returns the last carry and the number of steps that were run; if that equals most, the
+// condition may still hold. Both functions are called once to make graphs, and cond returns a
+// scalar. The graph does not grow with most, but a gradient keeps what it needs of each step and
+// has memory for most of them.
 //
-// Gradient: of the steps that were run, of any order; none through the condition. In a batch a lane stays
-// as it is once its condition does not hold.
+// Gradient: that of the steps that were run, of any order; there is none through the condition. In
+// a batch, a lane stays as it is once its condition no longer holds.
 func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, init []*Node, most int) (last []*Node, count *Node) {
 	bad := notReal("while", init...)
 	switch {
 	case bad != nil:
 	case cond == nil || step == nil:
-		bad = mistake("while", "the condition or the step is nil: want functions")
+		bad = mistake("while", "the condition or the step is nil: pass functions")
 	case most < 0:
-		bad = mistake("while", "at most %d steps: want at least 0", most)
+		bad = mistake("while", "the limit is %d steps: want at least 0", most)
 	}
 	if bad != nil {
 		return repeat(bad, max(1, len(init))), bad
@@ -33,7 +34,7 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 			return bad
 		}
 		if c.Size() != 1 {
-			return mistake("while", "the condition has shape %v: want a number", c.shape)
+			return mistake("while", "the condition has shape %v: want a scalar", c.shape)
 		}
 		return NotEqual(Reshape(c), Scalar(0))
 	}
@@ -48,7 +49,7 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 			return repeat(bad, len(carry)), nil
 		}
 		if len(next) != k {
-			return repeat(mistake("while", "the step returns %d carries: want %d, as many as it takes", len(next), k), len(carry)), nil
+			return repeat(mistake("while", "the step returned %d carries: want %d, as many as it takes", len(next), k), len(carry)), nil
 		}
 		return append(slices.Clone(next), holds(next), Add(carry[k+1], Scalar(1))), nil
 	}, begin, nil, true)
@@ -63,19 +64,20 @@ func While(cond func(carry []*Node) *Node, step func(carry []*Node) []*Node, ini
 	return last[:k:k], last[k+1]
 }
 
-// Cond computes then if the number when is not 0 and otherwise the other function, only one of them. Both
-// are called to make graphs and return as many Nodes of the same shapes. See Where for a choice by
-// element.
+// Cond computes the function then if the scalar when is not 0, and the function otherwise if it is;
+// only one of them runs. Both are called once to make graphs, and must return the same number of
+// Nodes with the same shapes. For a choice by element see Where.
 //
-// Gradient: that of what was computed; none by when. In a batch whose lanes differ both are computed.
+// Gradient: that of the function that was computed; there is none with respect to when. In a batch
+// whose lanes differ, both are computed.
 func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 	bad := notReal("cond", when)
 	switch {
 	case bad != nil:
 	case when.Size() != 1:
-		bad = mistake("cond", "the condition has shape %v: want a number", when.shape)
+		bad = mistake("cond", "the condition has shape %v: want a scalar", when.shape)
 	case then == nil || otherwise == nil:
-		bad = mistake("cond", "a branch is nil: want two functions")
+		bad = mistake("cond", "a branch is nil: pass two functions")
 	}
 	if bad != nil {
 		return []*Node{bad}
@@ -86,11 +88,11 @@ func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 		return repeat(bad, max(1, len(a)))
 	}
 	if len(a) != len(b) {
-		return []*Node{mistake("cond", "the branches return %d and %d Nodes: want the same number", len(a), len(b))}
+		return []*Node{mistake("cond", "the branches returned %d and %d Nodes: want the same number from both", len(a), len(b))}
 	}
 	for i := range a {
 		if !a[i].shape.Equal(b[i].shape) {
-			return repeat(mistake("cond", "result %d has shapes %v and %v: want the same in both branches", i, a[i].shape, b[i].shape), len(a))
+			return repeat(mistake("cond", "result %d has shapes %v and %v: want the same shape in both branches", i, a[i].shape, b[i].shape), len(a))
 		}
 		a[i] = Add(a[i], b[i])
 	}

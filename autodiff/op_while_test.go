@@ -71,8 +71,8 @@ func TestWhile(t *testing.T) {
 			}
 		}
 	}
-	for text, n := range map[string]*ad.Node{"want a number": carryOf(ad.While(func(c []*ad.Node) *ad.Node { return c[0] }, func(c []*ad.Node) []*ad.Node { return c }, []*ad.Node{ad.Full(1, 2)}, 3)),
-		"returns": carryOf(ad.While(func(c []*ad.Node) *ad.Node { return c[0] }, func(c []*ad.Node) []*ad.Node { return nil }, []*ad.Node{x}, 3))} {
+	for text, n := range map[string]*ad.Node{"want a scalar": carryOf(ad.While(func(c []*ad.Node) *ad.Node { return c[0] }, func(c []*ad.Node) []*ad.Node { return c }, []*ad.Node{ad.Full(1, 2)}, 3)),
+		"returned": carryOf(ad.While(func(c []*ad.Node) *ad.Node { return c[0] }, func(c []*ad.Node) []*ad.Node { return nil }, []*ad.Node{x}, 3))} {
 		if n.Err() == nil || !strings.Contains(n.Err().Error(), text) {
 			t.Errorf("%v, want %q", n.Err(), text)
 		}
@@ -130,7 +130,7 @@ func TestCond(t *testing.T) {
 		}
 	}
 	other := ad.Cond(k, func() []*ad.Node { return []*ad.Node{u} }, func() []*ad.Node { return []*ad.Node{m} })
-	if err := other[0].Err(); err == nil || !strings.Contains(err.Error(), "the same in both branches") {
+	if err := other[0].Err(); err == nil || !strings.Contains(err.Error(), "the same shape in both branches") {
 		t.Error(err)
 	}
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 )
 
-// Settings say how Compile makes a Program. The zero value is the default.
+// Settings are the settings of Compile. The zero value is the default.
 type Settings struct {
-	// Inputs is the order of State.Input. Default: order of creation.
+	// Inputs is the order in which State.Input numbers the inputs. Default: order of creation.
 	Inputs []*Node
-	// Precision of reals in bits, 64 or 32. Default 64: inference needs it.
+	// Precision is the width of reals in bits, 64 or 32. Default 64, because inference needs it.
 	Precision int
 	// Batch adds a last axis of this length to the Batched inputs and to every
 	// output, and computes all of its elements in one run. Default 0: none.
 	Batch   int
 	Batched []*Node
-	// Isolate lets the lanes of a batch fail alone: where the numbers of one leave
-	// an operation without a result, such as Cholesky, that is NaN and Run goes on.
-	// Default: Run returns the error.
+	// Isolate lets the lanes of a batch fail alone: if an operation such as Cholesky has no result
+	// for the numbers of one lane, that result is NaN and Run continues. Default: Run returns the
+	// error.
 	Isolate bool
-	// MaxMemory is how many bytes a State may take: Compile returns a *MemoryError for
-	// a larger program. Default: the memory of the machine, of its container or of
-	// GOMEMLIMIT, whichever is least. A device has its own limit, and Run says what it lacks.
+	// MaxMemory is the number of bytes that a State may take; for a larger program Compile returns
+	// a *MemoryError. Default: the memory of the machine, of its container or of GOMEMLIMIT,
+	// whichever is least. A device has a limit of its own, about which Run returns an error.
 	MaxMemory int64
-	// Backend is what runs the program. Default: CPU{}.
+	// Backend runs the program. Default: CPU{}.
 	Backend Backend
 }
 
@@ -47,7 +47,7 @@ type Program struct {
 	device   *cuda.Code // nil on the processor
 }
 
-// Compile makes a Program that computes outputs.
+// Compile makes a Program that computes the outputs.
 func Compile(outputs []*Node, s Settings) (*Program, error) {
 	if bad := firstErr(outputs...); bad != nil {
 		return nil, bad.err
@@ -133,10 +133,10 @@ func (p *Program) check() error {
 		s.Precision = 64
 	}
 	if s.Precision != 64 && s.Precision != 32 {
-		return fmt.Errorf("autodiff: precision %d: want 64 or 32", s.Precision)
+		return fmt.Errorf("autodiff: Precision is %d: want 64 or 32", s.Precision)
 	}
 	if s.Batch < 0 {
-		return fmt.Errorf("autodiff: batch of %d: want at least 1, or 0 for none", s.Batch)
+		return fmt.Errorf("autodiff: Batch is %d: want at least 1, or 0 for none", s.Batch)
 	}
 	if s.Backend == nil {
 		s.Backend = CPU{}
@@ -154,7 +154,7 @@ func (p *Program) findInputs(nodes []*Node) error {
 			return fmt.Errorf("autodiff: Settings.Inputs[%d] is %v: want a Node made by Input", i, n)
 		}
 		if known[n] {
-			return fmt.Errorf("autodiff: Settings.Inputs[%d] is %v again: want each once", i, n)
+			return fmt.Errorf("autodiff: Settings.Inputs[%d] is %v again: list each input once", i, n)
 		}
 		known[n] = true
 		p.inputs = append(p.inputs, n)
@@ -173,7 +173,7 @@ func (p *Program) Inputs() []*Node { return slices.Clone(p.inputs) }
 // hasInput is an error if there is no input of the number.
 func (p *Program) hasInput(i int) error {
 	if i < 0 || i >= len(p.inputs) {
-		return fmt.Errorf("autodiff: input %d of a program of %d inputs", i, len(p.inputs))
+		return fmt.Errorf("autodiff: there is no input %d in a program with %d inputs, counted from 0", i, len(p.inputs))
 	}
 	return nil
 }
@@ -187,14 +187,14 @@ func (p *Program) OutputShape(i int) []int { return slices.Clone(p.code.Outputs[
 // Precision returns the width of reals in bits, 64 or 32.
 func (p *Program) Precision() int { return p.settings.Precision }
 
-// Bytes returns the memory that each State holds for arrays.
+// Bytes returns the memory that each State takes for arrays, in bytes.
 func (p *Program) Bytes() int {
 	reals, ints := p.code.Sizes()
 	return reals*(p.settings.Precision/8) + ints*8
 }
 
-// OnProcessor lists the operations of a program for a device that have no kernel there, in order of
-// their names. A program for the processor has none.
+// OnProcessor returns the names of the operations, in alphabetical order, that have no kernel on
+// the device for which the program was compiled. It is empty for a program for the processor.
 func (p *Program) OnProcessor() []string {
 	if p.device == nil {
 		return nil
@@ -202,7 +202,7 @@ func (p *Program) OnProcessor() []string {
 	return slices.Sorted(maps.Keys(p.device.Hosted()))
 }
 
-// String lists the program, one line per pass over memory.
+// String lists the steps of the program, one line for each pass over memory.
 func (p *Program) String() string {
 	on := p.options.Level.String()
 	if p.device != nil {
@@ -212,9 +212,9 @@ func (p *Program) String() string {
 		p.settings.Precision, on, len(p.inputs), len(p.code.Outputs), len(p.code.Jobs), p.Bytes(), p.code)
 }
 
-// Explain says what each pass of the compiler made of the graph: the values after
-// rewriting, where their elements lie, which of them are computed in one pass over memory,
-// the arrays, the loops and, on a device, the kernels in CUDA C.
+// Explain describes what each pass of the compiler made of the graph: the values after rewriting,
+// where their elements are, which of them are computed in one pass over memory, the arrays, the
+// loops and, on a device, the kernels in CUDA C.
 func (p *Program) Explain() string {
 	var b strings.Builder
 	if _, err := build(p.inputs, p.outputs, func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {

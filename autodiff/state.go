@@ -12,11 +12,11 @@ import (
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// State is the memory of one run of a Program: its inputs, outputs and
-// intermediate arrays. It belongs to one goroutine. Run does not allocate.
+// State is the memory of one run of a Program: its inputs, outputs and intermediate arrays. It
+// belongs to one goroutine. Run does not allocate.
 //
-// Inputs and outputs go by their numbers. SetInput and Bind return an error for a number
-// that there is not; methods that return elements panic, as an index out of range does.
+// Inputs and outputs are numbered from 0. For a number that does not exist, SetInput and Bind
+// return an error, and methods that return elements panic, as an index out of range does.
 type State struct {
 	p   *Program
 	f64 machine[float64]
@@ -62,7 +62,7 @@ func newMachine[T cpu.Real](p *Program) (machine[T], error) {
 	return cuda.NewMachine[T](p.device, p.options)
 }
 
-// Program returns what s runs.
+// Program returns the program that s runs.
 func (s *State) Program() *Program { return s.p }
 
 // Run computes the outputs from the inputs.
@@ -79,9 +79,9 @@ func (s *State) Run() error {
 	return s.f32.Run()
 }
 
-// Err returns why an output that was asked for since the last Run is not there, and forgets it: NaN stands in
-// its place. Only a device can fail so, and outputs whose elements were taken before the Run do not. Who does
-// not ask is told by the next Run.
+// Err returns, and clears, the reason why an output that was asked for since the last Run is
+// missing; its elements are NaN. Only outputs on a device can be missing, and only those that were
+// first asked for after the Run. If Err is not called, the next Run returns the error.
 func (s *State) Err() error {
 	var m any = s.f64
 	if s.f64 == nil {
@@ -93,20 +93,20 @@ func (s *State) Err() error {
 	return s.err
 }
 
-// Input returns the elements of input i, to be written before Run. It is nil in
-// a program of float32 (see Input32) and for indices (see InputInts).
+// Input returns the elements of input i, to be written before Run. It is nil in a program in
+// float32 (see Input32) and for indices (see InputInts).
 func (s *State) Input(i int) []float64 { return reals(s.f64, s.p.code.InBufs[i]) }
 
-// Input32 is Input in a program of float32.
+// Input32 is Input for a program in float32.
 func (s *State) Input32(i int) []float32 { return reals(s.f32, s.p.code.InBufs[i]) }
 
 // Output returns the elements of output i, valid until the next Run.
 func (s *State) Output(i int) []float64 { return reals(s.f64, s.p.code.OutBufs[i]) }
 
-// Output32 is Output in a program of float32.
+// Output32 is Output for a program in float32.
 func (s *State) Output32(i int) []float32 { return reals(s.f32, s.p.code.OutBufs[i]) }
 
-// InputSpan returns inputs i..j-1 as one vector: they lie one after another.
+// InputSpan returns inputs i..j-1 as one vector, since they follow each other in memory.
 func (s *State) InputSpan(i, j int) []float64 { return s.span(s.p.code.InBufs[i:j]) }
 
 // OutputSpan returns outputs i..j-1 as one vector.
@@ -118,19 +118,19 @@ func (s *State) InputInts(i int) []int64 { return s.indices(s.p.code.InBufs[i]) 
 // OutputInts returns the elements of output i, which holds indices.
 func (s *State) OutputInts(i int) []int64 { return s.indices(s.p.code.OutBufs[i]) }
 
-// SetInput copies data, which it converts to the program's precision.
+// SetInput copies data to input i and converts it to the program's precision.
 func (s *State) SetInput(i int, data []float64) error {
 	if err := s.p.hasInput(i); err != nil {
 		return err
 	}
 	if n := s.p.code.Size(s.p.code.InBufs[i]); len(data) != n {
-		return fmt.Errorf("autodiff: input %v: %d elements, want %d", s.p.inputs[i], len(data), n)
+		return fmt.Errorf("autodiff: input %v was given %d elements: want %d", s.p.inputs[i], len(data), n)
 	}
 	buf := s.p.code.InBufs[i]
 	if s.p.code.IsInts(buf) {
 		for k, v := range data {
 			if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-				return fmt.Errorf("autodiff: input %v: element %d is %g, want an index", s.p.inputs[i], k, v)
+				return fmt.Errorf("autodiff: input %v: element %d is %g: want an index, that is, a whole number", s.p.inputs[i], k, v)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func Mean(x *Node) *Node {
 	return Scale(1/float64(x.Size()), Sum(x))
 }
 
-// MeanAxes returns the mean along the given axes, which go.
+// MeanAxes returns the means along the given axes, which are dropped.
 func MeanAxes(x *Node, axes ...int) *Node {
 	y := SumAxes(x, axes...)
 	if y.err != nil {
@@ -27,8 +27,8 @@ func MeanAxes(x *Node, axes ...int) *Node {
 	return Scale(float64(y.Size())/float64(x.Size()), y)
 }
 
-// Variance returns the mean squared deviation along the given axes (none means
-// all), divided by n - ddof.
+// Variance returns the mean squared deviation along the given axes, divided by n - ddof; without
+// axes it is that of all elements.
 func Variance(x *Node, ddof int, axes ...int) *Node {
 	axes, bad := orAll(x, axes)
 	if bad != nil {
@@ -39,7 +39,7 @@ func Variance(x *Node, ddof int, axes ...int) *Node {
 	return Scale(1/(float64(x.Size())/float64(s.Size())-float64(ddof)), s)
 }
 
-// Norm returns the Euclidean norm along the given axes (none means all).
+// Norm returns the Euclidean norm along the given axes; without axes it is that of all elements.
 func Norm(x *Node, axes ...int) *Node {
 	axes, bad := orAll(x, axes)
 	if bad != nil {
@@ -48,8 +48,8 @@ func Norm(x *Node, axes ...int) *Node {
 	return Sqrt(SumAxes(Square(x), axes...))
 }
 
-// Prod returns the product along the given axes (none means all), by halves, so
-// that its gradients of every order are right where factors are 0.
+// Prod returns the product along the given axes, or of all elements if there are none. It
+// multiplies by halves, so that gradients of every order are right where factors are 0.
 func Prod(x *Node, axes ...int) *Node {
 	axes, bad := orAll(x, axes)
 	if bad != nil {
@@ -81,8 +81,8 @@ func Prod(x *Node, axes ...int) *Node {
 	return Reshape(y, out...)
 }
 
-// LogSumExp returns log sum exp along the given axes (none means all), without
-// overflow; -Inf where every element is. Gradient: softmax.
+// LogSumExp returns log sum exp along the given axes, or over all elements if there are none,
+// without overflow. It is -Inf if every element is. Gradient: softmax.
 func LogSumExp(x *Node, axes ...int) *Node {
 	axes, bad := orAll(x, axes)
 	if bad != nil {
@@ -104,7 +104,7 @@ func LogSoftmax(x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("softmax", "axis %d of shape %v", axis, x.shape)
+		return mistake("softmax", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 	}
 	return Sub(x, restored(LogSumExp(x, ax), x.shape, []int{ax}))
 }
@@ -112,7 +112,7 @@ func LogSoftmax(x *Node, axis int) *Node {
 // Dot returns the sum of x*y.
 func Dot(x, y *Node) *Node { return Sum(Mul(x, y)) }
 
-// StopGradient returns x as a constant to every gradient.
+// StopGradient returns x, which gradients treat as a constant.
 func StopGradient(x *Node) *Node { return apply(stopOp, x) }
 
 var stopOp *Op
@@ -134,7 +134,7 @@ func orAll(x *Node, axes []int) ([]int, *Node) {
 	}
 	out, err := sortedAxes(axes, len(x.shape))
 	if err != nil {
-		return nil, mistake("reduce", "%v of shape %v", err, x.shape)
+		return nil, mistake("reduce", "%v of shape %v repeat or do not exist: name each axis once, from 0 or from the end by negative numbers", err, x.shape)
 	}
 	return out, nil
 }

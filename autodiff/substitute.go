@@ -3,19 +3,19 @@
 
 package autodiff
 
-// Substitute returns outputs with every from[i] replaced by to[i], which must
-// have its shape. What does not depend on from is shared.
+// Substitute returns outputs in which every from[i] is replaced by to[i], which must have the same
+// shape. Parts that do not depend on from are shared.
 func Substitute(outputs, from, to []*Node) []*Node {
 	if bad := firstErr(append(append(append([]*Node{}, outputs...), from...), to...)...); bad != nil {
 		return repeat(bad, len(outputs))
 	}
 	if len(from) != len(to) {
-		return repeat(mistake("substitute", "%d Nodes and %d replacements", len(from), len(to)), len(outputs))
+		return repeat(mistake("substitute", "there are %d Nodes and %d replacements: give one for each", len(from), len(to)), len(outputs))
 	}
 	made := map[*Node]*Node{}
 	for i, x := range from {
 		if !x.shape.Equal(to[i].shape) || x.isInt != to[i].isInt {
-			return repeat(mistake("substitute", "%v by %v: want the same shape, and reals for reals", x, to[i]), len(outputs))
+			return repeat(mistake("substitute", "cannot replace %v by %v: want the same shape, and reals for reals", x, to[i]), len(outputs))
 		}
 		made[x] = to[i]
 	}
@@ -44,13 +44,13 @@ func Substitute(outputs, from, to []*Node) []*Node {
 	return out
 }
 
-// Of makes a Node of a Node, a number or numbers: constants where it is not a
-// Node already. It serves functions that take either.
+// Of makes a Node of a Node, a number or a slice of numbers; the latter two become constants. It
+// serves functions that accept any of them.
 func Of(v any) *Node {
 	switch v := v.(type) {
 	case *Node:
 		if v == nil {
-			return mistake("of", "a nil Node")
+			return mistake("of", "the Node is nil: pass a Node or a number")
 		}
 		return v
 	case float64:
@@ -60,5 +60,5 @@ func Of(v any) *Node {
 	case []float64:
 		return Const(v)
 	}
-	return mistake("of", "%T: want a *Node, a float64, an int or a []float64", v)
+	return mistake("of", "cannot make a Node of a %T: pass a *Node, a float64, an int or a []float64", v)
 }

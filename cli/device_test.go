@@ -117,9 +117,9 @@ func TestDeviceThatCannotBeUsed(t *testing.T) {
 		want []string
 	}{
 		"no driver":         {[]string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, []string{"--device", "cuda"}, []string{"cuda:0, selected by --device, cannot be used", "/nowhere/libcuda.so", "Try: --device cpu"}},
-		"old driver":        {[]string{"EURYALE_LIBCUDA=libm.so.6"}, []string{"--device", "cuda:0"}, []string{"libm.so.6 lacks cuInit", "want version 11.0 or newer"}},
+		"old driver":        {[]string{"EURYALE_LIBCUDA=libm.so.6"}, []string{"--device", "cuda:0"}, []string{"libm.so.6 lacks cuInit", "CUDA 11.0 or newer"}},
 		"no compiler":       {[]string{"EURYALE_LIBCUDA=" + lib.Path, "EURYALE_LIBNVRTC=/nowhere/libnvrtc.so"}, []string{"--device", "cuda:0"}, []string{"/nowhere/libnvrtc.so", "EURYALE_LIBNVRTC"}},
-		"no such device":    {[]string{"EURYALE_DEVICE=cuda:7"}, nil, []string{"cuda:7, selected by EURYALE_DEVICE", "there are 2, counted from 0"}},
+		"no such device":    {[]string{"EURYALE_DEVICE=cuda:7"}, nil, []string{"cuda:7, selected by EURYALE_DEVICE", "the number of devices is 2, counted from 0"}},
 		"toolkit's demand":  {[]string{"EURYALE_LIBCUDA=/nowhere/libcuda.so", "XPCS_USE_GPU=yes", "XPCS_GPU_FALLBACK=false"}, nil, []string{"cuda:0, selected by XPCS_USE_GPU", "/nowhere/libcuda.so"}},
 		"resume, no driver": {[]string{"EURYALE_LIBCUDA=/nowhere/libcuda.so"}, []string{"--resume"}, []string{"cuda:0, selected by the run folder", "Try: --device cpu"}},
 	} {

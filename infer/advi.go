@@ -54,10 +54,10 @@ func ADVI(ctx context.Context, t Target, c ADVIConfig) (_ *Approximation, err er
 	}
 	n := t.Dim()
 	if n == 0 {
-		return nil, errors.New("infer: ADVI: the target has no parameters")
+		return nil, errors.New("infer: ADVI: the target has no parameters to fit: declare at least one")
 	}
 	if c.Init != nil && len(c.Init) != n {
-		return nil, fmt.Errorf("infer: ADVI: Init has %d numbers: want %d", len(c.Init), n)
+		return nil, fmt.Errorf("infer: ADVI: Init has %d numbers: want %d, one for each unconstrained parameter", len(c.Init), n)
 	}
 	c.defaults()
 	a := &advi{density: density{target: t.Clone()}, cfg: &c, n: n, src: tensor.NewStream(c.Seed, purposeADVI, 0)}
@@ -131,7 +131,7 @@ func (a *advi) gradient(g, x []float64) error {
 		lp := math.Inf(-1)
 		for try := 0; !linalg.Finite(lp) || !linalg.AllFinite(d); try++ {
 			if try == 100 {
-				return errors.New("infer: ADVI: 100 draws without a finite density: is it finite around the start?")
+				return errors.New("infer: ADVI: the density was not finite at any of 100 draws: choose an Init around which it is finite")
 			}
 			var err error
 			a.place(q, x, a.src.NormalTo(u))
@@ -194,7 +194,7 @@ func (a *advi) tune(ctx context.Context) (best []float64, err error) {
 		}
 	}
 	if best == nil {
-		return nil, errors.New("infer: ADVI: no learning rate reached a finite bound: start nearer with Init")
+		return nil, errors.New("infer: ADVI: no learning rate reached a finite bound: set Init nearer to the posterior")
 	}
 	return best, nil
 }

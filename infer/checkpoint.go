@@ -83,7 +83,7 @@ func readSnapshot(path, settings string) (*snapshot, error) {
 		return nil, err
 	}
 	if s.settings != settings {
-		return nil, fmt.Errorf("%w %s belongs to another run: %s", ErrCheckpoint, path, differences(s.settings, settings))
+		return nil, fmt.Errorf("%w %s belongs to another run: %s: resume with the settings of that run, or choose another path", ErrCheckpoint, path, differences(s.settings, settings))
 	}
 	return s, nil
 }

@@ -61,7 +61,7 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 		return nil, err
 	}
 	if t.Dim() == 0 {
-		return nil, errors.New("infer: ChEES: the target has no parameters")
+		return nil, errors.New("infer: ChEES: the target has no parameters to sample: declare at least one")
 	}
 	for _, s := range []struct {
 		v *int
@@ -75,7 +75,7 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 		c.TargetAccept = 0.651
 	}
 	if c.Chains < 8 || c.MaxSteps < 1 {
-		return nil, fmt.Errorf("infer: ChEES: %d chains of at most %d steps: want at least 8 chains, which adapt together, and 1 step", c.Chains, c.MaxSteps)
+		return nil, fmt.Errorf("infer: ChEES: there are %d chains of at most %d steps: want at least 8 chains, because they adapt together, and at least 1 step", c.Chains, c.MaxSteps)
 	}
 	cfg, err := Config{Method: HMC, Chains: c.Chains, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, TargetAccept: c.TargetAccept,
 		InitRadius: c.InitRadius, Init: c.Init, Parallel: c.Parallel, Metric: DiagFisher, NoGradientCheck: c.NoGradientCheck}.withDefaults(t.Dim())

@@ -52,7 +52,7 @@ func (m *Model) compile() (*Posterior, error) {
 		m.fault(o.check(p))
 	}
 	if len(parts) == 0 {
-		m.fault(errors.New("no log density: declare a Param, an Observe or an AddLogProb"))
+		m.fault(errors.New("the model has no log density: declare a Param, an Observe or an AddLogProb"))
 	}
 	if err := errors.Join(m.errs...); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (m *Model) program(b ad.Backend, outputs, inputs []*ad.Node) (*ad.Program, 
 		return nil, err
 	}
 	if all := prog.Inputs(); len(all) > len(inputs) {
-		return nil, fmt.Errorf("it uses %v, which is not declared: use Param, Flat or Data", all[len(inputs)])
+		return nil, fmt.Errorf("it uses %v, which is not declared: declare it with Param, Flat or Data", all[len(inputs)])
 	}
 	return prog, nil
 }
@@ -175,7 +175,7 @@ func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
 	for _, o := range m.observed {
 		ll := o.logLik()
 		if ll.Err() == nil && !ll.Shape().Equal(o.shape()) {
-			m.fault(fmt.Errorf("observation %s has %d values, its distribution has shape %v: want them to match", o.name, o.data.node.Size(), ll.Shape()))
+			m.fault(fmt.Errorf("observation %s has %d values, but its distribution has shape %v: make them match", o.name, o.data.node.Size(), ll.Shape()))
 			continue
 		}
 		add("likelihood of "+o.name, ll)

@@ -14,7 +14,7 @@ import (
 func (p *Posterior) Condition(values map[string][]float64) (*Posterior, error) {
 	for name := range values {
 		if p.model.names[name] != "a parameter" {
-			return nil, &ParamError{Param: name, Reason: fmt.Sprintf("the model has no such parameter: it has %v", p.model.paramNames())}
+			return nil, &ParamError{Param: name, Reason: fmt.Sprintf("the model has no such parameter: its parameters are %v", p.model.paramNames())}
 		}
 	}
 	m := p.model.frozen()
@@ -26,7 +26,7 @@ func (p *Posterior) Condition(values map[string][]float64) (*Posterior, error) {
 			continue
 		}
 		if len(v) != q.node.Size() {
-			return nil, &ParamError{Param: q.name, Reason: fmt.Sprintf("%d values, want %d", len(v), q.node.Size())}
+			return nil, &ParamError{Param: q.name, Reason: fmt.Sprintf("it was given %d values: want %d", len(v), q.node.Size())}
 		}
 		m.fixed = append(m.fixed, q)
 		m.data = append(m.data, &datum{name: q.name, node: q.node, dims: q.dims, values: slices.Clone(v)})

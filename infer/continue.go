@@ -23,7 +23,7 @@ func (f *Fit) Continue(ctx context.Context, draws int) (*Fit, error) {
 // ContinueWith is Continue with another function that is told the progress; nil for none.
 func (f *Fit) ContinueWith(ctx context.Context, draws int, progress func(Progress)) (*Fit, error) {
 	if draws < 1 || len(f.chains) == 0 {
-		return nil, fmt.Errorf("infer: continue for %d draws: want at least 1", draws)
+		return nil, fmt.Errorf("infer: continue: the number of draws is %d: want at least 1, and a fit with chains", draws)
 	}
 	cfg := f.cfg
 	cfg.Draws, cfg.Progress = draws, progress
@@ -32,7 +32,7 @@ func (f *Fit) ContinueWith(ctx context.Context, draws int, progress func(Progres
 	}
 	cfg.Checkpoint, cfg.Resume, cfg.StopWhen = Checkpoint{}, "", StopRule{Every: cfg.StopWhen.Every}
 	if cfg.Sink.Only {
-		return nil, errors.New("infer: continue: the draws so far went to Config.Sink alone: sample again with From and another seed")
+		return nil, errors.New("infer: continue: the draws so far went only to Config.Sink: sample again with From and another seed")
 	}
 	r, err := newRun(f.chains[0].target, cfg)
 	if err != nil {

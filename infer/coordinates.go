@@ -31,13 +31,13 @@ func (c *Config) findBlocks(t Target) error {
 					continue
 				}
 				if taken[i] {
-					return fmt.Errorf("infer: Config.Blocks has %s twice: want each parameter in one block", name)
+					return fmt.Errorf("infer: Config.Blocks names %s twice: put each parameter into one block", name)
 				}
 				taken[i], found = true, true
 				at = append(at, i)
 			}
 			if !found {
-				return fmt.Errorf("infer: Config.Blocks names %q, which is no parameter%s", want, meant(want, names))
+				return fmt.Errorf("infer: Config.Blocks names %q, but there is no such parameter%s: use names of unconstrained parameters, such as tau or theta[0]", want, meant(want, names))
 			}
 		}
 		c.blockAt = append(c.blockAt, at)

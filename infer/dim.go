@@ -51,10 +51,10 @@ func (m *Model) DimValues(name string, values []float64) Dim {
 func (m *Model) dim(d Dim) Dim {
 	m.claim(d.Name, "a dimension")
 	if d.Name == "chain" || d.Name == "draw" {
-		m.fault(fmt.Errorf("dimension %q: the draws have axes of that name: choose another", d.Name))
+		m.fault(fmt.Errorf("dimension %q has the name of an axis of the draws: choose another name", d.Name))
 	}
 	if d.Len() == 0 {
-		m.fault(fmt.Errorf("dimension %s has no places: give labels, values or a length", d.Name))
+		m.fault(fmt.Errorf("dimension %s has length 0: give labels, values or a length", d.Name))
 	}
 	m.dims = append(m.dims, d)
 	return d

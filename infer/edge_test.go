@@ -370,7 +370,7 @@ func (n named) Len() int                     { return 2 }
 func (n named) Write(q, out []float64) error { copy(out, q); return nil }
 
 func TestOutputNames(t *testing.T) {
-	for names, word := range map[string]string{"a a": `"a"`, "a": "1 outputs"} {
+	for names, word := range map[string]string{"a a": `"a"`, "a": "1 names for 2 outputs"} {
 		if _, err := Sample(t.Context(), named{independent(1, 1), strings.Fields(names)}, Config{}); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("names %s: error %v", names, err)
 		}

@@ -99,11 +99,11 @@ func (c *EnsembleConfig) defaults(dim int) error {
 	}
 	switch {
 	case dim < 1:
-		return errors.New("infer: Ensemble: no parameters")
+		return errors.New("infer: Ensemble: the number of parameters is 0: want at least 1")
 	case c.Walkers%2 != 0 || c.Walkers <= 2*dim:
-		return fmt.Errorf("infer: Ensemble: %d walkers in %d dimensions: want an even number above %d", c.Walkers, dim, 2*dim)
+		return fmt.Errorf("infer: Ensemble: there are %d walkers in %d dimensions: want an even number above %d", c.Walkers, dim, 2*dim)
 	case c.Stretch < 0 || c.Differential < 0 || c.Walk < 0:
-		return fmt.Errorf("infer: Ensemble: shares of moves %g, %g, %g: want none below 0", c.Stretch, c.Differential, c.Walk)
+		return fmt.Errorf("infer: Ensemble: the shares of the moves are %g, %g and %g: want numbers of at least 0", c.Stretch, c.Differential, c.Walk)
 	}
 	return nil
 }

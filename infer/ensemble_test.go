@@ -53,7 +53,7 @@ func TestEnsemble(t *testing.T) {
 
 func TestEnsembleErrors(t *testing.T) {
 	flat := func(q []float64) float64 { return -q[0] * q[0] }
-	for word, c := range map[string]infer.EnsembleConfig{"even number above 6": {Walkers: 6}, "none below 0": {Walk: -1}} {
+	for word, c := range map[string]infer.EnsembleConfig{"even number above 6": {Walkers: 6}, "numbers of at least 0": {Walk: -1}} {
 		if _, err := infer.Ensemble(context.Background(), 3, flat, c); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("error %v, want %q", err, word)
 		}

@@ -49,7 +49,7 @@ func Gather(t Target, cfg Config, files []string) (*Fit, error) {
 	var lacking []error
 	for _, c := range r.chains {
 		if found[c.id] == "" {
-			lacking = append(lacking, fmt.Errorf("infer: gather: chain %d is in none of %d files", c.id, len(files)))
+			lacking = append(lacking, fmt.Errorf("infer: gather: chain %d is in none of the %d files: add the file that holds it", c.id, len(files)))
 		}
 		c.publish()
 		r.elapsed = max(r.elapsed, c.times[0]+c.times[1])
@@ -70,10 +70,10 @@ func (r *run) gather(t Target, file string, found map[int]string) error {
 	for k, id := range s.ids {
 		i := id - r.cfg.FirstChain
 		if i < 0 || i >= len(r.chains) {
-			return fmt.Errorf("%w %s has chain %d: want %d to %d", ErrCheckpoint, file, id, r.cfg.FirstChain, r.cfg.FirstChain+len(r.chains)-1)
+			return fmt.Errorf("%w %s has chain %d: want chains %d to %d", ErrCheckpoint, file, id, r.cfg.FirstChain, r.cfg.FirstChain+len(r.chains)-1)
 		}
 		if other := found[id]; other != "" {
-			return fmt.Errorf("%w: chain %d is in %s and in %s", ErrCheckpoint, id, other, file)
+			return fmt.Errorf("%w: chain %d is both in %s and in %s: pass each chain once", ErrCheckpoint, id, other, file)
 		}
 		alone := r.cfg
 		alone.FirstChain = s.ids[0]
@@ -82,7 +82,7 @@ func (r *run) gather(t Target, file string, found map[int]string) error {
 			return err
 		}
 		if s.settings != want {
-			return fmt.Errorf("%w %s belongs to another run: %s", ErrCheckpoint, file, differences(s.settings, want))
+			return fmt.Errorf("%w %s belongs to another run: %s: gather chains of one run", ErrCheckpoint, file, differences(s.settings, want))
 		}
 		if err := r.chains[i].load(s.states[k]); err != nil {
 			return fmt.Errorf("%w %s: chain %d: %w", ErrCheckpoint, file, id, err)
@@ -125,7 +125,7 @@ func Advanced(file string) (int, error) {
 		return 0, err
 	}
 	if len(s.ids) != 1 {
-		return 0, fmt.Errorf("%w %s has %d chains: want 1", ErrCheckpoint, file, len(s.ids))
+		return 0, fmt.Errorf("%w %s has %d chains: want one, as Advance writes them", ErrCheckpoint, file, len(s.ids))
 	}
 	if len(s.states[0]) == 0 {
 		return 0, nil

@@ -81,14 +81,14 @@ func CheckGradient(t Target, at ...[]float64) error {
 	}
 	for i, q := range at {
 		if len(q) != t.Dim() {
-			return fmt.Errorf("infer: CheckGradient: point %d has %d numbers: want %d, one per unconstrained parameter", i, len(q), t.Dim())
+			return fmt.Errorf("infer: CheckGradient: point %d has %d numbers: want %d, one for each unconstrained parameter", i, len(q), t.Dim())
 		}
 		lp, err := c.target.LogProbGrad(q, c.g)
 		if err != nil && !hamiltonian.Recoverable(err) {
 			return fmt.Errorf("infer: CheckGradient: point %d: %w", i, err)
 		}
 		if err != nil || !linalg.Finite(lp) {
-			return fmt.Errorf("infer: CheckGradient: the log density is %g at point %d (%v): want a point where it is finite", lp, i, err)
+			return fmt.Errorf("infer: CheckGradient: the log density is %g at point %d (%v): choose a point where it is finite", lp, i, err)
 		}
 		if err := c.at(q); err != nil {
 			return err

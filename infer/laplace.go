@@ -42,7 +42,7 @@ func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	}
 	n := t.Dim()
 	if n == 0 {
-		return nil, errors.New("infer: Laplace: the target has no parameters")
+		return nil, errors.New("infer: Laplace: the target has no parameters to fit: declare at least one")
 	}
 	if c.Draws <= 0 {
 		c.Draws = 1000
@@ -50,7 +50,7 @@ func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	p := &path{density: density{target: t.Clone()}, cfg: &PathfinderConfig{InitRadius: 2}, src: tensor.NewStream(c.Seed, purposeLaplace, 0)}
 	if c.Init != nil {
 		if len(c.Init) != n {
-			return nil, fmt.Errorf("infer: Laplace: Init has %d numbers: want %d", len(c.Init), n)
+			return nil, fmt.Errorf("infer: Laplace: Init has %d numbers: want %d, one for each unconstrained parameter", len(c.Init), n)
 		}
 		p.cfg.Init = [][]float64{c.Init}
 	}
@@ -101,12 +101,12 @@ func (p *path) curvature(a *ascent) (*mat.Cholesky, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("infer: Laplace: the density does not fall in every direction at log density %.6g, where the climb ended: it has no inner top; try Pathfinder", a.lp)
+		return nil, fmt.Errorf("infer: Laplace: the search for the mode ended at log density %.6g, where the density does not fall in every direction: try Pathfinder", a.lp)
 	}
 	var newton mat.VecDense
 	g := mat.NewVecDense(n, a.g)
 	if err := chol.SolveVecTo(&newton, g); err != nil || !(mat.Dot(&newton, g) < 1e-4) {
-		return nil, fmt.Errorf("infer: Laplace: the density still grows at log density %.6g, where the climb ended (squared Newton step %.3g): it may have no top; try Pathfinder, or an Init near it", a.lp, mat.Dot(&newton, g))
+		return nil, fmt.Errorf("infer: Laplace: the search for the mode ended at log density %.6g, where the density still rises (squared Newton step %.3g): it may have no mode; try Pathfinder, or an Init near the mode", a.lp, mat.Dot(&newton, g))
 	}
 	return &chol, nil
 }
@@ -123,7 +123,7 @@ func (p *path) normal(t Target, a *ascent, chol *mat.Cholesky, draws int) (*Appr
 		p.src.NormalTo(z)
 		var v mat.VecDense
 		if err := v.SolveVec(&u, mat.NewVecDense(n, z)); err != nil {
-			return nil, fmt.Errorf("infer: Laplace: the Hessian is nearly singular: %w", err)
+			return nil, fmt.Errorf("infer: Laplace: the Hessian is nearly singular, so try Pathfinder: %w", err)
 		}
 		x := make([]float64, n)
 		for i := range x {

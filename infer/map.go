@@ -45,10 +45,10 @@ const purposeMAP uint32 = 141
 // *UnboundedError that names the parameter.
 func (p *Posterior) MAP(ctx context.Context, s MAPSettings) (*Mode, error) {
 	if p.dim == 0 {
-		return nil, errors.New("infer: MAP: the model has no parameters")
+		return nil, errors.New("infer: MAP: the model has no parameters to fit: declare at least one")
 	}
 	if s.Init != nil && len(s.Init) != p.dim {
-		return nil, fmt.Errorf("infer: MAP: Init has %d numbers: want %d", len(s.Init), p.dim)
+		return nil, fmt.Errorf("infer: MAP: Init has %d numbers: want %d, one for each unconstrained parameter", len(s.Init), p.dim)
 	}
 	f, err := p.negative(s.Jacobian)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *Posterior) negative(jacobian bool) (*optim.Function, error) {
 		parts = append(parts, ad.Sum(o.logLik()))
 	}
 	if len(parts) == 0 {
-		return nil, errors.New("every parameter is flat and nothing is observed")
+		return nil, errors.New("every parameter is flat and nothing is observed: declare a prior or an observation")
 	}
 	value := ad.Neg(ad.AddN(ad.Substitute(parts, f.leaves, f.y)...))
 	var data []optim.Data
@@ -160,7 +160,7 @@ func (p *Posterior) mode(m *optim.Minimum) (*Mode, error) {
 		out.Values[q.name], row = row[:q.node.Size():q.node.Size()], row[q.node.Size():]
 	}
 	if !linalg.Finite(out.LogProb) || math.IsNaN(out.LogProb) {
-		return nil, fmt.Errorf("infer: MAP: the log density is %g at the end", out.LogProb)
+		return nil, fmt.Errorf("infer: MAP: the log density is %g at the end of the search: try another Init", out.LogProb)
 	}
 	return out, nil
 }

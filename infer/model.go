@@ -145,7 +145,7 @@ func (m *Model) datum(kind, name string, values []float64, o Option) *datum {
 	if err := d.node.Err(); err != nil {
 		m.fault(fmt.Errorf("%s %s: %w", kind, name, err))
 	} else if d.node.Size() != len(values) {
-		m.fault(fmt.Errorf("%s %s: %d values for shape %v", kind, name, len(values), shape))
+		m.fault(fmt.Errorf("%s %s has %d values, but its shape is %v: make them match", kind, name, len(values), shape))
 	}
 	m.data = append(m.data, d)
 	return d
@@ -156,7 +156,7 @@ func (m *Model) Deterministic(name string, n *ad.Node, list ...Option) *ad.Node 
 	m.claim(name, "a quantity")
 	o := options(list)
 	if o.shape != nil && n.Err() == nil && !n.Shape().Equal(o.shape) {
-		m.fault(fmt.Errorf("quantity %s has shape %v, its axes %v", name, n.Shape(), o.shape))
+		m.fault(fmt.Errorf("quantity %s has shape %v, but its axes have lengths %v: make them match", name, n.Shape(), o.shape))
 	}
 	m.derived = append(m.derived, &quantity{name, n, o.dims})
 	return n
@@ -178,13 +178,13 @@ func (m *Model) fault(err error) {
 // claim takes a name for what it stands for, such as "a parameter".
 func (m *Model) claim(name, what string) {
 	if name == "" {
-		m.errs = append(m.errs, fmt.Errorf("%s without a name", what))
+		m.errs = append(m.errs, fmt.Errorf("%s has no name: give it one", what))
 	}
 	if drawn := what == "a parameter" || what == "a quantity"; drawn && strings.HasSuffix(name, "__") {
-		m.errs = append(m.errs, fmt.Errorf("%s named %q: names that end in __ are the sampler's own, such as lp__: leave out the underscores", what, name))
+		m.errs = append(m.errs, fmt.Errorf("%s has the name %q, but names that end in __ belong to the sampler, such as lp__: leave out the underscores", what, name))
 	}
 	if old, taken := m.names[name]; taken {
-		m.errs = append(m.errs, fmt.Errorf("name %q stands for %s already and cannot stand for %s: names must differ", name, old, what))
+		m.errs = append(m.errs, fmt.Errorf("the name %q already belongs to %s and cannot be used for %s: give each a name of its own", name, old, what))
 	}
 	m.names[name] = what
 }

@@ -82,15 +82,15 @@ func TestModelMistakes(t *testing.T) {
 		words []string
 	}{
 		{"empty", func(m *infer.Model) {}, []string{"no log density"}},
-		{"the same name", func(m *infer.Model) { m.Param("a", normal); m.Param("a", normal) }, []string{`name "a" stands for a parameter already`}},
-		{"data called as a parameter", func(m *infer.Model) { m.Param("a", normal); m.Data("a", []float64{1}) }, []string{`"a"`, "cannot stand for data"}},
+		{"the same name", func(m *infer.Model) { m.Param("a", normal); m.Param("a", normal) }, []string{`name "a" already belongs to a parameter`}},
+		{"data called as a parameter", func(m *infer.Model) { m.Param("a", normal); m.Data("a", []float64{1}) }, []string{`"a"`, "cannot be used for data"}},
 		{"quantity called as an observation", func(m *infer.Model) {
 			m.Observe("y", normal, []float64{1})
 			m.Deterministic("y", ad.Scalar(1))
-		}, []string{`"y" stands for an observation`}},
-		{"no name", func(m *infer.Model) { m.Param("", normal) }, []string{"without a name"}},
-		{"the sampler's name", func(m *infer.Model) { m.Param("lp__", normal) }, []string{`a parameter named "lp__"`, "the sampler's own"}},
-		{"the sampler's name for a quantity", func(m *infer.Model) { m.Deterministic("energy__", m.Param("a", normal)) }, []string{`a quantity named "energy__"`}},
+		}, []string{`"y" already belongs to an observation`}},
+		{"no name", func(m *infer.Model) { m.Param("", normal) }, []string{"has no name"}},
+		{"the sampler's name", func(m *infer.Model) { m.Param("lp__", normal) }, []string{`a parameter has the name "lp__"`, "belong to the sampler"}},
+		{"the sampler's name for a quantity", func(m *infer.Model) { m.Deterministic("energy__", m.Param("a", normal)) }, []string{`a quantity has the name "energy__"`}},
 		{"undeclared input", func(m *infer.Model) { m.Observe("y", dist.Normal(ad.Input("w"), 1), []float64{1}) }, []string{"uses w", "not declared"}},
 		{"undeclared input of a quantity", func(m *infer.Model) { m.Param("a", normal); m.Deterministic("b", ad.Input("w")) }, []string{"uses w", "not declared"}},
 		{"distribution of another length", func(m *infer.Model) {
@@ -98,11 +98,11 @@ func TestModelMistakes(t *testing.T) {
 		}, []string{"likelihood of y", "[2] [3]"}},
 		{"distribution that is longer", func(m *infer.Model) {
 			m.Observe("y", dist.Normal(m.Param("a", normal, infer.Shape(3)), 1), []float64{1})
-		}, []string{"observation y has 1 values, its distribution has shape [3]"}},
+		}, []string{"observation y has 1 values, but its distribution has shape [3]"}},
 		{"prior of another length", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1), infer.Shape(3)) }, []string{"prior of a"}},
 		{"longer prior", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1)) }, []string{"prior of a"}},
 		{"longer bounds", func(m *infer.Model) { m.Flat("a", dist.LowerTransform(ad.Const([]float64{1, 2}))) }, []string{"Jacobian of a"}},
-		{"data of another shape", func(m *infer.Model) { m.Param("a", normal); m.Data("x", []float64{1, 2, 3}, infer.Shape(2, 2)) }, []string{"data x: 3 values for shape [2 2]"}},
+		{"data of another shape", func(m *infer.Model) { m.Param("a", normal); m.Data("x", []float64{1, 2, 3}, infer.Shape(2, 2)) }, []string{"data x has 3 values, but its shape is [2 2]"}},
 		{"negative length", func(m *infer.Model) { m.Param("a", normal, infer.Shape(-1)) }, []string{"parameter a"}},
 		{"a sum that does not fit", func(m *infer.Model) {
 			m.AddLogProb("t", ad.Add(m.Param("a", normal, infer.Shape(2)), m.Param("b", normal, infer.Shape(3))))
@@ -113,14 +113,14 @@ func TestModelMistakes(t *testing.T) {
 		{"NaN observation", func(m *infer.Model) { m.Observe("y", normal, []float64{1, math.NaN()}) }, []string{"y[1] is NaN"}},
 		{"infinite observation", func(m *infer.Model) { m.Observe("y", normal, []float64{math.Inf(1)}) }, []string{"y[0] is +Inf"}},
 		{"outside", func(m *infer.Model) { m.Observe("y", dist.LogNormal(m.Param("a", normal), 1), []float64{1, 2, -3}) },
-			[]string{"y[2] is -3", "outside the support of lognormal, 0 to +Inf"}},
+			[]string{"y[2] is -3", "inside the support of lognormal, 0 to +Inf"}},
 		{"on an open end", func(m *infer.Model) { m.Observe("y", dist.Beta(2, 2), []float64{0.5, 1}) }, []string{"y[1] is 1", "beta, 0 to 1"}},
 		{"outside ends in data", func(m *infer.Model) {
 			m.Observe("y", dist.Uniform(0, m.Data("top", []float64{1, 2, 3})), []float64{0.5, 1.5, 3.5})
 		}, []string{"y[2] is 3.5", "uniform, 0 to 3"}},
 		{"a bad distribution", func(m *infer.Model) { m.Param("a", dist.Normal("x", 1)) }, []string{"prior of a"}},
-		{"no distribution", func(m *infer.Model) { m.Observe("y", dist.Dist{}, []float64{1}) }, []string{"distribution of y", "without a density"}},
-		{"two mistakes", func(m *infer.Model) { m.Param("", normal); m.Observe("y", normal, []float64{math.NaN()}) }, []string{"without a name", "y[0] is NaN"}},
+		{"no distribution", func(m *infer.Model) { m.Observe("y", dist.Dist{}, []float64{1}) }, []string{"distribution of y", "has no density"}},
+		{"two mistakes", func(m *infer.Model) { m.Param("", normal); m.Observe("y", normal, []float64{math.NaN()}) }, []string{"has no name", "y[0] is NaN"}},
 	} {
 		m := infer.NewModel("faulty")
 		c.build(m)

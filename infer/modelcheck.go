@@ -48,7 +48,7 @@ func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
 	}
 	rows := f.thinnedDraws(mostPriorDraws)
 	if len(rows) == 0 {
-		return check.Verdict{}, fmt.Errorf("infer: model check: no draws")
+		return check.Verdict{}, fmt.Errorf("infer: model check: the fit has no draws: sample at least one")
 	}
 	c := &modelCheck{p: p, f: f, s: s}
 	for _, at := range rows {

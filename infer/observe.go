@@ -38,7 +38,7 @@ func (m *Model) Observe(name string, d dist.Dist, values []float64, list ...Opti
 	opt := options(list)
 	o := &observation{name: name, dist: d, impute: opt.impute}
 	if opt.mask != nil && len(opt.mask) != len(values) {
-		m.fault(fmt.Errorf("observation %s: a mask of %d for %d values", name, len(opt.mask), len(values)))
+		m.fault(fmt.Errorf("observation %s: the mask has length %d for %d values: make them equal", name, len(opt.mask), len(values)))
 		return
 	}
 	absent := o.absent(values, opt.mask)
@@ -49,7 +49,7 @@ func (m *Model) Observe(name string, d dist.Dist, values []float64, list ...Opti
 		return
 	}
 	if d.Event > 0 {
-		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing: they are vectors", name, d.Name))
+		m.fault(fmt.Errorf("observation %s: values of %s cannot be missing, because they are vectors: leave the missing ones out", name, d.Name))
 		return
 	}
 	o.kept = others(absent, len(values))
@@ -97,7 +97,7 @@ func (m *Model) complete(o *observation) error {
 	s := o.dist.Support
 	for _, end := range []*ad.Node{s.Lower, s.Upper} {
 		if end != nil && end.Size() != 1 {
-			return fmt.Errorf("observation %s: missing values need a support that is the same for all: %s has ends of shape %v", o.name, o.dist.Name, end.Shape())
+			return fmt.Errorf("observation %s: missing values need one support for all, but the ends of %s have shape %v: mask the missing values", o.name, o.dist.Name, end.Shape())
 		}
 	}
 	if o.dist.Discrete {
@@ -151,10 +151,10 @@ func (o *observation) check(p *Posterior) error {
 	values := p.data[slices.Index(p.model.data, o.data)]
 	for i, v := range values {
 		if !linalg.Finite(v) {
-			return fmt.Errorf("observation %s[%d] is %g: drop it, mask it, or let Impute make it a parameter", o.name, i, v)
+			return fmt.Errorf("observation %s[%d] is %g: leave it out, mask it, or let Impute make it a parameter", o.name, i, v)
 		}
 		if o.dist.Discrete && v != math.Trunc(v) {
-			return fmt.Errorf("observation %s[%d] is %g: %s gives whole numbers", o.name, i, v, o.dist.Name)
+			return fmt.Errorf("observation %s[%d] is %g, but %s has integer values: correct it or mask it", o.name, i, v, o.dist.Name)
 		}
 	}
 	s := o.dist.Support
@@ -176,7 +176,7 @@ func (o *observation) check(p *Posterior) error {
 	}
 	for i, ok := range at[0] {
 		if ok == 0 {
-			return fmt.Errorf("observation %s[%d] is %g: outside the support of %s, %g to %g", o.name, i, values[i], o.dist.Name, at[1][i], at[2][i])
+			return fmt.Errorf("observation %s[%d] is %g: want a value inside the support of %s, %g to %g", o.name, i, values[i], o.dist.Name, at[1][i], at[2][i])
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func Pathfinder(ctx context.Context, t Target, c PathfinderConfig) (_ *Approxima
 		return nil, err
 	}
 	if t.Dim() == 0 {
-		return nil, errors.New("infer: Pathfinder: the target has no parameters")
+		return nil, errors.New("infer: Pathfinder: the target has no parameters to fit: declare at least one")
 	}
 	for _, s := range []struct {
 		v *int
@@ -168,7 +168,7 @@ func (p *path) find(ctx context.Context, i int) error {
 	}
 	p.calls += a.calls
 	if nearest == nil {
-		return fmt.Errorf("infer: Pathfinder: path %d never had a finite bound: is the density finite around it?", i)
+		return fmt.Errorf("infer: Pathfinder: path %d never reached a finite bound: choose an Init around which the density is finite", i)
 	}
 	return p.draw(nearest)
 }
@@ -192,7 +192,7 @@ func (p *path) start(i, n int) (*ascent, error) {
 			return newAscent(p.target, q, g, lp), nil
 		}
 	}
-	return nil, fmt.Errorf("infer: Pathfinder: path %d: no finite start in 100 tries", i)
+	return nil, fmt.Errorf("infer: Pathfinder: path %d found no finite start in 100 tries: set Init, or check the priors", i)
 }
 
 // judge estimates the ELBO of a distribution.

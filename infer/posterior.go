@@ -221,7 +221,7 @@ func (p *Posterior) Predict(name string, q []float64, src Source) ([]float64, er
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("infer: no observation %q to predict: there are %v", name, p.observations())
+	return nil, fmt.Errorf("infer: there is no observation %q to predict: the observations are %v", name, p.observations())
 }
 
 // observations lists the names of what was observed.
@@ -244,10 +244,10 @@ type Source interface {
 func (p *Posterior) SetData(name string, values []float64) error {
 	i := slices.IndexFunc(p.model.data, func(d *datum) bool { return d.name == name })
 	if i < 0 {
-		return fmt.Errorf("infer: no data %q in model %s", name, p.model.name)
+		return fmt.Errorf("infer: there are no data %q in model %s: use a name declared with Data or Observe", name, p.model.name)
 	}
 	if n := len(p.data[i]); len(values) != n {
-		return fmt.Errorf("infer: data %s: %d values, want %d as at Compile", name, len(values), n)
+		return fmt.Errorf("infer: data %s were given %d values: want %d, as at Compile", name, len(values), n)
 	}
 	next := *p
 	next.data = slices.Clone(p.data)

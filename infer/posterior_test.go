@@ -66,7 +66,7 @@ func TestSetData(t *testing.T) {
 	for _, c := range []struct {
 		name, word string
 		values     []float64
-	}{{"x", "2 values, want 3", []float64{1, 2}}, {"z", `no data "z"`, nil}, {"y", "y[1] is NaN", []float64{1, math.NaN(), 2}}} {
+	}{{"x", "2 values: want 3", []float64{1, 2}}, {"z", `no data "z"`, nil}, {"y", "y[1] is NaN", []float64{1, math.NaN(), 2}}} {
 		if err := p.SetData(c.name, c.values); err == nil || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("SetData(%s, %v): error %v, want %q", c.name, c.values, err, c.word)
 		}
@@ -176,7 +176,7 @@ func TestUnconstrainErrors(t *testing.T) {
 	}{
 		{"a", "strictly between 0 and 1", []float64{1}}, {"a", "strictly between", []float64{math.NaN()}},
 		{"b", "between 0 and 0.4", []float64{0.5}}, {"c", "between 10 and 20", []float64{0.5, 9}},
-		{"c", "1 values, want 2", []float64{1}}, {"s", "0", []float64{-1}}, {"s", "no value", nil}, {"sigma", "it has [a b c s]", []float64{1}},
+		{"c", "1 values: want 2", []float64{1}}, {"s", "0", []float64{-1}}, {"s", "no value", nil}, {"sigma", "its parameters are [a b c s]", []float64{1}},
 	} {
 		v := good()
 		if v[c.param] = c.values; c.values == nil {

@@ -26,7 +26,7 @@ func standardised(d dist.Dist) (standard dist.Dist, t dist.Transform, err error)
 	p := d.Params
 	switch {
 	case !known:
-		return standard, t, fmt.Errorf("%s has no non-centred form: Reparam takes any; these have one: normal, lognormal, studentt, cauchy, laplace, logistic, gumbel", d.Name)
+		return standard, t, fmt.Errorf("%s has no non-centred form: use Reparam, or one of normal, lognormal, studentt, cauchy, laplace, logistic and gumbel", d.Name)
 	case d.Name == "studentt":
 		standard, p = dist.StudentT(p[0], 0, 1), p[1:]
 	}
@@ -48,7 +48,7 @@ func exponential(t dist.Transform) dist.Transform {
 		v := slices.Clone(y)
 		for i, x := range y {
 			if !(x > 0) {
-				return nil, fmt.Errorf("%g: want a number above 0", x)
+				return nil, fmt.Errorf("the value is %g: want a number above 0", x)
 			}
 			v[i] = math.Log(x)
 		}
@@ -67,7 +67,7 @@ func linked(base dist.Dist, link func(z *ad.Node) *ad.Node) dist.Transform {
 		return link(z), j
 	}
 	t.Inverse = func([]float64, ...float64) ([]float64, error) {
-		return nil, errors.New("it was reparametrised by a function without an inverse: give an unconstrained start")
+		return nil, errors.New("it was reparametrised by a function without an inverse: give an unconstrained start instead")
 	}
 	return t
 }

@@ -24,11 +24,11 @@ func (p *Posterior) Residuals() (*optim.Problem, error) {
 	var parts []*ad.Node
 	for _, o := range p.model.observed {
 		if o.dist.Name != "normal" || o.missing != nil {
-			return nil, fmt.Errorf("infer: residuals: observation %s follows %s%s: want Normal, all values known", o.name, o.dist.Name, map[bool]string{true: " with missing values"}[o.missing != nil])
+			return nil, fmt.Errorf("infer: residuals: observation %s follows %s%s: want a Normal observation without missing values", o.name, o.dist.Name, map[bool]string{true: " with missing values"}[o.missing != nil])
 		}
 		mean, sd := o.dist.Params[0], o.dist.Params[1]
 		if _, err := p.atData([]*ad.Node{sd}); err != nil {
-			return nil, fmt.Errorf("infer: residuals: the standard deviation of %s depends on parameters: its likelihood is no sum of squares; Condition on them", o.name)
+			return nil, fmt.Errorf("infer: residuals: the standard deviation of %s depends on parameters, so its likelihood is not a sum of squares: Condition on them", o.name)
 		}
 		r := ad.Div(ad.Sub(o.value, mean), sd)
 		r = ad.Reshape(ad.Broadcast(r, o.data.node.Shape()...), o.data.node.Size())
@@ -38,7 +38,7 @@ func (p *Posterior) Residuals() (*optim.Problem, error) {
 		parts = append(parts, r)
 	}
 	if len(parts) == 0 {
-		return nil, fmt.Errorf("infer: residuals: model %s observes nothing", p.model.name)
+		return nil, fmt.Errorf("infer: residuals: model %s has no observations: declare one with Observe", p.model.name)
 	}
 	var params []*ad.Node
 	var data []optim.Data
@@ -61,13 +61,13 @@ func (p *Posterior) bound(out *optim.Problem) error {
 		lo, hi := math.Inf(-1), math.Inf(1)
 		ends, err := p.atData(q.transform.Bounds)
 		if err != nil {
-			return fmt.Errorf("infer: residuals: the bounds of %s depend on other parameters", q.name)
+			return fmt.Errorf("infer: residuals: the bounds of %s depend on other parameters: Condition on those", q.name)
 		}
 		shape := q.transform.Name
 		if q.base != nil {
 			shape = q.prior.Transform().Name
 			if ends, err = p.atData(q.prior.Transform().Bounds); err != nil {
-				return fmt.Errorf("infer: residuals: the bounds of %s depend on other parameters", q.name)
+				return fmt.Errorf("infer: residuals: the bounds of %s depend on other parameters: Condition on those", q.name)
 			}
 		}
 		for k := range q.node.Size() {
@@ -83,7 +83,7 @@ func (p *Posterior) bound(out *optim.Problem) error {
 			case "softplus":
 				lo = 0
 			default:
-				return fmt.Errorf("infer: residuals: %s is constrained by %s, which has no bounds", q.name, shape)
+				return fmt.Errorf("infer: residuals: %s is constrained by %s, which has no bounds for a least-squares fit: Condition on it", q.name, shape)
 			}
 			out.Lower, out.Upper = append(out.Lower, lo), append(out.Upper, hi)
 		}

@@ -185,14 +185,14 @@ func TestResumeRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", what, err, word)
 		}
 	}
-	refuse("a file is there", independent(1, 2), cfg, "there already")
+	refuse("a file is there", independent(1, 2), cfg, "exists already")
 	cfg.Resume = path
 	other := cfg
 	other.Seed, other.TargetAccept = 3, 0.9
 	refuse("another seed", independent(1, 2), other, `Seed was "0" and is "3"`)
 	refuse("another seed", independent(1, 2), other, "TargetAccept")
 	refuse("another dimension", independent(1, 2, 3), cfg, "parameters")
-	refuse("another model", independent(1, 3), cfg, "model or data have changed")
+	refuse("another model", independent(1, 3), cfg, "the same model and data")
 
 	write := func(b []byte) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {

@@ -92,7 +92,7 @@ func newRun(t Target, cfg Config) (*run, error) {
 	}
 	var err error
 	if r.settings, err = r.cfg.fingerprint(t, r.names); err != nil {
-		return nil, fmt.Errorf("infer: the model cannot be computed: %w", err)
+		return nil, fmt.Errorf("infer: the model cannot be evaluated: %w", err)
 	}
 	for i := range cfg.Chains {
 		c := newChain(&r.cfg, cfg.FirstChain+i, t.Clone(), &r.stop)
@@ -106,7 +106,7 @@ func newRun(t Target, cfg Config) (*run, error) {
 	}
 	if c := cfg.Checkpoint; c.Path != "" && !c.Overwrite {
 		if _, err := os.Stat(c.Path); err == nil {
-			return nil, fmt.Errorf("%w %s is there already: set Config.Resume to continue its run, Checkpoint.Overwrite to drop it, or another path", ErrCheckpoint, c.Path)
+			return nil, fmt.Errorf("%w %s exists already: set Config.Resume to continue its run, Checkpoint.Overwrite to replace it, or another path", ErrCheckpoint, c.Path)
 		}
 	}
 	return r, nil
@@ -116,7 +116,7 @@ func (r *run) nameColumns(t Target) error {
 	if o, ok := t.(Outputs); ok {
 		r.names = o.Names()
 		if len(r.names) != o.Len() {
-			return fmt.Errorf("infer: the target names %d outputs and writes %d", len(r.names), o.Len())
+			return fmt.Errorf("infer: the target has %d names for %d outputs: make Names and Len agree", len(r.names), o.Len())
 		}
 	} else {
 		for i := range t.Dim() {
@@ -126,7 +126,7 @@ func (r *run) nameColumns(t Target) error {
 	seen := map[string]bool{}
 	for _, name := range r.names {
 		if seen[name] {
-			return fmt.Errorf("infer: two outputs are called %q", name)
+			return fmt.Errorf("infer: two outputs are called %q: give each a name of its own", name)
 		}
 		seen[name] = true
 	}
@@ -177,7 +177,7 @@ func (c *chain) verify() (err error) {
 		return c.fault(err)
 	}
 	if d := math.Abs(lp - c.p.Lp); !(d <= 1e-8*math.Max(1, math.Abs(c.p.Lp))) {
-		return fmt.Errorf("chain %d stands at log density %.17g and the model gives %.17g there: model or data have changed", c.id, c.p.Lp, lp)
+		return fmt.Errorf("chain %d was saved at log density %.17g, but the model gives %.17g there: resume with the same model and data", c.id, c.p.Lp, lp)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 		return err
 	}
 	if cfg.Checkpoint.Path != "" || cfg.Resume != "" || cfg.StopWhen.active() || cfg.Progress != nil || cfg.Init != nil || cfg.Sink.Write != nil {
-		return errors.New("infer: SampleEach takes no Checkpoint, Resume, StopWhen, Progress, Sink or Init: starts belong to the DataSets, draws go to done")
+		return errors.New("infer: SampleEach does not support Checkpoint, Resume, StopWhen, Progress, Sink and Init: put starts into the DataSets, and take the draws from done")
 	}
 	cfg, err := cfg.withDefaults(p.dim)
 	if err != nil || len(sets) == 0 {
@@ -54,7 +54,7 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, 
 		return err
 	}
 	if done == nil {
-		return errors.New("infer: SampleEach has no function to give the fits to: pass done")
+		return errors.New("infer: SampleEach was given no function to receive the fits: pass done")
 	}
 	release := context.AfterFunc(ctx, func() { e.stop.Store(true) })
 	defer release()

@@ -70,7 +70,7 @@ func (e *setsRun) batched() (batched []*ad.Node, err error) {
 	for _, name := range e.names {
 		i := slices.IndexFunc(p.model.data, func(d *datum) bool { return d.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("infer: no data %q in model %s", name, p.model.name)
+			return nil, fmt.Errorf("infer: there are no data %q in model %s: use a name declared with Data or Observe", name, p.model.name)
 		}
 		batched = append(batched, p.model.data[i].node)
 		for _, place := range p.dependents(p.model.data[i].node) {

@@ -96,13 +96,13 @@ func (e *setsRun) begin(set int) (run *setRun, err error) {
 func (e *setsRun) posterior(set int) (*Posterior, error) {
 	data := e.sets[set].Data
 	if len(data) != len(e.names) {
-		return nil, fmt.Errorf("infer: data set %d names %d arrays: want %v as the first", set, len(data), e.names)
+		return nil, fmt.Errorf("infer: data set %d names %d arrays: want %v, as in the first set", set, len(data), e.names)
 	}
 	post := e.post.Clone().(*Posterior)
 	for _, name := range e.names {
 		v, ok := data[name]
 		if !ok {
-			return nil, fmt.Errorf("infer: data set %d lacks %s", set, name)
+			return nil, fmt.Errorf("infer: data set %d lacks %s: give every set the same arrays", set, name)
 		}
 		if err := post.SetData(name, v); err != nil {
 			return nil, fmt.Errorf("data set %d: %w", set, err)

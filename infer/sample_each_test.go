@@ -123,7 +123,7 @@ func TestSampleEachErrors(t *testing.T) {
 	if err != nil || fits != 3 {
 		t.Errorf("%d fits, error %v", fits, err)
 	}
-	for i, word := range []string{"", "", "2 values, want 20", "lacks y", "y[19] is NaN", ""} {
+	for i, word := range []string{"", "", "2 values: want 20", "lacks y", "y[19] is NaN", ""} {
 		if (errs[i] == nil) != (word == "") || errs[i] != nil && !strings.Contains(errs[i].Error(), word) {
 			t.Errorf("set %d: %v, want %q", i, errs[i], word)
 		}

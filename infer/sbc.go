@@ -72,7 +72,7 @@ func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
 		return nil, err
 	}
 	if len(p.model.observed) == 0 {
-		return nil, errors.New("infer: calibration: the model observes nothing")
+		return nil, errors.New("infer: calibration: the model has no observations: declare one with Observe")
 	}
 	if c.Fits <= 0 {
 		c.Fits = 1000

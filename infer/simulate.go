@@ -41,7 +41,7 @@ func (p *Posterior) Prior(n int, seed uint64) (*Simulation, error) { return p.pr
 // prior draws n times from the priors, from draw first on.
 func (p *Posterior) prior(first, n int, seed uint64) (*Simulation, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("infer: %d draws from the prior: want at least 1", n)
+		return nil, fmt.Errorf("infer: the number of draws from the prior is %d: want at least 1", n)
 	}
 	g, err := p.generator()
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *Fit) LogLik(name string) ([][][]float64, error) {
 		}
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("infer: no observation %q: there are %v", name, p.observations())
+		return nil, fmt.Errorf("infer: there is no observation %q: the observations are %v", name, p.observations())
 	}
 	out := make([][][]float64, f.Chains())
 	for c := range out {
@@ -239,7 +239,7 @@ func (f *Fit) posterior() (*Posterior, error) {
 			return p.Clone().(*Posterior), nil
 		}
 	}
-	return nil, fmt.Errorf("infer: these are draws of a density, not of a Model: it has no observations")
+	return nil, fmt.Errorf("infer: these are draws from a density, which has no observations: sample a Posterior compiled from a Model")
 }
 
 // PriorStarts draws one start per chain from the priors, for Config.Init.

@@ -160,7 +160,7 @@ func TestCondition(t *testing.T) {
 	if want := 6.0 / 4 / precision; math.Abs(r.Mean-want) > 5*r.MCSEMean || math.Abs(r.SD-1/math.Sqrt(precision)) > 5*r.MCSESD {
 		t.Errorf("mu is %g +- %g, want %g +- %g", r.Mean, r.SD, want, 1/math.Sqrt(precision))
 	}
-	if _, err := post.Condition(map[string][]float64{"sigma": {1}}); err == nil || !strings.Contains(err.Error(), "it has [mu tau]") {
+	if _, err := post.Condition(map[string][]float64{"sigma": {1}}); err == nil || !strings.Contains(err.Error(), "its parameters are [mu tau]") {
 		t.Errorf("an unknown parameter: %v", err)
 	}
 	if _, err := post.Condition(map[string][]float64{"tau": {1, 2}}); err == nil {
@@ -214,7 +214,7 @@ func TestMissingAndMasked(t *testing.T) {
 	}
 	m := infer.NewModel("faulty")
 	m.Observe("y", dist.Normal(0, 1), []float64{1, math.NaN()}, infer.Mask([]bool{true}))
-	if _, err := m.Compile(); err == nil || !strings.Contains(err.Error(), "a mask of 1 for 2 values") {
+	if _, err := m.Compile(); err == nil || !strings.Contains(err.Error(), "the mask has length 1 for 2 values") {
 		t.Errorf("a short mask: %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestPosteriorPredictive(t *testing.T) {
 			t.Errorf("y[%d] = %g lies outside its predictive interval %g to %g", place, y, lo, hi)
 		}
 	}
-	if _, err := fit.PosteriorPredictive("z"); err == nil || !strings.Contains(err.Error(), "there are [y]") {
+	if _, err := fit.PosteriorPredictive("z"); err == nil || !strings.Contains(err.Error(), "the observations are [y]") {
 		t.Errorf("an unknown observation: %v", err)
 	}
 }
@@ -298,18 +298,18 @@ func TestMoreModelMistakes(t *testing.T) {
 		build func(m *infer.Model)
 		word  string
 	}{
-		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.DimLen("a", 3))) }, `name "a" stands for a dimension already`},
-		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.Dim("draw", "x"))) }, "draws have axes of that name"},
-		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.Dim("empty"))) }, "no places"},
+		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.DimLen("a", 3))) }, `name "a" already belongs to a dimension`},
+		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.Dim("draw", "x"))) }, "the name of an axis of the draws"},
+		{func(m *infer.Model) { m.Param("a", dist.Normal(0, 1), infer.Over(m.Dim("empty"))) }, "has length 0"},
 		{func(m *infer.Model) { m.Param("a", dist.Gamma(2, 1), infer.NonCentred()) }, "gamma has no non-centred form"},
 		{func(m *infer.Model) {
 			m.Param("a", dist.Normal(0, 1))
 			m.Data("x", []float64{1}, infer.Over(m.DimLen("k", 2)))
-		}, "1 values for shape [2]"},
+		}, "has 1 values, but its shape is [2]"},
 		{func(m *infer.Model) { m.Param("k", dist.Poisson(3)) }, "parameter k is discrete (poisson)"},
 		{func(m *infer.Model) {
 			m.Observe("k", dist.Poisson(m.Param("a", dist.HalfNormal(1))), []float64{1, 2.5})
-		}, "k[1] is 2.5: poisson gives whole numbers"},
+		}, "k[1] is 2.5, but poisson has integer values"},
 		{func(m *infer.Model) {
 			m.Observe("k", dist.Poisson(m.Param("a", dist.HalfNormal(1))), []float64{1, math.NaN()}, infer.Impute())
 		}, "missing value of the discrete poisson"},

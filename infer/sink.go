@@ -74,7 +74,7 @@ func (r *run) open() error {
 			if near := spelling.Meant(name, r.names); near != "" {
 				hint = " did you mean " + near + "?"
 			}
-			return fmt.Errorf("infer: Config.Sink asks for %q:%s there are %v", name, hint, r.names)
+			return fmt.Errorf("infer: Config.Sink asks for %q, which is not a column:%s the columns are %v", name, hint, r.names)
 		}
 		f.from = append(f.from, i)
 	}

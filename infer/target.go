@@ -44,7 +44,7 @@ type Fingerprinter interface{ Fingerprint() string }
 // start, see CheckGradient.
 func Func(dim int, f func(q, g []float64) float64) Target {
 	if f == nil {
-		panic("infer: Func: a density needs a function, got nil")
+		panic("infer: Func: the function of the density is nil")
 	}
 	return PerChain(dim, func() func(q, g []float64) float64 { return f })
 }
@@ -53,7 +53,7 @@ func Func(dim int, f func(q, g []float64) float64) Target {
 // one function per chain.
 func PerChain(dim int, start func() func(q, g []float64) float64) Target {
 	if dim < 0 || start == nil {
-		panic("infer: a density needs a function and at least 0 dimensions")
+		panic("infer: the function of a density is nil, or its dimension is below 0")
 	}
 	return &funcTarget{dim: dim, start: start}
 }
@@ -80,7 +80,7 @@ func (t *funcTarget) Clone() Target { return &funcTarget{dim: t.dim, start: t.st
 // the unconstrained draw q. It is called from several goroutines at once.
 func WithOutputs(t Target, names []string, write func(q, out []float64) error) Target {
 	if write == nil {
-		panic("infer: outputs need a function")
+		panic("infer: WithOutputs: the function is nil")
 	}
 	return &outputTarget{Target: t, names: names, write: write}
 }

@@ -16,7 +16,7 @@ import (
 func (p *Posterior) Unconstrain(values map[string][]float64, nudge float64) ([]float64, error) {
 	for name := range values {
 		if p.model.names[name] != "a parameter" {
-			return nil, &ParamError{Param: name, Reason: fmt.Sprintf("the model has no such parameter: it has %v", p.model.paramNames())}
+			return nil, &ParamError{Param: name, Reason: fmt.Sprintf("the model has no such parameter: its parameters are %v", p.model.paramNames())}
 		}
 	}
 	q := make([]float64, 0, p.dim)
@@ -24,10 +24,10 @@ func (p *Posterior) Unconstrain(values map[string][]float64, nudge float64) ([]f
 	for _, m := range p.model.params {
 		v, ok := values[m.name]
 		if !ok {
-			return nil, &ParamError{Param: m.name, Reason: "no value"}
+			return nil, &ParamError{Param: m.name, Reason: "it has no value: give one"}
 		}
 		if len(v) != m.node.Size() {
-			return nil, &ParamError{Param: m.name, Reason: fmt.Sprintf("%d values, want %d", len(v), m.node.Size())}
+			return nil, &ParamError{Param: m.name, Reason: fmt.Sprintf("it was given %d values: want %d", len(v), m.node.Size())}
 		}
 		bounds, err := p.atValues(m.transform.Bounds, from, to)
 		if err != nil {

@@ -30,7 +30,7 @@ const purposeWarmStart uint32 = 101
 func (p *Posterior) WarmStart(names []string, values, cov []float64, chains int, seed uint64) ([][]float64, error) {
 	n := len(names)
 	if len(values) != n || len(cov) != n*n {
-		return nil, fmt.Errorf("infer: a warm start of %d names has %d values and %d covariances: want %d and %d", n, len(values), len(cov), n, n*n)
+		return nil, fmt.Errorf("infer: the warm start has %d names, %d values and %d covariances: want %d values and %d covariances", n, len(values), len(cov), n, n*n)
 	}
 	f := &fitted{post: p, names: names, values: values, cov: cov}
 	centre, err := f.at(-1, 0)
@@ -38,7 +38,7 @@ func (p *Posterior) WarmStart(names []string, values, cov []float64, chains int,
 		return nil, err
 	}
 	if len(centre) != n {
-		return nil, fmt.Errorf("infer: a warm start needs scalar parameters: %d values for %d", n, len(centre))
+		return nil, fmt.Errorf("infer: a warm start needs scalar parameters, but %d names stand for %d values: fit scalar parameters", n, len(centre))
 	}
 	l := f.factor()
 	target := p.Clone().(*Posterior)
@@ -46,7 +46,7 @@ func (p *Posterior) WarmStart(names []string, values, cov []float64, chains int,
 	for c := range out {
 		src := tensor.NewStream(seed, purposeWarmStart, uint32(c))
 		if out[c], err = target.near(&src, l, centre); err != nil {
-			return nil, fmt.Errorf("infer: no finite start near the fit for chain %d: %w", c, err)
+			return nil, fmt.Errorf("infer: there was no finite start near the fit for chain %d: %w", c, err)
 		}
 	}
 	return out, nil

@@ -128,9 +128,9 @@ func TestWarmStartErrors(t *testing.T) {
 		cov    []float64
 		word   string
 	}{
-		{[]string{"a", "b"}, []float64{1, 2}, cov[:4], "parameter s: no value"},
+		{[]string{"a", "b"}, []float64{1, 2}, cov[:4], "parameter s: it has no value"},
 		{[]string{"a", "b", "s"}, []float64{1, 2}, cov, "2 values"},
-		{[]string{"a", "b", "s"}, []float64{1, 2, 3}, cov[:4], "4 covariances: want 3 and 9"},
+		{[]string{"a", "b", "s"}, []float64{1, 2, 3}, cov[:4], "4 covariances: want 3 values and 9"},
 		{[]string{"a", "b", "t"}, []float64{1, 2, 3}, cov, "parameter t"},
 		{[]string{"a", "b", "s"}, []float64{1, math.NaN(), 3}, cov, "likelihood of y is NaN"},
 	} {

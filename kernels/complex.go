@@ -3,8 +3,8 @@
 
 package kernels
 
-// ComplexProduct64 returns the kernel dst = a b, or a conj(b), of complex numbers that stand as pairs of real ones; n
-// counts the real ones. dst may be one of the operands.
+// ComplexProduct64 returns the kernel dst = a b, or a conj(b), for complex numbers stored as pairs
+// of real ones; n is the number of real ones. dst may be one of the operands.
 func ComplexProduct64(l Level, conj bool) Fn2x64 {
 	return one(l, [2]Fn2x64{pureComplexProduct[float64], pureComplexProductConj[float64]}, complexProduct64s)[direction(conj)]
 }

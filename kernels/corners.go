@@ -5,8 +5,8 @@ package kernels
 
 import "unsafe"
 
-// Corners says how one number is read: as the sum of the image at the four places At, each times its
-// Weight. If At[0] is negative, nothing is read.
+// Corners says how to read one number: as the sum of the image at the four positions At, each
+// multiplied by its Weight. If At[0] is negative, nothing is read.
 type Corners struct {
 	At     [4]int32
 	Weight [4]float64
@@ -18,10 +18,11 @@ type addCornersFn = func(sum, partial, full, image *float64, c *int32, times flo
 // addCorners is the kernel of the best level available.
 var addCorners = one(Best(), pureAddCorners, addCornerss)
 
-// AddCorners reads a weighted sum of image for each of corners, eight lanes at a time, and adds
-// times that sum to sum[i]. If all lanes are numbers it also adds times to full[i]; otherwise it
-// leaves out the lanes that are NaN and adds times to the other lanes of partial[i]. All slices but
-// image must have the same length and all places must lie inside image, or AddCorners panics.
+// AddCorners reads a weighted sum of image for each of the corners, eight lanes at a time, and adds
+// times multiplied by that sum to sum[i]. If no lane is NaN, it also adds times to full[i];
+// otherwise it leaves out the lanes that are NaN and adds times to the other lanes of partial[i].
+// All slices except image must have the same length and all positions must lie inside image, or
+// AddCorners panics.
 func AddCorners(sum, partial [][8]float64, full []float64, image [][8]float64, corners []Corners, times float64) {
 	n := len(corners)
 	if !sameLength(n, len(sum), len(partial)) || !sameLength(n, len(full), n) {
@@ -30,7 +31,7 @@ func AddCorners(sum, partial [][8]float64, full []float64, image [][8]float64, c
 	for i := range corners {
 		c := &corners[i]
 		if a := c.At[0]; a >= 0 && max(uint32(a), uint32(c.At[1]), uint32(c.At[2]), uint32(c.At[3])) >= uint32(len(image)) {
-			panic("kernels: corners outside the image")
+			panic("kernels: corners lie outside the image")
 		}
 	}
 	if len(image) > 0 {

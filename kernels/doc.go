@@ -1,19 +1,20 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kernels is the arithmetic of whole slices, in SIMD assembly and in pure Go.
+// Package kernels implements arithmetic on whole slices, in SIMD assembly and in pure Go.
 //
-// A kernel is a plain function of pointers and a length. Look it up once by instruction set and name, keep the
-// function, call it on tiles:
+// A kernel is a plain function of pointers and a length. Look it up once by instruction set and
+// name, keep the function, call it on tiles:
 //
 //	exp := kernels.Unary64(kernels.Best(), "exp") // nil if there is no kernel of that name
 //	exp(&dst[0], &a[0], len(a))                   // dst[i] = exp(a[i])
 //
-// Every kernel takes any length n >= 0, touches nothing outside its n elements and allows dst to be one of its
-// operands. Special values follow package math. Sums have one order that depends on n alone: all levels give the same
-// bits. Gemm64 and Gemm32 multiply matrices with packed panels; a Workspace keeps their buffers.
-// FFT plans Fourier transforms of arrays of one to three axes, any lengths. Slide64, WeightedRows64 and Nonzero64, of images, take whole
-// vectors: see Room.
+// Every kernel takes any length n >= 0, touches nothing outside its n elements and allows dst to be
+// one of its operands. Special values follow package math. Sums have one order that depends on n
+// alone: all levels give the same bits. Gemm64 and Gemm32 multiply matrices with packed panels; a
+// Workspace keeps their buffers. FFT plans Fourier transforms of arrays of one to three axes, any
+// lengths. Slide64, WeightedRows64 and Nonzero64, which serve convolutions of images, read and
+// write whole vectors: see Room.
 //
 // Error bounds in units in the last place are asserted by the table in accuracy_test.go.
 package kernels

@@ -10,14 +10,14 @@ import (
 	"unsafe"
 )
 
-// FFT is a plan for Fourier transforms of arrays of one shape, 1 to 3 axes, the last fastest. It is immutable and safe
-// for concurrent use.
+// FFT is a plan for Fourier transforms of arrays of one shape, 1 to 3 axes, the last fastest. It is
+// immutable and safe for concurrent use.
 //
 //	forward: X[k] = sum over j of x[j] exp(-2 pi i j k/n) along each axis, inverse: exp(+2 pi i j k/n)
 //
-// Neither is normalised: the inverse of the forward transform is the array times its number of elements. Any length
-// goes in O(n log n) steps. The error, as a relative 2-norm, is at most 1e-15 log2(n) in float64 and 6e-8 log2(n) in
-// float32, n the number of elements.
+// Neither is normalised: the inverse of the forward transform is the array times its number of
+// elements. Any length takes O(n log n) steps. The error, as a relative 2-norm, is at most 1e-15
+// log2(n) in float64 and 6e-8 log2(n) in float32, n the number of elements.
 type FFT struct {
 	fftKey
 	size, half int // numbers in one array, and in its half spectrum
@@ -27,10 +27,12 @@ type FFT struct {
 	plan32     *fftPlan[float32]
 }
 
-// FFTWorkspace is the scratch memory of transforms, for one goroutine at a time. The zero value is ready; it grows to
-// the largest transform it has seen, and then a transform allocates nothing.
+// FFTWorkspace is the scratch memory of transforms. It may be used by one goroutine at a time. The
+// zero value is ready to use; it grows to the largest transform so far, after which a transform
+// allocates nothing.
 type FFTWorkspace struct {
-	// Threads is the number of goroutines of a transform; 0 means 1. Results are the same bits for any number.
+	// Threads is the number of goroutines of a transform; 0 means 1. The bits of the results do not
+	// depend on it.
 	Threads int
 
 	team64 fftTeam[float64]
@@ -50,18 +52,19 @@ type fftKey struct {
 // same plan. It panics if there are no axes, more than three, or one shorter than 1.
 func NewFFT(shape ...int) *FFT { return NewFFTBatch(Best(), 1, shape...) }
 
-// NewFFTBatch is NewFFT for count arrays of that shape, one after another, at most at level l. Arrays of one and two
-// axes are transformed side by side. It panics if count is below 1.
+// NewFFTBatch is NewFFT for count arrays of that shape, one after another, with instruction sets up
+// to level l. Arrays with one or two axes are transformed side by side. It panics if count is below
+// 1.
 func NewFFTBatch(l Level, count int, shape ...int) *FFT {
 	axes := len(shape)
 	if axes < 1 || axes > 3 || count < 1 {
-		panic(fmt.Sprintf("kernels: FFT of %d arrays of %d axes: want at least one, of 1 to 3 axes", count, axes))
+		panic(fmt.Sprintf("kernels: FFT was given %d arrays of %d axes: want at least one array, of 1 to 3 axes", count, axes))
 	}
 	key := fftKey{shape: [3]int{1, 1, 1}, count: count, level: min(l, available())}
 	size := count
 	for i, n := range shape {
 		if n < 1 || n > math.MaxInt32 || size > math.MaxInt/64/n {
-			panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: want lengths from 1 to 2147483647, and to fit in memory", count, shape))
+			panic(fmt.Sprintf("kernels: FFT was given %d arrays of shape %v: want lengths from 1 to 2147483647 that fit in memory", count, shape))
 		}
 		key.shape[3-axes+i] = n
 		size *= n
@@ -88,7 +91,7 @@ func (p *FFT) at32() *fftPlan[float32] {
 	return p.plan32
 }
 
-// Complex64 transforms src into dst, which may be src. A nil workspace stands for a new one.
+// Complex64 transforms src into dst, which may be src. If the workspace is nil, a new one is used.
 func (p *FFT) Complex64(dst, src []complex64, inverse bool, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.size)
 	w = w.orNew()
@@ -129,10 +132,11 @@ func (p *FFT) Real64(dst []complex128, src []float64, w *FFTWorkspace) {
 	}
 }
 
-// RealInverse32 transforms a spectrum, of which src is the half with n/2+1 numbers along the last axis, to the real
-// array dst: the inverse of Real32, times the number of elements. It keeps src; with one thread, and one transform in
-// the plan, dst may also be the first part of the memory of src. Imaginary parts that a spectrum of real numbers cannot
-// have, at 0 and n/2 of the last axis, are left out.
+// RealInverse32 transforms a spectrum, of which src is the half with n/2+1 numbers along the last
+// axis, to the real array dst: the inverse of Real32, times the number of elements. It does not
+// change src, but with one thread and one transform in the plan dst may be the first part of the
+// memory of src. Imaginary parts that a spectrum of real numbers cannot have, at 0 and n/2 of the
+// last axis, are ignored.
 func (p *FFT) RealInverse32(dst []float32, src []complex64, w *FFTWorkspace) {
 	p.check(len(dst), p.size, len(src), p.half)
 	w = w.orNew()
@@ -154,7 +158,7 @@ func (p *FFT) RealInverse64(dst []float64, src []complex128, w *FFTWorkspace) {
 
 func (p *FFT) check(dst, wantDst, src, wantSrc int) {
 	if dst != wantDst*p.count || src != wantSrc*p.count {
-		panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: dst has %d numbers and src %d, want %d and %d", p.count, p.shape, dst, src, wantDst*p.count, wantSrc*p.count))
+		panic(fmt.Sprintf("kernels: FFT of %d arrays of shape %v: dst has %d numbers and src has %d: want %d and %d", p.count, p.shape, dst, src, wantDst*p.count, wantSrc*p.count))
 	}
 }
 

@@ -3,9 +3,10 @@
 
 package kernels
 
-// Gemm64 computes C = alpha*op(A)*op(B) + beta*C for row-major matrices; op transposes if transA (transB) is set.
-// op(A) is m by k, op(B) k by n, C m by n; lda, ldb and ldc are the lengths of stored rows in elements. With beta = 0
-// C is not read. A, B and C must not overlap.
+// Gemm64 computes C = alpha*op(A)*op(B) + beta*C for row-major matrices; op transposes A if transA
+// is set, and B if transB is set. op(A) is m by k, op(B) is k by n and C is m by n; lda, ldb and
+// ldc are the lengths of the stored rows in elements. With beta = 0 C is not read. A, B and C must
+// not overlap.
 func Gemm64(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	GemmPart64(l, ws, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, 0, m, 0, n)
 }
@@ -15,9 +16,10 @@ func Gemm32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha floa
 	GemmPart32(l, ws, transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, 0, m, 0, n)
 }
 
-// GemmPart64 computes rows i0 <= i < i1 and columns j0 <= j < j1 of the product that Gemm64 with the same arguments
-// computes, with the same bits, and touches nothing else of C. Parts may run at once, each with its own Workspace;
-// parts of GemmRows rows or GemmColumns columns waste nothing.
+// GemmPart64 computes rows i0 <= i < i1 and columns j0 <= j < j1 of the product that Gemm64 with
+// the same arguments computes, with the same bits, and touches nothing else of C. Parts may run at
+// the same time, each with its own Workspace. Parts whose sizes are multiples of GemmRows and
+// GemmColumns are the most efficient.
 func GemmPart64(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int, i0, i1, j0, j1 int) {
 	g := product[float64]{tiles: tiles64[min(l, available())], ws: &ws.w64, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc}
@@ -33,7 +35,7 @@ func GemmPart32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha 
 	g.part(i0, i1, j0, j1)
 }
 
-// A product is best divided into parts of multiples of these numbers of rows and columns.
+// A product is best divided into parts whose numbers of rows and columns are multiples of these.
 const (
 	GemmRows    = 24
 	GemmColumns = 48
@@ -58,7 +60,7 @@ type product[T float] struct {
 // check panics if a matrix does not fit its slice.
 func (g *product[T]) check() {
 	if g.m < 0 || g.n < 0 || g.k < 0 {
-		panic("kernels: Gemm with a negative size")
+		panic("kernels: Gemm was given a negative size")
 	}
 	fits := func(s []T, rows, columns, ld int) bool {
 		return rows == 0 || columns == 0 || ld >= columns && len(s) >= (rows-1)*ld+columns

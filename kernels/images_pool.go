@@ -3,9 +3,10 @@
 
 package kernels
 
-// LargestOfFour64 writes where in a plane, of rows of width elements, the largest elements of windows of 2 x 2 are. There are rows of n
-// windows side by side, from the first element on, each down elements after the one above. The first of equal elements counts, and a NaN
-// before all others.
+// LargestOfFour64 writes the positions, in a plane with rows of width elements, of the largest
+// elements of windows of 2 x 2. There are rows of n windows side by side; the first begins at the
+// first element, and each row of windows lies down elements after the one above. Of equal elements
+// the first counts, and a NaN counts as larger than all numbers.
 func LargestOfFour64(l Level, rows, n int, plane []float64, down, width int, at []int64) {
 	largestOfFour(images64[min(l, available())], rows, n, plane, down, width, at)
 }

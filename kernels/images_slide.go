@@ -23,12 +23,13 @@ type imageKernels[T float] struct {
 	copyRows      func(rows, n int, dst *T, ds int, src *T, ss int)
 }
 
-// Room is the number of elements behind rows that Slide64, WeightedRows64, Nonzero64 and their likes may read and write, because they take whole
-// vectors.
+// Room is the number of elements beyond the ends of rows that Slide64, WeightedRows64, Nonzero64
+// and their float32 versions may read and write, because they work on whole vectors.
 const Room = 15
 
-// Slide64 computes C = A*B for an m by k matrix A with rows of lda elements and rows of B that may overlap: row p is b[rows[p]:][:n].
-// So filters slide over the planes of an image. Rows of C, of ldc elements, and of B have room: see Room.
+// Slide64 computes C = A*B for an m by k matrix A with rows of lda elements. The rows of B may
+// overlap: row p is b[rows[p]:][:n], which is how filters slide over the planes of an image. The
+// rows of C, which are ldc elements apart, and those of B must be followed by Room elements.
 func Slide64(l Level, m, n, k int, a []float64, lda int, b []float64, rows []int, c []float64, ldc int) {
 	slide(images64[min(l, available())], &unit64, m, n, k, a, lda, b, rows, c, ldc)
 }
@@ -75,7 +76,7 @@ func slideLoops[T float](m, n, k int, a []T, lda int, b []T, rows []int, c []T, 
 	}
 }
 
-// CopyRows64 copies rows of n elements, which lie ds and ss elements apart.
+// CopyRows64 copies rows of n elements, which are ds elements apart in dst and ss in src.
 func CopyRows64(l Level, rows, n int, dst []float64, ds int, src []float64, ss int) {
 	copyRows(images64[min(l, available())], rows, n, dst, ds, src, ss)
 }

@@ -5,8 +5,10 @@ package kernels
 
 import "unsafe"
 
-// Nonzero64 writes the elements that are not 0 of rows of n elements to w, and those of at in the same places of a row to where, and how many
-// there are by the end of each row to end. At has Room, w and where have room for all elements and Room.
+// Nonzero64 finds the elements that are not 0 in rows of n elements. It writes these elements to w,
+// the numbers at the same places of at to where, and the number of elements found by the end of
+// each row to end. at must be followed by Room elements; w and where must hold all elements and
+// Room more.
 func Nonzero64(l Level, n int, x []float64, at []int, w []float64, where, end []int) {
 	nonzero(images64[min(l, available())], n, x, at, w, where, end)
 }
@@ -39,8 +41,9 @@ func nonzero[T float](t *imageKernels[T], n int, x []T, at []int, w []T, where, 
 //
 //	dst[at[l]+i*ds+j] += sum over p in list l of w[p] x[offs[p]+i*xs+j] for i < rows, j < n
 //
-// List l ends before end[l] and begins where the one before ended. Rows of x and of dst have room, see Room: what lies behind rows of x may
-// be added up behind those of dst. So a sparse matrix is multiplied by one whose rows may overlap.
+// List l ends before end[l] and begins where the one before ended. Rows of x and of dst must be
+// followed by Room elements: elements beyond the rows of x may be added to those beyond the rows of
+// dst. In this way a sparse matrix is multiplied by a matrix whose rows may overlap.
 func WeightedRows64(l Level, rows, n int, end []int, w []float64, offs []int, x []float64, xs int, dst []float64, at []int, ds int) {
 	weightedRows(images64[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
 }

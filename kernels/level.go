@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// Level is an instruction set the kernels may use.
+// Level is an instruction set that the kernels may use.
 type Level int
 
 const (
-	PureGo Level = iota // plain Go loops, the reference of the tests
+	PureGo Level = iota // plain Go loops, against which the tests compare the others
 	AVX2                // 256-bit vectors with FMA
-	AVX512              // 512-bit vectors: F, DQ, BW and VL
+	AVX512              // 512-bit vectors; needs the extensions F, DQ, BW and VL
 )
 
-// String returns "go", "avx2" or "avx512": the values EURYALE_SIMD takes.
+// String returns "go", "avx2" or "avx512", the values that EURYALE_SIMD accepts.
 func (l Level) String() string {
 	switch l {
 	case PureGo:
@@ -31,8 +31,8 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", int(l))
 }
 
-// Best returns the best level of this processor and build. The environment variable EURYALE_SIMD=go|avx2|avx512, read
-// once, lowers it; other values are ignored.
+// Best returns the best level of this processor and build. The environment variable
+// EURYALE_SIMD=go|avx2|avx512, read once, can lower it; other values are ignored.
 func Best() Level { return best() }
 
 var best = sync.OnceValue(func() Level { return lowered(available(), os.Getenv("EURYALE_SIMD")) })
@@ -47,7 +47,8 @@ func lowered(top Level, name string) Level {
 	return top
 }
 
-// Levels returns all levels this processor and build can run, PureGo first, whatever EURYALE_SIMD says.
+// Levels returns all levels that this processor and build can run, PureGo first. It ignores
+// EURYALE_SIMD.
 func Levels() []Level {
 	ls := []Level{PureGo}
 	for l := AVX2; l <= available(); l++ {

@@ -18,14 +18,15 @@ type (
 	Fn3x32 = func(dst, a, b, c *float32, n int)
 )
 
-// Reductions. Those of float32 accumulate in float64 as well.
+// Reductions. Those of float32 accumulate in float64.
 type (
 	FnR64 = func(a *float64, n int) float64
 	FnR32 = func(a *float32, n int) float64
 )
 
-// Unary64 returns the kernel of that name, or nil. Names: neg abs sqrt rsqrt reciprocal square exp exp2 expm1 log log2
-// log1p tanh sigmoid softplus sin cos atan erf erfc floor ceil trunc.
+// Unary64 returns the kernel of that name, or nil if there is none. The names are neg, abs, sqrt,
+// rsqrt, reciprocal, square, exp, exp2, expm1, log, log2, log1p, tanh, sigmoid, softplus, sin, cos,
+// atan, erf, erfc, floor, ceil and trunc.
 func Unary64(l Level, name string) Fn1x64 { return find(l, name, pureUnary64, unary64) }
 
 // Unary32 is Unary64 for float32.
@@ -53,7 +54,8 @@ func Reduce64(l Level, name string) FnR64 { return find(l, name, pureReduce64, r
 // Reduce32 is Reduce64 for float32.
 func Reduce32(l Level, name string) FnR32 { return find(l, name, pureReduce32, reduce32) }
 
-// Dot64 returns the kernel of the inner product, in the order of the sums: products are rounded before they are added.
+// Dot64 returns the kernel of the inner product. Products are rounded before they are added, in the
+// same order as in sums.
 func Dot64(l Level) func(a, b *float64, n int) float64 {
 	return one(l, pureDot[float64], dot64)
 }
@@ -73,7 +75,8 @@ func Fill32(l Level) func(dst *float32, v float32, n int) {
 	return one(l, pureFill[float32], fill32)
 }
 
-// Names lists the kernels with that many operands, 1 to 3; 0 lists the reductions.
+// Names returns the names of the kernels with the given number of operands, 1 to 3; 0 stands for
+// the reductions.
 func Names(operands int) []string {
 	switch operands {
 	case 0:

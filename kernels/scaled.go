@@ -18,7 +18,7 @@ var (
 	scaledPairSum32 = one(Best(), pureScaledPairSum[float32], scaledPairSum32s)
 )
 
-// AddScaled64 sets dst += a x. The slices have the same length, or it panics.
+// AddScaled64 sets dst += a x. It panics if the slices have different lengths.
 func AddScaled64(dst, x []float64, a float64) {
 	if n := len(dst); sameLength(n, len(x), n) {
 		addScaled64(&dst[0], &x[0], a, n)
@@ -32,7 +32,8 @@ func AddScaled32(dst, x []float32, a float32) {
 	}
 }
 
-// AddScaledPair64 sets c += a x and s += b x. The slices have the same length, or it panics; c and s do not overlap.
+// AddScaledPair64 sets c += a x and s += b x. It panics if the slices have different lengths. c and
+// s must not overlap.
 func AddScaledPair64(c, s, x []float64, a, b float64) {
 	if n := len(c); sameLength(n, len(s), len(x)) {
 		addScaledPair64(&c[0], &s[0], &x[0], a, b, n)
@@ -46,8 +47,8 @@ func AddScaledPair32(c, s, x []float32, a, b float32) {
 	}
 }
 
-// ScaledPairSum64 sets dst += a c + b s, the transpose of AddScaledPair64. The slices have the same length, or it
-// panics.
+// ScaledPairSum64 sets dst += a c + b s, the transpose of AddScaledPair64. It panics if the slices
+// have different lengths.
 func ScaledPairSum64(dst, c, s []float64, a, b float64) {
 	if n := len(dst); sameLength(n, len(c), len(s)) {
 		scaledPairSum64(&dst[0], &c[0], &s[0], a, b, n)
@@ -64,7 +65,7 @@ func ScaledPairSum32(dst, c, s []float32, a, b float32) {
 // sameLength panics unless the lengths are equal, and reports whether there is anything to do.
 func sameLength(n, m, k int) bool {
 	if n != m || n != k {
-		panic("kernels: slices of different lengths")
+		panic("kernels: the slices have different lengths")
 	}
 	return n > 0
 }

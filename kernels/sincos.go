@@ -3,8 +3,9 @@
 
 package kernels
 
-// SinCos64 sets s = sin x and c = cos x: the same bits as the kernels "sin" and "cos", in one pass. The slices have the
-// same length, or it panics; s and c overlap neither each other nor x.
+// SinCos64 sets s = sin x and c = cos x in one pass, with the same bits as the kernels "sin" and
+// "cos". It panics if the slices have different lengths. s and c must overlap neither each other
+// nor x.
 func SinCos64(s, c, x []float64) {
 	if n := len(x); sameLength(n, len(s), len(c)) {
 		best64.sincos(s, c, x)

@@ -3,8 +3,9 @@
 
 package kernels
 
-// Workspace holds the packing buffers of Gemm64 and Gemm32. The zero value is ready; a Workspace grows to the largest
-// product it has seen and then allocates nothing. It must not be used by two goroutines at once.
+// Workspace holds the packing buffers of Gemm64 and Gemm32. The zero value is ready to use; a
+// Workspace grows to the largest product so far and then allocates nothing. It must not be used by
+// two goroutines at once.
 type Workspace struct {
 	w64 panels[float64]
 	w32 panels[float32]

@@ -5,12 +5,12 @@ package optim
 
 import "math"
 
-// RMSProp divides the gradient by its running size (Hinton, lecture 6e); Centered
-// subtracts the running mean first.
+// RMSProp divides the gradient by a running root mean square (Hinton, lecture 6e); with Centered,
+// the running mean is subtracted first.
 type RMSProp struct {
 	// Alpha is the decay of the running mean square. Default 0.99.
 	Alpha float64
-	// Eps is added outside the root. Default 1e-8.
+	// Eps is added to the root of the mean square. Default 1e-8.
 	Eps         float64
 	Centered    bool
 	Momentum    float64
@@ -42,7 +42,7 @@ func (r RMSProp) update(s *DescentState, lr float64, x, g []float64) {
 type Adagrad struct {
 	// Eps is added to the root. Default 1e-10.
 	Eps float64
-	// Initial is what the sums of squares begin with.
+	// Initial is the initial value of the sums of squares.
 	Initial float64
 	// LRDecay divides the learning rate of step t by 1 + LRDecay (t-1).
 	LRDecay     float64
@@ -62,11 +62,11 @@ func (a Adagrad) update(s *DescentState, lr float64, x, g []float64) {
 	}
 }
 
-// Adadelta scales steps by the running size of past steps (arXiv:1212.5701).
+// Adadelta scales steps by a running root mean square of past steps (arXiv:1212.5701).
 type Adadelta struct {
 	// Rho is the decay of the running means. Default 0.9.
 	Rho float64
-	// Eps is added inside the roots. Default 1e-6.
+	// Eps is added under both square roots. Default 1e-6.
 	Eps         float64
 	WeightDecay float64
 }

@@ -5,17 +5,16 @@ package optim
 
 import "math"
 
-// Adam scales steps by running moments of the gradient (Kingma & Ba,
-// arXiv:1412.6980); AMSGrad keeps the largest second moment
-// (arXiv:1904.09237). With Decoupled the decay shrinks the parameters apart from
-// the gradient: AdamW (arXiv:1711.05101).
+// Adam scales steps by running moments of the gradient (Kingma & Ba, arXiv:1412.6980); AMSGrad
+// keeps the largest second moment (arXiv:1904.09237). With Decoupled, weight decay acts on the
+// parameters directly and not through the gradient: AdamW (arXiv:1711.05101).
 //
 //	m = b1 m + (1-b1) g, v = b2 v + (1-b2) g^2
 //	x -= lr m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps)
 type Adam struct {
-	// Beta1 and Beta2 are the decays of the two moments. Default 0.9, 0.999.
+	// Beta1 and Beta2 are the decay rates of the first and the second moment. Default 0.9, 0.999.
 	Beta1, Beta2 float64
-	// Eps is added outside the root. Default 1e-8.
+	// Eps is added to the square root. Default 1e-8.
 	Eps         float64
 	AMSGrad     bool
 	WeightDecay float64
@@ -63,15 +62,15 @@ func moments(s *DescentState, g []float64, b1, b2 float64) (m, v []float64) {
 //
 // with prod_t = mu_1 .. mu_t and next_t = prod_t mu_t+1.
 type NAdam struct {
-	// Beta1 and Beta2 are the decays of the two moments. Default 0.9, 0.999.
+	// Beta1 and Beta2 are the decay rates of the first and the second moment. Default 0.9, 0.999.
 	Beta1, Beta2 float64
-	// Eps is added outside the root. Default 1e-8.
+	// Eps is added to the square root. Default 1e-8.
 	Eps float64
 	// MomentumDecay is the decay of the momentum. Default 0.004.
 	MomentumDecay float64
 	WeightDecay   float64
-	// Torch110 takes next_t = prod_t mu_t mu_t+1, as PyTorch 1.10 to 1.12 did, to
-	// repeat runs of theirs.
+	// Torch110 uses next_t = prod_t mu_t mu_t+1, as PyTorch 1.10 to 1.12 did, so that their runs
+	// can be repeated.
 	Torch110 bool
 }
 
@@ -98,12 +97,12 @@ func (a NAdam) update(s *DescentState, lr float64, x, g []float64) {
 	}
 }
 
-// RAdam is Adam that waits until the variance of its scale is known
-// (arXiv:1908.03265).
+// RAdam is Adam without adaptive steps until the variance of the adaptive step size can be
+// estimated (arXiv:1908.03265).
 type RAdam struct {
-	// Beta1 and Beta2 are the decays of the two moments. Default 0.9, 0.999.
+	// Beta1 and Beta2 are the decay rates of the first and the second moment. Default 0.9, 0.999.
 	Beta1, Beta2 float64
-	// Eps is added outside the root. Default 1e-8.
+	// Eps is added to the square root. Default 1e-8.
 	Eps         float64
 	WeightDecay float64
 }
@@ -125,9 +124,9 @@ func (a RAdam) update(s *DescentState, lr float64, x, g []float64) {
 	}
 }
 
-// Adamax is Adam with the largest gradient in place of the second moment.
+// Adamax is Adam with a decaying maximum of the gradient in place of the second moment.
 type Adamax struct {
-	// Beta1 and Beta2 are the decays of the mean and of the norm. Default 0.9, 0.999.
+	// Beta1 and Beta2 are the decay rates of the mean and of the maximum norm. Default 0.9, 0.999.
 	Beta1, Beta2 float64
 	// Eps is added to the absolute value of the gradient. Default 1e-8.
 	Eps         float64

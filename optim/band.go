@@ -11,33 +11,35 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// BandSettings of ConfidenceBand. The zero value is the default.
+// BandSettings are the settings of ConfidenceBand. The zero value is the default.
 type BandSettings struct {
 	// Level is the probability that the band covers. Default 0.95.
 	Level float64
 	// Simultaneous widens the band so that it holds everywhere at once (Scheffé's
 	// bound); by default it holds at each place.
 	Simultaneous bool
-	// Sigma, one number or one for each element, makes a band for new data of that
-	// error: of absolute size, or in units of the estimated one. Default: none.
+	// Sigma widens the band to a prediction band for new data with this error, given as one number
+	// or one for each element. It is an absolute error, or a multiple of the estimated one if the
+	// errors of the fit were relative. Default: no widening.
 	Sigma []float64
 }
 
-// Band is a function of the fitted parameters with its errors.
+// Band is the value of a function of the fitted parameters, with its standard deviation and
+// confidence limits.
 type Band struct {
 	Mean, SD, Lower, Upper []float64
 }
 
-// ConfidenceBand propagates the errors of a fit to f, a graph of the inputs that
-// were fitted: var f = g^T Cov g with the exact gradient g. Where the data do not
-// determine f, SD is +Inf.
+// ConfidenceBand propagates the errors of a fit to f, a graph of the inputs that were fitted: the
+// variance of f is g^T Cov g with the exact gradient g. Where the data do not determine f, SD is
+// +Inf.
 func ConfidenceBand(f *ad.Node, params []*ad.Node, r *Result, s BandSettings) (*Band, error) {
 	s.Level = orDefault(s.Level, 0.95)
 	if r.Cov == nil {
-		return nil, fmt.Errorf("optim: a band needs a covariance, which a fit by lsmr does not have")
+		return nil, fmt.Errorf("optim: a band needs a covariance, but a fit by solver lsmr has none: fit with solver exact")
 	}
 	if len(s.Sigma) > 1 && len(s.Sigma) != f.Size() {
-		return nil, fmt.Errorf("optim: a band of %d elements with %d errors", f.Size(), len(s.Sigma))
+		return nil, fmt.Errorf("optim: the band has %d elements, but BandSettings.Sigma has %d: give one number, or one for each element", f.Size(), len(s.Sigma))
 	}
 	width, err := r.halfWidth(s.Level)
 	if err == nil && s.Simultaneous {

@@ -17,10 +17,10 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/batch"
 )
 
-// Batch fits one model to many rows of data. Rows run side by side as the lanes
-// of one compiled program; a lane whose fit has ended takes the next row. The
-// result of a row does not depend, to the last bit, on the other rows, their
-// number or the number of threads. It is safe for concurrent use.
+// Batch fits one model to many rows of data. Rows are fitted side by side as the lanes of one
+// compiled program; a lane whose fit has ended takes the next row. The result of a row does not
+// depend, to the last bit, on the other rows, their number or the number of threads. It is safe for
+// concurrent use.
 //
 //	t, y := autodiff.Input("t"), autodiff.Input("y", 32)
 //	b, err := optim.NewBatch(autodiff.Sub(model(t), y), []*autodiff.Node{t}, y)
@@ -37,8 +37,8 @@ type Batch struct {
 // batchMost is the most parameters of a row.
 const batchMost = 32
 
-// NewBatch makes a batch of a residual Node of M elements, its parameters (32
-// elements at most) and the inputs that differ from row to row.
+// NewBatch makes a batch from a residual Node of M elements, its parameters (at most 32 elements in
+// all) and the inputs that differ from row to row.
 func NewBatch(residual *ad.Node, params []*ad.Node, columns ...*ad.Node) (*Batch, error) {
 	b := &Batch{residual: residual, model: batch.Model{M: residual.Size(), Params: params, Columns: columns}, programs: map[compiled]*ad.Program{}}
 	if err := residual.Err(); err != nil {
@@ -49,66 +49,69 @@ func NewBatch(residual *ad.Node, params []*ad.Node, columns ...*ad.Node) (*Batch
 		b.model.Names = append(b.model.Names, elementNames(x)...)
 	}
 	if b.model.N < 1 || b.model.N > batchMost || b.model.M < 1 {
-		return nil, fmt.Errorf("optim: a batch of %d residuals and %d parameters: want 1 to %d parameters; use LeastSquares for more", b.model.M, b.model.N, batchMost)
+		return nil, fmt.Errorf("optim: the batch has %d residuals and %d parameters: want at least 1 residual and 1 to %d parameters; use LeastSquares for more", b.model.M, b.model.N, batchMost)
 	}
 	b.residual = ad.Reshape(residual, b.model.M)
 	_, err := b.program(variant{}, nil, batch.Lanes)
 	return b, err
 }
 
-// Rows are the data of a batch of B rows; arrays are row-major.
+// Rows are the data of a batch of B rows. All arrays are row-major.
 type Rows struct {
-	// Columns holds, for each of the columns of NewBatch, B times its elements.
+	// Columns holds one array for each column of NewBatch, with B times the elements of that
+	// column.
 	Columns [][]float64
-	// Weights (B x M) multiply the residuals: 1/sigma. 0 takes a residual out, and
-	// with it columns of M elements at that place, which may then be NaN. nil: 1.
+	// Weights (B x M) multiply the residuals; they are usually 1/sigma. A weight of 0 leaves the
+	// residual out, and columns of M elements may then be NaN at that place. Nil means weights of
+	// 1.
 	Weights []float64
-	// Start holds N numbers for all rows, or B x N. Where it is nil Guess fills the
-	// start of a row from its columns.
+	// Start holds N numbers that serve all rows, or B x N. If it is nil, Guess fills the start of
+	// each row from its columns.
 	Start []float64
 	Guess func(start []float64, columns [][]float64) error
-	// Lower and Upper hold N bounds for all rows. nil: none.
+	// Lower and Upper hold N bounds that apply to all rows. Nil means no bounds.
 	Lower, Upper []float64
-	// Count is B. Default: as the columns, or Start, say.
+	// Count is the number of rows, B. Default: the number that Columns or Start imply.
 	Count int
 }
 
-// BatchSettings of Fit. The zero value is the default.
+// BatchSettings are the settings of Batch.Fit. The zero value is the default.
 type BatchSettings struct {
-	// Loss and LossScale forgive outliers, as in Settings.
+	// Loss and LossScale reduce the weight of outliers, as in Settings.
 	Loss      Loss
 	LossScale float64
-	// FTol, XTol and GTol end a fit as in Settings. Default 1e-8; negative switches
-	// one off.
+	// The tolerances FTol, XTol and GTol end a fit as in Settings. Default 1e-8; a negative value
+	// switches a test off.
 	FTol, XTol, GTol float64
-	// MaxEvaluations bounds the evaluations of a row. Default 100 times the number of
+	// MaxEvaluations limits the evaluations of each row. Default 100 times the number of
 	// parameters.
 	MaxEvaluations int
-	// FirstStep is as in Settings. Default 1.
+	// FirstStep is the radius of the first trust region, as in Settings. Default 1.
 	FirstStep float64
-	// NoPolish leaves out the last steps, to rounding error.
+	// NoPolish leaves out the final steps that bring the minimum to rounding error.
 	NoPolish bool
 	// RelativeSigma scales errors by the reduced chi-square of each row.
 	RelativeSigma bool
-	// Covariance keeps the covariance of each row, not only standard deviations.
+	// Covariance keeps the covariance of each row, and not only the standard deviations.
 	Covariance bool
 	// Threads is the number of goroutines. Default GOMAXPROCS.
 	Threads int
-	// Backend fits the rows, such as ad.CUDA{}: as lanes of one program of a GPU, in whose memory data and steps stay
-	// until a row has ended; GPUs of ad.Several share the rows. Rows that need more than the digits of float64 normal
-	// equations, or more than 40 evaluations, are fitted on the processor all the same. Default: the processor.
+	// Backend runs the fits, for example ad.CUDA{}: rows are then lanes of one program on the GPU,
+	// in whose memory the data and the steps stay until a row has ended. The GPUs of ad.Several
+	// share the rows. Rows that need more digits than normal equations in float64 have, or more
+	// than 40 evaluations, are fitted on the processor all the same. Default: the processor.
 	Backend ad.Backend
-	// Progress, if given, is told the rows done, from time to time, by one goroutine
-	// at a time.
+	// Progress, if not nil, is called from time to time with the number of finished rows, by one
+	// goroutine at a time.
 	Progress func(done, rows int)
 }
 
-// Residuals returns M, the number of residuals of a row.
+// Residuals returns M, the number of residuals in a row.
 func (b *Batch) Residuals() int { return b.model.M }
 
-// Fit fits every row. A row that cannot be fitted has the Status Failed and a
-// Reason, and leaves the others alone. The error is about the arguments, or the
-// context's; then rows that were not finished have the Status Interrupted.
+// Fit fits every row. A row that cannot be fitted has the Status Failed and a Reason, and leaves
+// the others alone. The error reports invalid arguments, or is the context's; in that case rows
+// that were not finished have the Status Interrupted.
 func (b *Batch) Fit(ctx context.Context, rows Rows, s BatchSettings) (_ *BatchResult, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.Batch.Fit", "b", b, "ctx", ctx); err != nil {
@@ -198,7 +201,7 @@ func (b *Batch) check(r *Rows, s *BatchSettings) error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("optim: batch: "+format, a...)) }
 	if len(r.Columns) != len(b.model.Columns) {
-		bad("%d columns, want %d", len(r.Columns), len(b.model.Columns))
+		bad("there are %d columns: want %d, as in NewBatch", len(r.Columns), len(b.model.Columns))
 	} else {
 		for i, c := range r.Columns {
 			size := max(1, b.model.Columns[i].Size())
@@ -206,7 +209,7 @@ func (b *Batch) check(r *Rows, s *BatchSettings) error {
 				r.Count = len(c) / size
 			}
 			if len(c) != r.Count*size {
-				bad("column %v has %d values, want %d rows of %d", b.model.Columns[i], len(c), r.Count, size)
+				bad("column %v has %d values: want %d rows of %d", b.model.Columns[i], len(c), r.Count, size)
 			}
 		}
 	}
@@ -214,13 +217,13 @@ func (b *Batch) check(r *Rows, s *BatchSettings) error {
 		r.Count = len(r.Start) / b.model.N
 	}
 	if r.Weights != nil && len(r.Weights) != r.Count*b.model.M {
-		bad("%d weights, want %d rows of %d", len(r.Weights), r.Count, b.model.M)
+		bad("there are %d weights: want %d rows of %d", len(r.Weights), r.Count, b.model.M)
 	}
 	if r.Start == nil && r.Guess == nil {
-		bad("no start: give Start or Guess")
+		bad("there is no start: set Start or Guess")
 	}
 	if r.Start != nil && len(r.Start) != b.model.N && len(r.Start) != r.Count*b.model.N {
-		bad("start has %d values, want %d, or as many for each of %d rows", len(r.Start), b.model.N, r.Count)
+		bad("Start has %d values: want %d, or that many for each of %d rows", len(r.Start), b.model.N, r.Count)
 	}
 	if (r.Lower == nil) != (r.Upper == nil) {
 		if r.Lower == nil {
@@ -230,11 +233,11 @@ func (b *Batch) check(r *Rows, s *BatchSettings) error {
 		}
 	}
 	if r.Lower != nil && (len(r.Lower) != b.model.N || len(r.Upper) != b.model.N) {
-		bad("%d and %d bounds, want %d", len(r.Lower), len(r.Upper), b.model.N)
+		bad("there are %d lower and %d upper bounds: want %d of each", len(r.Lower), len(r.Upper), b.model.N)
 	} else {
 		for i := range r.Lower {
 			if !(r.Lower[i] < r.Upper[i]) {
-				bad("bounds of %s are %g..%g: want lower < upper", b.model.Names[i], r.Lower[i], r.Upper[i])
+				bad("the bounds of %s are %g..%g: want lower < upper", b.model.Names[i], r.Lower[i], r.Upper[i])
 			}
 		}
 	}
@@ -258,7 +261,7 @@ func (s *BatchSettings) complete(n int) error {
 		s.Loss = Linear
 	}
 	if !(s.LossScale > 0) || !(s.FirstStep > 0) {
-		return fmt.Errorf("optim: batch: LossScale %g, FirstStep %g: want both above 0", s.LossScale, s.FirstStep)
+		return fmt.Errorf("optim: batch: LossScale is %g and FirstStep is %g: want both above 0", s.LossScale, s.FirstStep)
 	}
 	return s.Loss.check()
 }

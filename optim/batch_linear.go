@@ -13,27 +13,27 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/batch"
 )
 
-// Linearised is a row of a batch at its result.
+// Linearised holds the residuals and the Jacobian of one row of a batch at its result.
 type Linearised struct {
 	Row int
-	// Points are the numbers of the residuals whose weight is not 0, ascending.
+	// Points are the indices of the residuals whose weight is not 0, in ascending order.
 	Points []int
 	// Residuals are the weighted residuals of these points.
 	Residuals []float64
-	// Jacobian is that of the weighted residuals, column by column.
+	// Jacobian is the Jacobian of the weighted residuals, column by column.
 	Jacobian []float64
 }
 
-// Linearise computes residuals and Jacobians of all rows of a result that did not
-// fail, without the loss. It calls visit from several goroutines at a time, with
-// slices that are used again after it returns.
+// Linearise computes residuals and Jacobians of all rows of a result that did not fail, without the
+// loss. It calls visit from several goroutines at a time, with slices that are reused after visit
+// returns.
 func (b *Batch) Linearise(ctx context.Context, rows Rows, r *BatchResult, visit func(Linearised)) (err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.Batch.Linearise", "b", b, "ctx", ctx, "r", r, "visit", visit); err != nil {
 		return err
 	}
 	if len(r.X) != rows.Count*b.model.N && rows.Count != 0 {
-		return fmt.Errorf("optim: batch: a result of %d parameters for %d rows of %d: want the rows that were fitted", len(r.X), rows.Count, b.model.N)
+		return fmt.Errorf("optim: batch: the result has %d parameters, but there are %d rows of %d: pass the rows that were fitted", len(r.X), rows.Count, b.model.N)
 	}
 	rows.Start, rows.Guess = r.X, nil
 	s := r.s

@@ -69,7 +69,7 @@ func (b *Batch) program(v variant, on *cuda.Device, lanes int) (*ad.Program, err
 		return nil, fmt.Errorf("optim: batch: %w", err)
 	}
 	if in := p.Inputs(); len(in) > len(inputs) {
-		return nil, fmt.Errorf("optim: batch: the residual uses %v, which is neither parameter nor column", in[len(inputs)])
+		return nil, fmt.Errorf("optim: batch: the residual uses %v, which is neither a parameter nor a column: pass it to NewBatch", in[len(inputs)])
 	}
 	b.programs[key] = p
 	return p, nil

@@ -12,31 +12,31 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/batch"
 )
 
-// BatchResult holds the fits of a batch, row after row.
+// BatchResult holds the fits of all rows of a batch.
 type BatchResult struct {
 	Names []string
-	// X holds B x N parameters. For rows that Failed it is the start.
+	// X holds the B x N parameters. For a row that Failed it holds the start.
 	X []float64
-	// SD holds the standard deviations (B x N): +Inf for what the data of the row do
-	// not determine, NaN for rows that Failed. FreeSD holds parameters on their
-	// bounds fixed; it is nil without bounds.
+	// SD holds the B x N standard deviations: +Inf where the data of the row do not determine a
+	// parameter, NaN for rows that Failed. FreeSD holds them with parameters at their bounds held
+	// fixed; it is nil without bounds.
 	SD, FreeSD []float64
-	// Cov holds B x N x N covariances, with BatchSettings.Covariance.
+	// Cov holds the B x N x N covariances. It is nil unless BatchSettings.Covariance was set.
 	Cov []float64
-	// Cost is scale^2/2 sum rho of each row.
+	// Cost is the cost of each row, scale^2/2 sum rho.
 	Cost []float64
 	// ChiSquared is the sum of squared weighted residuals of each row.
 	ChiSquared []float64
-	// Points is the number of residuals of each row whose weight is not 0.
+	// Points is the number of residuals in each row whose weight is not 0.
 	Points []int
 	Status []Status
 	NFev   []int
 	// Active holds B x N values: -1 or 1 where a parameter is on its lower or upper bound.
 	// It is nil without bounds.
 	Active []int8
-	// Devices are where the rows were fitted: cpu, or GPUs such as cuda:0.
+	// Devices names where the rows were fitted: cpu, or GPUs such as cuda:0.
 	Devices []string
-	// Left is the number of rows that GPUs left to the processor.
+	// Left is the number of rows that GPUs left to the processor to fit.
 	Left int
 
 	b       *Batch
@@ -75,7 +75,7 @@ func (r *BatchResult) Row(i int) []float64 { n := len(r.Names); return r.X[i*n :
 // SDs returns the standard deviations of a row.
 func (r *BatchResult) SDs(i int) []float64 { n := len(r.Names); return r.SD[i*n : (i+1)*n] }
 
-// Reason says why a row Failed, or what its status means.
+// Reason says why a row Failed, or otherwise what its status means.
 func (r *BatchResult) Reason(i int) string {
 	if s, ok := r.reasons[i]; ok {
 		return s
@@ -86,10 +86,10 @@ func (r *BatchResult) Reason(i int) string {
 // Relative reports whether the errors were scaled by the residuals themselves.
 func (r *BatchResult) Relative() bool { return r.s.RelativeSigma }
 
-// Robust reports whether the loss forgave outliers.
+// Robust reports whether the loss reduced the weight of outliers.
 func (r *BatchResult) Robust() bool { return r.s.Loss != Linear && !r.s.Loss.plain() }
 
-// Failures lists the rows that Failed.
+// Failures returns the indices of the rows that Failed.
 func (r *BatchResult) Failures() []int {
 	var out []int
 	for i := range r.reasons {
@@ -99,7 +99,7 @@ func (r *BatchResult) Failures() []int {
 	return out
 }
 
-// Converged counts the rows that converged.
+// Converged returns the number of rows that converged.
 func (r *BatchResult) Converged() int {
 	n := 0
 	for _, s := range r.Status {
@@ -110,7 +110,7 @@ func (r *BatchResult) Converged() int {
 	return n
 }
 
-// String is a line of counts by status.
+// String returns one line with the number of rows of each status.
 func (r *BatchResult) String() string {
 	count := map[string]int{}
 	for _, s := range r.Status {

@@ -356,11 +356,11 @@ func TestBatchEnds(t *testing.T) {
 	}
 	for want, bad := range map[string]optim.Rows{
 		"no start":           {Columns: rows.Columns},
-		"start has 2 values": {Columns: rows.Columns, Start: []float64{1, 2}},
-		"0 columns, want 1":  {Start: []float64{1, 2, 3}},
+		"Start has 2 values": {Columns: rows.Columns, Start: []float64{1, 2}},
+		"0 columns: want 1":  {Start: []float64{1, 2, 3}},
 		"4 weights":          {Columns: rows.Columns, Start: rows.Start, Weights: make([]float64, 4)},
 		"want lower < upper": {Columns: rows.Columns, Start: rows.Start, Lower: []float64{1, 1, 1}, Upper: []float64{1, 2, 2}},
-		"17 values, want":    {Columns: [][]float64{make([]float64, 17)}, Start: rows.Start},
+		"17 values: want":    {Columns: [][]float64{make([]float64, 17)}, Start: rows.Start},
 	} {
 		if _, err := b.Fit(context.Background(), bad, optim.BatchSettings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -5,8 +5,8 @@ package optim
 
 import "math"
 
-// NegTwoLogLikelihood is -2 log L up to a constant of the data: chi-square where
-// the errors are known, M log(chi-square/M) where they are known up to a factor.
+// NegTwoLogLikelihood returns -2 log L up to a constant of the data: chi-square if the errors are
+// known, and M log(chi-square/M) if they are known only up to a factor.
 func (r *Result) NegTwoLogLikelihood() float64 {
 	if r.Absolute {
 		return r.ChiSquared()
@@ -14,11 +14,12 @@ func (r *Result) NegTwoLogLikelihood() float64 {
 	return float64(r.M) * math.Log(r.ChiSquared()/float64(r.M))
 }
 
-// AIC is Akaike's criterion, -2 log L + 2 k for k fitted parameters; lower is
-// better, among models of the same data.
+// AIC returns Akaike's information criterion, -2 log L + 2 k for k fitted parameters. Among models
+// of the same data, lower is better.
 func (r *Result) AIC() float64 { return r.NegTwoLogLikelihood() + 2*float64(r.NFree) }
 
-// AICc is AIC with the correction for few data; +Inf without any to spare.
+// AICc returns AIC with the correction for small samples. It is +Inf if there are too few data for
+// the correction.
 func (r *Result) AICc() float64 {
 	k, m := float64(r.NFree), float64(r.M)
 	if m-k-1 <= 0 {
@@ -27,7 +28,7 @@ func (r *Result) AICc() float64 {
 	return r.AIC() + 2*k*(k+1)/(m-k-1)
 }
 
-// BIC is the Bayesian criterion of Schwarz, -2 log L + k log M.
+// BIC returns the Bayesian information criterion of Schwarz, -2 log L + k log M.
 func (r *Result) BIC() float64 {
 	return r.NegTwoLogLikelihood() + float64(r.NFree)*math.Log(float64(r.M))
 }

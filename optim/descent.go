@@ -12,21 +12,21 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Rule is a first-order update rule: SGD, Adam and their relatives. Conventions
-// are PyTorch's, so that learning rates carry over.
+// Rule is a first-order update rule, such as SGD or Adam. The conventions are those of PyTorch, so
+// that learning rates carry over.
 type Rule interface {
 	// update moves x along gradient g with learning rate lr; s is the rule's memory.
 	update(s *DescentState, lr float64, x, g []float64)
 }
 
-// DescentState is the memory of a first-order descent. Its fields are exported
-// so that any encoder can save it; a saved state continues exactly.
+// DescentState is the memory of a first-order descent. Its fields are exported so that any encoder
+// can save it; a descent continues from a saved state exactly.
 type DescentState struct {
 	// Step is the number of updates done.
 	Step int
-	// Buffers are vectors of the rule, each as long as x.
+	// Buffers are the vectors that the rule keeps, each as long as x.
 	Buffers [][]float64
-	// Scalars are numbers of the rule.
+	// Scalars are the numbers that the rule keeps.
 	Scalars []float64
 	// Mean is the moving average of the parameters.
 	Mean []float64
@@ -54,26 +54,26 @@ type Descent struct {
 	Rule Rule
 	// LR is the learning rate.
 	LR float64
-	// Schedule is the schedule of the learning rate. Default: constant.
+	// Schedule changes the learning rate from step to step. Default: a constant rate.
 	Schedule Schedule
-	// Accumulate is how many gradients one update takes the mean of, for batches
-	// that do not fit in memory at once. Default 1.
+	// Accumulate is the number of gradients that are averaged for one update, for batches that do
+	// not fit in memory at once. Default 1.
 	Accumulate int
-	// ClipValue limits every element of the gradient, ClipNorm its length. Default:
-	// no limits.
+	// ClipValue limits the size of every element of the gradient, and ClipNorm limits its Euclidean
+	// norm. Default: no limits.
 	ClipValue, ClipNorm float64
-	// Average keeps an exponential moving average of the parameters with this decay
-	// per update: see Averaged. Default: none.
+	// Average keeps an exponential moving average of the parameters, which decays by this factor in
+	// each update; Averaged returns it. Default: no average.
 	Average float64
-	// Progress, if given, hears of every update that Descend makes.
+	// Progress, if not nil, is called after every update that Descend makes.
 	Progress func(Progress)
 	State    DescentState
 
 	work []float64
 }
 
-// Step moves x along the gradient g, which it leaves alone; it reports whether x
-// moved, which it does every Accumulate calls.
+// Step moves x against the gradient g, which it does not change. It reports whether x moved, which
+// happens once in every Accumulate calls.
 func (d *Descent) Step(x, g []float64) bool {
 	g, ready := d.accumulated(g)
 	if !ready {
@@ -120,7 +120,7 @@ func (d *Descent) accumulated(g []float64) ([]float64, bool) {
 	return s.Sum, true
 }
 
-// Averaged returns the moving average of the parameters; nil without Average.
+// Averaged returns the moving average of the parameters. It is nil if Average is not set.
 func (d *Descent) Averaged() []float64 { return d.State.Mean }
 
 func (d *Descent) clip(g []float64) {
@@ -136,16 +136,16 @@ func (d *Descent) clip(g []float64) {
 	}
 }
 
-// Descend runs steps of d on f from x, which it changes: f fills the gradient
-// and returns the value. It returns the last value before the last step; a value
-// that is not finite ends the run with an error.
+// Descend runs the given number of steps of d on f, starting from x, which it changes. f fills the
+// gradient and returns the value. Descend returns the value before the last step. A value that is
+// not finite ends the run with an error.
 func Descend(ctx context.Context, f func(x, g []float64) float64, x []float64, d *Descent, steps int) (_ float64, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.Descend", "ctx", ctx, "f", f, "d", d); err != nil {
 		return math.NaN(), err
 	}
 	if d.Rule == nil || !(d.LR > 0) {
-		return math.NaN(), fmt.Errorf("optim: a descent needs a Rule and a learning rate above 0, got %v and %g", d.Rule, d.LR)
+		return math.NaN(), fmt.Errorf("optim: the descent has Rule %v and LR %g: set a Rule and a learning rate above 0", d.Rule, d.LR)
 	}
 	g, value := make([]float64, len(x)), math.NaN()
 	for k := range steps {

@@ -12,27 +12,27 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Function is a function of N parameters to minimise. It is not safe for
-// concurrent use.
+// Function is a function of N parameters to be minimised. It is not safe for concurrent use.
 type Function struct {
 	N int
 	// Names are the names of the parameters, used in messages.
 	Names []string
 	Start []float64
-	// Lower and Upper are the bounds; nil or infinite where there are none.
+	// Lower and Upper are the bounds. They are nil, or infinite for single parameters, where there
+	// are none.
 	Lower, Upper []float64
-	// Value returns the function at x. It may be nil where Gradient is given.
+	// Value returns the function at x. It may be nil if Gradient is set.
 	Value func(x []float64) (float64, error)
-	// Gradient fills g and returns the value. Nil means central differences.
+	// Gradient fills g with the gradient at x and returns the value. Nil means central differences.
 	Gradient func(g, x []float64) (float64, error)
 	// HVP fills out with the matrix of second derivatives at x times v. Nil means
 	// differences of gradients.
 	HVP func(out, x, v []float64) error
 }
 
-// Function returns the cost of a least-squares problem as a function, under the
-// loss, the priors, the fixed and the tied parameters of the settings. With its
-// Gauss-Newton matrix as HVP.
+// Function returns the cost of a least-squares problem as a function to minimise, with the loss,
+// the priors, and the fixed and tied parameters of the settings. Its HVP is that of the
+// Gauss-Newton matrix.
 func (p *Problem) Function(s Settings) (*Function, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (c *costFunction) hvp(out, x, v []float64) error {
 func (f *Function) check() error {
 	p := Problem{N: f.N, M: 1, Names: f.Names, Start: f.Start, Lower: f.Lower, Upper: f.Upper, Residual: func(_, _ []float64) error { return nil }}
 	if f.Value == nil && f.Gradient == nil {
-		return fmt.Errorf("optim: a function without Value and Gradient")
+		return fmt.Errorf("optim: the function has neither Value nor Gradient: set one of them")
 	}
 	if len(f.Start) == f.N && len(f.Lower) == f.N && len(f.Upper) == f.N { // Minimize goes to the nearest point
 		p.Start = slices.Clone(f.Start)

@@ -10,28 +10,28 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// FunctionFromGraph makes a function of a scalar graph of inputs params, with
-// exact gradients and products with the second derivatives. Bounds and Start are
-// left to fill in.
+// FunctionFromGraph makes a function from a graph of one element whose inputs are params. Gradients
+// and Hessian-vector products are exact. The caller sets bounds and Start.
 func FunctionFromGraph(value *ad.Node, params []*ad.Node, data ...Data) (*Function, error) {
 	return FunctionFromGraphOn(nil, value, params, data...)
 }
 
-// FunctionFromGraphOn is FunctionFromGraph, but values and derivatives run on a backend, such as ad.CUDA{}, where data
-// stay. An evaluation sends the parameters there and fetches value and gradient; the memory of L-BFGS and its steps are the
-// processor's. Nil is the processor.
+// FunctionFromGraphOn is FunctionFromGraph, but values and derivatives are computed on a backend,
+// such as ad.CUDA{}, where the data stay. An evaluation sends the parameters there and fetches the
+// value and the gradient; the memory of L-BFGS and its steps stay on the processor. A nil backend
+// means the processor.
 func FunctionFromGraphOn(b ad.Backend, value *ad.Node, params []*ad.Node, data ...Data) (*Function, error) {
 	if err := value.Err(); err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
 	if value.Size() != 1 {
-		return nil, fmt.Errorf("optim: a function of %d elements: want one; use Sum", value.Size())
+		return nil, fmt.Errorf("optim: the function returns %d elements, but a minimum needs a scalar: reduce it with Sum", value.Size())
 	}
 	f := &Function{}
 	inputs := append([]*ad.Node{}, params...)
 	for _, d := range data {
 		if len(d.Values) != d.Node.Size() {
-			return nil, fmt.Errorf("optim: data %v has %d values", d.Node, len(d.Values))
+			return nil, fmt.Errorf("optim: data %v has %d values: want one for each element", d.Node, len(d.Values))
 		}
 		inputs = append(inputs, d.Node)
 	}
@@ -44,7 +44,7 @@ func FunctionFromGraphOn(b ad.Backend, value *ad.Node, params []*ad.Node, data .
 		return nil, fmt.Errorf("optim: %w", err)
 	}
 	if in := prog.Inputs(); len(in) > len(inputs) {
-		return nil, fmt.Errorf("optim: the function uses %v, which is neither parameter nor data", in[len(inputs)])
+		return nil, fmt.Errorf("optim: the function uses %v, which is neither a parameter nor data: add it to one of them", in[len(inputs)])
 	}
 	g := &functionGraph{params: len(params), inputs: len(inputs)}
 	if g.value, err = filled(prog, len(params), data); err != nil {

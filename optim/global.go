@@ -11,18 +11,18 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// DataSet is the residual of one set of data of a global fit.
+// DataSet is one data set of a global fit: its name and its residual.
 type DataSet struct {
 	Name     string
 	Residual *ad.Node
 }
 
-// GlobalFit joins data sets into one problem. Their residuals use the same
-// inputs params; those named in shared have one value for all sets, the others
-// one for each, called name.set. Set starts and bounds by SetStart and Bound.
+// GlobalFit joins data sets into one problem. Their residuals use the same inputs params. The
+// parameters named in shared have one value for all sets, and the others have one value for each
+// set, called name.set. Starts and bounds are set by SetStart and Bound.
 func GlobalFit(sets []DataSet, params []*ad.Node, shared ...string) (*Problem, error) {
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("optim: a global fit of no data sets")
+		return nil, fmt.Errorf("optim: the global fit has no data sets: pass at least one")
 	}
 	var names []string
 	for _, x := range params {
@@ -45,7 +45,7 @@ func GlobalFit(sets []DataSet, params []*ad.Node, shared ...string) (*Problem, e
 	seen := map[string]bool{}
 	for _, set := range sets {
 		if set.Name == "" || seen[set.Name] {
-			return nil, fmt.Errorf("optim: data set %q: want a name of its own", set.Name)
+			return nil, fmt.Errorf("optim: the name %q of a data set is empty or already taken: give each set a name of its own", set.Name)
 		}
 		seen[set.Name] = true
 		own := make([]*ad.Node, len(local))
@@ -59,8 +59,8 @@ func GlobalFit(sets []DataSet, params []*ad.Node, shared ...string) (*Problem, e
 	return FromGraph(ad.Concat(0, residuals...), all)
 }
 
-// SetStart sets starts by name. The name of a parameter that every data set of a
-// global fit has for itself sets all of them. Parameters never named start at 0.
+// SetStart sets starts by name. In a global fit, the name of a parameter that every data set has
+// for itself sets it in all of them. Parameters that are never named start at 0.
 func (p *Problem) SetStart(values map[string]float64) error {
 	if p.Start == nil {
 		p.Start = make([]float64, p.N)
@@ -77,7 +77,8 @@ func (p *Problem) SetStart(values map[string]float64) error {
 	return nil
 }
 
-// Bound sets the bounds of a parameter by name, as SetStart does starts.
+// Bound sets the bounds of a parameter by name, which may stand for several parameters as in
+// SetStart.
 func (p *Problem) Bound(name string, lower, upper float64) error {
 	at, err := p.matching(name)
 	if err != nil {

@@ -129,7 +129,7 @@ func TestMultiStart(t *testing.T) {
 		}
 	}
 	prob.Lower = nil
-	if _, err := optim.MultiStart(context.Background(), prob, optim.MultiSettings{}); err == nil || !strings.Contains(err.Error(), "give Lower and Upper") {
+	if _, err := optim.MultiStart(context.Background(), prob, optim.MultiSettings{}); err == nil || !strings.Contains(err.Error(), "set Lower and Upper") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -14,10 +14,9 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
-// FromGonum lets Minimize run a method of gonum/optimize, such as
-// &optimize.NelderMead{} or &optimize.CmaEsChol{}. Tolerances, limits, progress
-// and cancellation are ours; bounds are not supported, and a resumed run starts
-// anew at the last point.
+// FromGonum lets Minimize run a method of gonum/optimize, such as &optimize.NelderMead{} or
+// &optimize.CmaEsChol{}. Tolerances, limits, progress and cancellation are those of Minimize.
+// Bounds are not supported, and a resumed run starts afresh from the last point.
 func FromGonum(m optimize.Method) Algorithm { return fromGonum{m} }
 
 type fromGonum struct{ method optimize.Method }
@@ -26,7 +25,7 @@ func (a fromGonum) name() string { return fmt.Sprintf("gonum %T", a.method) }
 
 func (a fromGonum) minimise(w *search) (Status, error) {
 	if a.method == nil {
-		return marquardt.None, fmt.Errorf("optim: FromGonum of no method")
+		return marquardt.None, fmt.Errorf("optim: FromGonum was given a nil method: pass one such as &optimize.NelderMead{}")
 	}
 	if err := w.unbounded("gonum's methods"); err != nil {
 		return marquardt.None, err
@@ -112,8 +111,8 @@ func (r recorder) Record(loc *optimize.Location, op optimize.Operation, _ *optim
 	return nil
 }
 
-// ToGonum returns f as a problem of gonum/optimize, with gradient and, by products
-// with unit vectors, second derivatives. An error of f appears as NaN.
+// ToGonum returns f as a problem of gonum/optimize, with its gradient and with second derivatives
+// from products with unit vectors. Where f returns an error, gonum sees NaN.
 func (f *Function) ToGonum() optimize.Problem { return f.gonum(func(error) {}, func() {}) }
 
 func (f *Function) gonum(fail func(error), count func()) optimize.Problem {
@@ -151,9 +150,9 @@ func (f *Function) gonum(fail func(error), count func()) optimize.Problem {
 	return p
 }
 
-// GonumMethod lets gonum/optimize run one of our algorithms: gonum.Minimize
-// (problem, x, settings, optim.GonumMethod(optim.LBFGS{})). NewtonCG asks for the
-// second derivatives as a matrix.
+// GonumMethod lets gonum/optimize run an algorithm of this package, as in gonum.Minimize(problem,
+// x, settings, optim.GonumMethod(optim.LBFGS{})). NewtonCG asks for the second derivatives as a
+// matrix.
 func GonumMethod(a Algorithm) optimize.Method { return &toGonum{a: a} }
 
 type toGonum struct {

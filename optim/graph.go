@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// Data is an input of a graph with its values.
+// Data is an input of a graph together with its values.
 type Data struct {
 	Node   *ad.Node
 	Values []float64
@@ -68,14 +68,15 @@ func givenNodes(function, name string, n *ad.Node, params []*ad.Node) error {
 	return nil
 }
 
-// FromGraph makes a problem of a graph: residual is any Node, params are its
-// inputs, in order. Derivatives are exact. Bounds and Start are left to fill in.
+// FromGraph makes a problem from a graph: residual is any Node, and params are its inputs, in
+// order. Derivatives are exact. The caller sets bounds and Start.
 func FromGraph(residual *ad.Node, params []*ad.Node, data ...Data) (*Problem, error) {
 	return FromGraphOn(nil, residual, params, data...)
 }
 
-// FromGraphOn is FromGraph, but the residual and its derivatives run on a backend, such as
-// ad.CUDA{}; steps and factorizations stay on the processor. Nil is one thread of the processor.
+// FromGraphOn is FromGraph, but the residual and its derivatives are computed on a backend, such as
+// ad.CUDA{}; steps and factorizations stay on the processor. A nil backend means one thread of the
+// processor.
 func FromGraphOn(b ad.Backend, residual *ad.Node, params []*ad.Node, data ...Data) (*Problem, error) {
 	if err := givenNodes("optim.FromGraph", "residual", residual, params); err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func FromGraphOn(b ad.Backend, residual *ad.Node, params []*ad.Node, data ...Dat
 	var all [][]float64
 	for _, d := range data {
 		if len(d.Values) != d.Node.Size() {
-			return nil, fmt.Errorf("optim: data %v has %d values", d.Node, len(d.Values))
+			return nil, fmt.Errorf("optim: data %v has %d values: want one for each element", d.Node, len(d.Values))
 		}
 		g.data = append(g.data, d.Node)
 		all = append(all, d.Values)
@@ -106,7 +107,7 @@ func FromGraphOn(b ad.Backend, residual *ad.Node, params []*ad.Node, data ...Dat
 		return nil, err
 	}
 	if in := prog.Inputs(); len(in) > len(params)+len(data) {
-		return nil, fmt.Errorf("optim: the residual uses %v, which is neither parameter nor data", in[len(params)+len(data)])
+		return nil, fmt.Errorf("optim: the residual uses %v, which is neither a parameter nor data: add it to one of them", in[len(params)+len(data)])
 	}
 	g.bind(p, all)
 	return p, nil
@@ -124,16 +125,16 @@ func elementNames(x *ad.Node) []string {
 	return out
 }
 
-// SetData replaces the values of the data of a graph, in the order in which
-// FromGraph took them, each of its old length. The problem keeps the memory of its
-// programs, and so do copies of the Problem that Clone did not make: they see the new data too.
+// SetData replaces the values of the data of a graph, in the order in which FromGraph took them.
+// Each array must have the same length as before. The problem keeps the memory of its programs.
+// Copies of the Problem that Clone did not make share that memory, so they see the new data too.
 func (p *Problem) SetData(values ...[]float64) error {
 	if p.graph == nil || len(values) != len(p.data.values) {
-		return fmt.Errorf("optim: %d data for a problem of %d", len(values), len(p.data.values))
+		return fmt.Errorf("optim: SetData was given %d arrays, but the problem has %d: pass one for each, as to FromGraph", len(values), len(p.data.values))
 	}
 	for i, v := range values {
 		if len(v) != len(p.data.values[i]) {
-			return fmt.Errorf("optim: data %d has %d values, want %d", i, len(v), len(p.data.values[i]))
+			return fmt.Errorf("optim: data %d has %d values: want %d, as before", i, len(v), len(p.data.values[i]))
 		}
 	}
 	p.data.values = values

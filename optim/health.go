@@ -14,8 +14,8 @@ import (
 // Health judges how well the data determine the parameters of a fit: what is wrong,
 // with numbers, and what to try. Package infer/check judges the residuals.
 type Health struct {
-	// Condition is the condition number of the Jacobian with columns of length 1, +Inf if it
-	// is rank-deficient.
+	// Condition is the condition number of the Jacobian whose columns are scaled to length 1. It is
+	// +Inf if the Jacobian is rank-deficient.
 	Condition  float64
 	Parameters []ParameterHealth
 	Findings   []Finding
@@ -24,17 +24,18 @@ type Health struct {
 // ParameterHealth says how well a fitted parameter is determined.
 type ParameterHealth struct {
 	Name string
-	// Relative is SD/|value|, Inflation how many times the others enlarge the
-	// variance (1: not at all).
+	// Relative is SD/|value|. Inflation is the factor by which the other parameters enlarge the
+	// variance; 1 means not at all.
 	Relative, Inflation float64
-	// Partner is the parameter it is most correlated with, Correlation how much.
+	// Partner is the parameter with which this one is most correlated, and Correlation is their
+	// correlation.
 	Partner     string
 	Correlation float64
-	// Active is -1 or 1 where the parameter is on its lower or upper bound.
+	// Active is -1 or 1 if the parameter is on its lower or upper bound, and otherwise 0.
 	Active int
 }
 
-// Finding is one thing that is wrong.
+// Finding describes one problem and its remedy.
 type Finding struct{ What, Remedy string }
 
 // OK reports whether nothing was found.

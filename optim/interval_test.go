@@ -233,7 +233,7 @@ func TestBandMistakes(t *testing.T) {
 			return err
 		},
 		"between 0 and 1": func() error { _, err := optim.ConfidenceBand(p[0], p, r, optim.BandSettings{Level: -1}); return err },
-		"with 2 errors": func() error {
+		"Sigma has 2": func() error {
 			_, err := optim.ConfidenceBand(p[0], p, r, optim.BandSettings{Sigma: []float64{1, 2}})
 			return err
 		},

@@ -129,7 +129,7 @@ func (w *iterate) start() error {
 	}
 	for i, v := range w.f {
 		if !linalg.Finite(v) {
-			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start or mask the point", i, v, w.x[:min(w.n, 20)])
+			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start, or mask the point", i, v, w.x[:min(w.n, 20)])
 		}
 	}
 	w.cost = w.costOf(w.f)
@@ -169,7 +169,7 @@ func (w *iterate) linearise() error {
 	}
 	for k, c := range w.column {
 		if !linalg.Finite(c) || !linalg.Finite(w.grad[k]) {
-			return fmt.Errorf("optim: the derivative with respect to %s is not finite at %v", w.p.name(k), w.x[:min(w.n, 20)])
+			return fmt.Errorf("optim: the derivative with respect to %s is not finite at %v: choose another start, or bound the parameter", w.p.name(k), w.x[:min(w.n, 20)])
 		}
 		w.longest[k] = max(w.longest[k], c)
 		w.scale[k] = orDefault(w.longest[k], 1)

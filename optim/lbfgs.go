@@ -11,11 +11,10 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
-// LBFGS is the limited-memory quasi-Newton method (Liu & Nocedal,
-// doi:10.1007/BF01589116) with strong Wolfe steps. It takes no bounds.
+// LBFGS is the limited-memory quasi-Newton method (Liu & Nocedal, doi:10.1007/BF01589116) with
+// strong Wolfe steps. It does not support bounds.
 type LBFGS struct {
-	// Memory is the number of pairs of steps and changes of the gradient that are kept.
-	// Default 10.
+	// Memory is the number of stored pairs of a step and a change of the gradient. Default 10.
 	Memory int
 }
 

@@ -19,8 +19,7 @@ import (
 // Wolfe step towards it (Byrd, Lu, Nocedal & Zhu, doi:10.1137/0916069; projection
 // of the subspace step after Morales & Nocedal, doi:10.1145/2049662.2049669).
 type LBFGSB struct {
-	// Memory is the number of pairs of steps and changes of the gradient that are kept.
-	// Default 10.
+	// Memory is the number of stored pairs of a step and a change of the gradient. Default 10.
 	Memory int
 }
 

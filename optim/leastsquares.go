@@ -12,9 +12,9 @@ import (
 
 // LeastSquares minimises scale^2/2 sum rho((r_i/scale)^2) over the parameters.
 //
-// An error means that the problem or the settings cannot be used, or that the
-// residual failed at the start; every other end is a Status. On cancellation
-// the best point so far is returned with the context's error.
+// An error means that the problem or the settings cannot be used, or that the residual failed at
+// the start; every other outcome is a Status. On cancellation the best point so far is returned
+// with the context's error.
 func LeastSquares(ctx context.Context, p *Problem, s Settings) (_ *Result, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.LeastSquares", "ctx", ctx, "p", p); err != nil {

@@ -11,11 +11,11 @@ type Loss string
 
 // The losses, from none to the most forgiving.
 const (
-	Linear Loss = ""        // z: least squares
-	SoftL1 Loss = "soft_l1" // 2(sqrt(1+z) - 1)
-	Huber  Loss = "huber"   // z for z <= 1, else 2 sqrt z - 1
-	Cauchy Loss = "cauchy"  // log(1+z)
-	Arctan Loss = "arctan"  // atan z
+	Linear Loss = ""        // rho(z) = z, which is ordinary least squares
+	SoftL1 Loss = "soft_l1" // rho(z) = 2(sqrt(1+z) - 1)
+	Huber  Loss = "huber"   // rho(z) = z for z <= 1, and 2 sqrt z - 1 above
+	Cauchy Loss = "cauchy"  // rho(z) = log(1+z)
+	Arctan Loss = "arctan"  // rho(z) = atan z
 )
 
 func (l Loss) check() error {

@@ -23,25 +23,25 @@ type Algorithm interface {
 	name() string
 }
 
-// MinimizeSettings of Minimize. The zero value is the default.
+// MinimizeSettings are the settings of Minimize. The zero value is the default.
 type MinimizeSettings struct {
-	// Algorithm is LBFGS{} by default, LBFGSB{} where there are bounds.
+	// Algorithm is the method to use. Default LBFGS{}, or LBFGSB{} if there are bounds.
 	Algorithm Algorithm
-	// FTol ends when an iteration lowers the value by less than FTol max(|f|, 1),
-	// GTol when no element of the gradient (projected on the bounds) is larger.
-	// Default 1e-9 and 1e-6; negative switches one off.
+	// FTol ends the run when an iteration lowers the value by less than FTol max(|f|, 1), and GTol
+	// when no element of the gradient (projected on the bounds) is larger than GTol. Default 1e-9
+	// and 1e-6; a negative value switches a test off.
 	FTol, GTol float64
-	// MaxEvaluations bounds the evaluations of the gradient. Default 15000.
+	// MaxEvaluations limits the number of evaluations of the gradient. Default 15000.
 	MaxEvaluations int
-	// Progress, if given, hears of every iteration.
+	// Progress, if not nil, is called after every iteration.
 	Progress func(Progress)
-	// Resume continues from the State of an earlier Minimum, as if it had not
-	// stopped, instead of from Start.
+	// Resume continues from the State of an earlier Minimum instead of from Start, as if that run
+	// had not stopped.
 	Resume *MinimizeState
 }
 
-// MinimizeState is what an algorithm carries from one iteration to the next. Its
-// fields are exported so that any encoder can save it.
+// MinimizeState is the state that an algorithm carries from one iteration to the next. Its fields
+// are exported so that any encoder can save it.
 type MinimizeState struct {
 	Algorithm string
 	Iteration int
@@ -58,25 +58,24 @@ type MinimizeState struct {
 	Flat int
 }
 
-// Minimum is the end of a minimisation.
+// Minimum is the result of a minimisation.
 type Minimum struct {
 	Names []string
 	X     []float64
 	Value float64
 	Grad  []float64
-	// Active is -1 or 1 where a parameter lies on its lower or upper bound.
+	// Active is -1 or 1 where a parameter lies on its lower or upper bound, and otherwise 0.
 	Active []int
 	Status Status
-	// State is the state to go on from.
+	// State is the state from which the run can be resumed.
 	State MinimizeState
 }
 
-// Minimize finds a local minimum of f from its Start, or from the nearest point
-// within the bounds.
+// Minimize finds a local minimum of f from its Start, or from the nearest point within the bounds.
 //
-// An error means that the function or the settings cannot be used, or that the
-// function failed at the start; every other end is a Status. On cancellation
-// the last iterate is returned with the context's error, and its State resumes.
+// An error means that the function or the settings cannot be used, or that the function failed at
+// the start; every other outcome is a Status. On cancellation the last iterate is returned with the
+// context's error, and its State resumes.
 func Minimize(ctx context.Context, f *Function, s MinimizeSettings) (_ *Minimum, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.Minimize", "ctx", ctx, "f", f); err != nil {
@@ -151,7 +150,7 @@ var errStopped = errors.New("optim: stopped")
 func (w *search) start(x []float64) error {
 	if r := w.s.Resume; r != nil {
 		if r.Algorithm != w.s.Algorithm.name() || len(r.X) != w.n || len(r.Grad) != w.n {
-			return fmt.Errorf("optim: the state is of %s with %d parameters, not of %s with %d", r.Algorithm, len(r.X), w.s.Algorithm.name(), w.n)
+			return fmt.Errorf("optim: the state to resume is from %s with %d parameters, but this run uses %s with %d: use the same algorithm and function", r.Algorithm, len(r.X), w.s.Algorithm.name(), w.n)
 		}
 		w.state = *r
 		w.state.X, w.state.Grad = slices.Clone(r.X), slices.Clone(r.Grad)
@@ -166,7 +165,7 @@ func (w *search) start(x []float64) error {
 		return fmt.Errorf("optim: the function failed at the start: %w", err)
 	}
 	if !linalg.Finite(v) || !linalg.AllFinite(w.state.Grad) {
-		return fmt.Errorf("optim: the function is %g at the start, its gradient %v: choose another start", v, w.state.Grad[:min(w.n, 20)])
+		return fmt.Errorf("optim: the function is %g at the start and its gradient is %v: choose another start", v, w.state.Grad[:min(w.n, 20)])
 	}
 	w.state.Value, w.state.NFev = v, 1
 	return nil
@@ -249,7 +248,7 @@ func (w *search) projected() float64 {
 // unbounded is the error of an algorithm that takes no bounds.
 func (w *search) unbounded(name string) error {
 	if w.lower != nil {
-		return fmt.Errorf("optim: %s takes no bounds: use LBFGSB", name)
+		return fmt.Errorf("optim: %s cannot keep to bounds: use LBFGSB", name)
 	}
 	return nil
 }

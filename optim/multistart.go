@@ -18,24 +18,24 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// MultiSettings of MultiStart. The zero value is the default.
+// MultiSettings are the settings of MultiStart. The zero value is the default.
 type MultiSettings struct {
 	Settings
-	// Starts is the number of starts. Default 10 times the number of parameters, 20 at
-	// least.
+	// Starts is the number of starts. Default 10 times the number of parameters, at least 20.
 	Starts int
 	// Sampler places the starts. Default LatinHypercube.
 	Sampler Sampler
 	Seed    uint64
-	// Lower and Upper are the box of starts. Default: the problem's bounds. A side
-	// whose ends are positive and a thousand apart is sampled by logarithms.
+	// Lower and Upper are the box from which the starts are drawn. Default: the problem's bounds. A
+	// side whose ends are positive and a factor of a thousand apart is sampled on a logarithmic
+	// scale.
 	Lower, Upper []float64
-	// Threads is how many fits run at once. Default GOMAXPROCS for graphs, 1 for Go
-	// functions, which need not be safe for concurrent use.
+	// Threads is the number of fits that run at once. Default GOMAXPROCS for graphs, and 1 for Go
+	// functions, because those need not be safe for concurrent use.
 	Threads int
 }
 
-// Found is a minimum and how many starts led to it.
+// Found is a minimum and the number of starts that led to it.
 type Found struct {
 	*Result
 	Hits int
@@ -43,10 +43,9 @@ type Found struct {
 	Start []float64
 }
 
-// MultiStart fits from many starts, the problem's own among them if it has one,
-// and returns the minima found, the lowest first. The result depends on the
-// seed, not on threads. The error is about the settings, or that no start could
-// be fitted, or the context's.
+// MultiStart fits from many starts, the problem's own among them if it has one, and returns the
+// minima found, the lowest first. The result depends on the seed, not on threads. It returns an
+// error if the settings are invalid or no start could be fitted, or the context's error.
 func MultiStart(ctx context.Context, p *Problem, s MultiSettings) (_ []Found, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.MultiStart", "ctx", ctx, "p", p); err != nil {
@@ -106,11 +105,11 @@ func (s *MultiSettings) starts(p *Problem, own []float64) ([][]float64, error) {
 		s.Starts = max(20, 10*p.N)
 	}
 	if len(s.Lower) != p.N || len(s.Upper) != p.N {
-		return nil, fmt.Errorf("optim: starts between %d and %d bounds, want %d: give Lower and Upper", len(s.Lower), len(s.Upper), p.N)
+		return nil, fmt.Errorf("optim: there are %d lower and %d upper bounds of the starts: set Lower and Upper to %d values each", len(s.Lower), len(s.Upper), p.N)
 	}
 	for i := range p.N {
 		if lo, hi := s.Lower[i], s.Upper[i]; !(lo < hi) || !linalg.Finite(lo) || !linalg.Finite(hi) {
-			return nil, fmt.Errorf("optim: starts of %s between %g and %g: want finite numbers, the lower first", p.name(i), lo, hi)
+			return nil, fmt.Errorf("optim: the starts of %s are to lie between %g and %g: set Lower and Upper to finite numbers, lower < upper", p.name(i), lo, hi)
 		}
 	}
 	u, err := s.Sampler.points(s.Starts, p.N, s.Seed)

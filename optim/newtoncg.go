@@ -10,10 +10,9 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
-// NewtonCG minimises in a trust region by conjugate gradients on the exact
-// second derivatives, which it needs only as products with vectors (Steihaug,
-// doi:10.1137/0720042). It follows directions of negative curvature to the edge
-// of the region, and takes no bounds.
+// NewtonCG minimises in a trust region by conjugate gradients on the exact second derivatives,
+// which it needs only as products with vectors (Steihaug, doi:10.1137/0720042). It follows
+// directions of negative curvature to the edge of the region. It does not support bounds.
 type NewtonCG struct {
 	// Radius is the radius of the first trust region. Default 1.
 	Radius float64

@@ -14,10 +14,10 @@ import (
 // Problems, 1974, chapter 23).
 func NNLS(a []float64, m, n int, b []float64) ([]float64, error) {
 	if m < 1 || n < 0 || len(a) != m*n || len(b) != m {
-		return nil, fmt.Errorf("optim: NNLS of %d elements as %d x %d with %d values: want %d and %d", len(a), m, n, len(b), m*n, m)
+		return nil, fmt.Errorf("optim: NNLS was given a matrix of %d elements for %d x %d, and %d values: want %d and %d", len(a), m, n, len(b), m*n, m)
 	}
 	if !linalg.AllFinite(a) || !linalg.AllFinite(b) {
-		return nil, fmt.Errorf("optim: NNLS of NaN or infinity")
+		return nil, fmt.Errorf("optim: NNLS was given NaN or infinity: leave those rows out")
 	}
 	x := make([]float64, n)
 	linalg.NewActiveSet(m, n).Solve(x, a, b)

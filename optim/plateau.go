@@ -5,21 +5,23 @@ package optim
 
 import "math"
 
-// Plateau lowers a learning rate when the loss no longer falls: by Factor, once more than Patience losses in
-// a row were not below the least so far by Threshold, relative to it. Its fields are exported so that any
-// encoder can save it; a saved one continues exactly.
+// Plateau lowers a learning rate when the loss no longer falls: it multiplies the rate by Factor
+// after more than Patience losses in a row that were not below the best one by the relative amount
+// Threshold. Its fields are exported so that any encoder can save it; a saved Plateau continues
+// exactly.
 type Plateau struct {
-	Factor    float64 // Default 0.5
-	Threshold float64 // Default 1e-5
+	Factor    float64 // factor by which the rate is multiplied. Default 0.5
+	Threshold float64 // relative improvement that counts. Default 1e-5
 	Least     float64 // smallest change of the rate that is made. Default 1e-9
-	Patience  int     // Default 20
+	Patience  int     // number of losses without improvement that are tolerated. Default 20
 
-	Seen bool    // whether there was a loss
-	Best float64 // least loss so far
-	Bad  int     // losses since that were not below it
+	// Seen reports whether Next has been given a loss.
+	Seen bool
+	Best float64 // smallest loss so far
+	Bad  int     // number of losses since the best one that did not improve on it
 }
 
-// Next returns the rate after a loss.
+// Next returns the learning rate to use after a loss.
 func (p *Plateau) Next(rate, loss float64) float64 {
 	or := func(x, d float64) float64 {
 		if x == 0 {

@@ -9,16 +9,16 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Prior is a Gaussian belief about parameters: L^-1 (p - Mean) with the Cholesky
-// factor L of its covariance are residuals like those of data.
+// Prior is a Gaussian prior on parameters. It adds the residuals L^-1 (p - Mean), with the Cholesky
+// factor L of its covariance, to those of the data.
 type Prior struct {
 	Names []string
 	Mean  []float64
-	// Cov is the covariance, row-major.
+	// Cov is the covariance of the parameters, row-major.
 	Cov []float64
 }
 
-// Gaussian is the prior of one parameter.
+// Gaussian returns the prior of one parameter, with its mean and standard deviation.
 func Gaussian(name string, mean, sd float64) Prior {
 	return Prior{Names: []string{name}, Mean: []float64{mean}, Cov: []float64{sd * sd}}
 }
@@ -36,7 +36,7 @@ type priorRows struct {
 func (r Prior) rows(p *Problem) (priorRows, error) {
 	k := len(r.Names)
 	if len(r.Mean) != k {
-		return priorRows{}, fmt.Errorf("optim: a prior of %d parameters with %d means", k, len(r.Mean))
+		return priorRows{}, fmt.Errorf("optim: the prior has %d parameters, but %d means: give one for each", k, len(r.Mean))
 	}
 	if !linalg.AllFinite(r.Mean) {
 		return priorRows{}, fmt.Errorf("optim: the prior of %v has the mean %v: want finite numbers", r.Names, r.Mean)

@@ -19,27 +19,28 @@ type Problem struct {
 	// Names are the names of the parameters, used in messages.
 	Names []string
 	Start []float64
-	// Guess returns a start where Start is nil: a look at the data often beats a
+	// Guess returns a start if Start is nil; a start estimated from the data is often better than a
 	// fixed one. It must lie within the bounds.
 	Guess func() ([]float64, error)
-	// Lower and Upper are the bounds; nil or infinite where there are none.
+	// Lower and Upper are the bounds. They are nil, or infinite for single parameters, where there
+	// are none.
 	Lower, Upper []float64
-	// Residual fills r (M elements) at p.
+	// Residual fills r (M elements) with the residuals at p.
 	Residual func(r, p []float64) error
-	// Jacobian fills j at p, column by column: j[k*M+i] is dr_i/dp_k. Nil means
-	// central differences.
+	// Jacobian fills j at p, column by column: j[k*M+i] is dr_i/dp_k. Nil means central
+	// differences.
 	Jacobian func(j, p []float64) error
-	// JVP fills out (M elements) with the Jacobian at p times v, VJP fills out (N
-	// elements) with its transpose times u. Together they serve problems whose
-	// Jacobian is too large to store: see Settings.Solver.
+	// JVP fills out (M elements) with the product of the Jacobian at p and v, and VJP fills out (N
+	// elements) with the product of its transpose and u. Together they serve problems whose
+	// Jacobian is too large to store; see Settings.Solver.
 	JVP, VJP func(out, p, v []float64) error
-	// Sparsity says where the Jacobian may differ from 0, and SparseJacobian fills
-	// those elements at p, in that order. Without SparseJacobian columns that share
-	// no row are differentiated together.
+	// Sparsity says where the Jacobian may differ from 0, and SparseJacobian fills those elements
+	// at p, in the same order. Without SparseJacobian, columns that share no row are differentiated
+	// together.
 	Sparsity       *Sparsity
 	SparseJacobian func(values, p []float64) error
-	// Second fills out (M elements) with the second derivative of the residual at p
-	// along v, for Settings.Geodesic. Nil means a difference.
+	// Second fills out (M elements) with the second derivative of the residual at p along v, for
+	// Settings.Geodesic. Nil means finite differences.
 	Second func(out, p, v []float64) error
 
 	// extra is the number of last rows that the loss leaves alone: those of priors.
@@ -48,8 +49,8 @@ type Problem struct {
 	data  *dataset
 }
 
-// Clone returns a problem that may be used by another goroutine. Problems of Go
-// functions share them.
+// Clone returns a problem that another goroutine may use. The functions of a problem made of Go
+// functions are shared.
 func (p *Problem) Clone() *Problem {
 	c := *p
 	if p.graph != nil {
@@ -98,20 +99,20 @@ func (p *Problem) check() error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("optim: "+format, a...)) }
 	if p.Residual == nil || p.N < 0 || p.M < 1 {
-		return fmt.Errorf("optim: %d residuals of %d parameters: want a Residual function and at least one residual", p.M, p.N)
+		return fmt.Errorf("optim: the problem has %d residuals and %d parameters: set Residual and give at least one residual", p.M, p.N)
 	}
 	if err := p.guess(); err != nil {
 		return err
 	}
 	if len(p.Start) != p.N {
-		return fmt.Errorf("optim: start has %d values, want %d", len(p.Start), p.N)
+		return fmt.Errorf("optim: the start has %d values: want %d, one for each parameter", len(p.Start), p.N)
 	}
 	fill := func(b []float64, v float64, what string) []float64 {
 		if b == nil {
 			return slices.Repeat([]float64{v}, p.N)
 		}
 		if len(b) != p.N {
-			bad("%s bounds have %d values, want %d", what, len(b), p.N)
+			bad("there are %[2]d %[1]s bounds: want %[3]d, one for each parameter", what, len(b), p.N)
 			return slices.Repeat([]float64{v}, p.N)
 		}
 		return b
@@ -121,11 +122,11 @@ func (p *Problem) check() error {
 	for i, x := range p.Start {
 		switch lo, hi := p.Lower[i], p.Upper[i]; {
 		case !(lo < hi):
-			bad("bounds of %s are %g..%g: want lower < upper; hold a parameter fixed by Settings.Fixed", p.name(i), lo, hi)
+			bad("the bounds of %s are %g..%g: want lower < upper; to hold a parameter fixed, use Settings.Fixed", p.name(i), lo, hi)
 		case !linalg.Finite(x):
-			bad("start of %s is %g: want a finite number", p.name(i), x)
+			bad("the start of %s is %g: want a finite number", p.name(i), x)
 		case x < lo || x > hi:
-			bad("start of %s is %g, outside its bounds %g..%g", p.name(i), x, lo, hi)
+			bad("the start of %s is %g, outside its bounds %g..%g: move it inside", p.name(i), x, lo, hi)
 		}
 	}
 	if p.Sparsity != nil {

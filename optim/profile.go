@@ -14,45 +14,45 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// ProfileSettings of Profile. The zero value is the default.
+// ProfileSettings are the settings of Profile. The zero value is the default.
 type ProfileSettings struct {
 	// The Settings are those of the fit, with its Fixed, Tied and Priors.
 	Settings
 	// Level is the probability that the intervals cover. Default 0.95.
 	Level float64
-	// Names are the parameters to profile. Default: all that were fitted.
+	// Names are the parameters to profile. Default: all fitted parameters.
 	Names []string
 }
 
-// Interval is where a parameter may lie: the other parameters follow it as well
-// as they can, and the cost stays within the level.
+// Interval is the range of values of a parameter for which the cost, minimised over the other
+// parameters, stays within the level.
 type Interval struct {
 	Name string
 	// Value is the fitted value.
 	Value        float64
 	Lower, Upper float64
-	// LowerOpen and UpperOpen say that the cost does not reach the level before the
-	// bound that is given, or before infinity: the data do not close the interval.
+	// LowerOpen and UpperOpen report whether the cost stays within the level up to the bound, or up
+	// to infinity, so that the data do not close the interval on that side.
 	LowerOpen, UpperOpen bool
-	// Points trace the profile, by ascending value.
+	// Points trace the profile in ascending order of the value.
 	Points []ProfilePoint
 }
 
-// ProfilePoint is the best fit with a parameter held at a value.
+// ProfilePoint is the best fit with one parameter held at a value.
 type ProfilePoint struct {
 	Value, Cost float64
 	// Tau is the signed root of twice the rise of the cost, in units of the error
 	// scale: a straight line in Value for a linear model (Bates & Watts 1988).
 	Tau float64
-	// X holds all parameters.
+	// X holds the values of all parameters.
 	X []float64
 }
 
-// Profile returns profile-likelihood intervals around the fit r of p, which was
-// made with the same settings. They are exact where the quadratic errors of
-// Result.SD are not: for skewed and bounded parameters.
+// Profile returns profile-likelihood intervals around the fit r of p, which was made with the same
+// settings. They remain valid for skewed and bounded parameters, for which the quadratic errors of
+// Result.SD are not.
 //
-// It fails where it meets a lower cost than r's: fit again from there.
+// It returns an error if it meets a lower cost than that of r; fit again from there.
 func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ []Interval, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.Profile", "ctx", ctx, "p", p, "r", r); err != nil {
@@ -64,7 +64,7 @@ func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ [
 		return nil, err
 	}
 	if len(r.X) != p.N {
-		return nil, fmt.Errorf("optim: a profile around %d parameters of a problem of %d", len(r.X), p.N)
+		return nil, fmt.Errorf("optim: the result has %d parameters, but the problem has %d: pass the result of a fit of this problem", len(r.X), p.N)
 	}
 	names := s.Names
 	if names == nil {
@@ -112,7 +112,7 @@ func (f *profiler) interval(ctx context.Context, name string) (Interval, error) 
 		return Interval{}, err
 	}
 	if _, tied := f.s.Tied[name]; tied {
-		return Interval{}, fmt.Errorf("optim: %s is tied: profile what it depends on", name)
+		return Interval{}, fmt.Errorf("optim: %s is tied to other parameters: profile those instead", name)
 	}
 	f.i = i
 	iv := Interval{Name: name, Value: f.r.X[i]}

@@ -18,14 +18,14 @@ var inf = math.Inf(1)
 // they are estimated.
 func (r *Result) halfWidth(level float64) (float64, error) {
 	if !(level > 0 && level < 1) {
-		return 0, fmt.Errorf("optim: level %g: want it between 0 and 1", level)
+		return 0, fmt.Errorf("optim: the level is %g: want a number between 0 and 1", level)
 	}
 	p := 0.5 + level/2
 	if r.Absolute {
 		return distuv.UnitNormal.Quantile(p), nil
 	}
 	if r.DoF() <= 0 {
-		return 0, fmt.Errorf("optim: %d residuals determine %d parameters and leave nothing to estimate the errors from", r.M, r.M-r.DoF())
+		return 0, fmt.Errorf("optim: %d residuals determine %d parameters and leave nothing to estimate the errors from: add data, or give their errors", r.M, r.M-r.DoF())
 	}
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.DoF())}.Quantile(p), nil
 }

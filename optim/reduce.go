@@ -42,7 +42,7 @@ func (p *Problem) reduce(s *Settings) (*Problem, func(*Result) error, error) {
 		_, fixed := s.Fixed[p.name(i)]
 		_, tied := s.Tied[p.name(i)]
 		if fixed && tied {
-			return nil, nil, fmt.Errorf("optim: %s is both fixed and tied", p.name(i))
+			return nil, nil, fmt.Errorf("optim: %s is both fixed and tied: remove it from Fixed or from Tied", p.name(i))
 		}
 		if !fixed && !tied {
 			r.free = append(r.free, i)

@@ -71,7 +71,7 @@ func TestTiedParameters(t *testing.T) {
 		`no parameter "c3": did you mean`: {"c3": ad.Scalar(1)},
 		"depend on each other":            {"c1": ad.Input("c2"), "c2": ad.Input("c1")},
 		`no parameter "z9"`:               {"c1": ad.Input("z9")},
-		"want an expression of one":       {"c1": ad.Input("c2", 3)},
+		"want an expression with one":       {"c1": ad.Input("c2", 3)},
 	} {
 		if _, err := optim.LeastSquares(ctx, twoDecays(t), optim.Settings{Tied: bad}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -79,7 +79,7 @@ func TestTiedParameters(t *testing.T) {
 	}
 	p := twoDecays(t)
 	p.Lower = []float64{0, 0, 0, 0, 0}
-	if _, err := optim.LeastSquares(ctx, p, optim.Settings{Tied: tied}); err == nil || !strings.Contains(err.Error(), "bound what it depends on") {
+	if _, err := optim.LeastSquares(ctx, p, optim.Settings{Tied: tied}); err == nil || !strings.Contains(err.Error(), "put the bounds on the parameters") {
 		t.Error(err)
 	}
 	if _, err := optim.LeastSquares(ctx, twoDecays(t), optim.Settings{Tied: tied, Fixed: map[string]float64{"t2": 1}}); err == nil {
@@ -126,7 +126,7 @@ func TestPriorsAreResiduals(t *testing.T) {
 		"not positive definite": {Names: []string{"a"}, Mean: []float64{0}, Cov: []float64{0}},
 		`no parameter "c"`:      optim.Gaussian("c", 0, 1),
 		"finite":                optim.Gaussian("a", math.NaN(), 1),
-		"1 parameters with 0":   {Names: []string{"a"}, Cov: []float64{1}},
+		"1 parameters, but 0 means":   {Names: []string{"a"}, Cov: []float64{1}},
 	} {
 		if _, err := optim.LeastSquares(context.Background(), prob, optim.Settings{Priors: []optim.Prior{bad}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -244,10 +244,10 @@ func TestJacobianByLanes(t *testing.T) {
 
 func TestBadSparsity(t *testing.T) {
 	for want, s := range map[string]*optim.Sparsity{
-		"want 3 starts":          {Row: []int{0, 1}, Column: []int{0}},
+		"want 3 row starts":          {Row: []int{0, 1}, Column: []int{0}},
 		"ascending":              {Row: []int{0, 2, 2}, Column: []int{1, 0}},
 		"row 0 of the":           {Row: []int{0, 1, 1}, Column: []int{2}},
-		"want them ascending up": {Row: []int{0, 2, 1}, Column: []int{0}},
+		"in ascending order, up to 1": {Row: []int{0, 2, 1}, Column: []int{0}},
 	} {
 		p := rosenbrock()
 		p.Sparsity = s

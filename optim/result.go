@@ -12,20 +12,20 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Result is the end of a fit.
+// Result is the result of a fit.
 type Result struct {
 	Names []string
 	X     []float64
-	// Cost is scale^2/2 sum rho, half the chi-square for least squares.
+	// Cost is scale^2/2 sum rho, which is half of chi-square for least squares.
 	Cost float64
-	// Residuals are the unweighted residuals, those of priors last.
+	// Residuals are the unweighted residuals; those of priors come last.
 	Residuals []float64
-	// Jacobian is that of the residuals, by columns: J[k*M+i]. It is 0 for fixed and tied
-	// parameters, and nil where it is not stored.
+	// Jacobian is the Jacobian of the residuals, column by column: J[k*M+i]. It is 0 for fixed and
+	// tied parameters, and nil if it was not stored.
 	Jacobian []float64
 	// Grad is the gradient of the cost.
 	Grad []float64
-	// Active is -1 or 1 where a parameter lies on its lower or upper bound.
+	// Active is -1 or 1 where a parameter lies on its lower or upper bound, and otherwise 0.
 	Active []int
 	// NFev is the number of evaluations of the residual.
 	NFev int
@@ -33,29 +33,30 @@ type Result struct {
 	// Steps is the number of accepted steps.
 	Steps  int
 	Status Status
-	// Rank counts the directions that the data determine; SingularValues are
-	// those of the Jacobian with columns of length 1.
+	// Rank is the number of directions in parameter space that the data determine. SingularValues
+	// are those of the Jacobian whose columns are scaled to length 1.
 	Rank           int
 	SingularValues []float64
-	// Cov is the covariance of the parameters, row-major; +Inf on the diagonal of
-	// those that the data do not determine, 0 for fixed ones. FreeCov holds
-	// parameters on their bounds fixed. Both are nil where the Jacobian is not
-	// stored: see Variances.
+	// Cov is the covariance of the parameters, row-major. Its diagonal is +Inf for parameters that
+	// the data do not determine and 0 for fixed ones. FreeCov is the covariance with parameters at
+	// their bounds held fixed. Both are nil if the Jacobian was not stored; see Variances.
 	Cov, FreeCov []float64
-	// NullVectors are directions of the fitted parameters that the data say nothing
-	// of, their largest element 1; Undetermined writes them with names.
+	// NullVectors are directions of the fitted parameters that the data do not determine, scaled so
+	// that the largest element is 1. Undetermined describes them by the names of the parameters.
 	NullVectors  [][]float64
 	Undetermined []string
-	// M is the number of residuals, those of priors included.
+	// M is the number of residuals, including those of priors.
 	M int
 	// NFree is the number of fitted parameters.
 	NFree int
-	// Scale is what Cov was multiplied by: 1, or the reduced chi-square with RelativeSigma.
+	// Scale is the factor by which Cov was multiplied: 1, or the reduced chi-square with
+	// RelativeSigma.
 	Scale float64
-	// Absolute is true if the errors of the residuals are 1, not only known up to a factor.
+	// Absolute reports whether the errors of the residuals are 1, rather than known only up to a
+	// factor.
 	Absolute bool
-	// PriorResiduals is how many of the residuals, the last, are those of Gaussian
-	// priors and not of data.
+	// PriorResiduals is the number of residuals, at the end of the list, that belong to Gaussian
+	// priors and not to data.
 	PriorResiduals int
 	Warnings       []string
 
@@ -75,11 +76,11 @@ type Result struct {
 	tieGradient func(g []float64, i int)
 }
 
-// SD returns the standard deviations, the roots of Cov's diagonal; NaN where
-// there is none.
+// SD returns the standard deviations, which are the square roots of Cov's diagonal. They are NaN if
+// there is no covariance.
 func (r *Result) SD() []float64 { return roots(r.Cov, len(r.X)) }
 
-// FreeSD returns the standard deviations with parameters on bounds held there.
+// FreeSD returns the standard deviations with parameters at their bounds held fixed.
 func (r *Result) FreeSD() []float64 { return roots(r.FreeCov, len(r.X)) }
 
 func roots(cov []float64, n int) []float64 {
@@ -92,8 +93,8 @@ func roots(cov []float64, n int) []float64 {
 	return out
 }
 
-// Correlation returns the correlations of the parameters, row-major; NaN for
-// those that are fixed or not determined, 1 on the diagonal.
+// Correlation returns the correlations of the parameters, row-major. They are 1 on the diagonal,
+// and NaN for parameters that are fixed or not determined.
 func (r *Result) Correlation() []float64 {
 	n := len(r.X)
 	if r.Cov == nil {
@@ -115,8 +116,9 @@ func (r *Result) Correlation() []float64 {
 	return out
 }
 
-// DoF is the number of residuals less that of what they determine: the rank, or
-// the number of fitted parameters where the Jacobian is not stored.
+// DoF returns the number of degrees of freedom: the number of residuals minus the number of
+// directions that they determine, which is the rank, or the number of fitted parameters if the
+// Jacobian was not stored.
 func (r *Result) DoF() int {
 	if r.SingularValues == nil {
 		return r.M - r.NFree
@@ -124,7 +126,7 @@ func (r *Result) DoF() int {
 	return r.M - r.Rank
 }
 
-// ChiSquared is the sum of squared residuals.
+// ChiSquared returns the sum of squared residuals.
 func (r *Result) ChiSquared() float64 {
 	if r.Residuals == nil {
 		return r.sum
@@ -132,7 +134,8 @@ func (r *Result) ChiSquared() float64 {
 	return linalg.Dot(r.Residuals, r.Residuals)
 }
 
-// ReducedChiSquared is ChiSquared per degree of freedom; NaN without any.
+// ReducedChiSquared returns ChiSquared per degree of freedom. It is NaN if there are no degrees of
+// freedom.
 func (r *Result) ReducedChiSquared() float64 {
 	if r.DoF() <= 0 {
 		return math.NaN()
@@ -140,10 +143,10 @@ func (r *Result) ReducedChiSquared() float64 {
 	return r.ChiSquared() / float64(r.DoF())
 }
 
-// Robust reports whether the loss forgave large residuals.
+// Robust reports whether the loss reduced the weight of large residuals.
 func (r *Result) Robust() bool { return !r.loss.plain() }
 
-// Value returns the fitted parameter of that name.
+// Value returns the fitted value of the parameter with the given name.
 func (r *Result) Value(name string) float64 {
 	for i, n := range r.Names {
 		if n == name {
@@ -153,7 +156,7 @@ func (r *Result) Value(name string) float64 {
 	return math.NaN()
 }
 
-// String is a short table.
+// String returns the fitted parameters as a short table.
 func (r *Result) String() string {
 	var b strings.Builder
 	sd := r.SD()

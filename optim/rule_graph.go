@@ -9,15 +9,18 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// UpdateNodes is one update of a Rule as Nodes. Rate, Step and Momentum are numbers, so that a program serves all steps.
+// UpdateNodes are the Nodes of one update by a Rule. Rate, Step and Momentum are scalars, so that
+// one program serves all steps.
 type UpdateNodes struct {
-	X, G   *ad.Node   // parameters and their gradient, as vectors
-	Memory []*ad.Node // as many vectors as Buffers says, 0 before the first update
-	Rate   *ad.Node   // learning rate
-	Step   *ad.Node   // number of the update, from 1
-	// Momentum takes the place of the rule's momentum, or of its decay of the mean of gradients, unless it is NaN; nil: it never does.
+	X, G *ad.Node // parameters and gradient, as vectors
+	// Memory holds as many vectors as Buffers returns. They are 0 before the first update.
+	Memory []*ad.Node
+	Rate   *ad.Node // learning rate
+	Step   *ad.Node // number of the update, counted from 1
+	// Momentum replaces the rule's momentum, or the decay of its mean of gradients, unless its
+	// value is NaN. If it is nil, the rule's own is always used.
 	Momentum *ad.Node
-	// Decay is a factor of the weight decay of each parameter, a vector; nil: 1.
+	// Decay multiplies the weight decay of each parameter; it is a vector. Nil means 1.
 	Decay *ad.Node
 }
 
@@ -28,22 +31,24 @@ type graphRule interface {
 	nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node)
 }
 
-// Buffers returns the number of vectors that a rule keeps between updates as a graph. cycles says whether UpdateNodes.Momentum
-// takes the place of its momentum, for which a rule without one of its own needs memory.
+// Buffers returns the number of vectors that a rule keeps between updates when it is written as a
+// graph. cycles says whether UpdateNodes.Momentum replaces the rule's momentum; a rule without
+// momentum of its own then needs memory for it.
 func Buffers(r Rule, cycles bool) (int, error) {
 	g, ok := r.(graphRule)
 	if !ok {
-		return 0, fmt.Errorf("optim: %T is not a graph: take SGD, Adam, RMSProp or Adagrad", r)
+		return 0, fmt.Errorf("optim: %T cannot be written as a graph: use SGD, Adam, RMSProp or Adagrad", r)
 	}
 	return g.buffers(cycles), nil
 }
 
-// Update returns the parameters and the memory after an update, with the numbers of Descent.Step. All of it is
-// elementwise: one pass over memory, of all parameters together, on the processor or on a device.
+// Update returns the parameters and the memory after an update; the numbers are those of
+// Descent.Step. All of it is elementwise, so that one pass over memory updates all parameters
+// together, on the processor or on a device.
 func Update(r Rule, u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
 	n, err := Buffers(r, u.Momentum != nil)
 	if err == nil && n != len(u.Memory) {
-		err = fmt.Errorf("optim: %T with %d vectors of memory: want %d", r, len(u.Memory), n)
+		err = fmt.Errorf("optim: %T was given %d vectors of memory: want %d, as Buffers says", r, len(u.Memory), n)
 	}
 	if err != nil {
 		return ad.Fail(err), nil

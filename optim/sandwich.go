@@ -9,14 +9,14 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Sandwich returns the covariance of the estimator that needs no errors of the
-// data (Huber 1967, White doi:10.2307/1912934):
+// Sandwich returns the covariance of the estimator that needs no errors of the data (Huber 1967,
+// White doi:10.2307/1912934):
 //
 //	H^-1 (sum_i psi_i^2 J_i J_i^T) H^-1,  H = sum_i psi'_i J_i J_i^T
 //
-// with psi = rho'(z) r. It is the one to quote after a robust loss, and after
-// least squares whose residuals scatter unevenly. nil where the Jacobian is not
-// stored or does not determine all fitted parameters.
+// with psi = rho'(z) r. Quote it after a fit with a robust loss, and after least squares whose
+// residuals scatter unevenly. It is nil if the Jacobian was not stored or does not determine all
+// fitted parameters.
 func (r *Result) Sandwich() []float64 {
 	k := r.NFree
 	if r.Jacobian == nil || r.Rank < k {
@@ -87,7 +87,7 @@ func (r *Result) gram(at []int, scale, w []float64) []float64 {
 	return out
 }
 
-// SandwichSD returns the roots of Sandwich's diagonal; NaN where there is none.
+// SandwichSD returns the square roots of Sandwich's diagonal, or NaN if there is none.
 func (r *Result) SandwichSD() []float64 {
 	out := roots(r.Sandwich(), len(r.X))
 	for i, v := range out {

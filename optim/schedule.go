@@ -5,8 +5,8 @@ package optim
 
 import "math"
 
-// Schedule returns the learning rate of step t, from 0, and the momentum (NaN:
-// the rule's own).
+// Schedule returns the learning rate of step t, counted from 0, and the momentum; NaN means the
+// rule's own momentum.
 type Schedule func(lr float64, t int) (rate, momentum float64)
 
 // StepDecay multiplies the rate by gamma every size steps.
@@ -31,16 +31,16 @@ func Exponential(gamma float64) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 { return lr * math.Pow(gamma, float64(t)) })
 }
 
-// Cosine lowers the rate along half a cosine to low in period steps, and raises
-// it again after.
+// Cosine lowers the rate to low along half a cosine in period steps, and raises it again
+// afterwards.
 func Cosine(period int, low float64) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 {
 		return low + (lr-low)*(1+math.Cos(math.Pi*float64(t)/float64(max(1, period))))/2
 	})
 }
 
-// WarmRestarts is Cosine that jumps back to the start after each period; periods
-// grow by a factor (arXiv:1608.03983).
+// WarmRestarts is Cosine with a jump back to the start after each period; each period is longer
+// than the one before by a factor (arXiv:1608.03983).
 func WarmRestarts(period, factor int, low float64) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 {
 		n := max(1, period)
@@ -52,16 +52,16 @@ func WarmRestarts(period, factor int, low float64) Schedule {
 	})
 }
 
-// Warmup raises the rate in a line from start times it to all of it.
+// Warmup raises the rate linearly from start times its value to its full value.
 func Warmup(start float64, steps int) Schedule {
 	return plainSchedule(func(lr float64, t int) float64 {
 		return lr * (start + (1-start)*min(1, float64(t)/float64(max(1, steps))))
 	})
 }
 
-// OneCycle raises the rate from lr/25 to lr in the first rise part of all steps
-// and lowers it to lr/25e4, along cosines, while the momentum goes from 0.95 to
-// 0.85 and back (arXiv:1708.07120).
+// OneCycle raises the rate from lr/25 to lr over the first part, rise, of all steps and then lowers
+// it to lr/25e4, both along cosines, while the momentum goes from 0.95 to 0.85 and back
+// (arXiv:1708.07120).
 func OneCycle(steps int, rise float64) Schedule {
 	end := float64(max(1, steps-1))
 	top := min(max(rise*float64(steps)-1, 1e-9), end-1e-9)
@@ -75,8 +75,8 @@ func OneCycle(steps int, rise float64) Schedule {
 	}
 }
 
-// Join follows one schedule for the first steps and another, which counts from 0
-// again, from then on: a warm-up before a cosine.
+// Join follows one schedule for the first steps and then another, which counts from 0 again. It can
+// put a warm-up before a cosine.
 func Join(first Schedule, steps int, then Schedule) Schedule {
 	return func(lr float64, t int) (rate, momentum float64) {
 		if t < steps {

@@ -16,33 +16,32 @@ import (
 //
 //	y = offset + sum_j c_j basis_j(a)
 //
-// FitSeparable finds the coefficients c anew at every a, so that only a needs a
-// start, and fits converge from farther away (variable projection; Golub &
-// Pereyra, doi:10.1137/0710036).
+// FitSeparable solves for the coefficients c at every a, so that only a needs a start and fits
+// converge from farther away (variable projection; Golub & Pereyra, doi:10.1137/0710036).
 type Separable struct {
-	// Basis are functions of Params, each of M elements or one.
+	// Basis holds the basis functions of Params, each with M elements or one.
 	Basis []*ad.Node
 	// Params are the nonlinear parameters a.
 	Params []*ad.Node
-	// Offset is a part without a coefficient. nil: none.
+	// Offset is a part of the model without a coefficient. Nil means none.
 	Offset *ad.Node
-	// Y holds M data, or K times M: K sets that share a and have coefficients of
-	// their own.
+	// Y holds M data, or K times M: K data sets that share a and have coefficients of their own.
 	Y []float64
-	// Sigma are the standard deviations of the data: as many as data, or M. nil: 1.
+	// Sigma holds the standard deviations of the data, one for each datum, or M that serve all K
+	// data sets. Nil means 1.
 	Sigma []float64
-	// Names of the coefficients. Default: c1, c2, ..; with K sets c1.1, c2.1, ..
+	// Names are the names of the coefficients. Default: c1, c2, ..; with K data sets c1.1, c2.1, ..
 	Names []string
-	// Start, Lower and Upper are those of a.
+	// The start and the bounds in Start, Lower and Upper are those of the nonlinear parameters a.
 	Start, Lower, Upper []float64
-	// NonNegative asks for c >= 0.
+	// NonNegative restricts the coefficients to c >= 0.
 	NonNegative bool
 }
 
-// FitSeparable minimises over a and c and returns the fit of both, a first, with
-// their joint covariance. Settings act as in LeastSquares; a robust loss is an
-// error, since it has no coefficients in closed form, and so is anything that
-// fixes, ties or has a prior about coefficients: write those as an Offset.
+// FitSeparable minimises over a and c and returns the fit of both, a first, with their joint
+// covariance. Settings act as in LeastSquares. A robust loss is an error, since it has no
+// coefficients in closed form, and so are fixed or tied coefficients and priors on them; put such
+// terms into Offset.
 //
 // The Jacobian is Kaufman's (doi:10.1007/BF01932995).
 func FitSeparable(ctx context.Context, m Separable, s Settings) (_ *Result, err error) {
@@ -51,7 +50,7 @@ func FitSeparable(ctx context.Context, m Separable, s Settings) (_ *Result, err 
 		return nil, err
 	}
 	if !s.Loss.plain() {
-		return nil, fmt.Errorf("optim: variable projection with loss %q: use LeastSquares on all parameters", string(s.Loss))
+		return nil, fmt.Errorf("optim: variable projection cannot use loss %q: fit all parameters with LeastSquares", string(s.Loss))
 	}
 	v, err := newProjection(m)
 	if err != nil {
@@ -115,7 +114,7 @@ type projection struct {
 func newProjection(m Separable) (*projection, error) {
 	v := &projection{Separable: m, p: len(m.Basis)}
 	if v.p == 0 {
-		return nil, fmt.Errorf("optim: a separable model without basis functions")
+		return nil, fmt.Errorf("optim: the separable model has no basis functions: give at least one")
 	}
 	for _, b := range m.Basis {
 		if b.Err() != nil {
@@ -124,11 +123,11 @@ func newProjection(m Separable) (*projection, error) {
 		v.m = max(v.m, b.Size())
 	}
 	if len(m.Y) == 0 || len(m.Y)%v.m != 0 {
-		return nil, fmt.Errorf("optim: %d data for basis functions of %d elements: want as many, or several times as many", len(m.Y), v.m)
+		return nil, fmt.Errorf("optim: there are %d data, but the basis functions have %d elements: want as many data, or a multiple of that number", len(m.Y), v.m)
 	}
 	v.k = len(m.Y) / v.m
 	if !linalg.AllFinite(m.Y) {
-		return nil, fmt.Errorf("optim: data contain NaN or infinity: leave those points out")
+		return nil, fmt.Errorf("optim: the data contain NaN or infinity: leave those points out")
 	}
 	if err := v.weigh(); err != nil {
 		return nil, err
@@ -145,7 +144,7 @@ func newProjection(m Separable) (*projection, error) {
 		}
 	}
 	if len(v.Names) != v.k*v.p {
-		return nil, fmt.Errorf("optim: %d names for %d coefficients", len(v.Names), v.k*v.p)
+		return nil, fmt.Errorf("optim: there are %d names for %d coefficients: give one for each", len(v.Names), v.k*v.p)
 	}
 	return v, v.compile()
 }
@@ -157,7 +156,7 @@ func (v *projection) weigh() error {
 		return nil
 	}
 	if len(v.Sigma) != v.m && len(v.Sigma) != v.k*v.m {
-		return fmt.Errorf("optim: %d errors for %d data", len(v.Sigma), len(v.Y))
+		return fmt.Errorf("optim: Sigma has %d values for %d data: give one for each datum, or one for each element of a basis function", len(v.Sigma), len(v.Y))
 	}
 	if err := positive("sigma", v.Sigma, len(v.Sigma)); err != nil {
 		return err

@@ -120,9 +120,9 @@ func TestSeparableOffsetAndMistakes(t *testing.T) {
 		t.Errorf("cancelled: %v %v", err, r)
 	}
 	for want, change := range map[string]func(*optim.Separable){
-		"without basis":    func(m *optim.Separable) { m.Basis = nil },
-		"7 data for basis": func(m *optim.Separable) { m.Y = make([]float64, 7) },
-		"5 errors":         func(m *optim.Separable) { m.Sigma = make([]float64, 5) },
+		"no basis":    func(m *optim.Separable) { m.Basis = nil },
+		"7 data, but the basis": func(m *optim.Separable) { m.Y = make([]float64, 7) },
+		"Sigma has 5 values":         func(m *optim.Separable) { m.Sigma = make([]float64, 5) },
 		"sigma[0] is 0":    func(m *optim.Separable) { m.Sigma = make([]float64, 6) },
 		"2 names":          func(m *optim.Separable) { m.Names = []string{"a", "b"} },
 		"start has 2":      func(m *optim.Separable) { m.Start = []float64{1, 2} },

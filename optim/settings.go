@@ -13,8 +13,8 @@ import (
 // Method is an algorithm for least squares.
 type Method string
 
-// The methods: Auto takes LM where there are no bounds and TRF where there are
-// or where the Jacobian is not stored.
+// The methods. Auto uses LM if there are no bounds, and TRF if there are bounds or the Jacobian is
+// not stored.
 const (
 	Auto   Method = ""
 	LM     Method = "lm"     // Levenberg-Marquardt (Moré, Lecture Notes in Mathematics 630, 1978); no bounds
@@ -22,68 +22,71 @@ const (
 	Dogbox Method = "dogbox" // dogleg in a box (Voglis & Lagaris 2004); for bounds that many parameters reach
 )
 
-// Solver finds the step in a trust region of TRF.
+// Solver is the way in which TRF finds the step in its trust region.
 type Solver string
 
-// The solvers: AutoSolver takes Exact where the Jacobian is stored.
+// The solvers. AutoSolver uses Exact if the Jacobian is stored.
 const (
 	AutoSolver Solver = ""
-	Exact      Solver = "exact" // from the singular values of the Jacobian
-	LSMR       Solver = "lsmr"  // in the plane of the gradient and an iterative Gauss-Newton step: products with the Jacobian only
+	// Exact finds the step from the singular values of the Jacobian.
+	Exact Solver = "exact"
+	// LSMR finds the step in the plane of the gradient and an iterative Gauss-Newton step. It needs
+	// only products with the Jacobian.
+	LSMR Solver = "lsmr"
 )
 
-// Settings of LeastSquares. The zero value is the default.
+// Settings are the settings of LeastSquares. The zero value is the default.
 type Settings struct {
-	// Method is the method. Default Auto.
+	// Method is the algorithm. Default Auto.
 	Method Method
-	// Solver is how steps are found. Default AutoSolver.
+	// Solver is the way in which steps are found. Default AutoSolver.
 	Solver Solver
 	// Geodesic adds to each step of LM the second-order correction along the
 	// geodesic, which follows curved valleys in fewer steps (Transtrum & Sethna,
 	// arXiv:1201.5885). Graphs and Problem.Second make it exact.
 	Geodesic bool
-	// Loss and LossScale forgive outliers: residuals well above LossScale count
-	// less than their square. Default: least squares, scale 1.
+	// Loss and LossScale reduce the weight of outliers: residuals well above LossScale count less
+	// than their square. Default: least squares with scale 1.
 	Loss      Loss
 	LossScale float64
-	// FTol, XTol and GTol end the fit on small relative changes of the cost and of
-	// the parameters, and on a small gradient (the cosine between residuals and
-	// Jacobian columns). Default 1e-8; negative switches one off.
+	// The tolerances FTol and XTol end the fit when the relative changes of the cost and of the
+	// parameters are small, and GTol ends it when the gradient (the cosine between residuals and
+	// Jacobian columns) is small. Default 1e-8; a negative value switches a test off.
 	FTol, XTol, GTol float64
-	// MaxEvaluations bounds the evaluations of the residual. Default 400 times
-	// the number of parameters.
+	// MaxEvaluations limits the number of evaluations of the residual. Default 400 times the number
+	// of parameters.
 	MaxEvaluations int
-	// XScale holds the customary size of each parameter, which shapes the trust
-	// region. Default: the inverse of the longest Jacobian column so far.
+	// XScale holds the typical size of each parameter, which shapes the trust region. Default: the
+	// inverse of the length of the longest Jacobian column so far.
 	XScale []float64
-	// FirstStep is the radius of the first trust region in lengths of the start,
-	// both scaled. Default 1. MINPACK takes 100, which throws some fits (NIST's
+	// FirstStep is the radius of the first trust region relative to the length of the start, both
+	// in scaled parameters. Default 1. MINPACK uses 100, which throws some fits (such as NIST's
 	// BoxBOD) onto plateaus.
 	FirstStep float64
-	// NoPolish leaves the result as the tolerances found it. By default Gauss-
-	// Newton steps follow, with parameters at their bounds held there, while they
-	// lower the cost: they bring the minimum to rounding error.
+	// NoPolish leaves the result as the tolerances found it. By default, Gauss-Newton steps follow
+	// as long as they lower the cost, with parameters at their bounds held there; they bring the
+	// minimum to rounding error.
 	NoPolish bool
-	// Fixed holds parameters, by name, at a value.
+	// Fixed holds parameters at given values, by name.
 	Fixed map[string]float64
-	// Tied makes parameters, by name, expressions of others: graphs of scalar
-	// inputs that bear the names of those.
+	// Tied makes parameters, by name, functions of others. Each expression is a graph of scalar
+	// inputs that have the names of those other parameters.
 	Tied map[string]*ad.Node
-	// Priors are Gaussian beliefs about parameters: more residuals, after those of
-	// the data, which Loss leaves alone.
+	// Priors are Gaussian priors on parameters. They add residuals after those of the data; Loss
+	// does not act on them.
 	Priors []Prior
 	// RelativeSigma scales the covariance by the reduced chi-square, for
 	// residuals whose errors are known only up to a factor.
 	RelativeSigma bool
-	// Progress, if given, hears of every accepted step.
+	// Progress, if not nil, is called after every accepted step.
 	Progress func(Progress)
 }
 
-// Progress is what a running fit or minimisation tells.
+// Progress describes a fit or minimisation that is running.
 type Progress struct {
 	Step, NFev int
 	Cost       float64
-	// X holds the parameters. It is valid during the call.
+	// X holds the parameters. It is valid only during the call.
 	X []float64
 }
 
@@ -99,10 +102,10 @@ func (s Settings) withDefaults(p *Problem) (Settings, error) {
 	errs := []error{s.Loss.check(), s.checkMethod(p)}
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("optim: "+format, a...)) }
 	if !(s.LossScale > 0) {
-		bad("LossScale is %g: want it above 0", s.LossScale)
+		bad("LossScale is %g: want a number above 0", s.LossScale)
 	}
 	if !(s.FirstStep > 0) {
-		bad("FirstStep is %g: want it above 0", s.FirstStep)
+		bad("FirstStep is %g: want a number above 0", s.FirstStep)
 	}
 	if s.MaxEvaluations < 1 {
 		bad("MaxEvaluations is %d: want at least 1", s.MaxEvaluations)
@@ -137,13 +140,13 @@ func (s *Settings) checkMethod(p *Problem) error {
 	}
 	switch {
 	case s.Method == LM && p.bounded():
-		return fmt.Errorf("optim: method lm takes no bounds: use trf")
+		return fmt.Errorf("optim: method lm cannot keep to bounds: use trf")
 	case s.Method != TRF && s.Solver == LSMR:
-		return fmt.Errorf("optim: method %s stores the Jacobian: use trf with solver lsmr", s.Method)
+		return fmt.Errorf("optim: method %s needs a stored Jacobian, which solver lsmr does not have: use method trf", s.Method)
 	case s.Solver == Exact && p.M > denseMost/max(1, p.N):
 		return fmt.Errorf("optim: a Jacobian of %d x %d is too large to store: use solver lsmr", p.M, p.N)
 	case s.Geodesic && s.Method != LM:
-		return fmt.Errorf("optim: Geodesic goes with method lm, not %s", s.Method)
+		return fmt.Errorf("optim: Geodesic works with method lm only, not with %s: use lm, or switch Geodesic off", s.Method)
 	}
 	return nil
 }

@@ -10,19 +10,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Sampler distributes starts over a box.
+// Sampler is a way to distribute starts over a box.
 type Sampler string
 
-// The samplers: both repeat exactly for a seed.
+// The samplers. Both give the same points for the same seed.
 const (
-	LatinHypercube Sampler = ""      // one point in each of n slices of every axis
-	Sobol          Sampler = "sobol" // a sequence of low discrepancy, digitally shifted; at most 64 axes
+	// LatinHypercube puts one point into each of n slices of every axis.
+	LatinHypercube Sampler = ""
+	// Sobol is a digitally shifted low-discrepancy sequence in at most 64 dimensions.
+	Sobol Sampler = "sobol"
 )
 
 // purposeStarts keys the random streams of samplers.
 const purposeStarts = 0x57a7
 
-// Points returns n points of the unit cube of so many axes, row-major.
+// Points returns n points of the unit cube with the given number of axes, row-major.
 func (s Sampler) Points(n, axes int, seed uint64) ([]float64, error) { return s.points(n, axes, seed) }
 
 func (s Sampler) points(n, axes int, seed uint64) ([]float64, error) {
@@ -31,7 +33,7 @@ func (s Sampler) points(n, axes int, seed uint64) ([]float64, error) {
 		return latinHypercube(n, axes, seed), nil
 	case Sobol:
 		if axes > len(joeKuo)+1 {
-			return nil, fmt.Errorf("optim: Sobol points of %d axes: want at most %d; use a Latin hypercube", axes, len(joeKuo)+1)
+			return nil, fmt.Errorf("optim: there are no Sobol points in %d dimensions, only in up to %d: use a Latin hypercube", axes, len(joeKuo)+1)
 		}
 		return sobol(n, axes, seed), nil
 	}

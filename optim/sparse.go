@@ -8,26 +8,26 @@ import (
 	"slices"
 )
 
-// Sparsity says which elements of an M x N Jacobian may differ from 0, row after
-// row: those of row i are in the columns Column[Row[i]:Row[i+1]], ascending.
+// Sparsity says which elements of an M x N Jacobian may differ from 0, row after row: those of row
+// i lie in the columns Column[Row[i]:Row[i+1]], in ascending order.
 type Sparsity struct {
-	// Row holds M+1 places at which the rows begin.
+	// Row holds the M+1 positions in Column at which the rows begin; the last is the end.
 	Row    []int
 	Column []int
 }
 
 func (s *Sparsity) check(m, n int) error {
 	if len(s.Row) != m+1 || s.Row[0] != 0 || s.Row[m] != len(s.Column) {
-		return fmt.Errorf("optim: a sparsity of %d row starts and %d elements for %d rows: want %d starts from 0 to the number of elements", len(s.Row), len(s.Column), m, m+1)
+		return fmt.Errorf("optim: the sparsity has %d row starts and %d elements for %d rows: want %d row starts, from 0 to the number of elements", len(s.Row), len(s.Column), m, m+1)
 	}
 	for i := range m {
 		if s.Row[i] > s.Row[i+1] || s.Row[i+1] > len(s.Column) {
-			return fmt.Errorf("optim: row %d of the sparsity starts at %d, the next at %d: want them ascending up to %d", i, s.Row[i], s.Row[i+1], len(s.Column))
+			return fmt.Errorf("optim: row %d of the sparsity starts at %d and the next at %d: want row starts in ascending order, up to %d", i, s.Row[i], s.Row[i+1], len(s.Column))
 		}
 		last := -1
 		for _, k := range s.Column[s.Row[i]:s.Row[i+1]] {
 			if k <= last || k >= n {
-				return fmt.Errorf("optim: row %d of the sparsity has column %d after %d: want them ascending, from 0 to %d", i, k, last, n-1)
+				return fmt.Errorf("optim: row %d of the sparsity has column %d after %d: want columns in ascending order, from 0 to %d", i, k, last, n-1)
 			}
 			last = k
 		}

@@ -13,7 +13,7 @@ import (
 // unknown is the error for a name that is none of those known.
 func unknown(what, name string, known []string) error {
 	if meant := spelling.Meant(name, known); meant != "" {
-		return fmt.Errorf("optim: no %s %q: did you mean %q?", what, name, meant)
+		return fmt.Errorf("optim: there is no %s %q: did you mean %q?", what, name, meant)
 	}
-	return fmt.Errorf("optim: no %s %q: want one of %s", what, name, strings.Join(known, ", "))
+	return fmt.Errorf("optim: there is no %s %q: use one of %s", what, name, strings.Join(known, ", "))
 }

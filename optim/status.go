@@ -8,24 +8,24 @@ import "github.com/euryale-dev/euryale/optim/internal/marquardt"
 // Status says how a fit ended.
 type Status = marquardt.Status
 
-// The ways to end, numbered as SciPy numbers them where it has the same.
+// The statuses, numbered as in SciPy where SciPy has the same one.
 const (
-	// Failed is a row of a batch that could not be fitted; its Reason says why.
+	// Failed means that a row of a batch could not be fitted; its Reason says why.
 	Failed = marquardt.Failed
-	// Interrupted is a fit that the context ended.
+	// Interrupted means that the context ended the fit.
 	Interrupted = marquardt.Interrupted
-	// MaxEvaluations is a fit that used up its evaluations.
+	// MaxEvaluations means that the fit used up its evaluations.
 	MaxEvaluations = marquardt.MaxEvaluations
-	// GradientSmall is a fit whose gradient is smaller than GTol.
+	// GradientSmall means that the gradient is smaller than GTol.
 	GradientSmall = marquardt.GradientSmall
-	// CostSettled is a fit whose cost changes by less than FTol.
+	// CostSettled means that the cost changes by less than FTol.
 	CostSettled = marquardt.CostSettled
-	// StepSmall is a fit whose steps are smaller than XTol.
+	// StepSmall means that the steps are smaller than XTol.
 	StepSmall = marquardt.StepSmall
-	// BothSettled is a fit that meets FTol and XTol at once.
+	// BothSettled means that the fit meets FTol and XTol at once.
 	BothSettled = marquardt.BothSettled
-	// Stuck is a fit in which no step lowers the cost any more.
+	// Stuck means that no step lowers the cost any more.
 	Stuck = marquardt.Stuck
-	// Unbounded is a fit whose value falls without limit.
+	// Unbounded means that the value falls without limit.
 	Unbounded = marquardt.Unbounded
 )

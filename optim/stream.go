@@ -14,39 +14,38 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Stream is a fit to more data than memory holds, which are read in chunks, once
-// for every evaluation.
+// Stream is a fit to more data than fit in memory. They are read in chunks, once for every
+// evaluation.
 type Stream struct {
 	// Residual is the residual of one chunk, one element per row.
 	Residual *ad.Node
 	// Params are the parameters to fit.
 	Params []*ad.Node
-	// Columns are the data of a chunk: inputs of as many elements as Residual.
+	// Columns are the data of a chunk: inputs with as many elements as Residual.
 	Columns []*ad.Node
-	// Next fills columns with the next rows and returns how many it had, fewer than
-	// a chunk only at the end, 0 after it. Rewind goes back to the first row.
+	// Next fills columns with the next rows and returns their number, which is smaller than a chunk
+	// only at the end and 0 after it. Rewind goes back to the first row.
 	Next   func(columns [][]float64) (rows int, err error)
 	Rewind func() error
-	// Start, Lower and Upper are those of the parameters.
+	// The start and the bounds in Start, Lower and Upper are those of the parameters.
 	Start, Lower, Upper []float64
 }
 
-// FitStream fits by least squares. Each pass keeps of the rows so far only the
-// triangle of their Jacobian, which is what more rows and a step need: it loses
-// no digits to products J^T J. Sums of squares are compensated. Residuals and
-// Jacobian of the result are nil, M counts the rows; NFev counts passes.
-//
-// Losses, priors and Geodesic are errors: a robust loss needs the rows.
+// FitStream fits by least squares. Of all rows read so far, each pass keeps only the triangular
+// factor of their Jacobian, which is all that a step needs. It loses no digits to products J^T J,
+// and sums of squares are compensated. Residuals and Jacobian of the result are nil, M is the
+// number of rows, and NFev is the number of passes. A robust loss, priors and Geodesic are errors,
+// because a robust loss needs the rows.
 func FitStream(ctx context.Context, d Stream, s Settings) (_ *Result, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("optim.FitStream", "ctx", ctx, "d.Residual", d.Residual); err != nil {
 		return nil, err
 	}
 	if !s.Loss.plain() || len(s.Priors) > 0 || s.Geodesic {
-		return nil, fmt.Errorf("optim: a stream takes least squares without losses, priors and geodesic steps")
+		return nil, fmt.Errorf("optim: a fit of a stream cannot use Loss, Priors or Geodesic: leave them out, or read the data into memory")
 	}
 	if d.Next == nil || d.Rewind == nil {
-		return nil, fmt.Errorf("optim: a stream without Next and Rewind")
+		return nil, fmt.Errorf("optim: the stream lacks Next or Rewind: set both functions")
 	}
 	w, err := newStreaming(ctx, d)
 	if err != nil {
@@ -92,11 +91,11 @@ func newStreaming(ctx context.Context, d Stream) (*streaming, error) {
 		return nil, err
 	}
 	if w.n = p.N; w.n > writtenOut {
-		return nil, fmt.Errorf("optim: a stream of %d parameters: want at most %d", w.n, writtenOut)
+		return nil, fmt.Errorf("optim: the stream has %d parameters: want at most %d", w.n, writtenOut)
 	}
 	for _, c := range d.Columns {
 		if c.Size() != w.chunk {
-			return nil, fmt.Errorf("optim: column %v of a stream whose chunks have %d rows", c, w.chunk)
+			return nil, fmt.Errorf("optim: column %v does not have one element for each of the %d rows of a chunk: give it as many as Residual has", c, w.chunk)
 		}
 	}
 	prog, err := p.graph.program(jacobian)
@@ -173,7 +172,7 @@ func (w *streaming) pass(x []float64) error {
 			break
 		}
 		if rows < 0 || rows > w.chunk {
-			return fmt.Errorf("optim: stream: %d rows in a chunk of %d", rows, w.chunk)
+			return fmt.Errorf("optim: stream: Next returned %d rows for a chunk of %d: want 0 to the length of a chunk", rows, w.chunk)
 		}
 		for _, c := range w.columns { // rows that do not count must not disturb
 			for i := rows; i < w.chunk; i++ {
@@ -188,7 +187,7 @@ func (w *streaming) pass(x []float64) error {
 		rest.add(w.reduce(rows))
 	}
 	if w.rows == 0 {
-		return fmt.Errorf("optim: stream: no rows")
+		return fmt.Errorf("optim: stream: Next returned no rows: check that Rewind goes back to the first")
 	}
 	w.rest = max(0, rest.sum())
 	return nil

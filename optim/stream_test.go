@@ -108,12 +108,12 @@ func TestStreamMistakes(t *testing.T) {
 	ctx := context.Background()
 	broken := errors.New("disk on fire")
 	for want, change := range map[string]func(*optim.Stream, *optim.Settings){
-		"disk on fire":             func(d *optim.Stream, _ *optim.Settings) { d.Next = func([][]float64) (int, error) { return 0, broken } },
-		"no rows":                  func(d *optim.Stream, _ *optim.Settings) { d.Next = func([][]float64) (int, error) { return 0, nil } },
-		"99 rows in a chunk of 32": func(d *optim.Stream, _ *optim.Settings) { d.Next = func([][]float64) (int, error) { return 99, nil } },
-		"without losses":           func(_ *optim.Stream, s *optim.Settings) { s.Loss = optim.Huber },
-		"without Next":             func(d *optim.Stream, _ *optim.Settings) { d.Next = nil },
-		"whose chunks have":        func(d *optim.Stream, _ *optim.Settings) { d.Columns = append(d.Columns, ad.Input("z", 3)) },
+		"disk on fire":                       func(d *optim.Stream, _ *optim.Settings) { d.Next = func([][]float64) (int, error) { return 0, broken } },
+		"no rows":                            func(d *optim.Stream, _ *optim.Settings) { d.Next = func([][]float64) (int, error) { return 0, nil } },
+		"returned 99 rows for a chunk of 32": func(d *optim.Stream, _ *optim.Settings) { d.Next = func([][]float64) (int, error) { return 99, nil } },
+		"cannot use Loss":                    func(_ *optim.Stream, s *optim.Settings) { s.Loss = optim.Huber },
+		"lacks Next":                         func(d *optim.Stream, _ *optim.Settings) { d.Next = nil },
+		"32 rows of a chunk":                 func(d *optim.Stream, _ *optim.Settings) { d.Columns = append(d.Columns, ad.Input("z", 3)) },
 	} {
 		d, _, err := decayStream(100, 32)
 		if err != nil {

@@ -32,10 +32,10 @@ func newTies(p *Problem, exprs map[string]*ad.Node) (*ties, error) {
 			return nil, fmt.Errorf("optim: tied parameters: %w", err)
 		}
 		if e == nil || e.Err() != nil || e.Size() != 1 {
-			return nil, fmt.Errorf("optim: %s is tied to %v: want an expression of one element", name, e)
+			return nil, fmt.Errorf("optim: %s is tied to %v: want an expression with one element", name, e)
 		}
 		if !math.IsInf(p.Lower[i], -1) || !math.IsInf(p.Upper[i], 1) {
-			return nil, fmt.Errorf("optim: %s is tied and has bounds %g..%g: bound what it depends on", name, p.Lower[i], p.Upper[i])
+			return nil, fmt.Errorf("optim: %s is tied and has bounds %g..%g: put the bounds on the parameters that it depends on", name, p.Lower[i], p.Upper[i])
 		}
 		names = append(names, name)
 	}
@@ -55,7 +55,7 @@ func newTies(p *Problem, exprs map[string]*ad.Node) (*ties, error) {
 	for _, x := range leaves {
 		i, err := p.index(x.Name())
 		if err != nil {
-			return nil, fmt.Errorf("optim: an expression of a tied parameter: %w", err)
+			return nil, fmt.Errorf("optim: the expression of a tied parameter: %w", err)
 		}
 		t.from = append(t.from, i)
 	}
@@ -83,7 +83,7 @@ func untangled(names []string, exprs map[string]*ad.Node) ([]*ad.Node, error) {
 		}
 		path = append(path, name)
 		if busy[name] {
-			return nil, fmt.Errorf("optim: tied parameters depend on each other: %s", strings.Join(path, " -> "))
+			return nil, fmt.Errorf("optim: tied parameters depend on each other: %s: remove one of the ties", strings.Join(path, " -> "))
 		}
 		busy[name] = true
 		e := ad.Reshape(exprs[name])
@@ -129,7 +129,7 @@ func inputsOf(out []*ad.Node) ([]*ad.Node, error) {
 	}
 	for _, x := range prog.Inputs() {
 		if x.Size() != 1 || x.IsInt() {
-			return nil, fmt.Errorf("optim: an expression of a tied parameter uses %v: want inputs of one element with names of parameters", x)
+			return nil, fmt.Errorf("optim: the expression of a tied parameter uses %v: use inputs of one element that have names of parameters", x)
 		}
 	}
 	return prog.Inputs(), nil

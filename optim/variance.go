@@ -10,13 +10,13 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// Variances returns the variances of the parameters of those names, also where
-// the Jacobian is too large to store: then each costs an iterative solution, to
-// about six digits. +Inf where the data do not determine a parameter, 0 where it
-// is fixed.
+// Variances returns the variances of the parameters with the given names. It works also if the
+// Jacobian is too large to store; each variance then costs an iterative solution and is accurate to
+// about six digits. It is +Inf for a parameter that the data do not determine, and 0 for a fixed
+// one.
 //
-// The variance of a combination g of parameters is |u|^2 for the shortest u with
-// J^T u = g, which LSMR finds.
+// The variance of a combination g of parameters is |u|^2 for the shortest u with J^T u = g, which
+// LSMR finds.
 func (r *Result) Variances(names ...string) ([]float64, error) {
 	out := make([]float64, len(names))
 	at := map[string]int{}
@@ -31,7 +31,7 @@ func (r *Result) Variances(names ...string) ([]float64, error) {
 		case r.Cov != nil:
 			out[k] = r.Cov[i*len(r.Names)+i]
 		case r.far == nil:
-			return nil, fmt.Errorf("optim: the result was read from a file and has no covariance: fit again")
+			return nil, fmt.Errorf("optim: the result was read from a file and has no covariance: fit again to get it")
 		default:
 			g := make([]float64, r.far.n)
 			if r.tieGradient == nil {

@@ -12,7 +12,7 @@ type BFloat16 uint16
 // Float32 returns the number without rounding.
 func (b BFloat16) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }
 
-// BFloat16Of returns the number nearest to v, the even one if two are equally near.
+// BFloat16Of returns the number nearest to v; ties go to the even one.
 func BFloat16Of(v float32) BFloat16 {
 	bits := math.Float32bits(v)
 	if v != v {
@@ -21,8 +21,8 @@ func BFloat16Of(v float32) BFloat16 {
 	return BFloat16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// RoundTF32 rounds to the nearest number with 11 significant binary digits, away from zero if two are
-// equally near, as tensor cores are given the factors of products of float32.
+// RoundTF32 rounds to the nearest number with 11 significant binary digits; ties go away from zero.
+// Tensor cores round the factors of float32 products in this way.
 func RoundTF32(v float32) float32 {
 	bits := math.Float32bits(v)
 	if bits&0x7f800000 == 0x7f800000 {

@@ -3,7 +3,7 @@
 
 package tensor
 
-// Contiguous reports whether the elements lie in order without gaps.
+// Contiguous reports whether the elements lie in row-major order without gaps.
 func (t *Tensor) Contiguous() bool {
 	n := 1
 	for i := len(t.shape) - 1; i >= 0; i-- {
@@ -15,7 +15,7 @@ func (t *Tensor) Contiguous() bool {
 	return true
 }
 
-// Compact returns the array itself if it is contiguous, else a copy in order.
+// Compact returns the array itself if it is contiguous, and otherwise a copy in row-major order.
 func (t *Tensor) Compact() *Tensor {
 	if t.Contiguous() {
 		return t
@@ -23,16 +23,16 @@ func (t *Tensor) Compact() *Tensor {
 	return t.Copy()
 }
 
-// Copy returns an array in order that shares no memory.
+// Copy returns a copy in row-major order that shares no memory with the array.
 func (t *Tensor) Copy() *Tensor {
 	c := New(t.dtype, t.shape...)
 	kinds[t.dtype].gather(c.data, t.data, t)
 	return c
 }
 
-// Convert returns the array with elements of type d: the array itself if they already are. Fractions
-// are truncated and integers clipped to their range (NaN becomes 0), a number is true if it is not
-// 0, and complex numbers lose their imaginary part.
+// Convert returns the array with elements of type d, or the array itself if its elements already
+// have that type. Fractions are truncated and integers are clipped to the range of the type (NaN
+// becomes 0). A number is true if it is not 0, and a complex number loses its imaginary part.
 func (t *Tensor) Convert(d DType) *Tensor {
 	if t.dtype == d {
 		return t
@@ -48,8 +48,8 @@ func (t *Tensor) Convert(d DType) *Tensor {
 	return c
 }
 
-// Float64s returns the elements in order as float64, converted by the rules of Convert. The slice
-// shares memory if the array is contiguous and already of this type.
+// Float64s returns the elements in row-major order as float64, converted by the rules of Convert.
+// The slice shares memory with the array if the array is contiguous and already of this type.
 func (t *Tensor) Float64s() []float64 { return t.Convert(Float64).Data().([]float64) }
 
 // gather copies the elements of t, in order, to dst.

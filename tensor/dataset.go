@@ -21,8 +21,10 @@ import (
 // A coordinate holds the labels along the dimension it is named after; it may
 // also be another array that only describes the variables.
 type Dataset struct {
-	Name  string            // name of the group within a tree, such as posterior
-	Attrs map[string]string // attributes, such as inference_library; may be nil
+	// Name is the name of the group within a tree, such as posterior.
+	Name string
+	// Attrs holds attributes, such as inference_library. It may be nil.
+	Attrs map[string]string
 
 	vars, coords []Variable
 	place        map[string]int // index of each name in vars, or in coords counted from -1 downwards
@@ -49,7 +51,7 @@ func (d *Dataset) AddVariable(v Variable) error {
 		return err
 	}
 	if _, taken := d.length[v.Name]; taken || slices.Contains(v.Dims, v.Name) {
-		return d.fault(v.Name, "a dimension has this name: rename one of the two, or use AddCoord for its labels")
+		return d.fault(v.Name, "a dimension already has this name: rename one of the two, or use AddCoord to add its labels")
 	}
 	d.keep(v, len(d.vars))
 	d.vars = append(d.vars, v)
@@ -65,9 +67,9 @@ func (d *Dataset) AddCoord(dim string, labels any) error {
 	return d.AddCoordVariable(v)
 }
 
-// AddCoordVariable appends a coordinate with any axes; one that is named like a dimension has this
-// dimension as its only axis. If it does not fit, AddCoordVariable returns an error and adds
-// nothing.
+// AddCoordVariable appends a coordinate with any axes. A coordinate that is named like a dimension
+// must have that dimension as its only axis. If it does not fit, AddCoordVariable returns an error
+// and adds nothing.
 func (d *Dataset) AddCoordVariable(v Variable) error {
 	v, err := d.fitting(v)
 	if err != nil {
@@ -102,28 +104,28 @@ func (d *Dataset) fitting(v Variable) (Variable, error) {
 	_, taken := d.place[v.Name]
 	switch {
 	case !plain(v.Name):
-		return v, d.fault(v.Name, "files cannot hold this name: want a word without /")
+		return v, d.fault(v.Name, "files cannot store this name: use a word without /")
 	case taken:
-		return v, d.fault(v.Name, "there already is one: give each its own name")
+		return v, d.fault(v.Name, "the dataset already has a variable of this name: give each a name of its own")
 	case v.DType() == "":
-		return v, d.fault(v.Name, fmt.Sprintf("elements of %T: want []float64, []int64, []int, []bool or []string", v.Data))
+		return v, d.fault(v.Name, fmt.Sprintf("the data are %T: want []float64, []int64, []int, []bool or []string", v.Data))
 	case len(v.Dims) != len(v.Shape):
-		return v, d.fault(v.Name, fmt.Sprintf("dimensions %v for shape %v: want one name per axis", v.Dims, []int(v.Shape)))
+		return v, d.fault(v.Name, fmt.Sprintf("the dimensions are %v, but the shape is %v: give one name for each axis", v.Dims, []int(v.Shape)))
 	case !v.Shape.Valid() || v.Shape.Size() != v.Len():
-		return v, d.fault(v.Name, fmt.Sprintf("%d elements for shape %v: want %s", v.Len(), []int(v.Shape), sizeText(v.Shape)))
+		return v, d.fault(v.Name, fmt.Sprintf("the data have %d elements, but the shape is %v: want %s", v.Len(), []int(v.Shape), sizeText(v.Shape)))
 	}
 	for i, dim := range v.Dims {
 		n, known := d.length[dim]
 		switch {
 		case !plain(dim):
-			return v, d.fault(v.Name, fmt.Sprintf("dimension %q: want a word without /", dim))
+			return v, d.fault(v.Name, fmt.Sprintf("files cannot store a dimension named %q: use a word without /", dim))
 		case slices.Contains(v.Dims[:i], dim):
-			return v, d.fault(v.Name, fmt.Sprintf("dimension %s stands twice in %v: rename one of them", dim, v.Dims))
+			return v, d.fault(v.Name, fmt.Sprintf("dimension %s appears twice in %v: rename one of them", dim, v.Dims))
 		case known && n != v.Shape[i]:
-			return v, d.fault(v.Name, fmt.Sprintf("dimension %s has length %d here and %d in %s: want equal lengths, or another name", dim, v.Shape[i], n, d.owner[dim]))
+			return v, d.fault(v.Name, fmt.Sprintf("dimension %s has length %d here and %d in %s: make the lengths equal, or give it another name", dim, v.Shape[i], n, d.owner[dim]))
 		}
 		if at, named := d.place[dim]; named && (at >= 0 || !slices.Equal(d.coords[-1-at].Dims, []string{dim})) {
-			return v, d.fault(v.Name, fmt.Sprintf("dimension %s is named like a variable: rename one of the two", dim))
+			return v, d.fault(v.Name, fmt.Sprintf("dimension %s has the name of a variable: rename one of the two", dim))
 		}
 	}
 	return v, nil
@@ -158,7 +160,7 @@ func (d *Dataset) Vars() []Variable { return d.vars }
 // Coords returns the coordinates in order; do not change the slice.
 func (d *Dataset) Coords() []Variable { return d.coords }
 
-// Var returns the variable of a name, or nil.
+// Var returns the variable with the given name, or nil if there is none.
 func (d *Dataset) Var(name string) *Variable {
 	if i, ok := d.place[name]; ok && i >= 0 {
 		return &d.vars[i]
@@ -166,7 +168,7 @@ func (d *Dataset) Var(name string) *Variable {
 	return nil
 }
 
-// Coord returns the coordinate of a name, or nil.
+// Coord returns the coordinate with the given name, or nil if there is none.
 func (d *Dataset) Coord(name string) *Variable {
 	if i, ok := d.place[name]; ok && i < 0 {
 		return &d.coords[-1-i]
@@ -174,10 +176,10 @@ func (d *Dataset) Coord(name string) *Variable {
 	return nil
 }
 
-// Dims returns the names of all dimensions in the order they came.
+// Dims returns the names of all dimensions in the order in which they were added.
 func (d *Dataset) Dims() []string { return d.dims }
 
-// Len returns the length of a dimension, and -1 if there is none of this name.
+// Len returns the length of a dimension, or -1 if there is no dimension of this name.
 func (d *Dataset) Len(dim string) int {
 	if n, ok := d.length[dim]; ok {
 		return n
@@ -185,7 +187,7 @@ func (d *Dataset) Len(dim string) int {
 	return -1
 }
 
-// Elements returns the number of elements of all variables.
+// Elements returns the total number of elements in all variables.
 func (d *Dataset) Elements() int {
 	n := 0
 	for _, v := range d.vars {

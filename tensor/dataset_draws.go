@@ -11,7 +11,7 @@ import (
 // Draws splits the numeric variables that begin with the axes chain and draw into their elements:
 // one name and one x[i][chain][draw] for each. An element of theta(chain, draw, school) is called
 // theta[Choate] by the school's label, or theta[0] if there is no label. Variables without these
-// axes are left out. The numbers are copies.
+// axes are left out. The result shares no memory with the dataset.
 func (d *Dataset) Draws() (names []string, x [][][]float64) {
 	for _, v := range d.vars {
 		flat := v.Floats()

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// String returns dimensions, coordinates, variables and attributes, one to a
-// line, with the first values of each.
+// String returns the dimensions, coordinates, variables and attributes, one per line, with the
+// first values of each.
 func (d *Dataset) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n", d.Name, strings.Join(d.sizes(), ", "))
@@ -127,7 +127,7 @@ func (d *Dataset) SimpleRender() map[string]interface{} {
 	return map[string]interface{}{"text/html": d.HTML(), "text/plain": d.String()}
 }
 
-// String returns the groups one below the other.
+// String returns the groups, one below the other.
 func (t *DataTree) String() string {
 	var b strings.Builder
 	writeAligned(&b, attrLines(t.Attrs))
@@ -137,7 +137,7 @@ func (t *DataTree) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// HTML returns the groups, each of them collapsible.
+// HTML returns the groups as collapsible tables.
 func (t *DataTree) HTML() string {
 	var b strings.Builder
 	for _, d := range t.groups {

@@ -45,21 +45,21 @@ func TestDatasetHoldsWhatFits(t *testing.T) {
 		want  string
 	}{
 		"length":          {tensor.Variable{Name: "x", Dims: []string{"school"}, Shape: tensor.Shape{3}, Data: make([]float64, 3)}, false, "length 3 here and 2 in school"},
-		"elements":        {tensor.Variable{Name: "x", Dims: []string{"a"}, Shape: tensor.Shape{3}, Data: make([]float64, 4)}, false, "4 elements for shape [3]"},
+		"elements":        {tensor.Variable{Name: "x", Dims: []string{"a"}, Shape: tensor.Shape{3}, Data: make([]float64, 4)}, false, "the data have 4 elements, but the shape is [3]"},
 		"overflow":        {tensor.Variable{Name: "x", Dims: []string{"a", "b"}, Shape: tensor.Shape{math.MaxInt, 8}, Data: []float64{}}, false, "fits memory"},
 		"negative":        {tensor.Variable{Name: "x", Dims: []string{"a"}, Shape: tensor.Shape{-1}, Data: []float64{}}, false, "at least 0"},
-		"names":           {tensor.Variable{Name: "x", Dims: []string{"a", "b"}, Shape: tensor.Shape{3}, Data: make([]float64, 3)}, false, "one name per axis"},
-		"twice":           {tensor.Variable{Name: "x", Dims: []string{"a", "a"}, Shape: tensor.Shape{1, 1}, Data: []float64{1}}, false, "stands twice"},
-		"taken":           {tensor.Variable{Name: "mu", Shape: tensor.Shape{}, Data: []float64{1}}, false, "already is one"},
-		"type":            {tensor.Variable{Name: "x", Shape: tensor.Shape{}, Data: []uint8{1}}, false, "elements of []uint8"},
-		"nothing":         {tensor.Variable{Name: "x"}, false, "elements of <nil>"},
+		"names":           {tensor.Variable{Name: "x", Dims: []string{"a", "b"}, Shape: tensor.Shape{3}, Data: make([]float64, 3)}, false, "one name for each axis"},
+		"twice":           {tensor.Variable{Name: "x", Dims: []string{"a", "a"}, Shape: tensor.Shape{1, 1}, Data: []float64{1}}, false, "appears twice"},
+		"taken":           {tensor.Variable{Name: "mu", Shape: tensor.Shape{}, Data: []float64{1}}, false, "already has a variable"},
+		"type":            {tensor.Variable{Name: "x", Shape: tensor.Shape{}, Data: []uint8{1}}, false, "the data are []uint8"},
+		"nothing":         {tensor.Variable{Name: "x"}, false, "the data are <nil>"},
 		"no name":         {tensor.Variable{Shape: tensor.Shape{}, Data: []float64{1}}, false, "without /"},
 		"slash":           {tensor.Variable{Name: "a/b", Shape: tensor.Shape{}, Data: []float64{1}}, false, "without /"},
 		"dots":            {tensor.Variable{Name: "..", Shape: tensor.Shape{}, Data: []float64{1}}, false, "without /"},
-		"slash in dim":    {tensor.Variable{Name: "x", Dims: []string{"a/b"}, Shape: tensor.Shape{1}, Data: []float64{1}}, false, `dimension "a/b"`},
-		"like a dim":      {tensor.Variable{Name: "dim_0", Shape: tensor.Shape{}, Data: []float64{1}}, false, "dimension has this name"},
-		"like its dim":    {tensor.Variable{Name: "x", Dims: []string{"x"}, Shape: tensor.Shape{1}, Data: []float64{1}}, false, "dimension has this name"},
-		"dim like a var":  {tensor.Variable{Name: "x", Dims: []string{"mu"}, Shape: tensor.Shape{1}, Data: []float64{1}}, false, "named like a variable"},
+		"slash in dim":    {tensor.Variable{Name: "x", Dims: []string{"a/b"}, Shape: tensor.Shape{1}, Data: []float64{1}}, false, `dimension named "a/b"`},
+		"like a dim":      {tensor.Variable{Name: "dim_0", Shape: tensor.Shape{}, Data: []float64{1}}, false, "dimension already has this name"},
+		"like its dim":    {tensor.Variable{Name: "x", Dims: []string{"x"}, Shape: tensor.Shape{1}, Data: []float64{1}}, false, "dimension already has this name"},
+		"dim like a var":  {tensor.Variable{Name: "x", Dims: []string{"mu"}, Shape: tensor.Shape{1}, Data: []float64{1}}, false, "has the name of a variable"},
 		"coord of 2 axes": {tensor.Variable{Name: "dim_0", Dims: []string{"dim_0", "school"}, Shape: tensor.Shape{2, 2}, Data: make([]float64, 4)}, true, "want this dimension only"},
 		"coord length":    {tensor.Variable{Name: "dim_0", Dims: []string{"dim_0"}, Shape: tensor.Shape{4}, Data: make([]float64, 4)}, true, "length 4 here and 2 in sign"},
 	} {
@@ -140,5 +140,5 @@ func ExampleDataset() {
 	//     chain (chain) int64 0 1
 	//   variables
 	//     tau (chain, draw) float64 0.5 0.25 1 2
-	// tensor: dataset "posterior", variable "mu": dimension draw has length 3 here and 2 in tau: want equal lengths, or another name
+	// tensor: dataset "posterior", variable "mu": dimension draw has length 3 here and 2 in tau: make the lengths equal, or give it another name
 }

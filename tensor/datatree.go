@@ -18,7 +18,8 @@ import (
 //	err := t.Add(posterior)
 //	g, err := t.Group("posterior")
 type DataTree struct {
-	Attrs map[string]string // attributes of the tree; may be nil
+	// Attrs holds attributes of the whole tree. It may be nil.
+	Attrs map[string]string
 
 	groups []*Dataset
 }
@@ -30,11 +31,11 @@ func NewDataTree() *DataTree { return &DataTree{Attrs: map[string]string{}} }
 func (t *DataTree) Add(d *Dataset) error {
 	switch {
 	case d == nil:
-		return fmt.Errorf("tensor: a group that is nil: want a Dataset")
+		return fmt.Errorf("tensor: the group to add is nil: pass a *Dataset")
 	case !plain(d.Name):
-		return fmt.Errorf("tensor: files cannot hold a group named %q: want a word such as posterior", d.Name)
+		return fmt.Errorf("tensor: files cannot store a group named %q: use a word such as posterior", d.Name)
 	case t.find(d.Name) != nil:
-		return fmt.Errorf("tensor: there already is a group %q: give each its own name", d.Name)
+		return fmt.Errorf("tensor: the tree already has a group %q: give each group a name of its own", d.Name)
 	}
 	t.groups = append(t.groups, d)
 	return nil
@@ -43,7 +44,8 @@ func (t *DataTree) Add(d *Dataset) error {
 // Groups returns the groups in order; do not change the slice.
 func (t *DataTree) Groups() []*Dataset { return t.groups }
 
-// Group returns the group of a name; if there is none, the error lists the names that exist.
+// Group returns the group with the given name. If there is none, the error lists the names that
+// exist.
 func (t *DataTree) Group(name string) (*Dataset, error) {
 	if d := t.find(name); d != nil {
 		return d, nil
@@ -53,9 +55,9 @@ func (t *DataTree) Group(name string) (*Dataset, error) {
 		names = append(names, d.Name)
 	}
 	if near := spelling.Meant(name, names); near != "" {
-		return nil, fmt.Errorf("tensor: no group %q: did you mean %s?", name, near)
+		return nil, fmt.Errorf("tensor: there is no group %q: did you mean %s?", name, near)
 	}
-	return nil, fmt.Errorf("tensor: no group %q: there are [%s]", name, strings.Join(names, " "))
+	return nil, fmt.Errorf("tensor: there is no group %q: the groups are [%s]", name, strings.Join(names, " "))
 }
 
 // Has reports whether there is a group of this name.

@@ -14,7 +14,7 @@ import (
 // stores them differently. It panics on an array without elements, which Gorgonia cannot represent.
 func (t *Tensor) Dense() *gt.Dense {
 	if t.Size() == 0 {
-		panic(fmt.Sprintf("tensor: shape %v has no elements: Gorgonia holds none such", t.shape))
+		panic(fmt.Sprintf("tensor: shape %v has no elements, and Gorgonia cannot represent such an array", t.shape))
 	}
 	if len(t.shape) == 0 {
 		return gt.New(gt.FromScalar(t.At()))
@@ -27,9 +27,9 @@ func (t *Tensor) Dense() *gt.Dense {
 func FromDense(d *gt.Dense) (*Tensor, error) {
 	switch {
 	case d.IsMasked():
-		return nil, fmt.Errorf("tensor: a Gorgonia tensor with a mask: fill or remove the masked elements first")
+		return nil, fmt.Errorf("tensor: the Gorgonia tensor has a mask: fill or remove the masked elements first")
 	case !d.IsNativelyAccessible():
-		return nil, fmt.Errorf("tensor: a Gorgonia tensor on a device: copy it to the host first")
+		return nil, fmt.Errorf("tensor: the Gorgonia tensor is in the memory of a device: copy it to the host first")
 	case d.IsScalar():
 		return Scalar(d.ScalarValue())
 	case d.RequiresIterator() || d.DataOrder().IsNotContiguous():

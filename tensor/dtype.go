@@ -20,7 +20,7 @@ const (
 	Bool
 	Complex128
 	Complex64
-	Float16 // stored as Half; for storage, not arithmetic
+	Float16 // storage type of Half; arithmetic needs a wider type
 )
 
 // kinds holds, by DType, all that differs between the element types.

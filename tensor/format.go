@@ -16,7 +16,7 @@ const (
 	long = 1000
 )
 
-// String prints the elements as nested rows, one to a line, then type and
+// String prints the elements as nested rows, one per line, followed by the element type and the
 // shape. Arrays of more than 1000 elements are abridged.
 func (t *Tensor) String() string {
 	var b strings.Builder

@@ -19,8 +19,8 @@ func (h Half) Float32() float32 {
 	return math.Float32frombits(math.Float32bits(v) | uint32(h&0x8000)<<16)
 }
 
-// HalfOf returns the half-precision number nearest to v, the even one if two are equally near;
-// beyond 65504 it is infinite.
+// HalfOf returns the half-precision number nearest to v; ties go to the even one. Numbers beyond
+// 65504 become infinite.
 func HalfOf(v float64) Half {
 	sign := Half(math.Float64bits(v) >> 48 & 0x8000)
 	v = math.Abs(v)

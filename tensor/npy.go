@@ -27,7 +27,7 @@ const (
 // C order. NumPy has at most 64 axes.
 func (t *Tensor) WriteNPY(w io.Writer) error {
 	if len(t.shape) > maxAxes {
-		return fmt.Errorf("tensor: npy: %d axes: want at most %d", len(t.shape), maxAxes)
+		return fmt.Errorf("tensor: npy: the array has %d axes, but the format allows at most %d: reshape it", len(t.shape), maxAxes)
 	}
 	b := bufio.NewWriter(w)
 	b.WriteString(t.npyHeader())
@@ -62,10 +62,10 @@ func (t *Tensor) npyHeader() string {
 	return magic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head
 }
 
-// ReadNPY reads an array in NumPy's NPY format: versions 1 to 3, either byte
-// order, C or Fortran order. Types that this package lacks (float16, unsigned
-// and short integers) are widened; others are an error. It takes no more from r
-// than the array, and allocates no more than a few times what r holds.
+// ReadNPY reads an array in NumPy's NPY format: versions 1 to 3, either byte order, C or Fortran
+// order. Types that this package lacks (float16, unsigned and short integers) are widened; others
+// are an error. It reads no further than the end of the array, and allocates at most a few times
+// the number of bytes that r holds.
 func ReadNPY(r io.Reader) (*Tensor, error) {
 	t, err := readNPY(r)
 	if err != nil {
@@ -105,7 +105,7 @@ func readNPY(r io.Reader) (*Tensor, error) {
 func npyText(r io.Reader) (string, error) {
 	var start [12]byte
 	if n, err := io.ReadFull(r, start[:8]); err != nil || string(start[:6]) != magic {
-		return "", fmt.Errorf("not an NPY file: it begins with %q", start[:n])
+		return "", fmt.Errorf("not an NPY file: it begins with %q: check the path and the format", start[:n])
 	}
 	width := 4
 	switch start[6] {
@@ -113,18 +113,18 @@ func npyText(r io.Reader) (string, error) {
 		width = 2
 	case 2, 3:
 	default:
-		return "", fmt.Errorf("format version %d.%d: want 1, 2 or 3", start[6], start[7])
+		return "", fmt.Errorf("format version %d.%d is not known: want version 1, 2 or 3", start[6], start[7])
 	}
 	if _, err := io.ReadFull(r, start[8:8+width]); err != nil {
-		return "", fmt.Errorf("the header is cut short: %w", err)
+		return "", fmt.Errorf("the header is cut short: copy the file again: %w", err)
 	}
 	n := binary.LittleEndian.Uint32(start[8:]) // the unread bytes are 0
 	if n > maxHeader {
-		return "", fmt.Errorf("a header of %d bytes: want at most %d", n, maxHeader)
+		return "", fmt.Errorf("the header has %d bytes: want at most %d", n, maxHeader)
 	}
 	head := make([]byte, n)
 	if _, err := io.ReadFull(r, head); err != nil {
-		return "", fmt.Errorf("the header is cut short: %w", err)
+		return "", fmt.Errorf("the header is cut short: copy the file again: %w", err)
 	}
 	return string(head), nil
 }
@@ -138,7 +138,7 @@ var (
 func npyFields(text string) (descr string, fortran bool, shape Shape, err error) {
 	d, f, s := descrField.FindStringSubmatch(text), fortranField.FindStringSubmatch(text), shapeField.FindStringSubmatch(text)
 	if d == nil || f == nil || s == nil {
-		return "", false, nil, fmt.Errorf("header %.80q: want a plain descr, fortran_order and shape; records are not read", text)
+		return "", false, nil, fmt.Errorf("the header is %.80q: want a plain descr, fortran_order and shape; structured arrays (records) cannot be read", text)
 	}
 	shape, err = npyShape(s[1])
 	return d[1], f[1] == "True", shape, err
@@ -154,19 +154,19 @@ func npyShape(text string) (Shape, error) {
 	for _, p := range parts {
 		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(p), "L"))
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("shape (%.80s): want lengths of at least 0", text)
+			return nil, fmt.Errorf("the shape is (%.80s): want lengths of at least 0", text)
 		}
 		s = append(s, n)
 	}
 	if len(s) > maxAxes || !s.Valid() {
-		return nil, fmt.Errorf("shape (%.80s): want at most %d axes and lengths whose product fits an int", text, maxAxes)
+		return nil, fmt.Errorf("the shape is (%.80s): want at most %d axes and lengths whose product fits an int", text, maxAxes)
 	}
 	return s, nil
 }
 
-// NPYHead reads the head of an NPY file and leaves r at the first element. It is for arrays that are read in pieces: descr
-// names byte order and type of the elements as NumPy does ("<u2"), fortran says that the first axis is
-// the fastest.
+// NPYHead reads the header of an NPY file and leaves r at the first element, so that a caller can
+// read the array in pieces. descr gives the byte order and the type of the elements in NumPy's
+// notation, such as "<u2"; fortran reports whether the first axis is the fastest.
 func NPYHead(r io.Reader) (descr string, fortran bool, shape Shape, err error) {
 	text, err := npyText(r)
 	if err == nil {

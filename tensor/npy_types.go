@@ -54,7 +54,7 @@ func npyData(r io.Reader, descr string, n int) (any, error) {
 	}
 	read, ok := npyTypes[code]
 	if !ok {
-		return nil, fmt.Errorf("element type %.20q: want floats, integers, bool or complex numbers", descr)
+		return nil, fmt.Errorf("the element type is %.20q: want floats, integers, bool or complex numbers", descr)
 	}
 	return read(r, n, order)
 }
@@ -68,7 +68,7 @@ func elements[T any](size int, decode func(b []byte, o binary.ByteOrder) T) func
 		for len(out) < n {
 			k := min(n-len(out), pieceLen)
 			if _, err := io.ReadFull(r, buf[:k*size]); err != nil {
-				return nil, fmt.Errorf("the data end in elements %d to %d of %d: the file is cut short: %w", len(out), len(out)+k-1, n, err)
+				return nil, fmt.Errorf("the data end in elements %d to %d of %d: the file is cut short, so copy it again: %w", len(out), len(out)+k-1, n, err)
 			}
 			for i := range k {
 				out = append(out, decode(buf[i*size:(i+1)*size], o))
@@ -86,7 +86,7 @@ func unsigned(r io.Reader, n int, o binary.ByteOrder) (any, error) {
 	}
 	for i, v := range data.([]int64) {
 		if v < 0 {
-			return nil, fmt.Errorf("element %d is %d: int64 holds at most %d", i, uint64(v), int64(math.MaxInt64))
+			return nil, fmt.Errorf("element %d is %d, but int64 holds at most %d: store the array as another type", i, uint64(v), int64(math.MaxInt64))
 		}
 	}
 	return data, nil

@@ -34,9 +34,9 @@ func WriteNPZ(w io.Writer, arrays map[string]*Tensor) error {
 	return nil
 }
 
-// ReadNPZ reads the arrays of an NPZ file of the given size in bytes, those of the names
-// given or all of them; members that are not called .npy are left out. A file whose members share bytes to
-// become larger than such a file can be is an error.
+// ReadNPZ reads arrays from an NPZ file whose size is given in bytes: those with the given names,
+// or all of them if there are no names. Members whose names do not end in .npy are ignored. A file
+// whose members overlap, so that they would expand to more than such a file can hold, is an error.
 func ReadNPZ(r io.ReaderAt, size int64, names ...string) (map[string]*Tensor, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -49,7 +49,7 @@ func ReadNPZ(r io.ReaderAt, size int64, names ...string) (map[string]*Tensor, er
 			continue
 		}
 		if out[name] != nil {
-			return nil, fmt.Errorf("tensor: npz: two members are called %q", f.Name)
+			return nil, fmt.Errorf("tensor: npz: two members are called %q: want different names", f.Name)
 		}
 		if out[name], err = readMember(f, &left); err != nil {
 			return nil, fmt.Errorf("tensor: npz: %s: %w", f.Name, err)
@@ -75,9 +75,9 @@ func readMember(f *zip.File, left *int64) (*Tensor, error) {
 	case err != nil:
 		return nil, err
 	case limited.N == 0:
-		return nil, fmt.Errorf("more than %d times the size of the file", expansion)
+		return nil, fmt.Errorf("the arrays take more than %d times the size of the file: want members that do not overlap", expansion)
 	case n > 0:
-		return nil, fmt.Errorf("%d bytes after the array", n)
+		return nil, fmt.Errorf("%d bytes follow the array: want a member that ends with it", n)
 	}
 	*left = limited.N
 	return t, nil

@@ -101,7 +101,7 @@ func TestReadNPZRefuses(t *testing.T) {
 	}{
 		{"text", []byte("hello"), "zip"},
 		{"member", archive("a.npy", "hello"), "a.npy: tensor: npy: not an NPY file"},
-		{"more", archive("a.npy", good+"??"), "2 bytes after"},
+		{"more", archive("a.npy", good+"??"), "2 bytes follow"},
 		{"twice", archive("a.npy", good, "a.npy", good), "two members"},
 		{"checksum", flipped, "checksum"},
 	} {

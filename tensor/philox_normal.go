@@ -5,10 +5,10 @@ package tensor
 
 import "math"
 
-// Normal returns a standard normal number, the normal quantile of a uniform one
-// with 64 random bits: the top bit is the sign, the others a probability in
-// (0, 1/2), so the tails reach 9.1 standard deviations. It advances by two
-// words, always, so that normal i of a stream can be addressed.
+// Normal returns a standard normal number: the normal quantile of a uniform number with 64 random
+// bits. The top bit is the sign and the others are a probability in (0, 1/2), so the tails reach
+// 9.1 standard deviations. It always advances by two words, so that normal number i of a stream can
+// be addressed.
 func (s *Stream) Normal() float64 {
 	u := s.Uint64()
 	p := (float64(int64(u&(1<<63-1))) + 0.5) * 0x1p-64

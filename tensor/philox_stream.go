@@ -78,7 +78,7 @@ func (s *Stream) Float64() float64 { return float64(int64(s.Uint64()>>11)) * 0x1
 // the CUDA kernels. It advances by one word.
 func (s *Stream) Float32() float32 { return float32(s.Uint32()>>8) * 0x1p-24 }
 
-// Exp returns an exponential number of mean 1, -log(1-u) for u of Float64. It
+// Exp returns an exponential number with mean 1: -log(1-u), where u is a number from Float64. It
 // advances by two words.
 func (s *Stream) Exp() float64 { return -math.Log1p(-s.Float64()) }
 
@@ -108,12 +108,12 @@ func (s *Stream) Perm(n int) []int {
 	return p
 }
 
-// Rand returns the generator of math/rand/v2 over s; both advance together.
+// Rand returns a generator of math/rand/v2 that draws from s; drawing from either advances both.
 func (s *Stream) Rand() *rand.Rand { return rand.New(s) }
 
 const streamVersion = 1
 
-// MarshalBinary writes seed, purpose, id and position: 25 bytes.
+// MarshalBinary returns the seed, purpose, id and position in 25 bytes.
 func (s *Stream) MarshalBinary() ([]byte, error) {
 	b := append(make([]byte, 0, 25), streamVersion)
 	b = binary.LittleEndian.AppendUint64(b, s.seed)
@@ -122,10 +122,10 @@ func (s *Stream) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, s.pos), nil
 }
 
-// UnmarshalBinary restores what MarshalBinary wrote.
+// UnmarshalBinary restores a stream that MarshalBinary saved.
 func (s *Stream) UnmarshalBinary(b []byte) error {
 	if len(b) != 25 || b[0] != streamVersion {
-		return fmt.Errorf("tensor: random stream state has %d bytes: want 25 of version %d", len(b), streamVersion)
+		return fmt.Errorf("tensor: the state of a random stream has %d bytes: want 25 of version %d", len(b), streamVersion)
 	}
 	*s = Stream{
 		seed:    binary.LittleEndian.Uint64(b[1:]),

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Shape is the length of each axis, slowest first; the empty Shape is a scalar.
+// Shape is the length of each axis, slowest axis first. The empty Shape is that of a scalar.
 type Shape []int
 
 // Size returns the number of elements.
@@ -21,8 +21,8 @@ func (s Shape) Size() int {
 	return n
 }
 
-// Valid reports whether no length is negative and the size in bytes, at up to 16 bytes an element,
-// fits an int; beside an empty axis, the other lengths must fit too.
+// Valid reports whether no length is negative and the size in bytes, at up to 16 bytes per element,
+// fits an int. If an axis is empty, the product of the other lengths must fit too.
 func (s Shape) Valid() bool {
 	n := 1
 	for _, d := range s {
@@ -81,9 +81,10 @@ func Broadcast(s, t Shape) (r Shape, ok bool) {
 
 // ShapeError reports shapes that an operation cannot combine.
 type ShapeError struct {
-	Op   string
-	Got  []Shape
-	Want string // shapes that would have worked, in words
+	Op  string
+	Got []Shape
+	// Want describes in words the shapes that would have worked.
+	Want string
 }
 
 func (e *ShapeError) Error() string {

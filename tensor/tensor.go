@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Tensor is an n-dimensional array, or a view of one. Views share memory;
-// concurrent writes need care as with slices.
+// Tensor is an n-dimensional array, or a view of one. Views share memory, so concurrent writes need
+// the same care as with slices.
 type Tensor struct {
 	dtype   DType
 	shape   Shape
@@ -18,26 +18,26 @@ type Tensor struct {
 	data    any // a slice of the element type
 }
 
-// New returns an array of zeros; without lengths it is a scalar. It panics on lengths that no memory
-// can hold.
+// New returns an array of zeros; without lengths it is a scalar. It panics if the lengths are
+// negative or too large for memory.
 func New(d DType, shape ...int) *Tensor {
 	s := Shape(shape).Clone()
 	if !s.Valid() {
-		panic(fmt.Sprintf("tensor: no array has shape %v", shape))
+		panic(fmt.Sprintf("tensor: an array cannot have shape %v: want lengths of at least 0 that fit in memory", shape))
 	}
 	return &Tensor{dtype: d, shape: s, strides: s.Strides(), data: kinds[d].make(s.Size())}
 }
 
-// From makes an array on data, a slice of one of the element types, without
-// copying ([]int is copied to int64). No lengths make a vector. It returns a
-// *ShapeError if the lengths do not fit.
+// From makes an array of data, a slice of one of the element types, without copying ([]int is
+// copied to int64). Without lengths the array is a vector. From returns a *ShapeError if the
+// lengths do not fit the data.
 func From(data any, shape ...int) (*Tensor, error) {
 	if ints, ok := data.([]int); ok {
 		data = widen(ints)
 	}
 	d, n, ok := dtypeOf(data)
 	if !ok {
-		return nil, fmt.Errorf("tensor: elements of %T: want a slice of float64, float32, int64, int32, int, bool, complex128, complex64 or Half", data)
+		return nil, fmt.Errorf("tensor: cannot make an array of a %T: pass a slice of float64, float32, int64, int32, int, bool, complex128, complex64 or Half", data)
 	}
 	s := Shape(shape).Clone()
 	if len(s) == 0 {
@@ -78,7 +78,7 @@ func Scalar(v any) (*Tensor, error) {
 	case complex64:
 		one.dtype, one.data = Complex64, []complex64{v}
 	default:
-		return nil, fmt.Errorf("tensor: a scalar of %T: want float64, float32, int64, int32, int, bool, complex128 or complex64", v)
+		return nil, fmt.Errorf("tensor: cannot make a scalar of a %T: pass a float64, float32, int64, int32, int, bool, complex128 or complex64", v)
 	}
 	return one, nil
 }
@@ -89,28 +89,28 @@ func (t *Tensor) DType() DType { return t.dtype }
 // Shape returns the lengths of the axes.
 func (t *Tensor) Shape() Shape { return t.shape.Clone() }
 
-// Strides returns the steps of the axes in elements.
+// Strides returns, for each axis, the distance between neighbours in elements.
 func (t *Tensor) Strides() []int { return slices.Clone(t.strides) }
 
 // Size returns the number of elements.
 func (t *Tensor) Size() int { return t.shape.Size() }
 
-// Data returns the elements in order, as a slice of the element type: shared if
-// the array is contiguous, else copied.
+// Data returns the elements in row-major order, as a slice of the element type. The slice is shared
+// if the array is contiguous, and a copy otherwise.
 func (t *Tensor) Data() any {
 	c := t.Compact()
 	return kinds[c.dtype].cut(c.data, c.offset, c.offset+c.Size())
 }
 
-// At returns an element as its own type. It panics outside the array.
+// At returns one element in its own type. It panics if the index lies outside the array.
 func (t *Tensor) At(idx ...int) any {
 	if len(idx) != len(t.shape) {
-		panic(fmt.Sprintf("tensor: %d indices for %d axes", len(idx), len(t.shape)))
+		panic(fmt.Sprintf("tensor: there are %d indices for %d axes: give one for each", len(idx), len(t.shape)))
 	}
 	at := t.offset
 	for d, i := range idx {
 		if i < 0 || i >= t.shape[d] {
-			panic(fmt.Sprintf("tensor: index %d of axis %d, which has %d", i, d, t.shape[d]))
+			panic(fmt.Sprintf("tensor: index %d lies outside axis %d, which has %d elements", i, d, t.shape[d]))
 		}
 		at += i * t.strides[d]
 	}

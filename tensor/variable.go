@@ -11,10 +11,11 @@ import (
 // Variable is an array whose axes have names.
 type Variable struct {
 	Name  string
-	Dims  []string          // names of the axes, slowest first; empty for a single value
-	Shape Shape             // lengths of the axes
-	Data  any               // row-major []float64, []int64, []bool or []string; shared, not copied
-	Attrs map[string]string // attributes, such as units; may be nil
+	Dims  []string // names of the axes, slowest first; empty for a single value
+	Shape Shape    // lengths of the axes
+	Data  any      // row-major []float64, []int64, []bool or []string; shared, not copied
+	// Attrs holds attributes, such as units. It may be nil.
+	Attrs map[string]string
 }
 
 // DType returns the element type: float64, int64, bool or string, or "" for any other.
@@ -47,8 +48,8 @@ func (v Variable) Len() int {
 	return 0
 }
 
-// Floats returns the elements as float64: shared if they already are, with true as 1, and nil for
-// text.
+// Floats returns the elements as float64, or nil for text. The slice is shared if the elements
+// already are float64; true becomes 1.
 func (v Variable) Floats() []float64 {
 	switch d := v.Data.(type) {
 	case []float64:
@@ -71,7 +72,7 @@ func (v Variable) Floats() []float64 {
 	return nil
 }
 
-// Text returns element i, in row-major order, as readable text.
+// Text returns element i, counted in row-major order, as readable text.
 func (v Variable) Text(i int) string {
 	switch d := v.Data.(type) {
 	case []float64:

@@ -11,9 +11,8 @@ import (
 // Views share the memory of what they view. Like indexing a slice, they panic
 // outside the array.
 
-// Slice returns every step-th element of an axis from start up to, not
-// including, stop; a negative step walks down, and as far as element 0 if stop
-// is -1.
+// Slice returns every step-th element of an axis, from start up to but not including stop. A
+// negative step walks down from start; stop = -1 then means "through element 0".
 func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
 	axis = t.axis(axis)
 	n := 0
@@ -23,10 +22,10 @@ func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
 	case step < 0 && start > stop:
 		n = (start-stop-1)/-step + 1
 	case step == 0:
-		panic("tensor: a slice with step 0")
+		panic("tensor: the step of a slice is 0: want a step above or below 0")
 	}
 	if last := start + (n-1)*step; n > 0 && (start < 0 || start >= t.shape[axis] || last < 0 || last >= t.shape[axis]) {
-		panic(fmt.Sprintf("tensor: elements %d:%d:%d of axis %d, which has %d", start, stop, step, axis, t.shape[axis]))
+		panic(fmt.Sprintf("tensor: the slice %d:%d:%d does not fit axis %d, which has %d elements", start, stop, step, axis, t.shape[axis]))
 	}
 	v := t.view()
 	v.shape[axis] = n
@@ -37,7 +36,7 @@ func (t *Tensor) Slice(axis, start, stop, step int) *Tensor {
 	return v
 }
 
-// Index returns element i along an axis, and drops that axis.
+// Index returns element i along an axis and drops that axis.
 func (t *Tensor) Index(axis, i int) *Tensor {
 	axis = t.axis(axis)
 	v := t.Slice(axis, i, i+1, 1)
@@ -45,8 +44,8 @@ func (t *Tensor) Index(axis, i int) *Tensor {
 	return v
 }
 
-// Permute reorders the axes: axis i of the result is axis perm[i]. No perm
-// reverses them.
+// Permute reorders the axes: axis i of the result is axis perm[i] of the array. Without perm the
+// order of the axes is reversed.
 func (t *Tensor) Permute(perm ...int) *Tensor {
 	k := len(t.shape)
 	if len(perm) == 0 {
@@ -56,11 +55,11 @@ func (t *Tensor) Permute(perm ...int) *Tensor {
 	}
 	v, seen := t.view(), make([]bool, k)
 	if len(perm) != k {
-		panic(fmt.Sprintf("tensor: permutation %v of %d axes", perm, k))
+		panic(fmt.Sprintf("tensor: %v is no permutation of %d axes: name each axis once", perm, k))
 	}
 	for i, p := range perm {
 		if p < 0 || p >= k || seen[p] {
-			panic(fmt.Sprintf("tensor: permutation %v of %d axes", perm, k))
+			panic(fmt.Sprintf("tensor: %v is no permutation of %d axes: name each axis once", perm, k))
 		}
 		seen[p] = true
 		v.shape[i], v.strides[i] = t.shape[p], t.strides[p]
@@ -68,13 +67,13 @@ func (t *Tensor) Permute(perm ...int) *Tensor {
 	return v
 }
 
-// Broadcast repeats the array to a shape by NumPy's rule; the repeats share
-// memory, so do not write to them.
+// Broadcast repeats the array to a shape by NumPy's rule. The repeated elements share memory, so do
+// not write to the result.
 func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	r, ok := Broadcast(t.shape, s)
 	if !ok || !r.Equal(s) || !s.Valid() {
-		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, s}, Want: "a first shape that stretches to the second"}
+		return nil, &ShapeError{Op: "broadcast", Got: []Shape{t.shape, s}, Want: "a first shape that broadcasts to the second"}
 	}
 	v := &Tensor{dtype: t.dtype, shape: s, strides: make([]int, len(s)), offset: t.offset, data: t.data}
 	lead := len(shape) - len(t.shape)
@@ -86,8 +85,8 @@ func (t *Tensor) Broadcast(shape ...int) (*Tensor, error) {
 	return v, nil
 }
 
-// Reshape returns the elements under another shape of the same size: shared if the array is
-// contiguous, else copied. One length may be -1; it follows from the size.
+// Reshape returns the elements with another shape of the same size. Memory is shared if the array
+// is contiguous, and copied otherwise. One length may be -1; it then follows from the size.
 func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	s := Shape(shape).Clone()
 	if i := slices.Index(s, -1); i >= 0 {
@@ -116,7 +115,7 @@ func (t *Tensor) axis(a int) int {
 		a += len(t.shape)
 	}
 	if a < 0 || a >= len(t.shape) {
-		panic(fmt.Sprintf("tensor: axis %d of %d", a, len(t.shape)))
+		panic(fmt.Sprintf("tensor: there is no axis %d in an array of %d axes", a, len(t.shape)))
 	}
 	return a
 }

@@ -11,15 +11,15 @@ type Call struct {
 	Args []*Formula
 }
 
-// ParseCall reads a name, and formulas in parentheses with commas between them.
+// ParseCall parses a name that is followed by formulas in parentheses, separated by commas.
 func ParseCall(text string) (*Call, error) {
 	p := &parser{text: text}
 	if !letter(p.peek()) {
-		return nil, p.fail("want a name and its arguments, such as normal(0, 1)")
+		return nil, p.fail("expected a name with its arguments, such as normal(0, 1),")
 	}
 	c := &Call{Name: p.name()}
 	if p.accept("(") == 0 {
-		return nil, p.fail("want ( behind %s and its arguments, such as %s(0, 1)", c.Name, c.Name)
+		return nil, p.fail("expected ( and arguments after %s, as in %s(0, 1),", c.Name, c.Name)
 	}
 	for p.peek() != ')' {
 		p.names, p.index = nil, nil
@@ -35,15 +35,15 @@ func ParseCall(text string) (*Call, error) {
 		}
 	}
 	if p.accept(")") == 0 {
-		return nil, p.fail("the arguments of %s are not closed", c.Name)
+		return nil, p.fail("the arguments of %s are not closed: expected , or )", c.Name)
 	}
 	if p.peek() != 0 {
-		return nil, p.fail("unexpected %q behind %s(...)", p.text[p.at:p.at+1], c.Name)
+		return nil, p.fail("found %q after %s(...) instead of the end", p.text[p.at:p.at+1], c.Name)
 	}
 	return c, nil
 }
 
-// Names lists the names in the arguments, in order of appearance.
+// Names returns the names used in the arguments, in order of appearance.
 func (c *Call) Names() (all []string) {
 	for _, a := range c.Args {
 		for _, n := range a.names {

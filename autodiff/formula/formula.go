@@ -1,17 +1,16 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package formula turns formulas in text into graphs, for people who fit
-// without writing Go.
+// Package formula parses mathematical formulas and turns them into graphs, for people who fit
+// models without writing Go.
 //
 //	f, err := formula.Parse("b1*(1-exp(-b2*x))")
 //	y, err := f.Node(map[string]*autodiff.Node{"b1": b1, "b2": b2, "x": x})
 //
-// The language has numbers, names, + - * / ^ (or **), parentheses, the constant
-// pi, and the functions listed by Functions. ^ binds tightest and from the
-// right; a minus before it applies to the power: -x^2 is -(x^2). theta[school]
-// takes, for every row, the element of the vector theta that the column school of
-// whole numbers names.
+// The language has numbers, names, + - * / ^ (or **), parentheses, the constant pi, and the
+// functions listed by Functions. ^ binds tightest and from the right; a minus before it applies to
+// the power: -x^2 is -(x^2). theta[school] is, for every row, the element of the vector theta whose
+// index is in the integer column school.
 package formula
 
 import (
@@ -43,21 +42,21 @@ type term struct {
 	in    []*term
 }
 
-// Names lists the names in the formula, in order of appearance, without pi.
+// Names returns the names used in the formula, without pi, in order of appearance.
 func (f *Formula) Names() []string { return slices.Clone(f.names) }
 
-// Indices tells, for every name that has an index, the name of that index.
+// Indices returns, for every name that has an index, the name of that index.
 func (f *Formula) Indices() map[string]string { return maps.Clone(f.indices) }
 
-// String returns the text.
+// String returns the text of the formula.
 func (f *Formula) String() string { return f.text }
 
-// Node makes the graph; values gives a Node for every name, one of whole numbers
-// (autodiff.Ints) for an index.
+// Node makes the graph of the formula. values holds a Node for every name; that of an index must
+// hold integers (autodiff.Ints).
 func (f *Formula) Node(values map[string]*ad.Node) (*ad.Node, error) {
 	for _, n := range f.names {
 		if values[n] == nil {
-			return nil, fmt.Errorf("formula: %q uses %s, which is neither a parameter nor a column", f.text, n)
+			return nil, fmt.Errorf("formula: %q uses %s, which is neither a parameter nor a column: correct the name, or declare it", f.text, n)
 		}
 	}
 	y := f.root.node(values)
@@ -98,7 +97,7 @@ func (t *term) node(v map[string]*ad.Node) *ad.Node {
 // mostShown is the largest number of bytes of a formula that a message shows.
 const mostShown = 200
 
-// Error is a mistake in a formula, with its place.
+// Error is a mistake in a formula, with its position.
 type Error struct {
 	Text string
 	At   int // position of the mistake in Text, in bytes
@@ -116,12 +115,12 @@ func (e *Error) Error() string {
 // maxDepth bounds nesting, so that no text can exhaust the stack.
 const maxDepth = 200
 
-// Parse reads a formula.
+// Parse parses a formula.
 func Parse(text string) (*Formula, error) {
 	p := &parser{text: text}
 	root, err := p.sum()
 	if err == nil && p.peek() != 0 {
-		err = p.fail("unexpected %q", p.text[p.at:p.at+1])
+		err = p.fail("found %q instead of an operator", p.text[p.at:p.at+1])
 	}
 	if err != nil {
 		return nil, err
@@ -198,7 +197,7 @@ func (p *parser) chain(set string, next func() (*term, error)) (*term, error) {
 
 func (p *parser) signed() (*term, error) {
 	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail("more than %d levels of nesting", maxDepth)
+		return nil, p.fail("the formula has more than the %d levels of nesting that are allowed", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	switch p.accept("+-") {
@@ -227,7 +226,7 @@ func (p *parser) atom() (*term, error) {
 		p.at++
 		x, err := p.sum()
 		if err == nil && p.accept(")") == 0 {
-			err = p.fail("a parenthesis is not closed")
+			err = p.fail("a parenthesis is not closed: expected )")
 		}
 		return x, err
 	case c >= '0' && c <= '9' || c == '.':
@@ -235,9 +234,9 @@ func (p *parser) atom() (*term, error) {
 	case letter(c):
 		return p.word()
 	case c == 0:
-		return nil, p.fail("the formula ends early")
+		return nil, p.fail("the formula ends early: expected a number, a name or (")
 	}
-	return nil, p.fail("unexpected %q", string(c))
+	return nil, p.fail("found %q instead of a number, a name or (", string(c))
 }
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
@@ -270,7 +269,7 @@ func (p *parser) word() (*term, error) {
 	case '(':
 		if _, known := functions[name]; !known {
 			p.at = start
-			return nil, p.fail("no function %q: there are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
+			return nil, p.fail("there is no function %q: the functions are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
 		}
 		p.at++
 		in, err := p.arguments(name)
@@ -301,7 +300,7 @@ func (p *parser) indexed(name string) (*term, error) {
 	}
 	index := p.name()
 	if p.peek() != ']' {
-		return nil, p.fail("the index of %s is not closed: want %s[%s]", name, name, index)
+		return nil, p.fail("the index of %s is not closed: write %s[%s]", name, name, index)
 	}
 	p.at++
 	if err := p.use(name, index); err != nil {
@@ -319,7 +318,7 @@ func (p *parser) use(name, index string) error {
 		p.index = map[string]string{}
 	}
 	if old, seen := p.index[name]; seen && old != index {
-		return p.fail("%s is used with the index %q and before with %q: want one", name, index, old)
+		return p.fail("%s has the index %q here, but %q earlier: use one of them", name, index, old)
 	}
 	p.index[name] = index
 	return nil

@@ -53,15 +53,15 @@ func TestValues(t *testing.T) {
 
 func TestMistakesHaveAPlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                        "ends early at position 1",
-		"1+":                      "ends early at position 3",
-		"1 + * 2":                 `unexpected "*" at position 5`,
-		"(1+2":                    "not closed at position 5",
-		"exq(1)":                  `no function "exq": there are abs, `,
+		"":                        "expected a number, a name or ( at position 1",
+		"1+":                      "expected a number, a name or ( at position 3",
+		"1 + * 2":                 `found "*" instead of a number, a name or ( at position 5`,
+		"(1+2":                    "not closed: expected ) at position 5",
+		"exq(1)":                  `there is no function "exq": the functions are abs, `,
 		"1.2.3":                   `"1.2.3" is not a number at position 1`,
-		"x y":                     `unexpected "y" at position 3`,
-		"2 # 3":                   `unexpected "#"`,
-		"exp(1":                   "argument of exp is not closed",
+		"x y":                     `found "y" instead of an operator at position 3`,
+		"2 # 3":                   `found "#"`,
+		"exp(1":                   "arguments of exp are not closed",
 		"exp(1, 2)":               "exp takes 1 arguments, not 2",
 		"max(1)":                  "max takes 2 arguments, not 1",
 		strings.Repeat("(", 1000): "levels of nesting",
@@ -96,9 +96,9 @@ func TestIndices(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a[2]":      "name of a column at position 3",
-		"a[b":       "not closed: want a[b]",
-		"a[b]+a":    "with the index",
-		"a[b]+a[c]": "want one",
+		"a[b":       "not closed: write a[b]",
+		"a[b]+a":    "has the index",
+		"a[b]+a[c]": "use one of them",
 	} {
 		if _, err := formula.Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -112,11 +112,11 @@ func TestCalls(t *testing.T) {
 		t.Fatalf("%+v %v", c, err)
 	}
 	for text, want := range map[string]string{
-		"normal":         "want ( behind normal",
-		"normal(1":       "not closed at position 9",
-		"normal(1, #)":   `unexpected "#" at position 11`,
-		"normal(1, 2) x": "behind normal(...)",
-		"3":              "want a name",
+		"normal":         "expected ( and arguments after normal",
+		"normal(1":       "expected , or ) at position 9",
+		"normal(1, #)":   `found "#" instead of a number, a name or ( at position 11`,
+		"normal(1, 2) x": "after normal(...) instead of the end",
+		"3":              "expected a name",
 	} {
 		if _, err := formula.ParseCall(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -50,7 +50,7 @@ func Register(name string, arity int, node func(in []*ad.Node) *ad.Node) {
 	functions[name] = function{arity, node}
 }
 
-// Functions lists the functions of the language.
+// Functions returns the names of the functions of the language.
 func Functions() []string {
 	var out []string
 	for n := range functions {
@@ -73,7 +73,7 @@ func (p *parser) arguments(name string) ([]*term, error) {
 		}
 	}
 	if p.accept(")") == 0 {
-		return nil, p.fail("the argument of %s is not closed: want )", name)
+		return nil, p.fail("the arguments of %s are not closed: expected )", name)
 	}
 	if want := functions[name].arity; len(in) != want {
 		return nil, p.fail("%s takes %d arguments, not %d", name, want, len(in))

@@ -90,7 +90,7 @@ func (c *ctc) each(in [][]float64, visit func(q *sequence, weight float64)) erro
 			end = from + c.stride
 		}
 		if steps < 1 || steps > c.steps || length < 0 || length > end-from {
-			return fmt.Errorf("gorgonia: sequence %d has %d steps and %d labels: want 1..%d and 0..%d", b, steps, length, c.steps, end-from)
+			return fmt.Errorf("gorgonia: sequence %d has %d steps and %d labels: want 1..%d steps and 0..%d labels", b, steps, length, c.steps, end-from)
 		}
 		q := &sequence{ctc: c, b: b, steps: steps, lp: in[0], path: make([]int, 2*length+1)}
 		for i, label := range in[1][from : from+length] {

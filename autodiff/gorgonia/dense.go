@@ -16,8 +16,8 @@ import (
 // copied in their logical order.
 func FromDense(d *gt.Dense) *ad.Node { return ad.FromDense(d) }
 
-// ToDense returns output i of a State as a tensor that shares its memory: the
-// next Run changes it, Clone keeps it. It is nil for an output of indices.
+// ToDense returns output i of a State as a tensor that shares its memory. The next Run changes it;
+// a Clone keeps it. It is nil for an output of indices.
 func ToDense(s *ad.State, i int) *gt.Dense {
 	shape := s.Program().OutputShape(i)
 	var backing any

@@ -1,12 +1,13 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gorgonia takes Gorgonia graphs in and gives Gorgonia operations out.
+// Package gorgonia connects autodiff with Gorgonia: it imports Gorgonia graphs and exports Gorgonia
+// operations.
 //
-// [Import] turns any expression graph into Nodes of autodiff. A [Machine] runs a
-// graph as Gorgonia's own machines do, compiled: it is a gorgonia.VM, so only
-// the line that makes the machine changes. An [Op] is a compiled function as an
-// operation of Gorgonia, for graphs, machines and solvers that stay there.
+// [Import] turns any expression graph into Nodes of autodiff. A [Machine] runs a graph as
+// Gorgonia's own machines do, compiled: it is a gorgonia.VM, so only the line that makes the
+// machine changes. An [Op] is a compiled function as an operation of Gorgonia, for graphs, machines
+// and solvers that stay there.
 //
 //	cost := gorgonia.Must(gorgonia.Mean(gorgonia.Must(gorgonia.Square(residual))))
 //	vm, err := bridge.NewTrainer(cost, w, b) // was: gorgonia.Grad and NewTapeMachine
@@ -18,17 +19,16 @@
 //		err = solver.Step(gorgonia.NodesToValueGrads(vm.Learnables()))
 //	}
 //
-// Gradients that this package makes ([NewTrainer], [Imported.Grad], [Op]) follow
-// autodiff's rules; that of BatchNorm is Gorgonia's own, which is right. YOLOv3
-// has none, nor have operations of others that are no gorgonia.SDOp: an error
-// says so. Graphs that gorgonia.Grad has differentiated keep Gorgonia's
-// derivatives; where these are known to be wrong, Warnings says so.
+// Gradients that this package makes ([NewTrainer], [Imported.Grad], [Op]) follow autodiff's rules;
+// that of BatchNorm is Gorgonia's own, which is right. YOLOv3 has no gradient, and neither have
+// operations of other packages that are not a gorgonia.SDOp; both are reported as errors. Graphs
+// that gorgonia.Grad has differentiated keep Gorgonia's derivatives; where these are known to be
+// wrong, Warnings says so.
 //
 // # Differences from Gorgonia
 //
-// Values agree up to rounding, not to the last bit: [autodiff.Compile] rewrites
-// graphs, and sums are trees with float64 partials. Each of these further
-// differences is held by a test:
+// Values agree up to rounding, not to the last bit: [autodiff.Compile] rewrites graphs, and sums
+// are trees with float64 partials. Each of the following further differences is checked by a test:
 //
 //   - Division by zero follows IEEE 754: x/0 is an infinity of the sign of x and
 //     0/0 is NaN, where Gorgonia's tensors give +Inf.
@@ -37,14 +37,13 @@
 //     give what they are defined to give; Gorgonia does not.
 //   - Gradients do not pile up over runs. Where elements tie for the largest, they
 //     share the gradient. That of CTCLoss is by the log-probabilities themselves.
-//   - Only what the outputs need is run. Of statements that is Read, not Set, of
-//     which Warnings tells.
+//   - Only nodes that the outputs need are run. Read statements are among them;
+//     Set statements are not, and Warnings lists them.
 //   - Sliced and transposed tensors are read in their logical order.
 //
-// What a graph says is kept, odd as it may be: LogSumExp adds the maximum before
-// it takes the logarithm, AveragePool1D takes maxima, AveragePool2D divides by
-// the width of the image, and a slice by steps that do not divide its range lacks
-// the rest.
+// The meaning of a graph is kept, however odd: LogSumExp adds the maximum before it takes the
+// logarithm, AveragePool1D takes maxima, AveragePool2D divides by the width of the image, and a
+// slice by steps that do not divide its range lacks the rest.
 package gorgonia
 
 // Gorgonia's array libraries refuse to start where this module does not know the

@@ -45,7 +45,7 @@ func (f *feed) value(v G.Value) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("a %T of shape %v, want %v", v, v.Shape(), f)
+	return fmt.Errorf("a %T of shape %v: want %v", v, v.Shape(), f)
 }
 
 func (f *feed) dense(d *gt.Dense) error {
@@ -71,7 +71,7 @@ func (f *feed) dense(d *gt.Dense) error {
 		}
 	}
 	if n != len(f.f64)+len(f.f32)+len(f.ints) {
-		return fmt.Errorf("a tensor of %v of shape %v, want %v", d.Dtype(), d.Shape(), f)
+		return fmt.Errorf("a tensor of %v of shape %v: want %v", d.Dtype(), d.Shape(), f)
 	}
 	return nil
 }

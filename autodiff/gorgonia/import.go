@@ -13,12 +13,12 @@ import (
 	"github.com/euryale-dev/euryale/autodiff"
 )
 
-// Imported is a Gorgonia graph as Nodes.
+// Imported is a Gorgonia graph that was converted to Nodes.
 type Imported struct {
 	// Precision is the width of the graph's reals in bits, 64 or 32.
 	Precision int
-	// Warnings name the nodes whose derivatives, made by gorgonia.Grad and needed
-	// by the outputs, may be wrong, and the statements that do not run.
+	// Warnings names the nodes that were made by gorgonia.Grad, are needed by the outputs, and may
+	// have wrong derivatives, and also the statements that do not run.
 	Warnings []string
 
 	outs   []*G.Node
@@ -26,24 +26,22 @@ type Imported struct {
 	of     map[*G.Node]*autodiff.Node
 }
 
-// Import lowers the nodes that outs depend on. They must belong to one graph
-// whose reals all have one precision. It returns an error where the graph is
-// damaged: where nodes depend on themselves, lack arguments, or stand on a node
-// that Gorgonia has deleted and used again.
+// Import lowers the nodes that outs depend on. They must belong to one graph whose reals all have
+// one precision. It returns an error if the graph is damaged: if nodes depend on themselves, lack
+// arguments, or use a node that Gorgonia has deleted and used again.
 //
-// Inputs are told apart as nodes: values are bound to a node, and [Imported.Node]
-// finds what became of it. That has the node's name. An input without a name is
-// called inputN after its ID N; of several inputs that have one name but
-// different shapes the later ones are called name#2, name#3 and so on. Gorgonia
-// itself takes inputs of equal name, type and shape for one node, and so all
+// Each input node becomes an input of its own, because values are bound to nodes; [Imported.Node]
+// returns it. It has the node's name. An input without a name is called inputN after its ID N; of
+// several inputs that have one name but different shapes the later ones are called name#2, name#3
+// and so on. Gorgonia itself takes inputs of equal name, type and shape for one node, and so all
 // nameless ones of one type and shape: name those with WithName.
 //
-// Random nodes, BatchNorm, what Dropout draws, YOLOv3 and operations of others
-// become opaque steps that call op.Do; their gradient comes from SymDiff.
-// Constants are read now, input values at each run.
+// Random nodes, BatchNorm, the random part of Dropout, YOLOv3 and operations of other packages
+// become opaque steps that call op.Do; their gradient comes from SymDiff. Constants are read during
+// the import, and the values of inputs at each run.
 func Import(outs ...*G.Node) (*Imported, error) {
 	if len(outs) == 0 {
-		return nil, fmt.Errorf("gorgonia: import: no outputs: name the nodes to compute")
+		return nil, fmt.Errorf("gorgonia: import: there are no outputs: pass the nodes to compute")
 	}
 	im := newImporter()
 	list, err := im.add(outs...)
@@ -58,13 +56,13 @@ func Import(outs ...*G.Node) (*Imported, error) {
 	return &Imported{Precision: im.bits(), Warnings: warnings(list), outs: outs, inputs: im.inputs, of: im.of}, nil
 }
 
-// Node returns what n became; nil where no output depends on n.
+// Node returns the Node that n became, or nil if no output depends on n.
 func (im *Imported) Node(n *G.Node) *autodiff.Node { return im.of[n] }
 
 // Inputs returns the input nodes, in the order of their creation.
 func (im *Imported) Inputs() []*G.Node { return slices.Clone(im.inputs) }
 
-// Outputs returns what the nodes given to Import became.
+// Outputs returns the Nodes that the nodes passed to Import became.
 func (im *Imported) Outputs() []*autodiff.Node {
 	out := make([]*autodiff.Node, len(im.outs))
 	for i, n := range im.outs {
@@ -73,24 +71,24 @@ func (im *Imported) Outputs() []*autodiff.Node {
 	return out
 }
 
-// Grad returns the gradients of the sum of cost by autodiff's rules: Nodes of
-// wrt's shapes, which can be differentiated again. Gradient with respect to a
-// node that cost does not depend on: zeros.
+// Grad returns the gradients of the sum of cost by autodiff's rules, as Nodes with the shapes of
+// wrt that can be differentiated again. The gradient with respect to a node on which cost does not
+// depend is zero.
 func (im *Imported) Grad(cost *G.Node, wrt ...*G.Node) ([]*autodiff.Node, error) {
 	y := im.of[cost]
 	if y == nil {
-		return nil, fmt.Errorf("gorgonia: grad: %v was not imported: give it to Import", cost)
+		return nil, fmt.Errorf("gorgonia: grad: %v was not imported: pass it to Import", cost)
 	}
 	xs := make([]*autodiff.Node, len(wrt))
 	for i, w := range wrt {
 		if xs[i] = im.of[w]; xs[i] == nil {
-			return nil, fmt.Errorf("gorgonia: grad: no output depends on %s", title(w))
+			return nil, fmt.Errorf("gorgonia: grad: no imported output depends on %s: leave it out, or import a node that does", title(w))
 		}
 	}
 	grads := autodiff.Grad(y, xs...)
 	for i, g := range grads {
 		if err := g.Err(); err != nil {
-			return nil, fmt.Errorf("gorgonia: gradient of %v with respect to %s: %w", cost, title(wrt[i]), err)
+			return nil, fmt.Errorf("gorgonia: the gradient of %v with respect to %s: %w", cost, title(wrt[i]), err)
 		}
 	}
 	return grads, nil
@@ -149,7 +147,7 @@ func (im *importer) checkType(n *G.Node) error {
 	case t == gt.Int || t == gt.Bool:
 		return nil
 	case t != gt.Float64 && t != gt.Float32:
-		return fmt.Errorf("gorgonia: import: %s has elements of %v: want float64, float32, int or bool", title(n), t)
+		return fmt.Errorf("gorgonia: import: %s holds %v: want float64, float32, int or bool", title(n), t)
 	case im.real == nil:
 		im.real = n
 	case im.real.Dtype() != t:
@@ -162,7 +160,7 @@ func (im *importer) checkType(n *G.Node) error {
 func dtypeOf(n *G.Node) (t gt.Dtype, err error) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("gorgonia: import: %q computes no value", n.Name())
+			err = fmt.Errorf("gorgonia: import: %q computes no value: import a node that has one", n.Name())
 		}
 	}()
 	return n.Dtype(), nil

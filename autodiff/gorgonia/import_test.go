@@ -209,7 +209,7 @@ func TestImportRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing", func() []*G.Node { return nil }, "no outputs"},
-		{"two graphs", func() []*G.Node { return []*G.Node{x, vector(G.NewGraph(), "x", 1)} }, "another graph"},
+		{"two graphs", func() []*G.Node { return []*G.Node{x, vector(G.NewGraph(), "x", 1)} }, "different graphs"},
 		{"two precisions", func() []*G.Node {
 			s := G.NewScalar(g, G.Float32, G.WithName("single"))
 			return []*G.Node{x, s}

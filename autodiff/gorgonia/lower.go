@@ -71,7 +71,7 @@ func (im *importer) lower(n *G.Node, kids []*G.Node) (y *ad.Node, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("gorgonia: import: %v of shape %v: %T is not as in Gorgonia v0.9.18: %v", n, n.Shape(), op, r)
+			err = fmt.Errorf("gorgonia: import: %v of shape %v: %T differs from Gorgonia v0.9.18, so use that version: %v", n, n.Shape(), op, r)
 		}
 	}()
 	if y = l.apply(); y.Err() != nil {
@@ -79,7 +79,7 @@ func (im *importer) lower(n *G.Node, kids []*G.Node) (y *ad.Node, err error) {
 	}
 	s := n.Shape()
 	if y.Size() != s.TotalSize() {
-		return nil, fmt.Errorf("gorgonia: import: %v: shape %v, but Gorgonia inferred %v", n, y.Shape(), s)
+		return nil, fmt.Errorf("gorgonia: import: %v has shape %v, but Gorgonia inferred %v: correct the shapes of its inputs", n, y.Shape(), s)
 	}
 	return ad.Reshape(y, s...), nil
 }
@@ -181,7 +181,7 @@ func constant(v G.Value) (*ad.Node, error) {
 	case *G.B:
 		return ad.Scalar(floats([]bool{bool(*v)})[0]), nil
 	}
-	return nil, fmt.Errorf("a constant is %T: want a float64, float32, int or bool", v)
+	return nil, fmt.Errorf("a constant is a %T: want a float64, float32, int or bool", v)
 }
 
 func floats(b []bool) []float64 {
@@ -210,9 +210,9 @@ func lowerConvert(l *lowering) *ad.Node {
 		return ad.Float(l.x[0])
 	}
 	if to == gt.Int {
-		return failed(fmt.Errorf("conversion of %v to %v: whole numbers must be inputs or constants", from, to))
+		return failed(fmt.Errorf("cannot convert %v to %v: integers must be inputs or constants", from, to))
 	}
-	return failed(fmt.Errorf("conversion of %v to %v: want one precision in a graph", from, to))
+	return failed(fmt.Errorf("cannot convert %v to %v: use one precision in a graph", from, to))
 }
 
 // failed returns a Node that carries err.

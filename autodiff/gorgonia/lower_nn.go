@@ -109,7 +109,7 @@ func lowerGroupNorm(l *lowering) *ad.Node {
 	x := l.x[0]
 	s, groups := x.Shape(), l.int("numGroups")
 	if groups < 1 || s[1]%groups != 0 {
-		return failed(fmt.Errorf("%d groups of %d channels: want a divisor", groups, s[1]))
+		return failed(fmt.Errorf("%d groups do not divide %d channels: use a divisor of the number of channels", groups, s[1]))
 	}
 	y := ad.Reshape(x, s[0]*groups, x.Size()/(s[0]*groups))
 	y = ad.Sub(y, ad.Reshape(ad.MeanAxes(y, 1), s[0]*groups, 1))

@@ -13,27 +13,27 @@ import (
 
 // Settings say how a Machine runs. The zero value is the default.
 type Settings struct {
-	// Threads is the most goroutines on one large array. Default: GOMAXPROCS.
-	// Results are the same for any number.
+	// Threads is the largest number of goroutines that work on one large array. Results do not
+	// depend on it. Default: GOMAXPROCS.
 	Threads int
-	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best.
+	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best that the processor
+	// has.
 	SIMD string
-	// Backend runs the graph, such as ad.CUDA{}. Default: the processor, with these Threads and
+	// Backend runs the graph, for example ad.CUDA{}. Default: the processor, with these Threads and
 	// SIMD.
 	Backend ad.Backend
-	// Eval switches dropout and the like off, as gorgonia.EvalMode does.
-	// Default: training.
+	// Eval switches dropout and similar operations off, as gorgonia.EvalMode does. Default:
+	// training.
 	Eval bool
 }
 
-// Machine runs a Gorgonia graph, compiled. It is a gorgonia.VM: RunAll reads the
-// values bound to the input nodes, named or not, computes, and binds the outputs.
-// It belongs to one goroutine, and so does its graph; RunAll does not allocate unless an
-// operation of Gorgonia runs inside.
+// Machine runs a compiled Gorgonia graph. It is a gorgonia.VM: RunAll reads the values bound to the
+// input nodes, named or not, computes, and binds the outputs. It belongs to one goroutine, and so
+// does its graph; RunAll does not allocate unless an operation of Gorgonia runs inside.
 //
-// The values of outputs are the Machine's own memory, which the next RunAll
-// overwrites. Large inputs are read where they lie, others are copied. Inner nodes
-// that are not outputs keep whatever value they had.
+// The values of outputs are the Machine's own memory, which the next RunAll overwrites. Large
+// inputs are read in place, and others are copied. Inner nodes that are not outputs keep whatever
+// value they had.
 type Machine struct {
 	imported   *Imported
 	state      *ad.State
@@ -45,10 +45,10 @@ type Machine struct {
 
 var _ G.VM = (*Machine)(nil)
 
-// NewMachine compiles the nodes that outs depend on, for the default Settings.
-// Nodes made by gorgonia.Grad may be among outs: Node.Grad of what they
-// differentiate then returns their value, so solvers work. See Warnings for
-// those that are wrong, and NewTrainer for gradients that are right.
+// NewMachine compiles the nodes that outs depend on, with the default Settings. Nodes made by
+// gorgonia.Grad may be among outs; Node.Grad of the nodes with respect to which they differentiate
+// then returns their values, so that solvers work. See Warnings for gradients that are wrong, and
+// NewTrainer for gradients that are right.
 func NewMachine(outs ...*G.Node) (*Machine, error) { return Settings{}.NewMachine(outs...) }
 
 // NewTrainer compiles cost and its gradients with respect to weights, by
@@ -84,11 +84,11 @@ func (s Settings) NewMachine(outs ...*G.Node) (*Machine, error) {
 // NewTrainer is the function NewTrainer with these Settings.
 func (s Settings) NewTrainer(cost *G.Node, weights ...*G.Node) (*Machine, error) {
 	if cost == nil || cost.Shape().TotalSize() != 1 {
-		return nil, fmt.Errorf("gorgonia: trainer: the cost is %v: want a node of one element, such as a Sum or Mean", cost)
+		return nil, fmt.Errorf("gorgonia: trainer: the cost is %v: want a node of one element, such as a Sum or a Mean", cost)
 	}
 	for _, w := range weights {
 		if w == nil || w.Op() != nil {
-			return nil, fmt.Errorf("gorgonia: trainer: the weight %v is not an input: see Imported.Grad for other nodes", w)
+			return nil, fmt.Errorf("gorgonia: trainer: the weight %v is not an input: use Imported.Grad for other nodes", w)
 		}
 	}
 	reads := readsOf(append(G.Nodes{cost}, weights...))
@@ -172,17 +172,16 @@ func (m *Machine) RunAll() error {
 // Reset does nothing: a run leaves no state behind.
 func (m *Machine) Reset() {}
 
-// Close does nothing: memory goes when the Machine does.
+// Close does nothing: the memory is freed with the Machine.
 func (m *Machine) Close() error { return nil }
 
 // Learnables returns the nodes whose gradients the Machine computes, for
 // gorgonia.NodesToValueGrads.
 func (m *Machine) Learnables() G.Nodes { return append(G.Nodes(nil), m.learnables...) }
 
-// Warnings names the nodes whose derivatives, made by gorgonia.Grad and needed by
-// the outputs, may be wrong, and the statements that do not run. NewTrainer needs
-// no such derivatives.
+// Warnings names the nodes that were made by gorgonia.Grad, are needed by the outputs, and may have
+// wrong derivatives, and also the statements that do not run. NewTrainer needs no such derivatives.
 func (m *Machine) Warnings() []string { return m.imported.Warnings }
 
-// Program returns what the Machine runs.
+// Program returns the program that the Machine runs.
 func (m *Machine) Program() *ad.Program { return m.state.Program() }

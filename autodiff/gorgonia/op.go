@@ -17,12 +17,12 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Op is a compiled function as an operation of Gorgonia: a simulator, a
-// likelihood, anything of autodiff. gorgonia.Grad, TapeMachine, LispMachine and
-// the solvers take it as one of their own; Import takes it apart again.
+// Op is a compiled function as an operation of Gorgonia: a simulator, a likelihood, or anything
+// else built with autodiff. gorgonia.Grad, TapeMachine, LispMachine and the solvers treat it as one
+// of their own, and Import turns it back into Nodes.
 //
-// Gradient: by autodiff's rules, once for all inputs. An Op serves one goroutine
-// at a time.
+// Gradient: by autodiff's rules, computed once for all inputs. An Op serves one goroutine at a
+// time.
 type Op struct {
 	name string
 	id   uint64
@@ -42,25 +42,23 @@ var (
 	lastOp atomic.Uint64
 )
 
-// NewOp compiles out as a function of inputs, Nodes made by autodiff.Input or
-// IntInput. It returns the mistake in the graph if there is one, and an error if
-// out depends on an input that is not listed.
+// NewOp compiles out as a function of inputs, Nodes made by autodiff.Input or IntInput. It returns
+// an error if there is a mistake in the graph, or if out depends on an input that is not listed.
 //
-// Apply takes float64 or float32 nodes of the inputs' shapes, int nodes for
-// IntInput.
+// Apply takes float64 or float32 nodes of the inputs' shapes, int nodes for IntInput.
 func NewOp(name string, out *ad.Node, inputs ...*ad.Node) (*Op, error) {
 	if out == nil || out.IsInt() {
 		return nil, fmt.Errorf("gorgonia: op %s: the output is %v: want a Node of reals", name, out)
 	}
 	if len(inputs) == 0 {
-		return nil, fmt.Errorf("gorgonia: op %s: no inputs: Gorgonia finds the graph by them", name)
+		return nil, fmt.Errorf("gorgonia: op %s: there are no inputs, by which Gorgonia finds the graph: pass at least one", name)
 	}
 	p, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs})
 	if err != nil {
 		return nil, fmt.Errorf("gorgonia: op %s: %w", name, err)
 	}
 	if all := p.Inputs(); len(all) > len(inputs) {
-		return nil, fmt.Errorf("gorgonia: op %s: the output depends on %v too: list it", name, all[len(inputs)])
+		return nil, fmt.Errorf("gorgonia: op %s: the output also depends on %v: list it among the inputs", name, all[len(inputs)])
 	}
 	o := &Op{name: name, id: lastOp.Add(1), out: out, in: inputs, g: ad.Input("g", out.Shape()...), by: map[gt.Dtype]*runner{}}
 	return o, o.differentiate()
@@ -89,27 +87,27 @@ func (o *Op) differentiate() error {
 }
 
 // Apply adds the function to the graph of in. Every call has memory of its own. It returns an error
-// if number, shapes or types differ from the inputs.
+// if the number, the shapes or the types of the arguments differ from those of the inputs.
 func (o *Op) Apply(in ...*G.Node) (*G.Node, error) {
 	if len(in) != len(o.in) {
-		return nil, fmt.Errorf("gorgonia: op %s: %d arguments, want %d", o.name, len(in), len(o.in))
+		return nil, fmt.Errorf("gorgonia: op %s was given %d arguments: want %d", o.name, len(in), len(o.in))
 	}
 	for i, n := range in {
 		if want := gt.Shape(o.in[i].Shape()); n == nil || !sameShape(n.Shape(), want) {
-			return nil, fmt.Errorf("gorgonia: op %s: argument %d is %v, want shape %v", o.name, i, n, want)
+			return nil, fmt.Errorf("gorgonia: op %s: argument %d is %v: want shape %v", o.name, i, n, want)
 		}
 	}
 	own := &Op{name: o.name, id: lastOp.Add(1), out: o.out, in: o.in, g: o.g, grad: o.grad, by: map[gt.Dtype]*runner{}}
 	return G.ApplyOp(own, in...)
 }
 
-// Apply adds an elementwise operation of autodiff to the graph of in, which have
-// one shape or are scalars.
+// Apply adds an elementwise operation of autodiff to the graph of in. The arguments must have one
+// shape or be scalars.
 func Apply(op *ad.Op, in ...*G.Node) (*G.Node, error) {
 	x := make([]*ad.Node, len(in))
 	for i, n := range in {
 		if n == nil {
-			return nil, fmt.Errorf("gorgonia: %s: argument %d is nil", op.Name, i)
+			return nil, fmt.Errorf("gorgonia: %s: argument %d is nil: pass a node", op.Name, i)
 		}
 		x[i] = ad.Input(fmt.Sprintf("x%d", i), n.Shape()...)
 	}
@@ -126,7 +124,7 @@ func (o *Op) inline(x []*ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{o.o
 // Arity returns the number of inputs.
 func (o *Op) Arity() int { return len(o.in) }
 
-// Type returns the function type in -> ... -> out.
+// Type returns the type of the function, in -> ... -> out.
 func (o *Op) Type() hm.Type { return hm.NewFnType(append(o.inTypes(), o.typeOf(o.out))...) }
 
 func (o *Op) inTypes() []hm.Type {
@@ -163,16 +161,16 @@ func (o *Op) CallsExtern() bool { return false }
 // OverwritesInput reports that inputs are never overwritten.
 func (o *Op) OverwritesInput() int { return -1 }
 
-// String returns the name.
+// String returns the name of the operation.
 func (o *Op) String() string { return o.name }
 
-// WriteHash writes the identity: Gorgonia merges nodes whose hashes agree.
+// WriteHash writes the identity of the operation, since Gorgonia merges nodes whose hashes agree.
 func (o *Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "euryale %s#%d", o.name, o.id) }
 
-// Hashcode returns the hash of WriteHash.
+// Hashcode returns a hash of what WriteHash writes.
 func (o *Op) Hashcode() uint32 { return hashOf(o) }
 
-// Do computes the function.
+// Do computes the function and returns its value.
 func (o *Op) Do(in ...G.Value) (G.Value, error) { return o.UsePreallocDo(nil, in...) }
 
 // UsePreallocDo computes the function into dst if dst fits.

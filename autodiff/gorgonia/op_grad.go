@@ -14,7 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// DiffWRT says that every input of reals has a gradient.
+// DiffWRT reports, for each input, whether it has a gradient, as every input of reals does.
 func (o *Op) DiffWRT(n int) []bool {
 	wrt := make([]bool, n)
 	for i := range wrt {
@@ -23,8 +23,8 @@ func (o *Op) DiffWRT(n int) []bool {
 	return wrt
 }
 
-// SymDiff adds one node per input of reals. The first of them to run computes
-// the gradients of all.
+// SymDiff adds one node for each input of reals. The first of these nodes to run computes the
+// gradients of all.
 func (o *Op) SymDiff(in G.Nodes, _, grad *G.Node) (G.Nodes, error) {
 	o.mu.Lock()
 	o.diff = true

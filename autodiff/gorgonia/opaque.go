@@ -21,7 +21,7 @@ func (l *lowering) opaque() *ad.Node {
 	op, ok := l.op.(G.SDOp)
 	if !ok {
 		c.VJP = func(_, _ *ad.Node, x []*ad.Node) []*ad.Node {
-			out := repeated(failed(fmt.Errorf("%T has no gradient: want a gorgonia.SDOp: %w", l.op, ad.ErrNoGradient)), len(x))
+			out := repeated(failed(fmt.Errorf("%T has no gradient because it is not a gorgonia.SDOp: %w", l.op, ad.ErrNoGradient)), len(x))
 			clear(out[len(l.kids):]) // the step that this one waits for
 			return out
 		}

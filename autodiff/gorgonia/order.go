@@ -48,7 +48,7 @@ func order(outs []*G.Node, known map[*G.Node]bool) ([]*G.Node, error) {
 	}
 	for _, n := range w.order {
 		if replaced(n) {
-			return nil, fmt.Errorf("gorgonia: import: an argument of %v is not what it was when that was built: %w", n, errReplaced)
+			return nil, fmt.Errorf("gorgonia: import: an argument of %v has changed since that node was built: %w", n, errReplaced)
 		}
 	}
 	return w.order, nil
@@ -57,7 +57,7 @@ func order(outs []*G.Node, known map[*G.Node]bool) ([]*G.Node, error) {
 // closure returns outs and everything they need, each once.
 func closure(outs []*G.Node, known map[*G.Node]bool) ([]*G.Node, error) {
 	if childrenField.Type != reflect.TypeFor[G.Nodes]() {
-		return nil, fmt.Errorf("gorgonia: import: the nodes are not as in Gorgonia v0.9.18: use that version")
+		return nil, fmt.Errorf("gorgonia: import: the nodes differ from those of Gorgonia v0.9.18: use that version")
 	}
 	var found []*G.Node
 	seen := map[*G.Node]bool{}
@@ -128,19 +128,19 @@ func (w *walk) push(n *G.Node) {
 }
 
 // errReplaced says how a graph comes to hold nodes that nobody put there.
-var errReplaced = errors.New("a node in use went back to Gorgonia's pool, from which new nodes come, " +
-	"as 1+x and 1-x do when Log replaces them by Log1p: build that node anew after the Log")
+var errReplaced = errors.New("Gorgonia returned a node in use to its pool and used it again for another, " +
+	"as happens to 1+x and 1-x when Log replaces them by Log1p: build that node again after the Log")
 
 // check returns an error if n is no sound node of the graph of first: deleted,
 // of another graph, or with arguments that do not fit its operation.
 func check(n, first *G.Node) error {
 	switch {
 	case n == nil:
-		return fmt.Errorf("gorgonia: import: an output is nil")
+		return fmt.Errorf("gorgonia: import: an output is nil: pass nodes of a graph")
 	case deleted(n):
 		return fmt.Errorf("gorgonia: import: an output was deleted: %w", errReplaced)
 	case n.Graph() != first.Graph() && !isConstant(n):
-		return fmt.Errorf("gorgonia: import: %v is of another graph than %v: import each graph by itself", n, first)
+		return fmt.Errorf("gorgonia: import: %v and %v belong to different graphs: import each graph by itself", n, first)
 	case n.Op() == nil || isConstant(n) || isStatement(n):
 		return nil
 	}

@@ -33,7 +33,7 @@ func (r *result) place(s *ad.State, i int) error {
 	t, shape := r.like.Dtype(), r.like.Shape()
 	switch {
 	case r.f64 == nil && r.f32 == nil:
-		return fmt.Errorf("gorgonia: output %s has elements of %v: want float64, float32 or bool", title(r.like), t)
+		return fmt.Errorf("gorgonia: output %s holds %v: want float64, float32 or bool", title(r.like), t)
 	case shape.IsScalar(), t == gt.Bool:
 		r.value = makeValue(t, shape, make([]float64, max(1, shape.TotalSize())))
 	case r.f64 != nil:

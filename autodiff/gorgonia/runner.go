@@ -38,7 +38,7 @@ func (o *Op) runner(in []G.Value) (*runner, error) {
 	t := gt.Float64
 	for i, v := range in {
 		if v == nil {
-			return nil, fmt.Errorf("gorgonia: op %s: argument %d has no value", o.name, i)
+			return nil, fmt.Errorf("gorgonia: op %s: argument %d has no value: bind one with gorgonia.Let", o.name, i)
 		}
 		if !o.in[i].IsInt() {
 			t = v.Dtype()
@@ -54,7 +54,7 @@ func (o *Op) runner(in []G.Value) (*runner, error) {
 	case gt.Float32:
 		r.bits = 32
 	default:
-		return nil, fmt.Errorf("gorgonia: op %s: arguments of %v: want float64 or float32", o.name, t)
+		return nil, fmt.Errorf("gorgonia: op %s: the arguments hold %v: want float64 or float32", o.name, t)
 	}
 	o.by[t] = r
 	return r, nil

@@ -52,7 +52,7 @@ func converted[T float32 | int](data []float64) []T {
 func readValue(dst []float64, v G.Value) error {
 	if d, ok := v.(*gt.Dense); ok {
 		if !d.IsNativelyAccessible() {
-			return fmt.Errorf("gorgonia: elements of a value of shape %v are in the memory of a device: copy them to the host first", d.Shape())
+			return fmt.Errorf("gorgonia: the elements of a value of shape %v are in the memory of a device: copy them to the host first", d.Shape())
 		}
 		v = rowMajor(d)
 	}
@@ -75,10 +75,10 @@ func readValue(dst []float64, v G.Value) error {
 	case []bool:
 		n = copy(dst, floats(d))
 	default:
-		return fmt.Errorf("gorgonia: elements of %T: want float64, float32, int or bool", d)
+		return fmt.Errorf("gorgonia: the value holds a %T: want float64, float32, int or bool", d)
 	}
 	if n != len(dst) {
-		return fmt.Errorf("gorgonia: %d elements of shape %v, want %d", n, v.Shape(), len(dst))
+		return fmt.Errorf("gorgonia: the value has %d elements of shape %v: want %d", n, v.Shape(), len(dst))
 	}
 	return nil
 }

@@ -1,7 +1,14 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gradtest is the gradient check that every operation must pass.
+// Package gradtest checks that the definition of an operation is right: its gradients against
+// central differences, and its CUDA text against its Go function. Tests of packages that define
+// operations call it, and all operations of package autodiff pass it.
+//
+//	func TestDouble(t *testing.T) {
+//		gradtest.Op(t, double)
+//		gradtest.HostC(t, []*autodiff.Op{double})
+//	}
 package gradtest
 
 import (
@@ -17,8 +24,8 @@ const (
 	tol  = 2e-7 // tolerance of the gradient, relative to max(1, |gradient|)
 )
 
-// Op compares the gradients of the samples of op, and the gradients of those
-// gradients, with central differences at random points of its Domain.
+// Op compares the gradients of the samples of op, and the gradients of those gradients, with
+// central differences at random points of the operation's Domain.
 func Op(t *testing.T, op *autodiff.Op) {
 	t.Helper()
 	if op.Sample == nil {
@@ -51,8 +58,8 @@ func weighted(y *autodiff.Node, rng *rand.Rand) *autodiff.Node {
 	return autodiff.Sum(autodiff.Mul(y, autodiff.Const(w, y.Shape()...)))
 }
 
-// Check compares the gradient of the scalar y with central differences; second
-// also compares the gradient of a random combination of the gradients.
+// Check compares the gradient of the scalar y with central differences. If second is true, it also
+// compares the gradient of a random combination of the gradients.
 func Check(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Node, values [][]float64, second bool) {
 	t.Helper()
 	compare(t, name, y, inputs, values)

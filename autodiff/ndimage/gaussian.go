@@ -12,24 +12,27 @@ import (
 
 // GaussianSettings say how [Gaussian] filters.
 type GaussianSettings struct {
-	Sigma    []float64 // standard deviation, in elements: one for all axes or one for each; 0 leaves an axis as it is
-	Mode     Mode      // continuation beyond the ends; default Reflect
-	Truncate float64   // radius of the filter in standard deviations; default 4
-	CVal     float64   // value of the elements outside in mode Constant; default 0
+	// Sigma is the standard deviation in elements: one for all axes, or one for each. With 0 an
+	// axis is not filtered.
+	Sigma    []float64
+	Mode     Mode    // continuation beyond the ends; default Reflect
+	Truncate float64 // radius of the filter in standard deviations; default 4
+	CVal     float64 // value of the elements outside in mode Constant; default 0
 }
 
 // defaultTruncate is the radius of filters in standard deviations.
 const defaultTruncate = 4.0
 
-// Gaussian returns x filtered with a Gaussian along each axis, whose radius is Truncate*Sigma rounded to the nearest
-// integer, half up. A NaN spreads over the radius. Gradient: the transposed filter.
+// Gaussian returns x filtered with a Gaussian along each axis, whose radius is Truncate*Sigma
+// rounded to the nearest integer, half up. A NaN spreads over the radius of the filter. Gradient:
+// the transposed filter.
 func Gaussian(x *ad.Node, s GaussianSettings) *ad.Node {
 	if x.Err() != nil {
 		return x
 	}
 	sigma, ok := perAxis(s.Sigma, len(x.Shape()))
 	if !ok {
-		return fail("gaussian: %d standard deviations for shape %v: want one, or one for each axis", len(s.Sigma), x.Shape())
+		return fail("gaussian: there are %d standard deviations for shape %v: give one, or one for each axis", len(s.Sigma), x.Shape())
 	}
 	for axis, v := range sigma {
 		x = GaussianAlong(x, axis, v, s)
@@ -37,8 +40,8 @@ func Gaussian(x *ad.Node, s GaussianSettings) *ad.Node {
 	return x
 }
 
-// GaussianAlong filters one axis with the standard deviation sigma; s.Sigma is not read. A negative axis counts from
-// the last.
+// GaussianAlong filters one axis with the standard deviation sigma and ignores s.Sigma. A negative
+// axis counts from the last.
 func GaussianAlong(x *ad.Node, axis int, sigma float64, s GaussianSettings) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -53,9 +56,9 @@ func GaussianAlong(x *ad.Node, axis int, sigma float64, s GaussianSettings) *ad.
 	case err != nil:
 		return fail("gaussian: %v", err)
 	case !(sigma >= 0) || math.IsInf(sigma, 0):
-		return fail("gaussian: standard deviation %g: want a finite number of at least 0", sigma)
+		return fail("gaussian: the standard deviation is %g: want a finite number of at least 0", sigma)
 	case !(truncate >= 0) || truncate*sigma > 1<<24:
-		return fail("gaussian: radius of %g standard deviations of %g: want at most %d elements", truncate, sigma, 1<<24)
+		return fail("gaussian: the radius is %g standard deviations of %g elements: want a radius from 0 to %d elements", truncate, sigma, 1<<24)
 	}
 	w := GaussianWeights(sigma, truncate)
 	return window{w, len(w) / 2, mode, s.CVal}.along(x, ax)
@@ -84,7 +87,7 @@ func GaussianWeights(sigma, truncate float64) []float64 {
 func axisOf(op string, x *ad.Node, axis int) (int, *ad.Node) {
 	n := len(x.Shape())
 	if axis < -n || axis >= n {
-		return 0, fail("%s: axis %d of shape %v: want one of %d", op, axis, x.Shape(), n)
+		return 0, fail("%s: there is no axis %d in shape %v: want one of its %d axes, counted from 0", op, axis, x.Shape(), n)
 	}
 	return modulo(axis, n), nil
 }

@@ -10,9 +10,10 @@ import (
 // mostCompared is the number of elements of a box up to which they are sorted by comparisons of whole arrays.
 const mostCompared = 49
 
-// Median returns the median over a box around each element: of an even number of elements the upper of the two in the
-// middle. Along an edge of k elements the box begins k/2 (rounded down) elements before. Where a box holds a NaN the
-// result is not specified. Gradient: that of the element chosen.
+// Median returns the median over a box around each element; of an even number of elements it takes
+// the upper of the two in the middle. Along an axis where the box has k elements, it begins k/2
+// (rounded down) elements before the element. If a box holds a NaN, the result is not specified.
+// Gradient: that of the element chosen.
 func Median(x *ad.Node, s BoxSettings) *ad.Node {
 	size, mode, bad := s.check("median", x)
 	if bad != nil {

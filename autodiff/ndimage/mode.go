@@ -11,10 +11,11 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// Mode says how an array continues beyond its ends. Continuations repeat as often as a filter reaches.
+// Mode is the way in which an array continues beyond its ends. The continuation repeats as far as a
+// filter reaches.
 type Mode string
 
-// The modes, with the continuation of the elements a b c d.
+// The modes. Each comment shows how the elements a b c d continue.
 const (
 	Reflect  Mode = "reflect"  // d c b a | a b c d | d c b a
 	Mirror   Mode = "mirror"   // d c b | a b c d | c b a
@@ -41,7 +42,7 @@ func (m Mode) resolve(fallback Mode) (Mode, error) {
 		if meant := spelling.Meant(string(m), names()); meant != "" {
 			hint = fmt.Sprintf(" (did you mean %q?)", meant)
 		}
-		return m, fmt.Errorf("unknown mode %q%s: want one of %q", string(m), hint, names())
+		return m, fmt.Errorf("there is no mode %q%s: use one of %q", string(m), hint, names())
 	}
 	return m, nil
 }

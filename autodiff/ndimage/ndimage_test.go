@@ -159,16 +159,16 @@ func TestNothingToDo(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	x := ad.Input("x", 4, 3)
 	for want, y := range map[string]*ad.Node{
-		`did you mean "reflect"`:                 Gaussian(x, GaussianSettings{Sigma: []float64{1}, Mode: "reflekt"}),
-		"3 standard deviations":                  Gaussian(x, GaussianSettings{Sigma: []float64{1, 2, 3}}),
-		"standard deviation -1":                  GaussianAlong(x, 0, -1, GaussianSettings{}),
-		"axis 2 of shape":                        GaussianAlong(x, 2, 1, GaussianSettings{}),
-		"radius":                                 GaussianAlong(x, 0, 1e9, GaussianSettings{}),
-		"an edge of 0":                           Uniform(x, BoxSettings{Size: []int{0}}),
-		"0 edges":                                Median(x, BoxSettings{}),
-		"order 6":                                Zoom(x, ZoomSettings{Factor: []float64{2}, Order: 6}),
-		"times 0.1: want a new length":           Zoom(x, ZoomSettings{Factor: []float64{0.1}}),
-		"unknown mode \"around\": want one of [": Zoom(x, ZoomSettings{Factor: []float64{2}, Mode: "around"}),
+		`did you mean "reflect"`:                    Gaussian(x, GaussianSettings{Sigma: []float64{1}, Mode: "reflekt"}),
+		"3 standard deviations":                     Gaussian(x, GaussianSettings{Sigma: []float64{1, 2, 3}}),
+		"standard deviation is -1":                  GaussianAlong(x, 0, -1, GaussianSettings{}),
+		"no axis 2 in shape":                        GaussianAlong(x, 2, 1, GaussianSettings{}),
+		"radius":                                    GaussianAlong(x, 0, 1e9, GaussianSettings{}),
+		"an edge of the box has 0":                  Uniform(x, BoxSettings{Size: []int{0}}),
+		"0 edges":                                   Median(x, BoxSettings{}),
+		"order is 6":                                Zoom(x, ZoomSettings{Factor: []float64{2}, Order: 6}),
+		"its factor is 0.1: want a new length":      Zoom(x, ZoomSettings{Factor: []float64{0.1}}),
+		"there is no mode \"around\": use one of [": Zoom(x, ZoomSettings{Factor: []float64{2}, Mode: "around"}),
 	} {
 		if err := y.Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

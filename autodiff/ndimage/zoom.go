@@ -11,19 +11,22 @@ import (
 
 // ZoomSettings say how [Zoom] resamples.
 type ZoomSettings struct {
-	Factor []float64 // new length over old: one for all axes or one for each; lengths are rounded half to even
-	Order  int       // degree of the spline, 0 (nearest) to 5
-	Mode   Mode      // continuation of the spline beyond the ends; default Constant, which continues as Mirror here
-	// NoPrefilter takes the elements for the coefficients of the spline, which then smooths instead of interpolating.
+	Factor []float64 // new length divided by the old one: one for all axes or one for each; lengths are rounded half to even
+	Order  int       // degree of the spline, from 0 (nearest) to 5
+	Mode   Mode      // continuation of the spline beyond the ends; default Constant, which acts like Mirror here
+	// NoPrefilter uses the elements as the coefficients of the spline, which then smooths instead
+	// of interpolating.
 	NoPrefilter bool
 }
 
-// Zoom resamples x on a grid whose first and last points are those of x: along an axis of n elements, element i of m
-// lies at i*(n-1)/(m-1), or at 0 if m is 1. Splines of order 2 to 5 go through the elements of x, with the ends continued
-// as Mode says. Gradient: the transposed resampling.
+// Zoom resamples x on a grid whose first and last points are those of x: along an axis of n
+// elements, element i of m lies at i*(n-1)/(m-1), or at 0 if m is 1. Splines of order 2 to 5 go
+// through the elements of x, with the ends continued as Mode says. Gradient: the transposed
+// resampling.
 //
-// Every point lies within the grid, so that no constant appears; SciPy takes the last point for one outside where rounding
-// puts it beyond the end. A NaN spreads over about 80 elements, in SciPy over the whole axis.
+// Every point lies within the grid, so that the constant of mode Constant never appears; in SciPy
+// it does if rounding puts the last point beyond the end. A NaN spreads over about 80 elements,
+// whereas in SciPy it spreads over the whole axis.
 func Zoom(x *ad.Node, s ZoomSettings) *ad.Node {
 	if x.Err() != nil {
 		return x
@@ -34,13 +37,13 @@ func Zoom(x *ad.Node, s ZoomSettings) *ad.Node {
 	}
 	factor, ok := perAxis(s.Factor, len(x.Shape()))
 	if !ok || s.Order < 0 || s.Order > 5 {
-		return fail("zoom: %d factors for shape %v and order %d: want one factor, or one for each axis, and an order of 0 to 5", len(s.Factor), x.Shape(), s.Order)
+		return fail("zoom: there are %d factors for shape %v, and the order is %d: give one factor, or one for each axis, and an order from 0 to 5", len(s.Factor), x.Shape(), s.Order)
 	}
 	for axis, f := range factor {
 		n := x.Shape()[axis]
 		m := math.RoundToEven(float64(n) * f)
 		if !(m >= 1) || n == 0 || m > 1<<31 {
-			return fail("zoom: axis %d of %d elements times %g: want a new length of at least 1", axis, n, f)
+			return fail("zoom: axis %d has %d elements, and its factor is %g: want a new length of at least 1", axis, n, f)
 		}
 		if int(m) != n || s.NoPrefilter {
 			x = spline{s.Order, mode, !s.NoPrefilter}.resampling(n, int(m)).Along(x, axis)

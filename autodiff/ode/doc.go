@@ -1,9 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ode solves initial value problems inside a graph: the solution at given
-// times is a Node, differentiable with respect to the initial state and the
-// parameters.
+// Package ode solves initial value problems inside a graph: the solution at given times is a Node,
+// differentiable with respect to the initial state and the parameters.
 //
 //	lotka := func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 //		return []*ad.Node{
@@ -13,7 +12,8 @@
 //	}
 //	z := ode.Solve(lotka, z0, 0, times, theta, ode.Settings{RTol: 1e-6}) // (times, 2)
 //
-// Steps adapt to the tolerances and end on every time. Gradients are those of the
-// steps that were made, with their lengths held: exact for the numbers returned,
-// by the adjoint of each step, at about four times the cost of the solution.
+// The step length adapts to the tolerances, and a step ends at every requested time. Gradients are
+// those of the steps that were made, with their lengths held fixed; they are exact for the numbers
+// returned, are computed by the adjoint of each step, and cost about four times as much as the
+// solution.
 package ode

@@ -13,21 +13,21 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Method is how steps are made.
+// Method is the numerical method that makes the steps.
 type Method int
 
 const (
-	// RK45 is the explicit method of Dormand and Prince, order 5 with an error
-	// estimate of order 4. The default.
+	// RK45 is the explicit method of Dormand and Prince, of order 5 with an error estimate of order
+	// 4. It is the default.
 	//
 	// Reference: doi:10.1016/0771-050X(80)90013-3.
 	RK45 Method = iota
-	// Rodas is a stiffly accurate Rosenbrock method of order 4 with an estimate of
-	// order 3, for stiff systems: it solves linear systems with the Jacobian, which
-	// comes from the graph.
+	// Rodas is a stiffly accurate Rosenbrock method of order 4 with an error estimate of order 3.
+	// It is for stiff systems, and solves linear systems with the Jacobian, which it gets from the
+	// graph.
 	//
-	// Reference: Hairer and Wanner, Solving Ordinary Differential Equations II,
-	// section IV.10, RODAS.
+	// Reference: Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.10,
+	// RODAS.
 	Rodas
 )
 
@@ -36,7 +36,7 @@ type Settings struct {
 	Method   Method
 	RTol     float64 // largest error of a step relative to the state. Default 1e-8
 	ATol     float64 // largest absolute error of a step, in the units of the state. Default 1e-8
-	MaxSteps int     // largest number of steps tried in total. Default 10000
+	MaxSteps int     // largest number of steps that are tried in total. Default 10000
 }
 
 // Error reports an integration that could not be continued.
@@ -48,16 +48,16 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("ode: %s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
+	return fmt.Sprintf("%s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
 }
 
-// AtPoint says that the fault is of these parameters, not of the program: a
-// sampler turns the point down.
+// AtPoint marks the error as one of these parameter values and not of the program, so that a
+// sampler rejects the point.
 func (e *Error) AtPoint() bool { return true }
 
-// Solve returns the solution of dy/dt = f(t, y, p) at the times, shape (times,
-// n), from y0 at t0. f takes and returns scalars: n of the state, and the elements
-// of p. Times ascend from t0 on. Gradient: with respect to y0 and p, first order.
+// Solve returns the solution of dy/dt = f(t, y, p) at the given times, with shape (times, n),
+// starting from y0 at t0. f takes and returns scalars: the n components of the state, and the
+// elements of p. The times ascend from t0 on. Gradient: with respect to y0 and p, first order.
 func Solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
 	if y0.Err() != nil {
 		return y0
@@ -70,8 +70,8 @@ func Solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, y0 *ad.Node, t0 float
 	return solve(f, state, y0, t0, times, p, s)
 }
 
-// SolveVector is Solve for an f on the whole state, a vector of one node: for
-// large systems.
+// SolveVector is Solve for an f of the whole state, which is one vector Node. It is meant for large
+// systems.
 func SolveVector(f func(t, y *ad.Node, p []*ad.Node) *ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
 	if y0.Err() != nil {
 		return y0
@@ -121,7 +121,7 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 			*v.v = v.d
 		}
 		if !(*v.v > 0) {
-			return nil, fmt.Errorf("ode: tolerance %g: want a number above 0", *v.v)
+			return nil, fmt.Errorf("a tolerance is %g: want a number above 0", *v.v)
 		}
 	}
 	if s.MaxSteps == 0 {
@@ -142,14 +142,14 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 func (pr *problem) compile(g *graph) (err error) {
 	rhs := g.rate(g.t, g.y, g.p)
 	if len(rhs) != len(g.y) {
-		return fmt.Errorf("ode: f returns %d rates for a state of %d", len(rhs), len(g.y))
+		return fmt.Errorf("f returned %d rates, but the state has %d components: return one rate for each", len(rhs), len(g.y))
 	}
 	for i, r := range rhs {
 		if r.Err() != nil {
-			return fmt.Errorf("ode: rate %d: %w", i, r.Err())
+			return fmt.Errorf("rate %d: %w", i, r.Err())
 		}
 		if !r.Shape().Equal(g.y[i].Shape()) {
-			return fmt.Errorf("ode: rate %d has shape %v: want %v", i, r.Shape(), g.y[i].Shape())
+			return fmt.Errorf("rate %d has shape %v: want %v", i, r.Shape(), g.y[i].Shape())
 		}
 	}
 	next, _ := pr.method(g)
@@ -160,7 +160,7 @@ func (pr *problem) compile(g *graph) (err error) {
 		return err
 	}
 	if extra := pr.rhs.Inputs()[len(inputs):]; len(extra) > 0 {
-		return fmt.Errorf("ode: f uses %v, which is neither t, y nor p: hand it over in p", extra)
+		return fmt.Errorf("f uses %v, which is neither t, y nor p: pass it in p", extra)
 	}
 	more := append(append([]*ad.Node{g.t, g.h}, both.y...), g.p...)
 	if pr.step, err = ad.Compile(append(wide, estimate...), ad.Settings{Inputs: more, Backend: ad.CPU{Threads: 1}}); err != nil {
@@ -179,17 +179,17 @@ func (pr *problem) compile(g *graph) (err error) {
 
 func (pr *problem) schedule(y0 *ad.Node, t0 float64, times []float64) error {
 	if len(times) == 0 {
-		return fmt.Errorf("ode: no times to solve for")
+		return fmt.Errorf("there are no times to solve for: give at least one")
 	}
 	before := t0
 	for i, t := range times {
 		if !(t >= before) || math.IsInf(t, 0) {
-			return fmt.Errorf("ode: time %d is %g after %g: want times that ascend from t0", i, t, before)
+			return fmt.Errorf("time %d is %g, but the one before is %g: want finite times in ascending order, from t0 on", i, t, before)
 		}
 		before = t
 	}
 	if len(y0.Shape()) > 1 {
-		return fmt.Errorf("ode: an initial state of shape %v: want a vector", y0.Shape())
+		return fmt.Errorf("the initial state has shape %v: want a vector", y0.Shape())
 	}
 	pr.t0, pr.times = t0, append([]float64{}, times...)
 	pr.pool.New = func() any { return newSolver(pr) }

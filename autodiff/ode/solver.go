@@ -103,14 +103,14 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 	m := 2 * s.parts
 	for t < end {
 		if s.tried++; s.tried > s.MaxSteps {
-			return 0, &Error{t, s.tried - 1, h, "too many steps"}
+			return 0, &Error{t, s.tried - 1, h, "MaxSteps was reached"}
 		}
 		step, last := h, false
 		if t+1.01*step >= end { // a tiny remainder is not worth a step
 			step, last = end-t, true
 		}
 		if t+step == t {
-			return 0, &Error{t, s.tried, h, "the step vanished"}
+			return 0, &Error{t, s.tried, h, "the step became too small to change t"}
 		}
 		set(s.step, m, t, step, s.y)
 		if err := s.step.Run(); err != nil {

@@ -64,10 +64,10 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 	}
 	level := cmp.Or(s.Level, Level)
 	if m := b.Residuals(); axis.Values != nil && (len(axis.Values) != m || slices.ContainsFunc(axis.Values, math.IsNaN)) {
-		return nil, fmt.Errorf("check: an axis of %d values for rows of %d residuals: want as many numbers", len(axis.Values), m)
+		return nil, fmt.Errorf("check: the axis has %d values, but a row has %d residuals: give one number for each", len(axis.Values), m)
 	}
 	if !(level > 0 && level < 1) {
-		return nil, fmt.Errorf("check: a level of %g: want a number between 0 and 1, such as 0.01", level)
+		return nil, fmt.Errorf("check: the level is %g: want a number between 0 and 1, such as 0.01", level)
 	}
 	idle := sync.Pool{New: func() any { return new(Workspace) }} // workspaces that no goroutine uses now
 	err := b.Linearise(ctx, rows, r, func(l optim.Linearised) {

@@ -140,9 +140,9 @@ func (d *Data) check() error {
 		}
 	}
 	if len(d.Jacobian) != n*len(d.Names) {
-		bad("a Jacobian of %d numbers for %d residuals and %d parameters: want %d", len(d.Jacobian), n, len(d.Names), n*len(d.Names))
+		bad("the Jacobian has %d numbers for %d residuals and %d parameters: want %d", len(d.Jacobian), n, len(d.Names), n*len(d.Names))
 	} else if i := slices.IndexFunc(d.Jacobian, notFinite); i >= 0 {
-		bad("the derivative of residual %d by %s is %g: leave the point or the parameter out", i%n, d.Names[i/n], d.Jacobian[i])
+		bad("the derivative of residual %d with respect to %s is %g: leave the point or the parameter out", i%n, d.Names[i/n], d.Jacobian[i])
 	}
 	vector := func(what, name string, v []float64, wrong func(float64) bool, want string) {
 		if len(v) != n {
@@ -152,7 +152,7 @@ func (d *Data) check() error {
 		}
 	}
 	for _, a := range d.Axes {
-		vector("axis ", a.Name, a.Values, math.IsNaN, "a number; leave the point out")
+		vector("axis ", a.Name, a.Values, math.IsNaN, "a number, or leave the point out")
 	}
 	if d.Mean != nil {
 		vector("Mean", "", d.Mean, notFinite, "finite numbers")
@@ -161,11 +161,11 @@ func (d *Data) check() error {
 		vector("Sigma", "", d.Sigma, func(v float64) bool { return !(v > 0) }, "numbers above 0")
 	}
 	if d.Labels != nil && len(d.Labels) != n {
-		bad("Labels has %d values for %d residuals: want as many", len(d.Labels), n)
+		bad("Labels has %d values for %d residuals: give one for each", len(d.Labels), n)
 	}
 	for _, dir := range d.Directions {
 		if dir.Say == nil {
-			bad("direction %s has no Say", dir.Kind)
+			bad("direction %s has no Say: set this function", dir.Kind)
 		}
 		for _, c := range dir.Columns {
 			vector("direction ", dir.Kind, c, notFinite, "finite numbers")
@@ -176,12 +176,12 @@ func (d *Data) check() error {
 	}
 	for _, b := range d.Bounds {
 		if math.IsNaN(b.Pull) {
-			bad("the pull of bound %s is NaN", b.Name)
+			bad("the pull of bound %s is NaN: want a number of standard deviations", b.Name)
 		}
 	}
 	for _, p := range d.Priors {
 		if !(p.P >= 0 && p.P <= 1) || math.IsNaN(p.Shift) {
-			bad("prior of %s: tail probability %g and shift %g: want a probability and a number", p.Name, p.P, p.Shift)
+			bad("the prior of %s has tail probability %g and shift %g: want a probability and a number", p.Name, p.P, p.Shift)
 		}
 	}
 	return errors.Join(errs...)
@@ -192,17 +192,17 @@ func (g *Grid) check(n int) error {
 	size := 1
 	for _, k := range g.Shape {
 		if k < 1 || size > math.MaxInt/k {
-			return fmt.Errorf("check: a grid of shape %v: want numbers above 0", g.Shape)
+			return fmt.Errorf("check: the grid has shape %v: want lengths above 0 whose product fits an int", g.Shape)
 		}
 		size *= k
 	}
 	if len(g.Names) != len(g.Shape) || len(g.Index) != n {
-		return fmt.Errorf("check: a grid of %d axes with %d names and %d places for %d residuals: want as many", len(g.Shape), len(g.Names), len(g.Index), n)
+		return fmt.Errorf("check: the grid has %d axes with %d names, and %d places for %d residuals: give one name for each axis and one place for each residual", len(g.Shape), len(g.Names), len(g.Index), n)
 	}
 	last := -1
 	for k, i := range g.Index {
 		if i <= last || i >= size {
-			return fmt.Errorf("check: place %d of the grid is %d: want ascending ones below %d", k, i, size)
+			return fmt.Errorf("check: place %d of the grid is %d: want places in ascending order, below %d", k, i, size)
 		}
 		last = i
 	}

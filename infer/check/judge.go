@@ -57,7 +57,7 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 	}
 	level := cmp.Or(s.Level, Level)
 	if !(level > 0 && level < 1) {
-		return Verdict{}, fmt.Errorf("check: a level of %g: want a number between 0 and 1, such as 0.01", level)
+		return Verdict{}, fmt.Errorf("check: the level is %g: want a number between 0 and 1, such as 0.01", level)
 	}
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
 	d.remarks(&v)

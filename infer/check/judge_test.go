@@ -130,7 +130,7 @@ func TestNeighboursOnADetector(t *testing.T) {
 func TestDataThatDoNotBelongTogether(t *testing.T) {
 	for want, d := range map[string]Data{
 		"residual 1 is NaN":                     {Z: []float64{0, math.NaN()}},
-		"Jacobian of 0 numbers for 2 residuals": {Z: []float64{0, 1}, Names: []string{"a"}},
+		"Jacobian has 0 numbers for 2 residuals": {Z: []float64{0, 1}, Names: []string{"a"}},
 		"axis x has 1 values for 2":             {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
 	} {
 		if _, err := Judge(d, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -300,15 +300,15 @@ func TestWrongArguments(t *testing.T) {
 		"direction two has 1 values": func(d *Data, _ *Settings) {
 			d.Directions = []Direction{{Kind: "two", Columns: [][]float64{{1}, make([]float64, 40)}, Say: say}}
 		},
-		"a grid of shape [0 4]":   func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{0, 4}} },
-		"a grid of 2 axes with 0": func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{8, 5}, Index: make([]int, 40)} },
+		"the grid has shape [0 4]":   func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{0, 4}} },
+		"the grid has 2 axes with 0": func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{8, 5}, Index: make([]int, 40)} },
 		"place 1 of the grid is 0": func(d *Data, _ *Settings) {
 			d.Grid = &Grid{Shape: []int{8, 5}, Names: []string{"y", "x"}, Index: make([]int, 40)}
 		},
 		"the pull of bound a is NaN": func(d *Data, _ *Settings) { d.Bounds = []Bound{{Name: "a", Pull: nan}} },
 		"prior of a":                 func(d *Data, _ *Settings) { d.Priors = []Prior{{Name: "a", P: nan}} },
-		"a level of NaN":             func(_ *Data, s *Settings) { s.Level = nan },
-		"a level of 2":               func(_ *Data, s *Settings) { s.Level = 2 },
+		"the level is NaN":             func(_ *Data, s *Settings) { s.Level = nan },
+		"the level is 2":               func(_ *Data, s *Settings) { s.Level = 2 },
 	} {
 		d, s := noise(rand.New(rand.NewPCG(19, 20)), 40, false), Settings{}
 		change(&d, &s)

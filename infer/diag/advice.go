@@ -247,7 +247,7 @@ func adviseStuck(s Summary) Advice {
 func adviseAcceptance(e Evidence) Advice {
 	for c, a := range e.Acceptance {
 		if math.Abs(a-e.TargetAccept) > 0.1 {
-			return fail(CheckAcceptance, fmt.Sprintf("%.2f in chain %d, aimed at %.2f: the step size does not fit", a, c+1, e.TargetAccept),
+			return fail(CheckAcceptance, fmt.Sprintf("%.2f in chain %d, where the target is %.2f: the step size does not fit", a, c+1, e.TargetAccept),
 				"warm up longer; a low value means that sampling met sharper curvature than the warm-up")
 		}
 	}

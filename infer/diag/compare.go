@@ -71,16 +71,16 @@ func Compare(names []string, models []ELPD, s CompareSettings) (Comparison, erro
 
 func comparable(names []string, models []ELPD) error {
 	if len(models) < 2 || len(names) != len(models) {
-		return fmt.Errorf("diag: %d names for %d models: want one each, and at least 2", len(names), len(models))
+		return fmt.Errorf("diag: there are %d names for %d models: give one name for each, and at least 2 models", len(names), len(models))
 	}
 	for k := range models {
 		switch {
 		case slices.Contains(names[:k], names[k]):
-			return fmt.Errorf("diag: two models are called %s: give each its own name", names[k])
+			return fmt.Errorf("diag: two models are called %s: give each a name of its own", names[k])
 		case models[k].Method != models[0].Method:
-			return fmt.Errorf("diag: %s has %s, %s has %s: compare estimates of one method", names[0], models[0].Method, names[k], models[k].Method)
+			return fmt.Errorf("diag: %s was estimated by %s, but %s by %s: compare estimates of one method", names[0], models[0].Method, names[k], models[k].Method)
 		case len(models[k].Points) != len(models[0].Points) || len(models[k].Points) == 0:
-			return fmt.Errorf("diag: %s has %d observations, %s has %d: compare models of the same data", names[0], len(models[0].Points), names[k], len(models[k].Points))
+			return fmt.Errorf("diag: %s has %d observations, but %s has %d: compare models of the same data", names[0], len(models[0].Points), names[k], len(models[k].Points))
 		}
 	}
 	return nil

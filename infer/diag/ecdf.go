@@ -126,7 +126,7 @@ func (e *ecdf) test(ranks []int) float64 {
 // they serve to draw the band of a calibration plot.
 func ECDFBand(n, classes int, prob float64) (x, low, high []float64, err error) {
 	if n < 1 || classes < 2 || !(prob > 0 && prob < 1) {
-		return nil, nil, nil, fmt.Errorf("diag: band of probability %v for %d ranks of %d classes: want a probability in (0, 1), at least 1 rank and 2 classes", prob, n, classes)
+		return nil, nil, nil, fmt.Errorf("diag: the band has probability %v for %d ranks of %d classes: want a probability between 0 and 1, at least 1 rank and at least 2 classes", prob, n, classes)
 	}
 	e := newECDF(n, classes)
 	lo, hi := (1-prob)/float64(len(e.edges))/2, 1.0

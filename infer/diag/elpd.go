@@ -131,8 +131,8 @@ func (e ELPD) adviseVariance() Advice {
 	if count == 0 {
 		return pass(CheckVariance, "below 0.4 everywhere")
 	}
-	return fail(CheckVariance, fmt.Sprintf("above 0.4 for %d of %d observations, so WAIC is not to be trusted", count, len(e.Points)),
-		"use LOO, which tells its own failures apart")
+	return fail(CheckVariance, fmt.Sprintf("above 0.4 for %d of %d observations, so WAIC cannot be trusted", count, len(e.Points)),
+		"use LOO, which reports its own failures")
 }
 
 // kRange counts the observations whose tail shape lies in (low, high].

@@ -33,7 +33,7 @@ func KFoldGroups(group []int, folds int, seed uint64) ([][]int, error) {
 		members[g] = append(members[g], i)
 	}
 	if folds < 2 || folds > len(order) {
-		return nil, fmt.Errorf("diag: %d folds of %d: want at least 2 and at most one each", folds, len(order))
+		return nil, fmt.Errorf("diag: cannot make %d folds of %d: want at least 2 folds, each with at least one member", folds, len(order))
 	}
 	shuffle(order, seed)
 	// Large groups first, each to the smallest fold, keeps the sizes close.
@@ -58,7 +58,7 @@ func KFoldGroups(group []int, folds int, seed uint64) ([][]int, error) {
 // class: class[i] is that of observation i.
 func KFoldStratified(class []int, folds int, seed uint64) ([][]int, error) {
 	if folds < 2 || folds > len(class) {
-		return nil, fmt.Errorf("diag: %d folds of %d: want at least 2 and at most one each", folds, len(class))
+		return nil, fmt.Errorf("diag: cannot make %d folds of %d: want at least 2 folds, each with at least one member", folds, len(class))
 	}
 	order := make([]int, len(class))
 	for i := range order {
@@ -93,7 +93,7 @@ func KFoldELPD(folds [][]int, heldOut [][][][]float64, ll [][][]float64, c Conve
 		n += len(f)
 	}
 	if len(heldOut) != len(folds) || n == 0 {
-		return ELPD{}, fmt.Errorf("diag: %d held-out likelihoods for %d folds of %d observations: want one per fold", len(heldOut), len(folds), n)
+		return ELPD{}, fmt.Errorf("diag: there are %d held-out likelihoods for %d folds of %d observations: give one for each fold", len(heldOut), len(folds), n)
 	}
 	nan := math.NaN()
 	e := ELPD{Method: methodKFold, GoodK: nan, Points: make([]PointELPD, n)}
@@ -104,12 +104,12 @@ func KFoldELPD(folds [][]int, heldOut [][][][]float64, ll [][][]float64, c Conve
 			return ELPD{}, fmt.Errorf("%w (fold %d)", err, f)
 		}
 		if obs != len(fold) {
-			return ELPD{}, fmt.Errorf("diag: fold %d has %d observations, its likelihood %d: want equal numbers", f, len(fold), obs)
+			return ELPD{}, fmt.Errorf("diag: fold %d has %d observations, but its likelihood has %d: want equal numbers", f, len(fold), obs)
 		}
 		e.Draws += chains * draws
 		for k, i := range fold {
 			if i < 0 || i >= n || seen[i] {
-				return ELPD{}, fmt.Errorf("diag: observation %d in fold %d: want each of 0 to %d once", i, f, n-1)
+				return ELPD{}, fmt.Errorf("diag: observation %d of fold %d is out of range or in two folds: want each of 0 to %d once", i, f, n-1)
 			}
 			seen[i] = true
 			e.Points[i] = PointELPD{ELPD: logMeanExp(observation(heldOut[f], k)), LPPD: nan, P: nan, K: nan, NEff: nan, MCSE: nan}
@@ -131,7 +131,7 @@ func (e *ELPD) addLPPD(ll [][][]float64) error {
 		return err
 	}
 	if n != len(e.Points) {
-		return fmt.Errorf("diag: %d observations in folds, %d in the likelihood of all: want equal numbers", len(e.Points), n)
+		return fmt.Errorf("diag: the folds have %d observations, but the likelihood of all has %d: want equal numbers", len(e.Points), n)
 	}
 	for i := range e.Points {
 		p := &e.Points[i]
@@ -151,17 +151,17 @@ func logMeanExp(ll [][]float64) float64 {
 // fitted without it. Their tail shape becomes -Inf.
 func (e ELPD) Reloo(index []int, heldOut [][][]float64, c Convention) (ELPD, error) {
 	if len(index) != len(heldOut) {
-		return ELPD{}, fmt.Errorf("diag: %d refits for %d observations: want one each", len(heldOut), len(index))
+		return ELPD{}, fmt.Errorf("diag: there are %d refits for %d observations: give one for each", len(heldOut), len(index))
 	}
 	e.Points = slices.Clone(e.Points)
 	for j, i := range index {
 		if i < 0 || i >= len(e.Points) {
-			return ELPD{}, fmt.Errorf("diag: observation %d: want 0 to %d", i, len(e.Points)-1)
+			return ELPD{}, fmt.Errorf("diag: there is no observation %d: want 0 to %d", i, len(e.Points)-1)
 		}
 		flat := Flatten(heldOut[j])
 		elpd := logMeanExp(heldOut[j])
 		if len(flat) == 0 || math.IsNaN(elpd) || math.IsInf(elpd, 1) {
-			return ELPD{}, fmt.Errorf("diag: the refit without observation %d has log predictive density %v of %d draws: check its density", i, elpd, len(flat))
+			return ELPD{}, fmt.Errorf("diag: the refit without observation %d has log predictive density %v from %d draws: check its density", i, elpd, len(flat))
 		}
 		p := &e.Points[i]
 		p.ELPD, p.P, p.K, p.NEff, p.MCSE = elpd, p.LPPD-elpd, math.Inf(-1), math.NaN(), meanExpError(heldOut[j], elpd)

@@ -129,20 +129,20 @@ func Efficiency(x [][][]float64) float64 {
 // likelihoodSize checks ll[chain][draw][observation].
 func likelihoodSize(ll [][][]float64) (chains, draws, n int, err error) {
 	if len(ll) == 0 || len(ll[0]) == 0 || len(ll[0][0]) == 0 {
-		return 0, 0, 0, fmt.Errorf("diag: no log likelihoods: want [chain][draw][observation], at least one of each")
+		return 0, 0, 0, fmt.Errorf("diag: there are no log likelihoods: want [chain][draw][observation], at least one of each")
 	}
 	chains, draws, n = len(ll), len(ll[0]), len(ll[0][0])
 	for c := range ll {
 		if len(ll[c]) != draws {
-			return 0, 0, 0, fmt.Errorf("diag: chain %d has %d draws, chain 0 has %d: cut the chains to the shortest", c, len(ll[c]), draws)
+			return 0, 0, 0, fmt.Errorf("diag: chain %d has %d draws, but chain 0 has %d: cut the chains to the shortest", c, len(ll[c]), draws)
 		}
 		for d := range ll[c] {
 			if len(ll[c][d]) != n {
-				return 0, 0, 0, fmt.Errorf("diag: draw %d of chain %d has %d observations, the first draw has %d: want equal numbers", d, c, len(ll[c][d]), n)
+				return 0, 0, 0, fmt.Errorf("diag: draw %d of chain %d has %d observations, but the first draw has %d: want equal numbers", d, c, len(ll[c][d]), n)
 			}
 			for i, v := range ll[c][d] {
 				if math.IsNaN(v) || math.IsInf(v, 1) {
-					return 0, 0, 0, fmt.Errorf("diag: the log likelihood of observation %d in draw %d of chain %d is %v: mask missing observations, and check the density", i, d, c, v)
+					return 0, 0, 0, fmt.Errorf("diag: the log likelihood of observation %d in draw %d of chain %d is %v: mask missing observations and check the density", i, d, c, v)
 				}
 			}
 		}

@@ -251,7 +251,7 @@ func TestLOOEdges(t *testing.T) {
 		"draw 1 of chain 0 has 2":      {{{1}, {2, 3}}},
 		"observation 1 in draw 0":      {{{1, math.NaN()}}},
 		"is +Inf: mask missing":        {{{1, math.Inf(1)}}},
-		"chain 1 has 0 draws, chain 0": {{{1}}, {}},
+		"chain 1 has 0 draws, but chain 0": {{{1}}, {}},
 	} {
 		if _, err := LOO(ll, LOOSettings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", ll, err, want)

@@ -34,7 +34,7 @@ func LOOPIT(y []float64, yrep, ll [][][]float64, s LOOSettings, seed uint64) (PI
 		return PIT{}, err
 	}
 	if len(yrep) != chains || len(yrep[0]) != draws || len(y) != n {
-		return PIT{}, fmt.Errorf("diag: replicated data of %d chains, %d draws, %d observations, log likelihoods of %d, %d, %d: want the same draws", len(yrep), len(yrep[0]), len(y), chains, draws, n)
+		return PIT{}, fmt.Errorf("diag: the replicated data have %d chains, %d draws and %d observations, but the log likelihoods have %d, %d and %d: use the same draws for both", len(yrep), len(yrep[0]), len(y), chains, draws, n)
 	}
 	out := PIT{Values: make([]float64, n), K: make([]float64, n), GoodK: GoodK(chains * draws)}
 	r := rand.New(rand.NewPCG(seed, 0x706974))
@@ -72,7 +72,7 @@ func (p PIT) Test() (Uniformity, error) {
 // replicatedSize checks that yrep[chain][draw] are replications of y.
 func replicatedSize(y []float64, yrep [][][]float64) error {
 	if len(y) == 0 || len(yrep) == 0 || len(yrep[0]) == 0 {
-		return fmt.Errorf("diag: %d observations and %d chains of replicated data: want at least one observation and one draw", len(y), len(yrep))
+		return fmt.Errorf("diag: there are %d observations and %d chains of replicated data: want at least one observation and one draw", len(y), len(yrep))
 	}
 	for i, v := range y {
 		if math.IsNaN(v) {
@@ -81,14 +81,14 @@ func replicatedSize(y []float64, yrep [][][]float64) error {
 	}
 	for c := range yrep {
 		if len(yrep[c]) != len(yrep[0]) {
-			return fmt.Errorf("diag: chain %d has %d draws, chain 0 has %d: cut the chains to the shortest", c, len(yrep[c]), len(yrep[0]))
+			return fmt.Errorf("diag: chain %d has %d draws, but chain 0 has %d: cut the chains to the shortest", c, len(yrep[c]), len(yrep[0]))
 		}
 		for d, row := range yrep[c] {
 			if len(row) != len(y) {
-				return fmt.Errorf("diag: draw %d of chain %d replicates %d observations, there are %d: want equal numbers", d, c, len(row), len(y))
+				return fmt.Errorf("diag: draw %d of chain %d replicates %d observations, but there are %d: want equal numbers", d, c, len(row), len(y))
 			}
 			if i := slices.IndexFunc(row, math.IsNaN); i >= 0 {
-				return fmt.Errorf("diag: replication of observation %d in draw %d of chain %d is NaN: check the predictive draws", i, d, c)
+				return fmt.Errorf("diag: the replication of observation %d in draw %d of chain %d is NaN: check the predictive draws", i, d, c)
 			}
 		}
 	}

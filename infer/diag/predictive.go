@@ -78,7 +78,7 @@ func PredictiveChecks(y []float64, yrep [][][]float64, s PredictiveSettings) (Pr
 	each(len(y), func(i int) { sortedCells[i] = sorted(Flatten(observation(yrep, i))) })
 	for _, prob := range s.Probs {
 		if !(prob > 0 && prob < 1) {
-			return Predictive{}, fmt.Errorf("diag: coverage of probability %v: want one in (0, 1)", prob)
+			return Predictive{}, fmt.Errorf("diag: the probability of a coverage is %v: want a number between 0 and 1", prob)
 		}
 		out.Coverage = append(out.Coverage, cover(y, sortedCells, prob))
 	}

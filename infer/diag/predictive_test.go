@@ -65,7 +65,7 @@ func TestPredictiveChecks(t *testing.T) {
 			_, err := PredictiveChecks([]float64{math.NaN()}, yrep, PredictiveSettings{})
 			return err
 		},
-		"in (0, 1)": func() error {
+		"between 0 and 1": func() error {
 			_, err := PredictiveChecks(y, yrep, PredictiveSettings{Probs: []float64{95}})
 			return err
 		},

@@ -31,7 +31,7 @@ type SBC struct {
 // 100 ranks.
 func NewSBC(names []string, draws int) (*SBC, error) {
 	if len(names) == 0 || draws < 1 {
-		return nil, fmt.Errorf("diag: calibration of %d quantities by %d draws: want at least one of each", len(names), draws)
+		return nil, fmt.Errorf("diag: the calibration has %d quantities and %d draws: want at least one of each", len(names), draws)
 	}
 	return &SBC{Names: names, Draws: draws, Ranks: make([][]int, len(names))}, nil
 }
@@ -47,7 +47,7 @@ func (s *SBC) Add(prior []float64, posterior [][][]float64) error {
 // whatever order the fits are made.
 func (s *SBC) AddFit(fit int, prior []float64, posterior [][][]float64) error {
 	if len(prior) != len(s.Names) || len(posterior) != len(s.Names) {
-		return fmt.Errorf("diag: %d prior draws and %d posteriors for %d quantities: want equal numbers", len(prior), len(posterior), len(s.Names))
+		return fmt.Errorf("diag: there are %d prior draws and %d posteriors for %d quantities: give one of each for every quantity", len(prior), len(posterior), len(s.Names))
 	}
 	thinned := make([][]float64, len(prior))
 	for i, x := range posterior {
@@ -56,7 +56,7 @@ func (s *SBC) AddFit(fit int, prior []float64, posterior [][][]float64) error {
 			return fmt.Errorf("diag: calibration of %s: %w", s.Names[i], err)
 		}
 		if math.IsNaN(prior[i]) {
-			return fmt.Errorf("diag: calibration of %s: the prior draw is NaN", s.Names[i])
+			return fmt.Errorf("diag: calibration of %s: the prior draw is NaN: check the prior and its simulation", s.Names[i])
 		}
 	}
 	random := rand.New(rand.NewPCG(0x736263+uint64(fit), uint64(s.Draws)))
@@ -85,13 +85,13 @@ func Rank(v float64, draws []float64) (below, ties int) {
 func Thin(x [][]float64, n int) ([]float64, error) {
 	all := Flatten(x)
 	if len(all) < n {
-		return nil, fmt.Errorf("%d draws, %d are needed: draw more, or rank among fewer", len(all), n)
+		return nil, fmt.Errorf("there are %d draws, but %d are needed: draw more, or rank among fewer", len(all), n)
 	}
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = all[(2*i+1)*len(all)/(2*n)]
 		if math.IsNaN(out[i]) {
-			return nil, fmt.Errorf("a draw is NaN: mend the model first")
+			return nil, fmt.Errorf("a draw is NaN: correct the model first")
 		}
 	}
 	return out, nil

@@ -165,7 +165,7 @@ func TestSBCRefuses(t *testing.T) {
 	nan := math.NaN()
 	for want, f := range map[string]func() error{
 		"2 prior draws":  func() error { return s.Add([]float64{1, 2}, [][][]float64{{{1}}}) },
-		"2 draws, 10":    func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2}}}) },
+		"2 draws, but 10":    func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2}}}) },
 		"a draw is NaN":  func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2, 3, 4, nan, 6, 7, 8, 9, 10}}}) },
 		"prior draw is":  func() error { return s.Add([]float64{nan}, [][][]float64{{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}}) },
 		"add fits befor": func() error { _, err := s.Test(SBCSettings{}); return err },

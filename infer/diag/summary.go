@@ -49,7 +49,7 @@ type Summary struct {
 // Summarize describes quantities x[quantity][chain][draw] called names.
 func Summarize(names []string, x [][][]float64, s Settings) Summary {
 	if len(names) != len(x) {
-		panic("diag: Summarize needs one name per quantity")
+		panic("diag: Summarize needs one name for each quantity")
 	}
 	if s.CI == 0 {
 		s.CI = 0.89

@@ -35,7 +35,7 @@ type Uniformity struct {
 func TestUniform(ranks []int, classes, bins int) (Uniformity, error) {
 	u := Uniformity{N: len(ranks)}
 	if classes < 2 || len(ranks) == 0 {
-		return u, fmt.Errorf("diag: %d ranks of %d classes: want at least 1 of at least 2", len(ranks), classes)
+		return u, fmt.Errorf("diag: there are %d ranks of %d classes: want at least 1 rank and at least 2 classes", len(ranks), classes)
 	}
 	for i, r := range ranks {
 		if r < 0 || r >= classes {

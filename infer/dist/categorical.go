@@ -44,7 +44,7 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 	return Dist{Name: name, Params: q, ParamEvent: []int{1}, Support: wholes(0, float64(k-1)), Discrete: true,
 		check: func() error {
 			if k < 1 {
-				return fmt.Errorf("dist: %s: probabilities of shape %v: want the indices in the last axis", name, q[0].Shape())
+				return fmt.Errorf("dist: %s: the probabilities have shape %v: want one for each index in the last axis", name, q[0].Shape())
 			}
 			if v, ok := constant(q[0]); ok && name == "categorical" {
 				for at := 0; at < len(v); at += k {

@@ -189,14 +189,14 @@ func TestLogMix(t *testing.T) {
 
 func TestCombinationsSayWhatIsWrong(t *testing.T) {
 	for want, d := range map[string]dist.Dist{
-		"no LogCDF":     dist.Truncate(dist.VonMises(0, 1), 0, 1),
-		"lower < upper": dist.Truncate(dist.Normal(0, 1), 2, 1),
-		"sigma = -1":    dist.Truncate(dist.Normal(0, -1), 2, 3),
-		"weights sum":   dist.Mixture([]float64{0.5, 0.6}, dist.Normal(0, 1), dist.Normal(0, 2)),
-		"one each":      dist.Mixture([]float64{0.5, 0.5}, dist.Normal(0, 1)),
-		"component 1":   dist.Mixture([]float64{0.5, 0.5}, dist.Normal(0, 1), dist.Gamma(0, 1)),
-		"of arrays":     dist.Mixture([]float64{0.5, 0.5}, dist.Normal(0, 1), dist.Independent(dist.Normal([]float64{0}, 1), 1)),
-		"censored":      dist.Censored(dist.Skellam(1, 2), 0, nil),
+		"no LogCDF":       dist.Truncate(dist.VonMises(0, 1), 0, 1),
+		"lower < upper":   dist.Truncate(dist.Normal(0, 1), 2, 1),
+		"sigma = -1":      dist.Truncate(dist.Normal(0, -1), 2, 3),
+		"weights sum":     dist.Mixture([]float64{0.5, 0.6}, dist.Normal(0, 1), dist.Normal(0, 2)),
+		"give one weight": dist.Mixture([]float64{0.5, 0.5}, dist.Normal(0, 1)),
+		"component 1":     dist.Mixture([]float64{0.5, 0.5}, dist.Normal(0, 1), dist.Gamma(0, 1)),
+		"numbers of axes": dist.Mixture([]float64{0.5, 0.5}, dist.Normal(0, 1), dist.Independent(dist.Normal([]float64{0}, 1), 1)),
+		"censored":        dist.Censored(dist.Skellam(1, 2), 0, nil),
 	} {
 		if err := d.Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

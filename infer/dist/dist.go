@@ -124,7 +124,7 @@ func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.LogCC
 
 func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, above float64) *ad.Node {
 	if f == nil {
-		return failed(x, fmt.Errorf("dist: %s has no %s: use CDF of one number, or a distribution that has it", d.Name, what))
+		return failed(x, fmt.Errorf("dist: %s has no %s: use CDF for single numbers, or a distribution that has it", d.Name, what))
 	}
 	s := d.Support
 	if s.Whole {
@@ -262,7 +262,7 @@ func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 // failed returns a Node that carries err; x only links it to the graph.
 func failed(x *ad.Node, err error) *ad.Node {
 	if err == nil {
-		err = fmt.Errorf("dist: a distribution that cannot be used: see Err")
+		err = fmt.Errorf("dist: the distribution cannot be used: see its Err")
 	}
 	return ad.Call(&ad.Custom{Name: "dist", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
 }

@@ -55,7 +55,7 @@ func (f Family) New(p ...float64) Dist {
 		at += n
 	}
 	if at != len(p) {
-		err := fmt.Errorf("dist: %s has parameters %v, %d numbers in all: got %d", f.Name, f.Params, at, len(p))
+		err := fmt.Errorf("dist: %s has the parameters %v, which are %d numbers in all, but was given %d", f.Name, f.Params, at, len(p))
 		return Dist{Name: f.Name, check: func() error { return err }}
 	}
 	return f.Make(args...)
@@ -72,9 +72,9 @@ func register(f Family) { families = append(families, f) }
 func Register(f Family) {
 	switch {
 	case f.Name == "" || f.Make == nil || len(f.Params) != len(f.Want) || len(f.At) == 0:
-		panic(fmt.Sprintf("dist: the family %q is not whole: want Name, Make, Want for each of Params, and parameters At for checks", f.Name))
+		panic(fmt.Sprintf("dist: the family %q is incomplete: set Name, Make, Want for each of Params, and At with parameters for checks", f.Name))
 	case f.Name != strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(f.Name)):
-		panic(fmt.Sprintf("dist: the family %q: want a name in lower case without _ and -, which are ignored where names are read", f.Name))
+		panic(fmt.Sprintf("dist: the family %q cannot have this name: use lower case without _ and -, which are ignored when names are read", f.Name))
 	}
 	if _, taken := named(f.Name); taken {
 		panic(fmt.Sprintf("dist: there is a distribution %q already: give yours a name of its own", f.Name))
@@ -116,10 +116,10 @@ func FamilyByName(name string) (Family, error) {
 		if m := spelling.Meant(name, all); m != "" {
 			hint = " did you mean " + m + "?"
 		}
-		return Family{}, fmt.Errorf("dist: no distribution %q:%s there are %v", name, hint, all)
+		return Family{}, fmt.Errorf("dist: there is no distribution %q:%s the distributions are %v", name, hint, all)
 	}
 	if l.Shapes != nil {
-		return Family{}, fmt.Errorf("dist: %s has arrays as parameters: make it in Go", l.Name)
+		return Family{}, fmt.Errorf("dist: %s has arrays as parameters and cannot be made by name: make it in Go", l.Name)
 	}
 	return l, nil
 }
@@ -140,13 +140,13 @@ func Parse(text string) (Dist, error) {
 	name, args, ok := strings.Cut(strings.TrimSpace(text), "(")
 	args, closed := strings.CutSuffix(args, ")")
 	if !ok || !closed {
-		return Dist{}, fmt.Errorf("%q: want a distribution of numbers such as normal(10, 2)", text)
+		return Dist{}, fmt.Errorf("%q is not a distribution with numbers as parameters: write it like normal(10, 2)", text)
 	}
 	var p []float64
 	for a := range strings.SplitSeq(args, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
 		if err != nil {
-			return Dist{}, fmt.Errorf("%q: %q is not a number", text, strings.TrimSpace(a))
+			return Dist{}, fmt.Errorf("in %q, %q is not a number: write it like normal(10, 2)", text, strings.TrimSpace(a))
 		}
 		p = append(p, v)
 	}
@@ -165,10 +165,10 @@ func (d Dist) Err() error {
 		return d.check()
 	}
 	if d.LogProbOf == nil {
-		return fmt.Errorf("dist: a distribution without a density: make it with a function of this package")
+		return fmt.Errorf("dist: the distribution has no density: make it with a function of this package")
 	}
 	if _, ok := d.batchOfParams(); !ok {
-		return fmt.Errorf("dist: %v: the parameters' shapes do not broadcast, or have too few axes", d)
+		return fmt.Errorf("dist: %v: the shapes of the parameters do not broadcast or have too few axes: make them match", d)
 	}
 	return d.impossible()
 }

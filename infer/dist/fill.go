@@ -20,13 +20,13 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 	}
 	s := tensor.Shape(shape)
 	if len(dst) != s.Size() {
-		return fmt.Errorf("dist: %s: %d elements for shape %v: want %d", d.Name, len(dst), shape, s.Size())
+		return fmt.Errorf("dist: %s: there are %d elements for shape %v: want %d", d.Name, len(dst), shape, s.Size())
 	}
 	if len(shape) < d.Event {
-		return fmt.Errorf("dist: %s: shape %v: one value has %d axes", d.Name, shape, d.Event)
+		return fmt.Errorf("dist: %s: the shape is %v, but one value has %d axes: add them at the end", d.Name, shape, d.Event)
 	}
 	if d.RandOf == nil && d.DrawOf == nil {
-		return fmt.Errorf("dist: %s cannot be drawn from: it has a density only", d.Name)
+		return fmt.Errorf("dist: %s has a density only and cannot be drawn from: use another distribution", d.Name)
 	}
 	batch, size := s[:len(s)-d.Event], s[len(s)-d.Event:].Size()
 	return d.each(batch, p, func(b int, theta []float64) error {
@@ -61,7 +61,7 @@ func (d Dist) each(batch tensor.Shape, p [][]float64, f func(b int, theta []floa
 // b into theta, and the total length of theta.
 func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, theta []float64), total int, err error) {
 	if len(p) != len(d.Params) {
-		return nil, 0, fmt.Errorf("dist: %s: values of %d parameters: want %d", d.Name, len(p), len(d.Params))
+		return nil, 0, fmt.Errorf("dist: %s: there are values of %d parameters: want %d", d.Name, len(p), len(d.Params))
 	}
 	for i, node := range d.Params {
 		own := d.paramBatch(i)
@@ -72,7 +72,7 @@ func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, th
 			return nil, 0, fmt.Errorf("dist: %s: parameter %d has %d values: want %d for shape %v", d.Name, i, len(p[i]), node.Size(), node.Shape())
 		}
 		if s, ok := tensor.Broadcast(own, batch); !ok || !s.Equal(batch) {
-			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v, which does not broadcast to batch axes %v", d.Name, i, node.Shape(), batch)
+			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v, which does not broadcast to the batch axes %v: make them match", d.Name, i, node.Shape(), batch)
 		}
 		n := node.Shape()[len(own):].Size()
 		values, at := p[i], total

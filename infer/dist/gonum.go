@@ -88,14 +88,14 @@ func FromGonum(v any) (Dist, error) {
 		}
 		return Categorical(w), nil
 	case distuv.AlphaStable:
-		return Dist{}, fmt.Errorf("dist: gonum's AlphaStable has no density: use its Rand")
+		return Dist{}, fmt.Errorf("dist: gonum's AlphaStable has no density: draw from it with its Rand")
 	}
 	for _, g := range gonumFamilies {
 		if p, ok := g.from(v); ok {
 			return ByName(g.ours, p...)
 		}
 	}
-	return Dist{}, fmt.Errorf("dist: %T is no distribution of gonum's stat/distuv that is known here", v)
+	return Dist{}, fmt.Errorf("dist: there is no counterpart of %T: pass a distribution of gonum's stat/distuv that this package has too", v)
 }
 
 // Gonum returns the equivalent distribution of gonum's stat/distuv at parameter values p,
@@ -106,13 +106,13 @@ func (d Dist) Gonum(p ...float64) (any, error) {
 		for i, n := range d.Params {
 			v, ok := constant(n)
 			if !ok || len(v) != d.valueSize(i) {
-				return nil, fmt.Errorf("dist: %s: parameter %d is not one known value: give the numbers to Gonum", d.Name, i)
+				return nil, fmt.Errorf("dist: %s: parameter %d is not a constant: pass its numbers to Gonum", d.Name, i)
 			}
 			p = append(p, v...)
 		}
 	}
 	if n := d.sizeOfParams(); len(p) != n {
-		return nil, fmt.Errorf("dist: %s: %d numbers for gonum: want %d", d.Name, len(p), n)
+		return nil, fmt.Errorf("dist: %s: Gonum was given %d numbers: want %d", d.Name, len(p), n)
 	}
 	if d.Name == "categorical" {
 		return distuv.NewCategorical(p, nil), nil
@@ -125,5 +125,5 @@ func (d Dist) Gonum(p ...float64) (any, error) {
 			return g.to(p), nil
 		}
 	}
-	return nil, fmt.Errorf("dist: gonum's stat/distuv has no %s", d.Name)
+	return nil, fmt.Errorf("dist: gonum's stat/distuv has no %s: use this package for it", d.Name)
 }

@@ -45,7 +45,7 @@ func Independent(d Dist, n int) Dist {
 	}
 	out.check = func() error {
 		if n < 0 {
-			return fmt.Errorf("dist: independent: %d axes: want at least 0", n)
+			return fmt.Errorf("dist: independent: the number of axes is %d: want at least 0", n)
 		}
 		return d.Err()
 	}

@@ -27,7 +27,7 @@ func LKJCholesky(k int, eta any) Dist {
 		remake:      func(p []*ad.Node) Dist { return LKJCholesky(k, p[0]) },
 		check: func() error {
 			if k < 1 {
-				return fmt.Errorf("dist: lkjcholesky of order %d: want at least 1", k)
+				return fmt.Errorf("dist: lkjcholesky: the order is %d: want at least 1", k)
 			}
 			return nil
 		},
@@ -37,7 +37,7 @@ func LKJCholesky(k int, eta any) Dist {
 		},
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			if s, ok := axesOf(x, 2); !ok || s[0] != k || s[1] != k {
-				return failed(x, fmt.Errorf("dist: lkjcholesky: shape %v: want matrices of order %d", x.Shape(), k))
+				return failed(x, fmt.Errorf("dist: lkjcholesky: the value has shape %v: want matrices of order %d", x.Shape(), k))
 			}
 			// Row 1 is always (1, 0, ...).
 			w := make([]float64, k)

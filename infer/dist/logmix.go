@@ -24,7 +24,7 @@ func LogMixture(weights any, lp ...*ad.Node) *ad.Node {
 		return w
 	}
 	if len(lp) == 0 || last(w) != len(lp) {
-		return failed(w, fmt.Errorf("dist: log mixture: weights of shape %v for %d log densities: want one each in the last axis", w.Shape(), len(lp)))
+		return failed(w, fmt.Errorf("dist: log mixture: the weights have shape %v for %d log densities: give one weight for each, in the last axis", w.Shape(), len(lp)))
 	}
 	log := ad.Log(w)
 	sum := ad.Add(ad.Index(log, -1, 0), lp[0])

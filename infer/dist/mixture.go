@@ -157,7 +157,7 @@ func (m mixture) numbers(out *Dist, parts []Dist) {
 		out.DrawOf = func(src Source, dst, p []float64) error {
 			d, q := pick(src, p)
 			if d.DrawOf == nil {
-				return fmt.Errorf("dist: mixture: %s cannot be drawn from", d.Name)
+				return fmt.Errorf("dist: mixture: %s has a density only and cannot be drawn from: use another component", d.Name)
 			}
 			return d.DrawOf(src, dst, q)
 		}
@@ -226,14 +226,14 @@ func (m mixture) check(weights *ad.Node) error {
 		return fmt.Errorf("dist: mixture: weights: %w", err)
 	}
 	if len(m.parts) == 0 || last(weights) != len(m.parts) {
-		return fmt.Errorf("dist: mixture: weights of shape %v for %d components: want one each in the last axis", weights.Shape(), len(m.parts))
+		return fmt.Errorf("dist: mixture: the weights have shape %v for %d components: give one weight for each, in the last axis", weights.Shape(), len(m.parts))
 	}
 	for k, c := range m.parts {
 		if err := c.Err(); err != nil {
 			return fmt.Errorf("dist: mixture: component %d: %w", k, err)
 		}
 		if c.Event != m.parts[0].Event {
-			return fmt.Errorf("dist: mixture: components %s and %s: one is of numbers, one of arrays", m.parts[0].Name, c.Name)
+			return fmt.Errorf("dist: mixture: the values of the components %s and %s have different numbers of axes: mix distributions of the same kind of value", m.parts[0].Name, c.Name)
 		}
 	}
 	if w, ok := constant(weights); ok && m.name == "mixture" {
@@ -256,7 +256,7 @@ func probabilities(w []float64) error {
 		sum += v
 	}
 	if !(math.Abs(sum-1) <= 1e-8) {
-		return fmt.Errorf("dist: weights sum to %.12g: want 1; MixtureLogits takes any", sum)
+		return fmt.Errorf("dist: the weights sum to %.12g: want 1, or use MixtureLogits, whose weights need not be normalised", sum)
 	}
 	return nil
 }

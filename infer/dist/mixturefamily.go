@@ -84,7 +84,7 @@ func (m commonFamily) check(base Dist, weights *ad.Node, k int) error {
 	}
 	s, _ := base.batchOfParams()
 	if base.Event > 0 || base.ParamEvent != nil || len(s) == 0 || s[len(s)-1] != k {
-		return fmt.Errorf("dist: mixture of %s: weights of shape %v, parameters of batch axes %v: want a scalar distribution and equal last axes", base.Name, weights.Shape(), s)
+		return fmt.Errorf("dist: mixture of %s: the weights have shape %v and the parameters batch axes %v: want a scalar distribution and equal last axes", base.Name, weights.Shape(), s)
 	}
 	if w, ok := constant(weights); ok && m.name == "mixture" {
 		for at := 0; at < len(w); at += k {

@@ -71,7 +71,7 @@ func countsOf(name string, q []*ad.Node, k int) Dist {
 // noTransform returns a Transform that fails, for distributions of integers, which
 // gradient-based samplers cannot sample.
 func noTransform(name string) Transform {
-	err := fmt.Errorf("dist: %s is a distribution of whole numbers: it has no transform; sum it out with Mixture or LogMix", name)
+	err := fmt.Errorf("dist: %s is a distribution of integers and has no transform: sum it out with Mixture or LogMix", name)
 	return Transform{Name: "none", Free: sameLength,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return failed(x, err), failed(x, err) },
 		Inverse:   func([]float64, ...float64) ([]float64, error) { return nil, err },

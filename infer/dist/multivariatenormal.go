@@ -67,7 +67,7 @@ func checkFactor(name string, mu, l *ad.Node) error {
 	s, ok := axesOf(l, 2)
 	m, vector := axesOf(mu, 1)
 	if ok && vector && (s[0] != s[1] || m[0] != s[1] && m[0] != 1) {
-		return fmt.Errorf("dist: %s: mean of shape %v and factor of shape %v: want n and n x n", name, mu.Shape(), l.Shape())
+		return fmt.Errorf("dist: %s: the mean has shape %v and the factor %v: want n and n x n", name, mu.Shape(), l.Shape())
 	}
 	v, known := constant(l)
 	if !ok || !known {
@@ -77,9 +77,9 @@ func checkFactor(name string, mu, l *ad.Node) error {
 	for k, x := range v {
 		switch i, j := k/n%n, k%n; {
 		case i == j && !(x > 0):
-			return fmt.Errorf("dist: %s: diagonal element %d of the factor is %g: want it above 0; is it a covariance matrix?", name, i, x)
+			return fmt.Errorf("dist: %s: diagonal element %d of the factor is %g: want a number above 0; for a covariance matrix use the function without Cholesky in its name", name, i, x)
 		case j > i && x != 0:
-			return fmt.Errorf("dist: %s: element (%d, %d) of the factor is %g: want a lower triangle; is it a covariance matrix?", name, i, j, x)
+			return fmt.Errorf("dist: %s: element (%d, %d) of the factor is %g: want a lower triangle; for a covariance matrix use the function without Cholesky in its name", name, i, j, x)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 			v, ok := constant(p[1])
 			for i := 1; ok && i < len(v); i++ {
 				if i%k > 0 && !(v[i] > v[i-1]) {
-					return fmt.Errorf("dist: orderedlogistic: cutpoint %d is %g, not above the one before: want them to increase", i%k, v[i])
+					return fmt.Errorf("dist: orderedlogistic: cutpoint %d is %g, which is not above the one before: want cutpoints in ascending order", i%k, v[i])
 				}
 			}
 			return nil

@@ -15,13 +15,13 @@ import (
 func TestRegisterRefuses(t *testing.T) {
 	whole := dist.Family{Name: "mine", Params: []string{"mu"}, Want: []dist.Support{dist.Real}, Make: func(p ...any) dist.Dist { return dist.Normal(p[0], 1) }, At: [][]float64{{0}}}
 	for want, change := range map[string]func(f *dist.Family){
-		"not whole":          func(f *dist.Family) { f.Make = nil },
-		"is not whole":       func(f *dist.Family) { f.At = nil },
-		"want a name in":     func(f *dist.Family) { f.Name = "My_Normal" },
-		`"normal" already`:   func(f *dist.Family) { f.Name = "normal" },
-		`"invgamma" already`: func(f *dist.Family) { f.Name = "invgamma" },
-		"parameters At":      func(f *dist.Family) { f.Want = nil },
-		`family "" is not`:   func(f *dist.Family) { f.Name = "" },
+		`"mine" is incomplete`:   func(f *dist.Family) { f.Make = nil },
+		"set Name, Make":         func(f *dist.Family) { f.At = nil },
+		"use lower case without": func(f *dist.Family) { f.Name = "My_Normal" },
+		`"normal" already`:       func(f *dist.Family) { f.Name = "normal" },
+		`"invgamma" already`:     func(f *dist.Family) { f.Name = "invgamma" },
+		"Want for each":          func(f *dist.Family) { f.Want = nil },
+		`"" is incomplete`:       func(f *dist.Family) { f.Name = "" },
 	} {
 		f := whole
 		change(&f)

@@ -20,7 +20,7 @@ import (
 // Reference: Dunn and Smyth 1996, doi 10.1080/10618600.1996.10474708.
 func (d Dist) Scores(dst, x []float64, shape []int, p [][]float64, place func(i int) float64) error {
 	if d.Event > 0 || d.CDFOf == nil {
-		return fmt.Errorf("dist: %s has no CDF of numbers: quantile residuals need one", d.Name)
+		return fmt.Errorf("dist: %s has no CDF of single numbers, which quantile residuals need: use a scalar distribution that has one", d.Name)
 	}
 	return d.each(shape, p, func(i int, theta []float64) error {
 		switch {

@@ -201,7 +201,7 @@ func Range(d Dist) (lower, upper float64, err error) {
 		return 0, 0, err
 	}
 	if d.Event > 0 {
-		return 0, 0, fmt.Errorf("dist: range of %s: it is a distribution of vectors", d.Name)
+		return 0, 0, fmt.Errorf("dist: %s is a distribution of vectors or matrices and has no range: use a scalar distribution", d.Name)
 	}
 	theta, err := Numbers(d)
 	if err != nil {
@@ -210,7 +210,7 @@ func Range(d Dist) (lower, upper float64, err error) {
 	var p []float64
 	for _, v := range theta {
 		if len(v) != 1 {
-			return 0, 0, fmt.Errorf("dist: range of %s: a parameter has %d values: want numbers", d.Name, len(v))
+			return 0, 0, fmt.Errorf("dist: the range of %s cannot be given, since a parameter has %d values: want single numbers", d.Name, len(v))
 		}
 		p = append(p, v[0])
 	}

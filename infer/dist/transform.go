@@ -42,16 +42,16 @@ type Transform struct {
 func (t Transform) FreeShape(shape ...int) ([]int, error) {
 	k := len(shape) - t.Event
 	if k < 0 {
-		return nil, fmt.Errorf("dist: %s: shape %v: want at least %d axes", t.Name, shape, t.Event)
+		return nil, fmt.Errorf("dist: %s: the shape is %v: want at least %d axes", t.Name, shape, t.Event)
 	}
 	n := tensor.Shape(shape[k:]).Size()
 	switch {
 	case t.Event == 0:
 		return slices.Clone(shape), nil
 	case n == 0:
-		return nil, fmt.Errorf("dist: %s: shape %v has no elements", t.Name, shape)
+		return nil, fmt.Errorf("dist: %s: shape %v has no elements: want at least one", t.Name, shape)
 	case t.Event == 2 && !t.oblong && shape[k] != shape[k+1]:
-		return nil, fmt.Errorf("dist: %s: shape %v: want square matrices", t.Name, shape)
+		return nil, fmt.Errorf("dist: %s: the shape is %v: want square matrices", t.Name, shape)
 	}
 	return append(slices.Clone(shape[:k]), t.Free(n)), nil
 }
@@ -77,7 +77,7 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 		return nil, err
 	}
 	if len(y) != tensor.Shape(shape).Size() || len(bounds) != len(t.Bounds) {
-		return nil, fmt.Errorf("dist: %s: %d values and %d bounds: want %d for shape %v and %d", t.Name, len(y), len(bounds), tensor.Shape(shape).Size(), shape, len(t.Bounds))
+		return nil, fmt.Errorf("dist: %s: there are %d values and %d bounds: want %d values for shape %v, and %d bounds", t.Name, len(y), len(bounds), tensor.Shape(shape).Size(), shape, len(t.Bounds))
 	}
 	x := make([]float64, 0, tensor.Shape(free).Size())
 	n := max(1, tensor.Shape(shape[len(shape)-t.Event:]).Size())
@@ -85,7 +85,7 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 	for at := 0; at < len(y); at += n {
 		for i, b := range bounds {
 			if len(b) != 1 && len(b) != len(y) {
-				return nil, fmt.Errorf("dist: %s: %d bounds for %d values", t.Name, len(b), len(y))
+				return nil, fmt.Errorf("dist: %s: there are %d bounds for %d values: give one, or one for each", t.Name, len(b), len(y))
 			}
 			one[i] = b[min(at, len(b)-1)]
 		}
@@ -137,7 +137,7 @@ func AffineTransform(offset, multiplier any) Transform {
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
 			if b[1] == 0 {
-				return nil, fmt.Errorf("dist: an affine transform with multiplier 0 has no inverse")
+				return nil, fmt.Errorf("dist: an affine transform with multiplier 0 has no inverse: use another multiplier")
 			}
 			return mapped(y, func(v float64) float64 { return (v - b[0]) / b[1] }), nil
 		},
@@ -160,7 +160,7 @@ func SinhTransform(offset, multiplier any, reach float64) Transform {
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
 			if b[1] == 0 {
-				return nil, fmt.Errorf("dist: a sinh transform with multiplier 0 has no inverse")
+				return nil, fmt.Errorf("dist: a sinh transform with multiplier 0 has no inverse: use another multiplier")
 			}
 			return mapped(y, func(v float64) float64 { return reach * math.Asinh((v-b[0])/b[1]) }), nil
 		},
@@ -233,7 +233,7 @@ func mapped(y []float64, f func(float64) float64) []float64 {
 func strictly(y []float64, lo, hi float64, f func(float64) float64) ([]float64, error) {
 	for i, v := range y {
 		if !(v > lo && v < hi) {
-			return nil, fmt.Errorf("dist: element %d is %g, want it strictly between %g and %g: nudge it inside", i, v, lo, hi)
+			return nil, fmt.Errorf("dist: element %d is %g: want a number strictly between %g and %g, or nudge it inside", i, v, lo, hi)
 		}
 	}
 	return mapped(y, f), nil

@@ -132,7 +132,7 @@ func wrongLength(x *ad.Node, k int, free func(int) int) *ad.Node {
 	}
 	k = orderOf(k, x, free)
 	if len(x.Shape()) == 0 || last(x) != free(k*k) {
-		return failed(x, fmt.Errorf("dist: a matrix of order %d has %d free numbers: got shape %v", k, free(k*k), x.Shape()))
+		return failed(x, fmt.Errorf("dist: a matrix of order %d has %d free numbers, but the shape is %v: want that many in the last axis", k, free(k*k), x.Shape()))
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func order(y []float64, k int) (int, error) {
 		n = k
 	}
 	if n*n != len(y) || n == 0 {
-		return 0, fmt.Errorf("dist: %d elements: want a %d x %d matrix", len(y), max(n, 1), max(n, 1))
+		return 0, fmt.Errorf("dist: there are %d elements: want a %d x %d matrix", len(y), max(n, 1), max(n, 1))
 	}
 	return n, nil
 }
@@ -166,13 +166,13 @@ func fromCorrCholesky(y []float64, k int) ([]float64, error) {
 			v := y[i*k+j]
 			z := v / math.Sqrt(rest)
 			if !(math.Abs(z) < 1) {
-				return nil, fmt.Errorf("dist: element (%d, %d) is %g: not the Cholesky factor of a correlation matrix", i, j, v)
+				return nil, fmt.Errorf("dist: element (%d, %d) is %g: want the Cholesky factor of a correlation matrix", i, j, v)
 			}
 			x = append(x, math.Atanh(z))
 			rest -= v * v
 		}
 		if d := y[i*k+i]; !(d > 0 && math.Abs(d*d-rest) <= 1e-6) {
-			return nil, fmt.Errorf("dist: row %d of the Cholesky factor of a correlation matrix has length^2 %.9g: want 1, with the diagonal above 0", i, 1-rest+d*math.Abs(d))
+			return nil, fmt.Errorf("dist: row %d of the Cholesky factor of a correlation matrix has squared length %.9g: want 1, with the diagonal above 0", i, 1-rest+d*math.Abs(d))
 		}
 	}
 	return x, nil
@@ -258,7 +258,7 @@ func fromLowerTriangle(y []float64, k int) ([]float64, error) {
 		x = append(x, y[i*k:i*k+i]...)
 		d := y[i*k+i]
 		if !(d > 0) {
-			return nil, fmt.Errorf("dist: diagonal element %d is %g: want it above 0", i, d)
+			return nil, fmt.Errorf("dist: diagonal element %d is %g: want a number above 0", i, d)
 		}
 		x = append(x, math.Log(d))
 	}
@@ -308,13 +308,13 @@ func cholesky(y []float64, k int) ([]float64, error) {
 		for j := range i {
 			a, b := y[i*k+j], y[j*k+i]
 			if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(a))) {
-				return nil, fmt.Errorf("dist: elements (%d, %d) and (%d, %d) are %g and %g: the matrix is not symmetric", i, j, j, i, a, b)
+				return nil, fmt.Errorf("dist: elements (%d, %d) and (%d, %d) are %g and %g: want a symmetric matrix", i, j, j, i, a, b)
 			}
 		}
 	}
 	var c mat.Cholesky
 	if !c.Factorize(mat.NewSymDense(k, append([]float64{}, y...))) {
-		return nil, fmt.Errorf("dist: the %d x %d matrix is not positive definite", k, k)
+		return nil, fmt.Errorf("dist: the %d x %d matrix is not positive definite: add a small number to its diagonal", k, k)
 	}
 	var l mat.TriDense
 	c.LTo(&l)

@@ -50,7 +50,7 @@ func steps(y []float64, positive bool) ([]float64, error) {
 			d -= y[i-1]
 		}
 		if !(d > 0) {
-			return nil, fmt.Errorf("dist: element %d is %g, not above the one before: order must be strict", i, y[i])
+			return nil, fmt.Errorf("dist: element %d is %g, which is not above the one before: want strictly ascending numbers", i, y[i])
 		}
 		x[i] = math.Log(d)
 	}
@@ -119,17 +119,17 @@ func SimplexTransform() Transform {
 
 func onSimplex(y []float64) error {
 	if len(y) == 0 {
-		return fmt.Errorf("dist: a simplex of no elements")
+		return fmt.Errorf("dist: the simplex has no elements: want at least one")
 	}
 	s := 0.0
 	for i, v := range y {
 		if !(v > 0) {
-			return fmt.Errorf("dist: element %d of a simplex is %g: want it above 0", i, v)
+			return fmt.Errorf("dist: element %d of the simplex is %g: want a number above 0", i, v)
 		}
 		s += v
 	}
 	if math.Abs(s-1) > 1e-8 {
-		return fmt.Errorf("dist: a simplex sums to %.12g: want 1", s)
+		return fmt.Errorf("dist: the elements of the simplex sum to %.12g: want 1", s)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func ZeroSumTransform() Transform {
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return zeroSum(x), ad.Scalar(0) },
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
 			if len(y) == 0 {
-				return nil, fmt.Errorf("dist: a zero-sum vector of no elements")
+				return nil, fmt.Errorf("dist: the zero-sum vector has no elements: want at least one")
 			}
 			s, size := 0.0, 0.0
 			for _, v := range y {
@@ -162,7 +162,7 @@ func ZeroSumTransform() Transform {
 				size = max(size, math.Abs(v))
 			}
 			if !(math.Abs(s) <= 1e-8*max(1, size)) {
-				return nil, fmt.Errorf("dist: a zero-sum vector sums to %g", s)
+				return nil, fmt.Errorf("dist: the elements of the zero-sum vector sum to %g: want 0", s)
 			}
 			return fromZeroSum(y), nil
 		},
@@ -224,7 +224,7 @@ func UnitVectorTransform() Transform {
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) {
 			if n := length(y); !(math.Abs(n-1) <= 1e-8) {
-				return nil, fmt.Errorf("dist: a unit vector has length %.12g: want 1", n)
+				return nil, fmt.Errorf("dist: the unit vector has length %.12g: want 1", n)
 			}
 			return append([]float64{}, y...), nil
 		},

@@ -112,7 +112,7 @@ func (t truncation) ends(q []float64) (lo, hi float64) {
 func (t truncation) check(d, base Dist) error {
 	switch {
 	case base.Event > 0 || base.LogCDFOf == nil || base.LogCCDFOf == nil:
-		return fmt.Errorf("dist: truncate: %s has no LogCDF: truncate a scalar distribution that has one", base.Name)
+		return fmt.Errorf("dist: truncate: %s has no LogCDF, which truncation needs: use a scalar distribution that has one", base.Name)
 	}
 	if err := base.Err(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t truncation) check(d, base Dist) error {
 	if t.low >= 0 && t.high >= 0 {
 		lo, hi := number(d.Params[t.low], math.NaN()), number(d.Params[t.high], math.NaN())
 		if lo > hi || lo == hi && !base.Discrete {
-			return fmt.Errorf("dist: truncate: %s from %g to %g: want lower < upper", base.Name, lo, hi)
+			return fmt.Errorf("dist: truncate: the limits of %s are %g and %g: want lower < upper", base.Name, lo, hi)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func wishartOf(name string, q []*ad.Node) Dist {
 		check: func() error {
 			s, ok := axesOf(q[1], 2)
 			if ok && s[0] != s[1] {
-				return fmt.Errorf("dist: %s: scale of shape %v: want square matrices", name, q[1].Shape())
+				return fmt.Errorf("dist: %s: the scale has shape %v: want square matrices", name, q[1].Shape())
 			}
 			if err := checkCovariance(name+": scale", q[1]); err != nil {
 				return err
@@ -95,7 +95,7 @@ func wishartOf(name string, q []*ad.Node) Dist {
 			if v, known := constant(q[0]); known {
 				for _, nu := range v {
 					if !(nu > float64(n-1)) {
-						return fmt.Errorf("dist: %s has nu = %g: want it above %d for matrices of order %d", name, nu, n-1, n)
+						return fmt.Errorf("dist: %s has nu = %g: want a number above %d for matrices of order %d", name, nu, n-1, n)
 					}
 				}
 			}
@@ -153,10 +153,10 @@ func drawWishart(src Source, dst []float64, nu float64, l []float64) {
 func invert(dst *mat.SymDense, m []float64, n int) error {
 	var c mat.Cholesky
 	if !c.Factorize(mat.NewSymDense(n, append([]float64{}, m...))) {
-		return fmt.Errorf("the %d x %d matrix is not positive definite", n, n)
+		return fmt.Errorf("the %d x %d matrix is not positive definite: want a positive definite scale", n, n)
 	}
 	if err := c.InverseTo(dst); err != nil {
-		return fmt.Errorf("the %d x %d matrix is nearly singular: %w", n, n, err)
+		return fmt.Errorf("the %d x %d matrix is nearly singular, so use a larger diagonal: %w", n, n, err)
 	}
 	for i := range n { // fill both triangles
 		for j := range i {

@@ -39,7 +39,7 @@ func join(name string, op func(a, b *ad.Node) *ad.Node, kernels []Kernel) Kernel
 			}
 		}
 		if out == nil {
-			return fault(fmt.Errorf("gp: a %s of no kernels", name))
+			return fault(fmt.Errorf("the %s has no kernels: pass at least one", name))
 		}
 		return out
 	}
@@ -65,7 +65,7 @@ func rows(x *ad.Node) *ad.Node {
 	case 2:
 		return x
 	default:
-		return fault(fmt.Errorf("gp: points of shape %v: want a vector, or a matrix with a row for each point", s))
+		return fault(fmt.Errorf("the points have shape %v: want a vector, or a matrix with a row for each point", s))
 	}
 }
 
@@ -78,10 +78,10 @@ func differences(x, y, scale *ad.Node) *ad.Node {
 	}
 	n, m, d := x.Shape()[0], y.Shape()[0], x.Shape()[1]
 	if e := y.Shape()[1]; e != d {
-		return fault(fmt.Errorf("gp: points of %d and of %d coordinates: want as many", d, e))
+		return fault(fmt.Errorf("the points have %d coordinates in one array and %d in the other: want equal numbers", d, e))
 	}
 	if s := scale.Shape(); scale.Err() == nil && !slices.Equal(s, []int{}) && !slices.Equal(s, []int{1}) && !slices.Equal(s, []int{d}) {
-		return fault(fmt.Errorf("gp: length scales of shape %v for %d coordinates: want one, or one each", s, d))
+		return fault(fmt.Errorf("the length scales have shape %v for %d coordinates: give one, or one for each", s, d))
 	}
 	return ad.Div(ad.Sub(ad.Reshape(x, n, 1, d), ad.Reshape(y, 1, m, d)), scale)
 }

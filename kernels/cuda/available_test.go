@@ -76,7 +76,7 @@ func TestOpenIsCounted(t *testing.T) {
 	if _, err := s.device(0, Options{Allocator: Direct}); err == nil || !strings.Contains(err.Error(), "other options") {
 		t.Errorf("other options: %v", err)
 	}
-	if _, err := s.device(2, Options{}); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "there are 2") {
+	if _, err := s.device(2, Options{}); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "devices is 2") {
 		t.Errorf("device 2: %v", err)
 	}
 	if n := lib.Get("cuDevicePrimaryCtxRetain"); n != 1 {

@@ -22,29 +22,30 @@ type Buffer struct {
 	net   runtime.Cleanup
 }
 
-// Alloc returns a buffer of some bytes, aligned to 512, for use on the default stream first. It
-// returns an *OutOfMemoryError if there is no room.
+// Alloc returns a buffer of the given number of bytes, aligned to 512, for use on the default
+// stream first. It returns an *OutOfMemoryError if there is no room.
 func (d *Device) Alloc(bytes int) (*Buffer, error) { return d.compute.Alloc(bytes) }
 
-// AllocTagged is Alloc; reports about memory list what buffers with one tag use together.
+// AllocTagged is Alloc with a tag; reports about memory show how much the buffers with one tag use
+// together.
 func (d *Device) AllocTagged(bytes int, tag string) (*Buffer, error) {
 	return d.compute.alloc(bytes, tag)
 }
 
-// AllocTagged is Alloc with a tag for reports.
+// AllocTagged is Alloc with a tag for reports about memory.
 func (s *Stream) AllocTagged(bytes int, tag string) (*Buffer, error) { return s.alloc(bytes, tag) }
 
-// Alloc returns a buffer for use on this stream first. Once it is freed its memory is given out again
-// at once for this stream, whose order keeps old and new work apart, and after the work of all
-// streams that used it for others.
+// Alloc returns a buffer for use on this stream first. Once the buffer is freed, its memory can be
+// reused at once on this stream, whose order keeps old and new work apart. Other streams get it
+// only after all streams that used the buffer have finished that work.
 func (s *Stream) Alloc(bytes int) (*Buffer, error) { return s.alloc(bytes, "") }
 
 func (s *Stream) alloc(bytes int, tag string) (*Buffer, error) {
 	d := s.d
 	if bytes < 0 {
-		return nil, fmt.Errorf("cuda: a buffer of %d bytes: want 0 or more", bytes)
+		return nil, fmt.Errorf("cuda: a buffer cannot have %d bytes: want 0 or more", bytes)
 	}
-	if err := d.refuse("Device.Alloc", "a graph keeps the addresses that it was captured with; allocate before"); err != nil {
+	if err := d.refuse("Device.Alloc", "a graph keeps the addresses that it was captured with: allocate before the capture"); err != nil {
 		return nil, err
 	}
 	buf := &Buffer{d: d, size: bytes}
@@ -64,8 +65,9 @@ func (s *Stream) alloc(bytes int, tag string) (*Buffer, error) {
 	return buf, nil
 }
 
-// Free gives the memory back. Work that uses it may still be under way: it is not reused before. A
-// second Free does nothing. Buffers that nobody refers to any more are freed when memory is short.
+// Free gives the memory back. It may be called while work that uses the buffer is still running:
+// the memory is not reused before that work ends. A second Free does nothing. Buffers that are no
+// longer referenced are freed when memory is short.
 func (b *Buffer) Free() {
 	if b.freed.Swap(true) || b.b == nil {
 		return
@@ -79,13 +81,13 @@ func (b *Buffer) Free() {
 	b.d.pool.release(b.b)
 }
 
-// Size returns the bytes of the buffer.
+// Size returns the size of the buffer in bytes.
 func (b *Buffer) Size() int { return b.size }
 
 // Device returns the device of the buffer.
 func (b *Buffer) Device() *Device { return b.d }
 
-// Uintptr returns the address in the device's memory, 0 for a buffer of size zero.
+// Uintptr returns the address in the device's memory, or 0 for a buffer of size zero.
 func (b *Buffer) Uintptr() uintptr {
 	if b.b == nil {
 		return 0
@@ -93,20 +95,21 @@ func (b *Buffer) Uintptr() uintptr {
 	return uintptr(b.b.address())
 }
 
-// MemSize returns the bytes of the buffer, as gorgonia.org/tensor asks for them.
+// MemSize returns the size of the buffer in bytes, for gorgonia.org/tensor.
 func (b *Buffer) MemSize() uintptr { return uintptr(b.size) }
 
-// IsCUDAMemory tells arrays that Go code must not dereference the address.
+// IsCUDAMemory marks the memory as an address that Go code must not dereference.
 func (b *Buffer) IsCUDAMemory() bool { return true }
 
-// Part is a buffer from an offset on, as an argument of a kernel: many arrays can share one buffer.
+// Part is a buffer from some offset on. It can be an argument of a kernel, so that many arrays can
+// share one buffer.
 type Part struct {
 	Buffer *Buffer
-	Offset int // B
+	Offset int // start of the part within the buffer, in bytes
 }
 
-// At returns the part of the buffer that begins at an offset in bytes. Arrays that kernels read in groups
-// of 16 bytes begin at multiples of that.
+// At returns the part of the buffer that begins at an offset in bytes. For arrays that kernels read
+// in groups of 16 bytes, the offset must be a multiple of 16.
 func (b *Buffer) At(offset int) Part { return Part{b, offset} }
 
 // RecordStream says that work on a stream uses the buffer, so that its memory is not reused before
@@ -118,8 +121,8 @@ func (b *Buffer) RecordStream(s *Stream) {
 	}
 }
 
-// Use is RecordStream of some bytes of a buffer, whose address a kernel finds in memory. It returns an
-// error if they cannot be used.
+// Use is RecordStream for some bytes of a buffer whose address a kernel finds in memory. It returns
+// an error if those bytes cannot be used.
 func (s *Stream) Use(p Part, bytes int) error {
 	if err := p.Buffer.usable(s.d, p.Offset, bytes); err != nil {
 		return err
@@ -132,11 +135,11 @@ func (s *Stream) Use(p Part, bytes int) error {
 func (b *Buffer) usable(d *Device, offset, n int) error {
 	switch {
 	case b.freed.Load():
-		return fmt.Errorf("%w: the buffer of %d bytes was freed", ErrClosed, b.size)
+		return fmt.Errorf("%w: the buffer of %d bytes was freed: free it after its last use", ErrClosed, b.size)
 	case b.d != d:
-		return fmt.Errorf("cuda: the buffer is on device %d, the work on device %d: copy it", b.d.ordinal, d.ordinal)
+		return fmt.Errorf("cuda: the buffer is on device %d, but the work is on device %d: copy it there", b.d.ordinal, d.ordinal)
 	case offset < 0 || n < 0 || offset > b.size-n:
-		return fmt.Errorf("cuda: bytes %d to %d of a buffer of %d", offset, offset+n, b.size)
+		return fmt.Errorf("cuda: bytes %d to %d lie outside the buffer of %d bytes: check the offset and the number of elements", offset, offset+n, b.size)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (cs *captures) begin(c *capture) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.by[c.thread] != nil {
-		return &CaptureError{"Device.Capture", "captures do not nest"}
+		return &CaptureError{"Device.Capture", "a capture is already in progress: end it first"}
 	}
 	if cs.by == nil {
 		cs.by = map[int]*capture{}
@@ -113,9 +113,9 @@ func (c *capture) release() {
 // collectGraph runs f while a new stream collects the work, for a new graph or in the place of another.
 func (d *Device) collectGraph(before *capture, f func(*Stream) error) (*capture, drv.Graph, error) {
 	if !d.drv.Has(drv.FeatureGraphs) {
-		return nil, 0, fmt.Errorf("%w: graphs need a driver of CUDA 11.4, this one has %d.%d", ErrUnsupported, d.info.DriverVersion/1000, d.info.DriverVersion%1000/10)
+		return nil, 0, fmt.Errorf("%w: graphs need a driver for CUDA 11.4 or newer, but this one supports %d.%d: install a newer driver", ErrUnsupported, d.info.DriverVersion/1000, d.info.DriverVersion%1000/10)
 	}
-	if err := d.refuse("Device.Capture", "captures do not nest"); err != nil {
+	if err := d.refuse("Device.Capture", "a capture is already in progress: end it first"); err != nil {
 		return nil, 0, err
 	}
 	s, err := d.userStream(0)

@@ -22,12 +22,13 @@ func (d *Device) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 	return d.compute.CopyOut(ctx, dst, src, offset)
 }
 
-// CopyIn copies a slice of numbers to a buffer, from an offset in bytes on, in the order of the stream.
-// It returns once the slice may be changed, which may be before the device has the numbers. From a
-// *Pinned it returns at once, and the memory must not be changed before the stream was synchronised.
+// CopyIn copies a slice of numbers to a buffer, starting at an offset in bytes, in the order of the
+// stream. It returns as soon as the slice may be changed, which may be before the device has the
+// numbers. With a *Pinned it returns at once, and the memory must not be changed before the stream
+// has been synchronised.
 func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) error {
 	d := s.d
-	if err := d.refuse("CopyIn", "the host's memory changes between replays; copy before, or launch a kernel"); err != nil {
+	if err := d.refuse("CopyIn", "host memory may change before the graph runs again: copy before the capture, or launch a kernel"); err != nil {
 		return err
 	}
 	pinned, raw, err := hostBytes(src)
@@ -94,12 +95,13 @@ func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) e
 	return nil
 }
 
-// CopyOut copies from a buffer, from an offset in bytes on, into a slice of numbers or a *Pinned. It
-// comes after the work that is on the stream now, and returns when the numbers are there, or with the
-// context's cause if that is cancelled; the slice is then filled in part.
+// CopyOut copies from a buffer, starting at an offset in bytes, into a slice of numbers or a
+// *Pinned. It runs after the work that is on the stream now, and returns when the numbers have
+// arrived. If the context is cancelled it returns the context's cause, and the slice may be filled
+// only in part.
 func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) error {
 	d := s.d
-	if err := d.refuse("CopyOut", "it would wait for work that only runs when the graph does"); err != nil {
+	if err := d.refuse("CopyOut", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
 		return err
 	}
 	pinned, raw, err := hostBytes(dst)
@@ -202,8 +204,8 @@ func (s *Stream) fetchLarge(ctx context.Context, dst []byte, from drv.DevicePtr)
 	return nil
 }
 
-// Copy copies n bytes from one buffer to another, in the order of the stream. The source may be on
-// another device; then the copy comes after the work that is on that device's default stream now.
+// Copy copies n bytes from one buffer to another, in the order of the stream. If the source is on
+// another device, the copy waits for the work that is on that device's default stream now.
 func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int) error {
 	d := s.d
 	if err := dst.usable(d, dstOffset, n); err != nil {
@@ -227,7 +229,7 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, n int)
 			return d.check(d.drv.CopyAsync(to, from, uint64(n), s.handle), s)
 		})
 	}
-	if err := d.refuse("Stream.Copy between devices", "a graph belongs to one device"); err != nil {
+	if err := d.refuse("Stream.Copy between devices", "a graph belongs to one device: copy before or after the capture"); err != nil {
 		return err
 	}
 	return s.copyPeer(to, src, from, n)
@@ -253,7 +255,7 @@ func hostBytes(v any) (*Pinned, []byte, error) {
 	case *Pinned:
 		b := v.Bytes()
 		if b == nil {
-			return nil, nil, fmt.Errorf("%w: the page-locked memory was freed", ErrClosed)
+			return nil, nil, fmt.Errorf("%w: the page-locked memory was freed: free it after its last use", ErrClosed)
 		}
 		return v, b, nil
 	case []byte:
@@ -283,7 +285,7 @@ func hostBytes(v any) (*Pinned, []byte, error) {
 	case []complex128:
 		return nil, raw(v), nil
 	}
-	return nil, nil, fmt.Errorf("cuda: cannot copy a %T: want a slice of numbers with a fixed size, or *cuda.Pinned", v)
+	return nil, nil, fmt.Errorf("cuda: cannot copy a %T: pass a slice of numbers of fixed size, or a *cuda.Pinned", v)
 }
 
 func raw[T any](v []T) []byte {

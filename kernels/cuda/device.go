@@ -60,7 +60,7 @@ func openDevice(s *system, ordinal int, o Options) (*Device, error) {
 	d := &Device{sys: s, drv: s.drv, ordinal: ordinal, handle: handle, info: info, options: o, users: 1, allStreams: map[*Stream]bool{}}
 	d.wait = o.Synchronous || os.Getenv("EURYALE_CUDA_SYNC") == "1"
 	if o.Allocator == Async && !info.SupportsPools {
-		return nil, fmt.Errorf("%w: device %d (%s, driver %d.%d) has no memory pools, which the allocator Async needs", ErrUnsupported,
+		return nil, fmt.Errorf("%w: device %d (%s, driver %d.%d) has no memory pools, which the allocator Async needs: use Caching", ErrUnsupported,
 			ordinal, info.Name, info.DriverVersion/1000, info.DriverVersion%1000/10)
 	}
 	if d.ctx, err = s.drv.Retain(handle); err != nil {
@@ -90,16 +90,16 @@ func openDevice(s *system, ordinal int, o Options) (*Device, error) {
 	return d, nil
 }
 
-// Info describes the device.
+// Info returns a description of the device.
 func (d *Device) Info() Info { return d.info }
 
-// Default returns the stream on which the device computes unless another is named.
+// Default returns the stream that the device uses unless another one is named.
 func (d *Device) Default() *Stream { return d.compute }
 
-// Ordinal is the number of the device, from 0.
+// Ordinal returns the number of the device, counted from 0.
 func (d *Device) Ordinal() int { return d.ordinal }
 
-// String names the device, such as cuda:0.
+// String returns the name of the device, such as cuda:0.
 func (d *Device) String() string { return fmt.Sprintf("cuda:%d", d.ordinal) }
 
 // enter makes the context current on this thread and keeps Close waiting; leave ends that. Exported
@@ -110,7 +110,7 @@ func (d *Device) enter() error {
 	if lost := d.lost.Load(); lost != nil {
 		err = lost
 	} else if d.closed {
-		err = fmt.Errorf("%w: device %d", ErrClosed, d.ordinal)
+		err = fmt.Errorf("%w: device %d: open it again", ErrClosed, d.ordinal)
 	} else if err = d.drv.Enter(d.ctx); err != nil {
 		err = d.check(err, nil)
 	}
@@ -160,7 +160,8 @@ func (d *Device) check(err error, s *Stream) error {
 	return d.lost.Load()
 }
 
-// MemInfo returns the bytes of the device that are free, for all processes, and all bytes.
+// MemInfo returns the number of bytes that are free on the device, counting all processes, and the
+// total.
 func (d *Device) MemInfo() (free, total uint64, err error) {
 	err = d.do(func() error {
 		var e error
@@ -170,10 +171,10 @@ func (d *Device) MemInfo() (free, total uint64, err error) {
 	return free, total, err
 }
 
-// Synchronize waits for all work of the device. If the context is cancelled it returns at once; what
-// is running goes on, as kernels cannot be stopped.
+// Synchronize waits for all work of the device. If the context is cancelled it returns at once, but
+// work that is running goes on, because kernels cannot be stopped.
 func (d *Device) Synchronize(ctx context.Context) error {
-	if err := d.refuse("Device.Synchronize", "it would wait for work that only runs when the graph does"); err != nil {
+	if err := d.refuse("Device.Synchronize", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
 		return err
 	}
 	for _, s := range d.streamList() {
@@ -210,9 +211,9 @@ func (d *Device) drain() error {
 	return nil
 }
 
-// Close gives the device back. The last Close of those who opened it waits for its work, frees
-// everything that it has and returns the first failure of that work; buffers, streams and modules must
-// not be used any more, and say so.
+// Close gives the device back. The last Close waits for the device's work, frees everything that
+// belongs to the device, and returns the first failure of that work. Buffers, streams and modules
+// must not be used afterwards; their methods return errors.
 func (d *Device) Close() error {
 	d.sys.mu.Lock()
 	defer d.sys.mu.Unlock()

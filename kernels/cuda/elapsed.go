@@ -10,12 +10,12 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// Elapsed returns how long the work took that a function put on the stream, by events of the device
-// before and behind it. The host's time until the first launch counts if the stream was idle, so put much
-// work there at once where a piece of it takes microseconds.
+// Elapsed returns the time that the work which a function puts on the stream takes, measured by
+// events of the device before and after it. If the stream was idle, the host's time until the first
+// launch is included, so put much work on it at once if a single piece takes microseconds.
 func (s *Stream) Elapsed(ctx context.Context, work func() error) (time.Duration, error) {
 	d := s.d
-	if err := d.refuse("Stream.Elapsed", "the work only runs when the graph does"); err != nil {
+	if err := d.refuse("Stream.Elapsed", "the work runs only when the graph is launched: time the launch instead"); err != nil {
 		return 0, err
 	}
 	var at [2]drv.Event

@@ -14,26 +14,28 @@ import (
 // Type is the type of numbers in a buffer.
 type Type int
 
-// The types that Map knows.
+// The types that Map supports.
 const (
 	Float32 Type = iota
 	Float64
 )
 
-// Size returns the bytes of one number.
+// Size returns the size of one number in bytes.
 func (t Type) Size() int { return 4 << t }
 
 // C returns the name of the type in CUDA C.
 func (t Type) C() string { return [...]string{"float", "double"}[t] }
 
-// Map is an elementwise function as text: y[i] = Expression of the inputs' elements i. The expression
-// is that of an operation in package autodiff, of x, y and z; Helper holds functions that it calls.
+// Map is an elementwise function as text: y[i] = Expression of the inputs' elements i. The
+// expression is written like that of an operation in package autodiff, in terms of x, y and z;
+// Helper holds functions that it calls.
 type Map struct {
-	Name       string   // of the kernel; letters, digits and underscores
-	Type       Type     // of inputs and output
-	Inputs     []string // names in the expression, such as x and y
-	Scalars    []string // names of numbers in the expression that are the same for all elements
-	Bool       bool     // whether the output holds bytes, 0 or 1, instead of numbers of Type
+	Name    string   // name of the kernel: letters, digits and underscores
+	Type    Type     // type of the inputs and the output
+	Inputs  []string // names of the inputs in the expression, such as x and y
+	Scalars []string // names of numbers in the expression that are the same for all elements
+	// Bool makes the output bytes, 0 or 1, instead of numbers of Type.
+	Bool       bool
 	Expression string
 	Helper     string
 }
@@ -45,10 +47,10 @@ type Elementwise struct {
 	kernel *Function
 }
 
-// Source returns the program of the map.
+// Source returns the CUDA program of the map.
 func (m Map) Source() rtc.Source { return MapsSource(m.Name+".cu", m) }
 
-// MapsSource returns one program of many maps, with the helpers of all in their order.
+// MapsSource returns one program with many maps and the helpers of all of them, in their order.
 func MapsSource(name string, maps ...Map) rtc.Source {
 	var b strings.Builder
 	b.WriteString(rtc.Prelude)
@@ -141,14 +143,14 @@ func (e *Elementwise) Run(s *Stream, n int, dst *Buffer, inputs ...*Buffer) erro
 	return e.RunAt(s, n, dst.At(0), parts, nil)
 }
 
-// RunAt is Run for arrays that begin anywhere in buffers, at multiples of 16 bytes, and for maps with
-// scalars, which are rounded to the type of the map.
+// RunAt is Run for arrays that begin anywhere in buffers, at multiples of 16 bytes, and for maps
+// with scalars, which are rounded to the type of the map.
 func (e *Elementwise) RunAt(s *Stream, n int, dst Part, inputs []Part, scalars []float64) error {
 	if len(inputs) != len(e.m.Inputs) || len(scalars) != len(e.m.Scalars) {
-		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, and was given %d and %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
+		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, but was given %d and %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
 	}
 	if n < 0 {
-		return fmt.Errorf("%w: %s of %d elements: want 0 or more", ErrArgument, e.m.Name, n)
+		return fmt.Errorf("%w: %s cannot have %d elements: want 0 or more", ErrArgument, e.m.Name, n)
 	}
 	args := make([]any, 0, len(inputs)+len(scalars)+2)
 	for i, p := range append(inputs[:len(inputs):len(inputs)], dst) {

@@ -20,18 +20,22 @@ type Result = drv.Result
 // LaunchInfo describes one launch of a kernel.
 type LaunchInfo = drv.LaunchInfo
 
-// What can go wrong, for errors.Is.
+// The kinds of errors, for errors.Is.
 var (
-	ErrNoDriver     = drv.ErrNoDriver     // no driver library was found
-	ErrNoDevice     = drv.ErrNoDevice     // the driver sees no GPU, or none with that number
-	ErrDriverTooOld = drv.ErrDriverTooOld // the driver lacks entry points
-	ErrUnsupported  = drv.ErrUnsupported  // this driver or device cannot do that
-	ErrOutOfMemory  = errors.New("cuda: out of device memory")
-	ErrDeviceLost   = errors.New("cuda: the device is lost")
-	ErrClosed       = errors.New("cuda: the device, stream, graph or buffer is closed")
-	ErrCapture      = errors.New("cuda: not possible while a graph is captured")
-	ErrGeometry     = errors.New("cuda: launch geometry")
-	ErrArgument     = errors.New("cuda: kernel argument")
+	// ErrNoDriver means that no driver library was found.
+	ErrNoDriver = drv.ErrNoDriver
+	// ErrNoDevice means that the driver sees no GPU, or none with that number.
+	ErrNoDevice = drv.ErrNoDevice
+	// ErrDriverTooOld means that the driver lacks entry points.
+	ErrDriverTooOld = drv.ErrDriverTooOld
+	// ErrUnsupported means that this driver or device lacks the feature.
+	ErrUnsupported = drv.ErrUnsupported
+	ErrOutOfMemory = errors.New("cuda: the device is out of memory")
+	ErrDeviceLost  = errors.New("cuda: the device is lost")
+	ErrClosed      = errors.New("cuda: the device, stream, graph or buffer is closed")
+	ErrCapture     = errors.New("cuda: not possible while a graph is captured")
+	ErrGeometry    = errors.New("cuda: invalid launch geometry")
+	ErrArgument    = errors.New("cuda: invalid argument")
 )
 
 // closing drops the error that says that the device was closed, and what it had with it.
@@ -42,15 +46,15 @@ func closing(err error) error {
 	return err
 }
 
-// LostError is what every call on a device returns once its context is dead. It unwraps to the first
-// cause.
+// LostError is the error that every call on a device returns once its context is dead. It unwraps
+// to the first cause.
 type LostError struct {
 	Device int
 	Cause  error
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("cuda: device %d is lost to this process, start it again: %v", e.Device, e.Cause)
+	return fmt.Sprintf("cuda: device %d is lost to this process, which must be started again: %v", e.Device, e.Cause)
 }
 
 func (e *LostError) Is(target error) bool { return target == ErrDeviceLost }
@@ -59,34 +63,34 @@ func (e *LostError) Unwrap() error { return e.Cause }
 
 // CaptureError says that a call is not possible while the calling goroutine captures a graph.
 type CaptureError struct {
-	Call   string // such as Device.Alloc
+	Call   string // name of the call, such as Device.Alloc
 	Reason string
 }
 
 func (e *CaptureError) Error() string {
-	return fmt.Sprintf("cuda: %s inside Capture: %s", e.Call, e.Reason)
+	return fmt.Sprintf("cuda: %s cannot be called inside Capture: %s", e.Call, e.Reason)
 }
 
 func (e *CaptureError) Is(target error) bool { return target == ErrCapture }
 
-// TagUse is how much memory the buffers with one tag use.
+// TagUse is the memory that the buffers with one tag use.
 type TagUse struct {
 	Tag     string
 	Bytes   uint64
 	Buffers int
 }
 
-// OutOfMemoryError says that a device has no room for a buffer, after everything that could be freed
-// was freed. The device goes on working.
+// OutOfMemoryError says that a device has no room for a buffer, after everything that could be
+// freed was freed. The device can still be used.
 type OutOfMemoryError struct {
 	Device      int
-	Requested   uint64   // B
-	Free        uint64   // B, that the driver has
-	Total       uint64   // B, of the device
-	Active      uint64   // B, in buffers of this process
-	Cached      uint64   // B, reserved by this process and not in buffers
-	LargestFree uint64   // B, of the cached memory in one piece
-	Top         []TagUse // the largest users
+	Requested   uint64   // bytes that were asked for
+	Free        uint64   // bytes that the driver has free
+	Total       uint64   // bytes of the whole device
+	Active      uint64   // bytes in buffers of this process
+	Cached      uint64   // bytes that this process has reserved but not in buffers
+	LargestFree uint64   // largest piece of the cached memory, in bytes
+	Top         []TagUse // tags whose buffers use the most memory
 	Cause       error
 }
 

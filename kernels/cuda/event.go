@@ -28,7 +28,7 @@ func newEvent(d *Device, h drv.Event) *Event {
 // Done reports whether the work has finished.
 func (e *Event) Done() (bool, error) {
 	d := e.d
-	if err := d.refuse("Event.Done", "the work only runs when the graph does"); err != nil {
+	if err := d.refuse("Event.Done", "the work runs only when the graph is launched: ask after the launch"); err != nil {
 		return false, err
 	}
 	var ok bool

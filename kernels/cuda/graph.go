@@ -12,10 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// Graph is work that was captured once and is launched as a whole, many times, for about the price of
-// one kernel. It keeps the memory of the buffers that it uses, at their addresses.
-//
-// It must be closed; one that nobody refers to any more is found when memory is short.
+// Graph is work that was captured once and can be launched as a whole, many times, for about the
+// price of one kernel. It keeps the memory of the buffers that it uses, at their addresses. It must
+// be closed; a graph that is no longer referenced is closed when memory is short.
 type Graph struct {
 	d      *Device
 	mu     sync.Mutex
@@ -63,10 +62,10 @@ func (g *Graph) Launch(s *Stream) error {
 	defer g.mu.Unlock()
 	d := g.d
 	if g.closed {
-		return fmt.Errorf("%w: the graph", ErrClosed)
+		return fmt.Errorf("%w: the graph was closed: capture it again", ErrClosed)
 	}
 	if s.d != d {
-		return fmt.Errorf("%w: the graph is of device %d, stream %s of device %d", ErrArgument, d.ordinal, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: the graph is on device %d, but stream %s is on device %d: use a stream of the graph's device", ErrArgument, d.ordinal, s.name, s.d.ordinal)
 	}
 	for b := range g.state.c.blocks {
 		d.pool.usedBy(b, s)
@@ -95,14 +94,14 @@ func (g *Graph) Launch(s *Stream) error {
 }
 
 // Update captures again and puts the new arguments and geometries into the graph. If the work has
-// another shape, or the driver cannot change graphs, the graph is made anew; launches that are under
-// way are not disturbed. If it fails the graph is as before.
+// another shape, or the driver cannot change graphs, the graph is made anew. Launches that are
+// still running are not disturbed. If Update fails, the graph stays as it was.
 func (g *Graph) Update(f func(*Stream) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d := g.d
 	if g.closed {
-		return fmt.Errorf("%w: the graph", ErrClosed)
+		return fmt.Errorf("%w: the graph was closed: capture it again", ErrClosed)
 	}
 	c, graph, err := d.collectGraph(g.state.c, f)
 	if err != nil {
@@ -140,8 +139,8 @@ func (g *Graph) replace(graph drv.Graph) error {
 	return nil
 }
 
-// Close gives the graph and its hold on buffers back. Launches that are under way finish. The device
-// does the same when it is closed.
+// Close frees the graph and releases the buffers that it uses. Launches that are still running
+// finish. Closing the device closes its graphs too.
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

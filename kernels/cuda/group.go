@@ -16,11 +16,11 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// Group is several devices of this process that hold copies of one model, or parts of one batch. Their
-// arrays are summed and shared by NCCL if it is found, and by copies around a ring otherwise. The work
-// is on the devices' default streams.
+// Group is several devices of this process that hold copies of one model, or parts of one batch.
+// Their arrays are summed and shared by NCCL if it is found, and by copies around a ring otherwise.
+// The work is on the devices' default streams.
 //
-// It has run on pretend devices only, never on a machine with several GPUs.
+// It has been tested on emulated devices only, never on a machine with several GPUs.
 type Group struct {
 	devices []*Device
 
@@ -30,24 +30,25 @@ type Group struct {
 	ring  error // why NCCL is not used; nil if it is
 }
 
-// GroupSettings are settings of a group. The zero value is the default.
+// GroupSettings are the settings of a group. The zero value is the default.
 type GroupSettings struct {
-	NoNCCL bool // take the ring also if NCCL is found
+	// NoNCCL makes the group use the ring even if NCCL is found.
+	NoNCCL bool
 }
 
 // NewGroup makes a group of open devices, which must stay open until it is closed.
 func NewGroup(devices []*Device, o GroupSettings) (*Group, error) {
 	if len(devices) == 0 {
-		return nil, fmt.Errorf("%w: a group of no devices", ErrArgument)
+		return nil, fmt.Errorf("%w: the group has no devices: pass at least one", ErrArgument)
 	}
 	ordinals := make([]int, len(devices))
 	for i, d := range devices {
 		ordinals[i] = d.ordinal
 		if slices.Contains(devices[:i], d) {
-			return nil, fmt.Errorf("%w: device %d is in the group twice", ErrArgument, d.ordinal)
+			return nil, fmt.Errorf("%w: device %d is in the group twice: list each device once", ErrArgument, d.ordinal)
 		}
 	}
-	g := &Group{devices: slices.Clone(devices), ring: errors.New("switched off")}
+	g := &Group{devices: slices.Clone(devices), ring: errors.New("NoNCCL is set")}
 	if !o.NoNCCL {
 		if g.nccl, g.ring = lib.OpenNCCL(); g.ring == nil {
 			// A library that is found may still fail here, for want of shared memory or of a driver of its age.
@@ -57,7 +58,7 @@ func NewGroup(devices []*Device, o GroupSettings) (*Group, error) {
 	return g, nil
 }
 
-// String says how the group exchanges numbers, and why it does not use NCCL if it does not.
+// String says how the group exchanges numbers and, if it does not use NCCL, why not.
 func (g *Group) String() string {
 	if g.ring != nil {
 		return fmt.Sprintf("%d devices, a ring of copies (NCCL: %v)", len(g.devices), g.ring)
@@ -65,8 +66,8 @@ func (g *Group) String() string {
 	return fmt.Sprintf("%d devices, %s", len(g.devices), g.nccl)
 }
 
-// Close gives back what the group has, after the devices' work on their default streams. It does not
-// close the devices.
+// Close frees everything that the group holds, after the work on the devices' default streams. It
+// does not close the devices.
 func (g *Group) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -109,23 +110,23 @@ func (g *Group) within(f func() error) error {
 // members checks the arrays of a call, one for each device in the group's order.
 func (g *Group) members(call string, t Type, n int, parts []Part) error {
 	if len(parts) != len(g.devices) {
-		return fmt.Errorf("%w: %s of %d arrays on %d devices", ErrArgument, call, len(parts), len(g.devices))
+		return fmt.Errorf("%w: %s was given %d arrays for %d devices: give one for each", ErrArgument, call, len(parts), len(g.devices))
 	}
 	if n < 0 {
-		return fmt.Errorf("%w: %s of %d numbers", ErrArgument, call, n)
+		return fmt.Errorf("%w: %s cannot have %d numbers: want 0 or more", ErrArgument, call, n)
 	}
 	for i, d := range g.devices {
-		if err := d.refuse("Group."+call, "a graph belongs to one device"); err != nil {
+		if err := d.refuse("Group."+call, "a graph belongs to one device: call it before or after the capture"); err != nil {
 			return err
 		}
 		if parts[i].Buffer == nil {
-			return fmt.Errorf("%w: %s: array %d is no buffer", ErrArgument, call, i)
+			return fmt.Errorf("%w: %s: array %d has no buffer: allocate one", ErrArgument, call, i)
 		}
 		if err := parts[i].Buffer.usable(d, parts[i].Offset, n*t.Size()); err != nil {
 			return fmt.Errorf("%s: array %d of %d numbers: %w", call, i, n, err)
 		}
 		if parts[i].Offset%t.Size() != 0 {
-			return fmt.Errorf("%w: %s: array %d begins at byte %d, which is no multiple of %d", ErrArgument, call, i, parts[i].Offset, t.Size())
+			return fmt.Errorf("%w: %s: array %d begins at byte %d: want a multiple of %d", ErrArgument, call, i, parts[i].Offset, t.Size())
 		}
 		if b := parts[i].Buffer.b; b != nil {
 			d.pool.usedBy(b, d.compute)
@@ -137,10 +138,10 @@ func (g *Group) members(call string, t Type, n int, parts []Part) error {
 // address returns where an array begins.
 func (p Part) address() drv.DevicePtr { return p.Buffer.b.address() + drv.DevicePtr(p.Offset) }
 
-// AllReduce adds n numbers of all devices; every device gets the sums, in place. Arrays are in the order
-// of the group's devices. The order of the additions depends on the devices and on n alone, so the ring
-// gives the same bits in every run, and the same on all devices; for NCCL that is what its makers promise
-// for one machine and version. After an error the arrays hold parts of sums.
+// AllReduce adds n numbers of all devices; every device gets the sums, in place. Arrays are in the
+// order of the group's devices. The order of the additions depends on the devices and on n alone,
+// so the ring gives the same bits in every run, and the same on all devices; NVIDIA promises the
+// same of NCCL for one machine and version. After an error the arrays hold parts of sums.
 func (g *Group) AllReduce(t Type, n int, parts ...Part) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -163,12 +164,12 @@ func (g *Group) AllReduce(t Type, n int, parts ...Part) error {
 	})
 }
 
-// Broadcast copies n numbers of the device with an index in the group to all devices.
+// Broadcast copies n numbers from the device with index root in the group to all devices.
 func (g *Group) Broadcast(root int, t Type, n int, parts ...Part) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if root < 0 || root >= len(g.devices) {
-		return fmt.Errorf("%w: Broadcast from device %d of %d", ErrArgument, root, len(g.devices))
+		return fmt.Errorf("%w: Broadcast cannot send from device %d of a group of %d: use an index into the group, from 0", ErrArgument, root, len(g.devices))
 	}
 	if err := g.members("Broadcast", t, n, parts); err != nil || n == 0 || len(g.devices) == 1 {
 		return err
@@ -194,7 +195,7 @@ func (g *Group) Broadcast(root int, t Type, n int, parts ...Part) error {
 // collective makes the call of every member as one.
 func (g *Group) collective(call func(i int) error) error {
 	if g.comms == nil {
-		return fmt.Errorf("%w: the group", ErrClosed)
+		return fmt.Errorf("%w: the group was closed: make a new one", ErrClosed)
 	}
 	return g.within(func() error {
 		if err := g.nccl.GroupStart(); err != nil {

@@ -290,7 +290,7 @@ func TestGroupWithoutWorkingNCCL(t *testing.T) {
 		t.Fatalf("got %v, %v", g, err)
 	}
 	reduceOnce(t, p, g, 100, nil)
-	if g, err = NewGroup(d, GroupSettings{NoNCCL: true}); err != nil || p.Get("ncclAllReduce") != 0 || !strings.Contains(g.String(), "switched off") {
+	if g, err = NewGroup(d, GroupSettings{NoNCCL: true}); err != nil || p.Get("ncclAllReduce") != 0 || !strings.Contains(g.String(), "NoNCCL") {
 		t.Fatalf("got %v, %v", g, err)
 	}
 	if g, err = NewGroup(d, GroupSettings{}); err != nil {

@@ -10,7 +10,7 @@ type Info struct {
 	Ordinal         int     `json:"device_id"`
 	Name            string  `json:"name"`
 	Capability      [2]int  `json:"compute_capability"`
-	MemoryGB        float64 `json:"memory_total_gb"` // in units of 2^30 B
+	MemoryGB        float64 `json:"memory_total_gb"` // memory in units of 2^30 bytes
 	Multiprocessors int     `json:"multiprocessor_count"`
 	MaxThreads      int     `json:"max_threads_per_block"`
 	WarpSize        int     `json:"warp_size"`
@@ -20,8 +20,8 @@ type Info struct {
 	MemoryBytes     uint64  `json:"memory_total_bytes"`
 	MaxBlock        [3]int  `json:"max_block_dim"`
 	MaxGrid         [3]int  `json:"max_grid_dim"`
-	SharedPerBlock  int     `json:"shared_memory_per_block"`       // B, without opting in
-	SharedOptin     int     `json:"shared_memory_per_block_optin"` // B
+	SharedPerBlock  int     `json:"shared_memory_per_block"`       // shared memory per block without opting in, in bytes
+	SharedOptin     int     `json:"shared_memory_per_block_optin"` // shared memory per block for kernels that opt in, in bytes
 	SharedPerMP     int     `json:"shared_memory_per_multiprocessor"`
 	RegistersPerMP  int     `json:"registers_per_multiprocessor"`
 	ThreadsPerMP    int     `json:"threads_per_multiprocessor"`
@@ -30,7 +30,7 @@ type Info struct {
 	SupportsPools   bool    `json:"memory_pools"`
 	UUID            string  `json:"uuid"`
 	Bus             string  `json:"pci_bus_id"`
-	DriverVersion   int     `json:"driver_version"` // 1000*major + 10*minor
+	DriverVersion   int     `json:"driver_version"` // newest CUDA version that the driver supports, as 1000*major + 10*minor
 	DriverPath      string  `json:"driver_path"`
 }
 

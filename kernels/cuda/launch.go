@@ -12,21 +12,22 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// Dim is a number of blocks or threads along up to three axes; 0 along Y and Z means 1.
+// Dim is a number of blocks or threads along up to three axes. A 0 along Y or Z means 1.
 type Dim struct{ X, Y, Z int }
 
-// Blocks returns the grid of blocks of some threads that covers n elements; it is empty if n is 0.
+// Blocks returns the grid of blocks of the given number of threads that covers n elements. It is
+// empty if n is 0.
 func Blocks(n, threads int) Dim { return Dim{X: (n + threads - 1) / threads} }
 
 func (g Dim) axes() [3]int { return [3]int{g.X, max(g.Y, 1), max(g.Z, 1)} }
 
-// Launch starts the kernel on a stream. Arguments are *Buffer, Part, nil for a null pointer, numbers of
-// fixed size (int32, float64 and so on; a Go int is refused, as C has none), and []byte for a struct
-// by value in the layout of C. Their number and sizes are checked if the driver tells them. An empty
-// grid does nothing.
+// Launch starts the kernel on a stream. Arguments are *Buffer, Part, nil for a null pointer,
+// numbers of fixed size (int32, float64 and so on; a Go int is refused, as C has none), and []byte
+// for a struct by value in the layout of C. Their number and sizes are checked if the driver
+// reports them. An empty grid does nothing.
 //
-// The error is about the geometry, the arguments, or the start. What the kernel does wrong is reported
-// by a later call, or by this one if the device is Synchronous.
+// The error reports a wrong geometry, wrong arguments or a failed start. Errors inside the kernel
+// are reported by a later call, or by this one if the device is Synchronous.
 func (f *Function) Launch(s *Stream, grid, block Dim, shared int, args ...any) error {
 	d := f.m.d
 	p := d.blocks.get()
@@ -50,7 +51,7 @@ func (f *Function) launch(s *Stream, grid, block Dim, shared int, p *drv.Paramet
 		return err
 	}
 	if s.d != d {
-		return fmt.Errorf("%w: kernel %s is on device %d, stream %s on device %d", ErrArgument, f.name, d.ordinal, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: kernel %s is on device %d, but stream %s is on device %d: use a stream of the kernel's device", ErrArgument, f.name, d.ordinal, s.name, s.d.ordinal)
 	}
 	if err := d.enter(); err != nil {
 		return err
@@ -94,17 +95,17 @@ func (f *Function) geometry(g, b [3]int, shared int) error {
 	threads := b[0] * b[1] * b[2]
 	for k, axis := range "XYZ" {
 		if b[k] < 1 || b[k] > i.MaxBlock[k] {
-			return fmt.Errorf("%w: %s with a block of %dx%dx%d: along %c a block has 1 to %d threads", ErrGeometry, f.name, b[0], b[1], b[2], axis, i.MaxBlock[k])
+			return fmt.Errorf("%w: %s has a block of %dx%dx%d threads: along %c a block must have 1 to %d", ErrGeometry, f.name, b[0], b[1], b[2], axis, i.MaxBlock[k])
 		}
 		if g[k] < 1 || g[k] > i.MaxGrid[k] {
-			return fmt.Errorf("%w: %s with a grid of %dx%dx%d: along %c a grid has 1 to %d blocks; put long axes on X", ErrGeometry, f.name, g[0], g[1], g[2], axis, i.MaxGrid[k])
+			return fmt.Errorf("%w: %s has a grid of %dx%dx%d blocks: along %c a grid must have 1 to %d; put long axes on X", ErrGeometry, f.name, g[0], g[1], g[2], axis, i.MaxGrid[k])
 		}
 	}
 	if limit := min(i.MaxThreads, f.maxThreads); threads > limit {
-		return fmt.Errorf("%w: %s with a block of %dx%dx%d, %d threads: it runs with at most %d", ErrGeometry, f.name, b[0], b[1], b[2], threads, limit)
+		return fmt.Errorf("%w: %s has a block of %dx%dx%d, %d threads: use at most %d", ErrGeometry, f.name, b[0], b[1], b[2], threads, limit)
 	}
 	if shared < 0 || shared > i.SharedOptin-f.shared {
-		return fmt.Errorf("%w: %s with %d B of dynamic shared memory: a block has %d B, of which the kernel uses %d B itself", ErrGeometry, f.name, shared, i.SharedOptin, f.shared)
+		return fmt.Errorf("%w: %s asks for %d B of dynamic shared memory, but a block has %d B, of which the kernel itself uses %d B: use smaller tiles", ErrGeometry, f.name, shared, i.SharedOptin, f.shared)
 	}
 	return nil
 }
@@ -127,12 +128,12 @@ func (f *Function) allowShared(shared int) error {
 // fill writes the arguments into a parameter block.
 func (f *Function) fill(p *drv.Parameters, s *Stream, grid Dim, args []any) error {
 	if f.sizes != nil && len(args) != len(f.sizes) {
-		return fmt.Errorf("%w: %s takes %d, and was given %d", ErrArgument, f.name, len(f.sizes), len(args))
+		return fmt.Errorf("%w: %s takes %d arguments, but was given %d", ErrArgument, f.name, len(f.sizes), len(args))
 	}
 	for i, a := range args {
 		size, err := f.add(p, s, grid, a)
 		if err == nil && f.sizes != nil && size != f.sizes[i] {
-			err = fmt.Errorf("a %T has %d B, the parameter %d B", a, size, f.sizes[i])
+			err = fmt.Errorf("the argument is a %T of %d B, but the parameter has %d B: convert it to the type that the kernel declares", a, size, f.sizes[i])
 		}
 		if err != nil {
 			return fmt.Errorf("%w %d of %s: %w", ErrArgument, i, f.name, err)
@@ -149,7 +150,7 @@ func (f *Function) addPart(p *drv.Parameters, s *Stream, grid Dim, v Part) error
 	}
 	if b.b == nil {
 		if grid.X != 0 {
-			return errors.New("the buffer has no bytes, and the grid is not empty; pass nil for a null pointer")
+			return errors.New("the buffer is empty, but the grid is not: pass nil for a null pointer")
 		}
 		p.Word(0)
 		return nil
@@ -164,13 +165,13 @@ func (f *Function) addPart(p *drv.Parameters, s *Stream, grid Dim, v Part) error
 func (f *Function) add(p *drv.Parameters, s *Stream, grid Dim, a any) (int, error) {
 	if raw, ok := a.([]byte); ok {
 		if len(raw) == 0 || !p.Room(len(raw)) {
-			return 0, fmt.Errorf("a struct of %d B, where all parameters together have 1 to 4096 B", len(raw))
+			return 0, fmt.Errorf("the struct has %d B: all parameters together must have 1 to 4096 B", len(raw))
 		}
 		p.Struct(raw)
 		return len(raw), nil
 	}
 	if !p.Room(8) {
-		return 0, fmt.Errorf("there are more than %d", drv.MaxParameters)
+		return 0, fmt.Errorf("a kernel takes at most %d arguments: put several into a struct", drv.MaxParameters)
 	}
 	switch v := a.(type) {
 	case *Buffer:
@@ -181,7 +182,7 @@ func (f *Function) add(p *drv.Parameters, s *Stream, grid Dim, a any) (int, erro
 		return 8, f.addPart(p, s, grid, Part{v, 0})
 	case Part:
 		if v.Buffer == nil {
-			return 0, errors.New("a part of no buffer")
+			return 0, errors.New("the Part has no buffer: pass nil for a null pointer")
 		}
 		return 8, f.addPart(p, s, grid, v)
 	case nil:
@@ -228,7 +229,7 @@ func (f *Function) add(p *drv.Parameters, s *Stream, grid Dim, a any) (int, erro
 		}
 		return 1, nil
 	case int, uint:
-		return 0, fmt.Errorf("a Go %T has no fixed size; write int32(n) or int64(n), as the kernel declares it", a)
+		return 0, fmt.Errorf("a Go %T has no fixed size: write int32(n) or int64(n), as the kernel declares it", a)
 	}
-	return 0, fmt.Errorf("a %T; want *cuda.Buffer, a number of fixed size, or []byte for a struct", a)
+	return 0, fmt.Errorf("a kernel cannot take a %T: pass a *cuda.Buffer, a number of fixed size, or []byte for a struct", a)
 }

@@ -33,11 +33,11 @@ func TestLaunchGeometry(t *testing.T) {
 		{Dim{X: 1}, Dim{X: 16}, 0, ""},
 		{Dim{}, Dim{X: 16}, 0, ""},
 		{Dim{X: 1, Y: 1, Z: 1}, Dim{X: 4, Y: 2, Z: 2}, 200000, ""},
-		{Dim{X: 1}, Dim{X: 1025}, 0, "along X a block has 1 to 1024"},
-		{Dim{X: 1}, Dim{X: 64, Y: 32}, 0, "2048 threads: it runs with at most 1024"},
-		{Dim{X: 1}, Dim{X: 1, Z: 65}, 0, "along Z a block has 1 to 64"},
+		{Dim{X: 1}, Dim{X: 1025}, 0, "along X a block must have 1 to 1024"},
+		{Dim{X: 1}, Dim{X: 64, Y: 32}, 0, "2048 threads: use at most 1024"},
+		{Dim{X: 1}, Dim{X: 1, Z: 65}, 0, "along Z a block must have 1 to 64"},
 		{Dim{X: 1}, Dim{}, 0, "along X a block"},
-		{Dim{X: 1, Y: 65536}, Dim{X: 1}, 0, "along Y a grid has 1 to 65535"},
+		{Dim{X: 1, Y: 65536}, Dim{X: 1}, 0, "along Y a grid must have 1 to 65535"},
 		{Dim{X: -1}, Dim{X: 1}, 0, "along X a grid"},
 		{Dim{X: 1}, Dim{X: 1}, 232449, "a block has 232448 B"},
 		{Dim{X: 1}, Dim{X: 1}, -1, "-1 B"},
@@ -63,13 +63,13 @@ func TestLaunchArguments(t *testing.T) {
 	defer b.Free()
 	empty := alloc(t, d, nil, 0)
 	for want, args := range map[string][]any{
-		"takes 3, and was given 2":         {b, float32(1)},
-		"argument 1":                       {b, 1.0, int32(1)},
-		"a float64 has 8 B, the parameter": {b, 1.0, int32(1)},
-		"write int32(n) or int64(n)":       {b, float32(1), 1},
-		"a string":                         {b, float32(1), "x"},
-		"has no bytes":                     {empty, float32(1), int32(1)},
-		"[]byte":                           {b, float32(1), struct{}{}},
+		"takes 3 arguments, but was given 2":  {b, float32(1)},
+		"argument 1":                          {b, 1.0, int32(1)},
+		"a float64 of 8 B, but the parameter": {b, 1.0, int32(1)},
+		"write int32(n) or int64(n)":          {b, float32(1), 1},
+		"a string":                            {b, float32(1), "x"},
+		"the buffer is empty":                 {empty, float32(1), int32(1)},
+		"[]byte":                              {b, float32(1), struct{}{}},
 	} {
 		if err := f.Launch(d.Default(), Dim{X: 1}, Dim{X: 1}, 0, args...); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

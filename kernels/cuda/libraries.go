@@ -14,23 +14,24 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/lib"
 )
 
-// ErrNoLibrary says that one of NVIDIA's libraries is not there; callers take their own kernels then.
-// The error around it lists what was tried.
+// ErrNoLibrary says that one of NVIDIA's libraries was not found; callers can then use their own
+// kernels. The error around it lists what was tried.
 var ErrNoLibrary = lib.ErrNotFound
 
 // FindLibraries looks for all of NVIDIA's numerical libraries and reports their versions, or where each
 // was looked for. It needs no device.
 func FindLibraries() []lib.Found { return lib.Find() }
 
-// Libraries are NVIDIA's numerical libraries on one device: cuBLAS, cuFFT, cuSOLVER and cuDNN. Each is
-// opened when it is first needed; a method returns an error that wraps [ErrNoLibrary] if it is not
-// there, and a *lib.Error if it refuses a call. Matrices are stored by rows.
+// Libraries are NVIDIA's numerical libraries on one device: cuBLAS, cuFFT, cuSOLVER and cuDNN. Each
+// is opened when it is first needed; a method returns an error that wraps [ErrNoLibrary] if it is
+// not there, and a *lib.Error if it refuses a call. Matrices are stored by rows.
 //
-// Work goes on a stream like that of kernels, and everything is safe for concurrent use. Handles, plans
-// and workspaces belong to one stream at a time. A graph that is captured takes them over from streams
-// that did the same work before, and keeps them until it is closed: run once what you capture.
+// Work goes on a stream like that of kernels, and everything is safe for concurrent use. Handles,
+// plans and workspaces belong to one stream at a time. A graph takes them over, during its capture,
+// from streams that did the same work before, and keeps them until it is closed, so run the work
+// once before you capture it.
 //
-// None of this has run on a GPU yet; it is tested with libraries that pretend to be NVIDIA's.
+// None of this has been tested on a GPU yet, only with libraries that emulate NVIDIA's.
 type Libraries struct {
 	d      *Device
 	blas   opened[lib.BLAS]
@@ -105,17 +106,17 @@ func (o operand) address() drv.DevicePtr {
 func (l *Libraries) run(s *Stream, name string, operands []operand, f func() error) error {
 	d := l.d
 	if s.d != d {
-		return fmt.Errorf("%w: %s on device %d, stream %s of device %d", ErrArgument, name, d.ordinal, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: %s is called on device %d, but stream %s is on device %d: use a stream of the libraries' device", ErrArgument, name, d.ordinal, s.name, s.d.ordinal)
 	}
 	for _, o := range operands {
 		if o.part.Buffer == nil {
-			return fmt.Errorf("%w: %s: %s is no buffer", ErrArgument, name, o.name)
+			return fmt.Errorf("%w: %s: %s has no buffer: allocate one", ErrArgument, name, o.name)
 		}
 		if err := o.part.Buffer.usable(d, o.part.Offset, o.count*o.size); err != nil {
 			return fmt.Errorf("%s: %s of %d numbers: %w", name, o.name, o.count, err)
 		}
 		if o.part.Offset%o.size != 0 {
-			return fmt.Errorf("%w: %s: %s begins at byte %d, which is no multiple of %d", ErrArgument, name, o.name, o.part.Offset, o.size)
+			return fmt.Errorf("%w: %s: %s begins at byte %d: want a multiple of %d", ErrArgument, name, o.name, o.part.Offset, o.size)
 		}
 	}
 	for _, o := range operands {
@@ -158,7 +159,7 @@ func (l *Libraries) call(s *Stream, name string, f func() error) error {
 func fits32(name string, numbers ...int) error {
 	for _, n := range numbers {
 		if n < 0 || n > math.MaxInt32 {
-			return fmt.Errorf("%w: %s of extent %d: want 0 to %d", ErrArgument, name, n, math.MaxInt32)
+			return fmt.Errorf("%w: %s was given an extent of %d: want 0 to %d", ErrArgument, name, n, math.MaxInt32)
 		}
 	}
 	return nil

@@ -11,19 +11,27 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/lib"
 )
 
-// MatMul is C = Alpha op(A) op(B) + Beta C for matrices by rows, or for a batch of them: op(A) is M by K,
-// op(B) is K by N, C is M by N.
+// MatMul is the product C = Alpha op(A) op(B) + Beta C of matrices stored by rows, or of a batch of
+// them: op(A) is M by K, op(B) is K by N, and C is M by N.
 type MatMul struct {
-	Type                      Type
-	M, N, K                   int
-	A, B, C                   Part
-	TransA, TransB            bool    // take the transpose of what is stored
-	Alpha                     float64 // 0 means 1
-	Beta                      float64 // what C holds is not read if it is 0
-	LDA, LDB, LDC             int     // numbers from row to row; 0 means that rows follow each other
-	Batch                     int     // 0 means 1
-	StrideA, StrideB, StrideC int     // numbers from matrix to matrix; an A or B of stride 0 serves the whole batch
-	TF32                      bool    // round float32 operands to 10 bits, which tensor cores multiply fast; IEEE by default
+	Type    Type
+	M, N, K int
+	A, B, C Part
+	// TransA and TransB use the transpose of the stored matrix.
+	TransA, TransB bool
+	Alpha          float64 // factor of the product; 0 means 1
+	// Beta is the factor of the old contents of C, which are not read if it is 0.
+	Beta float64
+	// LDA, LDB and LDC are the numbers of elements from one row to the next; 0 means that rows
+	// follow each other.
+	LDA, LDB, LDC int
+	Batch         int // number of products; 0 means 1
+	// StrideA, StrideB and StrideC are the numbers of elements from one matrix to the next. An A or
+	// B of stride 0 serves the whole batch.
+	StrideA, StrideB, StrideC int
+	// TF32 rounds float32 operands to 10 bits, which tensor cores multiply fast. By default
+	// products follow IEEE 754.
+	TF32 bool
 }
 
 // defaults fills in what is 0.
@@ -73,10 +81,10 @@ func (l *Libraries) MatMul(s *Stream, m MatMul) error {
 		rowsB, colsB = colsB, rowsB
 	}
 	if m.LDA < colsA || m.LDB < colsB || m.LDC < m.N {
-		return fmt.Errorf("%w: MatMul: rows of %d, %d and %d numbers begin every %d, %d and %d", ErrArgument, colsA, colsB, m.N, m.LDA, m.LDB, m.LDC)
+		return fmt.Errorf("%w: MatMul: the rows of A, B and C have %d, %d and %d numbers, but begin every %d, %d and %d: want LDA, LDB and LDC at least as long as the rows", ErrArgument, colsA, colsB, m.N, m.LDA, m.LDB, m.LDC)
 	}
 	if m.Batch > 1 && m.StrideC < extent(m.M, m.N, m.LDC, 1, 0) {
-		return fmt.Errorf("%w: MatMul: the %d results of %d by %d overlap, one begins every %d numbers", ErrArgument, m.Batch, m.M, m.N, m.StrideC)
+		return fmt.Errorf("%w: MatMul: the %d results of %d by %d overlap, because one begins every %d numbers: raise StrideC", ErrArgument, m.Batch, m.M, m.N, m.StrideC)
 	}
 	if m.M == 0 || m.N == 0 {
 		return nil
@@ -107,9 +115,10 @@ func (l *Libraries) MatMul(s *Stream, m MatMul) error {
 	})
 }
 
-// SolveTriangular puts the solution X of op(A) X = B on a stream, in place of the n by k matrix B. It reads one
-// triangle of the n by n matrix A with its diagonal, the lower one if lower is true; op(A) is A, or its transpose if
-// trans is true. Rows follow each other. A 0 on the diagonal gives infinities and NaN.
+// SolveTriangular puts the solution X of op(A) X = B on a stream, in place of the n by k matrix B.
+// It reads one triangle of the n by n matrix A with its diagonal, the lower one if lower is true;
+// op(A) is A, or its transpose if trans is true. Rows follow each other. A 0 on the diagonal makes
+// the result infinite or NaN.
 func (l *Libraries) SolveTriangular(s *Stream, t Type, n, k int, lower, trans bool, a, b Part) error {
 	blas, err := l.blas.get(lib.OpenBLAS)
 	if err != nil {

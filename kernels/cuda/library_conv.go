@@ -9,21 +9,22 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/lib"
 )
 
-// Convolution is a cross-correlation of planes by rows, as networks use it: x is (N, C, H, W), w is
-// (K, C/Groups, R, S) and y is (N, K, P, Q).
+// Convolution is a cross-correlation of planes stored by rows, as neural networks use it: x is (N,
+// C, H, W), w is (K, C/Groups, R, S) and y is (N, K, P, Q).
 //
 //	y[n,k,p,q] = sum over c, r, s of w[k,c,r,s] x[n, c, p StrideH - PadH + r DilationH, q StrideW - PadW + s DilationW]
 //
-// What lies outside of x counts as 0; c runs over the channels of the group of k.
+// Elements outside x count as 0, and c runs over the channels of the group of k.
 type Convolution struct {
 	Type                Type
 	N, C, H, W, K, R, S int
 	PadH, PadW          int
-	StrideH, StrideW    int  // 0 means 1
-	DilationH           int  // 0 means 1
-	DilationW           int  // 0 means 1
-	Groups              int  // 0 means 1
-	TF32                bool // round float32 operands to 10 bits; IEEE by default
+	StrideH, StrideW    int // steps of the filter down and to the right; 0 means 1
+	DilationH           int // distance between rows of the filter; 0 means 1
+	DilationW           int // distance between columns of the filter; 0 means 1
+	Groups              int // number of groups of channels; 0 means 1
+	// TF32 rounds float32 operands to 10 bits. By default products follow IEEE 754.
+	TF32 bool
 }
 
 // describe fills in what is 0 and checks the shapes.
@@ -34,16 +35,16 @@ func (c Convolution) describe() (lib.Convolution, error) {
 		return v, err
 	}
 	if v.C%v.Groups != 0 || v.K%v.Groups != 0 {
-		return v, fmt.Errorf("%w: convolution of %d channels to %d in %d groups: want multiples", ErrArgument, v.C, v.K, v.Groups)
+		return v, fmt.Errorf("%w: convolution: %d input and %d output channels do not divide into %d groups: want multiples of the number of groups", ErrArgument, v.C, v.K, v.Groups)
 	}
 	if v.H+2*v.PadH < v.DilationH*(v.R-1)+1 || v.W+2*v.PadW < v.DilationW*(v.S-1)+1 {
-		return v, fmt.Errorf("%w: convolution: the filter of %d by %d, spread %d and %d times, does not fit into planes of %d by %d with %d and %d at each side",
+		return v, fmt.Errorf("%w: convolution: the filter of %d by %d with dilations %d and %d does not fit into planes of %d by %d with paddings %d and %d: raise the padding",
 			ErrArgument, v.R, v.S, v.DilationH, v.DilationW, v.H, v.W, v.PadH, v.PadW)
 	}
 	return v, nil
 }
 
-// Output returns the extents P and Q of y.
+// Output returns the sizes P and Q of y.
 func (c Convolution) Output() (p, q int) {
 	v, err := c.describe()
 	if err != nil {

@@ -15,9 +15,12 @@ type Transform = lib.Transform
 
 // The kinds of Fourier transforms.
 const (
-	ComplexTransform = lib.Complex       // complex numbers, as pairs
-	RealToComplex    = lib.RealToComplex // n real numbers to n/2+1 complex ones, along the last axis
-	ComplexToReal    = lib.ComplexToReal // and back
+	// ComplexTransform transforms complex numbers, stored as pairs, to complex numbers.
+	ComplexTransform = lib.Complex
+	// RealToComplex transforms n real numbers along the last axis to n/2+1 complex ones.
+	RealToComplex = lib.RealToComplex
+	// ComplexToReal is the inverse of RealToComplex.
+	ComplexToReal = lib.ComplexToReal
 )
 
 // FFT describes a batch of Fourier transforms of dense arrays that follow each other.
@@ -30,7 +33,7 @@ type FFT struct {
 	Type  Type
 	Kind  Transform
 	Shape []int
-	Batch int // 0 means 1
+	Batch int // number of transforms; 0 means 1
 }
 
 // planKey is an FFT that maps can find.
@@ -61,8 +64,9 @@ func (f FFT) numbers() (in, out int) {
 	return 2 * all, 2 * all
 }
 
-// FFT puts Fourier transforms on a stream. Plans are kept. Complex transforms may be in place; those
-// from complex to real numbers may overwrite their input, and Inverse is about complex transforms only.
+// FFT puts Fourier transforms on a stream. Plans are cached. Complex transforms may be done in
+// place. Transforms from complex to real numbers may overwrite their input. inverse applies to
+// complex transforms only.
 func (l *Libraries) FFT(s *Stream, f FFT, dst, src Part, inverse bool) error {
 	fft, err := l.fft.get(lib.OpenFFT)
 	if err != nil {
@@ -70,12 +74,12 @@ func (l *Libraries) FFT(s *Stream, f FFT, dst, src Part, inverse bool) error {
 	}
 	f.Batch = max(f.Batch, 1)
 	if len(f.Shape) < 1 || len(f.Shape) > 3 || f.Kind < ComplexTransform || f.Kind > ComplexToReal {
-		return fmt.Errorf("%w: FFT of kind %d and shape %v: want one to three axes", ErrArgument, f.Kind, f.Shape)
+		return fmt.Errorf("%w: FFT has kind %d and shape %v: want a kind of this package, and one to three axes", ErrArgument, f.Kind, f.Shape)
 	}
 	key := planKey{t: f.Type, kind: f.Kind, rank: len(f.Shape), batch: f.Batch}
 	for i, n := range f.Shape {
 		if n < 1 {
-			return fmt.Errorf("%w: FFT of shape %v: want lengths of 1 or more", ErrArgument, f.Shape)
+			return fmt.Errorf("%w: FFT has shape %v: want lengths of at least 1", ErrArgument, f.Shape)
 		}
 		key.shape[i] = n
 	}
@@ -86,11 +90,11 @@ func (l *Libraries) FFT(s *Stream, f FFT, dst, src Part, inverse bool) error {
 	for i, o := range operands {
 		complex := f.Kind == ComplexTransform || (f.Kind == RealToComplex) == (i == 1)
 		if complex && o.part.Offset%(2*o.size) != 0 {
-			return fmt.Errorf("%w: FFT: %s begins at byte %d, which is no multiple of %d", ErrArgument, o.name, o.part.Offset, 2*o.size)
+			return fmt.Errorf("%w: FFT: %s begins at byte %d: want a multiple of %d", ErrArgument, o.name, o.part.Offset, 2*o.size)
 		}
 	}
 	if f.Kind != ComplexTransform && src.Buffer == dst.Buffer && src.Offset < dst.Offset+out*f.Type.Size() && dst.Offset < src.Offset+in*f.Type.Size() {
-		return fmt.Errorf("%w: FFT between real and complex numbers: source and destination overlap", ErrArgument)
+		return fmt.Errorf("%w: FFT between real and complex numbers: source and destination overlap: use separate buffers", ErrArgument)
 	}
 	return l.run(s, "FFT", operands, func() error {
 		t, err := l.take(s, key, always, func() (*tool, error) { return l.plan(fft, f) })
@@ -118,7 +122,7 @@ func (l *Libraries) plan(fft lib.FFT, f FFT) (*tool, error) {
 	}
 	h, bytes, err := fft.Plan(lib.Type(f.Type), f.Kind, f.Shape, f.Batch)
 	if err != nil {
-		return nil, fmt.Errorf("plan of %d transforms of shape %v: %w", f.Batch, f.Shape, err)
+		return nil, fmt.Errorf("cannot plan %d transforms of shape %v: %w", f.Batch, f.Shape, err)
 	}
 	return &tool{handle: h, bytes: bytes, destroy: func() error { return fft.Destroy(h) }}, nil
 }

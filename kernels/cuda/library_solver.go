@@ -78,8 +78,8 @@ func (c *solverCall) copy(dst, src drv.DevicePtr, numbers int) error {
 	return c.l.d.drv.CopyAsync(dst, src, uint64(numbers*Type(c.t).Size()), c.s.handle)
 }
 
-// Cholesky puts the factorisation A = LL' on a stream. It reads and writes the lower triangle of the n by
-// n matrix; what is above the diagonal stays.
+// Cholesky puts the factorisation A = LL' on a stream. It reads and writes the lower triangle of
+// the n by n matrix; elements above the diagonal are not changed.
 func (l *Libraries) Cholesky(s *Stream, t Type, n int, a, info Part) error {
 	if err := fits32("Cholesky", n); err != nil || n == 0 {
 		return err
@@ -98,11 +98,12 @@ func (l *Libraries) Cholesky(s *Stream, t Type, n int, a, info Part) error {
 	})
 }
 
-// Addresses returns a buffer with the addresses of count pieces of memory, each stride bytes behind the
-// one before, for CholeskyBatch. It is made once, before a capture, and is valid as long as the memory.
+// Addresses returns a buffer with the addresses of count pieces of memory, each stride bytes after
+// the one before, for CholeskyBatch. Make it once, before a capture; it is valid as long as the
+// memory is.
 func (l *Libraries) Addresses(ctx context.Context, s *Stream, first Part, stride, count int) (*Buffer, error) {
 	if first.Buffer == nil || count < 1 || stride < 0 {
-		return nil, fmt.Errorf("%w: addresses of %d pieces with a stride of %d bytes", ErrArgument, count, stride)
+		return nil, fmt.Errorf("%w: Addresses was given %d pieces with a stride of %d bytes: want a buffer, at least 1 piece, and a stride of at least 0", ErrArgument, count, stride)
 	}
 	if err := first.Buffer.usable(l.d, first.Offset, (count-1)*stride+1); err != nil {
 		return nil, err
@@ -122,8 +123,8 @@ func (l *Libraries) Addresses(ctx context.Context, s *Stream, first Part, stride
 	return b, nil
 }
 
-// CholeskyBatch is Cholesky for count matrices that follow each other, whose addresses are those that
-// Addresses returned; info has as many numbers.
+// CholeskyBatch is Cholesky for count matrices that follow each other, whose addresses Addresses
+// has returned. info holds count numbers.
 func (l *Libraries) CholeskyBatch(s *Stream, t Type, n, count int, a Part, addresses *Buffer, info Part) error {
 	if err := fits32("CholeskyBatch", n, count); err != nil || n == 0 || count == 0 {
 		return err
@@ -196,7 +197,7 @@ func (l *Libraries) QR(s *Stream, t Type, m, n int, a, q, r, info Part) error {
 		return err
 	}
 	if m < n {
-		return fmt.Errorf("%w: QR of %d by %d: want at least as many rows as columns", ErrArgument, m, n)
+		return fmt.Errorf("%w: QR was given a matrix of %d by %d: want at least as many rows as columns", ErrArgument, m, n)
 	}
 	operands := []operand{{"A", a, m * n, t.Size()}, {"Q", q, m * n, t.Size()}, {"R", r, n * n, t.Size()}, {"info", info, 1, 4}}
 	return l.solve(s, t, "QR", operands, func(c *solverCall) error {
@@ -272,8 +273,8 @@ func (l *Libraries) Eigh(s *Stream, t Type, n int, a, w, info Part) error {
 	})
 }
 
-// SVD puts A = U diag(S) V' for an m by n matrix on a stream: with k the smaller of both, U is m by k, S
-// has k numbers, descending, and VT, the transpose of V, is k by n. A stays.
+// SVD puts A = U diag(S) V' for an m by n matrix on a stream: with k the smaller of both, U is m by
+// k, S has k numbers, descending, and VT, the transpose of V, is k by n. A is not changed.
 func (l *Libraries) SVD(s *Stream, t Type, m, n int, a, u, sv, vt, info Part) error {
 	if err := fits32("SVD", m, n); err != nil || m == 0 || n == 0 {
 		return err

@@ -100,7 +100,7 @@ func (l *Libraries) find(at binding, enough func(*tool) bool, create func() (*to
 			t = l.steal(at.key, enough)
 		}
 		if t == nil {
-			return nil, l.d.refuse("Libraries", "no handle, plan or workspace is left for it; do the same work once before, on as many streams")
+			return nil, l.d.refuse("Libraries", "no handle, plan or workspace is left for it: do the same work once before the capture, on as many streams")
 		}
 	}
 	if old := l.bound[at]; old != nil && at.graph == nil {

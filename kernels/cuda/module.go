@@ -61,10 +61,11 @@ func (ms *modules) compilerOf(o rtc.Options) (*rtc.Compiler, error) {
 // none.
 func (d *Device) Compiler() (*rtc.Compiler, error) { return d.modules.compilerOf(d.options.Compiler) }
 
-// Compile returns the kernels of a program in CUDA C: those of an earlier call with the same program,
-// or from the cache on disk, or compiled now. It returns a *rtc.CompileError if the program is wrong.
-// Without a compiler it returns those of the program's PTX, if there is one, and else an error that
-// wraps rtc.ErrNoCompiler. While a graph is captured only the first is possible.
+// Compile returns the kernels of a program in CUDA C. They come from an earlier call with the same
+// program, from the cache on disk, or from the compiler. If the program is wrong, the error is a
+// *rtc.CompileError. Without a compiler the kernels come from the program's PTX, if it has one;
+// otherwise the error wraps rtc.ErrNoCompiler. While a graph is captured, only kernels of an
+// earlier call can be returned.
 func (d *Device) Compile(s rtc.Source) (*Module, error) {
 	c, err := d.Compiler()
 	switch {
@@ -88,7 +89,7 @@ func (d *Device) once(key, name string, makes func() (*Module, error)) (*Module,
 	ms.mu.Lock()
 	p := ms.known[key]
 	if p == nil {
-		if err := d.refuse("Device.Compile", "compile "+name+" before"); err != nil {
+		if err := d.refuse("Device.Compile", "it would wait for the compiler: compile "+name+" before the capture"); err != nil {
 			ms.mu.Unlock()
 			return nil, err
 		}
@@ -146,9 +147,9 @@ func refusedImage(err error) bool {
 	return errors.Is(err, drv.NoBinaryForGPU) || errors.Is(err, drv.InvalidPTX) || errors.Is(err, drv.UnsupportedPTXVersion) || errors.Is(err, drv.InvalidImage)
 }
 
-// Load makes a module of a cubin or of PTX; the name is for messages.
+// Load makes a module from a cubin or from PTX; name is used in messages.
 func (d *Device) Load(image []byte, name string) (*Module, error) {
-	if err := d.refuse("Device.Load", "load "+name+" before"); err != nil {
+	if err := d.refuse("Device.Load", "it would wait for the driver: load "+name+" before the capture"); err != nil {
 		return nil, err
 	}
 	return d.load(image, name)
@@ -207,7 +208,7 @@ func (m *Module) Function(name string) (*Function, error) {
 		return d.check(err, nil)
 	})
 	if errors.Is(err, drv.NotFound) {
-		return nil, fmt.Errorf("cuda: module %s has no kernel %s; is it extern \"C\"?: %w", m.name, name, err)
+		return nil, fmt.Errorf("cuda: module %s has no kernel %s: check the name, and that it is extern \"C\": %w", m.name, name, err)
 	}
 	if err != nil {
 		return nil, err
@@ -216,8 +217,8 @@ func (m *Module) Function(name string) (*Function, error) {
 	return f, nil
 }
 
-// Occupancy returns how many blocks of some threads and bytes of dynamic shared memory a
-// multiprocessor holds at once.
+// Occupancy returns how many blocks with the given number of threads and bytes of dynamic shared
+// memory fit on a multiprocessor at once.
 func (f *Function) Occupancy(threads, shared int) (int, error) {
 	d := f.m.d
 	var n int
@@ -228,5 +229,5 @@ func (f *Function) Occupancy(threads, shared int) (int, error) {
 	return n, err
 }
 
-// String names the kernel.
+// String returns the name of the kernel.
 func (f *Function) String() string { return f.name }

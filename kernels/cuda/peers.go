@@ -31,15 +31,15 @@ func (d *Device) CanAccessPeer(other *Device) (can bool, err error) {
 }
 
 // EnablePeer lets the device read the memory of another directly from now on; a second call does
-// nothing. It returns an error that wraps ErrUnsupported if the devices cannot. Copies between devices
-// call it by themselves. It has not run on a machine with several GPUs yet.
+// nothing. It returns an error that wraps ErrUnsupported if the devices cannot. Copies between
+// devices call it themselves. It has not been tested on a machine with several GPUs yet.
 func (d *Device) EnablePeer(other *Device) error {
 	can, err := d.CanAccessPeer(other)
 	if err != nil {
 		return err
 	}
 	if !can {
-		return fmt.Errorf("%w: device %d cannot read the memory of device %d: copies go through the host", ErrUnsupported, d.ordinal, other.ordinal)
+		return fmt.Errorf("%w: device %d cannot read the memory of device %d directly: use copies, which go through the host", ErrUnsupported, d.ordinal, other.ordinal)
 	}
 	return d.do(func() error { return d.check(d.drv.EnablePeerAccess(other.ctx), nil) })
 }

@@ -18,7 +18,8 @@ var philoxText string
 //go:embed ptx/philox.ptx
 var philoxPTX []byte
 
-// PhiloxSource is the program that Philox runs, for checks of it with other compilers.
+// PhiloxSource returns the program that Philox runs, so that it can be checked with other
+// compilers.
 func PhiloxSource() rtc.Source {
 	return rtc.Source{Name: "philox.cu", Text: philoxText, PTX: philoxPTX}
 }
@@ -30,12 +31,13 @@ func PhiloxSource() rtc.Source {
 // Each draw of n numbers advances Offset by n/4, rounded up. A Philox is a plain value: copying it
 // copies the position. It is not safe for concurrent use.
 type Philox struct {
-	Seed        uint64
-	Offset      uint64 // blocks of four words that were used
-	Subsequence uint32 // streams with other numbers never overlap
+	Seed   uint64
+	Offset uint64 // number of blocks of four words that have been used
+	// Subsequence numbers a stream. Streams with different numbers never overlap.
+	Subsequence uint32
 }
 
-// Bits fills a buffer with n words of 32 random bits.
+// Bits fills a buffer with n words of 32 random bits each.
 func (g *Philox) Bits(s *Stream, dst *Buffer, n int) error {
 	return g.draw(s, "philox_bits", dst, n, 4)
 }
@@ -50,8 +52,8 @@ func (g *Philox) Uniform64(s *Stream, dst *Buffer, n int) error {
 	return g.draw(s, "philox_uniform_f64", dst, n, 8)
 }
 
-// Normal32 fills a buffer with n standard normal numbers of float32. Their 24 bits end the tails at
-// 5.8 standard deviations.
+// Normal32 fills a buffer with n standard normal numbers in float32. As they are made from 24
+// random bits, the tails end at 5.8 standard deviations.
 func (g *Philox) Normal32(s *Stream, dst *Buffer, n int) error {
 	return g.draw(s, "philox_normal_f32", dst, n, 4)
 }
@@ -61,12 +63,12 @@ func (g *Philox) Normal64(s *Stream, dst *Buffer, n int) error {
 	return g.draw(s, "philox_normal_f64", dst, n, 8)
 }
 
-// Dropout32 writes x/keep to y with probability keep and 0 otherwise, for n numbers of float32. A
-// copy of the generator from before gives the same choice again, for the backward pass. The buffers
-// may be the same.
+// Dropout32 writes x/keep to y with probability keep, and 0 otherwise, for n numbers in float32. A
+// copy of the generator made before the call gives the same choices again, for the backward pass. x
+// and y may be the same buffer.
 func (g *Philox) Dropout32(s *Stream, y, x *Buffer, n int, keep float32) error {
 	if !(keep > 0 && keep <= 1) {
-		return fmt.Errorf("cuda: dropout keeps with probability %g: want more than 0 and at most 1", keep)
+		return fmt.Errorf("cuda: dropout is to keep numbers with probability %g: want more than 0 and at most 1", keep)
 	}
 	if err := x.usable(s.d, 0, 4*n); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (g *Philox) draw(s *Stream, kernel string, dst *Buffer, n, size int) error 
 // run launches a kernel whose last parameters are seed, offset and subsequence.
 func (g *Philox) run(s *Stream, kernel string, dst *Buffer, n, size int, args ...any) error {
 	if n < 0 {
-		return fmt.Errorf("cuda: %d random numbers: want 0 or more", n)
+		return fmt.Errorf("cuda: cannot draw %d random numbers: want 0 or more", n)
 	}
 	if err := dst.usable(s.d, 0, n*size); err != nil || n == 0 {
 		return err

@@ -106,9 +106,9 @@ func (p *pool) exhausted(size uint64, cause error) error {
 	return e
 }
 
-// Trim waits for the device and gives memory that no buffer uses back to the driver.
+// Trim waits for the device and returns memory that no buffer uses to the driver.
 func (d *Device) Trim() error {
-	if err := d.refuse("Device.Trim", "it waits for the device"); err != nil {
+	if err := d.refuse("Device.Trim", "it waits for the device: call it before or after the capture"); err != nil {
 		return err
 	}
 	return d.do(func() error {

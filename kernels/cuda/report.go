@@ -59,7 +59,7 @@ func transferKey(direction string, bytes int, known map[string]*timing) string {
 	return fmt.Sprintf("%s_%d", direction, uint64(1)<<bits.Len64(uint64(bytes)-1))
 }
 
-// KernelTime is the time of the launches of one kernel, or of the transfers of one size.
+// KernelTime holds the times of the launches of one kernel, or of the transfers of one size.
 type KernelTime struct {
 	Average    float64 `json:"average_ms"`
 	Min        float64 `json:"min_ms"`
@@ -68,12 +68,12 @@ type KernelTime struct {
 	Transfers  int     `json:"total_transfers,omitempty"`
 }
 
-// Detail is what is known about a kernel or transfer besides.
+// Detail holds further numbers about a kernel or a transfer.
 type Detail struct {
 	Median      float64 `json:"p50_ms"`
 	P95         float64 `json:"p95_ms"`
 	Total       float64 `json:"total_ms"`
-	Host        float64 `json:"host_ms"` // spent by callers, on average
+	Host        float64 `json:"host_ms"` // time that callers spent per call, in ms, on average
 	Bytes       int     `json:"bytes,omitempty"`
 	GBPerSecond float64 `json:"gb_per_s,omitempty"`
 }
@@ -90,21 +90,23 @@ type Extended struct {
 	TraceDropped int               `json:"trace_events_dropped"`
 }
 
-// Report says what a device did since it was opened: times if it was opened with Profile, and memory.
+// Report says what a device has done since it was opened: how its memory was used and, if it was
+// opened with Profile, how long launches and transfers took.
 type Report struct {
 	Available bool                  `json:"cuda_available"`
 	Devices   int                   `json:"devices"`
 	Current   int                   `json:"current_device"`
 	Kernels   map[string]KernelTime `json:"kernel_execution_times"`
 	Transfers map[string]KernelTime `json:"memory_transfer_times"`
-	Compiles  map[string]float64    `json:"compilation_times"` // ms, the last of each
+	Compiles  map[string]float64    `json:"compilation_times"` // time of the last compilation of each program, in ms
 	Memory    map[string]Stats      `json:"memory_pool_stats"`
 	Info      []Info                `json:"device_info"`
-	Version   int                   `json:"version"` // of this format
+	Version   int                   `json:"version"` // version of this format
 	Extended  Extended              `json:"extended"`
 }
 
-// Report returns what the device did. Work that has not finished is not in it; Synchronize before.
+// Report returns what the device has done so far. Work that has not finished is not included; call
+// Synchronize before.
 func (d *Device) Report() (*Report, error) {
 	infos, err := d.sys.devices()
 	if err != nil {
@@ -168,8 +170,9 @@ type traceEvent struct {
 	Bytes          int
 }
 
-// WriteTrace writes the work that was timed as a trace that Chrome's about:tracing and Perfetto show:
-// a line for each stream, times in us. Compilations stand on a line of the host, whose clock is another.
+// WriteTrace writes the work that was timed as a trace that Chrome's about:tracing and Perfetto
+// show: one row for each stream, with times in us. Compilations have a row of their own, on the
+// clock of the host.
 func (d *Device) WriteTrace(w io.Writer) error {
 	type event struct {
 		Name     string         `json:"name"`

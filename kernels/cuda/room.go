@@ -9,8 +9,8 @@ import "fmt"
 // take it: the rest is left to the driver, to libraries and to other programs.
 const fullest = 80
 
-// Room returns how many bytes may still be allocated so that the device stays at most 80 % full. Memory
-// that this process has freed and keeps counts as free.
+// Room returns how many more bytes may be allocated so that the device stays at most 80 % full.
+// Memory that this process has freed and still caches counts as free.
 func (d *Device) Room() (uint64, error) {
 	free, total, err := d.MemInfo()
 	if err != nil {
@@ -21,8 +21,8 @@ func (d *Device) Room() (uint64, error) {
 	return min(free, total/100*fullest-min(total/100*fullest, used)), nil
 }
 
-// Fits returns a [*RoomError] unless there is room for what needs so many bytes at least. Ask before
-// the work begins, so that nothing is lost when memory is short.
+// Fits returns a [*RoomError] unless the device has room for the given number of bytes, the least
+// that the work needs. Ask before the work begins, so that nothing is lost when memory is short.
 func (d *Device) Fits(what string, bytes uint64) error {
 	room, err := d.Room()
 	if err != nil || bytes <= room {
@@ -35,20 +35,21 @@ func (d *Device) Fits(what string, bytes uint64) error {
 	return &RoomError{What: what, Device: d.ordinal, Needed: bytes, Room: room, Free: free, Total: total}
 }
 
-// RoomError says that a device has less room than a computation needs at least. Nothing was computed.
+// RoomError says that a device has less room than a computation needs. Nothing was computed.
 type RoomError struct {
-	What   string // what does not fit, such as "a scattering pattern of 32 x 512 x 512 voxels"
+	// What says what does not fit, such as "a scattering pattern of 32 x 512 x 512 voxels".
+	What   string
 	Device int
-	Needed uint64 // B, at least
-	Room   uint64 // B, that can be taken so that the device stays at most 80 % full
-	Free   uint64 // B, that the driver has
-	Total  uint64 // B, of the device
+	Needed uint64 // smallest number of bytes that the computation needs
+	Room   uint64 // bytes that may be allocated so that the device stays at most 80 % full
+	Free   uint64 // bytes that the driver has free
+	Total  uint64 // bytes of the whole device
 }
 
 func (e *RoomError) Error() string {
-	return fmt.Sprintf("cuda: %s needs at least %s of device %d, which has room for %s (%s free of %s, of which a fifth is left alone): "+
-		"take a smaller problem, a lower precision, another GPU or the processor", e.What, sizeText(e.Needed), e.Device, sizeText(e.Room), sizeText(e.Free), sizeText(e.Total))
+	return fmt.Sprintf("cuda: %s needs at least %s of device %d, which has room for %s (%s free of %s, of which a fifth is kept free): "+
+		"use a smaller problem, a lower precision, another GPU or the processor", e.What, sizeText(e.Needed), e.Device, sizeText(e.Room), sizeText(e.Free), sizeText(e.Total))
 }
 
-// Is reports that it is a kind of ErrOutOfMemory.
+// Is reports whether target is ErrOutOfMemory, of which this is a kind.
 func (e *RoomError) Is(target error) bool { return target == ErrOutOfMemory }

@@ -179,8 +179,9 @@ func (g *staging) free() {
 	g.all, g.small = nil, nil
 }
 
-// Pinned is page-locked memory of the host, for transfers that users repeat: copies from and to it
-// skip the staging area and run at the full speed of the bus. There is little of it; it is not swapped.
+// Pinned is page-locked host memory, for transfers that are repeated: copies from and to it skip
+// the staging area and run at the full speed of the bus. Page-locked memory is scarce and cannot be
+// swapped out.
 type Pinned struct {
 	d       *Device
 	mu      sync.Mutex
@@ -188,12 +189,12 @@ type Pinned struct {
 	size    int
 }
 
-// AllocPinned returns page-locked memory of some bytes. It must be freed with Free.
+// AllocPinned returns the given number of bytes of page-locked memory. It must be freed with Free.
 func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
 	if bytes <= 0 {
-		return nil, fmt.Errorf("cuda: page-locked memory of %d bytes: want more than 0", bytes)
+		return nil, fmt.Errorf("cuda: cannot allocate %d bytes of page-locked memory: want more than 0", bytes)
 	}
-	if err := d.refuse("Device.AllocPinned", "allocate before"); err != nil {
+	if err := d.refuse("Device.AllocPinned", "allocating would wait for the driver: allocate before the capture"); err != nil {
 		return nil, err
 	}
 	m := &Pinned{d: d, size: bytes}
@@ -207,7 +208,7 @@ func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
 	return m, nil
 }
 
-// Bytes returns the memory. It is gone after Free.
+// Bytes returns the memory as a slice, which must not be used after Free.
 func (m *Pinned) Bytes() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +218,7 @@ func (m *Pinned) Bytes() []byte {
 	return unsafe.Slice((*byte)(dl.Pointer(m.address)), m.size)
 }
 
-// Free waits for the device, which may still copy, and gives the memory back.
+// Free waits for the device, which may still copy, and frees the memory.
 func (m *Pinned) Free() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

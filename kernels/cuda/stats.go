@@ -5,23 +5,24 @@ package cuda
 
 import "sync/atomic"
 
-// Stats describes the memory that a device has given out and what crossed the bus, in bytes and counts.
+// Stats describes the memory that a device has handed out and the transfers over the bus, in bytes
+// and counts.
 type Stats struct {
 	Device       int    `json:"device_id"`
-	Reserved     uint64 `json:"total_allocated"`  // B, taken from the driver
-	Active       uint64 `json:"active_memory"`    // B, in buffers, rounded up
-	PeakReserved uint64 `json:"peak_allocated"`   // B
-	Allocations  uint64 `json:"allocation_count"` // buffers that were made
-	Frees        uint64 `json:"free_count"`       // buffers that were freed
-	Blocks       int    `json:"pool_blocks"`      // free pieces in the cache
-	PeakActive   uint64 `json:"peak_active"`      // B
-	Cached       uint64 `json:"cached"`           // B, reserved and not in buffers
-	LargestFree  uint64 `json:"largest_free"`     // B, the largest free piece in the cache
-	Retries      uint64 `json:"oom_retries"`      // how often memory was short
-	DriverCalls  uint64 `json:"driver_calls"`     // how often the driver was asked for memory or given some
-	Sent         uint64 `json:"sent"`             // B, copied from the host to the device
-	Fetched      uint64 `json:"fetched"`          // B, copied from the device to the host
-	Copies       uint64 `json:"copies"`           // copies in either direction
+	Reserved     uint64 `json:"total_allocated"`  // bytes taken from the driver
+	Active       uint64 `json:"active_memory"`    // bytes in buffers, rounded up
+	PeakReserved uint64 `json:"peak_allocated"`   // largest value of Reserved, in bytes
+	Allocations  uint64 `json:"allocation_count"` // number of buffers that were made
+	Frees        uint64 `json:"free_count"`       // number of buffers that were freed
+	Blocks       int    `json:"pool_blocks"`      // number of free pieces in the cache
+	PeakActive   uint64 `json:"peak_active"`      // largest value of Active, in bytes
+	Cached       uint64 `json:"cached"`           // bytes reserved but not in buffers
+	LargestFree  uint64 `json:"largest_free"`     // largest free piece in the cache, in bytes
+	Retries      uint64 `json:"oom_retries"`      // number of times that memory was short
+	DriverCalls  uint64 `json:"driver_calls"`     // number of calls that took memory from the driver or gave it back
+	Sent         uint64 `json:"sent"`             // bytes copied from the host to the device
+	Fetched      uint64 `json:"fetched"`          // bytes copied from the device to the host
+	Copies       uint64 `json:"copies"`           // number of copies in either direction
 }
 
 // Stats returns the counts since the device was opened or since ResetPeak.
@@ -40,7 +41,7 @@ func (d *Device) Stats() Stats {
 	return p.snapshot()
 }
 
-// ResetPeak lets the peaks start from what is in use now, and the counts of copies from 0.
+// ResetPeak sets the peaks to what is in use now, and the counts of copies to 0.
 func (d *Device) ResetPeak() {
 	p := d.pool
 	p.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// Stream is a queue of work. Work of one stream is done in the order in which it was put there; work
-// of two streams is ordered only by events.
+// Stream is a queue of work. Work on one stream is done in the order in which it was put there;
+// only events order the work of different streams.
 type Stream struct {
 	d       *Device
 	handle  drv.Stream
@@ -24,8 +24,9 @@ type Stream struct {
 	synced  atomic.Uint64           // serial number of the last launch that is known to have succeeded
 }
 
-// NewStream makes a stream. Among streams with work, those with lower priority numbers go first; 0 is
-// usual, and numbers that the device does not have are moved into its range.
+// NewStream makes a stream. Of the streams that have work, those with lower priority numbers go
+// first. The usual priority is 0; numbers that the device does not support are moved into its
+// range.
 func (d *Device) NewStream(priority int) (*Stream, error) {
 	s, err := d.userStream(priority)
 	if err == nil {
@@ -37,8 +38,8 @@ func (d *Device) NewStream(priority int) (*Stream, error) {
 // lanes is the number of streams that Lane gives out.
 const lanes = 8
 
-// Lane returns one of a few streams, in turn, that stay open with the device: work of callers that do
-// not wait for each other overlaps on them.
+// Lane returns one of a few streams, in turn, that stay open as long as the device. Work of callers
+// that do not wait for each other overlaps on them.
 func (d *Device) Lane() (*Stream, error) {
 	d.streams.Lock()
 	k := d.nextLane % lanes
@@ -99,11 +100,11 @@ func (d *Device) list(s *Stream) {
 // Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.d }
 
-// String names the stream as errors do.
+// String returns the name of the stream, as in error messages.
 func (s *Stream) String() string { return s.name }
 
-// Close waits for the work of the stream and gives it back. Buffers that were allocated on it live on.
-// The streams that every device has are not closed.
+// Close waits for the work of the stream and destroys it. Buffers that were allocated on it stay
+// valid. The streams that every device has are not closed.
 func (s *Stream) Close() error {
 	d := s.d
 	if s == d.compute || s == d.in || s == d.out || d.isLane(s) || !s.closed.CompareAndSwap(false, true) {
@@ -156,15 +157,15 @@ func (s *Stream) do(f func() error) error {
 // destroyed while nobody is.
 func (s *Stream) usable() error {
 	if s.closed.Load() {
-		return fmt.Errorf("%w: stream %s of device %d", ErrClosed, s.name, s.d.ordinal)
+		return fmt.Errorf("%w: stream %s of device %d was closed: make a new one", ErrClosed, s.name, s.d.ordinal)
 	}
 	return nil
 }
 
-// Synchronize waits for all work that is on the stream now. If the context is cancelled it returns at
-// once with the context's cause; what is running goes on, as kernels cannot be stopped.
+// Synchronize waits for all work that is on the stream now. If the context is cancelled it returns
+// the context's cause at once, but work that is running goes on, because kernels cannot be stopped.
 func (s *Stream) Synchronize(ctx context.Context) error {
-	if err := s.d.refuse("Stream.Synchronize", "it would wait for work that only runs when the graph does"); err != nil {
+	if err := s.d.refuse("Stream.Synchronize", "it would wait for work that runs only when the graph is launched: call it after the capture"); err != nil {
 		return err
 	}
 	return s.wait(ctx)
@@ -240,8 +241,8 @@ func (s *Stream) Record() (*Event, error) {
 	return e, err
 }
 
-// Wait lets work that is put on the stream from now on wait for an event, which may be of another
-// device.
+// Wait makes work that is put on the stream from now on wait for an event, which may belong to
+// another device.
 func (s *Stream) Wait(e *Event) error {
 	d := s.d
 	return d.do(func() error {
@@ -271,11 +272,11 @@ func (s *Stream) follow(other *Stream) error {
 	return s.d.check(s.d.drv.StreamWait(s.handle, e), s)
 }
 
-// Follow lets work that is put on the stream from now on wait for all that is on another stream of the
-// device now.
+// Follow makes work that is put on the stream from now on wait for all work that is now on another
+// stream of the device.
 func (s *Stream) Follow(other *Stream) error {
 	if other.d != s.d {
-		return fmt.Errorf("%w: stream %s of device %d, where device %d is meant", ErrArgument, other.name, other.d.ordinal, s.d.ordinal)
+		return fmt.Errorf("%w: stream %s is on device %d, but a stream of device %d is needed: use an event to wait for another device", ErrArgument, other.name, other.d.ordinal, s.d.ordinal)
 	}
 	return s.do(func() error {
 		if err := s.usable(); err != nil {

@@ -45,8 +45,8 @@ func standard() *system {
 	return found.s
 }
 
-// Available returns nil if there is a GPU that can be used. Otherwise the error wraps ErrNoDriver,
-// ErrDriverTooOld or ErrNoDevice and says what was tried.
+// Available returns nil if a GPU can be used. Otherwise the error says what was tried and wraps
+// ErrNoDriver, ErrDriverTooOld or ErrNoDevice.
 func Available() error { return standard().available() }
 
 func (s *system) available() error {
@@ -55,12 +55,13 @@ func (s *system) available() error {
 	}
 	n, err := s.drv.DeviceCount()
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: %s sees none: look at CUDA_VISIBLE_DEVICES and nvidia-smi", ErrNoDevice, s.drv.Path())
+		err = fmt.Errorf("%w: %s sees none: check CUDA_VISIBLE_DEVICES and nvidia-smi", ErrNoDevice, s.drv.Path())
 	}
 	return err
 }
 
-// Devices describes all devices that the driver shows to this process. It opens none of them.
+// Devices returns descriptions of all devices that the driver shows to this process. It opens none
+// of them.
 func Devices() ([]Info, error) { return standard().devices() }
 
 func (s *system) devices() ([]Info, error) {
@@ -82,8 +83,8 @@ func (s *system) devices() ([]Info, error) {
 	return all, nil
 }
 
-// Open returns the device with an ordinal, from 0. It is opened once: a second Open returns the same
-// Device, whose options must be the same, and each Open needs a Close.
+// Open returns the device with the given ordinal, counted from 0. A device is opened once: a second
+// Open returns the same Device and must have the same options. Each Open needs a Close.
 func Open(ordinal int, o Options) (*Device, error) { return standard().device(ordinal, o) }
 
 func (s *system) device(ordinal int, o Options) (*Device, error) {
@@ -91,7 +92,7 @@ func (s *system) device(ordinal int, o Options) (*Device, error) {
 		return nil, err
 	}
 	if n, err := s.drv.DeviceCount(); err != nil || ordinal < 0 || ordinal >= n {
-		return nil, fmt.Errorf("%w with number %d: there are %d, counted from 0", ErrNoDevice, ordinal, n)
+		return nil, fmt.Errorf("%w with number %d: the number of devices is %d, counted from 0", ErrNoDevice, ordinal, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +101,7 @@ func (s *system) device(ordinal int, o Options) (*Device, error) {
 			return nil, lost
 		}
 		if d.options != o {
-			return nil, fmt.Errorf("cuda: device %d is open with other options (%+v, and now %+v): close it first", ordinal, d.options, o)
+			return nil, fmt.Errorf("cuda: device %d is already open with other options (%+v, and now %+v): close it first, or use the same options", ordinal, d.options, o)
 		}
 		d.users++
 		return d, nil

@@ -20,41 +20,50 @@ import (
 
 // Variant is one way to do a piece of work, such as a kernel with a certain tile.
 type Variant struct {
-	Name string                // tells it from the others of its family, also in later runs
-	Run  func(s *Stream) error // puts the work on a stream, once
+	// Name distinguishes the variant from the others of its family, also in later runs.
+	Name string
+	// Run puts the work on a stream once.
+	Run func(s *Stream) error
 }
 
 // TuneArray is an array that the variants read or write.
 type TuneArray struct {
 	Part  Part
 	Type  Type
-	Count int // numbers
+	Count int // number of elements
 }
 
-// Tuning is a choice between variants that do the same on the same arrays.
+// Tuning is a choice between variants that do the same work on the same arrays.
 type Tuning struct {
-	Family    string // of kernels, such as matmul
-	Type      Type
-	Shape     []int // extents; those with equal powers of two share a winner
-	Inputs    []TuneArray
-	Outputs   []TuneArray // an array may be among both
-	Variants  []Variant   // the first is the default
-	Tolerance float64     // difference of results relative to the largest of the default's; default 1e-4 for float32, 1e-11 for float64
+	Family string // name of the family of kernels, such as matmul
+	Type   Type
+	// Shape holds the sizes of the problem. Problems whose sizes round to the same powers of two
+	// share a winner.
+	Shape  []int
+	Inputs []TuneArray
+	// Outputs are the arrays that variants write. An array may be among Inputs as well.
+	Outputs  []TuneArray
+	Variants []Variant // variants to compare; the first is the default
+	// Tolerance is the largest difference from the results of the default variant, relative to the
+	// largest of them. Default 1e-4 for float32, 1e-11 for float64.
+	Tolerance float64
 }
 
-// TuneResult is what came of a tuning.
+// TuneResult is the result of a tuning.
 type TuneResult struct {
-	Winner int         // index of the variant to use
-	Known  bool        // the winner was found earlier, and nothing was run now
-	Trials []TuneTrial // of each variant; nil if the winner was known
+	Winner int // index of the variant to use
+	// Known reports whether the winner was found earlier, so that nothing was run now.
+	Known  bool
+	Trials []TuneTrial // outcome of each variant; nil if the winner was known
 }
 
-// TuneTrial says how a variant did.
+// TuneTrial is the outcome of one variant.
 type TuneTrial struct {
-	Name    string
-	MS      float64 // median time; NaN if the variant was not timed
-	Runs    int     // that were timed
-	Refused string  // why the variant cannot win, or empty
+	Name string
+	MS   float64 // median time in ms; NaN if the variant was not timed
+	Runs int     // number of timed runs
+	// Refused says why the variant cannot win. It is empty if it can.
+	Refused string
 }
 
 // How variants are timed.
@@ -72,17 +81,17 @@ type tuned struct {
 	known   map[string]string // by key, the name of the winner
 }
 
-// Tune finds the fastest variant. Inputs are filled with random numbers and outputs with NaN; a variant
-// must give the default's results before it is timed by events, three times to warm up and then ten
-// times, or three if it is 1.5 times slower than the best until then. The winner is kept beside the
-// compiled kernels, for the same family, type, powers of two of the shape, architecture and driver; the
-// next call returns it at once, in later runs too.
+// Tune finds the fastest variant. Inputs are filled with random numbers and outputs with NaN; a
+// variant must give the default's results before it is timed by events, with three runs to warm up
+// and then ten, or only three if it is 1.5 times slower than the best so far. The winner is kept
+// beside the compiled kernels, for the same family, type, powers of two of the shape, architecture
+// and driver; the next call returns it at once, in later runs too.
 //
-// While a graph is captured nothing is run: the result is the winner of an earlier call, or the default.
-// Tuning overwrites the arrays and waits for the device.
+// While a graph is captured nothing is run: the result is the winner of an earlier call, or the
+// default. Tuning overwrites the arrays and waits for the device.
 func (d *Device) Tune(ctx context.Context, t Tuning) (TuneResult, error) {
 	if len(t.Variants) == 0 {
-		return TuneResult{}, fmt.Errorf("%w: tuning %s without variants", ErrArgument, t.Family)
+		return TuneResult{}, fmt.Errorf("%w: there are no variants of %s to tune: give at least one", ErrArgument, t.Family)
 	}
 	key := d.tuneKey(t)
 	if w, ok := d.winner(key, t); ok || d.captures.current() != nil {
@@ -316,7 +325,7 @@ func (r *tuneRun) compare(got [][]float64) error {
 			if g == v || math.IsNaN(g) && math.IsNaN(v) || math.Abs(g-v) <= r.t.Tolerance*scale {
 				continue
 			}
-			return fmt.Errorf("number %d of output %d is %g, the default variant gives %g", j, i, g, v)
+			return fmt.Errorf("number %d of output %d is %g, but the default variant gives %g", j, i, g, v)
 		}
 	}
 	return nil

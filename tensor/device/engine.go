@@ -55,22 +55,22 @@ type block struct {
 
 type span struct{ from, to uintptr }
 
-// ErrNotHere is wrapped by errors about arrays that are not in the memory of the engine's device: they
-// are in the processor's memory, or were released.
-var ErrNotHere = errors.New("device: the array is not in the memory of this device")
+// ErrNotHere is wrapped by errors about arrays that are not in the memory of the engine's device,
+// either because they are in the processor's memory or because they were released.
+var ErrNotHere = errors.New("device: the array is not in the memory of the engine's device")
 
 // New returns an engine for a device, which must stay open.
 func New(d *cuda.Device) *Engine {
 	return &Engine{d: d, k: basic.Open(d), owned: map[weak.Pointer[gt.Dense]]*block{}}
 }
 
-// Device returns the device.
+// Device returns the device of the engine.
 func (e *Engine) Device() *cuda.Device { return e.d }
 
-// String names the device.
+// String returns the name of the engine's device.
 func (e *Engine) String() string { return e.d.String() }
 
-// Err returns the first failure of Memclr, which cannot return one, and forgets it.
+// Err returns and clears the first failure of Memclr, which cannot return an error itself.
 func (e *Engine) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,7 +90,7 @@ func (e *Engine) WorksWith(order gt.DataOrder) bool {
 	return order.IsRowMajor() && order.IsContiguous() && !order.IsTransposed()
 }
 
-// Alloc allocates bytes of the device.
+// Alloc allocates the given number of bytes on the device.
 func (e *Engine) Alloc(size int64) (gt.Memory, error) {
 	b, err := e.alloc(int(size))
 	if err != nil {
@@ -164,8 +164,8 @@ func (e *Engine) once(at uintptr) bool {
 	return i < len(e.past) && e.past[i].from <= at
 }
 
-// Free gives back what Alloc returned. A second Free of the same Memory does nothing, and so does that
-// of memory of others.
+// Free releases memory that Alloc returned. A second Free of the same Memory does nothing, and
+// neither does freeing memory that belongs to something else.
 func (e *Engine) Free(mem gt.Memory, _ int64) error {
 	if mem == nil || mem.MemSize() == 0 {
 		return nil
@@ -194,8 +194,8 @@ func (e *Engine) free(b *block) {
 	b.buf.Free()
 }
 
-// Release gives back the memory of an array at once. Views of it must not be used any more. A second
-// Release does nothing.
+// Release frees the memory of an array at once. Views of the array must not be used afterwards. A
+// second Release does nothing.
 func (e *Engine) Release(t *gt.Dense) error {
 	e.mu.Lock()
 	b, known := e.owned[weak.Make(t)]
@@ -207,7 +207,7 @@ func (e *Engine) Release(t *gt.Dense) error {
 		e.free(b)
 		return nil
 	case t.IsView():
-		return fmt.Errorf("device: a view has no memory of its own: release the array that it is of")
+		return fmt.Errorf("device: a view has no memory of its own: release the array that it views")
 	}
 	o, err := e.operand(t)
 	if err == nil && o.block != nil {
@@ -267,11 +267,11 @@ func (e *Engine) drain() {
 	}
 }
 
-// ToDevice copies an array to the device, in row-major order. Views of every layout are taken; masks are
-// not, nor are arrays without elements, which Gorgonia cannot compute with.
+// ToDevice copies an array to the device in row-major order. Views of any layout are accepted.
+// Masked arrays, and arrays without elements, with which Gorgonia cannot compute, are errors.
 func (e *Engine) ToDevice(t *gt.Dense) (*gt.Dense, error) {
 	if t.MemSize() == 0 {
-		return nil, fmt.Errorf("device: an array of shape %v has no elements", t.Shape())
+		return nil, fmt.Errorf("device: the array of shape %v has no elements, with which Gorgonia cannot compute: leave it on the host", t.Shape())
 	}
 	host, err := tensor.FromDense(t)
 	if err != nil {
@@ -304,7 +304,7 @@ func (e *Engine) ToHost(t *gt.Dense) (*gt.Dense, error) {
 	return out, err
 }
 
-// Slice returns a view like t.Slice, which keeps t reachable.
+// Slice returns the same view as t.Slice, but the view keeps t alive.
 func (e *Engine) Slice(t *gt.Dense, along ...gt.Slice) (*gt.Dense, error) {
 	v, err := t.Slice(along...)
 	if err != nil {

@@ -21,7 +21,7 @@ func Sigmoid(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) { return apply(
 func apply(name string, a gt.Tensor, opts []gt.FuncOpt) (gt.Tensor, error) {
 	e, ok := a.Engine().(*Engine)
 	if !ok {
-		return nil, fmt.Errorf("%w: an array of shape %v is of engine %v: see Engine.ToDevice", ErrNotHere, a.Shape(), a.Engine())
+		return nil, fmt.Errorf("%w: the array of shape %v belongs to engine %v: copy it with Engine.ToDevice", ErrNotHere, a.Shape(), a.Engine())
 	}
 	return e.unary(name, a, opts)
 }

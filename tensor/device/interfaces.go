@@ -72,32 +72,32 @@ func (e *Engine) Log(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("log", a, opts)
 }
 
-// Log2 computes the logarithm of x to base 2 of every element.
+// Log2 computes the base-2 logarithm of every element.
 func (e *Engine) Log2(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("log2", a, opts)
 }
 
-// Log10 computes the logarithm of x to base 10 of every element.
+// Log10 computes the base-10 logarithm of every element.
 func (e *Engine) Log10(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("log10", a, opts)
 }
 
-// Sqrt computes the square root of x of every element.
+// Sqrt computes the square root of every element.
 func (e *Engine) Sqrt(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("sqrt", a, opts)
 }
 
-// Cbrt computes the cube root of x of every element.
+// Cbrt computes the cube root of every element.
 func (e *Engine) Cbrt(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("cbrt", a, opts)
 }
 
-// InvSqrt computes 1 by the square root of x of every element.
+// InvSqrt computes 1/sqrt(x) of every element.
 func (e *Engine) InvSqrt(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("invsqrt", a, opts)
 }
 
-// Sign computes -1, 0 or 1 by the sign of x of every element.
+// Sign computes the sign of every element: -1, 0 or 1.
 func (e *Engine) Sign(a gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.unary("sign", a, opts)
 }
@@ -157,7 +157,7 @@ func (e *Engine) PowScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Fun
 	return e.scalar("pow", false, a, b, left, opts)
 }
 
-// Mod computes the remainder of a / b, with the sign of a element by element.
+// Mod computes the remainder of a / b element by element; it has the sign of a.
 func (e *Engine) Mod(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.binary("mod", a, b, opts)
 }
@@ -167,7 +167,7 @@ func (e *Engine) ModScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Fun
 	return e.scalar("mod", false, a, b, left, opts)
 }
 
-// MinBetween computes the smaller of a and b, and NaN where one is element by element.
+// MinBetween computes the smaller of a and b element by element, or NaN if either is NaN.
 func (e *Engine) MinBetween(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.binary("minbetween", a, b, opts)
 }
@@ -177,7 +177,7 @@ func (e *Engine) MinBetweenScalar(a gt.Tensor, b interface{}, left bool, opts ..
 	return e.scalar("minbetween", false, a, b, left, opts)
 }
 
-// MaxBetween computes the larger of a and b, and NaN where one is element by element.
+// MaxBetween computes the larger of a and b element by element, or NaN if either is NaN.
 func (e *Engine) MaxBetween(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.binary("maxbetween", a, b, opts)
 }
@@ -187,7 +187,8 @@ func (e *Engine) MaxBetweenScalar(a gt.Tensor, b interface{}, left bool, opts ..
 	return e.scalar("maxbetween", false, a, b, left, opts)
 }
 
-// Lt tells where a < b, as bool, or as numbers 0 and 1 with tensor.AsSameType.
+// Lt compares a < b element by element. The result is bool, or 0 and 1 in the type of the arrays
+// with tensor.AsSameType.
 func (e *Engine) Lt(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.elementwise("lt", true, []gt.Tensor{a, b}, nil, opts)
 }
@@ -197,7 +198,8 @@ func (e *Engine) LtScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Func
 	return e.scalar("lt", true, a, b, left, opts)
 }
 
-// Lte tells where a <= b, as bool, or as numbers 0 and 1 with tensor.AsSameType.
+// Lte compares a <= b element by element. The result is bool, or 0 and 1 in the type of the arrays
+// with tensor.AsSameType.
 func (e *Engine) Lte(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.elementwise("lte", true, []gt.Tensor{a, b}, nil, opts)
 }
@@ -207,7 +209,8 @@ func (e *Engine) LteScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Fun
 	return e.scalar("lte", true, a, b, left, opts)
 }
 
-// Gt tells where a > b, as bool, or as numbers 0 and 1 with tensor.AsSameType.
+// Gt compares a > b element by element. The result is bool, or 0 and 1 in the type of the arrays
+// with tensor.AsSameType.
 func (e *Engine) Gt(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.elementwise("gt", true, []gt.Tensor{a, b}, nil, opts)
 }
@@ -217,7 +220,8 @@ func (e *Engine) GtScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Func
 	return e.scalar("gt", true, a, b, left, opts)
 }
 
-// Gte tells where a >= b, as bool, or as numbers 0 and 1 with tensor.AsSameType.
+// Gte compares a >= b element by element. The result is bool, or 0 and 1 in the type of the arrays
+// with tensor.AsSameType.
 func (e *Engine) Gte(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.elementwise("gte", true, []gt.Tensor{a, b}, nil, opts)
 }
@@ -227,7 +231,8 @@ func (e *Engine) GteScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Fun
 	return e.scalar("gte", true, a, b, left, opts)
 }
 
-// ElEq tells where a = b, as bool, or as numbers 0 and 1 with tensor.AsSameType.
+// ElEq compares a == b element by element. The result is bool, or 0 and 1 in the type of the arrays
+// with tensor.AsSameType.
 func (e *Engine) ElEq(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.elementwise("eq", true, []gt.Tensor{a, b}, nil, opts)
 }
@@ -237,7 +242,8 @@ func (e *Engine) EqScalar(a gt.Tensor, b interface{}, left bool, opts ...gt.Func
 	return e.scalar("eq", true, a, b, left, opts)
 }
 
-// ElNe tells where a and b differ, as bool, or as numbers 0 and 1 with tensor.AsSameType.
+// ElNe compares a != b element by element. The result is bool, or 0 and 1 in the type of the arrays
+// with tensor.AsSameType.
 func (e *Engine) ElNe(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	return e.elementwise("ne", true, []gt.Tensor{a, b}, nil, opts)
 }

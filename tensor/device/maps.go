@@ -28,7 +28,7 @@ func (e *Engine) elementwise(name string, bytes bool, arrays []gt.Tensor, scalar
 			return nil, err
 		}
 		if i > 0 && (x.Dtype() != arrays[0].Dtype() || !x.Shape().Eq(arrays[0].Shape())) {
-			return nil, fmt.Errorf("device: %s of %v of %v and %v of %v: want one shape and type", name, arrays[0].Shape(), arrays[0].Dtype(), x.Shape(), x.Dtype())
+			return nil, fmt.Errorf("device: %s: the arrays have shape %v of %v and shape %v of %v: want equal shapes and types", name, arrays[0].Shape(), arrays[0].Dtype(), x.Shape(), x.Dtype())
 		}
 		if err := o.align(); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (e *Engine) scalar(name string, bytes bool, a gt.Tensor, b any, left bool, 
 func (e *Engine) number(x any, dtype gt.Dtype) (float64, error) {
 	if t, ok := x.(*gt.Dense); ok {
 		if t.Dtype() != dtype {
-			return 0, fmt.Errorf("device: a number of %v and an array of %v: want one type", t.Dtype(), dtype)
+			return 0, fmt.Errorf("device: the number is %v, but the array holds %v: convert one of them", t.Dtype(), dtype)
 		}
 		return e.only(t)
 	}
@@ -91,13 +91,13 @@ func (e *Engine) number(x any, dtype gt.Dtype) (float64, error) {
 			return float64(v), nil
 		}
 	}
-	return 0, fmt.Errorf("device: a %T and an array of %v: want one type", x, dtype)
+	return 0, fmt.Errorf("device: the number is a %T, but the array holds %v: convert one of them", x, dtype)
 }
 
 // only returns the only element of an array.
 func (e *Engine) only(t *gt.Dense) (float64, error) {
 	if t.Shape().TotalSize() > 1 {
-		return 0, fmt.Errorf("device: an array of shape %v stands for a number", t.Shape())
+		return 0, fmt.Errorf("device: an array of shape %v was passed where one number is needed: pass an array of one element", t.Shape())
 	}
 	if !t.IsNativelyAccessible() {
 		o, err := e.operand(t)
@@ -121,7 +121,7 @@ func (e *Engine) only(t *gt.Dense) (float64, error) {
 	case []float32:
 		return float64(v[0]), nil
 	}
-	return 0, fmt.Errorf("device: elements are %v: want float32 or float64", t.Dtype())
+	return 0, fmt.Errorf("device: the elements are %v: convert them to float32 or float64", t.Dtype())
 }
 
 // fetch copies one number from the device.
@@ -136,7 +136,7 @@ func (e *Engine) fetch(kind cuda.Type, p cuda.Part) (float64, error) {
 	return float64(v[0]), err
 }
 
-// Clamp limits the elements to between least and most.
+// Clamp limits the elements to the range from least to most.
 func (e *Engine) Clamp(a gt.Tensor, least, most interface{}, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	lo, err := e.number(least, a.Dtype())
 	if err != nil {

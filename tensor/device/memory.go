@@ -23,10 +23,10 @@ func (m hostMemory) Uintptr() uintptr {
 	return uintptr(unsafe.Pointer(&m[0]))
 }
 
-// MemSize returns the bytes.
+// MemSize returns the size in bytes.
 func (m hostMemory) MemSize() uintptr { return uintptr(len(m)) }
 
-// Accessible returns a copy of memory of the device that Go code can read.
+// Accessible returns a copy of device memory that Go code can read.
 func (e *Engine) Accessible(mem gt.Memory) (gt.Memory, error) {
 	b, err := e.at(mem)
 	if err != nil {
@@ -40,12 +40,13 @@ func (e *Engine) Accessible(mem gt.Memory) (gt.Memory, error) {
 func (e *Engine) at(mem gt.Memory) (*block, error) {
 	b := e.find(mem.Uintptr(), mem.MemSize())
 	if b == nil {
-		return nil, fmt.Errorf("%w: %d bytes at %#x", ErrNotHere, mem.MemSize(), mem.Uintptr())
+		return nil, fmt.Errorf("%w: it holds no %d bytes at %#x: copy the array with Engine.ToDevice", ErrNotHere, mem.MemSize(), mem.Uintptr())
 	}
 	return b, nil
 }
 
-// Memset sets all numbers of memory to a value, whose type is that of the numbers.
+// Memset sets all elements of the memory to a value. The type of the value must be that of the
+// elements.
 func (e *Engine) Memset(mem gt.Memory, val interface{}) error {
 	b, err := e.at(mem)
 	if err != nil {
@@ -64,12 +65,12 @@ func (e *Engine) Memset(mem gt.Memory, val interface{}) error {
 			bits = 1
 		}
 	default:
-		return fmt.Errorf("device: memory cannot be set to a %T: want float64, float32, int or bool", val)
+		return fmt.Errorf("device: memory cannot be set to a %T: pass a float64, float32, int or bool", val)
 	}
 	return e.k.Fill(e.d.Default(), size, b.buf.At(int(mem.Uintptr()-b.at)), int(mem.MemSize())/size, bits)
 }
 
-// Memclr sets all bytes of memory to 0. Err returns what failed.
+// Memclr sets all bytes of the memory to 0. Err returns the error if that fails.
 func (e *Engine) Memclr(mem gt.Memory) {
 	b, err := e.at(mem)
 	if err == nil {
@@ -84,7 +85,7 @@ func (e *Engine) Memclr(mem gt.Memory) {
 	}
 }
 
-// Memcpy copies as many bytes as both have. Either may be in the processor's memory.
+// Memcpy copies as many bytes as fit both memories. Either may be in the processor's memory.
 func (e *Engine) Memcpy(dst, src gt.Memory) error {
 	n := min(dst.MemSize(), src.MemSize())
 	if n == 0 {
@@ -96,7 +97,7 @@ func (e *Engine) Memcpy(dst, src gt.Memory) error {
 		mem gt.Memory
 	}{{to, dst}, {from, src}} {
 		if m.b == nil && e.once(m.mem.Uintptr()) {
-			return fmt.Errorf("%w: the %d bytes at %#x were released", ErrNotHere, n, m.mem.Uintptr())
+			return fmt.Errorf("%w: the %d bytes at %#x were released: keep the array until its last use", ErrNotHere, n, m.mem.Uintptr())
 		}
 	}
 	ctx := context.Background()

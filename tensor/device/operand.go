@@ -29,22 +29,22 @@ func (e *Engine) operand(x gt.Tensor) (*operand, error) {
 	t, ok := x.(*gt.Dense)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("device: a %T: want a *tensor.Dense", x)
+		return nil, fmt.Errorf("device: cannot compute with a %T: pass a *tensor.Dense", x)
 	case t.IsMasked():
-		return nil, fmt.Errorf("device: an array with a mask: fill or remove the masked elements first")
+		return nil, fmt.Errorf("device: the array has a mask: fill or remove the masked elements first")
 	case t.IsNativelyAccessible():
-		return nil, fmt.Errorf("%w: an array of shape %v is in the processor's memory: see ToDevice", ErrNotHere, t.Shape())
+		return nil, fmt.Errorf("%w: the array of shape %v is in the processor's memory: copy it with Engine.ToDevice", ErrNotHere, t.Shape())
 	case t.MemSize() == 0:
-		return nil, fmt.Errorf("%w: an array of shape %v has no memory", ErrNotHere, t.Shape())
+		return nil, fmt.Errorf("%w: the array of shape %v has no memory: copy it with Engine.ToDevice", ErrNotHere, t.Shape())
 	}
 	e.mu.Lock()
 	b, known := e.owned[weak.Make(t)]
 	e.mu.Unlock()
 	if known && b == nil {
-		return nil, fmt.Errorf("%w: an array of shape %v was released", ErrNotHere, t.Shape())
+		return nil, fmt.Errorf("%w: the array of shape %v was released: keep it until its last use", ErrNotHere, t.Shape())
 	}
 	if b = e.find(t.Uintptr(), t.MemSize()); b == nil {
-		return nil, fmt.Errorf("%w: an array of shape %v at %#x: it was released, or is of another engine", ErrNotHere, t.Shape(), t.Uintptr())
+		return nil, fmt.Errorf("%w: the array of shape %v at %#x was released or belongs to another engine: copy it with Engine.ToDevice", ErrNotHere, t.Shape(), t.Uintptr())
 	}
 	if !t.IsView() && b.at == t.Uintptr() {
 		e.claim(t, b)
@@ -54,7 +54,7 @@ func (e *Engine) operand(x gt.Tensor) (*operand, error) {
 		o.layout = basic.Layout{}
 	}
 	if len(o.layout.Shape) != len(o.layout.Strides) {
-		return nil, fmt.Errorf("device: an array of shape %v with strides %v", t.Shape(), t.Strides())
+		return nil, fmt.Errorf("device: the array has shape %v and strides %v: want one stride for each axis", t.Shape(), t.Strides())
 	}
 	return o, nil
 }
@@ -75,7 +75,7 @@ func real(d gt.Dtype) (cuda.Type, error) {
 	case gt.Float64:
 		return cuda.Float64, nil
 	}
-	return 0, fmt.Errorf("device: elements are %v: want float32 or float64", d)
+	return 0, fmt.Errorf("device: the elements are %v: convert them to float32 or float64", d)
 }
 
 // rowMajor reports whether the elements lie in order without gaps.
@@ -152,7 +152,7 @@ func (e *Engine) target(first *gt.Dense, shape gt.Shape, dtype gt.Dtype, fo *gt.
 		return nil, err
 	}
 	if o.t.Dtype() != dtype || o.elements() != max(1, shape.TotalSize()) {
-		return nil, fmt.Errorf("device: the result has shape %v of %v, the tensor for it %v of %v", shape, dtype, o.t.Shape(), o.t.Dtype())
+		return nil, fmt.Errorf("device: the result has shape %v of %v, but the tensor to write it to has shape %v of %v: make them equal", shape, dtype, o.t.Shape(), o.t.Dtype())
 	}
 	if !o.t.Shape().Eq(shape) {
 		if err := o.t.Reshape(shape.Clone()...); err != nil {

@@ -31,7 +31,7 @@ func (e *Engine) operands(name string, arrays ...gt.Tensor) (list []*operand, ki
 			return nil, 0, err
 		}
 		if x.Dtype() != arrays[0].Dtype() {
-			return nil, 0, fmt.Errorf("device: %s of %v and %v: want one type", name, arrays[0].Dtype(), x.Dtype())
+			return nil, 0, fmt.Errorf("device: %s: the arrays hold %v and %v: convert one of them", name, arrays[0].Dtype(), x.Dtype())
 		}
 		list = append(list, o)
 	}
@@ -44,8 +44,8 @@ func (o *operand) matrix() basic.Matrix {
 	return basic.Matrix{Part: o.part, Rows: l.Shape[0], Columns: l.Shape[1], RowStride: l.Strides[0], ColumnStride: l.Strides[1]}
 }
 
-// MatMul writes the product of two matrices into a third, which may be one of them. All layouts are
-// read as they are.
+// MatMul writes the product of two matrices into a third, which may be one of the operands. It
+// reads every layout without copying.
 func (e *Engine) MatMul(a, b, preallocated gt.Tensor) error {
 	list, kind, err := e.operands("MatMul", a, b, preallocated)
 	if err != nil {
@@ -57,7 +57,7 @@ func (e *Engine) MatMul(a, b, preallocated gt.Tensor) error {
 	defer z.done()
 	for _, o := range list {
 		if len(o.layout.Shape) != 2 {
-			return fmt.Errorf("device: MatMul of arrays of shapes %v and %v into %v: want matrices", a.Shape(), b.Shape(), preallocated.Shape())
+			return fmt.Errorf("device: MatMul cannot write the product of shapes %v and %v to shape %v: want matrices whose shapes match", a.Shape(), b.Shape(), preallocated.Shape())
 		}
 	}
 	s, c := e.d.Default(), z.matrix()
@@ -87,7 +87,7 @@ func (e *Engine) MatVecMul(a, b, preallocated gt.Tensor) error {
 	defer v.done()
 	defer y.done()
 	if len(x.layout.Shape) != 2 || v.elements() != x.layout.Shape[1] || y.elements() != x.layout.Shape[0] {
-		return fmt.Errorf("device: MatVecMul of arrays of shapes %v and %v into %v", a.Shape(), b.Shape(), preallocated.Shape())
+		return fmt.Errorf("device: MatVecMul cannot write the product of shapes %v and %v to shape %v: want a matrix and vectors whose lengths match", a.Shape(), b.Shape(), preallocated.Shape())
 	}
 	if err := v.flatten(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (e *Engine) Inner(a, b gt.Tensor) (interface{}, error) {
 	defer x.done()
 	defer y.done()
 	if x.elements() != y.elements() {
-		return nil, fmt.Errorf("device: the inner product of arrays of shapes %v and %v", a.Shape(), b.Shape())
+		return nil, fmt.Errorf("device: shapes %v and %v have no inner product: want two vectors of equal length", a.Shape(), b.Shape())
 	}
 	for _, o := range list {
 		if err := o.flatten(); err != nil {
@@ -138,14 +138,14 @@ func (e *Engine) Inner(a, b gt.Tensor) (interface{}, error) {
 	return typed(v, kind), err
 }
 
-// Dot is the product of two arrays as numpy.dot takes it: of numbers and arrays, of vectors (one
-// number, in the processor's memory), of matrices and vectors, and else along the last axis of a and the
-// last but one of b.
+// Dot computes the product of two arrays by the rules of numpy.dot: of a number and an array, of
+// two vectors (one number, in the processor's memory), of a matrix and a vector, and otherwise
+// along the last axis of a and the last axis but one of b.
 func (e *Engine) Dot(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 	x, okA := a.(*gt.Dense)
 	y, okB := b.(*gt.Dense)
 	if !okA || !okB {
-		return nil, fmt.Errorf("device: Dot of %T and %T: want *tensor.Dense", a, b)
+		return nil, fmt.Errorf("device: Dot cannot multiply a %T and a %T: pass *tensor.Dense", a, b)
 	}
 	switch dimsA, dimsB := x.Dims(), y.Dims(); {
 	case x.IsScalar() || y.IsScalar():
@@ -180,7 +180,7 @@ func (e *Engine) Dot(a, b gt.Tensor, opts ...gt.FuncOpt) (gt.Tensor, error) {
 		return dense(x.MatMul(y, opts...))
 	default:
 		if len(opts) > 0 {
-			return nil, fmt.Errorf("device: Dot of arrays of shapes %v and %v takes no options", a.Shape(), b.Shape())
+			return nil, fmt.Errorf("device: Dot of arrays of shapes %v and %v takes no options: call it without them", a.Shape(), b.Shape())
 		}
 		return dense(x.TensorMul(y, []int{dimsA - 1}, []int{max(0, dimsB-2)}))
 	}
@@ -207,7 +207,8 @@ func dense(t *gt.Dense, err error) (gt.Tensor, error) {
 	return t, err
 }
 
-// Transpose moves the elements of an array, whose axes Dense.T has exchanged, into the order of its shape.
+// Transpose moves the elements of an array whose axes Dense.T has exchanged into the order of its
+// new shape.
 func (e *Engine) Transpose(t gt.Tensor, _ []int) error {
 	o, err := e.operand(t)
 	if err != nil {

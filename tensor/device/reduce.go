@@ -23,27 +23,30 @@ var (
 	_ gt.Tracer   = (*Engine)(nil)
 )
 
-// Sum adds along axes, which the result lacks. Along all axes, or none named, the result is one number in
-// the processor's memory. Sums are taken in float64 along each axis.
+// Sum adds the elements along the given axes, which the result no longer has. Over all axes, or if
+// none are named, the result is one number in the processor's memory. Sums along an axis are
+// accumulated in float64.
 func (e *Engine) Sum(a gt.Tensor, along ...int) (gt.Tensor, error) { return e.reduce("sum", a, along) }
 
-// Prod multiplies along axes, as Sum adds.
+// Prod multiplies the elements along the given axes; axes and result are as in Sum.
 func (e *Engine) Prod(a gt.Tensor, along ...int) (gt.Tensor, error) {
 	return e.reduce("prod", a, along)
 }
 
-// Max returns the largest elements along axes, and NaN where one is; see Sum.
+// Max returns the largest elements along the given axes, or NaN where an element is NaN; axes and
+// result are as in Sum.
 func (e *Engine) Max(a gt.Tensor, along ...int) (gt.Tensor, error) { return e.reduce("max", a, along) }
 
-// Min returns the smallest elements along axes, and NaN where one is; see Sum.
+// Min returns the smallest elements along the given axes, or NaN where an element is NaN; axes and
+// result are as in Sum.
 func (e *Engine) Min(a gt.Tensor, along ...int) (gt.Tensor, error) { return e.reduce("min", a, along) }
 
-// Argmax returns the places of the largest elements along an axis, as int: the first of equal ones, and
-// the first NaN if there is one. With tensor.AllAxes it is the place among all elements in row-major
-// order, in the processor's memory.
+// Argmax returns the indices of the largest elements along an axis as int: the first of equal
+// elements, or the first NaN if there is one. With tensor.AllAxes it returns the index among all
+// elements in row-major order, in the processor's memory.
 func (e *Engine) Argmax(a gt.Tensor, axis int) (gt.Tensor, error) { return e.place("argmax", a, axis) }
 
-// Argmin returns the places of the smallest elements, as Argmax those of the largest.
+// Argmin returns the indices of the smallest elements along an axis, by the rules of Argmax.
 func (e *Engine) Argmin(a gt.Tensor, axis int) (gt.Tensor, error) { return e.place("argmin", a, axis) }
 
 // reduce reduces from the last axis to the first.
@@ -64,7 +67,7 @@ func (e *Engine) reduce(op string, a gt.Tensor, along []int) (gt.Tensor, error) 
 	axes := slices.Clone(along)
 	for i, x := range axes {
 		if axes[i] = fromFront(x, len(shape)); axes[i] < 0 {
-			return nil, fmt.Errorf("device: %s along axis %d of an array of shape %v", op, x, a.Shape())
+			return nil, fmt.Errorf("device: %s: an array of shape %[3]v has no axis %[2]d", op, x, a.Shape())
 		}
 	}
 	slices.Sort(axes)
@@ -174,7 +177,7 @@ func (e *Engine) place(op string, a gt.Tensor, axis int) (gt.Tensor, error) {
 	}
 	shape := o.layout.Shape
 	if axis = fromFront(axis, len(shape)); axis < 0 {
-		return nil, fmt.Errorf("device: %s along an axis that an array of shape %v lacks", op, a.Shape())
+		return nil, fmt.Errorf("device: %s: an array of shape %v does not have that axis", op, a.Shape())
 	}
 	outer, length, inner := split(shape, axis)
 	out, b, err := e.make(gt.Int, slices.Delete(slices.Clone(shape), axis, axis+1))
@@ -196,7 +199,7 @@ func (e *Engine) Trace(a gt.Tensor) (interface{}, error) {
 		return nil, err
 	}
 	if len(o.layout.Shape) != 2 {
-		return nil, fmt.Errorf("device: the trace of an array of shape %v: want a matrix", a.Shape())
+		return nil, fmt.Errorf("device: an array of shape %v has no trace: want a matrix", a.Shape())
 	}
 	n := min(o.layout.Shape[0], o.layout.Shape[1])
 	b, err := e.alloc((n + 1) * 8)

@@ -10,8 +10,9 @@ import (
 	"sort"
 )
 
-// Function is a piecewise polynomial in one variable, or several on the same pieces. Where pieces differ in a jump, the
-// kind says to which of them the point belongs.
+// Function is a piecewise polynomial in one variable, or several such functions on the same pieces.
+// Where a function jumps between two pieces, its kind determines to which of them the point
+// belongs.
 type Function struct {
 	lo, hi       float64   // ends of the table
 	edges        []float64 // where one piece gives way to the next
@@ -23,38 +24,44 @@ type Function struct {
 	under, above []float64 // what the rows are outside, for Fill
 }
 
-// Outside says what a function is outside its table.
+// Outside says how a function continues outside its table.
 type Outside int
 
-// What a function is outside its table.
+// The ways in which a function can continue outside its table.
 const (
-	Refuse      Outside = iota // an error
-	Fill                       // given numbers
-	Extrapolate                // what the first and last piece say
-	Periodic                   // what it is a whole number of periods further inside
+	// Refuse makes a point outside the table an error.
+	Refuse Outside = iota
+	// Fill returns fixed numbers outside the table.
+	Fill
+	// Extrapolate continues the first and the last piece.
+	Extrapolate
+	// Periodic repeats the table: a point outside has the value of the point a whole number of
+	// periods away that lies inside.
+	Periodic
 )
 
-// A RangeError says that a point lies outside the table.
+// RangeError says that a point lies outside the table.
 type RangeError struct {
 	At, Lo, Hi float64
-	Axis       int // axis of a Grid; 0 for a Function
+	Axis       int // index of the axis in a Grid; 0 for a Function
 }
 
 func (e *RangeError) Error() string {
 	return fmt.Sprintf("interp: point %g is outside the table, %g..%g on axis %d: choose Fill or Extrapolate for what lies outside", e.At, e.Lo, e.Hi, e.Axis)
 }
 
-// Rows returns how many functions there are on the same pieces.
+// Rows returns the number of functions that share the pieces.
 func (f *Function) Rows() int { return len(f.coef) }
 
 // At returns the values at the points x: len(x) of them for each row of the table.
 func (f *Function) At(x []float64) ([]float64, error) { return f.Derivative(x, 0) }
 
-// Derivative returns the derivatives of an order, 0 or more, at the points x: len(x) for each row of the table. Fill
-// values are those of the function, and have the derivative 0.
+// Derivative returns the derivatives of the given order, 0 or more, at the points x: len(x) numbers
+// for each row of the table. Outside the table, the values set by Fill are returned for order 0 and
+// their derivatives are 0.
 func (f *Function) Derivative(x []float64, order int) ([]float64, error) {
 	if order < 0 {
-		panic("interp: the order of a derivative is negative")
+		panic("interp: the order of the derivative is negative: want at least 0")
 	}
 	out := make([]float64, len(f.coef)*len(x))
 	for i, at := range x {
@@ -90,8 +97,8 @@ func (f *Function) Derivative(x []float64, order int) ([]float64, error) {
 	return out, nil
 }
 
-// Integral returns the integral from a to b for each row; b may be the smaller one. Steps before and after the table
-// continue as Outside says, and a RangeError tells that there is nothing to integrate.
+// Integral returns the integral from a to b for each row; b may be smaller than a. Parts of the
+// interval outside the table follow Outside; where nothing is defined, the error is a *RangeError.
 func (f *Function) Integral(a, b float64) ([]float64, error) {
 	from, err := f.primitive(a)
 	if err != nil {
@@ -198,14 +205,14 @@ func modulo(x, y float64) float64 {
 func table(what string, least int, x, y []float64) ([][]float64, error) {
 	n := len(x)
 	if n < least {
-		return nil, fmt.Errorf("interp: %s: %d points: want at least %d", what, n, least)
+		return nil, fmt.Errorf("interp: %s: there are %d points: want at least %d", what, n, least)
 	}
 	if len(y)%n != 0 || len(y) == 0 {
-		return nil, fmt.Errorf("interp: %s: %d values for %d points: want one, or a row of them, for each point", what, len(y), n)
+		return nil, fmt.Errorf("interp: %s: there are %d values for %d points: give one or more rows with one value for each point", what, len(y), n)
 	}
 	for i := range x {
 		if math.IsNaN(x[i]) || math.IsInf(x[i], 0) || i > 0 && x[i] <= x[i-1] {
-			return nil, fmt.Errorf("interp: %s: point %d is %g: want finite points that ascend", what, i, x[i])
+			return nil, fmt.Errorf("interp: %s: point %d is %g: want finite points in ascending order", what, i, x[i])
 		}
 	}
 	var rows [][]float64

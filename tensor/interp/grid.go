@@ -20,16 +20,22 @@ type Grid struct {
 
 // GridSettings say how a [Grid] interpolates and what lies outside.
 type GridSettings struct {
-	Nearest bool    // the value of the nearest point, halfway that of the one before, instead of multilinear
-	Outside Outside // default Refuse; Periodic is not for grids
-	Fill    float64 // what Fill gives
+	// Nearest returns the value of the nearest point instead of interpolating linearly along each
+	// axis. Halfway between two points it takes the one before.
+	Nearest bool
+	// Outside says how the grid continues outside its points. Periodic is not supported. Default
+	// Refuse.
+	Outside Outside
+	// Fill is the value outside the grid if Outside is Fill.
+	Fill float64
 }
 
-// NewGrid makes a grid of the values at the points of the axes, which ascend or descend; the last axis of the values is
-// the fastest. It returns an error if their numbers do not agree or points are equal or not finite.
+// NewGrid makes a grid from the values at the points of the axes, which ascend or descend; the last
+// axis of the values is the fastest. It returns an error if the number of values does not match the
+// axes, or if points are equal or not finite.
 func NewGrid(axes [][]float64, values []float64, s GridSettings) (*Grid, error) {
 	if len(axes) == 0 || s.Outside < Refuse || s.Outside > Extrapolate {
-		return nil, fmt.Errorf("interp: a grid of %d axes, outside %d: want at least one axis, and Refuse, Fill or Extrapolate", len(axes), s.Outside)
+		return nil, fmt.Errorf("interp: the grid has %d axes and Outside is %d: want at least one axis, and Refuse, Fill or Extrapolate", len(axes), s.Outside)
 	}
 	g := &Grid{values: values, stride: make([]int, len(axes)), s: s}
 	n := 1
@@ -38,7 +44,7 @@ func NewGrid(axes [][]float64, values []float64, s GridSettings) (*Grid, error) 
 		n *= len(axes[d])
 	}
 	if n != len(values) || n == 0 {
-		return nil, fmt.Errorf("interp: %d values for a grid of %d points: want one for each", len(values), n)
+		return nil, fmt.Errorf("interp: there are %d values for a grid of %d points: give one for each point", len(values), n)
 	}
 	for d, x := range axes {
 		x = slices.Clone(x)
@@ -67,12 +73,12 @@ func flipped(v []float64, stride, n int) []float64 {
 // At returns the values at points: one slice of coordinates for each axis, all of one length.
 func (g *Grid) At(coordinates ...[]float64) ([]float64, error) {
 	if len(coordinates) != len(g.axes) {
-		panic(fmt.Sprintf("interp: %d coordinates for a grid of %d axes", len(coordinates), len(g.axes)))
+		panic(fmt.Sprintf("interp: there are %d slices of coordinates for a grid of %d axes: give one for each axis", len(coordinates), len(g.axes)))
 	}
 	out := make([]float64, len(coordinates[0]))
 	for _, c := range coordinates {
 		if len(c) != len(out) {
-			panic("interp: the coordinates have different lengths")
+			panic("interp: the slices of coordinates have different lengths: give one coordinate of each axis for each point")
 		}
 	}
 	t := make([]float64, len(g.axes))

@@ -17,15 +17,27 @@ type Kind string
 
 // Kinds of interpolation.
 const (
-	Linear    Kind = "linear"
-	Nearest   Kind = "nearest"    // the value of the nearest point, halfway that of the one before
-	NearestUp Kind = "nearest-up" // the value of the nearest point, halfway that of the one after
-	Previous  Kind = "previous"   // the value of the point before
-	Next      Kind = "next"       // the value of the point after
-	Zero      Kind = "zero"       // a spline of order 0: Previous, and extrapolated by the first value
-	SLinear   Kind = "slinear"    // a spline of order 1
-	Quadratic Kind = "quadratic"  // a spline of order 2 with its knots between the points
-	Cubic     Kind = "cubic"      // a spline of order 3, the CubicSpline whose outer knots are not knots
+	// Linear joins neighbouring points by straight lines.
+	Linear Kind = "linear"
+	// Nearest takes the value of the nearest point, and halfway between two points that of the one
+	// before.
+	Nearest Kind = "nearest"
+	// NearestUp takes the value of the nearest point, and halfway between two points that of the
+	// one after.
+	NearestUp Kind = "nearest-up"
+	// Previous takes the value of the point before.
+	Previous Kind = "previous"
+	// Next takes the value of the point after.
+	Next Kind = "next"
+	// Zero is a spline of order 0. It equals Previous inside the table and extrapolates by the
+	// first value.
+	Zero Kind = "zero"
+	// SLinear is a spline of order 1.
+	SLinear Kind = "slinear"
+	// Quadratic is a spline of order 2 with its knots between the points.
+	Quadratic Kind = "quadratic"
+	// Cubic is a spline of order 3: a CubicSpline with the condition NotAKnot at both ends.
+	Cubic Kind = "cubic"
 )
 
 // least is the number of points that each kind needs.
@@ -33,14 +45,17 @@ var least = map[Kind]int{Linear: 2, Nearest: 1, NearestUp: 1, Previous: 1, Next:
 
 // Settings say how [New] interpolates and what lies outside.
 type Settings struct {
-	Kind         Kind    // default Linear
-	Outside      Outside // default Refuse
-	Below, Above float64 // what Fill gives before the first point and after the last
+	// Kind says how values are interpolated. Default Linear.
+	Kind Kind
+	// Outside says how the function continues outside its table. Default Refuse.
+	Outside Outside
+	// Below and Above are the values before the first and after the last point if Outside is Fill.
+	Below, Above float64
 }
 
-// New interpolates the values y at the points x, in any order; each row of len(x) values of y is a function of its own.
-// Previous extrapolates by NaN below the table, and Next above it. It returns an error for points that are equal or not
-// finite, and for too few of them.
+// New interpolates the values y at the points x, which may be in any order; each row of len(x)
+// values of y is a function of its own. Previous extrapolates by NaN below the table, and Next
+// above it. It returns an error for points that are equal or not finite, and for too few of them.
 func New(x, y []float64, s Settings) (*Function, error) {
 	if s.Kind == "" {
 		s.Kind = Linear
@@ -50,7 +65,7 @@ func New(x, y []float64, s Settings) (*Function, error) {
 		return nil, fmt.Errorf("interp: unknown kind %q%s", string(s.Kind), meant(string(s.Kind)))
 	}
 	if len(y) == 0 || len(x) == 0 || len(y)%len(x) != 0 {
-		return nil, fmt.Errorf("interp: %s: %d values for %d points: want one, or a row of them, for each point", s.Kind, len(y), len(x))
+		return nil, fmt.Errorf("interp: %s: there are %d values for %d points: give one or more rows with one value for each point", s.Kind, len(y), len(x))
 	}
 	x, y = sorted(x, y)
 	rows, err := table(string(s.Kind), n, x, y)

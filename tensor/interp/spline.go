@@ -9,26 +9,34 @@ import (
 	"slices"
 )
 
-// Condition says how a [CubicSpline] ends.
+// Condition says how a [CubicSpline] behaves at an end of its table.
 type Condition string
 
 // Conditions at the ends of a cubic spline.
 const (
-	NotAKnot Condition = "not-a-knot" // the two outer pieces are one polynomial
-	Natural  Condition = "natural"    // the second derivative is given, by default 0
-	Clamped  Condition = "clamped"    // the first derivative is given, by default 0
-	Repeated Condition = "periodic"   // both ends agree in value and two derivatives
+	// NotAKnot makes the two outer pieces one polynomial.
+	NotAKnot Condition = "not-a-knot"
+	// Natural fixes the second derivative, which is 0 unless a value is given.
+	Natural Condition = "natural"
+	// Clamped fixes the first derivative, which is 0 unless a value is given.
+	Clamped Condition = "clamped"
+	// Repeated makes the value and two derivatives equal at both ends, for periodic functions.
+	Repeated Condition = "periodic"
 )
 
-// CubicSettings say how a [CubicSpline] ends.
+// CubicSettings say how a [CubicSpline] behaves at its ends.
 type CubicSettings struct {
-	Start, End           Condition // default NotAKnot; Repeated must be both
-	StartValue, EndValue float64   // derivative for Natural and Clamped; default 0
+	// Start and End are the conditions at the two ends. Repeated must be set at both. Default
+	// NotAKnot.
+	Start, End Condition
+	// StartValue and EndValue are the derivatives that Natural and Clamped fix; default 0.
+	StartValue, EndValue float64
 }
 
-// CubicSpline interpolates the values y at ascending points x, at least two, by pieces of order 3 whose first and second
-// derivatives agree where they meet. Each row of len(x) values of y is a function of its own. Two points of NotAKnot make a
-// line, three a parabola. Outside, the outer pieces go on; a periodic spline repeats.
+// CubicSpline interpolates the values y at ascending points x, at least two, by pieces of order 3
+// whose first and second derivatives agree where they meet. Each row of len(x) values of y is a
+// function of its own. With NotAKnot, two points give a line and three a parabola. Outside the
+// table the outer pieces continue; a periodic spline repeats.
 func CubicSpline(x, y []float64, s CubicSettings) (*Function, error) {
 	rows, err := table("cubic spline", 2, x, y)
 	if err != nil {
@@ -39,17 +47,17 @@ func CubicSpline(x, y []float64, s CubicSettings) (*Function, error) {
 			*c = NotAKnot
 		}
 		if !slices.Contains([]Condition{NotAKnot, Natural, Clamped, Repeated}, *c) {
-			return nil, fmt.Errorf("interp: cubic spline: unknown condition %q: want not-a-knot, natural, clamped or periodic", string(*c))
+			return nil, fmt.Errorf("interp: cubic spline: there is no condition %q: use not-a-knot, natural, clamped or periodic", string(*c))
 		}
 	}
 	out := Extrapolate
 	if s.Start == Repeated || s.End == Repeated {
 		if s.Start != s.End {
-			return nil, fmt.Errorf("interp: cubic spline: %s at the start and %s at the end: want periodic at both", s.Start, s.End)
+			return nil, fmt.Errorf("interp: cubic spline: the condition is %s at the start and %s at the end: set periodic at both ends or at neither", s.Start, s.End)
 		}
 		for r, v := range rows {
 			if a, b := v[0], v[len(v)-1]; !(math.Abs(a-b) <= 1e-15+1e-15*math.Abs(b)) {
-				return nil, fmt.Errorf("interp: cubic spline: row %d begins with %g and ends with %g: want equal values for a period", r, a, b)
+				return nil, fmt.Errorf("interp: cubic spline: row %d begins with %g and ends with %g: a periodic spline needs equal values at both ends", r, a, b)
 			}
 		}
 		out = Periodic

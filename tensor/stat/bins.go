@@ -10,14 +10,15 @@ import (
 	"sort"
 )
 
-// Digitize returns for each x the number of its bin: of ascending edges how many are at most x, or with right less than
-// x; of descending edges how many are greater than x, or with right at least x. A NaN is above all edges.
+// Digitize returns, for each x, the number of its bin. For ascending edges this is the number of
+// edges that are at most x, or less than x if right is true. For descending edges it is the number
+// of edges that are greater than x, or at least x if right is true. A NaN lies above all edges.
 func Digitize(x, edges []float64, right bool) []int {
 	n := len(edges)
 	descending := n > 1 && edges[0] > edges[n-1]
 	for i, v := range edges {
 		if math.IsNaN(v) || i > 0 && (descending && v > edges[i-1] || !descending && v < edges[i-1]) {
-			panic(fmt.Sprintf("stat: edge %d is %g: want edges that ascend or descend", i, v))
+			panic(fmt.Sprintf("stat: edge %d is %g: want edges in ascending or descending order", i, v))
 		}
 	}
 	out := make([]int, len(x))
@@ -37,8 +38,8 @@ func Digitize(x, edges []float64, right bool) []int {
 	return out
 }
 
-// Bincount returns how often each integer 0, 1, ... occurs in x: as many numbers as the largest one asks for, and at least
-// min. It panics for negative integers.
+// Bincount returns how often each of the integers 0, 1, ... occurs in x. The result is long enough
+// for the largest of them and has at least min elements. It panics if an integer is negative.
 func Bincount(x []int, min int) []int {
 	out := make([]int, max(min, most(x)+1))
 	for _, v := range x {
@@ -47,11 +48,12 @@ func Bincount(x []int, min int) []int {
 	return out
 }
 
-// BincountWeighted returns the sum of the weights of each integer 0, 1, ... in x, added in the order of x: as many numbers as
-// the largest one asks for, and at least min. It panics for negative integers.
+// BincountWeighted returns the sum of the weights of each of the integers 0, 1, ... in x, added in
+// the order of x. The result is long enough for the largest integer and has at least min elements.
+// It panics if an integer is negative.
 func BincountWeighted(x []int, weights []float64, min int) []float64 {
 	if len(weights) != len(x) {
-		panic(fmt.Sprintf("stat: %d weights of %d integers", len(weights), len(x)))
+		panic(fmt.Sprintf("stat: there are %d weights for %d integers: give one for each", len(weights), len(x)))
 	}
 	out := make([]float64, max(min, most(x)+1))
 	for i, v := range x {
@@ -65,15 +67,15 @@ func most(x []int) int {
 	out := -1
 	for i, v := range x {
 		if v < 0 {
-			panic(fmt.Sprintf("stat: integer %d at %d: want at least 0", v, i))
+			panic(fmt.Sprintf("stat: integer %d, at position %d, is negative: want at least 0", v, i))
 		}
 		out = max(out, v)
 	}
 	return out
 }
 
-// Unique returns the different numbers of x in ascending order, for each element of x which of them it is, and how often each
-// occurs. All NaN are one number, the last.
+// Unique returns the distinct numbers of x in ascending order, the index of each element of x among
+// them, and how often each occurs. All NaN count as one number, the last.
 func Unique(x []float64) (values []float64, inverse, counts []int) {
 	order := make([]int, len(x))
 	for i := range order {
@@ -91,7 +93,7 @@ func Unique(x []float64) (values []float64, inverse, counts []int) {
 	return values, inverse, counts
 }
 
-// UniqueInts is Unique of integers.
+// UniqueInts is Unique for integers.
 func UniqueInts(x []int) (values, inverse, counts []int) {
 	values = slices.Clone(x)
 	slices.Sort(values)

@@ -8,10 +8,10 @@ import (
 	"math"
 )
 
-// Linspace returns n numbers a + i*(b-a)/(n-1), of which the last is exactly b.
+// Linspace returns the n numbers a + i*(b-a)/(n-1); the last of them is exactly b.
 func Linspace(a, b float64, n int) []float64 {
 	if n < 0 {
-		panic(fmt.Sprintf("stat: %d numbers", n))
+		panic(fmt.Sprintf("stat: cannot return %d numbers: want at least 0", n))
 	}
 	out := make([]float64, n)
 	step := (b - a) / float64(n-1)
@@ -39,7 +39,7 @@ func Logspace(a, b float64, n int) []float64 {
 	return out
 }
 
-// Mod returns the remainder of x/y that has the sign of y, or is a zero of that sign.
+// Mod returns the remainder of x/y. It has the sign of y, even if it is 0.
 func Mod(x, y float64) float64 {
 	m := math.Mod(x, y)
 	if m == 0 {
@@ -51,9 +51,9 @@ func Mod(x, y float64) float64 {
 	return m
 }
 
-// Round returns x rounded to a number of decimals, of which there may be fewer than 0: x times a power of ten, rounded half
-// to even, over that power. As in NumPy the product is rounded, too, so that 2.675 becomes 2.68 although it is smaller than
-// the middle.
+// Round returns x rounded to the given number of decimals, which may be negative: x times a power
+// of ten, rounded half to even, divided by that power. As in NumPy the product is rounded too, so
+// that 2.675 becomes 2.68 although it lies below the midpoint.
 func Round(x float64, decimals int) float64 {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0) || decimals == 0:

@@ -5,7 +5,7 @@ package stat
 
 import "math"
 
-// NaNMean returns the mean of the elements that are not NaN; NaN if there are none.
+// NaNMean returns the mean of the elements that are not NaN, or NaN if there are none.
 func NaNMean(x []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range x {
@@ -17,10 +17,10 @@ func NaNMean(x []float64) float64 {
 	return sum / float64(n)
 }
 
-// NaNMin returns the smallest element that is not NaN; NaN if there is none.
+// NaNMin returns the smallest element that is not NaN, or NaN if there is none.
 func NaNMin(x []float64) float64 { return extreme(x, func(a, b float64) bool { return a < b }) }
 
-// NaNMax returns the largest element that is not NaN; NaN if there is none.
+// NaNMax returns the largest element that is not NaN, or NaN if there is none.
 func NaNMax(x []float64) float64 { return extreme(x, func(a, b float64) bool { return a > b }) }
 
 func extreme(x []float64, better func(a, b float64) bool) float64 {
@@ -33,13 +33,13 @@ func extreme(x []float64, better func(a, b float64) bool) float64 {
 	return best
 }
 
-// NaNMeanAlong, of an array of some shape, returns the means along an axis of the elements that are not NaN.
+// NaNMeanAlong returns the means along an axis of an array of the given shape, ignoring NaN.
 func NaNMeanAlong(x []float64, shape []int, axis int) []float64 {
 	return along(x, shape, axis, 1, func(v []float64) []float64 { return []float64{NaNMean(v)} })
 }
 
-// NaNToNum returns x with numbers in the place of NaN, +Inf and -Inf. Give 0 and plus and minus [math.MaxFloat64] for
-// what NumPy does by default.
+// NaNToNum returns a copy of x in which NaN, +Inf and -Inf are replaced by the given numbers. To do
+// what NumPy does by default, pass 0 and plus and minus [math.MaxFloat64].
 func NaNToNum(x []float64, nan, posInf, negInf float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {

@@ -9,28 +9,37 @@ import (
 	"slices"
 )
 
-// Method says what a quantile is that lies between two of n sorted numbers. With the position h = p (n-1) counted from
-// 0, it lies between the numbers i = floor(h) and i+1.
+// Method says how a quantile is computed that falls between two of n sorted numbers. The position
+// of the quantile p is h = p (n-1), counted from 0; it lies between the numbers i = floor(h) and
+// i+1.
 type Method string
 
-// Methods of quantiles.
+// The methods for quantiles.
 const (
-	LinearMethod   Method = "linear"   // on the line between the two
-	LowerMethod    Method = "lower"    // the lower one
-	HigherMethod   Method = "higher"   // the higher one
-	NearestMethod  Method = "nearest"  // the nearer one, halfway that of the even i
-	MidpointMethod Method = "midpoint" // the mean of the two
-	HazenMethod    Method = "hazen"    // on the line, with the position h = p n - 1/2, within the numbers
+	// LinearMethod interpolates linearly between the two numbers.
+	LinearMethod Method = "linear"
+	// LowerMethod takes the lower number.
+	LowerMethod Method = "lower"
+	// HigherMethod takes the higher number.
+	HigherMethod Method = "higher"
+	// NearestMethod takes the nearer number, and halfway between them the one with an even index.
+	NearestMethod Method = "nearest"
+	// MidpointMethod takes the mean of the two numbers.
+	MidpointMethod Method = "midpoint"
+	// HazenMethod interpolates linearly at the position h = p n - 1/2, limited to the range of the
+	// numbers.
+	HazenMethod Method = "hazen"
 )
 
-// Percentile returns the percentiles q, each from 0 to 100, of x. It is NaN if x has a NaN or no element.
+// Percentile returns the percentiles q, each from 0 to 100, of x. They are NaN if x is empty or
+// contains a NaN.
 func Percentile(x, q []float64, m Method) []float64 { return percentile(slices.Clone(x), q, m) }
 
 // NaNPercentile is Percentile of the elements that are not NaN.
 func NaNPercentile(x, q []float64, m Method) []float64 { return percentile(numbers(x), q, m) }
 
-// PercentileAlong returns percentiles along an axis of an array of some shape. The result has the shape of x without that
-// axis for each of the percentiles, one after another.
+// PercentileAlong returns percentiles along an axis of an array of the given shape. The result
+// holds, for one percentile after another, an array with the shape of x without that axis.
 func PercentileAlong(x []float64, shape []int, axis int, q []float64, m Method) []float64 {
 	return along(x, shape, axis, len(q), func(v []float64) []float64 { return percentile(v, q, m) })
 }
@@ -40,7 +49,8 @@ func NaNPercentileAlong(x []float64, shape []int, axis int, q []float64, m Metho
 	return along(x, shape, axis, len(q), func(v []float64) []float64 { return percentile(numbers(v), q, m) })
 }
 
-// Median returns the middle of x, the mean of the two in the middle for an even number; NaN if x has a NaN or no element.
+// Median returns the middle number of x, or the mean of the two middle ones if their number is
+// even. It is NaN if x is empty or contains a NaN.
 func Median(x []float64) float64 { return Percentile(x, []float64{50}, LinearMethod)[0] }
 
 // NaNMedian is Median of the elements that are not NaN.
@@ -53,7 +63,7 @@ func percentile(x, q []float64, m Method) []float64 {
 	for k, v := range q {
 		switch {
 		case !(v >= 0 && v <= 100):
-			panic(fmt.Sprintf("stat: percentile %g: want 0..100", v))
+			panic(fmt.Sprintf("stat: a percentile is %g: want 0 to 100", v))
 		case len(x) == 0 || math.IsNaN(x[0]):
 			out[k] = math.NaN()
 		default:
@@ -82,7 +92,7 @@ func between(x []float64, p float64, m Method) float64 {
 	case HazenMethod:
 		h = min(max(float64(p*float64(len(x)))-0.5, 0), last)
 	default:
-		panic(fmt.Sprintf("stat: unknown method %q of percentiles: want linear, lower, higher, nearest, midpoint or hazen", string(m)))
+		panic(fmt.Sprintf("stat: there is no method %q for percentiles: use linear, lower, higher, nearest, midpoint or hazen", string(m)))
 	}
 	i := int(h)
 	a, b, t := x[i], x[min(i+1, len(x)-1)], h-math.Floor(h)
@@ -117,7 +127,7 @@ func along(x []float64, shape []int, axis, k int, f func(v []float64) []float64)
 		size *= n
 	}
 	if axis < 0 || axis >= len(shape) || size != len(x) {
-		panic(fmt.Sprintf("stat: %d numbers along axis %d of shape %v", len(x), axis, shape))
+		panic(fmt.Sprintf("stat: %d numbers do not make an array with axis %d and shape %v", len(x), axis, shape))
 	}
 	n, inner, outer := shape[axis], 1, 1
 	for _, d := range shape[axis+1:] {

@@ -57,7 +57,7 @@ func layOut(values []*Value, nextID int) (*layouts, error) {
 	for _, v := range values {
 		l.add(v)
 		if v.kindIs(View) && v.IsInt && v.Op.Code != Reshape && !(v.Op.Code == Slice && v.contiguous()) {
-			return nil, fmt.Errorf("autodiff: %s of indices: reorder them before they become a Node, or take neighbours along the first axis", v.Op.Name)
+			return nil, fmt.Errorf("autodiff: %s cannot reorder indices: reorder them before they become a Node, or take neighbours along the first axis", v.Op.Name)
 		}
 	}
 	return l, nil
@@ -78,7 +78,7 @@ func (l *layouts) claim(roots []*Value) (keep map[*Value]bool, err error) {
 			roots[i] = root
 		}
 		if root.IsInt && root.Op.Code == Copy {
-			return nil, fmt.Errorf("autodiff: output %d is a leaf of indices: read it where it was made", i)
+			return nil, fmt.Errorf("autodiff: output %d is a leaf of indices, which a program does not copy: read it where it was made", i)
 		}
 		keep[root] = true
 		root.Place.escapes = true

@@ -92,7 +92,7 @@ func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 			break
 		}
 		if s.Until >= 0 && t >= mostCounted && sizeOf[T]() == 4 {
-			return fmt.Errorf("autodiff: a loop of more than %d steps, which float32 does not count: take Settings.Precision 64", mostCounted)
+			return fmt.Errorf("autodiff: the loop has more than %d steps, which float32 cannot count: set Settings.Precision to 64", mostCounted)
 		}
 		place := s.Place(t, steps)
 		for k, x := range s.xs {
@@ -105,7 +105,7 @@ func (s *scan[T]) run(c *Call, out []T, in [][]T) error {
 			}
 		}
 		if err := s.m.Run(); err != nil {
-			return fmt.Errorf("step %d of %d of a scan: %w", place, s.Steps, err)
+			return fmt.Errorf("in step %d of %d of a scan: %w", place, s.Steps, err)
 		}
 		rest := results
 		for _, y := range s.ys {

@@ -95,7 +95,7 @@ func (b *body) instruction(m compiler.Instruction, write bool) {
 		fmt.Fprintf(&b.lines, "\t\tR %s;\n", target)
 	}
 	if m.Op.C == "" && b.g.err == nil {
-		b.g.err = fmt.Errorf("autodiff: operation %q has no CUDA text, so that no GPU can compute it: give its definition one, or compile for the processor", m.Op.Name)
+		b.g.err = fmt.Errorf("autodiff: operation %q has no CUDA text, so that no GPU can compute it: add the text to its definition, or compile for the processor", m.Op.Name)
 	}
 	value := fmt.Sprintf("(R)(%s)", b.g.inReals(m.Op, m.Op.C))
 	if m.Dst.Kind == compiler.InStep {

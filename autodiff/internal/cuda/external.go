@@ -76,7 +76,7 @@ func (e *external) instance() (External, error) {
 	}
 	x, err := e.make()
 	if err == nil && x == nil {
-		err = fmt.Errorf("there was a form for the device when the program was compiled, and there is none now")
+		err = fmt.Errorf("OnDevice returned a step when the program was compiled, but returns nil now: make it return the same each time")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("autodiff: %s: %w", e.name, err)

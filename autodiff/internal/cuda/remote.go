@@ -15,7 +15,7 @@ import (
 // BindDevice lets an input be read from memory of the device; that of no buffer restores the array.
 func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 	if m.arena == nil {
-		return fmt.Errorf("nothing of the program runs on %v", m.d)
+		return fmt.Errorf("no part of the program runs on %v: use SetInput and Output instead", m.d)
 	}
 	before, was := m.remote[buf]
 	if from.Buffer == nil {
@@ -139,7 +139,7 @@ func (m *Machine[T]) follow(s, other *device.Stream) error {
 // OutputDevice returns the memory of an array on the device.
 func (m *Machine[T]) OutputDevice(buf int) (device.Part, error) {
 	if m.arena == nil {
-		return device.Part{}, fmt.Errorf("nothing of the program runs on %v", m.d)
+		return device.Part{}, fmt.Errorf("no part of the program runs on %v: use SetInput and Output instead", m.d)
 	}
 	m.kept[buf] = true
 	if m.runs > 0 {

@@ -38,7 +38,7 @@ func (c *Code) tune() error {
 		case errors.Is(err, errNarrow) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, drv.OutOfMemory):
 			continue
 		case err != nil:
-			return fmt.Errorf("autodiff: timing a product of matrices on %v: %w", c.d, err)
+			return fmt.Errorf("autodiff: could not time a product of matrices on %v: %w", c.d, err)
 		}
 		tiles[x.job] = best
 		c.tuned++
@@ -48,7 +48,7 @@ func (c *Code) tune() error {
 }
 
 // errNarrow says that a product reads or writes arrays of 16 bits, for which there are no random numbers.
-var errNarrow = errors.New("arrays of 16 bits")
+var errNarrow = errors.New("the product uses 16-bit arrays")
 
 // tuning is the timing of one product on arrays of its own.
 type tuning struct {

@@ -7,10 +7,10 @@ import "errors"
 
 // Faults of the density along a trajectory.
 var (
-	ErrReject   = errors.New("point turned down")
-	ErrImproper = errors.New("infer: step size grew past 1e7 and was still accepted: the posterior is improper; give every parameter a prior")
-	ErrNoStep   = errors.New("infer: step size shrank to 0 without being accepted: check the gradient and the start")
-	ErrInfinite = errors.New("log density is +Inf: it is unbounded, look for a scale that can reach 0")
+	ErrReject   = errors.New("the point was rejected")
+	ErrImproper = errors.New("infer: the step size grew past 1e7 and was still accepted, so the posterior is improper: give every parameter a prior")
+	ErrNoStep   = errors.New("infer: the step size shrank to 0 without being accepted: check the gradient and the start")
+	ErrInfinite = errors.New("the log density is +Inf, so it is unbounded: look for a scale that can reach 0")
 )
 
 // RecoverableError is the error of a model that concerns one point only.

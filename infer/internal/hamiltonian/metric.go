@@ -70,7 +70,7 @@ func DenseMetric(cov [][]float64) (Metric, error) {
 func DenseFrom(cov mat.Symmetric) (Metric, error) {
 	var c mat.Cholesky
 	if !c.Factorize(cov) {
-		return Metric{}, fmt.Errorf("infer: the covariance of the metric is not positive definite: add to its diagonal")
+		return Metric{}, fmt.Errorf("infer: the covariance of the metric is not positive definite: add a small number to its diagonal")
 	}
 	var l mat.TriDense
 	c.LTo(&l)
@@ -79,7 +79,7 @@ func DenseFrom(cov mat.Symmetric) (Metric, error) {
 	for i := range n {
 		for j := range i + 1 {
 			if v := l.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return Metric{}, fmt.Errorf("infer: the covariance of the metric is not finite in row %d", i)
+				return Metric{}, fmt.Errorf("infer: the covariance of the metric is not finite in row %d: want finite numbers", i)
 			} else {
 				m.Chol[i*n+j] = v
 			}
@@ -94,7 +94,7 @@ func LowRankMetric(scale []float64, vectors [][]float64, lambda []float64) (Metr
 	m := Metric{Scale: scale}
 	for k, u := range vectors {
 		if len(u) != len(scale) || len(vectors) != len(lambda) || !(lambda[k] > 0) {
-			return Metric{}, fmt.Errorf("infer: direction %d of the metric does not fit %d scales and a positive variance", k, len(scale))
+			return Metric{}, fmt.Errorf("infer: direction %d of the metric does not fit the %d scales or lacks a positive variance: give each direction one number for each scale, and a variance", k, len(scale))
 		}
 		m.Vec = append(m.Vec, u...)
 		m.Grow = append(m.Grow, math.Sqrt(lambda[k])-1)

@@ -33,11 +33,11 @@ func BlockMetric(variances []float64, blocks ...Block) (Metric, error) {
 	var made []BlockFactor
 	for k, b := range blocks {
 		if len(b.Cov) != len(b.Parameters) || len(b.Cov) == 0 {
-			return Metric{}, fmt.Errorf("infer: block %d of the metric has %d parameters and %d rows of covariance: want as many, at least 1", k, len(b.Parameters), len(b.Cov))
+			return Metric{}, fmt.Errorf("infer: block %d of the metric has %d parameters and %d rows of covariance: want equal numbers of at least 1", k, len(b.Parameters), len(b.Cov))
 		}
 		for _, i := range b.Parameters {
 			if i < 0 || i >= len(v) || taken[i] {
-				return Metric{}, fmt.Errorf("infer: block %d of the metric has parameter %d: want places from 0 to %d, each in one block", k, i, len(v)-1)
+				return Metric{}, fmt.Errorf("infer: block %d of the metric has parameter %d: want indices from 0 to %d, each in one block", k, i, len(v)-1)
 			}
 			taken[i], v[i] = true, 1
 		}

@@ -139,7 +139,7 @@ func (m *HMC) Place(ts []*hamiltonian.Trajectory) error {
 func (m *HMC) Follow(ts []*hamiltonian.Trajectory, moved []bool, eps float64, steps int, slopes bool) error {
 	metric := ts[0].Metric
 	if len(ts) > m.lanes || len(metric.Grow)+len(metric.Chol)+len(metric.Blocks) > 0 {
-		return fmt.Errorf("infer: %d trajectories in %d lanes: want no more, and a diagonal metric", len(ts), m.lanes)
+		return fmt.Errorf("infer: there are %d trajectories for %d lanes: want at most one for each lane, and a diagonal metric", len(ts), m.lanes)
 	}
 	d, n := m.dim, m.lanes
 	if !m.placed {

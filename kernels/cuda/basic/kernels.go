@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// Sources returns the programs of the set, with their PTX.
+// Sources returns the programs of the fixed set, with their PTX.
 func Sources() []rtc.Source {
 	all := []rtc.Source{{Name: "arrays.cu", Text: arrays()}, cuda.MapsSource("maps_f32.cu", list(cuda.Float32)...), cuda.MapsSource("maps_f64.cu", list(cuda.Float64)...)}
 	for i := range all {
@@ -24,7 +24,7 @@ func Sources() []rtc.Source {
 // sources makes the programs once.
 var sources = sync.OnceValue(Sources)
 
-// Kernels are the set on one device. It is safe for concurrent use.
+// Kernels are the fixed set of kernels on one device. They are safe for concurrent use.
 type Kernels struct {
 	d    *cuda.Device
 	mu   sync.Mutex
@@ -34,7 +34,7 @@ type Kernels struct {
 // Open returns the kernels of a device. They are compiled or loaded when they are first used.
 func Open(d *cuda.Device) *Kernels { return &Kernels{d: d, maps: map[string]*cuda.Elementwise{}} }
 
-// Device returns the device.
+// Device returns the device on which the kernels run.
 func (k *Kernels) Device() *cuda.Device { return k.d }
 
 // function returns a kernel of arrays.cu.
@@ -85,8 +85,8 @@ func (k *Kernels) elementwise(name string, t cuda.Type) (*cuda.Elementwise, erro
 	return e, nil
 }
 
-// Gather copies the elements of a layout, of 1, 4 or 8 bytes each, to a contiguous array. Where that
-// exchanges rows and columns, tiles go through shared memory.
+// Gather copies the elements of a layout, of 1, 4 or 8 bytes each, to a contiguous array. If that
+// exchanges rows and columns, it goes through tiles in shared memory.
 func (k *Kernels) Gather(s *cuda.Stream, bytes int, y, x cuda.Part, from Layout) error {
 	t, ok := from.merged().transposed()
 	if !ok || bytes == 1 {
@@ -119,7 +119,7 @@ func (k *Kernels) move(s *cuda.Stream, what string, bytes int, y, x cuda.Part, l
 	return f.Launch(s, k.d.Waves(n, 256), cuda.Dim{X: 256}, 0, x, y, int64(n), raw)
 }
 
-// Fill sets n elements of 4 or 8 bytes to the bits of a number.
+// Fill sets n elements of 4 or 8 bytes to the given bits.
 func (k *Kernels) Fill(s *cuda.Stream, bytes int, y cuda.Part, n int, bits uint64) error {
 	f, err := k.function(fmt.Sprintf("fill_%d", bytes))
 	if err != nil {
@@ -138,12 +138,12 @@ func (k *Kernels) Fill(s *cuda.Stream, bytes int, y cuda.Part, n int, bits uint6
 // shortRow is the longest row that one thread reduces: a block would have most of its threads idle.
 const shortRow = 32
 
-// Reduce reduces the middle axis of a contiguous array [outer, length, inner] into y [outer, inner] by
-// sum, prod, max, min, argmax or argmin; the last two give int64. Max, min, argmax and argmin of no
-// elements are errors.
+// Reduce reduces the middle axis of a contiguous array [outer, length, inner] to y [outer, inner]
+// by sum, prod, max, min, argmax or argmin; the results of the last two are int64. The maximum,
+// minimum, argmax or argmin of no elements is an error.
 func (k *Kernels) Reduce(s *cuda.Stream, op string, t cuda.Type, y, x cuda.Part, outer, length, inner int) error {
 	if length == 0 && op != "sum" && op != "prod" {
-		return fmt.Errorf("basic: %s of no elements", op)
+		return fmt.Errorf("basic: there is no %s of 0 elements: want at least one", op)
 	}
 	results := outer * inner
 	switch {
@@ -209,14 +209,14 @@ type Matrix struct {
 	RowStride, ColumnStride int
 }
 
-// MatMul computes c = a b. Where c has few tiles, lies in row-major order without gaps, and the sums are
-// long, parts of the sums are added up in float64.
+// MatMul computes c = a b. If c has few tiles, is in row-major order without gaps, and the sums are
+// long, the sums are divided into parts that are added up in float64.
 func (k *Kernels) MatMul(s *cuda.Stream, t cuda.Type, c, a, b Matrix) error {
 	if a.Columns != b.Rows || c.Rows != a.Rows || c.Columns != b.Columns {
-		return fmt.Errorf("basic: %d x %d matrix times %d x %d into %d x %d", a.Rows, a.Columns, b.Rows, b.Columns, c.Rows, c.Columns)
+		return fmt.Errorf("basic: cannot write the product of a %d x %d and a %d x %d matrix to a %d x %d matrix: want shapes that match", a.Rows, a.Columns, b.Rows, b.Columns, c.Rows, c.Columns)
 	}
 	if a.Columns == 0 {
-		return fmt.Errorf("basic: a product of %d x 0 and 0 x %d matrices: it has no terms", a.Rows, b.Columns)
+		return fmt.Errorf("basic: the product of %d x 0 and 0 x %d matrices has no terms: fill the result with 0 instead", a.Rows, b.Columns)
 	}
 	tiles := func(size int) int { return (c.Rows + size - 1) / size * ((c.Columns + size - 1) / size) }
 	name, jobs := "matmul_", tiles(64)

@@ -8,10 +8,12 @@ import (
 	"fmt"
 )
 
-// MostAxes is the largest number of axes of a Layout, after neighbours that lie like one were merged.
+// MostAxes is the largest number of axes of a Layout, after axes that can be merged have been
+// merged.
 const MostAxes = 8
 
-// Layout says where the elements of an array lie: lengths of its axes and steps in elements.
+// Layout says where the elements of an array are: the lengths of its axes and, for each axis, the
+// distance between neighbours in elements.
 type Layout struct{ Shape, Strides []int }
 
 // size returns the number of elements.
@@ -59,7 +61,7 @@ func (l Layout) transposed() (turned, bool) {
 // bytes returns the struct that kernels take.
 func (l Layout) bytes() ([]byte, error) {
 	if len(l.Shape) > MostAxes {
-		return nil, fmt.Errorf("basic: a layout of %d axes with gaps: want at most %d", len(l.Shape), MostAxes)
+		return nil, fmt.Errorf("basic: the layout has %d axes that cannot be merged: want at most %d", len(l.Shape), MostAxes)
 	}
 	var b [16*MostAxes + 8]byte
 	for i := range l.Shape {

@@ -83,5 +83,5 @@ func find(name string, t cuda.Type) (cuda.Map, error) {
 			return m, nil
 		}
 	}
-	return cuda.Map{}, fmt.Errorf("basic: no map %s", name)
+	return cuda.Map{}, fmt.Errorf("basic: there is no map %s: see Kernels.Map for their names", name)
 }

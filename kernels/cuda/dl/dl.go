@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// Library is an open shared library. It stays open until the process ends: code and memory of a
-// driver cannot be given back safely.
+// Library is an open shared library. It stays open until the process ends, because the code and
+// memory of a driver cannot be unloaded safely.
 type Library struct {
-	Name   string // short name, that of its Spec
-	Path   string // what was opened: a file, or a name that the system's loader resolved
+	Name   string // short name, as in its Spec
+	Path   string // path of the file that was opened, or the name that the system's loader resolved
 	handle uintptr
 }
 
@@ -26,16 +26,17 @@ type Attempt struct {
 	Reason string
 }
 
-// NotFound says that a library is in none of the places where it was looked for.
+// NotFound says that a library was found in none of the places that were searched.
 type NotFound struct {
-	Name   string // short name, that of the Spec
-	Tried  []Attempt
-	Reason string // why no file was tried at all, or empty
+	Name  string // short name, as in the Spec
+	Tried []Attempt
+	// Reason says why no file was tried. It is empty if files were tried.
+	Reason string
 }
 
 func (e *NotFound) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dl: no library %s", e.Name)
+	fmt.Fprintf(&b, "dl: there is no library %s", e.Name)
 	if e.Reason != "" {
 		return b.String() + ": " + e.Reason
 	}
@@ -46,8 +47,8 @@ func (e *NotFound) Error() string {
 	return b.String()
 }
 
-// Open opens the first candidate of the specification that the system can load. The error is a
-// *NotFound. It is safe for concurrent use.
+// Open opens the first candidate of the specification that the system can load. If none can be
+// loaded, the error is a *NotFound. Open is safe for concurrent use.
 func Open(s Spec) (*Library, error) {
 	if unavailable != "" {
 		return nil, &NotFound{Name: s.Name, Reason: unavailable}
@@ -83,8 +84,8 @@ func reason(err error, path string) string {
 	return strings.TrimPrefix(text, path+": ")
 }
 
-// Text copies the zero-terminated string at an address that a library returned; it is empty for
-// address 0.
+// Text returns a copy of the zero-terminated string at an address that a library returned. It is
+// empty for address 0.
 func Text(address uintptr) string {
 	if address == 0 {
 		return ""
@@ -101,5 +102,5 @@ func Text(address uintptr) string {
 // moves nor frees that memory, so the conversion is safe as long as the library keeps it.
 func Pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// Bytes returns the zero-terminated form of a string for a library.
+// Bytes returns a string in the zero-terminated form that libraries expect.
 func Bytes(s string) []byte { return append([]byte(s), 0) }

@@ -4,7 +4,7 @@
 // Package dl opens shared libraries of the machine at run time, without cgo and without their
 // headers: the CUDA driver, the run-time compiler, and NVIDIA's numerical libraries.
 //
-// A [Spec] says how a library may be called, [Open] looks for it where installations put it and
+// A [Spec] lists the file names of a library, [Open] looks for it where installations put it and
 // returns a [Library] or a [*NotFound] that lists every place that was tried, [Library.Symbol]
 // returns the address of a function, and [Call] calls one:
 //
@@ -15,6 +15,6 @@
 //	version := new(int32)
 //	dl.Call(lib.Symbol("cuDriverGetVersion"), uintptr(unsafe.Pointer(version)))
 //
-// With the build tag nocuda, and on systems for which there is no CUDA, the package opens nothing, a
-// binary stays static, and Open says so.
+// With the build tag nocuda, and on systems for which there is no CUDA, the package opens nothing,
+// a binary stays static, and Open says so.
 package dl

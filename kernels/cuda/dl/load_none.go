@@ -14,5 +14,5 @@ func open(string) (uintptr, error) { return 0, errors.New(unavailable) }
 
 func symbol(uintptr, string) uintptr { return 0 }
 
-// Call calls the function at an address; here there can be none, so it panics.
+// Call calls the function at an address. In this build no library can be opened, so it panics.
 func Call(uintptr, ...uintptr) uintptr { panic("dl: " + unavailable) }

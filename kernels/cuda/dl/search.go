@@ -10,11 +10,13 @@ import (
 	"strings"
 )
 
-// Spec says how a library may be called and where its installations lie.
+// Spec lists the file names that a library may have.
 type Spec struct {
-	Name    string   // short name, such as CUDA; EURYALE_LIB and this name is the variable with its path
-	Sonames []string // names on Linux, newest first
-	DLLs    []string // names on Windows, newest first
+	// Name is a short name, such as CUDA. EURYALE_LIB followed by the name is the environment
+	// variable that overrides the search.
+	Name    string
+	Sonames []string // file names on Linux, newest first
+	DLLs    []string // file names on Windows, newest first
 }
 
 // folders hold NVIDIA's libraries on Linux besides the folders that the loader searches by itself;

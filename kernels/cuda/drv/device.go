@@ -12,7 +12,7 @@ import (
 // Attribute numbers a property of a device.
 type Attribute int
 
-// The attributes that are asked for.
+// The attributes that this module uses.
 const (
 	MaxThreadsPerBlock   Attribute = 1
 	MaxBlockX            Attribute = 2
@@ -21,7 +21,7 @@ const (
 	MaxGridX             Attribute = 5
 	MaxGridY             Attribute = 6
 	MaxGridZ             Attribute = 7
-	SharedPerBlock       Attribute = 8 // bytes, without opting in
+	SharedPerBlock       Attribute = 8 // shared memory per block without opting in, in bytes
 	WarpSize             Attribute = 10
 	RegistersPerBlock    Attribute = 12
 	ClockKHz             Attribute = 13
@@ -33,9 +33,9 @@ const (
 	CopyEngines          Attribute = 40
 	CapabilityMajor      Attribute = 75
 	CapabilityMinor      Attribute = 76
-	SharedPerMP          Attribute = 81 // bytes
+	SharedPerMP          Attribute = 81 // shared memory per multiprocessor, in bytes
 	RegistersPerMP       Attribute = 82
-	SharedPerBlockOptin  Attribute = 97 // bytes, for kernels that opt in
+	SharedPerBlockOptin  Attribute = 97 // shared memory per block for kernels that opt in, in bytes
 	MemoryPoolsSupported Attribute = 115
 )
 
@@ -47,19 +47,19 @@ func (d *Driver) DeviceCount() (int, error) {
 	return int(*n), err
 }
 
-// Device returns the handle of the device with an ordinal, from 0.
+// Device returns the handle of the device with the given ordinal, counted from 0.
 func (d *Driver) Device(ordinal int) (int32, error) {
 	dev := new(int32)
 	err := d.call(cuDeviceGet, uintptr(unsafe.Pointer(dev)), uintptr(ordinal))
 	return *dev, err
 }
 
-// DeviceName returns the product name.
+// DeviceName returns the product name of the device.
 func (d *Driver) DeviceName(dev int32) (string, error) {
 	return d.text(cuDeviceGetName, dev)
 }
 
-// DeviceBus returns the place of the device on the PCI bus, such as 0000:0A:00.0.
+// DeviceBus returns the address of the device on the PCI bus, such as 0000:0A:00.0.
 func (d *Driver) DeviceBus(dev int32) (string, error) {
 	return d.text(cuDeviceGetPCIBusID, dev)
 }
@@ -71,7 +71,7 @@ func (d *Driver) text(s symbol, dev int32) (string, error) {
 	return string(name), err
 }
 
-// DeviceUUID returns the identity of the device in the form that nvidia-smi prints.
+// DeviceUUID returns the UUID of the device in the form that nvidia-smi prints.
 func (d *Driver) DeviceUUID(dev int32) (string, error) {
 	s := cuDeviceGetUUID2
 	if d.address[s] == 0 {
@@ -85,14 +85,15 @@ func (d *Driver) DeviceUUID(dev int32) (string, error) {
 	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", p[:4], p[4:6], p[6:8], p[8:10], p[10:]), nil
 }
 
-// DeviceMemory returns the bytes of memory of the device.
+// DeviceMemory returns the memory of the device in bytes.
 func (d *Driver) DeviceMemory(dev int32) (uint64, error) {
 	n := new(uint64)
 	err := d.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(n)), uintptr(dev))
 	return *n, err
 }
 
-// DeviceAttribute returns a property. Attributes that the driver does not know are 0.
+// DeviceAttribute returns an attribute of the device. Attributes that the driver does not know are
+// 0.
 func (d *Driver) DeviceAttribute(a Attribute, dev int32) (int, error) {
 	v := new(int32)
 	err := d.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(v)), uintptr(a), uintptr(dev))
@@ -102,7 +103,7 @@ func (d *Driver) DeviceAttribute(a Attribute, dev int32) (int, error) {
 	return int(*v), err
 }
 
-// Retain returns the primary context of the device and counts one more user of it.
+// Retain returns the primary context of the device and increments its count of users.
 func (d *Driver) Retain(dev int32) (Context, error) {
 	c := new(Context)
 	err := d.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(c)), uintptr(dev))
@@ -129,7 +130,8 @@ func (d *Driver) CanAccessPeer(dev, peer int32) (bool, error) {
 	return *v != 0, err
 }
 
-// EnablePeerAccess lets the current context read the memory of another; enabling it twice is fine.
+// EnablePeerAccess lets the current context read the memory of another context. Enabling it twice
+// is not an error.
 func (d *Driver) EnablePeerAccess(peer Context) error {
 	err := d.call(cuCtxEnablePeerAccess, uintptr(peer), 0)
 	if e, ok := err.(*Error); ok && e.Code == PeerAccessAlreadyEnabled {

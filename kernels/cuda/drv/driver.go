@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
-// Handles of the driver. They are numbers to Go: the collector does not see what they stand for.
+// Handles of the driver. To Go they are plain numbers: the garbage collector does not see the objects behind them.
 type (
 	Context   uintptr
 	Stream    uintptr
@@ -53,22 +53,22 @@ func Open() (*Driver, error) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("%w: %s lacks %s: want version 11.0 or newer", ErrDriverTooOld, lib.Path, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("%w: %s lacks %s: install a driver for CUDA 11.0 or newer", ErrDriverTooOld, lib.Path, strings.Join(missing, ", "))
 	}
 	if err := d.call(cuInit, 0); err != nil {
-		return nil, fmt.Errorf("%s does not start: %w", lib.Path, err)
+		return nil, fmt.Errorf("%s cannot be initialised: %w", lib.Path, err)
 	}
 	v := new(int32)
 	if err := d.call(cuDriverGetVersion, uintptr(unsafe.Pointer(v))); err != nil {
 		return nil, fmt.Errorf("%s: %w", lib.Path, err)
 	}
 	if d.version = int(*v); d.version < minimum {
-		return nil, fmt.Errorf("%w: %s supports CUDA %d.%d: want 11.0 or newer", ErrDriverTooOld, lib.Path, d.version/1000, d.version%1000/10)
+		return nil, fmt.Errorf("%w: %s supports CUDA %d.%d: install one for CUDA 11.0 or newer", ErrDriverTooOld, lib.Path, d.version/1000, d.version%1000/10)
 	}
 	return d, nil
 }
 
-// Path returns what was opened: a file, or the name that the system's loader resolved.
+// Path returns the path of the file that was opened, or the name that the system's loader resolved.
 func (d *Driver) Path() string { return d.lib.Path }
 
 // Version returns the newest CUDA version that the driver supports, as 1000*major + 10*minor.
@@ -93,7 +93,7 @@ func (d *Driver) Has(f Feature) bool {
 //go:uintptrescapes
 func (d *Driver) call(s symbol, args ...uintptr) error {
 	if d.address[s] == 0 {
-		return fmt.Errorf("%w: %s lacks %s", ErrUnsupported, d.lib.Path, symbols[s].name)
+		return fmt.Errorf("%w: %s lacks %s: install a newer driver", ErrUnsupported, d.lib.Path, symbols[s].name)
 	}
 	if r := Result(int32(dl.Call(d.address[s], args...))); r != Success {
 		return d.errorOf(s, r)
@@ -132,9 +132,9 @@ func (d *Driver) hot4(s symbol, x, y, z, w uintptr) Result {
 	return d.hot(s, a, 4)
 }
 
-// Enter ties the calling goroutine to its thread and makes a context current on it; Leave undoes the
-// first. Only primary contexts are used, so a thread may keep the context of an earlier goroutine:
-// every use enters anew. If Enter fails the goroutine is not tied.
+// Enter ties the calling goroutine to its thread and makes a context current on it; Leave undoes
+// the first. Because only primary contexts are used, a thread may still have the context of an
+// earlier goroutine, so every use must call Enter. If Enter fails, the goroutine is not tied.
 func (d *Driver) Enter(c Context) error {
 	runtime.LockOSThread()
 	if r := d.hot1(cuCtxSetCurrent, uintptr(c)); r != Success {

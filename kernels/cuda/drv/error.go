@@ -9,38 +9,40 @@ import (
 	"strings"
 )
 
-// What can stand in the way of using a device at all.
+// Reasons why no device can be used, for errors.Is.
 var (
-	ErrNoDriver     = errors.New("cuda: no driver")
+	ErrNoDriver     = errors.New("cuda: no NVIDIA driver was found")
 	ErrDriverTooOld = errors.New("cuda: the driver is too old")
-	ErrNoDevice     = errors.New("cuda: no device")
+	ErrNoDevice     = errors.New("cuda: there is no device")
 	ErrUnsupported  = errors.New("cuda: not supported by this driver or device")
 )
 
-// Error is a failed call of the driver. errors.Is finds its Result: errors.Is(err, drv.OutOfMemory).
+// Error is a failed call of the driver. errors.Is finds its Result, as in errors.Is(err,
+// drv.OutOfMemory).
 type Error struct {
 	Code   Result
-	Name   string      // the driver's name of the code
-	Call   string      // entry point, such as cuMemAlloc_v2
-	Detail string      // the numbers of the call, or empty
-	Device int         // ordinal, or -1
-	Stream string      // name of the stream, or empty
-	Launch *LaunchInfo // the launch that failed, or nil
-	Async  bool        // the failure belongs to earlier work, which is among Recent
+	Name   string      // the driver's name for the code
+	Call   string      // name of the entry point, such as cuMemAlloc_v2
+	Detail string      // numbers of the call; empty if there are none
+	Device int         // ordinal of the device, or -1 if there is none
+	Stream string      // name of the stream; empty if there is none
+	Launch *LaunchInfo // launch that failed, or nil if it is not known
+	// Async reports whether the failure belongs to earlier work, which is among Recent.
+	Async  bool
 	Recent []LaunchInfo
 }
 
 // LaunchInfo describes one launch of a kernel.
 type LaunchInfo struct {
-	Serial uint64 // number of the launch on its device, from 1
+	Serial uint64 // number of the launch on its device, counted from 1
 	Kernel string
-	Grid   [3]int // blocks
-	Block  [3]int // threads
-	Shared int    // bytes of dynamic shared memory
+	Grid   [3]int // number of blocks along X, Y and Z
+	Block  [3]int // number of threads of a block along X, Y and Z
+	Shared int    // dynamic shared memory in bytes
 	Stream string
 }
 
-// String describes the launch in one line.
+// String returns a description of the launch in one line.
 func (l LaunchInfo) String() string {
 	if l.Grid == [3]int{} { // a graph, or a call of a library
 		return fmt.Sprintf("launch %d of %s on stream %s", l.Serial, l.Kernel, l.Stream)
@@ -80,7 +82,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Is finds the result and what it says about drivers and devices.
+// Is reports whether target is the result, or the sentinel that the result implies.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case error(e.Code):

@@ -5,8 +5,8 @@ package drv
 
 import "unsafe"
 
-// CaptureBegin makes a stream collect its work as a graph instead of doing it. Calls of other threads
-// are not restricted; what a capture does not allow fails on the calling thread.
+// CaptureBegin makes a stream collect its work as a graph instead of doing it. Calls from other
+// threads are not restricted; on the calling thread, calls that a capture does not allow fail.
 func (d *Driver) CaptureBegin(s Stream) error {
 	const threadLocal = 1
 	return d.call(cuStreamBeginCapture, uintptr(s), threadLocal)
@@ -39,8 +39,8 @@ func (d *Driver) GraphUpdate(e GraphExec, g Graph) error {
 	return d.call(cuGraphExecUpdate, uintptr(e), uintptr(g), uintptr(unsafe.Pointer(info)))
 }
 
-// GraphDestroy gives a graph back.
+// GraphDestroy frees a graph.
 func (d *Driver) GraphDestroy(g Graph) error { return d.call(cuGraphDestroy, uintptr(g)) }
 
-// GraphExecDestroy gives an instantiated graph back.
+// GraphExecDestroy frees an instantiated graph.
 func (d *Driver) GraphExecDestroy(e GraphExec) error { return d.call(cuGraphExecDestroy, uintptr(e)) }

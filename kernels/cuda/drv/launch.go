@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// A kernel takes at most 4 KiB of parameters on all devices, and we pass at most 64.
+// A kernel takes at most 4 KiB of parameters on all devices. This package passes at most 64 of
+// them.
 const (
 	MaxParameters     = 64
 	maxParameterWords = 512
@@ -24,7 +25,7 @@ type Parameters struct {
 	pin      runtime.Pinner
 }
 
-// NewParameters returns an empty block. Release must be called once it is not needed any more.
+// NewParameters returns an empty block. Release must be called once the block is no longer needed.
 func NewParameters() *Parameters {
 	p := &Parameters{}
 	p.pin.Pin(p)
@@ -34,13 +35,13 @@ func NewParameters() *Parameters {
 // Release unpins the block.
 func (p *Parameters) Release() { p.pin.Unpin() }
 
-// Reset empties the block.
+// Reset empties the block so that it can be used again.
 func (p *Parameters) Reset() { p.words, p.n = 0, 0 }
 
 // Len returns the number of parameters.
 func (p *Parameters) Len() int { return p.n }
 
-// Room reports whether one more parameter of some bytes fits.
+// Room reports whether one more parameter of the given number of bytes fits.
 func (p *Parameters) Room(bytes int) bool {
 	return p.n < MaxParameters && p.words+(bytes+7)/8 <= maxParameterWords
 }
@@ -62,7 +63,7 @@ func (p *Parameters) Struct(b []byte) {
 	p.n++
 }
 
-// Launch starts a kernel. The driver has read the parameters when it returns.
+// Launch starts a kernel. When it returns, the driver has read the parameters.
 func (d *Driver) Launch(f Function, grid, block [3]int, shared int, s Stream, p *Parameters) error {
 	a := freeSlots.Get().(*slots)
 	*a = slots{uintptr(f), uintptr(grid[0]), uintptr(grid[1]), uintptr(grid[2]), uintptr(block[0]), uintptr(block[1]), uintptr(block[2]),

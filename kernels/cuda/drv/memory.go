@@ -8,27 +8,28 @@ import "unsafe"
 // Uintptr returns the address as a number.
 func (p DevicePtr) Uintptr() uintptr { return uintptr(p) }
 
-// IsCUDAMemory tells arrays that Go code must not dereference the address.
+// IsCUDAMemory marks the memory as an address that Go code must not dereference.
 func (p DevicePtr) IsCUDAMemory() bool { return true }
 
-// MemInfo returns the free and all bytes of the current device.
+// MemInfo returns the free and the total memory of the current device in bytes.
 func (d *Driver) MemInfo() (free, total uint64, err error) {
 	v := new([2]uint64)
 	err = d.call(cuMemGetInfo, uintptr(unsafe.Pointer(&v[0])), uintptr(unsafe.Pointer(&v[1])))
 	return v[0], v[1], err
 }
 
-// MemAlloc allocates bytes of the current device.
+// MemAlloc allocates memory on the current device; the size is in bytes.
 func (d *Driver) MemAlloc(bytes uint64) (DevicePtr, error) {
 	p := new(DevicePtr)
 	err := d.call(cuMemAlloc, uintptr(unsafe.Pointer(p)), uintptr(bytes))
 	return *p, err
 }
 
-// MemFree gives back what MemAlloc allocated.
+// MemFree frees memory that MemAlloc returned.
 func (d *Driver) MemFree(p DevicePtr) error { return d.call(cuMemFree, uintptr(p)) }
 
-// HostAlloc allocates page-locked bytes of the host, which copies can read and write while Go goes on.
+// HostAlloc allocates page-locked host memory, which copies can read and write asynchronously; the
+// size is in bytes.
 func (d *Driver) HostAlloc(bytes uint64) (uintptr, error) {
 	const portable = 1 // usable from all contexts
 	p := new(uintptr)
@@ -36,7 +37,7 @@ func (d *Driver) HostAlloc(bytes uint64) (uintptr, error) {
 	return *p, err
 }
 
-// HostFree gives back what HostAlloc allocated.
+// HostFree frees memory that HostAlloc returned.
 func (d *Driver) HostFree(p uintptr) error { return d.call(cuMemFreeHost, p) }
 
 // CopyIn copies host memory to the device and returns when it has been read. It is not ordered with
@@ -87,8 +88,8 @@ func (d *Driver) SetWordsAsync(p DevicePtr, value uint32, n uint64, s Stream) er
 	return d.errorOf(cuMemsetD32Async, d.hot4(cuMemsetD32Async, uintptr(p), uintptr(value), uintptr(n), uintptr(s)))
 }
 
-// PoolCreate makes a pool for stream-ordered allocation on a device. It keeps all memory that it got
-// until PoolTrim.
+// PoolCreate makes a pool for stream-ordered allocation on a device. The pool keeps all memory that
+// it has taken until PoolTrim.
 func (d *Driver) PoolCreate(dev int32) (MemPool, error) {
 	// CUmemPoolProps: allocation type pinned, no export, a location (device, number), then zeros.
 	props := new([11]uint64)
@@ -107,15 +108,15 @@ func (d *Driver) PoolCreate(dev int32) (MemPool, error) {
 	return *pool, nil
 }
 
-// PoolDestroy gives back a pool and what it holds.
+// PoolDestroy frees a pool and the memory that it holds.
 func (d *Driver) PoolDestroy(p MemPool) error { return d.call(cuMemPoolDestroy, uintptr(p)) }
 
-// PoolTrim gives memory that nobody uses back to the driver until at most keep bytes are left.
+// PoolTrim returns unused memory of a pool to the driver until at most keep bytes are left.
 func (d *Driver) PoolTrim(p MemPool, keep uint64) error {
 	return d.call(cuMemPoolTrimTo, uintptr(p), uintptr(keep))
 }
 
-// PoolReserved returns the bytes that a pool took from the driver.
+// PoolReserved returns the number of bytes that a pool has taken from the driver.
 func (d *Driver) PoolReserved(p MemPool) (uint64, error) {
 	const reservedCurrent = 5
 	v := new(uint64)
@@ -123,7 +124,7 @@ func (d *Driver) PoolReserved(p MemPool) (uint64, error) {
 	return *v, err
 }
 
-// PoolAlloc allocates bytes in the order of a stream.
+// PoolAlloc allocates memory in the order of a stream; the size is in bytes.
 func (d *Driver) PoolAlloc(bytes uint64, pool MemPool, s Stream) (DevicePtr, error) {
 	p := new(DevicePtr)
 	err := d.call(cuMemAllocFromPoolAsync, uintptr(unsafe.Pointer(p)), uintptr(bytes), uintptr(pool), uintptr(s))

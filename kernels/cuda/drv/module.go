@@ -30,7 +30,7 @@ func (d *Driver) ModuleLoad(image []byte) (Module, error) {
 	return *m, err
 }
 
-// ModuleUnload gives a module back; its functions must not be used any more.
+// ModuleUnload unloads a module. Its functions must not be used afterwards.
 func (d *Driver) ModuleUnload(m Module) error { return d.call(cuModuleUnload, uintptr(m)) }
 
 // ModuleFunction returns a kernel of a module.
@@ -40,33 +40,33 @@ func (d *Driver) ModuleFunction(m Module, name string) (Function, error) {
 	return *f, err
 }
 
-// ModuleGlobal returns address and bytes of a variable of a module.
+// ModuleGlobal returns the address and the size in bytes of a variable of a module.
 func (d *Driver) ModuleGlobal(m Module, name string) (DevicePtr, uint64, error) {
 	p, size, n := new(DevicePtr), new(uint64), dl.Bytes(name)
 	err := d.call(cuModuleGetGlobal, uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(size)), uintptr(m), uintptr(unsafe.Pointer(&n[0])))
 	return *p, *size, err
 }
 
-// FunctionAttribute numbers a property of a kernel.
+// FunctionAttribute numbers an attribute of a kernel.
 type FunctionAttribute int
 
-// The properties of kernels that are asked for.
+// The attributes of kernels that this module uses.
 const (
-	FunctionMaxThreads FunctionAttribute = 0 // threads of a block
-	FunctionShared     FunctionAttribute = 1 // bytes of static shared memory
-	FunctionLocal      FunctionAttribute = 3 // bytes of spilled registers and arrays per thread
-	FunctionRegisters  FunctionAttribute = 4 // registers per thread
-	FunctionDynamic    FunctionAttribute = 8 // bytes of dynamic shared memory that may be used; it can be set
+	FunctionMaxThreads FunctionAttribute = 0 // largest number of threads in a block
+	FunctionShared     FunctionAttribute = 1 // static shared memory in bytes
+	FunctionLocal      FunctionAttribute = 3 // memory per thread for spilled registers and arrays, in bytes
+	FunctionRegisters  FunctionAttribute = 4 // number of registers per thread
+	FunctionDynamic    FunctionAttribute = 8 // limit of dynamic shared memory in bytes; it can be set
 )
 
-// FunctionGet returns a property of a kernel.
+// FunctionGet returns an attribute of a kernel.
 func (d *Driver) FunctionGet(f Function, a FunctionAttribute) (int, error) {
 	v := new(int32)
 	err := d.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(v)), uintptr(a), uintptr(f))
 	return int(*v), err
 }
 
-// FunctionSet changes a property of a kernel.
+// FunctionSet changes an attribute of a kernel.
 func (d *Driver) FunctionSet(f Function, a FunctionAttribute, value int) error {
 	return d.call(cuFuncSetAttribute, uintptr(f), uintptr(a), uintptr(value))
 }
@@ -87,7 +87,7 @@ func (d *Driver) FunctionParameters(f Function) ([]int, error) {
 	}
 }
 
-// Occupancy returns how many blocks of a size fit a multiprocessor at once.
+// Occupancy returns how many blocks of a given size fit on a multiprocessor at once.
 func (d *Driver) Occupancy(f Function, block int, shared int) (int, error) {
 	n := new(int32)
 	err := d.call(cuOccupancyMaxActiveBlocks, uintptr(unsafe.Pointer(n)), uintptr(f), uintptr(block), uintptr(shared))

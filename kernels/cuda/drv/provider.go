@@ -3,8 +3,8 @@
 
 package drv
 
-// Provider makes the driver's calls: Driver through a library that it opens, and CU, with the tags cu and
-// cgo, through gorgonia.org/cu. The methods are described at Driver.
+// Provider makes the driver's calls. Driver does so through a library that it opens and, with the
+// build tags cu and cgo, CU does so through gorgonia.org/cu. The methods are described at Driver.
 type Provider interface {
 	Path() string
 	Version() int

@@ -42,10 +42,10 @@ func Find() (Provider, error) {
 	return c, nil
 }
 
-// OpenCU returns the provider; the module has initialised the driver when the program began.
+// OpenCU returns the provider. Package gorgonia.org/cu has initialised the driver at program start.
 func OpenCU() (*CU, error) {
 	if v := cu.Version(); v < minimum {
-		return nil, fmt.Errorf("%w: CUDA %d.%d: want 11.0 or newer", ErrDriverTooOld, v/1000, v%1000/10)
+		return nil, fmt.Errorf("%w: it supports CUDA %d.%d: install one for CUDA 11.0 or newer", ErrDriverTooOld, v/1000, v%1000/10)
 	}
 	return &CU{}, nil
 }
@@ -55,37 +55,37 @@ func OpenCU() (*CU, error) {
 // ToCU returns a stream as gorgonia.org/cu holds it.
 func (s Stream) ToCU() cu.Stream { return *(*cu.Stream)(unsafe.Pointer(&s)) }
 
-// StreamFromCU returns a stream of gorgonia.org/cu.
+// StreamFromCU converts a stream of gorgonia.org/cu.
 func StreamFromCU(s cu.Stream) Stream { return *(*Stream)(unsafe.Pointer(&s)) }
 
 // ToCU returns an event as gorgonia.org/cu holds it.
 func (e Event) ToCU() cu.Event { return *(*cu.Event)(unsafe.Pointer(&e)) }
 
-// EventFromCU returns an event of gorgonia.org/cu.
+// EventFromCU converts an event of gorgonia.org/cu.
 func EventFromCU(e cu.Event) Event { return *(*Event)(unsafe.Pointer(&e)) }
 
 // ToCU returns a context as gorgonia.org/cu holds it.
 func (c Context) ToCU() cu.CUContext { return *(*cu.CUContext)(unsafe.Pointer(&c)) }
 
-// ContextFromCU returns a context of gorgonia.org/cu.
+// ContextFromCU converts a context of gorgonia.org/cu.
 func ContextFromCU(c cu.CUContext) Context { return *(*Context)(unsafe.Pointer(&c)) }
 
 // ToCU returns a module as gorgonia.org/cu holds it.
 func (m Module) ToCU() cu.Module { return *(*cu.Module)(unsafe.Pointer(&m)) }
 
-// ModuleFromCU returns a module of gorgonia.org/cu.
+// ModuleFromCU converts a module of gorgonia.org/cu.
 func ModuleFromCU(m cu.Module) Module { return *(*Module)(unsafe.Pointer(&m)) }
 
 // ToCU returns a kernel as gorgonia.org/cu holds it.
 func (f Function) ToCU() cu.Function { return *(*cu.Function)(unsafe.Pointer(&f)) }
 
-// FunctionFromCU returns a kernel of gorgonia.org/cu.
+// FunctionFromCU converts a kernel of gorgonia.org/cu.
 func FunctionFromCU(f cu.Function) Function { return *(*Function)(unsafe.Pointer(&f)) }
 
 // ToCU returns an address as gorgonia.org/cu holds it.
 func (p DevicePtr) ToCU() cu.DevicePtr { return cu.DevicePtr(p) }
 
-// DevicePtrFromCU returns an address of gorgonia.org/cu.
+// DevicePtrFromCU converts an address of gorgonia.org/cu.
 func DevicePtrFromCU(p cu.DevicePtr) DevicePtr { return DevicePtr(p) }
 
 // cuError turns a result of the module, whose type it does not export, into an *Error.
@@ -102,16 +102,17 @@ func cuError(call string, err error) error {
 }
 
 func cuLacks(what string) error {
-	return fmt.Errorf("%w: gorgonia.org/cu has no %s", ErrUnsupported, what)
+	return fmt.Errorf("%w: gorgonia.org/cu has no %s: build without the tag cu", ErrUnsupported, what)
 }
 
-// Path names the provider.
+// Path returns the name of the provider.
 func (*CU) Path() string { return "libcuda, linked by gorgonia.org/cu" }
 
 // Version returns the newest CUDA version that the driver supports, as 1000*major + 10*minor.
 func (*CU) Version() int { return cu.Version() }
 
-// Has reports whether a feature is there: copies between devices, and their identity.
+// Has reports whether a feature is available: only copies between devices and the UUIDs of devices
+// are.
 func (*CU) Has(f Feature) bool { return f == FeaturePeers || f == FeatureUUID }
 
 // DeviceCount returns the number of devices.
@@ -132,13 +133,13 @@ func (*CU) DeviceName(dev int32) (string, error) {
 	return name, cuError("cuDeviceGetName", err)
 }
 
-// DeviceMemory returns the bytes of a device.
+// DeviceMemory returns the memory of a device in bytes.
 func (*CU) DeviceMemory(dev int32) (uint64, error) {
 	n, err := cu.Device(dev).TotalMem()
 	return uint64(n), cuError("cuDeviceTotalMem", err)
 }
 
-// DeviceAttribute returns a property of a device. Those that the driver does not know are 0.
+// DeviceAttribute returns an attribute of a device. Attributes that the driver does not know are 0.
 func (*CU) DeviceAttribute(a Attribute, dev int32) (int, error) {
 	n, err := cu.Device(dev).Attribute(cu.DeviceAttribute(a))
 	if err = cuError("cuDeviceGetAttribute", err); errors.Is(err, InvalidValue) {
@@ -147,7 +148,7 @@ func (*CU) DeviceAttribute(a Attribute, dev int32) (int, error) {
 	return n, err
 }
 
-// DeviceBus returns the place of the device on the PCI bus, such as 0000:0A:00.0.
+// DeviceBus returns the address of the device on the PCI bus, such as 0000:0A:00.0.
 func (c *CU) DeviceBus(dev int32) (string, error) {
 	var at [3]int
 	for i, a := range []cu.DeviceAttribute{cu.PciDomainID, cu.PciBusID, cu.PciDeviceID} {
@@ -159,7 +160,7 @@ func (c *CU) DeviceBus(dev int32) (string, error) {
 	return fmt.Sprintf("%04X:%02X:%02X.0", at[0], at[1], at[2]), nil
 }
 
-// DeviceUUID returns the identity of the device in the form that nvidia-smi prints.
+// DeviceUUID returns the UUID of the device in the form that nvidia-smi prints.
 func (*CU) DeviceUUID(dev int32) (string, error) {
 	id, err := cu.Device(dev).UUID()
 	return "GPU-" + id.String(), cuError("cuDeviceGetUuid", err)
@@ -171,7 +172,8 @@ func (*CU) CanAccessPeer(dev, peer int32) (bool, error) {
 	return n != 0, cuError("cuDeviceCanAccessPeer", err)
 }
 
-// EnablePeerAccess lets the current context read the memory of another; enabling it twice is fine.
+// EnablePeerAccess lets the current context read the memory of another context. Enabling it twice
+// is not an error.
 func (*CU) EnablePeerAccess(peer Context) error {
 	err := cuError("cuCtxEnablePeerAccess", peer.ToCU().EnablePeerAccess(0))
 	if errors.Is(err, PeerAccessAlreadyEnabled) {
@@ -204,7 +206,7 @@ func (*CU) Enter(c Context) error {
 // Leave unties the goroutine.
 func (*CU) Leave() { runtime.UnlockOSThread() }
 
-// Current returns the context of this thread.
+// Current returns the context that is current on this thread.
 func (*CU) Current() (Context, error) {
 	c, err := cu.CurrentContext()
 	return ContextFromCU(c), cuError("cuCtxGetCurrent", err)
@@ -213,19 +215,19 @@ func (*CU) Current() (Context, error) {
 // CtxSynchronize waits for all work of the context.
 func (*CU) CtxSynchronize() error { return cuError("cuCtxSynchronize", cu.Synchronize()) }
 
-// MemInfo returns the free and all bytes of the current device.
+// MemInfo returns the free and the total memory of the current device in bytes.
 func (*CU) MemInfo() (free, total uint64, err error) {
 	f, t, err := cu.MemInfo()
 	return uint64(f), uint64(t), cuError("cuMemGetInfo", err)
 }
 
-// MemAlloc allocates bytes of the current device.
+// MemAlloc allocates memory on the current device; the size is in bytes.
 func (*CU) MemAlloc(bytes uint64) (DevicePtr, error) {
 	p, err := cu.MemAlloc(int64(bytes))
 	return DevicePtr(p), cuError("cuMemAlloc", err)
 }
 
-// MemFree gives back what MemAlloc allocated.
+// MemFree frees memory that MemAlloc returned.
 func (*CU) MemFree(p DevicePtr) error { return cuError("cuMemFree", cu.MemFree(p.ToCU())) }
 
 // CopyIn copies host memory to the device and returns when it has been read.
@@ -244,16 +246,17 @@ func (*CU) CopyOut(dst []byte, src DevicePtr) error {
 	return cuError("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&dst[0]), src.ToCU(), int64(len(dst))))
 }
 
-// HostAlloc allocates memory of the host that Go's collector does not see. It is not page-locked.
+// HostAlloc allocates host memory outside the reach of Go's garbage collector. It is not
+// page-locked.
 func (*CU) HostAlloc(bytes uint64) (uintptr, error) {
 	p := C.malloc(C.size_t(max(bytes, 1)))
 	if p == nil {
-		return 0, fmt.Errorf("cuda: no room for %d bytes of the host: %w", bytes, OutOfMemory)
+		return 0, fmt.Errorf("cuda: the host has no room for %d bytes: %w", bytes, OutOfMemory)
 	}
 	return uintptr(p), nil
 }
 
-// HostFree gives back what HostAlloc allocated.
+// HostFree frees memory that HostAlloc returned.
 func (*CU) HostFree(p uintptr) error {
 	C.free(hostPointer(p))
 	return nil
@@ -389,7 +392,7 @@ func (*CU) ModuleGlobal(m Module, name string) (DevicePtr, uint64, error) {
 	return DevicePtr(p), uint64(n), cuError("cuModuleGetGlobal", err)
 }
 
-// FunctionGet returns a property of a kernel.
+// FunctionGet returns an attribute of a kernel.
 func (*CU) FunctionGet(f Function, a FunctionAttribute) (int, error) {
 	n, err := f.ToCU().Attribute(cu.FunctionAttribute(a))
 	return n, cuError("cuFuncGetAttribute", err)
@@ -414,51 +417,52 @@ func (*CU) Launch(f Function, grid, block [3]int, shared int, s Stream, p *Param
 
 // What gorgonia.org/cu lacks.
 
-// PoolCreate returns ErrUnsupported.
+// PoolCreate returns ErrUnsupported: gorgonia.org/cu has no memory pools.
 func (*CU) PoolCreate(int32) (MemPool, error) { return 0, cuLacks("memory pools") }
 
-// PoolAlloc returns ErrUnsupported.
+// PoolAlloc returns ErrUnsupported: gorgonia.org/cu has no memory pools.
 func (*CU) PoolAlloc(uint64, MemPool, Stream) (DevicePtr, error) { return 0, cuLacks("memory pools") }
 
-// PoolFree returns ErrUnsupported.
+// PoolFree returns ErrUnsupported: gorgonia.org/cu has no memory pools.
 func (*CU) PoolFree(DevicePtr, Stream) error { return cuLacks("memory pools") }
 
-// CaptureBegin returns ErrUnsupported.
+// CaptureBegin returns ErrUnsupported: gorgonia.org/cu cannot capture graphs.
 func (*CU) CaptureBegin(Stream) error { return cuLacks("capture of graphs") }
 
-// CaptureEnd returns ErrUnsupported.
+// CaptureEnd returns ErrUnsupported: gorgonia.org/cu cannot capture graphs.
 func (*CU) CaptureEnd(Stream) (Graph, error) { return 0, cuLacks("capture of graphs") }
 
-// GraphInstantiate returns ErrUnsupported.
+// GraphInstantiate returns ErrUnsupported: gorgonia.org/cu cannot launch graphs.
 func (*CU) GraphInstantiate(Graph) (GraphExec, error) {
 	return 0, cuLacks("graphs that can be launched")
 }
 
-// GraphLaunch returns ErrUnsupported.
+// GraphLaunch returns ErrUnsupported: gorgonia.org/cu cannot launch graphs.
 func (*CU) GraphLaunch(GraphExec, Stream) error { return cuLacks("graphs that can be launched") }
 
-// PoolDestroy returns ErrUnsupported.
+// PoolDestroy returns ErrUnsupported: gorgonia.org/cu has no memory pools.
 func (*CU) PoolDestroy(MemPool) error { return cuLacks("memory pools") }
 
-// PoolTrim returns ErrUnsupported.
+// PoolTrim returns ErrUnsupported: gorgonia.org/cu has no memory pools.
 func (*CU) PoolTrim(MemPool, uint64) error { return cuLacks("memory pools") }
 
-// PoolReserved returns ErrUnsupported.
+// PoolReserved returns ErrUnsupported: gorgonia.org/cu has no memory pools.
 func (*CU) PoolReserved(MemPool) (uint64, error) { return 0, cuLacks("memory pools") }
 
-// GraphUpdate returns ErrUnsupported.
+// GraphUpdate returns ErrUnsupported: gorgonia.org/cu cannot launch graphs.
 func (*CU) GraphUpdate(GraphExec, Graph) error { return cuLacks("graphs that can be launched") }
 
-// GraphDestroy returns ErrUnsupported.
+// GraphDestroy returns ErrUnsupported: gorgonia.org/cu cannot launch graphs.
 func (*CU) GraphDestroy(Graph) error { return cuLacks("graphs that can be launched") }
 
-// GraphExecDestroy returns ErrUnsupported.
+// GraphExecDestroy returns ErrUnsupported: gorgonia.org/cu cannot launch graphs.
 func (*CU) GraphExecDestroy(GraphExec) error { return cuLacks("graphs that can be launched") }
 
-// FunctionSet returns ErrUnsupported.
+// FunctionSet returns ErrUnsupported: gorgonia.org/cu cannot set attributes of kernels.
 func (*CU) FunctionSet(Function, FunctionAttribute, int) error {
 	return cuLacks("properties of kernels that can be set")
 }
 
-// FunctionParameters returns ErrUnsupported.
+// FunctionParameters returns ErrUnsupported: gorgonia.org/cu does not know the parameters of
+// kernels.
 func (*CU) FunctionParameters(Function) ([]int, error) { return nil, cuLacks("parameters of kernels") }

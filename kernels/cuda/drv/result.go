@@ -5,8 +5,9 @@ package drv
 
 import "strconv"
 
-// Result is a CUresult, what the driver's functions return. It is an error, so that errors.Is(err,
-// drv.OutOfMemory) finds it in an [Error]. Results that this table does not know print their number.
+// Result is a CUresult, the value that the driver's functions return. It is an error, so that
+// errors.Is(err, drv.OutOfMemory) finds it in an [Error]. Results that are not in the table print
+// as their number.
 type Result int32
 
 // The results of drivers up to version 13.

@@ -13,7 +13,7 @@ func (d *Driver) StreamCreate(priority int) (Stream, error) {
 	return *s, err
 }
 
-// StreamDestroy gives a stream back; work that it still has is finished first.
+// StreamDestroy destroys a stream after its remaining work has finished.
 func (d *Driver) StreamDestroy(s Stream) error { return d.call(cuStreamDestroy, uintptr(s)) }
 
 // StreamSynchronize waits for all work of a stream.
@@ -26,7 +26,7 @@ func (d *Driver) StreamQuery(s Stream) (bool, error) {
 	return d.ready(cuStreamQuery, d.hot1(cuStreamQuery, uintptr(s)))
 }
 
-// StreamWait lets work that is put on a stream from now on wait for an event.
+// StreamWait makes work that is put on a stream from now on wait for an event.
 func (d *Driver) StreamWait(s Stream, e Event) error {
 	a := freeSlots.Get().(*slots)
 	a[0], a[1], a[2] = uintptr(s), uintptr(e), 0
@@ -44,10 +44,10 @@ func (d *Driver) EventCreate(timing bool) (Event, error) {
 	return *e, err
 }
 
-// EventDestroy gives an event back.
+// EventDestroy destroys an event.
 func (d *Driver) EventDestroy(e Event) error { return d.call(cuEventDestroy, uintptr(e)) }
 
-// EventRecord lets an event stand for all work that is on a stream now.
+// EventRecord makes an event stand for all work that is on a stream now.
 func (d *Driver) EventRecord(e Event, s Stream) error {
 	return d.errorOf(cuEventRecord, d.hot2(cuEventRecord, uintptr(e), uintptr(s)))
 }
@@ -60,7 +60,8 @@ func (d *Driver) EventQuery(e Event) (bool, error) {
 // EventSynchronize waits for the work for which an event stands.
 func (d *Driver) EventSynchronize(e Event) error { return d.call(cuEventSynchronize, uintptr(e)) }
 
-// EventElapsed returns the time in ms between two events that have finished and were made with timing.
+// EventElapsed returns the time in ms between two events, which must have finished and must have
+// been made with timing.
 func (d *Driver) EventElapsed(from, to Event) (float64, error) {
 	ms := new(float32)
 	err := d.call(cuEventElapsedTime, uintptr(unsafe.Pointer(ms)), uintptr(from), uintptr(to))

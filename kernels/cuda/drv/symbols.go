@@ -89,15 +89,15 @@ const (
 // Feature is an ability that only some drivers have.
 type Feature int
 
-// The features, each with the driver that brought it.
+// The features, each with the CUDA version of the driver that introduced it.
 const (
-	FeaturePools       Feature = iota + 1 // stream-ordered allocation from own pools, 11.3
+	FeaturePools       Feature = iota + 1 // stream-ordered allocation from memory pools, 11.3
 	FeatureGraphs                         // capture and replay of graphs, 11.4
-	FeatureGraphUpdate                    // changing an instantiated graph in place, 12.0
+	FeatureGraphUpdate                    // updates of an instantiated graph in place, 12.0
 	FeatureParameters                     // number and sizes of a kernel's parameters, 12.4
-	FeatureUUID                           // identity of a device, 9.2
+	FeatureUUID                           // UUID of a device, 9.2
 	FeaturePeers                          // copies between devices, 4.0
-	FeatureRegister                       // page-locking memory that exists already, 4.0
+	FeatureRegister                       // page-locking of existing memory, 4.0
 )
 
 // symbols names the entry points by their binary interface. Those without a feature are required;

@@ -9,7 +9,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// Type is the precision of numbers; Complex transforms have pairs of them.
+// Type is the precision of numbers. Complex transforms work on pairs of them.
 type Type int
 
 // The precisions.
@@ -21,23 +21,24 @@ const (
 // MathMode says how cuBLAS may round products of float32 numbers.
 type MathMode int
 
-// The modes: IEEE products, or operands rounded to the 10 bits of TF32, which is several times as fast.
+// The modes: products as IEEE 754 demands, or products of operands rounded to the 10 bits of TF32,
+// which are several times as fast.
 const (
 	IEEE MathMode = 0
 	TF32 MathMode = 3
 )
 
-// Handle is a handle, plan, descriptor or communicator of a library.
+// Handle is a handle, a plan, a descriptor or a communicator of a library.
 type Handle uintptr
 
-// BLAS is an open cuBLAS.
+// BLAS is an open cuBLAS library.
 type BLAS struct {
 	library
 	create, destroy, setStream, setWorkspace, setMode uintptr
 	gemm, gemmBatched, geam, trsm                     entry
 }
 
-// OpenBLAS finds cuBLAS. The error wraps ErrNotFound.
+// OpenBLAS finds and opens cuBLAS. The error wraps ErrNotFound.
 func OpenBLAS() (BLAS, error) {
 	o, err := load(specBLAS)
 	if err != nil {
@@ -58,26 +59,28 @@ func (b BLAS) Create() (Handle, error) {
 	return *h, err
 }
 
-// Destroy gives a handle back.
+// Destroy frees a handle.
 func (b BLAS) Destroy(h Handle) error { return b.call(b.destroy, "cublasDestroy_v2", uintptr(h)) }
 
-// SetStream says where the calls of a handle run. The handle has its own workspace again afterwards.
+// SetStream chooses the stream on which the calls of a handle run. Afterwards the handle uses its
+// own workspace again.
 func (b BLAS) SetStream(h Handle, s drv.Stream) error {
 	return b.call(b.setStream, "cublasSetStream_v2", uintptr(h), uintptr(s))
 }
 
-// SetWorkspace gives a handle memory of the device to work in, at an address that is a multiple of 256.
+// SetWorkspace gives a handle device memory for its work, at an address that is a multiple of 256.
 func (b BLAS) SetWorkspace(h Handle, work drv.DevicePtr, bytes int) error {
 	return b.call(b.setWorkspace, "cublasSetWorkspace_v2", uintptr(h), uintptr(work), uintptr(bytes))
 }
 
-// SetMathMode chooses the rounding of products.
+// SetMathMode chooses how products are rounded.
 func (b BLAS) SetMathMode(h Handle, m MathMode) error {
 	return b.call(b.setMode, "cublasSetMathMode", uintptr(h), uintptr(m))
 }
 
-// GEMM is C = Alpha op(A) op(B) + Beta C for matrices by columns: op(A) is M by K, op(B) is K by N.
-// LDA, LDB and LDC are the elements between columns; the strides those between matrices of a batch.
+// GEMM is the product C = Alpha op(A) op(B) + Beta C of matrices stored by columns: op(A) is M by K
+// and op(B) is K by N. LDA, LDB and LDC are the numbers of elements from one column to the next,
+// and the strides are those from one matrix of a batch to the next.
 type GEMM struct {
 	M, N, K                   int
 	TransA, TransB            bool
@@ -85,7 +88,7 @@ type GEMM struct {
 	A, B, C                   drv.DevicePtr
 	LDA, LDB, LDC             int
 	StrideA, StrideB, StrideC int
-	Batch                     int // 0 is a single product
+	Batch                     int // number of products; 0 means a single one
 }
 
 func operation(transpose bool) uintptr {
@@ -131,10 +134,13 @@ func (b BLAS) Transpose(h Handle, t Type, rows, cols int, dst drv.DevicePtr, ldD
 		uintptr(one.pointer(t)), uintptr(src), uintptr(ldSrc), uintptr(zero.pointer(t)), uintptr(dst), uintptr(ldDst), uintptr(dst), uintptr(ldDst))
 }
 
-// TRSM is the X with X op(A) = B for an N by N triangle A and an M by N matrix B by columns.
+// TRSM is the system X op(A) = B, to be solved for X, with an N by N triangle A and an M by N
+// matrix B, stored by columns.
 type TRSM struct {
-	M, N         int
-	Upper, Trans bool // which triangle of A holds the numbers, and whether its transpose is taken
+	M, N int
+	// Upper says that the upper triangle of A holds the numbers, and Trans that its transpose is
+	// used.
+	Upper, Trans bool
 	A, B         drv.DevicePtr
 	LDA, LDB     int
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// DNN is an open cuDNN, of which the convolutions are used, by the functions that versions 8 and 9
-// share.
+// DNN is an open cuDNN library. Only its convolutions are used, through the functions that versions
+// 8 and 9 share.
 type DNN struct {
 	library
 	create, destroy, setStream                                      uintptr
@@ -21,11 +21,11 @@ type DNN struct {
 	size, run                                                       [3]uintptr // by ConvolutionPass
 }
 
-// ConvolutionPass is one of the three calls of a convolution.
+// ConvolutionPass is one of the three computations of a convolution.
 type ConvolutionPass int
 
-// The passes: y from x and w, the gradient of x from w and that of y, and the gradient of w from x
-// and that of y.
+// The passes: y from x and w, the gradient with respect to x from w and the gradient of y, and the
+// gradient with respect to w from x and the gradient of y.
 const (
 	ConvolutionForward ConvolutionPass = iota
 	ConvolutionData
@@ -40,7 +40,7 @@ var (
 // algorithm is the number of the implicit matrix product in all three passes. Its sums have a fixed order.
 const algorithm = 1
 
-// OpenDNN finds cuDNN. The error wraps ErrNotFound.
+// OpenDNN finds and opens cuDNN. The error wraps ErrNotFound.
 func OpenDNN() (DNN, error) {
 	o, err := load(specDNN)
 	if err != nil {
@@ -71,29 +71,30 @@ func (d DNN) Create() (Handle, error) {
 	return *h, err
 }
 
-// Destroy gives a handle back.
+// Destroy frees a handle.
 func (d DNN) Destroy(h Handle) error { return d.call(d.destroy, "cudnnDestroy", uintptr(h)) }
 
-// SetStream says where the calls of a handle run.
+// SetStream chooses the stream on which the calls of a handle run.
 func (d DNN) SetStream(h Handle, s drv.Stream) error {
 	return d.call(d.setStream, "cudnnSetStream", uintptr(h), uintptr(s))
 }
 
-// Convolution is a cross-correlation of planes, by rows: x is (N, C, H, W), w is (K, C/Groups, R, S)
-// and y is (N, K, P, Q).
+// Convolution is a cross-correlation of planes stored by rows: x is (N, C, H, W), w is (K,
+// C/Groups, R, S) and y is (N, K, P, Q).
 type Convolution struct {
 	N, C, H, W, K, R, S                                int
 	PadH, PadW, StrideH, StrideW, DilationH, DilationW int
 	Groups                                             int
-	TF32                                               bool // round float32 operands to TF32
+	// TF32 rounds float32 operands to TF32.
+	TF32 bool
 }
 
-// Output returns the extents P and Q of y.
+// Output returns the sizes P and Q of y.
 func (c Convolution) Output() (p, q int) {
 	return (c.H+2*c.PadH-c.DilationH*(c.R-1)-1)/c.StrideH + 1, (c.W+2*c.PadW-c.DilationW*(c.S-1)-1)/c.StrideW + 1
 }
 
-// Described holds the descriptors of a convolution.
+// Described holds the descriptors of a convolution for cuDNN.
 type Described struct{ x, w, y, conv Handle }
 
 // Describe makes the descriptors of a convolution.
@@ -151,7 +152,7 @@ func (d DNN) steps(all ...func() error) error {
 	return nil
 }
 
-// Forget gives descriptors back.
+// Forget destroys descriptors.
 func (d DNN) Forget(r Described) {
 	for _, h := range []struct {
 		f uintptr
@@ -176,7 +177,7 @@ func (r Described) order(p ConvolutionPass) (a, b, out Handle) {
 	panic(fmt.Sprintf("lib: there is no convolution pass %d", p))
 }
 
-// WorkBytes returns the bytes that a pass works in.
+// WorkBytes returns the size of the workspace of a pass in bytes.
 func (d DNN) WorkBytes(h Handle, r Described, p ConvolutionPass) (int, error) {
 	a, b, out := r.order(p)
 	n := new(uint64)

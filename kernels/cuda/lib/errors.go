@@ -8,21 +8,21 @@ import (
 	"fmt"
 )
 
-// What a status means, for errors.Is.
+// Kinds of statuses, for errors.Is.
 var (
-	ErrNotSupported = errors.New("cuda: the library does not do that")
-	ErrAllocation   = errors.New("cuda: the library has no memory")
+	ErrNotSupported = errors.New("cuda: the library does not support this")
+	ErrAllocation   = errors.New("cuda: the library is out of memory")
 )
 
 // Error is a failed call of a library.
 type Error struct {
-	Library string // such as cuBLAS
+	Library string // name of the library, such as cuBLAS
 	Version string
-	Call    string // function, such as cublasSgemm_v2
-	Code    int32  // status
+	Call    string // name of the function, such as cublasSgemm_v2
+	Code    int32  // status that the function returned
 }
 
-// Name returns the library's name of the status, such as CUBLAS_STATUS_EXECUTION_FAILED.
+// Name returns the library's name for the status, such as CUBLAS_STATUS_EXECUTION_FAILED.
 func (e *Error) Name() string {
 	if name, ok := statuses[e.Library][e.Code]; ok {
 		return name
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("cuda: %s of %s %s: %s (%d)", e.Call, e.Library, e.Version, e.Name(), e.Code)
 }
 
-// Is finds ErrNotSupported and ErrAllocation.
+// Is reports whether the status means ErrNotSupported or ErrAllocation.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrNotSupported:

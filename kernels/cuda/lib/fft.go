@@ -12,7 +12,8 @@ import (
 // Transform is the kind of a Fourier transform.
 type Transform int
 
-// The kinds: complex to complex, real to the half of the spectrum that is not redundant, and back.
+// The kinds: complex to complex, real to the non-redundant half of the spectrum, and back from that
+// half to real.
 const (
 	Complex Transform = iota
 	RealToComplex
@@ -22,14 +23,14 @@ const (
 // kinds are cuFFT's numbers: C2C and Z2Z, R2C and D2Z, C2R and Z2D.
 var kinds = [3][2]uintptr{{0x29, 0x69}, {0x2a, 0x6a}, {0x2c, 0x6c}}
 
-// FFT is an open cuFFT.
+// FFT is an open cuFFT library.
 type FFT struct {
 	library
 	create, setAuto, makePlan, setWork, setStream, destroy uintptr
 	exec                                                   [3]entry
 }
 
-// OpenFFT finds cuFFT. The error wraps ErrNotFound.
+// OpenFFT finds and opens cuFFT. The error wraps ErrNotFound.
 func OpenFFT() (FFT, error) {
 	o, err := load(specFFT)
 	if err != nil {
@@ -42,9 +43,10 @@ func OpenFFT() (FFT, error) {
 	return f, o.done()
 }
 
-// Plan makes a plan for a batch of transforms of dense arrays that follow each other, and returns the
-// bytes that it works in. Shape is that of the real or complex array, slowest axis first, one to three
-// axes. Real transforms have n/2+1 complex numbers along the last axis.
+// Plan makes a plan for a batch of transforms of dense arrays that follow each other, and returns
+// the size of its workspace in bytes. shape is that of the real or complex array, slowest axis
+// first, with one to three axes. The spectra of real transforms have n/2+1 complex numbers along
+// the last axis.
 func (f FFT) Plan(t Type, k Transform, shape []int, batch int) (plan Handle, bytes int, err error) {
 	// A plan is an int in C; the word around it is zero.
 	p, size, n := new(Handle), new(uint64), new([3]int64)
@@ -80,21 +82,21 @@ func (f FFT) Plan(t Type, k Transform, shape []int, batch int) (plan Handle, byt
 	return *p, int(*size), nil
 }
 
-// Destroy gives a plan back.
+// Destroy frees a plan.
 func (f FFT) Destroy(plan Handle) error { return f.call(f.destroy, "cufftDestroy", uintptr(plan)) }
 
-// SetStream says where a plan runs.
+// SetStream chooses the stream on which a plan runs.
 func (f FFT) SetStream(plan Handle, s drv.Stream) error {
 	return f.call(f.setStream, "cufftSetStream", uintptr(plan), uintptr(s))
 }
 
-// SetWork gives a plan the memory that it works in.
+// SetWork gives a plan its workspace.
 func (f FFT) SetWork(plan Handle, work drv.DevicePtr) error {
 	return f.call(f.setWork, "cufftSetWorkArea", uintptr(plan), uintptr(work))
 }
 
-// Exec puts a transform on the plan's stream. Forward is exp(-2 pi i jk/n); neither direction is
-// divided by n. A transform from complex to real may change its input.
+// Exec puts a transform on the plan's stream. The forward transform uses exp(-2 pi i jk/n), and
+// neither direction is divided by n. A transform from complex to real may change its input.
 func (f FFT) Exec(plan Handle, t Type, k Transform, inverse bool, dst, src drv.DevicePtr) error {
 	e := f.exec[k]
 	if k != Complex {

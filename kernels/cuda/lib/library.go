@@ -12,9 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
-// ErrNotFound says that a library was not found, or lacks functions; the error around it lists what was
-// tried.
-var ErrNotFound = errors.New("cuda: a library of NVIDIA is missing")
+// ErrNotFound says that a library was not found or lacks functions. The error around it lists what
+// was tried.
+var ErrNotFound = errors.New("cuda: a library by NVIDIA is missing")
 
 // How the libraries are called, newest first.
 var (
@@ -36,16 +36,18 @@ func spec(name, base string, endings ...string) dl.Spec {
 	return s
 }
 
-// Found is what a search for one library came to.
+// Found is the result of the search for one library.
 type Found struct {
-	Name     string // such as cuBLAS
-	Variable string // the environment variable that overrides the search
-	Path     string // what was opened; empty if nothing was
-	Version  string // such as 12.9.1; empty if nothing was opened
-	Err      error  // why the library cannot be used, with every place that was tried
+	Name     string // name of the library, such as cuBLAS
+	Variable string // environment variable that overrides the search
+	Path     string // path of the file that was opened; empty if none was
+	Version  string // version, such as 12.9.1; empty if no library was opened
+	// Err says why the library cannot be used and lists every place that was tried.
+	Err error
 }
 
-// Find opens all libraries that there are and reports on each, cuBLAS first. It needs no device.
+// Find opens all libraries that are installed and reports on each, cuBLAS first. It needs no
+// device.
 func Find() []Found {
 	return []Found{
 		found(specBLAS, func() (library, error) { l, err := OpenBLAS(); return l.library, err }),
@@ -67,13 +69,13 @@ type library struct {
 	name, path, version string
 }
 
-// Path returns what was opened: a file, or a name that the system's loader resolved.
+// Path returns the path of the file that was opened, or the name that the system's loader resolved.
 func (l library) Path() string { return l.path }
 
 // Version returns the library's version, such as 12.9.1.
 func (l library) Version() string { return l.version }
 
-// String names the library with its version and file.
+// String returns the name of the library with its version and file.
 func (l library) String() string { return fmt.Sprintf("%s %s (%s)", l.name, l.version, l.path) }
 
 // loader collects the functions of a library, and those that it lacks.

@@ -12,10 +12,10 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// UniqueID names a group of devices that different processes or threads join.
+// UniqueID names a group of devices, which different processes or threads can then join.
 type UniqueID [128]byte
 
-// Reduction is how NCCL combines numbers of several devices.
+// Reduction is the way in which NCCL combines numbers of several devices.
 type Reduction int
 
 // The reductions, with NCCL's numbers.
@@ -26,13 +26,13 @@ const (
 	Min
 )
 
-// NCCL is an open NCCL.
+// NCCL is an open NCCL library.
 type NCCL struct {
 	library
 	uniqueID, initRank, initAll, destroy, allReduce, broadcast, groupStart, groupEnd uintptr
 }
 
-// OpenNCCL finds NCCL. The error wraps ErrNotFound.
+// OpenNCCL finds and opens NCCL. The error wraps ErrNotFound.
 func OpenNCCL() (NCCL, error) {
 	o, err := load(specNCCL)
 	if err != nil {
@@ -56,9 +56,9 @@ func (n NCCL) UniqueID() (UniqueID, error) {
 	return *id, err
 }
 
-// InitRank joins the current context to a group as one of size members. It waits for the others, unless
-// it stands between GroupStart and GroupEnd: then the handle is written when the group ends, so comm
-// must be pinned until that.
+// InitRank joins the current context to a group as one of size members. It waits for the others,
+// unless it is called between GroupStart and GroupEnd; the handle is then written by GroupEnd, so
+// comm must stay pinned until GroupEnd returns.
 func (n NCCL) InitRank(comm *Handle, size int, id UniqueID, rank int) error {
 	// The identity is passed by value. On amd64 that puts its 16 words on the stack, behind the six
 	// registers of integers; on arm64 it is copied and its address takes a register.
@@ -77,7 +77,7 @@ func (n NCCL) InitRank(comm *Handle, size int, id UniqueID, rank int) error {
 		p := &id
 		return n.call(n.initRank, "ncclCommInitRank", uintptr(unsafe.Pointer(comm)), uintptr(size), uintptr(unsafe.Pointer(p)), uintptr(rank))
 	}
-	return fmt.Errorf("%w: NCCL on %s", ErrNotSupported, runtime.GOARCH)
+	return fmt.Errorf("%w: NCCL cannot be called on %s: use the ring instead, with GroupSettings.NoNCCL", ErrNotSupported, runtime.GOARCH)
 }
 
 // InitAll makes a group of the devices with these ordinals and returns a communicator for each.
@@ -90,7 +90,7 @@ func (n NCCL) InitAll(ordinals []int) ([]Handle, error) {
 	return comms, err
 }
 
-// Destroy gives a communicator back.
+// Destroy destroys a communicator.
 func (n NCCL) Destroy(comm Handle) error { return n.call(n.destroy, "ncclCommDestroy", uintptr(comm)) }
 
 // numberType returns NCCL's number of a type.
@@ -102,12 +102,13 @@ func (n NCCL) AllReduce(dst, src drv.DevicePtr, count int, t Type, op Reduction,
 	return n.call(n.allReduce, "ncclAllReduce", uintptr(src), uintptr(dst), uintptr(count), numberType(t), uintptr(op), uintptr(comm), uintptr(s))
 }
 
-// Broadcast copies count numbers of the member root to all members.
+// Broadcast copies count numbers from the member root to all members.
 func (n NCCL) Broadcast(dst, src drv.DevicePtr, count int, t Type, root int, comm Handle, s drv.Stream) error {
 	return n.call(n.broadcast, "ncclBroadcast", uintptr(src), uintptr(dst), uintptr(count), numberType(t), uintptr(root), uintptr(comm), uintptr(s))
 }
 
-// GroupStart begins calls for several members by one thread, GroupEnd starts them together.
+// GroupStart begins a group of calls that one thread makes for several members. GroupEnd starts
+// them together.
 func (n NCCL) GroupStart() error {
 	if r := int32(dl.Call(n.groupStart)); r != 0 {
 		return &Error{Library: n.name, Version: n.version, Call: "ncclGroupStart", Code: r}
@@ -115,7 +116,7 @@ func (n NCCL) GroupStart() error {
 	return nil
 }
 
-// GroupEnd starts what was called since GroupStart.
+// GroupEnd starts the calls that were made since GroupStart.
 func (n NCCL) GroupEnd() error {
 	if r := int32(dl.Call(n.groupEnd)); r != 0 {
 		return &Error{Library: n.name, Version: n.version, Call: "ncclGroupEnd", Code: r}

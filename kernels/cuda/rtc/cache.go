@@ -26,9 +26,9 @@ const (
 	touchAfter        = time.Hour // an entry's time of use is that exact
 )
 
-// Cache keeps images in a folder: a file for each key, a checksum and then the image. Many processes
-// may share it. Nothing that goes wrong with it is an error: an image that cannot be read is compiled
-// again, one that cannot be written is not kept. A nil Cache keeps nothing.
+// Cache keeps images in a folder, with one file for each key that holds a checksum and the image.
+// Many processes may share it. A failure of the cache is not an error: an image that cannot be read
+// is compiled again, and one that cannot be written is not kept. A nil Cache keeps nothing.
 type Cache struct {
 	folder string
 	limit  int64
@@ -36,9 +36,10 @@ type Cache struct {
 	sweeps sync.Mutex
 }
 
-// NewCache returns the cache in a folder that may hold some bytes, 512 MiB if the number is not
-// positive. Without a folder it is the one that EURYALE_CUDA_CACHE names, or euryale/cuda in the
-// user's cache folder; it is nil if the variable says off, or the user has no such folder.
+// NewCache returns the cache in a folder that may hold the given number of bytes, or 512 MiB if
+// that number is not positive. If no folder is given, it is the one that EURYALE_CUDA_CACHE names,
+// or euryale/cuda in the user's cache folder. NewCache returns nil if the variable is "off" or the
+// user has no cache folder.
 func NewCache(folder string, limit int64) *Cache {
 	if folder == "" {
 		folder = os.Getenv("EURYALE_CUDA_CACHE")
@@ -59,7 +60,7 @@ func NewCache(folder string, limit int64) *Cache {
 	return &Cache{folder: folder, limit: limit}
 }
 
-// Folder returns where the images are, or an empty string.
+// Folder returns the folder of the images, or an empty string if there is none.
 func (c *Cache) Folder() string {
 	if c == nil {
 		return ""
@@ -69,7 +70,7 @@ func (c *Cache) Folder() string {
 
 func (c *Cache) path(key string) string { return filepath.Join(c.folder, key[:2], key+suffix) }
 
-// Read returns an image. An entry whose checksum is wrong is removed.
+// Read returns an image, if there is one. An entry whose checksum is wrong is removed.
 func (c *Cache) Read(key string) ([]byte, bool) {
 	if c == nil {
 		return nil, false
@@ -108,8 +109,8 @@ func (c *Cache) read(path string) []byte {
 	return b
 }
 
-// Write keeps an image. From time to time it removes those that were not used for longest until the
-// rest fits the limit.
+// Write keeps an image. From time to time it removes the images that have not been used for longest
+// until the rest fits the limit.
 func (c *Cache) Write(key string, image []byte) {
 	if c == nil || int64(len(image)) > c.limit {
 		return
@@ -136,7 +137,7 @@ func (c *Cache) Write(key string, image []byte) {
 	}
 }
 
-// Remove forgets an image.
+// Remove deletes an image from the cache.
 func (c *Cache) Remove(key string) {
 	if c != nil {
 		os.Remove(c.path(key))
@@ -149,7 +150,8 @@ func (c *Cache) notePath(name string) string {
 	return filepath.Join(c.folder, "notes", hex.EncodeToString(sum[:16])+".json")
 }
 
-// ReadNote returns what WriteNote kept under a name, or nil. The caller checks it: files can be damaged.
+// ReadNote returns the note that WriteNote kept under a name, or nil. The caller must check its
+// contents, because files can be damaged.
 func (c *Cache) ReadNote(name string) []byte {
 	if c == nil {
 		return nil
@@ -157,7 +159,7 @@ func (c *Cache) ReadNote(name string) []byte {
 	return c.read(c.notePath(name))
 }
 
-// WriteNote keeps a few bytes beside the images. Notes are not swept.
+// WriteNote keeps a few bytes beside the images. Sweep does not remove notes.
 func (c *Cache) WriteNote(name string, note []byte) {
 	if c == nil {
 		return
@@ -168,7 +170,7 @@ func (c *Cache) WriteNote(name string, note []byte) {
 	}
 }
 
-// Sweep removes the images that were not used for longest until the rest fits the limit.
+// Sweep removes the images that have not been used for longest until the rest fits the limit.
 func (c *Cache) Sweep() {
 	if c == nil {
 		return

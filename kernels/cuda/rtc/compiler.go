@@ -14,17 +14,21 @@ import (
 	"time"
 )
 
-// Options are settings of a Compiler. The zero value is the default.
+// Options are the settings of a Compiler. The zero value is the default.
 type Options struct {
-	Cache      string // folder of the cache; default: what EURYALE_CUDA_CACHE says, or the user's cache folder
-	NoCache    bool   // keep nothing on disk
-	CacheBytes int64  // what the cache may hold; default 512 MiB
-	Strict     bool   // never contract a product and a sum into one rounding
-	Workers    int    // programs compiled at once; default half of the processors
+	// Cache is the folder of the cache. Default: the folder that EURYALE_CUDA_CACHE names, or one
+	// in the user's cache folder.
+	Cache string
+	// NoCache keeps nothing on disk.
+	NoCache    bool
+	CacheBytes int64 // largest size of the cache in bytes; default 512 MiB
+	// Strict keeps the compiler from contracting a product and a sum into one rounding.
+	Strict  bool
+	Workers int // number of programs that are compiled at once; default half of the processors
 }
 
-// Compiler compiles programs. It is safe for concurrent use; the same program asked for by many at once
-// is compiled once.
+// Compiler compiles programs. It is safe for concurrent use; a program that many callers ask for at
+// once is compiled once.
 type Compiler struct {
 	lib    *library
 	disk   *Cache
@@ -46,7 +50,7 @@ type flight struct {
 	err     error
 }
 
-// Open finds NVRTC. The error wraps ErrNoCompiler.
+// Open finds and opens NVRTC. The error wraps ErrNoCompiler.
 func Open(o Options) (*Compiler, error) {
 	lib, err := open()
 	if err != nil {
@@ -62,13 +66,13 @@ func Open(o Options) (*Compiler, error) {
 	return c, nil
 }
 
-// Path returns the file of the compiler.
+// Path returns the path of the compiler's library.
 func (c *Compiler) Path() string { return c.lib.path }
 
 // Version returns the compiler's version.
 func (c *Compiler) Version() (major, minor int) { return c.lib.major, c.lib.minor }
 
-// Targets returns the architectures that the compiler knows, ascending.
+// Targets returns the architectures that the compiler supports, in ascending order.
 func (c *Compiler) Targets() []Target {
 	var all []Target
 	for _, a := range c.lib.archs {
@@ -77,11 +81,11 @@ func (c *Compiler) Targets() []Target {
 	return all
 }
 
-// Stats counts what a Compiler did.
+// Stats counts what a Compiler has done.
 type Stats struct {
-	CacheHits   int64   // images from the disk
-	Compiled    int64   // images that the compiler made
-	CompileTime float64 // s, of all workers together
+	CacheHits   int64   // number of images read from disk
+	Compiled    int64   // number of images compiled
+	CompileTime float64 // time of all workers together, in s
 }
 
 // Stats returns the counts since Open.
@@ -89,12 +93,12 @@ func (c *Compiler) Stats() Stats {
 	return Stats{c.hits.Load(), c.misses.Load(), time.Duration(c.spent.Load()).Seconds()}
 }
 
-// Compile returns an image for a device, from the disk if the same program was compiled there before.
-// It returns a *CompileError if the program is wrong.
+// Compile returns an image of a program for a device. It is read from disk if the same program was
+// compiled for such a device before. If the program is wrong, the error is a *CompileError.
 func (c *Compiler) Compile(s Source, t Target) (*Image, error) { return c.compile(s, t, false) }
 
-// CompilePTX is Compile, but the image is PTX for the newest architecture that both the compiler and
-// the device know: a driver that refuses code of a newer toolkit may still take that.
+// CompilePTX is Compile, but the image is PTX for the newest architecture that both the compiler
+// and the device support. A driver that rejects the code of a newer toolkit may still accept PTX.
 func (c *Compiler) CompilePTX(s Source, t Target) (*Image, error) { return c.compile(s, t, true) }
 
 func (c *Compiler) compile(s Source, t Target, wantPTX bool) (*Image, error) {
@@ -141,10 +145,10 @@ func (c *Compiler) produce(s Source, options []string, key, arch string, ptx boo
 	return &Image{Data: data, PTX: ptx, Arch: arch, Key: key, Log: log}, nil
 }
 
-// Evict removes an image that a driver refused from the disk.
+// Evict removes an image from disk, because a driver rejected it.
 func (c *Compiler) Evict(i *Image) { c.disk.Remove(i.Key) }
 
-// Key returns the name under which the image of a program for a device is kept.
+// Key returns the name under which the cache keeps the image of a program for a device.
 func (c *Compiler) Key(s Source, t Target) (string, error) {
 	arch, ptx, err := c.arch(t, false)
 	if err != nil {
@@ -167,7 +171,7 @@ func (c *Compiler) arch(t Target, ptx bool) (name string, isPTX bool, err error)
 		}
 	}
 	if best == 0 {
-		return "", false, fmt.Errorf("cuda: %s compiles for capability %d.%d and newer, the device has %s: install an older NVRTC and name it in EURYALE_LIBNVRTC",
+		return "", false, fmt.Errorf("cuda: %s compiles for capability %d.%d and newer, but the device has %s: install an older NVRTC and set EURYALE_LIBNVRTC to its path",
 			c.lib, c.lib.archs[0]/10, c.lib.archs[0]%10, t)
 	}
 	return fmt.Sprintf("compute_%d", best), true, nil

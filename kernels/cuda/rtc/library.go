@@ -14,8 +14,8 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 )
 
-// ErrNoCompiler says that no NVRTC was found; the error around it lists what was tried.
-var ErrNoCompiler = errors.New("cuda: no run-time compiler: the kernels of graphs need NVRTC")
+// ErrNoCompiler says that no NVRTC was found. The error around it lists what was tried.
+var ErrNoCompiler = errors.New("cuda: no run-time compiler was found: the kernels of graphs need NVRTC")
 
 // spec says how NVRTC is called, newest first.
 var spec = dl.Spec{
@@ -66,21 +66,21 @@ func open() (*library, error) {
 	l := &library{path: lib.Path}
 	for e := range numEntries {
 		if l.address[e] = lib.Symbol(entryNames[e]); l.address[e] == 0 {
-			return nil, fmt.Errorf("%w: %s lacks %s: want NVRTC 11.2 or newer", ErrNoCompiler, lib.Path, entryNames[e])
+			return nil, fmt.Errorf("%w: %s lacks %s: install NVRTC 11.2 or newer", ErrNoCompiler, lib.Path, entryNames[e])
 		}
 	}
 	v := new([2]int32)
 	if r := l.call(nvrtcVersion, uintptr(unsafe.Pointer(&v[0])), uintptr(unsafe.Pointer(&v[1]))); r != 0 {
-		return nil, fmt.Errorf("%w: %s does not tell its version: %s", ErrNoCompiler, lib.Path, l.text(r))
+		return nil, fmt.Errorf("%w: %s does not report its version: %s", ErrNoCompiler, lib.Path, l.text(r))
 	}
 	l.major, l.minor = int(v[0]), int(v[1])
 	n := new(int32)
 	if r := l.call(nvrtcGetNumSupportedArchs, uintptr(unsafe.Pointer(n))); r != 0 || *n <= 0 || *n > 1000 {
-		return nil, fmt.Errorf("%w: %s does not tell its architectures: %s", ErrNoCompiler, lib.Path, l.text(r))
+		return nil, fmt.Errorf("%w: %s does not report its architectures: %s", ErrNoCompiler, lib.Path, l.text(r))
 	}
 	archs := make([]int32, *n)
 	if r := l.call(nvrtcGetSupportedArchs, uintptr(unsafe.Pointer(&archs[0]))); r != 0 {
-		return nil, fmt.Errorf("%w: %s does not tell its architectures: %s", ErrNoCompiler, lib.Path, l.text(r))
+		return nil, fmt.Errorf("%w: %s does not report its architectures: %s", ErrNoCompiler, lib.Path, l.text(r))
 	}
 	for _, a := range archs {
 		l.archs = append(l.archs, int(a))

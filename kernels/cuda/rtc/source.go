@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Prelude defines what expressions in C may use and NVRTC does not know without headers. It is to stand
-// before programs that hold such expressions, as those of operations in package autodiff.
+// Prelude defines what expressions in C may use but NVRTC does not know without headers. Programs
+// that hold such expressions, for example those of operations in package autodiff, must begin with
+// it.
 const Prelude = `#ifndef INFINITY
 #define INFINITY __longlong_as_double(0x7ff0000000000000LL)
 #endif
@@ -22,11 +23,13 @@ const Prelude = `#ifndef INFINITY
 
 // Source is a program in CUDA C.
 type Source struct {
-	Name    string            // file name for messages; kernel.cu if empty
-	Text    string            // the program; its kernels are extern "C"
-	Headers map[string]string // texts that the program includes by these names
-	Options []string          // further options of NVRTC, after ours
-	PTX     []byte            // the program compiled beforehand, for machines without NVRTC; nil if there is none
+	Name    string            // file name that messages show; kernel.cu if empty
+	Text    string            // text of the program, whose kernels are extern "C"
+	Headers map[string]string // texts that the program includes, by name
+	Options []string          // options of NVRTC that follow those of this package
+	// PTX is the program compiled in advance, for machines without NVRTC. It is nil if there is
+	// none.
+	PTX []byte
 }
 
 func (s Source) name() string {
@@ -51,24 +54,28 @@ type Target struct{ Major, Minor int }
 // String returns the capability as NVIDIA writes it, such as 9.0.
 func (t Target) String() string { return fmt.Sprintf("%d.%d", t.Major, t.Minor) }
 
-// Image is a compiled program. It is shared: nobody may change Data.
+// Image is a compiled program. It is shared, so Data must not be changed.
 type Image struct {
-	Data   []byte
-	PTX    bool   // text that the driver compiles, instead of code for one architecture
-	Arch   string // what it was compiled for, such as sm_90 or compute_90
-	Key    string // its name in the cache
-	Log    string // warnings; empty if the image came from the disk
-	Cached bool   // it came from the disk
+	Data []byte
+	// PTX reports whether Data is text that the driver compiles, rather than code for one
+	// architecture.
+	PTX  bool
+	Arch string // architecture of the image, such as sm_90 or compute_90
+	Key  string // name of the image in the cache
+	// Log holds the compiler's warnings. It is empty if the image came from disk.
+	Log string
+	// Cached reports whether the image came from disk.
+	Cached bool
 }
 
 // CompileError says that a program does not compile. Its text shows the compiler's messages and the
 // lines of the program that they name.
 type CompileError struct {
-	Result   string // the compiler's name of the failure
-	Log      string // its messages
+	Result   string // the compiler's name for the failure
+	Log      string // messages of the compiler
 	Source   Source
 	Options  []string
-	Compiler string // version and file
+	Compiler string // version and file of the compiler
 }
 
 func (e *CompileError) Error() string {

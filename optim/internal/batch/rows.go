@@ -60,7 +60,7 @@ func (r *Rows) fill(b *Model, row, l, lanes int, columns [][]float64, weights []
 			weights[i*lanes+l] = v
 		}
 		if points == 0 {
-			return 0, fmt.Errorf("no residual has a weight above 0")
+			return 0, fmt.Errorf("no residual has a weight above 0: give at least one point a positive weight")
 		}
 	}
 	for k, to := range columns {
@@ -71,7 +71,7 @@ func (r *Rows) fill(b *Model, row, l, lanes int, columns [][]float64, weights []
 				v = from[safe]
 			}
 			if !linalg.Finite(v) {
-				return 0, fmt.Errorf("%s[%d] is %g: take the point out by a weight of 0", b.Columns[k].Name(), i, v)
+				return 0, fmt.Errorf("%s[%d] is %g: leave the point out by giving it a weight of 0", b.Columns[k].Name(), i, v)
 			}
 			to[i*lanes+l] = v
 		}
@@ -89,7 +89,7 @@ func (c *Worker) begin(v *lane, row int) error {
 			c.rowColumns[k] = col[row*size : (row+1)*size]
 		}
 		if err := r.Guess(v.x, c.rowColumns); err != nil {
-			return fmt.Errorf("no start: %w", err)
+			return fmt.Errorf("Guess found no start: %w", err)
 		}
 	case len(r.Start) == n:
 		copy(v.x, r.Start)
@@ -98,10 +98,10 @@ func (c *Worker) begin(v *lane, row int) error {
 	}
 	for k, x := range v.x {
 		if !linalg.Finite(x) {
-			return fmt.Errorf("start of %s is %g: want a finite number", c.model.Names[k], x)
+			return fmt.Errorf("the start of %s is %g: want a finite number", c.model.Names[k], x)
 		}
 		if c.rows.Lower != nil && (x < c.rows.Lower[k] || x > c.rows.Upper[k]) {
-			return fmt.Errorf("start of %s is %g, outside its bounds %g..%g", c.model.Names[k], x, c.rows.Lower[k], c.rows.Upper[k])
+			return fmt.Errorf("the start of %s is %g, outside its bounds %g..%g: move it inside", c.model.Names[k], x, c.rows.Lower[k], c.rows.Upper[k])
 		}
 	}
 	return nil
