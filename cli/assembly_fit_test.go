@@ -90,7 +90,7 @@ func TestTrainConnectome(t *testing.T) {
 
 func TestTrainConnectomeRefuses(t *testing.T) {
 	bad := strings.Replace(tinyClasses, `"k": 6`, `"k": 61`, 1)
-	if code, _, stderr := do(t, "train", "connectome", write(t, "bad.json", bad), "--out", filepath.Join(t.TempDir(), "x")); code != exitData || !strings.Contains(stderr, "61 of 60") {
+	if code, _, stderr := do(t, "train", "connectome", write(t, "bad.json", bad), "--out", filepath.Join(t.TempDir(), "x")); code != exitData || !strings.Contains(stderr, "61 of its 60") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := do(t, "train", "connectome", "nowhere.json"); code != exitNoInput {

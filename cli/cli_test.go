@@ -187,7 +187,7 @@ func TestExitCodes(t *testing.T) {
 		{"sample g2 --resume " + taken, 66, "not a run folder"},
 		{"summary " + write(t, "odd.csv", "a,b\n1,2\n3\n"), 65, "line 3"},
 		{"summary " + write(t, "none.csv", "lp__,a\n"), 65, "none.csv: a chain has no draws"},
-		{"summary " + write(t, "own.csv", "lp__,b__\n1,2\n"), 65, "own.csv: no columns besides"},
+		{"summary " + write(t, "own.csv", "lp__,b__\n1,2\n"), 65, "own.csv: the only columns are those of the sampler"},
 		{"summary /nowhere", 66, "/nowhere"},
 		{"summary " + filepath.Join(t.TempDir(), "a", "b.nc"), 66, "there is no folder"},
 		{"summary " + write(t, "g.json", `{"prior": {"a": [[1, 2]]}}`), 65, `no group "posterior"`},
@@ -455,7 +455,7 @@ func TestFitNLSQ(t *testing.T) {
 	}
 	for more, want := range map[string]string{
 		`, "bounds": {"b1": [0, 200]}`: "outside its bounds",
-		`, "bounds": {"b3": [0, 200]}`: "bounds of b3",
+		`, "bounds": {"b3": [0, 200]}`: "b3 is not a parameter of start",
 		`, "sigma": "s"`:               `no column "s"`,
 		`, "losss": "huber"`:           "losss",
 		`, "loss": "hubert"`:           "hubert",

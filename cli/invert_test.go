@@ -385,16 +385,16 @@ func TestInvertRSoXSRefuses(t *testing.T) {
 		{map[string]any{"method": "nuts"}, 65, "needs sigma"},
 		{map[string]any{"sigma": -1}, 65, "sigma"},
 		{map[string]any{"data": "none"}, 66, "none"},
-		{map[string]any{"data": nil}, 65, "no data"},
+		{map[string]any{"data": nil}, 65, "data is missing"},
 		{map[string]any{"energies": []float64{280}}, 65, "1 energies"},
 		{map[string]any{"constants": []any{"vacuum"}}, 65, "2 materials"},
 		{map[string]any{"constants": []any{"vacuum", "Material9.txt"}}, 66, "Material9.txt"},
 		{map[string]any{"constants": []any{"vacuum", [][]int{{1}}}}, 65, "row 1 has 1 numbers"},
 		{map[string]any{"constants": []any{"vacuum", 3}}, 65, "material 2"},
 		{map[string]any{"mask": map[string]any{"q": []float64{5, 6}}}, 65, "no pixel"},
-		{map[string]any{"config": "config.txt"}, 65, "of its own"},
+		{map[string]any{"config": "config.txt"}, 65, "config sets angles"},
 		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start_file": "x.npy"}, "shell": map[string]any{"start": 1}, "aligned": map[string]any{"start": 1}}}, 66, "x.npy"},
-		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start_file": "mask.npy"}, "shell": map[string]any{"start": 1}, "aligned": map[string]any{"start": 1}}}, 65, "numbers: want 1"},
+		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start_file": "mask.npy"}, "shell": map[string]any{"start": 1}, "aligned": map[string]any{"start": 1}}}, 65, "6912 starting values: want 1"},
 	} {
 		code, out, stderr := do(t, "invert", "rsoxs", problemFile(t, dir, problem, c.changes), "--out", filepath.Join(dir, "out"), "--quiet")
 		if code != c.code || !strings.Contains(stderr, c.says) || out != "" {

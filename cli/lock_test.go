@@ -126,7 +126,7 @@ func TestFilesOfOthersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	put("linked/" + runs.MarkerFile)
-	if code, stderr := run("linked"); code != exitCannotWrite || !strings.Contains(stderr, "no lock") {
+	if code, stderr := run("linked"); code != exitCannotWrite || !strings.Contains(stderr, "not a lock file") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	for _, name := range append(theirs, "precious.txt") {

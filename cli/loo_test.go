@@ -74,7 +74,7 @@ func TestLOOAndCompare(t *testing.T) {
 	}{
 		{"loo", 64, "requires at least 1"},
 		{"loo /nowhere", 66, "/nowhere"},
-		{"loo " + line + " --var z", 65, `no log-likelihood of "z": there are y`},
+		{"loo " + line + " --var z", 65, `no log-likelihood of "z": the observed variables are y`},
 		{"loo " + line + " --waic", 0, ""},
 		{"loo " + write(t, "x.csv", "lp__,a\n1,2\n"), 65, "no log-likelihoods"},
 		{"loo " + write(t, "x.json", `{"log_likelihood": {"y": [[[1]]], "z": [[[1]]]}}`), 65, "y, z: choose one with --var"},

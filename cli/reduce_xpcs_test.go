@@ -289,7 +289,7 @@ func TestWrongReductions(t *testing.T) {
 		"reduce saxs a_results.hdf --sector 1:2 --ring 3:4": "one of them", "reduce saxs a_results.hdf --ring 9:4": "smaller one first", "reduce saxs a_results.hdf --sector 3:300": "between -180 and 180",
 		"reduce saxs a_results.hdf --ring 900:901": "0 pixels", "reduce saxs a_half_results.hdf --parts": "--parts", "reduce saxs a_results.hdf --sector 0:10 --q-range 7:8": "requested region",
 		"reduce ages a_half_results.hdf": "--correlation twotime", "reduce ages a_results.hdf --bin 1": "bins [2 3]", "reduce ages a_results.hdf --ages 200": "0 to 199", "reduce ages a_results.hdf x": "ends in .csv",
-		"reduce intensity a_results.hdf --window 200": "window of 200", "convert a_results.hdf x.pdf": "csv, npz", "convert a_half_results.hdf x.npz --twotime": "--correlation both", "convert a.h5 x.nc --twotime": "leave it out",
+		"reduce intensity a_results.hdf --window 200": "the window is 200", "convert a_results.hdf x.pdf": "csv, npz", "convert a_half_results.hdf x.npz --twotime": "--correlation both", "convert a.h5 x.nc --twotime": "leave it out",
 		"qmap x.hdf --merge q.hdf": "two q maps", "qmap x.hdf --merge q.hdf,none.hdf": "none.hdf",
 	} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code == 0 || code == exitBug || !strings.Contains(stderr, want) {

@@ -68,7 +68,7 @@ func TestResumeOfAnotherCommand(t *testing.T) {
 			}
 			dir := bareRun(t, `{"command": "`+other+`", "problem": "text", "script": [1], "g2": 4, "seed": "seven", "threads": {}}`)
 			code, _, stderr := do(t, append(strings.Fields(command), "--resume", dir)...)
-			if code != exitConfig || !strings.Contains(stderr, `is a run of "`+other+`": want `+command) {
+			if code != exitConfig || !strings.Contains(stderr, `holds a run of "`+other+`", not of "`+command) {
 				t.Errorf("%s of a run of %s: exit %d: %s", command, other, code, stderr)
 			}
 		}

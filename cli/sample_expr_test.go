@@ -68,7 +68,7 @@ func TestSampleExprMistakes(t *testing.T) {
 		{"sample expr --problem " + write(t, "p.json", `{"expr": "a"`), 65, "line 1, column"},
 		{"sample expr --problem " + write(t, "p.json", `{"exp": "a"}`), 65, `p.json: expr: unknown field "exp": did you mean "expr"?`},
 		{"sample expr --problem " + write(t, "p.json", fmt.Sprintf(lineProblem, "a+c*x", "")), 65, `"c" is neither`},
-		{"sample expr --problem " + write(t, "p.json", `{"expr": "a+lp__", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)", "lp__": "normal(0, 1)"}}`), 65, `parameter "lp__": names that end in __ are the sampler's own`},
+		{"sample expr --problem " + write(t, "p.json", `{"expr": "a+lp__", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)", "lp__": "normal(0, 1)"}}`), 65, `parameter "lp__": names that end in __, such as lp__, are reserved`},
 		{"sample expr --problem " + write(t, "p.json", `{"expr": "a", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)"}, "derived": {"divergent__": "2*a"}}`), 65, `parameter "divergent__"`},
 		{"fit nlsq --problem " + write(t, "p.json", `{"expr": "lp__", "data": {"y": [1, 2]}, "start": {"lp__": 1}}`), 65, `parameter "lp__"`},
 		{"sbc --problem " + write(t, "p.json", `{"expr": "lp__", "data": {"y": [1, 2]}, "flat": ["lp__"]}`), 65, `parameter "lp__"`},

@@ -206,7 +206,7 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		{"sim assembly", 64, "needs SCRIPT.yaml"},
 		{"sim assembly s.yaml --checkpoint soon", 64, "want a time such as 10s"},
 		{"sim assembly none.yaml", 66, "none.yaml"},
-		{"sim assembly bad.yaml", 78, "bad.yaml:3:8: no step \"frm\": did you mean form?"},
+		{"sim assembly bad.yaml", 78, "bad.yaml:3:8: there is no step \"frm\": did you mean form?"},
 		{"sim assembly bad.yaml", 78, "k = 20 is more than n = 10"},
 		{"sim assembly large.yaml", 78, "area A (n = 2000000000, k = 2) takes about"},
 		{"sim assembly --resume bare", 65, "names no command"},
@@ -271,7 +271,7 @@ func TestSimAssemblySilence(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
-	if len(doc.Warnings) != 1 || doc.Warnings[0].Line != 6 || doc.Warnings[0].Column != 6 || !strings.Contains(stderr, "warning: ") || !strings.Contains(stderr, "s.yaml:6:6: project: the fibres S>A are inhibited") {
+	if len(doc.Warnings) != 1 || doc.Warnings[0].Line != 6 || doc.Warnings[0].Column != 6 || !strings.Contains(stderr, "warning: ") || !strings.Contains(stderr, "s.yaml:6:6: project: the fibres S>A or their areas are inhibited") {
 		t.Errorf("%+v: %s", doc.Warnings, stderr)
 	}
 	for step, says := range map[string]string{

@@ -181,12 +181,12 @@ func TestBadStarSettings(t *testing.T) {
 	}
 	lib := library(t, LibrarySettings{Arms: []string{"z"}})
 	for text, s := range map[string]StarSettings{
-		"vsini from 3 to 600":     {Vsini: [2]float64{3, 600}},
-		"teff from 6000 to 5000":  {Params: [4][2]float64{{6000, 5000}}},
-		"outside of the library":  {Params: [4][2]float64{{9000, 9001}}},
-		"S/N above 0":             {SN: [2]float64{-1, 5}},
-		"velocities up to 1000":   {Vel: [2]float64{-2000, 0}},
-		"outside of the library:": {Params: [4][2]float64{2: {1, 2}}},
+		"vsini goes from 3 to 600": {Vsini: [2]float64{3, 600}},
+		"teff is 6000 to 5000":     {Params: [4][2]float64{{6000, 5000}}},
+		"outside the library":      {Params: [4][2]float64{{9000, 9001}}},
+		"S/N above 0":              {SN: [2]float64{-1, 5}},
+		"velocities up to 1000":    {Vel: [2]float64{-2000, 0}},
+		"lie outside the library:": {Params: [4][2]float64{2: {1, 2}}},
 	} {
 		if _, _, err := Stars(ctx, lib, 1, s); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("got %v, want %q", err, text)

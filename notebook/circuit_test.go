@@ -52,7 +52,7 @@ func TestCircuit(t *testing.T) {
 	if p := post.Summary().Row("p"); p.Mean < 0.095 || p.Mean > 0.105 {
 		t.Errorf("%+v", p)
 	}
-	fails(t, "no fibre \"A>B\": there are S>A, A>A", func() { trained.Synapses("A>B") })
+	fails(t, "no fibre \"A>B\": the fibres are S>A, A>A", func() { trained.Synapses("A>B") })
 	fails(t, "has done all of its", func() { trained.Continue() })
 	fails(t, "want one of p, beta", func() { nb.SampleAssembly(connectome.Measured{Fit: "q"}) })
 	fails(t, "nowhere.json", func() { nb.OpenCircuit("nowhere.json") })

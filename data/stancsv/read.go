@@ -182,7 +182,7 @@ func (c *Chain) header(text string) error {
 			return fmt.Errorf("column name %.40q: want plain text, without quotes", n)
 		}
 		if seen[n] {
-			return fmt.Errorf("column %q stands twice", n)
+			return fmt.Errorf("column %q appears twice", n)
 		}
 		seen[n] = true
 		c.Columns = append(c.Columns, n)

@@ -51,7 +51,7 @@ func TestMistakes(t *testing.T) {
 	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "fewer than the batch") {
 		t.Error(err)
 	}
-	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "take SGD, Adam") {
+	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "use SGD, Adam") {
 		t.Error(err)
 	}
 	diverging := barNetwork(t, nn.Settings{})
@@ -131,7 +131,7 @@ func TestWrongTraining(t *testing.T) {
 		{"finite LR", good, number(0)}, {"finite LR", good, number(math.NaN())}, {"finite LR", good, number(math.Inf(1))},
 		{"loss scale", good, scale(math.NaN())}, {"loss scale", good, scale(math.Inf(1))}, {"loss scale", good, scale(0.5)}, {"loss scale", good, scale(1e300)},
 		{"Training.ClipNorm is NaN", good, func(t *nn.Training) { t.ClipNorm = math.NaN() }},
-		{"index -1", label(-1), nil}, {"index 2", label(2), nil}, {"want an index", label(0.5), nil}, {"want an index", label(math.NaN()), nil},
+		{"position 0 is -1", label(-1), nil}, {"position 0 is 2", label(2), nil}, {"want an index", label(0.5), nil}, {"want an index", label(math.NaN()), nil},
 		{"the loss is NaN", pixel(math.NaN()), nil}, {"is not finite", pixel(1e30), nil},
 		{"is not finite", good, func(t *nn.Training) { // at the last step, after which no loss would tell
 			t.Schedule = func(lr float64, step int) (float64, float64) {

@@ -141,7 +141,7 @@ func TestFiles(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0] != filepath.Join("out", "x.ipynb") || got[1] != filepath.Join("out", "y.ipynb") {
 		t.Errorf("%v %v", got, err)
 	}
-	if _, err := cells.Files(".", ".ipynb", []string{"y.md", "../cells/c.ipynb"}); err == nil || !strings.Contains(err.Error(), "c.ipynb would be overwrite itself") {
+	if _, err := cells.Files(".", ".ipynb", []string{"y.md", "../cells/c.ipynb"}); err == nil || !strings.Contains(err.Error(), "c.ipynb would overwrite itself") {
 		t.Error(err)
 	}
 	if _, err := cells.Files("out", ".ipynb", []string{"a/x.md", "b/x.md"}); err == nil || !strings.Contains(err.Error(), "a/x.md and b/x.md would both") {
