@@ -79,7 +79,7 @@ func TestStartsOutsideBoundsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"start of tau is -3":                         {"fit", "g2", file, "--start", "tau=-3"},
 		"contrast is fixed at 0.9, outside":          {"fit", "g2", file, "--fixed", "contrast=0.9", "--bounds", "contrast=0.1:0.5"},
-		"tau is fixed at 3 but also has a prior":          {"sample", "g2", file, "--fixed", "tau=3", "--prior", "tau=uniform(5,6)"},
+		"tau is fixed at 3 but also has a prior":     {"sample", "g2", file, "--fixed", "tau=3", "--prior", "tau=uniform(5,6)"},
 		"the start of tau is 0.05, where its prior,": {"sample", "g2", file, "--start", "tau=0.05", "--prior", "tau=uniform(5,6)"},
 	} {
 		if code, _, stderr := do(t, args...); code != exitUsage || strings.Count(stderr, want) != 1 {

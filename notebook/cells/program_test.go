@@ -91,19 +91,19 @@ func TestProgram(t *testing.T) {
 // What cannot be converted says where, and why.
 func TestProgramErrors(t *testing.T) {
 	for want, sources := range map[string][]string{
-		"line 102, cell 2: the cell defines f again, which cell 1 defined":                                  {"func f() {}", "x := 1\nfunc f() {}"},
+		"line 102, cell 2: the cell defines f again, which cell 1 defined":                            {"func f() {}", "x := 1\nfunc f() {}"},
 		"line 1, cell 1: a method uses the variable k of a cell":                                      {"func (t T) m() int { return k }", "k := 1\ntype T int"},
 		"line 102, cell 2: the Go program made from the notebook does not compile: undefined: y":      {"x := 1", "z := x\ny"},
 		"line 2, cell 1: the Go program made from the notebook does not compile: declared and not us": {"f := func() {\n\tx := 1\n}"},
 		"line 3, cell 1: expected":                                                               {"x := 1\n\nx + ) 2"},
-		"line 101, cell 2: the cell defines main, which has":                              {"x := 1", "func main() {}"},
-		"line 1, cell 1: the cell defines init, which":                                                 {"func init() {}"},
-		"line 101, cell 2: the cell defines x again: it was of type int and is of type s":              {"x := 1\nfunc f() int { return x }", "x := \"\""},
-		"line 102, cell 2: the cell defines x again: it was of type int and is of type f":              {"x := 1\np := &x", "*p\nx := 1.5"},
+		"line 101, cell 2: the cell defines main, which has":                                     {"x := 1", "func main() {}"},
+		"line 1, cell 1: the cell defines init, which":                                           {"func init() {}"},
+		"line 101, cell 2: the cell defines x again: it was of type int and is of type s":        {"x := 1\nfunc f() int { return x }", "x := \"\""},
+		"line 102, cell 2: the cell defines x again: it was of type int and is of type f":        {"x := 1\np := &x", "*p\nx := 1.5"},
 		"line 101, cell 2: the Go program made from the notebook does not compile: undefined: z": {"x := 1\nfunc f() int { return x }", "x := z"},
-		"line 101, cell 2: the cell defines s again: cell 1 took its address":                          {"s := \"a\"\np := &s", "s := \"b\"\n*p"},
-		"line 101, cell 2: the cell defines x again: a Go program cannot declare new":                  {"x := 1\nx", "var x, b = 4, 2"},
-		"cell 2: the cell defines T again, which cell 1":                                               {"T := 1", "type T int"},
+		"line 101, cell 2: the cell defines s again: cell 1 took its address":                    {"s := \"a\"\np := &s", "s := \"b\"\n*p"},
+		"line 101, cell 2: the cell defines x again: a Go program cannot declare new":            {"x := 1\nx", "var x, b = 4, 2"},
+		"cell 2: the cell defines T again, which cell 1":                                         {"T := 1", "type T int"},
 	} {
 		_, err := book(sources...).Program(importer(t))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -131,9 +131,9 @@ func TestForGoNB(t *testing.T) {
 		t.Error(s)
 	}
 	for want, sources := range map[string][]string{
-		"line 102, cell 2: GoNB keeps declarations": {"x := 1", "y := x\nx = 2\ny"},
-		"line 1, cell 1: the cell defines main, which":    {"func main() {}"},
-		"cell 2: the cell defines x again":                {"x := 1", "x := 2\nx"},
+		"line 102, cell 2: GoNB keeps declarations":    {"x := 1", "y := x\nx = 2\ny"},
+		"line 1, cell 1: the cell defines main, which": {"func main() {}"},
+		"cell 2: the cell defines x again":             {"x := 1", "x := 2\nx"},
 	} {
 		if _, err := book(sources...).ForGoNB(importer(t), "."); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -44,11 +44,11 @@ func TestConvertErrors(t *testing.T) {
 		to    string
 		files []string
 	}{
-		"want program or gonb":          {"html", []string{"a.md"}},
-		"no notebooks to convert: name": {"gonb", nil},
-		"would both be written":         {"gonb", []string{"a.md", "b/a.md"}},
-		"the file is a Jupyter notebook":      {"program", []string{"testdata/a.ipynb"}},
-		"nowhere.md: no such file":      {"program", []string{"nowhere.md"}},
+		"want program or gonb":           {"html", []string{"a.md"}},
+		"no notebooks to convert: name":  {"gonb", nil},
+		"would both be written":          {"gonb", []string{"a.md", "b/a.md"}},
+		"the file is a Jupyter notebook": {"program", []string{"testdata/a.ipynb"}},
+		"nowhere.md: no such file":       {"program", []string{"nowhere.md"}},
 	} {
 		if err := run(c.to, t.TempDir(), ".", c.files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
