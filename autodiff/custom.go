@@ -26,6 +26,10 @@ type Custom struct {
 	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with
 	// respect to out. If it is nil, the operation has no gradient unless VJP is set.
 	Adjoint func(dIn [][]float64, g, out []float64, in ...[]float64) error
+	// Tangent computes dOut, the derivative of the result when each input i moves along dIn[i]. [JVP]
+	// needs it beside Adjoint, and so do the Jacobians of least-squares fits. It runs on the
+	// processor, also in programs for a GPU.
+	Tangent func(dOut []float64, dIn [][]float64, out []float64, in ...[]float64) error
 	// VJP returns the gradients as Nodes, so that gradients of any order exist. It takes precedence
 	// over Adjoint.
 	VJP func(g, y *Node, x []*Node) []*Node
@@ -52,7 +56,8 @@ type DeviceStep interface {
 
 // Call makes the Node c(in...).
 //
-// Gradient: by c.VJP, or else by c.Adjoint (first order only).
+// Gradient: by c.VJP, or else by c.Adjoint, which has derivatives along a direction if c.Tangent is
+// set, but no second derivatives.
 func Call(c *Custom, in ...*Node) *Node {
 	if c == nil || c.Shape == nil {
 		return mistake("call", "the custom operation has no Shape: set this function")
@@ -75,7 +80,7 @@ func Call(c *Custom, in ...*Node) *Node {
 	return n
 }
 
-var customOp, customAdjointOp *Op
+var customOp, customAdjointOp, customTangentOp *Op
 
 // ErrNoGradient is the error of a run that needs the gradient of a Custom without one, or of too
 // high an order.
@@ -104,12 +109,24 @@ func init() {
 			return nil
 		}})
 	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
-		vjp: func(_, y *Node, x []*Node) []*Node {
-			bad := mistake(y.obj.(*Custom).Name, "there is no second derivative: set VJP instead of Adjoint")
-			return repeat(bad, len(x))
+		vjp: func(v, y *Node, x []*Node) []*Node {
+			c := y.obj.(*Custom)
+			out := repeat(mistake(c.Name, "there is no second derivative: set VJP instead of Adjoint"), len(x))
+			// The adjoint is linear in its first input, with the Jacobian's transpose, so its gradient
+			// with respect to that input is the Jacobian times v.
+			if out[0] = mistake(c.Name, "there is no derivative along a direction, as least squares needs it: set Tangent, or VJP instead of Adjoint"); c.Tangent != nil {
+				out[0] = newNode(customTangentOp, x[0].shape, append([]*Node{v}, x[1:]...)...)
+				out[0].obj = c
+			}
+			return out
 		},
 		device: cuda.ExternalAdjoint,
-		run:    func(c *cpu.Call) error { return runAdjoint(c) }})
+		run:    runAdjoint})
+	customTangentOp = register(&Op{Name: "custom_tangent", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
+		vjp: func(_, y *Node, x []*Node) []*Node {
+			return repeat(mistake(y.obj.(*Custom).Name, "there is no second derivative: set VJP instead of Adjoint"), len(x))
+		},
+		run: runTangent})
 }
 
 // customOnDevice makes a Custom a step on the device if it has a form for it.
@@ -147,20 +164,34 @@ func adjointNodes(g, y *Node, x []*Node) []*Node {
 	return out
 }
 
+// split cuts the vector all into one part for each of in.
+func split(c *cpu.Call, all []float64, in [][]float64) [][]float64 {
+	if c.Parts == nil {
+		c.Parts = make([][]float64, len(in))
+	}
+	at := 0
+	for i, x := range in {
+		c.Parts[i] = all[at : at+len(x) : at+len(x)]
+		at += len(x)
+	}
+	return c.Parts
+}
+
 func runAdjoint(c *cpu.Call) error {
 	f := c.Obj.(*Custom)
 	out, in := c.AsFloat64()
-	if c.Parts == nil {
-		c.Parts = make([][]float64, len(in)-2)
-	}
-	at := 0
-	for i := range c.Parts {
-		n := len(in[i+2])
-		c.Parts[i] = out[at : at+n : at+n]
-		at += n
-	}
-	if err := f.Adjoint(c.Parts, in[0], in[1], in[2:]...); err != nil {
+	if err := f.Adjoint(split(c, out, in[2:]), in[0], in[1], in[2:]...); err != nil {
 		return fmt.Errorf("gradient of %s: %w", f.Name, err)
+	}
+	c.StoreFloat64()
+	return nil
+}
+
+func runTangent(c *cpu.Call) error {
+	f := c.Obj.(*Custom)
+	out, in := c.AsFloat64()
+	if err := f.Tangent(out, split(c, in[0], in[2:]), in[1], in[2:]...); err != nil {
+		return fmt.Errorf("derivative of %s along a direction: %w", f.Name, err)
 	}
 	c.StoreFloat64()
 	return nil

@@ -67,6 +67,10 @@ type Unary struct {
 	// zero.
 	VJP    func(g, y, x *Node) *Node
 	Domain Interval
+	// Kernel and Kernel32, if not nil, compute whole slices of the same length, faster than calls of
+	// CPU do, in programs in float64 and in float32. y may be x itself.
+	Kernel   func(y, x []float64)
+	Kernel32 func(y, x []float32)
 
 	code   compiler.Code
 	kernel string // name of its kernel in package kernels
@@ -83,6 +87,8 @@ type Binary struct {
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
 	Domain      Interval
 	Commutative bool
+	Kernel      func(z, x, y []float64) // as in Unary
+	Kernel32    func(z, x, y []float32)
 
 	code  compiler.Code
 	truth bool // whether results are 0 or 1
@@ -99,6 +105,9 @@ type Ternary struct {
 	Double bool
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval
+	// Kernel and Kernel32 compute whole slices w from x, y and z, as in Unary.
+	Kernel   func(w, x, y, z []float64)
+	Kernel32 func(w, x, y, z []float32)
 
 	code   compiler.Code
 	kernel string // name of its kernel in package kernels
@@ -142,7 +151,7 @@ func (op *Op) Eval(x ...float64) float64 {
 func (d Unary) Define() *Op {
 	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
-		prim: &compiler.Op{Code: d.code, F1: d.CPU, Kernel: d.kernel}}
+		prim: &compiler.Op{Code: d.code, F1: d.CPU, Slices: [2]any{d.Kernel, d.Kernel32}, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, y *Node, x []*Node) []*Node { return []*Node{d.VJP(g, y, x[0])} }
 	}
@@ -153,7 +162,7 @@ func (d Unary) Define() *Op {
 func (d Binary) Define() *Op {
 	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 2, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
-		prim: &compiler.Op{Code: d.code, F2: d.CPU, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy, Truth: d.truth}}
+		prim: &compiler.Op{Code: d.code, F2: d.CPU, Slices: [2]any{d.Kernel, d.Kernel32}, Commutative: d.Commutative, Kernel: d.kernel, ByNumber: d.byNumber, NumberBy: d.numberBy, Truth: d.truth}}
 	if d.VJP != nil {
 		op.vjp = func(g, z *Node, x []*Node) []*Node {
 			dx, dy := d.VJP(g, z, x[0], x[1])
@@ -167,7 +176,7 @@ func (d Binary) Define() *Op {
 func (d Ternary) Define() *Op {
 	whole(d.Name, d.CPU != nil)
 	op := &Op{Name: d.Name, Arity: 3, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
-		prim: &compiler.Op{Code: d.code, F3: d.CPU, Kernel: d.kernel}}
+		prim: &compiler.Op{Code: d.code, F3: d.CPU, Slices: [2]any{d.Kernel, d.Kernel32}, Kernel: d.kernel}}
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
 			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])

@@ -63,3 +63,61 @@ func TestOperationsOfOnesOwn(t *testing.T) {
 		t.Errorf("without CUDA text: %v", err)
 	}
 }
+
+// calls counts the calls of kernels in both precisions.
+var calls [2]int
+
+var (
+	cubeOp = ad.Unary{Name: "test_cube", CPU: func(x float64) float64 { return x * x * x }, CUDA: "x * x * x",
+		VJP:    func(g, _, x *ad.Node) *ad.Node { return ad.Mul(g, ad.Scale(3, ad.Square(x))) },
+		Domain: ad.Interval{Lo: -2, Hi: 2},
+		Kernel: func(y, x []float64) {
+			calls[0]++
+			for i, v := range x {
+				y[i] = v * v * v
+			}
+		},
+		Kernel32: func(y, x []float32) {
+			calls[1]++
+			for i, v := range x {
+				y[i] = v * v * v
+			}
+		}}.Define()
+	ratioOp = ad.Binary{Name: "test_ratio", CPU: func(x, y float64) float64 { return x / (x + y) }, Domain: ad.Interval{Lo: 1, Hi: 2},
+		Kernel: func(z, x, y []float64) {
+			for i, v := range x {
+				z[i] = v / (v + y[i])
+			}
+		}}.Define()
+	blendOp = ad.Ternary{Name: "test_blend", CPU: func(x, y, z float64) float64 { return x + z*(y-x) }, Domain: ad.Interval{Lo: 0, Hi: 1},
+		Kernel: func(w, x, y, z []float64) {
+			for i, v := range x {
+				w[i] = v + z[i]*(y[i]-v)
+			}
+		}}.Define()
+)
+
+// Programs call the kernels of definitions, and Kernel compares them with the CPU function.
+func TestKernelsOfOnesOwn(t *testing.T) {
+	gradtest.Op(t, cubeOp)
+	for _, op := range []*ad.Op{cubeOp, ratioOp, blendOp} {
+		gradtest.Kernel(t, op, 1e-14, 1e-6)
+	}
+	if calls[0] == 0 || calls[1] == 0 {
+		t.Errorf("kernels were called %v times", calls)
+	}
+	// A number beside an array, and a second operation on the result in the same loop.
+	v, err := ad.Eval(ad.Neg(ratioOp.Apply(ad.Const([]float64{1, 3}, 2), ad.Scalar(1))))
+	if got := v[0].Float64s(); err != nil || got[0] != -0.5 || got[1] != -0.75 {
+		t.Errorf("%v: %v", got, err)
+	}
+}
+
+// All elementwise operations of ours compute in loops what their CPU functions do.
+func TestKernel(t *testing.T) {
+	for _, op := range ad.Ops() {
+		if op.IsElementwise() {
+			t.Run(op.Name, func(t *testing.T) { gradtest.Kernel(t, op, 1e-12, 2e-5) })
+		}
+	}
+}

@@ -18,6 +18,9 @@ type Op struct {
 	// number as the second operand, NumberBy with one number as the first, which takes
 	// the operands exchanged.
 	Kernel, ByNumber, NumberBy string
+	// Slices holds functions of whole slices of float64 and of float32, such as func(y, x []float64),
+	// which a definition brought along and which take the place of Kernel; they may be nil.
+	Slices [2]any
 	// Truth says that results of the elementwise operation are 0 or 1.
 	Truth bool
 	// Pure says that calls of the operation with equal attributes, Obj included, and equal inputs are equal.

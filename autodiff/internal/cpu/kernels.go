@@ -11,13 +11,16 @@ import (
 )
 
 // kernel1 returns the whole-slice form of op: the assembly of package kernels,
-// or a loop around op's Go function.
+// or that of its definition, or a loop around op's Go function.
 func kernel1[T Real](l kernels.Level, op *compiler.Op) func(dst, a *T, n int) {
 	if op.Code == compiler.Copy {
 		return func(dst, a *T, n int) { copy(unsafe.Slice(dst, n), unsafe.Slice(a, n)) }
 	}
 	if f, _ := pick[T](kernels.Unary64(l, op.Kernel), kernels.Unary32(l, op.Kernel)).(func(dst, a *T, n int)); f != nil {
 		return f
+	}
+	if f, _ := pick[T](op.Slices[0], op.Slices[1]).(func(y, x []T)); f != nil {
+		return func(dst, a *T, n int) { f(unsafe.Slice(dst, n), unsafe.Slice(a, n)) }
 	}
 	g := op.F1
 	return func(dst, a *T, n int) {
@@ -33,6 +36,9 @@ func kernel2[T Real](l kernels.Level, f compiler.Form, op *compiler.Op) func(dst
 	if f, _ := pick[T](kernels.Binary64(l, name), kernels.Binary32(l, name)).(func(dst, a, b *T, n int)); f != nil {
 		return f
 	}
+	if f, _ := pick[T](op.Slices[0], op.Slices[1]).(func(z, x, y []T)); f != nil {
+		return func(dst, a, b *T, n int) { f(unsafe.Slice(dst, n), unsafe.Slice(a, n), unsafe.Slice(b, n)) }
+	}
 	g := op.F2
 	return func(dst, a, b *T, n int) {
 		d, x, y := unsafe.Slice(dst, n), unsafe.Slice(a, n), unsafe.Slice(b, n)
@@ -45,6 +51,11 @@ func kernel2[T Real](l kernels.Level, f compiler.Form, op *compiler.Op) func(dst
 func kernel3[T Real](l kernels.Level, op *compiler.Op) func(dst, a, b, c *T, n int) {
 	if f, _ := pick[T](kernels.Ternary64(l, op.Kernel), kernels.Ternary32(l, op.Kernel)).(func(dst, a, b, c *T, n int)); f != nil {
 		return f
+	}
+	if f, _ := pick[T](op.Slices[0], op.Slices[1]).(func(w, x, y, z []T)); f != nil {
+		return func(dst, a, b, c *T, n int) {
+			f(unsafe.Slice(dst, n), unsafe.Slice(a, n), unsafe.Slice(b, n), unsafe.Slice(c, n))
+		}
 	}
 	g := op.F3
 	return func(dst, a, b, c *T, n int) {

@@ -38,6 +38,12 @@ func init() { // a package variable whose gradient uses it would be an initializ
 			return ad.Div(steep, x), ad.Neg(ad.Div(steep, k)), ad.Mul(slope, ad.Log(ad.Div(x, k)))
 		},
 		Domain: ad.Interval{Lo: 0.5, Hi: 3},
+		// A kernel computes a whole slice at a time. Leave it out unless it is faster than calls of CPU.
+		Kernel: func(w, x, k, n []float64) {
+			for i, v := range x {
+				w[i] = 1 / (1 + math.Exp(n[i]*math.Log(k[i]/v)))
+			}
+		},
 	}.Define()
 	formula.Register("hill", 3, func(in []*ad.Node) *ad.Node { return Hill(in[0], in[1], in[2]) })
 }

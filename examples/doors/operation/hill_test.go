@@ -15,10 +15,11 @@ import (
 )
 
 // The checks that every operation of Euryale passes: first and second derivatives against differences, and the C text
-// against the Go function.
+// and the kernel against the Go function.
 func TestHill(t *testing.T) {
 	gradtest.Op(t, Op)
 	t.Run("C text", func(t *testing.T) { gradtest.HostC(t, []*ad.Op{Op}) })
+	gradtest.Kernel(t, Op, 1e-14, 1e-6)
 }
 
 // The command line fits and samples formulas with the function.
