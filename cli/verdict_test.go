@@ -101,7 +101,7 @@ func TestInvalidPointsAreLeftOut(t *testing.T) {
 func TestPosteriorsSayWhenThePriorIsWrong(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, stderr := do(t, "sample", "g2", misfitCSV(t, nil), "--prior", "tau=uniform(5,6)", "--out", dir, "--strict", "--warmup", "300", "--draws", "300", "--retries", "0")
-	if code != exitFailed || !strings.Contains(out, "model: the priors keep the parameters where the data do not want them") || strings.Contains(out, "satisfactory") {
+	if code != exitFailed || !strings.Contains(out, "model: the priors hold the parameters away from the values that the data prefer") || strings.Contains(out, "satisfactory") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	code, out, _ = do(t, "diagnose", dir, "--strict")

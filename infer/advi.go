@@ -239,7 +239,7 @@ func (a *advi) ascend(ctx context.Context, x []float64) (message string, err err
 	if v := d.Averaged(); v != nil {
 		copy(x, v)
 	}
-	return fmt.Sprintf("It did not settle in %d steps: allow more.", a.cfg.Steps), nil
+	return fmt.Sprintf("The bound did not settle in %d steps: allow more steps.", a.cfg.Steps), nil
 }
 
 func median(v []float64) float64 {

@@ -89,9 +89,9 @@ func (a *Approximation) String() string {
 	s := fmt.Sprintf("%s: %d draws, %d gradients, ELBO %.4g, Pareto k %.2f.", a.Method, len(a.q), a.Gradients, a.ELBO, a.ParetoK)
 	switch {
 	case !(a.ParetoK <= 0.7):
-		s += "  Not a posterior: sample from these starts."
+		s += "  The draws do not represent the posterior: use them as starting points for sampling."
 	default:
-		s += "  Near the posterior."
+		s += "  The draws are close to the posterior."
 	}
 	if a.Message != "" {
 		s += "  " + a.Message

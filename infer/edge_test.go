@@ -331,7 +331,7 @@ func TestStopRules(t *testing.T) {
 	}
 	slow := Func(1, func(q, g []float64) float64 { time.Sleep(time.Millisecond); g[0] = -q[0]; return -q[0] * q[0] / 2 })
 	fit := mustSample(t, slow, Config{StopWhen: StopRule{MaxTime: 150 * time.Millisecond}})
-	if fit.Stopped != "time is up" || fit.Len(0) >= 1000 {
+	if fit.Stopped != "the time was up" || fit.Len(0) >= 1000 {
 		t.Errorf("stopped after %d draws: %q", fit.Len(0), fit.Stopped)
 	}
 }

@@ -296,10 +296,10 @@ func (f *Fit) note(r diag.Report) string {
 		}
 	}
 	warm, sampling := f.Gradients()
-	s := fmt.Sprintf("%d chains x %s draws, %d divergences, %d gradients, %.2g s.", len(f.chains), lengths,
+	s := fmt.Sprintf("%d chains of %s draws, %d divergences, %d gradients, %.2g s.", len(f.chains), lengths,
 		f.Divergent(), warm+sampling, f.Elapsed.Seconds())
 	if f.Stopped != "" {
-		s += " Stopped early: " + f.Stopped + "."
+		s += " The run stopped early: " + f.Stopped + "."
 	}
 	if r != nil {
 		s += "  " + both(r, f.quoted())
@@ -314,7 +314,7 @@ func both(chains diag.Report, model *check.Verdict) string {
 	case model == nil:
 		return chains.Verdict()
 	case chains.OK() && model.OK:
-		return "Diagnostics satisfactory."
+		return "All diagnostics are satisfactory."
 	}
 	return chains.Verdict() + "  " + model.Summary()
 }

@@ -126,7 +126,7 @@ func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
 	o, unjudged := c.p.scored()
 	d.Findings = append(d.Findings, unjudged...)
 	if len(o) == 0 {
-		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true, Text: "the model observes nothing that could be judged"})
+		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true, Text: "the model has no observations that could be judged"})
 		return check.Judge(d, c.s.Settings)
 	}
 	if d.Axes == nil && d.Grid == nil {

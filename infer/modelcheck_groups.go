@@ -60,7 +60,7 @@ func (g *group) judge(k int, s check.Settings) (check.Verdict, error) {
 	name := func(list []check.Flag) {
 		for i := range list {
 			list[i].Kind += " of " + g.name
-			list[i].Text = fmt.Sprintf("%s within its distribution: %s", g.name, list[i].Text)
+			list[i].Text = fmt.Sprintf("the elements of %s depart from their common distribution: %s", g.name, list[i].Text)
 		}
 	}
 	name(v.Flags)

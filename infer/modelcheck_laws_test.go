@@ -49,7 +49,7 @@ func TestSizesOfOtherLaws(t *testing.T) {
 		m          *infer.Model
 	}{
 		{"exponential", "", exponential(1)},
-		{"gamma under exponential", "times less than their distribution says", exponential(6)},
+		{"gamma under exponential", "times less than their distribution predicts", exponential(6)},
 		{"percent", "", proportional(0.05)},
 		{"three times the percent", "times too small", proportional(0.15)},
 	} {

@@ -237,6 +237,15 @@ func (c *modelCheck) width(t *priorTrack, k int) float64 {
 	return stat.Covariance(score, place, nil) / stat.Variance(score, nil)
 }
 
+// joined joins names in a sentence.
+func joined(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // mostEigen is how many parameters are looked at for combinations.
 const mostEigen = 30
 
@@ -273,10 +282,10 @@ func silent(tracks []*priorTrack) (notes []check.Flag) {
 				names = append(names, t.param.name)
 			}
 		}
-		text := fmt.Sprintf("the data say next to nothing of the balance between %s: one can grow at the cost of another, and only the priors hold them", strings.Join(names, " and "))
+		text := fmt.Sprintf("the data say almost nothing about the balance between %s: one can grow at the expense of another, and only the priors constrain it", joined(names))
 		if len(names) == 1 {
 			t := tracks[slices.IndexFunc(tracks, func(t *priorTrack) bool { return t.param.name == names[0] })]
-			text = fmt.Sprintf("the data say next to nothing of %s: its posterior is as wide as its prior %s", names[0], t.distribution)
+			text = fmt.Sprintf("the data say almost nothing about %s: its posterior is as wide as its prior %s", names[0], t.distribution)
 		}
 		notes = append(notes, check.Flag{Kind: check.KindUnknown, Where: strings.Join(names, ", "), Note: true, Text: text})
 	}

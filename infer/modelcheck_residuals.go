@@ -24,11 +24,11 @@ type predicted struct{ z, mean, sd []float64 }
 func (p *Posterior) scored() (list []*observation, notes []check.Flag) {
 	for _, o := range p.model.observed {
 		if o.dist.Event > 0 || o.missing != nil {
-			why := "it is one of vectors, whose elements depend on each other"
+			why := "its values are vectors, whose elements depend on each other"
 			if o.missing != nil {
-				why = "values are missing"
+				why = "some of its values are missing"
 			}
-			notes = append(notes, check.Flag{Kind: check.KindShape, Note: true, Text: fmt.Sprintf("the observation %s was not judged: %s", o.name, why)})
+			notes = append(notes, check.Flag{Kind: check.KindShape, Note: true, Text: fmt.Sprintf("the observation %s was not judged, because %s", o.name, why)})
 			continue
 		}
 		list = append(list, o)

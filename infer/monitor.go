@@ -141,7 +141,7 @@ func (r *run) write() error {
 func (r *run) applyRule(elapsed time.Duration) {
 	rule := &r.cfg.StopWhen
 	if rule.MaxTime > 0 && elapsed >= rule.MaxTime && !r.stop.Load() {
-		r.stopped = "time is up"
+		r.stopped = "the time was up"
 		r.stop.Store(true)
 	}
 	if !rule.active() || r.cut > 0 {
@@ -175,7 +175,7 @@ func (r *run) cutAt(common int) {
 			rows = append(rows, *c.view.rows.Load())
 		}
 		if rule.met(rows, k) {
-			r.cut, r.stopped = k, "the stopping rule is met"
+			r.cut, r.stopped = k, "the stopping rule was met"
 			r.stop.Store(true)
 			return
 		}

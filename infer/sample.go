@@ -141,7 +141,7 @@ func (r *run) resume() error {
 		return err
 	}
 	if s.machine != thisMachine() {
-		r.warnings = append(r.warnings, fmt.Sprintf("resumed a run of %s with %s: draws may differ in the last bits", s.machine, thisMachine()))
+		r.warnings = append(r.warnings, fmt.Sprintf("the run was started with %s and resumed with %s, so draws may differ in the last bits", s.machine, thisMachine()))
 	}
 	for i, c := range r.chains {
 		for k, id := range s.ids {

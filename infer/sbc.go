@@ -55,7 +55,7 @@ func (c *Calibration) String() string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%v\n%d fits, %d with divergences, %d failed.  %s", r, c.Fits, c.Divergent, len(c.Failed), r.Diagnose().Verdict())
+	return fmt.Sprintf("%v\n%d fits, of which %d had divergences; %d more fits failed.  %s", r, c.Fits, c.Divergent, len(c.Failed), r.Diagnose().Verdict())
 }
 
 // SBC checks model and sampler against each other: parameters are drawn from the

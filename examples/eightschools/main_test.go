@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 mu         4.3 +- 3.4   ess 3000   R-hat 1.00
 tau        4.0 +- 3.3   ess  232   R-hat 1.03
 theta[A]   6.4 +- 5.8   ess 1292   R-hat 1.00
-4 problems: divergences, E-BFMI, effective sample size, R-hat.
+4 checks of the draws failed: divergences, E-BFMI, effective sample size, R-hat.
 The model agrees with the data (reduced chi-square 0.583, expected 0.168 to 2.74).
 
 non-centred: theta = mu + tau z, z ~ normal(0, 1)

@@ -101,7 +101,7 @@ func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis
 			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), r.Active[l.Row*n:(l.Row+1)*n], k)}.test())
 		}
 	}
-	at := Axis{Name: cmp.Or(axis.Name, "point")}
+	at := Axis{Name: cmp.Or(axis.Name, pointAxis)}
 	for _, i := range l.Points {
 		if axis.Values == nil {
 			at.Values = append(at.Values, float64(i+1))

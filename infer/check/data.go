@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Data is the input of a verdict. Only Z is required.
@@ -63,13 +64,36 @@ type Axis struct {
 	Values     []float64 // value of the variable for each residual
 }
 
+// Names of axes that count: the axis of residuals without any other, and the start of the names of orders.
+const (
+	pointAxis = "point"
+	orderOf   = "the order of "
+)
+
+// title is the name of the axis inside a sentence.
+func (a Axis) title() string {
+	if a.Name == pointAxis {
+		return orderOf + "the points"
+	}
+	return a.Name
+}
+
 // label formats a range of values with the unit.
 func (a Axis) label(lo, hi float64) string {
 	unit := ""
 	if a.Unit != "" {
 		unit = " " + a.Unit
 	}
-	if lo == hi {
+	switch order := strings.HasPrefix(a.Name, orderOf); {
+	case a.Name == pointAxis && lo == hi:
+		return fmt.Sprintf("point %.6g", lo)
+	case a.Name == pointAxis:
+		return fmt.Sprintf("points %.6g to %.6g", lo, hi)
+	case order && lo == hi:
+		return fmt.Sprintf("place %.6g in %s", lo, a.Name)
+	case order:
+		return fmt.Sprintf("places %.6g to %.6g in %s", lo, hi, a.Name)
+	case lo == hi:
 		return fmt.Sprintf("%s = %.3g%s", a.Name, lo, unit)
 	}
 	return fmt.Sprintf("%s = %.3g to %.3g%s", a.Name, lo, hi, unit)
@@ -86,7 +110,7 @@ type Grid struct {
 // deviation with respect to one or more coefficients that the model fixes at 0.
 type Direction struct {
 	Kind    string // name of the departure, such as "beam centre"
-	Of      string // which of several departures of one name, such as "near 0.1 s"
+	Of      string // distinction from other departures of the same name, such as "near 0.1 s"
 	Columns [][]float64
 	// Say describes the departure in one clause, given the coefficients and their
 	// standard deviations, and says what to try.
@@ -119,7 +143,7 @@ type Prior struct {
 	Name, Distribution string
 	Value              float64 // posterior median, or the estimate
 	P                  float64 // two-sided tail probability of the prior beyond Value
-	Weak               bool    // whether the prior is a default that nobody chose
+	Weak               bool    // true if the prior is a default that nobody chose
 	// Score is the normal score of the parameter in its prior at a draw; Scale is the shift for one
 	// unit of the score, in the coordinate Coordinate of the Jacobian. With them, P refers to prior
 	// and data together, see Data.Drawn.

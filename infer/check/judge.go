@@ -68,11 +68,11 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 	v.DoF = int(w.dof())
 	v.Residuals, v.Axes = slices.Clone(w.studentised), d.Axes
 	if len(d.Z) == 0 {
-		v.add(Flag{Kind: KindUnjudged, Text: "the model observes nothing: there are no data to judge it by", Remedy: "declare what was measured, with Observe"}, false)
+		v.add(Flag{Kind: KindUnjudged, Text: "the model has no observations, so there are no data to judge it by", Remedy: "declare with Observe what was measured"}, false)
 	} else if v.DoF < 1 {
-		v.add(Flag{Kind: KindUnjudged, Text: "there are as many parameters as points: nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
+		v.add(Flag{Kind: KindUnjudged, Text: "there are as many parameters as points, so nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
 	} else if w.square > 1e280 || w.square < 1e-280 && norm(w.z) > 0 {
-		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("residuals of about %.2g cannot be squared in 64 bits", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
+		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("the residuals are about %.2g, and their squares are beyond the range of 64-bit numbers", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
 	} else {
 		w.verdict(&v, level)
 	}
@@ -115,8 +115,8 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 			return
 		}
 		if now := w.square / w.dof(); !w.d.Relative && now > farOff {
-			v.add(Flag{Kind: KindSize, Text: fmt.Sprintf("with that in the model the reduced chi-square would still be about %.3g: the model is far from the data, and what is said above is the nearest single cause", now),
-				Remedy: "start elsewhere, or change the model; then judge again"}, false)
+			v.add(Flag{Kind: KindSize, Text: fmt.Sprintf("even with that in the model, the reduced chi-square would be about %.3g: the model is far from the data, and the finding above names only the single cause that explains most", now),
+				Remedy: "start the fit elsewhere or change the model, and judge it again"}, false)
 			if tests[best].gain.share > 0.5 {
 				return
 			}
@@ -217,11 +217,11 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 		}
 		if kinds = append(kinds, t.kind); len(kinds) == 2 {
 			also, _ := t.named.Say(t.gain.coef, t.gain.sd)
-			text = "; nearly as well: " + also
+			text = "; another cause explains it nearly as well: " + also
 		}
 	}
 	if len(kinds) > 2 {
-		text += "; or " + strings.Join(kinds[2:], ", ")
+		text += "; so do these: " + strings.Join(kinds[2:], ", ")
 	}
 	return text
 }
@@ -240,7 +240,7 @@ func (w *residuals) tests(about []test) []test {
 	}
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {
-		axes = []Axis{{Name: "point", Values: w.mem.counting(w.n)}}
+		axes = []Axis{{Name: pointAxis, Values: w.mem.counting(w.n)}}
 	}
 	if a, ok := w.asMeasured(axes); ok {
 		axes = append(slices.Clone(axes), a)
@@ -278,7 +278,7 @@ func (w *residuals) asMeasured(axes []Axis) (Axis, bool) {
 			return Axis{}, false
 		}
 	}
-	return Axis{Name: "the order of the data", Values: places}, true
+	return Axis{Name: orderOf + "the data", Values: places}, true
 }
 
 // graphs returns the pairs of neighbours.
@@ -341,7 +341,7 @@ func (d *Data) remarks(v *Verdict) {
 	}
 	for _, u := range d.Unknown {
 		v.add(Flag{Kind: KindUnknown, Where: u, Text: "the data do not determine " + u,
-			Remedy: "fix one of these parameters, tie one to another, or give a prior"}, false)
+			Remedy: "fix one of these parameters, tie one to another, or give one a prior"}, false)
 	}
 }
 

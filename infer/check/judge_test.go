@@ -275,7 +275,7 @@ func TestReadings(t *testing.T) {
 	}{
 		"right": {y, x, ""}, "counts": {counts, x, ""}, "few counts at the end": {[]float64{900, 611, 405, 273, 180, 122, 80, 55, 37, 3, 0, 0, 0}, x[:13], ""}, "rounded": {rounded, x, ""}, "few": {y[:4], x[:4], ""}, "none": {nil, nil, ""}, "constant": {make([]float64, 20), x[:20], ""},
 		"twice":   {slices.Concat(y, y), slices.Concat(x, x), "60 of 120 rows repeat others exactly: if they are the same readings, all errors are about 1.41"},
-		"clipped": {high, x, "are the largest, 1.2, exactly"},
+		"clipped": {high, x, "equal the largest value, 1.2,"},
 	} {
 		text := ""
 		for _, f := range Readings(c.y, c.x) {

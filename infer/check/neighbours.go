@@ -20,7 +20,7 @@ type graph struct {
 
 // along pairs the residuals that follow each other along an axis.
 func (w *residuals) along(a Axis) graph {
-	return graph{name: "along " + a.Name, pairs: w.mem.order(a.Values).neighbours(), bound: 1}
+	return graph{name: "along " + a.title(), pairs: w.mem.order(a.Values).neighbours(), bound: 1}
 }
 
 // pixels pairs the residuals that are adjacent along the given axes of a grid.
@@ -86,11 +86,11 @@ func (w *residuals) neighbourTest(g graph) test {
 	t.effect = math.Abs(correlation)
 	sign = correlation
 	t.say = func(*test) Flag {
-		f := Flag{Where: g.name, Text: fmt.Sprintf("neighbouring residuals %s are correlated (%+.2f, expected 0)", g.name, correlation),
-			Remedy: "the model misses a structure, or the data share their noise: look at the residuals; if the noise is shared, the errors of the parameters are too small"}
+		f := Flag{Where: g.name, Text: fmt.Sprintf("neighbouring residuals %s are correlated (the correlation is %+.2f, but should be 0)", g.name, correlation),
+			Remedy: "look at the residuals: either the model lacks a structure, or neighbouring data share their noise, and then the errors of the parameters are too small"}
 		if sign < 0 {
-			f.Text = fmt.Sprintf("neighbouring residuals %s alternate (correlation %+.2f, expected 0)", g.name, correlation)
-			f.Remedy = "the data were processed (differences, a background taken off point by point), or points are counted twice"
+			f.Text = fmt.Sprintf("neighbouring residuals %s alternate (their correlation is %+.2f, but should be 0)", g.name, correlation)
+			f.Remedy = "check whether the data were processed, for instance by taking differences or by subtracting a background point by point, or whether points were counted twice"
 		}
 		return f
 	}

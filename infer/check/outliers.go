@@ -113,9 +113,14 @@ func (w *residuals) farRelative(z []float64, order []int) (p []float64) {
 
 func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	scale := w.scale()
-	var list []string
-	for _, i := range points[:min(3, len(points))] {
+	var list, far []string
+	for k, i := range points[:min(3, len(points))] {
 		list = append(list, fmt.Sprintf("%s (%+.1f)", w.place(i), z[i]/scale))
+		far = append(far, list[k])
+	}
+	if len(far) > 0 {
+		i := points[0]
+		far[0] = fmt.Sprintf("%s (%+.1f standard deviations)", w.place(i), z[i]/scale)
 	}
 	more := ""
 	if n := len(points); n > 3 {
@@ -124,7 +129,7 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	f := Flag{Where: strings.Join(list, ", ") + more,
 		Remedy: "check these points and mask them if they are bad, or use a distribution or loss with heavier tails"}
 	if w.together(z, points) {
-		f.Remedy = "these points lie beside each other on one side of the model, as a peak or a dip does: look there for a structure that the model lacks before you mask anything"
+		f.Remedy = "look for a structure that the model lacks before you mask anything: these points lie beside each other on one side of the model, as those of a peak or a dip do"
 	}
 	what := "1 point lies"
 	if len(points) != 1 {
@@ -133,7 +138,7 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	if len(points) >= w.listed() {
 		what = fmt.Sprintf("%d or more points lie", len(points))
 	}
-	f.Text = fmt.Sprintf("%s too far from the model for a normal distribution: %s standard deviations away", what, f.Where)
+	f.Text = fmt.Sprintf("%s farther from the model than a normal distribution allows: %s", what, strings.Join(far, ", ")+more)
 	return f
 }
 

@@ -11,16 +11,16 @@ import (
 
 // Kinds of flags about parameters.
 const (
-	KindBound   = "at a bound"
-	KindPrior   = "prior against data"
-	KindUnknown = "not determined"
+	KindBound   = "parameter at a bound"
+	KindPrior   = "conflict of prior and data"
+	KindUnknown = "undetermined parameters"
 )
 
 // test asks whether the data pull beyond the bound by more than chance.
 func (b Bound) test() test {
 	return test{kind: KindBound, of: b.Name, p: min(1, normalTail(b.Pull)), effect: b.Pull, always: true, say: func(*test) Flag {
-		return Flag{Where: b.Name, Text: fmt.Sprintf("%s = %.4g lies on its bound, and the data would take it %.2g standard deviations beyond", b.Name, b.Value, b.Pull),
-			Remedy: "widen the bound if it is not physical; if it is, another term of the model is wrong"}
+		return Flag{Where: b.Name, Text: fmt.Sprintf("%s = %.4g lies on its bound, and the data would take it %.2g standard deviations beyond it", b.Name, b.Value, b.Pull),
+			Remedy: "widen the bound if it is not physical; if it is physical, another term of the model is probably wrong"}
 	}}
 }
 
@@ -33,8 +33,8 @@ const absurd = 1e-6
 // prior is absurd.
 func (p Prior) test() test {
 	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func(*test) Flag {
-		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g, which its prior %s did not expect (tail probability %.1g)", p.Name, p.Value, p.Distribution, p.P),
-			Remedy: "check the units of the prior and of the data; widen the prior if it was a guess"}
+		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (tail probability %.1g)", p.Name, p.Value, p.Distribution, p.P),
+			Remedy: "check the units of the prior and of the data, or widen the prior if it was a guess"}
 		if math.Abs(p.Shift) >= 0.2 {
 			f.Text += fmt.Sprintf("; the prior moves the result by %.2g standard deviations", math.Abs(p.Shift))
 		}
@@ -112,8 +112,8 @@ func (w *residuals) pullTest() test {
 				name, pull = n, s
 			}
 		}
-		return Flag{Where: name, Text: fmt.Sprintf("the priors keep the parameters where the data do not want them: the data pull %s most, by %.2g of the standard deviations that they would give it", name, math.Abs(pull)),
-			Remedy: "check the units and the ends of the priors, and whether the model can describe the data at all"}
+		return Flag{Where: name, Text: fmt.Sprintf("the priors hold the parameters away from the values that the data prefer: the data pull most strongly on %s, by %.2g of the standard deviations that the data alone would give it", name, math.Abs(pull)),
+			Remedy: "check the units and the limits of the priors, and whether the model can describe the data at all"}
 	}
 	return t
 }

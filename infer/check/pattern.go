@@ -45,8 +45,8 @@ func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,
 			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter",
-				a.Name, where, math.Abs(mean), side(mean), percent(g.share)),
-			Remedy: "add the missing term, or compare another model; see the panel of residuals"}
+				a.title(), where, math.Abs(mean), side(mean), percent(g.share)),
+			Remedy: "look at the plot of the residuals, and add the term that is missing or compare another model"}
 	}
 	return t
 }

@@ -60,7 +60,7 @@ func repeated(y, sorted []float64, others [][]float64) (Flag, bool) {
 		return Flag{}, false
 	}
 	return Flag{Kind: KindRepeated, Text: fmt.Sprintf("%d of %d rows repeat others exactly: if they are the same readings, all errors are about %.3g times too small", again, len(y), math.Sqrt(float64(len(y))/float64(len(rows)))),
-		Remedy: "look whether files were read twice, and keep each reading once"}, true
+		Remedy: "check whether files were read twice, and keep each reading only once"}, true
 }
 
 // equals returns how many of sorted values equal an earlier one.
@@ -104,6 +104,6 @@ func clipped(v []float64) (Flag, bool) {
 	if n < fewestClipped || inside > (len(v)-low-high)/50 {
 		return Flag{}, false
 	}
-	return Flag{Kind: KindClipped, Where: fmt.Sprintf("y = %.6g", at), Text: fmt.Sprintf("%d of %d values are the %s, %.6g, exactly, while the others differ: they look clipped", n, len(v), end, at),
+	return Flag{Kind: KindClipped, Where: fmt.Sprintf("y = %.6g", at), Text: fmt.Sprintf("%d of %d values equal the %s value, %.6g, while the others differ from each other, so they look clipped", n, len(v), end, at),
 		Remedy: "leave these points out, or use a censored distribution; check the range and the saturation of the instrument"}, true
 }

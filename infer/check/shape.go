@@ -47,7 +47,7 @@ func sayShape(skew, kurtosis float64) Flag {
 		f.Text = fmt.Sprintf("the residuals have heavier tails than a normal distribution (excess kurtosis %+.2g)", kurtosis)
 	case math.Abs(skew) > 0.1:
 		f.Text = fmt.Sprintf("the residuals are skewed (skewness %+.2g)", skew)
-		f.Remedy = "use a skewed distribution, or look for a baseline or a cut that acts on one side"
+		f.Remedy = "use a skewed distribution, or look for a baseline or a cut that acts on one side only"
 	default:
 		f.Text = fmt.Sprintf("the residuals do not follow a normal distribution (skewness %+.2g, excess kurtosis %+.2g)", skew, kurtosis)
 	}

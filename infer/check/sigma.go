@@ -34,7 +34,7 @@ func (d *Data) atPredicted(v *Verdict) {
 	}
 	d.Z, d.Jacobian = z, j
 	v.add(Flag{Kind: "errors of the observed values",
-		Text: "the errors follow the observed values, as the root of a count or a percentage of the reading does: they were taken at the predicted values here; in the fit such weights prefer low values"}, true)
+		Text: "the errors follow the observed values, as the square root of a count or a percentage of the reading does; the verdict takes them at the predicted values instead, but weights of this kind draw a fit towards low values"}, true)
 }
 
 // fewestSteps is the number of changes of the errors along the observed values from which they are

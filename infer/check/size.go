@@ -22,7 +22,7 @@ func (w *residuals) sizeTest() test {
 	if w.d.Relative {
 		if exact {
 			t.p, t.always, t.say = 1, true, func(*test) Flag {
-				return Flag{Text: onTheModel, Remedy: "check that they were measured and not computed"}
+				return Flag{Text: onTheModel, Remedy: "check that the data were measured and not computed"}
 			}
 		}
 		return t
@@ -35,40 +35,40 @@ func (w *residuals) sizeTest() test {
 	t.harmless = math.Abs(math.Sqrt(reduced)-1) < 0.05
 	t.effect = math.Abs(math.Log(reduced))
 	t.say = func(*test) Flag {
-		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, expected between %.3g and %.3g", reduced, w.expected(0), w.expected(1))}
+		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, but between %.3g and %.3g is expected", reduced, w.expected(0), w.expected(1))}
 		switch {
 		case exact:
-			f.Text, f.Remedy = onTheModel, "check that they were measured and not computed"
+			f.Text, f.Remedy = onTheModel, "check that the data were measured and not computed"
 			return f
 		case w.d.Counts && below < above:
-			f.Text += ": the counts scatter less than their distribution"
-			f.Remedy = "check whether they were smoothed or repeated, or use a distribution that is narrower, such as binomial for poisson"
+			f.Text += ": the counts scatter less than their distribution predicts"
+			f.Remedy = "check whether the counts were smoothed or repeated, or use a narrower distribution, such as a binomial instead of a Poisson"
 			return f
 		case w.d.Counts:
-			f.Text += ": the counts scatter more than their distribution (overdispersion)"
-			f.Remedy = "use a distribution with a dispersion of its own, such as negative binomial or beta-binomial, or let a rate differ between groups; look for too many zeros"
+			f.Text += ": the counts scatter more than their distribution predicts (overdispersion)"
+			f.Remedy = "use a distribution whose dispersion is free, such as a negative binomial or a beta-binomial, let a rate differ between groups, or look for an excess of zeros"
 			return f
 		case w.d.Quantiles && below < above:
-			f.Text += fmt.Sprintf(": the data scatter about %.3g times less than their distribution says", 1/math.Sqrt(reduced))
-			f.Remedy = "use a distribution with a scatter of its own, such as gamma in place of exponential"
+			f.Text += fmt.Sprintf(": the data scatter about %.3g times less than their distribution predicts", 1/math.Sqrt(reduced))
+			f.Remedy = "use a distribution whose scatter is free, such as a gamma instead of an exponential"
 			return f
 		case w.d.Quantiles:
-			f.Text += fmt.Sprintf(": the data scatter about %.3g times more than their distribution says", math.Sqrt(reduced))
-			f.Remedy = "use a distribution with a scatter of its own, or a larger one; look for a term that the model lacks"
+			f.Text += fmt.Sprintf(": the data scatter about %.3g times more than their distribution predicts", math.Sqrt(reduced))
+			f.Remedy = "use a distribution whose scatter is free or larger, or look for a term that the model lacks"
 			return f
 		case below < above:
 			f.Text += fmt.Sprintf(": the errors are about %.3g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))
-			f.Remedy = "check where the errors come from; if only their ratios are known, fit their size too"
+			f.Remedy = "check where the errors come from; if only their ratios are known, fit a common factor of the errors too"
 			return f
 		}
-		f.Text += fmt.Sprintf(": the errors are about %.3g times too small, or the model misses something", math.Sqrt(reduced))
-		f.Remedy = "look at the residuals: a pattern asks for another model; without one the errors are too small"
+		f.Text += fmt.Sprintf(": the errors are about %.3g times too small, or the model lacks something", math.Sqrt(reduced))
+		f.Remedy = "look at the residuals: if they follow a pattern, the model lacks a term; if they do not, the errors are too small"
 		return f
 	}
 	return t
 }
 
-const onTheModel = "the data lie on the model exactly"
+const onTheModel = "the data lie exactly on the model"
 
 // exact reports whether the residuals are no larger than the rounding errors of the data.
 func (w *residuals) exact() bool {

@@ -62,8 +62,8 @@ func (w *residuals) spreadTest(a Axis) test {
 		if ratio < 1 {
 			ratio, larger, smaller = 1/ratio, low, high
 		}
-		return Flag{Where: larger, Text: fmt.Sprintf("the scatter varies along %s: it is %.2g times as large for %s as for %s", a.Name, ratio, larger, smaller),
-			Remedy: "give errors that vary in the same way, or let the model have them (a scale that depends on " + a.Name + ")"}
+		return Flag{Where: larger, Text: fmt.Sprintf("the scatter varies along %s: it is %.2g times as large for %s as for %s", a.title(), ratio, larger, smaller),
+			Remedy: "give errors that vary in the same way, or let the model estimate a scale that depends on " + a.title()}
 	}
 	return t
 }

@@ -21,12 +21,12 @@ const KindUnconverged = "not converged"
 // Flag is one disagreement in words.
 type Flag struct {
 	Kind     string  // kind of test, such as "outliers"
-	Text     string  // finding, with numbers
+	Text     string  // description of the finding, with numbers
 	Where    string  // range or points concerned, if any
 	Remedy   string  // remedy to try next
 	P        float64 // p-value of the test; 0 if there was no test
-	Forgiven bool    // whether the loss of the fit was chosen to tolerate it
-	Note     bool    // whether it is known and harmless, or was asked for, and so does not count
+	Forgiven bool    // true if the loss of the fit was chosen to tolerate it
+	Note     bool    // true if it is known and harmless, or was asked for, and so does not count
 }
 
 // String is the finding and the remedy in one line.
@@ -40,20 +40,20 @@ func (f Flag) String() string {
 // Test is the outcome of one test.
 type Test struct {
 	Kind     string
-	Of       string  // axis, parameter or neighbours tested, if there are several
+	Of       string  // name of the tested axis, parameter or neighbours, if there are several
 	P        float64 // p-value of the test by itself
 	Adjusted float64 // p-value adjusted for all other tests by Holm's method
 }
 
 // Verdict says whether model, data, bounds and priors agree.
 type Verdict struct {
-	OK       bool       // whether there are no flags
+	OK       bool       // true if there are no flags
 	P        float64    // smallest adjusted p-value; NaN if nothing could be tested
 	Reduced  float64    // chi-square per degree of freedom; NaN if the errors are unknown
 	Expected [2]float64 // central 99 % range of Reduced for a correct model
 	Points   int
 	DoF      int
-	Flags    []Flag // disagreements, the strongest first
+	Flags    []Flag // list of disagreements, the strongest first
 	Notes    []Flag // observations that are worth knowing but do not count
 	Tests    []Test
 	// Residuals are the standardised residuals divided by what the fit leaves of their
@@ -108,7 +108,7 @@ func (v Verdict) Summary() string {
 	switch n := len(v.Flags); n {
 	case 0:
 		if i := slices.IndexFunc(v.Notes, func(f Flag) bool { return f.Forgiven }); i >= 0 {
-			return "The model agrees with the data apart from what the loss forgives: " + v.Notes[i].Kind + "."
+			return "The model agrees with the data, apart from what the loss of the fit tolerates: " + v.Notes[i].Kind + "."
 		}
 		return "The model agrees with the data" + size + "."
 	case 1:
@@ -157,7 +157,7 @@ func (v Verdict) HTML() string {
 		open = "" // a click shows the tests of a model that passed them
 	}
 	fmt.Fprintf(&b, "<details%s><summary>%d tests</summary>\n", open, len(v.Tests))
-	b.WriteString("<table><thead><tr><th style=\"text-align:left\">test</th><th>p</th><th>p of all tests together</th></tr></thead><tbody>")
+	b.WriteString("<table><thead><tr><th style=\"text-align:left\">test</th><th>p</th><th>p adjusted for all tests</th></tr></thead><tbody>")
 	for _, t := range v.Tests {
 		what := t.Kind
 		if t.Of != "" {

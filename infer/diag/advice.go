@@ -33,7 +33,7 @@ const (
 	CheckEnergy     Check = "E-BFMI"
 	CheckESS        Check = "effective sample size"
 	CheckRHat       Check = "R-hat"
-	CheckStuck      Check = "chains that move"
+	CheckStuck      Check = "stuck chains"
 	CheckAcceptance Check = "acceptance rate"
 )
 
@@ -41,7 +41,7 @@ const (
 type Advice struct {
 	Check  Check
 	OK     bool
-	Cause  string // finding, with numbers
+	Cause  string // description of the finding, with numbers
 	Remedy string // remedy to try; empty if OK
 }
 
@@ -50,7 +50,7 @@ func (a Advice) String() string {
 	if a.OK {
 		return fmt.Sprintf("%s: %s", a.Check, a.Cause)
 	}
-	return fmt.Sprintf("%s: %s: %s", a.Check, a.Cause, a.Remedy)
+	return fmt.Sprintf("%s: %s. Try: %s", a.Check, a.Cause, a.Remedy)
 }
 
 // Report is the result of all checks.
@@ -85,13 +85,13 @@ func (r Report) Verdict() string {
 	case 0:
 		return "All checks of the draws passed."
 	case 1:
-		return fmt.Sprintf("1 problem: %s.", r.Problems()[0].Check)
+		return fmt.Sprintf("One check of the draws failed: %s.", r.Problems()[0].Check)
 	default:
 		var names []string
 		for _, a := range r.Problems() {
 			names = append(names, string(a.Check))
 		}
-		return fmt.Sprintf("%d problems: %s.", n, strings.Join(names, ", "))
+		return fmt.Sprintf("%d checks of the draws failed: %s.", n, strings.Join(names, ", "))
 	}
 }
 
@@ -132,16 +132,16 @@ func adviseDepth(e Evidence) Advice {
 	if e.DepthHits == 0 {
 		return pass(CheckDepth, "no trajectory was cut short")
 	}
-	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f%%) stopped at depth %d", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
-		"the draws are right but costly; rescale or reparametrise strongly correlated parameters, or raise MaxTreeDepth")
+	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f%%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
+		"rescale or reparametrise strongly correlated parameters, or raise MaxTreeDepth")
 }
 
 func adviseDivergence(e Evidence) Advice {
 	if e.Divergences == 0 {
-		return pass(CheckDivergence, "none")
+		return pass(CheckDivergence, "no trajectory diverged")
 	}
-	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f%%) diverged, so a region of high curvature may be missing", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
-		"raise TargetAccept towards 0.99; if they stay, use a non-centred parametrisation or tighter priors where they cluster")
+	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f%%) diverged, so the chains may have missed a region of high curvature", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
+		"raise TargetAccept towards 0.99; if trajectories still diverge, use a non-centred parametrisation, or tighter priors where the divergences cluster")
 }
 
 func adviseEnergy(e Evidence) Advice {
@@ -153,12 +153,12 @@ func adviseEnergy(e Evidence) Advice {
 	}
 	if !(worst < 0.3) {
 		if math.IsInf(worst, 1) {
-			return pass(CheckEnergy, "not defined for these draws")
+			return pass(CheckEnergy, "it is not defined for these draws")
 		}
-		return pass(CheckEnergy, fmt.Sprintf("at least %.2f", worst))
+		return pass(CheckEnergy, fmt.Sprintf("it is at least %.2f in every chain", worst))
 	}
-	return fail(CheckEnergy, fmt.Sprintf("%.2f in chain %d, below 0.3: the chains move slowly between energies", worst, at+1),
-		"heavy tails or a funnel: reparametrise (non-centred scales, bounded transforms) or run longer")
+	return fail(CheckEnergy, fmt.Sprintf("it is %.2f in chain %d, which is below 0.3: the chains move slowly between regions of different probability", worst, at+1),
+		"run longer chains, or reparametrise heavy tails and funnels, for instance by non-centred scales")
 }
 
 func adviseESS(s Summary) Advice {
@@ -176,22 +176,22 @@ func adviseESS(s Summary) Advice {
 	}
 	switch {
 	case name == "":
-		return pass(CheckESS, "nothing to estimate")
+		return pass(CheckESS, "every quantity is constant, so there is nothing to estimate")
 	case math.IsNaN(least):
-		return fail(CheckESS, fmt.Sprintf("cannot be computed for %s", name), "draw at least 4 finite values per chain")
+		return fail(CheckESS, fmt.Sprintf("it cannot be computed for %s", name), "draw at least 4 finite values in each chain")
 	case least < need || least < 0.001*total:
-		return fail(CheckESS, fmt.Sprintf("%.0f of %.0f draws for %s, below %.0f", math.Floor(least), total, name, math.Max(need, 0.001*total)),
-			"run longer; if it stays below a hundredth of the draws, reparametrise")
+		return fail(CheckESS, fmt.Sprintf("%s has the smallest, %.0f of %.0f draws, but at least %.0f are needed", name, math.Floor(least), total, math.Max(need, 0.001*total)),
+			"run longer chains; if the effective sample size stays below a hundredth of the draws, reparametrise")
 	}
-	return pass(CheckESS, fmt.Sprintf("at least %.0f of %.0f draws (%s)", math.Floor(least), total, name))
+	return pass(CheckESS, fmt.Sprintf("%s has the smallest, %.0f of %.0f draws", name, math.Floor(least), total))
 }
 
 func adviseRHat(s Summary) Advice {
 	if s.Chains < 2 {
-		return fail(CheckRHat, "not defined for fewer than 2 chains, so convergence was not checked", "run 4 chains from different starts")
+		return fail(CheckRHat, "it is not defined for fewer than 2 chains, so convergence was not checked", "run 4 chains from different starting points")
 	}
 	if c := repeated(s); c >= 0 {
-		return fail(CheckRHat, fmt.Sprintf("chain %d repeats an earlier one draw by draw, so neither R-hat nor the effective sample sizes mean anything", c+1), "give each chain once; chains need seeds or numbers of their own")
+		return fail(CheckRHat, fmt.Sprintf("chain %d repeats an earlier one draw by draw, so neither R-hat nor the effective sample sizes mean anything", c+1), "pass each chain only once, and give every chain a seed or a number of its own")
 	}
 	name, worst := "", math.Inf(-1)
 	for i := range s.Rows {
@@ -204,14 +204,14 @@ func adviseRHat(s Summary) Advice {
 	}
 	switch {
 	case name == "":
-		return pass(CheckRHat, "nothing to estimate")
+		return pass(CheckRHat, "every quantity is constant, so there is nothing to estimate")
 	case math.IsNaN(worst):
-		return fail(CheckRHat, fmt.Sprintf("cannot be computed for %s", name), "draw at least 4 finite values per chain")
+		return fail(CheckRHat, fmt.Sprintf("it cannot be computed for %s", name), "draw at least 4 finite values in each chain")
 	case worst > 1.01:
-		return fail(CheckRHat, fmt.Sprintf("%.2f for %s, above 1.01: the chains disagree", worst, name),
-			"run longer; if it stays, look for several modes, an unidentified parameter, or a stuck chain")
+		return fail(CheckRHat, fmt.Sprintf("%s has the largest, %.2f, which is above 1.01: the chains disagree", name, worst),
+			"run longer chains; if they still disagree, look for several modes, an unidentified parameter or a stuck chain")
 	}
-	return pass(CheckRHat, fmt.Sprintf("at most %.3f (%s)", worst, name))
+	return pass(CheckRHat, fmt.Sprintf("%s has the largest, %.3f", name, worst))
 }
 
 // repeated returns the first chain that equals an earlier one in everything that varies, or -1.
@@ -237,21 +237,21 @@ func repeated(s Summary) int {
 func adviseStuck(s Summary) Advice {
 	for i := range s.Rows {
 		if r := &s.Rows[i]; len(r.Stuck) > 0 {
-			return fail(CheckStuck, fmt.Sprintf("chain %d never moved %s", r.Stuck[0]+1, r.Name),
-				"discard it and start it elsewhere; its region may be too narrow for the step size of the others")
+			return fail(CheckStuck, fmt.Sprintf("%s never changed in chain %d", r.Name, r.Stuck[0]+1),
+				"discard this chain and start it elsewhere; it may lie in a region that is too narrow for the step size of the other chains")
 		}
 	}
-	return pass(CheckStuck, "all")
+	return pass(CheckStuck, "every chain moved")
 }
 
 func adviseAcceptance(e Evidence) Advice {
 	for c, a := range e.Acceptance {
 		if math.Abs(a-e.TargetAccept) > 0.1 {
-			return fail(CheckAcceptance, fmt.Sprintf("%.2f in chain %d, where the target is %.2f: the step size does not fit", a, c+1, e.TargetAccept),
-				"warm up longer; a low value means that sampling met sharper curvature than the warm-up")
+			return fail(CheckAcceptance, fmt.Sprintf("it is %.2f in chain %d, but the target is %.2f, so the step size does not suit this chain", a, c+1, e.TargetAccept),
+				"warm up longer; a rate below the target means that sampling met sharper curvature than the warm-up did")
 		}
 	}
-	return pass(CheckAcceptance, "near its target")
+	return pass(CheckAcceptance, "it is near its target in every chain")
 }
 
 func pass(c Check, cause string) Advice { return Advice{Check: c, OK: true, Cause: cause} }

@@ -13,7 +13,7 @@ import (
 
 // CompareSettings are the settings of Compare; the zero value is the default.
 type CompareSettings struct {
-	Convention Convention // whether variances are divided by n-1 (Posterior, default) or n (ArviZ)
+	Convention Convention // divisor of variances: n-1 (Posterior, the default) or n (ArviZ)
 	Bootstrap  int        // number of samples of the Bayesian bootstrap. Default 1000: weights to about 0.01
 	Seed       uint64     // seed of the bootstrap
 }
@@ -33,7 +33,7 @@ type Compared struct {
 	Stacking      float64 // weight in the mixture of models that predicts best
 	PseudoBMA     float64 // weight by exp(ELPD)
 	PseudoBMAPlus float64 // weight by exp(ELPD), averaged over a Bayesian bootstrap
-	Trusted       bool    // whether the checks of the estimate itself passed
+	Trusted       bool    // true if the checks of the estimate itself passed
 }
 
 // Compare ranks the estimates of models called names. They must come from one
@@ -102,7 +102,7 @@ func (c Comparison) cells() grid {
 // Verdict says in words which models remain candidates.
 func (c Comparison) Verdict() string {
 	if len(c.Rows) == 0 {
-		return "No models."
+		return "There are no models to compare."
 	}
 	var close, bad []string
 	for _, r := range c.Rows {
@@ -113,12 +113,12 @@ func (c Comparison) Verdict() string {
 			bad = append(bad, r.Name)
 		}
 	}
-	s := c.Rows[0].Name + " predicts best; every other model is worse by more than 2 standard errors of the difference and by more than 4."
+	s := c.Rows[0].Name + " predicts best; every other model is worse by more than 2 standard errors of the difference and by more than 4 in elpd."
 	if len(close) > 0 {
-		s = fmt.Sprintf("%s ranks first, but not clearly above %s (a difference below 4, or below 2 of its standard errors): keep the simplest, average by the stacking weights, or measure more.", c.Rows[0].Name, strings.Join(close, ", "))
+		s = fmt.Sprintf("%s ranks first, but not clearly above %s: their elpd differs by less than 4, or by less than 2 standard errors of the difference. Keep the simplest model, average the models by the stacking weights, or measure more.", c.Rows[0].Name, strings.Join(close, ", "))
 	}
 	if len(bad) > 0 {
-		s += fmt.Sprintf(" The estimates of %s failed their checks: look at Diagnose before trusting the ranks.", strings.Join(bad, ", "))
+		s += fmt.Sprintf(" The estimates of %s failed their checks: read the report of Diagnose before you trust the ranks.", strings.Join(bad, ", "))
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 // ELPD is an estimate of how well a model predicts new data: the expected log
 // pointwise predictive density, a sum over observations. Larger is better.
 type ELPD struct {
-	Method   string // PSIS-LOO, WAIC or K-fold
+	Method   string // name of the estimate: PSIS-LOO, WAIC or K-fold
 	ELPD, SE float64
 	P, PSE   float64 // effective number of parameters, LPPD - ELPD, and its standard error
 	LPPD     float64 // log predictive density of the data that were fitted
@@ -113,12 +113,12 @@ func (e ELPD) adviseK() Advice {
 	}
 	switch {
 	case at < 0:
-		return pass(CheckParetoK, "no observation has any influence")
+		return pass(CheckParetoK, "no observation has any influence on the posterior")
 	case len(bad) == 0:
-		return pass(CheckParetoK, fmt.Sprintf("at most %.2f of %.2f allowed (observation %d)", worst, e.GoodK, at))
+		return pass(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and values up to %.2f are reliable", at, worst, e.GoodK))
 	}
-	return fail(CheckParetoK, fmt.Sprintf("%.2f at observation %d; %d of %d observations are above %.2f, so the draws say too little about the posterior without them", worst, at, len(bad), len(e.Points), e.GoodK),
-		"fit again without each of these (Reloo) or in folds (KFold); if P is far above the number of parameters, look for outliers and a wrong likelihood first")
+	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and the values of %d of %d observations are above %.2f, so the draws say too little about the posterior without them", at, worst, len(bad), len(e.Points), e.GoodK),
+		"fit again without each of these observations (Reloo) or in folds (KFold); if P is far above the number of parameters, look for outliers and a wrong likelihood first")
 }
 
 func (e ELPD) adviseVariance() Advice {
@@ -129,10 +129,10 @@ func (e ELPD) adviseVariance() Advice {
 		}
 	}
 	if count == 0 {
-		return pass(CheckVariance, "below 0.4 everywhere")
+		return pass(CheckVariance, "it is below 0.4 for every observation")
 	}
-	return fail(CheckVariance, fmt.Sprintf("above 0.4 for %d of %d observations, so WAIC cannot be trusted", count, len(e.Points)),
-		"use LOO, which reports its own failures")
+	return fail(CheckVariance, fmt.Sprintf("it is above 0.4 for %d of %d observations, so WAIC cannot be trusted", count, len(e.Points)),
+		"use PSIS-LOO, which reports where it fails")
 }
 
 // kRange counts the observations whose tail shape lies in (low, high].

@@ -129,21 +129,21 @@ func (p Predictive) Diagnose() Report {
 	var out Report
 	for _, s := range p.Statistics {
 		if s.P > 0.005 && s.P < 0.995 {
-			out = append(out, pass(CheckStatistic, fmt.Sprintf("%s: p-value %s", s.Name, fixed(s.P, 3))))
+			out = append(out, pass(CheckStatistic, fmt.Sprintf("the %s of the data agrees with its replications (p-value %s)", s.Name, fixed(s.P, 3))))
 			continue
 		}
-		out = append(out, fail(CheckStatistic, fmt.Sprintf("%s: %s in the data, %s to %s in replications, p-value %s", s.Name, short(s.Observed, 4), short(s.Q05, 4), short(s.Q95, 4), fixed(s.P, 3)),
-			"let the likelihood vary in this respect: another distribution, another scale, a missing term"))
+		out = append(out, fail(CheckStatistic, fmt.Sprintf("the %s of the data is %s, but 90 %% of its replications lie between %s and %s (p-value %s)", s.Name, short(s.Observed, 4), short(s.Q05, 4), short(s.Q95, 4), fixed(s.P, 3)),
+			"change what the model says about it: use another distribution or another scale, or add a term that is missing"))
 	}
 	for _, c := range p.Coverage {
-		found := fmt.Sprintf("%d of %d observations (%.1f%%) in their %s%% interval", c.Inside, p.Observations, percent(c.Inside, p.Observations), exact(100*c.Prob))
+		found := fmt.Sprintf("%d of %d observations (%.1f%%) lie in their %s%% interval", c.Inside, p.Observations, percent(c.Inside, p.Observations), exact(100*c.Prob))
 		switch {
 		case c.P >= 0.01:
 			out = append(out, pass(CheckCoverage, found))
 		case float64(c.Inside) < c.Prob*float64(p.Observations):
-			out = append(out, fail(CheckCoverage, found, "predictions are too narrow: add the missing source of noise, or a distribution with heavier tails"))
+			out = append(out, fail(CheckCoverage, found+", so the predictions are too narrow", "add the missing source of noise, or use a distribution with heavier tails"))
 		default:
-			out = append(out, fail(CheckCoverage, found, "predictions are too wide: the noise is set too large, or the model fits it"))
+			out = append(out, fail(CheckCoverage, found+", so the predictions are too wide", "check whether the noise is set too large, or whether the model fits the noise"))
 		}
 	}
 	return out

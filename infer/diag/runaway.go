@@ -16,18 +16,18 @@ type Runaway struct {
 	Name  string  // name of the parameter
 	Value float64 // value that the parameter has reached
 	Chain int     // chain that took it there, counted from 0
-	Flat  bool    // whether the log density is flat there, neither rising nor falling
+	Flat  bool    // true if the log density is flat there, neither rising nor falling
 }
 
 func adviseRunaway(r Runaway) Advice {
-	cause := fmt.Sprintf("%s has run to %.2g in chain %d and the log density keeps rising: it is unbounded there, and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
+	cause := fmt.Sprintf("%s has run to %.2g in chain %d and the log density keeps rising, so it is unbounded there and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
 	if r.Flat {
-		cause = fmt.Sprintf("%s has run to %.2g in chain %d and the log density does not fall: the posterior has no finite integral there, and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
+		cause = fmt.Sprintf("%s has run to %.2g in chain %d and the log density does not fall, so the posterior has no finite integral and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
 	}
 	return fail(CheckBounded, cause, AwayFrom(r.Name))
 }
 
 // AwayFrom returns the remedy for an unbounded density of a parameter.
 func AwayFrom(name string) string {
-	return fmt.Sprintf("give %s a prior that keeps it away from there, for a scale a log-normal or an inverse gamma; look for data that the model fits without error", name)
+	return fmt.Sprintf("give %s a prior that keeps it away from there, such as a log-normal or an inverse gamma if it is a scale, or look for data that the model fits without error", name)
 }

@@ -143,11 +143,11 @@ func (r SBCReport) Diagnose() Report {
 	for i, u := range r.Rows {
 		p := math.Min(u.PChi, u.PECDF)
 		if p >= r.level() {
-			out = append(out, pass(CheckCalibration, fmt.Sprintf("%s: smallest p-value %s", r.Names[i], short(p, 2))))
+			out = append(out, pass(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s", r.Names[i], short(p, 2))))
 			continue
 		}
-		out = append(out, fail(CheckCalibration, fmt.Sprintf("%s: p-value %s, below %s: %s", r.Names[i], short(p, 2), short(r.level(), 2), u.shape()),
-			"check that simulator and density are the same model, priors included, and that draws are thinned to independence"))
+		out = append(out, fail(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s, which is below %s: %s", r.Names[i], short(p, 2), short(r.level(), 2), u.shape()),
+			"check that the simulator and the density are the same model, priors included, and that the draws are thinned until they are independent"))
 	}
 	return out
 }
@@ -156,15 +156,15 @@ func (r SBCReport) Diagnose() Report {
 func (u Uniformity) shape() string {
 	switch {
 	case math.Abs(u.Lean) < 3 && math.Abs(u.Spread) < 3:
-		return "the ranks are uneven, without a lean or a spread"
+		return "the ranks are uneven, but neither shifted to one side nor gathered at the ends or in the middle"
 	case math.Abs(u.Lean) >= math.Abs(u.Spread) && u.Lean > 0:
-		return "true values rank too high, so the posterior lies too low"
+		return "the true values rank too high, so the posterior lies too low"
 	case math.Abs(u.Lean) >= math.Abs(u.Spread):
-		return "true values rank too low, so the posterior lies too high"
+		return "the true values rank too low, so the posterior lies too high"
 	case u.Spread > 0:
-		return "true values rank at the ends, so the posterior is too narrow"
+		return "the true values rank at the ends, so the posterior is too narrow"
 	}
-	return "true values rank in the middle, so the posterior is too wide"
+	return "the true values rank in the middle, so the posterior is too wide"
 }
 
 func (r SBCReport) cells() grid {
@@ -191,7 +191,7 @@ func (u Uniformity) bars() string {
 }
 
 func (r SBCReport) note() string {
-	return fmt.Sprintf("%d fits; %d tests, rate of false alarms of all together at most %s.", r.Fits, 2*len(r.Rows), short(r.FalseAlarms, 2))
+	return fmt.Sprintf("%d fits and %d tests, which together give a false alarm with a probability of at most %s.", r.Fits, 2*len(r.Rows), short(r.FalseAlarms, 2))
 }
 
 // String returns the table of tests, their rate of false alarms, and a verdict.

@@ -147,7 +147,7 @@ func TestCalibration(t *testing.T) {
 		}
 	}
 	rep := calibration(t, 1, 0)
-	for _, part := range []string{"300 fits; 4 tests", "at most 0.01", "p_ecdf", "▇"} {
+	for _, part := range []string{"300 fits and 4 tests", "at most 0.01", "p_ecdf", "▇"} {
 		if !strings.Contains(rep.String(), part) || !strings.Contains(rep.HTML(), part) || !strings.Contains(rep.Markdown(), part) {
 			t.Errorf("no %q in\n%s", part, rep)
 		}

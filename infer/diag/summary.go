@@ -13,7 +13,7 @@ type Settings struct {
 	// probability of the interval. Default 0.89, as in ArviZ since 1.0; too odd to be mistaken for a
 	// test
 	CI  float64
-	HDI bool // whether CI is the shortest interval instead of the equal-tailed one
+	HDI bool // true to make CI the shortest interval instead of the equal-tailed one
 	// package whose definitions are used. Default Posterior, whose MCSESD also holds for antithetic
 	// chains
 	Convention Convention
@@ -30,8 +30,8 @@ type Row struct {
 	MCSESD        float64  // Monte Carlo standard error of SD
 	ESSBulk       float64  // effective sample size for the centre
 	ESSTail       float64  // effective sample size for the 5 % and 95 % quantiles
-	RHat          float64  // R-hat, the disagreement of the chains; 1 is none
-	Constant      bool     // whether all draws are equal, so that there is nothing to estimate
+	RHat          float64  // potential scale reduction R-hat; 1 means that the chains agree
+	Constant      bool     // true if all draws are equal, so that there is nothing to estimate
 	Stuck         []int    // chains that never moved while others did
 	Copies        []int    // chains that repeat an earlier one draw by draw
 }
@@ -42,7 +42,7 @@ type Summary struct {
 	Rows          []Row
 	Chains, Draws int     // number of chains, and of draws per chain
 	Prob          float64 // probability of Row.CI
-	HDI           bool    // whether Row.CI is the shortest interval
+	HDI           bool    // true if Row.CI is the shortest interval
 	Note          string  // line of text below the table
 }
 

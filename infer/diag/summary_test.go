@@ -89,7 +89,7 @@ func TestAdvice(t *testing.T) {
 	calm := Evidence{Draws: 4000, MaxDepth: 10, EBFMI: []float64{1, 1, 1, 1}, Acceptance: []float64{0.8}, TargetAccept: 0.8}
 	away := calm
 	away.Runaways = []Runaway{{Name: "s", Value: 1e-300, Chain: 1}, {Name: "tau", Value: 1e-200, Flat: true}}
-	if r := Diagnose(Summarize([]string{"x"}, [][][]float64{good}, Settings{}), away); r.Verdict() != "2 problems: bounded density, bounded density." ||
+	if r := Diagnose(Summarize([]string{"x"}, [][][]float64{good}, Settings{}), away); r.Verdict() != "2 checks of the draws failed: bounded density, bounded density." ||
 		!strings.Contains(r[0].String(), "s has run to 1e-300 in chain 2 and the log density keeps rising") ||
 		!strings.Contains(r[1].String(), "tau has run to 1e-200 in chain 1 and the log density does not fall") || !strings.Contains(r[1].Remedy, "give tau a prior") {
 		t.Errorf("parameters that have run away give %v", r)

@@ -152,7 +152,7 @@ func (d DNN) steps(all ...func() error) error {
 	return nil
 }
 
-// Forget destroys descriptors.
+// Forget destroys the descriptors that Describe made.
 func (d DNN) Forget(r Described) {
 	for _, h := range []struct {
 		f uintptr

@@ -41,7 +41,7 @@ type Found struct {
 	Name     string // name of the library, such as cuBLAS
 	Variable string // environment variable that overrides the search
 	Path     string // path of the file that was opened; empty if none was
-	Version  string // version, such as 12.9.1; empty if no library was opened
+	Version  string // version of the library, such as 12.9.1; empty if none was opened
 	// Err says why the library cannot be used and lists every place that was tried.
 	Err error
 }
