@@ -105,7 +105,7 @@ func TestPosteriorsSayWhenThePriorIsWrong(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	code, out, _ = do(t, "diagnose", dir, "--strict")
-	if code != exitFailed || !strings.Contains(out, "the data pull tau most") {
+	if code != exitFailed || !strings.Contains(out, "the data pull most strongly on tau") {
 		t.Errorf("diagnose: exit %d: %s", code, out)
 	}
 	report, err := os.ReadFile(filepath.Join(dir, "report.html"))

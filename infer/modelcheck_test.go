@@ -69,7 +69,7 @@ func TestPosteriorsNameTheirMisfits(t *testing.T) {
 				y[i] += 0.8 * x[i] * x[i]
 			}
 		}},
-		{"outlier", "1 point lies too far", nil, wide, func(_, y []float64, _ *rand.Rand) { y[33] += 1 }},
+		{"outlier", "1 point lies farther", nil, wide, func(_, y []float64, _ *rand.Rand) { y[33] += 1 }},
 		{"errors too small", "times too small", 0.05, wide, func(x, y []float64, r *rand.Rand) {}},
 		{"errors too large", "times too large", 0.3, wide, func(x, y []float64, r *rand.Rand) {}},
 		{"spread", "the scatter varies", nil, wide, func(x, y []float64, r *rand.Rand) {
@@ -77,8 +77,8 @@ func TestPosteriorsNameTheirMisfits(t *testing.T) {
 				y[i] += x[i] * r.NormFloat64()
 			}
 		}},
-		{"prior", "the data pull b most", 0.1, dist.Normal(0, 0.1), func(x, y []float64, r *rand.Rand) {}},
-		{"uniform prior", "the data pull b most", 0.1, dist.Uniform(-1, 1), func(x, y []float64, r *rand.Rand) {}},
+		{"prior", "the data pull most strongly on b", 0.1, dist.Normal(0, 0.1), func(x, y []float64, r *rand.Rand) {}},
+		{"uniform prior", "the data pull most strongly on b", 0.1, dist.Uniform(-1, 1), func(x, y []float64, r *rand.Rand) {}},
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		x, y := lineData(r)

@@ -352,7 +352,7 @@ func TestExactData(t *testing.T) {
 			d.Sigma = nil
 		}
 		v, err = Judge(d, Settings{})
-		if err != nil || !strings.Contains(v.String(), "lie on the model exactly") {
+		if err != nil || !strings.Contains(v.String(), "lie exactly on the model") {
 			t.Errorf("%v %v", err, v)
 		}
 	}

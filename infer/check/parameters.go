@@ -35,7 +35,9 @@ func (p Prior) test() test {
 	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func(*test) Flag {
 		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (tail probability %.1g)", p.Name, p.Value, p.Distribution, p.P),
 			Remedy: "check the units of the prior and of the data, or widen the prior if it was a guess"}
-		if math.Abs(p.Shift) >= 0.2 {
+		if math.IsInf(p.Shift, 0) {
+			f.Text += "; the prior ends there and cuts off values that the data allow"
+		} else if math.Abs(p.Shift) >= 0.2 {
 			f.Text += fmt.Sprintf("; the prior moves the result by %.2g standard deviations", math.Abs(p.Shift))
 		}
 		return f

@@ -118,8 +118,16 @@ func (v Verdict) Summary() string {
 		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
 	default:
 		var kinds []string
+		times := map[string]int{}
 		for _, f := range v.Flags {
-			kinds = append(kinds, f.Kind)
+			if times[f.Kind]++; times[f.Kind] == 1 {
+				kinds = append(kinds, f.Kind)
+			}
+		}
+		for i, kind := range kinds {
+			if k := times[kind]; k > 1 {
+				kinds[i] = fmt.Sprintf("%s (%d times)", kind, k)
+			}
 		}
 		return fmt.Sprintf("The model disagrees with the data%s in %d ways: %s.", size, n, strings.Join(kinds, ", "))
 	}

@@ -234,7 +234,7 @@ func TestLOOEdges(t *testing.T) {
 	if err != nil || !math.IsInf(e.Points[0].K, -1) || e.Points[0].ELPD != -1 || !math.IsInf(e.Points[1].K, 1) {
 		t.Errorf("%v %+v", err, e)
 	}
-	if s := e.String(); !strings.Contains(s, "Inf at observation 1") {
+	if s := e.String(); !strings.Contains(s, "observation 1 has the largest, +Inf") {
 		t.Error(s)
 	}
 	impossible := [][][]float64{{{-1, math.Inf(-1)}, {-1.5, -3}}}

@@ -62,7 +62,7 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 		{"right degrees", "", degrees(func(int, *rand.Rand) float64 { return 0.1 })},
 		{"degrees that scatter too much", "overdispersion", degrees(func(_ int, r *rand.Rand) float64 { return 0.1 * math.Exp(0.4*r.NormFloat64()) })},
 		{"degrees that grow along the area", "pattern along the order of the points", degrees(func(i int, _ *rand.Rand) float64 { return 0.08 + 0.04*float64(i)/150 })},
-		{"a hub", "1 point lies too far", degrees(func(i int, _ *rand.Rand) float64 { return 0.1 + map[bool]float64{true: 0.2}[i == 70] })},
+		{"a hub", "1 point lies farther", degrees(func(i int, _ *rand.Rand) float64 { return 0.1 + map[bool]float64{true: 0.2}[i == 70] })},
 		{"right weights", "", strengths(func(k int, _ *rand.Rand) float64 { return math.Pow(1.1, float64(k)) })},
 		{"weights that saturate", "pattern along times", strengths(func(k int, _ *rand.Rand) float64 { return min(math.Pow(1.1, float64(k)), 1.5) })},
 		{"weights that start higher", "pattern along times", strengths(func(k int, _ *rand.Rand) float64 { return 1.2 * math.Pow(1.1, float64(k)) })},

@@ -45,7 +45,7 @@ var planted = []struct {
 			c.Y[i] += 0.2*math.Exp(-math.Pow(2*x/0.05, 0.6)) - 0.2*math.Exp(-2*x/0.05)
 		}
 	}, "the decay is stretched"},
-	{"outliers", 60, func(c *g2.Curve, _ *rand.Rand) { c.Y[12] += 0.05; c.Y[40] -= 0.04 }, "2 points lie too far"},
+	{"outliers", 60, func(c *g2.Curve, _ *rand.Rand) { c.Y[12] += 0.05; c.Y[40] -= 0.04 }, "2 points lie farther"},
 	{"errors too small", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 0.4) }, "times too small"},
 	{"errors too large", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 3) }, "times too large"},
 	{"drift", 60, func(c *g2.Curve, _ *rand.Rand) {
@@ -211,7 +211,7 @@ func TestPosteriorsAreJudged(t *testing.T) {
 		t.Errorf("a right model: %v", v)
 	}
 	v := judge(c, g2.Settings{Priors: map[string]dist.Dist{"tau": dist.Uniform(5, 6)}})
-	if v.OK || !strings.Contains(v.String(), "the data pull tau most") {
+	if v.OK || !strings.Contains(v.String(), "the data pull most strongly on tau") {
 		t.Errorf("a wrong prior: %v", v)
 	}
 }
