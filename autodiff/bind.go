@@ -64,7 +64,7 @@ func (s *State) BindDevice(i int, from device.Part) error {
 // overwrites it. It holds numbers of the type Program.OutputStorage(i).
 func (s *State) OutputDevice(i int) (device.Part, error) {
 	if n := len(s.p.code.OutBufs); i < 0 || i >= n {
-		return device.Part{}, fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, counted from 0", i, n)
+		return device.Part{}, fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, which are counted from 0: use one of these", i, n)
 	}
 	m, err := s.onDevice()
 	if err != nil {

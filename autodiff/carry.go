@@ -21,7 +21,7 @@ func (s *State) Carry(in, out int) error {
 		return err
 	}
 	if out < 0 || out >= s.p.Outputs() {
-		return fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, counted from 0", out, s.p.Outputs())
+		return fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, which are counted from 0: use one of these", out, s.p.Outputs())
 	}
 	from, to := s.p.code.OutBufs[out], s.p.code.InBufs[in]
 	if n, m := s.p.code.Size(from), s.p.code.Size(to); n != m || s.p.code.IsInts(from) || s.p.code.IsInts(to) || s.p.storage(from) != s.p.storage(to) {
@@ -71,7 +71,7 @@ func (s *State) SetPart(i, from int, data []float64) error {
 	}
 	buf := s.p.code.InBufs[i]
 	if n := s.p.code.Size(buf); from < 0 || from+len(data) > n || s.p.code.IsInts(buf) {
-		return fmt.Errorf("autodiff: SetPart cannot set elements %d to %d of input %v: it has %d reals", from, from+len(data), s.p.inputs[i], n)
+		return fmt.Errorf("autodiff: SetPart cannot set elements %d to %d of input %v, which has %d real elements: pass a part that lies inside the input", from, from+len(data), s.p.inputs[i], n)
 	}
 	if s.err != nil {
 		return s.err

@@ -135,7 +135,7 @@ func (op *Op) Differentiable() bool { return op.vjp != nil }
 // Apply makes the Node op(in...) of an elementwise operation.
 func (op *Op) Apply(in ...*Node) *Node {
 	if op.kind != compiler.Elementwise || len(in) != op.Arity {
-		return mistake(op.Name, "Apply needs an elementwise operation with %d inputs, but was given %d", op.Arity, len(in))
+		return mistake(op.Name, "Apply needs an elementwise operation with %d inputs, but was given %d: pass one Node for each input", op.Arity, len(in))
 	}
 	return apply(op, in...)
 }

@@ -150,7 +150,7 @@ func Index(x *Node, axis, i int) *Node {
 		i += x.shape[ax]
 	}
 	if i < 0 || i >= x.shape[ax] {
-		return mistake("index", "there is no element %d along axis %d, which has %d elements, counted from 0", i, ax, x.shape[ax])
+		return mistake("index", "there is no element %d along axis %d, which has %d elements, which are counted from 0: use an index inside the axis", i, ax, x.shape[ax])
 	}
 	return Reshape(Slice(x, ax, i, i+1), slices.Delete(x.shape.Clone(), ax, ax+1)...)
 }

@@ -173,7 +173,7 @@ func (p *Program) Inputs() []*Node { return slices.Clone(p.inputs) }
 // hasInput is an error if there is no input of the number.
 func (p *Program) hasInput(i int) error {
 	if i < 0 || i >= len(p.inputs) {
-		return fmt.Errorf("autodiff: there is no input %d in a program with %d inputs, counted from 0", i, len(p.inputs))
+		return fmt.Errorf("autodiff: there is no input %d in a program with %d inputs, which are counted from 0: use one of these", i, len(p.inputs))
 	}
 	return nil
 }

@@ -36,5 +36,5 @@ func Example() {
 	// Output:
 	// [top rate x]
 	// [3.935 6.321] 13.423
-	// formula: a parenthesis is not closed: expected ) at position 20 of "top*(1-exp(-rate*x)"
+	// formula: a parenthesis is not closed: add a ) at position 20 of "top*(1-exp(-rate*x)"
 }

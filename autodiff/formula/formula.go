@@ -120,7 +120,7 @@ func Parse(text string) (*Formula, error) {
 	p := &parser{text: text}
 	root, err := p.sum()
 	if err == nil && p.peek() != 0 {
-		err = p.fail("found %q instead of an operator", p.text[p.at:p.at+1])
+		err = p.fail("found %q instead of an operator such as + or *", p.text[p.at:p.at+1])
 	}
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (p *parser) atom() (*term, error) {
 		p.at++
 		x, err := p.sum()
 		if err == nil && p.accept(")") == 0 {
-			err = p.fail("a parenthesis is not closed: expected )")
+			err = p.fail("a parenthesis is not closed: add a )")
 		}
 		return x, err
 	case c >= '0' && c <= '9' || c == '.':

@@ -56,14 +56,14 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		"":                        "expected a number, a name or ( at position 1",
 		"1+":                      "expected a number, a name or ( at position 3",
 		"1 + * 2":                 `found "*" instead of a number, a name or ( at position 5`,
-		"(1+2":                    "not closed: expected ) at position 5",
+		"(1+2":                    "not closed: add a ) at position 5",
 		"exq(1)":                  `there is no function "exq": the functions are abs, `,
 		"1.2.3":                   `"1.2.3" is not a number at position 1`,
-		"x y":                     `found "y" instead of an operator at position 3`,
+		"x y":                     `found "y" instead of an operator such as + or * at position 3`,
 		"2 # 3":                   `found "#"`,
 		"exp(1":                   "arguments of exp are not closed",
-		"exp(1, 2)":               "exp takes 1 arguments, not 2",
-		"max(1)":                  "max takes 2 arguments, not 1",
+		"exp(1, 2)":               "exp takes 1 arguments, but was given 2",
+		"max(1)":                  "max takes 2 arguments, but was given 1",
 		strings.Repeat("(", 1000): "levels of nesting",
 	} {
 		_, err := formula.Parse(text)

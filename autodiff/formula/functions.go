@@ -76,7 +76,7 @@ func (p *parser) arguments(name string) ([]*term, error) {
 		return nil, p.fail("the arguments of %s are not closed: expected )", name)
 	}
 	if want := functions[name].arity; len(in) != want {
-		return nil, p.fail("%s takes %d arguments, not %d", name, want, len(in))
+		return nil, p.fail("%s takes %d arguments, but was given %d", name, want, len(in))
 	}
 	return in, nil
 }

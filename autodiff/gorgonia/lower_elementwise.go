@@ -30,7 +30,7 @@ var binary = map[string]func(x, y *ad.Node) *ad.Node{
 func lowerUnary(l *lowering) *ad.Node {
 	f := unary[l.op.String()]
 	if f == nil {
-		return failed(fmt.Errorf("there is no rule for the function %q", l.op))
+		return failed(fmt.Errorf("there is no rule for the function %q: compute it outside of the imported graph, or make it an operation with NewOp", l.op))
 	}
 	return f(l.x[0])
 }
@@ -38,7 +38,7 @@ func lowerUnary(l *lowering) *ad.Node {
 func lowerBinary(l *lowering) *ad.Node {
 	f := binary[strings.Fields(l.op.String())[0]]
 	if f == nil {
-		return failed(fmt.Errorf("there is no rule for the operator %q", l.op))
+		return failed(fmt.Errorf("there is no rule for the operator %q: compute it outside of the imported graph, or make it an operation with NewOp", l.op))
 	}
 	return f(l.fit(0), l.fit(1))
 }

@@ -21,7 +21,7 @@ func lowerLinAlg(l *lowering) *ad.Node {
 	case strings.Contains(sign, "⊗"):
 		return ad.Outer(flat(a), flat(b))
 	case !strings.Contains(sign, "×"):
-		return failed(fmt.Errorf("there is no rule for the product %q", sign))
+		return failed(fmt.Errorf("there is no rule for the product %q: compute it outside of the imported graph, or make it an operation with NewOp", sign))
 	}
 	if ta {
 		a = ad.T(a)

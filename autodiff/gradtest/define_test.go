@@ -25,6 +25,8 @@ var (
 	textlessOp = ad.Unary{Name: "test_textless", CPU: math.Cbrt, Domain: ad.Interval{Lo: 1, Hi: 2}}.Define()
 )
 
+func TestOperationOfTheExample(t *testing.T) { checkXExp(t) }
+
 // A definition from outside passes the checks of ours, computes on a device, and is refused where it is not
 // whole or where its name is taken.
 func TestOperationsOfOnesOwn(t *testing.T) {

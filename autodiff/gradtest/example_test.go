@@ -24,8 +24,8 @@ var xexp = ad.Unary{
 	Domain: ad.Interval{Lo: -2, Hi: 2},
 }.Define()
 
-// checkXExp belongs into a test file as func TestXExp. It compares the gradients with differences, and the CUDA text
-// with the Go function.
+// checkXExp is what the test of the operation calls. It compares the gradients with differences, and the CUDA text with
+// the Go function.
 func checkXExp(t *testing.T) {
 	gradtest.Op(t, xexp)
 	gradtest.HostC(t, []*ad.Op{xexp})
@@ -34,13 +34,12 @@ func checkXExp(t *testing.T) {
 // A package that defines an operation of its own tests it with two calls, as checkXExp does, and then uses it like
 // any other: here its value and its derivative at 1.
 func Example() {
-	tests := []testing.InternalTest{{Name: "TestXExp", F: checkXExp}}
 	x := ad.Scalar(1)
 	y := xexp.Apply(x)
 	values, err := ad.Eval(y, ad.Grad(y, x)[0])
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: value %.4f, derivative %.4f\n", tests[0].Name, values[0].Data(), values[1].Data())
-	// Output: TestXExp: value 2.7183, derivative 5.4366
+	fmt.Printf("value %.4f, derivative %.4f\n", values[0].Data(), values[1].Data())
+	// Output: value 2.7183, derivative 5.4366
 }

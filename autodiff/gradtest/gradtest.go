@@ -5,7 +5,7 @@
 // central differences, and its CUDA text against its Go function. Tests of packages that define
 // operations call it, and all operations of package autodiff pass it.
 //
-//	func TestDouble(t *testing.T) {
+//	func TestOperationsOfOnesOwn(t *testing.T) {
 //		gradtest.Op(t, double)
 //		gradtest.HostC(t, []*autodiff.Op{double})
 //	}

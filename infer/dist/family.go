@@ -55,7 +55,7 @@ func (f Family) New(p ...float64) Dist {
 		at += n
 	}
 	if at != len(p) {
-		err := fmt.Errorf("dist: %s has the parameters %v, which are %d numbers in all, but was given %d", f.Name, f.Params, at, len(p))
+		err := fmt.Errorf("dist: %s has the parameters %v, which are %d numbers in all, but was given %d: pass one number for each element of the parameters", f.Name, f.Params, at, len(p))
 		return Dist{Name: f.Name, check: func() error { return err }}
 	}
 	return f.Make(args...)

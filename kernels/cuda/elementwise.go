@@ -147,7 +147,7 @@ func (e *Elementwise) Run(s *Stream, n int, dst *Buffer, inputs ...*Buffer) erro
 // with scalars, which are rounded to the type of the map.
 func (e *Elementwise) RunAt(s *Stream, n int, dst Part, inputs []Part, scalars []float64) error {
 	if len(inputs) != len(e.m.Inputs) || len(scalars) != len(e.m.Scalars) {
-		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, but was given %d and %d", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
+		return fmt.Errorf("%w: %s takes %d inputs and %d scalars, but was given %d and %d: pass as many as the map declares", ErrArgument, e.m.Name, len(e.m.Inputs), len(e.m.Scalars), len(inputs), len(scalars))
 	}
 	if n < 0 {
 		return fmt.Errorf("%w: %s cannot have %d elements: want 0 or more", ErrArgument, e.m.Name, n)

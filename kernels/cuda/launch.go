@@ -128,7 +128,7 @@ func (f *Function) allowShared(shared int) error {
 // fill writes the arguments into a parameter block.
 func (f *Function) fill(p *drv.Parameters, s *Stream, grid Dim, args []any) error {
 	if f.sizes != nil && len(args) != len(f.sizes) {
-		return fmt.Errorf("%w: %s takes %d arguments, but was given %d", ErrArgument, f.name, len(f.sizes), len(args))
+		return fmt.Errorf("%w: %s takes %d arguments, but was given %d: pass one for each parameter of the kernel", ErrArgument, f.name, len(f.sizes), len(args))
 	}
 	for i, a := range args {
 		size, err := f.add(p, s, grid, a)

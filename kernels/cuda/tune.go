@@ -325,7 +325,7 @@ func (r *tuneRun) compare(got [][]float64) error {
 			if g == v || math.IsNaN(g) && math.IsNaN(v) || math.Abs(g-v) <= r.t.Tolerance*scale {
 				continue
 			}
-			return fmt.Errorf("number %d of output %d is %g, but the default variant gives %g", j, i, g, v)
+			return fmt.Errorf("number %d of output %d is %g, but the default variant gives %g: correct the variant, or raise Tuning.Tolerance if both are right", j, i, g, v)
 		}
 	}
 	return nil

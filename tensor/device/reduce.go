@@ -67,7 +67,7 @@ func (e *Engine) reduce(op string, a gt.Tensor, along []int) (gt.Tensor, error) 
 	axes := slices.Clone(along)
 	for i, x := range axes {
 		if axes[i] = fromFront(x, len(shape)); axes[i] < 0 {
-			return nil, fmt.Errorf("device: %s: an array of shape %[3]v has no axis %[2]d", op, x, a.Shape())
+			return nil, fmt.Errorf("device: %s: an array of shape %[3]v has no axis %[2]d: use an axis of the array, counted from 0", op, x, a.Shape())
 		}
 	}
 	slices.Sort(axes)
@@ -177,7 +177,7 @@ func (e *Engine) place(op string, a gt.Tensor, axis int) (gt.Tensor, error) {
 	}
 	shape := o.layout.Shape
 	if axis = fromFront(axis, len(shape)); axis < 0 {
-		return nil, fmt.Errorf("device: %s: an array of shape %v does not have that axis", op, a.Shape())
+		return nil, fmt.Errorf("device: %s: an array of shape %v does not have that axis: use an axis of the array, counted from 0", op, a.Shape())
 	}
 	outer, length, inner := split(shape, axis)
 	out, b, err := e.make(gt.Int, slices.Delete(slices.Clone(shape), axis, axis+1))

@@ -251,7 +251,7 @@ func (*CU) CopyOut(dst []byte, src DevicePtr) error {
 func (*CU) HostAlloc(bytes uint64) (uintptr, error) {
 	p := C.malloc(C.size_t(max(bytes, 1)))
 	if p == nil {
-		return 0, fmt.Errorf("cuda: the host has no room for %d bytes: %w", bytes, OutOfMemory)
+		return 0, fmt.Errorf("cuda: the host has no room for %d bytes: free host memory or copy less at a time: %w", bytes, OutOfMemory)
 	}
 	return uintptr(p), nil
 }
