@@ -114,7 +114,7 @@ func exampleReport(t *testing.T) Report {
 	}
 	d := posterior(4, 800)
 	sum := diag.Summarize(d.Names, d.X, diag.Settings{})
-	sum.Note = "4 chains x 800 draws."
+	sum.Note = "4 chains of 800 draws."
 	advice := diag.Diagnose(sum, diag.Evidence{Draws: 3200, Divergences: 60, EBFMI: []float64{1, 1}, MaxDepth: 10})
 	return Report{Title: "g2 of bin 7, stretched exponential", Summary: "Silica in water & glycerol <25 °C>, sampled from the counts of 40 delays.",
 		Facts: []Fact{{Name: "draws", Value: "4 × 800"}, {Name: "divergences", Value: "60", Verdict: Bad}, {Name: "R-hat", Value: "1.00", Verdict: Good},
