@@ -87,7 +87,7 @@ type Binary struct {
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
 	Domain      Interval
 	Commutative bool
-	Kernel      func(z, x, y []float64) // as in Unary
+	Kernel      func(z, x, y []float64) // function of whole slices, as that of Unary
 	Kernel32    func(z, x, y []float32)
 
 	code  compiler.Code

@@ -66,7 +66,7 @@ func TestGather(t *testing.T) {
 	}
 	for want, try := range map[string]func() error{
 		"chain 0 is in none of the 3 files": func() error { _, err := infer.Gather(post, cfg, files[:3]); return err },
-		"chain 3 is both in ":                func() error { _, err := infer.Gather(post, cfg, append(files[:1:1], files...)); return err },
+		"chain 3 is both in ":               func() error { _, err := infer.Gather(post, cfg, append(files[:1:1], files...)); return err },
 		"Seed was \"3\" and is \"4\"": func() error {
 			other := cfg
 			other.Seed = 4

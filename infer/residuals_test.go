@@ -48,7 +48,7 @@ func TestResiduals(t *testing.T) {
 
 func TestResidualsRefuse(t *testing.T) {
 	for word, build := range map[string]func(m *infer.Model){
-		"has no observations":        func(m *infer.Model) { m.Param("a", dist.Normal(0, 1)) },
+		"has no observations":     func(m *infer.Model) { m.Param("a", dist.Normal(0, 1)) },
 		"follows laplace":         func(m *infer.Model) { m.Observe("y", dist.Laplace(m.Param("a", dist.Normal(0, 1)), 1), []float64{1}) },
 		"standard deviation of y": func(m *infer.Model) { m.Observe("y", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), []float64{1}) },
 		"constrained by ordered": func(m *infer.Model) {

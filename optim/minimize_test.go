@@ -248,11 +248,11 @@ func TestMinimizeEnds(t *testing.T) {
 		f *optim.Function
 		s optim.MinimizeSettings
 	}{
-		"NaN at the start":           {broken, optim.MinimizeSettings{}},
-		"neither Value nor Gradient": {&optim.Function{N: 1, Start: []float64{1}}, optim.MinimizeSettings{}},
-		"LBFGS cannot keep to bounds":      {bounded, optim.MinimizeSettings{Algorithm: optim.LBFGS{}}},
-		"NewtonCG cannot keep to bounds":   {bounded, optim.MinimizeSettings{Algorithm: optim.NewtonCG{}}},
-		"gonum's methods cannot keep":       {bounded, optim.MinimizeSettings{Algorithm: optim.FromGonum(&optimize.CG{})}},
+		"NaN at the start":               {broken, optim.MinimizeSettings{}},
+		"neither Value nor Gradient":     {&optim.Function{N: 1, Start: []float64{1}}, optim.MinimizeSettings{}},
+		"LBFGS cannot keep to bounds":    {bounded, optim.MinimizeSettings{Algorithm: optim.LBFGS{}}},
+		"NewtonCG cannot keep to bounds": {bounded, optim.MinimizeSettings{Algorithm: optim.NewtonCG{}}},
+		"gonum's methods cannot keep":    {bounded, optim.MinimizeSettings{Algorithm: optim.FromGonum(&optimize.CG{})}},
 	} {
 		if _, err := optim.Minimize(context.Background(), c.f, c.s); err == nil || !strings.Contains(strings.Replace(err.Error(), "takes no", "take no", 1), strings.Replace(want, "takes no", "take no", 1)) {
 			t.Errorf("%v, want %q", err, want)

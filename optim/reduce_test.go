@@ -71,7 +71,7 @@ func TestTiedParameters(t *testing.T) {
 		`no parameter "c3": did you mean`: {"c3": ad.Scalar(1)},
 		"depend on each other":            {"c1": ad.Input("c2"), "c2": ad.Input("c1")},
 		`no parameter "z9"`:               {"c1": ad.Input("z9")},
-		"want an expression with one":       {"c1": ad.Input("c2", 3)},
+		"want an expression with one":     {"c1": ad.Input("c2", 3)},
 	} {
 		if _, err := optim.LeastSquares(ctx, twoDecays(t), optim.Settings{Tied: bad}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -123,10 +123,10 @@ func TestPriorsAreResiduals(t *testing.T) {
 		t.Errorf("%v %v", err, robust)
 	}
 	for want, bad := range map[string]optim.Prior{
-		"not positive definite": {Names: []string{"a"}, Mean: []float64{0}, Cov: []float64{0}},
-		`no parameter "c"`:      optim.Gaussian("c", 0, 1),
-		"finite":                optim.Gaussian("a", math.NaN(), 1),
-		"1 parameters, but 0 means":   {Names: []string{"a"}, Cov: []float64{1}},
+		"not positive definite":     {Names: []string{"a"}, Mean: []float64{0}, Cov: []float64{0}},
+		`no parameter "c"`:          optim.Gaussian("c", 0, 1),
+		"finite":                    optim.Gaussian("a", math.NaN(), 1),
+		"1 parameters, but 0 means": {Names: []string{"a"}, Cov: []float64{1}},
 	} {
 		if _, err := optim.LeastSquares(context.Background(), prob, optim.Settings{Priors: []optim.Prior{bad}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -244,9 +244,9 @@ func TestJacobianByLanes(t *testing.T) {
 
 func TestBadSparsity(t *testing.T) {
 	for want, s := range map[string]*optim.Sparsity{
-		"want 3 row starts":          {Row: []int{0, 1}, Column: []int{0}},
-		"ascending":              {Row: []int{0, 2, 2}, Column: []int{1, 0}},
-		"row 0 of the":           {Row: []int{0, 1, 1}, Column: []int{2}},
+		"want 3 row starts":           {Row: []int{0, 1}, Column: []int{0}},
+		"ascending":                   {Row: []int{0, 2, 2}, Column: []int{1, 0}},
+		"row 0 of the":                {Row: []int{0, 1, 1}, Column: []int{2}},
 		"in ascending order, up to 1": {Row: []int{0, 2, 1}, Column: []int{0}},
 	} {
 		p := rosenbrock()

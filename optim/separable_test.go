@@ -120,13 +120,13 @@ func TestSeparableOffsetAndMistakes(t *testing.T) {
 		t.Errorf("cancelled: %v %v", err, r)
 	}
 	for want, change := range map[string]func(*optim.Separable){
-		"no basis":    func(m *optim.Separable) { m.Basis = nil },
+		"no basis":              func(m *optim.Separable) { m.Basis = nil },
 		"7 data, but the basis": func(m *optim.Separable) { m.Y = make([]float64, 7) },
-		"Sigma has 5 values":         func(m *optim.Separable) { m.Sigma = make([]float64, 5) },
-		"sigma[0] is 0":    func(m *optim.Separable) { m.Sigma = make([]float64, 6) },
-		"2 names":          func(m *optim.Separable) { m.Names = []string{"a", "b"} },
-		"start has 2":      func(m *optim.Separable) { m.Start = []float64{1, 2} },
-		"NaN":              func(m *optim.Separable) { m.Y = []float64{1, 2, 3, 4, 5, math.NaN()} },
+		"Sigma has 5 values":    func(m *optim.Separable) { m.Sigma = make([]float64, 5) },
+		"sigma[0] is 0":         func(m *optim.Separable) { m.Sigma = make([]float64, 6) },
+		"2 names":               func(m *optim.Separable) { m.Names = []string{"a", "b"} },
+		"start has 2":           func(m *optim.Separable) { m.Start = []float64{1, 2} },
+		"NaN":                   func(m *optim.Separable) { m.Y = []float64{1, 2, 3, 4, 5, math.NaN()} },
 	} {
 		bad := m
 		change(&bad)

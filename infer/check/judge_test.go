@@ -129,9 +129,9 @@ func TestNeighboursOnADetector(t *testing.T) {
 
 func TestDataThatDoNotBelongTogether(t *testing.T) {
 	for want, d := range map[string]Data{
-		"residual 1 is NaN":                     {Z: []float64{0, math.NaN()}},
+		"residual 1 is NaN":                      {Z: []float64{0, math.NaN()}},
 		"Jacobian has 0 numbers for 2 residuals": {Z: []float64{0, 1}, Names: []string{"a"}},
-		"axis x has 1 values for 2":             {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
+		"axis x has 1 values for 2":              {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
 	} {
 		if _, err := Judge(d, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -307,8 +307,8 @@ func TestWrongArguments(t *testing.T) {
 		},
 		"the pull of bound a is NaN": func(d *Data, _ *Settings) { d.Bounds = []Bound{{Name: "a", Pull: nan}} },
 		"prior of a":                 func(d *Data, _ *Settings) { d.Priors = []Prior{{Name: "a", P: nan}} },
-		"the level is NaN":             func(_ *Data, s *Settings) { s.Level = nan },
-		"the level is 2":               func(_ *Data, s *Settings) { s.Level = 2 },
+		"the level is NaN":           func(_ *Data, s *Settings) { s.Level = nan },
+		"the level is 2":             func(_ *Data, s *Settings) { s.Level = 2 },
 	} {
 		d, s := noise(rand.New(rand.NewPCG(19, 20)), 40, false), Settings{}
 		change(&d, &s)

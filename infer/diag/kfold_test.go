@@ -88,11 +88,11 @@ func TestKFoldELPD(t *testing.T) {
 		t.Errorf("%v %v", err, e)
 	}
 	for want, f := range map[string]func() error{
-		"one for each fold":  func() error { _, err := KFoldELPD(folds, held[:1], nil, Posterior); return err },
-		"each of 0":     func() error { _, err := KFoldELPD([][]int{{0, 0}, {1}}, held, nil, Posterior); return err },
-		"its likelihoo": func() error { _, err := KFoldELPD([][]int{{0}, {1}}, held, nil, Posterior); return err },
-		"(fold 0)":      func() error { _, err := KFoldELPD([][]int{{0}}, [][][][]float64{nil}, nil, Posterior); return err },
-		"but the likeli": func() error { _, err := KFoldELPD(folds, held, [][][]float64{{{1}}}, Posterior); return err },
+		"one for each fold": func() error { _, err := KFoldELPD(folds, held[:1], nil, Posterior); return err },
+		"each of 0":         func() error { _, err := KFoldELPD([][]int{{0, 0}, {1}}, held, nil, Posterior); return err },
+		"its likelihoo":     func() error { _, err := KFoldELPD([][]int{{0}, {1}}, held, nil, Posterior); return err },
+		"(fold 0)":          func() error { _, err := KFoldELPD([][]int{{0}}, [][][][]float64{nil}, nil, Posterior); return err },
+		"but the likeli":    func() error { _, err := KFoldELPD(folds, held, [][][]float64{{{1}}}, Posterior); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

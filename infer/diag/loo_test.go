@@ -245,12 +245,12 @@ func TestLOOEdges(t *testing.T) {
 		t.Errorf("%v %+v", err, e)
 	}
 	for want, ll := range map[string][][][]float64{
-		"no log likelihoods":           nil,
-		"at least one":                 {{}},
-		"chain 1 has 1 draws":          {{{1}, {2}}, {{1}}},
-		"draw 1 of chain 0 has 2":      {{{1}, {2, 3}}},
-		"observation 1 in draw 0":      {{{1, math.NaN()}}},
-		"is +Inf: mask missing":        {{{1, math.Inf(1)}}},
+		"no log likelihoods":               nil,
+		"at least one":                     {{}},
+		"chain 1 has 1 draws":              {{{1}, {2}}, {{1}}},
+		"draw 1 of chain 0 has 2":          {{{1}, {2, 3}}},
+		"observation 1 in draw 0":          {{{1, math.NaN()}}},
+		"is +Inf: mask missing":            {{{1, math.Inf(1)}}},
 		"chain 1 has 0 draws, but chain 0": {{{1}}, {}},
 	} {
 		if _, err := LOO(ll, LOOSettings{}); err == nil || !strings.Contains(err.Error(), want) {

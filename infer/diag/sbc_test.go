@@ -164,11 +164,11 @@ func TestSBCRefuses(t *testing.T) {
 	s, _ := NewSBC([]string{"a"}, 10)
 	nan := math.NaN()
 	for want, f := range map[string]func() error{
-		"2 prior draws":  func() error { return s.Add([]float64{1, 2}, [][][]float64{{{1}}}) },
-		"2 draws, but 10":    func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2}}}) },
-		"a draw is NaN":  func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2, 3, 4, nan, 6, 7, 8, 9, 10}}}) },
-		"prior draw is":  func() error { return s.Add([]float64{nan}, [][][]float64{{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}}) },
-		"add fits befor": func() error { _, err := s.Test(SBCSettings{}); return err },
+		"2 prior draws":   func() error { return s.Add([]float64{1, 2}, [][][]float64{{{1}}}) },
+		"2 draws, but 10": func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2}}}) },
+		"a draw is NaN":   func() error { return s.Add([]float64{1}, [][][]float64{{{1, 2, 3, 4, nan, 6, 7, 8, 9, 10}}}) },
+		"prior draw is":   func() error { return s.Add([]float64{nan}, [][][]float64{{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}}) },
+		"add fits befor":  func() error { _, err := s.Test(SBCSettings{}); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
