@@ -12,7 +12,7 @@ import (
 // A test runs a command on a problem of its own, and reads the document that the command writes. New needs
 // the testing.T of a test, so this example is not run here.
 func Example() {
-	_ = func(t *testing.T) { // in a file of tests: func TestSlope(t *testing.T)
+	_ = func(t *testing.T) { // the body of a test function
 		s := clitest.New(t)
 		s.Write("line.json", `{"expr": "a*x", "data": {"x": [1, 2, 3], "y": [2.1, 3.9, 6.0]}, "start": {"a": 1}}`)
 		var fit struct{ X map[string]float64 }
