@@ -110,7 +110,7 @@ func checkField(t *tensor.Tensor, name string, shape [3]int) error {
 	}
 	switch {
 	case t == nil:
-		return fmt.Errorf("no %s", name)
+		return fmt.Errorf("%s is missing: give every voxel a value", name)
 	case t.DType() != tensor.Float64 && t.DType() != tensor.Float32 && t.DType() != tensor.Float16:
 		return fmt.Errorf("%s holds %v: want float64, float32 or float16", name, t.DType())
 	case !t.Shape().Equal(want) || t.Size() == 0:
