@@ -89,7 +89,7 @@ func (m *Morphology) inspect() error {
 		bad.add("PhysSize is %g nm: want the edge of a voxel, above 0", m.PhysSize)
 	}
 	if len(m.Materials) == 0 {
-		bad.add("no materials")
+		bad.add("there are no materials: give at least one")
 	}
 	shape := m.Shape()
 	for i := range m.Materials {
