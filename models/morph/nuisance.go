@@ -26,7 +26,7 @@ type Nuisance struct {
 
 var nuisances = map[string]Nuisance{}
 
-// RegisterNuisance adds an effect of one's own to those of problem files. Effects are applied in the
+// RegisterNuisance adds a user's effect to those of problem files. Effects are applied in the
 // order of their names. It is meant for init functions, and panics if the definition is incomplete, if a
 // parameter lacks a default, or if a name is taken.
 func RegisterNuisance(name string, n Nuisance) {

@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package disttest checks distributions: ours, and those that a package of one's own defines.
+// Package disttest checks distributions: those of Euryale, and those that your own package defines.
 package disttest
 
 import (
