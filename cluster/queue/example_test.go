@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -47,7 +48,13 @@ func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	work := func(a queue.Access) {
-		_, err := queue.Work(ctx, a, queue.WorkSettings{Open: func(*batch.Manifest) (batch.Task, error) { return squares{}, nil }})
+		_, err := queue.Work(ctx, a, queue.WorkSettings{
+			Open: func(*batch.Manifest) (batch.Task, error) { return squares{}, nil },
+			// Items that crash their process are processed by processes of their own, to find the one that does.
+			Alone: func(ctx context.Context, manifest string, store batch.Store, items []batch.Span) *exec.Cmd {
+				return exec.CommandContext(ctx, "squares", "alone", manifest, string(store), fmt.Sprint(items))
+			},
+		})
 		if err != nil {
 			log.Fatal(err)
 		}
