@@ -88,7 +88,7 @@ func TestFitTwotime(t *testing.T) {
 		}
 	}
 	code, out, _ := do(t, "fit", "twotime", "flow.hdf", "--config", "flow.yaml", "--shear", "homodyne", "--time-origin", "window", "--scaling", "auto")
-	for _, want := range []string{"gamma_dot_t0 is as homodyne has it", "divided by pi/sqrt(2)", "by the Bayesian information criterion", "if entries were independent"} {
+	for _, want := range []string{"gamma_dot_t0 is as homodyne has it", "divided by pi/sqrt(2)", "by the Bayesian information criterion", "error for independent entries"} {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("exit %d, without %q: %s", code, want, out)
 		}

@@ -43,7 +43,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 		return s
 	}
 	if len(panels) == 1 {
-		panels[0].Title = "residuals"
+		panels[0].Title = "Residuals"
 		f, err := viz.Fit(panels[0])
 		if b.Add("residuals", f, err); err == nil {
 			s.Figures = append(s.Figures, f)
