@@ -32,7 +32,7 @@ func Alone(ctx context.Context, m *Manifest, t Task, item int64, w io.Writer) er
 		}
 		return (&part{hash: m.Hash, columns: t.Columns(), records: records}).encode(w)
 	}
-	return fmt.Errorf("item %d is not in the manifest, which has %d items: was it changed?", item, m.Items)
+	return fmt.Errorf("item %d is not in the manifest, which has %d items: if the list was changed, start the run again", item, m.Items)
 }
 
 // inChild runs a process that does one item. Its end without a result is an error that says how it
@@ -43,7 +43,7 @@ func inChild(cmd *exec.Cmd, m *Manifest, item int64) (Record, error) {
 		return Record{}, err
 	}
 	if len(p.records) != 1 || p.records[0].Item != item {
-		return Record{}, fmt.Errorf("the separate process for item %d returned the result of another item: was the program replaced during the run?", item)
+		return Record{}, fmt.Errorf("the separate process for item %d returned the result of another item: if the program was replaced during the run, run again", item)
 	}
 	return p.records[0], nil
 }
@@ -56,10 +56,10 @@ func child(cmd *exec.Cmd, m *Manifest) (*part, error) {
 	if err == nil {
 		p, _, err := decodePart(&out, true)
 		if err == nil && p.hash != m.Hash {
-			err = errors.New("its result belongs to another manifest: was the manifest changed during the run?")
+			err = errors.New("its result belongs to another manifest: if the list was changed during the run, run again")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the separate process for this item gave no valid result: %w", err)
+			return nil, fmt.Errorf("the separate process for this item returned no valid result: %w", err)
 		}
 		return p, nil
 	}
@@ -69,7 +69,7 @@ func child(cmd *exec.Cmd, m *Manifest) (*part, error) {
 	}
 	text := "the separate process for this item ended: " + end.String()
 	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
-		text += " (was memory short?)"
+		text += " (perhaps for lack of memory)"
 	}
 	if words := strings.TrimSpace(said.String()); words != "" {
 		text += ": " + foreign.Short(words, 2000)

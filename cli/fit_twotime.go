@@ -281,7 +281,7 @@ func (a *app) printTwotimeFit(f *motion.Fit, doc *motionFitDoc) error {
 	say := func(format string, args ...any) { fmt.Fprintf(a.stdout, format+"\n", args...) }
 	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, doc.Model, p.C2.Q, counted(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "parameter\tvalue\terror\tif entries were independent\tunit")
+	fmt.Fprintln(w, "parameter\tvalue\terror\terror for independent entries\tunit")
 	for _, row := range f.Rows() {
 		value, sd, other := report.TwotimeTexts(row)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", row.Name, value, sd, other, row.Unit)
@@ -308,7 +308,7 @@ func (a *app) printTwotimeFit(f *motion.Fit, doc *motionFitDoc) error {
 	}
 	say("")
 	if f.Shared != nil {
-		say("the %d entries tell as much as %.3g independent ones", doc.Points, f.Shared.Effective)
+		say("the %d entries carry as much information as %.0f independent ones", doc.Points, f.Shared.Effective)
 	}
 	if f.Compared != nil {
 		say("contrast and offset are %s, by the Bayesian information criterion: %s", f.Scaling, joined(f.Compared))

@@ -379,7 +379,7 @@ func TestInvertRSoXSRefuses(t *testing.T) {
 		{map[string]any{"grid": grid(1, 32, 32)}, 65, "48 x 48 pixels"},
 		{map[string]any{"grid": 7}, 65, "grid is 7"},
 		{map[string]any{"fixed": map[string]any{"radus": 1}}, 65, `unknown parameter "radus": did you mean "radius"?`},
-		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start": 1}}}, 65, "shell, nm, thickness"},
+		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start": 1}}}, 65, "parameter shell, thickness of the shell in nm"},
 		{map[string]any{"parameters": map[string]any{"radius": map[string]any{"start": 1, "prior": "norml(0, 1)"}, "shell": map[string]any{"start": []int{1, 2}}, "aligned": map[string]any{"start": 1, "bounds": []int{1, 0}}}}, 65, "norml"},
 		{map[string]any{"loss": "lgo", "method": "nutz"}, 65, `did you mean "nuts"?`},
 		{map[string]any{"method": "nuts"}, 65, "needs sigma"},

@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the command line of Euryale. A program of one's own that calls [Main] has all of its
-// commands, and what its packages have registered beside: models, distributions and so on.
+// Package cli is the command line of Euryale. A program of your own that calls [Main] has all of its
+// commands, and also what its packages have registered: models, distributions and so on.
 //
 //	func main() { os.Exit(cli.Main()) }
 package cli

@@ -97,13 +97,17 @@ func foldedReference() string {
 	for line := range strings.Lines(script.Reference()) {
 		at := 0
 		lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		hang := lead // a description continues below its beginning, a step further in
+		if lead == "" {
+			hang = "        "
+		}
 		for i, w := range strings.Fields(line) {
 			switch {
 			case i == 0:
 				at, _ = fmt.Fprint(&b, lead+w)
 			case at+1+len(w) > 76:
-				fmt.Fprint(&b, "\n"+lead+"    "+w)
-				at = len(lead) + 4 + len(w)
+				fmt.Fprint(&b, "\n"+hang+w)
+				at = len(hang) + len(w)
 			default:
 				fmt.Fprint(&b, " "+w)
 				at += 1 + len(w)

@@ -88,7 +88,7 @@ func TestFitTwotime(t *testing.T) {
 		}
 	}
 	code, out, _ := do(t, "fit", "twotime", "flow.hdf", "--config", "flow.yaml", "--shear", "homodyne", "--time-origin", "window", "--scaling", "auto")
-	for _, want := range []string{"gamma_dot_t0 is as homodyne has it", "divided by pi/sqrt(2)", "by the Bayesian information criterion", "if entries were independent"} {
+	for _, want := range []string{"gamma_dot_t0 is as homodyne has it", "divided by pi/sqrt(2)", "by the Bayesian information criterion", "error for independent entries"} {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("exit %d, without %q: %s", code, want, out)
 		}
@@ -148,7 +148,7 @@ func TestSampleTwotime(t *testing.T) {
 // Other likelihoods say what they are.
 func TestLikelihoodsOfTwotime(t *testing.T) {
 	flowFolder(t)
-	for name, want := range map[string]string{"independent": "too narrow", "pairs": "makes up for shared frames"} {
+	for name, want := range map[string]string{"independent": "too narrow", "pairs": "allows on average for entries"} {
 		code, out, stderr := do(t, strings.Fields("sample twotime flow.yaml --quiet --no-report --frames 1:30 --chains 2 --warmup 60 --draws 40 --retries 0 --likelihood "+name+" --out "+name)...)
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, stderr)

@@ -54,7 +54,7 @@ func DemoG2() *G2 {
 func (d *G2) Bin(number int) g2.Curve {
 	i := slices.IndexFunc(d.Curves, func(c g2.Curve) bool { return c.Bin == number })
 	if len(d.Curves) == 0 {
-		must("Bin", fmt.Errorf("%s has no bins: is it the result of a correlation?", d.File))
+		must("Bin", fmt.Errorf("%s has no bins: give the result of a correlation", d.File))
 	}
 	if i < 0 {
 		must("Bin", fmt.Errorf("%s has no bin %d: choose one of its %d bins, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))

@@ -97,7 +97,7 @@ const fitStarts = 16
 func (m *Motion) Fit(options ...Options) *MotionFit {
 	step := "Fit of " + m.Name
 	o := one(step, options)
-	must(step, o.only(step, "Seed", "Fixed", "Bounds", "Start"))
+	must(step, o.only("a fit of two-time correlations", "Seed", "Fixed", "Bounds", "Start"))
 	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
 	ctx, end := interruptible()
 	defer end()

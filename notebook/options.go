@@ -63,7 +63,7 @@ func (o Options) only(what string, names ...string) error {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
 		if !v.Field(i).IsZero() && !slices.Contains(names, name) {
-			return fmt.Errorf("%s has no option %s: it takes %s", what, name, strings.Join(names, ", "))
+			return fmt.Errorf("%s has no option %s: the options are %s", what, name, strings.Join(names, ", "))
 		}
 	}
 	return nil

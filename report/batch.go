@@ -32,7 +32,7 @@ func Batch(title string, g *work.Merged, s Settings) *Page {
 		facts = append(facts, viz.Fact{Name: "bad verdicts", Value: fmt.Sprint(g.Flagged), Verdict: verdictIf(g.Flagged == 0)})
 	}
 	if g.Finding != "" {
-		facts = append(facts, viz.Fact{Name: "all together", Value: g.Finding, Verdict: verdictIf(g.OK)})
+		facts = append(facts, viz.Fact{Name: "all results together", Value: g.Finding, Verdict: verdictIf(g.OK)})
 	}
 	facts = append(facts, viz.Fact{Name: "seed", Value: fmt.Sprint(m.Seed)}, viz.Fact{Name: "instruction set", Value: m.SIMD}, viz.Fact{Name: "manifest", Value: m.Hash[:12]})
 	if p.Facts == nil {
@@ -41,12 +41,12 @@ func Batch(title string, g *work.Merged, s Settings) *Page {
 	p.Facts = append(facts, p.Facts...)
 	var first []viz.Section
 	if len(g.Failed) > 0 {
-		first = append(first, viz.Section{Title: "What failed", Text: "Errors that differ only in numbers count together. All are in " + work.Failures + ".", Tables: []string{failures(g)}})
+		first = append(first, viz.Section{Title: "What failed", Text: "Errors that differ only in their numbers are counted together. All errors are in " + work.Failures + ".", Tables: []string{failures(g)}})
 	}
 	if len(g.Outliers) > 0 {
-		text := "Items with the worst verdicts, then those that are farthest from the others."
+		text := "The items with the worst verdicts come first, then those that are farthest from the others."
 		if g.Flagged > 0 {
-			text += fmt.Sprintf(" Bad verdicts: %d (%s).", g.Flagged, g.ByChance())
+			text += fmt.Sprintf(" The number of bad verdicts is %d (%s).", g.Flagged, g.ByChance())
 		}
 		first = append(first, viz.Section{Title: "Look at these first", Text: text, Tables: []string{outliers(g)}})
 	}
@@ -77,7 +77,7 @@ func table(header []string, rows [][]string) string {
 	var b strings.Builder
 	cell := func(tag string, column int, text string) {
 		style := ""
-		if slices.Contains([]string{"of", "why", "first of them", "items with it"}, header[column]) {
+		if slices.Contains([]string{"source", "reason", "source of the first one", "first few items"}, header[column]) {
 			style = ` style="text-align:left"`
 		}
 		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")
@@ -103,11 +103,11 @@ func failures(g *work.Merged) string {
 	for _, f := range g.Failed[:min(len(g.Failed), 50)] {
 		rows = append(rows, []string{fmt.Sprint(f.Count), f.Where, strings.Trim(fmt.Sprint(f.Items), "[]")})
 	}
-	return table([]string{"how many", "first of them", "items with it"}, rows)
+	return table([]string{"number of items", "source of the first one", "first few items"}, rows)
 }
 
 func outliers(g *work.Merged) string {
-	header := []string{"item", "of", "why"}
+	header := []string{"item", "source", "reason"}
 	for _, c := range g.Columns {
 		if c.Kind != batch.Text && c.Name != "bin" {
 			header = append(header, c.Name)
@@ -164,7 +164,7 @@ func summaries(g *work.Merged) string {
 		}
 		rows = append(rows, row)
 	}
-	return table([]string{"quantity", "unit", "items", "no number", "median", "25 %", "75 %", "mean", "sd", "least", "most"}, rows)
+	return table([]string{"quantity", "unit", "items", "items without a number", "median", "25 %", "75 %", "mean", "sd", "minimum", "maximum"}, rows)
 }
 
 // number writes a number for a table, and a dash where there is none.

@@ -249,7 +249,7 @@ func Intensity(r *nexus.Result) (*viz.Figure, error) {
 // diagonals, both for the whole map and for blocks of its age.
 func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	if r.Twotime == nil {
-		return nil, nil, errors.New("the file has no two-time correlation: run the correlation with two times")
+		return nil, nil, errors.New("the file has no two-time correlation: compute the two-time correlation first")
 	}
 	c, err := r.ReadC2Means(i, mostTimes)
 	if err != nil {
@@ -331,7 +331,7 @@ func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
 		p.Sections = append(p.Sections, viz.Section{Title: "Notes", Text: text})
 	}
 	section("g2", "", []string{"g2"}, func() ([]*viz.Figure, error) { return one(G2(r, BinsOf(r), false)) })
-	section("Stability", "Curves of parts that leave that of all frames say that the sample changes, or that the beam changes it.", []string{"stability"}, func() ([]*viz.Figure, error) {
+	section("Stability", "If the curves of parts deviate from the curve of all frames, the sample changes during the measurement, or the beam changes it.", []string{"stability"}, func() ([]*viz.Figure, error) {
 		return one(Stability(r, BinsOf(r)[:min(3, len(BinsOf(r)))]))
 	})
 	section("Intensity", "", []string{"saxs"}, func() ([]*viz.Figure, error) { return one(SAXS(r)) })

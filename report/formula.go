@@ -30,7 +30,7 @@ func Formula(file string, p *expr.Problem, fit *infer.Fit, v check.Verdict, s Se
 	figures := data.Figures()
 	r.Sections = append(r.Sections, modelSection(v, data))
 	if len(figures) > 0 {
-		r.Sections = append(r.Sections, viz.Section{Title: "Data and model", Text: "Where the model expects new data.", Figures: figures})
+		r.Sections = append(r.Sections, viz.Section{Title: "Data and model", Text: "The band shows where the model expects new data.", Figures: figures})
 	}
 	r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: album.Figures()})
 	data.Append(album)

@@ -25,7 +25,7 @@ func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 
 // misfits returns the section of a report that judges the model bin by bin.
 func misfits(fits []g2.Fit, b *Album) viz.Section {
-	s := viz.Section{Title: "Model against data", Text: "Residuals in standard deviations, with a band of two."}
+	s := viz.Section{Title: "Model against data", Text: "The residuals are in standard deviations, and the band spans two on either side of zero."}
 	var panels []viz.Curve
 	for _, f := range fits {
 		if f.Status == "failed" {
@@ -43,7 +43,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 		return s
 	}
 	if len(panels) == 1 {
-		panels[0].Title = "residuals"
+		panels[0].Title = "Residuals"
 		f, err := viz.Fit(panels[0])
 		if b.Add("residuals", f, err); err == nil {
 			s.Figures = append(s.Figures, f)
@@ -67,7 +67,7 @@ func fitAlbum(model g2.Model, fits []g2.Fit, s Settings) *Album {
 		}
 		line, err := f.Line()
 		if err != nil {
-			b.note("no curve of bin %d: %v", f.Curve.Bin, err)
+			b.note("the fitted curve of bin %d cannot be drawn: %v", f.Curve.Bin, err)
 		}
 		curves = append(curves, curveOf(f.Curve, model, line))
 	}

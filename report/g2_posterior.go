@@ -53,7 +53,7 @@ func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
 			modelSection(v, data),
-			{Title: "Data and model", Text: "The least-squares fit from which the chains start; the posterior of the curve, median and 95 % band; and where the model expects new data.", Figures: figures},
+			{Title: "Data and model", Text: "The figures show the least-squares fit from which the chains start, the posterior of the curve as its median and 95 % band, and the band in which the model expects new data.", Figures: figures},
 			{Title: "Posterior", Figures: album.Figures()},
 		}}
 	data.Append(album)

@@ -34,7 +34,7 @@ func Morphology(v Inversion, s Settings) *Page {
 	problem := v.Task.Problem
 	method := v.Task.Method
 	if v.Fit != nil {
-		method = fmt.Sprintf("nuts, seed %d", s.Seed)
+		method = fmt.Sprintf("NUTS, seed %d", s.Seed)
 	}
 	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: s.facts([]viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: method},
 		{Name: "data", Value: problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}}),

@@ -64,7 +64,7 @@ type picture struct {
 // and left out.
 func (b *Album) Add(name string, f *viz.Figure, err error) {
 	if err != nil {
-		b.note("no %s plot: %v", name, err)
+		b.note("the plot %s is left out: %v", name, err)
 		return
 	}
 	b.pictures = append(b.pictures, picture{name, f})

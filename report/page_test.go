@@ -40,7 +40,7 @@ func TestAlbum(t *testing.T) {
 	f, err := viz.Plots("one", viz.Lines{Curves: []viz.Line{{Name: "y", X: []float64{1, 2}, Y: []float64{1, 2}}}})
 	b.Add("one", f, err)
 	b.Add("two", nil, errors.New("no data"))
-	if len(b.Figures()) != 1 || len(told) != 1 || told[0] != "no two plot: no data" {
+	if len(b.Figures()) != 1 || len(told) != 1 || told[0] != "the plot two is left out: no data" {
 		t.Errorf("%v %q", b.Figures(), told)
 	}
 	dir := t.TempDir()

@@ -54,7 +54,7 @@ func residualCurve(v check.Verdict, title string) viz.Curve {
 func modelSection(v check.Verdict, b *Album) viz.Section {
 	s := viz.Section{Title: "Model against data", Tables: []string{v.HTML()}}
 	if len(v.Residuals) > 0 {
-		f, err := residualPanel(v, "residuals")
+		f, err := residualPanel(v, "Residuals")
 		if b.Add("residuals", f, err); err == nil {
 			s.Figures = append(s.Figures, f)
 		}

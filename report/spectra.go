@@ -186,9 +186,9 @@ func (s *SpectraFits) Page(set Settings) *Page {
 			order = append(order, i)
 		}
 	}
-	title, text := "Spectra", "Data and model of each star, and the residuals in standard deviations."
+	title, text := "Spectra", "The figures show the data and the model of each star, and the residuals in standard deviations."
 	if len(order) > mostDrawn {
-		text = fmt.Sprintf("The %d stars, of %d, whose verdicts are the worst: data and model, and the residuals in standard deviations.", mostDrawn, len(order))
+		text = fmt.Sprintf("The figures show the data and the model of the %d stars with the worst verdicts, out of %d, and the residuals in standard deviations.", mostDrawn, len(order))
 		slices.SortStableFunc(order, func(i, j int) int {
 			return cmp.Compare(pOf(&s.Outcomes[i].Fit), pOf(&s.Outcomes[j].Fit))
 		})
@@ -199,7 +199,7 @@ func (s *SpectraFits) Page(set Settings) *Page {
 		b.Add(fmt.Sprintf("star%d", k+1), f, err)
 	}
 	if s.Seen > len(s.Outcomes) {
-		text = fmt.Sprintf("The %d stars, of %d, whose verdicts are the worst: data and model, and the residuals in standard deviations.", len(s.Outcomes), s.Seen)
+		text = fmt.Sprintf("The figures show the data and the model of the %d stars with the worst verdicts, out of %d, and the residuals in standard deviations.", len(s.Outcomes), s.Seen)
 	}
 	bad, failed := 0, 0
 	for i := range s.Outcomes {
@@ -212,7 +212,7 @@ func (s *SpectraFits) Page(set Settings) *Page {
 	}
 	p := &Page{Album: *b}
 	p.Report = viz.Report{Title: "Stellar spectra", Facts: set.facts([]viz.Fact{{Name: "files", Value: strings.Join(s.Files, ", ")}, {Name: "library", Value: s.Library}, {Name: "stars", Value: fmt.Sprint(max(s.Seen, len(s.Outcomes)))}},
-		viz.Fact{Name: "model", Value: fmt.Sprintf("of the stars shown it agrees with the data of %d, disagrees with %d, and %d are without a fit", len(s.Outcomes)-bad-failed, bad, failed)}),
+		viz.Fact{Name: "model", Value: fmt.Sprintf("of the stars shown, the model agrees with the data of %d and disagrees with those of %d; %d have no fit", len(s.Outcomes)-bad-failed, bad, failed)}),
 		Sections: []viz.Section{{Title: "Fits", Tables: []string{s.table()}}, s.verdicts(), {Title: title, Text: text, Figures: b.Figures()}}}
 	return p
 }
@@ -278,8 +278,8 @@ func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome,
 		Sections: []viz.Section{
 			{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}},
 			modelSection(v, data),
-			{Title: "Data and fit", Text: "The fit from which the chains start, and its residuals in standard deviations.", Tables: []string{one.table()}, Figures: figures},
-			{Title: "Posterior", Text: "The data within the models of the posterior, and its parameters.", Figures: append(within.Figures(), album.Figures()...)},
+			{Title: "Data and fit", Text: "The figure shows the fit from which the chains start, and its residuals in standard deviations.", Tables: []string{one.table()}, Figures: figures},
+			{Title: "Posterior", Text: "The figures show the data with the models of posterior draws, and the posterior of the parameters.", Figures: append(within.Figures(), album.Figures()...)},
 		}}
 	data.Append(within)
 	data.Append(album)

@@ -55,7 +55,7 @@ func (m *TwotimeMaps) Images(angles []int) (*viz.Figure, error) {
 	}
 	f, err := viz.Images("Two-time correlations: data, model and residuals", rows)
 	if err == nil {
-		f.Note = "Grey: the diagonal, which has the noise of counts, and cells without pairs of frames."
+		f.Note = "The diagonal, which contains the counting noise, and cells without pairs of frames are grey."
 	}
 	return f, err
 }
@@ -210,7 +210,7 @@ func TwotimeFit(file string, fit *motion.Fit, m *motion.Maps, s Settings) *Page 
 	if fit.Shared != nil {
 		facts = append(facts, viz.Fact{Name: "effective entries", Value: fmt.Sprintf("%.4g", fit.Shared.Effective)})
 	}
-	text := "Errors allow for entries that share a frame; those of independent entries are too small."
+	text := "The errors account for entries that share a frame. Errors that assume independent entries are too small."
 	for _, n := range slices.Concat(fit.Warned(), fit.Said()) {
 		text += "\n- " + n
 	}
@@ -229,7 +229,7 @@ func twotimeFacts(file string, p *motion.Problem) []viz.Fact {
 // TwotimeTable returns the table of a fit as HTML.
 func TwotimeTable(fit *motion.Fit) string {
 	var b strings.Builder
-	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th><th>error</th><th>if entries were independent</th><th>unit</th></tr></thead><tbody>")
+	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th><th>error</th><th>error for independent entries</th><th>unit</th></tr></thead><tbody>")
 	for _, r := range slices.Concat(fit.Rows(), fit.Scales()) {
 		value, sd, other := TwotimeTexts(r)
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>", html.EscapeString(r.Name), value, sd, other, html.EscapeString(r.Unit))
@@ -277,7 +277,7 @@ func TwotimePosterior(file string, l twotime.Likelihood, p *motion.Problem, m *m
 	facts := append(twotimeFacts(file, p), viz.Fact{Name: "likelihood", Value: string(l)}, viz.Fact{Name: "seed", Value: fmt.Sprint(s.Seed)})
 	page := &Page{Report: viz.Report{Title: "Posterior of two-time correlations", Facts: s.facts(facts, verdictFact(rep, v)),
 		Sections: []viz.Section{{Title: "Summary", Tables: []string{sum.HTML(), rep.HTML()}}, modelSection(v, b),
-			{Title: "Data and model", Text: "The model is that at the medians of the posterior.", Figures: figures}, {Title: "Posterior", Figures: album.Figures()}}}}
+			{Title: "Data and model", Text: "The model is computed at the medians of the posterior.", Figures: figures}, {Title: "Posterior", Figures: album.Figures()}}}}
 	b.Append(album)
 	page.Album = *b
 	return page

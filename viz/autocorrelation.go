@@ -23,7 +23,7 @@ func Autocorrelation(d Draws, names ...string) (*Figure, error) {
 	for _, q := range s.q {
 		panels = append(panels, acfPanel(q))
 	}
-	return tiles("Autocorrelation", s, "Band: 95 % of independent draws.", panels, columns(len(panels))), nil
+	return tiles("Autocorrelation", s, "The band holds 95 % of the values if draws are independent.", panels, columns(len(panels))), nil
 }
 
 func acfPanel(q quantity) *panel {

@@ -99,7 +99,7 @@ func (c Curve) drawable() (n int) {
 // missing says how many points were left out.
 func (c Curve) missing() string {
 	if n := len(c.X) - c.drawable(); n > 0 {
-		return fmt.Sprintf("%s left out: not finite%s.", count(n, "point", "points"), orNotPositive(c.LogX || c.LogY))
+		return leftOut(n, "point", "points", "not finite"+orNotPositive(c.LogX || c.LogY))
 	}
 	return ""
 }

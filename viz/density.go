@@ -18,7 +18,7 @@ const (
 	outerProb = 0.95
 )
 
-const intervalNote = "Point: median. Thick and thin bar: 50 % and 95 % highest density."
+const intervalNote = "The point is the median; the thick and thin bars are the 50 % and 95 % intervals of highest density."
 
 // Density draws the marginal densities: an area for all chains together and a line for every chain,
 // with the median and intervals below. Without names it takes the first 12.
@@ -37,7 +37,7 @@ func Density(d Draws, names ...string) (*Figure, error) {
 		}
 	}
 	if cut > 0 {
-		s.remark("%s with the central 99 %% of long tails.", count(cut, "panel", "panels"))
+		s.remark("Because of long tails, only the central 99 %% of the draws are shown in %s.", count(cut, "panel", "panels"))
 	}
 	return tiles("Density", s, intervalNote, panels, columns(len(panels))), nil
 }

@@ -76,7 +76,7 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 	if len(names) == 0 {
 		names = d.Names
 		if len(names) > most {
-			s.remark("The first %d of %d quantities; name others to see them.", most, len(names))
+			s.remark("These are the first %d of %d quantities; name others to see them.", most, len(names))
 			names = names[:most]
 		}
 	}
@@ -98,10 +98,10 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 		return s, fmt.Errorf("viz: %s: there are no finite draws of %s: choose other quantities", plot, strings.Join(names, ", "))
 	}
 	if len(empty) > 0 {
-		s.remark("No finite draws of %s.", strings.Join(empty, ", "))
+		s.remark("There are no finite draws of %s.", strings.Join(empty, ", "))
 	}
 	if left > 0 {
-		s.remark("%s left out.", count(left, "draw that is not finite", "draws that are not finite"))
+		s.remark("%s", leftOut(left, "draw", "draws", "not finite"))
 	}
 	return s, nil
 }
@@ -188,6 +188,22 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprint(n, " ", many)
+}
+
+// leftOut says how many things are not drawn, and why.
+func leftOut(n int, one, many, why string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s is left out because it is %s.", one, why)
+	}
+	return fmt.Sprintf("%d %s are left out because they are %s.", n, many, why)
+}
+
+// grey says how many pixels have no colour, and why.
+func grey(n int, why string) string {
+	if n == 1 {
+		return "1 pixel is grey because it is " + why + "."
+	}
+	return fmt.Sprintf("%d pixels are grey because they are %s.", n, why)
 }
 
 // nearest lists the names that exist, the most similar one first.

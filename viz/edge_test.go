@@ -88,11 +88,11 @@ func TestMissingDrawsAreCounted(t *testing.T) {
 	d := posterior(2, 40)
 	d.X[0][0][3], d.X[0][1][5], d.X[1][0][0] = math.NaN(), math.Inf(1), math.NaN()
 	f, err := Trace(d)
-	if err != nil || !strings.Contains(f.Note, "3 draws that are not finite left out.") {
+	if err != nil || !strings.Contains(f.Note, "3 draws are left out because they are not finite.") {
 		t.Error(f.Note, err)
 	}
 	d.X[2] = [][]float64{{math.NaN()}}
-	if f, err = Density(d); err != nil || !strings.Contains(f.Note, "No finite draws of baseline.") {
+	if f, err = Density(d); err != nil || !strings.Contains(f.Note, "There are no finite draws of baseline.") {
 		t.Error(f.Note, err)
 	}
 }
@@ -137,7 +137,7 @@ func TestAtMostTwelve(t *testing.T) {
 		d.X = append(d.X, posterior(2, 30).X[0])
 	}
 	f, err := Trace(d)
-	if err != nil || !strings.Contains(f.Note, "The first 12 of 14 quantities") || len(f.grid.rows) != 12 {
+	if err != nil || !strings.Contains(f.Note, "the first 12 of 14 quantities") || len(f.grid.rows) != 12 {
 		t.Error(f, err)
 	}
 	f, err = Forest(d)

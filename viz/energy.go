@@ -35,7 +35,7 @@ func Energy(d Draws) (*Figure, error) {
 		return nil, fmt.Errorf("viz: energy: Draws has no finite Energy: keep the sampler's statistics in the run")
 	}
 	if left > 0 {
-		s.remark("%s left out.", count(left, "energy that is not finite", "energies that are not finite"))
+		s.remark("%s", leftOut(left, "energy", "energies", "not finite"))
 	}
 	p := &panel{x: axis{label: "energy − mean of the chain", pad: 0.02}, y: axis{none: true, pad: 0.05}}
 	p.x.include(energies...)

@@ -23,7 +23,7 @@ func ESSEvolution(d Draws, names ...string) (*Figure, error) {
 	for _, q := range s.q {
 		panels = append(panels, evolutionPanel(q))
 	}
-	f := tiles("Effective sample size with draws", s, "Needed: 100 per chain, for R-hat and intervals to be trusted.", panels, columns(len(panels)))
+	f := tiles("Effective sample size against the number of draws", s, "R-hat and intervals can be trusted from 100 per chain.", panels, columns(len(panels)))
 	f.keys = essKeys
 	return f, nil
 }
@@ -66,11 +66,11 @@ func ESSLocal(d Draws, names ...string) (*Figure, error) {
 	for _, q := range s.q {
 		panels = append(panels, d.localPanel(q))
 	}
-	note := "Needed: 100 per chain."
+	note := "At least 100 per chain are needed."
 	if n := d.divergences(); n > 0 {
-		note += fmt.Sprintf(" Ticks: %s.", count(n, "divergent draw", "divergent draws"))
+		note += fmt.Sprintf(" Ticks mark %s.", count(n, "divergent draw", "divergent draws"))
 	}
-	f := tiles("Effective sample size of parts", s, note, panels, columns(len(panels)))
+	f := tiles("Effective sample size of slices", s, note, panels, columns(len(panels)))
 	f.keys = []key{{"local", pooled, dot}, {"needed", soft, dashed}}
 	return f, nil
 }

@@ -51,7 +51,7 @@ func ExampleFit() {
 	c.Line = append([]float64(nil), c.Y...)
 	f, err := viz.Fit(c)
 	fmt.Println(f.Note, err)
-	// Output: 1 point left out: not finite, or not positive as a logarithm needs. <nil>
+	// Output: 1 point is left out because it is not finite, or not positive as a logarithm needs. <nil>
 }
 
 func ExampleReport() {

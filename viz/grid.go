@@ -32,7 +32,7 @@ func Grid(curves []Curve) (*Figure, error) {
 		return nil, fmt.Errorf("viz: grid: none of the %d curves has a finite point: check the data", len(curves))
 	}
 	if left > 0 {
-		s.remark("%s left out: not finite%s.", count(left, "point", "points"), orNotPositive(curves[0].LogX || curves[0].LogY))
+		s.remark("%s", leftOut(left, "point", "points", "not finite"+orNotPositive(curves[0].LogX || curves[0].LogY)))
 	}
 	shareAxes(panels)
 	cols := gridColumns(len(panels))

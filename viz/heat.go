@@ -58,7 +58,7 @@ func Heat(m Image) (*Figure, error) {
 		f.Height = min(max((f.Width-1.5)*ratio+0.8, 1.8), 7)
 	}
 	if left > 0 {
-		f.Note = fmt.Sprintf("Grey: %s.", count(left, "pixel", "pixels")+" not finite"+orNotPositive(m.Log))
+		f.Note = grey(left, "not finite"+orNotPositive(m.Log))
 	}
 	return f, nil
 }

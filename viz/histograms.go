@@ -47,7 +47,7 @@ func Histograms(title string, phases []Phase, least float64) (*Figure, error) {
 	for _, row := range g.rows {
 		row[0].y.label = "voxels"
 	}
-	return &Figure{Title: title, Note: fmt.Sprintf("Voxels that hold the phase; angles where volume fraction and order parameter reach %g.", least),
+	return &Figure{Title: title, Note: fmt.Sprintf("The histograms count voxels that contain the phase; angles count where volume fraction and order parameter reach %g.", least),
 		grid: g, Width: pageWidth + 2, Height: 1.9*float64(len(g.rows)) + 0.6}, nil
 }
 

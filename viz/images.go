@@ -66,7 +66,7 @@ func Images(title string, rows [][]Image) (*Figure, error) {
 	cell := imageWidth(len(rows[0]))
 	f := &Figure{Title: title, grid: g, Width: cell * float64(len(rows[0])), Height: float64(len(rows))*((cell-1.1)*ratio+0.75) + 0.45}
 	if left > 0 {
-		f.Note = fmt.Sprintf("Grey: %s that are not finite or, on logarithmic colours, not positive.", count(left, "pixel", "pixels"))
+		f.Note = grey(left, "not finite or, on logarithmic colours, not positive")
 	}
 	return f, nil
 }

@@ -66,7 +66,7 @@ func Morphology(s Slice) (*Figure, error) {
 	}
 	f, err := Images(s.Title, table)
 	if err == nil && f.Note != "" {
-		f.Note = fmt.Sprintf("Angles are grey where volume fraction or order parameter are below %g.", s.Least)
+		f.Note = fmt.Sprintf("Angles are grey where the volume fraction or the order parameter is below %g.", s.Least)
 	}
 	return f, err
 }

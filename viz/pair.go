@@ -34,11 +34,11 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 		row[j] = marginPanel(s.q[j], j == n-1)
 		f.grid.rows = append(f.grid.rows, row)
 	}
-	note := "Lines hold 50 % and 95 % of the draws."
+	note := "The contours enclose 50 % and 95 % of the draws."
 	if k := d.divergences(); k > 0 {
 		f.keys = []key{{count(k, "divergent draw", "divergent draws"), ink, crossed}}
 		if k > mostCrosses {
-			note += fmt.Sprintf(" The first %d divergent draws are marked.", mostCrosses)
+			note += fmt.Sprintf(" Only the first %d divergent draws are marked.", mostCrosses)
 		}
 	}
 	f.Note = s.note(note)

@@ -50,7 +50,7 @@ func Parameters(x Against, series ...Series) (*Figure, error) {
 		panels = append(panels, p)
 	}
 	if left > 0 {
-		s.remark("%s left out: not finite%s.", count(left, "value", "values"), orNotPositive(positive))
+		s.remark("%s", leftOut(left, "value", "values", "not finite"+orNotPositive(positive)))
 	}
 	cols := min(2, len(panels))
 	f := tiles("Parameters", s, "", panels, cols)

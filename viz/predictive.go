@@ -45,6 +45,6 @@ func (s *selection) cover(c Curve, name string, low, high []float64) {
 		}
 	}
 	if n > 0 {
-		s.remark("%d of %d points (%.0f %%) within the %s band.", in, n, 100*float64(in)/float64(n), name)
+		s.remark("%d of %d points (%.0f %%) lie within the %s band.", in, n, 100*float64(in)/float64(n), name)
 	}
 }

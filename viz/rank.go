@@ -22,7 +22,7 @@ func Rank(d Draws, names ...string) (*Figure, error) {
 	for _, q := range s.q {
 		panels = append(panels, rankPanel(q, bins))
 	}
-	f := tiles("Rank", s, "Bars: share of each twentieth of all ranks in a chain. Band: 95 % of the bars if chains agree and draws are independent.", panels, columns(len(panels)))
+	f := tiles("Rank", s, "Each bar is the share of a chain in one twentieth of all ranks. The band holds 95 % of the bars if the chains agree and their draws are independent.", panels, columns(len(panels)))
 	f.keys = nil
 	f.Height = float64(len(f.grid.rows))*(min(0.28*float64(s.chains()), 4)+0.95) + 0.6
 	return f, nil

@@ -44,7 +44,7 @@ func Raster(title string, areas ...Firing) (*Figure, error) {
 	}
 	return &Figure{Title: title, grid: g, Width: columnWidth + 0.8, Height: 2.9*float64(len(areas)) + 0.5,
 		keys: []key{{"fired in the step before", chainColor(0), patch}, {"earlier", chainColor(4), patch}, {"never", chainColor(1), patch}},
-		Note: "Neurons in the order in which they first fired; each step has the neurons that fire in it."}, nil
+		Note: "The neurons are in the order in which they first fired; each step shows those that fire in it."}, nil
 }
 
 func (a Firing) panel() (*panel, error) {

@@ -101,7 +101,7 @@ func Scattering(title string, rows []PatternRow) (*Figure, error) {
 	ratio = math.Min(math.Max(ratio, 0.5), 2)
 	f := &Figure{Title: title, grid: g, Width: cell*float64(n+1) + 0.4, Height: float64(len(rows))*((cell-1.2)*ratio+0.8) + 0.5}
 	if left > 0 {
-		f.Note = fmt.Sprintf("Grey: %s that are not finite or not positive.", count(left, "pixel", "pixels"))
+		f.Note = grey(left, "not finite or not positive")
 	}
 	return f, nil
 }

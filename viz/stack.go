@@ -39,7 +39,7 @@ func Stack(curves []Curve, step float64) (*Figure, error) {
 		return nil, fmt.Errorf("viz: stack: none of the %d curves can be drawn: check that X and Y have equal lengths and finite values", len(curves))
 	}
 	if left > 0 {
-		s.remark("%s left out.", count(left, "point", "points"))
+		s.remark("%s", leftOut(left, "point", "points", "not finite or part of a curve that cannot be drawn"))
 	}
 	f.Note = s.note("")
 	return f, nil

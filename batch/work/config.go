@@ -160,7 +160,7 @@ func plainly(err error) string {
 		return text
 	}
 	_, value, _ = strings.Cut(value, " ")
-	names := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false", "string": "a text"}
+	names := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false", "string": "text"}
 	if name := names[strings.TrimPrefix(wanted, "*")]; name != "" {
 		wanted = name
 	} else if strings.HasPrefix(wanted, "map") {

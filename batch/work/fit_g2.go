@@ -260,7 +260,7 @@ func (t *fitG2Task) oneByOne(ctx context.Context, source string, curves []g2.Cur
 // against returns tau(q) of a file: as its table has it, or by single fits of its bins.
 func (t *fitG2Task) against(ctx context.Context, curves []g2.Curve) (g2.Curve, error) {
 	if len(curves) == 0 {
-		return g2.Curve{}, errors.New("it has no bins: is it the result of a correlation?")
+		return g2.Curve{}, errors.New("the file has no bins: give the result of a correlation")
 	}
 	if math.IsNaN(curves[0].Q) {
 		return curves[0], nil
@@ -306,7 +306,7 @@ func pick(curves []g2.Curve, bin int) (g2.Curve, error) {
 		}
 	}
 	if len(curves) == 0 {
-		return g2.Curve{}, fmt.Errorf("there is no bin %d, since the file has no bins: is it the result of a correlation?", bin)
+		return g2.Curve{}, fmt.Errorf("there is no bin %d, since the file has no bins: give the result of a correlation", bin)
 	}
 	return g2.Curve{}, fmt.Errorf("there is no bin %d: the file has %d bins, from %d to %d", bin, len(curves), curves[0].Bin, curves[len(curves)-1].Bin)
 }

@@ -38,5 +38,5 @@ func (g *Merged) Where(r *batch.Record) string {
 
 // ByChance says how many bad verdicts to expect if every model is right.
 func (g *Merged) ByChance() string {
-	return fmt.Sprintf("by chance up to %.0f, were every model right", math.Ceil(check.Level*float64(g.Status.Items-g.Status.Failed)))
+	return fmt.Sprintf("by chance alone there would be up to %.0f if every model is right", math.Ceil(check.Level*float64(g.Status.Items-g.Status.Failed)))
 }

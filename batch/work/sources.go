@@ -29,7 +29,7 @@ func (s *sourceReader) of(item int64) (source string, row int64, err error) {
 			return "", 0, err
 		}
 		if !ok {
-			return "", 0, fmt.Errorf("item %d is not in the manifest: was the manifest changed?", item)
+			return "", 0, fmt.Errorf("item %d is not in the manifest: if the list was changed, start the run again", item)
 		}
 		s.at = seg
 	}

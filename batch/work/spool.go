@@ -138,8 +138,8 @@ func (s *spool) fits(name, extension string, m *batch.Manifest) error {
 		}
 	}
 	h := &fits.Header{}
-	h.Set("WORK", m.Command, "what was done")
-	h.Set("SEED", strconv.FormatUint(m.Seed, 10), "of random numbers")
+	h.Set("WORK", m.Command, "kind of work")
+	h.Set("SEED", strconv.FormatUint(m.Seed, 10), "seed of the random numbers")
 	h.Set("MANIFEST", m.Hash, "")
 	table := w.TableStream(extension, h)
 	for from := int64(0); from == 0 || from < s.rows; from += mostAtOnce {

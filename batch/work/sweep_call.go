@@ -33,7 +33,7 @@ type document struct {
 func (d *document) Write(b []byte) (int, error) {
 	if d.text.Len()+len(b) > mostPrinted {
 		d.tooLong = true
-		return 0, fmt.Errorf("the command printed more than %d bytes on standard output: print less", mostPrinted)
+		return 0, fmt.Errorf("the command printed more than %d bytes on standard output, the most that is kept: make it print only its document", mostPrinted)
 	}
 	return d.text.Write(b)
 }

@@ -216,7 +216,7 @@ func TestConfigurations(t *testing.T) {
 		"work: fit g2\nseed: 1.5":               "line 2: seed is 1.5: want a whole number",
 		"work: fit g2\nretries: 0.9":            "line 2: retries is 0.9: want a whole number",
 		"work: fit g2\nretries: .inf":           "line 2: retries is .inf: want a whole number",
-		"work: fit g2\nmodel: [a]":              "line 2: model: want a text",
+		"work: fit g2\nmodel: [a]":              "line 2: model: want text",
 		"work: sbc\nfits: 10.7":                 "line 2: fits is 10.7: want a whole number",
 		"work: sbc\nseed: 18446744073709551616": "line 2: seed is 18446744073709551616: want a whole number",
 		"work: fit g2\nmodel: x":                "model",
@@ -294,7 +294,7 @@ func TestMerge(t *testing.T) {
 	if where := g.Where(&g.Sample[4]); where != "../a.csv, bin 5" {
 		t.Error(where)
 	}
-	if text := g.ByChance(); text != "by chance up to 1, were every model right" {
+	if text := g.ByChance(); text != "by chance alone there would be up to 1 if every model is right" {
 		t.Error(text)
 	}
 	first, err := os.ReadFile(filepath.Join(dir, "out", TableHDF5))

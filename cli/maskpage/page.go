@@ -34,20 +34,21 @@ import (
 //go:embed page.html page.css page.js view.js panel.js icon.svg
 var assets embed.FS
 
-// Config says what a page is about. All but Files, Open and Recipe is needed.
+// Config describes a page. All fields except Files, Open and Recipe are required.
 type Config struct {
-	Name     string // of the image, as it is shown
+	Name     string // name of the image, as the page shows it
 	Image    *maskfile.Image
 	Geometry sim.Geometry // numbers that are NaN are not known yet
-	Bins     xpcs.Setup   // how pixels are divided into bins; its Geometry is not used
+	Bins     xpcs.Setup   // division of the pixels into bins; its Geometry is not used
 
 	Files  []string                              // mask files that steps may name
 	Open   func(name string) (*mask.Mask, error) // reads one of Files
-	Recipe mask.Recipe                           // where the history begins
+	Recipe mask.Recipe                           // steps with which the history begins
 
-	MaskName, QMapName, RecipeName string // files that are written, as they are shown
+	MaskName, QMapName, RecipeName string // names of the files to write, as the page shows them
 
-	// SaveMask and SaveQMap write files. Where one exists and replace is false, the error wraps fs.ErrExist.
+	// SaveMask and SaveQMap write files. If the file exists and replace is false, the error wraps
+	// fs.ErrExist.
 	SaveMask func(m *mask.Mask, replace bool) error
 	SaveQMap func(q *nexus.QMap, replace bool) error
 	// Autosave keeps what would be lost with the process.

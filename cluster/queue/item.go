@@ -39,7 +39,7 @@ func (w *worker) one(ctx context.Context, msg jetstream.Msg) error {
 	}
 	if err != nil {
 		w.release(msg)
-		w.tell(report{Kind: note, Text: "a message was thrown away: " + err.Error()})
+		w.tell(report{Kind: note, Text: "a message was discarded: " + err.Error()})
 		return msg.TermWithReason(err.Error())
 	}
 	n := batch.Count(m.Spans)
@@ -47,7 +47,7 @@ func (w *worker) one(ctx context.Context, msg jetstream.Msg) error {
 	suspect := m.Suspect || again > freely
 	switch {
 	case suspect && n == 1 && again > giveUp:
-		text := fmt.Sprintf("given up: %d processes ended, or were not heard of again, while they worked on this item", again-1)
+		text := fmt.Sprintf("given up: %d processes ended or fell silent while they worked on this item", again-1)
 		return w.keep(msg, m, []batch.Record{{Item: m.Spans[0].First, Err: text, Attempts: int(again) - 1}})
 	case suspect && n > 1 && (again > freely || m.Suspect && again > 1):
 		return w.looked(ctx, msg, m) // not even the process that runs the other one outlived it
@@ -79,7 +79,7 @@ func (w *worker) looked(ctx context.Context, msg jetstream.Msg, m message) error
 	for _, spans := range split(m.Spans, parts) {
 		list = append(list, message{Manifest: m.Manifest, Spans: spans, Suspect: true})
 	}
-	w.tell(report{Kind: note, Text: fmt.Sprintf("of items %d and others, %d in all, processes may have ended: they are done by processes of their own", m.Spans[0].First, batch.Count(m.Spans))})
+	w.tell(report{Kind: note, Text: fmt.Sprintf("processes may have ended while they worked on item %d or others, %d in all: separate processes now work on these items", m.Spans[0].First, batch.Count(m.Spans))})
 	if !w.publish(ctx, list) {
 		w.release(msg)
 		return nil // it comes again

@@ -414,7 +414,7 @@ func TestRefusals(t *testing.T) {
 	if !strings.HasPrefix(a.URL, "nats://127.0.0.1:") {
 		t.Errorf("listens at %s", a.URL)
 	}
-	// Messages of somebody else are thrown away, or refused, and what a worker says of a file that is
+	// Messages of somebody else are discarded, or refused, and what a worker says of a file that is
 	// not in the leader's folder ends the run.
 	nc, err := a.dial(ctx, "test")
 	if err != nil {
@@ -462,7 +462,7 @@ func TestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	l.wait(t)
-	if notes := strings.Join(l.notes, "\n"); strings.Count(notes, "was thrown away") != 2 {
+	if notes := strings.Join(l.notes, "\n"); strings.Count(notes, "was discarded") != 2 {
 		t.Error(notes)
 	}
 }

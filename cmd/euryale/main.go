@@ -4,8 +4,8 @@
 // Command euryale simulates scattering and neural assemblies, fits and samples models,
 // and reports on the results.
 //
-// Usage: euryale VERB THING [FILE...] [flags]; see euryale help. All of it is package cli, so that a
-// command of one's own can add to it.
+// Usage: euryale VERB THING [FILE...] [flags]; see euryale help. Package cli implements it, so that
+// your own command can add to it.
 package main
 
 import (

@@ -102,7 +102,7 @@ func create(name string, all []Column, s Settings, table bool) (*Writer, error) 
 		s.Rows = 4096
 	}
 	if _, err := os.Lstat(name); err == nil && !s.Overwrite {
-		return nil, fmt.Errorf("arrow: %w", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
+		return nil, fmt.Errorf("arrow: %w: choose another name, or set Overwrite", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
 	}
 	f, err := atomicfile.Create(name)
 	if err != nil {

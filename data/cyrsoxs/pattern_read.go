@@ -86,7 +86,7 @@ func readPattern(f *hdf5.File) (*Pattern, error) {
 			return nil, bad(d.Path(), "it has the shape %v, want two axes, alike for all beams", s)
 		}
 		if bytes -= int64(d.Len()) * 8; bytes < 0 {
-			return nil, bad(d.Path(), "the images have more pixels than the file can hold")
+			return nil, bad(d.Path(), "the images have more pixels than the file can hold: copy the file again")
 		}
 		p.Shape = [2]int(s)
 		image, err := readImage(f, d)

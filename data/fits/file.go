@@ -192,7 +192,7 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 				if at > 0 {
 					return nil, 0, nil
 				}
-				return nil, 0, &FormatError{File: f.name, Offset: 0, What: "the file does not begin with SIMPLE: it is not a FITS file"}
+				return nil, 0, &FormatError{File: f.name, Offset: 0, What: "the file does not begin with SIMPLE, so it is not a FITS file", Try: "give a FITS file"}
 			}
 		}
 		if h.Header.parse(buf) {
@@ -205,7 +205,7 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 		return nil, 0, err
 	}
 	if h.size > math.MaxInt64-2*block-h.at {
-		return nil, 0, h.bad(-1, "the data of %d bytes would end beyond the largest possible file", h.size)
+		return nil, 0, h.bad(-1, "the data of %d bytes would end beyond the largest possible file: fetch the file again", h.size)
 	}
 	return h, h.at + (h.size+block-1)/block*block, nil
 }
@@ -246,7 +246,7 @@ func (h *HDU) measure() error {
 			continue
 		}
 		if n > math.MaxInt64/d {
-			return h.bad(-1, "the axes have more than %d elements", int64(math.MaxInt64))
+			return h.bad(-1, "the axes have more than %d elements: fetch the file again", int64(math.MaxInt64))
 		}
 		n *= d
 	}
@@ -267,7 +267,7 @@ func (h *HDU) measure() error {
 	}
 	size := max(bitpix, -bitpix) / 8 * gcount
 	if gcount > 1<<40 || n+pcount > 0 && size > math.MaxInt64/(n+pcount) {
-		return h.bad(-1, "the data have more than %d bytes", int64(math.MaxInt64))
+		return h.bad(-1, "the data have more than %d bytes: fetch the file again", int64(math.MaxInt64))
 	}
 	h.size = size * (n + pcount)
 	return nil
@@ -313,7 +313,7 @@ func (h *HDU) present(at, n int64) error {
 		return h.bad(-1, "bytes %d to %d of the data were asked for, but there are only %d", at, at+n, h.size)
 	}
 	if h.at+at+n > h.file.size {
-		e := h.bad(h.file.size, "the file ends here, but its header announces data up to byte %d: fetch the file again", h.at+h.size)
+		e := h.bad(h.file.size, "the file ends here, but its header announces data up to byte %d", h.at+h.size)
 		e.Try, e.Err = "fetch the file again", io.ErrUnexpectedEOF
 		return e
 	}

@@ -129,7 +129,7 @@ func (c *Column) list(raw []byte) (n, pos int64, err error) {
 	}
 	h := c.table.hdu
 	if n < 0 || pos < 0 || n > h.size*8 || pos > h.size-c.table.heap || c.listBytes(n) > h.size-c.table.heap-pos {
-		return 0, 0, c.bad("the list of %d elements at byte %d is outside the heap of %d bytes", n, pos, h.size-c.table.heap)
+		return 0, 0, c.bad("the list of %d elements at byte %d is outside the heap of %d bytes: fetch the file again", n, pos, h.size-c.table.heap)
 	}
 	return n, c.table.heap + pos, h.present(c.table.heap+pos, c.listBytes(n))
 }

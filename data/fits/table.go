@@ -60,7 +60,7 @@ func (h *HDU) Table() (*Table, error) {
 			return nil, err
 		}
 		if c.at < 0 || c.bytes > t.width || c.at > t.width-c.bytes {
-			return nil, h.bad(-1, "column %d (%s) takes bytes %d to %d, but rows have %d bytes", i, c.Name, c.at, c.at+c.bytes, t.width)
+			return nil, h.bad(-1, "column %d (%s) takes bytes %d to %d, but rows have %d bytes: fetch the file again", i, c.Name, c.at, c.at+c.bytes, t.width)
 		}
 		at = c.at + c.bytes
 		t.columns = append(t.columns, c)
@@ -187,12 +187,12 @@ func (c *Column) parseFormat() error {
 	if digits > 0 {
 		n, err := strconv.ParseInt(f[:digits], 10, 64)
 		if err != nil || n > math.MaxInt32 {
-			return fmt.Errorf("the repeat count is too large")
+			return fmt.Errorf("the repeat count must be at most 2147483647")
 		}
 		c.Repeat = int(n)
 	}
 	if digits == len(f) {
-		return fmt.Errorf("the letter for the type is missing")
+		return fmt.Errorf("the letter for the type is missing: want a number and a letter, such as 1D")
 	}
 	c.letter = f[digits]
 	switch rest := f[digits+1:]; c.letter {

@@ -87,7 +87,7 @@ func (z *tiles) layout(h *HDU, shape []int) error {
 		total *= z.count[i] // no overflow: at most the number of pixels
 	}
 	if total != z.table.Len() {
-		return h.bad(-1, "an image of the shape %v in tiles of %v has %d tiles, but the table has %d rows", shape, z.shape, total, z.table.Len())
+		return h.bad(-1, "an image of the shape %v in tiles of %v has %d tiles, but the table has %d rows: fetch the file again", shape, z.shape, total, z.table.Len())
 	}
 	for i := 1; i < 10; i++ {
 		v, ok := h.Header.Int(fmt.Sprintf("ZVAL%d", i))
@@ -122,7 +122,7 @@ func (z *tiles) columns(h *HDU, im *Image) error {
 		}
 	}
 	if z.data == nil {
-		return h.bad(-1, "the column COMPRESSED_DATA is missing")
+		return h.bad(-1, "the column COMPRESSED_DATA, which holds the compressed image, is missing: fetch the file again")
 	}
 	z.scale, z.zero, z.blankColumn = find("ZSCALE"), find("ZZERO"), find("ZBLANK")
 	for i, key := range []string{"ZSCALE", "ZZERO"} {
@@ -296,7 +296,7 @@ func (z *tiles) fallback(im *Image, tile, n int) ([]byte, byte, *scaling, error)
 		}
 		return b, im.letter, &im.scaling, err
 	}
-	return nil, 0, nil, fmt.Errorf("it is empty")
+	return nil, 0, nil, fmt.Errorf("the tile is empty")
 }
 
 // restore turns quantized integers back into floats.

@@ -38,7 +38,7 @@ func openRaw(f *File, in *os.File, size int64, s Settings) error {
 func openNPY(f *File, in *os.File, size int64, s Settings) error {
 	descr, fortran, shape, err := tensor.NPYHead(in)
 	if err != nil {
-		return &FormatError{File: f.Name, What: "the file is not a NumPy array", Err: err}
+		return &FormatError{File: f.Name, What: "the file is not a NumPy array", Err: err, Try: "save it with numpy.save, or give its format"}
 	}
 	if len(shape) != 3 || fortran {
 		order := "which are no frames of rows and columns"

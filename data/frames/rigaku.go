@@ -121,7 +121,7 @@ func (m *module) sorted() error {
 			return err
 		}
 		if e>>40 < before>>40 {
-			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("event %d belongs to frame %d, but one before it to frame %d", at, e>>40, before>>40), Try: "give the format if the file is not an event list"}
+			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("event %d belongs to frame %d, but one before it to frame %d: copy the file again", at, e>>40, before>>40), Try: "give the format if the file is not an event list"}
 		}
 		before = e
 	}
@@ -164,7 +164,7 @@ func (m *module) read(r *rigaku, first, n int, dst []Events) error {
 			e := binary.LittleEndian.Uint64(m.buf[8*i:])
 			f := int(e >> 40)
 			if f < frame {
-				return fmt.Errorf("event %d belongs to frame %d, but one before it to frame %d", at+int64(i), f, frame)
+				return fmt.Errorf("event %d belongs to frame %d, but one before it to frame %d: copy the file again", at+int64(i), f, frame)
 			}
 			if frame = f; f >= first+n {
 				m.frame, m.at = first+n, at+int64(i)
@@ -175,7 +175,7 @@ func (m *module) read(r *rigaku, first, n int, dst []Events) error {
 				p -= rigakuModule
 			}
 			if p >= m.height*m.width {
-				return fmt.Errorf("frame %d has an event at pixel %d, but there are %d x %d pixels", f, p, m.height, m.width)
+				return fmt.Errorf("frame %d has an event at pixel %d, but a frame has %d x %d pixels: give the height and width of the detector", f, p, m.height, m.width)
 			}
 			if c := e & rigakuCount; c != 0 {
 				to := &dst[f-first]

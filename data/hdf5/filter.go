@@ -128,7 +128,7 @@ func (u *unpacker) undo(b []byte, p filter, size uint64) ([]byte, error) {
 		return u.inflate(b, size)
 	case filterShuffle:
 		if len(p.values) < 1 || p.values[0] == 0 {
-			return nil, errors.New("the size of elements is missing")
+			return nil, errors.New("the shuffle filter does not give the size of elements")
 		}
 		return u.swapBuffers(b, unshuffle(u.spare(len(b)), b, int(p.values[0]))), nil
 	case filterFletcher:

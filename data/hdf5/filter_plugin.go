@@ -137,7 +137,7 @@ func sized(b []byte) (block, rest []byte, err error) {
 // of each block.
 func (u *unpacker) unbitshuffle(b []byte, values []uint32, size uint64) ([]byte, error) {
 	if len(values) < 3 || values[2] == 0 || values[2] > 1<<20 {
-		return nil, errors.New("the size of elements is missing")
+		return nil, errors.New("the filter does not give the size of elements")
 	}
 	element, elements, compressor := int(values[2]), 0, uint32(bitsOnly)
 	if len(values) > 3 && values[3] > 0 {

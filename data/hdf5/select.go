@@ -72,7 +72,7 @@ func (f *File) selection(c *cursor, at uint64) (selection, error) {
 	switch {
 	case c.short:
 	case s.kind == selectPoints:
-		return s, f.unsupported(at, "map hyperslabs", "the selection consists of points")
+		return s, f.unsupported(at, "map regular blocks (hyperslabs) instead", "the selection consists of single points")
 	case s.kind != selectBlocks && version == 1 && (s.kind == selectAll || s.kind == selectNone):
 		c.skip(8)
 	case s.kind == selectBlocks && version >= 1 && version <= 3:

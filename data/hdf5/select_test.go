@@ -160,7 +160,7 @@ func TestSelectionErrors(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		{words(4, 1, 1, 0, 0), "consists of points"},
+		{words(4, 1, 1, 0, 0), "consists of single points"},
 		{words(4, 4, 1, 0, 0), "kind 4"},
 		{words(4, 2, 4, 0, 0), "version 4"},
 		{v2(0), ", 0 axes"},

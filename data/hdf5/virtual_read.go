@@ -230,12 +230,12 @@ func between(source, d *Dataset) (func(dst, src []byte) error, error) {
 	}
 	if reflect.DeepEqual(source.typ, d.typ) {
 		if source.file != d.file && d.typ.points() {
-			return nil, fail(" that point into its file", "open the source")
+			return nil, fail(" and refer to objects of the source", "open the source itself")
 		}
 		return func(dst, src []byte) error { copy(dst, src); return nil }, nil
 	}
 	if !source.typ.isNumber() || source.typ.Size > 8 || !d.typ.plain() || d.typ.Class == Float && d.typ.Size < 4 {
-		return nil, fail("", "open the source, or map it to elements of its own type")
+		return nil, fail("", "open the source itself, or give the virtual dataset the type of the source")
 	}
 	return func(dst, src []byte) error { return renumber(dst, d.typ, src, source.typ) }, nil
 }

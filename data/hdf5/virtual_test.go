@@ -69,7 +69,7 @@ func TestVirtualRefused(t *testing.T) {
 			"self": "more than 8 virtual datasets refer to one another", "ping": "more than 8 virtual datasets refer to one another",
 			"parent": "../outside.h5, which is not in the folder of the file or below", "absolute": "/nowhere/outside.h5, which is not in the folder",
 			"link": "neither in the folder of the virtual dataset", "short": "the mapping takes element [0] and those after it from the source", "rank": "the mapping takes 48 elements of a.h5:plain for 8",
-			"text": "that point into its file", "type": "its elements are int32, but those of the source", "nofile": "text.txt, which cannot be read",
+			"text": "refer to objects of the source", "type": "its elements are int32, but those of the source", "nofile": "text.txt, which cannot be read",
 		} {
 			d, err := f.Dataset("/refused/" + key)
 			if err == nil {

@@ -58,7 +58,7 @@ func ReadAngles(name string) ([]float64, error) {
 		for _, field := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 			v, err := strconv.ParseFloat(field, 64)
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, &FormatError{File: name, Line: n, What: strconv.Quote(foreign.Short(field, 40)) + " is not a number of degrees"}
+				return nil, &FormatError{File: name, Line: n, What: strconv.Quote(foreign.Short(field, 40)) + " is not a number of degrees", Try: "give one angle per line"}
 			}
 			out = append(out, v)
 		}

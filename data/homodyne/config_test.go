@@ -307,7 +307,7 @@ func TestStarts(t *testing.T) {
 	if s, err = ReadStart(filepath.Join(dir, "c", "parameters.json")); err != nil || fmt.Sprintln(s.Names, s.Values, s.Errors, s.Model) != "[D0] [7] [1] static_anisotropic\n" {
 		t.Error(s, err)
 	}
-	for text, want := range map[string]string{`{}`: "parameters: it is missing", `{"parameters": {}}`: "has no parameter with a number", `{"parameters": 3}`: "cannot be understood", `[1]`: "is not a result",
+	for text, want := range map[string]string{`{}`: "parameters: it is missing", `{"parameters": {}}`: "has no parameter with a number", `{"parameters": 3}`: "not an object of names and numbers", `[1]`: "is not the result of a fit",
 		`{"parameters": [1], "parameter_names": ["a", "b"]}`: "has 1 numbers for 2 names", `{"parameters": {"D0": {"value": 1}`: "ends too early", `{"parameters": {"D0": null}}`: "has no parameter"} {
 		write("d/parameters.json", text)
 		if _, err := ReadStart(filepath.Join(dir, "d")); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "parameters.json") {

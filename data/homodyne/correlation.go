@@ -107,7 +107,7 @@ func fold(m []float64, n int) (whole bool, err error) {
 	case differ == 0:
 		return true, nil
 	case lower > 0 && upper > 0:
-		return false, fmt.Errorf("it is neither a triangle nor symmetric: frames %d and %d have %g, but %g the other way round", at[0]+1, at[1]+1, m[at[0]*n+at[1]], m[at[1]*n+at[0]])
+		return false, fmt.Errorf("it is neither a triangle nor symmetric: frames %d and %d have %g, but %g the other way round; write the upper triangle or the whole symmetric matrix", at[0]+1, at[1]+1, m[at[0]*n+at[1]], m[at[1]*n+at[0]])
 	}
 	for i := range n {
 		for j := i + 1; j < n; j++ {

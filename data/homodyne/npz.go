@@ -156,7 +156,7 @@ func (f *File) metadata(s *npzSource) error {
 	}
 	var m cacheMetadata
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return &FormatError{File: f.Name, Key: key, What: "it cannot be understood", Err: err}
+		return &FormatError{File: f.Name, Key: key, What: "the description of the cache is not valid JSON", Err: err, Try: "make the cache again, or name the HDF5 file"}
 	}
 	if m.Q != nil {
 		f.asked = *m.Q

@@ -250,7 +250,7 @@ func TestMistakes(t *testing.T) {
 		name string
 		s    Settings
 	}{
-		`the extension ".png"`:         {"x.png", Settings{}},
+		`the extension ".png"`:      {"x.png", Settings{}},
 		"no such file":              {filepath.Join(dir, "none.tif"), Settings{}},
 		"2 datasets have two axes":  {two, Settings{}},
 		"the shape [2]":             {two, Settings{Key: "/c"}},
@@ -258,9 +258,9 @@ func TestMistakes(t *testing.T) {
 		"at most 3 in all":          {two, Settings{Key: "/a", MaxPixels: 3}},
 		"how large the detector is": {put("l.txt", "1 2"), Settings{}},
 		"outside a detector of 2 x": {put("m.txt", "1 2"), Settings{Height: 2, Width: 2}},
-		"is not a TIFF image":        {put("x.tif", "nonsense"), Settings{}},
+		"is not a TIFF image":       {put("x.tif", "nonsense"), Settings{}},
 		"1073741824 pixels":         {put("y.tif", string(big)), Settings{}},
-		"0 bytes instead of 3":   {put("z.tif", string(bigEndian(8, 1, 1, nil))), Settings{}},
+		"0 bytes instead of 3":      {put("z.tif", string(bigEndian(8, 1, 1, nil))), Settings{}},
 		"compression 7":             {put("j.tif", string(bigEndian(8, 1, 7, []byte{1, 2, 3}))), Settings{}},
 		"12 bits":                   {put("b.tif", string(bigEndian(12, 1, 1, []byte{1, 2, 3, 4, 5}))), Settings{}},
 	} {

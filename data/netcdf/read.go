@@ -152,7 +152,7 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 		return &FormatError{Key: dir, What: "the variables do not fit together", Err: err}
 	}
 	if err := t.Add(d); err != nil {
-		return &FormatError{Key: dir, What: "group", Err: err}
+		return &FormatError{Key: dir, What: "the group cannot be added", Err: err}
 	}
 	return nil
 }
@@ -195,5 +195,5 @@ func within(key string, err error) error {
 		}
 		return e
 	}
-	return &FormatError{Key: key, What: "it cannot be read", Err: err}
+	return &FormatError{Key: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
 }

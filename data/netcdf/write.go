@@ -28,7 +28,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 		return fmt.Errorf("netcdf: Settings.Gzip is %d: want 0 to 9", s.Gzip)
 	}
 	if _, err := os.Lstat(name); err == nil && !s.Overwrite {
-		return fmt.Errorf("netcdf: %w", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
+		return fmt.Errorf("netcdf: %w: choose another name, or set Overwrite", &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist})
 	}
 	w, err := hdf5.Create(name)
 	if err != nil {

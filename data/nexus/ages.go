@@ -52,7 +52,7 @@ func (r *Result) ReadAges(i int) (*AgeScatter, error) {
 	a := &AgeScatter{Delays: l.ints(key{keyAges[0] + "/delay_list"}), Wider: l.number(key{keyAges[0] + "/wider_" + number}, true)}
 	s := d.Shape()
 	if l.err == nil && (len(s) != 3 || s[0] != len(a.Delays) || s[1] < 1 || s[2] < 2 || !(a.Wider > 0)) {
-		l.fail("%s has the shape %v for %d delays, and the factor %g", d.Path(), s, len(a.Delays), a.Wider)
+		l.fail("%s has the shape %v and the factor %[4]g, but there are %[3]d delays: want values by delay, block and group, and a factor above 0", d.Path(), s, len(a.Delays), a.Wider)
 	}
 	if l.err != nil {
 		return nil, l.err

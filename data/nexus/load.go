@@ -113,7 +113,7 @@ func (l *loader) keep(path string, err error) bool {
 		return false
 	}
 	if l.err == nil {
-		l.err = &KeyError{File: l.file.Name(), Key: path, What: "cannot be read", Err: err}
+		l.err = &KeyError{File: l.file.Name(), Key: path, What: "the dataset cannot be read", Err: err}
 	}
 	return true
 }

@@ -139,14 +139,14 @@ func TestCopy(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	for what, change := range map[string]func(r *Result){
-		"neither Multitau nor Twotime":            func(r *Result) { r.Multitau = nil },
-		"QMap.Dynamic.Axis0 has no q":             func(r *Result) { r.QMap.Dynamic.Axis0 = nil },
-		"FrameTime is 0 s":                        func(r *Result) { r.FrameTime = 0 },
-		"G2 has the shape (60, 4), but there are 59 delays":      func(r *Result) { r.Multitau.Delay = r.Multitau.Delay[1:] },
+		"neither Multitau nor Twotime":                        func(r *Result) { r.Multitau = nil },
+		"QMap.Dynamic.Axis0 has no q":                         func(r *Result) { r.QMap.Dynamic.Axis0 = nil },
+		"FrameTime is 0 s":                                    func(r *Result) { r.FrameTime = 0 },
+		"G2 has the shape (60, 4), but there are 59 delays":   func(r *Result) { r.Multitau.Delay = r.Multitau.Delay[1:] },
 		"Err has the shape (1, 4), but G2 has (60, 4)":        func(r *Result) { r.Multitau.Err = NewMatrix(1, 4) },
-		"G2 has 4 bins, but QMap.Dynamic has 3":           func(r *Result) { r.QMap.Dynamic.Cells = r.QMap.Dynamic.Cells[1:] },
+		"G2 has 4 bins, but QMap.Dynamic has 3":               func(r *Result) { r.QMap.Dynamic.Cells = r.QMap.Dynamic.Cells[1:] },
 		"partial g2 has the shape (2, 2), but G2 has (60, 4)": func(r *Result) { r.Multitau.Partial = []*Matrix{NewMatrix(2, 2)} },
-		"two-time map of bin 3 is not in memory":  func(r *Result) { r.Twotime = &Twotime{Bins: []int{3}} },
+		"two-time map of bin 3 is not in memory":              func(r *Result) { r.Twotime = &Twotime{Bins: []int{3}} },
 	} {
 		r := sample(2, 2)
 		change(r)
@@ -263,10 +263,10 @@ func TestEmptyCellsAndOldPartialKeys(t *testing.T) {
 func TestBrokenLinks(t *testing.T) {
 	for want, link := range map[string]func(w *hdf5.Writer) error{
 		keyG2[0] + ": it cannot be read: hdf5: .*: it is an external link to gone.hdf:/g2, and gone.hdf is not in": func(w *hdf5.Writer) error { return w.ExternalLink(keyG2[0], "gone.hdf", "/g2") },
-		keyG2[0] + ": is a soft link to " + keyG2[0] + ", which leads nowhere: .*more than 32 links":         func(w *hdf5.Writer) error { return w.SoftLink(keyG2[0], keyG2[0]) },
-		keyG2[0] + ": is a soft link to /nowhere, which leads nowhere: .*has no /nowhere":                    func(w *hdf5.Writer) error { return w.SoftLink(keyG2[0], "/nowhere") },
-		keyErr[0] + ": is a soft link to ../e, which leads nowhere":                                          func(w *hdf5.Writer) error { return w.SoftLink(keyErr[0], "../e") },
-		"/xpcs/multitau: it cannot be read: hdf5: .*external link to gone.hdf:/m":                               func(w *hdf5.Writer) error { return w.ExternalLink("/xpcs/multitau", "gone.hdf", "/m") },
+		keyG2[0] + ": is a soft link to " + keyG2[0] + ", which leads nowhere: .*more than 32 links":               func(w *hdf5.Writer) error { return w.SoftLink(keyG2[0], keyG2[0]) },
+		keyG2[0] + ": is a soft link to /nowhere, which leads nowhere: .*has no /nowhere":                          func(w *hdf5.Writer) error { return w.SoftLink(keyG2[0], "/nowhere") },
+		keyErr[0] + ": is a soft link to ../e, which leads nowhere":                                                func(w *hdf5.Writer) error { return w.SoftLink(keyErr[0], "../e") },
+		"/xpcs/multitau: it cannot be read: hdf5: .*external link to gone.hdf:/m":                                  func(w *hdf5.Writer) error { return w.ExternalLink("/xpcs/multitau", "gone.hdf", "/m") },
 	} {
 		dir := t.TempDir()
 		if err := Write(filepath.Join(dir, "r.hdf"), sample(1, 1)); err != nil {
@@ -362,8 +362,8 @@ func TestShapesThatDisagree(t *testing.T) {
 		"1 parts of the frames, but 0 errors": func(w *Writer, r *Result) {
 			r.Multitau.Partial, r.Multitau.PartialFrames = []*Matrix{NewMatrix(60, 4)}, []float64{1, 2}
 		},
-		"2 bins, but its g2 has the shape (4, 1)":     two(NewMatrix(4, 1)),
-		"2 bins, but its g2 has the shape (4, 3)":     two(NewMatrix(4, 2), NewMatrix(4, 3)),
+		"2 bins, but its g2 has the shape (4, 1)": two(NewMatrix(4, 1)),
+		"2 bins, but its g2 has the shape (4, 3)": two(NewMatrix(4, 2), NewMatrix(4, 3)),
 		"pixel (0, 2) is in bin 1.5":              binned([]float32{1, 2, 1.5, 3, 4, 0}),
 		"pixel (1, 0) is in bin -3":               binned([]float32{1, 2, 1, -3, 4, 0}),
 		"pixel (0, 0) is in bin 4.294967296e+09":  binned([]float32{1 << 32, 2, 1, 3, 4, 0}),

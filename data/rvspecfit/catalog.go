@@ -53,7 +53,7 @@ func (c *Catalog) fromDatabase(d *database) error {
 	err := d.table("grid_parameters", func(row map[string]any) error {
 		s, ok := row["name"].(string)
 		if !ok {
-			return bad(d.name, "grid_parameters", "a name is a %T", row["name"])
+			return bad(d.name, "grid_parameters", "name %d of a parameter is %s: want text", len(c.ParNames)+1, described(row["name"]))
 		}
 		c.ParNames = append(c.ParNames, s)
 		return nil
@@ -65,7 +65,7 @@ func (c *Catalog) fromDatabase(d *database) error {
 		e := Entry{}
 		var ok bool
 		if e.File, ok = row["filename"].(string); !ok {
-			return bad(d.name, "files", "row %d has no filename", len(c.Entries)+1)
+			return bad(d.name, "files", "row %d has no filename: make the database again with rvs_read_grid", len(c.Entries)+1)
 		}
 		id, _ := row["id"].(int64)
 		e.ID = int(id)
@@ -78,7 +78,7 @@ func (c *Catalog) fromDatabase(d *database) error {
 			case int64:
 				e.Params = append(e.Params, float64(v))
 			default:
-				return bad(d.name, "files", "%s of %s is a %T: want a number", name, e.File, v)
+				return bad(d.name, "files", "%s of the template %s is %s: want a number", name, e.File, described(v))
 			}
 		}
 		c.Entries = append(c.Entries, e)
@@ -99,19 +99,19 @@ func parseCatalog(name string, b []byte) (*Catalog, error) {
 			return c, nil
 		}
 		if err != nil {
-			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err}
+			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err, Try: "correct the line"}
 		}
 		line, _ := r.FieldPos(0)
 		id, err1 := strconv.Atoi(row[1])
 		flag, err2 := strconv.ParseBool(row[2])
 		if err1 != nil || err2 != nil {
-			return nil, bad(name, "", "line %d: id %q and bad %q: want a number and true or false", line, row[1], row[2])
+			return nil, bad(name, "", "line %d has %q as the id and %q as the flag bad: want a whole number, and true or false", line, row[1], row[2])
 		}
 		e := Entry{File: row[0], ID: id, Bad: flag}
 		for i, s := range row[3:] {
 			x, err := strconv.ParseFloat(s, 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, bad(name, "", "line %d: %s is %q: want a number", line, c.ParNames[i], s)
+				return nil, bad(name, "", "line %d has %[3]q as %[2]s: want a finite number", line, c.ParNames[i], s)
 			}
 			e.Params = append(e.Params, x)
 		}

@@ -78,7 +78,7 @@ func (c *CCF) read(file string, d Dict) error {
 	}
 	n, ok := conf["npoints"].(int64)
 	if !ok || n < 2 || n > 1<<28 {
-		return conf.missing(file, "ccfconf/npoints", "a number of pixels")
+		return conf.missing(file, "ccfconf/npoints", "the number of pixels, from 2 to 2^28")
 	}
 	c.Points = int(n)
 	for key, to := range map[string]*float64{"logl0": &c.LogL0, "logl1": &c.LogL1} {
@@ -102,7 +102,7 @@ func (c *CCF) read(file string, d Dict) error {
 	}
 	a, ok := d["params"].(*Array)
 	if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != 2 {
-		return d.missing(file, "params", "an array of parameters")
+		return d.missing(file, "params", "an array of two axes: a row of parameters for each template")
 	}
 	c.Params = a.Numbers.Convert(tensor.Float64).Compact()
 	switch v := d["vsinis"].(type) {
@@ -136,11 +136,11 @@ func (c *CCF) readTransforms(name string) error {
 	}
 	all, err := tensor.ReadNPZ(f, info.Size(), "fft", "fft2")
 	if err != nil {
-		return &FormatError{File: name, What: "the arrays cannot be read", Err: err}
+		return &FormatError{File: name, What: "the arrays cannot be read", Err: err, Try: "copy the file again, or make it again with rvs_make_ccf"}
 	}
 	c.FFT, c.FFTSquare = all["fft"], all["fft2"]
 	if c.FFT == nil || c.FFTSquare == nil {
-		return &FormatError{File: name, What: "it lacks fft or fft2", Err: ErrIncomplete}
+		return &FormatError{File: name, What: "the file lacks the array fft or the array fft2", Err: ErrIncomplete, Try: "make it again with rvs_make_ccf"}
 	}
 	return nil
 }
@@ -148,14 +148,14 @@ func (c *CCF) readTransforms(name string) error {
 func (c *CCF) check(file string) error {
 	n := c.Params.Shape()[0]
 	if c.Params.Shape()[1] != len(c.ParNames) || c.VSini != nil && len(c.VSini) != n {
-		return bad(file, "params", "its shape is %v, and there are %d names and %d rotations", c.Params.Shape(), len(c.ParNames), len(c.VSini))
+		return bad(file, "params", "the array has the shape %v, but there are %d names of parameters and %d rotational velocities: want a row for each template and a column for each parameter", c.Params.Shape(), len(c.ParNames), len(c.VSini))
 	}
 	for key, part := range map[string]struct {
 		t     *tensor.Tensor
 		shape []int
 	}{"fft": {c.FFT, []int{n, c.Points/2 + 1}}, "fft2": {c.FFTSquare, []int{n, c.Points/2 + 1}}, "ccfmod": {c.Models, []int{n, c.Points}}} {
 		if part.t != nil && !slices.Equal([]int(part.t.Shape()), part.shape) {
-			return bad(file, key, "its shape is %v: want %v", part.t.Shape(), part.shape)
+			return bad(file, key, "the array has the shape %v: want %v", part.t.Shape(), part.shape)
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func ReadConfig(name string) (*Config, error) {
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("%s: want keys and values, such as template_lib: FOLDER", name)
+		return nil, fmt.Errorf("%s: the file is not a list of keys and values: write lines such as template_lib: FOLDER", name)
 	}
 	if err := top.Decode(c); err != nil {
 		return nil, fmt.Errorf("%s: %s", name, plainly(err))
@@ -98,12 +98,12 @@ func plainly(err error) string {
 	if m == nil {
 		return wrong.Errors[0]
 	}
-	want := map[string]string{"float64": "a number", "bool": "true or false", "string": "a text"}[m[2]]
+	want := map[string]string{"float64": "a number", "bool": "true or false", "string": "text"}[m[2]]
 	if want == "" {
 		want = "a number for each arm, such as {b: 0.5}"
 	}
 	line, _, _ := strings.Cut(wrong.Errors[0], ":")
-	return fmt.Sprintf("%s: %s: want %s", line, m[1], want)
+	return fmt.Sprintf("%s: the value %s is of the wrong kind: want %s", line, m[1], want)
 }
 
 // light is the speed of light in km/s.
@@ -120,16 +120,16 @@ func (c *Config) Check() error {
 		list = append(list, fmt.Errorf(at+": "+format, v...))
 	}
 	if !(c.MinVel < c.MaxVel) || math.IsInf(c.MinVel, 0) || math.IsInf(c.MaxVel, 0) {
-		say("min_vel %g and max_vel %g: want an ascending range in km/s", c.MinVel, c.MaxVel)
+		say("min_vel is %g and max_vel is %g: want velocities in km/s, the smaller one first", c.MinVel, c.MaxVel)
 	}
 	if !(c.VelStep > 0) || !(c.LeastVelStep > 0) || math.IsInf(c.VelStep, 1) || math.IsInf(c.LeastVelStep, 1) {
-		say("vel_step0 %g and min_vel_step %g: want steps above 0 in km/s", c.VelStep, c.LeastVelStep)
+		say("vel_step0 is %g and min_vel_step is %g: want steps above 0, in km/s", c.VelStep, c.LeastVelStep)
 	}
 	if n := (c.MaxVel - c.MinVel) / c.VelStep; n > 1e6 {
-		say("min_vel %g, max_vel %g and vel_step0 %g: %.3g velocities, want at most 1e6", c.MinVel, c.MaxVel, c.VelStep, n)
+		say("from min_vel %g to max_vel %g in steps of vel_step0, %g, there are %.3g velocities: want at most 1e6, so narrow the range or take larger steps", c.MinVel, c.MaxVel, c.VelStep, n)
 	}
 	if !(c.MaxVsini > 0 && c.MaxVsini < light) {
-		say("max_vsini %g: want a velocity above 0 in km/s, slower than light", c.MaxVsini)
+		say("max_vsini is %g: want a velocity above 0 in km/s that is below the speed of light", c.MaxVsini)
 	}
 	for _, arm := range slices.Sorted(maps.Keys(c.Sigma0)) {
 		if s := c.Sigma0[arm]; !(s > 0) || math.IsInf(s, 1) {
@@ -143,7 +143,7 @@ func (c *Config) Check() error {
 // configuration gives it, or to the folder of the configuration.
 func (c *Config) Templates() (string, error) {
 	if c.Library == "" {
-		return "", errors.New("no library of templates: give template_lib in the configuration, or a library")
+		return "", errors.New("no library of templates is given: set template_lib in the configuration, or name a library")
 	}
 	_, err := os.Stat(c.Library)
 	if err == nil {
@@ -155,7 +155,7 @@ func (c *Config) Templates() (string, error) {
 			return beside, nil
 		}
 	}
-	return "", fmt.Errorf("the library of templates: %w", err)
+	return "", fmt.Errorf("the library of templates cannot be found: %w: correct template_lib in the configuration", err)
 }
 
 // Setups lists the arms for which a folder of rvspecfit has an interpolator, sorted.

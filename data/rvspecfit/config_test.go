@@ -41,16 +41,16 @@ func TestReadConfig(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for says, text := range map[string]string{
-		"line 1: abc: want a number": "max_vel: abc",
-		"want true or false":         "ccf_continuum_normalize: 7",
-		"for each arm":               "lsf_sigma0_angstrom: 3",
-		"keys and values":            "- a",
-		"ascending":                  "min_vel: 7\nmax_vel: 5",
-		"above 0":                    "max_vsini: 0",
-		"slower than light":          "max_vsini: 1e9",
-		"at most 1e6":                "vel_step0: 1e-9",
-		"arm b is -1":                "lsf_sigma0_angstrom: {b: -1}",
-		"config.yaml":                "\t",
+		"line 1: the value abc is of the wrong kind: want a number": "max_vel: abc",
+		"want true or false":       "ccf_continuum_normalize: 7",
+		"for each arm":             "lsf_sigma0_angstrom: 3",
+		"keys and values":          "- a",
+		"the smaller one first":    "min_vel: 7\nmax_vel: 5",
+		"above 0":                  "max_vsini: 0",
+		"below the speed of light": "max_vsini: 1e9",
+		"at most 1e6":              "vel_step0: 1e-9",
+		"arm b is -1":              "lsf_sigma0_angstrom: {b: -1}",
+		"config.yaml":              "\t",
 	} {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v: want %q", text, err, says)

@@ -6,10 +6,12 @@ package rvspecfit
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -41,10 +43,10 @@ func ReadDict(name string) (Dict, error) {
 	defer f.Close()
 	v, err := f.Attr("/", "version")
 	if err != nil {
-		return nil, &FormatError{File: name, What: "it has no attribute version, and so is no file of rvspecfit", Err: err}
+		return nil, &FormatError{File: name, What: "the file has no attribute version, so rvspecfit did not write it", Err: err, Try: "give a file that rvspecfit wrote"}
 	}
 	if n, err := v.Int64(); err != nil || n != dictVersion {
-		return nil, bad(name, "", "the version is %d: want %d", n, dictVersion)
+		return nil, bad(name, "", "the format has version %d, but this program reads version %d: write the file again with a matching rvspecfit", n, dictVersion)
 	}
 	root, err := f.Group("/")
 	if err != nil {
@@ -55,7 +57,7 @@ func ReadDict(name string) (Dict, error) {
 
 func readGroup(file string, g *hdf5.Group, depth int) (Dict, error) {
 	if depth > 50 {
-		return nil, bad(file, g.Path(), "groups are nested more than 50 deep")
+		return nil, bad(file, g.Path(), "groups are nested more than 50 levels deep: give a file that rvspecfit wrote")
 	}
 	keys, err := g.Keys()
 	if err != nil {
@@ -92,13 +94,13 @@ func readSub(file string, g *hdf5.Group, depth int) (any, error) {
 	}
 	kind, err := attr.Text()
 	if err != nil || kind != "flattened_list" && kind != "flattened_tuple" {
-		return nil, bad(file, g.Path(), "the type is %q: want flattened_list or flattened_tuple", kind)
+		return nil, bad(file, g.Path(), "the attribute type of the group is %q: want flattened_list or flattened_tuple", kind)
 	}
 	l := &List{Tuple: kind == "flattened_tuple", Items: make([]any, len(d))}
 	for i := range l.Items {
 		v, ok := d[fmt.Sprintf("__item_%d", i)]
 		if !ok {
-			return nil, bad(file, g.Path(), "the list of %d items lacks __item_%d", len(d), i)
+			return nil, bad(file, g.Path(), "the list of %d items lacks the item __item_%d: make the file again with rvspecfit", len(d), i)
 		}
 		l.Items[i] = v
 	}
@@ -133,7 +135,7 @@ func readValue(file string, d *hdf5.Dataset) (any, error) {
 	case "pickle":
 		return Pickle(d.Len()), nil
 	}
-	return nil, bad(file, d.Path(), "the type is %q: want ndarray, list, tuple, str, scalar, None, empty_array or pickle", kind)
+	return nil, bad(file, d.Path(), "the attribute type of the dataset is %q: want ndarray, list, tuple, str, scalar, None, empty_array or pickle", kind)
 }
 
 // Pickle stands for a pickled Python object, which is not read. Its value is the size in bytes.
@@ -144,7 +146,7 @@ func readScalar(d *hdf5.Dataset) (any, error) {
 	case hdf5.Enum:
 		b, err := d.Bools()
 		if err != nil || len(b) != 1 {
-			return nil, bad("", d.Path(), "it is no single truth value")
+			return nil, bad("", d.Path(), "the dataset is stored as a truth value, but does not hold exactly one: make the file again with rvspecfit")
 		}
 		return b[0], nil
 	case hdf5.Int:
@@ -210,7 +212,7 @@ func writeGroup(w *hdf5.Writer, path string, d Dict) error {
 	slices.Sort(keys)
 	for _, k := range keys {
 		if k == "" || k == "." || k == ".." || strings.ContainsAny(k, "/\x00") {
-			return bad("", path, "the key %q cannot be written", k)
+			return bad("", path, "the key %q cannot be the name of an HDF5 object: want text without slashes, other than . and ..", k)
 		}
 		if err := writeValue(w, path+"/"+k, d[k]); err != nil {
 			return err
@@ -266,22 +268,46 @@ func writeValue(w *hdf5.Writer, path string, v any) error {
 		}
 		return put(v.As, n.Data(), hdf5.Layout{Shape: append([]int{}, n.Shape()...)})
 	}
-	return bad("", path, "a %T cannot be written: want nil, bool, int64, float64, string, Dict, *Array or *List", v)
+	return bad("", path, "a value of type %T cannot be written: want nil, bool, int64, float64, string, Dict, *Array or *List", v)
 }
 
 // The getters return what a key holds, or an error that says what it should hold.
 
 func (d Dict) missing(file, key, want string) error {
-	if v, ok := d[key]; ok {
-		return bad(file, key, "it is a %T: want %s", v, want)
+	if v, ok := d[path.Base(key)]; ok {
+		return bad(file, key, "it is %s: want %s", described(v), want)
 	}
 	return &FormatError{File: file, Key: key, What: "it is missing: want " + want, Err: ErrIncomplete}
+}
+
+// described says in words what a value is.
+func described(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "empty"
+	case Dict:
+		return "a dictionary"
+	case *List:
+		return fmt.Sprintf("a list of %d items", len(v.Items))
+	case *Array:
+		if v.Numbers == nil {
+			return fmt.Sprintf("an array of %d strings", len(v.Strings))
+		}
+		return fmt.Sprintf("an array of the shape %v", v.Numbers.Shape())
+	case Pickle:
+		return fmt.Sprintf("a Python pickle of %d bytes", int(v))
+	case string:
+		return fmt.Sprintf("the text %q", foreign.Short(v, 40))
+	case bool, int64, float64:
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("of type %T", v)
 }
 
 func (d Dict) text(file, key string) (string, error) {
 	s, ok := d[key].(string)
 	if !ok {
-		return "", d.missing(file, key, "a string")
+		return "", d.missing(file, key, "text")
 	}
 	return s, nil
 }
@@ -298,7 +324,7 @@ func (d Dict) strings(file, key string) ([]string, error) {
 func (d Dict) floats(file, key string, rank int) ([]float64, []int, error) {
 	a, ok := d[key].(*Array)
 	if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != rank {
-		return nil, nil, d.missing(file, key, fmt.Sprintf("an array of %d axes", rank))
+		return nil, nil, d.missing(file, key, fmt.Sprintf("an array with the number of axes %d", rank))
 	}
 	return a.Numbers.Convert(tensor.Float64).Float64s(), a.Numbers.Shape(), nil
 }
@@ -311,7 +337,7 @@ func (d Dict) ints(file, key string, rank int) ([]int, []int, error) {
 	out := make([]int, len(v))
 	for i, x := range v {
 		if x != math.Trunc(x) || math.Abs(x) > 1<<52 {
-			return nil, nil, bad(file, key, "element %d is %g: want an integer", i, x)
+			return nil, nil, bad(file, key, "element %d, counted from 0, is %g: want an integer", i, x)
 		}
 		out[i] = int(x)
 	}

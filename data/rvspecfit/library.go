@@ -122,7 +122,7 @@ func LoadTemplates(file, setup string) (*Library, error) {
 	}
 	a, ok := d["specs"].(*Array)
 	if !ok || a.Numbers == nil {
-		return nil, d.missing(file, "specs", "an array")
+		return nil, d.missing(file, "specs", "an array with a row for each template")
 	}
 	l.Spectra = a.Numbers
 	if l.FileIDs, _, err = d.ints(file, "file_ids", 1); err != nil {
@@ -145,7 +145,7 @@ func header(file, setup string, d Dict) (*Library, error) {
 		if v, ok := d[key].(bool); ok {
 			*to = v
 		} else if key == "log_step" {
-			return nil, d.missing(file, key, "a truth value")
+			return nil, d.missing(file, key, "true or false")
 		}
 	}
 	l.Revision, _ = d["revision"].(string)
@@ -171,7 +171,7 @@ func (m *Mapper) read(file string, d Dict) error {
 	if err != nil {
 		return err
 	}
-	wrong := bad(file, "mapper_args", "they do not fit %s", class)
+	wrong := bad(file, "mapper_args", "the arguments do not fit the class %s: make the library again with rvspecfit", class)
 	list := func(v any) ([]float64, bool) {
 		a, ok := v.(*Array)
 		if !ok || a.Numbers == nil {
@@ -226,7 +226,7 @@ func (l *Library) grid(file string, d Dict) error {
 		for i := range v.Items {
 			a, ok := v.Items[i].(*Array)
 			if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != 1 {
-				return bad(file, "uvecs", "axis %d is a %T: want a list of numbers", i, v.Items[i])
+				return bad(file, "uvecs", "axis %d of the grid is %s: want a list of numbers", i+1, described(v.Items[i]))
 			}
 			g.Axes = append(g.Axes, a.Numbers.Convert(tensor.Float64).Float64s())
 		}
@@ -239,11 +239,11 @@ func (l *Library) grid(file string, d Dict) error {
 			g.Axes = append(g.Axes, x[i*shape[1]:(i+1)*shape[1]])
 		}
 	default:
-		return d.missing(file, "uvecs", "a list of axes")
+		return d.missing(file, "uvecs", "a list with an array of parameters for each axis of the grid")
 	}
 	a, ok := d["idgrid"].(*Array)
 	if !ok || a.Numbers == nil {
-		return d.missing(file, "idgrid", "an array")
+		return d.missing(file, "idgrid", "an array with the number of a template for each node of the grid")
 	}
 	g.IDs = a.Numbers.Convert(tensor.Int64)
 	g.Regular, _ = d["regular"].(bool)
@@ -255,7 +255,7 @@ func (l *Library) network(dir, file string, d Dict) error {
 	n := &Network{}
 	module, _ := d["module"].(string)
 	if class, _ := d["class_name"].(string); module != softwareNetwork || class != "RVSInterpolator" {
-		return bad(file, "class_name", "the interpolator is %s of %s, of which only the RVSInterpolator of rvspecfit is known", class, module)
+		return bad(file, "class_name", "the interpolator is the class %s of the module %s, which cannot be read: want RVSInterpolator of rvspecfit.nn.RVSInterpolator", class, module)
 	}
 	kw, ok := d["class_kwargs"].(Dict)
 	if !ok {
@@ -264,7 +264,7 @@ func (l *Library) network(dir, file string, d Dict) error {
 	for key, to := range map[string]*int{"indim": &n.InDim, "width": &n.Width, "nlayers": &n.Layers, "npc": &n.NPC} {
 		v, ok := kw[key].(int64)
 		if !ok || v < 0 || v > 1<<24 {
-			return kw.missing(file, "class_kwargs/"+key, "a number of units")
+			return kw.missing(file, "class_kwargs/"+key, "a whole number from 0 to 2^24")
 		}
 		*to = int(v)
 	}
@@ -272,7 +272,7 @@ func (l *Library) network(dir, file string, d Dict) error {
 	if out, ok := d["outside_kwargs"].(Dict); ok {
 		a, ok := out["pts"].(*Array)
 		if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != 2 {
-			return out.missing(file, "pts", "an array of points")
+			return out.missing(file, "pts", "an array of two axes: a row of parameters for each point")
 		}
 		n.Hull = a.Numbers.Convert(tensor.Float64)
 	}
@@ -281,7 +281,7 @@ func (l *Library) network(dir, file string, d Dict) error {
 		return err
 	}
 	if filepath.Base(n.File) != n.File {
-		return bad(file, "nn_file", "the checkpoint %s is not in the folder of the library", n.File)
+		return bad(file, "nn_file", "the checkpoint %s is not in the folder of the library: put it there, and name it without a folder", n.File)
 	}
 	if n.State, err = ReadState(filepath.Join(dir, n.File)); err != nil {
 		return err
@@ -298,7 +298,7 @@ func ReadState(file string) (*torch.Dict, error) {
 	}
 	d, ok := root.(*torch.Dict)
 	if !ok {
-		return nil, bad(file, "", "the checkpoint is a %T: want a dictionary", root)
+		return nil, bad(file, "", "the checkpoint holds a %T instead of a dictionary of weights: save it with torch.save(model.state_dict(), path)", root)
 	}
 	magic, ok := d.Get("checkpoint_magic").(string)
 	if !ok {
@@ -308,7 +308,7 @@ func ReadState(file string) (*torch.Dict, error) {
 	arch, _ := d.Get("nn_arch_version").(int64)
 	state, ok := d.Get("state_dict").(*torch.Dict)
 	if magic != checkpointMagic || version != 1 || arch != 1 || !ok {
-		return nil, bad(file, "", "the checkpoint is %q, version %d, architecture %d: want %q, 1 and 1, with a state_dict", magic, version, arch, checkpointMagic)
+		return nil, bad(file, "", "the checkpoint is of the kind %q, version %d, with architecture %d: want %q, version 1 and architecture 1, and a state_dict", magic, version, arch, checkpointMagic)
 	}
 	return state, nil
 }
@@ -325,10 +325,10 @@ func (n *Network) check(file string, pixels int) error {
 		}{{name + ".weight", []int{out, in}}, {name + ".bias", []int{out}}} {
 			t, err := n.State.Tensor(part.key)
 			if err != nil {
-				return &FormatError{File: file, Key: n.File, What: "the checkpoint does not fit the library", Err: err}
+				return &FormatError{File: file, Key: n.File, What: "the checkpoint does not fit the library", Err: err, Try: "use the checkpoint that was made with the library"}
 			}
 			if !slices.Equal(t.Shape(), part.shape) {
-				return bad(file, part.key, "its shape is %v, but the library says %v", t.Shape(), part.shape)
+				return bad(file, part.key, "the weights have the shape %v, but the library says %v: use the checkpoint that was made with it", t.Shape(), part.shape)
 			}
 		}
 		in = out
@@ -350,39 +350,39 @@ func (n *Network) check(file string, pixels int) error {
 func (l *Library) check(file string) error {
 	ndim := len(l.ParNames)
 	if len(l.Lam) < 2 {
-		return bad(file, "lam", "there are %d wavelengths: want at least 2", len(l.Lam))
+		return bad(file, "lam", "the library has too few wavelengths, %d: want at least 2", len(l.Lam))
 	}
 	for i, x := range l.Lam {
 		if !(x > 0) || i > 0 && x <= l.Lam[i-1] {
-			return bad(file, "lam", "wavelength %d is %g: want positive numbers that grow", i, x)
+			return bad(file, "lam", "wavelength %d, counted from 0, is %g: want increasing positive numbers, in Angstrom", i, x)
 		}
 	}
 	for _, i := range l.Mapper.Log {
 		if i >= ndim {
-			return bad(file, "mapper_args", "the logarithm of parameter %d is taken, and there are %d", i, ndim)
+			return bad(file, "mapper_args", "the logarithm of parameter %d, counted from 0, is to be taken, but there are %d parameters: make the library again", i, ndim)
 		}
 	}
 	if m := l.Mapper; (m.Mean != nil || m.Std != nil) && (len(m.Mean) != ndim || len(m.Std) != ndim) {
-		return bad(file, "mapper_args", "there are %d means and %d standard deviations of %d parameters", len(m.Mean), len(m.Std), ndim)
+		return bad(file, "mapper_args", "there are %d means and %d standard deviations, but %d parameters: want one of each for every parameter", len(m.Mean), len(m.Std), ndim)
 	}
 	if l.Network != nil {
 		if l.Network.InDim != ndim || l.Network.Hull != nil && l.Network.Hull.Shape()[1] != ndim {
-			return bad(file, "class_kwargs/indim", "the network takes %d parameters, and there are %d", l.Network.InDim, ndim)
+			return bad(file, "class_kwargs/indim", "the network and its hull must take the %[2]d parameters of the library, but the network takes %[1]d: use the network that was made with the library", l.Network.InDim, ndim)
 		}
 		return nil
 	}
 	if l.Spectra == nil || len(l.Spectra.Shape()) != 2 || l.Spectra.Shape()[1] != len(l.Lam) {
-		return bad(file, "specs", "the spectra do not have %d wavelengths each", len(l.Lam))
+		return bad(file, "specs", "the spectra are missing, or do not have one pixel for each of the %d wavelengths: make the library again", len(l.Lam))
 	}
 	n := l.Spectra.Shape()[0]
 	if l.Triangulation != nil {
 		return l.Triangulation.check(file, ndim, n)
 	}
 	if l.Points == nil || !slices.Equal([]int(l.Points.Shape()), []int{ndim, n}) {
-		return bad(file, "vec", "the parameters of %d templates are missing or of another shape: want %d rows of them", n, ndim)
+		return bad(file, "vec", "the parameters of the %[1]d templates are missing or have another shape: want %[2]d rows of %[1]d columns", n, ndim)
 	}
 	if len(l.LogNorms) != n && l.LogNorms != nil {
-		return bad(file, "lognorms", "there are %d normalisations of %d templates", len(l.LogNorms), n)
+		return bad(file, "lognorms", "there are %d normalisations, but %d templates: want one for each", len(l.LogNorms), n)
 	}
 	if l.Grid == nil {
 		return nil
@@ -391,15 +391,15 @@ func (l *Library) check(file string) error {
 	for _, a := range l.Grid.Axes {
 		shape = append(shape, len(a))
 		if !slices.IsSorted(a) || len(a) < 1 {
-			return bad(file, "uvecs", "an axis is empty or not sorted")
+			return bad(file, "uvecs", "axis %d of the grid has %d nodes and is empty or not sorted: want at least one, in ascending order", len(shape), len(a))
 		}
 	}
 	if !slices.Equal([]int(l.Grid.IDs.Shape()), shape) || len(shape) != ndim {
-		return bad(file, "idgrid", "its shape is %v, and the axes have %v", l.Grid.IDs.Shape(), shape)
+		return bad(file, "idgrid", "the array has the shape %v, but the axes of the grid have %v nodes, and there are %d parameters: make the library again", l.Grid.IDs.Shape(), shape, ndim)
 	}
 	for i, id := range l.Grid.IDs.Data().([]int64) {
 		if id < -1 || id >= int64(n) {
-			return bad(file, "idgrid", "node %d has template %d, and there are %d", i, id, n)
+			return bad(file, "idgrid", "node %d of the grid refers to template %d, counted from 0, but there are %d templates: make the library again", i, id, n)
 		}
 	}
 	return nil
@@ -413,7 +413,7 @@ func readNPY(name string) (*tensor.Tensor, error) {
 	defer f.Close()
 	t, err := tensor.ReadNPY(f)
 	if err != nil {
-		return nil, &FormatError{File: name, What: "the array cannot be read", Err: err}
+		return nil, &FormatError{File: name, What: "the array cannot be read", Err: err, Try: "copy the file again, or make the library again"}
 	}
 	return t.Compact(), nil
 }

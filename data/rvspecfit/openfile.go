@@ -26,7 +26,7 @@ func WriteOpen(name string, arms []*Library, ccfs []*CCF) error {
 			return err
 		}
 		if _, ok := groups[l.Setup]; ok || l.Setup == "" {
-			return bad(name, l.Setup, "an arm has no name, or two have the same")
+			return bad(name, l.Setup, "the arm has no name, or another one has the same: give every Library a Setup of its own")
 		}
 		d, err := l.open()
 		if err != nil {
@@ -118,13 +118,13 @@ func ReadOpen(name string) ([]*Library, []*CCF, error) {
 	version, _ := root["format_version"].(int64)
 	groups, ok := root["arms"].(Dict)
 	if format != openFormat || version != OpenVersion || !ok {
-		return nil, nil, bad(name, "", "the format is %q, version %d: want %q, version %d", format, version, openFormat, OpenVersion)
+		return nil, nil, bad(name, "", "the format is %q, version %d, or the file has no arms: want %q, version %d, as WriteOpen writes it", format, version, openFormat, OpenVersion)
 	}
 	var arms []*Library
 	for _, setup := range sortedKeys(groups) {
 		d, ok := groups[setup].(Dict)
 		if !ok {
-			return nil, nil, groups.missing(name, setup, "a group")
+			return nil, nil, groups.missing(name, setup, "a group of datasets")
 		}
 		l, err := readArm(name, setup, d)
 		if err != nil {
@@ -139,7 +139,7 @@ func ReadOpen(name string) ([]*Library, []*CCF, error) {
 		for _, kind := range sortedKeys(kinds) {
 			d, ok := kinds[kind].(Dict)
 			if !ok {
-				return nil, nil, kinds.missing(name, kind, "a group")
+				return nil, nil, kinds.missing(name, kind, "a group of datasets")
 			}
 			c := &CCF{Setup: setup}
 			if err := c.read(name, d); err != nil {
@@ -209,7 +209,7 @@ func readNetwork(name string, g Dict, pixels int) (*Network, error) {
 	for key, to := range map[string]*int{"indim": &n.InDim, "width": &n.Width, "nlayers": &n.Layers, "npc": &n.NPC} {
 		v, ok := g[key].(int64)
 		if !ok || v < 0 || v > 1<<24 {
-			return nil, g.missing(name, key, "a number of units")
+			return nil, g.missing(name, key, "a whole number from 0 to 2^24")
 		}
 		*to = int(v)
 	}
@@ -220,7 +220,7 @@ func readNetwork(name string, g Dict, pixels int) (*Network, error) {
 	}
 	weights, ok := g["weights"].(Dict)
 	if !ok {
-		return nil, g.missing(name, "weights", "a group")
+		return nil, g.missing(name, "weights", "a group of datasets")
 	}
 	order, err := g.strings(name, "order")
 	if err != nil {
@@ -229,7 +229,7 @@ func readNetwork(name string, g Dict, pixels int) (*Network, error) {
 	for _, key := range order {
 		a, ok := weights[key].(*Array)
 		if !ok || a.Numbers == nil {
-			return nil, weights.missing(name, key, "an array")
+			return nil, weights.missing(name, key, "an array of weights")
 		}
 		t, err := torch.NewTensor(append([]int{}, a.Numbers.Shape()...), a.Numbers.Compact().Data())
 		if err != nil {

@@ -33,7 +33,7 @@ type database struct {
 func openDatabase(name string, r io.ReaderAt, size int64) (*database, error) {
 	head := make([]byte, 100)
 	if _, err := r.ReadAt(head, 0); err != nil || string(head[:16]) != "SQLite format 3\x00" {
-		return nil, bad(name, "", "the file does not begin as an SQLite database")
+		return nil, bad(name, "", "the file does not begin as an SQLite database: give a database of rvs_read_grid, or a table as CSV")
 	}
 	page := int(binary.BigEndian.Uint16(head[16:]))
 	if page == 1 {
@@ -41,10 +41,10 @@ func openDatabase(name string, r io.ReaderAt, size int64) (*database, error) {
 	}
 	usable := page - int(head[20])
 	if page < 512 || page&(page-1) != 0 || usable < 480 {
-		return nil, bad(name, "", "the pages have %d bytes, %d of which are in use", page, usable)
+		return nil, bad(name, "", "the pages of the database have %d bytes, %d of which are in use, which is impossible: copy the file again", page, usable)
 	}
 	if enc := binary.BigEndian.Uint32(head[56:]); enc > 1 {
-		return nil, bad(name, "", "the texts are encoded as UTF-16: want UTF-8")
+		return nil, bad(name, "", "the database stores text as UTF-16: want UTF-8, or give a table as CSV")
 	}
 	return &database{name: name, r: r, size: size, page: page, usable: usable, pages: size / int64(page), seen: map[int64]bool{}, left: 4*size + 1<<20}, nil
 }
@@ -57,7 +57,7 @@ func (d *database) bad(format string, args ...any) error {
 
 func (d *database) read(page int64) ([]byte, error) {
 	if page < 1 || page > d.pages {
-		return nil, d.bad("page %d is wanted of %d", page, d.pages)
+		return nil, d.bad("the database refers to page %d, but it has %d pages", page, d.pages)
 	}
 	b := make([]byte, d.page)
 	_, err := d.r.ReadAt(b, (page-1)*int64(d.page))
@@ -71,7 +71,7 @@ func (d *database) read(page int64) ([]byte, error) {
 // string or []byte each.
 func (d *database) rows(page int64, depth int, f func(row []any) error) error {
 	if depth > 40 || d.seen[page] {
-		return d.bad("page %d is in the tree twice", page)
+		return d.bad("page %d is used twice in a table, or the tree of its pages is too deep", page)
 	}
 	d.seen[page] = true
 	b, err := d.read(page)
@@ -83,7 +83,7 @@ func (d *database) rows(page int64, depth int, f func(row []any) error) error {
 		at = 100
 	}
 	if at+12 > len(b) {
-		return d.bad("page %d is too short", page)
+		return d.bad("page %d is too short: it has %d bytes", page, len(b))
 	}
 	n := int(binary.BigEndian.Uint16(b[at+3:]))
 	cells := at + 8
@@ -91,12 +91,12 @@ func (d *database) rows(page int64, depth int, f func(row []any) error) error {
 		cells = at + 12
 	}
 	if cells+2*n > len(b) {
-		return d.bad("page %d announces %d cells", page, n)
+		return d.bad("page %d lists %d cells, more than fit into it", page, n)
 	}
 	for i := range n {
 		cell := int(binary.BigEndian.Uint16(b[cells+2*i:]))
 		if cell+4 > len(b) {
-			return d.bad("cell %d of page %d is at byte %d", i, page, cell)
+			return d.bad("cell %d of page %d should be at byte %d, beyond the end of the page", i, page, cell)
 		}
 		switch b[at] {
 		case 5:
@@ -104,7 +104,7 @@ func (d *database) rows(page int64, depth int, f func(row []any) error) error {
 		case 13:
 			err = d.row(b[cell:], page, f)
 		default:
-			return d.bad("page %d is of type %d: want 5 or 13, those of tables", page, b[at])
+			return d.bad("page %d is of type %d: want 5 or 13, the types of tables", page, b[at])
 		}
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (d *database) row(b []byte, page int64, f func(row []any) error) error {
 	size, b := varint(b)
 	_, b = varint(b)
 	if size > uint64(d.left) {
-		return d.bad("a row on page %d has %d bytes", page, size)
+		return d.bad("a row on page %d should have %d bytes, more than the file can hold", page, size)
 	}
 	d.left -= int64(size)
 	local := int(size)
@@ -148,14 +148,14 @@ func (d *database) row(b []byte, page int64, f func(row []any) error) error {
 		}
 	}
 	if local > len(b) || local < int(size) && local+4 > len(b) {
-		return d.bad("a row on page %d is cut off", page)
+		return d.bad("a row on page %d is incomplete", page)
 	}
 	payload := append([]byte{}, b[:local]...)
 	if local < int(size) {
 		next := int64(binary.BigEndian.Uint32(b[local:]))
 		for len(payload) < int(size) {
 			if d.seen[next] {
-				return d.bad("page %d is used twice", next)
+				return d.bad("page %d is used by two rows", next)
 			}
 			d.seen[next] = true
 			p, err := d.read(next)
@@ -177,7 +177,7 @@ func (d *database) row(b []byte, page int64, f func(row []any) error) error {
 func (d *database) record(b []byte) ([]any, error) {
 	n, types := varint(b)
 	if n > uint64(len(b)) || n == 0 || len(types) < len(b)-int(n) {
-		return nil, d.bad("a row has a header of %d bytes", n)
+		return nil, d.bad("the header of a row should have %d bytes, but the row has %d", n, len(b))
 	}
 	types, body := types[:len(types)-(len(b)-int(n))], b[n:]
 	var out []any
@@ -191,10 +191,10 @@ func (d *database) record(b []byte) ([]any, error) {
 		case t < 10:
 			size = []int{0, 1, 2, 3, 4, 6, 8, 8, 0, 0}[t]
 		default:
-			return nil, d.bad("a value has type %d", t)
+			return nil, d.bad("a value of a row has the unknown type %d", t)
 		}
 		if size > len(body) {
-			return nil, d.bad("a row is cut off")
+			return nil, d.bad("a row is incomplete: its next value needs %d bytes, but %d are left", size, len(body))
 		}
 		v := body[:size]
 		body = body[size:]
@@ -260,7 +260,7 @@ func (d *database) table(name string, f func(row map[string]any) error) error {
 	}
 	page, ok := pages[name]
 	if !ok {
-		return &FormatError{File: d.name, Key: name, What: "the database has no such table", Err: ErrIncomplete}
+		return &FormatError{File: d.name, Key: name, What: "the database has no such table", Err: ErrIncomplete, Try: "give a database of rvs_read_grid"}
 	}
 	d.seen = map[int64]bool{}
 	return d.rows(page, 0, func(row []any) error {
@@ -286,8 +286,8 @@ func readDatabase(name string, f func(d *database) error) error {
 		return err
 	}
 	if log, err := os.Stat(name + "-wal"); err == nil && log.Size() > 0 {
-		e := bad(name, "", "part of the database is still in %s-wal", name)
-		e.Try = fmt.Sprintf("sqlite3 %s 'pragma wal_checkpoint(truncate)'", name)
+		e := bad(name, "", "part of the database is still in its log %s-wal", name)
+		e.Try = fmt.Sprintf("move it into the database with sqlite3 %s 'pragma wal_checkpoint(truncate)'", name)
 		return e
 	}
 	d, err := openDatabase(name, file, info.Size())

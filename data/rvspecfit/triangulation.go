@@ -4,6 +4,7 @@
 package rvspecfit
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -55,7 +56,7 @@ func triangulationOf(file string, d Dict) (*Triangulation, error) {
 	}{{"points", &t.Points, 2, tensor.Float64}, {"simplices", &t.Simplices, 2, tensor.Int64}, {"neighbors", &t.Neighbors, 2, tensor.Int64}, {"transform", &t.Transform, 3, tensor.Float64}} {
 		a, ok := d[part.key].(*Array)
 		if !ok || a.Numbers == nil || len(a.Numbers.Shape()) != part.rank {
-			return nil, d.missing(file, part.key, "an array")
+			return nil, d.missing(file, part.key, fmt.Sprintf("an array with the number of axes %d", part.rank))
 		}
 		*part.to = a.Numbers.Convert(part.typ).Compact()
 	}
@@ -80,20 +81,20 @@ func (t *Triangulation) check(file string, ndim, spectra int) error {
 		"transform": {t.Transform.Shape(), {s, ndim + 1, ndim}},
 	} {
 		if !slices.Equal(got[0], got[1]) {
-			return bad(file, key, "its shape is %v: want %v", got[0], got[1])
+			return bad(file, key, "the array has the shape %v: want %v", got[0], got[1])
 		}
 	}
 	if len(t.Flags) != n || spectra != n {
-		return bad(file, "extraflags", "there are %d points, %d flags and %d spectra", n, len(t.Flags), spectra)
+		return bad(file, "extraflags", "there are %d points, %d flags and %d spectra: want equal numbers", n, len(t.Flags), spectra)
 	}
 	for i, v := range t.Simplices.Data().([]int64) {
 		if v < 0 || v >= int64(n) {
-			return bad(file, "simplices", "corner %d is point %d, and there are %d", i, v, n)
+			return bad(file, "simplices", "element %d refers to point %d, counted from 0, but there are %d points: export the triangulation again", i, v, n)
 		}
 	}
 	for i, v := range t.Neighbors.Data().([]int64) {
 		if v < -1 || v >= int64(s) {
-			return bad(file, "neighbors", "neighbour %d is simplex %d, and there are %d", i, v, s)
+			return bad(file, "neighbors", "element %d refers to simplex %d, counted from 0, but there are %d simplices: export the triangulation again", i, v, s)
 		}
 	}
 	return nil

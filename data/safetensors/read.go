@@ -107,11 +107,11 @@ func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, ma
 	}
 	var head [8]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil {
-		return nil, nil, bad("", err, "%d bytes: want at least the 8 of the header's length", size)
+		return nil, nil, bad("", err, "the file has %d bytes: want at least 8, which give the length of the header", size)
 	}
 	n := int64(binary.LittleEndian.Uint64(head[:]))
 	if n < 2 || n > mostHeader || n > size-8 {
-		return nil, nil, bad("", nil, "the header has %d bytes in a file of %d: want 2 to %d, and no more than there are", n, size, mostHeader)
+		return nil, nil, bad("", nil, "the header should have %d bytes in a file of %d: want 2 to %d, and no more than the file has", n, size, mostHeader)
 	}
 	text := make([]byte, n)
 	if _, err := r.ReadAt(text, 8); err != nil {
@@ -139,7 +139,7 @@ func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, ma
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		var e entry
 		if err := json.Unmarshal(raw[name], &e); err != nil {
-			return nil, nil, bad(name, err, "its entry cannot be read")
+			return nil, nil, bad(name, err, "the entry of the array in the header cannot be read")
 		}
 		entries[name] = e
 	}
@@ -149,39 +149,39 @@ func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, ma
 		e := entries[name]
 		k, known := kinds[e.DType]
 		if !known {
-			return nil, nil, bad(name, nil, "elements of type %s: want one of %v", foreign.Short(e.DType, 20), slices.Sorted(maps.Keys(kinds)))
+			return nil, nil, bad(name, nil, "the elements are of the type %s: want one of %v", foreign.Short(e.DType, 20), slices.Sorted(maps.Keys(kinds)))
 		}
 		if len(e.Shape) > mostAxes {
-			return nil, nil, bad(name, nil, "%d axes: want at most %d", len(e.Shape), mostAxes)
+			return nil, nil, bad(name, nil, "the array has %d axes: want at most %d", len(e.Shape), mostAxes)
 		}
 		count, extent, shape := int64(1), int64(1), make([]int, len(e.Shape)) // extent leaves out lengths of 0
 		for i, d := range e.Shape {
 			if d < 0 || d > 0 && extent > max(data, mostEmpty)/d {
-				return nil, nil, bad(name, nil, "shape %v: want lengths of at least 0 whose product is no more than the %d bytes of numbers", e.Shape, data)
+				return nil, nil, bad(name, nil, "the array has the shape %v: want lengths of at least 0 whose product is no more than %d, the number of bytes after the header", e.Shape, data)
 			}
 			count, extent, shape[i] = count*d, extent*max(1, d), int(d)
 		}
 		if count > data {
-			return nil, nil, bad(name, nil, "shape %v: want lengths of at least 0 whose product is no more than the %d bytes of numbers", e.Shape, data)
+			return nil, nil, bad(name, nil, "the array has the shape %v: want lengths of at least 0 whose product is no more than %d, the number of bytes after the header", e.Shape, data)
 		}
 		if len(e.Offsets) != 2 || e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > data || e.Offsets[1]-at != count*int64(k.size) {
-			return nil, nil, bad(name, nil, "bytes %v for shape %v of %s, after byte %d of %d: want arrays one after another, without gaps, of %d bytes each element", e.Offsets, e.Shape, e.DType, at, data, k.size)
+			return nil, nil, bad(name, nil, "the array has the shape %[2]v of %[3]s at bytes %[1]v, and the array before it ends at byte %[4]d of %[5]d: want arrays one after another, without gaps, with %[6]d bytes for each element", e.Offsets, e.Shape, e.DType, at, data, k.size)
 		}
 		b := make([]byte, e.Offsets[1]-at)
 		if _, err := r.ReadAt(b, 8+n+at); err != nil && !(err == io.EOF && len(b) == 0) {
-			return nil, nil, bad(name, err, "its numbers cannot be read")
+			return nil, nil, bad(name, err, "the numbers of the array cannot be read")
 		}
 		x, err := tensor.From(k.slice(b), int(count))
 		if err == nil {
 			out[name], err = x.Reshape(shape...)
 		}
 		if err != nil {
-			return nil, nil, bad(name, err, "it is not an array")
+			return nil, nil, bad(name, err, "the numbers do not make an array")
 		}
 		at = e.Offsets[1]
 	}
 	if at != data {
-		return nil, nil, bad("", nil, "%d bytes after the last array: want none", data-at)
+		return nil, nil, bad("", nil, "there are %d bytes after the last array: want none", data-at)
 	}
 	return out, notes, nil
 }

@@ -99,17 +99,17 @@ func TestWidened(t *testing.T) {
 
 func TestDamaged(t *testing.T) {
 	for want, b := range map[string][]byte{
-		"at least the 8":           {1, 2, 3},
-		"no more than there":       file(`{}`)[:9],
+		"at least 8":               {1, 2, 3},
+		"no more than the file":    file(`{}`)[:9],
 		"begins with":              file(` {}`),
 		"not valid JSON":           file(`{"a":`),
 		"twice":                    file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1),
 		"without gaps":             file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, 1, 2),
 		"after the last":           file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1, 2),
-		"elements of type U128":    file(`{"a":{"dtype":"U128","shape":[1],"data_offsets":[0,1]}}`, 1),
+		"of the type U128":         file(`{"a":{"dtype":"U128","shape":[1],"data_offsets":[0,1]}}`, 1),
 		"lengths of at least 0":    file(`{"a":{"dtype":"U8","shape":[9223372036854775807,2],"data_offsets":[0,1]}}`, 1),
 		"101 axes":                 file(`{"a":{"dtype":"U8","shape":[`+strings.Repeat("1,", 100)+`1],"data_offsets":[0,1]}}`, 1),
-		"no more than the 1 b":     file(`{"a":{"dtype":"U8","shape":[0,1099511627776,1099511627776],"data_offsets":[0,0]}}`, 1),
+		"no more than 1, the n":    file(`{"a":{"dtype":"U8","shape":[0,1099511627776,1099511627776],"data_offsets":[0,0]}}`, 1),
 		"not an object of strings": file(`{"__metadata__":[1]}`),
 	} {
 		if _, _, err := safetensors.Read(bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), want) {

@@ -31,7 +31,7 @@ func Write(w io.Writer, arrays map[string]*tensor.Tensor, notes map[string]strin
 	header := map[string]any{}
 	for key, note := range notes {
 		if !utf8.ValidString(key) || !utf8.ValidString(note) {
-			return fmt.Errorf("safetensors: note %q, %q: the format has texts of UTF-8 alone", key, note)
+			return fmt.Errorf("safetensors: the note %q with the text %q is not valid UTF-8: encode it as UTF-8", key, note)
 		}
 	}
 	if notes != nil {
@@ -42,13 +42,13 @@ func Write(w io.Writer, arrays map[string]*tensor.Tensor, notes map[string]strin
 	for _, name := range names {
 		t := arrays[name]
 		if t == nil || types[t.DType()] == "" {
-			return fmt.Errorf("safetensors: array %s: the format has no complex numbers, and nil is not an array", name)
+			return fmt.Errorf("safetensors: the array %s is nil or complex, which the format cannot store: write real and imaginary parts as two arrays", name)
 		}
 		if name == "__metadata__" {
-			return fmt.Errorf("safetensors: an array cannot be named %s, which are the notes", name)
+			return fmt.Errorf("safetensors: an array cannot be named %s, which is the name of the notes: choose another name", name)
 		}
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("safetensors: array %q: the format has names of UTF-8 alone", name)
+			return fmt.Errorf("safetensors: the name %q of an array is not valid UTF-8: encode it as UTF-8", name)
 		}
 		e := entry{types[t.DType()], []int64{}, []int64{at, at + int64(t.Size()*t.DType().Bytes())}}
 		for _, d := range t.Shape() {

@@ -55,8 +55,8 @@ func TestBadFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                "no line of column names",
 		"1,2\n":           "want a line of names",
-		"a,b\n1\n":        "line 2: 1 values, want 2",
-		"a,b\n1,x\n":      `"x" in column b`,
+		"a,b\n1\n":        "line 2: the row has 1 values",
+		"a,b\n1,x\n":      `column b contains "x"`,
 		"a,a\n":           "appears twice",
 		"a,b\n1,2\n1,2,3": "line 3",
 	} {

@@ -33,7 +33,7 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	p := &reader{c: &Chain{Settings: map[string]string{}}}
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); foreign.NotText(head) != "" {
-		return nil, &FormatError{name, 1, "this is no table of draws but " + foreign.NotText(head)}
+		return nil, &FormatError{name, 1, "the file is not a table of draws but " + foreign.NotText(head)}
 	}
 	sc := bufio.NewScanner(in)
 	sc.Buffer(make([]byte, 0, 1<<16), 1<<26)
@@ -47,7 +47,7 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	for sc.Scan() {
 		line++
 		if text := strings.TrimSpace(sc.Text()); !whole && text != "" && text[0] != '#' {
-			return nil, &FormatError{name, line, "the file ends within this line, whose last number or name may be cut: was the run cut off? Delete the line, or end it with a newline if it is whole"}
+			return nil, &FormatError{name, line, "the file ends within this line, so its last number or name may be incomplete, as when a run was killed: delete the line, or add a newline if it is complete"}
 		}
 		if err := p.line(strings.TrimSpace(sc.Text())); err != nil {
 			return nil, &FormatError{name, line, err.Error()}
@@ -57,7 +57,7 @@ func Read(r io.Reader, name string) (*Chain, error) {
 		return nil, &FormatError{name, line + 1, err.Error()}
 	}
 	if p.c.Columns == nil {
-		return nil, &FormatError{name, line, "no line of column names: is this a file of draws?"}
+		return nil, &FormatError{name, line, "there is no line of column names: give a file of draws as CmdStan writes it"}
 	}
 	p.c.splitWarmup()
 	return p.c, nil
@@ -162,7 +162,7 @@ func (c *Chain) header(text string) error {
 	if strings.Contains(text, `"`) { // as R writes tables: "L[1,2]"
 		quoted, err := csv.NewReader(strings.NewReader(text)).Read()
 		if err != nil {
-			return fmt.Errorf("column names in quotes: %v", err)
+			return fmt.Errorf("the column names are in quotes that do not match: %v: write them without quotes", err)
 		}
 		names = quoted
 	}
@@ -171,18 +171,18 @@ func (c *Chain) header(text string) error {
 		if strings.Contains(n, ",") {
 			base, index := split(n)
 			if index == nil {
-				return fmt.Errorf("column name %.40q: want no comma but between the indices of an array", n)
+				return fmt.Errorf("the column name %.40q contains a comma: want commas only between the indices of an array", n)
 			}
 			n = base + dotted(index)
 		}
 		if _, err := strconv.ParseFloat(n, 64); err == nil || n == "" {
-			return fmt.Errorf("column name %q: want a line of names before the numbers", n)
+			return fmt.Errorf("the column name %q is empty or a number: want a line of names before the numbers", n)
 		}
 		if strings.ContainsFunc(n, unicode.IsControl) || strings.Contains(n, `"`) {
-			return fmt.Errorf("column name %.40q: want plain text, without quotes", n)
+			return fmt.Errorf("the column name %.40q is not plain text: want names without quotes", n)
 		}
 		if seen[n] {
-			return fmt.Errorf("column %q appears twice", n)
+			return fmt.Errorf("column %q appears twice: rename one of them", n)
 		}
 		seen[n] = true
 		c.Columns = append(c.Columns, n)
@@ -192,7 +192,7 @@ func (c *Chain) header(text string) error {
 
 func (c *Chain) row(text string) ([]float64, error) {
 	if n := strings.Count(text, ",") + 1; n != len(c.Columns) {
-		return nil, fmt.Errorf("%d values, want %d: was the run cut off?", n, len(c.Columns))
+		return nil, fmt.Errorf("the row has %d values, but there are %d columns: if the run was killed here, delete the row", n, len(c.Columns))
 	}
 	row := make([]float64, len(c.Columns))
 	for i := range row {
@@ -200,7 +200,7 @@ func (c *Chain) row(text string) ([]float64, error) {
 		text = rest
 		v, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
 		if err != nil && !math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%q in column %s: want a number", f, c.Columns[i])
+			return nil, fmt.Errorf("column %[2]s contains %[1]q: want a number", f, c.Columns[i])
 		}
 		row[i] = v
 	}

@@ -27,11 +27,11 @@ var statistics = []struct{ column, name, dtype string }{
 // differ.
 func Tree(chains []*Chain) (*tensor.DataTree, error) {
 	if len(chains) == 0 {
-		return nil, fmt.Errorf("stancsv: no chains: want at least one")
+		return nil, fmt.Errorf("stancsv: there are no chains: want at least one")
 	}
 	for i, c := range chains {
 		if !slices.Equal(c.Columns, chains[0].Columns) {
-			return nil, fmt.Errorf("stancsv: chain %d has columns %s, chain 1 has %s: chains of one run have the same", i+1, abridged(c.Columns), abridged(chains[0].Columns))
+			return nil, fmt.Errorf("stancsv: chain %d has columns %s, but chain 1 has %s: combine only chains of one run", i+1, abridged(c.Columns), abridged(chains[0].Columns))
 		}
 	}
 	t := tensor.NewDataTree()

@@ -175,10 +175,10 @@ func TestForeignColumns(t *testing.T) {
 		},
 		"no columns":     func() error { return (&stancsv.Chain{}).Write(&bytes.Buffer{}) },
 		"without commas": func() error { return (&stancsv.Chain{Columns: []string{"a,b"}}).Write(&bytes.Buffer{}) },
-		"want one line": func() error {
+		"want one line of plain": func() error {
 			return (&stancsv.Chain{Columns: []string{"a"}, Settings: map[string]string{"x": "1\n2"}}).Write(&bytes.Buffer{})
 		},
-		"row 0 has": func() error {
+		"row 1 has": func() error {
 			return (&stancsv.Chain{Columns: []string{"a"}, Draws: [][]float64{{1, 2}}}).Write(&bytes.Buffer{})
 		},
 	} {

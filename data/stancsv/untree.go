@@ -89,7 +89,7 @@ type column struct {
 func tables(t *tensor.DataTree, post *tensor.Dataset, prefix string) ([]*Chain, error) {
 	chains, draws := post.Len("chain"), post.Len("draw")
 	if chains < 0 || draws < 0 {
-		return nil, fmt.Errorf("stancsv: group %s has no axes chain and draw: want draws", post.Name)
+		return nil, fmt.Errorf("stancsv: the group %s has no axes chain and draw: want a group of draws", post.Name)
 	}
 	var columns []column
 	if stats, err := t.Group(prefix + "sample_stats"); err == nil {

@@ -56,22 +56,22 @@ func (c *Chain) Write(w io.Writer) error {
 // check returns an error for anything that would not read back unchanged.
 func (c *Chain) check() error {
 	if len(c.Columns) == 0 {
-		return fmt.Errorf("stancsv: no columns: want at least one")
+		return fmt.Errorf("stancsv: the chain has no columns: give it at least one")
 	}
 	for i, n := range c.Columns {
 		if _, err := strconv.ParseFloat(n, 64); err == nil || n == "" || n != strings.TrimSpace(n) || i == 0 && n[0] == '#' || strings.Contains(n, ",") || strings.ContainsFunc(n, unicode.IsControl) {
-			return fmt.Errorf("stancsv: column name %q: want a word without commas that is not a number", n)
+			return fmt.Errorf("stancsv: %q cannot be the name of a column: want a word without commas that is not a number", n)
 		}
 	}
 	for k, v := range c.Settings {
 		if strings.Contains(k, "=") || strings.ContainsFunc(k+v, unicode.IsControl) {
-			return fmt.Errorf("stancsv: setting %q = %q: want one line", k, v)
+			return fmt.Errorf("stancsv: the setting %q = %q has = in its name or a control character: want one line of plain text", k, v)
 		}
 	}
 	for _, rows := range [][][]float64{c.Warmup, c.Draws} {
 		for i, row := range rows {
 			if len(row) != len(c.Columns) {
-				return fmt.Errorf("stancsv: row %d has %d values for %d columns: want equal numbers", i, len(row), len(c.Columns))
+				return fmt.Errorf("stancsv: row %d has %d values, but there are %d columns: want equal numbers", i+1, len(row), len(c.Columns))
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func (d *DESI) arm(arm string) error {
 		return err
 	}
 	if len(w.Shape()) != 1 {
-		return bad(d.Name, pre+"WAVELENGTH", "its shape is %v: want one axis", w.Shape())
+		return bad(d.Name, pre+"WAVELENGTH", "the image has the shape %v: want one axis", w.Shape())
 	}
 	if d.wave[arm], err = w.Float64s(); err != nil {
 		return err
@@ -102,12 +102,12 @@ func (d *DESI) arm(arm string) error {
 		want := []int{len(d.TargetID), len(d.wave[arm])}
 		if i == 3 {
 			if len(shape) != 3 || shape[1] < 1 || shape[1] > 1000 {
-				return bad(d.Name, pre+key, "its shape is %v: want (fibers, diagonals, pixels)", shape)
+				return bad(d.Name, pre+key, "the image has the shape %v: want three axes: fibers, diagonals and pixels", shape)
 			}
 			want = []int{want[0], shape[1], want[1]}
 		}
 		if !slices.Equal(shape, want) {
-			return bad(d.Name, pre+key, "its shape is %v, and there are %d fibers and %d wavelengths", shape, len(d.TargetID), len(d.wave[arm]))
+			return bad(d.Name, pre+key, "the image has the shape %v, but there are %d fibers and %d wavelengths: fetch the file again", shape, len(d.TargetID), len(d.wave[arm]))
 		}
 	}
 	d.part[arm] = parts
@@ -204,7 +204,7 @@ func (d *DESI) SignalToNoise(arm string) ([]float64, error) {
 			if c, err := d.Scores.Column(key + strings.ToUpper(arm)); err == nil {
 				v, err := c.Float64s()
 				if err == nil && len(v) != len(d.TargetID) {
-					return nil, bad(d.Name, "SCORES", "it has %d rows, and FIBERMAP %d", len(v), len(d.TargetID))
+					return nil, bad(d.Name, "SCORES", "the table has %d rows, but FIBERMAP has %d: fetch the file again", len(v), len(d.TargetID))
 				}
 				return v, err
 			}
@@ -214,7 +214,7 @@ func (d *DESI) SignalToNoise(arm string) ([]float64, error) {
 	for row := range out {
 		r, err := d.Raw(row, arm, false)
 		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", row, err)
+			return nil, fmt.Errorf("the S/N of row %d cannot be computed: %w", row, err)
 		}
 		out[row] = r.SignalToNoise()
 	}

@@ -85,7 +85,7 @@ func (j *Journal) Add(rows []Row, which []int) error {
 		}
 	}
 	if _, err := j.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("%s: %w: is the disk full?", j.file.Name(), err)
+		return fmt.Errorf("the finished rows cannot be added to %s: %w: if the disk is full, free some space and run the command again", j.file.Name(), err)
 	}
 	return j.file.Sync()
 }

@@ -131,7 +131,7 @@ func assemble(name string, columns []column, values [][]float64, u Units) (*Raw,
 		switch c.kind {
 		case "wave":
 			if r.Wave != nil {
-				return nil, bad(name, "", "two columns are wavelengths")
+				return nil, bad(name, "", "two columns are named as wavelengths: rename one of them")
 			}
 			unit, log, air := u.over(c.unit, c.log, c.air)
 			var err error
@@ -163,7 +163,7 @@ func assemble(name string, columns []column, values [][]float64, u Units) (*Raw,
 		}
 	}
 	if len(r.Flux) != len(r.Wave) || len(r.IVar) != len(r.Wave) || r.Mask != nil && len(r.Mask) != len(r.Wave) {
-		return nil, bad(name, "", "there are %d wavelengths, %d fluxes and %d errors", len(r.Wave), len(r.Flux), len(r.IVar))
+		return nil, bad(name, "", "there are %d wavelengths, %d fluxes and %d errors: want equal numbers", len(r.Wave), len(r.Flux), len(r.IVar))
 	}
 	return r, checkWave(name, "", r.Wave)
 }
@@ -173,7 +173,7 @@ func readCSV(name string, b []byte, u Units) (*Raw, error) {
 	in.Comment, in.TrimLeadingSpace = '#', true
 	head, err := in.Read()
 	if err != nil {
-		return nil, &FormatError{File: name, What: "there is no first line with the names of columns", Err: err}
+		return nil, &FormatError{File: name, What: "there is no first line with the names of the columns", Err: err, Try: "write one, as wavelength (nm),flux,error"}
 	}
 	columns := make([]column, len(head))
 	for i, h := range head {
@@ -186,7 +186,7 @@ func readCSV(name string, b []byte, u Units) (*Raw, error) {
 			return assemble(name, columns, values, u)
 		}
 		if err != nil {
-			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err}
+			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err, Try: "correct the line"}
 		}
 		for i, s := range row {
 			if columns[i].kind == "" {
@@ -198,7 +198,7 @@ func readCSV(name string, b []byte, u Units) (*Raw, error) {
 			}
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				line, _ := in.FieldPos(i)
-				return nil, &FormatError{File: name, Line: line, Key: head[i], What: "\"" + foreign.Short(s, 40) + "\" is not a number"}
+				return nil, &FormatError{File: name, Line: line, Key: head[i], What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: "write a number, or nan"}
 			}
 			values[i] = append(values[i], x)
 		}
@@ -220,7 +220,7 @@ func readFITS(name string, f *fits.File, u Units) (*Raw, error) {
 				continue
 			}
 			if t.Len() != 1 && c.Repeat != 1 && !c.Variable() {
-				return nil, bad(name, c.Name, "it has %d elements in each of %d rows: want one spectrum", c.Repeat, t.Len())
+				return nil, bad(name, c.Name, "the column has %d elements in each of its %d rows: want one spectrum", c.Repeat, t.Len())
 			}
 			v, err := c.Float64s()
 			if c.Variable() && t.Len() == 1 {

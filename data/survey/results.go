@@ -169,15 +169,15 @@ func legible(s string) string {
 
 func (r *Results) check() error {
 	if len(r.Rows) != len(r.Chosen.Rows) {
-		return bad(r.Source.Name, "", "%d fibers were chosen, and there are %d fits", len(r.Chosen.Rows), len(r.Rows))
+		return bad(r.Source.Name, "", "%d fibers were chosen, but there are %d fits: want one for each fiber", len(r.Chosen.Rows), len(r.Rows))
 	}
 	for i := range r.Rows {
 		if have, want := len(r.Rows[i].Others), len(r.others()); r.Rows[i].Fitted && have != want {
-			return bad(r.Source.Name, "", "fit %d has %d parameters of its own, others have %d", i, have, want)
+			return bad(r.Source.Name, "", "fit %d, counted from 0, has %d parameters in Others, but other fits have %d: want the same parameters in all rows", i, have, want)
 		}
 		for _, a := range r.Rows[i].Arms {
 			if n := len(r.Source.Wave(a.Arm)); a.Spectrum != nil && len(a.Spectrum) != n || n == 0 {
-				return bad(r.Source.Name, a.Arm, "the model of fit %d has %d pixels: want %d", i, len(a.Spectrum), n)
+				return bad(r.Source.Name, a.Arm, "the model of fit %d, counted from 0, has %d pixels: want %d", i, len(a.Spectrum), n)
 			}
 		}
 	}
@@ -416,7 +416,7 @@ func take(d *DESI, key string, rows []int) (fits.Data, error) {
 	}
 	out := fits.Data{Name: key, Unit: c.Unit}
 	if c.Repeat != 1 {
-		return out, bad(d.Name, key, "it has %d elements in a row: want 1", c.Repeat)
+		return out, bad(d.Name, key, "the column has %d elements in each row: want 1", c.Repeat)
 	}
 	if c.Type() == "string" {
 		v, err := c.Strings()

@@ -37,7 +37,7 @@ func ReadSDSS(name string, maskBits int64) (*Raw, error) {
 			return nil, err
 		}
 		if c.Repeat != 1 {
-			return nil, bad(name, key, "it has %d elements in a row: want 1", c.Repeat)
+			return nil, bad(name, key, "the column has %d elements in each row: want 1", c.Repeat)
 		}
 	}
 	r := &Raw{Name: "sdss", Flux: cols[1], IVar: cols[2]}
@@ -120,11 +120,11 @@ func (s *Spectra) check() error {
 	shape := s.flux.Shape()
 	for _, im := range []*fits.Image{s.flux, s.ivar, s.mask} {
 		if im != nil && (len(shape) != 2 || !slices.Equal(im.Shape(), shape)) {
-			return bad(s.name, "", "an image has shape %v, and the flux %v: want two axes, of spectra and pixels", im.Shape(), shape)
+			return bad(s.name, "", "an image has the shape %v, but the flux has the shape %v: want two axes, spectra and pixels, of equal lengths", im.Shape(), shape)
 		}
 	}
 	if s.N = shape[0]; s.Objects != nil && s.Objects.Len() != s.N {
-		return bad(s.name, "", "there are %d spectra and %d objects", s.N, s.Objects.Len())
+		return bad(s.name, "", "there are %d spectra, but the table of objects has %d rows: fetch the file again", s.N, s.Objects.Len())
 	}
 	return checkWave(s.name, "", s.Wave)
 }
@@ -148,7 +148,7 @@ func OpenPlate(name string, maskBits int64) (*Spectra, error) {
 		c0, ok0 := h.Float("COEFF0")
 		c1, ok1 := h.Float("COEFF1")
 		if !ok0 || !ok1 || len(s.flux.Shape()) != 2 {
-			return &FormatError{File: name, Key: "COEFF0", What: "the header lacks COEFF0 and COEFF1, the logarithms of the wavelengths", Err: ErrIncomplete}
+			return &FormatError{File: name, Key: "COEFF0", What: "the header lacks COEFF0 and COEFF1, which give the logarithms of the wavelengths", Err: ErrIncomplete, Try: "give an spPlate file"}
 		}
 		if s.file.Has("PLUGMAP") {
 			s.Objects, _ = s.file.Table("PLUGMAP")
@@ -232,7 +232,7 @@ func axis(name string, im *fits.Image, u Units) ([]float64, error) {
 		step, ok2 = v, true
 	}
 	if !ok || !ok2 {
-		return nil, &FormatError{File: name, Key: "CRVAL1", What: "the header lacks CRVAL1 with CDELT1 or CD1_1, the wavelengths", Err: ErrIncomplete}
+		return nil, &FormatError{File: name, Key: "CRVAL1", What: "the header lacks CRVAL1 with CDELT1 or CD1_1, which give the wavelengths", Err: ErrIncomplete, Try: "add them to the header, or give a table"}
 	}
 	pix, ok := h.Float("CRPIX1")
 	if !ok {

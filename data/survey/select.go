@@ -102,7 +102,7 @@ func ReadRedshifts(file, extension string) (*Redshifts, error) {
 			return nil, err
 		}
 		if c.Repeat != 1 {
-			return nil, bad(file, key, "it has %d elements in a row: want 1", c.Repeat)
+			return nil, bad(file, key, "the column has %d elements in each row: want 1", c.Repeat)
 		}
 	}
 	return r, nil
@@ -180,7 +180,7 @@ func (d *DESI) column(name string) ([]int64, error) {
 	}
 	v, err := c.Int64s()
 	if err == nil && len(v) != len(d.TargetID) {
-		return nil, bad(d.Name, name, "it has %d elements in a row: want 1", c.Repeat)
+		return nil, bad(d.Name, name, "the column has %d elements in each row: want 1", c.Repeat)
 	}
 	return v, err
 }
@@ -220,7 +220,7 @@ func (d *DESI) selectMetadata(s Selection, and func(func(i int) bool)) error {
 		return err
 	}
 	if len(types) != len(d.TargetID) {
-		return bad(d.Name, "OBJTYPE", "it has %d elements in a row: want 1", col.Repeat)
+		return bad(d.Name, "OBJTYPE", "the column has %d elements in each row: want 1", col.Repeat)
 	}
 	and(func(i int) bool { return types[i] != "SKY" && types[i] != "BAD" })
 	if s.TargetIDs != nil {
@@ -239,7 +239,7 @@ func (d *DESI) selectTypes(types []string, mark []bool) error {
 	for _, t := range types {
 		re, err := regexp.Compile("^(?:" + t + ")")
 		if err != nil {
-			return &FormatError{Key: t, What: "the type of objects is no regular expression", Err: err}
+			return &FormatError{Key: t, What: "the type of objects is not a regular expression", Err: err, Try: "give names such as MWS_ANY or STD_.*"}
 		}
 		for name, bit := range targetBits {
 			if re.MatchString(name) {
@@ -260,7 +260,7 @@ func (d *DESI) selectTypes(types []string, mark []bool) error {
 		}
 		return err
 	}
-	return &FormatError{File: d.Name, Key: "DESI_TARGET", What: "FIBERMAP has no such column, which selects types of objects", Err: ErrIncomplete}
+	return &FormatError{File: d.Name, Key: "DESI_TARGET", What: "FIBERMAP has no such column, so types of objects cannot be selected", Err: ErrIncomplete, Try: "select without ObjTypes"}
 }
 
 // redshifts reads the redshift file, if it is wanted and there, and marks stars.

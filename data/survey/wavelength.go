@@ -66,11 +66,11 @@ func scaleWave(x []float64, unit string, log float64, air bool) ([]float64, erro
 // checkWave reports what is wrong with wavelengths.
 func checkWave(file, key string, w []float64) error {
 	if len(w) < 2 {
-		return bad(file, key, "there are %d wavelengths: want at least 2", len(w))
+		return bad(file, key, "there are too few wavelengths, %d: want at least 2", len(w))
 	}
 	for i, x := range w {
 		if !(x > 0) || math.IsInf(x, 0) || i > 0 && x <= w[i-1] {
-			e := bad(file, key, "wavelength %d is %g Angstrom: want positive numbers that grow", i, x)
+			e := bad(file, key, "wavelength %d, counted from 0, is %g Angstrom: want increasing positive numbers", i, x)
 			e.Try = "sort the pixels, and state the unit or that wavelengths are logarithms"
 			return e
 		}

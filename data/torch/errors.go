@@ -25,6 +25,9 @@ var (
 	ErrType = errors.New("wrong type")
 )
 
+// tryAgain is the remedy for damaged checkpoints.
+const tryAgain = "copy the file again, or save it again with torch.save"
+
 // FormatError says what is wrong with a checkpoint, and where.
 type FormatError struct {
 	File   string // name given to Load or Save
@@ -57,7 +60,7 @@ type MissingError struct {
 func (e *MissingError) Error() string {
 	s := "torch: there is no " + e.Key
 	if len(e.Near) == 0 {
-		return s
+		return s + ": list what exists with Keys"
 	}
 	return s + ": nearest are " + strings.Join(e.Near[:min(len(e.Near), 4)], ", ")
 }

@@ -32,11 +32,11 @@ type (
 type stop struct{ error }
 
 func (m *machine) fail(format string, args ...any) {
-	panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf(format, args...)}})
+	panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf(format, args...), Try: tryAgain}})
 }
 
 func (m *machine) refuse(what string) {
-	panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf("the pickle wants %s, which is not needed for tensors and is refused", what), Err: ErrRefused,
+	panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf("the checkpoint wants %s, which weights do not need, so it is refused for safety", what), Err: ErrRefused,
 		Try: "save only a state_dict: torch.save(model.state_dict(), path)"}})
 }
 
@@ -67,7 +67,7 @@ func (m *machine) run() (root any, err error) {
 // tree copies a value. left bounds the number of values, as the pickle may refer to one many times.
 func (m *machine) tree(v any, depth int, left *int) any {
 	if *left--; *left < 0 || depth > 200 {
-		m.fail("the values refer to each other too often or too deeply")
+		m.fail("the values are nested more than 200 levels deep or repeat each other too often")
 	}
 	switch v := v.(type) {
 	case *list:
@@ -89,7 +89,7 @@ func (m *machine) tree(v any, depth int, left *int) any {
 			switch key.(type) {
 			case string, int64, bool, float64, nil:
 			default:
-				m.fail("a dictionary has a %T as a key: want strings or integers", key)
+				m.fail("a key of a dictionary is a %T: want strings or integers", key)
 			}
 			out.Items = append(out.Items, Item{key, m.tree(it.Value, depth+1, left)})
 		}
@@ -100,7 +100,7 @@ func (m *machine) tree(v any, depth int, left *int) any {
 		}
 		m.refuse(string(v))
 	case *storage:
-		m.refuse("a storage without a tensor")
+		m.refuse("to return the memory of a tensor by itself")
 	}
 	return v
 }
@@ -116,7 +116,7 @@ func dtypeOf(name string) (DType, bool) {
 
 func (m *machine) take(n uint64) []byte {
 	if n > uint64(len(m.b)-m.at) {
-		m.fail("the pickle ends early: %d bytes are wanted, and there are %d", n, len(m.b)-m.at)
+		m.fail("the pickle ends early: the next value needs %d bytes, but %d are left", n, len(m.b)-m.at)
 	}
 	b := m.b[m.at : m.at+int(n)]
 	m.at += int(n)
@@ -137,7 +137,7 @@ func (m *machine) line() string {
 			return s
 		}
 	}
-	m.fail("the pickle ends early: a line has no end")
+	m.fail("the pickle ends early, within a line of text")
 	return ""
 }
 
@@ -149,7 +149,7 @@ func (m *machine) pop() any {
 		floor = m.marks[len(m.marks)-1]
 	}
 	if len(m.stack) <= floor {
-		m.fail("the stack is empty")
+		m.fail("the pickle is damaged: an instruction needs a value, but there is none")
 	}
 	v := m.stack[len(m.stack)-1]
 	m.stack = m.stack[:len(m.stack)-1]
@@ -159,7 +159,7 @@ func (m *machine) pop() any {
 // popMark returns what is above the last mark.
 func (m *machine) popMark() []any {
 	if len(m.marks) == 0 {
-		m.fail("there is no mark")
+		m.fail("the pickle is damaged: the beginning of a group of values is not marked")
 	}
 	at := m.marks[len(m.marks)-1]
 	m.marks = m.marks[:len(m.marks)-1]
@@ -177,7 +177,7 @@ func (m *machine) top() any {
 func (m *machine) get(i uint64) {
 	v, ok := m.memo[i]
 	if !ok {
-		m.fail("memory %d is empty", i)
+		m.fail("the pickle is damaged: it refers to value %d, which it has not stored", i)
 	}
 	m.push(v)
 }
@@ -187,7 +187,7 @@ func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
 		if v := m.take(1)[0]; v > 5 {
-			m.fail("the pickle has protocol %d: want at most 5", v)
+			m.fail("the pickle has the protocol version %d: want at most 5", v)
 		}
 	case 0x95: // FRAME
 		m.take(8)
@@ -278,14 +278,14 @@ func (m *machine) collect(op byte) {
 		name, ok1 := m.pop().(string)
 		module, ok2 := m.pop().(string)
 		if !ok1 || !ok2 {
-			m.fail("a name is no string")
+			m.fail("the pickle is damaged: the name of a function or class is not text")
 		}
 		m.push(global(module + "." + name))
 	case 'R':
 		args, ok := m.pop().(Tuple)
 		f, ok2 := m.pop().(global)
 		if !ok || !ok2 {
-			m.refuse("to call what is no function")
+			m.refuse("to call a value that is not a function")
 		}
 		m.push(m.call(string(f), args))
 	case 'b': // BUILD: the attributes of a state dictionary, which are not needed
@@ -304,14 +304,14 @@ func (m *machine) collect(op byte) {
 		}
 		m.refuse("to construct " + name)
 	default:
-		m.refuse(fmt.Sprintf("instruction %#x", op))
+		m.refuse(fmt.Sprintf("to carry out the pickle instruction %#x", op))
 	}
 }
 
 // long reads an integer of n bytes.
 func (m *machine) long(n uint64) int64 {
 	if n > 8 {
-		m.fail("an integer of %d bytes: want at most 8", n)
+		m.fail("an integer has %d bytes: want at most 8", n)
 	}
 	b := m.take(n)
 	v := int64(0)
@@ -327,7 +327,7 @@ func (m *machine) long(n uint64) int64 {
 func (m *machine) extend(v []any) {
 	l, ok := m.top().(*list)
 	if !ok {
-		m.fail("items are appended to a %T", m.top())
+		m.fail("items should be appended to a %T, which is not a list", m.top())
 	}
 	l.items = append(l.items, v...)
 }
@@ -335,7 +335,7 @@ func (m *machine) extend(v []any) {
 func (m *machine) setItems(kv []any) {
 	d, ok := m.top().(*dict)
 	if !ok || len(kv)%2 != 0 {
-		m.fail("%d keys and values are set in a %T", len(kv), m.top())
+		m.fail("%d keys and values should be set in a %T: want pairs and a dictionary", len(kv), m.top())
 	}
 	for i := 0; i < len(kv); i += 2 {
 		d.Items = append(d.Items, Item{kv[i], kv[i+1]})
@@ -366,7 +366,7 @@ func (m *machine) call(f string, args Tuple) any {
 			}
 		}
 		if !ok {
-			m.fail("an OrderedDict is made of other than pairs")
+			m.fail("an OrderedDict is not made of pairs of keys and values")
 		}
 		return d
 	case "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor":
@@ -377,14 +377,14 @@ func (m *machine) call(f string, args Tuple) any {
 				return t
 			}
 		}
-		m.fail("a parameter is made of other than a tensor")
+		m.fail("a parameter is not made of a tensor")
 	case "torch.Size":
 		if len(args) == 1 {
 			if t, ok := args[0].(Tuple); ok {
 				return t
 			}
 		}
-		m.fail("a torch.Size is made of other than a tuple")
+		m.fail("a torch.Size is not made of a tuple")
 	}
 	m.refuse("to call " + f)
 	return nil
@@ -393,7 +393,7 @@ func (m *machine) call(f string, args Tuple) any {
 // tensor is _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, ...).
 func (m *machine) tensor(args Tuple) any {
 	if len(args) < 4 {
-		m.fail("a tensor is made of %d arguments: want at least 4", len(args))
+		m.fail("a tensor has %d arguments: want at least 4: its storage, offset, shape and strides", len(args))
 	}
 	t := &Tensor{}
 	store, ok1 := args[0].(*storage)
@@ -401,7 +401,7 @@ func (m *machine) tensor(args Tuple) any {
 	shape, ok3 := m.ints(args[2])
 	strides, ok4 := m.ints(args[3])
 	if !ok1 || !ok2 || !ok3 || !ok4 || len(shape) != len(strides) || len(shape) > 64 {
-		m.fail("a tensor is made of a %T, %T, %T and %T", args[0], args[1], args[2], args[3])
+		m.fail("a tensor has arguments of the types %T, %T, %T and %T: want its storage, offset, and as many lengths as strides, at most 64", args[0], args[1], args[2], args[3])
 	}
 	if len(args) > 4 {
 		t.grad, _ = args[4].(bool)
@@ -428,13 +428,13 @@ func (m *machine) ints(v any) ([]int, bool) {
 func (m *machine) persistent(id any) any {
 	t, _ := id.(Tuple)
 	if len(t) < 5 || t[0] != "storage" {
-		m.fail("an object outside of the pickle is no storage")
+		m.fail("the pickle refers to an outside object that is not the memory of a tensor")
 	}
 	kind, ok1 := t[1].(global)
 	key, ok2 := t[2].(string)
 	n, ok3 := t[4].(int64)
 	if !ok1 || !ok2 || !ok3 || n < 0 {
-		m.fail("a storage is described by %T, %T and %T", t[1], t[2], t[4])
+		m.fail("the memory of a tensor is described by values of the types %T, %T and %T: want a type, a name and a number of elements", t[1], t[2], t[4])
 	}
 	name := string(kind)
 	dtype := DType("")

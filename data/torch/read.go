@@ -80,12 +80,12 @@ func (a *archive) notZip(r io.ReaderAt, cause error) error {
 	head := make([]byte, 16)
 	n, _ := r.ReadAt(head, 0)
 	head = head[:n]
-	e := &FormatError{File: a.file, Offset: -1, What: "the file is no zip archive, and so no checkpoint of PyTorch 1.6 or later", Err: cause, Try: "fetch the file again"}
+	e := &FormatError{File: a.file, Offset: -1, What: "the file is not a zip archive, as checkpoints of PyTorch 1.6 and later are", Err: cause, Try: "fetch the file again"}
 	magic := []byte{0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 	if bytes.Contains(head, magic) {
 		e.What, e.Err, e.Try = "the checkpoint has the format of PyTorch before 1.6", ErrUnsupported, "convert it in Python: torch.save(torch.load(path), new_path)"
 	} else if n > 1 && head[0] == 0x80 && head[1] <= 5 {
-		e.What, e.Err, e.Try = "the file is a pickle, not a checkpoint", ErrRefused, "save the state_dict by torch.save"
+		e.What, e.Err, e.Try = "the file is a bare Python pickle, not a checkpoint", ErrRefused, "save the weights with torch.save(model.state_dict(), path)"
 	}
 	return e
 }
@@ -93,17 +93,17 @@ func (a *archive) notZip(r io.ReaderAt, cause error) error {
 // record returns the bytes of a file in the archive.
 func (a *archive) record(name string, most int64) ([]byte, error) {
 	bad := func(err error, format string, args ...any) error {
-		return &FormatError{File: a.file, Record: name, Offset: -1, What: fmt.Sprintf(format, args...), Err: err, Try: "save it again by torch.save"}
+		return &FormatError{File: a.file, Record: name, Offset: -1, What: fmt.Sprintf(format, args...), Err: err, Try: tryAgain}
 	}
 	f := a.records[a.prefix+name]
 	if f == nil {
-		return nil, bad(ErrNotFound, "the archive has no such record")
+		return nil, bad(ErrNotFound, "the archive lacks this record")
 	}
 	if f.Method != zip.Store {
-		return nil, bad(ErrUnsupported, "the record is compressed, and those of PyTorch are not")
+		return nil, bad(ErrUnsupported, "the record is compressed, although PyTorch does not compress records")
 	}
 	if f.UncompressedSize64 > uint64(min(most, a.size)) {
-		return nil, bad(nil, "the record has %d bytes, and the file %d", f.UncompressedSize64, a.size)
+		return nil, bad(nil, "the record should have %d bytes, but the whole file has %d", f.UncompressedSize64, a.size)
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -116,14 +116,14 @@ func (a *archive) record(name string, most int64) ([]byte, error) {
 			return b, nil
 		}
 	}
-	return nil, bad(err, "the record is damaged")
+	return nil, bad(err, "the record is incomplete or its checksum is wrong")
 }
 
 // storage returns the memory with a key, once.
 func (a *archive) storage(dtype DType, key string, n int) (*storage, error) {
 	if s := a.storages[key]; s != nil {
 		if s.dtype != dtype || s.n != n {
-			return nil, &FormatError{Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the storage is %d elements of %s here and %d of %s there", n, dtype, s.n, s.dtype)}
+			return nil, &FormatError{Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the storage is used with %d elements of %s and with %d elements of %s", n, dtype, s.n, s.dtype), Try: tryAgain}
 		}
 		return s, nil
 	}
@@ -132,7 +132,7 @@ func (a *archive) storage(dtype DType, key string, n int) (*storage, error) {
 		return nil, err
 	}
 	if a.loaded += int64(len(b)); a.loaded > a.size {
-		return nil, &FormatError{File: a.file, Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the storages overlap: they have more bytes than the file, %d", a.size)}
+		return nil, &FormatError{File: a.file, Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the storages overlap, since together they have more bytes than the file, which has %d", a.size), Try: tryAgain}
 	}
 	if n > len(b)/sizes[dtype] {
 		return nil, &FormatError{File: a.file, Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the record has %d bytes: want %d elements of %s", len(b), n, dtype)}

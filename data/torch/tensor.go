@@ -86,12 +86,12 @@ func NewTensor(shape []int, data any) (*Tensor, error) {
 	for i := len(shape) - 1; i >= 0; i-- {
 		t.strides[i] = max(n, 1)
 		if shape[i] < 0 || shape[i] > 0 && n > math.MaxInt/shape[i] {
-			return nil, &FormatError{Offset: -1, What: fmt.Sprintf("shape %v has a bad length", shape)}
+			return nil, &FormatError{Offset: -1, What: fmt.Sprintf("the shape %v has a negative or too large length", shape)}
 		}
 		n *= shape[i]
 	}
 	if n != s.n {
-		return nil, &FormatError{Offset: -1, What: fmt.Sprintf("shape %v needs %d elements, got %d", shape, n, s.n)}
+		return nil, &FormatError{Offset: -1, What: fmt.Sprintf("the shape %v needs %d elements, but there are %d: give equal numbers", shape, n, s.n)}
 	}
 	return t, nil
 }
@@ -114,27 +114,27 @@ func (t *Tensor) Len() int {
 // check reports what is wrong with shape, strides and offset: every element must be in the storage.
 func (t *Tensor) check() error {
 	if t.offset < 0 {
-		return fmt.Errorf("a tensor begins at offset %d", t.offset)
+		return fmt.Errorf("a tensor begins at element %d of its memory, which is impossible", t.offset)
 	}
 	n, last := 1, t.offset
 	empty := false
 	for i, d := range t.shape {
 		s := t.strides[i]
 		if d < 0 || s < 0 {
-			return fmt.Errorf("a tensor of shape %v and strides %v: want no negative numbers", t.shape, t.strides)
+			return fmt.Errorf("a tensor has the shape %v and the strides %v: want no negative numbers", t.shape, t.strides)
 		}
 		if d == 0 {
 			empty = true
 			continue
 		}
 		if n > math.MaxInt/d || s > 0 && d-1 > (math.MaxInt-last)/s {
-			return fmt.Errorf("a tensor of shape %v and strides %v is too large", t.shape, t.strides)
+			return fmt.Errorf("a tensor with the shape %v and the strides %v is too large", t.shape, t.strides)
 		}
 		n *= d
 		last += (d - 1) * s
 	}
 	if !empty && last >= t.store.n {
-		return fmt.Errorf("a tensor of shape %v, strides %v and offset %d reaches element %d of a storage of %d", t.shape, t.strides, t.offset, last, t.store.n)
+		return fmt.Errorf("a tensor with the shape %v, the strides %v and the offset %d reaches element %d of its memory, which has %d elements", t.shape, t.strides, t.offset, last, t.store.n)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (t *Tensor) check() error {
 func (t *Tensor) each(f func(i, at int)) error {
 	n := t.Len()
 	if int64(n) > t.store.limit/8 {
-		return &FormatError{Offset: -1, What: fmt.Sprintf("a tensor of shape %v repeats %d stored elements: it is too large for this file", t.shape, t.store.n)}
+		return &FormatError{Offset: -1, What: fmt.Sprintf("a tensor with the shape %v repeats its %d stored elements so often that it is too large for this file", t.shape, t.store.n), Try: tryAgain}
 	}
 	pos := make([]int, len(t.shape))
 	at := t.offset

@@ -168,16 +168,16 @@ func TestHostilePickles(t *testing.T) {
 		"\x80\x02csklearn\nTree\n)\x81.":                          "sklearn.Tree",
 		"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02ls\x85R.": "posix.system",
 		"\x80\x02(S'ls'\nios\nsystem\n.":                          "instruction",
-		"\x80\x02}q\x00X\x01\x00\x00\x00ah\x00s.":                 "too deeply",
-		"\x80\x02]q\x00h\x00a.":                                   "too deeply",
+		"\x80\x02}q\x00X\x01\x00\x00\x00ah\x00s.":                 "200 levels deep",
+		"\x80\x02]q\x00h\x00a.":                                   "200 levels deep",
 		"\x80\x02X\xff\xff\xff\x7fab.":                            "ends early",
-		"\x80\x02h\x05.":                                          "memory 5",
-		"\x80\x02a.":                                              "stack is empty",
-		"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + "K\x00K\x03\x85K\x01\x85\x89tR.":             "reaches element 2 of a storage of 2",
-		"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + "J\xff\xff\xff\xffK\x01\x85K\x01\x85\x89tR.": "offset -1",
+		"\x80\x02h\x05.":                                          "refers to value 5",
+		"\x80\x02a.":                                              "an instruction needs a value",
+		"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + "K\x00K\x03\x85K\x01\x85\x89tR.":             "reaches element 2 of its memory, which has 2",
+		"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + "J\xff\xff\xff\xffK\x01\x85K\x01\x85\x89tR.": "begins at element -1",
 		"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + "K\x00K\x01\x85J\xff\xff\xff\xff\x85\x89tR.": "no negative",
-		"\x80\x02" + storage + ".": "storage without a tensor",
-		"\x80\x02}b.":              "stack is empty",
+		"\x80\x02" + storage + ".": "the memory of a tensor by itself",
+		"\x80\x02}b.":              "an instruction needs a value",
 	} {
 		b := archiveOf(t, pickle, "archive/data/0", "12345678")
 		_, err := Read(bytes.NewReader(b), int64(len(b)))
@@ -198,7 +198,7 @@ func TestRepeatedElements(t *testing.T) {
 }
 
 func TestOtherFormats(t *testing.T) {
-	for text, want := range map[string]string{"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.": "before 1.6", "\x80\x02}.": "a pickle", "hello": "no zip archive", "": "no zip archive"} {
+	for text, want := range map[string]string{"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.": "before 1.6", "\x80\x02}.": "a bare Python pickle", "hello": "not a zip archive", "": "not a zip archive"} {
 		if _, err := Read(strings.NewReader(text), int64(len(text))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -74,6 +74,6 @@ func (d *Dict) Tensor(key string) (*Tensor, error) {
 	case nil:
 		return nil, &MissingError{Key: key, Near: spelling.Sorted(key, d.Keys())}
 	default:
-		return nil, &FormatError{Record: key, Offset: -1, What: fmt.Sprintf("it is a %T, not a tensor", v), Err: ErrType}
+		return nil, &FormatError{Record: key, Offset: -1, What: fmt.Sprintf("the value is a %T, not a tensor", v), Err: ErrType, Try: "use Get"}
 	}
 }

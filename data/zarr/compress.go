@@ -33,23 +33,23 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 	if c.ID == "blosc" {
 		out, err := blosc.Decode(b, limit)
 		if err != nil {
-			return nil, &FormatError{What: err.Error()}
+			return nil, &FormatError{What: err.Error(), Try: copyAgain}
 		}
 		return out, nil
 	}
 	r, err := decoders[c.ID](bytes.NewReader(b))
 	if err != nil {
-		return nil, &FormatError{What: "chunk compressed by " + c.ID, Err: err}
+		return nil, &FormatError{What: "a chunk compressed by " + c.ID + " cannot be decompressed", Err: err, Try: copyAgain}
 	}
 	if z, ok := r.(*zstd.Decoder); ok {
 		defer z.Close()
 	}
 	out, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
-		return nil, &FormatError{What: "chunk compressed by " + c.ID, Err: err}
+		return nil, &FormatError{What: "a chunk compressed by " + c.ID + " cannot be decompressed", Err: err, Try: copyAgain}
 	}
 	if len(out) > limit {
-		return nil, bad("a chunk has more than the %d bytes it should", limit)
+		return nil, bad("a chunk has more than the %d bytes that it should have: copy the store again", limit)
 	}
 	return out, nil
 }

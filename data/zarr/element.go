@@ -26,14 +26,14 @@ var dtypeName = regexp.MustCompile(`^([<>|])([fiubUSO])(\d{0,7})$`)
 func parseElement(name string) (element, error) {
 	m := dtypeName.FindStringSubmatch(name)
 	if m == nil {
-		return element{}, bad("dtype %.40q, want floats, integers, truth values or text", name)
+		return element{}, bad("the dtype is %.40q, want floats, integers, truth values or text", name)
 	}
 	n, _ := strconv.Atoi(m[3])
 	e := element{kind: m[2][0], size: n, big: m[1] == ">"}
 	ok := map[byte]bool{'f': n == 4 || n == 8, 'i': n == 1 || n == 2 || n == 4 || n == 8, 'b': n == 1, 'U': true, 'S': true, 'O': true}
 	ok['u'] = ok['i']
 	if !ok[e.kind] {
-		return element{}, bad("dtype %q: no elements of %d bytes are read", name, n)
+		return element{}, bad("the dtype is %q, but no elements of %d bytes can be read: write float32, float64 or integers of up to 8 bytes", name, n)
 	}
 	switch e.kind {
 	case 'U':
@@ -113,7 +113,7 @@ func (e element) integer(b []byte) (int64, error) {
 	}
 	if e.kind == 'u' {
 		if u > math.MaxInt64 {
-			return 0, bad("the unsigned number %d does not fit int64", u)
+			return 0, bad("the unsigned number %d does not fit int64: write smaller numbers, or floats", u)
 		}
 		return int64(u), nil
 	}
@@ -142,13 +142,13 @@ func (e element) fill(dst any, raw json.RawMessage) error {
 	case []float64:
 		v, err := strconv.ParseFloat(strings.Trim(text, `"`), 64)
 		if err != nil {
-			return bad("fill_value %.40s of a float", text)
+			return bad("fill_value is %.40s, want a number, as the elements are floats", text)
 		}
 		setAll(d, v)
 	case []int64:
 		var v int64
 		if err := json.Unmarshal(raw, &v); err != nil {
-			return bad("fill_value %.40s of an integer", text)
+			return bad("fill_value is %.40s, want an integer, as the elements are integers", text)
 		}
 		setAll(d, v)
 	case []bool:
@@ -181,13 +181,13 @@ func elementOf(data any) (element, error) {
 		longest := 1
 		for i, s := range d {
 			if !utf8.ValidString(s) {
-				return element{}, bad("text %d, %.40q, is not UTF-8", i, s)
+				return element{}, bad("element %d, counted from 0, is the text %.40q, which is not UTF-8: encode it as UTF-8", i, s)
 			}
 			longest = max(longest, utf8.RuneCountInString(s))
 		}
 		return element{kind: 'U', size: 4 * longest}, nil
 	}
-	return element{}, bad("elements of %T, want float64, int64, bool or string", data)
+	return element{}, bad("the elements are a %T, want float64, int64, bool or string", data)
 }
 
 // put writes element number from of src to element number to of raw, in little-endian

@@ -25,6 +25,9 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
+// copyAgain is the remedy for damaged stores.
+const copyAgain = "copy the store again, or write it again"
+
 func bad(format string, args ...any) *FormatError {
 	return &FormatError{What: fmt.Sprintf(format, args...)}
 }

@@ -35,21 +35,21 @@ const maxAxes = 32
 func parseMeta(b []byte) (*arrayMeta, element, error) {
 	m := &arrayMeta{}
 	if err := json.Unmarshal(b, m); err != nil {
-		return nil, element{}, &FormatError{What: "metadata of the array", Err: err}
+		return nil, element{}, &FormatError{What: "the metadata of the array in .zarray cannot be read", Err: err, Try: copyAgain}
 	}
 	switch {
 	case m.Format != 2:
-		return nil, element{}, bad("zarr_format %d, want 2", m.Format)
+		return nil, element{}, bad("zarr_format is %d, want 2", m.Format)
 	case len(m.Shape) != len(m.Chunks) || len(m.Shape) > maxAxes:
-		return nil, element{}, bad("shape %v with chunks %v, want as many of each, at most %d", m.Shape, m.Chunks, maxAxes)
+		return nil, element{}, bad("the shape is %v and the chunks are %v, want as many lengths of each, at most %d", m.Shape, m.Chunks, maxAxes)
 	case m.Order != "C" && m.Order != "F" && m.Order != "":
-		return nil, element{}, bad("order %q, want C or F", m.Order)
+		return nil, element{}, bad("order is %q, want C or F", m.Order)
 	case m.Separator != "" && m.Separator != "." && m.Separator != "/":
-		return nil, element{}, bad("dimension_separator %q, want . or /", m.Separator)
+		return nil, element{}, bad("dimension_separator is %q, want . or /", m.Separator)
 	}
 	for i := range m.Shape {
 		if m.Shape[i] < 0 || m.Chunks[i] < 1 {
-			return nil, element{}, bad("shape %v with chunks %v, want no negative length and chunks of at least 1", m.Shape, m.Chunks)
+			return nil, element{}, bad("the shape is %v and the chunks are %v, want no negative length and chunks of at least 1", m.Shape, m.Chunks)
 		}
 	}
 	e, err := m.element()
@@ -57,7 +57,7 @@ func parseMeta(b []byte) (*arrayMeta, element, error) {
 		return nil, element{}, err
 	}
 	if m.Compressor != nil && m.Compressor.ID != "blosc" && decoders[m.Compressor.ID] == nil {
-		return nil, element{}, &FormatError{What: fmt.Sprintf("compressed by %q", m.Compressor.ID),
+		return nil, element{}, &FormatError{What: fmt.Sprintf("the array is compressed by %q, which cannot be read", m.Compressor.ID),
 			Try: `write it with compressor None or numcodecs.Zlib(), in xarray encoding={"name": {"compressor": None}}`}
 	}
 	return m, e, nil
@@ -67,7 +67,7 @@ func parseMeta(b []byte) (*arrayMeta, element, error) {
 func (m *arrayMeta) element() (element, error) {
 	var name string
 	if json.Unmarshal(m.DType, &name) != nil {
-		return element{}, bad("records of dtype %.80s are not read, want plain elements", m.DType)
+		return element{}, bad("records of dtype %.80s cannot be read, want plain elements", m.DType)
 	}
 	e, err := parseElement(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *arrayMeta) element() (element, error) {
 	for _, raw := range m.Filters {
 		var f codec
 		if err := json.Unmarshal(raw, &f); err != nil {
-			return e, &FormatError{What: "filters", Err: err}
+			return e, &FormatError{What: "the list of filters cannot be read", Err: err, Try: "write the array without filters"}
 		}
 		filters = append(filters, f.ID)
 	}
@@ -85,9 +85,9 @@ func (m *arrayMeta) element() (element, error) {
 	case e.kind == 'O' && list == "vlen-utf8", e.kind != 'O' && list == "":
 		return e, nil
 	case e.kind == 'O':
-		return e, bad("objects coded by [%s], want vlen-utf8 text", list)
+		return e, bad("the elements are objects coded by [%s], want text coded by vlen-utf8", list)
 	default:
-		return e, &FormatError{What: "filters [" + list + "] are not read", Try: "write it without filters"}
+		return e, &FormatError{What: "the filters [" + list + "] cannot be read", Try: "write the array without filters"}
 	}
 }
 

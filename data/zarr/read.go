@@ -62,7 +62,7 @@ func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, &FormatError{Store: name, What: "cannot be read", Err: err}
+		return nil, &FormatError{Store: name, What: "the store cannot be read", Err: err, Try: copyAgain}
 	}
 	return t, nil
 }
@@ -70,9 +70,9 @@ func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
 func (r *reader) tree() (*tensor.DataTree, error) {
 	if _, err := fs.Stat(r.fsys, ".zgroup"); err != nil {
 		if _, err := fs.Stat(r.fsys, "zarr.json"); err == nil {
-			return nil, &FormatError{What: "Zarr version 3", Try: "write it with zarr_format=2"}
+			return nil, &FormatError{What: "the store has version 3 of the format, but only version 2 can be read", Try: "write it with zarr_format=2"}
 		}
-		return nil, &FormatError{What: "no .zgroup, so no store of Zarr version 2", Try: "name the folder that holds it"}
+		return nil, &FormatError{What: "there is no .zgroup, so this is not a store of Zarr version 2", Try: "give the folder that contains .zgroup"}
 	}
 	if err := r.readOrder(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (r *reader) tree() (*tensor.DataTree, error) {
 			return nil, err
 		}
 		if len(sub) > 0 {
-			return nil, &FormatError{Key: sub[0], What: "a group inside a group", Try: "write groups of one level"}
+			return nil, &FormatError{Key: sub[0], What: "there is a group inside a group", Try: "write groups of one level"}
 		}
 		if err := r.group(t, g, g, arrays); err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (r *reader) readOrder() error {
 		err = json.Unmarshal(b, &all)
 	}
 	if err != nil {
-		return &FormatError{Key: ".zmetadata", What: "cannot be read", Err: err}
+		return &FormatError{Key: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
 	}
 	d := json.NewDecoder(strings.NewReader(string(all.Metadata)))
 	if _, err := d.Token(); err != nil {
@@ -133,7 +133,7 @@ func (r *reader) readOrder() error {
 			err = d.Decode(&skip)
 		}
 		if err != nil {
-			return &FormatError{Key: ".zmetadata", What: "cannot be read", Err: err}
+			return &FormatError{Key: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
 		}
 		if s, ok := key.(string); ok {
 			if _, known := r.rank[path.Dir(s)]; !known {
@@ -192,10 +192,10 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, arrays []string) er
 	}
 	d, err := xarray.Dataset(name, attrs, all, labels)
 	if err != nil {
-		return &FormatError{Key: dir, What: "does not fit together", Err: err}
+		return &FormatError{Key: dir, What: "the variables of the group do not fit together", Err: err, Try: "name the axes of each length differently"}
 	}
 	if err := t.Add(d); err != nil {
-		return &FormatError{Key: dir, What: "group", Err: err}
+		return &FormatError{Key: dir, What: "the group cannot be added", Err: err}
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func within(key string, err error) error {
 		}
 		return e
 	}
-	return &FormatError{Key: key, What: "cannot be read", Err: err}
+	return &FormatError{Key: key, What: "the file or array cannot be read", Err: err, Try: copyAgain}
 }
 
 // attrs reads .zattrs of a group or array. Text is kept as it is, everything else as
@@ -224,7 +224,7 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 		err = json.Unmarshal(b, &all)
 	}
 	if err != nil {
-		return nil, &FormatError{Key: path.Join(dir, ".zattrs"), What: "cannot be read", Err: err}
+		return nil, &FormatError{Key: path.Join(dir, ".zattrs"), What: "the attributes cannot be read", Err: err, Try: copyAgain}
 	}
 	for k, raw := range all {
 		var s string
@@ -245,7 +245,7 @@ func (r *reader) file(name string) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err == nil && len(b) > maxText {
-		err = fmt.Errorf("more than %d bytes of metadata", maxText)
+		err = fmt.Errorf("the metadata have more than %d bytes", maxText)
 	}
 	return b, err
 }

@@ -35,7 +35,7 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 		return v, err
 	}
 	if key := xarray.Packing(func(key string) bool { return v.Attrs[key] != "" }); key != "" {
-		return v, &FormatError{What: "is packed by " + key, Try: "write it from xarray with decoded values"}
+		return v, &FormatError{What: "the array is packed by " + key, Try: "write it from xarray with decoded values"}
 	}
 	chunks, err := r.chunks(dir, m)
 	if err != nil {
@@ -57,7 +57,7 @@ func dimNames(v tensor.Variable, rank int) ([]string, error) {
 	}
 	dims := []string{}
 	if err := json.Unmarshal([]byte(raw), &dims); err != nil || len(dims) != rank {
-		return nil, bad("_ARRAY_DIMENSIONS %.80s, want %d names", raw, rank)
+		return nil, bad("_ARRAY_DIMENSIONS is %.80s, want %d names of axes", raw, rank)
 	}
 	return dims, nil
 }
@@ -133,7 +133,7 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 	need, ok := product(m.Shape, e.memory())
 	whole, fits := product(m.Chunks, max(e.size, 1))
 	if !ok || int64(need) > r.left || len(chunks) > 0 && (!fits || int64(whole) > r.left) {
-		return nil, bad("shape %v with chunks %v of %v needs more memory than %d bytes, which the chunks there are allow", m.Shape, m.Chunks, e, r.left)
+		return nil, bad("an array of the shape %v with chunks %v of %v needs more memory than %d bytes, the most that the stored chunks can decompress to: copy the store again", m.Shape, m.Chunks, e, r.left)
 	}
 	r.left -= int64(need)
 	n, _ := product(m.Shape, 1)
@@ -171,7 +171,7 @@ func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) err
 		return m.scatterText(out.([]string), b, c.at)
 	}
 	if len(b) != whole {
-		return bad("%d bytes, want %d", len(b), whole)
+		return bad("the chunk has %d bytes, want %d", len(b), whole)
 	}
 	return m.scatter(c.at, func(to, from int) error { return e.set(out, to, b, from) })
 }
@@ -181,13 +181,13 @@ func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) err
 func (m *arrayMeta) scatterText(out []string, b []byte, at []int) error {
 	want, ok := product(m.Chunks, 1)
 	if len(b) < 4 || !ok || uint64(binary.LittleEndian.Uint32(b)) != uint64(want) || want > len(b)/4 {
-		return bad("text chunk of %d bytes, want %d strings", len(b), want)
+		return bad("the text chunk of %d bytes is damaged, want %d strings", len(b), want)
 	}
 	words := make([]string, want)
 	b = b[4:]
 	for i := range words {
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-			return bad("text chunk ends in string %d of %d", i, want)
+			return bad("the text chunk ends within string %d of %d: copy the store again", i+1, want)
 		}
 		n := int(binary.LittleEndian.Uint32(b))
 		words[i], b = string(b[4:4+n]), b[4+n:]

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -52,7 +53,7 @@ func (s *Stream) reopen(r *reader, draws map[string]int) error {
 	}
 	for name := range draws {
 		if !slices.Contains(groups, name) {
-			return fmt.Errorf("no group %q: there are %v", name, groups)
+			return fmt.Errorf("there is no group %q: the groups are %s", name, strings.Join(groups, ", "))
 		}
 	}
 	for _, name := range groups {
@@ -121,7 +122,7 @@ func (s *Stream) reopenGroup(r *reader, name string, draws int) error {
 		}
 	}
 	if len(g.vars) == 0 {
-		return fmt.Errorf("group %s has no variable with the axes chain and draw", name)
+		return fmt.Errorf("the group %s has no variable with the axes chain and draw, so no draws can be added to it: leave it out", name)
 	}
 	for i := range g.counts {
 		g.counts[i] = draws
@@ -162,11 +163,11 @@ func (s *Stream) reopenVariable(r *reader, dir string, draws int) (*streamVar, e
 	size, ok := product(s.chunks(&streamVar{v: v}), e.size)
 	switch {
 	case draws < 0 || draws > m.Shape[1]:
-		return nil, bad("has %d draws, so %d cannot be kept", m.Shape[1], draws)
+		return nil, bad("the array has %d draws, so %d cannot be kept: keep fewer", m.Shape[1], draws)
 	case !slices.Equal(m.Chunks, s.chunks(&streamVar{v: v})) || e.big || e.kind != 'f' && e.kind != 'i' && e.kind != 'b' || m.Order == "F":
-		return nil, bad("chunks %v of %v in order %s are not those of a stream", m.Chunks, e, m.Order)
+		return nil, bad("the chunks %v of %v in order %s are not those of a stream: continue only stores that a Stream wrote", m.Chunks, e, m.Order)
 	case !ok || size > math.MaxInt32 || m.Shape[0] > 1<<20:
-		return nil, bad("%d chains with chunks of %v are too large for a stream", m.Shape[0], m.Chunks)
+		return nil, bad("%d chains with chunks of %v are too large for a stream: write a new store with fewer ChunkDraws", m.Shape[0], m.Chunks)
 	}
 	sv := &streamVar{v: v, e: e, rest: tensor.Shape(m.Shape[2:]).Size(), buf: make([][]byte, m.Shape[0])}
 	kept := draws % s.every * sv.rest * e.size
@@ -186,14 +187,14 @@ func (s *Stream) adopt(m *arrayMeta) error {
 	level := 0
 	if m.Compressor != nil {
 		if level = m.Compressor.Level; m.Compressor.ID != "zlib" || level < 1 || level > 9 {
-			return bad("compressed by %s at level %d: a stream goes on with none or zlib", m.Compressor.ID, level)
+			return bad("the array is compressed by %s at level %d: a stream can continue only arrays that are not compressed, or by zlib", m.Compressor.ID, level)
 		}
 	}
 	if s.every == 0 {
 		s.every, s.w.zip.level = m.Chunks[1], level
 	}
 	if s.every != m.Chunks[1] || s.w.zip.level != level {
-		return bad("chunks of %d draws at level %d, other variables have %d at level %d: a stream has the same for all", m.Chunks[1], level, s.every, s.w.zip.level)
+		return bad("the array has chunks of %d draws compressed at level %d, but other variables have %d at level %d: a stream needs the same for all", m.Chunks[1], level, s.every, s.w.zip.level)
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func unfinished(r *reader, dir string, m *arrayMeta, place []int, size, kept int
 		raw, err = m.Compressor.decompress(raw, size)
 	}
 	if err != nil || len(raw) < kept {
-		return nil, &FormatError{What: fmt.Sprintf("chunk %v has %d bytes, want %d", at, len(raw), kept), Err: err}
+		return nil, &FormatError{What: fmt.Sprintf("the chunk %v has %d bytes, want at least %d", at, len(raw), kept), Err: err, Try: "keep fewer draws"}
 	}
 	return slices.Clone(raw[:kept]), nil
 }

@@ -83,7 +83,7 @@ func vacate(name string, overwrite bool) error {
 	case err != nil:
 		return fmt.Errorf("zarr: %w", err)
 	case !overwrite || !Is(name):
-		return fmt.Errorf("zarr: %s: %w: choose another name, or overwrite it if it is a store", name, fs.ErrExist)
+		return fmt.Errorf("zarr: %s: %w: choose another name, or set Overwrite if it is a store", name, fs.ErrExist)
 	}
 	err = Foreign(name)
 	if err == nil {
@@ -143,7 +143,7 @@ func (s *Stream) plan(d *tensor.Dataset) (*streamGroup, []tensor.Variable, error
 			return nil, nil, unwritten(d.Name+"/"+v.Name, err)
 		}
 		if v.Shape[1] != 0 || e.kind == 'U' {
-			return nil, nil, fmt.Errorf("%s/%s: %s with %d draws: a stream takes numbers and truth values and begins with 0 draws", d.Name, v.Name, v.DType(), v.Shape[1])
+			return nil, nil, fmt.Errorf("%s/%s has elements of type %s and %d draws: a stream takes numbers and truth values and begins with 0 draws", d.Name, v.Name, v.DType(), v.Shape[1])
 		}
 		sv := &streamVar{v: v, e: e, rest: v.Shape[2:].Size(), buf: make([][]byte, v.Shape[0])}
 		g.vars, g.counts = append(g.vars, sv), make([]int, v.Shape[0])
@@ -215,7 +215,7 @@ func (s *Stream) Append(group string, chain, draws int, values map[string]any) e
 		return s.err
 	}
 	if s.closed {
-		return fmt.Errorf("zarr: %s: the stream is closed", s.name)
+		return fmt.Errorf("zarr: %s: the stream is closed: append before Close, or continue with Reopen", s.name)
 	}
 	if err := s.append(group, chain, draws, values); err != nil {
 		s.err = fmt.Errorf("zarr: %s: %w", s.name, err)
@@ -226,16 +226,16 @@ func (s *Stream) Append(group string, chain, draws int, values map[string]any) e
 func (s *Stream) append(group string, chain, draws int, values map[string]any) error {
 	i := slices.IndexFunc(s.groups, func(g *streamGroup) bool { return g.name == group })
 	if i < 0 {
-		return fmt.Errorf("no group %q that grows", group)
+		return fmt.Errorf("there is no group %q that grows: want a group with variables over chain and draw", group)
 	}
 	g := s.groups[i]
 	if chain < 0 || chain >= len(g.counts) || draws < 0 || len(values) != len(g.vars) {
-		return fmt.Errorf("%d draws of chain %d with %d variables: want one of %d chains and all %d variables of %s", draws, chain, len(values), len(g.counts), len(g.vars), group)
+		return fmt.Errorf("cannot append %d draws with %[3]d variables to chain %[2]d: want one of %[4]d chains, from 0, and all %[5]d variables of %[6]s", draws, chain, len(values), len(g.counts), len(g.vars), group)
 	}
 	for _, sv := range g.vars {
 		v := tensor.Variable{Data: values[sv.v.Name]}
 		if v.DType() != sv.v.DType() || v.Len() != draws*sv.rest {
-			return fmt.Errorf("%s/%s: %d elements of %T for %d draws, want %d of %s", group, sv.v.Name, v.Len(), v.Data, draws, draws*sv.rest, sv.v.DType())
+			return fmt.Errorf("%s/%s got %d elements of %T for %d draws, want %d of %s", group, sv.v.Name, v.Len(), v.Data, draws, draws*sv.rest, sv.v.DType())
 		}
 	}
 	for d := range draws {

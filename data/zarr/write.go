@@ -32,7 +32,7 @@ type Settings struct {
 
 func (s Settings) check() (Settings, error) {
 	if s.Zlib < 0 || s.Zlib > 9 || s.ChunkBytes < 0 || s.ChunkDraws < 0 {
-		return s, fmt.Errorf("zarr: settings %+v: want Zlib of 0 to 9 and chunks of at least 0", s)
+		return s, fmt.Errorf("zarr: Zlib is %d, ChunkBytes %d and ChunkDraws %d: want Zlib from 0 to 9 and chunks of at least 0", s.Zlib, s.ChunkBytes, s.ChunkDraws)
 	}
 	if s.ChunkBytes == 0 {
 		s.ChunkBytes = 16 << 20
@@ -73,7 +73,7 @@ func unwritten(key string, err error) error {
 	if errors.As(err, new(*FormatError)) {
 		return within(key, err)
 	}
-	return &FormatError{Key: key, What: "cannot be written", Err: err}
+	return &FormatError{Key: key, What: "the array cannot be written", Err: err}
 }
 
 // store is a folder being written. It remembers the metadata for .zmetadata.

@@ -173,7 +173,7 @@ func TestExistingIsKept(t *testing.T) {
 	if _, err := zarr.Create(precious, sample(t), zarr.Settings{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a folder that is no store was replaced: %v", err)
 	}
-	if err := zarr.Write(filepath.Join(dir, "b"), sample(t), zarr.Settings{Zlib: 10}); err == nil || !strings.Contains(err.Error(), "Zlib of 0 to 9") {
+	if err := zarr.Write(filepath.Join(dir, "b"), sample(t), zarr.Settings{Zlib: 10}); err == nil || !strings.Contains(err.Error(), "Zlib from 0 to 9") {
 		t.Error(err)
 	}
 }
@@ -258,32 +258,32 @@ func TestBadStores(t *testing.T) {
 	const badZlib = "\x02\x01\x70\x01\x08\x00\x00\x00\x08\x00\x00\x00\x1a\x00\x00\x00\x14\x00\x00\x00\x02\x00\x00\x00??"
 	hugeFrame := "\x02\x01\x02\x01\x01\x00\x00\x80\x01\x00\x00\x80" + strings.Repeat("x", 2<<20)
 	for want, c := range map[string]struct{ change, chunks map[string]string }{
-		`compressed by "lzma"`:        {map[string]string{"compressor": `{"id":"lzma"}`}, nil},
-		"the Blosc frame has 3 bytes": {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": "abc"}},
-		`compressor None`:             {map[string]string{"compressor": `{"id":"lz4"}`}, nil},
-		"zarr_format 3":               {map[string]string{"zarr_format": "3"}, nil},
-		"shape [2 3] with chunks [2]": {map[string]string{"chunks": "[2]"}, nil},
-		"chunks of at least 1":        {map[string]string{"chunks": "[0, 2]"}, nil},
-		"records of dtype":            {map[string]string{"dtype": `[["a","<f8"]]`}, nil},
-		`dtype "<c16"`:                {map[string]string{"dtype": `"<c16"`}, nil},
-		"no elements of 3 bytes":      {map[string]string{"dtype": `"<f3"`}, nil},
-		"filters [delta]":             {map[string]string{"filters": `[{"id":"delta"}]`}, nil},
-		"objects coded by [pickle]":   {map[string]string{"dtype": `"|O"`, "filters": `[{"id":"pickle"}]`}, nil},
-		"order":                       {map[string]string{"order": `"K"`}, nil},
-		"fill_value":                  {map[string]string{"fill_value": `"x"`}, nil},
-		"7 bytes, want 8":             {nil, map[string]string{"0.0": "1234567"}},
-		"compressed by zlib":          {map[string]string{"compressor": `{"id":"zlib"}`}, map[string]string{"0.0": "12345678"}},
-		"needs more memory":           {map[string]string{"shape": "[1000000, 1000000]"}, map[string]string{"0.0": "12345678"}},
-		"chunks [1000000000 2]":       {map[string]string{"chunks": "[1000000000, 2]"}, map[string]string{"0.0": "12345678"}},
-		"than 67108864 bytes":         {map[string]string{"shape": "[8388609, 1]"}, nil}, // one number more than 64 MiB
-		"Blosc block 0":               {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": badZlib}},
-		"want at most 2147483648":     {map[string]string{"dtype": `"|O"`, "shape": "[1]", "chunks": "[1]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`, "compressor": `{"id":"blosc"}`}, map[string]string{"0": hugeFrame}},
-		"want 2 names":                {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a"]}`}},
-		"packed by scale_factor":      {nil, map[string]string{".zattrs": `{"scale_factor":0.1,"_ARRAY_DIMENSIONS":["a","b"]}`}},
-		"appears twice":               {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a","a"]}`}},
-		"does not fit int64":          {map[string]string{"dtype": `"<u8"`, "shape": "[1]", "chunks": "[1]"}, map[string]string{"0": "\xff\xff\xff\xff\xff\xff\xff\xff"}},
-		"a group inside a group":      {nil, map[string]string{"../sub/.zgroup": "{}"}},
-		"text chunk":                  {map[string]string{"dtype": `"|O"`, "shape": "[2]", "chunks": "[2]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`}, map[string]string{"0": "\x02\x00\x00\x00\xff\xff\xff\xffab"}},
+		`compressed by "lzma"`:                  {map[string]string{"compressor": `{"id":"lzma"}`}, nil},
+		"the Blosc frame has 3 bytes":           {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": "abc"}},
+		`compressor None`:                       {map[string]string{"compressor": `{"id":"lz4"}`}, nil},
+		"zarr_format is 3":                      {map[string]string{"zarr_format": "3"}, nil},
+		"shape is [2 3] and the chunks are [2]": {map[string]string{"chunks": "[2]"}, nil},
+		"chunks of at least 1":                  {map[string]string{"chunks": "[0, 2]"}, nil},
+		"records of dtype":                      {map[string]string{"dtype": `[["a","<f8"]]`}, nil},
+		`dtype is "<c16"`:                       {map[string]string{"dtype": `"<c16"`}, nil},
+		"no elements of 3 bytes":                {map[string]string{"dtype": `"<f3"`}, nil},
+		"filters [delta]":                       {map[string]string{"filters": `[{"id":"delta"}]`}, nil},
+		"objects coded by [pickle]":             {map[string]string{"dtype": `"|O"`, "filters": `[{"id":"pickle"}]`}, nil},
+		"order":                                 {map[string]string{"order": `"K"`}, nil},
+		"fill_value":                            {map[string]string{"fill_value": `"x"`}, nil},
+		"7 bytes, want 8":                       {nil, map[string]string{"0.0": "1234567"}},
+		"compressed by zlib":                    {map[string]string{"compressor": `{"id":"zlib"}`}, map[string]string{"0.0": "12345678"}},
+		"needs more memory":                     {map[string]string{"shape": "[1000000, 1000000]"}, map[string]string{"0.0": "12345678"}},
+		"chunks [1000000000 2]":                 {map[string]string{"chunks": "[1000000000, 2]"}, map[string]string{"0.0": "12345678"}},
+		"than 67108864 bytes":                   {map[string]string{"shape": "[8388609, 1]"}, nil}, // one number more than 64 MiB
+		"Blosc block 0":                         {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": badZlib}},
+		"want at most 2147483648":               {map[string]string{"dtype": `"|O"`, "shape": "[1]", "chunks": "[1]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`, "compressor": `{"id":"blosc"}`}, map[string]string{"0": hugeFrame}},
+		"want 2 names":                          {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a"]}`}},
+		"packed by scale_factor":                {nil, map[string]string{".zattrs": `{"scale_factor":0.1,"_ARRAY_DIMENSIONS":["a","b"]}`}},
+		"appears twice":                         {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a","a"]}`}},
+		"does not fit int64":                    {map[string]string{"dtype": `"<u8"`, "shape": "[1]", "chunks": "[1]"}, map[string]string{"0": "\xff\xff\xff\xff\xff\xff\xff\xff"}},
+		"a group inside a group":                {nil, map[string]string{"../sub/.zgroup": "{}"}},
+		"text chunk":                            {map[string]string{"dtype": `"|O"`, "shape": "[2]", "chunks": "[2]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`}, map[string]string{"0": "\x02\x00\x00\x00\xff\xff\xff\xffab"}},
 	} {
 		fsys := store(c.change, c.chunks)
 		if f := fsys["g/x/../sub/.zgroup"]; f != nil {

@@ -15,8 +15,8 @@ import (
 // array. The last Event axes form one value, and the axes before them are batch axes,
 // which broadcast against those of the parameters.
 //
-// A package of one's own makes one by its fields, those ending in Of as far as they are known, and gives it a name
-// by Register. Callers use the methods, which check the support and broadcast.
+// To define a distribution in your own package, set the fields, including those of the functions ending in Of that
+// you know, and give it a name with Register. Callers use the methods, which check the support and broadcast.
 type Dist struct {
 	Name    string
 	Params  []*ad.Node

@@ -66,9 +66,9 @@ var families []Family
 // register adds a family to All, the only list of families.
 func register(f Family) { families = append(families, f) }
 
-// Register adds a distribution of one's own to All, so that its name is known where names are: to ByName, Parse,
-// formulas with priors and the command line. It is meant for init functions, and panics if the definition is not
-// whole or the name is taken. Package disttest checks the definition.
+// Register adds a user's distribution to All, so that ByName, Parse, formulas with priors and the command
+// line know its name. It is meant for init functions, and panics if the definition is incomplete or the name is
+// taken. Package disttest checks the definition.
 func Register(f Family) {
 	switch {
 	case f.Name == "" || f.Make == nil || len(f.Params) != len(f.Want) || len(f.At) == 0:

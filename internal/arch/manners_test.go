@@ -114,3 +114,28 @@ func TestFilesNameTheirLicence(t *testing.T) {
 		}
 	}
 }
+
+// Every public package shows how it is used, on its page of documentation.
+func TestPackagesHaveExamples(t *testing.T) {
+	seen := map[string]bool{}
+	for _, src := range sources(t) {
+		dir := path.Dir(src.path)
+		if seen[dir] || src.ast.Name.Name == "main" || strings.Contains("/"+dir+"/", "/internal/") || under(src.path, []string{"examples/"}) {
+			continue
+		}
+		seen[dir] = true
+		tests, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(tests, func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && bytes.Contains(text, []byte("\nfunc Example"))
+		}) {
+			t.Errorf("package %s has no example: write one in %s/example_test.go", dir, dir)
+		}
+	}
+	if len(seen) < 60 {
+		t.Errorf("%d public packages: they are not found any more", len(seen))
+	}
+}

@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package doors tests the examples of what a package of one's own can add, which are modules of their own.
+// Package doors tests the modules of examples/doors, each of which adds a part to Euryale from outside.
 package doors
 
 import (

@@ -166,7 +166,7 @@ var (
 	prefix  = regexp.MustCompile(`^(%w: )?[a-z][\w/.-]*: `)
 	valued  = regexp.MustCompile(`%[-+# 0-9.*]*[dgvxfqsTctUeE]|[0-9]`)
 	placed  = regexp.MustCompile(`%[-+# 0-9.*]*[qsvdw]`)
-	advice  = regexp.MustCompile(`(?i)\b(want|wants|use|give|pass|set|choose|try|see|run|add|remove|write|read|call|check|must|needs?|should|expected|allowed|supported|install|rename|make|take|shorten|reduce|lower|raise|increase|split|leave|put|keep|name|list|open|close|copy|convert|repeat|wait|free|ask|start|stop|drop|correct|replace|update|undo|fit|select|move|fill|build|load|save|resume|delete|swap|sort|scale|normali[sz]e|sum|average|divide|multiply|shift|crop|mask|train|sample|simulate|fix|free|switch|turn|lock|unlock|stage|get|let|put|begin|end|allow|enter|type|download|compile|link|point|is required|are required|at least|at most|between|only)\b`)
+	advice  = regexp.MustCompile(`(?i)\b(want|wants|use|give|pass|set|choose|try|see|run|add|remove|write|read|call|check|must|needs?|should|expected|allowed|supported|install|rename|make|take|shorten|reduce|lower|raise|increase|split|leave|put|keep|name|list|open|close|copy|convert|repeat|wait|free|ask|start|stop|drop|correct|replace|update|undo|fit|select|move|fill|build|load|save|resume|delete|swap|sort|scale|normali[sz]e|sum|average|divide|multiply|shift|crop|mask|train|sample|simulate|fix|free|switch|turn|lock|unlock|stage|get|let|put|begin|end|allow|mark|correlate|time|look|do|change|declare|narrow|widen|mix|import|project|fetch|record|compute|discard|allocate|warm|accepts|measure|compare|define|did you mean|is the file|was the file|enter|type|download|compile|link|point|is required|are required|at least|at most|between|only)\b`)
 	clauses = regexp.MustCompile(`[:;,.] |\(`)
 )
 

@@ -56,7 +56,7 @@ func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 		return nil, fmt.Errorf("connectome: checkpoint: %w", err)
 	}
 	if problem != t.sum {
-		return nil, &FormatError{"the problem or its examples are not those that were trained on"}
+		return nil, &FormatError{"the problem or its examples are not those that were trained on: resume with these, or train anew"}
 	}
 	if err := s.check(t.Settings.defaults().Steps, len(t.Circuit.Start())); err != nil {
 		return nil, &FormatError{err.Error()}
@@ -67,14 +67,14 @@ func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 // check returns an error unless a state fits a training of steps updates of n parameters.
 func (s *TrainState) check(steps, n int) error {
 	if len(s.Params) != n {
-		return fmt.Errorf("the state to resume from has %d parameters, but the circuit has %d", len(s.Params), n)
+		return fmt.Errorf("the state to resume from has %d parameters, but the circuit has %d: resume the circuit that was trained", len(s.Params), n)
 	}
 	if s.Step < 0 || s.Step > steps || len(s.Loss) != s.Step || s.Adam.Step != s.Step {
-		return fmt.Errorf("the state to resume from has %d updates of %d, but %d losses and %d steps of Adam", s.Step, steps, len(s.Loss), s.Adam.Step)
+		return fmt.Errorf("the state to resume from has %d updates of %d, but %d losses and %d steps of Adam: resume from another state, or train anew", s.Step, steps, len(s.Loss), s.Adam.Step)
 	}
 	for i, b := range s.Adam.Buffers {
 		if len(b) != n {
-			return fmt.Errorf("the state to resume from has %d numbers in memory %d of Adam, but the circuit has %d parameters", len(b), i, n)
+			return fmt.Errorf("the state to resume from has %d numbers in memory %d of Adam, but the circuit has %d parameters: resume the circuit that was trained", len(b), i, n)
 		}
 	}
 	return nil

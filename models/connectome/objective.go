@@ -48,7 +48,7 @@ func (r Readout) check(c *Circuit) error {
 		seen := map[int]bool{}
 		for _, i := range set {
 			if i < 0 || i >= a.N {
-				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d, but area %s has %d neurons, numbered from 0", l, i, r.Area, a.N)
+				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d of area %s: want numbers from 0 to %d", l, i, r.Area, a.N-1)
 			}
 			if seen[i] {
 				return fmt.Errorf("connectome: the assembly of label %d contains neuron %d twice: name each neuron once", l, i)

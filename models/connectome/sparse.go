@@ -284,11 +284,11 @@ func newSparseRun(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 		return nil, fmt.Errorf("the dynamics have Normalize %v, %d steps and temperature %g: sparse weights need Normalize off, at least 1 step and a constant temperature above 0", d.Normalize, d.Steps, d.Cap.Temperature)
 	}
 	if d.K == nil {
-		return nil, errors.New("K is missing: say how many neurons fire")
+		return nil, errors.New("the dynamics have no K: set it to the number of neurons that fire")
 	}
 	v, err := ad.Eval(d.K)
 	if err != nil {
-		return nil, fmt.Errorf("K, the number of neurons that fire, is not a constant: %w", err)
+		return nil, fmt.Errorf("the number K of neurons that fire must be a constant: %w", err)
 	}
 	if r.k = v[0].Float64s()[0]; !(r.k > 0) {
 		return nil, fmt.Errorf("%g of %d neurons are to fire: want more than 0", r.k, r.n)

@@ -30,7 +30,7 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 	if better == nil {
 		return r, v, nil
 	}
-	better.Warnings = append(better.Warnings, fmt.Sprintf("the minimum that the start leads to, of cost %.6g, left misfit; further starts found this one, of cost %.6g", r.Cost, better.Cost))
+	better.Warnings = append(better.Warnings, fmt.Sprintf("the minimum found from the given start, with cost %.6g, did not describe the data; further starts found this one, with cost %.6g", r.Cost, better.Cost))
 	v, err = p.judge(better)
 	return better, v, err
 }

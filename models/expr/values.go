@@ -145,7 +145,7 @@ func parseNumber(b []byte) (float64, error) {
 	var v *float64
 	err := json.Unmarshal(b, &v)
 	if err == nil && v == nil {
-		err = fmt.Errorf("null is not a number")
+		err = fmt.Errorf("null is not a number: want a number, or a text such as \"NaN\" or \"Infinity\"")
 	}
 	if err != nil {
 		return math.NaN(), err

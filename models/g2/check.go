@@ -63,7 +63,7 @@ func (c Curve) axis(model Model) check.Axis {
 func (c Curve) altered() []check.Alteration {
 	if c.unusable != "" {
 		return append(c.alteredErrors(), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
-			Text: c.unusable + ", and the errors of the points were taken for independent: standard deviations are too small if they are not", Remedy: "use more pixels for a bin, or fewer delays"})
+			Text: c.unusable + ", so the errors of the points were treated as independent: if they are not, standard deviations are too small", Remedy: "use more pixels for a bin, or fewer delays"})
 	}
 	if c.white != nil {
 		return nil // no single error counts
@@ -76,13 +76,13 @@ func (c Curve) alteredErrors() []check.Alteration {
 	switch {
 	case c.without:
 		a.Count, a.Note = len(c.X), true
-		a.Text = fmt.Sprintf("all %d errors are 0, which is taken for no errors given: the standard deviations rest on the scatter of the points about the model", len(c.X))
+		a.Text = fmt.Sprintf("all %d errors are 0 and were treated as missing: standard deviations follow from the scatter of the points about the model", len(c.X))
 	case c.replaced == 0:
 		return nil
 	case c.believed == 0:
-		a.Text = fmt.Sprintf("all %d errors were at most %g and were replaced by it, the smallest that is believed; the standard deviations are a guess", c.replaced, smallestError)
+		a.Text = fmt.Sprintf("all %d errors were at most %g, the smallest that is accepted, and were replaced by it: standard deviations are a guess", c.replaced, smallestError)
 	default:
-		a.Text = fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others; the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)
+		a.Text = fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others: the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)
 	}
 	return []check.Alteration{a}
 }

@@ -234,7 +234,7 @@ func TestErrorsThatAreAllZero(t *testing.T) {
 	if fmt.Sprint(got.X, got.SD) != fmt.Sprint(want.X, want.SD) || !(got.SD[0] > 0.01*got.X[0] && got.SD[0] < 0.1*got.X[0]) {
 		t.Errorf("%v +- %v, want %v +- %v", got.X, got.SD, want.X, want.SD)
 	}
-	if text := got.Check.String(); !got.Check.OK || !strings.Contains(text, "all 60 errors are 0, which is taken for no errors given") || strings.Contains(text, "the others") {
+	if text := got.Check.String(); !got.Check.OK || !strings.Contains(text, "all 60 errors are 0 and were treated as missing") || strings.Contains(text, "the others") {
 		t.Error(text)
 	}
 	m, err := g2.Posterior(single, zero, g2.Settings{Priors: map[string]dist.Dist{"sigma": dist.HalfNormal(0.02)}})

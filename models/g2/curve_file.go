@@ -64,7 +64,7 @@ func isHDF5(path string) (bool, error) {
 		return false, err
 	}
 	if st.IsDir() {
-		return false, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("is a folder")}
+		return false, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("is a folder: name one of its files")}
 	}
 	head := make([]byte, 8)
 	if _, err := io.ReadFull(f, head); err != nil && st.Size() >= 8 {

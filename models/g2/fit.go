@@ -328,7 +328,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6) {
 		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
-		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, of cost %.6g, left misfit; further starts found this one, of cost %.6g", res.Cost, other.Cost))
+		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, with cost %.6g, did not describe the data; further starts found this one, with cost %.6g", res.Cost, other.Cost))
 		if err := lower.judge(w, other, names, t.dropped); err == nil {
 			f = lower
 		}
@@ -358,7 +358,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	spread := math.Sqrt(f.ReducedChiSquared)
 	if math.IsNaN(spread) {
 		spread = math.Inf(1)
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%d points for %d parameters: nothing is left to estimate the size of the errors from", r.M, r.NFree))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %d points and %d parameters", r.M, r.NFree))
 	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
 		for _, p := range f.Model.Pairs {

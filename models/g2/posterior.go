@@ -118,7 +118,7 @@ func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
 	}{{"prior", slices.Sorted(maps.Keys(s.Priors))}, {"fixed value", slices.Sorted(maps.Keys(s.Fixed))}} {
 		for _, name := range group.has {
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("g2: the %s for %q cannot be used: the Bayesian model %s has the parameters %v", group.what, name, model.Name, names)
+				return fmt.Errorf("g2: the %s for %q cannot be used: name one of the parameters of the Bayesian model %s, which are %v", group.what, name, model.Name, names)
 			}
 		}
 	}

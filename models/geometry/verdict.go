@@ -34,7 +34,7 @@ func (f *Fit) judge(list []parameter) (err error) {
 	if n := len(f.Outliers); n > 0 {
 		d.Altered = append(d.Altered, check.Alteration{Kind: "outliers left out", Count: n, Note: float64(n) <= most*float64(n+len(f.Points)),
 			Text:   fmt.Sprintf("%d of %d points lay far from their rings and were left out", n, n+len(f.Points)),
-			Remedy: "mask what is not of the rings, and see whether their q are right"})
+			Remedy: "mask pixels that do not belong to the rings, and check the q of the rings"})
 	}
 	d.Directions, err = f.departures(phi)
 	if err != nil {
@@ -99,11 +99,11 @@ func (f *Fit) departures(phi []float64) ([]check.Direction, error) {
 		{Kind: "tilted detector", Columns: [][]float64{
 			column(func(i int) float64 { c, _ := wave(i, 1); return q[i] * q[i] * c }), column(func(i int) float64 { _, s := wave(i, 1); return q[i] * q[i] * s })},
 			Say: func(coef, sd []float64) (string, string) {
-				return "outer rings are shifted against inner ones, as those of a tilted detector", "free " + SwingHorizontal + " and " + SwingVertical
+				return "outer rings are shifted against inner ones, as on a tilted detector", "free " + SwingHorizontal + " and " + SwingVertical
 			}},
 		{Kind: "shifted orders", Columns: [][]float64{column(func(i int) float64 { return 1 })},
 			Say: func(coef, sd []float64) (string, string) {
-				return fmt.Sprintf("all rings are off by the same %+.2g +- %.1g 1/Å", coef[0], sd[0]), "see whether each ring has the q of its own order, and whether the sample is the calibrant"
+				return fmt.Sprintf("all rings are off by the same %+.2g +- %.1g 1/Å", coef[0], sd[0]), "check that each ring has the q of its own order, and that the sample is the calibrant"
 			}},
 	}, nil
 }

@@ -163,11 +163,11 @@ func (c *inspection) collect() (check.Data, error) {
 func (c *inspection) left() check.Alteration {
 	total := c.dropped + len(c.index)
 	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 0.02*float64(total)}
-	a.Text = fmt.Sprintf("%d of %d values are not above 0 and have no logarithm: they were left out, which takes the dim ones away", c.dropped, total)
-	a.Remedy = "for counts use the loss poisson, else square"
+	a.Text = fmt.Sprintf("%d of %d values are not above 0, have no logarithm and were left out, so dim pixels are missing", c.dropped, total)
+	a.Remedy = "the loss poisson for counts, or else square"
 	if c.Loss == PoissonLoss {
-		a.Text = fmt.Sprintf("%d of %d counts are below 0, which counts are not, and were left out", c.dropped, total)
-		a.Remedy = "use the counts as they were measured, without taking a background off; or the loss square"
+		a.Text = fmt.Sprintf("%d of %d counts are below 0, as counts never are, and were left out", c.dropped, total)
+		a.Remedy = "use the counts as they were measured, without subtracting a background, or use the loss square"
 	}
 	return a
 }
@@ -177,7 +177,7 @@ func (c *inspection) columns(d *check.Data) error {
 	names := c.names()
 	if len(names) > mostColumns || 3*len(names) > len(d.Z) {
 		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true,
-			Text: fmt.Sprintf("%d parameters: what they absorb of the noise was not taken out, so residuals that are too small tell nothing", len(names))})
+			Text: fmt.Sprintf("the noise that %d parameters absorb was not allowed for, so residuals that are too small say nothing", len(names))})
 		d.Many = true
 		return nil
 	}

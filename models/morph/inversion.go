@@ -213,7 +213,7 @@ func (q *comparison) choose(seen *ad.Node) error {
 	}
 	q.width = seen.Size()
 	if len(q.index) == 0 {
-		return errors.New("morph: no pixel is left to compare: every one is unmeasured, masked or outside of the simulated detector")
+		return errors.New("morph: no pixel is left to compare, because every one is unmeasured, masked or outside of the simulated detector: widen the mask, or make the voxels smaller")
 	}
 	q.setEps()
 	return nil

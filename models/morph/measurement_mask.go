@@ -74,14 +74,14 @@ func (t tally) alterations(loss string) (out []check.Alteration) {
 			out = append(out, check.Alteration{Kind: kind, Count: n, Note: asked, Text: fmt.Sprintf("%d of %d pixels were left out: %s", n, t.total, why)})
 		}
 	}
-	add(t.q, true, "mask", "their q is outside the mask's")
+	add(t.q, true, "mask", "their q lies outside the range of the mask")
 	add(t.file, true, "mask", "the mask is 0 there")
-	add(t.empty, true, "not measured", "they hold no finite number")
+	add(t.empty, true, "not measured", "their values are not finite")
 	few := float64(t.dark) < 0.02*float64(t.total)
 	if loss == "poisson" {
-		add(t.dark, few, "pixels left out", "they are below 0, which counts are not; was a background taken off?")
+		add(t.dark, few, "pixels left out", "they are below 0, as counts never are; use counts from which no background was subtracted")
 	} else {
-		add(t.dark, few, "pixels left out", "they are not above 0 and have no logarithm, which takes the dim ones away; use loss poisson for counts, or square")
+		add(t.dark, few, "pixels left out", "they are not above 0 and have no logarithm, so dim pixels are missing; use the loss poisson for counts, or else square")
 	}
 	return out
 }

@@ -16,8 +16,8 @@ import (
 // parameters belong to every model: problems fix them or search for them like those of the morphology. A
 // problem that names none of them is not affected.
 type Nuisance struct {
-	About  string      // one line that says what it does to intensities
-	Params []Parameter // each has a default, which stands for those that a problem does not name
+	About  string      // one-line description of the effect on intensities
+	Params []Parameter // parameters of the effect; a problem that leaves one out has its default, which every one needs
 	// Apply returns what a detector sees in place of the intensities at the momentum transfers q (1/nm, at
 	// least 0), two vectors of the same length. The factor scale and the added background of the problem
 	// follow.
@@ -26,7 +26,7 @@ type Nuisance struct {
 
 var nuisances = map[string]Nuisance{}
 
-// RegisterNuisance adds an effect of one's own to those of problem files. Effects are applied in the
+// RegisterNuisance adds a user's effect to those of problem files. Effects are applied in the
 // order of their names. It is meant for init functions, and panics if the definition is incomplete, if a
 // parameter lacks a default, or if a name is taken.
 func RegisterNuisance(name string, n Nuisance) {
@@ -49,9 +49,9 @@ func RegisterNuisance(name string, n Nuisance) {
 
 // scales lists the parameters of every model that describe the measurement.
 var scales = []Parameter{
-	optional("scale", "factor of the intensities; default 1").positive(),
-	optional("background", "added to the intensities; default 0"),
-	optional("noise", "standard deviation of the residuals, of posteriors").positive(),
+	optional("scale", "factor by which intensities are multiplied; default 1").positive(),
+	optional("background", "intensity that is added everywhere; default 0"),
+	optional("noise", "standard deviation of the residuals; only for posteriors").positive(),
 }
 
 // measurement lists the scales and the parameters of all nuisances.

@@ -14,7 +14,7 @@ import (
 
 // Definition is a model that problems can name.
 type Definition struct {
-	About string // one-line description of the model with the names of its materials
+	About string // one-line description of the model and the names of its materials
 	// Centred says that the model also has the parameters x, y, z.
 	Centred bool
 	Params  []Parameter
@@ -99,45 +99,45 @@ func usually(name string, value float64, about string) Parameter {
 
 // middle lists the parameters of models with a centre.
 var middle = []Parameter{
-	optional("x", "nm, of the centre; default the middle of the grid"),
-	optional("y", "nm, of the centre"),
-	optional("z", "nm, of the centre"),
+	optional("x", "X of the centre in nm; default the middle of the grid"),
+	optional("y", "Y of the centre in nm; default the middle of the grid"),
+	optional("z", "Z of the centre in nm; default the middle of the grid"),
 }
 
-var aligned = needed("aligned", "order parameter S, 0 to 1").within(0, 1)
+var aligned = needed("aligned", "order parameter S, from 0 to 1").within(0, 1)
 
 var problemModels = map[string]Definition{
-	"core_shell": {Centred: true, About: "ball in a shell of radial molecules; materials core, shell",
-		Params: []Parameter{needed("radius", "nm, of the core").positive(), needed("shell", "nm, thickness").positive(), aligned, optional("decay", "exponent by which S falls off outwards")},
+	"core_shell": {Centred: true, About: "a ball in a shell of radial molecules; materials: core, shell",
+		Params: []Parameter{needed("radius", "radius of the core in nm").positive(), needed("shell", "thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none")},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return CoreShell{Grid: g, Centre: centre(g, at), Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"),
 				Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
-	"rod": {Centred: true, About: "cylinder, hollow or not; material rod",
-		Params: []Parameter{needed("radius", "nm").positive(), aligned, usually("theta_deg", 0, "of the axis from +z; default 0"), usually("phi_deg", 0, "of the axis about +z; default 0"),
-			optional("length", "nm; default endless").positive(), optional("hole", "nm, radius; default none").positive()},
+	"rod": {Centred: true, About: "a solid or hollow cylinder; material: rod",
+		Params: []Parameter{needed("radius", "outer radius in nm").positive(), aligned, usually("theta_deg", 0, "angle of the axis from +z in degrees; default 0"), usually("phi_deg", 0, "angle of the axis about +z in degrees; default 0"),
+			optional("length", "length in nm; default endless").positive(), optional("hole", "radius of the hole in nm; default no hole").positive()},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Rod{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Radius: at("radius"), Length: at("length"),
 				Hole: at("hole"), Aligned: at("aligned"), Radial: p.Options.Radial, Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
-	"lamella": {Centred: true, About: "stack of lamellae; material lamellae",
-		Params: []Parameter{needed("period", "nm").positive(), needed("thickness", "nm").positive(), aligned, usually("theta_deg", 90, "of the normal from +z; default 90"),
-			usually("phi_deg", 0, "of the normal about +z; default 0"), optional("tilt_deg", "of the molecules against the normal; default 0")},
+	"lamella": {Centred: true, About: "a stack of lamellae; material: lamellae",
+		Params: []Parameter{needed("period", "distance between lamellae in nm").positive(), needed("thickness", "thickness of a lamella in nm").positive(), aligned, usually("theta_deg", 90, "angle of the normal from +z in degrees; default 90"),
+			usually("phi_deg", 0, "angle of the normal about +z in degrees; default 0"), optional("tilt_deg", "angle between molecules and normal in degrees; default 0")},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Lamella{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("thickness"),
 				Tilt: radians(at("tilt_deg")), Aligned: at("aligned"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
-	"film": {About: "waves of composition and director; material the aligned phase",
-		Params: []Parameter{{Name: "composition", About: "logits of the fraction: (2 order + 1)^2 coefficients", Needed: true, Length: waves},
-			{Name: "director_deg", About: "angle from +x: as many coefficients", Needed: true, Length: waves}, aligned},
+	"film": {About: "a film with waves of composition and director; material: aligned phase",
+		Params: []Parameter{{Name: "composition", About: "(2 order + 1)^2 coefficients of the logit of the fraction", Needed: true, Length: waves},
+			{Name: "director_deg", About: "as many coefficients of the angle of the director from +x", Needed: true, Length: waves}, aligned},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Film{Grid: g, Composition: at("composition"), Director: radians(at("director_deg")), Order: p.Options.Order, Aligned: at("aligned"), Matrix: p.Options.Matrix}.Scene()
 		}},
-	"voxels": {About: "every voxel of a box on its own; material the box",
-		Params: []Parameter{{Name: "logit", About: "logits of the volume fraction, Z, Y, X of the support", Needed: true, Length: support},
-			{Name: "aligned", About: "order parameter S, one or each; default isotropic", Length: support, Limits: aligned.Limits},
-			{Name: "theta_deg", About: "of the directors from +z, one or each; default 90", Default: new(90.0), Length: support},
-			{Name: "psi_deg", About: "of the directors about +z, one or each; default 0", Default: new(0.0), Length: support}},
+	"voxels": {About: "a box in which every voxel is free; material: box",
+		Params: []Parameter{{Name: "logit", About: "logit of the volume fraction of each voxel, axes Z, Y, X", Needed: true, Length: support},
+			{Name: "aligned", About: "order parameter S, one or one per voxel; default isotropic", Length: support, Limits: aligned.Limits},
+			{Name: "theta_deg", About: "angle of the director from +z, one or one per voxel; default 90", Default: new(90.0), Length: support},
+			{Name: "psi_deg", About: "angle of the director about +z, one or one per voxel; default 0", Default: new(0.0), Length: support}},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			o := p.Options
 			v := Voxels{Grid: g, From: o.From, To: o.To, Logit: at("logit"), Variation: o.Variation, Roughness: o.Roughness, Matrix: o.Matrix}
@@ -247,7 +247,7 @@ func ProblemModels() string {
 	for _, name := range sortedNames(problemModels) {
 		describe(name+": "+problemModels[name].About, problemModels[name].Params)
 	}
-	describe("all; x, y, z but for film and voxels:", append(slices.Clone(middle), scales...))
+	describe("every model, except that film and voxels have no x, y and z:", append(slices.Clone(middle), scales...))
 	for _, name := range sortedNames(nuisances) {
 		describe(name+", a nuisance that every model can have: "+nuisances[name].About, nuisances[name].Params)
 	}

@@ -70,7 +70,7 @@ func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads in
 	}
 	for i, e := range x.Config.Energies {
 		if want := fmt.Sprintf("Energy_%.2f.h5", e); s.Files[i] != want {
-			x.Warnings = append(x.Warnings, fmt.Sprintf("%g eV goes to %s: another energy has the name %s", e, s.Files[i], want))
+			x.Warnings = append(x.Warnings, fmt.Sprintf("the pattern at %g eV is written to %s, because another energy has the name %s", e, s.Files[i], want))
 		}
 	}
 	if s.Beams, err = x.Config.Beams(); err != nil {

@@ -123,7 +123,7 @@ func (t *Task) elsewhere(ctx context.Context, s FitSettings, best *Solution) (*S
 		if next.Check, err = t.judge(next); err != nil {
 			return kept(best, err)
 		}
-		next.Warnings = append(next.Warnings, fmt.Sprintf("the minimum that the problem's start leads to, of cost %.6g, left misfit; another start found this one, of cost %.6g", first.Cost, next.Cost))
+		next.Warnings = append(next.Warnings, fmt.Sprintf("the minimum found from the problem's start, with cost %.6g, did not describe the data; another start found this one, with cost %.6g", first.Cost, next.Cost))
 		if best = next; !best.Check.Disagrees() {
 			break
 		}

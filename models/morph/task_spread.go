@@ -42,7 +42,7 @@ func (t *Task) spread(f *Solution) {
 	var chol mat.Cholesky
 	var cov mat.SymDense
 	if !chol.Factorize(total) || chol.InverseTo(&cov) != nil {
-		f.Warnings = append(f.Warnings, "the data do not determine all parameters: there are no standard deviations")
+		f.Warnings = append(f.Warnings, "the data do not determine all parameters, so there are no standard deviations")
 		return
 	}
 	scale := 1.0

@@ -52,7 +52,7 @@ func (a *arrays) Read(k int, to [][]float64) error {
 	}
 	for i, row := range to {
 		if len(row) != a.rows[i] {
-			return fmt.Errorf("nn: array %d has %d numbers for each example, but its input takes %d", i, a.rows[i], len(row))
+			return fmt.Errorf("nn: array %d has %d numbers for each example, but its input takes %d: give it the shape of the Input", i, a.rows[i], len(row))
 		}
 		copy(row, a.data[i][k*a.rows[i]:])
 	}

@@ -122,7 +122,7 @@ func (t *Templates) check(pixels int) error {
 	}
 	for _, k := range t.LogParams {
 		if k < 0 || k >= t.Dim() {
-			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d, but there are %d, numbered from 0", t.Name, k, t.Dim())
+			return fmt.Errorf("spectra: %s takes the logarithm of parameter %d: want numbers from 0 to %d", t.Name, k, t.Dim()-1)
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func templatesOf(a *rvspecfit.Library, s LoadSettings) (*Templates, error) {
 // interpolatorOf makes an interpolator of template spectra.
 func interpolatorOf(a *rvspecfit.Library, s LoadSettings) (Interpolator, error) {
 	if a.Spectra == nil {
-		return nil, errors.New("the library has no template spectra")
+		return nil, errors.New("the library has no template spectra: fetch or make it again")
 	}
 	logs := a.Spectra.Float64s()
 	if !a.LogSpec {

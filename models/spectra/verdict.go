@@ -69,7 +69,7 @@ func (l *layout) judge(s *places, i int, star *Star, d *descent, fit *Fit) (*che
 		data.Bounds = append(data.Bounds, b)
 	}
 	if !fit.Converged {
-		data.Findings = append(data.Findings, check.Flag{Kind: check.KindUnconverged, Text: "The fit has " + fit.Status, Remedy: "start elsewhere"})
+		data.Findings = append(data.Findings, check.Flag{Kind: check.KindUnconverged, Text: "The fit has " + fit.Status, Remedy: "other starts"})
 	}
 	var err error
 	if data.Priors, err = l.priors(fit); err != nil {

@@ -480,7 +480,7 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 	out.Directions = directions(products, out.Names)
 	for _, d := range out.Directions {
 		if d.isFlat() {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("the data hardly tell %s: hold a parameter of it fixed, or take a prior", d))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("the data hardly determine the combination %s: hold one of its parameters fixed, or sample with a prior", d))
 		}
 	}
 	for i, k := range f.free {

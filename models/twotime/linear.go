@@ -79,11 +79,11 @@ func solved(a *mat.SymDense, b *mat.VecDense) ([]float64, error) {
 	}
 	var c mat.Cholesky
 	if !c.Factorize(a) {
-		return nil, &transport.DomainError{Parameter: "contrast", What: "contrast and offset cannot be told apart: the model is the same for all pairs there"}
+		return nil, &transport.DomainError{Parameter: "contrast", What: "contrast and offset cannot be told apart, because the model is the same for all pairs: start elsewhere, or give both"}
 	}
 	var x mat.VecDense
 	if err := c.SolveVecTo(&x, b); err != nil {
-		return nil, &transport.DomainError{Parameter: "contrast", What: "contrast and offset can hardly be told apart: the model is nearly the same for all pairs there"}
+		return nil, &transport.DomainError{Parameter: "contrast", What: "contrast and offset can hardly be told apart, because the model is nearly the same for all pairs: start elsewhere, or give both"}
 	}
 	out := make([]float64, n)
 	for i := range n {

@@ -107,7 +107,7 @@ func (p *devicePasses) run(ctx context.Context, theta []float64, curvature bool,
 func (f *fixed) complete(g []float64, k int) error {
 	for i := range g {
 		if g[i] *= f.scale; math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
-			return &transport.DomainError{Parameter: "theta", What: "sums over the correlations and the data are not finite there"}
+			return &transport.DomainError{Parameter: "theta", What: "sums over the correlations and the data are not finite: start elsewhere, or give bounds"}
 		}
 	}
 	g[0], g[k-1], g[k*k-1] = f.ones, f.ys, f.squares

@@ -143,7 +143,7 @@ func (a *average) with(i int, f func(r *nexus.Result) error) error {
 func (a *average) add(file string, about *Repeat) error {
 	for _, u := range a.used {
 		if sameFile(u, file) {
-			return fmt.Errorf("it is the same file as %s, which is averaged already", u)
+			return fmt.Errorf("it is the same file as %s, which is averaged already: name each file once", u)
 		}
 	}
 	r, err := nexus.Open(file)
@@ -199,7 +199,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	m := r.Multitau
 	switch {
 	case m == nil:
-		return errors.New("it has no multi-tau correlation")
+		return errors.New("it has no multi-tau correlation: correlate its frames with Multitau")
 	case a.s.Bin > m.G2.Cols:
 		return fmt.Errorf("it has no bin %d: choose a bin from 1 to %d", a.s.Bin, m.G2.Cols)
 	}
@@ -220,7 +220,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	case !slices.Equal(f.Delays(), r.Delays()): // in seconds: frame times, strides and averages of frames count too
 		return fmt.Errorf("its delays differ from those of %s: average files of one kind of measurement", f.File)
 	case m.G2.Cols != f.Multitau.G2.Cols || (m.Err == nil) != (f.Multitau.Err == nil):
-		return fmt.Errorf("it has %d bins, but %s has %d, or one of them has no errors", m.G2.Cols, f.File, f.Multitau.G2.Cols)
+		return fmt.Errorf("it has %d bins, but %s has %d, or one of them has no errors: correlate both with one q map", m.G2.Cols, f.File, f.Multitau.G2.Cols)
 	case r.QMap.Hash != f.QMap.Hash && r.QMap.Hash != "" && f.QMap.Hash != "":
 		return fmt.Errorf("its q map differs from that of %s: correlate both with one", f.File)
 	}

@@ -140,7 +140,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	}
 	done.Replaced = movie.Replaced()
 	if n := len(done.Replaced); n > 0 {
-		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie were no good and were replaced", n, movie.Frames)
+		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie were bad and were replaced", n, movie.Frames)
 	}
 	return done, w.Close(done.Result)
 }

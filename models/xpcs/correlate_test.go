@@ -80,7 +80,7 @@ func TestDarkStaticBins(t *testing.T) {
 	if done.Dark != (Dark{1, 1, 2}) {
 		t.Errorf("%+v", done.Dark)
 	}
-	if notes := strings.Join(done.Notes(), "\n"); !strings.Contains(notes, "of the 2 static bins of bin 1, 1 have no counts in any frame, which makes its g2 too small by 50 %") {
+	if notes := strings.Join(done.Notes(), "\n"); !strings.Contains(notes, "of the 2 static bins of bin 1, 1 had no counts in any frame, which makes its g2 too small by 50 %") {
 		t.Error(notes)
 	}
 	if g2 := done.Result.Multitau.G2.At(0, 0); math.Abs(g2-0.5) > 0.1 {

@@ -16,7 +16,7 @@
 //	defer movie.Close()
 //	done, err := xpcs.Correlate(ctx, xpcs.Job{Frames: movie, Map: q, FrameTime: 0.02, Multitau: true}, "A003_results.hdf")
 //	if err != nil { ... }
-//	fmt.Println(done.Frames, done.Replaced) // frames correlated, and those that were no good
+//	fmt.Println(done.Frames, done.Replaced) // frames correlated, and those that were bad and replaced
 //
 // Lengths are in m, times in s, energies in keV, q in 1/angstrom and azimuths in degrees.
 package xpcs

@@ -18,9 +18,9 @@ func (d *Done) Notes() []string {
 	}
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
-		line := fmt.Sprintf("frame %d was no good and was replaced: %s", r.Frame, r.Why)
+		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
 		if n > 1 {
-			line = fmt.Sprintf("%d frames were no good and were replaced, the first is frame %d: %s", n, r.Frame, r.Why)
+			line = fmt.Sprintf("%d frames were bad and were replaced, of which frame %d is the first: %s", n, r.Frame, r.Why)
 		}
 		if f := float64(n) / float64(max(d.Frames, 1)); f > 0.005 {
 			line += fmt.Sprintf("; that makes g2 - 1 too small by about %.2g %%", 200*f)
@@ -32,13 +32,13 @@ func (d *Done) Notes() []string {
 		lines = append(lines, line)
 	}
 	if d.Area > 1 {
-		lines = append(lines, fmt.Sprintf("neighbouring pixels move together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits take that into account by the covariance of the points, while the errors of viewers, which count pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
+		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
 	if d.Dark.Static > 0 && d.Empty < d.Frames {
-		lines = append(lines, fmt.Sprintf("of the %d static bins of bin %d, %d have no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", d.Dark.Of, d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
+		lines = append(lines, fmt.Sprintf("of the %d static bins of bin %d, %d had no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", d.Dark.Of, d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
 	}
 	if d.Empty > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in bins", d.Empty, d.Frames))
+		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in any bin", d.Empty, d.Frames))
 	}
 	return lines
 }

@@ -109,7 +109,7 @@ func (r *redefinitions) checkSpecs(s *statement) error {
 	for _, spec := range d.Decl.(*ast.GenDecl).Specs {
 		v := spec.(*ast.ValueSpec)
 		if n := r.olds(s, v); n > 0 && n < len(v.Names) {
-			return r.refuse(s, v.Names[0].Name, "a Go program cannot declare new variables and assign to old ones in one declaration")
+			return r.refuse(s, v.Names[0].Name, "a Go program cannot declare new variables and assign to old ones in one declaration: split it in two")
 		}
 	}
 	return nil

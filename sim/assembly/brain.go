@@ -254,7 +254,7 @@ func (b *Brain) Activate(name string, i int) error {
 		return err
 	}
 	if i < 0 || (i+1)*a.K > a.stored() {
-		return fmt.Errorf("assembly: block %d of area %s does not exist: the area has %d blocks of %d neurons, numbered from 0", i, name, a.stored()/a.K, a.K)
+		return fmt.Errorf("assembly: block %d of area %s does not exist: choose from the %d blocks of %d neurons, which are numbered from 0", i, name, a.stored()/a.K, a.K)
 	}
 	w := make([]int32, a.K)
 	for j := range w {

@@ -140,7 +140,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	if len(c.Energies) == 0 {
-		bad.add("no energies")
+		bad.add("there are no energies: give at least one")
 	}
 	_, err := c.Angles.List()
 	bad.note(err)

@@ -89,7 +89,7 @@ func (m *Morphology) inspect() error {
 		bad.add("PhysSize is %g nm: want the edge of a voxel, above 0", m.PhysSize)
 	}
 	if len(m.Materials) == 0 {
-		bad.add("no materials")
+		bad.add("there are no materials: give at least one")
 	}
 	shape := m.Shape()
 	for i := range m.Materials {
@@ -110,7 +110,7 @@ func checkField(t *tensor.Tensor, name string, shape [3]int) error {
 	}
 	switch {
 	case t == nil:
-		return fmt.Errorf("no %s", name)
+		return fmt.Errorf("%s is missing: give every voxel a value", name)
 	case t.DType() != tensor.Float64 && t.DType() != tensor.Float32 && t.DType() != tensor.Float16:
 		return fmt.Errorf("%s holds %v: want float64, float32 or float16", name, t.DType())
 	case !t.Shape().Equal(want) || t.Size() == 0:

@@ -86,7 +86,7 @@ func (b *Bar) line(now time.Time) string {
 	}
 	text := "  " + count + "  " + b.rate(elapsed)
 	if b.failed > 0 {
-		text += fmt.Sprintf("  failed %d", b.failed)
+		text += fmt.Sprintf("  %d failed", b.failed)
 	}
 	if s.mode == Lines {
 		return b.set.Name + text

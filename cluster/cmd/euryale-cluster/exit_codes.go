@@ -50,9 +50,9 @@ func coded(ctx context.Context, err error) *exitError {
 	case errors.As(err, &have):
 		return have
 	case ctx.Err() != nil:
-		return &exitError{code: exitInterrupted, err: err, hint: "the same command again, which goes on from here"}
+		return &exitError{code: exitInterrupted, err: err, hint: "run the same command again, which continues from here"}
 	case errors.As(err, &server):
-		return &exitError{code: exitNoServer, err: err, hint: "--wait 5m, if the leader starts later"}
+		return &exitError{code: exitNoServer, err: err, hint: "add --wait 5m if the leader starts later"}
 	case errors.As(err, &access), errors.As(err, &other), errors.As(err, &apart), errors.As(err, &results):
 		return &exitError{code: exitConfig, err: err}
 	case errors.As(err, &path), errors.Is(err, fs.ErrNotExist):

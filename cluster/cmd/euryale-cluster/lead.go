@@ -69,13 +69,13 @@ can be ended and started again at any time; workers wait for it.
 	}
 	f := c.Flags()
 	f.StringVar(&store, "store", "", "folder of results, which all machines share (default results beside the manifest)")
-	f.StringVar(&s.Listen, "listen", "127.0.0.1:0", "address of the server: 0.0.0.0:4222 lets other machines in")
-	f.StringVar(&s.Folder, "folder", "", "of the server's data, its token and its address (default leader in the store)")
-	f.StringVar(&url, "server", "", "URL of a NATS server with JetStream, to be used in place of one of the leader")
+	f.StringVar(&s.Listen, "listen", "127.0.0.1:0", "address of the server; 0.0.0.0:4222 lets other machines connect")
+	f.StringVar(&s.Folder, "folder", "", "folder for the server's data, its token and its address (default leader in the store)")
+	f.StringVar(&url, "server", "", "URL of a NATS server with JetStream to use instead of the leader's own")
 	f.StringVar(&token, "token-file", "", "file with the token of --server (default EURYALE_TOKEN)")
 	f.StringVar(&creds, "creds", "", "file of NATS credentials for --server")
-	f.DurationVar(&s.Block, "block", 500*time.Millisecond, "what a message is worth, in time of one thread")
-	f.DurationVar(&s.Patience, "patience", 30*time.Second, "until a silent worker's items go to another one")
+	f.DurationVar(&s.Block, "block", 500*time.Millisecond, "length of the work in a message, as the time that one thread takes for it")
+	f.DurationVar(&s.Patience, "patience", 30*time.Second, "time after which the items of a silent worker are given to another one")
 	return c
 }
 
@@ -86,11 +86,11 @@ func (a *app) ready(at queue.Access, s queue.LeadSettings) {
 		how = "--token-file " + filepath.Join(s.Folder, "token")
 	}
 	if s.Server != nil {
-		how = "with the credentials of that server"
+		how = "with the credentials of that server (--token-file or --creds)"
 	}
-	a.note("Workers come in by: euryale-cluster work %s %s", at, how)
+	a.note("Start workers with: euryale-cluster work %s %s", at, how)
 	if s.Server == nil && at.Loopback() {
-		a.note("The server listens on this machine only; --listen 0.0.0.0:4222 lets other machines in.")
+		a.note("The server listens on this machine only; give --listen 0.0.0.0:4222 to let other machines connect.")
 	}
 }
 

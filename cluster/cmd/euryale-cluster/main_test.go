@@ -143,7 +143,7 @@ func TestLeadAndWork(t *testing.T) {
 		t.Error(out)
 	}
 	said := l.said.String()
-	for _, want := range []string{"Workers come in by: euryale-cluster work nats://127.0.0.1:", "this machine only", "item 1: a bad item\n", "item 401: a bad item\n", "item 77: the separate process for this item ended: exit status 3: a segmentation fault"} {
+	for _, want := range []string{"Start workers with: euryale-cluster work nats://127.0.0.1:", "this machine only", "item 1: a bad item\n", "item 401: a bad item\n", "item 77: the separate process for this item ended: exit status 3: a segmentation fault"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}
@@ -175,14 +175,14 @@ func TestInterruptedLeader(t *testing.T) {
 	w := start(t, "work", url, "--token-file", filepath.Join(store, "leader", "token"), "--wait", "10s", "--threads", "1")
 	time.Sleep(200 * time.Millisecond)
 	l.Process.Signal(os.Interrupt)
-	if code := l.code(); code != exitInterrupted || !strings.Contains(l.said.String(), "Try: the same command again") {
+	if code := l.code(); code != exitInterrupted || !strings.Contains(l.said.String(), "Try: run the same command again") {
 		t.Errorf("exit %d: %s", code, l.said.String())
 	}
 	l = start(t, "lead", path, "--block", "20ms", "--quiet")
 	if code := l.code(); code != 0 || l.said.String() != "" || !strings.HasPrefix(l.out.String(), "300 items are done, 0 of them failed") {
 		t.Errorf("exit %d: %s%s", code, l.out.String(), l.said.String())
 	}
-	if code := w.code(); code != 0 || !strings.HasSuffix(w.out.String(), "Nothing is left.\n") {
+	if code := w.code(); code != 0 || !strings.HasSuffix(w.out.String(), "The run is complete.\n") {
 		t.Errorf("exit %d: %s%s", code, w.out.String(), w.said.String())
 	}
 }
@@ -206,7 +206,7 @@ func TestFaults(t *testing.T) {
 		code int
 		want string
 	}{
-		{"work nats://127.0.0.1:1", exitNoServer, "no server answers.*\nTry: --wait"},
+		{"work nats://127.0.0.1:1", exitNoServer, "no server answers.*\nTry: add --wait"},
 		{"work " + url, exitConfig, "refuses the token"},
 		{"work " + url + " --token-file " + wrong, exitConfig, "refuses the token"},
 		{"work " + url + " --token-file /none", exitNoInput, "no such file"},
@@ -242,7 +242,7 @@ func TestPushAndFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, "push", from, "file://"+bucket)
-	if code := p.code(); code != 0 || p.out.String() != "1 files moved, 1e-06 MB; 0 were there.\n" {
+	if code := p.code(); code != 0 || p.out.String() != "1 files (1e-06 MB) were copied; 0 were there already.\n" {
 		t.Errorf("exit %d: %s%s", code, p.out.String(), p.said.String())
 	}
 	p = start(t, "fetch", "file://"+bucket, to, "--json")

@@ -67,7 +67,7 @@ Left out are hidden and temporary files and a leader's token.
 }
 
 func (a *app) moved(m remote.Moved) error {
-	return a.say(m, "%d files moved, %.4g MB; %d were there.", m.Files, float64(m.Bytes)/1e6, m.Same)
+	return a.say(m, "%d files (%.4g MB) were copied; %d were there already.", m.Files, float64(m.Bytes)/1e6, m.Same)
 }
 
 // usageOf takes what is wrong with a URL for wrong usage.

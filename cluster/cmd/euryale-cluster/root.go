@@ -90,7 +90,7 @@ func (a *app) root() *cobra.Command {
 	f := c.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
 	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
-	f.BoolVar(&a.strict, "strict", false, "exit with 1 where items failed")
+	f.BoolVar(&a.strict, "strict", false, "exit with code 1 if items failed")
 	c.AddCommand(a.lead(), a.work(), a.apart(), a.fetch(), a.push())
 	return c
 }

@@ -53,18 +53,18 @@ ends the worker, which first finishes or hands back what it has.
 			if err != nil {
 				return err
 			}
-			return a.say(did, "%d items are done, %d of them failed; they came in messages: %d.%s", did.Items, did.Failed, did.Messages, map[bool]string{true: " Nothing is left."}[did.Ended])
+			return a.say(did, "This worker processed %d items in %[3]d messages; %[2]d items failed.%[4]s", did.Items, did.Failed, did.Messages, map[bool]string{true: " The run is complete."}[did.Ended])
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&token, "token-file", "", "file with the leader's token (default EURYALE_TOKEN)")
 	f.StringVar(&at.Creds, "creds", "", "file of NATS credentials, for a server with accounts")
-	f.DurationVar(&at.Wait, "wait", 0, "wait for a leader that is not there yet")
-	f.StringVar(&s.Manifest, "manifest", "", "the leader's manifest, where it has another name on this machine")
-	f.StringVar(&store, "store", "", "the leader's folder of results, where it has another name on this machine")
-	f.IntVar(&s.Threads, "threads", 0, "messages that are done at a time (default all processors)")
-	f.DurationVar(&s.Grace, "grace", 10*time.Second, "for what is being done when the worker is told to end")
-	f.DurationVar(&s.Lost, "lost", 10*time.Minute, "wait for a leader that went away")
+	f.DurationVar(&at.Wait, "wait", 0, "time to wait for a leader that has not started yet")
+	f.StringVar(&s.Manifest, "manifest", "", "path of the leader's manifest, if it is different on this machine")
+	f.StringVar(&store, "store", "", "path of the leader's folder of results, if it is different on this machine")
+	f.IntVar(&s.Threads, "threads", 0, "number of messages to process at a time (default all processors)")
+	f.DurationVar(&s.Grace, "grace", 10*time.Second, "time to finish the current items when the worker is told to end")
+	f.DurationVar(&s.Lost, "lost", 10*time.Minute, "time to wait for a leader that has stopped answering")
 	return c
 }
 

@@ -17,10 +17,10 @@ import (
 
 // Definition is the model: a radius across, and a ratio of the length along z to it.
 var Definition = morph.Definition{
-	About: "ball stretched along z; materials ellipsoid, surroundings",
+	About: "a ball stretched along z; materials: ellipsoid, surroundings",
 	Params: []morph.Parameter{
-		{Name: "radius", About: "nm, across z", Needed: true, Limits: &[2]float64{0, math.Inf(1)}},
-		{Name: "ratio", About: "length along z by the radius", Needed: true, Limits: &[2]float64{0, math.Inf(1)}},
+		{Name: "radius", About: "radius across z in nm", Needed: true, Limits: &[2]float64{0, math.Inf(1)}},
+		{Name: "ratio", About: "length along z, divided by the radius", Needed: true, Limits: &[2]float64{0, math.Inf(1)}},
 	},
 	Build: func(p *morph.Problem, g morph.Grid, at morph.Values) morph.Scene {
 		var middle morph.Vec

@@ -18,7 +18,7 @@ import (
 
 // The scene has gradients by its parameters, is what it says, and problems find it by its name.
 func TestEllipsoid(t *testing.T) {
-	if !strings.Contains(morph.ProblemModels(), "ellipsoid: ball stretched along z") {
+	if !strings.Contains(morph.ProblemModels(), "ellipsoid: a ball stretched along z") {
 		t.Error(morph.ProblemModels())
 	}
 	g := morph.Grid{Shape: [3]int{8, 6, 6}, Voxel: 2}

@@ -20,7 +20,7 @@ const lowest = 0.02
 
 // Window adds porod q^-4 to the intensities.
 var Window = morph.Nuisance{
-	About: "a rough window in the beam adds porod q^-4",
+	About: "scattering of a rough window in the beam, porod q^-4",
 	Params: []morph.Parameter{
 		{Name: "porod", About: "intensity of the window at q = 1/nm; default 0", Default: new(float64), Limits: &[2]float64{0, math.Inf(1)}},
 	},

@@ -32,7 +32,7 @@ func Draw(d viz.Draws, names ...string) (*viz.Figure, error) {
 			}
 		}
 		if k < 0 {
-			return nil, fmt.Errorf("running: no quantity %q: there are %v", name, d.Names)
+			return nil, fmt.Errorf("running: there is no quantity %q: choose from %v", name, d.Names)
 		}
 		p := plot.New()
 		p.Y.Label.Text = name

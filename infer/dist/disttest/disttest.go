@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package disttest checks distributions: ours, and those that a package of one's own defines.
+// Package disttest checks distributions: those of Euryale, and those that your own package defines.
 package disttest
 
 import (
@@ -22,6 +22,14 @@ func Family(t *testing.T, l dist.Family) {
 	t.Helper()
 	if len(l.At) == 0 || l.Shapes != nil {
 		t.Fatalf("disttest: %s: want a distribution of numbers with parameters At, at which it is checked", l.Name)
+	}
+	for _, p := range l.At {
+		if len(p) != len(l.Params) {
+			t.Fatalf("disttest: %s: At has %v: want %d numbers, one for each of %v", l.Name, p, len(l.Params), l.Params)
+		}
+		if made := l.New(p...).Params; len(made) != len(l.Params) {
+			t.Fatalf("disttest: %s: Make returns a distribution with %d Params: want the %d parameters %v", l.Name, len(made), len(l.Params), l.Params)
+		}
 	}
 	Law(t, l)
 	if !l.New(l.At[0]...).Discrete {

@@ -135,7 +135,7 @@ func newArm(c *rvspecfit.CCF, count int) (*arm, error) {
 	case c.FFT != nil:
 		a.models = inverse(c.FFT, c.Points)
 	default:
-		return nil, fmt.Errorf("ccf: arm %s has neither templates nor their transforms: the file ccfmod_%s.npy or ccfdat_%s.npz is missing", c.Setup, c.Setup, c.Setup)
+		return nil, fmt.Errorf("ccf: arm %s has neither templates nor their transforms: the file ccfmod_%s.npy or ccfdat_%s.npz is missing: copy it beside ccf_%s.h5, or build the templates again", c.Setup, c.Setup, c.Setup, c.Setup)
 	}
 	if len(a.models) != count*c.Points {
 		return nil, fmt.Errorf("ccf: arm %s has %d numbers for %d templates of %d pixels: make the templates again with Build", c.Setup, len(a.models), count, c.Points)

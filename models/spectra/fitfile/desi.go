@@ -205,7 +205,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 		case err != nil:
 			fail(i, err)
 		case star == nil:
-			fail(i, fmt.Errorf("%s: target %d (row %d) has no usable data", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
+			fail(i, fmt.Errorf("%s: target %d (row %d) has no usable data, because all pixels are masked, or their median flux is 0 or not a number: leave it out", d.Name, d.TargetID[r.Chosen.Rows[i]], r.Chosen.Rows[i]))
 		default:
 			stars, place = append(stars, *star), append(place, i)
 		}
@@ -247,7 +247,7 @@ func (p *Pipeline) Fiber(name string, choose func(d *survey.DESI) (row int, err 
 	}
 	star, err := p.fiber(d, &survey.Chosen{Arms: d.Arms}, row)
 	if err == nil && star == nil {
-		err = fmt.Errorf("%s: target %d (row %d) has no usable data", name, d.TargetID[row], row)
+		err = fmt.Errorf("%s: target %d (row %d) has no usable data, because all pixels are masked, or their median flux is 0 or not a number: leave it out", name, d.TargetID[row], row)
 	}
 	return star, err
 }

@@ -316,7 +316,7 @@ func (p *Pipeline) Fit(ctx context.Context, stars []spectra.Star) ([]Outcome, er
 			seen, place = append(seen, stars[i]), append(place, i)
 			continue
 		}
-		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no usable data: all pixels are masked, or their median flux is 0 or not a number", stars[i].Name)}}
+		out[i] = Outcome{Guess: math.NaN(), Fit: spectra.Fit{Star: stars[i].Name, Err: fmt.Errorf("%s has no usable data, because all pixels are masked, or their median flux is 0 or not a number: leave it out", stars[i].Name)}}
 	}
 	if len(seen) == 0 {
 		return out, nil

@@ -52,9 +52,9 @@ func (p *Problem) RemarksOn(post *twotime.Posterior, fit *infer.Fit, l twotime.L
 	case twotime.Independent:
 		notes = append(notes, TooNarrow)
 	case twotime.ByPairs:
-		notes = append(notes, fmt.Sprintf("every entry has the weight %.3g, less than its scatter gives, which makes up for shared frames on average", post.Power))
+		notes = append(notes, fmt.Sprintf("every entry of C2 has the weight %.3g, which is less than its scatter gives and allows on average for entries that share a frame", post.Power))
 	case twotime.ByFrames:
-		notes = append(notes, fmt.Sprintf("the likelihood of frames is raised to the power %.3g, which makes up for fluctuations that are not Gaussian", post.Power))
+		notes = append(notes, fmt.Sprintf("the likelihood of frames is raised to the power %.3g, which allows for fluctuations that are not Gaussian", post.Power))
 	}
 	return notes
 }
@@ -68,16 +68,16 @@ func (p *Problem) NotSampled() (notes []string) {
 		}
 	}
 	if bounded != nil {
-		notes = append(notes, "bounds hold for fits, not for posteriors: give priors to "+strings.Join(bounded, ", ")+", if they are to stay within theirs")
+		notes = append(notes, "the bounds of "+strings.Join(bounded, ", ")+" hold for fits only: give these parameters priors to keep them within bounds")
 	}
 	if s := p.Config.Scaling; len(p.C2.Phi) > 1 && s != homodyne.ScalingIndividual && s != homodyne.ScalingAuto {
-		notes = append(notes, fmt.Sprintf("contrast and offset are %s in fits only: in the posterior every angle has its own", s))
+		notes = append(notes, fmt.Sprintf("contrast and offset are %s in fits only: in the posterior every angle has a contrast and an offset of its own", s))
 	}
 	return notes
 }
 
 // TooNarrow is the remark about posteriors of independent entries.
-const TooNarrow = "entries of C2 that share a frame scatter together, which the likelihood independent leaves out: its intervals are too narrow; the likelihood cells has them right"
+const TooNarrow = "the likelihood independent ignores that entries of C2 that share a frame scatter together, so its intervals are too narrow: use the likelihood cells"
 
 // PosteriorResult returns draws as homodyne arranges them.
 func (p *Problem) PosteriorResult(post *twotime.Posterior, fit *infer.Fit, seed uint64, warmup int, notes []string, software string) *homodyne.Posterior {

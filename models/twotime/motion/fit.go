@@ -55,7 +55,7 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	}
 	var err error
 	if f.Shared, err = f.SharedErrors(ctx, p.Data, set); err != nil {
-		f.Notes = append(f.Notes, "there are no errors that allow for shared frames: "+err.Error())
+		f.Notes = append(f.Notes, "errors that allow for entries that share a frame could not be computed: "+err.Error())
 	}
 	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Pixels: judgePixels, Threads: s.Threads, Seed: s.Seed}); err != nil {
 		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
@@ -98,7 +98,7 @@ func (f *Fit) withoutFlow(ctx context.Context, s twotime.Settings) error {
 	s.Start, s.Bounds, s.Fixed, s.Starts = f.Theta[:diffusion], s.Bounds[:diffusion], fixed, 0
 	still, err := twotime.FitLeastSquares(ctx, d, s)
 	if ad.IsDeviceFault(err) { // the fit with shear is finished
-		f.Notes = append(f.Notes, "diffusion without shear was not compared: "+err.Error())
+		f.Notes = append(f.Notes, "the fit could not be compared with diffusion without shear: "+err.Error())
 	}
 	if err != nil { // nothing to compare with
 		return ctx.Err()
@@ -110,8 +110,8 @@ func (f *Fit) withoutFlow(ctx context.Context, s twotime.Settings) error {
 	variance := f.unit() * f.unit()
 	rise, fewer := (still.SSQ-f.SSQ)/variance*shared.Effective/float64(f.Points), len(f.X)-len(still.X)
 	if rise < float64(fewer)*math.Log(shared.Effective) {
-		f.Notes = append(f.Notes, fmt.Sprintf("diffusion without shear does as well: chi-square over independent entries is %.1f higher for %d parameters fewer, so that the shear rate may be of nothing; "+
-			"compare --model static", rise, fewer))
+		f.Notes = append(f.Notes, fmt.Sprintf("diffusion without shear describes the data as well: chi-square over independent entries is only %.1f higher with %d fewer parameters, "+
+			"so the shear may not be real; compare --model static", rise, fewer))
 	}
 	return nil
 }

@@ -45,16 +45,16 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	}
 	notes := slices.Concat(config.Notices, c2.Notes)
 	if text := config.IgnoredText(); text != "" {
-		notes = append(notes, "without a meaning here and ignored: "+text)
+		notes = append(notes, "these keys of the configuration have no meaning here and were ignored: "+text)
 	}
 	if l := config.NLSQ.Loss; l != "" && l != "linear" {
-		notes = append(notes, fmt.Sprintf("the loss %s of the configuration is not used: fits are of least squares", l))
+		notes = append(notes, fmt.Sprintf("the loss %s of the configuration was ignored, because fits minimise the sum of squares", l))
 	}
 	if config.NLSQ.Evolution {
-		notes = append(notes, "CMA-ES of the configuration is not used: fits start from several points")
+		notes = append(notes, "CMA-ES of the configuration was ignored, because fits start from several points instead")
 	}
 	if config.Model == homodyne.StaticIsotropic && len(c2.Phi) > 1 {
-		notes = append(notes, fmt.Sprintf("%d angles are averaged", len(c2.Phi)))
+		notes = append(notes, fmt.Sprintf("the correlations at %d angles were averaged", len(c2.Phi)))
 		c2 = c2.Mean()
 	}
 	p, err := New(config, c2, config.Clock.Times(c2.First, c2.Last, c2.Step))
@@ -72,7 +72,7 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 		return nil, err
 	}
 	if dark := darkFrames(c2.C2, len(times)); len(dark) > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("frames %v have correlations of 0 with all others, as frames without light have: they are left out", dark))
+		p.Notes = append(p.Notes, fmt.Sprintf("frames %v were left out, because all their correlations with other frames are 0, as those of frames without light are", dark))
 	}
 	if v := middle(c2.C2); v < 0.5 {
 		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations divided by mean intensities are near 1: add 1 if this is C2 - 1", v)
@@ -82,7 +82,7 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 			f2.Start = (times[0] + times[len(times)-1]) / 2
 		}
 		f2.Fixed = true
-		p.Notes = append(p.Notes, fmt.Sprintf("f2 is held fixed at %g s, because f0 exp(-f1 f2) is all that is seen of it", f2.Start))
+		p.Notes = append(p.Notes, fmt.Sprintf("f2 is held fixed at %g s, because the data determine only the product f0 exp(-f1 f2)", f2.Start))
 	}
 	return p, nil
 }

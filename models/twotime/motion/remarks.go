@@ -30,7 +30,7 @@ func (p *Problem) Remarks(theta, sd []float64) []string {
 	s := &homodyne.Start{Customary: true, Names: p.Config.Model.Names(), Values: theta, Errors: sd}
 	s = s.Physical(p.C2.Q, p.Config.Gap, t[len(t)-1])
 	i := slices.Index(s.Names, "gamma_dot_t0")
-	text := fmt.Sprintf("gamma_dot_t0 is as homodyne has it; that of the sample is %.5g", s.Values[i])
+	text := fmt.Sprintf("gamma_dot_t0 is as homodyne has it, in its own convention; the rate of shear of the sample is %.5g", s.Values[i])
 	if !math.IsNaN(s.Errors[i]) {
 		text += fmt.Sprintf(" +- %.2g", s.Errors[i])
 	}
@@ -48,5 +48,5 @@ func (p *Problem) diagonals() []string {
 	if of == nil {
 		return nil
 	}
-	return []string{"the diagonal of C2 is not as it was measured at " + strings.Join(of, ", ") + " degrees: speckles and mean counts are rough estimates from the residuals, and the errors depend on them; give both if you know them"}
+	return []string{"at " + strings.Join(of, ", ") + " degrees the diagonal of C2 is not as it was measured, so the numbers of speckles and counts are rough estimates from the residuals, and the errors depend on them: give both if you know them"}
 }

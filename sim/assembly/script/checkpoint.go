@@ -84,9 +84,9 @@ func refused(err error) error {
 func (s *Script) fits(st *standing) error {
 	switch {
 	case st.Script != s.Sum():
-		return &FormatError{fmt.Sprintf("it is of another script, or %s has changed", s.File)}
+		return &FormatError{fmt.Sprintf("it is of another script, or %s has changed: resume with the script that was run", s.File)}
 	case st.At < 0 || st.At > len(s.program) || st.Within < 0 || st.At < len(s.program) && st.Within > s.program[st.At].rounds:
-		return &FormatError{fmt.Sprintf("it stands at instruction %d, round %d, of %d", st.At, st.Within, len(s.program))}
+		return &FormatError{fmt.Sprintf("it stands at instruction %d, round %d, but the script has %d instructions: run it anew", st.At, st.Within, len(s.program))}
 	}
 	return nil
 }

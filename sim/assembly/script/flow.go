@@ -28,10 +28,10 @@ type procedure struct {
 // flow returns the kinds of steps that contain steps.
 func flow() []kind {
 	return []kind{
-		{"do", "PROCEDURE", nil, []string{"with"}, "carry out a procedure, with its parameters by name", (*compiler).do},
-		{"repeat", "TIMES", []string{"steps"}, []string{"as"}, "carry out steps so many times; as: i makes $i count from 0", (*compiler).repeat},
-		{"branch", "[STEPS]", nil, nil, "carry out steps on a copy of the brain and keep their measures only", (*compiler).branch},
-		{"save", "NAME", nil, nil, "write the brain to NAME.snapshot", (*compiler).save},
+		{"do", "PROCEDURE", nil, []string{"with"}, "Carry out a procedure, whose parameters are given by name.", (*compiler).do},
+		{"repeat", "TIMES", []string{"steps"}, []string{"as"}, "Carry out steps several times. With as: i, $i counts from 0.", (*compiler).repeat},
+		{"branch", "[STEPS]", nil, nil, "Carry out steps on a copy of the brain and keep only their measures.", (*compiler).branch},
+		{"save", "NAME", nil, nil, "Write the brain to NAME.snapshot.", (*compiler).save},
 	}
 }
 

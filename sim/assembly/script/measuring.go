@@ -18,7 +18,7 @@ var quantities = []string{"overlap", "density", "weight", "support", "active", "
 
 func measuring() []kind {
 	return []kind{{"measure", "NAME", nil, quantities,
-		"keep a number: overlap [X, Y] over k, of areas or assemblies; density or mean weight of AREA's winners or of fibre A>B; support or active neurons; block that fires", (*compiler).measured}}
+		"Keep a number: the overlap of two areas or assemblies [X, Y], divided by k; the density or the mean weight of the synapses among an area's winners or of a fibre A>B; the number of neurons of an area that ever fired (support) or fire now (active); or the number of the block that fires.", (*compiler).measured}}
 }
 
 func (c *compiler) measured(s *step) {

@@ -95,7 +95,7 @@ func document(wrong *Mistakes, text []byte) *yaml.Node {
 	err := d.Decode(&doc)
 	switch {
 	case errors.Is(err, io.EOF):
-		wrong.add(Mistake{What: "the script is empty"})
+		wrong.add(Mistake{What: "the script is empty: write at least areas and run"})
 		return nil
 	case err != nil:
 		wrong.add(syntax(err))

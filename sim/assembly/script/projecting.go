@@ -17,15 +17,15 @@ const (
 // projecting returns the kinds of steps that project, and the operations of the calculus.
 func projecting() []kind {
 	return []kind{
-		{"project", `"S>A A>A"`, nil, []string{"steps"}, "step with these fibres active, once or so many times", (*compiler).plain},
-		{"form", "AREA", []string{"stimulus"}, []string{"steps"}, "a stimulus forms an assembly in an area, 25 steps", (*compiler).form},
-		{"project_into", "AREA", []string{"from", "stimulus"}, []string{"steps"}, "the assembly of an area forms another in this one", (*compiler).projectInto},
-		{"reciprocal", "[A, B]", nil, []string{"steps"}, "the fixed assembly of A forms one in B that projects back", (*compiler).reciprocal},
-		{"associate", "AREA", []string{"stimuli", "areas"}, []string{"steps"}, "two stimuli fire together; their assemblies in this area come to overlap", (*compiler).associate},
-		{"merge", "AREA", []string{"stimuli", "areas"}, []string{"steps"}, "two assemblies form a third that projects back to both", (*compiler).merge},
-		{"complete", "AREA", []string{"part"}, []string{"steps", "seed", "as"}, "keep a random part of the winners; the area completes it, 5 steps", (*compiler).complete},
-		{"separate", "AREA", []string{"from", "first", "second"}, []string{"steps", "as"}, "train two assemblies into this area; their overlap when trained and when projected again", (*compiler).separate},
-		{"preserve", "AREA", []string{"from", "first", "second"}, []string{"as"}, "project two assemblies into an area, one after the other on a copy; their overlap before and after", (*compiler).preserve},
+		{"project", `"S>A A>A"`, nil, []string{"steps"}, "Run one or more steps with these fibres active (default 1 step).", (*compiler).plain},
+		{"form", "AREA", []string{"stimulus"}, []string{"steps"}, "Let a stimulus form an assembly in an area (default 25 steps).", (*compiler).form},
+		{"project_into", "AREA", []string{"from", "stimulus"}, []string{"steps"}, "Let a stimulus form an assembly in the area from, which forms another one in this area (default 25 steps).", (*compiler).projectInto},
+		{"reciprocal", "[A, B]", nil, []string{"steps"}, "Let the assembly of A, which is fixed, form one in B that projects back to A (default 25 steps).", (*compiler).reciprocal},
+		{"associate", "AREA", []string{"stimuli", "areas"}, []string{"steps"}, "Let two stimuli fire together, through one area each, so that their assemblies in this area come to overlap (default 25 steps).", (*compiler).associate},
+		{"merge", "AREA", []string{"stimuli", "areas"}, []string{"steps"}, "Let the assemblies of two stimuli in two areas form a third one here, which projects back to both (default 25 steps).", (*compiler).merge},
+		{"complete", "AREA", []string{"part"}, []string{"steps", "seed", "as"}, "Keep a random part of the winners, let the area complete it (default 5 steps), and measure the overlap with the winners before.", (*compiler).complete},
+		{"separate", "AREA", []string{"from", "first", "second"}, []string{"steps", "as"}, "Train two assemblies into this area (default 25 steps each), and measure their overlap after training and after they are projected again.", (*compiler).separate},
+		{"preserve", "AREA", []string{"from", "first", "second"}, []string{"as"}, "Project two assemblies into this area one after the other, on a copy of the brain, and measure their overlap before and after.", (*compiler).preserve},
 	}
 }
 

@@ -14,17 +14,17 @@ import (
 // states returns the kinds of steps that change the brain without running it.
 func states() []kind {
 	return []kind{
-		{"fix", "AREA or [AREAS]", nil, nil, "freeze the winners", func(c *compiler, s *step) { c.fix(s, true) }},
-		{"unfix", "AREA or [AREAS]", nil, nil, "free the winners", func(c *compiler, s *step) { c.fix(s, false) }},
-		{"learn", "on or off", nil, nil, "switch plasticity", (*compiler).learn},
-		{"inhibit", `AREA or "A>B", or a list`, nil, []string{"index"}, "close areas or fibres, by an index (default 0)", func(c *compiler, s *step) { c.inhibit(s, true) }},
-		{"disinhibit", `AREA or "A>B", or a list`, nil, []string{"index"}, "take the index away; open when none is left", func(c *compiler, s *step) { c.inhibit(s, false) }},
-		{"rivals", "[AREAS]", nil, nil, "of these only the one with most input fires, from now on", (*compiler).rivals},
-		{"set", "AREA", []string{"winners"}, nil, "make neurons fire: [ids], 0-99 or a remembered assembly", (*compiler).set},
-		{"activate", "AREA", []string{"block"}, nil, "make block i fire: neurons i k to (i+1) k - 1", (*compiler).activate},
-		{"clear", "AREA or [AREAS]", nil, nil, "make areas fall silent", (*compiler).clear},
-		{"normalize", `"A>B" or a list`, nil, nil, "divide weights by their sum onto each neuron", (*compiler).normalize},
-		{"remember", "NAME", []string{"area"}, nil, "keep the winners of an area under a name", (*compiler).remember},
+		{"fix", "AREA or [AREAS]", nil, nil, "Keep the winners of areas as they are.", func(c *compiler, s *step) { c.fix(s, true) }},
+		{"unfix", "AREA or [AREAS]", nil, nil, "Let the winners of fixed areas change again.", func(c *compiler, s *step) { c.fix(s, false) }},
+		{"learn", "on or off", nil, nil, "Switch plasticity on or off.", (*compiler).learn},
+		{"inhibit", `AREA or "A>B", or a list`, nil, []string{"index"}, "Close areas or fibres under an index (default 0).", func(c *compiler, s *step) { c.inhibit(s, true) }},
+		{"disinhibit", `AREA or "A>B", or a list`, nil, []string{"index"}, "Take an index away (default 0). Areas and fibres open when none is left.", func(c *compiler, s *step) { c.inhibit(s, false) }},
+		{"rivals", "[AREAS]", nil, nil, "Of these areas, let only the one with the largest input fire from now on.", (*compiler).rivals},
+		{"set", "AREA", []string{"winners"}, nil, "Make neurons fire: a list of numbers, a range such as 0-99, or a remembered assembly.", (*compiler).set},
+		{"activate", "AREA", []string{"block"}, nil, "Make the neurons of a block fire. Block i has the neurons i k to (i+1) k - 1.", (*compiler).activate},
+		{"clear", "AREA or [AREAS]", nil, nil, "Make areas fall silent.", (*compiler).clear},
+		{"normalize", `"A>B" or a list`, nil, nil, "Divide the weights of a fibre by their sum at each target neuron.", (*compiler).normalize},
+		{"remember", "NAME", []string{"area"}, nil, "Keep the winners of an area under a name.", (*compiler).remember},
 	}
 }
 
