@@ -27,7 +27,7 @@ type jobFlags struct {
 func (f *jobFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	s.IntVar(&f.Shards, "shards", 16, "number of tasks that share the items")
-	s.IntVar(&f.CPUs, "cpus", 4, "processors per task")
+	s.IntVar(&f.CPUs, "cpus", 4, "CPUs per task")
 	s.IntVar(&f.GPUs, "gpus", 0, "GPUs per task (default 1 if the batch has device: cuda, otherwise none)")
 	s.IntVar(&f.Limit, "limit", 0, "largest number of tasks that run at the same time (default all)")
 	s.StringVar(&f.Memory, "memory", "4G", "memory per task")

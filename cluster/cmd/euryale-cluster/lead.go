@@ -23,11 +23,12 @@ func (a *app) lead() *cobra.Command {
 	var store, url, token, creds string
 	c := &cobra.Command{
 		Use:   "lead MANIFEST",
-		Short: "Deal the items of a manifest to workers",
-		Long: `Deal the items that have no result yet to workers, until all have one.
+		Short: "Distribute the items of a manifest among workers",
+		Long: `Distribute the items that have no result yet among workers, until every item has
+one.
 
-The leader starts a NATS server for the workers, or uses one that is there. It
-can be ended and started again at any time; workers wait for it.
+The leader starts a NATS server for the workers, or uses an existing one. You can
+stop and restart the leader at any time; workers wait for it.
 
   euryale-cluster lead run/manifest.txt
   euryale-cluster lead run/manifest.txt --listen 0.0.0.0:4222

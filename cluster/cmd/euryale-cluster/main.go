@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command euryale-cluster deals the items of a manifest to workers on many machines, and moves files
+// Command euryale-cluster distributes the items of a manifest among workers on many machines, and moves files
 // between them and object stores.
 //
 // Usage: euryale-cluster VERB [ARGUMENTS] [flags]; see euryale-cluster help.

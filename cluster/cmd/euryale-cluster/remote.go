@@ -15,8 +15,8 @@ import (
 func (a *app) fetch() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fetch URL FOLDER",
-		Short: "Bring the files of an object store into a folder",
-		Long: `Bring the files below a URL into a folder, but for those that it has.
+		Short: "Copy files from an object store to a folder",
+		Long: `Copy the files below a URL to a folder, except those that the folder already has.
 
   euryale-cluster fetch s3://bucket/run/results run/results
   euryale-cluster fetch 's3://bucket/data?region=eu-central-1' data
@@ -40,10 +40,10 @@ func (a *app) fetch() *cobra.Command {
 func (a *app) push() *cobra.Command {
 	return &cobra.Command{
 		Use:   "push FOLDER URL",
-		Short: "Bring the files of a folder into an object store",
-		Long: `Bring the files of a folder below a URL, but for those that are there.
+		Short: "Copy files from a folder to an object store",
+		Long: `Copy the files of a folder to a URL, except those that are already there.
 
-Left out are hidden and temporary files and a leader's token.
+Hidden files, temporary files and a leader's token are left out.
 
   euryale-cluster push run/results s3://bucket/run/results
 `,

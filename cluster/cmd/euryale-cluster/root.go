@@ -73,7 +73,7 @@ func (a *app) root() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "euryale-cluster VERB [ARGUMENTS]",
 		Short: "Work on many machines, by a queue or an object store",
-		Long: `euryale-cluster deals the items of a manifest to workers on many machines.
+		Long: `euryale-cluster distributes the items of a manifest among workers on many machines.
 
   euryale-cluster lead run/manifest.txt --listen 0.0.0.0:4222
   euryale-cluster work nats://node1:4222 --token-file run/results/leader/token

@@ -26,11 +26,11 @@ func (a *app) work() *cobra.Command {
 	var store, token string
 	c := &cobra.Command{
 		Use:   "work URL",
-		Short: "Do items for a leader",
-		Long: `Do items for the leader whose server is at a URL, until it has no more.
+		Short: "Process items for a leader",
+		Long: `Process items for the leader whose server has this URL, until none is left.
 
 Results go to the leader's folder, which this machine must have too. SIGTERM
-ends the worker, which first finishes or hands back what it has.
+ends the worker, which first finishes its items or hands them back.
 
   euryale-cluster work nats://node1:4222 --token-file run/results/leader/token
   srun --ntasks 8 euryale-cluster work nats://node1:4222 --wait 5m
@@ -83,7 +83,7 @@ func alone(ctx context.Context, manifest string, store batch.Store, items []batc
 // apart does the items that it reads for a worker, whose process it is to outlive or not.
 func (a *app) apart() *cobra.Command {
 	return &cobra.Command{
-		Use: "apart MANIFEST STORE", Short: "Do items for a worker, which starts this by itself", Hidden: true, Args: cobra.ExactArgs(2),
+		Use: "apart MANIFEST STORE", Short: "Process items for a worker, which starts this command itself", Hidden: true, Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if open == nil {
 				return &exitError{code: exitBug, err: errors.New("this program was built without any kind of work: install a complete build")}
