@@ -265,7 +265,7 @@ func (f *libraryFlags) arms() ([]build.Settings, error) {
 // builtLibraryDoc is the JSON document of build library.
 type builtLibraryDoc struct {
 	Library string   `json:"library"`
-	Arms    []armDoc `json:"arms of the instrument"`
+	Arms    []armDoc `json:"arms"`
 }
 
 type armDoc struct {

@@ -48,6 +48,9 @@ func do(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
 	code = Run(context.Background(), args, &out, &err)
+	if missing := undocumented(args, out.String()); missing != nil {
+		t.Errorf("docs/CLI.md does not say that the document of %v has %v", args, missing)
+	}
 	return code, out.String(), err.String()
 }
 
