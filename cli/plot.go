@@ -53,6 +53,11 @@ named, or to KIND.svg. KIND is one of these, or a command listed below:
 	c.AddCommand(a.plotPattern(), a.plotMorphology(), withDevice(a.plotSpectrum()))
 	c.AddCommand(a.plotAssembly()...)
 	c.AddCommand(a.plotResults()...)
+	for _, sub := range c.Commands() {
+		if slices.Contains(plotNames(), sub.Name()) {
+			panic(fmt.Sprintf("cli: the kind of picture %q that was registered with viz.Register has the name of a command, plot %s: give it another name", sub.Name(), sub.Name()))
+		}
+	}
 	return c
 }
 

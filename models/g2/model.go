@@ -6,6 +6,7 @@ package g2
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,6 +68,9 @@ func (p Param) prior(c Curve) dist.Dist {
 
 var models []Model
 
+// plain is a name that flags and files can carry.
+var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
 // Register adds a user's model to Models, so that fits, posteriors and the command line know its
 // name. It is meant for init functions, and panics if the definition is incomplete or the name is
 // taken.
@@ -74,12 +78,17 @@ func Register(m Model) {
 	switch {
 	case m.Name == "" || m.Mean == nil || len(m.Params) == 0 || m.Formula == "":
 		panic(fmt.Sprintf("g2: the model %q is incomplete: give it Name, Formula, Params and Mean", m.Name))
+	case !plain.MatchString(m.Name):
+		panic(fmt.Sprintf("g2: a model cannot be called %q: use letters, digits, _ and -, and begin with a letter", m.Name))
 	case m.Of != "delay" && m.Of != "q":
 		panic(fmt.Sprintf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of))
 	case slices.ContainsFunc(models, func(o Model) bool { return o.Name == m.Name }):
 		panic(fmt.Sprintf("g2: there already is a model %q: give yours a name of its own", m.Name))
 	}
 	for i, p := range m.Params {
+		if p.PriorRange == nil && p.Prior.Err() != nil {
+			panic(fmt.Sprintf("g2: the parameter %q of the model %q has no prior that can be used: set Prior to a distribution of package infer/dist, or set PriorRange", p.Name, m.Name))
+		}
 		if p.Name == "" || m.index(p.Name) != i || p.Range == nil && !(p.Lower < p.Upper && p.Lower <= p.Start && p.Start <= p.Upper) {
 			panic(fmt.Sprintf("g2: the model %q has parameter %d, %q, which starts at %g within %g to %g: give it a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
 		}
