@@ -6,6 +6,7 @@ package autodiff
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
@@ -15,8 +16,10 @@ import (
 )
 
 // Custom is an operation that is too large to be a graph of small ones, such as a simulator or an
-// opaque step of another library. Its functions work on whole row-major arrays in float64 and must
-// not retain them.
+// opaque step of another library. Its functions work on whole row-major arrays in float64. Arrays of
+// results are zero when a function is called. The functions must not write to the other arrays nor
+// retain any, and several goroutines may call them at the same time. An error ends the run; in a
+// sampler, an error made by infer.Reject only rejects the point. Package gradtest checks a Custom.
 type Custom struct {
 	Name string
 	// Shape returns the shape of the result.
@@ -24,14 +27,15 @@ type Custom struct {
 	// Forward computes out, the result, from the inputs.
 	Forward func(out []float64, in ...[]float64) error
 	// Adjoint computes dIn[i], the gradient with respect to input i, from g, the gradient with
-	// respect to out. If it is nil, the operation has no gradient unless VJP is set.
+	// respect to out. If it is nil, the operation has no gradient, unless VJP is set: a program that
+	// needs the gradient then fails.
 	Adjoint func(dIn [][]float64, g, out []float64, in ...[]float64) error
 	// Tangent computes dOut, the derivative of the result when each input i moves along dIn[i]. [JVP]
 	// needs it beside Adjoint, and so do the Jacobians of least-squares fits. It runs on the
 	// processor, also in programs for a GPU.
 	Tangent func(dOut []float64, dIn [][]float64, out []float64, in ...[]float64) error
-	// VJP returns the gradients as Nodes, so that gradients of any order exist. It takes precedence
-	// over Adjoint.
+	// VJP returns one gradient for each input as Nodes, nil for a gradient of zero, so that gradients
+	// of any order exist. It takes precedence over Adjoint.
 	VJP func(g, y *Node, x []*Node) []*Node
 	// OnDevice makes the version of the operation that runs on a GPU, for reals of 32 or 64 bits
 	// and inputs of the given shapes. If it is nil, or returns nil, the operation runs on the
@@ -86,23 +90,43 @@ var customOp, customAdjointOp, customTangentOp *Op
 // high an order.
 var ErrNoGradient = errors.New("autodiff: the operation has no gradient of this order: set VJP, or Adjoint for first order")
 
+// noSecond returns a Node with the error of a second derivative.
+func noSecond(c *Custom) *Node {
+	return failed(fmt.Errorf("%w: %s has no second derivative: set VJP instead of Adjoint", ErrNoGradient, c.Name))
+}
+
+// guarded calls a function of c, whose panic becomes an error that names it.
+func guarded(name string, c *Custom, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the function %s of the custom operation panicked: %v\n%s", name, r, debug.Stack())
+		}
+	}()
+	return f()
+}
+
 func init() {
 	customOp = register(&Op{Name: "custom", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(g, y *Node, x []*Node) []*Node {
 			c := y.obj.(*Custom)
 			switch {
 			case c.VJP != nil:
-				return c.VJP(g, y, x)
+				list := c.VJP(g, y, x)
+				if len(list) != len(x) {
+					return repeat(mistake(c.Name, "its VJP returns %d gradients, but the operation has %d inputs: return one for each, nil for a gradient of zero", len(list), len(x)), len(x))
+				}
+				return list
 			case c.Adjoint != nil:
 				return adjointNodes(g, y, x)
 			}
-			return make([]*Node, len(x))
+			return repeat(failed(fmt.Errorf("%w: %s", ErrNoGradient, c.Name)), len(x))
 		},
 		device: customOnDevice,
 		run: func(c *cpu.Call) error {
 			f := c.Obj.(*Custom)
 			out, in := c.AsFloat64()
-			if err := f.Forward(out, in...); err != nil {
+			clear(out)
+			if err := guarded("Forward", f, func() error { return f.Forward(out, in...) }); err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 			c.StoreFloat64()
@@ -111,10 +135,10 @@ func init() {
 	customAdjointOp = register(&Op{Name: "custom_adjoint", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(v, y *Node, x []*Node) []*Node {
 			c := y.obj.(*Custom)
-			out := repeat(mistake(c.Name, "there is no second derivative: set VJP instead of Adjoint"), len(x))
+			out := repeat(noSecond(c), len(x))
 			// The adjoint is linear in its first input, with the Jacobian's transpose, so its gradient
 			// with respect to that input is the Jacobian times v.
-			if out[0] = mistake(c.Name, "there is no derivative along a direction, as least squares needs it: set Tangent, or VJP instead of Adjoint"); c.Tangent != nil {
+			if out[0] = failed(fmt.Errorf("%w: %s has no derivative along a direction, which least squares needs: set Tangent, or VJP instead of Adjoint", ErrNoGradient, c.Name)); c.Tangent != nil {
 				out[0] = newNode(customTangentOp, x[0].shape, append([]*Node{v}, x[1:]...)...)
 				out[0].obj = c
 			}
@@ -124,7 +148,7 @@ func init() {
 		run:    runAdjoint})
 	customTangentOp = register(&Op{Name: "custom_tangent", Arity: -1, kind: compiler.Step, lift: (*batcher).lanes,
 		vjp: func(_, y *Node, x []*Node) []*Node {
-			return repeat(mistake(y.obj.(*Custom).Name, "there is no second derivative: set VJP instead of Adjoint"), len(x))
+			return repeat(noSecond(y.obj.(*Custom)), len(x))
 		},
 		run: runTangent})
 }
@@ -180,7 +204,9 @@ func split(c *cpu.Call, all []float64, in [][]float64) [][]float64 {
 func runAdjoint(c *cpu.Call) error {
 	f := c.Obj.(*Custom)
 	out, in := c.AsFloat64()
-	if err := f.Adjoint(split(c, out, in[2:]), in[0], in[1], in[2:]...); err != nil {
+	clear(out)
+	parts := split(c, out, in[2:])
+	if err := guarded("Adjoint", f, func() error { return f.Adjoint(parts, in[0], in[1], in[2:]...) }); err != nil {
 		return fmt.Errorf("gradient of %s: %w", f.Name, err)
 	}
 	c.StoreFloat64()
@@ -190,7 +216,9 @@ func runAdjoint(c *cpu.Call) error {
 func runTangent(c *cpu.Call) error {
 	f := c.Obj.(*Custom)
 	out, in := c.AsFloat64()
-	if err := f.Tangent(out, split(c, in[0], in[2:]), in[1], in[2:]...); err != nil {
+	clear(out)
+	parts := split(c, in[0], in[2:])
+	if err := guarded("Tangent", f, func() error { return f.Tangent(out, parts, in[1], in[2:]...) }); err != nil {
 		return fmt.Errorf("derivative of %s along a direction: %w", f.Name, err)
 	}
 	c.StoreFloat64()

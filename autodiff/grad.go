@@ -102,9 +102,14 @@ func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
 		}
 		in, out := mirror.of(n, g)
 		for i, d := range n.op.vjp(g, out, in) {
-			if x := n.in[i]; d != nil && need[x] {
-				grads[x] = accumulate(grads[x], sumTo(d, x.shape))
+			x := n.in[i]
+			if d == nil || !need[x] {
+				continue
 			}
+			if d.err == nil && !reducible(d.shape, x.shape) {
+				d = mistake(n.called(), "its VJP returns a gradient of shape %v for input %d, which has the shape %v: want this shape, or one that it was broadcast to", d.shape, i, x.shape)
+			}
+			grads[x] = accumulate(grads[x], sumTo(d, x.shape))
 		}
 	}
 	out := make([]*Node, len(xs))
@@ -114,6 +119,28 @@ func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
 		}
 	}
 	return out
+}
+
+// called returns the name of the operation that made n.
+func (n *Node) called() string {
+	if c, ok := n.obj.(*Custom); ok {
+		return c.Name
+	}
+	return n.op.Name
+}
+
+// reducible reports whether sums along axes turn an array of shape from into one of shape to.
+func reducible(from, to tensor.Shape) bool {
+	lead := len(from) - len(to)
+	if lead < 0 {
+		return false
+	}
+	for i, n := range to {
+		if n != 1 && n != from[lead+i] {
+			return false
+		}
+	}
+	return true
 }
 
 func accumulate(sum, d *Node) *Node {

@@ -65,10 +65,13 @@ type Unary struct {
 	// VJP returns the gradient with respect to x from g, the gradient with respect to y = f(x). It
 	// is written with operations, so that it can be differentiated again. Nil means a gradient of
 	// zero.
-	VJP    func(g, y, x *Node) *Node
+	VJP func(g, y, x *Node) *Node
+	// Domain is the range in which checks draw inputs. It must hold more than one number.
 	Domain Interval
 	// Kernel and Kernel32, if not nil, compute whole slices of the same length, faster than calls of
-	// CPU do, in programs in float64 and in float32. y may be x itself.
+	// CPU do, in programs in float64 and in float32. The result may be stored in the memory of an
+	// input, so element i of y must be written after element i of x has been read for the last time.
+	// Inputs must not be written to otherwise.
 	Kernel   func(y, x []float64)
 	Kernel32 func(y, x []float32)
 
@@ -85,7 +88,7 @@ type Binary struct {
 	Double bool
 	// VJP returns the gradients in the broadcast shape. Nil means gradients of zero.
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
-	Domain      Interval
+	Domain      Interval // range in which checks draw inputs
 	Commutative bool
 	Kernel      func(z, x, y []float64) // function of whole slices, as that of Unary
 	Kernel32    func(z, x, y []float32)
@@ -104,7 +107,7 @@ type Ternary struct {
 	Helper string
 	Double bool
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
-	Domain Interval
+	Domain Interval // range in which checks draw inputs
 	// Kernel and Kernel32 compute whole slices w from x, y and z, as in Unary.
 	Kernel   func(w, x, y, z []float64)
 	Kernel32 func(w, x, y, z []float32)

@@ -118,7 +118,7 @@ func TestKernelsOfOnesOwn(t *testing.T) {
 // All elementwise operations of ours compute in loops what their CPU functions do.
 func TestKernel(t *testing.T) {
 	for _, op := range ad.Ops() {
-		if op.IsElementwise() {
+		if op.IsElementwise() && !strings.HasPrefix(op.Name, "test_") {
 			t.Run(op.Name, func(t *testing.T) { gradtest.Kernel(t, op, 1e-12, 2e-5) })
 		}
 	}

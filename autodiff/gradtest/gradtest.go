@@ -12,6 +12,9 @@
 package gradtest
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -31,6 +34,7 @@ func Op(t *testing.T, op *autodiff.Op) {
 	if op.Sample == nil {
 		t.Skipf("%s has no sample: it has no gradient", op.Name)
 	}
+	wantDomain(t, op)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var inputs []*autodiff.Node
 	var values [][]float64
@@ -48,6 +52,14 @@ func Op(t *testing.T, op *autodiff.Op) {
 	}
 }
 
+// wantDomain fails if an elementwise operation has no range from which inputs can be drawn.
+func wantDomain(t *testing.T, op *autodiff.Op) {
+	t.Helper()
+	if op.IsElementwise() && !(op.Domain.Lo < op.Domain.Hi) {
+		t.Fatalf("%s has the Domain %g to %g: set a range in which the operation is defined, Lo below Hi", op.Name, op.Domain.Lo, op.Domain.Hi)
+	}
+}
+
 // weighted returns the sum of y times random numbers, so that exchanged elements of a gradient are
 // noticed.
 func weighted(y *autodiff.Node, rng *rand.Rand) *autodiff.Node {
@@ -58,11 +70,15 @@ func weighted(y *autodiff.Node, rng *rand.Rand) *autodiff.Node {
 	return autodiff.Sum(autodiff.Mul(y, autodiff.Const(w, y.Shape()...)))
 }
 
-// Check compares the gradient of the scalar y with central differences. If second is true, it also
-// compares the gradient of a random combination of the gradients.
+// Check compares the gradient of the scalar y with central differences, and, if y has it, the derivative along a
+// random direction, which the Tangent of a Custom computes. If second is true, it also compares the gradient of a
+// random combination of the gradients.
 func Check(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Node, values [][]float64, second bool) {
 	t.Helper()
 	compare(t, name, y, inputs, values)
+	if err := along(name, y, inputs, values); err != nil {
+		t.Error(err)
+	}
 	if !second {
 		return
 	}
@@ -72,6 +88,51 @@ func Check(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Node,
 		total = autodiff.Add(total, weighted(g, rng))
 	}
 	compare(t, name+" gradient", total, inputs, values)
+}
+
+// along compares the derivative of y along a random direction with a central difference, and returns nil if y has no
+// such derivative.
+func along(name string, y *autodiff.Node, inputs []*autodiff.Node, values [][]float64) error {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var directions []*autodiff.Node
+	var steps [][]float64
+	for k, x := range inputs {
+		v := make([]float64, len(values[k]))
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		directions, steps = append(directions, autodiff.Reshape(autodiff.Const(v, len(v)), x.Shape()...)), append(steps, v)
+	}
+	prog, err := autodiff.Compile([]*autodiff.Node{y, autodiff.JVP(y, inputs, directions)}, autodiff.Settings{Inputs: inputs})
+	if errors.Is(err, autodiff.ErrNoGradient) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: derivative along a direction: %w", name, err)
+	}
+	st := prog.NewState()
+	var fault error
+	at := func(h float64) float64 {
+		for k := range inputs {
+			for i, x := range values[k] {
+				st.Input(k)[i] = x + h*steps[k][i]
+			}
+		}
+		fault = cmp.Or(fault, st.Run())
+		return st.Output(0)[0]
+	}
+	diff := func(h float64) float64 { return (at(h) - at(-h)) / (2 * h) }
+	want := (4*diff(step/2) - diff(step)) / 3
+	scale := math.Abs(at(0))
+	for range 2 { // the second run finds what the first left behind
+		if fault = cmp.Or(fault, st.Run()); fault != nil {
+			return fmt.Errorf("%s: %w", name, fault)
+		}
+		if got := st.Output(1)[0]; !(math.Abs(got-want) <= 10*tol*max(1, math.Abs(want), scale*1e-2)) {
+			return fmt.Errorf("%s: derivative along a random direction %.12g, central difference %.12g: check Tangent, if the operation has one", name, got, want)
+		}
+	}
+	return nil
 }
 
 func compare(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Node, values [][]float64) {
@@ -91,6 +152,7 @@ func compare(t *testing.T, name string, y *autodiff.Node, inputs []*autodiff.Nod
 		return st.Output(0)[0]
 	}
 	f()
+	f() // a second run finds what the first left behind
 	var grads [][]float64
 	for i := range inputs {
 		grads = append(grads, append([]float64(nil), st.Output(i+1)...))

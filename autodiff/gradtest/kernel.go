@@ -4,6 +4,7 @@
 package gradtest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,19 +13,19 @@ import (
 )
 
 // Kernel compares what programs compute for an elementwise operation with calls of its CPU function, in float64 and in
-// float32, for arrays of many lengths. Use it for definitions with a Kernel, whose two forms of the same function could
-// differ. The tolerance is relative to max(1, |value|).
+// float32, for arrays of many lengths, alone and in loops that store the result in the memory of an input. Use it for
+// definitions with a Kernel, whose two forms of the same function could differ. The tolerance is relative to
+// max(1, |value|).
 func Kernel(t *testing.T, op *autodiff.Op, tolerance64, tolerance32 float64) {
 	t.Helper()
 	if !op.IsElementwise() {
 		t.Fatalf("%s is not elementwise, so it has no kernel", op.Name)
 	}
+	wantDomain(t, op)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 513, 1000} {
-		inputs, point := make([]*autodiff.Node, op.Arity), make([]float64, op.Arity)
 		values := make([][]float64, op.Arity)
-		for k := range inputs {
-			inputs[k] = autodiff.Input("x", n)
+		for k := range values {
 			values[k] = make([]float64, n)
 			for i := range values[k] {
 				x := op.Domain.Lo + rng.Float64()*(op.Domain.Hi-op.Domain.Lo)
@@ -32,28 +33,76 @@ func Kernel(t *testing.T, op *autodiff.Op, tolerance64, tolerance32 float64) {
 			}
 		}
 		for bits, tolerance := range map[int]float64{64: tolerance64, 32: tolerance32} {
-			p, err := autodiff.Compile([]*autodiff.Node{op.Apply(inputs...)}, autodiff.Settings{Inputs: inputs, Precision: bits})
-			if err != nil {
-				t.Fatalf("%s: %v", op.Name, err)
-			}
-			st := p.NewState()
-			for k, v := range values {
-				if err := st.SetInput(k, v); err != nil {
+			for last := -1; last <= op.Arity; last++ {
+				if err := kernel(op, values, bits, tolerance, last); err != nil {
 					t.Fatal(err)
-				}
-			}
-			if err := st.Run(); err != nil {
-				t.Fatalf("%s: %v", op.Name, err)
-			}
-			for i, got := range st.OutputFloat64(0) {
-				for k := range point {
-					point[k] = values[k][i]
-				}
-				want := op.Eval(point...)
-				if same := got == want || math.IsNaN(got) && math.IsNaN(want); !same && !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
-					t.Fatalf("%s: element %d of %d, in %d bits: the program computes %.17g at %v, and CPU %.17g", op.Name, i, n, bits, got, point, want)
 				}
 			}
 		}
 	}
+}
+
+// kernel runs one program. With last = -1 the inputs of the operation are those of the program; with another they are
+// numbers that the same loop has just computed, of which only number last, or none if it is the arity, is not needed
+// afterwards, so that its memory can take the result.
+func kernel(op *autodiff.Op, values [][]float64, bits int, tolerance float64, last int) error {
+	n := len(values[0])
+	zero := autodiff.Input("zero", n)
+	inputs, arguments := make([]*autodiff.Node, op.Arity), make([]*autodiff.Node, op.Arity)
+	for k := range inputs {
+		inputs[k] = autodiff.Input("x", n)
+		arguments[k] = inputs[k]
+		if last >= 0 {
+			arguments[k] = autodiff.Add(inputs[k], zero)
+		}
+	}
+	outputs := []*autodiff.Node{op.Apply(arguments...)}
+	if last >= 0 {
+		outputs[0] = autodiff.Add(outputs[0], zero)
+		for k, x := range arguments {
+			if k != last {
+				outputs = append(outputs, autodiff.Mul(x, autodiff.Shift(zero, 1)))
+			}
+		}
+	}
+	p, err := autodiff.Compile(outputs, autodiff.Settings{Inputs: append(inputs, zero), Precision: bits})
+	if err != nil {
+		return fmt.Errorf("%s: %w", op.Name, err)
+	}
+	st := p.NewState()
+	for k, v := range append(values[:op.Arity:op.Arity], make([]float64, n)) {
+		if err := st.SetInput(k, v); err != nil {
+			return err
+		}
+	}
+	if err := st.Run(); err != nil {
+		return fmt.Errorf("%s: %w", op.Name, err)
+	}
+	point := make([]float64, op.Arity)
+	for i, got := range st.OutputFloat64(0) {
+		for k := range point {
+			point[k] = values[k][i]
+		}
+		want := op.Eval(point...)
+		if same := got == want || math.IsNaN(got) && math.IsNaN(want); !same && !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+			where := ""
+			if last >= 0 {
+				where = ", in a loop that may store the result in the memory of an input"
+			}
+			return fmt.Errorf("%s: element %d of %d, in %d bits%s: the program computes %.17g at %v, and CPU %.17g", op.Name, i, n, bits, where, got, point, want)
+		}
+	}
+	at := 0
+	for k := range arguments {
+		if last < 0 || k == last {
+			continue
+		}
+		at++
+		for i, got := range st.OutputFloat64(at) {
+			if got != values[k][i] {
+				return fmt.Errorf("%s: element %d of %d, in %d bits: input %d was %g and is %g after the operation: a kernel must not write to its inputs", op.Name, i, n, bits, k, values[k][i], got)
+			}
+		}
+	}
+	return nil
 }

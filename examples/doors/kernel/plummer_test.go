@@ -52,46 +52,12 @@ func hasGPU() bool {
 
 // The kernels compute what the CPU computes, in both precisions and for incomplete blocks.
 func TestKernels(t *testing.T) {
-	if !hasGPU() {
-		t.Skip("lacks a GPU with NVRTC")
-	}
 	for _, n := range []int{1, 5, 300} {
 		at := cluster(n)
-		for bits, tolerance := range map[int]float64{64: 1e-12, 32: 2e-6} {
-			run := func(b ad.Backend) (all [][]float64) {
-				in := []*ad.Node{ad.Input("x", n), ad.Input("y", n), ad.Input("z", n), ad.Input("soft")}
-				phi := Potential(in[0], in[1], in[2], in[3])
-				p, err := ad.Compile(append([]*ad.Node{phi}, ad.Grad(ad.Sum(ad.Square(phi)), in...)...), ad.Settings{Inputs: in, Precision: bits, Backend: b})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s := p.NewState()
-				for k, v := range [][]float64{at[0], at[1], at[2], {0.3}} {
-					if err := s.SetInput(k, v); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := s.Run(); err != nil {
-					t.Fatal(err)
-				}
-				for k := range 5 {
-					all = append(all, append([]float64(nil), s.OutputFloat64(k)...))
-				}
-				return all
-			}
-			want, got := run(ad.CPU{}), run(ad.CUDA{Strict: true}) // Strict: no step may fall back to the CPU
-			for k := range want {
-				scale := 0.0
-				for _, v := range want[k] {
-					scale = max(scale, math.Abs(v))
-				}
-				for i, v := range want[k] {
-					if d := math.Abs(got[k][i] - v); !(d <= tolerance*scale) {
-						t.Errorf("%d points, %d bits, output %d, element %d: %.15g on the GPU, %.15g on the CPU", n, bits, k, i, got[k][i], v)
-					}
-				}
-			}
-		}
+		in := []*ad.Node{ad.Input("x", n), ad.Input("y", n), ad.Input("z", n), ad.Input("soft")}
+		phi := Potential(in[0], in[1], in[2], in[3])
+		outputs := append([]*ad.Node{phi}, ad.Grad(ad.Sum(ad.Square(phi)), in...)...)
+		gradtest.Device(t, outputs, in, [][]float64{at[0], at[1], at[2], {0.3}}, 1e-12, 2e-6)
 	}
 }
 
