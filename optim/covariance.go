@@ -32,6 +32,25 @@ func (d *dense) covariances(r *Result) {
 	if d.s.RelativeSigma {
 		r.scaleErrors()
 	}
+	d.tellRunaways(r)
+}
+
+// runaway is how far a parameter goes from its start, in units of that or of 1, if nothing in the data holds it.
+const runaway = 1e5
+
+// tellRunaways names parameters that are far from their start and whose error is larger than their value. The Jacobian
+// need not be singular there: a decay time of 1e8 still changes the residuals a little.
+func (d *dense) tellRunaways(r *Result) {
+	for i, x := range r.X {
+		if d.p.Start == nil || r.Active[i] != 0 || r.FreeCov == nil {
+			continue
+		}
+		start, sd := d.p.Start[i], math.Sqrt(r.FreeCov[i*d.n+i])
+		if math.Abs(x-start) > runaway*max(1, math.Abs(start)) && sd > math.Abs(x) && !math.IsInf(sd, 1) {
+			r.Undetermined = append(r.Undetermined, d.p.name(i))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the data do not determine %s: it went from %.3g to %.3g with an error of %.1e: bound it, fix it or add data", d.p.name(i), start, x, sd))
+		}
+	}
 }
 
 // scaleErrors multiplies the covariances by the reduced chi-square.
