@@ -16,7 +16,7 @@ import (
 func TestRunawayParameters(t *testing.T) {
 	x := []float64{1, 2, 3, 4}
 	for want, y := range map[string][]float64{"the data do not determine t: it went from 1 to": {1, 2, 3.1, 4}, "": {3.1, 1.9, 1.1, 0.7}} {
-		p := optim.Problem{M: len(x), Names: []string{"c", "t"}, Start: []float64{0, 1}, Residual: func(out, p []float64) error {
+		p := optim.Problem{M: len(x), N: 2, Names: []string{"c", "t"}, Start: []float64{0, 1}, Residual: func(out, p []float64) error {
 			for i, at := range x {
 				out[i] = p[0]*math.Exp(-at/p[1]) - y[i]
 			}

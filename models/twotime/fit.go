@@ -479,7 +479,7 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 	}
 	out.Directions = directions(products, out.Names)
 	for _, d := range out.Directions {
-		if d.isFlat() {
+		if d.IsFlat() {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("the data hardly determine the combination %s: hold one of its parameters fixed, or sample with a prior", d))
 		}
 	}

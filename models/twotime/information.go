@@ -22,7 +22,8 @@ type Direction struct {
 // mostRatio is how many times larger the largest eigenvalue of the information may be before a direction is called flat.
 const mostRatio = 1e6
 
-func (d Direction) isFlat() bool { return !(d.Eigenvalue*mostRatio >= 1) }
+// IsFlat reports whether the data hardly determine the combination.
+func (d Direction) IsFlat() bool { return !(d.Eigenvalue*mostRatio >= 1) }
 
 // String writes the direction as a combination of parameters, leaving out those of little weight.
 func (d Direction) String() string {

@@ -232,7 +232,7 @@ func TestFaultsOfFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(fit.Warnings, "; "); !strings.Contains(text, "D0") || !strings.Contains(text, "D_offset") || !fit.Directions[0].isFlat() {
+	if text := strings.Join(fit.Warnings, "; "); !strings.Contains(text, "D0") || !strings.Contains(text, "D_offset") || !fit.Directions[0].IsFlat() {
 		t.Errorf("warnings %q, want one about D0 and D_offset; %v", text, fit.Directions[0])
 	}
 	bounded, err := FitLeastSquares(context.Background(), level, Settings{Start: []float64{1500, 0, 0}, Fixed: []string{"alpha", "D_offset"}, Bounds: [][2]float64{{1000, 2000}, {-1, 1}, {-1, 1}}})

@@ -73,7 +73,13 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	}
 	if f.Outside != nil {
 		f.Verdict.OK = false
-		f.Verdict.Flags = append([]check.Flag{{Kind: "no meaning", Text: "the parameters have no meaning in the model: " + f.Outside.Error(), Remedy: "hold a parameter fixed, give bounds, or take more starts"}}, f.Verdict.Flags...)
+		f.Verdict.Flags = append([]check.Flag{{Kind: "unphysical parameters", Text: "the fitted parameters have no physical meaning: " + unphysical(f.Outside), Remedy: "hold a parameter fixed, give bounds, or use more starting points"}}, f.Verdict.Flags...)
+	}
+	for _, d := range f.Directions {
+		if d.IsFlat() {
+			f.Verdict.OK = false
+			f.Verdict.Flags = append(f.Verdict.Flags, check.Flag{Kind: check.KindUnknown, Text: fmt.Sprintf("the data hardly determine the combination %s", d), Remedy: "hold one of these parameters fixed, or sample with a prior"})
+		}
 	}
 	f.Seconds = time.Since(begin).Seconds()
 	return f, nil
@@ -227,12 +233,21 @@ func (f *Fit) variance(cov []float64, part, angle int) (sum float64) {
 	return sum
 }
 
+// unphysical returns the reason of a *transport.DomainError, or the text of another error.
+func unphysical(err error) string {
+	var d *transport.DomainError
+	if errors.As(err, &d) {
+		return d.What
+	}
+	return err.Error()
+}
+
 // Warned returns warnings about bounds, parameters that cannot be told apart, and the domain of the
 // model.
 func (f *Fit) Warned() []string {
 	all := append([]string{}, f.Warnings...)
 	if f.Outside != nil {
-		all = append(all, "the parameters have no meaning in the model: "+f.Outside.Error())
+		all = append(all, "the fitted parameters have no physical meaning: "+unphysical(f.Outside))
 	}
 	return all
 }

@@ -117,7 +117,7 @@ func (s *Setup) Domain(theta []float64) error {
 		}
 		for _, t := range []float64{s.Times[0], s.Times[len(s.Times)-1]} { // monotonic between
 			if v := rate*math.Pow(t, power) + offset; v < 0 {
-				return &DomainError{list[i+2], fmt.Sprintf("the rate %s t^%s + %s is %g at %g s: want at least 0", name, list[i+1], list[i+2], v, t)}
+				return &DomainError{list[i+2], fmt.Sprintf("the rate %s t^%s + %s is %.4g at %g s: want at least 0", name, list[i+1], list[i+2], v, t)}
 			}
 		}
 	}
