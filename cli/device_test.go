@@ -249,7 +249,7 @@ func TestDeviceAgreesWithProcessor(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d: %s", device, code, stderr)
 		}
-		source, err := loadSource([]string{out})
+		source, err := (&app{quiet: true}).loadSource([]string{out})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +372,7 @@ func TestDeviceLost(t *testing.T) {
 	if code, _, stderr := own(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 || !strings.Contains(stderr, "was computed on cuda:0 and continues on cpu") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	source, err := loadSource([]string{out})
+	source, err := (&app{quiet: true}).loadSource([]string{out})
 	if err != nil {
 		t.Fatal(err)
 	}

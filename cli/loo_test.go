@@ -72,13 +72,13 @@ func TestLOOAndCompare(t *testing.T) {
 		code int
 		says string
 	}{
-		{"loo", 64, "requires at least 1"},
+		{"loo", 64, "loo needs a run or a file"},
 		{"loo /nowhere", 66, "/nowhere"},
 		{"loo " + line + " --var z", 65, `no log-likelihood of "z": the observed variables are y`},
 		{"loo " + line + " --waic", 0, ""},
 		{"loo " + write(t, "x.csv", "lp__,a\n1,2\n"), 65, "no log-likelihoods"},
 		{"loo " + write(t, "x.json", `{"log_likelihood": {"y": [[[1]]], "z": [[[1]]]}}`), 65, "y, z: choose one with --var"},
-		{"compare " + line, 64, "requires at least 2"},
+		{"compare " + line, 64, "compare needs a run or a file"},
 		{"compare " + line + " " + flat + " --names a", 64, "1 names for 2 models"},
 		{"compare " + line + " " + other, 65, "observed different y"},
 		{"compare " + line + " " + line, 65, "two models are called"},

@@ -103,7 +103,7 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 	}
 	post, lost, err := work.Calibrated(p, a.backend(1), cfg.fits, a.seed)
 	if err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", cfg.file, err))
+		return as(exitData, fmt.Errorf("%s: %w", cfg.file, problemError(p, err)))
 	}
 	for _, u := range lost {
 		a.note("%s", u)
@@ -161,7 +161,7 @@ func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, lost []work.Unranke
 		_, err = fmt.Fprintln(a.stdout, calibrationText(test, r))
 	}
 	if err == nil && a.strict && !rep.OK() {
-		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", lowered(rep.Verdict())))
 	}
 	return as(exitCannotWrite, err)
 }

@@ -30,6 +30,12 @@ type simTwotimeFlags struct {
 
 var twotimeLayouts = []string{string(homodyne.NPZ), string(homodyne.APSU), string(homodyne.APSOld)}
 
+// What is simulated if neither a flag nor the configuration says otherwise.
+const (
+	simulatedQ    = 0.0054 // 1/Angstrom
+	simulatedStep = 0.1    // seconds
+)
+
 func (a *app) simTwotime() *cobra.Command {
 	var f simTwotimeFlags
 	c := &cobra.Command{
@@ -53,6 +59,8 @@ OUT.npz is written as a cache of homodyne, any other OUT as an APS 8-ID file
 	}
 	f.twotimeFlags.add(c)
 	s := c.Flags()
+	s.Lookup("q").Usage = fmt.Sprintf("wavevector in 1/Angstrom (default %g, or from the configuration)", simulatedQ)
+	s.Lookup("frame-time").Usage = fmt.Sprintf("time between frames, in s or with a unit such as ms or us (default %gs, or from the configuration)", simulatedStep)
 	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (a configuration with a file of angles replaces the default)")
 	s.IntVar(&f.Count, "frames", 100, "number of frames")
 	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as name=value; repeatable")
@@ -104,10 +112,10 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		}
 	}
 	if c.Q == 0 {
-		c.Q = 0.0054
+		c.Q = simulatedQ
 	}
 	if c.Step == 0 {
-		c.Step = 0.1
+		c.Step = simulatedStep
 	}
 	s = motion.Setup(c, c.Q, phi, c.Clock.Times(1, f.Count, c.Step), c.Step)
 	of = twotime.Sample{Speckles: f.Speckles, MeanCount: f.Counts, Seed: seed}
