@@ -159,7 +159,7 @@ func (a *app) mergeDocument(dir string, g *work.Merged) mergeDoc {
 // printMerged prints what there is to know about a batch, the bad news first.
 func (a *app) printMerged(dir string, g *work.Merged) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d items of %s, %d failed", g.Status.Items, g.Manifest.Command, g.Status.Failed)
+	fmt.Fprintf(&b, "%s of %s, %d failed", counted(int(g.Status.Items), "item"), g.Manifest.Command, g.Status.Failed)
 	if g.Flagged >= 0 {
 		fmt.Fprintf(&b, ", %d with a bad verdict", g.Flagged)
 	}

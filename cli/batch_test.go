@@ -86,7 +86,7 @@ func TestBatch(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(config), "data", "b.csv"), []byte(decayCSV("")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := must(0, "retry", dir); !strings.Contains(out, "cleared 1 failures") {
+	if out := must(0, "retry", dir); !strings.Contains(out, "cleared 1 failure;") {
 		t.Error(out)
 	}
 	must(0, "run", dir, "--shard", "1/2")

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) demo() *cobra.Command {
-	return thing("demo", "Show what the program does, on data it carries", withDevice(withFolder(a.demoG2())), onProcessor(withFolder(a.demoRSoXS())), onProcessor(withFolder(a.demoAssembly())), withDevice(withFolder(a.demoSpectrum())), onProcessor(withFolder(a.demoXPCS())), onProcessor(withFolder(a.demoTwotime())))
+	return thing("demo", "Show what the program does, on built-in data", withDevice(withFolder(a.demoG2())), onProcessor(withFolder(a.demoRSoXS())), onProcessor(withFolder(a.demoAssembly())), withDevice(withFolder(a.demoSpectrum())), onProcessor(withFolder(a.demoXPCS())), onProcessor(withFolder(a.demoTwotime())))
 }
 
 func (a *app) demoG2() *cobra.Command {

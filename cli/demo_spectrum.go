@@ -114,7 +114,7 @@ func (a *app) runDemoSpectrum(ctx context.Context, fibers int, only bool) error 
 		a.note("wrote %s with library.h5, coadd-demo.fits, redrock-demo.fits and config.yaml", dir)
 		return nil
 	}
-	step("%d fibers in %s: stars with known parameters, and some that are none", fibers, file)
+	step("%d fibers in %s: stars with known parameters, and a few objects that are not stars", fibers, file)
 	p, err := a.pipeline(&spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "compat", Init: "ccf", Errors: "marginal"})
 	if err != nil {
 		return err

@@ -61,7 +61,8 @@ OUT.npz is written as a cache of homodyne, any other OUT as an APS 8-ID file
 	s := c.Flags()
 	s.Lookup("q").Usage = fmt.Sprintf("wavevector in 1/Angstrom (default %g, or from the configuration)", simulatedQ)
 	s.Lookup("frame-time").Usage = fmt.Sprintf("time between frames, in s or with a unit such as ms or us (default %gs, or from the configuration)", simulatedStep)
-	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (a configuration with a file of angles replaces the default)")
+	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (default 0,45,90, or the file of angles in the configuration)")
+	s.Lookup("angles").DefValue = ""
 	s.IntVar(&f.Count, "frames", 100, "number of frames")
 	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as name=value; repeatable")
 	s.StringVar(&f.Contrast, "contrast", "0.2", "contrast: one number, or one per angle")
