@@ -24,7 +24,7 @@ func (a *app) demoG2() *cobra.Command {
 		Short: "Fit every bin of a result file and sample two of them",
 		Long: `Write a synthetic result file in the APS 8-ID layout, fit every bin and the
 power law tau(q), sample two bins with NUTS, and write reports with pictures.
-This needs no network and takes a few seconds.
+This needs no network and takes about a second.
 
   euryale demo g2
   euryale demo g2 --out run --overwrite

@@ -31,7 +31,7 @@ func (a *app) demoSpectrum() *cobra.Command {
 		Long: `Make a small library of template spectra and a file of synthetic stars in DESI's
 format. Fit all fibers, compare the velocities and the atmospheric parameters
 with the truth, and sample the posterior of one star. This needs no network and
-takes a few seconds.
+takes about 5 seconds.
 
   euryale demo spectrum
   euryale demo spectrum --out run --overwrite

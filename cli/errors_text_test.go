@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 func TestErrorText(t *testing.T) {
@@ -120,4 +126,67 @@ func TestPlainTableOfDraws(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The table of summary and its document have the same interval, and the failed checks are told.
+func TestSummaryIntervals(t *testing.T) {
+	file := write(t, "draws.csv", "lp__,a\n1,2\n1,3\n2,4\n1,1\n")
+	code, out, _ := do(t, "summary", file, "--json")
+	var doc judged
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v: %s", code, err, out)
+	}
+	if r := doc.Summary["a"]; !(r.ETI89Lo > 1 && r.ETI89Lo < 1.3 && r.ETI89Hi > 3.7 && r.ETI89Hi < 4) {
+		t.Errorf("%+v", r)
+	}
+	if _, out, _ := do(t, "summary", file); !strings.Contains(out, "eti89_lb") || !strings.Contains(out, "R-hat: ") || !strings.Contains(out, "effective sample size: a has the smallest") {
+		t.Error(out)
+	}
+	if code, _, stderr := do(t, "summary", file, "--strict"); code != exitFailed || !strings.Contains(stderr, "Error: diagnostics: 2 checks") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// compare names the command that shows why an estimate cannot be trusted.
+func TestCompareNamesLOO(t *testing.T) {
+	rows := []diag.Compared{{Name: "a", Trusted: true}, {Name: "b", Diff: -1}}
+	for waic, want := range map[bool]string{false: "The estimate of b cannot be trusted, because Pareto k is too large at some observations: see `euryale loo run-b`.", true: "`euryale loo run-b --waic`"} {
+		if got := comparison(diag.Comparison{Rows: rows}, []string{"run-a", "run-b"}, []string{"a", "b"}, waic); !strings.HasSuffix(got, want) && !strings.Contains(got, want) || strings.Contains(got, "Diagnose") {
+			t.Error(got)
+		}
+	}
+}
+
+// fit nlsq writes values to the digits of their errors, and whether it converged.
+func TestFitNLSQText(t *testing.T) {
+	problem := write(t, "p.json", `{"expr": "a*x", "data": {"x": [1, 2, 3], "y": [1, 2.1, 2.9], "s": [0.1, 0.1, 0.1]}, "sigma": "s", "start": {"a": 2}}`)
+	code, out, stderr := do(t, "fit", "nlsq", "--problem", problem)
+	if code != 0 || !strings.HasPrefix(out, "a            0.993 +- 0.027\nconverged: ") || !strings.Contains(out, "; chi2/dof ") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// Every flag states its default at most once, and no command that only holds others is shown as if it could be
+// called with flags alone.
+func TestHelpDefaults(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			_, shown := pflag.UnquoteUsage(f)
+			zero := slices.Contains([]string{"", "false", "0", "[]", "0s", "0.0", "<nil>"}, f.DefValue)
+			if !zero && strings.Contains(shown, "(default") || len(f.DefValue) > 15 && !strings.HasPrefix(f.DefValue, "[") {
+				t.Errorf("%s: --%s: %s, default %s", c.CommandPath(), f.Name, shown, f.DefValue)
+			}
+			if f.Value.Type() == "int64Slice" && f.DefValue == "[]" {
+				t.Errorf("%s: --%s shows (default [])", c.CommandPath(), f.Name)
+			}
+		})
+		if usage := c.UsageString(); c.Annotations["holder"] != "" && strings.Contains(usage, "[flags]") {
+			t.Errorf("%s: %s", c.CommandPath(), usage)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(Command())
 }

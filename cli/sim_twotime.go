@@ -168,6 +168,6 @@ func (a *app) runSimTwotime(ctx context.Context, out string, f *simTwotimeFlags)
 		return a.document(map[string]any{"engine": "twotime", "file": out, "layout": layout, "model": c.Model, "q": number(setup.Q), "phi": numbers(setup.Angles), "frames": f.Count, "frame_time_s": number(c.Step),
 			"truth": truth, "contrast": numbers(of.Contrast), "offset": numbers(of.Offset), "speckles": of.Speckles, "mean_count": number(of.MeanCount)})
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, c.Model, f.Count, counted(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
+	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, modelFlag(c.Model), f.Count, counted(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
 	return as(exitCannotWrite, err)
 }
