@@ -19,8 +19,8 @@ import (
 // packages are the names with which packages begin the texts of their errors.
 var packages = strings.Fields(`arrow assembly autodiff basic batch build ccf cells check connectome correlate csv cuda cyrsoxs
 	delaunay demo device diag dist dl expr fitfile fits formula frames g2 geometry gorgonia gp hdf5 homodyne idata infer interp
-	kernels language lib libconfig lines localweb mask maskfile maskpage morph motion ndimage nemo netcdf nexus nn nrrd nvrtc optim
-	partition peer reduce report rsoxs runs rvspecfit safetensors smooth speckle spectra stancsv survey take
+	kernels language lib libconfig lines localweb mask maskfile maskpage morph motion ndimage nemo netcdf nexus nn noise nrrd nvrtc optim
+	partition peer pretend queue reduce report rsoxs runs rvspecfit safetensors script smooth speckle spectra stancsv survey take
 	template tensor torch transport twotime viz work xpcs zarr`)
 
 // errorText returns the text of an error without the names of packages, which mean nothing to the user. The

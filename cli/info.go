@@ -60,7 +60,7 @@ func libraries() []libraryDoc {
 		switch {
 		case errors.As(f.Err, &none) && len(none.Tried) > 0:
 			l.Missing = libraryText(f.Err)
-			l.tried = fmt.Sprintf("not found in %d places (--json lists them); set %s to its path", len(none.Tried), f.Variable)
+			l.tried = fmt.Sprintf("not found in %s (--json lists them); set %s to its path", counted(len(none.Tried), "place"), f.Variable)
 		case f.Err != nil:
 			l.Missing = libraryText(f.Err)
 			l.tried = l.Missing
