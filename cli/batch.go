@@ -80,7 +80,7 @@ func (a *app) runBatch(name string) error {
 	if a.json {
 		return a.document(batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items})
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %d items of %s\n", m.Path(), m.Items, m.Command)
+	_, err = fmt.Fprintf(a.stdout, "%s: %s of %s\n", m.Path(), counted(int(m.Items), "item"), m.Command)
 	a.note("next: euryale batch run %s works on them here, and euryale batch sbatch %s prints a Slurm job", typed(dir), typed(dir))
 	return as(exitCannotWrite, err)
 }
@@ -519,7 +519,7 @@ for example once a file that could not be read is back.
 			if a.json {
 				return a.document(map[string]any{"folder": dir, "forgotten": n})
 			}
-			a.note("cleared %d failures; euryale batch run %s tries these items again", n, dir)
+			a.note("cleared %s; euryale batch run %s tries again", counted(int(n), "failure"), dir)
 			return nil
 		},
 	}

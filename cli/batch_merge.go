@@ -27,8 +27,10 @@ chains also get the folder posterior, which summary, diagnose, plot and convert
 can read; batches of spectra get results.fits.
 
 The command refuses to merge while results are missing, and says which ones.
-With --strict, failed items and bad verdicts make the exit code 1 after
-everything has been written.
+In the document (summary.json and --json), ok is false if an item failed, a
+verdict is bad, or all results together show something wrong; finding says in
+words what was found. With --strict, the exit code is then 1, after everything
+has been written.
 
   euryale batch merge fits
   euryale batch merge fits --json --strict
@@ -43,8 +45,8 @@ type mergeDoc struct {
 	batchDoc
 	Failed    int64         `json:"failed"`
 	Flagged   *int64        `json:"bad_verdicts"` // null if the work has no verdicts
-	Finding   string        `json:"finding"`
-	OK        bool          `json:"ok"`
+	Finding   string        `json:"finding"`      // what was found, in words
+	OK        bool          `json:"ok"`           // whether --strict would accept the results
 	Columns   []columnDoc   `json:"columns"`
 	Failures  []failureDoc  `json:"failures"`
 	Outliers  []outlierDoc  `json:"outliers"`
@@ -126,25 +128,15 @@ func (a *app) runBatchMerge(name string) error {
 }
 
 func strictMerge(g *work.Merged) error {
-	var bad []string
-	if g.Status.Failed > 0 {
-		bad = append(bad, fmt.Sprintf("%d of %d items failed", g.Status.Failed, g.Status.Items))
+	if g.Good() {
+		return nil
 	}
-	if g.Flagged > 0 {
-		bad = append(bad, fmt.Sprintf("the verdict about %d items is bad", g.Flagged))
-	}
-	if !g.OK {
-		bad = append(bad, g.Finding)
-	}
-	if len(bad) > 0 {
-		return as(exitFailed, errors.New(strings.Join(bad, "; ")))
-	}
-	return nil
+	return as(exitFailed, errors.New(strings.Join(g.Problems(), "; ")))
 }
 
 func (a *app) mergeDocument(dir string, g *work.Merged) mergeDoc {
 	m := g.Manifest
-	d := mergeDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Failed: g.Status.Failed, Finding: g.Finding, OK: g.OK,
+	d := mergeDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Failed: g.Status.Failed, Finding: g.Conclusion(), OK: g.Good(),
 		Columns: []columnDoc{}, Failures: []failureDoc{}, Outliers: []outlierDoc{}, Files: g.Files, Shards: len(g.Status.Shards), SIMD: m.SIMD, Device: m.Device, Seed: m.Seed, Completed: true}
 	if g.Flagged >= 0 {
 		d.Flagged = &g.Flagged
@@ -167,7 +159,7 @@ func (a *app) mergeDocument(dir string, g *work.Merged) mergeDoc {
 // printMerged prints what there is to know about a batch, the bad news first.
 func (a *app) printMerged(dir string, g *work.Merged) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d items of %s, %d failed", g.Status.Items, g.Manifest.Command, g.Status.Failed)
+	fmt.Fprintf(&b, "%s of %s, %d failed", counted(int(g.Status.Items), "item"), g.Manifest.Command, g.Status.Failed)
 	if g.Flagged >= 0 {
 		fmt.Fprintf(&b, ", %d with a bad verdict", g.Flagged)
 	}
@@ -176,7 +168,8 @@ func (a *app) printMerged(dir string, g *work.Merged) error {
 	}
 	b.WriteString("\n")
 	for _, f := range g.Failed[:min(5, len(g.Failed))] {
-		fmt.Fprintf(&b, "failed %d times: %s\n", f.Count, f.Where)
+		times := counted(int(f.Count), "time")
+		fmt.Fprintf(&b, "failed %s: %s\n", times, f.Where)
 	}
 	for _, o := range g.Outliers[:min(10, len(g.Outliers))] {
 		fmt.Fprintf(&b, "item %d", o.Item)
@@ -198,7 +191,11 @@ func (a *app) printMerged(dir string, g *work.Merged) error {
 		}
 	}
 	if g.Ranks != nil {
-		fmt.Fprintln(&b, g.Ranks)
+		test, err := g.Ranks.Report()
+		if err != nil {
+			return as(exitFailed, err)
+		}
+		fmt.Fprintf(&b, "%v\n%s\n", test, strings.TrimSuffix(g.Finding, test.Diagnose().Verdict()))
 	} else if g.Finding != "" {
 		fmt.Fprintln(&b, g.Finding)
 	}

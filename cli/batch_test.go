@@ -66,6 +66,12 @@ func TestBatch(t *testing.T) {
 	if doc.Items != 6 || doc.Failed != 1 || len(doc.Failures) != 1 || !strings.Contains(doc.Failures[0].First, "b.csv, row 2: ") || *doc.Flagged != 5 {
 		t.Errorf("%+v", doc)
 	}
+	if doc.OK || !strings.Contains(doc.Finding, "1 of 6 items failed; the verdicts about 5 items are bad (right models would give up to 1 by chance)") {
+		t.Errorf("ok is %v with a failed item and bad verdicts, finding %q", doc.OK, doc.Finding)
+	}
+	if out := must(0, "merge", dir); !strings.Contains(out, "failed 1 time: ") {
+		t.Error(out)
+	}
 	must(exitFailed, "merge", dir, "--strict")
 	for _, name := range doc.Files {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -80,7 +86,7 @@ func TestBatch(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(config), "data", "b.csv"), []byte(decayCSV("")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := must(0, "retry", dir); !strings.Contains(out, "cleared 1 failures") {
+	if out := must(0, "retry", dir); !strings.Contains(out, "cleared 1 failure;") {
 		t.Error(out)
 	}
 	must(0, "run", dir, "--shard", "1/2")

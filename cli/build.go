@@ -219,7 +219,8 @@ formula of the wavelength x.
 	s.BoolVar(&f.fill, "fill", false, "compute missing nodes of a grid from their neighbours")
 	s.BoolVar(&f.skip, "skip-bad", false, "skip spectra that cannot be used")
 	s.IntVar(&f.every, "ccf-every", 30, "make a cross-correlation template from every n-th spectrum")
-	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotational velocities of the cross-correlation templates, in km/s")
+	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotational velocities of the cross-correlation templates, in km/s (default 0,300)")
+	s.Lookup("ccf-vsinis").DefValue = ""
 	s.Float64Var(&f.ccfStep, "ccf-step", 0, "pixel width of the cross-correlation templates, in Angstrom (default that of the library)")
 	s.BoolVar(&f.noCCF, "no-ccf", false, "make no cross-correlation templates")
 	s.BoolVar(&f.skipExisting, "skipexisting", false, "skip arms whose files are already in the folder OUT")

@@ -199,7 +199,7 @@ func TestExitCodes(t *testing.T) {
 		{"diagnose " + write(t, "classic.nc", "CDF\x01 and so on"), 65, "nccopy"},
 		{"summary " + hdf, 65, "demo.hdf"},
 		{"summary " + write(t, "a.json", "{}") + " " + write(t, "b.json", "{}"), 64, "name it alone"},
-		{"convert " + csv, 64, "requires at least 2"},
+		{"convert " + csv, 64, "convert needs a name for the output"},
 		{"convert " + csv + " out.xyz", 64, "the extension .xyz does not select a format"},
 		{"convert " + csv + " out.csv", 64, "one file per chain"},
 		{"convert " + csv + " out --to excel", 64, "zarr, netcdf, json, csv, arrow"},

@@ -134,7 +134,7 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	if err != nil {
 		return err
 	}
-	s, err := loadSource(in)
+	s, err := a.loadSource(in)
 	if err != nil {
 		return err
 	}

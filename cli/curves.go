@@ -43,9 +43,17 @@ func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 	for _, k := range want {
 		i := slices.IndexFunc(curves, func(c g2.Curve) bool { return c.Bin == k })
 		if i < 0 {
-			return nil, as(exitData, fmt.Errorf("%s has no bin %d: choose one of its %d bins, from %d to %d", file, k, len(curves), curves[0].Bin, curves[len(curves)-1].Bin))
+			return nil, as(exitData, fmt.Errorf("%s has no bin %d: %s", file, k, choices(curves)))
 		}
 		out = append(out, curves[i])
 	}
 	return out, nil
+}
+
+// choices says which bins there are.
+func choices(curves []g2.Curve) string {
+	if len(curves) == 1 {
+		return fmt.Sprintf("its only bin is %d", curves[0].Bin)
+	}
+	return fmt.Sprintf("choose one of its %d bins, from %d to %d", len(curves), curves[0].Bin, curves[len(curves)-1].Bin)
 }

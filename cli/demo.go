@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) demo() *cobra.Command {
-	return thing("demo", "Show what the program does, on data it carries", withDevice(withFolder(a.demoG2())), onProcessor(withFolder(a.demoRSoXS())), onProcessor(withFolder(a.demoAssembly())), withDevice(withFolder(a.demoSpectrum())), onProcessor(withFolder(a.demoXPCS())), onProcessor(withFolder(a.demoTwotime())))
+	return thing("demo", "Show what the program does, on built-in data", withDevice(withFolder(a.demoG2())), onProcessor(withFolder(a.demoRSoXS())), onProcessor(withFolder(a.demoAssembly())), withDevice(withFolder(a.demoSpectrum())), onProcessor(withFolder(a.demoXPCS())), onProcessor(withFolder(a.demoTwotime())))
 }
 
 func (a *app) demoG2() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) demoG2() *cobra.Command {
 		Short: "Fit every bin of a result file and sample two of them",
 		Long: `Write a synthetic result file in the APS 8-ID layout, fit every bin and the
 power law tau(q), sample two bins with NUTS, and write reports with pictures.
-This needs no network and takes a few seconds.
+This needs no network and takes about a second.
 
   euryale demo g2
   euryale demo g2 --out run --overwrite

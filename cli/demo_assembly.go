@@ -20,7 +20,7 @@ func (a *app) demoAssembly() *cobra.Command {
 		Long: `Run three small experiments of the assembly calculus as scripts. A stimulus
 forms an assembly, at several plasticities; two assemblies that fire together
 come to overlap; and part of an assembly recalls the whole. This needs no
-network and takes a few seconds.
+network and takes less than a second.
 
   euryale demo assembly
   euryale demo assembly --out run --overwrite

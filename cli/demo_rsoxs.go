@@ -22,7 +22,7 @@ func (a *app) demoRSoXS() *cobra.Command {
 scattering at three energies, in a working directory laid out as for CyRSoXS.
 Add 10 % of noise, recover the sizes and the order parameter of the shell by
 least squares and as a posterior, and write reports with pictures. This needs no
-network and takes a few seconds.
+network and takes about 15 seconds.
 
   euryale demo rsoxs
   euryale demo rsoxs --out run --overwrite

@@ -31,7 +31,7 @@ func (a *app) demoSpectrum() *cobra.Command {
 		Long: `Make a small library of template spectra and a file of synthetic stars in DESI's
 format. Fit all fibers, compare the velocities and the atmospheric parameters
 with the truth, and sample the posterior of one star. This needs no network and
-takes a few seconds.
+takes about 5 seconds.
 
   euryale demo spectrum
   euryale demo spectrum --out run --overwrite
@@ -114,7 +114,7 @@ func (a *app) runDemoSpectrum(ctx context.Context, fibers int, only bool) error 
 		a.note("wrote %s with library.h5, coadd-demo.fits, redrock-demo.fits and config.yaml", dir)
 		return nil
 	}
-	step("%d fibers in %s: stars with known parameters, and some that are none", fibers, file)
+	step("%d fibers in %s: stars with known parameters, and a few objects that are not stars", fibers, file)
 	p, err := a.pipeline(&spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "compat", Init: "ccf", Errors: "marginal"})
 	if err != nil {
 		return err

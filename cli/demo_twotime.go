@@ -20,7 +20,7 @@ func (a *app) demoTwotime() *cobra.Command {
 		Long: `Simulate two-time correlations of sheared particles at three azimuths and write
 them with a configuration file for homodyne. Fit the motion by least squares,
 sample its posterior with NUTS, and write reports with pictures. This needs no
-network and takes a few seconds.
+network and takes about 4 seconds.
 
   euryale demo twotime
   euryale demo twotime --out run --overwrite

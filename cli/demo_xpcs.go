@@ -20,7 +20,7 @@ func (a *app) demoXPCS() *cobra.Command {
 		Long: `Simulate 2000 frames of speckles from diffusing particles behind a beam stop,
 make a q map, correlate the frames, fit every bin and the power law tau(q),
 sample one bin with NUTS, and write reports with pictures. This needs no network
-and takes a few seconds.
+and takes about 5 seconds.
 
   euryale demo xpcs
   euryale demo xpcs --out run --overwrite

@@ -186,7 +186,7 @@ func TestToldChoices(t *testing.T) {
 // info says that a driver alone is not enough.
 func TestInfoWithoutCompiler(t *testing.T) {
 	lib := pretend.Shared(t)
-	for nvrtc, want := range map[string]string{"/nowhere/libnvrtc.so": "GPUs cannot be taken", lib.Path: "taken by --device cuda"} {
+	for nvrtc, want := range map[string]string{"/nowhere/libnvrtc.so": "GPUs cannot be used", lib.Path: "used with --device cuda"} {
 		if code, out, stderr := own(t, []string{"EURYALE_LIBNVRTC=" + nvrtc}, "info"); code != 0 || !strings.Contains(out, want) || !strings.Contains(out, nvrtc) {
 			t.Errorf("NVRTC %s: exit %d: %s%s\nwant %q", nvrtc, code, out, stderr, want)
 		}
@@ -249,7 +249,7 @@ func TestDeviceAgreesWithProcessor(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d: %s", device, code, stderr)
 		}
-		source, err := loadSource([]string{out})
+		source, err := (&app{quiet: true}).loadSource([]string{out})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +372,7 @@ func TestDeviceLost(t *testing.T) {
 	if code, _, stderr := own(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 || !strings.Contains(stderr, "was computed on cuda:0 and continues on cpu") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	source, err := loadSource([]string{out})
+	source, err := (&app{quiet: true}).loadSource([]string{out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // loadDraws reads draws as a table of parameters.
-func loadDraws(args []string) (*runs.Table, error) {
-	s, err := loadSource(args)
+func (a *app) loadDraws(args []string) (*runs.Table, error) {
+	s, err := a.loadSource(args)
 	if err != nil {
 		return nil, err
 	}
@@ -22,6 +22,8 @@ func loadDraws(args []string) (*runs.Table, error) {
 type rowDoc struct {
 	Mean     number `json:"mean"`
 	SD       number `json:"sd"`
+	ETI89Lo  number `json:"eti89_lb"` // equal-tailed interval of probability 0.89, as in the table
+	ETI89Hi  number `json:"eti89_ub"`
 	Q05      number `json:"q05"`
 	Q50      number `json:"q50"`
 	Q95      number `json:"q95"`
@@ -45,7 +47,7 @@ type diagnosticsDoc struct {
 func summaryDoc(s diag.Summary) map[string]rowDoc {
 	out := map[string]rowDoc{}
 	for _, r := range s.Rows {
-		out[r.Name] = rowDoc{number(r.Mean), number(r.SD), number(r.Q05), number(r.Q50), number(r.Q95), number(r.HDI94.Low), number(r.HDI94.High),
+		out[r.Name] = rowDoc{number(r.Mean), number(r.SD), number(r.CI.Low), number(r.CI.High), number(r.Q05), number(r.Q50), number(r.Q95), number(r.HDI94.Low), number(r.HDI94.High),
 			number(r.MCSEMean), number(r.MCSESD), number(r.ESSBulk), number(r.ESSTail), number(r.RHat)}
 	}
 	return out

@@ -89,14 +89,30 @@ func nearFile(name string) string {
 			names = append(names, e.Name())
 		}
 	}
-	switch near := spelling.Meant(filepath.Base(name), names); {
+	switch near := similarFile(filepath.Base(name), names); {
 	case near != "":
 		return filepath.Join(dir, near)
 	case len(names) == 0:
 		return fmt.Sprintf("another path: %s is empty", dir)
 	}
-	first := spelling.Sorted(filepath.Base(name), names)[:min(len(names), 3)]
-	return fmt.Sprintf("another path: %s holds %s%s", dir, strings.Join(first, ", "), map[bool]string{true: " and others"}[len(names) > 3])
+	if len(names) > 3 {
+		return fmt.Sprintf("another path: no name in %s is similar", dir)
+	}
+	return fmt.Sprintf("another path: %s holds %s", dir, strings.Join(names, ", "))
+}
+
+// similarFile returns the name of an existing file that the user may have meant, or "". The extension says
+// little: that of two tables is the same, so the names before it must be similar too.
+func similarFile(name string, names []string) string {
+	ext := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	for _, near := range spelling.Sorted(name, names) {
+		other := strings.TrimSuffix(near, filepath.Ext(near))
+		if other == stem || spelling.Distance(stem, other) <= (1+len(stem))/3 {
+			return near
+		}
+	}
+	return ""
 }
 
 func codeOf(err error) int {

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) fit() *cobra.Command {
-	return thing("fit", "Fit a model by least squares", withDevice(withFolder(a.fitG2())), annotated(withDevice(withFolder(a.fitSpectra())), "precision", "32 or 64"), withDevice(a.fitNLSQ()), a.fitGeometry(), withDevice(withFolder(a.fitTwotime())))
+	return thing("fit", "Fit models to data by least squares", withDevice(withFolder(a.fitG2())), annotated(withDevice(withFolder(a.fitSpectra())), "precision", "32 or 64"), withDevice(a.fitNLSQ()), a.fitGeometry(), withDevice(withFolder(a.fitTwotime())))
 }
 
 func (a *app) fitG2() *cobra.Command {
@@ -95,7 +95,10 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 	if a.json {
 		err = a.document(doc)
 	} else {
-		report.WriteFits(a.stdout, model, fits)
+		err = as(exitCannotWrite, report.WriteFits(a.stdout, model, fits))
+		if a.out != "" {
+			a.say("results in %s", a.out)
+		}
 	}
 	if err != nil {
 		return err
@@ -157,13 +160,21 @@ func verdictOn(fits []g2.Fit, strict bool) error {
 	}
 	switch {
 	case usable == 0 && len(fits) > 0:
-		return as(exitData, fmt.Errorf("none of %d bins could be fitted: %s", len(fits), fits[0].Message))
+		return as(exitData, fmt.Errorf("%s could not be fitted: %s", allBins(len(fits)), fits[0].Message))
 	case strict && bad > 0:
 		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge: see their messages", bad, len(fits)))
 	case strict && misfit > 0:
 		return as(exitFailed, fmt.Errorf("in %d of %d bins the model disagrees with the data: see the lines that begin with the bin, or model_check in the JSON document", misfit, len(fits)))
 	}
 	return nil
+}
+
+// allBins names the bins of a file.
+func allBins(n int) string {
+	if n == 1 {
+		return "the only bin"
+	}
+	return fmt.Sprintf("all %d bins", n)
 }
 
 // againstQ turns the bins of a result file into one curve tau(q) by single-exponential

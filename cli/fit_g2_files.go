@@ -78,8 +78,8 @@ func (a *app) runFitG2Files(ctx context.Context, files []string, f g2flags, bins
 		}
 		a.say("%s", file)
 		if err != nil {
-			d.Status, d.Message, d.Folder = "failed", err.Error(), ""
-			a.say("  failed: %v", err)
+			d.Status, d.Message, d.Folder = "failed", errorText(err, files), ""
+			a.say("  failed: %s", errorText(err, files))
 			if failed++; first == nil {
 				first = err
 			}

@@ -6,11 +6,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/report"
 )
 
 func (a *app) fitNLSQ() *cobra.Command {
@@ -48,7 +50,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	}
 	p, s, err := f.LeastSquaresOn(a.backend(1))
 	if err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", path, err))
+		return as(exitData, fmt.Errorf("%s: %w", path, problemError(f, err)))
 	}
 	r, v, err := f.Fit(ctx, p, s)
 	if ctx.Err() != nil {
@@ -61,7 +63,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	if a.json {
 		err = a.document(nlsqDocument(p.Device(), r, v))
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", r, v)
+		_, err = fmt.Fprintf(a.stdout, "%s%s\n", nlsqText(r, f.Sigma != ""), v)
 	}
 	switch {
 	case err != nil:
@@ -72,6 +74,25 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 		return strictly(v)
 	}
 	return nil
+}
+
+// nlsqText is a table of the parameters and a line on how the fit ended. Without errors of the data, chi-square is in their units and is
+// left out.
+func nlsqText(r *optim.Result, weighted bool) string {
+	var b strings.Builder
+	sd := r.SD()
+	for i, n := range r.Names {
+		fmt.Fprintf(&b, "%-12s %s\n", n, report.PlusMinus(r.X[i], sd[i]))
+	}
+	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + withLimit(r.Status, r.Status.Message()))
+	if weighted {
+		fmt.Fprintf(&b, "; chi2/dof %.3g", r.ReducedChiSquared())
+	}
+	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, counted(r.NFev, "evaluation"))
+	for _, w := range r.Warnings {
+		b.WriteString("warning: " + w + "\n")
+	}
+	return b.String()
 }
 
 // nlsqDoc is the JSON document of fit nlsq.

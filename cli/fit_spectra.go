@@ -33,7 +33,8 @@ errors.
 For DESI's files (coadd-, spectra-) the command writes the tables rvtab_ and the
 models rvmod_ of rvspecfit's rvs_desi_fit, whose options it understands.
 Finished fits are kept in a journal beside the table, so the same command
-continues after Ctrl-C or a crash. For files of SDSS (spec-, spPlate-) and WEAVE
+continues after Ctrl-C or a crash. All flags can be spelled with - or with _, as
+--output-dir or --output_dir. For files of SDSS (spec-, spPlate-) and WEAVE
 (L1), and for single spectra as CSV or FITS, it prints a table, and writes a
 report with --out.
 

@@ -59,10 +59,10 @@ func libraries() []libraryDoc {
 		var none *dl.NotFound
 		switch {
 		case errors.As(f.Err, &none) && len(none.Tried) > 0:
-			l.Missing = f.Err.Error()
-			l.tried = fmt.Sprintf("not found, %d places were tried (--json lists them); %s names the file", len(none.Tried), f.Variable)
+			l.Missing = libraryText(f.Err)
+			l.tried = fmt.Sprintf("not found in %s (--json lists them); set %s to its path", counted(len(none.Tried), "place"), f.Variable)
 		case f.Err != nil:
-			l.Missing = f.Err.Error()
+			l.Missing = libraryText(f.Err)
 			l.tried = l.Missing
 		default:
 			l.tried = fmt.Sprintf("%s, %s", f.Version, f.Path)
@@ -75,14 +75,28 @@ func libraries() []libraryDoc {
 // gpuUse says whether commands can compute on GPUs, given the error of looking for them, and why not.
 func gpuUse(err error) string {
 	if err != nil {
-		return err.Error()
+		return libraryText(err)
 	}
 	c, err := rtc.Open(rtc.Options{NoCache: true})
 	if err != nil {
-		return "GPUs cannot be taken: " + err.Error()
+		return "GPUs cannot be used: " + libraryText(err)
 	}
 	major, minor := c.Version()
-	return fmt.Sprintf("taken by --device cuda, and by auto for large programs; NVRTC %d.%d, %s", major, minor, c.Path())
+	return fmt.Sprintf("used with --device cuda, and with auto for large programs; NVRTC %d.%d, %s", major, minor, c.Path())
+}
+
+// libraryText says that a library is missing, where it was looked for, and how to say where it is.
+func libraryText(err error) string {
+	var none *dl.NotFound
+	if !errors.As(err, &none) || len(none.Tried) == 0 {
+		return errorText(err, nil)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the %s library was not found; set %s to its path. It was looked for in:", none.Name, dl.Variable(none.Name))
+	for _, t := range none.Tried {
+		fmt.Fprintf(&b, "\n\t%s: %s", t.Path, t.Reason)
+	}
+	return b.String()
 }
 
 func (a *app) info() *cobra.Command {

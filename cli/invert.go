@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) invert() *cobra.Command {
-	return thing("invert", "Find what scattered", withDevice(withResume(withFolder(a.invertRSoXS()))))
+	return thing("invert", "Recover morphologies from scattering", withDevice(withResume(withFolder(a.invertRSoXS()))))
 }
 
 // invertConfig is the content of config.json for invert rsoxs.

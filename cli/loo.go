@@ -65,7 +65,7 @@ log-likelihoods come from a run folder, a Zarr folder, a netCDF 4 file or JSON
 }
 
 func (a *app) runLOO(args []string, variable string, waic bool) error {
-	l, err := loadLikelihood(args, variable)
+	l, err := a.loadLikelihood(args, variable)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *app) runLOO(args []string, variable string, waic bool) error {
 		_, err = fmt.Fprintln(a.stdout, e)
 	}
 	if err == nil && a.strict && !rep.OK() {
-		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", lowered(rep.Verdict())))
 	}
 	return as(exitCannotWrite, err)
 }
@@ -146,7 +146,7 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 	var all []diag.ELPD
 	var first *runs.Likelihood
 	for _, arg := range args {
-		l, err := loadLikelihood([]string{arg}, variable)
+		l, err := a.loadLikelihood([]string{arg}, variable)
 		if err != nil {
 			return err
 		}
@@ -166,19 +166,45 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 	if err != nil {
 		return as(exitData, err)
 	}
+	verdict := comparison(r, args, names, waic)
 	if !a.json {
-		_, err = fmt.Fprintln(a.stdout, r)
+		_, err = fmt.Fprintln(a.stdout, strings.Replace(r.String(), r.Verdict(), verdict, 1))
 		return as(exitCannotWrite, err)
 	}
 	doc := struct {
 		Method  string        `json:"method"`
 		Models  []comparedDoc `json:"models"`
 		Verdict string        `json:"verdict"`
-	}{Method: r.Method, Verdict: r.Verdict()}
+	}{Method: r.Method, Verdict: verdict}
 	for _, m := range r.Rows {
 		doc.Models = append(doc.Models, comparedDoc{m.Name, number(m.ELPD), number(m.SE), number(m.P), number(m.Diff), number(m.DiffSE), number(m.Stacking), number(m.PseudoBMA), number(m.PseudoBMAPlus), m.Trusted})
 	}
 	return a.document(doc)
+}
+
+// comparison is the verdict about models, with the commands that show why estimates are not to be trusted.
+func comparison(r diag.Comparison, args, names []string, waic bool) string {
+	var bad, commands []string
+	for _, m := range r.Rows {
+		if m.Trusted {
+			continue
+		}
+		bad = append(bad, m.Name)
+		command := "euryale loo " + args[slices.Index(names, m.Name)]
+		if waic {
+			command += " --waic"
+		}
+		commands = append(commands, "`"+command+"`")
+	}
+	text, _, found := strings.Cut(r.Verdict(), " The estimates of ")
+	if len(bad) == 0 || !found {
+		return r.Verdict()
+	}
+	why := "Pareto k"
+	if waic {
+		why = "the variance of the log-likelihood"
+	}
+	return fmt.Sprintf("%s The estimate of %s cannot be trusted, because %s is too large at some observations: see %s.", text, strings.Join(bad, " and of "), why, strings.Join(commands, " and "))
 }
 
 // modelNames returns the last element of each path, or the full paths if two of those are
@@ -212,8 +238,8 @@ func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
 
 // loadLikelihood reads the log-likelihoods of one model. The variable may be empty if
 // there is only one.
-func loadLikelihood(args []string, variable string) (*runs.Likelihood, error) {
-	s, err := loadSource(args)
+func (a *app) loadLikelihood(args []string, variable string) (*runs.Likelihood, error) {
+	s, err := a.loadSource(args)
 	if err != nil {
 		return nil, err
 	}

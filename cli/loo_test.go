@@ -72,13 +72,13 @@ func TestLOOAndCompare(t *testing.T) {
 		code int
 		says string
 	}{
-		{"loo", 64, "requires at least 1"},
+		{"loo", 64, "loo needs a run or a file"},
 		{"loo /nowhere", 66, "/nowhere"},
 		{"loo " + line + " --var z", 65, `no log-likelihood of "z": the observed variables are y`},
 		{"loo " + line + " --waic", 0, ""},
 		{"loo " + write(t, "x.csv", "lp__,a\n1,2\n"), 65, "no log-likelihoods"},
 		{"loo " + write(t, "x.json", `{"log_likelihood": {"y": [[[1]]], "z": [[[1]]]}}`), 65, "y, z: choose one with --var"},
-		{"compare " + line, 64, "requires at least 2"},
+		{"compare " + line, 64, "compare needs a run or a file"},
 		{"compare " + line + " " + flat + " --names a", 64, "1 names for 2 models"},
 		{"compare " + line + " " + other, 65, "observed different y"},
 		{"compare " + line + " " + line, 65, "two models are called"},
@@ -140,7 +140,7 @@ func TestSBCInterrupted(t *testing.T) {
 			if err := json.Unmarshal([]byte(out.String()), &doc); err != nil || doc.Fits < 200 || doc.Fits >= 2000 || len(doc.Quantities["m"].Histogram) < 2 {
 				t.Errorf("%v: %s", err, out.String())
 			}
-		} else if !strings.Contains(out.String(), " fits, ") {
+		} else if !strings.Contains(out.String(), " gave ranks") {
 			t.Error(out.String())
 		}
 	}
@@ -164,4 +164,25 @@ func (w *cancelAt) Write(b []byte) (int, error) {
 		w.cancel()
 	}
 	return w.all.Write(b)
+}
+
+// A derived quantity that is NaN where the priors allow it leaves the ranks of the other quantities alone.
+func TestSBCLeavesOutUndefinedQuantities(t *testing.T) {
+	problem := write(t, "p.json", `{"expr": "a*x + b", "data": {"x": [1, 2, 3, 4], "y": [0, 0, 0, 0]}, "sigma": "0.5",
+		"priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}, "derived": {"edge": "log(b)", "twice": "2*a", "more": "edge + 1"}}`)
+	args := []string{"sbc", "--problem", problem, "--fits", "20", "--ranks", "19", "--warmup", "100", "--draws", "100"}
+	code, out, stderr := do(t, append(args, "--json")...)
+	var doc sbcDoc
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v: %s", code, err, stderr)
+	}
+	if doc.Fits != 20 || doc.Failed != 0 || len(doc.Quantities) != 3 || len(doc.LeftOut) != 2 || doc.LeftOut[0].Name != "edge" || doc.LeftOut[0].NaN < 300 {
+		t.Errorf("%+v", doc)
+	}
+	if !strings.Contains(stderr, "edge gets no ranks: it is NaN at ") {
+		t.Error(stderr)
+	}
+	if code, out, _ := do(t, append(args, "--quiet")...); code != 0 || !strings.Contains(out, "20 fits: 20 gave ranks") || !strings.Contains(out, ", none failed") {
+		t.Errorf("exit %d: %s", code, out)
+	}
 }

@@ -70,7 +70,7 @@ func (a *app) runPlot(kind string, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := loadDraws(args)
+	t, err := a.loadDraws(args)
 	if err != nil {
 		return err
 	}

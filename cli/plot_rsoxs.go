@@ -143,7 +143,8 @@ file named, or to morphology.svg.
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runPlotMorphology(args, f) },
 	}
-	c.Flags().StringVar(&f.Slice, "slice", "z", "axis perpendicular to the slice and its position, such as z or z:12 (default position the middle)")
+	c.Flags().StringVar(&f.Slice, "slice", "z", "axis perpendicular to the slice and its position, such as z or z:12 (default z, in the middle)")
+	c.Flags().Lookup("slice").DefValue = ""
 	c.Flags().IntVar(&f.Subsample, "subsample", 1, "draw every n-th voxel along each axis")
 	c.Flags().Float64Var(&f.Least, "least", 0.05, "smallest volume fraction and S for which angles are drawn, 0 to 1")
 	c.Flags().IntVar(&f.Directors, "directors", 0, "draw a director at every n-th voxel drawn, -1 for none (default about 20 per side)")

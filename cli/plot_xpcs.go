@@ -121,7 +121,7 @@ The picture is written to the last file named, or to %s.svg.
 
   euryale plot %[2]s A003_results.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
-`, p.long, p.kind),
+%[3]s`, p.long, p.kind, map[bool]string{true: "  euryale plot twotime run-flow residuals.png\n"}[p.kind == "twotime"]),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			out, args, err := a.pictureFile(p.kind, args)

@@ -186,7 +186,7 @@ func TestReduceRSoXSFindsVoxels(t *testing.T) {
 		{"config.txt --phys-size 5", 65, "no energy in the name of the file"},
 		{"HDF5 HDF5/Energy_284.40.h5 --phys-size 5", 65, "appears twice"},
 		{"HDF5 --morphology config.txt", 65, "config.txt"},
-		{"", 64, "requires at least 1"},
+		{"", 64, "reduce rsoxs needs a folder or a file"},
 		{"HDF5 none/x.csv --phys-size 5", 73, ""},
 	} {
 		if code, out, stderr := do(t, append([]string{"reduce", "rsoxs"}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(stderr, c.says) || out != "" {

@@ -59,16 +59,17 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := a.ended(ctx, root.ExecuteContext(ctx))
+	called, err := root.ExecuteContextC(ctx)
+	err = a.ended(ctx, err)
 	if err == nil {
 		return exitOK
 	}
 	var e *exitError
 	if !errors.As(err, &e) && misused(err) {
-		e = &exitError{code: exitUsage, err: err, hint: "euryale help"}
+		e = &exitError{code: exitUsage, err: err, hint: called.CommandPath() + " --help"}
 		err = e
 	}
-	fmt.Fprintf(stderr, "Error: %s\n", foreign.Short(err.Error(), longestError))
+	fmt.Fprintf(stderr, "Error: %s\n", foreign.Short(errorText(err, args), longestError))
 	if e != nil && e.hint != "" {
 		fmt.Fprintf(stderr, "Try: %s\n", e.hint)
 	}
@@ -117,6 +118,9 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.resume, "resume", "", "run folder of an interrupted run to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "least important log messages to print: debug, info, warn or error")
 	c.AddCommand(a.sim(), a.reduce(), withDevice(a.qmap()), withDevice(a.mask()), withDevice(a.correlate()), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
+	ownWords(c)
+	// A command that only holds others cannot be called with flags alone.
+	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .Runnable}}", `{{if and .Runnable (not (index .Annotations "holder"))}}`, 1))
 	return c
 }
 
@@ -138,7 +142,7 @@ func (a *app) check(c *cobra.Command) error {
 	case a.precision == 32 && c.Annotations["precision"] == "":
 		return usage("--precision 32 is not available here: fits and samplers need 64")
 	case a.out != "" && c.Annotations["folder"] == "":
-		return usage("%s has no folder of results: leave out --out %s; name an output file last, if the command writes one", c.CommandPath(), a.out)
+		return usage("%s has no folder of results: leave out --out %s%s", c.CommandPath(), a.out, outputHint(c))
 	case a.resume != "" && c.Annotations["resume"] == "":
 		return usage("%s has no run to continue: leave out --resume %s", c.CommandPath(), a.resume)
 	case a.threads < 0:
@@ -157,6 +161,14 @@ func (a *app) check(c *cobra.Command) error {
 		return a.lock(a.resume)
 	}
 	return nil
+}
+
+// outputHint says how a command without a folder of results is told where to write, if it writes a file.
+func outputHint(c *cobra.Command) string {
+	if strings.Contains(c.Use, "OUT") {
+		return ", and name the output last"
+	}
+	return ""
 }
 
 // note prints a line for the user on the terminal.
@@ -179,5 +191,5 @@ func thing(verb, short string, children ...*cobra.Command) *cobra.Command {
 		return usage("%s needs a second word: one of %s", verb, strings.Join(names, ", "))
 	}}
 	c.AddCommand(children...)
-	return c
+	return annotated(c, "holder", "yes")
 }

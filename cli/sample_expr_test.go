@@ -66,7 +66,7 @@ func TestSampleExprMistakes(t *testing.T) {
 		{"sample expr --problem " + file + " --target-accept 2 --chains 0", 64, "--chains 0: want 1 to 65536; --target-accept 2"},
 		{"sample expr --problem /nowhere.json", 66, "/nowhere.json"},
 		{"sample expr --problem " + write(t, "p.json", `{"expr": "a"`), 65, "line 1, column"},
-		{"sample expr --problem " + write(t, "p.json", `{"exp": "a"}`), 65, `p.json: expr: unknown field "exp": did you mean "expr"?`},
+		{"sample expr --problem " + write(t, "p.json", `{"exp": "a"}`), 65, `p.json: unknown field "exp": did you mean "expr"?`},
 		{"sample expr --problem " + write(t, "p.json", fmt.Sprintf(lineProblem, "a+c*x", "")), 65, `"c" is neither`},
 		{"sample expr --problem " + write(t, "p.json", `{"expr": "a+lp__", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)", "lp__": "normal(0, 1)"}}`), 65, `parameter "lp__": names that end in __, such as lp__, are reserved`},
 		{"sample expr --problem " + write(t, "p.json", `{"expr": "a", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)"}, "derived": {"divergent__": "2*a"}}`), 65, `parameter "divergent__"`},

@@ -48,7 +48,7 @@ func (a *app) sample() *cobra.Command {
 func (a *app) sampleG2() *cobra.Command {
 	var cfg sampleConfig
 	c := &cobra.Command{
-		Use:   "g2 FILE --bin N",
+		Use:   "g2 FILE [--bin N]",
 		Short: "Sample the parameters of one correlation function",
 		Long: `Fit one bin by least squares, then sample its posterior with NUTS, starting from
 the fit.

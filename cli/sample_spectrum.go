@@ -351,7 +351,7 @@ func (a *app) runPlotSpectrum(ctx context.Context, args []string, f *spectraFlag
 		}
 		*f, star = cfg.Spectra, &cfg.Data
 		star.Starts = nil
-		t, err := loadDraws(names)
+		t, err := a.loadDraws(names)
 		if err != nil {
 			return err
 		}

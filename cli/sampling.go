@@ -187,7 +187,7 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 	case err != nil:
 		return as(exitCannotWrite, err)
 	case a.strict && !rep.OK():
-		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", lowered(rep.Verdict())))
 	case a.strict:
 		return strictly(v)
 	}

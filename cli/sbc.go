@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/batch/work"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
 )
@@ -28,6 +29,8 @@ type sbcDoc struct {
 	Ranks       int                   `json:"ranks"`
 	Divergent   int                   `json:"divergent"`
 	Failed      int                   `json:"failed"`
+	Failures    []sbcFailureDoc       `json:"failures"` // why fits gave no ranks, the most frequent reason first
+	LeftOut     []sbcLeftOutDoc       `json:"left_out"` // derived quantities without ranks
 	Quantities  map[string]uniformDoc `json:"quantities"`
 	FalseAlarms number                `json:"false_alarms"`
 	OK          bool                  `json:"ok"`
@@ -36,18 +39,30 @@ type sbcDoc struct {
 	Advice      []string              `json:"advice"`
 }
 
+type sbcFailureDoc struct {
+	Count  int    `json:"count"`
+	Reason string `json:"reason"`
+}
+
+type sbcLeftOutDoc struct {
+	Name  string `json:"name"`
+	NaN   int    `json:"nan"`   // number of draws from the prior at which it is NaN
+	Draws int    `json:"draws"` // number of draws from the prior
+}
+
 func (a *app) sbc() *cobra.Command {
 	var cfg sbcConfig
 	c := &cobra.Command{
 		Use:   "sbc --problem FILE.json",
-		Short: "Calibrate a model and its sampler by simulation",
+		Short: "Check a model and its sampler by simulation",
 		Long: `Check a model and its sampler by simulation-based calibration. The command draws
 parameters from the priors of a problem file and data from the parameters,
 samples the posterior of these data, and ranks the prior draws among the
 posterior draws. The ranks are uniform if the model and the sampler are right.
 The values of y in the file only determine how many there are. The format of the
-file is that of sample expr. Ctrl-C prints the ranks so far; a calibration is
-not saved and cannot be resumed.
+file is that of sample expr. A derived quantity that is NaN for some parameters
+that the priors allow has no ranks and is left out. Ctrl-C prints the ranks so
+far; a calibration is not saved and cannot be resumed.
 
   euryale sbc --problem line.json
   euryale sbc --problem line.json --fits 200 --json
@@ -86,10 +101,12 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.Model()
-	post, err := a.compiled(cfg.file, m, err)
+	post, lost, err := work.Calibrated(p, a.backend(1), cfg.fits, a.seed)
 	if err != nil {
-		return err
+		return as(exitData, fmt.Errorf("%s: %w", cfg.file, problemError(p, err)))
+	}
+	for _, u := range lost {
+		a.note("%s", u)
 	}
 	step := max(1, cfg.fits/10)
 	r, err := infer.SBC(ctx, post, infer.SBCConfig{Fits: cfg.fits, Draws: cfg.ranks, Seed: a.seed,
@@ -100,47 +117,58 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 			}
 		}})
 	if ctx.Err() != nil && err != nil {
-		return a.interruptedSBC(cfg, post, r)
+		return a.interruptedSBC(cfg, post, lost, r)
 	}
 	if err != nil {
 		return as(exitData, fmt.Errorf("%s: %w", cfg.file, err))
 	}
-	return a.printSBC(cfg, post, r)
+	return a.printSBC(cfg, post, lost, r)
 }
 
 // interruptedSBC prints the ranks so far. They are not saved and need careful reading,
 // because fits with few gradients finish first.
-func (a *app) interruptedSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {
+func (a *app) interruptedSBC(cfg sbcConfig, post *infer.Posterior, lost []work.Unranked, r *infer.Calibration) error {
 	if r == nil || r.Fits == 0 {
 		return as(exitInterrupted, fmt.Errorf("interrupted before a fit was complete"))
 	}
-	if err := a.printSBC(cfg, post, r); err != nil && codeOf(err) == exitCannotWrite {
+	if err := a.printSBC(cfg, post, lost, r); err != nil && codeOf(err) == exitCannotWrite {
 		return err
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are printed above: they are not saved, and they may be biased, because quick fits finish first", r.Fits, cfg.fits),
 		hint: fmt.Sprintf("use --fits %d to complete a calibration of this length", max(10, r.Fits))}
 }
 
-func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, r *infer.Calibration) error {
+func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, lost []work.Unranked, r *infer.Calibration) error {
 	test, err := r.Report()
 	if err != nil {
 		return as(exitFailed, err)
 	}
 	rep := test.Diagnose()
 	if a.json {
-		d := sbcDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Quantities: map[string]uniformDoc{},
+		d := sbcDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Failures: []sbcFailureDoc{}, LeftOut: []sbcLeftOutDoc{}, Quantities: map[string]uniformDoc{},
 			FalseAlarms: number(test.FalseAlarms), OK: rep.OK(), Device: post.Device(), Verdict: rep.Verdict(), Advice: advice(rep)}
 		for i, name := range test.Names {
 			d.Quantities[name] = uniformity(test.Rows[i])
 		}
+		for _, f := range work.Reasons(r) {
+			d.Failures = append(d.Failures, sbcFailureDoc{f.Count, f.Text})
+		}
+		for _, u := range lost {
+			d.LeftOut = append(d.LeftOut, sbcLeftOutDoc{u.Name, u.NaN, u.Draws})
+		}
 		err = a.document(d)
 	} else {
-		_, err = fmt.Fprintln(a.stdout, r)
+		_, err = fmt.Fprintln(a.stdout, calibrationText(test, r))
 	}
 	if err == nil && a.strict && !rep.OK() {
-		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", lowered(rep.Verdict())))
 	}
 	return as(exitCannotWrite, err)
+}
+
+// calibrationText is the table of tests and a line on the fits, with the reasons of those that failed.
+func calibrationText(test diag.SBCReport, r *infer.Calibration) string {
+	return fmt.Sprintf("%v\n%s", test, work.Told(r))
 }
 
 // uniformDoc reports how close the ranks are to uniform.

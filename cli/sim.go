@@ -6,7 +6,7 @@ package cli
 import "github.com/spf13/cobra"
 
 func (a *app) sim() *cobra.Command {
-	return thing("sim", "Simulate", withDevice(withResume(withFolder(a.simRSoXS()))), withDevice(withResume(withFolder(a.simAssembly()))), onProcessor(a.simTwotime()))
+	return thing("sim", "Simulate scattering, correlations or neurons", withDevice(withResume(withFolder(a.simRSoXS()))), withDevice(withResume(withFolder(a.simAssembly()))), onProcessor(a.simTwotime()))
 }
 
 // anyPrecision marks commands that can also compute in single precision.

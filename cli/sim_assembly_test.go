@@ -275,10 +275,10 @@ func TestSimAssemblySilence(t *testing.T) {
 		t.Errorf("%+v: %s", doc.Warnings, stderr)
 	}
 	for step, says := range map[string]string{
-		"{project: A>B}":                       "s.yaml:5:6: project: assembly: fibre A>B: area A does not fire, and never has",
-		"{complete: A, part: 0.5}":             "s.yaml:5:6: complete: assembly: winners of area A",
-		"{measure: x, overlap: [A, A]}":        "s.yaml:5:6: measure: assembly: winners of area A",
-		"{branch: [{measure: x, density: A}]}": "s.yaml:5:16: measure: assembly: density of area A",
+		"{project: A>B}":                       "s.yaml:5:6: project: fibre A>B: area A does not fire, and never has",
+		"{complete: A, part: 0.5}":             "s.yaml:5:6: complete: winners of area A",
+		"{measure: x, overlap: [A, A]}":        "s.yaml:5:6: measure: winners of area A",
+		"{branch: [{measure: x, density: A}]}": "s.yaml:5:16: measure: density of area A",
 	} {
 		if err := os.WriteFile("s.yaml", []byte(head+"  - "+step+"\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -298,7 +298,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 			t.Errorf("%s of the volume in X, Y, Z order differs", name)
 		}
 	}
-	try("", 64, "accepts between 1 and 2")
+	try("", 64, "sim rsoxs needs a file (.h5)")
 	try(morphology+" --grid fine", 64, "cyrsoxs or exact")
 	try(morphology+" --grid exact --parity", 64, "--parity")
 	try(morphology+" --precision 16", 64, "32 or 64")

@@ -30,6 +30,12 @@ type simTwotimeFlags struct {
 
 var twotimeLayouts = []string{string(homodyne.NPZ), string(homodyne.APSU), string(homodyne.APSOld)}
 
+// What is simulated if neither a flag nor the configuration says otherwise.
+const (
+	simulatedQ    = 0.0054 // 1/Angstrom
+	simulatedStep = 0.1    // seconds
+)
+
 func (a *app) simTwotime() *cobra.Command {
 	var f simTwotimeFlags
 	c := &cobra.Command{
@@ -53,7 +59,10 @@ OUT.npz is written as a cache of homodyne, any other OUT as an APS 8-ID file
 	}
 	f.twotimeFlags.add(c)
 	s := c.Flags()
-	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (a configuration with a file of angles replaces the default)")
+	s.Lookup("q").Usage = fmt.Sprintf("wavevector in 1/Angstrom (default %g, or from the configuration)", simulatedQ)
+	s.Lookup("frame-time").Usage = fmt.Sprintf("time between frames, in s or with a unit such as ms or us (default %gs, or from the configuration)", simulatedStep)
+	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (default 0,45,90, or the file of angles in the configuration)")
+	s.Lookup("angles").DefValue = ""
 	s.IntVar(&f.Count, "frames", 100, "number of frames")
 	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as name=value; repeatable")
 	s.StringVar(&f.Contrast, "contrast", "0.2", "contrast: one number, or one per angle")
@@ -104,10 +113,10 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		}
 	}
 	if c.Q == 0 {
-		c.Q = 0.0054
+		c.Q = simulatedQ
 	}
 	if c.Step == 0 {
-		c.Step = 0.1
+		c.Step = simulatedStep
 	}
 	s = motion.Setup(c, c.Q, phi, c.Clock.Times(1, f.Count, c.Step), c.Step)
 	of = twotime.Sample{Speckles: f.Speckles, MeanCount: f.Counts, Seed: seed}
@@ -159,6 +168,6 @@ func (a *app) runSimTwotime(ctx context.Context, out string, f *simTwotimeFlags)
 		return a.document(map[string]any{"engine": "twotime", "file": out, "layout": layout, "model": c.Model, "q": number(setup.Q), "phi": numbers(setup.Angles), "frames": f.Count, "frame_time_s": number(c.Step),
 			"truth": truth, "contrast": numbers(of.Contrast), "offset": numbers(of.Offset), "speckles": of.Speckles, "mean_count": number(of.MeanCount)})
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, c.Model, f.Count, counted(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
+	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, modelFlag(c.Model), f.Count, counted(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
 	return as(exitCannotWrite, err)
 }

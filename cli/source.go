@@ -11,9 +11,13 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// loadSource reads draws.
-func loadSource(args []string) (*runs.Source, error) {
+// loadSource reads draws. It tells the user if they come from a table that no sampler seems to have written:
+// any table of numbers can be read as draws.
+func (a *app) loadSource(args []string) (*runs.Source, error) {
 	s, err := runs.Open(args...)
+	if err == nil && s.PlainTable() {
+		a.note("note: %s has no column lp__ and no other column of a sampler, so it is read as a plain table of draws, one draw per row", s.Name)
+	}
 	return s, sourceError(err)
 }
 

@@ -24,6 +24,15 @@ func (a *app) summary() *cobra.Command {
 		Long: `Summarise posterior draws from a run folder, CmdStan CSV files (one per chain),
 a Zarr folder, a netCDF 4 file or JSON.
 
+The table has the mean, the standard deviation (sd) and the interval from
+eti89_lb to eti89_ub, which holds 89 % of the draws and leaves equally many below
+and above it. ess_bulk and ess_tail are effective sample sizes for the centre and
+for the tails, r_hat compares the chains (1 if they agree), and mcse_mean is the
+error of the mean that is due to the number of draws. With --json, each quantity
+also has its 5 %, 50 % and 95 % quantiles (q05, q50, q95) and the shortest
+interval that holds 94 % of the draws (hdi94_lo, hdi94_hi). Pictures show the
+shortest intervals that hold 50 % and 95 % of them.
+
   euryale summary run4
   euryale summary draws.nc
   euryale summary output_1.csv output_2.csv output_3.csv output_4.csv --json
@@ -51,7 +60,7 @@ folder, a netCDF 4 file or JSON.
 }
 
 func (a *app) judge(args []string, table bool) error {
-	t, err := loadDraws(args)
+	t, err := a.loadDraws(args)
 	if err != nil {
 		return err
 	}
@@ -62,7 +71,15 @@ func (a *app) judge(args []string, table bool) error {
 	case a.json:
 		err = a.document(judged{summaryDoc(s), d, model})
 	case table:
-		_, err = fmt.Fprintf(a.stdout, "%s\n%s\n", s, rep.Verdict())
+		_, err = fmt.Fprintf(a.stdout, "%s\n", s)
+		for _, p := range rep.Problems() {
+			if err == nil {
+				_, err = fmt.Fprintln(a.stdout, p)
+			}
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(a.stdout, rep.Verdict())
+		}
 	default:
 		_, err = fmt.Fprintln(a.stdout, rep)
 	}
@@ -73,9 +90,9 @@ func (a *app) judge(args []string, table bool) error {
 	case err != nil:
 		return as(exitCannotWrite, err)
 	case a.strict && !rep.OK():
-		return as(exitFailed, fmt.Errorf("diagnostics: %s", rep.Verdict()))
+		return as(exitFailed, fmt.Errorf("diagnostics: %s", lowered(rep.Verdict())))
 	case a.strict && model != nil && !model.OK:
-		return as(exitFailed, fmt.Errorf("model check: %s", model.Summary))
+		return as(exitFailed, fmt.Errorf("model check: %s", lowered(model.Summary)))
 	}
 	return nil
 }

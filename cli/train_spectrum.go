@@ -58,7 +58,7 @@ stays beside OUT, and the same command continues with exactly the same results.
 	}
 	c.Flags().SetNormalizeFunc(underscores)
 	s, t := c.Flags(), &f.settings
-	s.StringSliceVar(&f.setups, "setup", nil, "arms to write (default all)")
+	s.StringSliceVar(&f.setups, "setup", nil, "arms to train (default all)")
 	s.IntVar(&t.Width, "width", 256, "width of the hidden layers")
 	s.IntVar(&t.Hidden, "nlayers", 2, "number of hidden layers")
 	s.IntVar(&t.Components, "npc", 200, "width of the last hidden layer, at most the number of templates")

@@ -24,6 +24,16 @@ import (
 var twotimeModels = map[string]homodyne.Model{"static": homodyne.StaticAnisotropic, "isotropic": homodyne.StaticIsotropic, "laminar": homodyne.LaminarFlow,
 	"two-component": homodyne.TwoComponent}
 
+// modelFlag returns the name that --model takes for a model.
+func modelFlag(m homodyne.Model) string {
+	for name, model := range twotimeModels {
+		if model == m {
+			return name
+		}
+	}
+	return string(m)
+}
+
 var (
 	twotimeModelNames = []string{"static", "isotropic", "laminar", "two-component"}
 	scalingNames      = []string{"auto", "individual", "averaged", "fourier", "constant"}
@@ -149,7 +159,7 @@ func (f *twotimeFlags) configuration() (*homodyne.Config, error) {
 		return nil, as(exitConfig, err)
 	}
 	if model != "" && model != c.Model {
-		return nil, usage("--model %s: %s is for %s; leave one of them out", f.Model, f.Config, c.Model)
+		return nil, usage("--model %s: %s is for %s; leave one of them out", f.Model, f.Config, modelFlag(c.Model))
 	}
 	if f.Config == "" {
 		c.Scaling = homodyne.ScalingIndividual

@@ -218,7 +218,7 @@ func TestWrongTwotime(t *testing.T) {
 		want string
 	}{
 		{"fit twotime", exitUsage, "name a file"}, {"fit twotime none.hdf", exitNoInput, "none.hdf"}, {"fit twotime none.yaml", exitNoInput, "none.yaml"},
-		{"fit twotime flow.hdf --model laminer", exitUsage, `did you mean "laminar"`}, {"fit twotime flow.yaml --model static", exitUsage, "is for laminar_flow"},
+		{"fit twotime flow.hdf --model laminer", exitUsage, `did you mean "laminar"`}, {"fit twotime flow.yaml --model static", exitUsage, "is for laminar;"},
 		{"fit twotime flow.hdf --q 0.1", exitData, "0.0054"}, {"fit twotime flow.hdf --q -1", exitUsage, "--q -1"}, {"fit twotime flow.hdf --frames 5", exitUsage, "101:400"},
 		{"fit twotime flow.hdf --angles x", exitUsage, "--angles"}, {"fit twotime flow.hdf --angles 30", exitData, "30"},
 		{"fit twotime flow.hdf --fixed gamma=1", exitUsage, "gamma"}, {"fit twotime flow.hdf --fixed D0", exitUsage, "name=value"}, {"fit twotime flow.hdf --bounds D0=5:1", exitUsage, "lo < hi"},

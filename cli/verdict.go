@@ -78,7 +78,7 @@ func strictly(v check.Verdict) error {
 	if v.OK {
 		return nil
 	}
-	return as(exitFailed, fmt.Errorf("model check: %s", v.Summary()))
+	return as(exitFailed, fmt.Errorf("model check: %s", lowered(v.Summary())))
 }
 
 // printVerdict prints the findings, one per line.

@@ -62,7 +62,7 @@ func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.F
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	v := viz.Curve{Title: p.Expr, XLabel: name, YLabel: p.Y}
+	v := viz.Curve{Title: "Predictive check", XLabel: name, YLabel: p.Y}
 	column := make([]float64, 0, draws)
 	for _, i := range order {
 		column = column[:0]

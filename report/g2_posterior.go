@@ -26,13 +26,13 @@ type CurveRun struct {
 func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *Page {
 	data := &Album{Note: set.Note, DPI: set.DPI}
 	line, err := r.Point.Line()
-	f, ferr := viz.Fit(curveOf(r.Point.Curve, r.Model, line))
+	f, ferr := viz.Fit(titled("Fit", curveOf(r.Point.Curve, r.Model, line)))
 	if err == nil {
 		err = ferr
 	}
 	data.Add("fit", f, err)
 	band, err := r.Model.PosteriorBand(r.Curve, modelDraws(r.Model, r.Settings, fit), 0.95)
-	curve := curveOf(r.Point.Curve, r.Model, band)
+	curve := titled("Posterior of the curve", curveOf(r.Point.Curve, r.Model, band))
 	curve.BandName = "95 % of the posterior"
 	f, ferr = viz.Fit(curve)
 	if err == nil {
@@ -61,13 +61,19 @@ func CurvePosterior(r CurveRun, fit *infer.Fit, v check.Verdict, set Settings) *
 	return p
 }
 
+// titled names a figure of the only bin on a page for what it shows.
+func titled(title string, c viz.Curve) viz.Curve {
+	c.Title = title
+	return c
+}
+
 // predictive draws the data over the posterior predictive band.
 func predictive(post *infer.Posterior, c g2.Curve, model g2.Model, fit *infer.Fit, seed uint64) (*viz.Figure, error) {
 	p, err := g2.PredictiveBands(post, fit, c, seed)
 	if err != nil {
 		return nil, err
 	}
-	v := curveOf(c, model, nil)
+	v := titled("Predictive check", curveOf(c, model, nil))
 	v.LineX, v.Line, v.Low, v.High, v.InnerLow, v.InnerHigh = c.X, p.Mid, p.Low, p.High, p.InnerLow, p.InnerHigh
 	return viz.Predictive(v)
 }

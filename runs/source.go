@@ -99,6 +99,12 @@ func (s *Source) readTables(files []string) error {
 	return nil
 }
 
+// PlainTable reports whether the draws come from CSV files without any column of a sampler, such as lp__. Any
+// table of numbers can be read as draws, so such a file may have been named by mistake.
+func (s *Source) PlainTable() bool {
+	return len(s.Chains) > 0 && len(s.Chains[0].Parameters()) == len(s.Chains[0].Columns)
+}
+
 // AsTree returns the draws as labelled arrays.
 func (s *Source) AsTree() (*tensor.DataTree, error) {
 	if s.Tree != nil {

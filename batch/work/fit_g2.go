@@ -308,6 +308,9 @@ func pick(curves []g2.Curve, bin int) (g2.Curve, error) {
 	if len(curves) == 0 {
 		return g2.Curve{}, fmt.Errorf("there is no bin %d, since the file has no bins: give the result of a correlation", bin)
 	}
+	if len(curves) == 1 {
+		return g2.Curve{}, fmt.Errorf("there is no bin %d: the only bin of the file is %d", bin, curves[0].Bin)
+	}
 	return g2.Curve{}, fmt.Errorf("there is no bin %d: the file has %d bins, from %d to %d", bin, len(curves), curves[0].Bin, curves[len(curves)-1].Bin)
 }
 

@@ -54,7 +54,7 @@ type Merged struct {
 	// Finding is what the kind of work concludes from all results together. It is empty if there is no
 	// conclusion.
 	Finding string
-	// OK reports whether Finding is good news.
+	// OK reports whether Finding is good news. It says nothing about single items; see Good.
 	OK bool
 	// Fit and Verdict are the posterior of chains and the verdict about its model. Fit is nil for other
 	// kinds of work.
@@ -307,12 +307,7 @@ func (g *merging) fail(r batch.Record, out *csv.Writer) error {
 		return err
 	}
 	text, _, _ := strings.Cut(r.Err, "\n")
-	key := strings.Map(func(c rune) rune { // failures that differ in a number are of one kind
-		if c >= '0' && c <= '9' {
-			return '#'
-		}
-		return c
-	}, text)
+	key := digits.ReplaceAllString(text, "#") // failures that differ in a number are of one kind
 	i := slices.IndexFunc(g.Failed, func(f Failure) bool { return f.Text == key })
 	if i < 0 && len(g.Failed) < mostOutliers {
 		i, g.Failed = len(g.Failed), append(g.Failed, Failure{Text: key, Where: fmt.Sprintf("%s, row %d: %s", source, row+1, text)})

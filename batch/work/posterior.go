@@ -122,6 +122,15 @@ func readProblem(name string) (*expr.Problem, string, error) {
 	return p, hashOf(text), nil
 }
 
+// unchangedProblem reads a problem file that must have the given hash.
+func unchangedProblem(name, sum string) (*expr.Problem, error) {
+	p, now, err := readProblem(name)
+	if err == nil && now != sum {
+		err = fmt.Errorf("%s has changed since the manifest was made: make a new manifest", name)
+	}
+	return p, err
+}
+
 func hashOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -129,12 +138,9 @@ func hashOf(text []byte) string {
 
 // ofProblem returns the posterior of a problem file.
 func ofProblem(name, sum string, env Env) (*posterior, error) {
-	p, now, err := readProblem(name)
+	p, err := unchangedProblem(name, sum)
 	if err != nil {
 		return nil, err
-	}
-	if now != sum {
-		return nil, fmt.Errorf("%s has changed since the manifest was made: make a new manifest", name)
 	}
 	m, err := p.Model()
 	if err != nil {

@@ -73,11 +73,25 @@ func (s *sbc) block() int64 { return 16 }
 func (s *sbc) list(_ place, add adder) error { return add(s.Source, 0, int64(s.Fits)) }
 
 func (s *sbc) open(m *batch.Manifest, env Env) (batch.Task, error) {
-	post, err := ofProblem(path(m, s.Source), s.SHA256, env)
+	post, _, err := s.calibrated(m, env)
 	if err != nil {
 		return nil, err
 	}
-	return &sbcTask{sbc: s, seed: m.Seed, post: post.Posterior, threads: env.Threads}, nil
+	return &sbcTask{sbc: s, seed: m.Seed, post: post, threads: env.Threads}, nil
+}
+
+// calibrated returns the posterior of the problem and what is left out of it.
+func (s *sbc) calibrated(m *batch.Manifest, env Env) (*infer.Posterior, []Unranked, error) {
+	name := path(m, s.Source)
+	p, err := unchangedProblem(name, s.SHA256)
+	if err != nil {
+		return nil, nil, err
+	}
+	post, lost, err := Calibrated(p, env.Backend, s.Fits, m.Seed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return post, lost, nil
 }
 
 type sbcTask struct {
@@ -148,6 +162,14 @@ func (s *sbc) conclude(g *Merged, env Env, _ string, each func(func(batch.Record
 		return err
 	}
 	g.Ranks, g.OK = all, rep.Diagnose().OK()
-	g.Finding = fmt.Sprintf("%d fits, %d with divergences, %d failed. %s", all.Fits, all.Divergent, len(all.Failed), rep.Diagnose().Verdict())
+	_, lost, err := s.calibrated(g.Manifest, env)
+	if err != nil {
+		return err
+	}
+	g.Finding = Told(all)
+	for _, u := range lost {
+		g.Finding += "; " + u.String()
+	}
+	g.Finding += ". " + rep.Diagnose().Verdict()
 	return nil
 }

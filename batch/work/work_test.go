@@ -294,7 +294,7 @@ func TestMerge(t *testing.T) {
 	if where := g.Where(&g.Sample[4]); where != "../a.csv, bin 5" {
 		t.Error(where)
 	}
-	if text := g.ByChance(); text != "by chance alone there would be up to 1 if every model is right" {
+	if text := g.ByChance(); text != "right models would give up to 1 by chance" {
 		t.Error(text)
 	}
 	first, err := os.ReadFile(filepath.Join(dir, "out", TableHDF5))

@@ -54,6 +54,6 @@ performance: {memory_limit_gb: 8}
 	// Output:
 	// static_anisotropic without performance
 	// [90] [0.15000000000000002 0.25 0.35000000000000003]
-	// - bins of this q: 2, from 0.0054 to 0.0054 1/angstrom, within 1 % of 0.0054
+	// - 2 bins at q = 0.0054 1/angstrom
 	// - angles within 80..100 degrees: 1 of 2
 }

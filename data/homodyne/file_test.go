@@ -193,7 +193,7 @@ func TestOneQ(t *testing.T) {
 		bins         int
 		fault, note  string
 	}{
-		{0.0054, 0, 4, "", "bins of this q: 4, from 0.00540108 to"}, {0.0031, 0, 2, "", "the next q is 0.00540108"},
+		{0.0054, 0, 4, "", "4 bins at q from 0.00540108 to"}, {0.0031, 0, 2, "", "the next q is 0.00540108"},
 		{0.0053, 0, 4, "", "q = 0.0053 1/angstrom was asked for, the nearest bins have 0.0054"},
 		{0.0042, 0, 0, "no bin is near q = 0.0042", ""}, {0, 0, 0, "has bins of several q", ""}, {0.0054, 0.2, 0, "the tolerance of q is 0.2", ""},
 		{-1, 0, 0, "q is -1", ""}, {math.NaN(), 0, 0, "q is NaN", ""},

@@ -179,7 +179,7 @@ func (f *File) metadata(s *npzSource) error {
 // unchanged returns an error if the file that a cache was made from is another now.
 func (f *File) unchanged(m cacheMetadata) error {
 	if m.Source == "" {
-		f.Notes = append(f.Notes, "the cache does not say which file it was made from, so that a change of that file goes unnoticed; of APS-U files with empty cells homodyne and xpcsjax store wrong q and angles: name the HDF5 file if there is one")
+		f.Notes = append(f.Notes, "The cache does not say which file it was made from, so it may be out of date. If homodyne or xpcsjax made it from an APS-U file with empty cells, its q and angles are wrong; name the HDF5 file instead if there is one.")
 		return nil
 	}
 	st, err := os.Stat(m.Source)

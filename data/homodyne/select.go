@@ -110,7 +110,13 @@ func (f *File) chooseQ(s Selection, c *chosen) error {
 	if math.Abs(c.q-target) > 1e-6*target {
 		c.note("q = %g 1/angstrom was asked for, the nearest bins have %.6g", target, c.q)
 	}
-	text := fmt.Sprintf("bins of this q: %d, from %.6g to %.6g 1/angstrom, within %g %% of %.6g", len(c.bins), lowest, highest, 100*c.tolerance, nearest)
+	text := fmt.Sprintf("%d bins at q = %.6g 1/angstrom", len(c.bins), lowest)
+	if len(c.bins) == 1 {
+		text = fmt.Sprintf("1 bin at q = %.6g 1/angstrom", lowest)
+	}
+	if lowest != highest {
+		text = fmt.Sprintf("%d bins at q from %.6g to %.6g 1/angstrom, within %g %% of %.6g", len(c.bins), lowest, highest, 100*c.tolerance, nearest)
+	}
 	if !math.IsNaN(other) {
 		text += fmt.Sprintf("; the next q is %.6g", other)
 	}

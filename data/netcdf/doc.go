@@ -16,7 +16,9 @@
 // Booleans are stored as bytes with the attribute dtype = "bool", as xarray does, and
 // text as strings of variable length. Reading widens numbers to float64 and int64, treats
 // values equal to _FillValue as missing (NaN), converts attributes that are not text to
-// text, and sorts groups in ArviZ's order and variables by name. Variables of the root
+// text, and sorts groups in ArviZ's order. Variables are in the order in which this package
+// wrote them, which it keeps in the attribute variable_order of the group, and otherwise
+// sorted by name. Variables of the root
 // group become a group called root. Files in the classic format are refused. Memory is
 // limited to 64 MiB plus 1032 times the size of the file, the largest expansion of
 // deflate.

@@ -382,3 +382,36 @@ func TestWeOpenXarrays(t *testing.T) {
 		}
 	}
 }
+
+// Variables are read in the order in which they were written, although HDF5 sorts them by name.
+func TestOrderOfVariables(t *testing.T) {
+	tree, d := tensor.NewDataTree(), tensor.NewDataset("posterior")
+	d.Attrs = map[string]string{"model_name": "m"}
+	for _, name := range []string{"tau", "contrast", "baseline"} {
+		if err := d.Add(name, []float64{1, 2}, tensor.Shape{1, 2}, "chain", "draw"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tree.Add(d); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.nc")
+	if err := netcdf.Write(file, tree, netcdf.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := netcdf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := back.Group("posterior")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, v := range g.Vars() {
+		names = append(names, v.Name)
+	}
+	if strings.Join(names, " ") != "tau contrast baseline" || len(g.Attrs) != 1 {
+		t.Errorf("the variables are %v, the attributes %v", names, g.Attrs)
+	}
+}

@@ -5,6 +5,7 @@ package netcdf
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -126,6 +127,8 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	if err != nil {
 		return err
 	}
+	vars = ordered(vars, attrs[orderAttr])
+	delete(attrs, orderAttr)
 	labels := xarray.Labels(attrs)
 	var all []tensor.Variable
 	for _, p := range vars {
@@ -155,6 +158,22 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 		return &FormatError{Key: dir, What: "the group cannot be added", Err: err}
 	}
 	return nil
+}
+
+// ordered puts the paths of variables in the order that the attribute variable_order gives. Those that it does not
+// name follow, sorted by name.
+func ordered(vars []string, order string) []string {
+	var names []string
+	if order == "" || json.Unmarshal([]byte(order), &names) != nil {
+		return vars
+	}
+	place := map[string]int{}
+	for i, name := range names {
+		place[name] = i - len(names)
+	}
+	out := slices.Clone(vars)
+	slices.SortStableFunc(out, func(a, b string) int { return place[path.Base(a)] - place[path.Base(b)] })
+	return out
 }
 
 // inherited adds the labels of dimensions declared in the root group.

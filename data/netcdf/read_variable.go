@@ -147,7 +147,7 @@ func (r *reader) attrs(key string) (map[string]string, error) {
 	}
 	out := texts(all)
 	for k := range out {
-		if reserved[k] && k != "coordinates" {
+		if reserved[k] && k != "coordinates" && k != orderAttr {
 			delete(out, k)
 		}
 	}

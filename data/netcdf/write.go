@@ -4,6 +4,7 @@
 package netcdf
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -81,6 +82,29 @@ func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
 	if len(labels) > 0 {
 		w.Attr(root, "coordinates", strings.Join(labels, " "))
 	}
+	if order := orderOf(d); order != "" {
+		w.Attr(root, orderAttr, order)
+	}
+}
+
+// orderAttr names the attribute of a group with the names of its variables in order, as a JSON list. HDF5 lists
+// the members of a group by name.
+const orderAttr = "variable_order"
+
+// longestOrder is the largest number of bytes of that attribute. HDF5 allows 64 KiB for all of an object.
+const longestOrder = 16 << 10
+
+// orderOf returns the content of the attribute. It is empty if the names are sorted, or too many.
+func orderOf(d *tensor.Dataset) string {
+	var names []string
+	for _, v := range d.Vars() {
+		names = append(names, v.Name)
+	}
+	text, err := json.Marshal(names)
+	if err != nil || len(text) > longestOrder || slices.IsSorted(names) {
+		return ""
+	}
+	return string(text)
 }
 
 // variable writes the elements and attributes of a variable.
@@ -116,4 +140,4 @@ func attributes(w *hdf5.Writer, key string, attrs map[string]string) {
 
 // reserved lists the attributes that netCDF and xarray use to describe the layout.
 var reserved = map[string]bool{"CLASS": true, "NAME": true, "DIMENSION_LIST": true, "REFERENCE_LIST": true, "_Netcdf4Dimid": true, "_Netcdf4Coordinates": true,
-	"_nc3_strict": true, "_NCProperties": true, "_FillValue": true, "missing_value": true, "coordinates": true, "dtype": true, "_NCCOPY": true}
+	"_nc3_strict": true, "_NCProperties": true, "_FillValue": true, orderAttr: true, "missing_value": true, "coordinates": true, "dtype": true, "_NCCOPY": true}

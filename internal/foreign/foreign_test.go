@@ -92,6 +92,8 @@ func TestJSON(t *testing.T) {
 		`{"a": 1} {`:                             "more text after the end",
 		"{\"a\": 1,\n \"b\": }":                  "line 2, column 7",
 		`{"a": `:                                 "ends too early",
+		`{"a": [1, NaN]}`:                        `NaN is not JSON: write "NaN" or null`,
+		`{"a": -Infinity}`:                       `-Infinity is not JSON: write "-Infinity" or null`,
 		``:                                       "ends too early",
 		"\xff\xfe{\x00}\x00":                     "UTF-16",
 		strings.Repeat("[", 5000):                "deep",

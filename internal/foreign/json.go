@@ -36,6 +36,12 @@ func placed(b []byte, at int64, err error) error {
 		at += int64(len(b[at:]) - len(bytes.TrimLeft(b[at:], " \t\r\n:,")))
 	}
 	line, column := Position(b, at)
+	for _, word := range []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"} {
+		if at <= int64(len(b)) && errors.As(err, new(*json.SyntaxError)) && bytes.HasPrefix(b[at:], []byte(word)) {
+			err = fmt.Errorf("%s is not JSON: write %q or null", word, map[byte]string{'N': "NaN", 'n': "NaN", 'I': "Infinity", 'i': "Infinity", '-': "-Infinity"}[word[0]])
+			break
+		}
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the document ends too early: was the file copied completely?")
 	}
