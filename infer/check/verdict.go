@@ -60,6 +60,8 @@ type Verdict struct {
 	// standard deviations, in the order of the data; nil where there are none.
 	Residuals []float64
 	Axes      []Axis // axes along which the residuals were measured
+
+	rescaled bool // whether Reduced is that of errors taken at the predicted values
 }
 
 // add appends a flag or a note, unless it is there already.
@@ -100,7 +102,11 @@ func (v Verdict) Summary() string {
 	}
 	size := ""
 	if !math.IsNaN(v.Reduced) {
-		size = fmt.Sprintf(" (reduced chi-square %.3g, expected %.3g to %.3g)", v.Reduced, v.Expected[0], v.Expected[1])
+		of := ""
+		if v.rescaled {
+			of = " with the errors at the predicted values"
+		}
+		size = fmt.Sprintf(" (reduced chi-square%s %.3g, expected %.3g to %.3g)", of, v.Reduced, v.Expected[0], v.Expected[1])
 	}
 	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
 		return "The fit did not converge, so the model cannot be judged" + size + "."
