@@ -47,9 +47,9 @@ type Data struct {
 
 	rescaled bool // whether Z was rescaled to errors at the predicted values
 
-	Labels      []string // names of the residuals, such as those of groups; nil for their indices
-	Axes        []Axis   // variables along which Z was measured; if there are none, the order of Z
-	Grid        *Grid    // places on a detector, whose neighbours are compared; nil for a sequence
+	Labels []string // names of the residuals, such as those of groups; nil for their indices
+	Axes   []Axis   // variables along which Z was measured; if there are none, the order of Z
+	Grid   *Grid    // places on a detector, whose neighbours are compared; nil for a sequence
 	// Directions are departures from the model that can be named.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit

@@ -31,51 +31,22 @@ func (d *Data) atPredicted(v *Verdict) {
 	if size == nil {
 		return
 	}
-	given := new(Workspace).residuals(d)
-	start, _ := given.estimate(d.Z)
-	mean, sigma := d.Mean, d.Sigma
-	var at Data
-	var rest *residuals
-	for range mostReweighted {
-		next := make([]float64, n)
-		for i, m := range mean {
-			next[i] = size(m)
-		}
-		if slices.ContainsFunc(next, func(s float64) bool { return !(s > 0) || math.IsInf(s, 0) }) {
-			break
-		}
-		at = Data{Z: make([]float64, n), Names: d.Names, Jacobian: slices.Clone(d.Jacobian)}
-		for i := range at.Z {
-			at.Z[i] = (y[i] - d.Mean[i]) / next[i]
-			for k := range d.Names {
-				at.Jacobian[k*n+i] *= d.Sigma[i] / next[i]
-			}
-		}
-		rest = new(Workspace).residuals(&at)
-		moved, far := make([]float64, n), 0.0
-		for i := range moved {
-			moved[i] = y[i] - next[i]*rest.z[i]
-			far = max(far, math.Abs(moved[i]-mean[i])/next[i])
-		}
-		if sigma, mean = next, moved; far < 1e-3 {
-			break
-		}
-	}
-	if rest == nil {
+	at, coef, ok := d.reweighted(y, size)
+	if !ok {
 		return
 	}
-	end, _ := rest.estimate(at.Z)
+	given := new(Workspace).residuals(d)
+	left := given.estimate(d.Z)
 	name, shift := "", 0.0
 	for i, k := range given.kept {
-		if s := (end[k] - start[k]) / math.Sqrt(inverseRow(given.r, 0, i)); math.Abs(s) > math.Abs(shift) {
+		if s := (coef[k] - left[k]) / math.Sqrt(inverseRow(given.r, 0, i)); math.Abs(s) > math.Abs(shift) {
 			name, shift = d.Names[k], s
 		}
 	}
-	d.Z = slices.Clone(rest.z)
 	for k := range d.Names {
-		axpy(d.Z, start[k], at.Jacobian[k*n:(k+1)*n])
+		axpy(at.Z, left[k], at.Jacobian[k*n:(k+1)*n])
 	}
-	d.Jacobian, d.Sigma, d.rescaled, v.rescaled = at.Jacobian, sigma, true, true
+	d.Z, d.Jacobian, d.Sigma, d.rescaled, v.rescaled = at.Z, at.Jacobian, at.Sigma, true, true
 	text := "the errors were computed from the observed values, as the square root of a count or a percentage of the reading is; the verdict takes them at the predicted values instead, but weights of this kind draw a fit towards values with small errors"
 	if math.Abs(shift) >= 0.1 {
 		text += fmt.Sprintf(": with errors at the predicted values, %s would move by about %+.2g standard deviations", name, shift)
@@ -91,18 +62,66 @@ const (
 	rounded        = 1e-6 // scatter of errors that is nothing but the rounding of files
 )
 
+// reweighted fits y with the standard deviation size of the values that the fit before predicts, until
+// these settle. Between fits the predictions follow the Jacobian, each in proportion to its value
+// where all are above 0, so that none becomes negative. It returns what the last fit leaves, and by how much it moves the parameters.
+func (d *Data) reweighted(y []float64, size func(float64) float64) (at Data, coef []float64, ok bool) {
+	n, growing := len(y), slices.Min(d.Mean) > 0
+	coef = make([]float64, len(d.Names))
+	mean := slices.Clone(d.Mean)
+	for range mostReweighted {
+		at = Data{Z: make([]float64, n), Sigma: make([]float64, n), Names: d.Names, Jacobian: slices.Clone(d.Jacobian)}
+		for i, m := range mean {
+			s := size(m)
+			if !(s > 0) || math.IsInf(s, 0) {
+				return at, coef, false
+			}
+			at.Sigma[i], at.Z[i] = s, (y[i]-m)/s
+			for k := range d.Names {
+				at.Jacobian[k*n+i] *= d.Sigma[i] / s
+				if growing {
+					at.Jacobian[k*n+i] *= m / d.Mean[i]
+				}
+			}
+		}
+		w := new(Workspace).residuals(&at)
+		step, far, part := w.estimate(at.Z), 0.0, 1.0
+		move := make([]float64, n) // in standard deviations
+		for k := range d.Names {
+			axpy(move, step[k], at.Jacobian[k*n:(k+1)*n])
+		}
+		for i, m := range move {
+			far = max(far, math.Abs(m))
+			if growing {
+				part = min(part, mean[i]/(math.Abs(m)*at.Sigma[i]))
+			}
+		}
+		for i, m := range move {
+			if growing {
+				mean[i] *= math.Exp(part * m * at.Sigma[i] / mean[i])
+			} else {
+				mean[i] += m * at.Sigma[i]
+			}
+		}
+		axpy(coef, part, step)
+		if copy(at.Z, w.z); far < 1e-3 {
+			break
+		}
+	}
+	return at, coef, true
+}
+
 // estimate returns the coefficients of the parameters' columns that fit z best, 0 for columns that
 // add nothing.
-func (w *residuals) estimate(z []float64) (coef []float64, own int) {
-	coef = make([]float64, len(w.d.Names))
-	along := make([]float64, len(w.kept))
+func (w *residuals) estimate(z []float64) []float64 {
+	coef, along := make([]float64, len(w.d.Names)), make([]float64, len(w.kept))
 	for i, q := range w.base.q {
 		along[i] = dot(q, z)
 	}
 	for i, x := range backward(w.r, 0, along) {
 		coef[w.kept[i]] = x
 	}
-	return coef, len(w.kept)
+	return coef
 }
 
 // fromReadings returns the standard deviation as a function of the value if sigma was computed from
@@ -111,29 +130,42 @@ func (w *residuals) estimate(z []float64) (coef []float64, own int) {
 // predicted values. Only errors that scatter much less about a function of y, and much less than
 // about the same function of the predicted values, were computed from y.
 func (d *Data) fromReadings(y []float64) func(float64) float64 {
-	at, mean, size := y, d.Mean, func(v float64) float64 { return v }
-	order := sorted(at)
+	if size := d.fromValues(y, d.Mean); size != nil {
+		return size
+	}
+	if slices.Min(y) >= 0 {
+		return nil
+	}
+	if size := d.fromValues(absolute(y), absolute(d.Mean)); size != nil {
+		return func(v float64) float64 { return size(math.Abs(v)) }
+	}
+	return nil
+}
+
+// fromValues is fromReadings for readings whose signs do not matter, or do.
+func (d *Data) fromValues(y, mean []float64) func(float64) float64 {
+	order := sorted(y)
 	if !follows(d.Sigma, order) {
-		at, mean, size = absolute(y), absolute(d.Mean), math.Abs
-		if order = sorted(at); !follows(d.Sigma, order) {
-			return nil
-		}
+		return nil
 	}
 	for _, family := range []func(v, sigma []float64) func(float64) float64{powers, variances} {
-		of, ofMean := family(at, d.Sigma), family(mean, d.Sigma)
+		of, ofMean := family(y, d.Sigma), family(mean, d.Sigma)
 		if of == nil || ofMean == nil {
 			continue
 		}
 		about, aboutMean, noise := 0.0, 0.0, 0.0
 		for i, s := range d.Sigma {
-			about += sqr(math.Log(s / of(at[i])))
+			about += sqr(math.Log(s / of(y[i])))
 			aboutMean += sqr(math.Log(s / ofMean(mean[i])))
-			noise += sqr(math.Log(of(at[i]+s/10)/of(at[i])) * 10)
+			noise += sqr(math.Log(of(y[i]+s/10)/of(y[i])) * 10)
+		}
+		if math.IsNaN(aboutMean) { // a variance below 0
+			aboutMean = math.Inf(1)
 		}
 		n := float64(len(y))
-		about, aboutMean, noise = math.Sqrt(about/n), math.Sqrt(aboutMean/n), math.Sqrt(noise/n)
-		if about < clearly*min(aboutMean, noise) && min(aboutMean, noise) > rounded {
-			return func(v float64) float64 { return interpolated(at, d.Sigma, order, size(v)) }
+		least := math.Sqrt(min(aboutMean, noise) / n)
+		if about = math.Sqrt(about / n); about < clearly*least && least > rounded {
+			return func(v float64) float64 { return interpolated(y, d.Sigma, order, v) }
 		}
 	}
 	return nil
@@ -183,8 +215,7 @@ func regress(n int, row func(i int) (terms []float64, value float64)) []float64 
 			d.Jacobian[k*n+i] = t
 		}
 	}
-	coef, _ := new(Workspace).residuals(&d).estimate(d.Z)
-	return coef
+	return new(Workspace).residuals(&d).estimate(d.Z)
 }
 
 func sqr(x float64) float64 { return x * x }
