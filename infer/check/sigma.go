@@ -47,9 +47,9 @@ func (d *Data) atPredicted(v *Verdict) {
 		axpy(at.Z, left[k], at.Jacobian[k*n:(k+1)*n])
 	}
 	d.Z, d.Jacobian, d.Sigma, d.rescaled, v.rescaled = at.Z, at.Jacobian, at.Sigma, true, true
-	text := "the errors were computed from the observed values, as the square root of a count or a percentage of the reading is; the verdict takes them at the predicted values instead, but weights of this kind draw a fit towards values with small errors"
+	text := "the errors follow the observed values, as the square root of a count or a percentage of the reading does; the verdict takes them at the predicted values instead, but weights of this kind draw a fit towards values with small errors"
 	if math.Abs(shift) >= 0.1 {
-		text += fmt.Sprintf(": with errors at the predicted values, %s would move by about %+.2g standard deviations", name, shift)
+		text += fmt.Sprintf("; with errors at the predicted values, %s would move by about %+.2g standard deviations", name, shift)
 	}
 	v.add(Flag{Kind: KindReadings, Text: text}, true)
 }
