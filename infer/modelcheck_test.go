@@ -87,7 +87,7 @@ func TestPosteriorsNameTheirMisfits(t *testing.T) {
 		if v.OK != (c.want == "") || !strings.Contains(v.String(), c.want) {
 			t.Errorf("%s: %v", c.name, v)
 		}
-		if satisfied := strings.Contains(fit.Summary().String(), "All diagnostics are satisfactory."); satisfied != (c.want == "") {
+		if satisfied := strings.Contains(fit.Summary().String(), "All checks of the draws passed.  The model agrees with the data"); satisfied != (c.want == "") {
 			t.Errorf("%s: %v", c.name, fit.Summary())
 		}
 	}
