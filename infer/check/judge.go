@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Level is the probability that a correct model is flagged nevertheless.
@@ -217,11 +216,11 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 		}
 		if kinds = append(kinds, t.kind); len(kinds) == 2 {
 			also, _ := t.named.Say(t.gain.coef, t.gain.sd)
-			text = "; another cause explains it nearly as well: " + also
+			text = "; another possible cause explains the residuals nearly as well: " + also
 		}
 	}
-	if len(kinds) > 2 {
-		text += "; so do these: " + strings.Join(kinds[2:], ", ")
+	if more := kinds[min(2, len(kinds)):]; len(more) > 0 {
+		text += ". Departures of these other kinds would explain them nearly as well, too: " + listed(more)
 	}
 	return text
 }

@@ -27,11 +27,11 @@ func (d *Data) atPredicted(v *Verdict) {
 	for i, z := range d.Z {
 		y[i] = d.Mean[i] + z*d.Sigma[i]
 	}
-	size := d.fromReadings(y)
-	if size == nil {
+	spread := d.fromReadings(y)
+	if spread == nil {
 		return
 	}
-	at, coef, ok := d.reweighted(y, size)
+	at, coef, ok := d.reweighted(y, spread)
 	if !ok {
 		return
 	}
@@ -49,7 +49,7 @@ func (d *Data) atPredicted(v *Verdict) {
 	d.Z, d.Jacobian, d.Sigma, d.rescaled, v.rescaled = at.Z, at.Jacobian, at.Sigma, true, true
 	text := "the errors follow the observed values, as the square root of a count or a percentage of the reading does; the verdict takes them at the predicted values instead, but weights of this kind draw a fit towards values with small errors"
 	if math.Abs(shift) >= 0.1 {
-		text += fmt.Sprintf("; with errors at the predicted values, %s would move by about %+.2g standard deviations", name, shift)
+		text += fmt.Sprintf("; with errors at the predicted values, %s would move by about %s standard deviations", name, Rough(shift))
 	}
 	v.add(Flag{Kind: KindReadings, Text: text}, true)
 }
