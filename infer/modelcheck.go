@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// CheckSettings tells CheckModel what a model does not say of its data. The zero value
-// is the default.
+// CheckSettings describes to CheckModel what it cannot learn from the model, such as
+// the axes along which the data were measured. The zero value is the default.
 type CheckSettings struct {
 	check.Settings
 	// Axes are the variables along which the observations were made, one value for each

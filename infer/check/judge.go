@@ -43,7 +43,8 @@ const farOff = 3
 // mostRounds is the largest number of departures that are named one after another.
 const mostRounds = 5
 
-// Judge is the method Judge of a Workspace that judges nothing else.
+// Judge tests everything that d holds, as the method Judge of Workspace does, with memory of its own.
+// To judge many small fits, use a Workspace.
 func Judge(d Data, s Settings) (Verdict, error) { return new(Workspace).Judge(d, s) }
 
 // Judge tests everything that d holds. Its p-values are combined by Holm's method, so that a correct
