@@ -35,7 +35,8 @@ type ADVIConfig struct {
 	// Draws is the number of draws of the result. Default 1000.
 	Draws int
 	Seed  uint64
-	// Init is the centre at first, unconstrained. Default 0.
+	// Init is the centre of the approximation from which the ascent starts, in unconstrained
+	// coordinates. Default 0.
 	Init []float64
 }
 

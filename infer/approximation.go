@@ -12,9 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Approximation is draws from a distribution that is near the posterior: fast, without a
-// promise. ParetoK tells how far its importance weights can be trusted: below
-// 0.7 the draws, resampled, stand for the posterior; above, use them as starts.
+// Approximation holds draws from a distribution that is meant to be near the posterior. It is fast to
+// compute, but nothing guarantees that it is near. ParetoK says how far its importance weights can be
+// trusted: below 0.7 the resampled draws stand for the posterior; above, use them as starts only.
 type Approximation struct {
 	Method string
 	// ELBO is the estimated lower bound of the log evidence, for densities with all

@@ -52,8 +52,8 @@ type ChEESConfig struct {
 // a few chains take Sample.
 //
 // Where the density of a Posterior runs on a GPU, all chains are lanes of one program there, and whole trajectories
-// run without the processor: a draw takes a momentum there and its place back. GPUs of autodiff.Several share the chains. Starts are
-// found one chain at a time, on the processor if the density is small.
+// run without the processor: for each draw only a momentum is sent to the GPU and only the new position is fetched. GPUs of
+// autodiff.Several share the chains. Starts are found one chain at a time, on the processor if the density is small.
 //
 // Reference: Hoffman, Radul and Sountsov, AISTATS 2021, PMLR 130:3907.
 func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {

@@ -4,9 +4,9 @@
 // Package infer draws from posterior distributions with the no-U-turn sampler
 // and says how far the draws can be trusted.
 //
-// A Target is a log density with its gradient on unconstrained space, Sample
-// runs several chains on it, a Fit is what comes back: draws, statistics,
-// summary and diagnosis.
+// A Target is a log density with its gradient on unconstrained space. Sample
+// runs several chains on it and returns a Fit, which holds the draws with their
+// statistics, and makes their summary and diagnosis.
 //
 //	target := infer.Func(2, func(q, g []float64) float64 {
 //		g[0], g[1] = -q[0], -q[1]/4

@@ -44,11 +44,12 @@ type EnsembleConfig struct {
 	Parallel int
 }
 
-// Ensemble samples a density of which only values are known, with walkers that
-// move by the places of the others; no scale or correlation matters to it. It
-// needs many more evaluations than Sample and suits up to some twenty parameters.
-// logProb is called from several goroutines at once; -Inf or NaN turn a place
-// down. Walkers are not independent: judge them by ESS, not R-hat.
+// Ensemble samples a density without its gradient. Each of its walkers proposes a
+// move that follows from the positions of the others, so that the scales and linear
+// correlations of the parameters make no difference. It needs many more evaluations
+// than Sample and suits up to some twenty parameters. logProb is called from several
+// goroutines at once; a position where it is -Inf or NaN is rejected. Walkers are not
+// independent: judge them by their effective sample size and not by R-hat.
 //
 // References: Goodman and Weare, doi:10.2140/camcos.2010.5.65 (stretch, walk); ter
 // Braak and Vrugt, doi:10.1007/s11222-008-9104-9 (differential).

@@ -251,14 +251,18 @@ func (f *Fit) Diagnose() diag.Report { return f.report(f.Summary()) }
 
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
-		EBFMI: f.EBFMI(), TargetAccept: f.cfg.TargetAccept, Runaways: f.away}
+		EBFMI: f.EBFMI(), Runaways: f.away}
+	if !f.cfg.NoWarmup {
+		e.TargetAccept = f.cfg.TargetAccept
+	}
 	if f.walkers {
-		e.EBFMI = nil // of the energy that momenta bring, which walkers have not
+		e.EBFMI = nil // walkers have no momenta, and so neither energies nor trajectories
+		e.Unrecorded = []diag.Check{diag.CheckDepth, diag.CheckDivergence}
 	}
 	for c := range f.chains {
 		e.Draws += f.n[c]
-		if f.n[c] > 0 && !f.walkers && !f.cfg.NoWarmup && f.chains[c].tr.Target.Dim() > 0 {
-			e.Acceptance = append(e.Acceptance, f.acceptance(c)-f.Aim(c)+f.cfg.TargetAccept)
+		if f.n[c] > 0 && !f.walkers && f.chains[c].tr.Target.Dim() > 0 {
+			e.Acceptance = append(e.Acceptance, f.acceptance(c))
 		}
 	}
 	return diag.Diagnose(s, e)
@@ -268,15 +272,11 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 // or more where the default was raised.
 func (f *Fit) Aim(chain int) float64 { return f.chains[chain].ad.Aim() }
 
-// acceptance returns the realised mean of the statistic that was adapted.
+// acceptance returns the mean acceptance rate of the kept draws of a chain.
 func (f *Fit) acceptance(chain int) float64 {
 	sum := 0.0
 	for _, s := range f.Stats(chain) {
-		if f.cfg.Statistic == Metropolis {
-			sum += s.AcceptanceRate
-		} else {
-			sum += s.SymmetricRate
-		}
+		sum += s.AcceptanceRate
 	}
 	return sum / float64(f.n[chain])
 }
@@ -307,14 +307,10 @@ func (f *Fit) note(r diag.Report) string {
 	return s
 }
 
-// both puts the verdict about the chains and that about the model together: only
-// where both are good are the diagnostics satisfactory.
+// both puts the verdict about the chains and that about the model together.
 func both(chains diag.Report, model *check.Verdict) string {
-	switch {
-	case model == nil:
+	if model == nil {
 		return chains.Verdict()
-	case chains.OK() && model.OK:
-		return "All diagnostics are satisfactory."
 	}
 	return chains.Verdict() + "  " + model.Summary()
 }

@@ -95,10 +95,11 @@ func (r *run) gather(t Target, file string, found map[int]string) error {
 	return nil
 }
 
-// Advance brings one chain, of number cfg.FirstChain, to a number of draws in a checkpoint file, which is
-// made if it is not there: a program that is ended meanwhile loses what it did since the last write. It
-// returns the draws that the file then has. The draws have the same bits however often they were
-// interrupted. It is for chains that are sampled apart, see Gather.
+// Advance continues the chain with the number cfg.FirstChain until its checkpoint file holds the given
+// number of draws, and returns the number that the file then holds. It creates the file if there is none.
+// A program that is ended meanwhile loses only what it did since the last write, and the draws have the
+// same bits however often they were interrupted. Advance is for chains that are sampled in separate
+// programs; see Gather.
 func Advance(ctx context.Context, t Target, cfg Config, file string, draws int) (have int, err error) {
 	cfg.Chains, cfg.Draws, cfg.Parallel, cfg.StopWhen = 1, draws, 1, StopRule{}
 	if have, err = Advanced(file); err != nil || have >= draws {

@@ -68,8 +68,9 @@ func brief(q []float64) string {
 //
 // Up to 50 parameters are checked one by one. Beyond that the derivatives along four
 // random directions are, and if one is wrong the parameter is searched for.
-// Derivatives count as wrong if they are off by a part in ten thousand and by ten
-// times what the differences are uncertain by: a density with noise is not at fault.
+// A derivative counts as wrong if it differs by more than a part in ten thousand and
+// by more than ten times the uncertainty of the differences, so that noise of the
+// density alone is not reported as an error.
 func CheckGradient(t Target, at ...[]float64) error {
 	if err := given.Args("infer.CheckGradient", "t", t); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 )
 
-// CheckSettings tells CheckModel what a model does not say of its data. The zero value
-// is the default.
+// CheckSettings describes to CheckModel what it cannot learn from the model, such as
+// the axes along which the data were measured. The zero value is the default.
 type CheckSettings struct {
 	check.Settings
 	// Axes are the variables along which the observations were made, one value for each
@@ -157,17 +157,22 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 	}
 	share := c.s.Settings
 	share.Level = cmp.Or(share.Level, check.Level) / float64(1+len(c.groups))
-	var all []check.Verdict
-	for k := range min(draws, len(rows)) {
-		row := (2*k + 1) * len(rows) / (2 * min(draws, len(rows)))
-		one := d
-		q := c.free[row]
-		r, err := c.p.scores(o, q)
-		if err != nil {
+	draws = min(draws, len(rows))
+	at, scores := make([]int, draws), make([]predicted, draws)
+	for k := range at {
+		at[k] = (2*k + 1) * len(rows) / (2 * draws)
+		var err error
+		if scores[k], err = c.p.scores(o, c.free[at[k]]); err != nil {
 			return check.Verdict{}, err
 		}
+	}
+	counts := !slices.ContainsFunc(o, func(x *observation) bool { return !x.dist.Discrete })
+	varies := slices.ContainsFunc(scores, func(r predicted) bool { return !slices.Equal(r.sd, scores[0].sd) })
+	var all []check.Verdict
+	for k, row := range at {
+		one, r, q := d, scores[k], c.free[row]
 		one.Z, one.Mean, one.Drawn = r.z, r.mean, true
-		one.Counts = !slices.ContainsFunc(o, func(x *observation) bool { return !x.dist.Discrete })
+		one.Counts, one.SigmaFitted = counts, varies && !counts
 		one.Quantiles = slices.ContainsFunc(o, func(x *observation) bool { return x.dist.Name != "normal" })
 		if !one.Quantiles {
 			one.Sigma = r.sd

@@ -87,7 +87,7 @@ func TestPosteriorsNameTheirMisfits(t *testing.T) {
 		if v.OK != (c.want == "") || !strings.Contains(v.String(), c.want) {
 			t.Errorf("%s: %v", c.name, v)
 		}
-		if satisfied := strings.Contains(fit.Summary().String(), "All diagnostics are satisfactory."); satisfied != (c.want == "") {
+		if satisfied := strings.Contains(fit.Summary().String(), "All checks of the draws passed.  The model agrees with the data"); satisfied != (c.want == "") {
 			t.Errorf("%s: %v", c.name, fit.Summary())
 		}
 	}
@@ -161,5 +161,45 @@ func TestModelsThatAreRightAreSeldomFlagged(t *testing.T) {
 		if flagged > most {
 			t.Errorf("%s: %d of %d right models flagged", name, flagged, n)
 		}
+	}
+}
+
+// Errors in proportion to true or predicted values are not taken for errors of the readings, those of the readings
+// are; and once an outlier is named, errors that are fitted are not called too large.
+func TestErrorsInProportion(t *testing.T) {
+	const n = 30
+	truth, noise, x := make([]float64, n), make([]float64, n), make([]float64, n)
+	r := rand.New(rand.NewPCG(51, 52))
+	for i := range x {
+		x[i] = math.Pow(10, float64(i)/10)
+		truth[i], noise[i] = math.Pow(x[i], 1.5), 0.05*r.NormFloat64()
+	}
+	const follow = "the errors follow the observed values"
+	for name, noted := range map[string]bool{"truth": false, "reading": true, "formula": false, "percent": false} {
+		y, s := make([]float64, n), make([]float64, n)
+		for i := range y {
+			y[i], s[i] = truth[i]*(1+noise[i]), 0.05*truth[i]
+			if noted {
+				s[i] = 0.05 * y[i]
+			}
+		}
+		m := infer.NewModel(name)
+		at := m.Data("x", x)
+		mu := ad.Mul(m.Param("a", dist.LogNormal(0, 1)), ad.Exp(ad.Mul(m.Param("b", dist.Normal(1, 1)), ad.Log(at))))
+		sigma := any(s)
+		if name == "formula" {
+			sigma = ad.Mul(m.Param("f", dist.HalfNormal(1)), mu)
+		} else if name == "percent" {
+			sigma = ad.Scale(0.05, mu)
+		}
+		m.Observe("y", dist.Normal(mu, sigma), y)
+		if v, _ := checked(t, m, infer.CheckSettings{}); !v.OK || strings.Contains(v.String(), follow) != noted {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	lx, y := lineData(r)
+	y[33] += 1.5
+	if v, _ := checked(t, lineModel(lx, y, nil, dist.Normal(0, 5)), infer.CheckSettings{}); v.OK || strings.Contains(v.String(), "chi-square") {
+		t.Errorf("outlier: %v", v)
 	}
 }

@@ -21,9 +21,9 @@ import (
 //
 // It always returns a Fit with the draws finished so far, unless the settings or the
 // gradient of a target made by Func are wrong. When ctx is cancelled the error is
-// ctx.Err(); when chains fail it joins their errors, each a *DrawError or *InitError,
-// and the other chains have gone on. The draws depend on the target, the seed and the
-// settings only.
+// ctx.Err(). A chain that fails does not end the others; the error then joins those of
+// the failed chains, each a *DrawError or *InitError. The draws depend on the target,
+// the seed and the settings only.
 //
 // Where the density of a Posterior runs on a GPU, 16 chains or more advance in lock step: a run of one program there makes
 // a leapfrog step for each, while trees grow on the processor. GPUs of autodiff.Several share the chains.

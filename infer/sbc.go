@@ -47,7 +47,11 @@ type Calibration struct {
 }
 
 // Report judges the ranks with the default settings.
-func (c *Calibration) Report() (diag.SBCReport, error) { return c.Ranks.Test(diag.SBCSettings{}) }
+func (c *Calibration) Report() (diag.SBCReport, error) {
+	r, err := c.Ranks.Test(diag.SBCSettings{})
+	r.Failed = len(c.Failed)
+	return r, err
+}
 
 // String tells the verdict, and what fits were in trouble.
 func (c *Calibration) String() string {

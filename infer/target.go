@@ -12,8 +12,8 @@ type Target interface {
 	// Dim returns the number of unconstrained parameters.
 	Dim() int
 	// LogProbGrad writes the gradient at q into g and returns the log density.
-	// It keeps neither slice. An error made by Reject turns the point down; any
-	// other ends the chain. A density of -Inf or NaN turns the point down too;
+	// It keeps neither slice. An error made by Reject rejects the point; any
+	// other ends the chain. A density of -Inf or NaN rejects the point, too;
 	// +Inf is an error.
 	LogProbGrad(q, g []float64) (float64, error)
 	// Clone returns a copy with a workspace of its own.

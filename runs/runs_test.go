@@ -6,7 +6,9 @@ package runs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -188,6 +191,9 @@ func TestOpen(t *testing.T) {
 		if sum := table.Summary(); len(sum.Rows) != 1 || table.Evidence().Draws != 40 {
 			t.Errorf("%v: %v", names, sum)
 		}
+		if got, want := diag.Diagnose(table.Summary(), table.Evidence()).String(), fit.Diagnose().String(); got != want {
+			t.Errorf("%v: the stored draws give\n%s\nand the sampler\n%s", names, got, want)
+		}
 		if tree, err := s.AsTree(); err != nil || len(tree.Groups()) == 0 {
 			t.Error(err)
 		}
@@ -223,5 +229,33 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := runs.Open(); err == nil {
 		t.Error("no files to read draws from")
+	}
+}
+
+// Files without statistics do not pass checks of them, and acceptance rates in files are judged.
+func TestChecksThatFilesDoNotRecord(t *testing.T) {
+	for name, c := range map[string]struct{ head, row, want string }{
+		"draws alone": {"lp__,mu", "-1,", "divergences: not checked: the draws do not record it"},
+		"acceptance":  {"# delta = 0.8\nlp__,accept_stat__,mu", "-1,0.2,", "acceptance rate: it is 0.20 in chain 1, but the target is 0.80"},
+	} {
+		text := c.head + "\n"
+		for i := range 40 {
+			text += fmt.Sprintf("%s%g\n", c.row, math.Sin(float64(i*i)))
+		}
+		file := filepath.Join(t.TempDir(), "chain.csv")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := runs.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := s.Table()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := diag.Diagnose(table.Summary(), table.Evidence()).String(); !strings.Contains(got, c.want) || strings.Contains(got, "no trajectory") {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (s *Source) Table() (*Table, error) {
 }
 
 // cmdstanStats maps ArviZ names of statistics to those of CmdStan.
-var cmdstanStats = map[string]string{"diverging": "divergent__", "tree_depth": "treedepth__", "energy": "energy__"}
+var cmdstanStats = map[string]string{"diverging": "divergent__", "tree_depth": "treedepth__", "energy": "energy__", "acceptance_rate": "accept_stat__"}
 
 // tabulate makes a table of the columns of CmdStan chains.
 func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
@@ -78,7 +78,7 @@ func treeTable(s *Source) (*Table, error) {
 		return nil, fmt.Errorf("%s: the group posterior has no draws: want numbers with the axes chain and draw", s.Name)
 	}
 	if stats, err := s.Tree.Group("sample_stats"); err == nil {
-		for _, name := range []string{"diverging", "tree_depth", "energy", "reached_max_treedepth"} {
+		for _, name := range []string{"diverging", "tree_depth", "energy", "reached_max_treedepth", "acceptance_rate"} {
 			if x := stats.Stat(name); x != nil {
 				t.Stat[name] = x
 			}
@@ -107,6 +107,15 @@ func (t *Table) Evidence() diag.Evidence {
 	}
 	if energy := t.Stat["energy"]; energy != nil {
 		e.EBFMI = diag.EBFMI(energy)
+	}
+	for _, rates := range t.Stat["acceptance_rate"] {
+		e.Acceptance = append(e.Acceptance, diag.Mean(rates))
+	}
+	if t.Stat["diverging"] == nil {
+		e.Unrecorded = append(e.Unrecorded, diag.CheckDivergence)
+	}
+	if t.Stat["reached_max_treedepth"] == nil && (t.Stat["tree_depth"] == nil || t.Depth == 0) {
+		e.Unrecorded = append(e.Unrecorded, diag.CheckDepth)
 	}
 	return e
 }

@@ -23,7 +23,7 @@ All checks of the draws passed.
 the prior of a counted three times
 a: ranks are so uneven by chance in 0.0002 of cases; +4.9 standard errors too many at the ends
 b: ranks are so uneven by chance in 0.92 of cases; -0.8 standard errors too many at the ends
-One check of the draws failed: calibration.
+The ranks of a are not uniform.
 
 `
 	if got := b.String(); got != want {

@@ -33,7 +33,8 @@ type Data struct {
 	Many bool
 	Mean []float64 // predicted values, for a spread that varies with them; nil if unknown
 	// Sigma holds the standard deviations that Z was divided by; nil if unknown. If they were
-	// computed from the observed values, Z is rescaled to what they would be at the predicted ones.
+	// computed from the observed values, as those of a percentage of the reading are, Z is rescaled
+	// to what they would be at the predicted values, except where SigmaFitted is set.
 	Sigma []float64
 	// Counts says that Z are quantile residuals of counts: their size measures the scatter of the
 	// distribution and not errors.
@@ -43,9 +44,12 @@ type Data struct {
 	// SigmaFitted says that the standard deviations depend on parameters: the reduced
 	// chi-square is not quoted. If they are free, it tells nothing.
 	SigmaFitted bool
-	Labels      []string // names of the residuals, such as those of groups; nil for their indices
-	Axes        []Axis   // variables along which Z was measured; if there are none, the order of Z
-	Grid        *Grid    // places on a detector, whose neighbours are compared; nil for a sequence
+
+	rescaled bool // whether Z was rescaled to errors at the predicted values
+
+	Labels []string // names of the residuals, such as those of groups; nil for their indices
+	Axes   []Axis   // variables along which Z was measured; if there are none, the order of Z
+	Grid   *Grid    // places on a detector, whose neighbours are compared; nil for a sequence
 	// Directions are departures from the model that can be named.
 	Directions []Direction
 	Altered    []Alteration // data left out or changed before the fit

@@ -3,7 +3,13 @@
 
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // directionTest tests a departure that can be named.
 func (w *residuals) directionTest(dir *Direction, say func(*test) Flag) test {
@@ -21,5 +27,41 @@ func (w *residuals) sayDirection(t *test) Flag {
 	if len(w.d.Axes) > 0 {
 		where, _ = w.strongest(w.d.Axes[0])
 	}
-	return Flag{Where: where, Remedy: remedy, Text: fmt.Sprintf("%s; this explains %s of the scatter of the residuals%s", text, percent(t.gain.share), w.moves(&t.gain))}
+	return Flag{Where: where, Remedy: remedy, Text: fmt.Sprintf("%s; this explains %s of the scatter of the residuals%s%s", text, percent(t.gain.share), w.moves(&t.gain), w.bounded())}
 }
+
+// bounded says that parameters on their bounds can be the cause by themselves.
+func (w *residuals) bounded() string {
+	var names []string
+	for _, b := range w.d.Bounds {
+		if b.Pull > 2 && !slices.Contains(names, b.Name) {
+			names = append(names, b.Name)
+		}
+	}
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return "; " + names[0] + " lies on its bound, which can be the cause by itself"
+	default:
+		return "; " + listed(names) + " lie on their bounds, which can be the cause by itself"
+	}
+}
+
+// Rough writes a signed estimate with two digits, without an exponent where the number is of a usual
+// size. The coefficients of a departure are rough estimates: they are those of a linear model, and
+// their standard deviations say nothing of the terms that this leaves out.
+func Rough(v float64) string {
+	if size := math.Abs(v); size == 0 || !(size >= 1e-4 && size < 1e6) {
+		return fmt.Sprintf("%+.2g", v)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-1)
+	if unit < 1 {
+		two, _ := strconv.ParseFloat(fmt.Sprintf("%.2g", v), 64)
+		return fmt.Sprintf("%+g", two)
+	}
+	return fmt.Sprintf("%+.0f", math.Round(v/unit)*unit)
+}
+
+// size writes a number without its sign as Rough does.
+func size(v float64) string { return strings.TrimPrefix(Rough(math.Abs(v)), "+") }

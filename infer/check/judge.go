@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Level is the probability that a correct model is flagged nevertheless.
@@ -44,7 +43,8 @@ const farOff = 3
 // mostRounds is the largest number of departures that are named one after another.
 const mostRounds = 5
 
-// Judge is the method Judge of a Workspace that judges nothing else.
+// Judge tests everything that d holds, as the method Judge of Workspace does, with memory of its own.
+// To judge many small fits, use a Workspace.
 func Judge(d Data, s Settings) (Verdict, error) { return new(Workspace).Judge(d, s) }
 
 // Judge tests everything that d holds. Its p-values are combined by Holm's method, so that a correct
@@ -217,11 +217,11 @@ func rivals(tests []test, adjusted []float64, best int, level float64) string {
 		}
 		if kinds = append(kinds, t.kind); len(kinds) == 2 {
 			also, _ := t.named.Say(t.gain.coef, t.gain.sd)
-			text = "; another cause explains it nearly as well: " + also
+			text = "; another possible cause explains the residuals nearly as well: " + also
 		}
 	}
-	if len(kinds) > 2 {
-		text += "; so do these: " + strings.Join(kinds[2:], ", ")
+	if more := kinds[min(2, len(kinds)):]; len(more) > 0 {
+		text += ". Departures of these other kinds would explain them nearly as well, too: " + listed(more)
 	}
 	return text
 }

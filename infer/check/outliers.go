@@ -128,6 +128,9 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	}
 	f := Flag{Where: strings.Join(list, ", ") + more,
 		Remedy: "check these points and mask them if they are bad, or use a distribution or loss with heavier tails"}
+	if len(points) == 1 {
+		f.Remedy = "check this point and mask it if it is bad, or use a distribution or loss with heavier tails"
+	}
 	if w.together(z, points) {
 		f.Remedy = "look for a structure that the model lacks before you mask anything: these points lie beside each other on one side of the model, as those of a peak or a dip do"
 	}
@@ -138,7 +141,7 @@ func (w *residuals) sayOutliers(z []float64, points []int) Flag {
 	if len(points) >= w.listed() {
 		what = fmt.Sprintf("%d or more points lie", len(points))
 	}
-	f.Text = fmt.Sprintf("%s farther from the model than a normal distribution allows: %s", what, strings.Join(far, ", ")+more)
+	f.Text = fmt.Sprintf("%s farther from the model than %s: %s", what, w.d.allowed(), strings.Join(far, ", ")+more)
 	return f
 }
 

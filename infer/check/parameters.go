@@ -19,7 +19,7 @@ const (
 // test asks whether the data pull beyond the bound by more than chance.
 func (b Bound) test() test {
 	return test{kind: KindBound, of: b.Name, p: min(1, normalTail(b.Pull)), effect: b.Pull, always: true, say: func(*test) Flag {
-		return Flag{Where: b.Name, Text: fmt.Sprintf("%s = %.4g lies on its bound, and the data would take it %.2g standard deviations beyond it", b.Name, b.Value, b.Pull),
+		return Flag{Where: b.Name, Text: fmt.Sprintf("%s = %.4g lies on its bound, and the data would take it %s standard deviations beyond it", b.Name, b.Value, size(b.Pull)),
 			Remedy: "widen the bound if it is not physical; if it is physical, another term of the model is probably wrong"}
 	}}
 }
@@ -33,15 +33,23 @@ const absurd = 1e-6
 // prior is absurd.
 func (p Prior) test() test {
 	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func(*test) Flag {
-		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (tail probability %.1g)", p.Name, p.Value, p.Distribution, p.P),
+		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (tail probability %s)", p.Name, p.Value, p.Distribution, tiny(p.P)),
 			Remedy: "check the units of the prior and of the data, or widen the prior if it was a guess"}
 		if math.IsInf(p.Shift, 0) {
 			f.Text += "; the prior ends there and cuts off values that the data allow"
 		} else if math.Abs(p.Shift) >= 0.2 {
-			f.Text += fmt.Sprintf("; the prior moves the result by %.2g standard deviations", math.Abs(p.Shift))
+			f.Text += fmt.Sprintf("; the prior moves the result by %s standard deviations", size(p.Shift))
 		}
 		return f
 	}}
+}
+
+// tiny writes a small probability with one digit.
+func tiny(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("%.1g", p)
 }
 
 // tooWide is the reduced chi-square above which large residuals are attributed no longer to errors
@@ -114,7 +122,7 @@ func (w *residuals) pullTest() test {
 				name, pull = n, s
 			}
 		}
-		return Flag{Where: name, Text: fmt.Sprintf("the priors hold the parameters away from the values that the data prefer: the data pull most strongly on %s, by %.2g of the standard deviations that the data alone would give it", name, math.Abs(pull)),
+		return Flag{Where: name, Text: fmt.Sprintf("the priors hold the parameters away from the values that the data prefer: the data pull most strongly on %s, by %s of the standard deviations that the data alone would give it", name, size(pull)),
 			Remedy: "check the units and the limits of the priors, and whether the model can describe the data at all"}
 	}
 	return t

@@ -27,7 +27,9 @@ func (w *residuals) patternTests(a Axis) []test {
 	if len(all) < 2*trend || len(slow) < trend {
 		return []test{w.patternTest(a, all)}
 	}
-	return []test{w.patternTest(a, all), w.patternTest(a, slow)}
+	bend := w.patternTest(a, slow)
+	bend.of += ", slow waves only"
+	return []test{w.patternTest(a, all), bend}
 }
 
 // tinyMean is the mean of the residuals in a twelfth of an axis, in standard deviations of a point,
@@ -44,8 +46,8 @@ func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 	t.say = func(*test) Flag {
 		where, mean := w.strongest(a)
 		return Flag{Where: where,
-			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %.2g standard deviations %s the model on average; the pattern explains %s of their scatter",
-				a.title(), where, math.Abs(mean), side(mean), percent(g.share)),
+			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %s standard deviations %s the model on average; the pattern explains %s of their scatter",
+				a.title(), where, size(mean), side(mean), percent(g.share)),
 			Remedy: "look at the plot of the residuals, and add the term that is missing or compare another model"}
 	}
 	return t
@@ -73,7 +75,7 @@ func (w *residuals) moves(g *gain) string {
 	if math.Abs(shift) < 0.1 {
 		return ""
 	}
-	return fmt.Sprintf("; with it in the model, %s would move by %+.2g standard deviations", name, shift)
+	return fmt.Sprintf("; with it in the model, %s would move by %s standard deviations", name, Rough(shift))
 }
 
 // cosines returns cos(pi k u) for k from 0 to most, by cos (k+1)x = 2 cos x cos kx - cos (k-1)x.

@@ -23,6 +23,7 @@ type residuals struct {
 	studentised []float64
 	roots       []float64 // see cubeRoots
 	pairs       []graph
+	absorbed    bool // whether a departure was added to the model
 }
 
 // residuals projects the parameters out of Z.
@@ -180,6 +181,7 @@ func (g *gain) moved(names []string) (name string, shift float64) {
 
 // absorb adds columns to the model for good.
 func (w *residuals) absorb(columns [][]float64) {
+	w.absorbed = true
 	for _, c := range columns {
 		if at := w.base.add(c); at != nil {
 			w.kept, w.r = append(w.kept, -1), append(w.r, at)

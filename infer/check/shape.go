@@ -36,20 +36,28 @@ func (w *residuals) shapeTest(outliers []int) test {
 	t.p = andersonP(andersonDarling(v), float64(len(v)))
 	t.harmless = math.Abs(skew) < 0.1 && math.Abs(kurtosis) < 0.2
 	t.effect = math.Abs(skew) + math.Abs(kurtosis)
-	t.say = func(*test) Flag { return sayShape(skew, kurtosis) }
+	t.say = func(*test) Flag { return sayShape(skew, kurtosis, w.d.allowed()) }
 	return t
 }
 
-func sayShape(skew, kurtosis float64) Flag {
+// allowed names what residuals can be expected to follow.
+func (d *Data) allowed() string {
+	if d.Counts || d.Quantiles {
+		return "the likelihood allows"
+	}
+	return "a normal distribution allows"
+}
+
+func sayShape(skew, kurtosis float64, allowed string) Flag {
 	f := Flag{Remedy: "use a distribution that fits the noise, such as Student's t for heavy tails, or look for a mixture of good and bad points"}
 	switch {
 	case kurtosis > 0.2 && kurtosis > math.Abs(skew):
-		f.Text = fmt.Sprintf("the residuals have heavier tails than a normal distribution (excess kurtosis %+.2g)", kurtosis)
+		f.Text = fmt.Sprintf("the residuals have heavier tails than %s (excess kurtosis %+.2g)", allowed, kurtosis)
 	case math.Abs(skew) > 0.1:
 		f.Text = fmt.Sprintf("the residuals are skewed (skewness %+.2g)", skew)
 		f.Remedy = "use a skewed distribution, or look for a baseline or a cut that acts on one side only"
 	default:
-		f.Text = fmt.Sprintf("the residuals do not follow a normal distribution (skewness %+.2g, excess kurtosis %+.2g)", skew, kurtosis)
+		f.Text = fmt.Sprintf("the residuals do not scatter as %s (skewness %+.2g, excess kurtosis %+.2g)", allowed, skew, kurtosis)
 	}
 	return f
 }

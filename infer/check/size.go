@@ -29,13 +29,16 @@ func (w *residuals) sizeTest() test {
 	}
 	below, above := chiSquaredTails(w.square, dof)
 	reduced := w.square / dof
-	if t.p = min(1, 2*min(below, above)); w.d.Many {
+	switch t.p = min(1, 2*min(below, above)); {
+	case w.d.Many:
 		t.p = above
+	case w.d.SigmaFitted && w.absorbed && below < above: // the fitted errors hold what was named before
+		t.p = 1
 	}
 	t.harmless = math.Abs(math.Sqrt(reduced)-1) < 0.05
 	t.effect = math.Abs(math.Log(reduced))
 	t.say = func(*test) Flag {
-		f := Flag{Text: fmt.Sprintf("the reduced chi-square is %.3g, but between %.3g and %.3g is expected", reduced, w.expected(0), w.expected(1))}
+		f := Flag{Text: fmt.Sprintf("%s %.3g, but between %.3g and %.3g is expected", w.chiSquareIs(), reduced, w.expected(0), w.expected(1))}
 		switch {
 		case exact:
 			f.Text, f.Remedy = onTheModel, "check that the data were measured and not computed"
@@ -59,6 +62,9 @@ func (w *residuals) sizeTest() test {
 		case below < above:
 			f.Text += fmt.Sprintf(": the errors are about %.3g times too large, or the data were smoothed or repeated", 1/math.Sqrt(reduced))
 			f.Remedy = "check where the errors come from; if only their ratios are known, fit a common factor of the errors too"
+			if w.d.SigmaFitted {
+				f.Remedy = "check what keeps the errors of the model from being smaller: their formula, or the prior of the parameters in it"
+			}
 			return f
 		}
 		f.Text += fmt.Sprintf(": the errors are about %.3g times too small, or the model lacks something", math.Sqrt(reduced))
@@ -66,6 +72,18 @@ func (w *residuals) sizeTest() test {
 		return f
 	}
 	return t
+}
+
+// chiSquareIs begins a sentence about the sum of squares by what it is of.
+func (w *residuals) chiSquareIs() string {
+	text := "the reduced chi-square"
+	if w.d.rescaled {
+		text += " with the errors at the predicted values"
+	}
+	if w.absorbed {
+		return "with the departures above in the model, " + text + " would be"
+	}
+	return text + " is"
 }
 
 const onTheModel = "the data lie exactly on the model"

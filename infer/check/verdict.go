@@ -60,6 +60,8 @@ type Verdict struct {
 	// standard deviations, in the order of the data; nil where there are none.
 	Residuals []float64
 	Axes      []Axis // axes along which the residuals were measured
+
+	rescaled bool // whether Reduced is that of errors taken at the predicted values
 }
 
 // add appends a flag or a note, unless it is there already.
@@ -69,6 +71,19 @@ func (v *Verdict) add(f Flag, note bool) {
 		return
 	}
 	v.Flags = append(v.Flags, f)
+}
+
+// listed joins names in a sentence, at most eight of them.
+func listed(names []string) string {
+	const most = 8
+	last := len(names) - 1
+	switch {
+	case last < 1:
+		return strings.Join(names, "")
+	case len(names) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), len(names)-most+1)
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Misfit reports whether there is a flag of a kind that another minimum or another model could
@@ -100,7 +115,11 @@ func (v Verdict) Summary() string {
 	}
 	size := ""
 	if !math.IsNaN(v.Reduced) {
-		size = fmt.Sprintf(" (reduced chi-square %.3g, expected %.3g to %.3g)", v.Reduced, v.Expected[0], v.Expected[1])
+		of := ""
+		if v.rescaled {
+			of = " with the errors at the predicted values"
+		}
+		size = fmt.Sprintf(" (reduced chi-square%s %.3g, expected %.3g to %.3g)", of, v.Reduced, v.Expected[0], v.Expected[1])
 	}
 	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
 		return "The fit did not converge, so the model cannot be judged" + size + "."
@@ -118,14 +137,20 @@ func (v Verdict) Summary() string {
 		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
 	default:
 		var kinds []string
-		times := map[string]int{}
+		times, where := map[string]int{}, map[string][]string{}
 		for _, f := range v.Flags {
 			if times[f.Kind]++; times[f.Kind] == 1 {
 				kinds = append(kinds, f.Kind)
 			}
+			if f.Kind == KindPrior || f.Kind == KindBound || f.Kind == KindUnknown {
+				where[f.Kind] = append(where[f.Kind], f.Where)
+			}
 		}
 		for i, kind := range kinds {
-			if k := times[kind]; k > 1 {
+			if names := slices.DeleteFunc(where[kind], func(s string) bool { return s == "" }); len(names) > 0 {
+				slices.Sort(names)
+				kinds[i] = fmt.Sprintf("%s (%s)", kind, listed(slices.Compact(names)))
+			} else if k := times[kind]; k > 1 {
 				kinds[i] = fmt.Sprintf("%s (%d times)", kind, k)
 			}
 		}
@@ -171,10 +196,18 @@ func (v Verdict) HTML() string {
 		if t.Of != "" {
 			what += ": " + t.Of
 		}
-		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td><td>%.2g</td><td>%.2g</td></tr>`, html.EscapeString(what), t.P, t.Adjusted)
+		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td><td>%s</td><td>%s</td></tr>`, html.EscapeString(what), html.EscapeString(pValue(t.P)), html.EscapeString(pValue(t.Adjusted)))
 	}
 	b.WriteString("</tbody></table></details>\n")
 	return b.String()
+}
+
+// pValue writes a p-value with two digits.
+func pValue(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("%.2g", p)
 }
 
 // SimpleRender returns the verdict for the notebook gophernotes.

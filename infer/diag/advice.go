@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -17,10 +18,27 @@ type Evidence struct {
 	MaxDepth    int       // largest tree depth allowed
 	Divergences int       // number of kept draws whose trajectory diverged: its energy error exploded
 	EBFMI       []float64 // energy fraction of missing information of each chain
-	// mean of each chain's acceptance statistic, which step-size adaptation drives to TargetAccept
+	// Acceptance holds the mean acceptance rate of the kept draws of each chain, which is the mean of
+	// Stan's accept_stat__.
 	Acceptance   []float64
-	TargetAccept float64   // target acceptance rate of step-size adaptation
+	TargetAccept float64   // target acceptance rate of step-size adaptation; 0 if it is not known
 	Runaways     []Runaway // parameters that ran away towards a bound or infinity
+	// Unrecorded lists the checks whose statistics the draws do not record. CheckEnergy and
+	// CheckAcceptance need no mention: their statistics are missing if EBFMI or Acceptance is empty.
+	Unrecorded []Check
+}
+
+// records reports whether the statistics of a check are known.
+func (e Evidence) records(c Check) bool {
+	switch {
+	case slices.Contains(e.Unrecorded, c):
+		return false
+	case c == CheckEnergy:
+		return len(e.EBFMI) > 0
+	case c == CheckAcceptance:
+		return len(e.Acceptance) > 0
+	}
+	return true
 }
 
 // Check is the name of what an Advice is about.
@@ -40,9 +58,15 @@ const (
 // Advice is the result of one check.
 type Advice struct {
 	Check  Check
+	Of     string // quantity that the check is about; empty for a check of all quantities
 	OK     bool
 	Cause  string // description of the finding, with numbers
 	Remedy string // remedy to try; empty if OK
+	// Unchecked reports whether the check was not made, because the draws do not record what it
+	// needs. OK is then true.
+	Unchecked bool
+
+	reason string // reason in a few words, if it must be part of the verdict
 }
 
 // String returns the finding and the remedy in one line.
@@ -81,18 +105,52 @@ func (r Report) String() string {
 
 // Verdict returns one sentence.
 func (r Report) Verdict() string {
-	switch n := len(r.Problems()); n {
-	case 0:
-		return "All checks of the draws passed."
-	case 1:
-		return fmt.Sprintf("One check of the draws failed: %s.", r.Problems()[0].Check)
-	default:
-		var names []string
-		for _, a := range r.Problems() {
-			names = append(names, string(a.Check))
+	var failed, ranks, unchecked []string
+	for _, a := range r {
+		switch name := string(a.Check); {
+		case a.Unchecked:
+			unchecked = append(unchecked, name)
+		case a.OK:
+		default:
+			if a.Check == CheckCalibration {
+				ranks = append(ranks, a.Of)
+			}
+			if a.Of != "" {
+				name += " of " + a.Of
+			}
+			if a.reason != "" {
+				name += " (" + a.reason + ")"
+			}
+			failed = append(failed, name)
 		}
-		return fmt.Sprintf("%d checks of the draws failed: %s.", n, strings.Join(names, ", "))
 	}
+	switch n := len(failed); {
+	case n == 0 && len(unchecked) > 0:
+		return fmt.Sprintf("All checks of the draws passed, except for %d that could not be made: %s.", len(unchecked), strings.Join(unchecked, ", "))
+	case n == 0:
+		return "All checks of the draws passed."
+	case n == len(ranks):
+		return fmt.Sprintf("The ranks of %s are not uniform.", listed(ranks))
+	case n == 1:
+		return fmt.Sprintf("One check of the draws failed: %s.", failed[0])
+	default:
+		return fmt.Sprintf("%d checks of the draws failed: %s.", n, strings.Join(failed, ", "))
+	}
+}
+
+// mostListed is the largest number of names in a sentence.
+const mostListed = 8
+
+// listed joins names in a sentence.
+func listed(names []string) string {
+	last := len(names) - 1
+	switch {
+	case last == 0:
+		return names[0]
+	case len(names) > mostListed:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed-1], ", "), len(names)-mostListed+1)
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Markdown returns the report as a list.
@@ -125,7 +183,30 @@ func Diagnose(s Summary, e Evidence) Report {
 	for _, away := range e.Runaways {
 		r = append(r, adviseRunaway(away))
 	}
-	return append(r, adviseDepth(e), adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e))
+	r = append(r, adviseDepth(e), adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e))
+	for i, a := range r {
+		if !e.records(a.Check) {
+			r[i] = Advice{Check: a.Check, OK: true, Unchecked: true, Cause: "not checked: the draws do not record it"}
+		}
+	}
+	return r
+}
+
+// judged returns the rows by which convergence is judged: all but those of pointwise log likelihoods,
+// which are computed from the parameters, unless there are no others.
+func (s Summary) judged() []*Row {
+	var all, own []*Row
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		all = append(all, r)
+		if !strings.HasPrefix(r.Name, "log_lik") {
+			own = append(own, r)
+		}
+	}
+	if len(own) == 0 {
+		return all
+	}
+	return own
 }
 
 func adviseDepth(e Evidence) Advice {
@@ -133,7 +214,7 @@ func adviseDepth(e Evidence) Advice {
 		return pass(CheckDepth, "no trajectory was cut short")
 	}
 	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f%%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
-		"rescale or reparametrise strongly correlated parameters, or raise MaxTreeDepth")
+		"rescale or reparametrise strongly correlated parameters, or raise the largest allowed tree depth")
 }
 
 func adviseDivergence(e Evidence) Advice {
@@ -141,7 +222,7 @@ func adviseDivergence(e Evidence) Advice {
 		return pass(CheckDivergence, "no trajectory diverged")
 	}
 	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f%%) diverged, so the chains may have missed a region of high curvature", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
-		"raise TargetAccept towards 0.99; if trajectories still diverge, use a non-centred parametrisation, or tighter priors where the divergences cluster")
+		"raise the target acceptance rate towards 0.99; if trajectories still diverge, use a non-centred parametrisation, or tighter priors where the divergences cluster")
 }
 
 func adviseEnergy(e Evidence) Advice {
@@ -165,8 +246,7 @@ func adviseESS(s Summary) Advice {
 	total := float64(s.Chains * s.Draws)
 	need := 100 * float64(s.Chains)
 	name, least := "", math.Inf(1)
-	for i := range s.Rows {
-		r := &s.Rows[i]
+	for _, r := range s.judged() {
 		if ess := math.Min(r.ESSBulk, r.ESSTail); !r.Constant && (ess < least || math.IsNaN(ess)) {
 			name, least = r.Name, ess
 			if math.IsNaN(ess) {
@@ -191,11 +271,13 @@ func adviseRHat(s Summary) Advice {
 		return fail(CheckRHat, "it is not defined for fewer than 2 chains, so convergence was not checked", "run 4 chains from different starting points")
 	}
 	if c := repeated(s); c >= 0 {
-		return fail(CheckRHat, fmt.Sprintf("chain %d repeats an earlier one draw by draw, so neither R-hat nor the effective sample sizes mean anything", c+1), "pass each chain only once, and give every chain a seed or a number of its own")
+		a := fail(CheckRHat, fmt.Sprintf("chain %d repeats an earlier one draw by draw, so neither R-hat nor the effective sample sizes mean anything", c+1), "pass each chain only once, and give every chain a seed or a number of its own")
+		a.reason = fmt.Sprintf("chain %d repeats an earlier one", c+1)
+		return a
 	}
 	name, worst := "", math.Inf(-1)
-	for i := range s.Rows {
-		if r := &s.Rows[i]; !r.Constant && (r.RHat > worst || math.IsNaN(r.RHat)) {
+	for _, r := range s.judged() {
+		if !r.Constant && (r.RHat > worst || math.IsNaN(r.RHat)) {
 			name, worst = r.Name, r.RHat
 			if math.IsNaN(worst) {
 				break
@@ -208,7 +290,7 @@ func adviseRHat(s Summary) Advice {
 	case math.IsNaN(worst):
 		return fail(CheckRHat, fmt.Sprintf("it cannot be computed for %s", name), "draw at least 4 finite values in each chain")
 	case worst > 1.01:
-		return fail(CheckRHat, fmt.Sprintf("%s has the largest, %.2f, which is above 1.01: the chains disagree", name, worst),
+		return fail(CheckRHat, fmt.Sprintf("%s has the largest, %s, which is above 1.01: the chains disagree", name, above(worst, 1.01)),
 			"run longer chains; if they still disagree, look for several modes, an unidentified parameter or a stuck chain")
 	}
 	return pass(CheckRHat, fmt.Sprintf("%s has the largest, %.3f", name, worst))
@@ -235,8 +317,8 @@ func repeated(s Summary) int {
 }
 
 func adviseStuck(s Summary) Advice {
-	for i := range s.Rows {
-		if r := &s.Rows[i]; len(r.Stuck) > 0 {
+	for _, r := range s.judged() {
+		if len(r.Stuck) > 0 {
 			return fail(CheckStuck, fmt.Sprintf("%s never changed in chain %d", r.Name, r.Stuck[0]+1),
 				"discard this chain and start it elsewhere; it may lie in a region that is too narrow for the step size of the other chains")
 		}
@@ -244,14 +326,57 @@ func adviseStuck(s Summary) Advice {
 	return pass(CheckStuck, "every chain moved")
 }
 
+// Acceptance rates that are judged when the target is known, and when it is not.
+const (
+	farBelow = 0.1  // distance below the target from which the step size was too large
+	costly   = 0.99 // rate from which the steps are far smaller than a lower target asked for
+	hardly   = 0.1  // rate below which hardly any proposal was accepted, whatever the target
+)
+
 func adviseAcceptance(e Evidence) Advice {
+	least, most := math.Inf(1), math.Inf(-1)
 	for c, a := range e.Acceptance {
-		if math.Abs(a-e.TargetAccept) > 0.1 {
-			return fail(CheckAcceptance, fmt.Sprintf("it is %.2f in chain %d, but the target is %.2f, so the step size does not suit this chain", a, c+1, e.TargetAccept),
+		target := e.TargetAccept
+		least, most = min(least, a), max(most, a)
+		switch {
+		case math.IsNaN(a):
+			return fail(CheckAcceptance, fmt.Sprintf("it cannot be computed for chain %d", c+1), "look for draws that are not finite")
+		case target > 0 && a < target-farBelow:
+			return fail(CheckAcceptance, fmt.Sprintf("it is %s in chain %d, but the target is %.2f, so the step size is too large for this chain", rate(a), c+1, target),
 				"warm up longer; a rate below the target means that sampling met sharper curvature than the warm-up did")
+		case target > 0 && a > target+farBelow && a > costly:
+			return fail(CheckAcceptance, fmt.Sprintf("it is %.3f in chain %d, but the target is %.2f, so the steps are smaller than necessary and the draws are right but costly", a, c+1, target),
+				"warm up longer, so that the step size can grow")
+		case target == 0 && a < hardly:
+			return fail(CheckAcceptance, fmt.Sprintf("it is %s in chain %d, so hardly any proposal was accepted", rate(a), c+1), "warm up longer, or use a smaller step size")
 		}
 	}
-	return pass(CheckAcceptance, "it is near its target in every chain")
+	span := rate(least) + " in every chain"
+	if rate(least) != rate(most) {
+		span = "between " + rate(least) + " and " + rate(most) + " in all chains"
+	}
+	if e.TargetAccept == 0 {
+		return pass(CheckAcceptance, "it is "+span+"; its target is not known")
+	}
+	return pass(CheckAcceptance, fmt.Sprintf("it is %s, and the target is %.2f", span, e.TargetAccept))
+}
+
+// rate writes an acceptance rate with two decimals, or with one digit where these are 0.
+func rate(a float64) string {
+	if a > 0 && a < 0.01 {
+		return short(a, 1)
+	}
+	return fixed(a, 2)
+}
+
+// above writes v with as many decimals as show that it is above a limit of two.
+func above(v, limit float64) string {
+	for decimals := 2; decimals < 12; decimals++ {
+		if text := fixed(v, decimals); text > fixed(limit, decimals) || v >= 2 {
+			return text
+		}
+	}
+	return short(v, 17)
 }
 
 func pass(c Check, cause string) Advice { return Advice{Check: c, OK: true, Cause: cause} }

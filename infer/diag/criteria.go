@@ -22,8 +22,7 @@ func (c Criteria) Accepts(s Summary, divergences int) bool {
 	if divergences > c.Divergences {
 		return false
 	}
-	for i := range s.Rows {
-		r := &s.Rows[i]
+	for _, r := range s.judged() {
 		if !r.Constant && !(r.RHat <= c.RHat && r.ESSBulk >= c.ESS && r.ESSTail >= c.ESS) {
 			return false
 		}

@@ -118,7 +118,7 @@ func (e ELPD) adviseK() Advice {
 		return pass(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and values up to %.2f are reliable", at, worst, e.GoodK))
 	}
 	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and the values of %d of %d observations are above %.2f, so the draws say too little about the posterior without them", at, worst, len(bad), len(e.Points), e.GoodK),
-		"fit again without each of these observations (Reloo) or in folds (KFold); if P is far above the number of parameters, look for outliers and a wrong likelihood first")
+		"fit again without each of these observations, or use K-fold cross-validation; if the effective number of parameters is far above the true one, look for outliers and a wrong likelihood first")
 }
 
 func (e ELPD) adviseVariance() Advice {

@@ -24,7 +24,9 @@ func adviseRunaway(r Runaway) Advice {
 	if r.Flat {
 		cause = fmt.Sprintf("%s has run to %.2g in chain %d and the log density does not fall, so the posterior has no finite integral and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
 	}
-	return fail(CheckBounded, cause, AwayFrom(r.Name))
+	a := fail(CheckBounded, cause, AwayFrom(r.Name))
+	a.Of = r.Name
+	return a
 }
 
 // AwayFrom returns the remedy for an unbounded density of a parameter.

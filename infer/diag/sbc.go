@@ -113,6 +113,7 @@ type SBCReport struct {
 	Rows        []Uniformity
 	Fits        int
 	FalseAlarms float64
+	Failed      int // number of fits that failed or dropped out and so have no ranks
 }
 
 // Test judges the ranks collected so far: two tests per quantity, chi-square and
@@ -142,21 +143,42 @@ func (r SBCReport) Diagnose() Report {
 	var out Report
 	for i, u := range r.Rows {
 		p := math.Min(u.PChi, u.PECDF)
-		if p >= r.level() {
-			out = append(out, pass(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s", r.Names[i], short(p, 2))))
-			continue
+		a := pass(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s", r.Names[i], pValue(p)))
+		if p < r.level() {
+			a = fail(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s, which is below %s: %s%s", r.Names[i], pValue(p), short(r.level(), 2), u.shape(), r.dropped()),
+				"check that the simulator and the density are the same model, priors included, and that the draws are thinned until they are independent")
 		}
-		out = append(out, fail(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s, which is below %s: %s", r.Names[i], short(p, 2), short(r.level(), 2), u.shape()),
-			"check that the simulator and the density are the same model, priors included, and that the draws are thinned until they are independent"))
+		a.Of = r.Names[i]
+		out = append(out, a)
 	}
 	return out
+}
+
+// manyFailed is the share of fits without ranks from which the others need not be uniform.
+const manyFailed = 0.02
+
+// dropped says that fits without ranks can be why those of the others are uneven.
+func (r SBCReport) dropped() string {
+	all := r.Fits + r.Failed
+	if float64(r.Failed) < manyFailed*float64(all) || r.Failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; but %d of %d fits gave no ranks, and ranks can be uneven for that reason alone, because the fits that fail are no random choice", r.Failed, all)
+}
+
+// pValue writes a p-value with two digits.
+func pValue(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return short(p, 2)
 }
 
 // shape says in words how ranks depart from uniform ones.
 func (u Uniformity) shape() string {
 	switch {
 	case math.Abs(u.Lean) < 3 && math.Abs(u.Spread) < 3:
-		return "the ranks are uneven, but neither shifted to one side nor gathered at the ends or in the middle"
+		return u.uneven()
 	case math.Abs(u.Lean) >= math.Abs(u.Spread) && u.Lean > 0:
 		return "the true values rank too high, so the posterior lies too low"
 	case math.Abs(u.Lean) >= math.Abs(u.Spread):
@@ -167,10 +189,26 @@ func (u Uniformity) shape() string {
 	return "the true values rank in the middle, so the posterior is too wide"
 }
 
+// uneven names the range of ranks that departs most from what is expected.
+func (u Uniformity) uneven() string {
+	at, most := 0, -1.0
+	for b, h := range u.Histogram {
+		if d := math.Abs(float64(h)-u.Expected[b]) / math.Sqrt(u.Expected[b]); d > most {
+			at, most = b, d
+		}
+	}
+	if len(u.Histogram) == 0 {
+		return "the ranks are uneven"
+	}
+	n := float64(len(u.Histogram))
+	return fmt.Sprintf("the true values rank neither too low nor too high on average, but %d of them lie between the quantiles %s and %s of the posterior, where %.3g are expected",
+		u.Histogram[at], short(float64(at)/n, 2), short(float64(at+1)/n, 2), u.Expected[at])
+}
+
 func (r SBCReport) cells() grid {
 	g := grid{{"", "p_chi2", "p_ecdf", "lean", "spread", "ranks"}}
 	for i, u := range r.Rows {
-		g = append(g, []string{r.Names[i], short(u.PChi, 2), short(u.PECDF, 2), fixed(u.Lean, 1), fixed(u.Spread, 1), u.bars()})
+		g = append(g, []string{r.Names[i], pValue(u.PChi), pValue(u.PECDF), fixed(u.Lean, 1), fixed(u.Spread, 1), u.bars()})
 	}
 	return g
 }

@@ -157,6 +157,43 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// The verdict names the quantities, says what is uneven, and that failed fits alone can be why.
+func TestVerdictOfCalibration(t *testing.T) {
+	s, err := NewSBC([]string{"b", "k", "edge"}, 99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		for i := range s.Ranks {
+			k := r.IntN(100)
+			if i < 2 && k >= 20 && k < 25 || i < 2 && k >= 75 && k < 80 { // gaps on both sides
+				k = 20 + 55*r.IntN(2) + 2
+			}
+			s.Ranks[i] = append(s.Ranks[i], k)
+		}
+	}
+	for i := range 150 {
+		s.Ranks[0][i], s.Ranks[1][i] = 32, 67
+	}
+	rep, err := s.Test(SBCSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep.Failed = 60
+	d := rep.Diagnose()
+	if d.Verdict() != "The ranks of b and k are not uniform." || !strings.Contains(d.String(), "60 of 460 fits gave no ranks, and ranks can be uneven for that reason alone") {
+		t.Error(d)
+	}
+	even := Uniformity{Histogram: []int{20, 20, 60, 20}, Expected: []float64{30, 30, 30, 30}}
+	if text := even.shape(); !strings.Contains(text, "60 of them lie between the quantiles 0.5 and 0.75 of the posterior, where 30 are expected") {
+		t.Error(text)
+	}
+	if pValue(0) != "< 1e-300" || pValue(0.012) != "0.012" {
+		t.Error(pValue(0))
+	}
+}
+
 func TestSBCRefuses(t *testing.T) {
 	if _, err := NewSBC(nil, 10); err == nil {
 		t.Error("calibration of nothing")

@@ -73,22 +73,24 @@ func (s Summary) Row(name string) *Row {
 }
 
 // MaxRHat returns the largest R-hat of quantities that are not constant, NaN if
-// any is NaN or there is none.
+// any is NaN or there is none. Pointwise log likelihoods, whose names begin with log_lik, do not count
+// beside other quantities.
 func (s Summary) MaxRHat() float64 {
 	return s.fold(math.Inf(-1), math.Max, func(r *Row) float64 { return r.RHat })
 }
 
 // MinESS returns the smallest bulk or tail effective sample size of quantities
-// that are not constant, NaN if any is NaN or there is none.
+// that are not constant, NaN if any is NaN or there is none. Pointwise log likelihoods do not count, as in
+// MaxRHat.
 func (s Summary) MinESS() float64 {
 	return s.fold(math.Inf(1), math.Min, func(r *Row) float64 { return math.Min(r.ESSBulk, r.ESSTail) })
 }
 
 func (s Summary) fold(start float64, pick func(a, b float64) float64, of func(*Row) float64) float64 {
 	out := start
-	for i := range s.Rows {
-		if !s.Rows[i].Constant {
-			out = pick(out, of(&s.Rows[i]))
+	for _, r := range s.judged() {
+		if !r.Constant {
+			out = pick(out, of(r))
 		}
 	}
 	if out == start {

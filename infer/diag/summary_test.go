@@ -89,7 +89,7 @@ func TestAdvice(t *testing.T) {
 	calm := Evidence{Draws: 4000, MaxDepth: 10, EBFMI: []float64{1, 1, 1, 1}, Acceptance: []float64{0.8}, TargetAccept: 0.8}
 	away := calm
 	away.Runaways = []Runaway{{Name: "s", Value: 1e-300, Chain: 1}, {Name: "tau", Value: 1e-200, Flat: true}}
-	if r := Diagnose(Summarize([]string{"x"}, [][][]float64{good}, Settings{}), away); r.Verdict() != "2 checks of the draws failed: bounded density, bounded density." ||
+	if r := Diagnose(Summarize([]string{"x"}, [][][]float64{good}, Settings{}), away); r.Verdict() != "2 checks of the draws failed: bounded density of s, bounded density of tau." ||
 		!strings.Contains(r[0].String(), "s has run to 1e-300 in chain 2 and the log density keeps rising") ||
 		!strings.Contains(r[1].String(), "tau has run to 1e-200 in chain 1 and the log density does not fall") || !strings.Contains(r[1].Remedy, "give tau a prior") {
 		t.Errorf("parameters that have run away give %v", r)
@@ -106,6 +106,11 @@ func TestAdvice(t *testing.T) {
 		{"apart", apart, calm, []Check{CheckESS, CheckRHat}},
 		{"stuck", stuck, calm, []Check{CheckRHat, CheckStuck}},
 		{"troubled", good, troubled, []Check{CheckDepth, CheckDivergence, CheckEnergy, CheckAcceptance}},
+		{"far below", good, acceptance(0.007, 0.8), []Check{CheckAcceptance}},
+		{"above", good, acceptance(0.93, 0.8), nil},
+		{"costly", good, acceptance(0.996, 0.8), []Check{CheckAcceptance}},
+		{"unknown target", good, acceptance(0.3, 0), nil},
+		{"nothing accepted", good, acceptance(0.02, 0), []Check{CheckAcceptance}},
 		{"three draws", chains(2, 3, func(_ int, r *rand.Rand) float64 { return r.Float64() }), calm, []Check{CheckESS, CheckRHat}},
 	} {
 		s := Summarize([]string{"x"}, [][][]float64{c.x}, Settings{})
@@ -120,7 +125,8 @@ func TestAdvice(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: problems %v, want %v\n%s", c.name, got, c.want, r)
 		}
-		if accepts := (Criteria{}).Accepts(s, c.e.Divergences); accepts != (c.name == "good") {
+		right := c.e.Divergences == 0 && (len(c.want) == 0 || c.want[0] == CheckAcceptance)
+		if accepts := (Criteria{}).Accepts(s, c.e.Divergences); accepts != right {
 			t.Errorf("%s: accepted is %v", c.name, accepts)
 		}
 	}
@@ -146,7 +152,7 @@ func TestEmptyInput(t *testing.T) {
 func ExampleSummarize() {
 	x := chains(1, 1000, func(_ int, r *rand.Rand) float64 { return 0.5 + 0.01*r.NormFloat64() })
 	s := Summarize([]string{"contrast"}, [][][]float64{x}, Settings{})
-	fmt.Println(Diagnose(s, Evidence{Draws: 4000}).Verdict())
+	fmt.Println(Diagnose(s, Evidence{Draws: 4000, EBFMI: []float64{1.1, 0.9}, Acceptance: []float64{0.82, 0.85}, TargetAccept: 0.8}).Verdict())
 	// Output: All checks of the draws passed.
 }
 
@@ -175,6 +181,48 @@ func TestRepeatedChains(t *testing.T) {
 	}
 	x[2] = slices.Clone(x[0])
 	if text := advice(x); !strings.Contains(text, "chain 3 repeats an earlier one draw by draw") {
+		t.Error(text)
+	}
+}
+
+// acceptance is evidence of chains that are right apart, perhaps, from their acceptance rates.
+func acceptance(rate, target float64) Evidence {
+	return Evidence{Draws: 4000, MaxDepth: 10, EBFMI: []float64{1}, Acceptance: []float64{rate}, TargetAccept: target}
+}
+
+// Checks that the draws do not record are not said to have passed.
+func TestUnrecordedChecks(t *testing.T) {
+	x := chains(2, 1000, func(_ int, r *rand.Rand) float64 { return r.NormFloat64() })
+	s := Summarize([]string{"mu"}, [][][]float64{x}, Settings{})
+	r := Diagnose(s, Evidence{Draws: 4000, Unrecorded: []Check{CheckDepth, CheckDivergence}})
+	for _, c := range []Check{CheckDepth, CheckDivergence, CheckEnergy, CheckAcceptance} {
+		if !strings.Contains(r.String(), string(c)+": not checked: the draws do not record it") {
+			t.Errorf("%s: %v", c, r)
+		}
+	}
+	if want := "All checks of the draws passed, except for 4 that could not be made: tree depth, divergences, E-BFMI, acceptance rate."; r.Verdict() != want || !r.OK() {
+		t.Errorf("%s, want %s", r.Verdict(), want)
+	}
+	if text := Diagnose(s, acceptance(0.3, 0)).String(); !strings.Contains(text, "it is 0.30 in every chain; its target is not known") {
+		t.Error(text)
+	}
+}
+
+// Pointwise log likelihoods do not stand for the parameters, and a value is written with the digits that show
+// what is wrong with it.
+func TestHeadlines(t *testing.T) {
+	good := chains(2, 1000, func(_ int, r *rand.Rand) float64 { return r.NormFloat64() })
+	apart := chains(2, 1000, func(c int, r *rand.Rand) float64 { return r.NormFloat64() + float64(c) })
+	s := Summarize([]string{"mu", "log_lik.4", "log_likelihood[2]"}, [][][]float64{good, apart, apart}, Settings{})
+	if r := Diagnose(s, acceptance(0.8, 0.8)); !r.OK() || strings.Contains(r.String(), "log_lik") || !(Criteria{}).Accepts(s, 0) || s.MaxRHat() > 1.01 {
+		t.Errorf("%v, largest R-hat %g", r, s.MaxRHat())
+	}
+	s = Summary{Rows: []Row{{Name: "b", RHat: 1.0104, ESSBulk: 900, ESSTail: 900}}, Chains: 4, Draws: 1000}
+	if text := Diagnose(s, acceptance(0.8, 0.8)).String(); !strings.Contains(text, "b has the largest, 1.0104, which is above 1.01") {
+		t.Error(text)
+	}
+	twice := [][]float64{good[0], good[1], good[0]}
+	if text := Diagnose(Summarize([]string{"b"}, [][][]float64{twice}, Settings{}), acceptance(0.8, 0.8)).Verdict(); !strings.Contains(text, "R-hat (chain 3 repeats an earlier one)") {
 		t.Error(text)
 	}
 }

@@ -35,9 +35,11 @@ type Dist struct {
 	// axes. It is the only function that every distribution needs.
 	LogProbOf func(x *ad.Node) *ad.Node
 	// InsideOf returns 1 where a value is possible and 0 elsewhere, with the shape of the
-	// batch axes, for distributions of vectors or matrices. center is a possible value.
+	// batch axes, for distributions of vectors or matrices.
 	InsideOf func(x *ad.Node) *ad.Node
-	Center   *ad.Node
+	// Center is a possible value, which LogProb puts in the place of impossible ones so that the
+	// gradient stays finite.
+	Center *ad.Node
 	// everywhere means that the density formula holds for any number, not only in
 	// Support.
 	everywhere bool
@@ -60,19 +62,25 @@ type Dist struct {
 	// LogCDFOf and LogCCDFOf are nil if the distribution has no such graph. x must be inside
 	// the support, and an integer for a discrete distribution.
 	LogCDFOf, LogCCDFOf func(x *ad.Node) *ad.Node
-	// The functions below take one value of each parameter, concatenated in row-major
-	// order. RandOf is for scalar distributions; DrawOf is for the others and fills one
-	// value. fill, if set, replaces Fill.
-	fill   func(src Source, dst []float64, shape []int, p [][]float64) error
+	// fill, if set, replaces Fill.
+	fill func(src Source, dst []float64, shape []int, p [][]float64) error
+	// RandOf draws a number from a scalar distribution. Its p holds one value of each parameter,
+	// concatenated in row-major order, as that of the functions below does.
 	RandOf func(src Source, p []float64) float64
 	// randBetween draws a number between lo and hi; it is nil if there is no special
 	// method.
 	randBetween func(src Source, lo, hi float64, p []float64) float64
-	DrawOf      func(src Source, dst, p []float64) error
-	CDFOf       func(x float64, p []float64) float64
-	QuantileOf  func(u float64, p []float64) float64
-	MeanOf      func(p []float64) float64
-	VarianceOf  func(p []float64) float64
+	// DrawOf draws one value of a distribution of vectors or matrices and writes it into dst.
+	DrawOf func(src Source, dst, p []float64) error
+	// CDFOf returns the probability of a value of at most x; it is nil if there is no formula.
+	CDFOf func(x float64, p []float64) float64
+	// QuantileOf returns the value below which the probability is u; it is nil if there is no
+	// formula.
+	QuantileOf func(u float64, p []float64) float64
+	// MeanOf returns the mean of a scalar distribution; it is nil if there is no formula.
+	MeanOf func(p []float64) float64
+	// VarianceOf returns the variance of a scalar distribution; it is nil if there is no formula.
+	VarianceOf func(p []float64) float64
 }
 
 // Source is a stream of random numbers. tensor.Stream implements it.

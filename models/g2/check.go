@@ -148,20 +148,20 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 		if coef[0] < 0 && m.Name != "stretched" {
 			remedy = "the model stretched, or aps_single"
 		}
-		return fmt.Sprintf("the decay is %s: an exponent of about %.2g +- %.1g would fit better", how, max(1+coef[0], 0.1), sd[0]), remedy
+		return fmt.Sprintf("a %s decay would fit better, with an exponent of about %.2g (a rough estimate)", how, max(1+coef[0], 0.1)), remedy
 	}})
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
 		all = append(all, check.Direction{Kind: "second decay", Of: "near " + strconv.FormatFloat(second, 'g', 2, 64) + " s", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
 			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
-				return fmt.Sprintf("a second decay near %.2g s, of contrast %+.2g +- %.1g, would fit better", second, coef[0], sd[0]), "the model double, or aps_double"
+				return fmt.Sprintf("a second decay near %.2g s, with a contrast of about %s (a rough estimate), would fit better", second, check.Rough(coef[0])), "the model double, or aps_double"
 			}})
 	}
 	middle := math.Log10(geometric(slices.Min(c.X), slices.Max(c.X)))
 	drift := func(text string, f func(x float64) float64) {
 		all = append(all, check.Direction{Kind: "drift of the baseline", Columns: weight(f), Say: func(coef, sd []float64) (string, string) {
-			return fmt.Sprintf("the baseline drifts by %+.2g +- %.1g %s", coef[0], sd[0], text), "check the normalisation and the stability of the beam, or leave the affected delays out"
+			return fmt.Sprintf("a baseline that drifts by about %s %s (a rough estimate) would fit better", check.Rough(coef[0]), text), "check the normalisation and the stability of the beam, or leave the affected delays out"
 		}})
 	}
 	drift("for each decade of delay", func(x float64) float64 { return math.Log10(x) - middle })
@@ -178,7 +178,7 @@ func (m Model) bend(c Curve, mean []float64, weight func(func(x float64) float64
 		k++
 		return mean[k] * (math.Log(x) - middle) * (math.Log(x) - middle)
 	}), Say: func(coef, sd []float64) (string, string) {
-		return fmt.Sprintf("tau(q) bends in logarithmic axes: the exponent changes by %+.2g +- %.1g for each decade of q", 2*coef[0]*math.Ln10, 2*sd[0]*math.Ln10),
+		return fmt.Sprintf("a tau(q) that bends in logarithmic axes would fit better, with an exponent that changes by about %s for each decade of q (a rough estimate)", check.Rough(2*coef[0]*math.Ln10)),
 			"fit a narrower range of q, or leave the bins out whose relaxation lies outside the window of delays"
 	}}}
 }

@@ -44,7 +44,7 @@ var planted = []struct {
 		for i, x := range c.X {
 			c.Y[i] += 0.2*math.Exp(-math.Pow(2*x/0.05, 0.6)) - 0.2*math.Exp(-2*x/0.05)
 		}
-	}, "the decay is stretched"},
+	}, "a stretched decay would fit better"},
 	{"outliers", 60, func(c *g2.Curve, _ *rand.Rand) { c.Y[12] += 0.05; c.Y[40] -= 0.04 }, "2 points lie farther"},
 	{"errors too small", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 0.4) }, "times too small"},
 	{"errors too large", 60, func(c *g2.Curve, _ *rand.Rand) { scale(c.Err, 3) }, "times too large"},
@@ -52,7 +52,7 @@ var planted = []struct {
 		for i, x := range c.X {
 			c.Y[i] += 0.008 * math.Log10(x)
 		}
-	}, "the baseline drifts by +0.00"},
+	}, "a baseline that drifts by about +0.00"},
 	{"zero errors", 60, func(c *g2.Curve, _ *rand.Rand) { c.Err[3], c.Err[30] = 0, 0 }, "2 of 60 errors were at most 1e-06 and were replaced"},
 	{"growing errors", 200, func(c *g2.Curve, r *rand.Rand) {
 		for i := range c.Y {

@@ -172,7 +172,7 @@ func TestVerdictOnWrongRings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Check.OK || !strings.Contains(f.Check.String(), map[string]string{"elliptical rings": "ellipses", "shifted orders": "off by the same"}[kind]) {
+		if f.Check.OK || !strings.Contains(f.Check.String(), map[string]string{"elliptical rings": "elliptical rings would fit better", "shifted orders": "shifted by the same amount"}[kind]) {
 			t.Errorf("%s: %v", kind, f.Check)
 		}
 	}

@@ -93,17 +93,17 @@ func (f *Fit) departures(phi []float64) ([]check.Direction, error) {
 		{Kind: "elliptical rings", Columns: [][]float64{
 			column(func(i int) float64 { c, _ := wave(i, 2); return q[i] * c }), column(func(i int) float64 { _, s := wave(i, 2); return q[i] * s })},
 			Say: func(coef, sd []float64) (string, string) {
-				return fmt.Sprintf("the rings are ellipses: their radii vary by %.2g %% with twice the azimuth", 100*math.Hypot(coef[0], coef[1])),
+				return fmt.Sprintf("elliptical rings would fit better, whose radii vary by about %.2g %% with twice the azimuth (a rough estimate)", 100*math.Hypot(coef[0], coef[1])),
 					"free the swing angles if the detector may be tilted, and check whether pixels are square"
 			}},
 		{Kind: "tilted detector", Columns: [][]float64{
 			column(func(i int) float64 { c, _ := wave(i, 1); return q[i] * q[i] * c }), column(func(i int) float64 { _, s := wave(i, 1); return q[i] * q[i] * s })},
 			Say: func(coef, sd []float64) (string, string) {
-				return "outer rings are shifted against inner ones, as on a tilted detector", "free " + SwingHorizontal + " and " + SwingVertical
+				return "outer rings that are shifted against inner ones, as on a tilted detector, would fit better", "free " + SwingHorizontal + " and " + SwingVertical
 			}},
 		{Kind: "shifted orders", Columns: [][]float64{column(func(i int) float64 { return 1 })},
 			Say: func(coef, sd []float64) (string, string) {
-				return fmt.Sprintf("all rings are off by the same %+.2g +- %.1g 1/Å", coef[0], sd[0]), "check that each ring has the q of its own order, and that the sample is the calibrant"
+				return fmt.Sprintf("rings that are all shifted by the same amount, about %s 1/Å (a rough estimate), would fit better", check.Rough(coef[0])), "check that each ring has the q of its own order, and that the sample is the calibrant"
 			}},
 	}, nil
 }

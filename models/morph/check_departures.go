@@ -17,7 +17,7 @@ import (
 func (c *inspection) departures() []check.Direction {
 	all := []check.Direction{{Kind: "beam centre", Columns: [][]float64{c.odd(c.moved(0, 1), c.moved(0, -1)), c.odd(c.moved(1, 0), c.moved(-1, 0))},
 		Say: func(p, sd []float64) (string, string) {
-			return fmt.Sprintf("the beam centre is off by about %+.2g +- %.1g pixels along x and %+.2g +- %.1g along y", p[0], sd[0], p[1], sd[1]), "correct the centre of the images"
+			return fmt.Sprintf("a beam centre shifted by about %s pixels along x and %s along y (a rough estimate) would fit better", check.Rough(p[0]), check.Rough(p[1])), "correct the centre of the images"
 		}}}
 	for _, variance := range []float64{0.1, 0.5} {
 		all = append(all, check.Direction{Kind: "blur", Columns: [][]float64{c.change(c.blurred(variance), variance)}, Say: sayBlur, Holds: about(variance)})
@@ -30,11 +30,11 @@ func (c *inspection) departures() []check.Direction {
 	}
 	all = append(all, c.slopes()...)
 	all = append(all, c.factor("scale", func(int) float64 { return 1 }, func(p, sd []float64) (string, string) {
-		return fmt.Sprintf("all intensities are off by about %+.2g +- %.1g %%", 100*p[0], 100*sd[0]), "add the parameter scale"
+		return fmt.Sprintf("intensities that all differ by about %s %% (a rough estimate) would fit better", check.Rough(100*p[0])), "add the parameter scale"
 	}))
 	brightest := slices.Max(c.mean)
 	all = append(all, c.factor("saturation", func(i int) float64 { return -c.all[i] / brightest }, func(p, sd []float64) (string, string) {
-		return fmt.Sprintf("the brightest pixels lack about %.2g +- %.1g %% of their intensity, the others less in proportion", 100*p[0], 100*sd[0]), "check the dead time and the range of the detector"
+		return fmt.Sprintf("a detector whose brightest pixels lack about %.2g %% of their intensity, and the others less in proportion (a rough estimate), would fit better", 100*p[0]), "check the dead time and the range of the detector"
 	}))
 	if len(c.pattern.Energies) > 1 {
 		all = append(all, c.flux())
@@ -108,9 +108,9 @@ func (c *inspection) blurred(variance float64) []float64 {
 
 func sayBlur(p, sd []float64) (string, string) {
 	if p[0] < 0 {
-		return fmt.Sprintf("the data are sharper than the model by about %.2g pixels", math.Sqrt(-p[0])), "the model blurs, by a window or by its own extent: check both"
+		return fmt.Sprintf("a model that is sharper by about %.2g pixels (a rough estimate) would fit better", math.Sqrt(-p[0])), "the model blurs, by a window or by its own extent: check both"
 	}
-	return fmt.Sprintf("the data are blurred by about %.2g pixels (standard deviation)", math.Sqrt(p[0])), "put the resolution of the detector into the model, or deconvolve"
+	return fmt.Sprintf("a blur of about %.2g pixels (standard deviation, a rough estimate) would fit better", math.Sqrt(p[0])), "put the resolution of the detector into the model, or deconvolve"
 }
 
 // square returns the square of q at pixel i in 1/nm^2.
@@ -138,9 +138,9 @@ func (c *inspection) edges(depth float64) check.Direction {
 	}
 	return check.Direction{Kind: "edges", Columns: [][]float64{c.change(other, amount)}, Holds: holds, Say: func(p, sd []float64) (string, string) {
 		if p[0] < 0 {
-			return fmt.Sprintf("the intensity falls off more slowly with q than the model's, as of edges that are sharper by about %.2g nm", math.Sqrt(-p[0])), "make the edges of the model narrower (width), or its voxels smaller"
+			return fmt.Sprintf("edges that are sharper by about %.2g nm (a rough estimate), whose intensity falls off more slowly with q, would fit better", math.Sqrt(-p[0])), "make the edges of the model narrower (width), or its voxels smaller"
 		}
-		return fmt.Sprintf("the intensity falls off faster with q than the model's, as of edges that are softer by about %.2g nm", math.Sqrt(p[0])), "make the edges of the model wider (width)"
+		return fmt.Sprintf("edges that are softer by about %.2g nm (a rough estimate), whose intensity falls off faster with q, would fit better", math.Sqrt(p[0])), "make the edges of the model wider (width)"
 	}}
 }
 
@@ -153,7 +153,7 @@ func (c *inspection) background(share float64) check.Direction {
 		other[i] += amount
 	}
 	return check.Direction{Kind: "background", Columns: [][]float64{c.change(other, amount)}, Holds: about(amount), Say: func(p, sd []float64) (string, string) {
-		return fmt.Sprintf("a constant background of about %+.2g +- %.1g is missing", p[0], sd[0]), "add the parameter background, or take it off"
+		return fmt.Sprintf("a constant background of about %s (a rough estimate) would fit better", check.Rough(p[0])), "add the parameter background, or take it off"
 	}}
 }
 
@@ -176,7 +176,7 @@ func (c *inspection) flux() check.Direction {
 				worst = e
 			}
 		}
-		return fmt.Sprintf("the flux differs between energies, most at %.6g eV, by about %+.2g +- %.1g %%", c.pattern.Energies[worst], 100*p[worst], 100*sd[worst]), "normalise each energy by its flux; check the optical constants there"
+		return fmt.Sprintf("a flux that differs between energies would fit better, most at %.6g eV, by about %s %% (a rough estimate)", c.pattern.Energies[worst], check.Rough(100*p[worst])), "normalise each energy by its flux; check the optical constants there"
 	}}
 	for e := range c.pattern.Energies {
 		one := c.factor("flux", func(i int) float64 {
@@ -208,10 +208,10 @@ func (c *inspection) slopes() []check.Direction {
 	degree := 180 / math.Pi
 	return []check.Direction{
 		{Kind: "rotation", Columns: [][]float64{c.change(turned, angle)}, Say: func(p, sd []float64) (string, string) {
-			return fmt.Sprintf("the images are turned by about %+.2g +- %.1g degrees", degree*p[0], degree*sd[0]), "check the polarization angle and how the detector was mounted"
+			return fmt.Sprintf("images that are turned by about %s degrees (a rough estimate) would fit better", check.Rough(degree*p[0])), "check the polarization angle and how the detector was mounted"
 		}},
 		{Kind: "scale of q", Columns: [][]float64{c.change(stretched, factor)}, Say: func(p, sd []float64) (string, string) {
-			return fmt.Sprintf("the scale of q is off by about %+.2g +- %.1g %%", 100*p[0], 100*sd[0]), "check the distance of the detector and the size of the voxels"
+			return fmt.Sprintf("a scale of q that differs by about %s %% (a rough estimate) would fit better", check.Rough(100*p[0])), "check the distance of the detector and the size of the voxels"
 		}},
 	}
 }

@@ -203,9 +203,9 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		data.Directions = append(data.Directions, direction)
 	}
 	old := func(i int) float64 { return (age(b.blocks.cells[i]) - t[0]) / whole }
-	name("contrast", "the contrast changes with the age of the sample", "look for a moving beam or a damaged sample, and leave out the affected frames",
+	name("contrast", "a contrast that changes with the age of the sample would fit better", "look for a moving beam or a damaged sample, and leave out the affected frames",
 		of(func(k, i int) float64 { return g[k*cells+i] * old(i) }))
-	name("offset", "the offset changes with the age of the sample", "normalise frames by the incident intensity, or leave out the affected frames",
+	name("offset", "an offset that changes with the age of the sample would fit better", "normalise frames by the incident intensity, or leave out the affected frames",
 		of(func(k, i int) float64 { return old(i) }))
 	if scaling == Averaged && angles > 1 {
 		var each []column // of all angles but one: all together are those of the fit
@@ -220,9 +220,9 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 			}
 			each = append(each, only(func(i int) float64 { return g[other*cells+i] }), only(func(int) float64 { return 1 }))
 		}
-		name("contrasts", "contrast and offset differ from angle to angle", "the scaling individual, which gives every angle a contrast and an offset of its own", each...)
+		name("contrasts", "a contrast and an offset that differ from angle to angle would fit better", "the scaling individual, which gives every angle a contrast and an offset of its own", each...)
 	}
-	name("stretched decay", "decays are stretched or compressed", "a model with flow or with two components: the sample may have more than one rate, or move ballistically",
+	name("stretched decay", "stretched or compressed decays would fit better", "a model with flow or with two components: the sample may have more than one rate, or move ballistically",
 		of(func(k, i int) float64 {
 			v := min(max(g[k*cells+i], 1e-12), 1-1e-12)
 			return v * math.Log(v) * math.Log(-math.Log(v))
@@ -237,7 +237,7 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 				}))
 			}
 		}
-		name("direction", "decays depend on the direction, as in a flow", "the model laminar", twofold...)
+		name("direction", "decays that depend on the direction, as in a flow, would fit better", "the model laminar", twofold...)
 	}
 	return data, nil
 }

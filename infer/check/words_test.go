@@ -1,0 +1,78 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Estimates have two digits, and an exponent only where the number is far from 1.
+func TestRough(t *testing.T) {
+	for v, want := range map[float64]string{-360.4: "-360", 0.4123: "+0.41", -12345: "-12000", 3e-7: "+3e-07", 0: "+0", 2: "+2", 99.6: "+100", 1.04: "+1", -0.0312: "-0.031"} {
+		if got := Rough(v); got != want {
+			t.Errorf("%g is written %s, want %s", v, got, want)
+		}
+	}
+}
+
+// A verdict names parameters instead of counting flags, a bound as what may be the cause, and one point as one.
+func TestWordsOfVerdicts(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	for name, c := range map[string]struct {
+		make func(d *Data)
+		want []string
+	}{
+		"priors": {func(d *Data) {
+			for _, p := range []string{"b", "a"} {
+				d.Priors = append(d.Priors, Prior{Name: p, Distribution: "normal(0, 1)", Value: 50, Shift: 3})
+			}
+		}, []string{"in 2 ways: conflict of prior and data (a and b).", "tail probability < 1e-300"}},
+		"bound": {func(d *Data) {
+			addTo(d, d.Directions[0].Columns[0], 30)
+			d.Bounds = []Bound{{"a", 1, 1, 4}}
+		}, []string{"a lies on its bound, which can be the cause by itself"}},
+		"one point": {func(d *Data) { d.Z[40] += 9 }, []string{"1 point lies farther from the model than a normal distribution allows", "check this point and mask it"}},
+		"gamma":     {func(d *Data) { d.Z[40] += 9; d.Quantiles = true }, []string{"farther from the model than the likelihood allows"}},
+	} {
+		d := noise(r, 100, false)
+		c.make(&d)
+		v, err := Judge(d, Settings{})
+		for _, want := range c.want {
+			if err != nil || !strings.Contains(v.String(), want) {
+				t.Errorf("%s: %v %v, want %q", name, err, v, want)
+			}
+		}
+	}
+}
+
+// No two rows of the table of tests have the same name.
+func TestTestsHaveNames(t *testing.T) {
+	v, err := Judge(noise(rand.New(rand.NewPCG(63, 64)), 100, false), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range v.Tests {
+		if slices.ContainsFunc(v.Tests[:i], func(b Test) bool { return a.Kind == b.Kind && a.Of == b.Of }) {
+			t.Errorf("%s: %s appears twice", a.Kind, a.Of)
+		}
+	}
+}
+
+// Another cause is offered in plain words.
+func TestRivals(t *testing.T) {
+	say := func(text string) *Direction {
+		return &Direction{Say: func(c, sd []float64) (string, string) { return text, "" }}
+	}
+	var tests []test
+	for _, kind := range []string{"second decay", "drift", "bend", "step"} {
+		tests = append(tests, test{kind: kind, columns: [][]float64{{1}}, gain: gain{share: 0.5}, named: say("a " + kind + " would fit better")})
+	}
+	got := rivals(tests, make([]float64, 4), 0, 0.01)
+	if want := "; another possible cause explains the residuals nearly as well: a drift would fit better. Departures of these other kinds would explain them nearly as well, too: bend and step"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
