@@ -11,6 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
+	"github.com/euryale-dev/euryale/internal/given"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -95,11 +96,11 @@ func noSecond(c *Custom) *Node {
 	return failed(fmt.Errorf("%w: %s has no second derivative: set VJP instead of Adjoint", ErrNoGradient, c.Name))
 }
 
-// guarded calls a function of c, whose panic becomes an error that names it.
-func guarded(name string, c *Custom, f func() error) (err error) {
+// guarded calls a function of a Custom, whose panic becomes an error that names it.
+func guarded(name string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the function %s of the custom operation panicked: %v\n%s", name, r, debug.Stack())
+			err = &given.PanicError{Value: fmt.Sprintf("the function %s of the custom operation: %v", name, r), Stack: string(debug.Stack())}
 		}
 	}()
 	return f()
@@ -126,7 +127,7 @@ func init() {
 			f := c.Obj.(*Custom)
 			out, in := c.AsFloat64()
 			clear(out)
-			if err := guarded("Forward", f, func() error { return f.Forward(out, in...) }); err != nil {
+			if err := guarded("Forward", func() error { return f.Forward(out, in...) }); err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 			c.StoreFloat64()
@@ -206,7 +207,7 @@ func runAdjoint(c *cpu.Call) error {
 	out, in := c.AsFloat64()
 	clear(out)
 	parts := split(c, out, in[2:])
-	if err := guarded("Adjoint", f, func() error { return f.Adjoint(parts, in[0], in[1], in[2:]...) }); err != nil {
+	if err := guarded("Adjoint", func() error { return f.Adjoint(parts, in[0], in[1], in[2:]...) }); err != nil {
 		return fmt.Errorf("gradient of %s: %w", f.Name, err)
 	}
 	c.StoreFloat64()
@@ -218,7 +219,7 @@ func runTangent(c *cpu.Call) error {
 	out, in := c.AsFloat64()
 	clear(out)
 	parts := split(c, in[0], in[2:])
-	if err := guarded("Tangent", f, func() error { return f.Tangent(out, parts, in[1], in[2:]...) }); err != nil {
+	if err := guarded("Tangent", func() error { return f.Tangent(out, parts, in[1], in[2:]...) }); err != nil {
 		return fmt.Errorf("derivative of %s along a direction: %w", f.Name, err)
 	}
 	c.StoreFloat64()

@@ -100,6 +100,14 @@ func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
 		if g == nil || n.op == nil || n.op.vjp == nil || !need[n] {
 			continue
 		}
+		if g.err != nil { // the error goes on as it is; its shape would lead to further ones
+			for _, x := range n.in {
+				if need[x] {
+					grads[x] = g
+				}
+			}
+			continue
+		}
 		in, out := mirror.of(n, g)
 		for i, d := range n.op.vjp(g, out, in) {
 			x := n.in[i]

@@ -51,7 +51,7 @@ func TestKernelFindsFaults(t *testing.T) {
 
 // A tangent of the wrong sign, one that panics and one that is right.
 func TestAlongFindsTangents(t *testing.T) {
-	for want, factor := range map[string]float64{"": 2, "derivative along": -2, "panicked: no tangent": 0} {
+	for want, factor := range map[string]float64{"": 2, "derivative along": -2, "no tangent": 0} {
 		c := &ad.Custom{Name: "double", Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return in[0], nil },
 			Forward: func(out []float64, in ...[]float64) error {
 				for i, x := range in[0] {
