@@ -167,6 +167,9 @@ func (d Dist) Err() error {
 	if d.LogProbOf == nil {
 		return fmt.Errorf("dist: the distribution has no density: make it with a function of this package")
 	}
+	if d.Event < 0 || d.ParamEvent != nil && len(d.ParamEvent) != len(d.Params) {
+		return fmt.Errorf("dist: %s has Event %d and ParamEvent %v for %d parameters: want at least 0, and one number of axes for each parameter", d.Name, d.Event, d.ParamEvent, len(d.Params))
+	}
 	if _, ok := d.batchOfParams(); !ok {
 		return fmt.Errorf("dist: %v: the shapes of the parameters do not broadcast or have too few axes: make them match", d)
 	}
