@@ -222,7 +222,10 @@ func Draws(t *testing.T, l dist.Family) {
 			t.Error(err)
 			continue
 		}
-		if k := outside(d, x); k >= 0 {
+		if k, err := d.Outside(x, []int{draws}, params); err != nil {
+			t.Error(err)
+			continue
+		} else if k >= 0 {
 			lo, hi, _ := dist.Range(d)
 			t.Errorf("%s%v: RandOf returned %g in draw %d, which is outside the support from %g to %g", l.Name, p, x[k], k, lo, hi)
 			continue

@@ -232,14 +232,3 @@ func unevenByDensity(t *testing.T, l dist.Family, d dist.Dist, p, x []float64) (
 	}
 	return worst
 }
-
-// outside returns the first draw that is not in the support, which includes its ends here; -1 if there is none.
-func outside(d dist.Dist, x []float64) int {
-	lo, hi, err := dist.Range(d)
-	if err != nil {
-		lo, hi = math.Inf(-1), math.Inf(1)
-	}
-	return slices.IndexFunc(x, func(v float64) bool {
-		return !(v >= lo && v <= hi) || d.Discrete && v != math.Floor(v)
-	})
-}
