@@ -5,6 +5,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -246,9 +247,14 @@ func (f *Fit) Observations() (n int) {
 	return n
 }
 
+// predictive adds what can be drawn.
 func (e *exporter) predictive() {
+	drawn := slices.DeleteFunc(slices.Clone(e.post.model.observed), func(o *observation) bool { return !o.dist.CanDraw() })
+	if len(drawn) == 0 {
+		return
+	}
 	d := e.group("posterior_predictive")
-	for _, o := range e.post.model.observed {
+	for _, o := range drawn {
 		x, err := e.fit.PosteriorPredictive(o.name)
 		e.note(err)
 		e.nested(d, o.name, x, o.data.node.Shape(), o.data.dims)

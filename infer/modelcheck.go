@@ -5,6 +5,7 @@ package infer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,6 +56,10 @@ func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
 		c.free = append(c.free, f.Unconstrained(at.chain, at.draw))
 	}
 	v, err := c.verdict(rows)
+	for u := (*unscored)(nil); errors.As(err, &u); {
+		c.skip, c.groups, c.tracks = append(c.skip, u), nil, nil
+		v, err = c.verdict(rows)
+	}
 	if err == nil {
 		f.Quote(v)
 	}
@@ -114,6 +119,8 @@ type modelCheck struct {
 	tracks []*priorTrack
 	// free holds the unconstrained coordinates of the draws that are looked at.
 	free [][]float64
+	// skip lists observations whose residuals cannot be found.
+	skip []*unscored
 }
 
 func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
@@ -123,11 +130,16 @@ func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	d.Priors, d.Findings = c.replaced(priors), append(d.Findings, notes...)
-	o, unjudged := c.p.scored()
+	o, unjudged := c.p.scored(c.skip)
 	d.Findings = append(d.Findings, unjudged...)
 	if len(o) == 0 {
-		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true, Text: "the model has no observations that could be judged"})
-		return check.Judge(d, c.s.Settings)
+		v, err := check.Judge(d, c.s.Settings)
+		for i, f := range v.Flags {
+			if f.Kind == check.KindUnjudged && len(c.p.model.observed) > 0 {
+				v.Flags[i].Text, v.Flags[i].Remedy = "none of its observations could be compared with it, as the notes say", ""
+			}
+		}
+		return v, err
 	}
 	if d.Axes == nil && d.Grid == nil {
 		d.Axes = c.p.axes(o)

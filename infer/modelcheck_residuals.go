@@ -20,9 +20,25 @@ const purposeScores uint32 = 141
 // predicted are the residuals of all observations at one draw, with predictions.
 type predicted struct{ z, mean, sd []float64 }
 
-// scored lists the observations that have quantile residuals, and notes on the others.
-func (p *Posterior) scored() (list []*observation, notes []check.Flag) {
+// unscored is why an observation has no residuals: what its distribution cannot do. It
+// says nothing about the model.
+type unscored struct {
+	o   *observation
+	why string
+}
+
+func (u *unscored) Error() string { return "infer: model check: " + u.why }
+
+// scored lists the observations that have quantile residuals, and notes on the others,
+// among them those in skip.
+func (p *Posterior) scored(skip []*unscored) (list []*observation, notes []check.Flag) {
+	for _, u := range skip {
+		notes = append(notes, check.Flag{Kind: check.KindShape, Note: true, Text: u.why})
+	}
 	for _, o := range p.model.observed {
+		if slices.ContainsFunc(skip, func(u *unscored) bool { return u.o == o }) {
+			continue
+		}
 		if o.dist.Event > 0 || o.missing != nil {
 			why := "its values are vectors, whose elements depend on each other"
 			if o.missing != nil {
@@ -120,11 +136,19 @@ func (p *Posterior) scoresOf(o *observation, z, x []float64, theta [][]float64, 
 	if err == nil && !slices.ContainsFunc(z, math.IsNaN) {
 		return nil
 	}
+	if !o.dist.CanDraw() {
+		return &unscored{o, fmt.Sprintf("the distribution %s of the observation %s cannot be drawn from, so the model was not checked by simulation: set RandOf", o.dist.Name, o.name)}
+	}
 	const replicas = 199
 	below, other := make([]float64, len(x)), make([]float64, len(x))
 	for range replicas {
 		if err := o.dist.Fill(&src, other, shape, theta); err != nil {
 			return fmt.Errorf("infer: model check: observation %s: %w", o.name, err)
+		}
+		if k, err := o.dist.Outside(other, shape, theta); err != nil {
+			return fmt.Errorf("infer: model check: observation %s: %w", o.name, err)
+		} else if k >= 0 {
+			return &unscored{o, fmt.Sprintf("draws of the distribution %s of the observation %s are outside its support, such as %g, so the model was not checked by simulation: correct RandOf", o.dist.Name, o.name, other[k])}
 		}
 		for i, v := range other {
 			switch {

@@ -48,6 +48,21 @@ func (f *Formula) Names() []string { return slices.Clone(f.names) }
 // Indices returns, for every name that has an index, the name of that index.
 func (f *Formula) Indices() map[string]string { return maps.Clone(f.indices) }
 
+// Functions returns the names of the functions that the formula calls, in order of appearance.
+func (f *Formula) Functions() (names []string) {
+	var visit func(t *term)
+	visit = func(t *term) {
+		if _, is := functions[t.op]; is && !slices.Contains(names, t.op) {
+			names = append(names, t.op)
+		}
+		for _, x := range t.in {
+			visit(x)
+		}
+	}
+	visit(f.root)
+	return names
+}
+
 // String returns the text of the formula.
 func (f *Formula) String() string { return f.text }
 
@@ -59,39 +74,55 @@ func (f *Formula) Node(values map[string]*ad.Node) (*ad.Node, error) {
 			return nil, fmt.Errorf("formula: %q uses %s, which is neither a parameter nor a column: correct the name, or declare it", f.text, n)
 		}
 	}
-	y := f.root.node(values)
-	return y, y.Err()
+	m := &maker{values: values}
+	y, err := m.node(f.root)
+	if err == nil && y.Err() != nil {
+		err = y.Err()
+		if m.odd != "" {
+			err = fmt.Errorf("%w (%s)", err, m.odd)
+		}
+	}
+	return y, err
 }
 
-func (t *term) node(v map[string]*ad.Node) *ad.Node {
+// maker makes the graph of a formula.
+type maker struct {
+	values map[string]*ad.Node
+	odd    string // describes a function whose result has not the shape of its arguments
+}
+
+func (m *maker) node(t *term) (*ad.Node, error) {
 	switch t.op {
 	case "number":
-		return ad.Scalar(t.num)
+		return ad.Scalar(t.num), nil
 	case "name":
 		if t.index != "" {
-			return ad.Gather(v[t.name], v[t.index], 0)
+			return ad.Gather(m.values[t.name], m.values[t.index], 0), nil
 		}
-		return v[t.name]
+		return m.values[t.name], nil
 	}
 	in := make([]*ad.Node, len(t.in))
 	for i, x := range t.in {
-		in[i] = x.node(v)
+		var err error
+		if in[i], err = m.node(x); err != nil {
+			return nil, err
+		}
 	}
 	switch t.op {
 	case "+":
-		return ad.Add(in[0], in[1])
+		return ad.Add(in[0], in[1]), nil
 	case "-":
-		return ad.Sub(in[0], in[1])
+		return ad.Sub(in[0], in[1]), nil
 	case "*":
-		return ad.Mul(in[0], in[1])
+		return ad.Mul(in[0], in[1]), nil
 	case "/":
-		return ad.Div(in[0], in[1])
+		return ad.Div(in[0], in[1]), nil
 	case "^":
-		return ad.Pow(in[0], in[1])
+		return ad.Pow(in[0], in[1]), nil
 	case "neg":
-		return ad.Neg(in[0])
+		return ad.Neg(in[0]), nil
 	}
-	return functions[t.op].node(in)
+	return m.call(t.op, in)
 }
 
 // mostShown is the largest number of bytes of a formula that a message shows.

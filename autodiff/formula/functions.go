@@ -6,8 +6,10 @@ package formula
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // function is a function of the language.
@@ -35,11 +37,14 @@ func init() {
 }
 
 // Register adds a function of arity arguments, at least one, to the language, and so to the formulas of the
-// command line. It is meant for init functions, and panics if the name is not one or is taken.
+// command line. What it returns usually has the shape to which its arguments broadcast. It is meant for init functions, and panics if the name is not one or is taken.
 func Register(name string, arity int, node func(in []*ad.Node) *ad.Node) {
 	p := &parser{text: name}
-	if name == "" || !letter(name[0]) || p.name() != name || name == "pi" {
-		panic(fmt.Sprintf("formula: %q cannot name a function: use letters, digits and underscores, and begin with a letter", name))
+	switch {
+	case name == "pi":
+		panic("formula: pi cannot name a function, since formulas know it as the constant pi: choose another name")
+	case name == "" || !letter(name[0]) || name[0] == '_' || p.name() != name || strings.HasSuffix(name, "__"):
+		panic(fmt.Sprintf("formula: %q cannot name a function: use letters, digits and underscores, begin with a letter, and do not end with two underscores", name))
 	}
 	if _, taken := functions[name]; taken {
 		panic(fmt.Sprintf("formula: a function called %q exists already: choose another name", name))
@@ -48,6 +53,34 @@ func Register(name string, arity int, node func(in []*ad.Node) *ad.Node) {
 		panic(fmt.Sprintf("formula: the function %q has %d arguments: give it at least one, and the function that makes its Node", name, arity))
 	}
 	functions[name] = function{arity, node}
+}
+
+// call calls a function and checks that it returned a Node.
+func (m *maker) call(name string, in []*ad.Node) (*ad.Node, error) {
+	for _, x := range in {
+		if x.Err() != nil {
+			return x, nil
+		}
+	}
+	shapes, all, fits := []tensor.Shape{}, tensor.Shape{}, true
+	for _, x := range in {
+		shapes = append(shapes, x.Shape())
+		if fits {
+			all, fits = tensor.Broadcast(all, x.Shape())
+		}
+	}
+	y := functions[name].node(in)
+	switch {
+	case y == nil:
+		return nil, fmt.Errorf("formula: the function %s returned nil for arguments of the shapes %v: want a node, such as one of the shape to which they broadcast", name, shapes)
+	case y.Err() != nil:
+		return nil, fmt.Errorf("formula: the function %s, for arguments of the shapes %v: %w", name, shapes, y.Err())
+	case y.IsInt():
+		return nil, fmt.Errorf("formula: the function %s returned whole numbers, which have no derivative: convert them with Float", name)
+	case fits && !y.Shape().Equal(all):
+		m.odd = fmt.Sprintf("the function %s returned the shape %v for arguments of the shapes %v", name, y.Shape(), shapes)
+	}
+	return y, nil
 }
 
 // Functions returns the names of the functions of the language.

@@ -93,14 +93,20 @@ type Source interface {
 // batch axes of x and the parameters. Outside the support it is -Inf with a gradient of
 // 0. Gradient: with respect to x and every parameter.
 func (d Dist) LogProb(x *ad.Node) *ad.Node {
-	if d.everywhere || d.LogProbOf == nil {
+	if d.everywhere || d.LogProbOf == nil || d.Event > 0 && d.InsideOf == nil {
 		return d.LogProbInside(x)
 	}
+	if err := d.misfit(x); err != nil {
+		return failed(x, err)
+	}
 	if d.Event == 0 && d.InsideOf == nil {
-		return d.batched(x, d.Support.guard(x, d.LogProbOf))
+		return d.batched(x, d.Support.guard(x, d.density))
 	}
 	in := d.InsideOf(x)
-	if err := in.Err(); err != nil {
+	switch {
+	case in == nil || d.Center == nil:
+		return failed(x, fmt.Errorf("dist: InsideOf of %s returned %v and its Center is %v: want a node for each", d.Name, in, d.Center))
+	case in.Err() != nil:
 		return in
 	}
 	each := in
@@ -108,7 +114,7 @@ func (d Dist) LogProb(x *ad.Node) *ad.Node {
 		each = ad.Reshape(in, append(in.Shape().Clone(), ones(d.Event)...)...)
 	}
 	safe := ad.Where(each, x, d.Center)
-	return d.batched(x, ad.Where(in, d.LogProbOf(safe), ad.Scalar(math.Inf(-1))))
+	return d.batched(x, ad.Where(in, d.density(safe), ad.Scalar(math.Inf(-1))))
 }
 
 // LogProbInside is LogProb for an x known to lie in the support, such as a constrained
@@ -117,7 +123,10 @@ func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
 	if d.LogProbOf == nil {
 		return failed(x, d.Err())
 	}
-	return d.batched(x, d.LogProbOf(x))
+	if err := d.misfit(x); err != nil {
+		return failed(x, err)
+	}
+	return d.batched(x, d.density(x))
 }
 
 // LogCDF returns the logarithm of the probability of values up to x, accurate in both
@@ -164,7 +173,7 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 func (d Dist) Transform() Transform {
 	switch {
 	case d.TransformOf != nil:
-		return d.TransformOf()
+		return d.TransformOf().whole(d.Name)
 	case d.Discrete:
 		return noTransform(d.Name)
 	}

@@ -70,16 +70,49 @@ func register(f Family) { families = append(families, f) }
 // line know its name. It is meant for init functions, and panics if the definition is incomplete or the name is
 // taken. Package disttest checks the definition.
 func Register(f Family) {
+	var lacks []string
+	for _, part := range []struct {
+		name    string
+		missing bool
+	}{{"Name", f.Name == ""}, {"Make", f.Make == nil}, {"Want for each of Params", len(f.Params) != len(f.Want)}, {"At with parameters for checks", len(f.At) == 0}} {
+		if part.missing {
+			lacks = append(lacks, part.name)
+		}
+	}
 	switch {
-	case f.Name == "" || f.Make == nil || len(f.Params) != len(f.Want) || len(f.At) == 0:
-		panic(fmt.Sprintf("dist: the family %q is incomplete: set Name, Make, Want for each of Params, and At with parameters for checks", f.Name))
-	case f.Name != strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(f.Name)):
-		panic(fmt.Sprintf("dist: the family %q cannot have this name: use lower case without _ and -, which are ignored when names are read", f.Name))
+	case len(lacks) > 0:
+		panic(fmt.Sprintf("dist: the family %q is incomplete: set %s", f.Name, strings.Join(lacks, ", ")))
+	case strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || f.Name[0] <= '9':
+		panic(fmt.Sprintf("dist: the family %q cannot have this name: use lower case letters a to z and digits, and begin with a letter; case, _ and - are ignored when names are read", f.Name))
 	}
 	if _, taken := named(f.Name); taken {
 		panic(fmt.Sprintf("dist: there is a distribution %q already: give yours a name of its own", f.Name))
 	}
+	if err := f.wrong(); err != nil {
+		panic(fmt.Sprintf("dist: the family %q cannot be used: %v", f.Name, err))
+	}
 	register(f)
+}
+
+// wrong finds parameters At that do not fit the definition, and distributions without a density.
+func (f Family) wrong() error {
+	if f.Shapes == nil {
+		for _, p := range f.At {
+			if len(p) != len(f.Params) {
+				return fmt.Errorf("At has %v: want %d numbers, one for each of the parameters %v", p, len(f.Params), f.Params)
+			}
+			for i, v := range p {
+				if x, bad := f.Want[i].misfit([]float64{v}); bad {
+					return fmt.Errorf("At has %s = %g: want %s, as Want says", f.Params[i], x, f.Want[i].words())
+				}
+			}
+		}
+	}
+	made := f.New(f.At[0]...)
+	if made.LogProbOf == nil && made.check == nil {
+		return fmt.Errorf("Make returned a distribution without LogProbOf at the parameters %v: set it", f.At[0])
+	}
+	return made.Err()
 }
 
 // All returns every family, in the order of their files.
@@ -166,6 +199,9 @@ func (d Dist) Err() error {
 	}
 	if d.LogProbOf == nil {
 		return fmt.Errorf("dist: the distribution has no density: make it with a function of this package")
+	}
+	if d.Event < 0 || d.ParamEvent != nil && len(d.ParamEvent) != len(d.Params) {
+		return fmt.Errorf("dist: %s has Event %d and ParamEvent %v for %d parameters: want at least 0, and one number of axes for each parameter", d.Name, d.Event, d.ParamEvent, len(d.Params))
 	}
 	if _, ok := d.batchOfParams(); !ok {
 		return fmt.Errorf("dist: %v: the shapes of the parameters do not broadcast or have too few axes: make them match", d)

@@ -21,6 +21,14 @@ func TestEveryLaw(t *testing.T) {
 	}
 }
 
+// The log density of every distribution of numbers takes arrays, and its gradients are those by differences.
+func TestDensityOfEveryLaw(t *testing.T) {
+	for _, l := range numbersOf() {
+		disttest.Arrays(t, l)
+		disttest.Gradients(t, l)
+	}
+}
+
 func TestDrawsOfEveryLaw(t *testing.T) {
 	for _, l := range numbersOf() {
 		disttest.Draws(t, l)

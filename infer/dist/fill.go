@@ -5,6 +5,7 @@ package dist
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -26,7 +27,7 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 		return fmt.Errorf("dist: %s: the shape is %v, but one value has %d axes: add them at the end", d.Name, shape, d.Event)
 	}
 	if d.RandOf == nil && d.DrawOf == nil {
-		return fmt.Errorf("dist: %s has a density only and cannot be drawn from: use another distribution", d.Name)
+		return fmt.Errorf("dist: %s has a density only and cannot be drawn from: set its %s, or use another distribution", d.Name, d.drawer())
 	}
 	batch, size := s[:len(s)-d.Event], s[len(s)-d.Event:].Size()
 	return d.each(batch, p, func(b int, theta []float64) error {
@@ -37,6 +38,34 @@ func (d Dist) Fill(src Source, dst []float64, shape []int, p [][]float64) error 
 		}
 		return nil
 	})
+}
+
+// CanDraw reports whether Fill can draw from the distribution. Distributions of package dist can be drawn from; one of
+// your own can if it has RandOf, or DrawOf for vectors and matrices.
+func (d Dist) CanDraw() bool { return d.fill != nil || d.RandOf != nil || d.DrawOf != nil }
+
+// drawer is the name of the function that draws one value.
+func (d Dist) drawer() string {
+	if d.Event > 0 {
+		return "DrawOf"
+	}
+	return "RandOf"
+}
+
+// Outside returns the index of the first value of x that is NaN, or beyond the ends of the support of a scalar
+// distribution, or not whole if it is discrete; -1 if there is none. The ends themselves are not outside, since draws
+// may round to them. Shapes and p are those of Fill.
+func (d Dist) Outside(x []float64, shape []int, p [][]float64) (int, error) {
+	first := -1
+	err := d.each(shape, p, func(i int, theta []float64) error {
+		lo, hi := d.ends(theta)
+		v := x[i]
+		if first < 0 && (math.IsNaN(v) || v < lo || v > hi || d.Discrete && v != math.Floor(v)) {
+			first = i
+		}
+		return nil
+	})
+	return first, err
 }
 
 // each calls f with the index of every value in a batch and the parameters of that value.

@@ -157,7 +157,7 @@ func (m mixture) numbers(out *Dist, parts []Dist) {
 		out.DrawOf = func(src Source, dst, p []float64) error {
 			d, q := pick(src, p)
 			if d.DrawOf == nil {
-				return fmt.Errorf("dist: mixture: %s has a density only and cannot be drawn from: use another component", d.Name)
+				return fmt.Errorf("dist: mixture: %s has a density only and cannot be drawn from: set its %s, or use another component", d.Name, d.drawer())
 			}
 			return d.DrawOf(src, dst, q)
 		}

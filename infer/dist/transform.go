@@ -53,13 +53,23 @@ func (t Transform) FreeShape(shape ...int) ([]int, error) {
 	case t.Event == 2 && !t.oblong && shape[k] != shape[k+1]:
 		return nil, fmt.Errorf("dist: %s: the shape is %v: want square matrices", t.Name, shape)
 	}
+	if t.Free == nil {
+		return nil, fmt.Errorf("dist: the transform %q has no Free: set it to the number of free numbers of a value", t.Name)
+	}
 	return append(slices.Clone(shape[:k]), t.Free(n)), nil
 }
 
 // Apply is Constrain for a y of the given shape; x has the shape that FreeShape returns
 // for it.
 func (t Transform) Apply(x *ad.Node, shape ...int) (y, logJ *ad.Node) {
-	y, logJ = t.Constrain(x)
+	if t.Constrain == nil {
+		err := fmt.Errorf("dist: the transform %q has no Constrain: set Constrain, Inverse and Free", t.Name)
+		return failed(x, err), failed(x, err)
+	}
+	if y, logJ = t.Constrain(x); y == nil || logJ == nil {
+		err := fmt.Errorf("dist: Constrain of the transform %q returned nil: want y and its log Jacobian", t.Name)
+		return failed(x, err), failed(x, err)
+	}
 	if y.Err() == nil && !y.Shape().Equal(shape) {
 		y = ad.Reshape(y, shape...)
 	}
@@ -81,6 +91,9 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 	}
 	x := make([]float64, 0, tensor.Shape(free).Size())
 	n := max(1, tensor.Shape(shape[len(shape)-t.Event:]).Size())
+	if t.Inverse == nil {
+		return nil, fmt.Errorf("dist: the transform %q has no Inverse: set it, so that values can be mapped to free numbers", t.Name)
+	}
 	one := make([]float64, len(bounds))
 	for at := 0; at < len(y); at += n {
 		for i, b := range bounds {
@@ -96,6 +109,9 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 		u, err := t.Inverse(v, one...)
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", at/n, err)
+		}
+		if want := tensor.Shape(free[len(shape)-t.Event:]).Size(); len(u) != want {
+			return nil, fmt.Errorf("dist: Inverse of the transform %q returned %d numbers for %d elements: want %d", t.Name, len(u), n, want)
 		}
 		x = append(x, u...)
 	}

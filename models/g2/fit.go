@@ -120,7 +120,10 @@ func (c Curve) size() size { return size{len(c.X), c.Cov != nil} }
 
 // compile builds the problem of a model for curves of a size.
 func compile(model Model, of size, b ad.Backend) (*compiled, error) {
-	residual, p, nodes := model.residual(of)
+	residual, p, nodes, err := model.residual(of)
+	if err != nil {
+		return nil, err
+	}
 	var data []optim.Data
 	for _, x := range nodes {
 		data = append(data, optim.Data{Node: x, Values: make([]float64, x.Size())})

@@ -71,19 +71,32 @@ var models []Model
 // plain is a name that flags and files can carry.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
+// variable is the name of a parameter, which files of draws and flags such as --bounds carry.
+var variable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
 // Register adds a user's model to Models, so that fits, posteriors and the command line know its
 // name. It is meant for init functions, and panics if the definition is incomplete or the name is
 // taken.
 func Register(m Model) {
+	var lacks []string
+	for _, part := range []struct {
+		name    string
+		missing bool
+	}{{"Name", m.Name == ""}, {"Formula", m.Formula == ""}, {"Params", len(m.Params) == 0}, {"Of", m.Of == ""}, {"Mean", m.Mean == nil}} {
+		if part.missing {
+			lacks = append(lacks, part.name)
+		}
+	}
 	switch {
-	case m.Name == "" || m.Mean == nil || len(m.Params) == 0 || m.Formula == "":
-		panic(fmt.Sprintf("g2: the model %q is incomplete: give it Name, Formula, Params and Mean", m.Name))
+	case len(lacks) > 0:
+		panic(fmt.Sprintf("g2: the model %q is incomplete: set %s", m.Name, strings.Join(lacks, ", ")))
 	case !plain.MatchString(m.Name):
 		panic(fmt.Sprintf("g2: a model cannot be called %q: use letters, digits, _ and -, and begin with a letter", m.Name))
-	case m.Of != "delay" && m.Of != "q":
-		panic(fmt.Sprintf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of))
 	case slices.ContainsFunc(models, func(o Model) bool { return o.Name == m.Name }):
 		panic(fmt.Sprintf("g2: there already is a model %q: give yours a name of its own", m.Name))
+	}
+	if err := m.wrong(); err != nil {
+		panic(err.Error())
 	}
 	for i, p := range m.Params {
 		if p.PriorRange == nil && p.Prior.Err() != nil {
@@ -93,10 +106,60 @@ func Register(m Model) {
 			panic(fmt.Sprintf("g2: the model %q has parameter %d, %q, which starts at %g within %g to %g: give it a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
 		}
 	}
-	if m.Starts == nil {
-		m.Starts = func(Curve) [][]float64 { return nil }
-	}
 	models = append(models, m)
+}
+
+// wrong finds what a fit or a posterior would stumble over later.
+func (m Model) wrong() error {
+	if m.Mean == nil || len(m.Params) == 0 {
+		return fmt.Errorf("g2: the model %q has %d parameters, and its Mean is set: %t: set Params and Mean, or take a model from ByName", m.Name, len(m.Params), m.Mean != nil)
+	}
+	if m.Of != "delay" && m.Of != "q" {
+		return fmt.Errorf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of)
+	}
+	for _, p := range m.Params {
+		if !variable.MatchString(p.Name) || strings.HasSuffix(p.Name, "__") {
+			return fmt.Errorf("g2: the model %q has a parameter called %q: use letters, digits and _, begin with a letter, and do not end with __", m.Name, p.Name)
+		}
+	}
+	n := len(m.Params)
+	for _, p := range m.Pairs {
+		if p[0] < 0 || p[1] < 0 || p[0] >= n || p[1] >= n || p[0] == p[1] {
+			return fmt.Errorf("g2: the model %q has the pair %v: want the places, from 0 to %d, of two of its parameters %v", m.Name, p, n-1, m.names())
+		}
+	}
+	if m.Complement != "" && m.index(m.Complement) < 0 {
+		return fmt.Errorf("g2: the model %q has the Complement %q: want the name of one of its parameters %v, or none", m.Name, m.Complement, m.names())
+	}
+	return nil
+}
+
+// at calls a mean of the model and checks that it returned one value for each x.
+func (m Model) at(mean func(p []*ad.Node, x *ad.Node) *ad.Node, p []*ad.Node, x *ad.Node) (*ad.Node, error) {
+	y := mean(p, x)
+	switch {
+	case y == nil:
+		return nil, fmt.Errorf("g2: Mean of the model %q returned nil: want the model at each x, of the shape %v", m.Name, x.Shape())
+	case y.Err() != nil:
+		return nil, fmt.Errorf("g2: Mean of the model %q: %w", m.Name, y.Err())
+	case !y.Shape().Equal(x.Shape()):
+		return nil, fmt.Errorf("g2: Mean of the model %q returned the shape %v for %d values of x: want the shape %v, one value for each", m.Name, y.Shape(), x.Size(), x.Shape())
+	}
+	return y, nil
+}
+
+// guesses returns the start points that the model guesses for a curve.
+func (m Model) guesses(c Curve) ([][]float64, error) {
+	if m.Starts == nil {
+		return nil, nil
+	}
+	all := m.Starts(c)
+	for i, x := range all {
+		if len(x) != len(m.Params) || slices.ContainsFunc(x, math.IsNaN) {
+			return nil, fmt.Errorf("g2: Starts of the model %q returned %v as start %d: want %d numbers, one for each of %v", m.Name, x, i, len(m.Params), m.names())
+		}
+	}
+	return all, nil
 }
 
 // Models returns every model.
@@ -144,7 +207,11 @@ func (m Model) On(x []float64) (func(p []float64) []float64, error) {
 	for i, p := range m.Params {
 		nodes[i] = ad.Input(p.Name)
 	}
-	prog, err := ad.Compile([]*ad.Node{ad.Broadcast(m.Mean(nodes, ad.Const(x)), len(x))}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
+	y, err := m.at(m.Mean, nodes, ad.Const(x))
+	if err != nil {
+		return nil, err
+	}
+	prog, err := ad.Compile([]*ad.Node{y}, ad.Settings{Inputs: nodes, Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}

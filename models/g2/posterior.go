@@ -19,6 +19,9 @@ import (
 // where the settings have no others. If the errors have a covariance, the observations "y" are the product of the inverse
 // of its Cholesky factor with g2, whose errors are independent and of size 1.
 func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
+	if err := model.wrong(); err != nil {
+		return nil, err
+	}
 	if s.DropInvalid {
 		c, _ = c.valid()
 	}
@@ -51,9 +54,13 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 			m.Deterministic(name, n)
 		}
 	}
+	y, err := model.at(mean, p, x)
+	if err != nil {
+		return nil, err
+	}
 	if c.white != nil {
 		whiten := m.Data("whitening", c.white.inverse, infer.Shape(len(c.X), len(c.X)))
-		m.Observe("y", dist.Normal(ad.MatMul(whiten, ad.Broadcast(mean(p, x), len(c.X))), ad.Scalar(1)), c.white.apply(c.white.inverse, c.target()))
+		m.Observe("y", dist.Normal(ad.MatMul(whiten, y), ad.Scalar(1)), c.white.apply(c.white.inverse, c.target()))
 		return m, nil
 	}
 	var sigma *ad.Node
@@ -62,7 +69,7 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	} else {
 		sigma = s.declare(m, "sigma", dist.HalfNormal(0.1))
 	}
-	m.Observe("y", dist.Normal(mean(p, x), sigma), c.Y)
+	m.Observe("y", dist.Normal(y, sigma), c.Y)
 	return m, nil
 }
 

@@ -33,13 +33,24 @@ func (of *Fitter) task(c Curve, dropped ...check.Alteration) task {
 		return t
 	}
 	t.start, t.lower, t.upper = of.model.limits(c, of.s)
+	for i, p := range of.model.Params {
+		if _, own := of.s.Start[p.Name]; p.Range != nil && (t.lower[i] >= t.upper[i] || !own && (t.start[i] < t.lower[i] || t.start[i] > t.upper[i])) {
+			t.err = fmt.Errorf("g2: bin %d: Range of the parameter %s of the model %q gives the start %g within %g to %g: want lower <= start <= upper", c.Bin, p.Name, of.model.Name, t.start[i], t.lower[i], t.upper[i])
+			return t
+		}
+	}
 	if t.err = c.check(len(of.model.Params) - len(of.s.Fixed)); t.err != nil {
 		return t
 	}
 	t.curve = c.repaired(of.model.Of)
 	t.starts = [][]float64{t.start}
 	if len(of.s.Start) == 0 {
-		t.starts = append(of.model.Starts(t.curve), t.start)
+		guesses, err := of.model.guesses(t.curve)
+		if err != nil {
+			t.err = err
+			return t
+		}
+		t.starts = append(guesses, t.start)
 	}
 	return t
 }
@@ -167,14 +178,17 @@ func (t *task) confirmed(ctx context.Context, p *optim.Problem, s Settings) *opt
 // batch returns the batch of the model, compiled once.
 func (c *compiled) batch() (*optim.Batch, error) {
 	c.once.Do(func() {
-		residual, p, data := c.model.residual(c.size)
+		residual, p, data, err := c.model.residual(c.size)
+		if c.err = err; err != nil {
+			return
+		}
 		c.lockStep, c.err = optim.NewBatch(residual, p, data...)
 	})
 	return c.lockStep, c.err
 }
 
 // residual builds (mean(x) - y) w, where w is a vector or, on the left, a matrix, of the parameters p and the data x, y and w.
-func (m Model) residual(of size) (r *ad.Node, p, data []*ad.Node) {
+func (m Model) residual(of size) (r *ad.Node, p, data []*ad.Node, err error) {
 	n := of.points
 	x, y, w := ad.Input("x", n), ad.Input("y", n), ad.Input("w", n)
 	if of.correlated {
@@ -184,11 +198,15 @@ func (m Model) residual(of size) (r *ad.Node, p, data []*ad.Node) {
 	for i, q := range m.Params {
 		p[i] = ad.Input(q.Name)
 	}
-	r = ad.Broadcast(ad.Sub(m.Mean(p, x), y), n)
+	mean, err := m.at(m.Mean, p, x)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r = ad.Sub(mean, y)
 	if of.correlated {
 		r = ad.MatMul(w, r)
 	} else {
 		r = ad.Mul(r, w)
 	}
-	return r, p, []*ad.Node{x, y, w}
+	return r, p, []*ad.Node{x, y, w}, nil
 }

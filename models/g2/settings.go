@@ -30,6 +30,9 @@ func (s Settings) usable(curves []Curve) ([]Curve, [][]check.Alteration) {
 // check returns an error for names that the model does not have, and for starts, fixed values and
 // bounds that exclude each other, for every curve before anything runs.
 func (s Settings) check(model Model, curves []Curve) error {
+	if err := model.wrong(); err != nil {
+		return err
+	}
 	for _, group := range []struct {
 		what  string
 		names []string

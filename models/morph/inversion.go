@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -212,6 +213,9 @@ func (q *comparison) choose(seen *ad.Node) error {
 		}
 	}
 	q.width = seen.Size()
+	if len(q.index) == 0 && !slices.ContainsFunc(st.Output(0), func(m float64) bool { return m == m }) {
+		return errors.New("morph: every simulated intensity is NaN at the starting values: check the volume fractions and the optical constants that Build returns")
+	}
 	if len(q.index) == 0 {
 		return errors.New("morph: no pixel is left to compare, because every one is unmeasured, masked or outside of the simulated detector: widen the mask, or make the voxels smaller")
 	}

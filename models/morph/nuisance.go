@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Nuisance is an effect of the measurement on intensities, such as a background that falls with q. Its
@@ -30,21 +31,50 @@ var nuisances = map[string]Nuisance{}
 // order of their names. It is meant for init functions, and panics if the definition is incomplete, if a
 // parameter lacks a default, or if a name is taken.
 func RegisterNuisance(name string, n Nuisance) {
-	if name == "" || n.About == "" || n.Apply == nil || len(n.Params) == 0 {
-		panic(fmt.Sprintf("morph: the nuisance %q is incomplete: give it a name, About, Params and Apply", name))
-	}
+	mustBeWhole("nuisance", name, n.About, len(n.Params), "Apply", n.Apply == nil)
 	if _, taken := nuisances[name]; taken {
 		panic(fmt.Sprintf("morph: a nuisance called %q exists already: choose another name", name))
 	}
+	mustFit("nuisance", name, n.Params)
 	for _, q := range n.Params {
-		if q.Name == "" || q.Default == nil {
-			panic(fmt.Sprintf("morph: the parameter %q of the nuisance %q needs a name and a Default", q.Name, name))
+		if q.Default == nil {
+			panic(fmt.Sprintf("morph: the parameter %q of the nuisance %q has no Default: set it to the value without the effect", q.Name, name))
+		}
+		for _, other := range sortedNames(nuisances) {
+			if has(nuisances[other].Params, q.Name) {
+				panic(fmt.Sprintf("morph: the nuisances %q and %q both have a parameter %q: rename one of them", other, name, q.Name))
+			}
+		}
+		for _, model := range sortedNames(problemModels) {
+			if has(problemModels[model].all(), q.Name) {
+				panic(fmt.Sprintf("morph: the nuisance %q and the model %q both have a parameter %q: rename that of the nuisance", name, model, q.Name))
+			}
 		}
 	}
-	for model, d := range problemModels {
-		d.mustDiffer(model, n.Params)
-	}
 	nuisances[name] = n
+}
+
+func has(params []Parameter, name string) bool {
+	return slices.ContainsFunc(params, func(q Parameter) bool { return q.Name == name })
+}
+
+// apply calls Apply and checks that it returned intensities.
+func (n Nuisance) apply(name string, at Values, intensity, q *ad.Node) *ad.Node {
+	out := n.Apply(at, intensity, q)
+	switch {
+	case out == nil:
+		return failed(intensity, fmt.Errorf("Apply of the nuisance %q returned nil: want intensities of the shape %v", name, intensity.Shape()))
+	case out.Err() != nil:
+		return failed(intensity, fmt.Errorf("Apply of the nuisance %q: %w", name, out.Err()))
+	case !out.Shape().Equal(intensity.Shape()):
+		return failed(intensity, fmt.Errorf("Apply of the nuisance %q returned the shape %v for intensities of the shape %v: want the same shape", name, out.Shape(), intensity.Shape()))
+	}
+	return out
+}
+
+// failed returns a Node that carries err; x only links it to the graph.
+func failed(x *ad.Node, err error) *ad.Node {
+	return ad.Call(&ad.Custom{Name: "morph", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
 }
 
 // scales lists the parameters of every model that describe the measurement.
@@ -65,13 +95,13 @@ func measurement() []Parameter {
 
 // response composes the effects whose parameters the problem names; nil if there are none.
 func (p *Problem) response(at Values) func(intensity, q *ad.Node) *ad.Node {
-	var active []Nuisance
+	var active []string
 	for _, name := range sortedNames(nuisances) {
 		n := nuisances[name]
 		for _, q := range n.Params {
 			_, searched := p.Parameters[q.Name]
 			if _, fixed := p.Fixed[q.Name]; searched || fixed {
-				active = append(active, n)
+				active = append(active, name)
 				break
 			}
 		}
@@ -80,8 +110,10 @@ func (p *Problem) response(at Values) func(intensity, q *ad.Node) *ad.Node {
 		return nil
 	}
 	return func(intensity, q *ad.Node) *ad.Node {
-		for _, n := range active {
-			intensity = n.Apply(at, intensity, q)
+		for _, name := range active {
+			if intensity = nuisances[name].apply(name, at, intensity, q); intensity.Err() != nil {
+				break
+			}
 		}
 		return intensity
 	}
@@ -90,7 +122,14 @@ func (p *Problem) response(at Values) func(intensity, q *ad.Node) *ad.Node {
 // measured returns what a detector sees of intensities at q (1/nm), two vectors of the same length.
 func (s Scene) measured(intensity *ad.Node, q []float64) *ad.Node {
 	if s.Response != nil {
-		intensity = s.Response(intensity, ad.Const(q, len(q)))
+		seen := s.Response(intensity, ad.Const(q, len(q)))
+		switch {
+		case seen == nil:
+			return failed(intensity, fmt.Errorf("Response of the scene returned nil: want intensities of the shape %v", intensity.Shape()))
+		case seen.Err() == nil && !seen.Shape().Equal(intensity.Shape()):
+			return failed(intensity, fmt.Errorf("Response of the scene returned the shape %v for intensities of the shape %v: want the same shape", seen.Shape(), intensity.Shape()))
+		}
+		intensity = seen
 	}
 	if s.Scale != nil {
 		intensity = ad.Mul(s.Scale, intensity)

@@ -145,14 +145,15 @@ func TestGradientThroughANuisance(t *testing.T) {
 func TestNuisancesThatAreRefused(t *testing.T) {
 	whole := morph.Nuisance{About: "nothing", Params: []morph.Parameter{{Name: "nothing", Default: new(0.0)}}, Apply: func(_ morph.Values, i, _ *ad.Node) *ad.Node { return i }}
 	for why, change := range map[string]func(*morph.Nuisance) string{
-		"incomplete":     func(n *morph.Nuisance) string { n.Apply = nil; return "other" },
-		"exists already": func(*morph.Nuisance) string { return "haze" },
-		"needs a name":   func(n *morph.Nuisance) string { n.Params = []morph.Parameter{{Name: "x0"}}; return "other" },
-		"twice": func(n *morph.Nuisance) string {
+		"incomplete: set Apply": func(n *morph.Nuisance) string { n.Apply = nil; return "other" },
+		"exists already":        func(*morph.Nuisance) string { return "haze" },
+		"has no Default":        func(n *morph.Nuisance) string { n.Params = []morph.Parameter{{Name: "x0"}}; return "other" },
+		`the nuisance "other" and the model "core_shell" both have a parameter "radius"`: func(n *morph.Nuisance) string {
 			n.Params = []morph.Parameter{{Name: "radius", Default: new(0.0)}}
 			return "other"
 		},
-		"has the parameter": func(n *morph.Nuisance) string {
+		"cannot be called \"a b\"": func(*morph.Nuisance) string { return "a b" },
+		`the nuisances "haze" and "other" both have a parameter "haze"`: func(n *morph.Nuisance) string {
 			n.Params = []morph.Parameter{{Name: "haze", Default: new(0.0)}}
 			return "other"
 		},
@@ -166,6 +167,36 @@ func TestNuisancesThatAreRefused(t *testing.T) {
 				}
 			}()
 			morph.RegisterNuisance(name, n)
+		}()
+	}
+}
+
+func TestModelsThatAreRefused(t *testing.T) {
+	for why, change := range map[string]func(d *morph.Definition, q *morph.Parameter) string{
+		"incomplete: set About, Build":                        func(d *morph.Definition, q *morph.Parameter) string { d.About, d.Build = "", nil; return "other" },
+		`a model cannot be called "a\nb"`:                     func(*morph.Definition, *morph.Parameter) string { return "a\nb" },
+		`there already is a model "rod"`:                      func(*morph.Definition, *morph.Parameter) string { return "rod" },
+		`has a parameter called "lp__"`:                       func(d *morph.Definition, q *morph.Parameter) string { q.Name = "lp__"; return "other" },
+		`has a parameter called "r\n"`:                        func(d *morph.Definition, q *morph.Parameter) string { q.Name = "r\n"; return "other" },
+		`has the parameter "r" twice`:                         func(d *morph.Definition, q *morph.Parameter) string { d.Params = append(d.Params, *q); return "other" },
+		`has a parameter "scale", which it has without`:       func(d *morph.Definition, q *morph.Parameter) string { q.Name = "scale"; return "other" },
+		`the nuisance "haze" and the model "other" both have`: func(d *morph.Definition, q *morph.Parameter) string { q.Name = "haze"; return "other" },
+		`"r" of the model "other" has the Limits 2 to 1`:      func(d *morph.Definition, q *morph.Parameter) string { q.Limits = &[2]float64{2, 1}; return "other" },
+		"has the Default 5, which is outside its Limits 0 to 1": func(d *morph.Definition, q *morph.Parameter) string {
+			q.Default, q.Limits = new(5.0), &[2]float64{0, 1}
+			return "other"
+		},
+	} {
+		d := morph.Definition{About: "a", Params: []morph.Parameter{{Name: "r", About: "r", Needed: true}},
+			Build: func(*morph.Problem, morph.Grid, morph.Values) morph.Scene { return morph.Scene{} }}
+		name := change(&d, &d.Params[0])
+		func() {
+			defer func() {
+				if said, _ := recover().(string); !strings.Contains(said, why) {
+					t.Errorf("%q: want %q", said, why)
+				}
+			}()
+			morph.Register(name, d)
 		}()
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Problem is an inversion as a JSON document, for people who do not write Go:
@@ -429,10 +430,40 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 			nodes = append(nodes, ad.Const(q.Start, len(q.Start)))
 		}
 	}
-	n := len(p.build(nodes).Materials)
+	scene := p.build(nodes)
+	n := len(scene.Materials)
 	for _, row := range o {
 		if len(row) != n {
 			return fmt.Errorf("morph: %s has %d materials%s, but there are optical constants of %d: give one set for each material", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
+		}
+	}
+	return p.fields(scene)
+}
+
+// fields checks what Build returned for the starting values: every material needs a volume fraction in every voxel.
+func (p *Problem) fields(s Scene) error {
+	want := tensor.Shape(p.Grid.Shape[:])
+	for i, m := range s.Materials {
+		if m.Vfrac == nil {
+			return fmt.Errorf("morph: Build of the model %q returned material %d without Vfrac: want the volume fraction in the shape %v (Values returns nil for names that are no parameters of the model)", p.Model, i+1, want)
+		}
+		for k, f := range []*ad.Node{m.Vfrac, m.S, m.Theta, m.Psi} {
+			name := [...]string{"Vfrac", "S", "Theta", "Psi"}[k]
+			switch {
+			case f == nil:
+			case f.Err() != nil:
+				return fmt.Errorf("morph: Build of the model %q, %s of material %d: %w", p.Model, name, i+1, f.Err())
+			case !f.Shape().Equal(want):
+				return fmt.Errorf("morph: Build of the model %q returned material %d with %s of the shape %v: want %v, a number for each voxel", p.Model, i+1, name, f.Shape(), want)
+			}
+		}
+		v, err := ad.Eval(m.Vfrac)
+		if err != nil {
+			return fmt.Errorf("morph: Build of the model %q, Vfrac of material %d: %w", p.Model, i+1, err)
+		}
+		if at := slices.IndexFunc(v[0].Float64s(), math.IsNaN); at >= 0 {
+			ny, nx := want[1], want[2]
+			return fmt.Errorf("morph: Build of the model %q returned material %d with the volume fraction NaN in voxel (%d, %d, %d) at the starting values: want numbers from 0 to 1", p.Model, i+1, at/(ny*nx), at/nx%ny, at%nx)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ package morph
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,25 +27,71 @@ type Definition struct {
 // has the parameters scale, background and noise. It is meant for init functions, and panics if the
 // definition is incomplete or the name is taken.
 func Register(name string, d Definition) {
-	if name == "" || d.About == "" || d.Build == nil || len(d.Params) == 0 {
-		panic(fmt.Sprintf("morph: the model %q is incomplete: give it a name, About, Params and Build", name))
-	}
+	mustBeWhole("model", name, d.About, len(d.Params), "Build", d.Build == nil)
 	if _, taken := problemModels[name]; taken {
 		panic(fmt.Sprintf("morph: there already is a model %q: give yours a name of its own", name))
 	}
-	d.mustDiffer(name, nil)
+	mustFit("model", name, d.Params)
+	general := slices.Clone(scales)
+	if d.Centred {
+		general = append(general, middle...)
+	}
+	for _, q := range d.Params {
+		if has(general, q.Name) {
+			panic(fmt.Sprintf("morph: the model %q has a parameter %q, which it has without being told: leave it out, or rename it", name, q.Name))
+		}
+		for _, n := range sortedNames(nuisances) {
+			if has(nuisances[n].Params, q.Name) {
+				panic(fmt.Sprintf("morph: the nuisance %q and the model %q both have a parameter %q: rename that of the model", n, name, q.Name))
+			}
+		}
+	}
 	problemModels[name] = d
 }
 
-// mustDiffer panics if two of the parameters of a model and of further ones have the same name, or if one
-// has none.
-func (d Definition) mustDiffer(model string, further []Parameter) {
-	seen := map[string]bool{}
-	for _, q := range append(d.all(), further...) {
-		if q.Name == "" || seen[q.Name] {
-			panic(fmt.Sprintf("morph: the model %q has the parameter %q twice, or one without a name: give each a name of its own", model, q.Name))
+// Names of models and nuisances are words of files and lists; names of parameters are columns of draws too.
+var plain, variable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`), regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// mustBeWhole panics if a definition lacks a part, and names the part.
+func mustBeWhole(what, name, about string, params int, function string, missing bool) {
+	var lacks []string
+	for _, part := range []struct {
+		name    string
+		missing bool
+	}{{"its name", name == ""}, {"About", about == ""}, {"Params", params == 0}, {function, missing}} {
+		if part.missing {
+			lacks = append(lacks, part.name)
 		}
-		seen[q.Name] = true
+	}
+	if len(lacks) > 0 {
+		panic(fmt.Sprintf("morph: the %s %q is incomplete: set %s", what, name, strings.Join(lacks, ", ")))
+	}
+	if !plain.MatchString(name) {
+		panic(fmt.Sprintf("morph: a %s cannot be called %q: use letters, digits, _ and -, and begin with a letter", what, name))
+	}
+}
+
+// mustFit panics if a parameter cannot be used: by its name, or by limits that exclude every value or its default.
+func mustFit(what, owner string, params []Parameter) {
+	for i, q := range params {
+		if !variable.MatchString(q.Name) || strings.HasSuffix(q.Name, "__") {
+			panic(fmt.Sprintf("morph: the %s %q has a parameter called %q: use letters, digits and _, begin with a letter, and do not end with __", what, owner, q.Name))
+		}
+		if has(params[:i], q.Name) {
+			panic(fmt.Sprintf("morph: the %s %q has the parameter %q twice: give each a name of its own", what, owner, q.Name))
+		}
+		if q.Default != nil && math.IsNaN(*q.Default) {
+			panic(fmt.Sprintf("morph: the parameter %q of the %s %q has the Default NaN: want a number", q.Name, what, owner))
+		}
+		if q.Limits == nil {
+			continue
+		}
+		if !(q.Limits[0] < q.Limits[1]) {
+			panic(fmt.Sprintf("morph: the parameter %q of the %s %q has the Limits %g to %g: want the lower one first", q.Name, what, owner, q.Limits[0], q.Limits[1]))
+		}
+		if q.Default != nil && !(*q.Default >= q.Limits[0] && *q.Default <= q.Limits[1]) {
+			panic(fmt.Sprintf("morph: the parameter %q of the %s %q has the Default %g, which is outside its Limits %g to %g", q.Name, what, owner, *q.Default, q.Limits[0], q.Limits[1]))
+		}
 	}
 }
 
@@ -232,7 +279,11 @@ func (p *Problem) Scene(x []float64) (Scene, error) {
 		params = append(params, Param{Name: q.Name, Start: make([]float64, q.size(p))})
 	}
 	v := Inversion{Params: params, Build: p.build}
-	return v.scene(x)
+	s, err := v.scene(x)
+	if err != nil {
+		return s, err
+	}
+	return s, p.fields(s)
 }
 
 // ProblemModels describes the models of problems, the nuisances and the parameters of both, one per line.

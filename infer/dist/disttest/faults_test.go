@@ -1,0 +1,169 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package disttest_test
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/infer/dist/disttest"
+)
+
+// rate is an exponential distribution, changed by a fault.
+func rate(fault func(d *dist.Dist, b *ad.Node)) dist.Family {
+	return dist.Family{Name: "rate", Params: []string{"b"}, Want: []dist.Support{dist.Positive}, At: [][]float64{{1}, {2.5}},
+		Make: func(p ...any) dist.Dist {
+			b := dist.Nodes(p...)
+			d := dist.Dist{Name: "rate", Params: b, Support: dist.Positive,
+				LogProbOf:  func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(b[0]), ad.Mul(b[0], x)) },
+				RandOf:     func(src dist.Source, p []float64) float64 { return -math.Log1p(-src.Float64()) / p[0] },
+				CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(-p[0] * max(x, 0)) },
+				QuantileOf: func(u float64, p []float64) float64 { return -math.Log1p(-u) / p[0] },
+				MeanOf:     func(p []float64) float64 { return 1 / p[0] },
+				VarianceOf: func(p []float64) float64 { return 1 / p[0] / p[0] },
+			}
+			fault(&d, b[0])
+			return d
+		}}
+}
+
+// alone leaves nothing but the log density.
+func alone(logProb func(x, b *ad.Node) *ad.Node) func(d *dist.Dist, b *ad.Node) {
+	return func(d *dist.Dist, b *ad.Node) {
+		d.LogProbOf = func(x *ad.Node) *ad.Node { return logProb(x, b) }
+		d.RandOf, d.CDFOf, d.QuantileOf, d.MeanOf, d.VarianceOf = nil, nil, nil, nil, nil
+	}
+}
+
+func right(x, b *ad.Node) *ad.Node { return ad.Sub(ad.Log(b), ad.Mul(b, x)) }
+
+// faulty are distributions and transforms that a check must refuse, and what it says; "" where it must pass.
+var faulty = map[string]struct {
+	want  string
+	check func(t *testing.T)
+}{
+	"whole":               {"", func(t *testing.T) { disttest.Family(t, rate(func(*dist.Dist, *ad.Node) {})) }},
+	"density alone":       {"", func(t *testing.T) { disttest.Family(t, rate(alone(right))) }},
+	"wrong density alone": {"integrates to 0.4", family1(alone(func(x, b *ad.Node) *ad.Node { return ad.Neg(ad.Mul(b, x)) }))},
+	"wrong density alone, off centre": {"integrates to 2", func(t *testing.T) {
+		l := rate(alone(func(x, b *ad.Node) *ad.Node {
+			z := ad.Div(ad.Shift(x, -1234.5), ad.Scale(1e-3, b))
+			return ad.Sub(ad.Scale(-0.5, ad.Mul(z, z)), ad.Log(ad.Scale(0.5e-3*math.Sqrt(2*math.Pi), b)))
+		}))
+		disttest.Family(t, l)
+	}},
+	"quantile without CDF": {"", family1(func(d *dist.Dist, b *ad.Node) { d.CDFOf = nil })},
+	"wrong quantile without CDF": {"slope of Quantile", family1(func(d *dist.Dist, b *ad.Node) {
+		d.CDFOf = nil
+		d.QuantileOf = func(u float64, p []float64) float64 { return u }
+	})},
+	"CDF of NaN": {"CDF(Quantile(0.017)) = NaN", family1(func(d *dist.Dist, b *ad.Node) { d.CDFOf = func(float64, []float64) float64 { return math.NaN() } })},
+	"sum":        {"want the shape [2", family1(func(d *dist.Dist, b *ad.Node) { d.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sum(right(x, b)) } })},
+	"mean": {"alone", family1(func(d *dist.Dist, b *ad.Node) {
+		d.LogProbOf = func(x *ad.Node) *ad.Node { return right(ad.Add(x, ad.Scale(0.1, ad.Sub(x, ad.Mean(x)))), b) }
+	})},
+	"nil density": {"LogProbOf of rate returned nil", family1(func(d *dist.Dist, b *ad.Node) { d.LogProbOf = func(x *ad.Node) *ad.Node { return nil } })},
+	"stopped gradient": {"the derivative of LogProb at 0.", family1(func(d *dist.Dist, b *ad.Node) {
+		d.LogProbOf = func(x *ad.Node) *ad.Node { return ad.StopGradient(right(x, b)) }
+	})},
+	"stopped parameter": {"with respect to b is", family1(func(d *dist.Dist, b *ad.Node) {
+		d.LogProbOf = func(x *ad.Node) *ad.Node { return right(x, ad.StopGradient(b)) }
+	})},
+	"stopped gradient alone": {"with respect to the value is", family1(alone(func(x, b *ad.Node) *ad.Node { return ad.StopGradient(right(x, b)) }))},
+	"draws of NaN":           {"RandOf returned NaN", family1(func(d *dist.Dist, b *ad.Node) { d.RandOf = func(dist.Source, []float64) float64 { return math.NaN() } })},
+	"draws outside":          {"outside the support from 0", family1(func(d *dist.Dist, b *ad.Node) { d.RandOf = func(dist.Source, []float64) float64 { return -5 } })},
+	"wrong draws without CDF": {"differs from its probability", family1(func(d *dist.Dist, b *ad.Node) {
+		alone(right)(d, b)
+		d.RandOf = func(src dist.Source, p []float64) float64 { return src.Float64() }
+	})},
+	"right draws without CDF": {"", family1(func(d *dist.Dist, b *ad.Node) {
+		rand := d.RandOf
+		alone(right)(d, b)
+		d.RandOf = rand
+	})},
+	"event":                 {"Event 1: want 0", family1(func(d *dist.Dist, b *ad.Node) { d.Event = 1 })},
+	"discrete":              {"set Support to one with Whole", family1(func(d *dist.Dist, b *ad.Node) { d.Discrete = true; d.CDFOf, d.QuantileOf = nil, nil })},
+	"counts, density alone": {"", counts(0)},
+	"wrong counts":          {"probabilities sum to 1.5", counts(math.Log(1.5))},
+	"density of NaN alone":  {"NaN", family1(alone(func(x, b *ad.Node) *ad.Node { return ad.Scale(math.NaN(), x) }))},
+	"transform":             {"", transform(func(tr *dist.Transform) {})},
+	"inverse of nothing": {"Inverse of 2 numbers returned 0", transform(func(tr *dist.Transform) {
+		tr.Inverse = func([]float64, ...float64) ([]float64, error) { return nil, nil }
+	})},
+	"inverse of NaN": {"is NaN", transform(func(tr *dist.Transform) {
+		tr.Inverse = func(y []float64, _ ...float64) ([]float64, error) { return []float64{math.NaN(), 1}, nil }
+	})},
+	"no free":          {"with Constrain, Free and Inverse", transform(func(tr *dist.Transform) { tr.Free = nil })},
+	"Jacobian of each": {"a scalar summed", transform(func(tr *dist.Transform) { tr.Constrain = func(x *ad.Node) (y, logJ *ad.Node) { return ad.Exp(x), x } })},
+	"no Jacobian":      {"Constrain returned nil", transform(func(tr *dist.Transform) { tr.Constrain = func(x *ad.Node) (y, logJ *ad.Node) { return ad.Exp(x), nil } })},
+}
+
+func family1(fault func(d *dist.Dist, b *ad.Node)) func(t *testing.T) {
+	return func(t *testing.T) { disttest.Family(t, rate(fault)) }
+}
+
+// counts is a geometric distribution with nothing but its log probability, which is too high by shift.
+func counts(shift float64) func(t *testing.T) {
+	return func(t *testing.T) {
+		disttest.Family(t, dist.Family{Name: "counts", Params: []string{"q"}, Want: []dist.Support{dist.Unit}, At: [][]float64{{0.3}, {0.9}},
+			Make: func(p ...any) dist.Dist {
+				q := dist.Nodes(p...)
+				return dist.Dist{Name: "counts", Params: q, Support: dist.Counts, Discrete: true, LogProbOf: func(x *ad.Node) *ad.Node {
+					return ad.Add(ad.Shift(ad.Log(q[0]), shift), ad.Mul(x, ad.Log1p(ad.Neg(q[0]))))
+				}}
+			}})
+	}
+}
+
+func transform(fault func(tr *dist.Transform)) func(t *testing.T) {
+	return func(t *testing.T) {
+		tr := dist.Transform{Name: "exp", Free: func(n int) int { return n },
+			Constrain: func(x *ad.Node) (y, logJ *ad.Node) { return ad.Exp(x), ad.Sum(x) },
+			Inverse: func(y []float64, _ ...float64) ([]float64, error) {
+				x := make([]float64, len(y))
+				for i, v := range y {
+					x[i] = math.Log(v)
+				}
+				return x, nil
+			}}
+		fault(&tr)
+		disttest.Transform(t, tr, -0.5, 1.5)
+	}
+}
+
+const asFaulty = "EURYALE_TEST_FAULTY"
+
+// TestFaulty fails on purpose, in the process that TestFaultsAreFound starts.
+func TestFaulty(t *testing.T) {
+	if os.Getenv(asFaulty) == "" {
+		t.Skip("run by TestFaultsAreFound")
+	}
+	for name, c := range faulty {
+		t.Run(name, c.check)
+	}
+}
+
+// Every check fails what it is meant to find, and passes what is right.
+func TestFaultsAreFound(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFaulty$", "-test.v")
+	cmd.Env = append(os.Environ(), asFaulty+"=1")
+	out, _ := cmd.CombinedOutput()
+	for name, c := range faulty {
+		called := "TestFaulty/" + strings.ReplaceAll(name, " ", "_")
+		_, text, _ := strings.Cut(string(out), "=== RUN   "+called+"\n")
+		text, _, _ = strings.Cut(text, "=== RUN")
+		failed := strings.Contains(string(out), "--- FAIL: "+called+" (")
+		switch {
+		case !failed && !strings.Contains(string(out), "--- PASS: "+called+" ("):
+			t.Fatalf("%s: neither passed nor failed:\n%s", name, out)
+		case failed != (c.want != "") || !strings.Contains(text, c.want):
+			t.Errorf("%s: failed is %v; want %q in\n%s", name, failed, c.want, text)
+		}
+	}
+}
