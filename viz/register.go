@@ -4,8 +4,12 @@
 package viz
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 )
@@ -35,13 +39,54 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 // Register adds a user-defined kind of picture to Kinds. It is meant for init functions, and panics if
 // the definition is incomplete or the name is taken.
 func Register(k Kind) {
-	if k.Name == "" || k.About == "" || k.Draw == nil {
-		panic(fmt.Sprintf("viz: the definition of the kind of picture %q is incomplete: set Name, About and Draw", k.Name))
+	var lacks []string
+	for _, part := range []struct {
+		name    string
+		missing bool
+	}{{"Name", k.Name == ""}, {"About", k.About == ""}, {"Draw", k.Draw == nil}} {
+		if part.missing {
+			lacks = append(lacks, part.name)
+		}
+	}
+	if len(lacks) > 0 {
+		panic(fmt.Sprintf("viz: the definition of the kind of picture %q is incomplete: set %s", k.Name, strings.Join(lacks, ", ")))
+	}
+	if !plainName.MatchString(k.Name) {
+		panic(fmt.Sprintf("viz: a kind of picture cannot be called %q: use letters, digits, _ and -, and begin with a letter", k.Name))
 	}
 	if slices.ContainsFunc(kinds, func(o Kind) bool { return o.Name == k.Name }) {
 		panic(fmt.Sprintf("viz: there is a kind of picture %q already: give yours a name of its own", k.Name))
 	}
+	draw := k.Draw
+	k.Draw = func(d Draws, names ...string) (*Figure, error) {
+		f, err := draw(d, names...)
+		if err == nil {
+			err = f.drawable()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("viz: the kind of picture %q: %w", k.Name, err)
+		}
+		return f, nil
+	}
 	kinds = append(kinds, k)
+}
+
+// plainName is a name that the command line can carry.
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// drawable returns an error for a figure that shows nothing.
+func (f *Figure) drawable() error {
+	switch {
+	case f == nil:
+		return errors.New("Draw returned no Figure and no error: want one of them")
+	case f.grid == nil && len(f.plots) == 0:
+		return errors.New("Draw returned an empty Figure: make one with FromPlots and at least one plot, or with a function of package viz")
+	case slices.Contains(f.plots, nil):
+		return fmt.Errorf("Draw returned a Figure whose plot %d is nil: leave it out", slices.Index(f.plots, nil))
+	case !(f.Width > 0 && f.Height > 0) || math.IsInf(f.Width, 1) || math.IsInf(f.Height, 1):
+		return fmt.Errorf("Draw returned a Figure of %g by %g inches: want a positive Width and Height", f.Width, f.Height)
+	}
+	return nil
 }
 
 // FromPlots returns a figure of gonum.org/v1/plot plots, one below another, for user-defined pictures.

@@ -58,11 +58,17 @@ func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error
 		return nil, fmt.Errorf("y: %w", err)
 	}
 	for _, name := range f.Names() {
+		if err := p.labels(p.Y, name); err != nil {
+			return nil, fmt.Errorf("y: %w", err)
+		}
 		if columns[name] == nil {
 			return nil, fmt.Errorf("y: %q uses %s, which is not a column of numbers%s", p.Y, name, meant(name, sortedKeys(columns)))
 		}
 	}
 	y, err := f.Node(columns)
+	if err == nil {
+		err = perRow(f, y, n)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("y: %w", err)
 	}
@@ -77,6 +83,27 @@ func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error
 		}
 	}
 	return out, nil
+}
+
+// labels returns an error if a name that a formula uses as numbers is that of a column of labels.
+func (p *Problem) labels(formula, name string) error {
+	c, column := p.Data[name]
+	if !column || len(c.Labels) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%q uses %s, which is a column of labels such as %q and not of numbers: write its numbers without quotation marks, or use it only as an index", formula, name, c.Labels[0])
+}
+
+// perRow checks that a formula gives a number, or one for each row.
+func perRow(f *formula.Formula, y *ad.Node, n int) error {
+	if s := y.Shape(); len(s) == 0 || len(s) == 1 && (s[0] == 1 || s[0] == n) {
+		return nil
+	}
+	hint := ""
+	if called := f.Functions(); len(called) > 0 {
+		hint = ", which is up to the functions " + strings.Join(called, ", ")
+	}
+	return fmt.Errorf("%q has the shape %v for %d rows: want a number, or one for each row%s", f, y.Shape(), n, hint)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -60,9 +60,20 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 		values[name] = ad.Input(name)
 		params = append(params, values[name])
 	}
+	for _, name := range model.Names() {
+		if err := p.labels(p.Expr, name); err != nil {
+			return nil, s, err
+		}
+	}
 	m, err := model.Node(values)
-	if err != nil {
+	switch missing := slices.ContainsFunc(model.Names(), func(name string) bool { return values[name] == nil }); {
+	case missing:
 		return nil, s, fmt.Errorf("%w: give it a start or a column", err)
+	case err != nil:
+		return nil, s, err
+	}
+	if err := perRow(model, m, n); err != nil {
+		return nil, s, err
 	}
 	r := ad.Broadcast(ad.Sub(m, ad.Const(y)), n)
 	if p.Sigma != "" {
@@ -118,6 +129,9 @@ func (p *Problem) fitted(model *formula.Formula) (names []string, err error) {
 
 // errorColumn returns the column of errors, which must be positive.
 func (p *Problem) errorColumn(values map[string]*ad.Node) (*ad.Node, error) {
+	if err := p.labels("sigma", p.Sigma); err != nil {
+		return nil, err
+	}
 	sigma := values[p.Sigma]
 	if sigma == nil || p.Data[p.Sigma].Len() == 0 {
 		return nil, fmt.Errorf("sigma: there is no column %q: name a column of standard errors", p.Sigma)

@@ -164,6 +164,9 @@ func (b *builder) rows(where, text string) (*ad.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := perRow(f, n, b.n); err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
 	n = ad.Broadcast(n, b.n)
 	return n, n.Err()
 }

@@ -98,6 +98,9 @@ func Parse(b []byte) (*Problem, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
+		if column := unreadable(raw["data"]); column != nil {
+			return nil, fmt.Errorf("expr: %w", column)
+		}
 		return nil, fmt.Errorf("expr: %w", placed(b, err))
 	}
 	if p.Y == "" {
@@ -107,6 +110,21 @@ func Parse(b []byte) (*Problem, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// unreadable returns the error of the first column that cannot be read, with its name.
+func unreadable(data []byte) error {
+	var all map[string]json.RawMessage
+	if len(data) == 0 || json.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	for _, name := range sortedKeys(all) {
+		err := new(Column).UnmarshalJSON(all[name])
+		if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+			return fmt.Errorf("column %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // reserved refuses names that end in __, as the columns of the sampler's statistics do.

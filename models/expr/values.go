@@ -40,8 +40,12 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 			s = strconv.FormatFloat(v, 'g', -1, 64)
 		case json.Unmarshal(r, &s) == nil && r[0] == '"':
 			text = true
+		case string(r) == "null":
+			return fmt.Errorf("row %d has no value (null): leave the row out of all columns", i)
+		case slices.Contains([]byte("-0123456789"), r[0]):
+			return fmt.Errorf("row %d has %s, which is beyond the range of 64-bit numbers: leave the row out, or give the column in another unit", i, r)
 		default:
-			return fmt.Errorf("the column has %s at position %d: want a number or a string", r, i)
+			return fmt.Errorf("row %d has %s: want a number or a string", i, r)
 		}
 		c.Values, labels = append(c.Values, v), append(labels, s)
 	}
