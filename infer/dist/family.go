@@ -108,11 +108,21 @@ func (f Family) wrong() error {
 			}
 		}
 	}
-	made := f.New(f.At[0]...)
+	made := f.made()
 	if made.LogProbOf == nil && made.check == nil {
 		return fmt.Errorf("Make returned a distribution without LogProbOf at the parameters %v: set it", f.At[0])
 	}
 	return made.Err()
+}
+
+// made makes the distribution at the first of At. A panic names the family.
+func (f Family) made() Dist {
+	defer func() {
+		if r := recover(); r != nil {
+			panic(fmt.Sprintf("dist: the family %q cannot be used: its Make panics at the parameters %v: %v", f.Name, f.At[0], r))
+		}
+	}()
+	return f.New(f.At[0]...)
 }
 
 // All returns every family, in the order of their files.
