@@ -50,7 +50,7 @@ func (a *app) runFitNLSQ(ctx context.Context, path string) error {
 	}
 	p, s, err := f.LeastSquaresOn(a.backend(1))
 	if err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", path, problemError(f, err)))
+		return as(exitData, fmt.Errorf("%s: %w", path, err))
 	}
 	r, v, err := f.Fit(ctx, p, s)
 	if ctx.Err() != nil {

@@ -66,7 +66,7 @@ uninterrupted run would have made.
 		has: func() bool { return cfg.Problem != nil },
 		model: func(context.Context) (*infer.Model, error) {
 			m, err := cfg.Problem.Model()
-			return m, problemError(cfg.Problem, err)
+			return m, err
 		},
 		starts:   func(post *infer.Posterior) ([][]float64, error) { return cfg.Problem.Starts(post, cfg.Chains, a.seed) },
 		sampling: func(dir runs.Folder, post *infer.Posterior) sampling { return a.exprSampling(dir, &cfg, post) }})

@@ -103,7 +103,7 @@ func (a *app) runSBC(ctx context.Context, cfg sbcConfig) error {
 	}
 	post, lost, err := work.Calibrated(p, a.backend(1), cfg.fits, a.seed)
 	if err != nil {
-		return as(exitData, fmt.Errorf("%s: %w", cfg.file, problemError(p, err)))
+		return as(exitData, fmt.Errorf("%s: %w", cfg.file, err))
 	}
 	for _, u := range lost {
 		a.note("%s", u)

@@ -60,7 +60,7 @@ type InitError struct {
 }
 
 func (e *InitError) Error() string {
-	return fmt.Sprintf("infer: chain %d found no start in %d tries: %s: set Config.Init, or check the priors", e.Chain, e.Tries, e.Detail)
+	return fmt.Sprintf("infer: chain %d found no start in %d tries: %s: check the priors and the likelihood, or give the chains a start", e.Chain, e.Tries, e.Detail)
 }
 
 func (e *InitError) Unwrap() error { return e.Err }

@@ -218,7 +218,15 @@ func (r *run) sample(ctx context.Context) []error {
 	errs := append(r.monitor(ctx, begin, finished), r.close()...)
 	r.elapsed = r.before + time.Since(begin)
 	r.cutAt(len(r.finishedRows()))
+	placeless := false // chains that share their search for a start all say the same
 	for _, c := range r.chains {
+		var start *InitError
+		if errors.As(c.err, &start) {
+			if placeless {
+				continue
+			}
+			placeless = true
+		}
 		if c.err != nil {
 			errs = append(errs, c.err)
 		}
