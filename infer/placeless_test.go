@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
 )
@@ -17,8 +18,7 @@ import (
 func TestNoStartIsSaidOnce(t *testing.T) {
 	m := infer.NewModel("negative")
 	a := m.Param("a", dist.Normal(0, 1))
-	s := m.Param("s", dist.Normal(-20, 0.001))
-	m.Observe("y", dist.Normal(a, s), []float64{1, 2})
+	m.Observe("y", dist.Normal(a, ad.Neg(ad.Exp(a))), []float64{1, 2}) // a standard deviation below 0
 	post, err := m.Compile()
 	if err != nil {
 		t.Fatal(err)
