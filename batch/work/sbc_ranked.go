@@ -20,12 +20,16 @@ import (
 // Unranked is a derived quantity that a calibration leaves out because it is not defined everywhere.
 type Unranked struct {
 	Name string
-	// NaN is the number of draws from the prior at which the quantity is NaN, of Draws in total.
+	// NaN is the number of draws from the prior at which the quantity is NaN, of Draws in total. It is 0
+	// for a quantity that is left out because it may be computed from another.
 	NaN, Draws int
 }
 
 // String says what was left out and why.
 func (u Unranked) String() string {
+	if u.NaN == 0 {
+		return u.Name + " gets no ranks: derived quantities are left out together where one may be computed from another that is not defined everywhere"
+	}
 	return fmt.Sprintf("%s gets no ranks: it is NaN at %d of %d draws from the prior", u.Name, u.NaN, u.Draws)
 }
 
@@ -66,6 +70,9 @@ func Calibrated(p *expr.Problem, on ad.Backend, fits int, seed uint64) (*infer.P
 	}
 	post, err = compiled(&less, on)
 	if err != nil { // another derived quantity is computed from one that was left out
+		for _, name := range slices.Sorted(maps.Keys(less.Derived)) {
+			lost = append(lost, Unranked{Name: name, Draws: prior.Len()})
+		}
 		less.Derived = nil
 		post, err = compiled(&less, on)
 	}
