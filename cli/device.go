@@ -280,7 +280,7 @@ func (a *app) tellChoice(c ad.Choice) {
 		level = "debug"
 	}
 	text, _, _ = strings.Cut(text, "\n") // without the list of files that were tried
-	text = strings.TrimSuffix(text, "; tried were")
+	text = strings.TrimSuffix(text, "; these were tried:")
 	a.told.mu.Lock()
 	defer a.told.mu.Unlock()
 	if c.Device != "cpu" {

@@ -218,14 +218,14 @@ func (r *run) sample(ctx context.Context) []error {
 	errs := append(r.monitor(ctx, begin, finished), r.close()...)
 	r.elapsed = r.before + time.Since(begin)
 	r.cutAt(len(r.finishedRows()))
-	placeless := false // chains that share their search for a start all say the same
+	said := false // chains that share their search for a start all say the same
 	for _, c := range r.chains {
 		var start *InitError
 		if errors.As(c.err, &start) {
-			if placeless {
+			if said {
 				continue
 			}
-			placeless = true
+			said = true
 		}
 		if c.err != nil {
 			errs = append(errs, c.err)

@@ -40,7 +40,7 @@ func (e *NotFound) Error() string {
 	if e.Reason != "" {
 		return b.String() + ": " + e.Reason
 	}
-	fmt.Fprintf(&b, ": install it, or set %s to the path of the file; tried were", Variable(e.Name))
+	fmt.Fprintf(&b, ": install it, or set %s to the path of the file; these were tried:", Variable(e.Name))
 	for _, a := range e.Tried {
 		fmt.Fprintf(&b, "\n\t%s: %s", a.Path, a.Reason)
 	}

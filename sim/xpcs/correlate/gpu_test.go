@@ -30,7 +30,7 @@ func emulated(t *testing.T) {
 func TestGPUCorrelations(t *testing.T) {
 	all, err := cuda.Devices()
 	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skipf("lacks a GPU: %v", err)
+		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
 	}
 	realGPU = true
 	two := both
