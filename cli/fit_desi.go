@@ -63,7 +63,7 @@ func (f *desiFlags) add(c *cobra.Command) {
 		f.all = append(f.all, n)
 		return n
 	}
-	s.StringArrayVar(&f.Files, "input-files", nil, "further file to fit, like the arguments of the command; repeatable")
+	s.StringArrayVar(&f.Files, "input-files", nil, "further `file` to fit, like the arguments of the command; repeatable")
 	s.StringVar(&f.FilesFrom, "input-file-from", "", "file that lists the files to fit, one per line")
 	s.StringVar(&f.Queue, name("queue-file"), "", "DESI: file that lists files to fit; each process repeatedly removes the first line and fits that file, until none is left")
 	s.IntVar(&f.Threads, "nthreads", 0, "same as --threads")

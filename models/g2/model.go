@@ -43,12 +43,16 @@ type Model struct {
 type Param struct {
 	Name string
 	Unit string
-	// Default start and bounds of the parameter. If they depend on the data, Range computes them.
+	// Default start and bounds of the parameter. If they depend on the data, Range computes them, and
+	// RangeText says in a help text how, such as "shortest to longest delay".
 	Start, Lower, Upper float64
 	Range               func(c Curve) (start, lower, upper float64)
-	// Prior is the default prior. If it depends on the data, PriorRange computes it.
+	RangeText           string
+	// Prior is the default prior. If it depends on the data, PriorRange computes it from the
+	// bounds, and PriorText says in a help text how, such as "uniform over the delays".
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist
+	PriorText  string
 }
 
 func (p Param) limits(c Curve) (start, lower, upper float64) {
