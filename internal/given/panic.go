@@ -66,12 +66,8 @@ type Frame struct {
 	Own     bool   // whether it is part of Euryale or of a module that Euryale needs
 }
 
-// module is the path of Euryale's module. The modules in examples show how users add parts, and count as
-// theirs.
-const (
-	module   = "github.com/euryale-dev/euryale"
-	examples = module + "/examples/doors/"
-)
+// module is the path of Euryale's module.
+const module = "github.com/euryale-dev/euryale"
 
 // Culprit returns the function whose mistake the panic is: the innermost one that Euryale did not bring with
 // it, such as a user's model, or else the one that panicked. It is zero if the stack is unknown.
@@ -133,7 +129,7 @@ func standard(path string) bool {
 // owned reports whether a package is a part of Euryale, of Go or of a module that Euryale needs.
 func owned(path string) bool {
 	under := func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") }
-	return standard(path) || under(module) && !strings.HasPrefix(path, examples) || slices.ContainsFunc(dependencies, under)
+	return standard(path) || under(module) || slices.ContainsFunc(dependencies, under)
 }
 
 // dependencies are the modules that Euryale needs, as in go.mod, without versions.

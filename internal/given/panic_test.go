@@ -54,7 +54,7 @@ func TestCulprit(t *testing.T) {
 		of("example.com/lab/relax.init.func1", "github.com/euryale-dev/euryale/models/g2.Model.at"):                                                    "example.com/lab/relax.init.func1 example.com/lab/relax file.go:1",
 		of("slices.Min[...]", "gonum.org/v1/gonum/mat.(*Dense).Mul", "github.com/x/y%2ez.(*T).Draw", "github.com/euryale-dev/euryale/infer.(*run).go"): "github.com/x/y%2ez.(*T).Draw github.com/x/y.z file.go:3",
 		of("github.com/euryale-dev/euryale/autodiff.Add", "main.mean", "github.com/euryale-dev/euryale/models/g2.Model.at"):                            "main.mean main file.go:2",
-		of("runtime.goPanicIndex", "github.com/euryale-dev/euryale/examples/doors/plot.Draw", "github.com/spf13/cobra.(*Command).execute"):             "github.com/euryale-dev/euryale/examples/doors/plot.Draw github.com/euryale-dev/euryale/examples/doors/plot file.go:2",
+		of("runtime.goPanicIndex", "example.org/plot.Draw", "github.com/spf13/cobra.(*Command).execute"):                                               "example.org/plot.Draw example.org/plot file.go:2",
 	} {
 		e := &PanicError{"no", head + stack + tail}
 		c := e.Culprit()
