@@ -33,7 +33,16 @@ func ETI(v []float64, prob float64) Interval {
 // ends in NaN as the shortest, so that it shows in the result.
 func HDI(v []float64, prob float64) Interval {
 	s := slices.Clone(v)
-	slices.SortFunc(s, nanLast)
+	if slices.ContainsFunc(s, math.IsNaN) {
+		slices.SortFunc(s, nanLast)
+	} else {
+		slices.Sort(s)
+	}
+	return sortedHDI(s, prob)
+}
+
+// sortedHDI is HDI of numbers in ascending order, NaN last.
+func sortedHDI(s []float64, prob float64) Interval {
 	k := int(math.Floor(prob * float64(len(s))))
 	if len(s) == 0 || k >= len(s) {
 		return Interval{math.NaN(), math.NaN()}
