@@ -41,7 +41,7 @@ func Energy(d Draws) (*Figure, error) {
 	p.x.include(energies...)
 	p.x.include(moves...)
 	p.y.include(0)
-	a, b := kde(energies, p.x.lo, p.x.hi, 256), kde(moves, p.x.lo, p.x.hi, 256)
+	a, b := kde(diag.Ascend(energies), p.x.lo, p.x.hi, 256), kde(diag.Ascend(moves), p.x.lo, p.x.hi, 256)
 	p.y.include(a.y...)
 	p.y.include(b.y...)
 	zero := make([]float64, 256)

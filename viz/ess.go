@@ -39,7 +39,8 @@ func evolutionPanel(q quantity) *panel {
 			n += len(part[c])
 		}
 		x = append(x, float64(n))
-		bulk, tail = append(bulk, diag.ESSBulk(part)), append(tail, diag.ESSTail(part))
+		b, t := diag.Posterior.ESSBulkTail(part)
+		bulk, tail = append(bulk, b), append(tail, t)
 	}
 	need := 100 * float64(len(q.x))
 	p.x.limits(0, max(1, float64(len(q.all))))
@@ -78,11 +79,11 @@ func ESSLocal(d Draws, names ...string) (*Figure, error) {
 func (d Draws) localPanel(q quantity) *panel {
 	p := &panel{title: q.name, x: axis{label: "quantile"}, y: axis{label: "ESS", pad: 0.04}}
 	const slices = 20
-	var x, y []float64
+	var x []float64
 	for k := range slices {
-		lo, hi := float64(k)/slices, float64(k+1)/slices
-		x, y = append(x, (lo+hi)/2), append(y, diag.ESSLocal(q.x, lo, hi))
+		x = append(x, (float64(k)+0.5)/slices)
 	}
+	y := diag.Posterior.ESSSlices(q.x, slices)
 	need := 100 * float64(len(q.x))
 	p.x.limits(0, 1)
 	p.y.include(0, need)
@@ -98,6 +99,9 @@ func (d Draws) localPanel(q quantity) *panel {
 // divergentRanks returns the quantiles at which divergent draws lie.
 func (d Draws) divergentRanks(q quantity) (out []float64) {
 	if len(d.Diverging) == 0 {
+		return nil
+	}
+	if d.divergences() == 0 {
 		return nil
 	}
 	for c, ranks := range diag.Ranks(q.raw) {

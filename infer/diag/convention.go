@@ -93,6 +93,13 @@ func (c Convention) essLocal(s *sample, low, high float64) float64 {
 	return c.ess(s, func() [][]float64 { return Split(s.between(s.quantile(low), s.quantile(high))) })
 }
 
+// ESSBulkTail returns ESSBulk and the ESSTail of the 5 % and 95 % quantiles. It sorts the draws once
+// for both.
+func (c Convention) ESSBulkTail(x [][]float64) (bulk, tail float64) {
+	s := newSample(x)
+	return c.essBulk(s), c.essTail(s, 0.05)
+}
+
 // ESSSlices returns the ESSLocal of each of n slices of equal probability. It sorts the draws once
 // for all of them.
 func (c Convention) ESSSlices(x [][]float64, n int) []float64 {

@@ -61,6 +61,24 @@ func sortedHDI(s []float64, prob float64) Interval {
 	return Interval{s[best], s[best+k]}
 }
 
+// Ascending is numbers in ascending order, NaN last. It serves many quantiles and intervals of the
+// same numbers, which are sorted only once.
+type Ascending []float64
+
+// Ascend returns v in ascending order, in a new slice.
+func Ascend(v []float64) Ascending { return newSample([][]float64{v}).sorted() }
+
+// Quantile is the function Quantile of the same numbers.
+func (a Ascending) Quantile(p float64) float64 {
+	if n := len(a); n == 0 || math.IsNaN(a[n-1]) {
+		return math.NaN()
+	}
+	return sortedQuantile(a, p)
+}
+
+// HDI is the function HDI of the same numbers.
+func (a Ascending) HDI(prob float64) Interval { return sortedHDI(a, prob) }
+
 func sorted(v []float64) []float64 {
 	if slices.ContainsFunc(v, math.IsNaN) {
 		return nil
