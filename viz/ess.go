@@ -31,17 +31,13 @@ func ESSEvolution(d Draws, names ...string) (*Figure, error) {
 func evolutionPanel(q quantity) *panel {
 	p := &panel{title: q.name, x: axis{label: "draws of all chains"}, y: axis{label: "ESS", pad: 0.04}}
 	const points = 16
-	var x, bulk, tail []float64
-	for k := 1; k <= points; k++ {
-		part, n := make([][]float64, len(q.x)), 0
-		for c, chain := range q.x {
-			part[c] = chain[:len(chain)*k/points]
-			n += len(part[c])
+	x := make([]float64, points)
+	for _, chain := range q.x {
+		for k := range x {
+			x[k] += float64(len(chain) * (k + 1) / points)
 		}
-		x = append(x, float64(n))
-		b, t := diag.Posterior.ESSBulkTail(part)
-		bulk, tail = append(bulk, b), append(tail, t)
 	}
+	bulk, tail := diag.Posterior.ESSGrowth(q.x, points)
 	need := 100 * float64(len(q.x))
 	p.x.limits(0, max(1, float64(len(q.all))))
 	p.y.include(0, need)

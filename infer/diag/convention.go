@@ -93,11 +93,17 @@ func (c Convention) essLocal(s *sample, low, high float64) float64 {
 	return c.ess(s, func() [][]float64 { return Split(s.between(s.quantile(low), s.quantile(high))) })
 }
 
-// ESSBulkTail returns ESSBulk and the ESSTail of the 5 % and 95 % quantiles. It sorts the draws once
-// for both.
-func (c Convention) ESSBulkTail(x [][]float64) (bulk, tail float64) {
+// ESSGrowth returns ESSBulk and the ESSTail of the 5 % and 95 % quantiles of the first k/points of
+// every chain, for k from 1 to points. It sorts the draws once for all of them.
+func (c Convention) ESSGrowth(x [][]float64, points int) (bulk, tail []float64) {
 	s := newSample(x)
-	return c.essBulk(s), c.essTail(s, 0.05)
+	s.order()
+	bulk, tail = make([]float64, points), make([]float64, points)
+	each(points, func(i int) {
+		part := s.beginning(i+1, points)
+		bulk[i], tail[i] = c.essBulk(part), c.essTail(part, 0.05)
+	})
+	return bulk, tail
 }
 
 // ESSSlices returns the ESSLocal of each of n slices of equal probability. It sorts the draws once

@@ -75,6 +75,16 @@ func TestSummarySharesWork(t *testing.T) {
 					t.Errorf("%d draws, step %g: %s is %g in the summary and %g alone", draws, step, k.name, k.got, k.want)
 				}
 			}
+			bulk, tail := Posterior.ESSGrowth(x, 3)
+			for k := range bulk {
+				part := make([][]float64, len(x))
+				for c := range x {
+					part[c] = x[c][:len(x[c])*(k+1)/3]
+				}
+				if b, t2 := ESSBulk(part), ESSTail(part); bulk[k] != b && !math.IsNaN(b) || tail[k] != t2 && !math.IsNaN(t2) {
+					t.Errorf("%d draws, step %g: ESS of %d thirds is %g and %g, want %g and %g", draws, step, k+1, bulk[k], tail[k], b, t2)
+				}
+			}
 			for k, e := range Posterior.ESSSlices(x, 4) {
 				if want := ESSLocal(x, float64(k)/4, float64(k+1)/4); e != want && !(math.IsNaN(e) && math.IsNaN(want)) {
 					t.Errorf("%d draws, step %g: slice %d has an ESS of %g, want %g", draws, step, k, e, want)

@@ -59,6 +59,30 @@ func (s *sample) sorted() []float64 {
 	return s.ascending
 }
 
+// beginning returns the sample of the first k/n of every chain, whose order follows from that of s.
+func (s *sample) beginning(k, n int) *sample {
+	parts, at, from := make([][]float64, len(s.x)), make([]int, len(s.all)), 0
+	next := 0
+	for c, chain := range s.x {
+		parts[c] = chain[:len(chain)*k/n]
+		for i := range chain {
+			at[from+i] = -1
+			if i < len(parts[c]) {
+				at[from+i] = next + i
+			}
+		}
+		from, next = from+len(chain), next+len(parts[c])
+	}
+	out := newSample(parts)
+	out.places = make([]int, 0, next)
+	for _, old := range s.order() {
+		if at[old] >= 0 {
+			out.places = append(out.places, at[old])
+		}
+	}
+	return out
+}
+
 // quantile returns the quantile of probability p; NaN if any draw is NaN.
 func (s *sample) quantile(p float64) float64 {
 	if s.nan {
