@@ -167,7 +167,7 @@ func (e ELPD) cells() grid {
 func (e ELPD) kCells() grid {
 	g := grid{{"Pareto k", "", "observations", "share"}}
 	for _, r := range e.kRanges() {
-		g = append(g, []string{fmt.Sprintf("(%s, %s]", fixed(r.low, 2), fixed(r.high, 2)), r.name, fmt.Sprint(r.count), fmt.Sprintf("%.1f%%", percent(r.count, len(e.Points)))})
+		g = append(g, []string{fmt.Sprintf("(%s, %s]", fixed(r.low, 2), fixed(r.high, 2)), r.name, fmt.Sprint(r.count), fmt.Sprintf("%.1f %%", percent(r.count, len(e.Points)))})
 	}
 	return g
 }
