@@ -311,15 +311,15 @@ func (f *Fit) OK(c diag.Criteria) bool {
 func (f *Fit) String() string { return f.note(nil) }
 
 func (f *Fit) note(r diag.Report) string {
-	lengths := fmt.Sprint(f.n[0])
+	lengths := counted(f.n[0], "draw")
 	for _, n := range f.n {
 		if n != f.n[0] {
-			lengths = strings.ReplaceAll(strings.Trim(fmt.Sprint(f.n), "[]"), " ", "+")
+			lengths = strings.ReplaceAll(strings.Trim(fmt.Sprint(f.n), "[]"), " ", "+") + " draws"
 		}
 	}
 	warm, sampling := f.Gradients()
-	s := fmt.Sprintf("%d chains of %s draws, %d divergences, %d gradients, %.2g s.", len(f.chains), lengths,
-		f.Divergent(), warm+sampling, f.Elapsed.Seconds())
+	s := fmt.Sprintf("%s of %s, %s, %s, %.2g s.", counted(len(f.chains), "chain"), lengths,
+		counted(f.Divergent(), "divergence"), counted(warm+sampling, "gradient"), f.Elapsed.Seconds())
 	if f.Stopped != "" {
 		s += " The run stopped early: " + f.Stopped + "."
 	}
