@@ -110,3 +110,23 @@ func TestFewLags(t *testing.T) {
 		}
 	}
 }
+
+// Quantiles of unsorted numbers are those of sorted ones to the last bit.
+func TestQuantileSelects(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for n := range 300 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = math.Round(float64(1+n%7) * random.NormFloat64())
+			if random.IntN(40) == 0 {
+				v[i] = math.Inf(random.IntN(2)*2 - 1)
+			}
+		}
+		for _, p := range []float64{-0.5, 0, 0.05, 0.25, 0.5, random.Float64(), 0.95, 1, 1.5} {
+			got, want := Quantile(v, p), Ascend(v).Quantile(p)
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Fatalf("quantile %g of %v: %g, want %g", p, v, got, want)
+			}
+		}
+	}
+}
