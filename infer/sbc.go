@@ -65,21 +65,20 @@ func (c *Calibration) Report() (diag.SBCReport, error) {
 		return diag.SBCReport{}, errors.New("infer: calibration: no quantity has ranks: declare parameters, or derived quantities that are finite for all values that the priors allow")
 	}
 	r, err := c.Ranks.Test(diag.SBCSettings{})
-	r.Failed = len(c.Failed)
+	r.Failed, r.Note = len(c.Failed), strings.Join(c.unranked(), " ")
 	return r, err
 }
 
 // String returns the table of tests with their verdict, and what happened to the fits.
 func (c *Calibration) String() string {
 	r, err := c.Report()
-	text := fmt.Sprint(r)
 	if err != nil {
-		text = err.Error()
+		return err.Error() + "\n" + strings.Join(append(c.account(), c.unranked()...), " ")
 	}
-	return text + "\n" + strings.Join(c.account(), " ")
+	return fmt.Sprintf("%v\n%s", r, strings.Join(c.account(), " "))
 }
 
-// account says in sentences which fits and quantities have ranks.
+// account says in sentences which fits have ranks.
 func (c *Calibration) account() []string {
 	out := []string{fmt.Sprintf("%d of %s gave ranks.", c.Fits, counted(c.Fits+len(c.Failed), "fit"))}
 	switch c.Divergent {
@@ -92,6 +91,11 @@ func (c *Calibration) account() []string {
 	if len(c.Failed) > 0 {
 		out = append(out, fmt.Sprintf("%s failed; the first error is: %v.", counted(len(c.Failed), "fit"), firstLine(c.Failed[0])))
 	}
+	return out
+}
+
+// unranked says in sentences which quantities have no ranks.
+func (c *Calibration) unranked() (out []string) {
 	for _, q := range c.LeftOut {
 		out = append(out, fmt.Sprintf("The derived quantity %s has no ranks, because it was not finite in %s.", q.Name, counted(q.Fits, "fit")))
 	}

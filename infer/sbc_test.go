@@ -162,8 +162,8 @@ func TestSBCLeavesOutDerivedQuantities(t *testing.T) {
 func TestCalibrationText(t *testing.T) {
 	ranks := &diag.SBC{Names: []string{"mu"}, Draws: 9, Ranks: [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}}
 	c := &infer.Calibration{Ranks: ranks, Fits: 10, Divergent: 1, Failed: []error{errors.New("fit 3: infer: no start")}, LeftOut: []infer.LeftOut{{Name: "x", Fits: 1}}}
-	want := "10 of 11 fits gave ranks. One of them had divergent trajectories; its ranks count, too. 1 fit failed; the first error is: fit 3: infer: no start. The derived quantity x has no ranks, because it was not finite in 1 fit."
-	if text := c.String(); !strings.HasSuffix(text, "\n"+want) {
+	want := "10 of 11 fits gave ranks. One of them had divergent trajectories; its ranks count, too. 1 fit failed; the first error is: fit 3: infer: no start."
+	if text := c.String(); !strings.HasSuffix(text, "\n"+want) || strings.Count(text, "10 fits and 2 tests, which together give a false alarm with a probability of at most 0.01. The derived quantity x has no ranks, because it was not finite in 1 fit.\n") != 1 {
 		t.Errorf("%s\nwant at its end\n%s", text, want)
 	}
 	c.Ranks = &diag.SBC{Draws: 9}

@@ -113,7 +113,8 @@ type SBCReport struct {
 	Rows        []Uniformity
 	Fits        int
 	FalseAlarms float64
-	Failed      int // number of fits that failed or dropped out and so have no ranks
+	Failed      int    // number of fits that failed or dropped out and so have no ranks
+	Note        string // sentences about what has no ranks, to be printed below the table
 }
 
 // Test judges the ranks collected so far: two tests per quantity, chi-square and
@@ -229,7 +230,11 @@ func (u Uniformity) bars() string {
 }
 
 func (r SBCReport) note() string {
-	return fmt.Sprintf("%s and %s, which together give a false alarm with a probability of at most %s.", counted(r.Fits, "fit"), counted(2*len(r.Rows), "test"), short(r.FalseAlarms, 2))
+	text := fmt.Sprintf("%s and %s, which together give a false alarm with a probability of at most %s.", counted(r.Fits, "fit"), counted(2*len(r.Rows), "test"), short(r.FalseAlarms, 2))
+	if r.Note != "" {
+		text += " " + r.Note
+	}
+	return text
 }
 
 // String returns the table of tests, their rate of false alarms, and a verdict.
