@@ -179,7 +179,7 @@ func TestSBCLeavesOutUndefinedQuantities(t *testing.T) {
 	if doc.Fits != 20 || doc.Failed != 0 || len(doc.Quantities) != 3 || len(doc.LeftOut) != 2 || doc.LeftOut[0].Name != "edge" || doc.LeftOut[0].NaN < 300 {
 		t.Errorf("%+v", doc)
 	}
-	if !strings.Contains(stderr, "edge gets no ranks: it is NaN at ") {
+	if !strings.Contains(stderr, "edge gets no ranks: it is not finite at ") {
 		t.Error(stderr)
 	}
 	if code, out, _ := do(t, append(args, "--quiet")...); code != 0 || !strings.Contains(out, "20 fits: 20 gave ranks") || !strings.Contains(out, ", none failed") {

@@ -46,8 +46,9 @@ type sbcFailureDoc struct {
 
 type sbcLeftOutDoc struct {
 	Name  string `json:"name"`
-	NaN   int    `json:"nan"`   // number of draws from the prior at which it is NaN
+	NaN   int    `json:"nan"`   // number of draws from the prior at which it is NaN or infinite
 	Draws int    `json:"draws"` // number of draws from the prior
+	Fits  int    `json:"fits"`  // number of fits in which it is NaN or infinite
 }
 
 func (a *app) sbc() *cobra.Command {
@@ -60,9 +61,9 @@ parameters from the priors of a problem file and data from the parameters,
 samples the posterior of these data, and ranks the prior draws among the
 posterior draws. The ranks are uniform if the model and the sampler are right.
 The values of y in the file only determine how many there are. The format of the
-file is that of sample expr. A derived quantity that is NaN for some parameters
-that the priors allow has no ranks and is left out. Ctrl-C prints the ranks so
-far; a calibration is not saved and cannot be resumed.
+file is that of sample expr. A derived quantity that is NaN or infinite for some
+parameters that the priors allow, or in some fit, has no ranks and is left out.
+Ctrl-C prints the ranks so far; a calibration is not saved and cannot be resumed.
 
   euryale sbc --problem line.json
   euryale sbc --problem line.json --fits 200 --json
@@ -154,7 +155,10 @@ func (a *app) printSBC(cfg sbcConfig, post *infer.Posterior, lost []work.Unranke
 			d.Failures = append(d.Failures, sbcFailureDoc{f.Count, f.Text})
 		}
 		for _, u := range lost {
-			d.LeftOut = append(d.LeftOut, sbcLeftOutDoc{u.Name, u.NaN, u.Draws})
+			d.LeftOut = append(d.LeftOut, sbcLeftOutDoc{Name: u.Name, NaN: u.NaN, Draws: u.Draws})
+		}
+		for _, u := range r.LeftOut {
+			d.LeftOut = append(d.LeftOut, sbcLeftOutDoc{Name: u.Name, Fits: u.Fits})
 		}
 		err = a.document(d)
 	} else {

@@ -75,8 +75,9 @@ func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.F
 		if c, ok := p.Data[p.Sigma]; ok && c.Labels == nil {
 			v.Err = append(v.Err, c.Values[i])
 		}
+		sorted := diag.Ascend(column)
 		for q, to := range map[float64]*[]float64{0.025: &v.Low, 0.25: &v.InnerLow, 0.5: &v.Line, 0.75: &v.InnerHigh, 0.975: &v.High} {
-			*to = append(*to, diag.Quantile(column, q))
+			*to = append(*to, sorted.Quantile(q))
 		}
 	}
 	return viz.Predictive(v)

@@ -20,7 +20,7 @@ import (
 // Unranked is a derived quantity that a calibration leaves out because it is not defined everywhere.
 type Unranked struct {
 	Name string
-	// NaN is the number of draws from the prior at which the quantity is NaN, of Draws in total. It is 0
+	// NaN is the number of draws from the prior at which the quantity is NaN or infinite, of Draws in total. It is 0
 	// for a quantity that is left out because it may be computed from another.
 	NaN, Draws int
 }
@@ -30,14 +30,14 @@ func (u Unranked) String() string {
 	if u.NaN == 0 {
 		return u.Name + " gets no ranks: derived quantities are left out together where one may be computed from another that is not defined everywhere"
 	}
-	return fmt.Sprintf("%s gets no ranks: it is NaN at %d of %d draws from the prior", u.Name, u.NaN, u.Draws)
+	return fmt.Sprintf("%s gets no ranks: it is not finite at %d of %d draws from the prior", u.Name, u.NaN, u.Draws)
 }
 
-// Numbers of draws from the prior among which calibrated looks for NaN.
+// Numbers of draws from the prior among which Calibrated looks for values that are not finite.
 const fewestLooked, mostLooked = 1000, 100_000
 
-// Calibrated returns the posterior of a problem for simulation-based calibration. Ranks among NaN do not
-// exist, and a fit counts only if all of its quantities have ranks. Therefore derived quantities that are NaN
+// Calibrated returns the posterior of a problem for simulation-based calibration. Ranks among values that are not finite do not
+// exist, and a fit counts only if all of its quantities have ranks. Therefore derived quantities that are NaN or infinite
 // at some draws from the prior, such as pow(b/a, 1/n) where b may be negative, are left out.
 func Calibrated(p *expr.Problem, on ad.Backend, fits int, seed uint64) (*infer.Posterior, []Unranked, error) {
 	post, err := compiled(p, on)
@@ -52,7 +52,7 @@ func Calibrated(p *expr.Problem, on ad.Backend, fits int, seed uint64) (*infer.P
 	for _, name := range slices.Sorted(maps.Keys(p.Derived)) {
 		u := Unranked{Name: name, Draws: prior.Len()}
 		for _, v := range prior.Values(name) {
-			if slices.ContainsFunc(v, math.IsNaN) {
+			if slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
 				u.NaN++
 			}
 		}
