@@ -63,7 +63,8 @@ posterior draws. The ranks are uniform if the model and the sampler are right.
 The values of y in the file only determine how many there are. The format of the
 file is that of sample expr. A derived quantity that is NaN or infinite for some
 parameters that the priors allow, or in some fit, has no ranks and is left out.
-Ctrl-C prints the ranks so far; a calibration is not saved and cannot be resumed.
+Ctrl-C prints the ranks so far; a calibration is not saved and cannot be
+resumed.
 
   euryale sbc --problem line.json
   euryale sbc --problem line.json --fits 200 --json
