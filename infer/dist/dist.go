@@ -276,12 +276,15 @@ func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 	return ad.Broadcast(lp, s...)
 }
 
-// failed returns a Node that carries err; x only links it to the graph.
+// failed returns a Node that carries err, or x if that carries one already.
 func failed(x *ad.Node, err error) *ad.Node {
+	if x != nil && x.Err() != nil {
+		return x
+	}
 	if err == nil {
 		err = fmt.Errorf("dist: the distribution cannot be used: see its Err")
 	}
-	return ad.Call(&ad.Custom{Name: "dist", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
+	return ad.Fail(err)
 }
 
 // Nodes returns parameters as Nodes: Nodes as they are, numbers and arrays as constants.

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Kernel is the covariance between the values of a process at two points.
@@ -51,7 +50,7 @@ func join(name string, op func(a, b *ad.Node) *ad.Node, kernels []Kernel) Kernel
 
 // fault returns a Node that carries err.
 func fault(err error) *ad.Node {
-	return ad.Call(&ad.Custom{Name: "gp", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, ad.Scalar(0))
+	return ad.Fail(fmt.Errorf("gp: %w", err))
 }
 
 // rows reshapes points to (n, d); a vector has d = 1.

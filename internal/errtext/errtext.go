@@ -8,6 +8,7 @@
 package errtext
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,31 @@ import (
 func Join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
+
+// Count returns a number of things in words, such as 1 point or 2 points.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", one, "s")
+}
+
+// Without returns err without a prefix of its text, such as "dist: ", so that an error that wraps it does not repeat
+// it. The functions errors.Is and errors.As find err in the result.
+func Without(prefix string, err error) error {
+	if err == nil || !strings.HasPrefix(err.Error(), prefix) {
+		return err
+	}
+	return &shorter{strings.TrimPrefix(err.Error(), prefix), err}
+}
+
+type shorter struct {
+	text string
+	err  error
+}
+
+func (s *shorter) Error() string { return s.text }
+func (s *shorter) Unwrap() error { return s.err }
 
 // Cause returns the text of an error. It is empty for nil, and for the errors in said, which tell
 // programs what the text already says in words.

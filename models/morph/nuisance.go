@@ -10,7 +10,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Nuisance is an effect of the measurement on intensities, such as a background that falls with q. Its
@@ -72,9 +71,12 @@ func (n Nuisance) apply(name string, at Values, intensity, q *ad.Node) *ad.Node 
 	return out
 }
 
-// failed returns a Node that carries err; x only links it to the graph.
+// failed returns a Node that carries err, or x if that carries one already.
 func failed(x *ad.Node, err error) *ad.Node {
-	return ad.Call(&ad.Custom{Name: "morph", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
+	if x.Err() != nil {
+		return x
+	}
+	return ad.Fail(fmt.Errorf("morph: %w", err))
 }
 
 // scales lists the parameters of every model that describe the measurement.
