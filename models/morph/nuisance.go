@@ -19,8 +19,9 @@ type Nuisance struct {
 	About  string      // one-line description of the effect on intensities
 	Params []Parameter // parameters of the effect; a problem that leaves one out has its default, which every one needs
 	// Apply returns what a detector sees in place of the intensities at the momentum transfers q (1/nm, at
-	// least 0), two vectors of the same length. The factor scale and the added background of the problem
-	// follow.
+	// least 0), two vectors of the same length. What it returns must have their shape, also if it depends on neither. The factor
+	// scale and the added background of the problem follow. Gradient: must exist with respect to
+	// the intensities and every parameter.
 	Apply func(at Values, intensity, q *ad.Node) *ad.Node
 }
 

@@ -19,7 +19,11 @@ type Definition struct {
 	// Centred says that the model also has the parameters x, y, z.
 	Centred bool
 	Params  []Parameter
-	// Build makes the scene on a grid from the parameters and the options of a problem.
+	// Build makes the scene on a grid from the parameters and the options of a problem. Every scene needs at least one
+	// material, with a volume fraction Vfrac from 0 to 1 in every voxel, of the shape g.Shape. S, Theta and Psi, where they are
+	// set, have this shape too, and Penalty is a scalar. There are as many materials as sets of optical
+	// constants in the problem. What does not fit is an error that names the model. Gradient: must exist with respect to every
+	// parameter.
 	Build func(p *Problem, g Grid, at Values) Scene
 }
 
@@ -113,7 +117,8 @@ func (q Parameter) size(p *Problem) int {
 	return q.Length(p)
 }
 
-// Values returns the Node of the parameter with a given name, or nil if it was left out.
+// Values returns the Node of the parameter with a given name: a scalar, or a vector if the parameter has a Length above 1. It
+// returns nil for an optional parameter without a default that was left out, and for names that are no parameters of the model.
 type Values func(name string) *ad.Node
 
 // radians converts a Node from degrees; nil stays nil.
