@@ -26,6 +26,23 @@ func Count(n int, one string) string {
 	return fmt.Sprint(n, " ", one, "s")
 }
 
+// Agree returns the word that agrees with a number of things: one for 1, and many for other numbers.
+func Agree(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Choose tells which of n things numbered from first to last can be chosen: "choose one of its 3 bins, from 1 to 3", or
+// "its only bin is 1".
+func Choose(n int, one string, first, last int) string {
+	if n == 1 {
+		return fmt.Sprintf("its only %s is %d", one, first)
+	}
+	return fmt.Sprintf("choose one of its %s, from %d to %d", Count(n, one), first, last)
+}
+
 // Without returns err without a prefix of its text, such as "dist: ", so that an error that wraps it does not repeat
 // it. The functions errors.Is and errors.As find err in the result.
 func Without(prefix string, err error) error {

@@ -24,7 +24,9 @@ func TestJoin(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	for want, got := range map[string]string{"0 points": Count(0, "point"), "1 point": Count(1, "point"), "2 points": Count(2, "point")} {
+	for want, got := range map[string]string{"0 points": Count(0, "point"), "1 point": Count(1, "point"), "2 points": Count(2, "point"),
+		"was": Agree(1, "was", "were"), "were": Agree(0, "was", "were"),
+		"its only bin is 3": Choose(1, "bin", 3, 3), "choose one of its 2 bins, from 1 to 4": Choose(2, "bin", 1, 4)} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -14,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/optim"
@@ -361,7 +362,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	spread := math.Sqrt(f.ReducedChiSquared)
 	if math.IsNaN(spread) {
 		spread = math.Inf(1)
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %d points and %d parameters", r.M, r.NFree))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %s and %s", errtext.Count(r.M, "point"), errtext.Count(r.NFree, "parameter")))
 	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
 		for _, p := range f.Model.Pairs {

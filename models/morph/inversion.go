@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -141,7 +142,7 @@ func (v *Inversion) check() error {
 	}
 	for _, p := range v.Params {
 		if len(p.Start) == 0 || p.Bounds != nil && len(p.Bounds) != 2 {
-			return fmt.Errorf("morph: parameter %s has %d starting values and %d bounds: want at least one value, and two bounds or none", p.Name, len(p.Start), len(p.Bounds))
+			return fmt.Errorf("morph: parameter %s has %s and %s: want at least one value, and two bounds or none", p.Name, errtext.Count(len(p.Start), "starting value"), errtext.Count(len(p.Bounds), "bound"))
 		}
 	}
 	return nil

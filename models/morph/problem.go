@@ -323,7 +323,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 			if size > 1 {
 				want += fmt.Sprintf(" or %d", size)
 			}
-			bad = append(bad, fmt.Sprintf("%s has %d starting values: want %s", name, len(q.Start), want))
+			bad = append(bad, fmt.Sprintf("%s has %s: want %s", name, errtext.Count(len(q.Start), "starting value"), want))
 		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
 			bad = append(bad, fmt.Sprintf("the bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
 		default:

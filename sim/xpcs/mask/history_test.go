@@ -225,7 +225,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 		`{"version":1,"height":6,"width":9,"steps":[],"undone":0} 7`:                              "follows the recipe",
 		`{"version":1,"height":6,"width":9,"steps":[{"lasso":1}]}`:                                "lasso",
 		`{"version":2,"height":6,"width":9,"steps":[]}`:                                           "version 2",
-		`{"version":1,"height":6,"width":9,"steps":[],"undone":2}`:                                "2 records undone",
+		`{"version":1,"height":6,"width":9,"steps":[],"undone":2}`:                                "undone is 2 in a recipe of 1 record",
 		`{"version":1,"height":6,"width":9,"steps":[{}]}`:                                         "step 1 of the recipe",
 		`{"version":1,"height":0,"width":9,"steps":[]}`:                                           "0 x 9",
 		`{"version":1,"height":9,"width":6,"steps":[]}`:                                           "the recipe is for 9 x 6",
