@@ -16,7 +16,7 @@ import (
 type Support struct {
 	Lower, Upper *ad.Node
 	Open         bool // Open excludes the ends, where the density is 0, infinite or has no limit.
-	Whole        bool // restricts the interval to integers
+	Whole        bool // Whole restricts the interval to the integers.
 }
 
 // Common supports: all numbers, x > 0, x >= 0, 0 < x < 1, the integers 0, 1, 2, ... and

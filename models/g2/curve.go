@@ -177,7 +177,7 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 		Text: fmt.Sprintf("%d of %s %s left out, because %s delay, value or error is not a usable number: %s", len(left), errtext.Count(len(c.X), "point"), errtext.Agree(len(left), "was", "were"), errtext.Agree(len(left), "its", "their"), strings.Join(left[:min(10, len(left))], ", "))}}
 }
 
-// Guess holds rough values read off a curve, as starts of fits.
+// Guess holds rough values read off a curve, as starts of fits: Tau in seconds, Baseline and Contrast as numbers.
 type Guess struct{ Tau, Baseline, Contrast float64 }
 
 // Guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,

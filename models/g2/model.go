@@ -214,7 +214,7 @@ func (m Model) guesses(c Curve) ([][]float64, error) {
 	return all, nil
 }
 
-// Models returns every model.
+// Models returns every model: those of this package, and those added by Register.
 func Models() []Model { return append([]Model(nil), models...) }
 
 // ByName returns the model with that name; if there is none, the error lists the names that exist.
@@ -251,9 +251,9 @@ func (m Model) names() []string {
 	return out
 }
 
-// On returns the model on the points x as a function of the parameters, in the
-// order of Params. The function belongs to one goroutine; its result is valid
-// until the next call.
+// On returns the model on the points x, delays in seconds or q in 1/Angstrom, as a function of the parameters, in the
+// order of Params. The function belongs to one goroutine; its result, one value for each of x, is valid
+// until the next call. It panics if it is given another number of parameters. The error is that of a Mean that does not fit x.
 func (m Model) On(x []float64) (func(p []float64) []float64, error) {
 	nodes := m.inputs()
 	y, err := m.at(m.Mean, nodes, ad.Const(x))
@@ -266,6 +266,9 @@ func (m Model) On(x []float64) (func(p []float64) []float64, error) {
 	}
 	s := prog.NewState()
 	return func(p []float64) []float64 {
+		if len(p) != len(nodes) {
+			panic(fmt.Sprintf("g2: the model %q was given %s: want one for each of %v", m.Name, errtext.Count(len(p), "number"), m.names()))
+		}
 		copy(s.InputSpan(0, len(nodes)), p)
 		if err := s.Run(); err != nil {
 			panic("g2: " + err.Error()) // elementwise programs cannot fail
