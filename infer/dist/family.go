@@ -57,7 +57,7 @@ func (f Family) New(p ...float64) Dist {
 		at += n
 	}
 	if at != len(p) {
-		err := fmt.Errorf("dist: %s has the parameters %v, which are %d numbers in all, but was given %d: pass one number for each element of the parameters", f.Name, f.Params, at, len(p))
+		err := fmt.Errorf("dist: %s has the parameters %v, which are %s in all, but was given %d: pass one number for each element of the parameters", f.Name, f.Params, errtext.Count(at, "number"), len(p))
 		return Dist{Name: f.Name, check: func() error { return err }}
 	}
 	return f.Make(args...)
@@ -101,7 +101,7 @@ func (f Family) wrong() error {
 	if f.Shapes == nil {
 		for _, p := range f.At {
 			if len(p) != len(f.Params) {
-				return fmt.Errorf("At has %v: want %d numbers, one for each of the parameters %v", p, len(f.Params), f.Params)
+				return fmt.Errorf("At has %v: want %s, one for each of the parameters %v", p, errtext.Count(len(f.Params), "number"), f.Params)
 			}
 			for i, v := range p {
 				if x, bad := f.Want[i].misfit([]float64{v}); bad {

@@ -59,7 +59,7 @@ func TestRegisterRefuses(t *testing.T) {
 		`"1a" cannot have`:                                  func(f *dist.Family) { f.Name = "1a" },
 		`"λ" cannot have`:                                   func(f *dist.Family) { f.Name = "λ" },
 		"its Make panics at the parameters [0]: runtime error: index out of range": func(f *dist.Family) { f.Make = func(p ...any) dist.Dist { return dist.Normal(p[0], p[1]) } },
-		"At has [0 1]: want 1 numbers":                                             func(f *dist.Family) { f.At = [][]float64{{0, 1}} },
+		"At has [0 1]: want 1 number,":                                             func(f *dist.Family) { f.At = [][]float64{{0, 1}} },
 		"At has mu = NaN: want a finite number":                                    func(f *dist.Family) { f.At = [][]float64{{math.NaN()}} },
 		"At has mu = -1: want a finite number above 0":                             func(f *dist.Family) { f.Want, f.At = []dist.Support{dist.Positive}, [][]float64{{-1}} },
 		"without LogProbOf at the parameters [0]": func(f *dist.Family) {

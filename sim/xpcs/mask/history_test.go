@@ -203,7 +203,7 @@ func TestMistakesOfSteps(t *testing.T) {
 		"constraint 1 on q goes from":   {s, Step{Constraints: []Constraint{{Map: "q", Begin: math.NaN()}}}},
 		"the image has 2 pixels":        {Source{Height: 6, Width: 9, Image: []float64{1, 2}}, Step{File: "x"}},
 		"the detector has 0 x 9":        {Source{Width: 9}, Step{File: "x"}},
-		"the map q has 1 pixels":        {Source{Height: 6, Width: 9, Maps: map[string][]float64{"q": {1}}}, Step{File: "x"}},
+		"the map q has 1 pixel,":        {Source{Height: 6, Width: 9, Maps: map[string][]float64{"q": {1}}}, Step{File: "x"}},
 		"outliers in rings need the m":  {Source{Height: 1, Width: 1, Image: []float64{1}}, Step{Outliers: &Outliers{Rings: 2}}},
 	} {
 		if _, _, err := c.step.Mask(c.source, nil); err == nil || !strings.Contains(err.Error(), want) {
