@@ -53,6 +53,24 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
+// A model on points refuses a wrong number of parameters.
+func TestOnRefuses(t *testing.T) {
+	m, err := ByName("single")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.On([]float64{1e-3, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if r, want := fmt.Sprint(recover()), `the model "single" was given 1 number: want one for each of [`; !strings.Contains(r, want) {
+			t.Errorf("want %q: %s", want, r)
+		}
+	}()
+	f([]float64{1})
+}
+
 // Functions of a model that return something else than they should are errors that name the model.
 func TestPartsThatDoNotFit(t *testing.T) {
 	x := []float64{1e-3, 1e-2, 0.1, 1, 10}
