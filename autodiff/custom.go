@@ -6,7 +6,6 @@ package autodiff
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
@@ -100,7 +99,7 @@ func noSecond(c *Custom) *Node {
 func guarded(name string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &given.PanicError{Value: fmt.Sprintf("the function %s of the custom operation: %v", name, r), Stack: string(debug.Stack())}
+			err = fmt.Errorf("the function %s of the custom operation %w", name, given.Recovered(r))
 		}
 	}()
 	return f()

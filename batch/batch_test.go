@@ -121,7 +121,7 @@ func TestResultsDoNotDependOnShards(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	want := merged(t, whole, m)
-	if want[13].Err != "a bad item" || !strings.HasPrefix(want[500].Err, "panic: item 500\n") || want[502].Err != "" || want[14].Texts[0] != want[15].Texts[0] {
+	if want[13].Err != "a bad item" || !strings.HasPrefix(want[500].Err, "panicked: item 500 (in ") || want[502].Err != "" || want[14].Texts[0] != want[15].Texts[0] {
 		t.Fatalf("%+v", want[500])
 	}
 	for i := range want {

@@ -5,8 +5,10 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime/debug"
+
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // Range is a run of consecutive items from one source.
@@ -40,10 +42,14 @@ func attempt(ctx context.Context, t Task, items Range) (records []Record) {
 			records = append(records, r)
 		})
 	})
+	var panicked *given.PanicError
+	if errors.As(err, &panicked) {
+		err = fmt.Errorf("%w\n%s", err, panicked.Report())
+	}
 	for i := items.Item; i < items.Item+items.Count && ctx.Err() == nil; i++ {
 		switch {
 		case have[i-items.Item]:
-		case items.Count > 1 && isPanic(err):
+		case items.Count > 1 && panicked != nil:
 			records = append(records, attempt(ctx, t, single([]Range{items}, i))...)
 		case err != nil:
 			records = append(records, Record{Item: i, Err: err.Error()})
@@ -54,24 +60,8 @@ func attempt(ctx context.Context, t Task, items Range) (records []Record) {
 	return records
 }
 
-// panicked is an error made of a panic.
-type panicked struct {
-	value any
-	stack []byte
-}
-
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
-
-func isPanic(err error) bool {
-	_, ok := err.(*panicked)
-	return ok
-}
-
+// protected calls f, and makes an error of its panic.
 func protected(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicked{v, debug.Stack()}
-		}
-	}()
+	defer given.Caught(&err)
 	return f()
 }

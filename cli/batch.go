@@ -42,7 +42,7 @@ batch merge collects the results. These commands take the folder of the batch or
 its CONFIG.yaml.
 
   work: fit g2             or fit spectra, sample g2, sim rsoxs, sbc, sweep, ...
-  files: results/*.hdf     further keys depend on the work: docs/guide/cluster.md
+  files: results/*.hdf     other keys depend on the work: docs/guide/cluster.md
   model: single
   seed: 1
   retries: 1               how often to retry an item that fails

@@ -24,7 +24,7 @@ func (a *app) benchGPU() *cobra.Command {
 	var table bool
 	c := &cobra.Command{
 		Use:   "gpu",
-		Short: "Measure operations on a GPU and compare them with the hardware limit",
+		Short: "Measure operations on a GPU against the limits of the hardware",
 		Long: `Measure operations on a GPU in float32. Each figure is the median of 21 samples
 after 3 that warm up, timed by events of the device on random numbers, with 4
 sets of arrays in turn. It is shown beside the hardware limit (the bytes to move

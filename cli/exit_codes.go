@@ -25,7 +25,7 @@ const (
 	exitData        = 65 // a file has invalid content
 	exitNoInput     = 66 // a file does not exist or cannot be read
 	exitNoDevice    = 69 // the requested device is not available, is lost or is out of memory
-	exitBug         = 70 // a bug in euryale
+	exitBug         = 70 // a bug in Euryale or in a part that a user added to it
 	exitCannotWrite = 73
 	exitConfig      = 78
 	exitInterrupted = 130

@@ -12,7 +12,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
@@ -63,7 +63,7 @@ func (f *desiFlags) add(c *cobra.Command) {
 		f.all = append(f.all, n)
 		return n
 	}
-	s.StringArrayVar(&f.Files, "input-files", nil, "further file to fit, like the arguments of the command; repeatable")
+	s.StringArrayVar(&f.Files, "input-files", nil, "further `file` to fit, like the arguments of the command; repeatable")
 	s.StringVar(&f.FilesFrom, "input-file-from", "", "file that lists the files to fit, one per line")
 	s.StringVar(&f.Queue, name("queue-file"), "", "DESI: file that lists files to fit; each process repeatedly removes the first line and fits that file, until none is left")
 	s.IntVar(&f.Threads, "nthreads", 0, "same as --threads")
@@ -367,8 +367,9 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 	defer func() {
 		if r := recover(); r != nil {
 			crash := fmt.Sprintf("crash_%d_%s.log", os.Getpid(), time.Now().UTC().Format("20060102T150405.000"))
-			err = fmt.Errorf("internal error: %v: this is a bug; please report it with %s", r, crash)
-			if e := os.WriteFile(crash, fmt.Appendf(nil, "%s\n%v\n%s", name, r, debug.Stack()), 0o666); e != nil {
+			p := given.Recovered(r)
+			err = fmt.Errorf("the program %s (see %s)", p.Error(), crash)
+			if e := os.WriteFile(crash, fmt.Appendf(nil, "%s\n%v\n%s", name, p, p.Report()), 0o666); e != nil {
 				err = errors.Join(err, e)
 			}
 		}

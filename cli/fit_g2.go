@@ -40,7 +40,11 @@ see euryale batch.
   euryale fit g2 results/*_results.hdf --out fits
   euryale fit g2 A003_results.hdf --model stretched --bins 3,5-7 --json
   euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
-`,
+
+The models, functions of the delay x in s or of q in 1/Angstrom, with the
+default bounds of their parameters:
+
+` + g2.DescribeBounds(),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("fit g2 needs input: name one or more result files or CSV tables")

@@ -25,7 +25,7 @@ func (a *app) fitSpectra() *cobra.Command {
 	var f fitSpectraFlags
 	c := &cobra.Command{
 		Use:   "spectra FILE...",
-		Short: "Fit the velocity, rotation and atmosphere of stars to their spectra",
+		Short: "Fit velocities, rotations and atmospheres of stars to spectra",
 		Long: `Fit template spectra to the spectra of stars. The result is the radial velocity,
 rotation, effective temperature, gravity and abundances of each star, with their
 errors.

@@ -34,9 +34,9 @@ func (f *g2flags) add(c *cobra.Command) {
 	}
 	s := c.Flags()
 	s.StringVar(&f.Model, "model", "single", strings.Join(names, ", "))
-	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as name=value; repeatable")
-	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter, as name=lo:hi; repeatable")
-	s.StringArrayVar(&f.Start, "start", nil, "starting value of a parameter, as name=value; repeatable")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as `name=value`; repeatable")
+	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter, as `name=lo:hi`; repeatable")
+	s.StringArrayVar(&f.Start, "start", nil, "starting value of a parameter, as `name=value`; repeatable")
 	s.StringVar(&f.Loss, "loss", "linear", "loss function: linear, soft_l1, huber, cauchy or arctan")
 	s.BoolVar(&f.Drop, "drop-invalid", false, "drop points whose delay, value or error is not a usable number")
 	if err := c.RegisterFlagCompletionFunc("model", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {

@@ -22,7 +22,7 @@ func (a *app) reduceAges() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "ages RESULT.hdf [OUT.csv]",
-		Short: "Extract g2 at several ages of the sample from a two-time correlation",
+		Short: "Extract g2 at several sample ages from a two-time correlation",
 		Long: `Extract g2 at several ages from the two-time correlation C2 of a bin. At each
 delay, g2 is the mean of C2 over the pairs of frames whose midpoint is within
 --half of the age. Ages and --half are in steps of C2, which are frames unless

@@ -32,7 +32,7 @@ func (a *app) reduceSAXS() *cobra.Command {
 	var f saxsFlags
 	c := &cobra.Command{
 		Use:   "saxs RESULT.hdf... [OUT.csv]",
-		Short: "Reduce the intensities of results to I(q) or to profiles along rings",
+		Short: "Reduce intensities in results to I(q) or to profiles along rings",
 		Long: `Reduce the intensities in result files to I(q), in counts per pixel and frame
 over 1/angstrom, with the curves of all files side by side: the mean over
 azimuth, then one curve per azimuth if the static bins have several.
@@ -70,8 +70,8 @@ The table goes to standard output or to the last file named.
 	s.BoolVar(&f.OverFirst, "over-first", false, "divide each curve by its first point")
 	s.BoolVar(&f.Onto, "onto", false, "scale all curves onto the first one and report the factors")
 	s.IntVar(&f.Every, "every", 1, "keep every n-th point")
-	s.StringArrayVar(&f.Sectors, "sector", nil, "range of azimuths to average, as from:to in degrees, such as -30:30; repeatable")
-	s.StringArrayVar(&f.Rings, "ring", nil, "range of radii to average, as inner:outer in pixels; repeatable")
+	s.StringArrayVar(&f.Sectors, "sector", nil, "range of azimuths to average, as `from:to` in degrees, such as -30:30; repeatable")
+	s.StringArrayVar(&f.Rings, "ring", nil, "range of radii to average, as `inner:outer` in pixels; repeatable")
 	s.IntVar(&f.Bins, "bins", 0, "number of bins: of q for sectors (default as the static bins), of azimuth for rings (default 180)")
 	s.BoolVar(&f.Parts, "parts", false, "add the curves of the parts of the measurement")
 	return c

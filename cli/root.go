@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -51,8 +51,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	defer a.release()
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(stderr, "euryale: internal error: %v\nThis is a bug. Please report it with the command line and this:\n%s", r, debug.Stack())
-			code = exitBug
+			e := given.Recovered(r)
+			code = tellPanic(stderr, e, e)
 		}
 	}()
 	root := a.root()
@@ -64,6 +64,9 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if err == nil {
 		return exitOK
 	}
+	if p := (*given.PanicError)(nil); errors.As(err, &p) {
+		return tellPanic(stderr, err, p)
+	}
 	var e *exitError
 	if !errors.As(err, &e) && misused(err) {
 		e = &exitError{code: exitUsage, err: err, hint: called.CommandPath() + " --help"}
@@ -74,6 +77,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		fmt.Fprintf(stderr, "Try: %s\n", e.hint)
 	}
 	return codeOf(err)
+}
+
+// tellPanic prints an error that comes from a panic, with what its authors need to know, and returns the exit code.
+func tellPanic(stderr io.Writer, err error, p *given.PanicError) int {
+	fmt.Fprintf(stderr, "Error: %s\n%s", foreign.Short(errorText(err, nil), longestError), p.Report())
+	return exitBug
 }
 
 // longestError is the largest number of bytes printed of an error. Lists of mistakes are

@@ -33,14 +33,15 @@ func (a *app) sampleAssembly() *cobra.Command {
 problem is a JSON file of one of these kinds:
 
   {"fit": "p", "count": [2, 3, ...], "k": 50}
-    connection probability p, from how many of k firing neurons reach each neuron
+    connection probability p, from how many of k firing neurons reach each
+    neuron
   {"fit": "beta", "weight": [14.6, ...], "count": [8, ...], "times": [8, ...]}
     plasticity beta, from the summed weights of "count" synapses that were
     strengthened "times" times
   {"fit": "completion", "alpha": [0.1, ...], "recovered": [10, ...], "k": 100}
     c, s and a50 of pattern completion, from how many neurons return when a
-    fraction alpha of an assembly fires (default 3000 draws at an acceptance rate
-    of 0.98)
+    fraction alpha of an assembly fires (default 3000 draws at an acceptance
+    rate of 0.98)
   {"fit": "association", "rounds": [10, ...], "overlap": [28, ...], "k": 100}
     a and b of association, from how many neurons two assemblies share after
     rounds of firing together

@@ -29,11 +29,11 @@ const problemHelp = `  {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [
 (default y). The arguments of priors are numbers or formulas of other
 parameters, such as normal(m, 2*t).
 
-Optional keys: "likelihood", such as "studentt(4, mu, s)" or "poisson(mu)", where
-mu is the value of expr (default "normal(mu, sigma)"); "fixed" {"b1": 3}; "tied"
-{"b3": "2*b1"}; "bounds" {"b1": [0, null]}, which truncate a prior or stand for a
-uniform one; "flat" ["b1"] for no prior; "start" {"b1": 200, ...}; "derived"
-{"half": "log(2)/b2"}.
+Optional keys: "likelihood", such as "studentt(4, mu, s)" or "poisson(mu)",
+where mu is the value of expr (default "normal(mu, sigma)"); "fixed" {"b1": 3};
+"tied" {"b3": "2*b1"}; "bounds" {"b1": [0, null]}, which truncate a prior or
+stand for a uniform one; "flat" ["b1"] for no prior; "start" {"b1": 200, ...};
+"derived" {"half": "log(2)/b2"}.
 
 For vectors, "groups" {"theta": {"over": "school"}} gives theta one element per
 label of the column school, which formulas write as theta[school]. "noncentred"

@@ -61,6 +61,13 @@ uninterrupted run would have made.
   euryale sample g2 A003_results.hdf --bin 4 --model stretched --out run4 --json
   euryale sample g2 --resume run4
   euryale sample g2 curve.csv --prior "tau=lognormal(-7,2)"
+
+Without --bounds and --start, the fit begins as euryale fit g2 does. The models
+and the default priors of the parameters that are sampled:
+
+` + g2.DescribePriors() + `
+Where a file has no errors, their size sigma is a parameter, too, with the prior
+halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -75,7 +82,7 @@ uninterrupted run would have made.
 		},
 	}
 	cfg.G2.add(c)
-	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter, as name=distribution(numbers); repeatable")
+	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter, as `name=distribution(numbers)`; repeatable")
 	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample (default the only one)")
 	cfg.add(c, defaultSample.chainConfig)
 	return c

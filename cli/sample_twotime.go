@@ -80,7 +80,7 @@ exactly the draws that an uninterrupted run would have made.
 	cfg.Twotime.addData(c)
 	s := c.Flags()
 	s.StringVar(&cfg.Likelihood, "likelihood", string(twotime.ByCells), joined(likelihoodNames))
-	s.StringArrayVar(&cfg.Twotime.Prior, "prior", nil, "prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset, as name=distribution(numbers); repeatable")
+	s.StringArrayVar(&cfg.Twotime.Prior, "prior", nil, "prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset, as `name=distribution(numbers)`; repeatable")
 	s.BoolVar(&cfg.Homodyne, "homodyne", false, "also write the results in the layout of homodyne (subfolder cmc)")
 	cfg.add(c, defaultTwotimeChains())
 	complete(c, "likelihood", likelihoodNames)

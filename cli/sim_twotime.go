@@ -64,7 +64,7 @@ OUT.npz is written as a cache of homodyne, any other OUT as an APS 8-ID file
 	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (default 0,45,90, or the file of angles in the configuration)")
 	s.Lookup("angles").DefValue = ""
 	s.IntVar(&f.Count, "frames", 100, "number of frames")
-	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as name=value; repeatable")
+	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as `name=value`; repeatable")
 	s.StringVar(&f.Contrast, "contrast", "0.2", "contrast: one number, or one per angle")
 	s.StringVar(&f.Offset, "offset", "1", "offset: one number, or one per angle; above 1 pixels differ in brightness")
 	s.IntVar(&f.Speckles, "speckles", 10000, "number of independent speckles per angle")

@@ -62,9 +62,9 @@ func (f *spectraFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Init, "param-init", "ccf", "first guess: ccf (cross-correlation) or bruteforce (a grid of parameters)")
 	s.BoolVar(&f.NoCCF, "no-ccf-continuum-normalize", false, "cross-correlate without dividing by the continuum")
 	s.StringVar(&f.Errors, "errors", "marginal", "errors of the parameters: marginal, or conditional on velocity and rotation as in rvspecfit")
-	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as name=value; repeatable")
-	s.StringArrayVar(&f.Prior, "prior", nil, "prior of a parameter, as name=distribution(numbers), such as teff=normal(5800,100); repeatable")
-	s.StringArrayVar(&f.Floor, "floor", nil, "error to add in quadrature, as arm=value in units of flux; repeatable")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as `name=value`; repeatable")
+	s.StringArrayVar(&f.Prior, "prior", nil, "prior of a parameter, as `name=distribution(numbers)`, such as teff=normal(5800,100); repeatable")
+	s.StringArrayVar(&f.Floor, "floor", nil, "error to add in quadrature, as `arm=value` in units of flux; repeatable")
 }
 
 // addPlain adds the flags of spectra that are not DESI's.

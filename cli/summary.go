@@ -25,13 +25,13 @@ func (a *app) summary() *cobra.Command {
 a Zarr folder, a netCDF 4 file or JSON.
 
 The table has the mean, the standard deviation (sd) and the interval from
-eti89_lb to eti89_ub, which holds 89 % of the draws and leaves equally many below
-and above it. ess_bulk and ess_tail are effective sample sizes for the centre and
-for the tails, r_hat compares the chains (1 if they agree), and mcse_mean is the
-error of the mean that is due to the number of draws. With --json, each quantity
-also has its 5 %, 50 % and 95 % quantiles (q05, q50, q95) and the shortest
-interval that holds 94 % of the draws (hdi94_lo, hdi94_hi). Pictures show the
-shortest intervals that hold 50 % and 95 % of them.
+eti89_lb to eti89_ub, which holds 89 % of the draws and leaves equally many
+below and above it. ess_bulk and ess_tail are effective sample sizes for the
+centre and for the tails, r_hat compares the chains (1 if they agree), and
+mcse_mean is the error of the mean that is due to the number of draws. With
+--json, each quantity also has its 5 %, 50 % and 95 % quantiles (q05, q50, q95)
+and the shortest interval that holds 94 % of the draws (hdi94_lo, hdi94_hi).
+Pictures show the shortest intervals that hold 50 % and 95 % of them.
 
   euryale summary run4
   euryale summary draws.nc

@@ -88,7 +88,7 @@ func (f *twotimeFlags) addData(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.Angles, "angles", "", "azimuths to use, in degrees, such as 0 or -10:10,80:100 (default all)")
 	s.StringVar(&f.Frames, "frames", "", "first and last frame to use, such as 101:400 (default all)")
-	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as name=value; repeatable")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as `name=value`; repeatable")
 	s.IntVar(&f.Band, "band", 0, "leave out entries at most this far from the diagonal, besides the diagonal itself")
 	s.Float64Var(&f.Speckles, "speckles", 0, "number of independent speckles per angle (default: estimated from the data)")
 	s.Float64Var(&f.MeanCount, "mean-count", 0, "mean count per pixel and frame, with --speckles; 0 means no shot noise")
@@ -100,8 +100,8 @@ func (f *twotimeFlags) addFit(c *cobra.Command) {
 	s.StringVar(&f.Scaling, "scaling", "", "contrast and offset: "+strings.Join(scalingNames, ", ")+" (default individual, one per angle, or from the configuration)")
 	s.StringVar(&f.Contrast, "contrast", "", "contrast for --scaling constant: one number, or one per angle")
 	s.StringVar(&f.Offset, "offset", "", "offset for --scaling constant: one number, or one per angle")
-	s.StringArrayVar(&f.Start, "start", nil, "starting value of a parameter, as name=value; repeatable")
-	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter, as name=lo:hi; repeatable")
+	s.StringArrayVar(&f.Start, "start", nil, "starting value of a parameter, as `name=value`; repeatable")
+	s.StringArrayVar(&f.Bounds, "bounds", nil, "bounds of a parameter, as `name=lo:hi`; repeatable")
 	complete(c, "scaling", scalingNames)
 }
 

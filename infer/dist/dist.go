@@ -6,6 +6,7 @@ package dist
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/tensor"
@@ -229,8 +230,18 @@ func (d Dist) number(f func(p []float64) float64, p []float64) float64 {
 	return f(p)
 }
 
-// String returns the name of the distribution and its parameters.
-func (d Dist) String() string { return fmt.Sprintf("%s%v", d.Name, d.Params) }
+// String returns the distribution with its parameters, numbers to four digits, in the form that
+// Parse reads.
+func (d Dist) String() string {
+	params := make([]string, len(d.Params))
+	for i, p := range d.Params {
+		params[i] = p.String()
+		if v, ok := constant(p); ok && len(v) == 1 {
+			params[i] = fmt.Sprintf("%.4g", v[0])
+		}
+	}
+	return fmt.Sprintf("%s(%s)", d.Name, strings.Join(params, ", "))
+}
 
 // batch returns the broadcast of the batch axes of x and of the parameters.
 func (d Dist) batch(x *ad.Node) (tensor.Shape, bool) {

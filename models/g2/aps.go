@@ -27,10 +27,13 @@ func boxed(name string, lower, upper float64) Param {
 // relaxation returns a relaxation time between a twentieth of the shortest delay and ten times the
 // longest, which starts at their geometric mean.
 func relaxation(name string) Param {
-	return Param{Name: name, Unit: "s", PriorRange: logUniformLike, Range: func(c Curve) (start, lower, upper float64) {
-		lower, upper = slices.Min(c.X)/20, slices.Max(c.X)*10
-		return geometric(lower, upper), lower, upper
-	}}
+	return Param{Name: name, Unit: "s", PriorRange: logUniformLike,
+		RangeText: "1/20 of the shortest to 10 times the longest delay",
+		PriorText: "lognormal, 95 % within these bounds:\n1/20 of the shortest to 10 times the longest delay",
+		Range: func(c Curve) (start, lower, upper float64) {
+			lower, upper = slices.Min(c.X)/20, slices.Max(c.X)*10
+			return geometric(lower, upper), lower, upper
+		}}
 }
 
 func init() {

@@ -48,13 +48,16 @@ type Param struct {
 	Name string // name in settings, files and flags, of letters, digits and _
 	Unit string // unit for readers, such as "s"; "" for none
 	// Start, Lower and Upper are the default start and bounds: Lower < Upper, and Start within them; bounds may be infinite.
-	// If they depend on the data, Range computes them.
+	// If they depend on the data, Range computes them, and RangeText says in a help text how, such as "shortest to longest delay".
 	Start, Lower, Upper float64
 	Range               func(c Curve) (start, lower, upper float64)
+	RangeText           string
 	// Prior is the default prior, a continuous distribution of numbers whose support overlaps Lower to Upper. The bounds
-	// do not truncate it. If it depends on the bounds that hold for a curve, PriorRange computes it.
+	// do not truncate it. If it depends on the bounds that hold for a curve, PriorRange computes it from them, and PriorText says in a
+	// help text how, such as "uniform over the delays".
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist
+	PriorText  string
 }
 
 func (p Param) limits(c Curve) (start, lower, upper float64) {

@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // open makes the task of a manifest. It knows the kinds of work that this program was built with.
@@ -35,7 +35,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a := &app{stdin: stdin, stdout: stdout, stderr: foreign.Writer(stderr)}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(a.stderr, "euryale-cluster: internal error: %v\nThis is a bug. Please report it with the command line and this:\n%s", r, debug.Stack())
+			e := given.Recovered(r)
+			fmt.Fprintf(a.stderr, "Error: %v\n%s", e, e.Report())
 			code = exitBug
 		}
 	}()
