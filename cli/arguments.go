@@ -4,14 +4,32 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
-// ownWords replaces the texts with which the parser of the command line refuses arguments.
+// ownWords replaces the texts with which the parser of the command line refuses arguments and flags. A command that
+// only holds others refuses what is none of them.
 func ownWords(c *cobra.Command) {
+	c.SetFlagErrorFunc(flagError)
+	if c.HasParent() && c.HasSubCommands() && c.RunE == nil && c.Run == nil {
+		var names []string
+		for _, sub := range c.Commands() {
+			names = append(names, sub.Name())
+		}
+		c.Args, c.RunE = nil, func(c *cobra.Command, args []string) error {
+			return refuseOther(c.Name(), args, names)
+		}
+		annotated(c, "holder", "yes")
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
@@ -23,6 +41,103 @@ func ownWords(c *cobra.Command) {
 	}
 	for _, sub := range c.Commands() {
 		ownWords(sub)
+	}
+}
+
+// flagError says what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var empty *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		err = fmt.Errorf("there is no flag -%s: long names begin with --, and a negative number is written after =, as in --flag=-1", unknown.GetSpecifiedName())
+	case errors.As(err, &unknown):
+		var all []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f.Name) })
+		err = fmt.Errorf("%s has no flag --%s", c.CommandPath(), unknown.GetSpecifiedName())
+		if near := spelling.Meant(unknown.GetSpecifiedName(), all); near != "" {
+			err = fmt.Errorf("%w: did you mean --%s?", err, near)
+		}
+	case errors.As(err, &empty):
+		err = fmt.Errorf("--%s needs a value", empty.GetFlag().Name)
+	case errors.As(err, &invalid):
+		f, value := invalid.GetFlag(), invalid.GetValue()
+		if want := wantedValue(f.Value.Type(), value); want != "" {
+			err = fmt.Errorf("--%s %s: want %s", f.Name, value, want)
+		} else {
+			err = fmt.Errorf("--%s %s: %w", f.Name, value, invalid.Unwrap())
+		}
+	}
+	return &exitError{code: exitUsage, err: err, hint: c.CommandPath() + " --help"}
+}
+
+// wantedValue describes the values of a flag of one of the parser's types, and how to write one that was meant.
+func wantedValue(kind, value string) string {
+	switch kind {
+	case "int", "int64", "uint", "uint64":
+		x, err := strconv.ParseFloat(value, 64)
+		switch {
+		case err == nil && x < 0 && kind[0] == 'u':
+			return "a whole number from 0"
+		case err == nil && x == math.Trunc(x) && math.Abs(x) < 1e15:
+			return fmt.Sprintf("a whole number, written %.0f", x)
+		case err == nil && math.Abs(x) >= 1e15:
+			return "a smaller whole number"
+		}
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false, or leave the value out"
+	case "duration":
+		return "a time, such as 10s or 2h"
+	}
+	return ""
+}
+
+// unknownCommand says which command was probably meant, if err is the parser's error that there is none of a name.
+func unknownCommand(root *cobra.Command, err error) error {
+	var word string
+	if err == nil {
+		return nil
+	} else if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &word); n == 0 {
+		return err
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	hint := root.Name() + " --help"
+	if near := spelling.Meant(word, names); near != "" {
+		hint = root.Name() + " " + near
+	} else if word == "version" {
+		hint = root.Name() + " --version"
+	}
+	return &exitError{code: exitUsage, err: fmt.Errorf("there is no command %s", word), hint: hint}
+}
+
+// helpCommand makes the command help, which refuses commands that do not exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [VERB [THING]]", Short: "Print the help of a command", Long: "Print the help of a command, as COMMAND --help does.\n",
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+			if at, rest, err := c.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, sub := range at.Commands() {
+					out = append(out, sub.Name())
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			at, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return &exitError{code: exitUsage, err: fmt.Errorf("there is no command %s", strings.Join(args, " ")), hint: c.Root().Name() + " --help"}
+			}
+			at.InitDefaultHelpFlag()
+			at.InitDefaultVersionFlag()
+			return at.Help()
+		},
 	}
 }
 

@@ -44,6 +44,7 @@ type job struct {
 	Seconds            int
 	Last               int // number of the last shard
 	Version            string
+	Program            string // name of this program
 
 	// of one of them alone
 	Partition, Account string
@@ -56,7 +57,7 @@ var (
 )
 
 // fill checks the flags and completes them for a batch.
-func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
+func (f jobFlags) fill(program, dir string, m *batch.Manifest) (*job, error) {
 	limit, err := time.ParseDuration(f.Time)
 	switch {
 	case err != nil || limit < time.Minute:
@@ -74,7 +75,7 @@ func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
 	}
 	blocks := (m.Items + m.Block - 1) / m.Block
 	if int64(f.Shards) > max(1, blocks) {
-		return nil, usage("--shards %d: the batch has %d items in blocks of %d, so use at most %d shards", f.Shards, m.Items, m.Block, blocks)
+		return nil, usage("--shards %d: the batch has %s in blocks of %d, so use at most %s", f.Shards, counted(int(m.Items), "item"), m.Block, counted(int(blocks), "shard"))
 	}
 	if f.GPUs == 0 && m.Device == "cuda" {
 		f.GPUs = 1
@@ -93,7 +94,7 @@ func (f jobFlags) fill(dir string, m *batch.Manifest) (*job, error) {
 		f.Limit = f.Shards
 	}
 	seconds := int(limit.Seconds())
-	return &job{jobFlags: f, Folder: abs, Hash: m.Hash[:12], Work: m.Command, Items: m.Items, Seconds: seconds, Last: f.Shards - 1, Version: version(),
+	return &job{jobFlags: f, Folder: abs, Hash: m.Hash[:12], Work: m.Command, Items: m.Items, Seconds: seconds, Last: f.Shards - 1, Version: version(), Program: program,
 		Slurm: fmt.Sprintf("%d-%02d:%02d:%02d", seconds/86400, seconds/3600%24, seconds/60%60, seconds%60)}, nil
 }
 
@@ -131,14 +132,14 @@ var slurmJob = template.Must(template.New("sbatch").Funcs(template.FuncMap{"quot
 #SBATCH --signal=B:TERM@60
 
 folder={{quote .Folder}}
-euryale batch run "$folder" --threads "$SLURM_CPUS_PER_TASK" &
+{{.Program}} batch run "$folder" --threads "$SLURM_CPUS_PER_TASK" &
 pid=$!
 trap 'kill -TERM "$pid"' TERM
 wait "$pid"; code=$?
 [ "$code" -gt 128 ] && { wait "$pid"; code=$?; }  # the trap ends the first wait
 [ "$code" -ne 0 ] && exit "$code"
 # What ran out of time goes on later where it stopped.
-euryale batch status "$folder" --this-shard --quiet 2>/dev/null ||
+{{.Program}} batch status "$folder" --this-shard --quiet 2>/dev/null ||
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
 `))
 
@@ -259,7 +260,7 @@ func (a *app) printJob(name string, f jobFlags, t *template.Template, complete f
 	if err != nil {
 		return err
 	}
-	j, err := f.fill(dir, m)
+	j, err := f.fill(typed(a.program), dir, m)
 	if err != nil {
 		return err
 	}

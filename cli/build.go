@@ -345,7 +345,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 				return as(exitCannotWrite, err)
 			}
 		}
-		a.note("%s: %d templates of %d pixels, %d for cross-correlation", s.Setup, arm.Templates, arm.Pixels, arm.CCF)
+		a.note("%s: %s of %d pixels, %d for cross-correlation", s.Setup, counted(arm.Templates, "template"), arm.Pixels, arm.CCF)
 	}
 	if open {
 		if err := as(exitCannotWrite, rvspecfit.WriteOpen(out, libs, ccfs)); err != nil {
@@ -483,7 +483,7 @@ func (a *app) runBuildConvert(name, out string, setups []string) error {
 		return a.document(doc)
 	}
 	for _, d := range doc.Arms {
-		a.note("%s: %d templates of %d pixels, %d for cross-correlation", d.Setup, d.Templates, d.Pixels, d.CCF)
+		a.note("%s: %s of %d pixels, %d for cross-correlation", d.Setup, counted(d.Templates, "template"), d.Pixels, d.CCF)
 	}
 	return nil
 }

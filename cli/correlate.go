@@ -242,7 +242,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	failed = output(failed, failed)
 	switch n := len(doc.Files); {
 	case ctx.Err() != nil && f.Watch == "":
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %d files were given and %d were started; the results written so far are complete", len(files), n), hint: "the same command again, which skips finished files"}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %d of %s had been started; the results written so far are complete", n, counted(len(files), "file")), hint: "the same command again, which skips finished files"}
 	case failed != nil && n > 1:
 		bad := 0
 		for _, d := range doc.Files {
@@ -292,7 +292,7 @@ func (a *app) correlateFile(ctx context.Context, name string, several, overwrite
 			a.note("%s: %s", name, n)
 		}
 	default:
-		a.say("%s: %d frames in %.3g s: %s", name, d.Frames, d.Seconds, d.Result)
+		a.say("%s: %s in %.3g s: %s", name, counted(d.Frames, "frame"), d.Seconds, d.Result)
 		for _, n := range d.Notes {
 			a.note("%s: %s", name, n)
 		}
@@ -303,7 +303,7 @@ func (a *app) correlateFile(ctx context.Context, name string, several, overwrite
 // say prints a line about results.
 func (a *app) say(format string, args ...any) {
 	if !a.json {
-		fmt.Fprintf(a.stdout, format+"\n", args...)
+		fmt.Fprint(a.stdout, a.renamed(fmt.Sprintf(format, args...)), "\n")
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 // commands returns the command, with those that the parser adds, and all below it.
 func commands() (root *cobra.Command, all []*cobra.Command) {
-	root = (&app{}).root()
+	root = Command()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var walk func(c *cobra.Command)

@@ -87,8 +87,6 @@ func TestArguments(t *testing.T) {
 		"fit nlsq own.json":       "did you mean --problem own.json?\nTry: euryale fit nlsq --help",
 		"info a b":                "info takes at most 1 argument: leave out b\n",
 		"demo g2 x":               "demo g2 takes no arguments besides its flags: leave out x\n",
-		"fit g2 --modle x":        "unknown flag: --modle\nTry: euryale fit g2 --help",
-		"foo":                     "Try: euryale --help",
 		"fit nlsq --out d":        "fit nlsq has no folder of results: leave out --out d\n",
 		"convert run out --out d": "convert has no folder of results: leave out --out d, and name the output last\n",
 	} {

@@ -316,7 +316,7 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	case doc.Status == "ELSEWHERE":
 		d.say("%s: another process fits it, left for later", name)
 	default:
-		d.say("%s: %d fibers, %d fitted in %.1f s; %d with warnings, in %d the model disagrees with the data: %s", name, doc.Fibers, doc.Fitted, doc.Seconds, doc.Warned, doc.Misfits, doc.Table)
+		d.say("%s: %s, %d fitted in %.1f s; %d with warnings, in %d the model disagrees with the data: %s", name, counted(doc.Fibers, "fiber"), doc.Fitted, doc.Seconds, doc.Warned, doc.Misfits, doc.Table)
 	}
 	return nil
 }
@@ -571,7 +571,7 @@ func (d *desiFit) verdict() error {
 		}
 	}
 	if len(d.doc.Files) > 1 {
-		d.say("%d files: %d fibers, %d fitted, in %d the model disagrees with the data", len(d.doc.Files), fibers, fitted, misfits)
+		d.say("%s: %s, %d fitted, in %d the model disagrees with the data", counted(len(d.doc.Files), "file"), counted(fibers, "fiber"), fitted, misfits)
 	}
 	switch {
 	case failed > 0:

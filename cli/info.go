@@ -18,13 +18,18 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
-// version returns the module's version, or the commit of a local build.
+// version returns the version of Euryale, or the commit of a local build. A user's program requires the module.
 func version() string {
 	b, ok := debug.ReadBuildInfo()
-	if !ok || b.Main.Version == "" {
+	if !ok {
 		return "devel"
 	}
-	return b.Main.Version
+	for _, m := range append(b.Deps, &b.Main) {
+		if m.Path == "github.com/euryale-dev/euryale" && m.Version != "" {
+			return m.Version
+		}
+	}
+	return "devel"
 }
 
 // infoDoc is the JSON document of info.

@@ -99,7 +99,7 @@ func (v *inversion) lines(f *morph.Solution) string {
 		}
 		fmt.Fprintf(&b, "%-14s %s\n", n, report.PlusMinus(f.X[i], f.SD[i]))
 	}
-	fmt.Fprintf(&b, "%s, %d evaluations, cost %.6g, chi2/dof %.4g; ", f.Status, f.NFev, f.Cost, f.Reduced)
+	fmt.Fprintf(&b, "%s, %s, cost %.6g, chi2/dof %.4g; ", f.Status, counted(f.NFev, "evaluation"), f.Cost, f.Reduced)
 	return b.String()
 }
 

@@ -141,7 +141,7 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 		names = modelNames(args)
 	}
 	if len(names) != len(args) {
-		return usage("--names gives %d names for %d models: give one per model", len(names), len(args))
+		return usage("--names gives %s for %s: give one per model", counted(len(names), "name"), counted(len(args), "model"))
 	}
 	var all []diag.ELPD
 	var first *runs.Likelihood

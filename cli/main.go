@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cli is the command line of Euryale. A program of your own that calls [Main] has all of its
-// commands, and also what its packages have registered: models, distributions and so on.
+// commands, and also what its packages have registered: models, distributions and so on. Help and advice call
+// the program by the name of its file.
 //
 //	func main() { os.Exit(cli.Main()) }
 package cli
@@ -11,7 +12,9 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -29,11 +32,12 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	limitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
-	code := Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	code := run(ctx, name, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	return code
 }
 
 // Command returns the tree of all commands, from which manual pages and completions are made. To run a
 // command, use Main or Run.
-func Command() *cobra.Command { return (&app{}).root() }
+func Command() *cobra.Command { return (&app{program: euryale}).root() }

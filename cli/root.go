@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,9 +22,11 @@ import (
 
 // app is the state that all commands share: the output streams and the global flags.
 type app struct {
-	stdout, stderr io.Writer // output streams that make untrusted text harmless
-	bytes          io.Writer // unmodified standard output, for a process that reads what this one found
-	screen         io.Writer // unmodified standard error, for progress that is redrawn in place
+	program        string         // name by which help and advice call the program
+	calls          *regexp.Regexp // where a text calls the program euryale, if it has another name
+	stdout, stderr io.Writer      // output streams that make untrusted text harmless
+	bytes          io.Writer      // unmodified standard output, for a process that reads what this one found
+	screen         io.Writer      // unmodified standard error, for progress that is redrawn in place
 	json           bool
 	quiet          bool
 	strict         bool
@@ -45,8 +48,13 @@ type app struct {
 // Run executes one command line, the arguments behind the program's name, and returns its exit code.
 // Documents and tables go to stdout; progress, notes and errors go to stderr. When ctx ends, a run saves what
 // it has.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return run(ctx, euryale, args, stdout, stderr)
+}
+
+// run executes one command line of a program with a given name.
+func run(ctx context.Context, program string, args []string, stdout, stderr io.Writer) (code int) {
+	a := &app{program: program, stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
 	stdout, stderr = a.stdout, a.stderr
 	defer a.release()
 	defer func() {
@@ -57,8 +65,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}()
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	called, err := root.ExecuteContextC(ctx)
 	err = a.ended(ctx, err)
 	if err == nil {
@@ -68,13 +74,14 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return tellPanic(stderr, err, p)
 	}
 	var e *exitError
+	err = unknownCommand(root, err)
 	if !errors.As(err, &e) && misused(err) {
 		e = &exitError{code: exitUsage, err: err, hint: called.CommandPath() + " --help"}
 		err = e
 	}
-	fmt.Fprintf(stderr, "Error: %s\n", foreign.Short(errorText(err, args), longestError))
+	fmt.Fprintf(stderr, "Error: %s\n", a.renamed(foreign.Short(errorText(err, args), longestError)))
 	if e != nil && e.hint != "" {
-		fmt.Fprintf(stderr, "Try: %s\n", e.hint)
+		fmt.Fprintf(stderr, "Try: %s\n", a.renamed(e.hint))
 	}
 	return codeOf(err)
 }
@@ -101,7 +108,7 @@ func misused(err error) bool {
 
 func (a *app) root() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "euryale VERB THING [FILE...]",
+		Use:   a.program + " VERB THING [FILE...]",
 		Short: "Differentiable simulation and Bayesian inference",
 		Long: `Euryale simulates, fits and samples models with exact gradients.
 
@@ -114,6 +121,8 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.check(c) },
 	}
+	c.SetOut(a.stdout)
+	c.SetErr(a.stderr)
 	f := c.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print one JSON document on standard output")
 	f.BoolVar(&a.quiet, "quiet", false, "print no progress and no notes")
@@ -127,7 +136,13 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.resume, "resume", "", "run folder of an interrupted run to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "least important log messages to print: debug, info, warn or error")
 	c.AddCommand(a.sim(), a.reduce(), withDevice(a.qmap()), withDevice(a.mask()), withDevice(a.correlate()), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
+	c.DisableSuggestions = true // unknownCommand makes them
+	c.Version = version()
+	c.SetVersionTemplate("euryale {{.Version}}\n")
+	c.SetHelpCommand(helpCommand())
+	c.InitDefaultCompletionCmd()
 	ownWords(c)
+	a.rename(c)
 	// A command that only holds others cannot be called with flags alone.
 	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .Runnable}}", `{{if and .Runnable (not (index .Annotations "holder"))}}`, 1))
 	return c
@@ -183,8 +198,16 @@ func outputHint(c *cobra.Command) string {
 // note prints a line for the user on the terminal.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		fmt.Fprint(a.stderr, a.renamed(fmt.Sprintf(format, args...)), "\n")
 	}
+}
+
+// refuseOther returns the error of a command that holds others but was called with none of them.
+func refuseOther(verb string, args, names []string) error {
+	if len(args) > 0 {
+		return usage("%s %s: want one of %s", verb, args[0], strings.Join(names, ", "))
+	}
+	return usage("%s needs a second word: one of %s", verb, strings.Join(names, ", "))
 }
 
 // thing makes the parent command of a verb that requires a subcommand.
@@ -193,12 +216,7 @@ func thing(verb, short string, children ...*cobra.Command) *cobra.Command {
 	for _, k := range children {
 		names = append(names, k.Name())
 	}
-	c := &cobra.Command{Use: verb, Short: short, RunE: func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usage("%s %s: want one of %s", verb, args[0], strings.Join(names, ", "))
-		}
-		return usage("%s needs a second word: one of %s", verb, strings.Join(names, ", "))
-	}}
+	c := &cobra.Command{Use: verb, Short: short, RunE: func(_ *cobra.Command, args []string) error { return refuseOther(verb, args, names) }}
 	c.AddCommand(children...)
 	return annotated(c, "holder", "yes")
 }

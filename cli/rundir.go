@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -15,12 +16,12 @@ import (
 // is not empty.
 func (a *app) makeRundir(name string) (runs.Folder, error) {
 	dir, err := a.writer().Create(name, a.overwrite)
-	return dir, a.folderError(err)
+	return dir, a.folderError(name, err)
 }
 
 // lock keeps other processes from writing an existing folder until the command ends. It
 // may be called more than once.
-func (a *app) lock(dir string) error { return a.folderError(a.writer().Lock(dir)) }
+func (a *app) lock(dir string) error { return a.folderError(dir, a.writer().Lock(dir)) }
 
 // writer returns the holder of the command's locks.
 func (a *app) writer() *runs.Writer {
@@ -44,19 +45,21 @@ func (a *app) release() {
 }
 
 // folderError adds advice to the error of a folder that cannot be written.
-func (a *app) folderError(err error) error {
+func (a *app) folderError(name string, err error) error {
 	var held *runs.HeldError
 	var occupied *runs.OccupiedError
 	switch {
 	case errors.As(err, &held):
 		return &exitError{code: exitCannotWrite, err: err, hint: "wait until the other process has finished, or choose another --out"}
+	case errors.Is(err, syscall.ENOTDIR):
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("the results cannot be written to %s: there is a file of this name, or in place of a folder above it", name), hint: "another --out"}
 	case !errors.As(err, &occupied):
 		return as(exitCannotWrite, err)
 	}
 	hint := "another --out"
 	switch {
 	case !occupied.Replaceable:
-	case "euryale "+occupied.Run != a.command:
+	case a.program+" "+occupied.Run != a.command:
 		hint = "--overwrite, or another --out"
 	default:
 		hint = fmt.Sprintf("--overwrite, --resume %s, or another --out", occupied.Folder)

@@ -74,6 +74,9 @@ halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
 			if a.resume != "" {
 				return a.resumeSampleG2(c, args)
 			}
+			if c.Flags().Changed("bin") && cfg.Bin == 0 {
+				return usage("--bin 0: bins are counted from 1")
+			}
 			if len(args) != 1 {
 				return usage("sample g2 needs a FILE, or --resume RUN")
 			}
@@ -83,7 +86,7 @@ halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
 	}
 	cfg.G2.add(c)
 	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter, as `name=distribution(numbers)`; repeatable")
-	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample (default the only one)")
+	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample, counted from 1 (default the only one)")
 	cfg.add(c, defaultSample.chainConfig)
 	return c
 }

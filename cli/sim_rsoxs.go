@@ -168,7 +168,7 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 	if a.json {
 		return a.document(s.doc)
 	}
-	a.note("%d energies in %s, %.3g s", len(s.Files), s.Dir, s.doc.Timing.Total)
+	a.note("%s in %s, %.3g s", counted(len(s.Files), "pattern"), s.Dir, s.doc.Timing.Total)
 	return nil
 }
 

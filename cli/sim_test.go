@@ -285,7 +285,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 	if exists("foreign/Energy_1.00.h5") {
 		t.Error("--overwrite keeps what was there")
 	}
-	try(morphology+" out", 0, "2 energies in out")
+	try(morphology+" out", 0, "2 patterns in out")
 	first := files(t, "out")
 	try(morphology+" out", 0, "")
 	try(odd+" out", 73, "results of another morphology")

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ at several azimuths, with the scatter that few speckles and few photons cause.
 Parameters that --set does not name have the starting values of the
 configuration, or typical ones.
 
-OUT.npz is written as a cache of homodyne, any other OUT as an APS 8-ID file
+OUT.npz is written as a cache of homodyne, OUT.hdf as an APS 8-ID file
 (--layout aps_old writes the old layout).
 
   euryale sim twotime c2.npz --model laminar --angles 0,45,90 --frames 100 \
@@ -81,10 +82,14 @@ func (f *simTwotimeFlags) layout(out string) (homodyne.Layout, error) {
 		return "", usage("%s", oneOf("--layout", f.Layout, twotimeLayouts))
 	case f.Layout != "":
 		return homodyne.Layout(f.Layout), nil
-	case strings.HasSuffix(strings.ToLower(out), ".npz"):
-		return homodyne.NPZ, nil
 	}
-	return homodyne.APSU, nil
+	switch ext := strings.ToLower(filepath.Ext(out)); ext {
+	case ".npz":
+		return homodyne.NPZ, nil
+	case ".hdf", ".h5", ".hdf5":
+		return homodyne.APSU, nil
+	}
+	return "", usage("%s: the extension does not say which layout to write: end the name in .npz or .hdf, or give --layout", out)
 }
 
 // sample returns the measurement and the sample that flags and configuration describe.
@@ -134,7 +139,7 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		case len(phi):
 			*n.to = n.v
 		default:
-			return c, s, of, usage("--%s has %d numbers for %d angles: want one number, or one per angle", n.flag, len(n.v), len(phi))
+			return c, s, of, usage("--%s has %s for %s: want one number, or one per angle", n.flag, counted(len(n.v), "number"), counted(len(phi), "angle"))
 		}
 	}
 	return c, s, of, nil

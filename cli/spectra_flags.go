@@ -216,7 +216,7 @@ func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
 	case n:
 		t.Arm = f.Arm[i]
 	default:
-		return t, usage("--arm names %d arms for %d files: want one for all files, or one per file", len(f.Arm), n)
+		return t, usage("--arm names %s for %s: want one for all files, or one per file", counted(len(f.Arm), "arm"), counted(n, "file"))
 	}
 	if f.Power < 0 || math.IsNaN(f.Power) || math.IsInf(f.Power, 0) {
 		return t, usage("--resolving-power %g: want a number above 0", f.Power)
@@ -241,7 +241,7 @@ func (f *spectraFlags) exposure(i int, names []string) (string, error) {
 	case len(names):
 		return f.Exposure[i], nil
 	}
-	return "", usage("--exposure names %d exposures for %d files: want one per file", len(f.Exposure), len(names))
+	return "", usage("--exposure names %s for %s: want one per file", counted(len(f.Exposure), "exposure"), counted(len(names), "file"))
 }
 
 // units returns what the flags say about wavelengths.

@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,52 +215,66 @@ func (c Config) withDefaults(dim int) (Config, error) {
 	return c, c.validate(dim)
 }
 
+// flags are the options by which the sample commands set fields of a Config.
+var flags = map[string]string{"Chains": "--chains", "Warmup": "--warmup", "Draws": "--draws", "TargetAccept": "--target-accept",
+	"MaxTreeDepth": "--max-tree-depth", "Parallel": "--threads"}
+
+// settingError describes a bad setting: what it is in words, then its field, and its flag where there
+// is one, and then what is wrong with it.
+func settingError(words, field, format string, args ...any) error {
+	names := "Config." + field
+	if flag := flags[field]; flag != "" {
+		names += ", " + flag + " on the command line"
+	}
+	return fmt.Errorf("infer: %s (%s) %s", words, names, fmt.Sprintf(format, args...))
+}
+
 // validate lists all bad settings at once.
 func (c *Config) validate(dim int) error {
 	var errs []error
-	want := func(ok bool, format string, args ...any) {
+	want := func(ok bool, words, field, format string, args ...any) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("infer: Config."+format, args...))
+			errs = append(errs, settingError(words, field, format, args...))
 		}
 	}
-	want(c.Chains > 0, "Chains is %d: want at least 1", c.Chains)
-	want(c.Warmup > 0, "Warmup is %d: want at least 1, or set NoWarmup", c.Warmup)
-	want(c.Draws > 0, "Draws is %d: want at least 1", c.Draws)
-	want(c.TargetAccept > 0 && c.TargetAccept < 1, "TargetAccept is %g: want a number in (0, 1)", c.TargetAccept)
-	want(c.MaxTreeDepth > 0 && c.MaxTreeDepth <= 20, "MaxTreeDepth is %d: want 1 to 20", c.MaxTreeDepth)
-	want(c.MinTreeDepth >= 0 && c.MinTreeDepth <= c.MaxTreeDepth, "MinTreeDepth is %d: want 0 to MaxTreeDepth, %d", c.MinTreeDepth, c.MaxTreeDepth)
-	want(c.WarmupTreeDepth >= 0 && c.WarmupTreeDepth <= 20, "WarmupTreeDepth is %d: want 1 to 20, or 0 for MaxTreeDepth", c.WarmupTreeDepth)
-	want(c.TrajectoryTime >= 0 && !math.IsInf(c.TrajectoryTime, 1), "TrajectoryTime is %g: want a positive number, or 0 for turning", c.TrajectoryTime)
-	want(c.Metric != BlockVariance || len(c.Blocks) > 0, "Metric is BlockVariance without Blocks: name the parameters of each")
-	want(len(c.Blocks) == 0 || c.Metric == BlockVariance, "Blocks are set for another Metric: want BlockVariance")
-	want(c.MaxEnergyError > 0, "MaxEnergyError is %g: want a positive number", c.MaxEnergyError)
-	want(c.StepSize >= 0, "StepSize is %g: want a positive number or 0 for a search", c.StepSize)
-	want(c.InitRadius > 0, "InitRadius is %g: want a positive number", c.InitRadius)
-	want(c.InitTries > 0, "InitTries is %d: want at least 1", c.InitTries)
-	want(c.Parallel > 0, "Parallel is %d: want at least 1", c.Parallel)
-	want(c.FirstChain >= 0, "FirstChain is %d: want 0 or more", c.FirstChain)
-	want(c.Method == NUTS || c.Method == HMC, "Method is %d: want NUTS or HMC", c.Method)
-	want(c.Steps > 0, "Steps is %d: want at least 1", c.Steps)
-	want(c.StepJitter >= 0 && c.StepJitter < 1, "StepJitter is %g: want 0 up to 1, less than 1", c.StepJitter)
-	want(c.Sink.Every > 0, "Sink.Every is %d: want at least 1", c.Sink.Every)
-	want(!c.Sink.Only || c.Sink.Write != nil, "Sink.Only is set without Write: the draws would be lost")
-	want(c.StopWhen.After >= 0, "StopWhen.After is %d: want 0 or more draws", c.StopWhen.After)
-	want(!c.Sink.Only || !c.StopWhen.active(), "StopWhen looks at draws that Sink.Only does not keep: give MaxTime, or keep them")
-	want(c.From == nil || c.From.dim() == dim, "From has %d unconstrained parameters: want %d", c.From.dim(), dim)
-	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "Metric is %d: want one of the MetricKind constants", c.Metric)
-	want(c.Schedule == FisherSchedule || c.Schedule == StanSchedule, "Schedule is %d: want FisherSchedule or StanSchedule", c.Schedule)
-	want(c.Statistic == Symmetric || c.Statistic == Metropolis, "Statistic is %d: want Symmetric or Metropolis", c.Statistic)
-	want(len(c.Init) == 0 || len(c.Init) == c.Chains, "Init has %d starts: want one per chain, %d", len(c.Init), c.Chains)
+	want(c.Chains > 0, "the number of chains", "Chains", "is %d: want at least 1", c.Chains)
+	want(c.Warmup > 0, "the number of warm-up draws per chain", "Warmup", "is %d: want at least 1; in Go, NoWarmup leaves the warm-up out", c.Warmup)
+	want(c.Draws > 0, "the number of draws per chain", "Draws", "is %d: want at least 1", c.Draws)
+	want(c.TargetAccept > 0 && c.TargetAccept < 1, "the target acceptance rate", "TargetAccept", "is %g: want a number between 0 and 1, such as 0.9", c.TargetAccept)
+	want(c.MaxTreeDepth > 0 && c.MaxTreeDepth <= 20, "the largest tree depth", "MaxTreeDepth", "is %d: want 1 to 20", c.MaxTreeDepth)
+	want(c.MinTreeDepth >= 0 && c.MinTreeDepth <= c.MaxTreeDepth, "the smallest tree depth", "MinTreeDepth", "is %d: want 0 to the largest tree depth, %d", c.MinTreeDepth, c.MaxTreeDepth)
+	want(c.WarmupTreeDepth >= 0 && c.WarmupTreeDepth <= 20, "the largest tree depth of the warm-up", "WarmupTreeDepth", "is %d: want 1 to 20, or 0 for that of the sampling", c.WarmupTreeDepth)
+	want(c.TrajectoryTime >= 0 && !math.IsInf(c.TrajectoryTime, 1), "the length of trajectories", "TrajectoryTime", "is %g: want a positive number, or 0 for trajectories that end when they turn", c.TrajectoryTime)
+	want(c.Metric != BlockVariance || len(c.Blocks) > 0, "the metric", "Metric", "is BlockVariance, but there are no blocks: name the parameters of each in Config.Blocks")
+	want(len(c.Blocks) == 0 || c.Metric == BlockVariance, "the blocks of parameters", "Blocks", "are given, but the metric has none: set Config.Metric to BlockVariance")
+	want(c.MaxEnergyError > 0, "the energy error of a divergence", "MaxEnergyError", "is %g: want a positive number", c.MaxEnergyError)
+	want(c.StepSize >= 0, "the initial step size", "StepSize", "is %g: want a positive number, or 0 for a search", c.StepSize)
+	want(c.InitRadius > 0, "the radius of random starts", "InitRadius", "is %g: want a positive number", c.InitRadius)
+	want(c.InitTries > 0, "the number of random starts to try", "InitTries", "is %d: want at least 1", c.InitTries)
+	want(c.Parallel > 0, "the number of chains that run at once", "Parallel", "is %d: want at least 1", c.Parallel)
+	want(c.FirstChain >= 0, "the number of the first chain", "FirstChain", "is %d: want 0 or more", c.FirstChain)
+	want(c.Method == NUTS || c.Method == HMC, "the method", "Method", "is %d: want NUTS or HMC", c.Method)
+	want(c.Steps > 0, "the number of leapfrog steps", "Steps", "is %d: want at least 1", c.Steps)
+	want(c.StepJitter >= 0 && c.StepJitter < 1, "the relative range of the step size", "StepJitter", "is %g: want at least 0 and less than 1", c.StepJitter)
+	want(c.Sink.Every > 0, "the number of draws between two that the sink gets", "Sink.Every", "is %d: want at least 1", c.Sink.Every)
+	want(!c.Sink.Only || c.Sink.Write != nil, "the sink", "Sink.Only", "is to be the only place of the draws, but has no Write, so they would be lost: set Config.Sink.Write")
+	want(c.StopWhen.After >= 0, "the number of draws before the run may stop early", "StopWhen.After", "is %d: want 0 or more", c.StopWhen.After)
+	want(!c.Sink.Only || !c.StopWhen.active(), "the rule for stopping early", "StopWhen", "needs draws that Config.Sink.Only does not keep: keep them, or stop by MaxTime alone")
+	want(c.From == nil || c.From.dim() == dim, "the fit to start from", "From", "has %d unconstrained parameters, but the model has %d: give a fit of the same model", c.From.dim(), dim)
+	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "the metric", "Metric", "is %d: want one of the MetricKind constants", c.Metric)
+	want(c.Schedule == FisherSchedule || c.Schedule == StanSchedule, "the schedule of the warm-up", "Schedule", "is %d: want FisherSchedule or StanSchedule", c.Schedule)
+	want(c.Statistic == Symmetric || c.Statistic == Metropolis, "the acceptance statistic", "Statistic", "is %d: want Symmetric or Metropolis", c.Statistic)
+	want(len(c.Init) == 0 || len(c.Init) == c.Chains, "the list of starts", "Init", "has length %d, but the number of chains is %d: give one start per chain", len(c.Init), c.Chains)
 	for i, q := range c.Init {
-		want(q == nil || len(q) == dim, "Init[%d] has %d numbers: want %d, one per unconstrained parameter", i, len(q), dim)
+		want(q == nil || len(q) == dim, "the start of chain "+strconv.Itoa(i), fmt.Sprintf("Init[%d]", i), "has length %d, but the number of unconstrained parameters is %d: give one number for each", len(q), dim)
 	}
 	if need := float64(c.Chains) * 8 * float64(dim+12); !c.Sink.Only && !c.StopWhen.active() && c.StopWhen.MaxTime <= 0 {
 		need *= float64(c.Draws) + float64(c.warmup())
-		want(need <= float64(memory.Limit()), "Draws %d of %d chains take %.2g GB, where there are %.2g: ask for fewer, or give them to a Sink with Only", c.Draws, c.Chains, need/1e9, float64(memory.Limit())/1e9)
+		want(need <= float64(memory.Limit()), "the number of draws per chain", "Draws", "is %d, which takes %.2g GB of memory for %s, but there are only %.2g GB: ask for fewer draws; in Go, a Sink with Only set takes any number", c.Draws, need/1e9, counted(c.Chains, "chain"), float64(memory.Limit())/1e9)
 	}
-	want(c.Chains <= 1<<20, "Chains is %d: want at most %d", c.Chains, 1<<20)
+	want(c.Chains <= 1<<20, "the number of chains", "Chains", "is %d: want at most %d", c.Chains, 1<<20)
 	if c.StartMetric != nil {
-		want(c.StartMetric.m.Fits(dim), "StartMetric has dimension %d: want %d", c.StartMetric.Dim(), dim)
+		want(c.StartMetric.m.Fits(dim), "the metric to start from", "StartMetric", "has dimension %d, but the number of unconstrained parameters is %d: give one of the same model", c.StartMetric.Dim(), dim)
 	}
 	return errors.Join(errs...)
 }

@@ -92,7 +92,7 @@ func TestChEESOnDevice(t *testing.T) {
 	if d := float64(post.Dim()); float64(traffic.Sent+traffic.Fetched) > 24*180*8*(4*d+25) { // places, momenta and gradients once a draw, however long it was
 		t.Error("more crosses the bus than the ends of trajectories")
 	}
-	t.Logf("%d bytes sent and %d fetched in %d copies for %.0f leapfrogs of a chain: %.1f bytes each, %.1f%% of places and gradients", traffic.Sent, traffic.Fetched, traffic.Copies, leapfrogs, perLeapfrog, 100*perLeapfrog/naive)
+	t.Logf("%d bytes sent and %d fetched in %d copies for %.0f leapfrogs of a chain: %.1f bytes each, %.1f %% of places and gradients", traffic.Sent, traffic.Fetched, traffic.Copies, leapfrogs, perLeapfrog, 100*perLeapfrog/naive)
 	again, err := infer.ChEES(context.Background(), post, cfg)
 	if err != nil || fmt.Sprint(again.Draws("mu")) != fmt.Sprint(got.Draws("mu")) {
 		t.Errorf("other draws in another run: %v", err)

@@ -352,7 +352,7 @@ func TestProgress(t *testing.T) {
 
 func TestBadSettingsAreListedTogether(t *testing.T) {
 	_, err := Sample(t.Context(), independent(1, 1), Config{Chains: -1, TargetAccept: 1.5, MaxTreeDepth: 99, Init: [][]float64{{1}}})
-	for _, word := range []string{"Chains is -1", "TargetAccept is 1.5", "MaxTreeDepth is 99", "Init has 1"} {
+	for _, word := range []string{"(Config.Chains, --chains on the command line) is -1", "(Config.TargetAccept, --target-accept on the command line) is 1.5", "(Config.MaxTreeDepth, --max-tree-depth on the command line) is 99", "(Config.Init) has length 1"} {
 		if err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("error does not mention %q: %v", word, err)
 		}

@@ -5,6 +5,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,12 @@ type Fit struct {
 	// asked is true once the default verdict has been tried.
 	asked   bool
 	walkers bool // whether the chains are walkers of an ensemble
+
+	tableMu sync.Mutex
+	// table is the last one that Summarize made, with its settings. Summaries, reports and criteria
+	// all ask for it.
+	table    *diag.Summary
+	tableSet diag.Settings
 }
 
 // Timing is the time chains spent; they may have run at the same time.
@@ -212,20 +219,33 @@ func (f *Fit) Summary() diag.Summary { return f.Summarize(diag.Settings{}) }
 // Summarize describes every column. Chains of unequal length, as after a
 // cancellation, count up to the shortest; chains without draws do not count.
 func (f *Fit) Summarize(s diag.Settings) diag.Summary {
-	chains := f.common()
-	x := make([][][]float64, len(f.names))
-	for i := range x {
-		x[i] = make([][]float64, len(chains))
-		for k, rows := range chains {
-			x[i][k] = column(rows, i)
-		}
-	}
-	out := diag.Summarize(f.names, x, s)
-	out.Chains = len(chains)
-	if len(chains) > 0 {
-		out.Draws = len(chains[0])
-	}
+	out := f.summarized(s)
 	out.Note = f.note(f.report(out))
+	return out
+}
+
+// summarized returns the table without its note.
+func (f *Fit) summarized(s diag.Settings) diag.Summary {
+	f.tableMu.Lock()
+	defer f.tableMu.Unlock()
+	if f.table == nil || f.tableSet != s {
+		chains := f.common()
+		x := make([][][]float64, len(f.names))
+		for i := range x {
+			x[i] = make([][]float64, len(chains))
+			for k, rows := range chains {
+				x[i][k] = column(rows, i)
+			}
+		}
+		table := diag.Summarize(f.names, x, s)
+		table.Chains = len(chains)
+		if len(chains) > 0 {
+			table.Draws = len(chains[0])
+		}
+		f.table, f.tableSet = &table, s
+	}
+	out := *f.table
+	out.Rows = slices.Clone(out.Rows) // the caller may change them
 	return out
 }
 
@@ -247,7 +267,7 @@ func (f *Fit) common() [][][]float64 {
 }
 
 // Diagnose judges the draws.
-func (f *Fit) Diagnose() diag.Report { return f.report(f.Summary()) }
+func (f *Fit) Diagnose() diag.Report { return f.report(f.summarized(diag.Settings{})) }
 
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
@@ -283,21 +303,23 @@ func (f *Fit) acceptance(chain int) float64 {
 
 // OK reports whether the draws meet the criteria; the zero Criteria asks for
 // R-hat at most 1.01, effective sample sizes of at least 400, no divergence.
-func (f *Fit) OK(c diag.Criteria) bool { return c.Accepts(f.Summary(), f.Divergent()) }
+func (f *Fit) OK(c diag.Criteria) bool {
+	return c.Accepts(f.summarized(diag.Settings{}), f.Divergent())
+}
 
 // String returns one line about the run.
 func (f *Fit) String() string { return f.note(nil) }
 
 func (f *Fit) note(r diag.Report) string {
-	lengths := fmt.Sprint(f.n[0])
+	lengths := counted(f.n[0], "draw")
 	for _, n := range f.n {
 		if n != f.n[0] {
-			lengths = strings.ReplaceAll(strings.Trim(fmt.Sprint(f.n), "[]"), " ", "+")
+			lengths = strings.ReplaceAll(strings.Trim(fmt.Sprint(f.n), "[]"), " ", "+") + " draws"
 		}
 	}
 	warm, sampling := f.Gradients()
-	s := fmt.Sprintf("%d chains of %s draws, %d divergences, %d gradients, %.2g s.", len(f.chains), lengths,
-		f.Divergent(), warm+sampling, f.Elapsed.Seconds())
+	s := fmt.Sprintf("%s of %s, %s, %s, %.2g s.", counted(len(f.chains), "chain"), lengths,
+		counted(f.Divergent(), "divergence"), counted(warm+sampling, "gradient"), f.Elapsed.Seconds())
 	if f.Stopped != "" {
 		s += " The run stopped early: " + f.Stopped + "."
 	}

@@ -45,14 +45,14 @@ var hmmFilter = &ad.Custom{Name: "hmm_filter", Shape: hmmShape, Forward: hmmForw
 func hmmShape(in ...tensor.Shape) (tensor.Shape, error) {
 	initial, transition, emission := in[0], in[1], in[2]
 	if len(emission) != 2 || emission[0] == 0 || emission[1] == 0 {
-		return nil, fmt.Errorf("infer: HMMForward: the emissions have shape %v: want (T, K), the log density of each observation in each state", emission)
+		return nil, fmt.Errorf("the emissions have shape %v: want (T, K), the log density of each observation in each state", emission)
 	}
 	t, k := emission[0], emission[1]
 	if !initial.Equal(tensor.Shape{k}) {
-		return nil, fmt.Errorf("infer: HMMForward: the initial log probabilities have shape %v: want (%d), one for each state", initial, k)
+		return nil, fmt.Errorf("the initial log probabilities have shape %v: want (%d), one for each state", initial, k)
 	}
 	if !transition.Equal(tensor.Shape{k, k}) && !transition.Equal(tensor.Shape{t - 1, k, k}) {
-		return nil, fmt.Errorf("infer: HMMForward: the transitions have shape %v: want (%d, %d) or (%d, %d, %d)", transition, k, k, t-1, k, k)
+		return nil, fmt.Errorf("the transitions have shape %v: want (%d, %d) or (%d, %d, %d)", transition, k, k, t-1, k, k)
 	}
 	return emission, nil
 }

@@ -54,7 +54,7 @@ func TestBlocksByName(t *testing.T) {
 		{[][]string{{"thta"}}, "did you mean theta"},
 		{[][]string{{"a"}, {"b", "a"}}, "a twice"},
 		{[][]string{{"theta[7]"}}, `"theta[7]"`},
-		{nil, "without Blocks"},
+		{nil, "there are no blocks"},
 	} {
 		_, err := Sample(t.Context(), pair(t), Config{Metric: BlockVariance, Blocks: c.blocks})
 		if err == nil || !strings.Contains(err.Error(), c.word) {
@@ -123,7 +123,7 @@ func TestDepthOptions(t *testing.T) {
 		}
 	}
 	if _, err := Sample(t.Context(), independent(1), Config{MinTreeDepth: 11, WarmupTreeDepth: 21, TrajectoryTime: math.NaN()}); err == nil ||
-		!strings.Contains(err.Error(), "MinTreeDepth is 11") || !strings.Contains(err.Error(), "WarmupTreeDepth is 21") || !strings.Contains(err.Error(), "TrajectoryTime is NaN") {
+		!strings.Contains(err.Error(), "(Config.MinTreeDepth) is 11") || !strings.Contains(err.Error(), "(Config.WarmupTreeDepth) is 21") || !strings.Contains(err.Error(), "(Config.TrajectoryTime) is NaN") {
 		t.Errorf("bad depths: %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func TestPanicsOfOnlookers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for want, c := range map[string]Config{"Chains is 1099511627776": {Chains: 1 << 40}, "take": {Draws: 1 << 50}, "ask for fewer": {Draws: math.MaxInt, Warmup: math.MaxInt}} {
+	for want, c := range map[string]Config{"on the command line) is 1099511627776": {Chains: 1 << 40}, "takes": {Draws: 1 << 50}, "ask for fewer": {Draws: math.MaxInt, Warmup: math.MaxInt}} {
 		if _, err := Sample(t.Context(), target, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

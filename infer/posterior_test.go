@@ -14,6 +14,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -323,4 +324,30 @@ func TestNotPositiveDefiniteIsARejectedPoint(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A fit makes its table once, and what a caller does to it changes nothing.
+func TestSummaryIsKept(t *testing.T) {
+	m := infer.NewModel("normal")
+	m.Observe("y", dist.Normal(m.Param("mu", dist.Normal(0, 1)), 1), []float64{0, 1})
+	fit, err := infer.Sample(t.Context(), compiled(t, m), infer.Config{Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := fit.Summary()
+	want := first.Rows[0]
+	first.Rows[0].Mean, first.Rows[0].Name = 7, "changed"
+	wide := fit.Summarize(diag.Settings{CI: 0.99})
+	if wide.Prob != 0.99 || !(wide.Rows[0].CI.Low < want.CI.Low) {
+		t.Errorf("other settings give %+v", wide)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if s := fit.Summary(); s.Rows[0].Mean != want.Mean || s.Rows[0].Name != "mu" || s.Prob != 0.89 || s.Draws != 100 || s.Chains != 2 {
+				t.Errorf("the second summary is %+v", s)
+			}
+		})
+	}
+	all.Wait()
 }

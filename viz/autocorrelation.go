@@ -45,8 +45,7 @@ func acfPanel(q quantity) *panel {
 		if len(chain) < 2 || slices.Max(chain) == slices.Min(chain) {
 			continue
 		}
-		y := diag.Autocorr(unit(chain))
-		y = y[:min(lags+1, len(y))]
+		y := diag.AutocorrTo(unit(chain), lags+1)
 		p.y.include(y...)
 		p.add(line(steps(len(y)), y, chainColor(c), 1))
 		drawn++

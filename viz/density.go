@@ -8,8 +8,6 @@ import (
 	"image/color"
 	"math"
 	"strconv"
-
-	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 // Probabilities of the highest-density intervals that the plots show.
@@ -44,9 +42,9 @@ func Density(d Draws, names ...string) (*Figure, error) {
 
 func densityPanel(q quantity) (p *panel, cut bool) {
 	p = &panel{x: axis{label: q.label, pad: 0.02}, y: axis{none: true}}
-	lo, hi, cut := window(q.all)
+	lo, hi, cut := window(q.ascending())
 	p.x.include(lo, hi)
-	all := kde(q.all, lo, hi, 256)
+	all := kde(q.ascending(), lo, hi, 256)
 	peak := 0.0
 	for _, y := range all.y {
 		peak = max(peak, y)
@@ -59,8 +57,8 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 	scale(all.y, 1/peak)
 	p.add(band(all.x, make([]float64, len(all.x)), all.y, fade(pooled, 0.13)))
 	highest := 1.0
-	for c, chain := range q.x {
-		k := kde(chain, lo, hi, 256)
+	for c := range q.x {
+		k := kde(q.chain(c), lo, hi, 256)
 		scale(k.y, 1/peak)
 		for _, y := range k.y {
 			highest = max(highest, y)
@@ -68,7 +66,7 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 		p.add(line(k.x, k.y, fade(chainColor(c), 0.9), 1))
 	}
 	p.y.limits(-0.13*highest, 1.04*highest)
-	p.add(horizontalLine(0, soft, 0.4), intervals(q.all, -0.065*highest, ink))
+	p.add(horizontalLine(0, soft, 0.4), intervals(q, -0.065*highest, ink))
 	p.title = medianText(q)
 	return p, cut
 }
@@ -76,7 +74,7 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 // medianText returns the median with the ends of the 95 % interval, to about a hundredth of the
 // interval.
 func medianText(q quantity) string {
-	m, i := diag.Median(q.all), diag.HDI(q.all, outerProb)
+	m, i := q.ascending().Quantile(0.5), q.outer()
 	width := i.High - i.Low
 	if size := max(math.Abs(i.Low), math.Abs(i.High)); len(q.all) < 20 || !(width > 1e-8*size) || math.IsInf(width, 0) {
 		return q.name
@@ -95,13 +93,13 @@ func medianText(q quantity) string {
 	return q.name + " = " + s
 }
 
-// intervals draws the median and the intervals of v at height y.
-func intervals(v []float64, y float64, c color.NRGBA) mark {
-	outer, inner := diag.HDI(v, outerProb), diag.HDI(v, innerProb)
+// intervals draws the median and the intervals of a quantity at height y.
+func intervals(q quantity, y float64, c color.NRGBA) mark {
+	outer, inner := q.outer(), q.ascending().HDI(innerProb)
+	m := []float64{q.ascending().Quantile(0.5)}
 	return func(f *frame) {
 		line([]float64{outer.Low, outer.High}, []float64{y, y}, c, 1)(f)
 		line([]float64{inner.Low, inner.High}, []float64{y, y}, c, 2.8)(f)
-		m := []float64{diag.Median(v)}
 		dots(m, []float64{y}, c, 3)(f)
 		dots(m, []float64{y}, paper, 1.4)(f)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -41,6 +42,40 @@ type quantity struct {
 	raw         [][]float64 // draws as given, by chain
 	x           [][]float64 // finite draws by chain
 	all         []float64   // finite draws of all chains
+	*orders
+}
+
+// orders holds the finite draws of a quantity in ascending order, each computed when a plot first
+// asks for it.
+type orders struct {
+	whole  diag.Ascending
+	chains []diag.Ascending
+	held   *diag.Interval
+}
+
+// ascending returns the finite draws of all chains in ascending order.
+func (q quantity) ascending() diag.Ascending {
+	if q.whole == nil {
+		q.whole = diag.Ascend(q.all)
+	}
+	return q.whole
+}
+
+// chain returns the finite draws of one chain in ascending order.
+func (q quantity) chain(c int) diag.Ascending {
+	if q.chains[c] == nil {
+		q.chains[c] = diag.Ascend(q.x[c])
+	}
+	return q.chains[c]
+}
+
+// outer returns the interval of highest density that holds outerProb of the draws.
+func (q quantity) outer() diag.Interval {
+	if q.held == nil {
+		i := q.ascending().HDI(outerProb)
+		q.held = &i
+	}
+	return *q.held
 }
 
 // selection holds the quantities of a plot, and remarks for its note.
@@ -117,7 +152,7 @@ func (d Draws) check(plot string) error {
 }
 
 func (d Draws) quantity(i int) (q quantity, dropped int) {
-	q = quantity{name: d.Names[i], label: label(d.Names[i], d.Units[d.Names[i]]), raw: d.X[i]}
+	q = quantity{name: d.Names[i], label: label(d.Names[i], d.Units[d.Names[i]]), raw: d.X[i], orders: &orders{chains: make([]diag.Ascending, len(d.X[i]))}}
 	for _, chain := range q.raw {
 		good := finites(chain)
 		dropped += len(chain) - len(good)

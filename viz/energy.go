@@ -11,9 +11,10 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// Energy draws the distribution of the energies of the draws and that of their changes from draw to
-// draw. Changes much narrower than the energies, an E-BFMI below 0.3, mean that the sampler cannot
-// travel between them.
+// Energy draws the distribution of the marginal energy, which is that of each draw minus the mean of
+// its chain, and of the energy transition, which is the change from one draw to the next. Transitions
+// much narrower than the marginal energy, an E-BFMI below 0.3, mean that the sampler moves too slowly
+// between the energies of the posterior.
 func Energy(d Draws) (*Figure, error) {
 	var s selection
 	var energies, moves []float64
@@ -37,11 +38,11 @@ func Energy(d Draws) (*Figure, error) {
 	if left > 0 {
 		s.remark("%s", leftOut(left, "energy", "energies", "not finite"))
 	}
-	p := &panel{x: axis{label: "energy − mean of the chain", pad: 0.02}, y: axis{none: true, pad: 0.05}}
+	p := &panel{x: axis{label: "energy", pad: 0.02}, y: axis{none: true, pad: 0.05}}
 	p.x.include(energies...)
 	p.x.include(moves...)
 	p.y.include(0)
-	a, b := kde(energies, p.x.lo, p.x.hi, 256), kde(moves, p.x.lo, p.x.hi, 256)
+	a, b := kde(diag.Ascend(energies), p.x.lo, p.x.hi, 256), kde(diag.Ascend(moves), p.x.lo, p.x.hi, 256)
 	p.y.include(a.y...)
 	p.y.include(b.y...)
 	zero := make([]float64, 256)
@@ -50,9 +51,9 @@ func Energy(d Draws) (*Figure, error) {
 	if len(a.x) == 0 {
 		p.add(words("constant"))
 	}
-	p.keys = []key{{"energies", pooled, stroke}, {"steps", model, stroke}}
+	p.keys = []key{{"marginal energy", pooled, stroke}, {"energy transition", model, stroke}}
 	p.occupy(a.x, a.y)
-	f := &Figure{Title: "Energy", Note: s.note("E-BFMI by chain: " + ebfmi(clean) + "."), Width: columnWidth, Height: 2.9}
+	f := &Figure{Title: "Energy", Note: s.note("The marginal energy is measured from the mean of each chain; a transition is the change from one draw to the next. E-BFMI by chain: " + ebfmi(clean) + "."), Width: columnWidth, Height: 2.9}
 	f.grid = &grid{rows: [][]*panel{{p}}}
 	return f, nil
 }

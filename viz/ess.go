@@ -31,16 +31,13 @@ func ESSEvolution(d Draws, names ...string) (*Figure, error) {
 func evolutionPanel(q quantity) *panel {
 	p := &panel{title: q.name, x: axis{label: "draws of all chains"}, y: axis{label: "ESS", pad: 0.04}}
 	const points = 16
-	var x, bulk, tail []float64
-	for k := 1; k <= points; k++ {
-		part, n := make([][]float64, len(q.x)), 0
-		for c, chain := range q.x {
-			part[c] = chain[:len(chain)*k/points]
-			n += len(part[c])
+	x := make([]float64, points)
+	for _, chain := range q.x {
+		for k := range x {
+			x[k] += float64(len(chain) * (k + 1) / points)
 		}
-		x = append(x, float64(n))
-		bulk, tail = append(bulk, diag.ESSBulk(part)), append(tail, diag.ESSTail(part))
 	}
+	bulk, tail := diag.Posterior.ESSGrowth(q.x, points)
 	need := 100 * float64(len(q.x))
 	p.x.limits(0, max(1, float64(len(q.all))))
 	p.y.include(0, need)
@@ -78,11 +75,11 @@ func ESSLocal(d Draws, names ...string) (*Figure, error) {
 func (d Draws) localPanel(q quantity) *panel {
 	p := &panel{title: q.name, x: axis{label: "quantile"}, y: axis{label: "ESS", pad: 0.04}}
 	const slices = 20
-	var x, y []float64
+	var x []float64
 	for k := range slices {
-		lo, hi := float64(k)/slices, float64(k+1)/slices
-		x, y = append(x, (lo+hi)/2), append(y, diag.ESSLocal(q.x, lo, hi))
+		x = append(x, (float64(k)+0.5)/slices)
 	}
+	y := diag.Posterior.ESSSlices(q.x, slices)
 	need := 100 * float64(len(q.x))
 	p.x.limits(0, 1)
 	p.y.include(0, need)
@@ -98,6 +95,9 @@ func (d Draws) localPanel(q quantity) *panel {
 // divergentRanks returns the quantiles at which divergent draws lie.
 func (d Draws) divergentRanks(q quantity) (out []float64) {
 	if len(d.Diverging) == 0 {
+		return nil
+	}
+	if d.divergences() == 0 {
 		return nil
 	}
 	for c, ranks := range diag.Ranks(q.raw) {

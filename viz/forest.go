@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 // Forest draws the median and intervals of many quantities one below the other: dark for all chains
@@ -53,7 +51,7 @@ func alike(group []quantity) bool {
 	var whole axis
 	least := math.Inf(1)
 	for _, q := range group {
-		i := diag.HDI(q.all, outerProb)
+		i := q.outer()
 		whole.include(i.Low, i.High)
 		if w := i.High/2 - i.Low/2; w > 0 {
 			least = min(least, w)
@@ -77,11 +75,11 @@ func forestPanel(group []quantity, unit string) *panel {
 			p.add(stripe(y))
 		}
 		p.add(chainBars(q, y)...)
-		p.add(intervals(q.all, y+0.16, ink))
-		o := diag.HDI(q.all, outerProb)
-		p.x.include(o.Low, o.High, diag.Median(q.all))
-		for _, chain := range q.x {
-			o := diag.HDI(chain, outerProb)
+		p.add(intervals(q, y+0.16, ink))
+		o := q.outer()
+		p.x.include(o.Low, o.High, q.ascending().Quantile(0.5))
+		for c := range q.x {
+			o := q.chain(c).HDI(outerProb)
 			p.x.include(o.Low, o.High)
 		}
 	}
@@ -105,9 +103,9 @@ func chainBars(q quantity, y float64) (out []mark) {
 			continue
 		}
 		at := y - 0.06 - 0.3*float64(c)/float64(len(q.x)-1)
-		o := diag.HDI(chain, outerProb)
+		o := q.chain(c).HDI(outerProb)
 		out = append(out, line([]float64{o.Low, o.High}, []float64{at, at}, chainColor(c), 0.9),
-			dots([]float64{diag.Median(chain)}, []float64{at}, chainColor(c), 1.3))
+			dots([]float64{q.chain(c).Quantile(0.5)}, []float64{at}, chainColor(c), 1.3))
 	}
 	return out
 }

@@ -5,7 +5,6 @@ package viz
 
 import (
 	"math"
-	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
 )
@@ -16,7 +15,7 @@ type sampled struct{ x, y []float64 }
 // kde estimates the density of v on n points between lo and hi, with a Gaussian kernel of
 // Silverman's width, reflected at the ends of the data so that a bound shows as an edge. Constant
 // data have no density.
-func kde(v []float64, lo, hi float64, n int) sampled {
+func kde(v diag.Ascending, lo, hi float64, n int) sampled {
 	h := bandwidth(v)
 	step := (hi/2 - lo/2) / float64(n-1) * 2
 	if !(h > 0) || !(step > 0) || math.IsInf(step, 0) || len(v) < 3 {
@@ -44,16 +43,15 @@ func kde(v []float64, lo, hi float64, n int) sampled {
 
 // bandwidth returns Silverman's rule, 0.9 min(sd, iqr/1.34) n^(-1/5). It works in units of the span,
 // so that nothing overflows.
-func bandwidth(v []float64) float64 {
+func bandwidth(v diag.Ascending) float64 {
 	n := len(v)
-	if n < 3 || slices.Min(v) == slices.Max(v) {
+	if n < 3 || v[0] == v[n-1] {
 		return 0
 	}
-	half := slices.Max(v)/2 - slices.Min(v)/2
-	u := unit(v)
-	slices.Sort(u)
+	half := v[n-1]/2 - v[0]/2
+	u := diag.Ascending(unit(v))
 	width := diag.SD(u)
-	if iqr := (diag.Quantile(u, 0.75) - diag.Quantile(u, 0.25)) / 1.34; iqr > 0 {
+	if iqr := (u.Quantile(0.75) - u.Quantile(0.25)) / 1.34; iqr > 0 {
 		width = min(width, iqr)
 	}
 	return min(half*2*0.9*width*math.Pow(float64(n), -0.2), math.MaxFloat64)
@@ -94,11 +92,9 @@ func smooth(v []float64, width float64) []float64 {
 
 // window returns the range of v to show: all of it, or its central 99 % if the tails would squeeze
 // the rest into a line.
-func window(v []float64) (lo, hi float64, cut bool) {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	lo, hi = s[0], s[len(s)-1]
-	a, b := diag.Quantile(s, 0.005), diag.Quantile(s, 0.995)
+func window(v diag.Ascending) (lo, hi float64, cut bool) {
+	lo, hi = v[0], v[len(v)-1]
+	a, b := v.Quantile(0.005), v.Quantile(0.995)
 	if b > a && hi/2-lo/2 > 6*(b/2-a/2) {
 		return a, b, true
 	}

@@ -133,13 +133,20 @@ func cross(c *draw.Canvas, p vg.Point, r vg.Length, s draw.LineStyle) {
 	c.StrokeLine2(s, p.X-r, p.Y+r, p.X+r, p.Y-r)
 }
 
-// rug draws short ticks on the lower edge.
+// rug draws short ticks on the lower edge. Of ticks that would cover each other, closer together than
+// a tenth of their width, it draws one.
 func rug(x []float64, c color.NRGBA) mark {
 	return func(f *frame) {
+		const width = 0.7
+		drawn := map[int]bool{}
 		for _, v := range x {
-			if f.x.can(v) {
-				at := f.X(f.x.at(v))
-				f.StrokeLine2(draw.LineStyle{Color: c, Width: 0.7}, at, f.Min.Y, at, f.Min.Y+5)
+			if !f.x.can(v) {
+				continue
+			}
+			at := f.X(f.x.at(v))
+			if cell := int(math.Floor(float64(at / (width / 10)))); !drawn[cell] {
+				drawn[cell] = true
+				f.StrokeLine2(draw.LineStyle{Color: c, Width: width}, at, f.Min.Y, at, f.Min.Y+5)
 			}
 		}
 	}

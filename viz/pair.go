@@ -9,11 +9,14 @@ import (
 	"image/color"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 // Pair draws every quantity against every other: draws as a cloud of pixels, contours of the regions
 // of highest density that hold 50 % and 95 % of them, and divergent draws as black crosses. Crosses
-// gather where the posterior is too narrow for the sampler. Without names it takes the first 5.
+// gather where the posterior is too narrow for the sampler. Without names it takes the first 5. Of many
+// thousand draws, each is drawn within a quarter of a pixel of its place; none is left out.
 func Pair(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("pair plot", 5, names)
 	if err != nil {
@@ -50,9 +53,9 @@ const mostCrosses = 500
 // marginPanel draws the density of one quantity on the diagonal.
 func marginPanel(q quantity, last bool) *panel {
 	p := &panel{title: q.name, x: axis{label: q.label, bare: !last, pad: 0.03}, y: axis{none: true}}
-	lo, hi, _ := window(q.all)
+	lo, hi, _ := window(q.ascending())
 	p.x.include(lo, hi)
-	k := kde(q.all, lo, hi, 200)
+	k := kde(q.ascending(), lo, hi, 200)
 	if len(k.x) == 0 {
 		p.add(words("constant"))
 	}
@@ -66,28 +69,61 @@ func marginPanel(q quantity, last bool) *panel {
 // cloudPanel draws one quantity against another.
 func (d Draws) cloudPanel(a, b quantity, first, last bool) *panel {
 	p := &panel{x: axis{label: a.label, bare: !last, pad: 0.03}, y: axis{label: b.label, bare: !first, pad: 0.03}}
-	lo, hi, _ := window(a.all)
+	lo, hi, _ := window(a.ascending())
 	p.x.include(lo, hi)
-	lo, hi, _ = window(b.all)
+	lo, hi, _ = window(b.ascending())
 	p.y.include(lo, hi)
-	var x, y, dx, dy []float64
-	for c := range min(len(a.raw), len(b.raw)) {
-		for i := range min(len(a.raw[c]), len(b.raw[c])) {
-			u, v := a.raw[c][i], b.raw[c][i]
-			if !finite(u) || !finite(v) {
-				continue
-			}
-			x, y = append(x, u), append(y, v)
-			if d.diverging(c, i) && len(dx) < mostCrosses {
-				dx, dy = append(dx, u), append(dy, v)
-			}
-		}
-	}
+	x, y := jointly(a, b)
+	dx, dy := d.divergent(a, b)
 	p.add(cloud(x, y, pooled))
-	p.add(regions(x, y, innerProb, outerProb))
+	p.add(regions(x, y, a.widthOf(x), b.widthOf(y), innerProb, outerProb))
 	p.add(crosses(dx, dy, 1.9))
 	return p
 }
+
+// jointly returns the draws at which both quantities are finite.
+func jointly(a, b quantity) (x, y []float64) {
+	if slices.EqualFunc(a.x, a.raw, sameLength) && slices.EqualFunc(b.x, b.raw, sameLength) && slices.EqualFunc(a.x, b.x, sameLength) {
+		return a.all, b.all
+	}
+	for c := range min(len(a.raw), len(b.raw)) {
+		for i := range min(len(a.raw[c]), len(b.raw[c])) {
+			if u, v := a.raw[c][i], b.raw[c][i]; finite(u) && finite(v) {
+				x, y = append(x, u), append(y, v)
+			}
+		}
+	}
+	return x, y
+}
+
+func sameLength(a, b []float64) bool { return len(a) == len(b) }
+
+// divergent returns the first divergent draws at which both quantities are finite.
+func (d Draws) divergent(a, b quantity) (x, y []float64) {
+	for c := range min(len(a.raw), len(b.raw), len(d.Diverging)) {
+		for i := range min(len(a.raw[c]), len(b.raw[c]), len(d.Diverging[c])) {
+			if !d.Diverging[c][i] {
+				continue
+			}
+			if u, v := a.raw[c][i], b.raw[c][i]; finite(u) && finite(v) && len(x) < mostCrosses {
+				x, y = append(x, u), append(y, v)
+			}
+		}
+	}
+	return x, y
+}
+
+// widthOf returns the kernel width for v, which are draws of the quantity.
+func (q quantity) widthOf(v []float64) float64 {
+	if len(v) == len(q.all) {
+		return bandwidth(q.ascending())
+	}
+	return bandwidth(diag.Ascend(v))
+}
+
+// manyPoints is the number of points from which a cloud counts them by cells of half a pixel before
+// it draws them.
+const manyPoints = 20_000
 
 // cloud draws many points as one picture, so that the file stays small however many there are.
 func cloud(x, y []float64, c color.NRGBA) mark {
@@ -98,20 +134,62 @@ func cloud(x, y []float64, c color.NRGBA) mark {
 		if w < 1 || h < 1 || len(x) == 0 {
 			return
 		}
-		cover := make([]float64, w*h)
-		opacity := min(0.9, max(0.12, 12/math.Sqrt(float64(len(x)))))
+		ink := newCover(w, h, -math.Log1p(-min(0.9, max(0.12, 12/math.Sqrt(float64(len(x)))))), len(x) > manyPoints)
 		for i := range x {
 			if f.can(x[i], y[i]) {
-				addDisc(cover, w, h, f.x.at(x[i])*float64(w), (1-f.y.at(y[i]))*float64(h), 2.4, opacity)
+				ink.add(f.x.at(x[i])*float64(w), (1-f.y.at(y[i]))*float64(h))
 			}
 		}
 		img := image.NewPaletted(image.Rect(0, 0, w, h), shades(c))
-		for i, v := range cover {
+		for i, v := range ink.depths() {
 			img.Pix[i] = uint8(math.Round(63 * (1 - math.Exp(-v))))
 		}
 		f.DrawImage(f.Rectangle, img)
 	}
 }
+
+// cover is the optical depth of discs on pixels.
+type cover struct {
+	w, h  int
+	depth float64   // depth of one disc
+	total []float64 // depth at each pixel
+	cells []float64 // number of discs in each cell of half a pixel; nil if discs are drawn where they are
+}
+
+// newCover returns an empty cover of w x h pixels. A coarse one draws each disc in the middle of its cell
+// of half a pixel, so that its time hardly grows with the number of discs.
+func newCover(w, h int, depth float64, coarse bool) *cover {
+	c := &cover{w: w, h: h, depth: depth, total: make([]float64, w*h)}
+	if coarse {
+		c.cells = make([]float64, 4*w*h)
+	}
+	return c
+}
+
+// add adds a disc at a position in pixels.
+func (c *cover) add(x, y float64) {
+	if c.cells == nil {
+		addDisc(c.total, c.w, c.h, x, y, discRadius, c.depth)
+		return
+	}
+	if i, j := int(math.Floor(2*x)), int(math.Floor(2*y)); i >= 0 && j >= 0 && i <= 2*c.w && j <= 2*c.h {
+		c.cells[min(j, 2*c.h-1)*2*c.w+min(i, 2*c.w-1)]++
+	}
+}
+
+// depths returns the depth at each pixel, row by row.
+func (c *cover) depths() []float64 {
+	for i, n := range c.cells {
+		if n > 0 {
+			addDisc(c.total, c.w, c.h, (float64(i%(2*c.w))+0.5)/2, (float64(i/(2*c.w))+0.5)/2, discRadius, n*c.depth)
+		}
+	}
+	c.cells = nil
+	return c.total
+}
+
+// discRadius is the radius of the disc of a draw, in pixels.
+const discRadius = 2.4
 
 // shades returns the colours from transparent to opaque.
 func shades(c color.NRGBA) color.Palette {
@@ -122,22 +200,23 @@ func shades(c color.NRGBA) color.Palette {
 	return p
 }
 
-// addDisc adds a disc with a soft edge.
-func addDisc(cover []float64, w, h int, x, y, r, opacity float64) {
-	depth := -math.Log1p(-opacity)
+// addDisc adds a disc of an optical depth with a soft edge.
+func addDisc(cover []float64, w, h int, x, y, r, depth float64) {
 	for j := max(0, int(y-r-1)); j <= min(h-1, int(y+r+1)); j++ {
 		for i := max(0, int(x-r-1)); i <= min(w-1, int(x+r+1)); i++ {
-			gap := math.Hypot(float64(i)+0.5-x, float64(j)+0.5-y)
+			dx, dy := float64(i)+0.5-x, float64(j)+0.5-y
+			gap := math.Sqrt(dx*dx + dy*dy)
 			cover[j*w+i] += depth * min(max(r+0.5-gap, 0), 1)
 		}
 	}
 }
 
-// regions draws contours of the smallest areas that hold given shares of the points.
-func regions(x, y []float64, shares ...float64) mark {
+// regions draws contours of the smallest areas that hold given shares of the points, with kernels of
+// the widths wx and wy.
+func regions(x, y []float64, wx, wy float64, shares ...float64) mark {
 	return func(f *frame) {
 		const n = 60
-		if len(x) < 200 || bandwidth(x) == 0 || bandwidth(y) == 0 {
+		if len(x) < 200 || wx == 0 || wy == 0 {
 			return
 		}
 		z := make([][]float64, n)
@@ -150,7 +229,7 @@ func regions(x, y []float64, shares ...float64) mark {
 				z[int(v)][int(u)]++
 			}
 		}
-		blur(z, cells(f.x, bandwidth(x), n), cells(f.y, bandwidth(y), n))
+		blur(z, cells(f.x, wx, n), cells(f.y, wy, n))
 		for _, s := range shares {
 			for _, path := range contour(z, heldLevel(z, s)) {
 				var px, py []float64

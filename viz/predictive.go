@@ -45,6 +45,10 @@ func (s *selection) cover(c Curve, name string, low, high []float64) {
 		}
 	}
 	if n > 0 {
-		s.remark("%d of %d points (%.0f %%) lie within the %s band.", in, n, 100*float64(in)/float64(n), name)
+		lie := "lie"
+		if in == 1 {
+			lie = "lies"
+		}
+		s.remark("%d of %s (%.0f %%) %s within the %s band.", in, count(n, "point", "points"), 100*float64(in)/float64(n), lie, name)
 	}
 }

@@ -28,7 +28,7 @@ func TestDrawsOfASampler(t *testing.T) {
 		t.Fatal(err)
 	}
 	meter.Close()
-	if !strings.Contains(log.String(), "chain 2  200/200 (100%)  done") {
+	if !strings.Contains(log.String(), "chain 2  200/200 (100 %)  done") {
 		t.Errorf("log of the run:\n%s", log.String())
 	}
 	d := viz.FromFit(fit)

@@ -7,7 +7,8 @@ import "math"
 
 // Trace draws the draws of every chain in order, with their density to the right. Chains that
 // explore the same posterior overlap and do not drift; ticks at the bottom are divergent draws.
-// Without names it takes the first 12.
+// Without names it takes the first 12. Of chains with more draws than the picture has columns, it
+// draws the lowest and the highest draw in each column, so that no excursion is lost.
 func Trace(d Draws, names ...string) (*Figure, error) {
 	s, err := d.pick("trace", 12, names)
 	if err != nil {
@@ -58,8 +59,8 @@ func sidePanel(q quantity) *panel {
 	p := &panel{x: axis{none: true}, y: axis{none: true, pad: 0.05}}
 	p.y.include(q.all...)
 	p.x.include(0)
-	for c, chain := range q.x {
-		k := kde(chain, p.y.lo, p.y.hi, 200)
+	for c := range q.x {
+		k := kde(q.chain(c), p.y.lo, p.y.hi, 200)
 		p.x.include(k.y...)
 		p.add(line(k.y, k.x, chainColor(c), 1))
 	}

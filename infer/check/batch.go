@@ -144,14 +144,10 @@ func (v *BatchVerdict) String() string {
 			}
 		}
 	}
-	text := fmt.Sprintf("The model agrees with the data in %d of %d rows.", right, len(v.Flags))
+	text := fmt.Sprintf("The model agrees with the data in %d of %s.", right, counted(len(v.Flags), "row"))
 	for _, kind := range bitKinds {
 		if n := count[kind]; n > 0 {
-			rows := "rows"
-			if n == 1 {
-				rows = "row"
-			}
-			text += fmt.Sprintf("\n- %s: %d %s", kind, n, rows)
+			text += fmt.Sprintf("\n- %s: %s", kind, counted(n, "row"))
 		}
 	}
 	return text

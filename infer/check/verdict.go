@@ -73,6 +73,14 @@ func (v *Verdict) add(f Flag, note bool) {
 	v.Flags = append(v.Flags, f)
 }
 
+// counted writes a number with its noun: "1 row", "2 rows".
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // listed joins names in a sentence, at most eight of them.
 func listed(names []string) string {
 	const most = 8
@@ -189,7 +197,7 @@ func (v Verdict) HTML() string {
 	if v.OK {
 		open = "" // a click shows the tests of a model that passed them
 	}
-	fmt.Fprintf(&b, "<details%s><summary>%d tests</summary>\n", open, len(v.Tests))
+	fmt.Fprintf(&b, "<details%s><summary>%s</summary>\n", open, counted(len(v.Tests), "test"))
 	b.WriteString("<table><thead><tr><th style=\"text-align:left\">test</th><th>p</th><th>p adjusted for all tests</th></tr></thead><tbody>")
 	for _, t := range v.Tests {
 		what := t.Kind

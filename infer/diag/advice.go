@@ -138,6 +138,22 @@ func (r Report) Verdict() string {
 	}
 }
 
+// counted writes a number with its noun: "1 draw", "2 draws".
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// verb returns the form of a verb that goes with a number of things.
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // mostListed is the largest number of names in a sentence.
 const mostListed = 8
 
@@ -213,7 +229,7 @@ func adviseDepth(e Evidence) Advice {
 	if e.DepthHits == 0 {
 		return pass(CheckDepth, "no trajectory was cut short")
 	}
-	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f%%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
+	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f %%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
 		"rescale or reparametrise strongly correlated parameters, or raise the largest allowed tree depth")
 }
 
@@ -221,7 +237,7 @@ func adviseDivergence(e Evidence) Advice {
 	if e.Divergences == 0 {
 		return pass(CheckDivergence, "no trajectory diverged")
 	}
-	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f%%) diverged, so the chains may have missed a region of high curvature", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
+	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f %%) diverged, so the chains may have missed a region of high curvature", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
 		"raise the target acceptance rate towards 0.99; if trajectories still diverge, use a non-centred parametrisation, or tighter priors where the divergences cluster")
 }
 

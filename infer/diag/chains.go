@@ -61,22 +61,17 @@ func apply(x [][]float64, f func(float64) float64) [][]float64 {
 	return out
 }
 
-// indicator returns 1 where ok holds and 0 elsewhere.
-func indicator(x [][]float64, ok func(float64) bool) [][]float64 {
-	return apply(x, func(v float64) float64 {
-		if ok(v) {
-			return 1
-		}
-		return 0
-	})
-}
-
-// span returns the largest minus the smallest draw.
+// span returns the largest minus the smallest draw, NaN if any draw is.
 func span(x [][]float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, c := range x {
 		for _, v := range c {
-			lo, hi = min(lo, v), max(hi, v)
+			switch {
+			case math.IsNaN(v):
+				return v
+			case v < lo || v > hi:
+				lo, hi = min(lo, v), max(hi, v)
+			}
 		}
 	}
 	return hi - lo

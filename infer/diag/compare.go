@@ -118,7 +118,7 @@ func (c Comparison) Verdict() string {
 		s = fmt.Sprintf("%s ranks first, but not clearly above %s: their elpd differs by less than 4, or by less than 2 standard errors of the difference. Keep the simplest model, average the models by the stacking weights, or measure more.", c.Rows[0].Name, strings.Join(close, ", "))
 	}
 	if len(bad) > 0 {
-		s += fmt.Sprintf(" The estimates of %s failed their checks: read the report of Diagnose before you trust the ranks.", strings.Join(bad, ", "))
+		s += fmt.Sprintf(" The estimates of %s failed their checks, so the ranks may be wrong: to see what to do, run `euryale loo` on each of these models, or call the method Diagnose of its ELPD in Go.", listed(bad))
 	}
 	return s
 }

@@ -117,7 +117,7 @@ func (e ELPD) adviseK() Advice {
 	case len(bad) == 0:
 		return pass(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and values up to %.2f are reliable", at, worst, e.GoodK))
 	}
-	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and the values of %d of %d observations are above %.2f, so the draws say too little about the posterior without them", at, worst, len(bad), len(e.Points), e.GoodK),
+	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and it is above %.2f for %d of %s, so the draws say too little about the posterior without them", at, worst, e.GoodK, len(bad), counted(len(e.Points), "observation")),
 		"fit again without each of these observations, or use K-fold cross-validation; if the effective number of parameters is far above the true one, look for outliers and a wrong likelihood first")
 }
 
@@ -131,7 +131,7 @@ func (e ELPD) adviseVariance() Advice {
 	if count == 0 {
 		return pass(CheckVariance, "it is below 0.4 for every observation")
 	}
-	return fail(CheckVariance, fmt.Sprintf("it is above 0.4 for %d of %d observations, so WAIC cannot be trusted", count, len(e.Points)),
+	return fail(CheckVariance, fmt.Sprintf("it is above 0.4 for %d of %s, so WAIC cannot be trusted", count, counted(len(e.Points), "observation")),
 		"use PSIS-LOO, which reports where it fails")
 }
 
@@ -167,15 +167,15 @@ func (e ELPD) cells() grid {
 func (e ELPD) kCells() grid {
 	g := grid{{"Pareto k", "", "observations", "share"}}
 	for _, r := range e.kRanges() {
-		g = append(g, []string{fmt.Sprintf("(%s, %s]", fixed(r.low, 2), fixed(r.high, 2)), r.name, fmt.Sprint(r.count), fmt.Sprintf("%.1f%%", percent(r.count, len(e.Points)))})
+		g = append(g, []string{fmt.Sprintf("(%s, %s]", fixed(r.low, 2), fixed(r.high, 2)), r.name, fmt.Sprint(r.count), fmt.Sprintf("%.1f %%", percent(r.count, len(e.Points)))})
 	}
 	return g
 }
 
 func (e ELPD) head() string {
-	s := fmt.Sprintf("%d observations", len(e.Points))
+	s := counted(len(e.Points), "observation")
 	if e.Draws > 0 {
-		s = fmt.Sprintf("%d draws, ", e.Draws) + s
+		s = counted(e.Draws, "draw") + ", " + s
 	}
 	if !math.IsNaN(e.MCSE) {
 		s += ", Monte Carlo error " + short(e.MCSE, 2)

@@ -49,15 +49,14 @@ func essCore(x [][]float64) float64 {
 	if span(x) < resolution {
 		return total
 	}
-	y := centreChains(x)
+	m := newMemory(x)
 	var rho []float64
 	last := 0
-	for known, done := 16, false; !done; known *= 8 { // most chains forget within a few lags
-		known = min(known, n)
-		if rho = autocorrelation(y, known); slices.ContainsFunc(rho, math.IsNaN) {
+	for known, done := 16, false; !done; known = 2 * len(m.autocov) { // most chains forget within a few lags
+		if rho = m.autocorrelation(known); slices.ContainsFunc(rho, math.IsNaN) {
 			return math.NaN()
 		}
-		last, done = positivePairs(rho, known)
+		last, done = positivePairs(rho, len(m.autocov))
 	}
 	makeMonotone(rho, last)
 	tau := -1 + rho[last+1]
@@ -67,28 +66,42 @@ func essCore(x [][]float64) float64 {
 	return total / math.Max(tau, 1/math.Log10(total))
 }
 
-// autocorrelation combines the autocovariances of the chains at the first known
-// lags; it has room for all of them and one more.
-func autocorrelation(x [][]float64, known int) []float64 {
+// memory is what chains remember: their autocovariance, at as many lags as were asked for.
+type memory struct {
+	correlator
+	deviations [][]float64 // deviations of each chain from its mean
+	between    float64     // variance of the means of the chains; 0 for a single chain
+	autocov    []float64   // average autocovariance of the chains, at the first lags
+}
+
+// newMemory returns the memory of chains, of which only the draws up to the shortest chain's number count.
+func newMemory(x [][]float64) *memory {
 	chains, n := size(x)
-	mean := make([]float64, n)
-	centres := make([]float64, chains)
-	k := newCorrelator(n, known)
-	for c, v := range x {
-		centres[c] = Mean(v)
-		for t, a := range k.autocov(v[:n]) {
-			mean[t] += a / float64(chains)
-		}
+	m := &memory{correlator: correlator{n: n}}
+	y := centreChains(x)
+	means := make([]float64, chains)
+	for c, v := range y {
+		means[c] = Mean(v)
+		m.deviations = append(m.deviations, deviations(v[:n]))
 	}
-	w := mean[0] * float64(n) / float64(n-1)
-	total := mean[0]
 	if chains > 1 {
-		total += Variance(centres)
+		m.between = Variance(means)
 	}
-	rho := make([]float64, n+1)
+	return m
+}
+
+// autocorrelation returns the autocorrelation of the chains together at the known first lags, with
+// zeros for all other lags and one more. It may find more lags than it was asked for.
+func (m *memory) autocorrelation(known int) []float64 {
+	if known > len(m.autocov) {
+		m.autocov = m.extended(m.autocov, m.deviations, known)
+	}
+	w := m.autocov[0] * float64(m.n) / float64(m.n-1)
+	total := m.autocov[0] + m.between
+	rho := make([]float64, m.n+1)
 	rho[0] = 1
-	for t := 1; t < known; t++ {
-		rho[t] = 1 - (w-mean[t])/total
+	for t := 1; t < len(m.autocov); t++ {
+		rho[t] = 1 - (w-m.autocov[t])/total
 	}
 	return rho
 }

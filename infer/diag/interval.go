@@ -6,6 +6,8 @@ package diag
 import (
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/median"
 )
 
 // Interval is a range of values.
@@ -15,7 +17,16 @@ type Interval struct{ Low, High float64 }
 // interpolation between order statistics (type 7, the rule of R and NumPy). It
 // is NaN if v is empty or holds a NaN.
 func Quantile(v []float64, p float64) float64 {
-	return sortedQuantile(sorted(v), p)
+	if len(v) == 0 || slices.ContainsFunc(v, math.IsNaN) {
+		return math.NaN()
+	}
+	s := slices.Clone(v)
+	i, t := orderOf(p, len(s))
+	low := median.Nth(s, i)
+	if t == 0 {
+		return low
+	}
+	return between(low, slices.Min(s[min(i+1, len(s)-1):]), t)
 }
 
 // Median returns the quantile of probability 1/2.
@@ -33,7 +44,16 @@ func ETI(v []float64, prob float64) Interval {
 // ends in NaN as the shortest, so that it shows in the result.
 func HDI(v []float64, prob float64) Interval {
 	s := slices.Clone(v)
-	slices.SortFunc(s, nanLast)
+	if slices.ContainsFunc(s, math.IsNaN) {
+		slices.SortFunc(s, nanLast)
+	} else {
+		slices.Sort(s)
+	}
+	return sortedHDI(s, prob)
+}
+
+// sortedHDI is HDI of numbers in ascending order, NaN last.
+func sortedHDI(s []float64, prob float64) Interval {
 	k := int(math.Floor(prob * float64(len(s))))
 	if len(s) == 0 || k >= len(s) {
 		return Interval{math.NaN(), math.NaN()}
@@ -52,6 +72,24 @@ func HDI(v []float64, prob float64) Interval {
 	return Interval{s[best], s[best+k]}
 }
 
+// Ascending is numbers in ascending order, NaN last. It serves many quantiles and intervals of the
+// same numbers, which are sorted only once.
+type Ascending []float64
+
+// Ascend returns v in ascending order, in a new slice.
+func Ascend(v []float64) Ascending { return newSample([][]float64{v}).sorted() }
+
+// Quantile is the function Quantile of the same numbers.
+func (a Ascending) Quantile(p float64) float64 {
+	if n := len(a); n == 0 || math.IsNaN(a[n-1]) {
+		return math.NaN()
+	}
+	return sortedQuantile(a, p)
+}
+
+// HDI is the function HDI of the same numbers.
+func (a Ascending) HDI(prob float64) Interval { return sortedHDI(a, prob) }
+
 func sorted(v []float64) []float64 {
 	if slices.ContainsFunc(v, math.IsNaN) {
 		return nil
@@ -65,17 +103,27 @@ func sortedQuantile(s []float64, p float64) float64 {
 	if len(s) == 0 {
 		return math.NaN()
 	}
-	h := p * float64(len(s)-1)
-	i := min(max(int(math.Floor(h)), 0), len(s)-1)
-	j := min(i+1, len(s)-1)
-	t := h - float64(i)
-	if t == 0 || s[i] == s[j] {
-		return s[i]
+	i, t := orderOf(p, len(s))
+	return between(s[i], s[min(i+1, len(s)-1)], t)
+}
+
+// orderOf returns the place of the order statistic of n numbers at or below the quantile of probability
+// p, from 0, and how far the quantile lies between it and the next one.
+func orderOf(p float64, n int) (i int, t float64) {
+	h := p * float64(n-1)
+	i = min(max(int(math.Floor(h)), 0), n-1)
+	return i, h - float64(i)
+}
+
+// between returns the number at the fraction t of the way from low to high.
+func between(low, high, t float64) float64 {
+	switch {
+	case t == 0 || low == high:
+		return low
+	case t >= 0.5:
+		return high - (high-low)*(1-t)
 	}
-	if t >= 0.5 {
-		return s[j] - (s[j]-s[i])*(1-t)
-	}
-	return s[i] + (s[j]-s[i])*t
+	return low + (high-low)*t
 }
 
 func nanLast(a, b float64) int {

@@ -136,7 +136,7 @@ func (p Predictive) Diagnose() Report {
 			"change what the model says about it: use another distribution or another scale, or add a term that is missing"))
 	}
 	for _, c := range p.Coverage {
-		found := fmt.Sprintf("%d of %d observations (%.1f%%) lie in their %s%% interval", c.Inside, p.Observations, percent(c.Inside, p.Observations), exact(100*c.Prob))
+		found := fmt.Sprintf("%d of %s (%.1f %%) %s in their %s %% interval", c.Inside, counted(p.Observations, "observation"), percent(c.Inside, p.Observations), verb(c.Inside, "lies", "lie"), exact(100*c.Prob))
 		switch {
 		case c.P >= 0.01:
 			out = append(out, pass(CheckCoverage, found))
@@ -156,13 +156,13 @@ func (p Predictive) cells() (statistics, coverage grid) {
 	}
 	coverage = grid{{"interval", "inside", "share", "p"}}
 	for _, c := range p.Coverage {
-		coverage = append(coverage, []string{exact(100*c.Prob) + "%", fmt.Sprint(c.Inside), fmt.Sprintf("%.1f%%", percent(c.Inside, p.Observations)), fixed(c.P, 3)})
+		coverage = append(coverage, []string{exact(100*c.Prob) + " %", fmt.Sprint(c.Inside), fmt.Sprintf("%.1f %%", percent(c.Inside, p.Observations)), fixed(c.P, 3)})
 	}
 	return statistics, coverage
 }
 
 func (p Predictive) note() string {
-	return fmt.Sprintf("%d replications of %d observations.", p.Draws, p.Observations)
+	return fmt.Sprintf("%s of %s.", counted(p.Draws, "replication"), counted(p.Observations, "observation"))
 }
 
 // String returns both tables and a verdict.

@@ -46,7 +46,7 @@ func TestPredictiveChecks(t *testing.T) {
 		if d.OK() != (c.says == "") || c.says != "" && !strings.Contains(d.String(), c.says) {
 			t.Errorf("scale %v: %s\n%s", c.scale, p, d)
 		}
-		if !strings.Contains(p.String(), "1000 replications of 200") || !strings.Contains(p.HTML(), "median") || !strings.Contains(p.Markdown(), "| 95% |") || strings.Count(p.CSV(), "\n") != 6 {
+		if !strings.Contains(p.String(), "1000 replications of 200") || !strings.Contains(p.HTML(), "median") || !strings.Contains(p.Markdown(), "| 95 % |") || strings.Count(p.CSV(), "\n") != 6 {
 			t.Errorf("tables of\n%s", p)
 		}
 	}

@@ -13,15 +13,21 @@ func RHat(x [][]float64) float64 { return Posterior.RHat(x) }
 
 // RHat returns the larger of RHatBulk and RHatFolded.
 func (c Convention) RHat(x [][]float64) float64 {
-	return math.Max(RHatBulk(x), c.RHatFolded(x))
+	return c.rhat(newSample(x))
+}
+
+func (c Convention) rhat(s *sample) float64 {
+	return math.Max(rhatBulk(s), c.rhatFolded(s))
 }
 
 // RHatBulk compares the locations of the split chains' normal scores.
-func RHatBulk(x [][]float64) float64 {
-	if !ratable(x) {
+func RHatBulk(x [][]float64) float64 { return rhatBulk(newSample(x)) }
+
+func rhatBulk(s *sample) float64 {
+	if !s.usable(2, 4) {
 		return math.NaN()
 	}
-	return rhatCore(ZScale(Split(x)))
+	return rhatCore(s.splitScores())
 }
 
 // RHatFolded compares the spreads: it is RHatBulk of |x - median|.
@@ -29,18 +35,21 @@ func RHatFolded(x [][]float64) float64 { return Posterior.RHatFolded(x) }
 
 // RHatFolded compares the spreads. The median is that of all draws or, for ArviZ, of
 // the halves of the chains, which lack the middle draw of an odd number.
-func (c Convention) RHatFolded(x [][]float64) float64 {
-	if !ratable(x) {
+func (c Convention) RHatFolded(x [][]float64) float64 { return c.rhatFolded(newSample(x)) }
+
+func (c Convention) rhatFolded(s *sample) float64 {
+	if !s.usable(2, 4) {
 		return math.NaN()
 	}
-	return rhatCore(ZScale(c.foldedHalves(x)))
+	return rhatCore(c.foldedScores(s))
 }
 
-func (c Convention) foldedHalves(x [][]float64) [][]float64 {
+// foldedScores returns the normal scores of the distances from the median, of split chains.
+func (c Convention) foldedScores(s *sample) [][]float64 {
 	if c == ArviZ {
-		return fold(Split(x))
+		return newSample(Split(s.x)).folded().normalScores(nil)
 	}
-	return Split(fold(x))
+	return s.folded().splitScores()
 }
 
 // RHatSplit compares the split chains without rank normalisation.
@@ -83,7 +92,7 @@ func (c Convention) RHatNested(x [][]float64, group []int) float64 {
 
 // RHatNestedBulk compares the locations of the superchains' normal scores.
 func RHatNestedBulk(x [][]float64, group []int) float64 {
-	return nestedOf(x, group, func() [][]float64 { return ZScale(Split(x)) })
+	return nestedOf(x, group, func() [][]float64 { return newSample(x).splitScores() })
 }
 
 // RHatNestedFolded compares the spreads: it is RHatNestedBulk of |x - median|.
@@ -93,7 +102,7 @@ func RHatNestedFolded(x [][]float64, group []int) float64 {
 
 // RHatNestedFolded compares the spreads, with the median of RHatFolded.
 func (c Convention) RHatNestedFolded(x [][]float64, group []int) float64 {
-	return nestedOf(x, group, func() [][]float64 { return ZScale(c.foldedHalves(x)) })
+	return nestedOf(x, group, func() [][]float64 { return c.foldedScores(newSample(x)) })
 }
 
 // RHatNestedSplit compares the superchains without rank normalisation.
@@ -156,8 +165,3 @@ func chainMoments(x [][]float64) (means, vars []float64) {
 
 // ratable reports whether R-hat is defined for x.
 func ratable(x [][]float64) bool { return usable(x, 2, 4) }
-
-func fold(x [][]float64) [][]float64 {
-	m := Median(Flatten(x))
-	return apply(x, func(v float64) float64 { return math.Abs(v - m) })
-}

@@ -113,7 +113,8 @@ type SBCReport struct {
 	Rows        []Uniformity
 	Fits        int
 	FalseAlarms float64
-	Failed      int // number of fits that failed or dropped out and so have no ranks
+	Failed      int    // number of fits that failed or dropped out and so have no ranks
+	Note        string // sentences about what has no ranks, to be printed below the table
 }
 
 // Test judges the ranks collected so far: two tests per quantity, chi-square and
@@ -163,7 +164,7 @@ func (r SBCReport) dropped() string {
 	if float64(r.Failed) < manyFailed*float64(all) || r.Failed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; but %d of %d fits gave no ranks, and ranks can be uneven for that reason alone, because the fits that fail are no random choice", r.Failed, all)
+	return fmt.Sprintf("; but %d of %d fits gave no ranks, and ranks can be uneven for that reason alone, because it is not by chance which fits fail", r.Failed, all)
 }
 
 // pValue writes a p-value with two digits.
@@ -201,8 +202,8 @@ func (u Uniformity) uneven() string {
 		return "the ranks are uneven"
 	}
 	n := float64(len(u.Histogram))
-	return fmt.Sprintf("the true values rank neither too low nor too high on average, but %d of them lie between the quantiles %s and %s of the posterior, where %.3g are expected",
-		u.Histogram[at], short(float64(at)/n, 2), short(float64(at+1)/n, 2), u.Expected[at])
+	return fmt.Sprintf("the true values rank neither too low nor too high on average, but %d of them %s between the quantiles %s and %s of the posterior, where %.3g are expected",
+		u.Histogram[at], verb(u.Histogram[at], "lies", "lie"), short(float64(at)/n, 2), short(float64(at+1)/n, 2), u.Expected[at])
 }
 
 func (r SBCReport) cells() grid {
@@ -229,7 +230,11 @@ func (u Uniformity) bars() string {
 }
 
 func (r SBCReport) note() string {
-	return fmt.Sprintf("%d fits and %d tests, which together give a false alarm with a probability of at most %s.", r.Fits, 2*len(r.Rows), short(r.FalseAlarms, 2))
+	text := fmt.Sprintf("%s and %s, which together give a false alarm with a probability of at most %s.", counted(r.Fits, "fit"), counted(2*len(r.Rows), "test"), short(r.FalseAlarms, 2))
+	if r.Note != "" {
+		text += " " + r.Note
+	}
+	return text
 }
 
 // String returns the table of tests, their rate of false alarms, and a verdict.

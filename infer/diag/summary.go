@@ -58,7 +58,8 @@ func Summarize(names []string, x [][][]float64, s Settings) Summary {
 	if len(x) > 0 {
 		out.Chains, out.Draws = size(x[len(x)-1])
 	}
-	each(len(x), func(i int) { out.Rows[i] = describe(names[i], x[i], s) })
+	z := new(scores)
+	each(len(x), func(i int) { out.Rows[i] = describe(names[i], x[i], s, z) })
 	return out
 }
 
@@ -99,19 +100,20 @@ func (s Summary) fold(start float64, pick func(a, b float64) float64, of func(*R
 	return out
 }
 
-func describe(name string, x [][]float64, s Settings) Row {
-	all := Flatten(x)
-	sort := sorted(all)
+func describe(name string, x [][]float64, set Settings, z *scores) Row {
+	s := newSample(x)
+	s.scores = z
+	conv, sd := set.Convention, SD(s.all)
 	r := Row{
-		Name: name, Mean: Mean(all), SD: SD(all), HDI94: HDI(all, 0.94),
-		CI:  Interval{sortedQuantile(sort, (1-s.CI)/2), sortedQuantile(sort, (1+s.CI)/2)},
-		Q05: sortedQuantile(sort, 0.05), Q50: sortedQuantile(sort, 0.5), Q95: sortedQuantile(sort, 0.95),
-		MCSEMean: s.Convention.MCSEMean(x), MCSESD: s.Convention.MCSESD(x),
-		ESSBulk: s.Convention.ESSBulk(x), ESSTail: s.Convention.ESSTail(x, 0.05), RHat: RHat(x),
-		Constant: len(all) > 0 && span(x) == 0,
+		Name: name, Mean: Mean(s.all), SD: sd, HDI94: sortedHDI(s.sorted(), 0.94),
+		CI:  Interval{s.quantile((1 - set.CI) / 2), s.quantile((1 + set.CI) / 2)},
+		Q05: s.quantile(0.05), Q50: s.quantile(0.5), Q95: s.quantile(0.95),
+		MCSEMean: conv.mcseMean(s, sd), MCSESD: conv.mcseSD(s),
+		ESSBulk: conv.essBulk(s), ESSTail: conv.essTail(s, 0.05), RHat: Posterior.rhat(s),
+		Constant: len(s.all) > 0 && s.width == 0,
 	}
-	if s.HDI {
-		r.CI = HDI(all, s.CI)
+	if set.HDI {
+		r.CI = sortedHDI(s.sorted(), set.CI)
 	}
 	for c := range x {
 		if !r.Constant && len(x[c]) > 1 && span(x[c:c+1]) == 0 {

@@ -294,12 +294,12 @@ func (d Dist) batched(x, lp *ad.Node) *ad.Node {
 	return ad.Broadcast(lp, s...)
 }
 
-// failed returns a Node that carries err, or x if that carries one already.
+// failed returns a Node that carries the mistake of x, if there is one, and otherwise err.
 func failed(x *ad.Node, err error) *ad.Node {
-	if x != nil && x.Err() != nil {
+	switch {
+	case x != nil && x.Err() != nil:
 		return x
-	}
-	if err == nil {
+	case err == nil:
 		err = fmt.Errorf("dist: the distribution cannot be used: see its Err")
 	}
 	return ad.Fail(err)

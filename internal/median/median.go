@@ -18,16 +18,16 @@ func InPlace(x []float64) float64 {
 	if n == 0 {
 		return math.NaN()
 	}
-	upper := nth(x, n/2)
+	upper := Nth(x, n/2)
 	if n%2 == 1 {
 		return upper
 	}
 	return (slices.Max(x[:n/2]) + upper) / 2
 }
 
-// nth moves the element that would be at position k after sorting there, with none that is larger
+// Nth moves the element that would be at position k after sorting there, with none that is larger
 // before it and none that is smaller after it, and returns it (Hoare's selection). There must be no NaN.
-func nth(x []float64, k int) float64 {
+func Nth(x []float64, k int) float64 {
 	lo, hi := 0, len(x)-1
 	for steps := 0; lo < hi; steps++ {
 		if steps > 64 { // an order that defeats the choice of the pivot

@@ -76,13 +76,13 @@ func (b *Bar) Close() {
 	b.screen.close()
 }
 
-// line returns a line such as "fits ━━━─── 512/1000 (51%) 48.1/s remaining 0:10 failed 3".
+// line returns a line such as "fits ━━━─── 512/1000 (51 %) 48.1/s remaining 0:10 failed 3".
 func (b *Bar) line(now time.Time) string {
 	s := b.screen
 	elapsed := now.Sub(b.begin)
 	count := fmt.Sprint(b.done)
 	if b.set.Total > 0 {
-		count = fmt.Sprintf("%d/%d (%d%%)", b.done, b.set.Total, 100*b.done/b.set.Total)
+		count = fmt.Sprintf("%d/%d (%d %%)", b.done, b.set.Total, 100*b.done/b.set.Total)
 	}
 	text := "  " + count + "  " + b.rate(elapsed)
 	if b.failed > 0 {

@@ -19,6 +19,6 @@ func ExampleMeter() {
 	}})
 	meter.Close()
 	// Output:
-	// chain 1  1200/2000 (60%)  sampling  0 divergent  step size 0.41
-	// chain 2  900/2000 (45%)  warm-up  0 divergent  step size 0.38
+	// chain 1  1200/2000 (60 %)  sampling  0 divergent  step size 0.41
+	// chain 2  900/2000 (45 %)  warm-up  0 divergent  step size 0.38
 }

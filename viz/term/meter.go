@@ -76,7 +76,7 @@ func tenths(done, of int) int {
 
 // lineOf returns the report of a chain for a log.
 func lineOf(c infer.ChainProgress) string {
-	return fmt.Sprintf("chain %d  %d/%d (%d%%)  %s  %d divergent  step size %.3g", c.Chain+1, c.Draw, c.Total,
+	return fmt.Sprintf("chain %d  %d/%d (%d %%)  %s  %d divergent  step size %.3g", c.Chain+1, c.Draw, c.Total,
 		100*c.Draw/max(c.Total, 1), phase(c), c.Divergences, c.StepSize)
 }
 
