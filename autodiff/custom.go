@@ -34,8 +34,8 @@ type Custom struct {
 	// needs it beside Adjoint, and so do the Jacobians of least-squares fits. It runs on the
 	// processor, also in programs for a GPU.
 	Tangent func(dOut []float64, dIn [][]float64, out []float64, in ...[]float64) error
-	// VJP returns one gradient for each input as Nodes, nil for a gradient of zero, so that gradients
-	// of any order exist. It takes precedence over Adjoint.
+	// VJP returns one gradient for each input as Nodes, of the shape of the input, nil for a gradient of zero, so that gradients
+	// of any order exist. It takes precedence over Adjoint. Another number of gradients, or another shape, is an error.
 	VJP func(g, y *Node, x []*Node) []*Node
 	// OnDevice makes the version of the operation that runs on a GPU, for reals of 32 or 64 bits
 	// and inputs of the given shapes. If it is nil, or returns nil, the operation runs on the

@@ -212,7 +212,7 @@ func notReal(op string, in ...*Node) *Node {
 }
 
 // builders are packages whose functions build graphs for their callers: a mistake is that of the caller.
-var builders = []string{"euryale/autodiff", "euryale/models/nn."}
+var builders = []string{"euryale/autodiff", "euryale/models/nn.", "euryale/models/morph.", "euryale/infer.", "euryale/infer/dist.", "euryale/infer/gp."}
 
 // placed is an error with the file and the line of the caller that made the mistake.
 type placed struct {

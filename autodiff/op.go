@@ -54,7 +54,7 @@ type Interval struct{ Lo, Hi float64 }
 
 // Unary defines an elementwise operation of one input.
 type Unary struct {
-	Name string
+	Name string // name in errors and in the listing of a program
 	// CPU is the function in Go, and CUDA is the same function as a C expression of x.
 	CPU  func(x float64) float64
 	CUDA string
@@ -62,7 +62,8 @@ type Unary struct {
 	// functions of float, unless Double says that digits would be lost.
 	Helper string
 	Double bool
-	// VJP returns the gradient with respect to x from g, the gradient with respect to y = f(x). It
+	// VJP returns the gradient with respect to x from g, the gradient with respect to y = f(x). All have the shape of x, and a
+	// result of a shape that was not broadcast from it is an error. It
 	// is written with operations, so that it can be differentiated again. Nil means a gradient of
 	// zero.
 	VJP func(g, y, x *Node) *Node
@@ -82,14 +83,15 @@ type Unary struct {
 // Binary defines an elementwise operation of two inputs, which broadcast.
 type Binary struct {
 	Name   string
-	CPU    func(x, y float64) float64
-	CUDA   string
-	Helper string
-	Double bool
-	// VJP returns the gradients in the broadcast shape. Nil means gradients of zero.
+	CPU    func(x, y float64) float64 // function in Go
+	CUDA   string                     // same function as a C expression of x and y
+	Helper string                     // C functions that CUDA calls, as in Unary
+	Double bool                       // Double keeps Helper in double, as in Unary.
+	// VJP returns the gradients with respect to x and y from g, the gradient with respect to z = f(x, y). All have the shape to which x
+	// and y broadcast; the sums over broadcast axes are added. Nil means gradients of zero.
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
-	Domain      Interval // range in which checks draw inputs
-	Commutative bool
+	Domain      Interval                // range in which checks draw inputs
+	Commutative bool                    // Commutative says that f(x, y) = f(y, x), which lets programs share results.
 	Kernel      func(z, x, y []float64) // function of whole slices, as that of Unary
 	Kernel32    func(z, x, y []float32)
 
@@ -102,10 +104,11 @@ type Binary struct {
 // Ternary defines an elementwise operation of three inputs, which broadcast.
 type Ternary struct {
 	Name   string
-	CPU    func(x, y, z float64) float64
-	CUDA   string
-	Helper string
-	Double bool
+	CPU    func(x, y, z float64) float64 // function in Go
+	CUDA   string                        // same function as a C expression of x, y and z
+	Helper string                        // C functions that CUDA calls, as in Unary
+	Double bool                          // Double keeps Helper in double, as in Unary.
+	// VJP returns the gradients with respect to x, y and z, as that of Binary does. Nil means gradients of zero.
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval // range in which checks draw inputs
 	// Kernel and Kernel32 compute whole slices w from x, y and z, as in Unary.

@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/viz"
@@ -85,7 +86,7 @@ func (c *Circuit) train(step string, from *connectome.TrainState) *TrainedCircui
 // String returns the table of the fibres.
 func (c *Circuit) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d training and %d test examples\n%-12s %8s %8s %9s %8s  %s\n", c.Name, c.Trainee.Train.Len(), c.Trainee.Test.Len(), "fibre", "sources", "targets", "synapses", "p", "learns")
+	fmt.Fprintf(&b, "%s: %d training and %s\n%-12s %8s %8s %9s %8s  %s\n", c.Name, c.Trainee.Train.Len(), errtext.Count(c.Trainee.Test.Len(), "test example"), "fibre", "sources", "targets", "synapses", "p", "learns")
 	c.fibres(func(name string, e *connectome.Edges, p float64, learns string) {
 		fmt.Fprintf(&b, "%-12s %8d %8d %9d %8.4g  %s\n", name, e.Sources, e.Targets, e.Len(), p, learns)
 	})
@@ -95,8 +96,8 @@ func (c *Circuit) String() string {
 // HTML returns the table of the fibres.
 func (c *Circuit) HTML() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<p>%s: %d training and %d test examples</p><table><tr><th>fibre</th><th>sources</th><th>targets</th><th>synapses</th><th>p</th><th>learns</th></tr>",
-		html.EscapeString(c.Name), c.Trainee.Train.Len(), c.Trainee.Test.Len())
+	fmt.Fprintf(&b, "<p>%s: %d training and %s</p><table><tr><th>fibre</th><th>sources</th><th>targets</th><th>synapses</th><th>p</th><th>learns</th></tr>",
+		html.EscapeString(c.Name), c.Trainee.Train.Len(), errtext.Count(c.Trainee.Test.Len(), "test example"))
 	c.fibres(func(name string, e *connectome.Edges, p float64, learns string) {
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%d</td><td>%d</td><td>%d</td><td>%.4g</td><td>%s</td></tr>", html.EscapeString(name), e.Sources, e.Targets, e.Len(), p, html.EscapeString(learns))
 	})
@@ -212,7 +213,7 @@ func (t *TrainedCircuit) String() string {
 		return t.stopped() + "\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d updates\n%-22s %8s %8s\n", t.Circuit.Name, t.State.Step, "hard assemblies", "accuracy", "overlap")
+	fmt.Fprintf(&b, "%s, %s\n%-22s %8s %8s\n", t.Circuit.Name, errtext.Count(t.State.Step, "update"), "hard assemblies", "accuracy", "overlap")
 	t.comparison(func(name string, m connectome.Metrics) {
 		fmt.Fprintf(&b, "%-22s %8.3f %8.3f\n", name, m.Accuracy, m.Overlap)
 	})
@@ -229,7 +230,7 @@ func (t *TrainedCircuit) HTML() string {
 		return "<p><b>" + html.EscapeString(t.stopped()) + "</b></p>" + picture
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<p>%s, %d updates</p><table><tr><th>hard assemblies</th><th>accuracy</th><th>overlap</th></tr>", html.EscapeString(t.Circuit.Name), t.State.Step)
+	fmt.Fprintf(&b, "<p>%s, %s</p><table><tr><th>hard assemblies</th><th>accuracy</th><th>overlap</th></tr>", html.EscapeString(t.Circuit.Name), errtext.Count(t.State.Step, "update"))
 	t.comparison(func(name string, m connectome.Metrics) {
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.3f</td><td>%.3f</td></tr>", name, m.Accuracy, m.Overlap)
 	})

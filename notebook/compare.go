@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Compare ranks posteriors of the same data by how well they would predict new data, using
@@ -26,7 +27,7 @@ func Compare(list ...*Posterior) diag.Comparison {
 			must("Compare", errors.New("the comparison was interrupted: run the cell again"))
 		}
 		if n := p.shortest(); n < 10 {
-			must("Compare "+p.Name, fmt.Errorf("the shortest chain has %d draws: want at least some hundreds; draw more with Continue", n))
+			must("Compare "+p.Name, fmt.Errorf("the shortest chain has %s: want at least some hundreds; draw more with Continue", errtext.Count(n, "draw")))
 		}
 		if len(all) > 0 {
 			must("Compare", sameData(list[0], p))

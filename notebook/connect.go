@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
@@ -167,5 +168,5 @@ func progressText(p infer.Progress) string {
 	case begun:
 		state = fmt.Sprintf("%s left", p.Remaining().Round(time.Second))
 	}
-	return fmt.Sprintf("%d chains: %d of %d draws, %d divergent, %s, %s", len(p.Chains), done, total, divergent, p.Elapsed.Round(100*time.Millisecond), state)
+	return fmt.Sprintf("%s: %d of %s, %d divergent, %s, %s", errtext.Count(len(p.Chains), "chain"), done, errtext.Count(total, "draw"), divergent, p.Elapsed.Round(100*time.Millisecond), state)
 }

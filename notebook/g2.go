@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/viz"
@@ -57,7 +58,7 @@ func (d *G2) Bin(number int) g2.Curve {
 		must("Bin", fmt.Errorf("%s has no bins: give the result of a correlation", d.File))
 	}
 	if i < 0 {
-		must("Bin", fmt.Errorf("%s has no bin %d: choose one of its %d bins, from %d to %d", d.File, number, len(d.Curves), d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin))
+		must("Bin", fmt.Errorf("%s has no bin %d: %s", d.File, number, errtext.Choose(len(d.Curves), "bin", d.Curves[0].Bin, d.Curves[len(d.Curves)-1].Bin)))
 	}
 	return d.Curves[i]
 }
@@ -142,7 +143,7 @@ func (d *G2) String() string {
 		return d.relaxation() + "\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d bins\n%4s %12s %7s %13s\n", d.File, len(d.Curves), "bin", "q", "points", "delays (s)")
+	fmt.Fprintf(&b, "%s: %s\n%4s %12s %7s %13s\n", d.File, errtext.Count(len(d.Curves), "bin"), "bin", "q", "points", "delays (s)")
 	for _, c := range d.Curves {
 		fmt.Fprintf(&b, "%4d %12.5g %7d %13s\n", c.Bin, c.Q, len(c.X), span(c.X))
 	}
@@ -171,7 +172,7 @@ func (d *G2) HTML() string {
 // relaxation describes relaxation times as a function of q.
 func (d *G2) relaxation() string {
 	c := d.Curves[0]
-	return fmt.Sprintf("%s: relaxation times of %d bins, %s from %s", d.File, len(c.X), c.AxisLabel(), span(c.X))
+	return fmt.Sprintf("%s: relaxation times of %s, %s from %s", d.File, errtext.Count(len(c.X), "bin"), c.AxisLabel(), span(c.X))
 }
 
 // nameOf names the posterior of a model of a curve.

@@ -19,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
@@ -187,7 +188,7 @@ func (f *MotionFit) draw(step string, draw func(*report.TwotimeMaps, []int) (*vi
 	}
 	for _, n := range numbers {
 		if n < 1 || n > len(m.Phi) {
-			must(step, fmt.Errorf("there is no azimuth %d: choose 1 to %d", n, len(m.Phi)))
+			must(step, fmt.Errorf("there is no azimuth %d: %s", n, errtext.Choose(len(m.Phi), "azimuth", 1, len(m.Phi))))
 		}
 		angles = append(angles, n-1)
 	}

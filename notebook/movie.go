@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/report"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
@@ -239,7 +240,7 @@ func (m *Movie) facts(row func(name, text string)) {
 		row("q map", "none yet")
 		return
 	}
-	row("q map", fmt.Sprintf("%d bins for correlations, %d for intensities", m.Map.Dynamic.Bins(), m.Map.Static.Bins()))
+	row("q map", fmt.Sprintf("%s for correlations, %d for intensities", errtext.Count(m.Map.Dynamic.Bins(), "bin"), m.Map.Static.Bins()))
 }
 
 // SimpleRender returns text and HTML for the kernel.
@@ -297,7 +298,7 @@ func (c *Correlated) Report(file string) { writePage("Report", file, c.page()) }
 
 // String returns a description of what was correlated, and the notes.
 func (c *Correlated) String() string {
-	return fmt.Sprintf("%s: %d frames in %d bins\n%s", filepath.Base(c.File), c.Done.Frames, c.Done.Result.QMap.Dynamic.Bins(), strings.Join(append(c.Notes, ""), "\n"))
+	return fmt.Sprintf("%s: %s in %s\n%s", filepath.Base(c.File), errtext.Count(c.Done.Frames, "frame"), errtext.Count(c.Done.Result.QMap.Dynamic.Bins(), "bin"), strings.Join(append(c.Notes, ""), "\n"))
 }
 
 // HTML returns the notes and the pictures.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/g2"
 	nb "github.com/euryale-dev/euryale/notebook"
 )
 
@@ -92,21 +93,22 @@ func TestInterrupt(t *testing.T) {
 // Errors say the step and the remedy.
 func TestErrors(t *testing.T) {
 	for want, do := range map[string]func(){
-		"OpenG2 /nowhere.h5":     func() { nb.OpenG2("/nowhere.h5") },
-		"did you mean single":    func() { (&nb.G2{}).Fit("singel") },
-		"has no bin 3":           func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
-		"no parameter \"b\"":     func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
-		"is nil":                 func() { nb.Sample("line", nil) },
-		"are options of g2":      func() { nb.Sample("line", line, nb.Options{Bin: 3}) },
-		"fits every bin":         func() { demoData(t).Fit("single", nb.Options{Bin: 3}) },
-		"Chains is -1":           func() { demoData(t).Sample("single", nb.Options{Chains: -1}) },
-		"has no bins":            func() { (&nb.G2{File: "x"}).Bin(1) },
-		"has no option Priors":   func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "normal(0, 1)"}}) },
-		"Chains is 200000":       func() { demoData(t).Sample("single", nb.Options{Chains: 200000}) },
-		"at most 200":            func() { nb.SampleDensity("big", 300, func([]float64) float64 { return 0 }) },
-		"fit a relaxation first": func() { demoData(t).Fit("power") },
-		"2 sets of options":      func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
-		"did you mean normal?":   func() { demoData(t).Sample("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
+		"OpenG2 /nowhere.h5":              func() { nb.OpenG2("/nowhere.h5") },
+		"did you mean single":             func() { (&nb.G2{}).Fit("singel") },
+		"has no bin 3":                    func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
+		"no parameter \"b\"":              func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
+		"is nil":                          func() { nb.Sample("line", nil) },
+		"are options of g2":               func() { nb.Sample("line", line, nb.Options{Bin: 3}) },
+		"fits every bin":                  func() { demoData(t).Fit("single", nb.Options{Bin: 3}) },
+		"Chains is -1":                    func() { demoData(t).Sample("single", nb.Options{Chains: -1}) },
+		"has no bin 2: its only bin is 7": func() { (&nb.G2{File: "x", Curves: []g2.Curve{{Bin: 7}}}).Bin(2) },
+		"has no bins":                     func() { (&nb.G2{File: "x"}).Bin(1) },
+		"has no option Priors":            func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "normal(0, 1)"}}) },
+		"Chains is 200000":                func() { demoData(t).Sample("single", nb.Options{Chains: 200000}) },
+		"at most 200":                     func() { nb.SampleDensity("big", 300, func([]float64) float64 { return 0 }) },
+		"fit a relaxation first":          func() { demoData(t).Fit("power") },
+		"2 sets of options":               func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
+		"did you mean normal?":            func() { demoData(t).Sample("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
 	} {
 		fails(t, want, do)
 	}

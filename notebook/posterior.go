@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -89,7 +90,7 @@ func SampleDensity(name string, n int, logDensity func(q []float64) float64, opt
 	o := one("SampleDensity", options)
 	must("SampleDensity "+name, o.only("SampleDensity", "Warmup", "Draws", "Seed"))
 	if n > mostWalked {
-		must("SampleDensity "+name, fmt.Errorf("the density has %d parameters, but an ensemble of walkers suits about twenty and takes at most %d: write the density as a graph and use Sample", n, mostWalked))
+		must("SampleDensity "+name, fmt.Errorf("the density has %s, but an ensemble of walkers suits about twenty and takes at most %d: write the density as a graph and use Sample", errtext.Count(n, "parameter"), mostWalked))
 	}
 	ctx, end := interruptible()
 	defer end()
@@ -226,7 +227,7 @@ func (p *Posterior) stopped() string {
 	if p.most() == 0 {
 		return fmt.Sprintf("%s: interrupted during the warm-up: there are no draws yet. %s\n", p.Name, next)
 	}
-	return fmt.Sprintf("%s: interrupted with %d to %d draws of each of %d chains. %s\n", p.Name, p.shortest(), p.most(), p.Fit.Chains(), next)
+	return fmt.Sprintf("%s: interrupted with %d to %d draws of each of %s. %s\n", p.Name, p.shortest(), p.most(), errtext.Count(p.Fit.Chains(), "chain"), next)
 }
 
 // most returns the number of draws of the longest chain.

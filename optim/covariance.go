@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -58,7 +59,7 @@ func (r *Result) scaleErrors() {
 	r.Scale = r.ReducedChiSquared()
 	if r.DoF() <= 0 {
 		r.Scale = math.Inf(1)
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d residuals for %d parameters: the scale of the errors cannot be estimated", r.M, r.NFree))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s for %s: the scale of the errors cannot be estimated", errtext.Count(r.M, "residual"), errtext.Count(r.NFree, "parameter")))
 	}
 	all := [][]float64{r.Cov, r.FreeCov}
 	if len(r.Cov) == 0 || &r.Cov[0] == &r.FreeCov[0] {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -88,7 +89,7 @@ func MultiStart(ctx context.Context, p *Problem, s MultiSettings) (_ []Found, er
 	wg.Wait()
 	found := distinct(results, starts)
 	if len(found) == 0 {
-		return nil, fmt.Errorf("optim: none of %d starts could be fitted: %w", len(starts), errors.Join(ctx.Err(), errs[0]))
+		return nil, fmt.Errorf("optim: none of %s could be fitted: %w", errtext.Count(len(starts), "start"), errors.Join(ctx.Err(), errs[0]))
 	}
 	return found, ctx.Err()
 }

@@ -6,6 +6,7 @@ package optim
 import (
 	"fmt"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -36,7 +37,7 @@ type priorRows struct {
 func (r Prior) rows(p *Problem) (priorRows, error) {
 	k := len(r.Names)
 	if len(r.Mean) != k {
-		return priorRows{}, fmt.Errorf("optim: the prior has %d parameters, but %d means: give one for each", k, len(r.Mean))
+		return priorRows{}, fmt.Errorf("optim: the prior has %s, but %s: give one for each", errtext.Count(k, "parameter"), errtext.Count(len(r.Mean), "mean"))
 	}
 	if !linalg.AllFinite(r.Mean) {
 		return priorRows{}, fmt.Errorf("optim: the prior of %v has the mean %v: want finite numbers", r.Names, r.Mean)

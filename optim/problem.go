@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -105,7 +106,7 @@ func (p *Problem) check() error {
 		return err
 	}
 	if len(p.Start) != p.N {
-		return fmt.Errorf("optim: the start has %d values: want %d, one for each parameter", len(p.Start), p.N)
+		return fmt.Errorf("optim: the start has %s: want %d, one for each parameter", errtext.Count(len(p.Start), "value"), p.N)
 	}
 	fill := func(b []float64, v float64, what string) []float64 {
 		if b == nil {

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 var inf = math.Inf(1)
@@ -25,7 +27,7 @@ func (r *Result) halfWidth(level float64) (float64, error) {
 		return distuv.UnitNormal.Quantile(p), nil
 	}
 	if r.DoF() <= 0 {
-		return 0, fmt.Errorf("optim: %d residuals determine %d parameters and leave nothing to estimate the errors from: add data, or give their errors", r.M, r.M-r.DoF())
+		return 0, fmt.Errorf("optim: %s for %s leave nothing to estimate the errors from: add data, or give their errors", errtext.Count(r.M, "residual"), errtext.Count(r.M-r.DoF(), "parameter"))
 	}
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.DoF())}.Quantile(p), nil
 }

@@ -123,10 +123,10 @@ func TestPriorsAreResiduals(t *testing.T) {
 		t.Errorf("%v %v", err, robust)
 	}
 	for want, bad := range map[string]optim.Prior{
-		"not positive definite":     {Names: []string{"a"}, Mean: []float64{0}, Cov: []float64{0}},
-		`no parameter "c"`:          optim.Gaussian("c", 0, 1),
-		"finite":                    optim.Gaussian("a", math.NaN(), 1),
-		"1 parameters, but 0 means": {Names: []string{"a"}, Cov: []float64{1}},
+		"not positive definite":    {Names: []string{"a"}, Mean: []float64{0}, Cov: []float64{0}},
+		`no parameter "c"`:         optim.Gaussian("c", 0, 1),
+		"finite":                   optim.Gaussian("a", math.NaN(), 1),
+		"1 parameter, but 0 means": {Names: []string{"a"}, Cov: []float64{1}},
 	} {
 		if _, err := optim.LeastSquares(context.Background(), prob, optim.Settings{Priors: []optim.Prior{bad}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

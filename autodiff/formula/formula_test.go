@@ -62,7 +62,7 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		"x y":                     `found "y" instead of an operator such as + or * at position 3`,
 		"2 # 3":                   `found "#"`,
 		"exp(1":                   "arguments of exp are not closed",
-		"exp(1, 2)":               "exp takes 1 arguments, but was given 2",
+		"exp(1, 2)":               "exp takes 1 argument, but was given 2",
 		"max(1)":                  "max takes 2 arguments, but was given 1",
 		strings.Repeat("(", 1000): "levels of nesting",
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -50,7 +51,7 @@ func Register(name string, arity int, node func(in []*ad.Node) *ad.Node) {
 		panic(fmt.Sprintf("formula: a function called %q exists already: choose another name", name))
 	}
 	if arity < 1 || node == nil {
-		panic(fmt.Sprintf("formula: the function %q has %d arguments: give it at least one, and the function that makes its Node", name, arity))
+		panic(fmt.Sprintf("formula: the function %q has %s: give it at least one, and the function that makes its Node", name, errtext.Count(arity, "argument")))
 	}
 	functions[name] = function{arity, node}
 }
@@ -109,7 +110,7 @@ func (p *parser) arguments(name string) ([]*term, error) {
 		return nil, p.fail("the arguments of %s are not closed: expected )", name)
 	}
 	if want := functions[name].arity; len(in) != want {
-		return nil, p.fail("%s takes %d arguments, but was given %d", name, want, len(in))
+		return nil, p.fail("%s takes %s, but was given %d", name, errtext.Count(want, "argument"), len(in))
 	}
 	return in, nil
 }

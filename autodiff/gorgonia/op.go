@@ -15,6 +15,7 @@ import (
 	gt "gorgonia.org/tensor"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Op is a compiled function as an operation of Gorgonia: a simulator, a likelihood, or anything
@@ -90,7 +91,7 @@ func (o *Op) differentiate() error {
 // if the number, the shapes or the types of the arguments differ from those of the inputs.
 func (o *Op) Apply(in ...*G.Node) (*G.Node, error) {
 	if len(in) != len(o.in) {
-		return nil, fmt.Errorf("gorgonia: op %s was given %d arguments: want %d", o.name, len(in), len(o.in))
+		return nil, fmt.Errorf("gorgonia: op %s was given %s: want %d", o.name, errtext.Count(len(in), "argument"), len(o.in))
 	}
 	for i, n := range in {
 		if want := gt.Shape(o.in[i].Shape()); n == nil || !sameShape(n.Shape(), want) {

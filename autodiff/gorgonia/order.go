@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	G "gorgonia.org/gorgonia"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // childrenField is where a node keeps its arguments.
@@ -146,7 +148,7 @@ func check(n, first *G.Node) error {
 	}
 	kids := children(n)
 	if want := n.Op().Arity(); want >= 0 && want != len(kids) {
-		return fmt.Errorf("gorgonia: import: %v has %d arguments, but %T takes %d", n, len(kids), n.Op(), want)
+		return fmt.Errorf("gorgonia: import: %v has %s, but %T takes %d", n, errtext.Count(len(kids), "argument"), n.Op(), want)
 	}
 	for i, k := range kids {
 		if k == nil || deleted(k) {

@@ -102,7 +102,7 @@ func TestImportRefusesDamagedGraphs(t *testing.T) {
 	G.WithChildren(G.Nodes{x})(sum)
 	nothing := must(G.Cos(x))
 	G.WithChildren(G.Nodes{nil})(nothing)
-	for want, n := range map[string]*G.Node{"depends on itself": loop, "has 1 arguments": sum, "was deleted": nothing, "is nil": nil} {
+	for want, n := range map[string]*G.Node{"depends on itself": loop, "has 1 argument,": sum, "was deleted": nothing, "is nil": nil} {
 		if _, err := bridge.Import(n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}

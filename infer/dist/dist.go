@@ -32,11 +32,13 @@ type Dist struct {
 	// ParamEvent is the number of trailing axes of each parameter that belong to one
 	// value; nil if every parameter is a scalar.
 	ParamEvent []int
-	// LogProbOf returns the log density inside the support, with the shape of the batch
-	// axes. It is the only function that every distribution needs.
+	// LogProbOf returns the log density at each value of x, which lie inside the support: for a scalar distribution the
+	// shape of x, broadcast with the parameters, and otherwise that shape without the last Event axes. It may lack axes of
+	// what it does not depend on, but must not be summed over the array: another shape, such as that of a sum, is an error. It is the
+	// only function that every distribution needs. Gradient: must exist with respect to x, unless Discrete is set, and every parameter.
 	LogProbOf func(x *ad.Node) *ad.Node
 	// InsideOf returns 1 where a value is possible and 0 elsewhere, with the shape of the
-	// batch axes, for distributions of vectors or matrices.
+	// batch axes, for distributions of vectors or matrices. It needs a Center. Nil means that all values are possible.
 	InsideOf func(x *ad.Node) *ad.Node
 	// Center is a possible value, which LogProb puts in the place of impossible ones so that the
 	// gradient stays finite.
@@ -66,14 +68,19 @@ type Dist struct {
 	// fill, if set, replaces Fill.
 	fill func(src Source, dst []float64, shape []int, p [][]float64) error
 	// RandOf draws a number from a scalar distribution. Its p holds one value of each parameter,
-	// concatenated in row-major order, as that of the functions below does.
+	// concatenated in row-major order, as that of the functions below does. The number must lie in Support. Without RandOf, or
+	// DrawOf for vectors and matrices, CanDraw is false: fits work, but nothing can be simulated from the distribution, so prior and posterior
+	// predictive draws are errors, files of results have no group posterior_predictive for it, and checks of the model that
+	// compare with draws are left out and say so. The same checks are left out if draws are Outside the support.
 	RandOf func(src Source, p []float64) float64
 	// randBetween draws a number between lo and hi; it is nil if there is no special
 	// method.
 	randBetween func(src Source, lo, hi float64, p []float64) float64
-	// DrawOf draws one value of a distribution of vectors or matrices and writes it into dst.
+	// DrawOf draws one value of a distribution of vectors or matrices and writes its elements into dst in row-major order.
+	// Nil has the consequences that a nil RandOf has for numbers.
 	DrawOf func(src Source, dst, p []float64) error
-	// CDFOf returns the probability of a value of at most x; it is nil if there is no formula.
+	// CDFOf returns the probability of a value of at most x, from 0 to 1; it is nil if there is no formula. With it, checks of the model score observations
+	// exactly, and without it by ranks among draws of RandOf.
 	CDFOf func(x float64, p []float64) float64
 	// QuantileOf returns the value below which the probability is u; it is nil if there is no
 	// formula.

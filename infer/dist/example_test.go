@@ -51,6 +51,18 @@ func ExampleMixture() {
 	// 2.8
 }
 
+// One factor and independent noise have a covariance of three numbers in place of a full matrix.
+func ExampleLowRankMultivariateNormal() {
+	mu, w, d := []float64{0, 0, 0}, ad.Const([]float64{1, 0.5, -2}, 3, 1), []float64{0.1, 0.2, 0.4}
+	x := ad.Const([]float64{0.3, -0.4, 1.1, 0, 0, 0}, 2, 3)
+	show(dist.LowRankMultivariateNormal(mu, w, d).LogProb(x))
+	cov := ad.Add(ad.MatMul(w, ad.T(w)), ad.Const([]float64{0.1, 0, 0, 0, 0.2, 0, 0, 0, 0.4}, 3, 3)) // W W^T + diag(d)
+	show(dist.MultivariateNormal(mu, cov).LogProb(x))
+	// Output:
+	// [-3.9810 -1.8938]
+	// [-3.9810 -1.8938]
+}
+
 func ExampleDist_Fill() {
 	d := dist.MultivariateNormal([]float64{1, -1}, ad.Const([]float64{1, 0.9, 0.9, 1}, 2, 2))
 	stream := tensor.NewStream(42, 0, 0)

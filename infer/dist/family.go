@@ -4,6 +4,7 @@
 package dist
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -30,7 +32,7 @@ type Family struct {
 	// the elements of all parameters.
 	At [][]float64
 	// Shapes are the shapes of the parameters in At; nil if all are scalars. Value is the
-	// shape of one value.
+	// shape of one value, which has as many axes as Event of the distribution; nil for numbers.
 	Shapes [][]int
 	Value  []int
 }
@@ -55,7 +57,7 @@ func (f Family) New(p ...float64) Dist {
 		at += n
 	}
 	if at != len(p) {
-		err := fmt.Errorf("dist: %s has the parameters %v, which are %d numbers in all, but was given %d: pass one number for each element of the parameters", f.Name, f.Params, at, len(p))
+		err := fmt.Errorf("dist: %s has the parameters %v, which are %s in all, but was given %d: pass one number for each element of the parameters", f.Name, f.Params, errtext.Count(at, "number"), len(p))
 		return Dist{Name: f.Name, check: func() error { return err }}
 	}
 	return f.Make(args...)
@@ -89,7 +91,7 @@ func Register(f Family) {
 		panic(fmt.Sprintf("dist: there is a distribution %q already: give yours a name of its own", f.Name))
 	}
 	if err := f.wrong(); err != nil {
-		panic(fmt.Sprintf("dist: the family %q cannot be used: %v", f.Name, err))
+		panic(fmt.Sprintf("dist: the family %q cannot be used: %v", f.Name, errtext.Without("dist: ", err)))
 	}
 	register(f)
 }
@@ -99,7 +101,7 @@ func (f Family) wrong() error {
 	if f.Shapes == nil {
 		for _, p := range f.At {
 			if len(p) != len(f.Params) {
-				return fmt.Errorf("At has %v: want %d numbers, one for each of the parameters %v", p, len(f.Params), f.Params)
+				return fmt.Errorf("At has %v: want %s, one for each of the parameters %v", p, errtext.Count(len(f.Params), "number"), f.Params)
 			}
 			for i, v := range p {
 				if x, bad := f.Want[i].misfit([]float64{v}); bad {
@@ -112,17 +114,86 @@ func (f Family) wrong() error {
 	if made.LogProbOf == nil && made.check == nil {
 		return fmt.Errorf("Make returned a distribution without LogProbOf at the parameters %v: set it", f.At[0])
 	}
-	return made.Err()
+	if err := made.Err(); err != nil {
+		return err
+	}
+	return f.fits(made)
 }
 
 // made makes the distribution at the first of At. A panic names the family.
 func (f Family) made() Dist {
-	defer func() {
-		if r := recover(); r != nil {
-			panic(fmt.Sprintf("dist: the family %q cannot be used: its Make panics at the parameters %v: %v", f.Name, f.At[0], r))
-		}
-	}()
+	defer f.blame("Make")
 	return f.New(f.At[0]...)
+}
+
+// blame turns the panic of a function of the definition into one that names it.
+func (f Family) blame(what string) {
+	if r := recover(); r != nil {
+		panic(fmt.Sprintf("dist: the family %q cannot be used: its %s panics at the parameters %v: %v", f.Name, what, f.At[0], r))
+	}
+}
+
+// fits calls the functions of a distribution for an array of values, and reports results of the wrong shape and draws
+// outside the support.
+func (f Family) fits(d Dist) error {
+	if len(f.Value) != d.Event {
+		return fmt.Errorf("Make returned a distribution with Event %d, but Value is %v: set Value to the shape of one value, with %d axes", d.Event, f.Value, d.Event)
+	}
+	batch, _ := d.batchOfParams()
+	shape := append(append([]int{2}, batch...), f.Value...)
+	if err := f.density(d, shape); err != nil {
+		return err
+	}
+	if !d.Discrete && d.TransformOf != nil {
+		if err := f.transforms(d.Transform(), shape); err != nil {
+			return err
+		}
+	}
+	if !d.CanDraw() {
+		return nil
+	}
+	return f.draws(d, shape)
+}
+
+func (f Family) density(d Dist, shape []int) error {
+	defer f.blame("LogProbOf")
+	return d.LogProb(ad.Input("x", shape...)).Err()
+}
+
+func (f Family) transforms(t Transform, shape []int) error {
+	defer f.blame("Transform")
+	free, err := t.FreeShape(shape...)
+	if err != nil {
+		return err
+	}
+	y, logJ := t.Apply(ad.Input("x", free...), shape...)
+	return cmp.Or(y.Err(), logJ.Err())
+}
+
+func (f Family) draws(d Dist, shape []int) error {
+	defer f.blame(d.drawer())
+	src, x, p := tensor.NewStream(1, 0, 0), make([]float64, tensor.Shape(shape).Size()), make([][]float64, len(d.Params))
+	for i, n := range d.Params {
+		v, ok := constant(n)
+		if !ok {
+			return nil
+		}
+		p[i] = v
+	}
+	if err := d.Fill(&src, x, shape, p); err != nil {
+		return err
+	}
+	if k := slices.IndexFunc(x, math.IsNaN); k >= 0 {
+		return fmt.Errorf("its %s drew NaN at the parameters %v: want numbers", d.drawer(), f.At[0])
+	}
+	if d.Event > 0 {
+		return nil
+	}
+	k, err := d.Outside(x, shape, p)
+	if err == nil && k >= 0 {
+		err = fmt.Errorf("its RandOf drew %g at the parameters %v: want %s, as Support and Discrete say", x[k], f.At[0], d.Support.words())
+	}
+	return err
 }
 
 // All returns every family, in the order of their files.

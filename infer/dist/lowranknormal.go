@@ -9,13 +9,18 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// LowRankMultivariateNormal is the Gaussian distribution of vectors with mean mu and
-// covariance W W^T + diag(d), d > 0. It is a factor model whose cost grows as n k^2.
+// LowRankMultivariateNormal is the Gaussian distribution of vectors of n elements with mean mu and
+// covariance W W^T + D, where D = diag(d). The elements of d are variances, not standard deviations, and must be above 0;
+// those of W have the unit of x. It is the distribution of mu + W z + e, with k standard normal factors z and
+// independent noise e of the variances d. The n x n covariance is never formed: a value costs of the order of n k^2 + k^3 operations.
 //
 //	M = 1 + W^T D^-1 W, r = x - mu
 //	log p = -(r^T D^-1 r - |chol(M)^-1 W^T D^-1 r|^2 + log|M| + sum log d + n log(2 pi))/2
 //
-// Shapes: mu (..., n), W (..., n, k), d (..., n).
+// The inverse is that of Woodbury's identity, and the determinant follows from the matrix determinant lemma.
+// Cancellation in the first two terms loses digits where W W^T is much larger than D.
+//
+// Shapes: x (..., n), mu (..., n), W (..., n, k), d (..., n).
 func LowRankMultivariateNormal(mu, w, d any) Dist {
 	p := Nodes(mu, w, d)
 	return Dist{Name: "lowrankmultivariatenormal", Params: p, ParamEvent: []int{1, 2, 1}, Event: 1, everywhere: true,

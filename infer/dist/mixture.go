@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Mixture is the distribution of a number or vector that comes from one of the
@@ -223,14 +224,14 @@ func softmax(logits []float64) []float64 {
 
 func (m mixture) check(weights *ad.Node) error {
 	if err := weights.Err(); err != nil {
-		return fmt.Errorf("dist: mixture: weights: %w", err)
+		return fmt.Errorf("dist: mixture: weights: %w", errtext.Without("dist: ", err))
 	}
 	if len(m.parts) == 0 || last(weights) != len(m.parts) {
 		return fmt.Errorf("dist: mixture: the weights have shape %v for %d components: give one weight for each, in the last axis", weights.Shape(), len(m.parts))
 	}
 	for k, c := range m.parts {
 		if err := c.Err(); err != nil {
-			return fmt.Errorf("dist: mixture: component %d: %w", k, err)
+			return fmt.Errorf("dist: mixture: component %d: %w", k, errtext.Without("dist: ", err))
 		}
 		if c.Event != m.parts[0].Event {
 			return fmt.Errorf("dist: mixture: the values of the components %s and %s have different numbers of axes: mix distributions of the same kind of value", m.parts[0].Name, c.Name)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // MixtureSameFamily is a Mixture whose components belong to one scalar distribution. The
@@ -79,7 +80,7 @@ func edge(reduce func(x *ad.Node, axes ...int) *ad.Node, end *ad.Node) *ad.Node 
 func (m commonFamily) check(base Dist, weights *ad.Node, k int) error {
 	for _, err := range []error{weights.Err(), base.Err()} {
 		if err != nil {
-			return fmt.Errorf("dist: mixture of %s: %w", base.Name, err)
+			return fmt.Errorf("dist: mixture of %s: %w", base.Name, errtext.Without("dist: ", err))
 		}
 	}
 	s, _ := base.batchOfParams()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // MultivariateNormalCholesky is the Gaussian distribution of vectors with mean mu and
@@ -56,7 +57,7 @@ func checkCovariance(name string, c *ad.Node) error {
 	}
 	for n := s[0]; len(v) > 0; v = v[n*n:] {
 		if _, err := cholesky(v[:n*n], n); err != nil {
-			return fmt.Errorf("dist: %s: %w", name, err)
+			return fmt.Errorf("dist: %s: %w", name, errtext.Without("dist: ", err))
 		}
 	}
 	return nil

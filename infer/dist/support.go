@@ -8,6 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Support is an interval of real numbers or of integers. Nil ends are infinite. Ends may
@@ -15,7 +16,7 @@ import (
 type Support struct {
 	Lower, Upper *ad.Node
 	Open         bool // Open excludes the ends, where the density is 0, infinite or has no limit.
-	Whole        bool // restricts the interval to integers
+	Whole        bool // Whole restricts the interval to the integers.
 }
 
 // Common supports: all numbers, x > 0, x >= 0, 0 < x < 1, the integers 0, 1, 2, ... and
@@ -226,7 +227,7 @@ func Numbers(d Dist) ([][]float64, error) {
 	}
 	values, err := ad.Eval(d.Params...)
 	if err != nil {
-		return nil, fmt.Errorf("dist: parameters of %s: %w", d.Name, err)
+		return nil, fmt.Errorf("dist: parameters of %s: %w", d.Name, errtext.Without("dist: ", err))
 	}
 	out := make([][]float64, len(values))
 	for i, v := range values {

@@ -12,7 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Transform is a smooth map from unconstrained numbers to a constrained set.
+// Transform is a smooth map from unconstrained numbers to a constrained set. Constrain, Free and Inverse must be set.
+// Apply, FreeShape and Unconstrain, which samplers call, check the shapes and lengths that they return;
+// disttest.Transform also checks the values.
 type Transform struct {
 	Name string
 	// Event is the number of trailing axes of y that are mapped together: 0 for element
@@ -20,13 +22,15 @@ type Transform struct {
 	// one, of length Free(n) in x and n in y; leading axes are batch axes. See Apply for
 	// arrays in their own shape.
 	Event int
-	// Constrain returns y and the logarithm of the absolute determinant of the Jacobian,
-	// a scalar summed over the batch axes.
+	// Constrain returns y, with Free(n) numbers on the last axis replaced by n if Event is above 0 and otherwise with
+	// the shape of x, and the logarithm of the absolute determinant of the Jacobian dy/dx,
+	// a scalar: the sum over all elements and batch axes.
 	Constrain func(x *ad.Node) (y, logJ *ad.Node)
 	// Free returns the length of x for a y of n elements that are mapped together; it is
 	// n if Event is 0.
 	Free func(n int) int
-	// Inverse returns x for one y; bounds are the values of Bounds. The error for an
+	// Inverse returns the Free(n) numbers of x for the n numbers of one y; bounds are the values of Bounds, one of each.
+	// If Event is 0, it is called with one number at a time. The error for an
 	// element outside the set names it.
 	Inverse func(y []float64, bounds ...float64) ([]float64, error)
 	// Bounds are the Nodes whose values Inverse needs.
@@ -56,7 +60,11 @@ func (t Transform) FreeShape(shape ...int) ([]int, error) {
 	if t.Free == nil {
 		return nil, fmt.Errorf("dist: the transform %q has no Free: set it to the number of free numbers of a value", t.Name)
 	}
-	return append(slices.Clone(shape[:k]), t.Free(n)), nil
+	free := t.Free(n)
+	if free < 0 {
+		return nil, fmt.Errorf("dist: Free of the transform %q returned %d for a value of %d elements: want at least 0", t.Name, free, n)
+	}
+	return append(slices.Clone(shape[:k]), free), nil
 }
 
 // Apply is Constrain for a y of the given shape; x has the shape that FreeShape returns
@@ -70,8 +78,19 @@ func (t Transform) Apply(x *ad.Node, shape ...int) (y, logJ *ad.Node) {
 		err := fmt.Errorf("dist: Constrain of the transform %q returned nil: want y and its log Jacobian", t.Name)
 		return failed(x, err), failed(x, err)
 	}
-	if y.Err() == nil && !y.Shape().Equal(shape) {
+	var err error
+	switch want := tensor.Shape(shape).Size(); {
+	case y.Err() != nil || logJ.Err() != nil || x.Err() != nil:
+		return y, logJ
+	case y.Size() != want:
+		err = fmt.Errorf("dist: Constrain of the transform %q returned y of the shape %v for x of the shape %v: want %d elements, for values of the shape %v", t.Name, y.Shape(), x.Shape(), want, shape)
+	case len(logJ.Shape()) > 0:
+		err = fmt.Errorf("dist: Constrain of the transform %q returned a log Jacobian of the shape %v: want a scalar, so add its elements with Sum", t.Name, logJ.Shape())
+	case !y.Shape().Equal(shape):
 		y = ad.Reshape(y, shape...)
+	}
+	if err != nil {
+		return failed(x, err), failed(x, err)
 	}
 	return y, logJ
 }

@@ -49,7 +49,7 @@ func join(name string, op func(a, b *ad.Node) *ad.Node, kernels []Kernel) Kernel
 }
 
 // fault returns a Node that carries err.
-func fault(err error) *ad.Node { return ad.Fail(err) }
+func fault(err error) *ad.Node { return ad.Fail(fmt.Errorf("gp: %w", err)) }
 
 // rows reshapes points to (n, d); a vector has d = 1.
 func rows(x *ad.Node) *ad.Node {

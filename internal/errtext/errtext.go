@@ -8,6 +8,7 @@
 package errtext
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,48 @@ import (
 func Join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
+
+// Count returns a number of things in words, such as 1 point or 2 points.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", one, "s")
+}
+
+// Agree returns the word that agrees with a number of things: one for 1, and many for other numbers.
+func Agree(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Choose tells which of n things numbered from first to last can be chosen: "choose one of its 3 bins, from 1 to 3", or
+// "its only bin is 1".
+func Choose(n int, one string, first, last int) string {
+	if n == 1 {
+		return fmt.Sprintf("its only %s is %d", one, first)
+	}
+	return fmt.Sprintf("choose one of its %s, from %d to %d", Count(n, one), first, last)
+}
+
+// Without returns err without a prefix of its text, such as "dist: ", so that an error that wraps it does not repeat
+// it. The functions errors.Is and errors.As find err in the result.
+func Without(prefix string, err error) error {
+	if err == nil || !strings.HasPrefix(err.Error(), prefix) {
+		return err
+	}
+	return &shorter{strings.TrimPrefix(err.Error(), prefix), err}
+}
+
+type shorter struct {
+	text string
+	err  error
+}
+
+func (s *shorter) Error() string { return s.text }
+func (s *shorter) Unwrap() error { return s.err }
 
 // Cause returns the text of an error. It is empty for nil, and for the errors in said, which tell
 // programs what the text already says in words.

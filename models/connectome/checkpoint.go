@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // A checkpoint holds, in the format of package checkpoint, a hash of the problem and its examples,
@@ -67,14 +68,14 @@ func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 // check returns an error unless a state fits a training of steps updates of n parameters.
 func (s *TrainState) check(steps, n int) error {
 	if len(s.Params) != n {
-		return fmt.Errorf("the state to resume from has %d parameters, but the circuit has %d: resume the circuit that was trained", len(s.Params), n)
+		return fmt.Errorf("the state to resume from has %s, but the circuit has %d: resume the circuit that was trained", errtext.Count(len(s.Params), "parameter"), n)
 	}
 	if s.Step < 0 || s.Step > steps || len(s.Loss) != s.Step || s.Adam.Step != s.Step {
-		return fmt.Errorf("the state to resume from has %d updates of %d, but %d losses and %d steps of Adam: resume from another state, or train anew", s.Step, steps, len(s.Loss), s.Adam.Step)
+		return fmt.Errorf("the state to resume from has %s of %d, but %d losses and %s of Adam: resume from another state, or train anew", errtext.Count(s.Step, "update"), steps, len(s.Loss), errtext.Count(s.Adam.Step, "step"))
 	}
 	for i, b := range s.Adam.Buffers {
 		if len(b) != n {
-			return fmt.Errorf("the state to resume from has %d numbers in memory %d of Adam, but the circuit has %d parameters: resume the circuit that was trained", len(b), i, n)
+			return fmt.Errorf("the state to resume from has %s in memory %d of Adam, but the circuit has %s: resume the circuit that was trained", errtext.Count(len(b), "number"), i, errtext.Count(n, "parameter"))
 		}
 	}
 	return nil

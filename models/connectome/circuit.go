@@ -9,6 +9,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Stimulus is a set of external neurons whose activities are given.
@@ -126,7 +127,7 @@ func (c *Circuit) check() error {
 			say("the name %q of an area or a stimulus is empty or appears twice: give each a name of its own", name)
 		}
 		if seen[name] = true; n < 1 {
-			say("%s has %d neurons: want at least 1", name, n)
+			say("%s has %s: want at least 1", name, errtext.Count(n, "neuron"))
 		}
 	}
 	for _, s := range c.Stimuli {
@@ -138,7 +139,7 @@ func (c *Circuit) check() error {
 		}
 	}
 	if c.Steps < 1 {
-		say("the circuit runs for %d steps: want at least 1", c.Steps)
+		say("the circuit runs for %s: want at least 1", errtext.Count(c.Steps, "step"))
 	}
 	if !(c.MaxWeight >= 0) {
 		say("the largest weight is %g: want it above 0, or 0 for no bound", c.MaxWeight)

@@ -6,6 +6,7 @@ package connectome
 import (
 	"fmt"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
@@ -68,10 +69,10 @@ func (e *Edges) check() error {
 		return fmt.Errorf("the edges are missing: make them with Connect")
 	}
 	if len(e.Start) != e.Sources+1 || e.Start[e.Sources] != len(e.To) {
-		return fmt.Errorf("the edges of %d sources have %d starts and %d targets: Start needs one element for each source and, at the end, the number of targets", e.Sources, len(e.Start), len(e.To))
+		return fmt.Errorf("the edges of %s have %s and %s: Start needs one element for each source and, at the end, the number of targets", errtext.Count(e.Sources, "source"), errtext.Count(len(e.Start), "start"), errtext.Count(len(e.To), "target"))
 	}
 	if e.Weight != nil && len(e.Weight) != len(e.To) {
-		return fmt.Errorf("there are %d weights, but %d synapses: give one for each synapse, or none", len(e.Weight), len(e.To))
+		return fmt.Errorf("there are %d weights, but %s: give one for each synapse, or none", len(e.Weight), errtext.Count(len(e.To), "synapse"))
 	}
 	for i := range e.Sources {
 		if e.Start[i] < 0 || e.Start[i] > e.Start[i+1] {

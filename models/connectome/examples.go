@@ -6,6 +6,8 @@ package connectome
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Examples are stimuli and their labels.
@@ -23,11 +25,11 @@ func (e Examples) Len() int { return len(e.Stimuli) }
 func (e Examples) check(c *Circuit, classes int) error {
 	n := c.inputs()
 	if len(e.Stimuli) == 0 || len(e.Labels) != len(e.Stimuli) {
-		return fmt.Errorf("connectome: there are %d stimuli and %d labels: give as many of each, and at least one", len(e.Stimuli), len(e.Labels))
+		return fmt.Errorf("connectome: there are %d stimuli and %s: give as many of each, and at least one", len(e.Stimuli), errtext.Count(len(e.Labels), "label"))
 	}
 	for i, x := range e.Stimuli {
 		if len(x) != n && len(x) != n*c.Steps {
-			return fmt.Errorf("connectome: example %d has %d activities: want %d, or %d for each of %d steps", i, len(x), n, n, c.Steps)
+			return fmt.Errorf("connectome: example %d has %d activities: want %d, or %d for each of %s", i, len(x), n, n, errtext.Count(c.Steps, "step"))
 		}
 		for j, v := range x {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

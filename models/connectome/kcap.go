@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -85,7 +86,7 @@ func threshold(x, k *ad.Node) *ad.Node {
 	}
 	at := int(v[0].Float64s()[0])
 	if at < 1 {
-		return fault(fmt.Errorf("connectome: %d of %d neurons are to fire: want at least 1", at, x.Shape()[last]))
+		return fault(fmt.Errorf("connectome: %d of %s are to fire: want at least 1", at, errtext.Count(x.Shape()[last], "neuron")))
 	}
 	if at >= x.Shape()[last] {
 		return ad.Full(1, x.Shape()...)
@@ -109,7 +110,7 @@ func capOf(name string, row func(y, x []float64, k float64), back func(g, y *ad.
 		Forward: func(out []float64, in ...[]float64) error {
 			k := in[1][0]
 			if !(k > 0) {
-				return fmt.Errorf("%g of %d neurons are to fire: want more than 0", k, n)
+				return fmt.Errorf("%g of %s are to fire: want more than 0", k, errtext.Count(n, "neuron"))
 			}
 			for i := 0; i < len(out); i += n {
 				row(out[i:i+n], in[0][i:i+n], min(k, float64(n)))

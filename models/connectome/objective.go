@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Loss is a term of the objective that training minimises.
@@ -127,7 +128,7 @@ func SequenceLoss(area string, assemblies [][][]int) Loss {
 				return fault(err)
 			}
 			if t >= p.Circuit.Steps {
-				return fault(fmt.Errorf("connectome: the sequence has %d steps, but the circuit runs for %d: shorten the sequence or raise Steps", len(assemblies), p.Circuit.Steps))
+				return fault(fmt.Errorf("connectome: the sequence has %s, but the circuit runs for %d: shorten the sequence or raise Steps", errtext.Count(len(assemblies), "step"), p.Circuit.Steps))
 			}
 			total = ad.Add(total, missed(p, Readout{area, set}.shares(p.Activities[area][t])))
 			steps++
@@ -175,7 +176,7 @@ func StabilityLoss(area string) Loss {
 	return Loss{Name: "stability", Of: func(p *Pass) *ad.Node {
 		run := p.Activities[area]
 		if p.Last(area).Err() != nil || len(run) < 2 {
-			return fault(fmt.Errorf("connectome: the stability of area %q cannot be measured in %d steps: name an area of the circuit, and run at least 2 steps", area, len(run)))
+			return fault(fmt.Errorf("connectome: the stability of area %q cannot be measured in %s: name an area of the circuit, and run at least 2 steps", area, errtext.Count(len(run), "step")))
 		}
 		change := ad.Sum(ad.Square(ad.Sub(run[len(run)-1], run[len(run)-2])))
 		return ad.Scale(1/float64(p.Batch*p.Circuit.area(area).K), change)

@@ -14,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Degrees are synapse counts: neuron i has Count[i] synapses from K firing neurons.
@@ -86,7 +87,7 @@ func (s Strengths) Model() (*infer.Model, error) {
 func (s Strengths) check() error {
 	n := len(s.Weight)
 	if n == 0 || len(s.Count) != n || len(s.Times) != n {
-		return fmt.Errorf("connectome: there are %d weights, %d counts and %d numbers of times: give as many of each, and at least one", n, len(s.Count), len(s.Times))
+		return fmt.Errorf("connectome: there are %d weights, %s and %s of times: give as many of each, and at least one", n, errtext.Count(len(s.Count), "count"), errtext.Count(len(s.Times), "number"))
 	}
 	var bad []error
 	for i, w := range s.Weight {
@@ -115,7 +116,7 @@ type Completion struct {
 //	recovered ~ Binomial(K, c sigmoid(s (alpha - a50)))
 func (c Completion) Model() (*infer.Model, error) {
 	if len(c.Alpha) != len(c.Recovered) {
-		return nil, fmt.Errorf("connectome: there are %d fractions alpha, but %d counts of recovered neurons: give as many of each", len(c.Alpha), len(c.Recovered))
+		return nil, fmt.Errorf("connectome: there are %d fractions alpha, but %s of recovered neurons: give as many of each", len(c.Alpha), errtext.Count(len(c.Recovered), "count"))
 	}
 	if err := counts("recovered", c.Recovered, c.K); err != nil {
 		return nil, err
@@ -223,7 +224,7 @@ type Association struct {
 //	overlap ~ Binomial(K, sigmoid(a + b (round - 15)/5))
 func (a Association) Model() (*infer.Model, error) {
 	if len(a.Rounds) != len(a.Overlap) {
-		return nil, fmt.Errorf("connectome: there are %d rounds, but %d overlaps: give as many of each", len(a.Rounds), len(a.Overlap))
+		return nil, fmt.Errorf("connectome: there are %d rounds, but %s: give as many of each", len(a.Rounds), errtext.Count(len(a.Overlap), "overlap"))
 	}
 	if err := counts("overlap", a.Overlap, a.K); err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func TestBadObservations(t *testing.T) {
 		"degree[1] is 7, but K is 5": func() (*infer.Fit, error) { return FitP(ctx, Degrees{[]int{1, 7}, 5}, c) },
 		"no counts degree":           func() (*infer.Fit, error) { return FitP(ctx, Degrees{K: 5}, c) },
 		"out of K = 0":               func() (*infer.Fit, error) { return FitP(ctx, Degrees{Count: []int{0}}, c) },
-		"2 weights, 1 counts":        func() (*infer.Fit, error) { return FitBeta(ctx, Strengths{[]float64{1, 2}, []int{1}, []int{1, 2}}, c) },
+		"2 weights, 1 count":         func() (*infer.Fit, error) { return FitBeta(ctx, Strengths{[]float64{1, 2}, []int{1}, []int{1, 2}}, c) },
 		"weight[0] is NaN": func() (*infer.Fit, error) {
 			return FitBeta(ctx, Strengths{[]float64{math.NaN()}, []int{1}, []int{1}}, c)
 		},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/assembly"
@@ -124,7 +125,7 @@ func (p *Problem) check(read bool) error {
 			say("the %s cannot be called %q: want at most 100 letters, digits, _, - and dots, with no dot first", what, name)
 		}
 		if n < 1 || n > math.MaxInt32 {
-			say("%s %s has %d neurons: want 1 to %d", what, name, n, math.MaxInt32)
+			say("%s %s has %s: want 1 to %d", what, name, errtext.Count(n, "neuron"), math.MaxInt32)
 		}
 	}
 	known("cap", p.Cap, capNames)
@@ -134,7 +135,7 @@ func (p *Problem) check(read bool) error {
 			say("loss %s has weight %g, scale %g and margin %g: want none below 0", l.Name, l.Weight, l.Scale, l.Margin)
 		}
 		if l.Name == "stability" && p.Steps < 2 {
-			say("the loss stability has %d steps: want two", p.Steps)
+			say("the loss stability has %s: want two", errtext.Count(p.Steps, "step"))
 		}
 	}
 	var all, areas []string
@@ -172,7 +173,7 @@ func (p *Problem) check(read bool) error {
 	}
 	known("area of the readout", p.Readout.Area, areas)
 	if p.Steps < 1 || p.Updates < 0 || p.Updates > mostUpdates || p.Batch < 0 {
-		say("the problem has %d steps and %d updates in batches of %d: want at least 1 step, at most %d updates (0 for 300), and no batch below 0 (0 for 32)", p.Steps, p.Updates, p.Batch, mostUpdates)
+		say("the problem has %s and %s in batches of %d: want at least 1 step, at most %d updates (0 for 300), and no batch below 0 (0 for 32)", errtext.Count(p.Steps, "step"), errtext.Count(p.Updates, "update"), p.Batch, mostUpdates)
 	}
 	if !(p.MaxWeight >= 0 && p.Hebb >= 0) || math.IsInf(p.MaxWeight+p.Hebb, 1) {
 		say("max_weight is %g and hebb %g: want both above 0, or 0 for no bound and for 0.02", p.MaxWeight, p.Hebb)

@@ -74,11 +74,11 @@ func TestBadProblems(t *testing.T) {
 		`stimulus cannot be called "../x"`:     {`"name": "S"`, `"name": "../x"`},
 		`area cannot be called ".A"`:           {`"name": "A"`, `"name": ".A"`},
 		"want none below 0":                    {`"weight": 0.01`, `"weight": -0.01`},
-		"loss stability has 1 steps":           {`"name": "classification"`, `"name": "stability"`},
+		"loss stability has 1 step:":           {`"name": "classification"`, `"name": "stability"`},
 		"more text after the end":              {`"batch": 16}`, `"batch": 16} {}`},
 	} {
 		text := classes
-		if strings.Contains(want, "has 1 steps") {
+		if strings.Contains(want, "has 1 step:") {
 			text = strings.Replace(classes, `"steps": 2`, `"steps": 1`, 1)
 		}
 		_, err := ParseProblem([]byte(strings.Replace(text, change[0], change[1], 1)))

@@ -12,6 +12,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
@@ -71,7 +72,7 @@ func (s Simulator) defaults() Simulator {
 
 func (s Simulator) check() error {
 	if s.N < 1 || s.K < 1 || s.K >= s.N || s.Stimulus < 1 || s.Steps < 2 || s.Graphs < 1 {
-		return fmt.Errorf("connectome: %d of %d neurons fire in %d steps of %d graphs, with a stimulus of %d neurons: want fewer neurons firing than there are, at least 2 steps, 1 graph and 1 neuron of the stimulus", s.K, s.N, s.Steps, s.Graphs, s.Stimulus)
+		return fmt.Errorf("connectome: %d of %s fire in %s of %s, with a stimulus of %s: want fewer neurons firing than there are, at least 2 steps, 1 graph and 1 neuron of the stimulus", s.K, errtext.Count(s.N, "neuron"), errtext.Count(s.Steps, "step"), errtext.Count(s.Graphs, "graph"), errtext.Count(s.Stimulus, "neuron"))
 	}
 	if !(s.Temperature > 0 && s.Tau > 0 && s.Jitter >= 0) {
 		return fmt.Errorf("connectome: the temperatures are %g and %g, the jitter %g: want temperatures above 0 and jitter of at least 0", s.Temperature, s.Tau, s.Jitter)
@@ -194,7 +195,7 @@ func (s Simulator) Check(o []int) error {
 		return err
 	}
 	if len(o) != s.Steps-1 {
-		return fmt.Errorf("connectome: there are %d overlaps of %d steps: want %d, one for each step after the first, with the step before it", len(o), s.Steps, s.Steps-1)
+		return fmt.Errorf("connectome: there are %d overlaps of %s: want %d, one for each step after the first, with the step before it", len(o), errtext.Count(s.Steps, "step"), s.Steps-1)
 	}
 	return nil
 }

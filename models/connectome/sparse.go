@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/assembly"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -42,7 +43,7 @@ func Listed(e *Edges, w *ad.Node) *Sparse {
 	}
 	s := &Sparse{sources: e.Sources, targets: e.Targets, nodes: []*ad.Node{w}, rows: listed{e}}
 	if w.Err() == nil && w.Size() != e.Len() {
-		s.err = fmt.Errorf("there are %d weights, but %d synapses: give one for each", w.Size(), e.Len())
+		s.err = fmt.Errorf("there are %d weights, but %s: give one for each", w.Size(), errtext.Count(e.Len(), "synapse"))
 	}
 	return s
 }
@@ -275,13 +276,13 @@ func newSparseRun(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 		return nil, fmt.Errorf("the recurrent weights lead from %d to %d neurons: want %d of each", wr.sources, wr.targets, r.n)
 	}
 	if stimulus.Err() == nil && stimulus.Size() != r.m {
-		return nil, fmt.Errorf("the stimulus has %d elements, but its fibre has %d sources: give one for each", stimulus.Size(), r.m)
+		return nil, fmt.Errorf("the stimulus has %s, but its fibre has %s: give one for each", errtext.Count(stimulus.Size(), "element"), errtext.Count(r.m, "source"))
 	}
 	if beta != nil && beta.Err() == nil && beta.Size() != 1 {
 		return nil, fmt.Errorf("the plasticity has shape %v: want a scalar", beta.Shape())
 	}
 	if d.Normalize || d.Steps < 1 || d.Cap.T != nil || !(d.Cap.Temperature > 0 || d.Cap.Hard) {
-		return nil, fmt.Errorf("the dynamics have Normalize %v, %d steps and temperature %g: sparse weights need Normalize off, at least 1 step and a constant temperature above 0", d.Normalize, d.Steps, d.Cap.Temperature)
+		return nil, fmt.Errorf("the dynamics have Normalize %v, %s and temperature %g: sparse weights need Normalize off, at least 1 step and a constant temperature above 0", d.Normalize, errtext.Count(d.Steps, "step"), d.Cap.Temperature)
 	}
 	if d.K == nil {
 		return nil, errors.New("the dynamics have no K: set it to the number of neurons that fire")
@@ -291,7 +292,7 @@ func newSparseRun(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 		return nil, fmt.Errorf("the number K of neurons that fire must be a constant: %w", err)
 	}
 	if r.k = v[0].Float64s()[0]; !(r.k > 0) {
-		return nil, fmt.Errorf("%g of %d neurons are to fire: want more than 0", r.k, r.n)
+		return nil, fmt.Errorf("%g of %s are to fire: want more than 0", r.k, errtext.Count(r.n, "neuron"))
 	}
 	r.k = min(r.k, float64(r.n))
 	return r, nil

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -47,7 +48,7 @@ func (s Simulator) fitted(ctx context.Context, graphs int, alone bool) (Simulato
 		graphs = 24
 	}
 	if graphs < 1 {
-		return s, fmt.Errorf("connectome: the surface is to be made from %d graphs: want at least 1", graphs)
+		return s, fmt.Errorf("connectome: the surface is to be made from %s: want at least 1", errtext.Count(graphs, "graph"))
 	}
 	if err := s.fits(graphs, true); err != nil {
 		return s, err

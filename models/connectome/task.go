@@ -6,6 +6,7 @@ package connectome
 import (
 	"fmt"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -28,11 +29,11 @@ const (
 func (t NoisyClasses) check(inputs int) error {
 	switch {
 	case t.Classes < 2 || t.Active < 1 || t.Active > inputs/t.Classes:
-		return fmt.Errorf("the task has %d classes of %d neurons among the %d of the stimuli: want at least 2 classes that fit side by side", t.Classes, t.Active, inputs)
+		return fmt.Errorf("the task has %d classes of %s among the %d of the stimuli: want at least 2 classes that fit side by side", t.Classes, errtext.Count(t.Active, "neuron"), inputs)
 	case !(t.Off >= 0 && t.On > t.Off && t.On <= 1):
 		return fmt.Errorf("the task makes neurons fire with probability %g in the core and %g elsewhere: want 0 <= off < on <= 1", t.On, t.Off)
 	case t.Train < 1 || t.Test < 1:
-		return fmt.Errorf("the task has %d examples to train and %d to test on: want at least 1 of each", t.Train, t.Test)
+		return fmt.Errorf("the task has %s to train and %d to test on: want at least 1 of each", errtext.Count(t.Train, "example"), t.Test)
 	}
 	return nil
 }
@@ -68,7 +69,7 @@ func RandomReadout(a Area, classes int, seed uint64) (Readout, error) {
 		return Readout{}, fmt.Errorf("connectome: area %s is to fire %d of its %d neurons: want at least 1 of each", a.Name, a.K, a.N)
 	}
 	if classes > a.N/a.K {
-		return Readout{}, fmt.Errorf("connectome: %d assemblies of %d neurons do not fit side by side into the %d neurons of area %s: lower K, or use fewer classes", classes, a.K, a.N, a.Name)
+		return Readout{}, fmt.Errorf("connectome: %d assemblies of %s do not fit side by side into the %d neurons of area %s: lower K, or use fewer classes", classes, errtext.Count(a.K, "neuron"), a.N, a.Name)
 	}
 	src := tensor.NewStream(seed, purposeAssembly, 0)
 	order := src.Perm(a.N)

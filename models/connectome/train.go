@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
@@ -136,7 +137,7 @@ func (s TrainSettings) check(c *Circuit) error {
 		say("there are %d updates: want at most %d, the number of random streams for batches", s.Steps, uint32(math.MaxUint32))
 	}
 	if s.Steps < 0 || s.Batch < 0 || s.Every < 0 || s.SaveEvery < 0 || s.Judge < 0 {
-		say("there are %d updates of %d examples, with Every %d, Judge %d and SaveEvery %d: want none below 0", s.Steps, s.Batch, s.Every, s.Judge, s.SaveEvery)
+		say("there are %d updates of %s, with Every %d, Judge %d and SaveEvery %d: want none below 0", s.Steps, errtext.Count(s.Batch, "example"), s.Every, s.Judge, s.SaveEvery)
 	}
 	if known := []string{"64", "32", "bf16"}; !slices.Contains(known, s.Precision) {
 		say("the precision is %q: want one of %v", s.Precision, known)

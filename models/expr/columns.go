@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // columns turns the columns of numbers into constants; all must have one length.
@@ -25,7 +26,7 @@ func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
 			}
 		}
 		if n >= 0 && c.Len() != n {
-			return nil, 0, fmt.Errorf("column %s has %d values, but other columns have %d: give all columns the same length", name, c.Len(), n)
+			return nil, 0, fmt.Errorf("column %s has %s, but other columns have %d: give all columns the same length", name, errtext.Count(c.Len(), "value"), n)
 		}
 		n = c.Len()
 		if c.Labels == nil {
@@ -103,7 +104,7 @@ func perRow(f *formula.Formula, y *ad.Node, n int) error {
 	if called := f.Functions(); len(called) > 0 {
 		hint = ", which is up to the functions " + strings.Join(called, ", ")
 	}
-	return fmt.Errorf("%q has the shape %v for %d rows: want a number, or one for each row%s", f, y.Shape(), n, hint)
+	return fmt.Errorf("%q has the shape %v for %s: want a number, or one for each row%s", f, y.Shape(), errtext.Count(n, "row"), hint)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

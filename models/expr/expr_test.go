@@ -142,6 +142,7 @@ func TestMistakes(t *testing.T) {
 		`"priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`:                                                "sigma is missing: name a column",
 		`"sigma": "1", "priors": {"a": "norml(0, 1)", "b": "normal(0, 1)"}`:                                   "prior of a: \"norml(0, 1)\": dist: there is no distribution \"norml\": did you mean normal?",
 		`"sigma": "1", "priors": {"a": "normal(0, 1, 2)", "b": "normal(0, 1)"}`:                               "has 3 arguments: want normal(mu, sigma)",
+		`"sigma": "1", "priors": {"a": "normal(0)", "b": "normal(0, 1)"}`:                                     "has 1 argument: want normal(mu, sigma)",
 		`"sigma": "1", "priors": {"a": "normal(0, -1)", "b": "normal(0, 1)"}`:                                 "sigma = -1",
 		`"sigma": "1", "priors": {"a": "normal(0, #)", "b": "normal(0, 1)"}`:                                  `prior of a: formula: found "#" instead of a number, a name or ( at position 11`,
 		`"sigma": "1", "priors": {"a": "normal(b, 1)", "b": "normal(a, 1)"}`:                                  "depends on itself (a -> b -> a)",

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Model returns the Bayesian model: every parameter that a formula uses needs a
@@ -182,7 +183,7 @@ func (b *builder) distribution(where, text string, special map[string]*ad.Node, 
 		return dist.Dist{}, fmt.Errorf("%s: %q: %w", where, text, err)
 	}
 	if len(c.Args) != len(l.Params) {
-		return dist.Dist{}, fmt.Errorf("%s: %q has %d arguments: want %s(%s)", where, text, len(c.Args), l.Name, strings.Join(l.Params, ", "))
+		return dist.Dist{}, fmt.Errorf("%s: %q has %s: want %s(%s)", where, text, errtext.Count(len(c.Args), "argument"), l.Name, strings.Join(l.Params, ", "))
 	}
 	args := make([]any, len(c.Args))
 	for i, f := range c.Args {

@@ -33,12 +33,13 @@ import (
 
 // Problem is the document. Formulas are those of package autodiff/formula.
 type Problem struct {
-	// formula of columns and parameters; Likelihood calls its value mu
+	// Expr is the formula of the model, of columns and parameters; Likelihood calls its value mu.
 	Expr string            `json:"expr"`
 	Data map[string]Column `json:"data"` // columns of numbers or labels, of equal lengths
-	// observed values: a column or a formula of columns. Default "y"
+	// Y holds the observed values: a column or a formula of columns. Default "y".
 	Y string `json:"y,omitempty"`
-	// standard deviation: a column or, for sampling, a formula of columns and parameters
+	// Sigma is the standard deviation of Y: a column or, for sampling, a formula of columns and parameters. A fit without it weights
+	// all rows alike.
 	Sigma string             `json:"sigma,omitempty"`
 	Fixed map[string]float64 `json:"fixed,omitempty"` // values of parameters held fixed
 	Tied  map[string]string  `json:"tied,omitempty"`  // formulas of parameters that follow from others
@@ -48,23 +49,25 @@ type Problem struct {
 	// between them; with a prior, the prior is truncated.
 	Bounds map[string]Bounds `json:"bounds,omitempty"`
 
-	// The next fields are settings of sampling. distributions of package infer/dist with formulas
-	// as arguments, such as "normal(0, 2*tau)"
+	// Priors and the fields up to Derived are settings of sampling. Priors are distributions of package infer/dist, by parameter, with formulas
+	// as arguments, such as "normal(0, 2*tau)".
 	Priors map[string]string `json:"priors,omitempty"`
-	// parameters without a prior, between their bounds if they have any
+	// Flat lists parameters without a prior, between their bounds if they have any.
 	Flat []string `json:"flat,omitempty"`
-	// distribution of an observation. Default "normal(mu, sigma)", in which mu is always the value of Expr
-	// and sigma that of Sigma
+	// Likelihood is the distribution of an observation. Default "normal(mu, sigma)", in which mu is always the value of Expr
+	// and sigma that of Sigma.
 	Likelihood string            `json:"likelihood,omitempty"`
 	Groups     map[string]Group  `json:"groups,omitempty"`     // parameters that are vectors
 	NonCentred []string          `json:"noncentred,omitempty"` // parameters sampled by their standardised form, see infer.NonCentred
 	Derived    map[string]string `json:"derived,omitempty"`    // formulas stored with every draw
 
-	// Settings of least squares, see optim.Settings.
+	// Loss and the fields below are settings of least squares; 0 and "" stand for the defaults of optim.Settings. Loss, "linear", "soft_l1", "huber",
+	// "cauchy" or "arctan", and FScale, in standard deviations, are its Loss and LossScale; Method, "lm", "trf" or "dogbox", is
+	// its Method, and MaxNFev its MaxEvaluations.
 	Loss   string  `json:"loss,omitempty"`
 	FScale float64 `json:"f_scale,omitempty"`
 	Method string  `json:"method,omitempty"`
-	// Absolute says that the errors are absolute. Default true with Sigma, else false.
+	// Absolute says that Sigma is absolute, so that the covariance is not scaled by the reduced chi-square. Default true with Sigma, else false.
 	Absolute *bool   `json:"absolute_sigma,omitempty"`
 	FTol     float64 `json:"ftol,omitempty"`
 	XTol     float64 `json:"xtol,omitempty"`
@@ -75,7 +78,7 @@ type Problem struct {
 // Group names the column over which a parameter is a vector: one element for each label of the
 // column, in order of appearance.
 type Group struct {
-	Over string `json:"over"`
+	Over string `json:"over"` // name of a column, usually of labels
 }
 
 // Parse reads a document; unknown fields are errors.

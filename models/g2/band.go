@@ -13,6 +13,7 @@ import (
 
 // Band is a model curve with its uncertainty on a grid of x.
 type Band struct {
+	// X is the grid, evenly spaced in log x, and Mid the curve on it: the fit, or the median of draws.
 	X, Mid    []float64
 	Low, High []float64 // bounds of the band; nil for a point fit
 }
@@ -33,7 +34,7 @@ func (c Curve) grid(of string, n int) []float64 {
 	return out
 }
 
-// Line returns the fitted curve on 128 points, or nil for a failed bin.
+// Line returns the fitted curve on 128 points that reach beyond the data, or nil for a failed bin.
 func (f Fit) Line() (*Band, error) {
 	if f.Status == "failed" {
 		return nil, nil
@@ -46,8 +47,9 @@ func (f Fit) Line() (*Band, error) {
 	return &Band{X: x, Mid: slices.Clone(at(f.X))}, nil
 }
 
-// PosteriorBand returns the median and the central interval of probability prob
-// of the model over draws, each in the order of Model.Params.
+// PosteriorBand returns the median and the central interval of probability prob, above 0 and below 1,
+// of the model over draws, each in the order of Model.Params, on 128 points that reach beyond the curve. It is nil
+// if there are no draws.
 func (m Model) PosteriorBand(c Curve, draws [][]float64, prob float64) (*Band, error) {
 	x := c.grid(m.Of, 128)
 	at, err := m.On(x)

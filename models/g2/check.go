@@ -13,6 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -73,6 +74,7 @@ func (c Curve) altered() []check.Alteration {
 
 func (c Curve) alteredErrors() []check.Alteration {
 	a := check.Alteration{Kind: "zero errors", Count: c.replaced, Remedy: "give these points their errors, or leave them out"}
+	were := errtext.Agree(c.replaced, "was", "were")
 	switch {
 	case c.without:
 		a.Count, a.Note = len(c.X), true
@@ -80,9 +82,9 @@ func (c Curve) alteredErrors() []check.Alteration {
 	case c.replaced == 0:
 		return nil
 	case c.believed == 0:
-		a.Text = fmt.Sprintf("all %d errors were at most %g, the smallest that is accepted, and were replaced by it: standard deviations are a guess", c.replaced, smallestError)
+		a.Text = fmt.Sprintf("%s %s at most %g, the smallest that is accepted, and %s replaced by it: standard deviations are a guess", errtext.Agree(c.replaced, "the only error", fmt.Sprintf("all %d errors", c.replaced)), were, smallestError, were)
 	default:
-		a.Text = fmt.Sprintf("%d of %d errors were at most %g and were replaced by %.3g, the mean of the others: the weights of these points are a guess", c.replaced, len(c.X), smallestError, c.fill)
+		a.Text = fmt.Sprintf("%d of %s %s at most %g and %s replaced by %.3g, the mean of the others: the weights of these points are a guess", c.replaced, errtext.Count(len(c.X), "error"), were, smallestError, were, c.fill)
 	}
 	return []check.Alteration{a}
 }

@@ -156,6 +156,22 @@ func TestInvalidPointsAreLeftOutWhenAsked(t *testing.T) {
 	}
 }
 
+// One point is not several.
+func TestOnePointIsSingular(t *testing.T) {
+	single, _ := g2.ByName("single")
+	c := synthetic(rand.New(rand.NewPCG(1, 1)), 0.05, 60)
+	c.Y[4] = math.NaN()
+	f, err := g2.FitOne(context.Background(), single, c, g2.Settings{DropInvalid: true})
+	if want := "1 of 60 points was left out, because its delay, value or error is not a usable number: 5"; err != nil || !strings.Contains(fmt.Sprint(f.Check.Notes), want) {
+		t.Errorf("%v: want %q: %v", err, want, f.Check)
+	}
+	c.X, c.Y, c.Err = c.X[:1], c.Y[:1], c.Err[:1]
+	f, err = g2.FitOne(context.Background(), single, c, g2.Settings{})
+	if want := "has only 1 point for 3 parameters"; err != nil || !strings.Contains(f.Message, want) {
+		t.Errorf("%v: want %q: %s", err, want, f.Message)
+	}
+}
+
 func scale(v []float64, by float64) {
 	for i := range v {
 		v[i] *= by

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Curve is the data of one bin: X is the delay (s) and Y is g2, or X is q (1/Angstrom) and Y a
@@ -57,16 +58,16 @@ func (c Curve) AxisLabel() string {
 // check returns the first problem that makes the curve unusable.
 func (c Curve) check(params int) error {
 	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
-		return fmt.Errorf("g2: bin %d has %d delays, %d values and %d errors: give as many of each", c.Bin, len(c.X), len(c.Y), len(c.Err))
+		return fmt.Errorf("g2: bin %d has %s, %s and %s: give as many of each", c.Bin, errtext.Count(len(c.X), "delay"), errtext.Count(len(c.Y), "value"), errtext.Count(len(c.Err), "error"))
 	}
 	if c.Cov != nil && len(c.Cov) != len(c.X)*len(c.X) {
-		return fmt.Errorf("g2: bin %d has a covariance of %d numbers for %d points: want one for each pair of points", c.Bin, len(c.Cov), len(c.X))
+		return fmt.Errorf("g2: bin %d has a covariance of %s for %s: want one for each pair of points", c.Bin, errtext.Count(len(c.Cov), "number"), errtext.Count(len(c.X), "point"))
 	}
 	if c.Skew != nil && len(c.Skew) != len(c.X) {
-		return fmt.Errorf("g2: bin %d has %d corrections for skewness, but %d points: give one for each point", c.Bin, len(c.Skew), len(c.X))
+		return fmt.Errorf("g2: bin %d has %d of the corrections for skewness, but %s: give one for each point", c.Bin, len(c.Skew), errtext.Count(len(c.X), "point"))
 	}
 	if len(c.X) < params {
-		return fmt.Errorf("g2: bin %d has only %d points for %d parameters: give at least as many, fix parameters, or leave the bin out", c.Bin, len(c.X), params)
+		return fmt.Errorf("g2: bin %d has only %s for %s: give at least as many, fix parameters, or leave the bin out", c.Bin, errtext.Count(len(c.X), "point"), errtext.Count(params, "parameter"))
 	}
 	for i := range c.X {
 		for k, v := range [2]float64{c.X[i], c.Y[i]} {
@@ -173,10 +174,10 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 		return c, nil
 	}
 	return out, []check.Alteration{{Kind: "points left out", Count: len(left), Note: true,
-		Text: fmt.Sprintf("%d of %d points were left out, because their delay, value or error is not a usable number: %s", len(left), len(c.X), strings.Join(left[:min(10, len(left))], ", "))}}
+		Text: fmt.Sprintf("%d of %s %s left out, because %s delay, value or error is not a usable number: %s", len(left), errtext.Count(len(c.X), "point"), errtext.Agree(len(left), "was", "were"), errtext.Agree(len(left), "its", "their"), strings.Join(left[:min(10, len(left))], ", "))}}
 }
 
-// Guess holds rough values read off a curve, as starts of fits.
+// Guess holds rough values read off a curve, as starts of fits: Tau in seconds, Baseline and Contrast as numbers.
 type Guess struct{ Tau, Baseline, Contrast float64 }
 
 // Guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,

@@ -14,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/optim"
@@ -22,10 +23,10 @@ import (
 // Settings are the settings of fits and posteriors. The zero value is the default.
 type Settings struct {
 	Fixed map[string]float64 // values of parameters held fixed, by name
-	// bounds in place of the model's, by parameter name, for point fits and for priors that follow
-	// bounds
+	// Bounds replace those of the model, [lower, upper] by parameter name, in point fits and in priors that follow
+	// bounds.
 	Bounds map[string][2]float64
-	// start values in place of the model's own and of the guessed starts, by parameter name
+	// Start holds start values that replace those of the model and the guessed ones, by parameter name.
 	Start  map[string]float64
 	Priors map[string]dist.Dist // priors in place of the model's, by name of the sampled parameter, or "sigma"
 	Loss   optim.Loss           // loss of point fits. Default: least squares
@@ -54,18 +55,18 @@ type Fit struct {
 	Model   Model
 	Curve   Curve
 	Status  string // outcome of the fit: "converged", "max_evaluations", "stuck" or "failed"
-	Message string
+	Message string // reason for which the fit ended, or for which it failed
 	// X and SD hold the parameters in the order of Model.Params. SD is the customary error of the model:
 	// absolute if errors are given, except for the aps models, which scale it by the reduced
 	// chi-square; Absolute and Scaled hold both. A failed bin has the start in X and -1 for every
 	// error.
 	X, SD, Absolute, Scaled []float64
-	Cov                     []float64 // absolute covariance of the parameters, row-major
-	Cost                    float64
-	ReducedChiSquared       float64
-	NFev                    int
-	Active                  []int // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
-	Warnings                []string
+	Cov                     []float64     // absolute covariance of the parameters, row-major
+	Cost                    float64       // half the sum of squares of the residuals over their errors, reduced by Loss; NaN for a failed bin
+	ReducedChiSquared       float64       // chi-square over degrees of freedom; NaN for a failed bin
+	NFev                    int           // number of evaluations of the model
+	Active                  []int         // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
+	Warnings                []string      // things to know about the result, one sentence each
 	Check                   check.Verdict // verdict about the model; the zero value if there is no fit
 	Device                  string        // device on which the fit was computed: "cpu", or a GPU such as "cuda:0"
 
@@ -171,7 +172,7 @@ func (f *Fitter) other(m Model) *Fitter {
 // mostReady bounds the number of compiled models that a Fitter keeps.
 const mostReady = 256
 
-// NewFitter returns a Fitter.
+// NewFitter returns a Fitter of a model with settings, which the first call of FitAll checks.
 func NewFitter(model Model, s Settings) *Fitter { return &Fitter{model: model, s: s} }
 
 // compiled returns the model compiled for curves of a size.
@@ -257,7 +258,8 @@ func (f *Fitter) fitAll(ctx context.Context, curves []Curve, dropped [][]check.A
 	return out, nil
 }
 
-// FitOne fits one curve.
+// FitOne fits one curve, as FitAll does. A curve that cannot be fitted has the Status "failed" and the reason in Message, and
+// is not an error.
 func FitOne(ctx context.Context, model Model, c Curve, s Settings) (Fit, error) {
 	f, err := FitAll(ctx, model, []Curve{c}, s)
 	if err != nil {
@@ -361,7 +363,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	spread := math.Sqrt(f.ReducedChiSquared)
 	if math.IsNaN(spread) {
 		spread = math.Inf(1)
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %d points and %d parameters", r.M, r.NFree))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %s and %s", errtext.Count(r.M, "point"), errtext.Count(r.NFree, "parameter")))
 	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
 		for _, p := range f.Model.Pairs {

@@ -12,21 +12,25 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Model is a relaxation model: g2 as a function of the delay, or, for the power laws, a
-// relaxation time as a function of q.
+// relaxation time as a function of q. Name, Formula, Params, Of and Mean must be set.
 type Model struct {
-	Name    string
-	Formula string
+	Name    string // name in settings, files and flags, of letters, digits, _ and -
+	Formula string // formula of Mean for readers; it is not evaluated
 	// Params lists the parameters of the point fit, in order.
 	Params []Param
 	// Of is the independent variable: "delay" (s) or "q" (1/Angstrom).
 	Of string
-	// Mean is the model at x, given its parameters as Nodes in the order of Params.
+	// Mean is the model at x, given its parameters as scalar Nodes in the order of Params. It must return one value for each
+	// element of x, in the shape of x, also where it does not depend on x: broadcast a constant. Another shape is an error.
+	// Gradient: must exist with respect to every parameter.
 	Mean func(p []*ad.Node, x *ad.Node) *ad.Node
-	// Starts returns start points guessed from the data, besides that of Params. Nil means none.
+	// Starts returns start points guessed from the data, besides that of Params: rows of len(Params) finite numbers in the
+	// order of Params; other rows are an error. A number beyond its bounds is moved to the bound. Nil means none.
 	Starts func(c Curve) [][]float64
 	// Pairs lists parameters that swap when two components are put in order. The first pair is
 	// compared; Complement names a fraction f, if there is one, that then becomes 1 - f.
@@ -41,15 +45,16 @@ type Model struct {
 
 // Param is one parameter of a model.
 type Param struct {
-	Name string
-	Unit string
-	// Default start and bounds of the parameter. If they depend on the data, Range computes them, and
-	// RangeText says in a help text how, such as "shortest to longest delay".
+	Name string // name in settings, files and flags, of letters, digits and _
+	Unit string // unit for readers, such as "s"; "" for none
+	// Start, Lower and Upper are the default start and bounds: Lower < Upper, and Start within them; bounds may be infinite.
+	// If they depend on the data, Range computes them, and RangeText says in a help text how, such as "shortest to longest delay".
 	Start, Lower, Upper float64
 	Range               func(c Curve) (start, lower, upper float64)
 	RangeText           string
-	// Prior is the default prior. If it depends on the data, PriorRange computes it from the
-	// bounds, and PriorText says in a help text how, such as "uniform over the delays".
+	// Prior is the default prior, a continuous distribution of numbers whose support overlaps Lower to Upper. The bounds
+	// do not truncate it. If it depends on the bounds that hold for a curve, PriorRange computes it from them, and PriorText says in a
+	// help text how, such as "uniform over the delays".
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist
 	PriorText  string
@@ -79,8 +84,8 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 var variable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 // Register adds a user's model to Models, so that fits, posteriors and the command line know its
-// name. It is meant for init functions, and panics if the definition is incomplete or the name is
-// taken.
+// name. It is meant for init functions, and panics if the definition is incomplete, if the name is
+// taken, if a start, bounds and prior exclude each other, or if Mean returns another shape than that of x.
 func Register(m Model) {
 	var lacks []string
 	for _, part := range []struct {
@@ -106,17 +111,63 @@ func Register(m Model) {
 		if p.PriorRange == nil && p.Prior.Err() != nil {
 			panic(fmt.Sprintf("g2: the parameter %q of the model %q has no prior that can be used: set Prior to a distribution of package infer/dist, or set PriorRange", p.Name, m.Name))
 		}
-		if p.Name == "" || m.index(p.Name) != i || p.Range == nil && !(p.Lower < p.Upper && p.Lower <= p.Start && p.Start <= p.Upper) {
-			panic(fmt.Sprintf("g2: the model %q has parameter %d, %q, which starts at %g within %g to %g: give it a name of its own, and Lower <= Start <= Upper or Range", m.Name, i, p.Name, p.Start, p.Lower, p.Upper))
+		if m.index(p.Name) != i {
+			panic(fmt.Sprintf("g2: the model %q has two parameters called %q: give each a name of its own", m.Name, p.Name))
+		}
+		if p.Range == nil && !(p.Lower < p.Upper && p.Lower <= p.Start && p.Start <= p.Upper && !math.IsInf(p.Start, 0)) {
+			panic(fmt.Sprintf("g2: the parameter %q of the model %q starts at %g within %g to %g: set Lower < Upper with a finite Start between them, or set Range", p.Name, m.Name, p.Start, p.Lower, p.Upper))
+		}
+		if p.PriorRange == nil {
+			if err := p.priorFits(); err != nil {
+				panic(fmt.Sprintf("g2: the parameter %q of the model %q has %v", p.Name, m.Name, err))
+			}
 		}
 	}
+	if err := m.tried(); err != nil {
+		panic(err.Error())
+	}
 	models = append(models, m)
+}
+
+// priorFits reports a prior that no sampler can use, or whose support lies outside the bounds.
+func (p Param) priorFits() error {
+	if p.Prior.Discrete || p.Prior.Event > 0 {
+		return fmt.Errorf("the prior %s, which is not a continuous distribution of numbers: set Prior to one", p.Prior.Name)
+	}
+	low, high, err := dist.Range(p.Prior)
+	if err != nil {
+		return fmt.Errorf("the prior %s, whose support is not known: %w", p.Prior.Name, err)
+	}
+	if p.Range == nil && (high <= p.Lower || low >= p.Upper) {
+		return fmt.Errorf("the prior %s between %g and %g, outside its bounds %g to %g: change Prior, or Lower and Upper", p.Prior.Name, low, high, p.Lower, p.Upper)
+	}
+	return nil
+}
+
+// tried calls Mean for three values of x, and names the model if it panics.
+func (m Model) tried() error {
+	defer func() {
+		if r := recover(); r != nil {
+			panic(fmt.Sprintf("g2: Mean of the model %q panics for %s and 3 values of x: %v", m.Name, errtext.Count(len(m.Params), "parameter"), r))
+		}
+	}()
+	_, err := m.at(m.Mean, m.inputs(), ad.Const([]float64{0.01, 0.1, 1}))
+	return err
+}
+
+// inputs returns a Node for each parameter.
+func (m Model) inputs() []*ad.Node {
+	nodes := make([]*ad.Node, len(m.Params))
+	for i, p := range m.Params {
+		nodes[i] = ad.Input(p.Name)
+	}
+	return nodes
 }
 
 // wrong finds what a fit or a posterior would stumble over later.
 func (m Model) wrong() error {
 	if m.Mean == nil || len(m.Params) == 0 {
-		return fmt.Errorf("g2: the model %q has %d parameters, and its Mean is set: %t: set Params and Mean, or take a model from ByName", m.Name, len(m.Params), m.Mean != nil)
+		return fmt.Errorf("g2: the model %q has %s, and its Mean is set: %t: set Params and Mean, or take a model from ByName", m.Name, errtext.Count(len(m.Params), "parameter"), m.Mean != nil)
 	}
 	if m.Of != "delay" && m.Of != "q" {
 		return fmt.Errorf("g2: the model %q is a function of %q: want delay or q", m.Name, m.Of)
@@ -147,7 +198,7 @@ func (m Model) at(mean func(p []*ad.Node, x *ad.Node) *ad.Node, p []*ad.Node, x 
 	case y.Err() != nil:
 		return nil, fmt.Errorf("g2: Mean of the model %q: %w", m.Name, y.Err())
 	case !y.Shape().Equal(x.Shape()):
-		return nil, fmt.Errorf("g2: Mean of the model %q returned the shape %v for %d values of x: want the shape %v, one value for each", m.Name, y.Shape(), x.Size(), x.Shape())
+		return nil, fmt.Errorf("g2: Mean of the model %q returned the shape %v for %s of x: want the shape %v, one value for each", m.Name, y.Shape(), errtext.Count(x.Size(), "value"), x.Shape())
 	}
 	return y, nil
 }
@@ -159,14 +210,14 @@ func (m Model) guesses(c Curve) ([][]float64, error) {
 	}
 	all := m.Starts(c)
 	for i, x := range all {
-		if len(x) != len(m.Params) || slices.ContainsFunc(x, math.IsNaN) {
-			return nil, fmt.Errorf("g2: Starts of the model %q returned %v as start %d: want %d numbers, one for each of %v", m.Name, x, i, len(m.Params), m.names())
+		if len(x) != len(m.Params) || slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+			return nil, fmt.Errorf("g2: Starts of the model %q returned %v as start %d: want %s, one for each of %v", m.Name, x, i, errtext.Count(len(m.Params), "finite number"), m.names())
 		}
 	}
 	return all, nil
 }
 
-// Models returns every model.
+// Models returns every model: those of this package, and those added by Register.
 func Models() []Model { return append([]Model(nil), models...) }
 
 // ByName returns the model with that name; if there is none, the error lists the names that exist.
@@ -203,14 +254,11 @@ func (m Model) names() []string {
 	return out
 }
 
-// On returns the model on the points x as a function of the parameters, in the
-// order of Params. The function belongs to one goroutine; its result is valid
-// until the next call.
+// On returns the model on the points x, delays in seconds or q in 1/Angstrom, as a function of the parameters, in the
+// order of Params. The function belongs to one goroutine; its result, one value for each of x, is valid
+// until the next call. It panics if it is given another number of parameters. The error is that of a Mean that does not fit x.
 func (m Model) On(x []float64) (func(p []float64) []float64, error) {
-	nodes := make([]*ad.Node, len(m.Params))
-	for i, p := range m.Params {
-		nodes[i] = ad.Input(p.Name)
-	}
+	nodes := m.inputs()
 	y, err := m.at(m.Mean, nodes, ad.Const(x))
 	if err != nil {
 		return nil, err
@@ -221,6 +269,9 @@ func (m Model) On(x []float64) (func(p []float64) []float64, error) {
 	}
 	s := prog.NewState()
 	return func(p []float64) []float64 {
+		if len(p) != len(nodes) {
+			panic(fmt.Sprintf("g2: the model %q was given %s: want one for each of %v", m.Name, errtext.Count(len(p), "number"), m.names()))
+		}
 		copy(s.InputSpan(0, len(nodes)), p)
 		if err := s.Run(); err != nil {
 			panic("g2: " + err.Error()) // elementwise programs cannot fail

@@ -17,7 +17,7 @@ import (
 
 // Models that are not whole, or whose name is taken, are refused where they are made.
 func TestRegisterRefuses(t *testing.T) {
-	whole := Model{Name: "mine", Formula: "a", Of: "delay", Params: []Param{{Name: "a", Start: 1, Upper: 2, Prior: dist.Uniform(0, 2)}}, Mean: func(p []*ad.Node, x *ad.Node) *ad.Node { return p[0] }}
+	whole := Model{Name: "mine", Formula: "a", Of: "delay", Params: []Param{{Name: "a", Start: 1, Upper: 2, Prior: dist.Uniform(0, 2)}}, Mean: func(p []*ad.Node, x *ad.Node) *ad.Node { return ad.Mul(p[0], x) }}
 	for want, change := range map[string]func(m *Model){
 		"incomplete: set Mean":          func(m *Model) { m.Mean = nil },
 		"incomplete: set Formula, Of":   func(m *Model) { m.Formula, m.Of = "", "" },
@@ -28,10 +28,17 @@ func TestRegisterRefuses(t *testing.T) {
 		"has the pair [0 7]":            func(m *Model) { m.Pairs = [][2]int{{0, 7}} },
 		"want delay or q":               func(m *Model) { m.Of = "time" },
 		`already is a model "single"`:   func(m *Model) { m.Name = "single" },
-		"starts at 3 within":            func(m *Model) { m.Params = []Param{{Name: "a", Start: 3, Upper: 2, Prior: dist.Uniform(0, 2)}} },
-		"no prior that can be used":     func(m *Model) { m.Params = []Param{{Name: "a", Start: 1, Upper: 2}} },
-		"use letters, digits":           func(m *Model) { m.Name = "my model" },
-		"parameter 1":                   func(m *Model) { m.Params = append(m.Params, m.Params[0]) },
+		`parameter "a" of the model "mine" starts at 3 within 0 to 2: set Lower < Upper`: func(m *Model) { m.Params = []Param{{Name: "a", Start: 3, Upper: 2, Prior: dist.Uniform(0, 2)}} },
+		"no prior that can be used": func(m *Model) { m.Params = []Param{{Name: "a", Start: 1, Upper: 2}} },
+		`Mean of the model "mine" returned the shape [] for 3 values of x: want the shape [3], one value for each`: func(m *Model) { m.Mean = func(p []*ad.Node, x *ad.Node) *ad.Node { return p[0] } },
+		`Mean of the model "mine" panics for 1 parameter and 3 values of x: runtime error: index`:                  func(m *Model) { m.Mean = func(p []*ad.Node, x *ad.Node) *ad.Node { return p[1] } },
+		"has the prior uniform between 3 and 4, outside its bounds 0 to 2: change Prior":                           func(m *Model) { m.Params = []Param{{Name: "a", Start: 1, Upper: 2, Prior: dist.Uniform(3, 4)}} },
+		"has the prior poisson, which is not a continuous distribution of numbers":                                 func(m *Model) { m.Params = []Param{{Name: "a", Start: 1, Upper: 2, Prior: dist.Poisson(3)}} },
+		"starts at +Inf within": func(m *Model) {
+			m.Params = []Param{{Name: "a", Start: math.Inf(1), Upper: math.Inf(1), Prior: dist.HalfNormal(3)}}
+		},
+		"use letters, digits":       func(m *Model) { m.Name = "my model" },
+		`two parameters called "a"`: func(m *Model) { m.Params = append(m.Params, m.Params[0]) },
 	} {
 		m := whole
 		change(&m)
@@ -44,6 +51,24 @@ func TestRegisterRefuses(t *testing.T) {
 			Register(m)
 		}()
 	}
+}
+
+// A model on points refuses a wrong number of parameters.
+func TestOnRefuses(t *testing.T) {
+	m, err := ByName("single")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.On([]float64{1e-3, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if r, want := fmt.Sprint(recover()), `the model "single" was given 1 number: want one for each of [`; !strings.Contains(r, want) {
+			t.Errorf("want %q: %s", want, r)
+		}
+	}()
+	f([]float64{1})
 }
 
 // Functions of a model that return something else than they should are errors that name the model.
@@ -62,9 +87,10 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		`Mean of the model "mine": `: func(m *Model) {
 			m.Mean = func(p []*ad.Node, x *ad.Node) *ad.Node { return ad.Add(x, ad.Const([]float64{1, 2})) }
 		},
-		`"mine" has the pair [0 7]: want the places, from 0 to 2`:            func(m *Model) { m.Pairs = [][2]int{{0, 7}} },
-		`Starts of the model "mine" returned [1] as start 0: want 3 numbers`: func(m *Model) { m.Starts = func(Curve) [][]float64 { return [][]float64{{1}} } },
-		`Starts of the model "mine" returned [NaN 1 1]`:                      func(m *Model) { m.Starts = func(Curve) [][]float64 { return [][]float64{{math.NaN(), 1, 1}} } },
+		`"mine" has the pair [0 7]: want the places, from 0 to 2`:                   func(m *Model) { m.Pairs = [][2]int{{0, 7}} },
+		`Starts of the model "mine" returned [1] as start 0: want 3 finite numbers`: func(m *Model) { m.Starts = func(Curve) [][]float64 { return [][]float64{{1}} } },
+		`Starts of the model "mine" returned [1 +Inf 1]`:                            func(m *Model) { m.Starts = func(Curve) [][]float64 { return [][]float64{{1, math.Inf(1), 1}} } },
+		`Starts of the model "mine" returned [NaN 1 1]`:                             func(m *Model) { m.Starts = func(Curve) [][]float64 { return [][]float64{{math.NaN(), 1, 1}} } },
 		`of the model "mine" gives the start 5 within 10 to 1`: func(m *Model) {
 			m.Params = slices.Clone(m.Params)
 			m.Params[0].Range = func(Curve) (start, lower, upper float64) { return 5, 10, 1 }

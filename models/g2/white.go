@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -23,7 +24,7 @@ type white struct {
 func (c Curve) whitened() (*white, string) {
 	n := len(c.X)
 	if c.Samples > 0 && c.Samples < n+10 {
-		return nil, fmt.Sprintf("the covariance of %d points was estimated from %d samples only", n, c.Samples)
+		return nil, fmt.Sprintf("the covariance of %s was estimated from %s only", errtext.Count(n, "point"), errtext.Count(c.Samples, "sample"))
 	}
 	l := slices.Clone(c.Cov)
 	for i, v := range l {

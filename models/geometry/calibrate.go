@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
@@ -45,7 +46,7 @@ func Calibrate(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geomet
 			return nil, err
 		}
 		if len(points) < 8 {
-			return nil, fmt.Errorf("geometry: only %d points of %d rings were found: check energy, distance and centre, or lower FindSettings.Significance", len(points), len(q))
+			return nil, fmt.Errorf("geometry: only %s of %s %s found: check energy, distance and centre, or lower FindSettings.Significance", errtext.Count(len(points), "point"), errtext.Count(len(q), "ring"), errtext.Agree(len(points), "was", "were"))
 		}
 		if f, err = FitPoints(ctx, g, points, s); err != nil {
 			return nil, err

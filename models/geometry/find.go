@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/xpcs"
@@ -125,9 +126,9 @@ func checkImage(image []float64, m *mask.Mask, g xpcs.Geometry, q []float64) err
 	case g.Reflection:
 		return fmt.Errorf("geometry: rings cannot be fitted in reflection: calibrate in transmission")
 	case m.Height != g.Height || m.Width != g.Width || len(image) != g.Height*g.Width || len(m.Keep) != len(image):
-		return fmt.Errorf("geometry: the image has %d pixels, the mask %d x %d and the geometry %d x %d: use those of one detector", len(image), m.Height, m.Width, g.Height, g.Width)
+		return fmt.Errorf("geometry: the image has %s, the mask %d x %d and the geometry %d x %d: use those of one detector", errtext.Count(len(image), "pixel"), m.Height, m.Width, g.Height, g.Width)
 	case len(q) == 0 || len(q) > 1000 || !slices.IsSorted(q) || !(q[0] > 0) || math.IsInf(q[len(q)-1], 0):
-		return fmt.Errorf("geometry: the list of %d ring positions cannot be used: want 1 to 1000 positive q in ascending order", len(q))
+		return fmt.Errorf("geometry: the list of %s cannot be used: want 1 to 1000 positive q in ascending order", errtext.Count(len(q), "ring position"))
 	}
 	return nil
 }

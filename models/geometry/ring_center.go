@@ -9,6 +9,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -40,7 +41,7 @@ func RingCenter(ctx context.Context, rings ...[][2]float64) (*Circles, error) {
 	}
 	n := len(row)
 	if n < 3 || n < 2+len(rings) {
-		return nil, fmt.Errorf("geometry: there are only %d points on %d rings: give at least %d", n, len(rings), max(3, 2+len(rings)))
+		return nil, fmt.Errorf("geometry: %s on %d rings cannot determine a centre: give at least %d", errtext.Count(n, "point"), len(rings), max(3, 2+len(rings)))
 	}
 	start, err := algebraic(row, col, index, len(rings))
 	if err != nil {

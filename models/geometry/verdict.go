@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
@@ -33,7 +34,7 @@ func (f *Fit) judge(list []parameter) (err error) {
 	d.Axes = []check.Axis{{Name: "azimuth", Unit: "deg", Values: phi}, {Name: "q", Unit: "1/Å", Values: q}}
 	if n := len(f.Outliers); n > 0 {
 		d.Altered = append(d.Altered, check.Alteration{Kind: "outliers left out", Count: n, Note: float64(n) <= most*float64(n+len(f.Points)),
-			Text:   fmt.Sprintf("%d of %d points lay far from their rings and were left out", n, n+len(f.Points)),
+			Text:   fmt.Sprintf("%d of %s lay far from %s and %s left out", n, errtext.Count(n+len(f.Points), "point"), errtext.Agree(n, "its ring", "their rings"), errtext.Agree(n, "was", "were")),
 			Remedy: "mask pixels that do not belong to the rings, and check the q of the rings"})
 	}
 	d.Directions, err = f.departures(phi)

@@ -9,6 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -65,7 +66,7 @@ func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, er
 		return nil, err
 	}
 	if len(x) != len(v.names()) {
-		return nil, fmt.Errorf("morph: the check got %d numbers for %d parameters: pass one for each, as Fit returns them", len(x), len(v.names()))
+		return nil, fmt.Errorf("morph: the check got %s for %s: pass one for each, as Fit returns them", errtext.Count(len(x), "number"), errtext.Count(len(v.names()), "parameter"))
 	}
 	c := &inspection{linear: l, s: s, x: x}
 	if err := l.move(x); err != nil {
@@ -163,10 +164,11 @@ func (c *inspection) collect() (check.Data, error) {
 func (c *inspection) left() check.Alteration {
 	total := c.dropped + len(c.index)
 	a := check.Alteration{Kind: "pixels left out", Count: c.dropped, Note: float64(c.dropped) < 0.02*float64(total)}
-	a.Text = fmt.Sprintf("%d of %d values are not above 0, have no logarithm and were left out, so dim pixels are missing", c.dropped, total)
+	were := errtext.Agree(c.dropped, "was", "were")
+	a.Text = fmt.Sprintf("%d of %s %s not above 0 and %s left out, because the logarithm does not exist there, so dim pixels are missing", c.dropped, errtext.Count(total, "value"), errtext.Agree(c.dropped, "is", "are"), were)
 	a.Remedy = "the loss poisson for counts, or else square"
 	if c.Loss == PoissonLoss {
-		a.Text = fmt.Sprintf("%d of %d counts are below 0, as counts never are, and were left out", c.dropped, total)
+		a.Text = fmt.Sprintf("%d of %s %s below 0, as counts never are, and %s left out", c.dropped, errtext.Count(total, "count"), errtext.Agree(c.dropped, "is", "are"), were)
 		a.Remedy = "use the counts as they were measured, without subtracting a background, or use the loss square"
 	}
 	return a
@@ -177,7 +179,7 @@ func (c *inspection) columns(d *check.Data) error {
 	names := c.names()
 	if len(names) > mostColumns || 3*len(names) > len(d.Z) {
 		d.Findings = append(d.Findings, check.Flag{Kind: check.KindSize, Note: true,
-			Text: fmt.Sprintf("the noise that %d parameters absorb was not allowed for, so residuals that are too small say nothing", len(names))})
+			Text: fmt.Sprintf("the noise that %s absorb was not allowed for, so residuals that are too small say nothing", errtext.Count(len(names), "parameter"))})
 		d.Many = true
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -80,7 +81,7 @@ func NewExperiment(c *cyrsoxs.Config, v *cyrsoxs.Morphology, all []*cyrsoxs.Mate
 	}
 	x := &Experiment{Settings: c, Volume: v, Config: SimulatorConfig(c), Checks: v.Check(0)}
 	if len(all) > n {
-		x.warn("the volume has %d materials: Material%d.txt and later are not used", n, n+1)
+		x.warn("the volume has %s: Material%d.txt and later are not used", errtext.Count(n, "material"), n+1)
 	}
 	table, warnings, err := cyrsoxs.Optics(all[:n], c.Energies)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -22,7 +23,8 @@ type Inversion struct {
 	Sim    *rsoxs.Simulator
 	Optics rsoxs.Optics // optical constants, used unless the Scene has its own
 	Params []Param
-	// Build makes the scene from the parameters, given in the order of Params.
+	// Build makes the scene from the parameters, given in the order of Params: scalars, and vectors for those with several
+	// starting values. The fields of every material must have the shape of Sim.
 	Build func(p []*ad.Node) Scene
 
 	// Data are intensities [energy, beam, QY, QX], NaN where nothing was measured. Mask
@@ -57,8 +59,8 @@ type Param struct {
 // CurveData are reduced measurements in float64 with axes [energy, beam, Q] as in
 // rsoxs.Curves, NaN where there is no datum. Either of I and A may be nil.
 type CurveData struct {
-	Reduction rsoxs.Reduction
-	I, A      *tensor.Tensor
+	Reduction rsoxs.Reduction // reduction of images to curves, the same for data and model
+	I, A      *tensor.Tensor  // intensity I(q) and anisotropy A(q)
 	// AWeight multiplies the residuals of A relative to those of ln I. Default 1.
 	AWeight float64
 }
@@ -141,7 +143,7 @@ func (v *Inversion) check() error {
 	}
 	for _, p := range v.Params {
 		if len(p.Start) == 0 || p.Bounds != nil && len(p.Bounds) != 2 {
-			return fmt.Errorf("morph: parameter %s has %d starting values and %d bounds: want at least one value, and two bounds or none", p.Name, len(p.Start), len(p.Bounds))
+			return fmt.Errorf("morph: parameter %s has %s and %s: want at least one value, and two bounds or none", p.Name, errtext.Count(len(p.Start), "starting value"), errtext.Count(len(p.Bounds), "bound"))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -127,7 +128,7 @@ func (p *Problem) openArrayImages(name string) (*tensor.Tensor, []float64, error
 		}
 	}
 	if len(s) != 3 && len(s) != 4 || s[0] != len(p.Energies) {
-		return nil, nil, fmt.Errorf("%s has shape %v, but the problem has %d energies: want [energy, QY, QX] or [energy, beam, QY, QX]", name, s, len(p.Energies))
+		return nil, nil, fmt.Errorf("%s has shape %v, but the problem has %d %s: want [energy, QY, QX] or [energy, beam, QY, QX]", name, s, len(p.Energies), errtext.Agree(len(p.Energies), "energy", "energies"))
 	}
 	return t, p.Energies, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
@@ -52,7 +53,7 @@ func material(raw json.RawMessage, at func(string) string, energies []float64) (
 	for e := range energies {
 		r := rows[min(e, len(rows)-1)]
 		if len(r) != 4 {
-			return nil, fmt.Errorf("row %d has %d numbers: want DeltaPara, BetaPara, DeltaPerp, BetaPerp", e+1, len(r))
+			return nil, fmt.Errorf("row %d has %s: want DeltaPara, BetaPara, DeltaPerp, BetaPerp", e+1, errtext.Count(len(r), "number"))
 		}
 		m.Constants = append(m.Constants, cyrsoxs.Constants{DeltaPara: r[0], BetaPara: r[1], DeltaPerp: r[2], BetaPerp: r[3]})
 	}

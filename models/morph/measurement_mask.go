@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -71,7 +72,7 @@ type tally struct{ total, empty, dark, q, file int }
 func (t tally) alterations(loss string) (out []check.Alteration) {
 	add := func(n int, asked bool, kind, why string) {
 		if n > 0 {
-			out = append(out, check.Alteration{Kind: kind, Count: n, Note: asked, Text: fmt.Sprintf("%d of %d pixels were left out: %s", n, t.total, why)})
+			out = append(out, check.Alteration{Kind: kind, Count: n, Note: asked, Text: fmt.Sprintf("%d of %s %s left out: %s", n, errtext.Count(t.total, "pixel"), errtext.Agree(n, "was", "were"), why)})
 		}
 	}
 	add(t.q, true, "mask", "their q lies outside the range of the mask")

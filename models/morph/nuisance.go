@@ -10,7 +10,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Nuisance is an effect of the measurement on intensities, such as a background that falls with q. Its
@@ -20,8 +19,9 @@ type Nuisance struct {
 	About  string      // one-line description of the effect on intensities
 	Params []Parameter // parameters of the effect; a problem that leaves one out has its default, which every one needs
 	// Apply returns what a detector sees in place of the intensities at the momentum transfers q (1/nm, at
-	// least 0), two vectors of the same length. The factor scale and the added background of the problem
-	// follow.
+	// least 0), two vectors of the same length. What it returns must have their shape, also if it depends on neither. The factor
+	// scale and the added background of the problem follow. Gradient: must exist with respect to
+	// the intensities and every parameter.
 	Apply func(at Values, intensity, q *ad.Node) *ad.Node
 }
 
@@ -72,9 +72,12 @@ func (n Nuisance) apply(name string, at Values, intensity, q *ad.Node) *ad.Node 
 	return out
 }
 
-// failed returns a Node that carries err; x only links it to the graph.
+// failed returns a Node that carries err, or x if that carries one already.
 func failed(x *ad.Node, err error) *ad.Node {
-	return ad.Call(&ad.Custom{Name: "morph", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}, x)
+	if x.Err() != nil {
+		return x
+	}
+	return ad.Fail(fmt.Errorf("morph: %w", err))
 }
 
 // scales lists the parameters of every model that describe the measurement.

@@ -43,6 +43,12 @@ func TestMaterialsThatDoNotFit(t *testing.T) {
 		`Build of the model "mine" returned material 1 with Vfrac of the shape []: want [2 8 8]`: func(_ *Problem, _ Grid, at Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: at("fraction")}}}
 		},
+		`Build of the model "mine" returned a scene without Materials: want at least one`: func(_ *Problem, _ Grid, at Values) Scene {
+			return Scene{}
+		},
+		`Build of the model "mine" returned a Penalty of the shape [2 8 8]: want a scalar`: func(_ *Problem, g Grid, at Values) Scene {
+			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fraction"))}}, Penalty: g.full(at("fraction"))}
+		},
 		`material 1 with S of the shape []`: func(_ *Problem, g Grid, at Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fraction")), S: ad.Scalar(0.3)}}}
 		},

@@ -15,6 +15,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -322,7 +323,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 			if size > 1 {
 				want += fmt.Sprintf(" or %d", size)
 			}
-			bad = append(bad, fmt.Sprintf("%s has %d starting values: want %s", name, len(q.Start), want))
+			bad = append(bad, fmt.Sprintf("%s has %s: want %s", name, errtext.Count(len(q.Start), "starting value"), want))
 		case q.Bounds != nil && (len(q.Bounds) != 2 || !(q.Bounds[0] < q.Bounds[1])):
 			bad = append(bad, fmt.Sprintf("the bounds of %s are %v: want [lowest, highest]", name, q.Bounds))
 		default:
@@ -432,17 +433,26 @@ func (p *Problem) materials(v *Inversion, o rsoxs.Optics) error {
 	}
 	scene := p.build(nodes)
 	n := len(scene.Materials)
+	if n == 0 {
+		return fmt.Errorf("morph: Build of the model %q returned a scene without Materials: want at least one", p.Model)
+	}
 	for _, row := range o {
 		if len(row) != n {
-			return fmt.Errorf("morph: %s has %d materials%s, but there are optical constants of %d: give one set for each material", p.Model, n, map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
+			return fmt.Errorf("morph: %s has %s%s, but there are optical constants of %d: give one set for each material", p.Model, errtext.Count(n, "material"), map[bool]string{true: " with the matrix"}[p.Options.Matrix], len(row))
 		}
 	}
 	return p.fields(scene)
 }
 
-// fields checks what Build returned for the starting values: every material needs a volume fraction in every voxel.
+// fields checks what Build returned for the starting values: every material needs a volume fraction in every voxel, and a
+// penalty is a number.
 func (p *Problem) fields(s Scene) error {
 	want := tensor.Shape(p.Grid.Shape[:])
+	if l := s.Penalty; l != nil && l.Err() != nil {
+		return fmt.Errorf("morph: Build of the model %q, Penalty: %w", p.Model, l.Err())
+	} else if l != nil && len(l.Shape()) > 0 {
+		return fmt.Errorf("morph: Build of the model %q returned a Penalty of the shape %v: want a scalar, so add its elements with Sum", p.Model, l.Shape())
+	}
 	for i, m := range s.Materials {
 		if m.Vfrac == nil {
 			return fmt.Errorf("morph: Build of the model %q returned material %d without Vfrac: want the volume fraction in the shape %v (Values returns nil for names that are no parameters of the model)", p.Model, i+1, want)

@@ -18,14 +18,19 @@ type Definition struct {
 	About string // one-line description of the model and the names of its materials
 	// Centred says that the model also has the parameters x, y, z.
 	Centred bool
-	Params  []Parameter
-	// Build makes the scene on a grid from the parameters and the options of a problem.
+	Params  []Parameter // parameters of the model, at least one, besides those that every model has
+	// Build makes the scene on a grid from the parameters and the options of a problem. Every scene needs at least one
+	// material, with a volume fraction Vfrac from 0 to 1 in every voxel, of the shape g.Shape. S, Theta and Psi, where they are
+	// set, have this shape too, and Penalty is a scalar. There are as many materials as sets of optical
+	// constants in the problem. What does not fit is an error that names the model. Gradient: must exist with respect to every
+	// parameter.
 	Build func(p *Problem, g Grid, at Values) Scene
 }
 
 // Register adds a user's model to those that problem files can name by "model". Every model also
 // has the parameters scale, background and noise. It is meant for init functions, and panics if the
-// definition is incomplete or the name is taken.
+// definition is incomplete, if the name is taken, or if Limits exclude a Default. What Build returns is checked when a problem uses the
+// model, because it depends on the grid.
 func Register(name string, d Definition) {
 	mustBeWhole("model", name, d.About, len(d.Params), "Build", d.Build == nil)
 	if _, taken := problemModels[name]; taken {
@@ -101,7 +106,7 @@ type Parameter struct {
 	Name, About string // name of the parameter; its unit and meaning are in About
 	// Needed says that a problem must fix the parameter or search for it.
 	Needed  bool
-	Default *float64
+	Default *float64             // value of a parameter that a problem leaves out; nil for none, so that Values returns nil
 	Length  func(p *Problem) int // length of an array; nil for a number
 	Limits  *[2]float64          // physical limits; nil for any number
 }
@@ -113,7 +118,8 @@ func (q Parameter) size(p *Problem) int {
 	return q.Length(p)
 }
 
-// Values returns the Node of the parameter with a given name, or nil if it was left out.
+// Values returns the Node of the parameter with a given name: a scalar, or a vector if the parameter has a Length above 1. It
+// returns nil for an optional parameter without a default that was left out, and for names that are no parameters of the model.
 type Values func(name string) *ad.Node
 
 // radians converts a Node from degrees; nil stays nil.

@@ -11,6 +11,7 @@ import (
 
 // Scene is the scattering object as a graph over parameters. Vacuum needs no material.
 type Scene struct {
+	// Materials holds at least one material, whose fields have the shape [Z, Y, X] of the grid.
 	Materials []rsoxs.MaterialNodes
 	// Constants are the optical constants [energy, material, 4] if they are refined; nil
 	// uses those of the Inversion.
@@ -22,10 +23,10 @@ type Scene struct {
 	// sees in place of the intensities at q (1/nm in the plane of the detector, or the
 	// abscissa of curves), two vectors of the same length.
 	Response func(intensity, q *ad.Node) *ad.Node
-	// Penalty is added to the minimised function and subtracted from the log density; nil
+	// Penalty, a scalar, is added to the minimised function and subtracted from the log density; nil
 	// for none.
 	Penalty *ad.Node
-	// Sigma is the standard deviation of the residuals if a posterior infers it; nil uses
+	// Sigma, a scalar, is the standard deviation of the residuals if a posterior infers it; nil uses
 	// that of the Inversion.
 	Sigma *ad.Node
 }
@@ -92,7 +93,7 @@ type CoreShell struct {
 	// no decay.
 	Decay  *ad.Node
 	Width  float64 // width of the edges in nm. Default half a voxel
-	Matrix bool
+	Matrix bool    // Matrix fills the rest of the volume with one more material.
 }
 
 // Scene returns the graph of the scattering object.
@@ -123,7 +124,7 @@ type Rod struct {
 	// Radial makes the molecules point outwards from the axis.
 	Radial bool
 	Width  float64 // width of the edges in nm. Default half a voxel
-	Matrix bool
+	Matrix bool    // Matrix fills the rest of the volume with one more material.
 }
 
 // Scene returns the graph of the scattering object.
@@ -156,7 +157,7 @@ type Lamella struct {
 	Tilt      *ad.Node // angle between molecules and normal in radians; nil for none
 	Aligned   *ad.Node // order parameter S
 	Width     float64  // width of the edges in nm. Default half a voxel
-	Matrix    bool
+	Matrix    bool     // Matrix fills the rest of the volume with one more material.
 }
 
 // Scene returns the graph of the scattering object.
@@ -179,7 +180,7 @@ type Film struct {
 	Director    *ad.Node // coefficients of Modes for the angle from +x in radians
 	Order       int      // order of the Modes
 	Aligned     *ad.Node // order parameter S
-	Matrix      bool
+	Matrix      bool     // Matrix makes the second phase a material; without it, it is vacuum.
 }
 
 // Scene returns the graph of the scattering object.

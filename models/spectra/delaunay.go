@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/delaunay"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -26,7 +27,7 @@ type Delaunay struct {
 // values around it.
 func NewDelaunay(points []float64, dim int, logFlux []float64) (*Delaunay, error) {
 	if dim < 1 || len(points) == 0 || len(points)%dim != 0 || len(logFlux)%(len(points)/dim) != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each template", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %s and %s do not fit together: want a point and a spectrum for each template", len(points), errtext.Count(dim, "parameter"), errtext.Count(len(logFlux), "pixel"))
 	}
 	count := len(points) / dim
 	pixels := len(logFlux) / count
@@ -81,7 +82,7 @@ func LoadDelaunay(points []float64, dim int, simplices, neighbours []int32, flag
 func newDelaunay(mesh *delaunay.Triangulation, flags, logFlux []float64) (*Delaunay, error) {
 	n := len(mesh.Points) / mesh.Dim
 	if len(flags) != n || len(logFlux) == 0 || len(logFlux)%n != 0 {
-		return nil, fmt.Errorf("spectra: the triangulation of %d points has %d flags and %d pixels: want a flag and a spectrum for each point", n, len(flags), len(logFlux))
+		return nil, fmt.Errorf("spectra: the triangulation of %d points has %d flags and %s: want a flag and a spectrum for each point", n, len(flags), errtext.Count(len(logFlux), "pixel"))
 	}
 	return &Delaunay{mesh, flags, ad.Const(logFlux, n, len(logFlux)/n)}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // exposures returns the labels of the exposures of a star that have velocities of their own, in the order in
@@ -119,7 +120,7 @@ func (c CommonVelocity) String() string {
 	if !c.Agree() {
 		verb = "differ"
 	}
-	return fmt.Sprintf("The velocities of %d exposures %s: chi-square %.1f with %d degrees of freedom about %.2f +- %.2f km/s, p = %.2g", c.DoF+1, verb, c.ChiSquare, c.DoF, c.Vel, c.SD, c.P)
+	return fmt.Sprintf("The velocities of %s %s: chi-square %.1f with %s of freedom about %.2f +- %.2f km/s, p = %.2g", errtext.Count(c.DoF+1, "exposure"), verb, c.ChiSquare, errtext.Count(c.DoF, "degree"), c.Vel, c.SD, c.P)
 }
 
 // KindVelocities is the kind of the note in a verdict which says that the velocities of exposures

@@ -13,6 +13,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
@@ -151,7 +152,7 @@ func (f *Fitter) layoutOfSpectra(star *Star) (*layout, error) {
 func (f *Fitter) checkStart(s Start, exposures int) error {
 	switch {
 	case len(s.Params) != len(f.library.Params):
-		return fmt.Errorf("a start has %d parameters: want %v", len(s.Params), f.library.Params)
+		return fmt.Errorf("a start has %s: want %v", errtext.Count(len(s.Params), "parameter"), f.library.Params)
 	case s.Vels != nil && !f.s.PerExposure:
 		return errors.New("a start has velocities of the exposures: set Settings.PerExposure, or leave Vels out")
 	case s.Vels != nil && len(s.Vels) != exposures:

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Library is a set of templates for the arms of an instrument, with the same parameters.
@@ -118,7 +119,7 @@ func inward(lo, hi float64) (float64, float64) { return lo * (1 + 1e-15), hi * (
 // check says what of the numbers does not fit together.
 func (t *Templates) check(pixels int) error {
 	if len(t.Lam) != pixels {
-		return fmt.Errorf("spectra: %s has %d wavelengths, but templates of %d pixels: want as many", t.Name, len(t.Lam), pixels)
+		return fmt.Errorf("spectra: %s has %s, but templates of %s: want as many", t.Name, errtext.Count(len(t.Lam), "wavelength"), errtext.Count(pixels, "pixel"))
 	}
 	for _, k := range t.LogParams {
 		if k < 0 || k >= t.Dim() {

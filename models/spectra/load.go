@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -182,7 +183,7 @@ func (t *Templates) Files(params []string) (*rvspecfit.Library, error) {
 	}
 	last := len(n.Layers) - 1
 	if last < 2 {
-		return nil, fmt.Errorf("spectra: the network has %d layers: files need at least 3", last+1)
+		return nil, fmt.Errorf("spectra: the network has %s: files need at least 3", errtext.Count(last+1, "layer"))
 	}
 	var names []string
 	var arrays []*tensor.Tensor

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Models returns the models of a star's spectra at points of its parameters, such as draws from its
@@ -20,7 +21,7 @@ func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 	}
 	for i, x := range points {
 		if len(x) != len(l.names) {
-			return nil, fmt.Errorf("spectra: point %d of %s has %d numbers: want %d, for %v", i, star.Name, len(x), len(l.names), l.names)
+			return nil, fmt.Errorf("spectra: point %d of %s has %s: want %d, for %v", i, star.Name, errtext.Count(len(x), "number"), len(l.names), l.names)
 		}
 	}
 	if err := l.place(); err != nil {

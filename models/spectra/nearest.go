@@ -8,6 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Nearest returns the nearest template, by the distance of mapped parameters in units of their
@@ -27,7 +28,7 @@ func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) 
 		count = len(points) / dim
 	}
 	if dim < 1 || count == 0 || len(points) != count*dim || len(logFlux) == 0 || len(logFlux)%count != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each template", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %s and %s do not fit together: want a point and a spectrum for each template", len(points), errtext.Count(dim, "parameter"), errtext.Count(len(logFlux), "pixel"))
 	}
 	n := &Nearest{dim: dim, pixels: len(logFlux) / count, scale: make([]float64, dim), points: make([]float64, len(points)), logFlux: ad.Const(logFlux, count, len(logFlux)/count)}
 	for k := range dim {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Layer is a linear layer of a network: y = W x + b.
@@ -20,12 +21,12 @@ type Layer struct {
 
 func (l *Layer) check() error {
 	if l.In < 1 || l.Out < 1 || len(l.W) != l.In*l.Out || len(l.B) != l.Out {
-		return fmt.Errorf("spectra: a layer of %d inputs and %d outputs has %d weights and %d biases: want inputs times outputs, and one for each output", l.In, l.Out, len(l.W), len(l.B))
+		return fmt.Errorf("spectra: a layer of %s and %d outputs has %d weights and %d biases: want inputs times outputs, and one for each output", errtext.Count(l.In, "input"), l.Out, len(l.W), len(l.B))
 	}
 	for _, list := range [][]float64{l.W, l.B} {
 		for i, x := range list {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("spectra: weight %d of a layer of %d inputs and %d outputs is %v: want finite numbers", i, l.In, l.Out, x)
+				return fmt.Errorf("spectra: weight %d of a layer of %s and %d outputs is %v: want finite numbers", i, errtext.Count(l.In, "input"), l.Out, x)
 			}
 		}
 	}
@@ -52,7 +53,7 @@ const mostLog = 300
 func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network, error) {
 	d := len(mean)
 	if d == 0 || len(sd) != d || len(points)%d != 0 || len(layers) == 0 {
-		return nil, fmt.Errorf("spectra: the network has %d layers, %d means, %d standard deviations and %d coordinates of points: want at least one layer, and a mean and a standard deviation for each parameter", len(layers), d, len(sd), len(points))
+		return nil, fmt.Errorf("spectra: the network has %s, %d means, %s and %s of points: want at least one layer, and a mean and a standard deviation for each parameter", errtext.Count(len(layers), "layer"), d, errtext.Count(len(sd), "standard deviation"), errtext.Count(len(points), "coordinate"))
 	}
 	for k, s := range sd {
 		if !(s > 0) {
@@ -65,7 +66,7 @@ func NewNetwork(mean, sd []float64, layers []Layer, points []float64) (*Network,
 			return nil, err
 		}
 		if l.In != in {
-			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %d outputs: want as many", l.In, in)
+			return nil, fmt.Errorf("spectra: a layer of %d inputs follows one of %s: want as many", l.In, errtext.Count(in, "output"))
 		}
 		in = l.Out
 	}

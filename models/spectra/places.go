@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // places are the stars of one run of a program. Data of a star are sent to a device once, when it gets its place;
@@ -146,7 +147,7 @@ func (l *layout) place() error {
 	fixed, batch := max(0, bytes[0]-2*star), l.f.s.Batch
 	for _, b := range ad.Spread(l.f.s.Backend) {
 		least := fixed + star*max(1, l.f.s.Batch)
-		what := fmt.Sprintf("fits of spectra with %d pixels a star (%d stars side by side)", l.pixels, max(1, l.f.s.Batch))
+		what := fmt.Sprintf("fits of spectra with %s a star (%d stars side by side)", errtext.Count(l.pixels, "pixel"), max(1, l.f.s.Batch))
 		d, err := ad.DeviceFor(b, ad.Need{Name: what, Work: star * max(16, l.f.s.Batch), Least: least})
 		if err != nil {
 			return fmt.Errorf("spectra: %w", err)

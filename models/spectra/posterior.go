@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Model returns the Bayesian model of a star: the likelihood of the fits, with the continuum integrated out,
@@ -204,7 +205,7 @@ func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]flo
 // that are not complete.
 func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg infer.Config, done func(i int, post *infer.Fit, err error)) error {
 	if len(fits) != len(stars) {
-		return fmt.Errorf("spectra: there are %d fits, but %d stars: give one for each", len(fits), len(stars))
+		return fmt.Errorf("spectra: there are %d fits, but %s: give one for each", len(fits), errtext.Count(len(stars), "star"))
 	}
 	groups := map[*layout][]int{}
 	var order []*layout

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -19,7 +20,7 @@ import (
 func principal(spectra, mean []float64, pixels, k int, seed uint64) (components, scores []float64, err error) {
 	count := len(spectra) / pixels
 	if k < 1 || k > min(count, pixels) {
-		return nil, nil, fmt.Errorf("spectra: %d principal components of %d spectra of %d pixels are wanted: ask for at least 1 and at most the smaller of the two", k, count, pixels)
+		return nil, nil, fmt.Errorf("spectra: %d principal components of %d spectra of %s are wanted: ask for at least 1 and at most the smaller of the two", k, count, errtext.Count(pixels, "pixel"))
 	}
 	centred := make([]float64, len(spectra))
 	for i, v := range spectra {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Regular interpolates log spectra linearly in every parameter, in the cells of a regular grid some
@@ -45,7 +46,7 @@ func NewRegular(s RegularSettings) (*Regular, error) {
 	size := 1
 	for k, axis := range slices.Backward(s.Axes) {
 		if len(axis) < 2 {
-			return nil, fmt.Errorf("spectra: axis %d of a regular grid has %d values: want at least 2", k, len(axis))
+			return nil, fmt.Errorf("spectra: axis %d of a regular grid has %s: want at least 2", k, errtext.Count(len(axis), "value"))
 		}
 		for i := 1; i < len(axis); i++ {
 			if !(axis[i] > axis[i-1]) || math.IsInf(axis[i]-axis[i-1], 1) {
@@ -56,7 +57,7 @@ func NewRegular(s RegularSettings) (*Regular, error) {
 		size *= len(axis)
 	}
 	if len(s.IDs) != size {
-		return nil, fmt.Errorf("spectra: the regular grid has %d points, but %d templates: give a template number, or -1, for each", size, len(s.IDs))
+		return nil, fmt.Errorf("spectra: the regular grid has %s, but %s: give a template number, or -1, for each", errtext.Count(size, "point"), errtext.Count(len(s.IDs), "template"))
 	}
 	count := len(s.Points) / len(s.Axes)
 	for i, id := range s.IDs {

@@ -14,6 +14,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/sim/spectra"
@@ -179,7 +180,7 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 	}
 	for _, t := range l.Arms {
 		if t.Dim() != len(l.Params) {
-			say("arm %s of the library has %d parameters, but the library has %d: make the library again", t.Name, t.Dim(), len(l.Params))
+			say("arm %s of the library has %s, but the library has %d: make the library again", t.Name, errtext.Count(t.Dim(), "parameter"), len(l.Params))
 		}
 	}
 	if len(bad) == 0 {

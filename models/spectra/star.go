@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -51,9 +52,9 @@ func (s *Spectrum) check() error {
 	n := len(s.Lam)
 	switch {
 	case n < 2 || len(s.Flux) != n || len(s.Err) != n || s.Bad != nil && len(s.Bad) != n:
-		return fmt.Errorf("%s has %d wavelengths, %d fluxes, %d errors and %d bad-pixel flags: give as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
+		return fmt.Errorf("%s has %s, %d fluxes, %s and %s: give as many of each, and at least 2", s.Arm, errtext.Count(n, "wavelength"), len(s.Flux), errtext.Count(len(s.Err), "error"), errtext.Count(len(s.Bad), "bad-pixel flag"))
 	case s.Resolution != nil && s.Resolution.Pixels != n:
-		return fmt.Errorf("%s has a resolution matrix of %d pixels, but %d wavelengths: want as many", s.Arm, s.Resolution.Pixels, n)
+		return fmt.Errorf("%s has a resolution matrix of %s, but %s: want as many", s.Arm, errtext.Count(s.Resolution.Pixels, "pixel"), errtext.Count(n, "wavelength"))
 	}
 	for i := range n {
 		switch {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
@@ -119,7 +120,7 @@ func (s TrainSettings) check() error {
 		}
 	}
 	if s.Hidden < 0 {
-		say("the network has %d hidden layers: want at least 0", s.Hidden)
+		say("the network has %s: want at least 0", errtext.Count(s.Hidden, "hidden layer"))
 	}
 	if !(s.LR > 0) || !(s.LeastLR > 0) || math.IsInf(s.LR, 1) {
 		say("the learning rates go from %g down to %g: want finite numbers above 0", s.LR, s.LeastLR)
@@ -168,7 +169,7 @@ func Train(ctx context.Context, points []float64, dim int, logFlux []float64, s 
 		t.count = len(points) / dim
 	}
 	if dim < 1 || t.count < 2 || len(points) != t.count*dim || len(logFlux) == 0 || len(logFlux)%t.count != 0 {
-		return nil, fmt.Errorf("spectra: %d coordinates, %d parameters and %d pixels do not fit together: want a point and a spectrum for each of at least two templates", len(points), dim, len(logFlux))
+		return nil, fmt.Errorf("spectra: %d coordinates, %s and %s do not fit together: want a point and a spectrum for each of at least two templates", len(points), errtext.Count(dim, "parameter"), errtext.Count(len(logFlux), "pixel"))
 	}
 	for i, v := range logFlux {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -384,7 +385,7 @@ func (t *trainer) run(ctx context.Context) (*TrainResult, error) {
 		r.TrainState = *t.Resume
 		r.Params, r.Best, r.Losses = slices.Clone(r.Params), slices.Clone(r.Best), slices.Clone(r.Losses)
 		if len(r.Params) != t.size() || len(r.Best) != t.size() {
-			return nil, fmt.Errorf("spectra: the state has %d parameters, but the network has %d: resume with the settings of the earlier run", len(r.Params), t.size())
+			return nil, fmt.Errorf("spectra: the state has %s, but the network has %d: resume with the settings of the earlier run", errtext.Count(len(r.Params), "parameter"), t.size())
 		}
 	} else {
 		var err error

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
@@ -28,7 +29,7 @@ func (b *Binning) defaults(frames int) error {
 		b.Ages = min(8, max(1, frames/4))
 	}
 	if b.Octave < 1 || b.Ages < 1 || b.Octave > 64 || b.Ages > frames {
-		return fmt.Errorf("twotime: there are %d bins of lag in an octave and %d of age for %d frames: want 1 to 64, and 1 to %d", b.Octave, b.Ages, frames, frames)
+		return fmt.Errorf("twotime: there are %d bins of lag in an octave and %d of age for %s: want 1 to 64, and 1 to %d", b.Octave, b.Ages, errtext.Count(frames, "frame"), frames)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
@@ -33,7 +34,7 @@ func (d *Data) check() error {
 	}
 	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
 	if len(d.C2) != angles || d.Sigma != nil && len(d.Sigma) != angles {
-		return fmt.Errorf("twotime: there are %d matrices and %d of their errors for %d angles: give one for each angle", len(d.C2), len(d.Sigma), angles)
+		return fmt.Errorf("twotime: there are %d matrices and %d of their errors for %s: give one for each angle", len(d.C2), len(d.Sigma), errtext.Count(angles, "angle"))
 	}
 	if d.Precision == 0 {
 		d.Precision = 64
@@ -42,7 +43,7 @@ func (d *Data) check() error {
 		return fmt.Errorf("twotime: the precision is %d bits: want 64 or 32", d.Precision)
 	}
 	if d.Band < 0 || d.Band > n-2 {
-		return fmt.Errorf("twotime: the band beside the diagonal is %d of %d frames: want 0 to %d", d.Band, n, n-2)
+		return fmt.Errorf("twotime: the band beside the diagonal is %d of %s: want 0 to %d", d.Band, errtext.Count(n, "frame"), n-2)
 	}
 	for k := range d.C2 {
 		if len(d.C2[k]) != n*n || d.Sigma != nil && len(d.Sigma[k]) != n*n {

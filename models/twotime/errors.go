@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
@@ -126,7 +127,7 @@ func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found
 	size := len(f.X)
 	free := f.Names[min(2*linear, size):]
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
-		return sum, nil, fmt.Errorf("twotime: the fit of %d parameters and %d angles does not belong to data of %d angles with scaling %q: pass the data and settings of this fit", size, len(f.Contrast), len(d.C2), s.Scaling)
+		return sum, nil, fmt.Errorf("twotime: the fit of %s and %d angles does not belong to data of %s with scaling %q: pass the data and settings of this fit", errtext.Count(size, "parameter"), len(f.Contrast), errtext.Count(len(d.C2), "angle"), s.Scaling)
 	}
 	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
 	return sum, found, err

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -257,7 +258,7 @@ func (f *fitter) prepare(d *Data) error {
 	}
 	s := f.s
 	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
-		return fmt.Errorf("twotime: there are %d starts and %d bounds for the parameters %v: give one for each", len(s.Start), len(s.Bounds), names)
+		return fmt.Errorf("twotime: there are %d starts and %s for the parameters %v: give one for each", len(s.Start), errtext.Count(len(s.Bounds), "bound"), names)
 	}
 	for _, name := range s.Fixed {
 		if !slices.Contains(names, name) {
@@ -273,7 +274,7 @@ func (f *fitter) prepare(d *Data) error {
 		return err
 	}
 	if angles := len(d.Setup.Angles); s.Scaling == Constant && (len(s.Contrast) != angles || len(s.Offset) != angles) {
-		return fmt.Errorf("twotime: there are %d contrasts and %d offsets for %d angles: give one for each", len(s.Contrast), len(s.Offset), angles)
+		return fmt.Errorf("twotime: there are %d contrasts and %s for %s: give one for each", len(s.Contrast), errtext.Count(len(s.Offset), "offset"), errtext.Count(angles, "angle"))
 	}
 	var err error
 	f.basis, err = s.Scaling.basis(d.Setup.Angles)

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -66,7 +67,7 @@ func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 		}
 	}
 	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
-		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %d angles: give one for each, or none", len(d.Noise), len(d.C2))
+		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %s: give one for each, or none", len(d.Noise), errtext.Count(len(d.C2), "angle"))
 	}
 	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2))}
 	b.blocks = newBinned(d, s.Binning, b.order)

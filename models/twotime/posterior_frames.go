@@ -14,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 	"github.com/euryale-dev/euryale/tensor"
@@ -77,7 +78,7 @@ func newByFrames(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (
 func byFrames(d *Data, p *Priors, power float64, b ad.Backend) (*Posterior, error) {
 	n, angles := len(d.Setup.Times), len(d.Setup.Angles)
 	if len(d.Noise) != angles {
-		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %d angles, but the likelihood %s needs one for each: set Noise", len(d.Noise), angles, ByFrames)
+		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %s, but the likelihood %s needs one for each: set Noise", len(d.Noise), errtext.Count(angles, "angle"), ByFrames)
 	}
 	m, theta, err := motion(d, p)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Scaling says how contrast and offset depend on the angle.
@@ -37,7 +38,7 @@ func (s Scaling) basis(angles []float64) (rows [][]float64, err error) {
 		case Fourier:
 			rows = append(rows, []float64{1, math.Cos(a), math.Sin(a), math.Cos(2 * a), math.Sin(2 * a)})
 			if len(angles) < len(rows[0]) {
-				return nil, fmt.Errorf("twotime: the contrast has 5 coefficients, but there are only %d angles: take %s or %s", len(angles), Individual, Averaged)
+				return nil, fmt.Errorf("twotime: the contrast has 5 coefficients, but there are only %s: take %s or %s", errtext.Count(len(angles), "angle"), Individual, Averaged)
 			}
 		case Constant:
 			return nil, nil

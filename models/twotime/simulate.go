@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
@@ -40,7 +41,7 @@ func Simulate(ctx context.Context, s transport.Setup, sample Sample) (*Data, err
 	}
 	angles, n := len(s.Angles), len(s.Times)
 	if len(sample.Contrast) != angles || len(sample.Offset) != angles {
-		return nil, fmt.Errorf("twotime: there are %d contrasts and %d offsets for %d angles: give one for each", len(sample.Contrast), len(sample.Offset), angles)
+		return nil, fmt.Errorf("twotime: there are %d contrasts and %s for %s: give one for each", len(sample.Contrast), errtext.Count(len(sample.Offset), "offset"), errtext.Count(angles, "angle"))
 	}
 	if sample.Speckles < 2 || !(sample.MeanCount >= 0) || math.IsInf(sample.MeanCount, 1) {
 		return nil, fmt.Errorf("twotime: there are %d speckles of %g counts: want at least 2, and a finite count of at least 0", sample.Speckles, sample.MeanCount)

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
@@ -28,7 +29,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 		return check.Verdict{}, err
 	}
 	if len(at.Theta) != len(d.Setup.Names()) || len(at.Contrast) != len(d.C2) || len(at.Offset) != len(d.C2) {
-		return check.Verdict{}, fmt.Errorf("twotime: the point has %d parameters, %d contrasts and %d offsets: want %d and one of each for %d angles", len(at.Theta), len(at.Contrast), len(at.Offset), len(d.Setup.Names()), len(d.C2))
+		return check.Verdict{}, fmt.Errorf("twotime: the point has %s, %d contrasts and %s: want %d and one of each for %s", errtext.Count(len(at.Theta), "parameter"), len(at.Contrast), errtext.Count(len(at.Offset), "offset"), len(d.Setup.Names()), errtext.Count(len(d.C2), "angle"))
 	}
 	b, err := prepareCells(&d, &Priors{}, s)
 	if err != nil {

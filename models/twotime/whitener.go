@@ -9,6 +9,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // whitener returns the inverse of the triangle of the covariance of the cells (row-major, zeros for cells without pairs) of the mean over so many
@@ -27,7 +29,7 @@ func whitener(cov []float64, count []int, speckles float64, pixels int) (inverse
 	}
 	m := len(used)
 	if pixels < 2*m+2 {
-		return nil, 0, fmt.Errorf("twotime: the covariance of %d cells cannot be estimated from %d simulated pixels: take more than twice as many", m, pixels)
+		return nil, 0, fmt.Errorf("twotime: the covariance of %s cannot be estimated from %d simulated pixels: take more than twice as many", errtext.Count(m, "cell"), pixels)
 	}
 	scale := float64(pixels-1) / float64(pixels-m-2) / speckles
 	a := mat.NewSymDense(m, nil)

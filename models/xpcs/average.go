@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
@@ -201,7 +202,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	case m == nil:
 		return errors.New("it has no multi-tau correlation: correlate its frames with Multitau")
 	case a.s.Bin > m.G2.Cols:
-		return fmt.Errorf("it has no bin %d: choose a bin from 1 to %d", a.s.Bin, m.G2.Cols)
+		return fmt.Errorf("it has no bin %d: %s", a.s.Bin, errtext.Choose(m.G2.Cols, "bin", 1, m.G2.Cols))
 	}
 	y, _ := m.Bin(a.s.Bin)
 	tail := y[max(len(y)-a.s.Window, 0):]
@@ -210,7 +211,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 		sum += v
 	}
 	if about.Baseline = sum / float64(len(tail)); !a.s.All && !(about.Baseline >= a.s.Low && about.Baseline <= a.s.High) {
-		return fmt.Errorf("g2 of bin %d ends at %.4g on average of %d delays, not within %g to %g", a.s.Bin, about.Baseline, len(tail), a.s.Low, a.s.High)
+		return fmt.Errorf("g2 of bin %d ends at %.4g on average of %s, not within %g to %g", a.s.Bin, about.Baseline, errtext.Count(len(tail), "delay"), a.s.Low, a.s.High)
 	}
 	if a.first == nil {
 		return nil
@@ -220,7 +221,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	case !slices.Equal(f.Delays(), r.Delays()): // in seconds: frame times, strides and averages of frames count too
 		return fmt.Errorf("its delays differ from those of %s: average files of one kind of measurement", f.File)
 	case m.G2.Cols != f.Multitau.G2.Cols || (m.Err == nil) != (f.Multitau.Err == nil):
-		return fmt.Errorf("it has %d bins, but %s has %d, or one of them has no errors: correlate both with one q map", m.G2.Cols, f.File, f.Multitau.G2.Cols)
+		return fmt.Errorf("it has %s, but %s has %d, or one of them has no errors: correlate both with one q map", errtext.Count(m.G2.Cols, "bin"), f.File, f.Multitau.G2.Cols)
 	case r.QMap.Hash != f.QMap.Hash && r.QMap.Hash != "" && f.QMap.Hash != "":
 		return fmt.Errorf("its q map differs from that of %s: correlate both with one", f.File)
 	}

@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
@@ -140,7 +141,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	}
 	done.Replaced = movie.Replaced()
 	if n := len(done.Replaced); n > 0 {
-		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie were bad and were replaced", n, movie.Frames)
+		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie %s bad and %[3]s replaced", n, movie.Frames, errtext.Agree(n, "was", "were"))
 	}
 	return done, w.Close(done.Result)
 }

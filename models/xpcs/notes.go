@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
@@ -35,10 +36,10 @@ func (d *Done) Notes() []string {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
 	if d.Dark.Static > 0 && d.Empty < d.Frames {
-		lines = append(lines, fmt.Sprintf("of the %d static bins of bin %d, %d had no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", d.Dark.Of, d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
+		lines = append(lines, fmt.Sprintf("of the %s of bin %d, %d had no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", errtext.Count(d.Dark.Of, "static bin"), d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
 	}
 	if d.Empty > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d frames have no counts in any bin", d.Empty, d.Frames))
+		lines = append(lines, fmt.Sprintf("%d of %s %s no counts in any bin", d.Empty, errtext.Count(d.Frames, "frame"), errtext.Agree(d.Empty, "has", "have")))
 	}
 	return lines
 }

@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/partition"
 )
@@ -65,7 +66,7 @@ func (s Setup) Partition(mask []bool) (*partition.Partition, error) {
 		mask = slices.Repeat([]bool{true}, g.Height*g.Width)
 	}
 	if len(mask) != g.Height*g.Width {
-		return nil, fmt.Errorf("xpcs: the mask has %d pixels, but the detector has %d x %d: use a mask of this detector", len(mask), g.Height, g.Width)
+		return nil, fmt.Errorf("xpcs: the mask has %s, but the detector has %d x %d: use a mask of this detector", errtext.Count(len(mask), "pixel"), g.Height, g.Width)
 	}
 	m, err := g.QMapOn(s.Backend, s.First, s.Second)
 	if err != nil {

@@ -102,7 +102,7 @@ func (p *Profile) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%-10s %8s %12s %6s %10s %8s\n", "operation", "calls", "time", "share", "MB", "GB/s")
 	for _, u := range p.Usage() {
-		fmt.Fprintf(&s, "%-10s %8d %12s %5.1f%% %10.2f %8.2f\n", u.Operation, u.Calls, u.Time.Round(time.Microsecond),
+		fmt.Fprintf(&s, "%-10s %8d %12s %5.1f %% %9.2f %8.2f\n", u.Operation, u.Calls, u.Time.Round(time.Microsecond),
 			100*float64(u.Time)/float64(max(total, 1)), float64(u.Bytes)/1e6, float64(u.Bytes)/1e9/max(u.Time.Seconds(), 1e-9))
 	}
 	fmt.Fprintf(&s, "peak of synapses and counts: %.2f MB\n", float64(p.Peak)/1e6)

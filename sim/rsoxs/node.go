@@ -15,7 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// MaterialNodes is a Material within a graph, defined by the same arrays.
+// MaterialNodes is a Material within a graph, defined by the same arrays in the same units: all of them have the shape
+// [Z, Y, X] of the simulator, and Align has [Z, Y, X, 3]. Nil fields are left out.
 type MaterialNodes struct{ Vfrac, S, Theta, Psi, Align, Unaligned *ad.Node }
 
 // pairs lists the Nodes of m with the arrays of the Material they stand for.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -43,7 +44,7 @@ func Fill(ctx context.Context, l *rvspecfit.Library, s FillSettings) (*rvspecfit
 		s.Window = 12
 	}
 	if s.Window < 2 || s.Reach < 0 || !(s.Smoothing >= 0) {
-		return nil, fmt.Errorf("build: the window has %d nodes, the reach is %d and the smoothing %g: want at least 2, 0 and 0", s.Window, s.Reach, s.Smoothing)
+		return nil, fmt.Errorf("build: the window has %s, the reach is %d and the smoothing %g: want at least 2, 0 and 0", errtext.Count(s.Window, "node"), s.Reach, s.Smoothing)
 	}
 	f := &filler{FillSettings: s, grid: l.Grid, ids: slices.Clone(l.Grid.IDs.Compact().Data().([]int64))}
 	f.spectra = l.Spectra.Convert(tensor.Float64).Compact().Float64s()
@@ -114,7 +115,7 @@ func (f *filler) run(ctx context.Context) error {
 func (f *filler) fill(empty []int, points []float64, ids []int) error {
 	dim := len(f.grid.Axes)
 	if len(ids) <= dim || len(ids) > mostRadial {
-		return fmt.Errorf("the window has %d templates: want more than %d and at most %d, so change the window", len(ids), dim, mostRadial)
+		return fmt.Errorf("the window has %s: want more than %d and at most %d, so change the window", errtext.Count(len(ids), "template"), dim, mostRadial)
 	}
 	r, err := newRadial(points, dim, f.Smoothing)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -99,7 +100,7 @@ func ParseLines(b []byte) (*LineList, error) {
 
 func parseLine(columns []string, row []any) (line Line, err error) {
 	if len(row) != len(columns) {
-		return line, fmt.Errorf("the row has %d values, but there are %d columns: give one for each", len(row), len(columns))
+		return line, fmt.Errorf("the row has %s, but there are %d columns: give one for each", errtext.Count(len(row), "value"), len(columns))
 	}
 	lorentz := 0.0
 	numbers := map[string]*float64{"lambda_vac": &line.Lam, "s": &line.Strength, "p": &line.Teff, "q": &line.Logg, "w": &line.Width, "lorentz": &lorentz}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // readWave reads the wavelengths of all spectra.
@@ -62,7 +63,7 @@ func (b *rebinner) readFITS(e rvspecfit.Entry) (lam, flux []float64, err error) 
 	}
 	if b.wave != nil {
 		if len(flux) != len(b.wave) {
-			return nil, nil, fmt.Errorf("build: %s has %d pixels, but %s has %d wavelengths: want as many", name, len(flux), b.WaveFile, len(b.wave))
+			return nil, nil, fmt.Errorf("build: %s has %s, but %s has %s: want as many", name, errtext.Count(len(flux), "pixel"), b.WaveFile, errtext.Count(len(b.wave), "wavelength"))
 		}
 		return b.wave, flux, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/sim/spectra"
@@ -162,7 +163,7 @@ func (b *rebinner) pixels(e rvspecfit.Entry) ([]float64, error) {
 		return nil, err
 	}
 	if len(lam) != len(flux) {
-		return nil, fmt.Errorf("there are %d fluxes, but %d wavelengths: want as many", len(flux), len(lam))
+		return nil, fmt.Errorf("there are %d fluxes, but %s: want as many", len(flux), errtext.Count(len(lam), "wavelength"))
 	}
 	if b.Air {
 		lam = b.weights.air(lam)
@@ -226,7 +227,7 @@ func (b *rebinner) library(names []string, m rvspecfit.Mapper) (*rvspecfit.Libra
 		l.FileIDs, l.LogNorms = append(l.FileIDs, e.ID), append(l.LogNorms, b.norms[i])
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("build: none of %d templates can be used: %w", len(b.entries), errors.Join(b.failed[:min(3, len(b.failed))]...))
+		return nil, fmt.Errorf("build: none of %s can be used: %w", errtext.Count(len(b.entries), "template"), errors.Join(b.failed[:min(3, len(b.failed))]...))
 	}
 	columns := make([]float64, 0, n*len(names))
 	for k := range names {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -95,7 +96,7 @@ func mapped(l *rvspecfit.Library) ([]float64, error) {
 	points := slices.Clone(l.Points.Compact().Float64s())
 	n := l.Spectra.Shape()[0]
 	if len(points) != n*len(l.ParNames) {
-		return nil, fmt.Errorf("build: arm %s has %d numbers for %d parameters of %d templates: want one for each parameter of each template", l.Setup, len(points), len(l.ParNames), n)
+		return nil, fmt.Errorf("build: arm %s has %s for %s of %s: want one for each parameter of each template", l.Setup, errtext.Count(len(points), "number"), errtext.Count(len(l.ParNames), "parameter"), errtext.Count(n, "template"))
 	}
 	for _, k := range l.Mapper.Log {
 		for i := range n {

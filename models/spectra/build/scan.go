@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Param is a parameter of the templates, with its place in their files.
@@ -199,7 +200,7 @@ func Nodes(names []string, axes [][]float64) (*rvspecfit.Catalog, error) {
 		size *= len(a)
 	}
 	if len(names) == 0 || len(names) != len(axes) || size == 0 {
-		return nil, fmt.Errorf("build: there are %d parameters on %d axes with %d nodes: want an axis with values for each parameter", len(names), len(axes), size)
+		return nil, fmt.Errorf("build: there are %d parameters on %d axes with %s: want an axis with values for each parameter", len(names), len(axes), errtext.Count(size, "node"))
 	}
 	c := &rvspecfit.Catalog{ParNames: slices.Clone(names)}
 	for id := range size {

@@ -357,7 +357,7 @@ func TestBadTemplates(t *testing.T) {
 		"3 templates, but b has 2": {plain("b", []float64{1, 2}), plain("r", []float64{1, 2, 3})},
 		"template 1 of arm r":      {good, plain("r", []float64{1, 3})},
 		"vsini 50":                 {good, plain("r", []float64{1, 2}, 50, 50)},
-		"1 rotations":              {plain("b", []float64{1, 2}, 50)},
+		"1 rotation:":              {plain("b", []float64{1, 2}, 50)},
 		"twice":                    {good, good},
 		"[logg]":                   {good, &names},
 		"ascending":                {&short},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
@@ -46,7 +47,7 @@ func continuum(lam, flux, err []float64, step float64) ([]float64, error) {
 	}
 	q, e := spectra.NewQuadraticSpline(nodes)
 	if e != nil {
-		return nil, fmt.Errorf("ccf: the continuum has %d nodes from %g Angstrom in steps of %g km/s: %w", count, lam[0], step, e)
+		return nil, fmt.Errorf("ccf: the continuum has %s from %g Angstrom in steps of %g km/s: %w", errtext.Count(count, "node"), lam[0], step, e)
 	}
 	f := &continuumFit{flux: flux, first: make([]int, n), basis: make([][3]float64, n), weight: make([]float64, n), model: make([]float64, n)}
 	for i, x := range lam {

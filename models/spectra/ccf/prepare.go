@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
@@ -63,7 +64,7 @@ func badPixels(s *spectra.Spectrum, normalised bool) (bad []bool, good int, medi
 func check(s *spectra.Spectrum) error {
 	n := len(s.Lam)
 	if n < 2 || len(s.Flux) != n || len(s.Err) != n || s.Bad != nil && len(s.Bad) != n {
-		return fmt.Errorf("ccf: %s has %d wavelengths, %d fluxes, %d errors and %d bad-pixel flags: give as many of each, and at least 2", s.Arm, n, len(s.Flux), len(s.Err), len(s.Bad))
+		return fmt.Errorf("ccf: %s has %s, %d fluxes, %s and %s: give as many of each, and at least 2", s.Arm, errtext.Count(n, "wavelength"), len(s.Flux), errtext.Count(len(s.Err), "error"), errtext.Count(len(s.Bad), "bad-pixel flag"))
 	}
 	for i, x := range s.Lam {
 		if !(x > 0) || math.IsInf(x, 0) || i > 0 && !(x > s.Lam[i-1]) {

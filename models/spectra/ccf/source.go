@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -46,7 +47,7 @@ func FromTemplates(l *rvspecfit.Library) (*Source, error) {
 	case l.Spectra == nil || rows == nil:
 		return nil, fmt.Errorf("ccf: the library of arm %s has no template spectra: for a network use FromLibrary, with the parameters of the templates to make", l.Setup)
 	case len(l.Spectra.Shape()) != 2 || !slices.Equal([]int(rows.Shape()), []int{l.Spectra.Shape()[0], dim}) || l.Spectra.Shape()[1] != pixels || pixels < 2:
-		return nil, fmt.Errorf("ccf: the library of arm %s has spectra of shape %v, parameters of shape %v, %d names and %d wavelengths, which do not fit together: make the library again", l.Setup, l.Spectra.Shape(), rows.Shape(), dim, pixels)
+		return nil, fmt.Errorf("ccf: the library of arm %s has spectra of shape %v, parameters of shape %v, %s and %s, which do not fit together: make the library again", l.Setup, l.Spectra.Shape(), rows.Shape(), errtext.Count(dim, "name"), errtext.Count(pixels, "wavelength"))
 	}
 	s := &Source{arm: l.Setup, lam: l.Lam, log: l.LogStep, names: l.ParNames}
 	mapped := l.Grid != nil || l.Triangulation != nil
@@ -95,7 +96,7 @@ func FromLibrary(lib *spectra.Library, arm string, points []float64) (*Source, e
 	}
 	dim := len(lib.Params)
 	if len(points) == 0 || len(points)%dim != 0 {
-		return nil, fmt.Errorf("ccf: there are %d numbers for stars of %d parameters, %v: give each star one number for each", len(points), dim, lib.Params)
+		return nil, fmt.Errorf("ccf: there are %d numbers for stars of %s, %v: give each star one number for each", len(points), errtext.Count(dim, "parameter"), lib.Params)
 	}
 	s := &Source{arm: arm, lam: t.Lam, log: t.Log, names: lib.Params, points: slices.Clone(points)}
 	x := ad.Input("parameters", buildChunk, dim)

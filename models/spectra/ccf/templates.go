@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -74,7 +75,7 @@ func NewTemplates(arms ...*rvspecfit.CCF) (*Templates, error) {
 		vsini := make([]float64, n)
 		if c.VSini != nil {
 			if len(c.VSini) != n {
-				return nil, fmt.Errorf("ccf: %s has %d templates, but %d rotations: make the templates again with Build", c.Setup, n, len(c.VSini))
+				return nil, fmt.Errorf("ccf: %s has %s, but %s: make the templates again with Build", c.Setup, errtext.Count(n, "template"), errtext.Count(len(c.VSini), "rotation"))
 			}
 			for k, v := range c.VSini {
 				vsini[k] = max(0, v) // -1 stands for none
@@ -104,7 +105,7 @@ func (t *Templates) same(c *rvspecfit.CCF, first string, rows [][]float64, vsini
 	case !slices.Equal(c.ParNames, t.names):
 		return fmt.Errorf("ccf: the templates of arm %s have the parameters %v, but those of %s have %v: %s", c.Setup, c.ParNames, first, t.names, remedy)
 	case len(rows) != len(t.params):
-		return fmt.Errorf("ccf: arm %s has %d templates, but %s has %d: %s", c.Setup, len(rows), first, len(t.params), remedy)
+		return fmt.Errorf("ccf: arm %s has %s, but %s has %d: %s", c.Setup, errtext.Count(len(rows), "template"), first, len(t.params), remedy)
 	}
 	for k := range rows {
 		if !slices.Equal(rows[k], t.params[k]) || vsini[k] != t.vsini[k] {
@@ -123,7 +124,7 @@ func newArm(c *rvspecfit.CCF, count int) (*arm, error) {
 		a.nodeStep = nodeStep(c.LogL0, c.LogL1, nodes)
 	}
 	if c.Points < 2 || !(c.LogL1 > c.LogL0) || math.IsInf(c.LogL1-c.LogL0, 0) || a.continuum && !(a.nodeStep > 0) {
-		return nil, fmt.Errorf("ccf: the templates of arm %s have %d pixels from exp(%g) to exp(%g) Angstrom and %g km/s between continuum nodes: want at least two pixels, ascending wavelengths and a positive distance", c.Setup, c.Points, c.LogL0, c.LogL1, a.nodeStep)
+		return nil, fmt.Errorf("ccf: the templates of arm %s have %s from exp(%g) to exp(%g) Angstrom and %g km/s between continuum nodes: want at least two pixels, ascending wavelengths and a positive distance", c.Setup, errtext.Count(c.Points, "pixel"), c.LogL0, c.LogL1, a.nodeStep)
 	}
 	a.lam = make([]float64, c.Points)
 	for i := range a.lam {
@@ -138,7 +139,7 @@ func newArm(c *rvspecfit.CCF, count int) (*arm, error) {
 		return nil, fmt.Errorf("ccf: arm %s has neither templates nor their transforms: the file ccfmod_%s.npy or ccfdat_%s.npz is missing: copy it beside ccf_%s.h5, or build the templates again", c.Setup, c.Setup, c.Setup, c.Setup)
 	}
 	if len(a.models) != count*c.Points {
-		return nil, fmt.Errorf("ccf: arm %s has %d numbers for %d templates of %d pixels: make the templates again with Build", c.Setup, len(a.models), count, c.Points)
+		return nil, fmt.Errorf("ccf: arm %s has %s for %s of %s: make the templates again with Build", c.Setup, errtext.Count(len(a.models), "number"), errtext.Count(count, "template"), errtext.Count(c.Points, "pixel"))
 	}
 	for i, v := range a.models {
 		if v != v || math.IsInf(float64(v), 0) {

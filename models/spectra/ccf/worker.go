@@ -9,6 +9,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -110,7 +111,7 @@ func (f *Finder) rows(star *spectra.Star, i int, rows [][]row) ([]summary, error
 		used += parts[k].pixels
 	}
 	if used == 0 {
-		return nil, fmt.Errorf("ccf: star %q: none of its %d spectra has %d good pixels that the templates cover: check masks, errors and wavelengths", star.Name, len(star.Spectra), usablePixels)
+		return nil, fmt.Errorf("ccf: star %q: none of its %d spectra has %s that the templates cover: check masks, errors and wavelengths", star.Name, len(star.Spectra), errtext.Count(usablePixels, "good pixel"))
 	}
 	return parts, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
@@ -143,8 +144,8 @@ func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectru
 	}
 	n := len(raw.Wave)
 	if to-from < 10 {
-		return nil, 0, fmt.Errorf("%s: %d of its %d pixels, %.6g to %.6g Angstrom, are within %.6g to %.6g, where arm %s has templates for velocities up to %g km/s: want 10 or more",
-			s.Name, max(0, to-from), n, raw.Wave[0], raw.Wave[n-1], lo, hi, arm, max(math.Abs(p.s.Config.MinVel), math.Abs(p.s.Config.MaxVel)))
+		return nil, 0, fmt.Errorf("%s: %d of its %s, %.6g to %.6g Angstrom, %s within %.6g to %.6g, where arm %s has templates for velocities up to %g km/s: want 10 or more",
+			s.Name, max(0, to-from), errtext.Count(n, "pixel"), raw.Wave[0], raw.Wave[n-1], errtext.Agree(to-from, "is", "are"), lo, hi, arm, max(math.Abs(p.s.Config.MinVel), math.Abs(p.s.Config.MaxVel)))
 	}
 	cut := &survey.Raw{Name: arm, Wave: raw.Wave[from:to], Flux: raw.Flux[from:to], IVar: raw.IVar[from:to]}
 	if raw.Mask != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Profile is intensity against q: lines, such as one for each azimuth, at common abscissas.
@@ -30,7 +32,7 @@ func (p Profile) each(f func(line, i int, v float64) float64) Profile {
 // times that of exposures. Both need the same q. Intensities that become negative are NaN.
 func (p Profile) Subtract(background Profile, weight float64) (Profile, error) {
 	if len(background.Q) != len(p.Q) || len(background.Lines) != len(p.Lines) {
-		return Profile{}, fmt.Errorf("reduce: the background has %d lines of %d points, but the data have %d of %d: correlate both with one q map", len(background.Lines), len(background.Q), len(p.Lines), len(p.Q))
+		return Profile{}, fmt.Errorf("reduce: the background has %s of %s, but the data have %d of %d: correlate both with one q map", errtext.Count(len(background.Lines), "line"), errtext.Count(len(background.Q), "point"), len(p.Lines), len(p.Q))
 	}
 	for i, q := range p.Q {
 		if math.Abs(q-background.Q[i]) > 1e-8+1e-5*math.Abs(background.Q[i]) {

@@ -6,6 +6,8 @@ package reduce
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Means are means of pixels in bins.
@@ -74,7 +76,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 		a.Inner, a.Outer = a.Outer, a.Inner
 	}
 	if a.Bins < 1 || !(a.Outer > 0) {
-		return nil, fmt.Errorf("reduce: the ring from %g to %g pixels has %d bins: want a positive radius and at least one bin", a.Inner, a.Outer, a.Bins)
+		return nil, fmt.Errorf("reduce: the ring from %g to %g pixels has %s: want a positive radius and at least one bin", a.Inner, a.Outer, errtext.Count(a.Bins, "bin"))
 	}
 	var inside []int
 	low, high := math.Inf(1), math.Inf(-1)
@@ -86,7 +88,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 		}
 	}
 	if !(high > low) {
-		return nil, fmt.Errorf("reduce: the ring from %g to %g pixels has %d pixels that the mask keeps: want some at different azimuths", a.Inner, a.Outer, len(inside))
+		return nil, fmt.Errorf("reduce: the ring from %g to %g pixels has %s that the mask keeps: want some at different azimuths", a.Inner, a.Outer, errtext.Count(len(inside), "pixel"))
 	}
 	edges := make([]float64, a.Bins+1)
 	for k := range edges {
@@ -104,7 +106,7 @@ func Ring(image, phi []float64, mask []bool, width int, a Annulus) (*Means, erro
 
 func same(image, a, b []float64, mask []bool) error {
 	if len(a) != len(image) || len(b) != len(image) || mask != nil && len(mask) != len(image) {
-		return fmt.Errorf("reduce: the image has %d pixels, its maps %d and %d, and the mask %d: use those of one detector", len(image), len(a), len(b), len(mask))
+		return fmt.Errorf("reduce: the image has %s, its maps %d and %d, and the mask %d: use those of one detector", errtext.Count(len(image), "pixel"), len(a), len(b), len(mask))
 	}
 	return nil
 }

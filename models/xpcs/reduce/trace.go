@@ -9,6 +9,8 @@ import (
 	"math/cmplx"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Smooth returns the moving average of y over window samples, of which every step-th is kept, and
@@ -16,7 +18,7 @@ import (
 // at sample 1; with a window of 1 the samples are as they are.
 func Smooth(y []float64, window, step int) (at []int, mean []float64, err error) {
 	if window < 1 || step < 1 || window >= len(y) && window > 1 {
-		return nil, nil, fmt.Errorf("reduce: the window is %d and the step %d for %d samples: want positive numbers, and a window smaller than the number of samples", window, step, len(y))
+		return nil, nil, fmt.Errorf("reduce: the window is %d and the step %d for %s: want positive numbers, and a window smaller than the number of samples", window, step, errtext.Count(len(y), "sample"))
 	}
 	if window == 1 {
 		for i := 0; i < len(y); i += step {

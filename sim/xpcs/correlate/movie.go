@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Movie is a sequence of frames of one detector. One of Dense, Sparse and Raw must be set; where
@@ -60,7 +62,7 @@ func (m Movie) check() error {
 	case m.Frames == 1:
 		return errors.New("correlate: the movie has 1 frame, but a correlation needs at least 2")
 	case m.Frames < 2:
-		return fmt.Errorf("correlate: the movie has %d frames, but a correlation needs at least 2", m.Frames)
+		return fmt.Errorf("correlate: the movie has %s, but a correlation needs at least 2", errtext.Count(m.Frames, "frame"))
 	case m.Height < 1 || m.Width < 1 || m.Height > 1<<31/max(m.Width, 1):
 		return fmt.Errorf("correlate: the frames have %d x %d pixels: want at least 1 x 1 and at most 2^31 pixels", m.Height, m.Width)
 	case m.Frames > 1<<30:
@@ -99,7 +101,7 @@ func (m Movie) Select(s Selection) (Movie, error) {
 	}
 	taken := (s.Last - s.First + s.Stride - 1) / s.Stride / s.Average
 	if taken < 2 {
-		return m, fmt.Errorf("correlate: frames %d to %d with stride %d and averages of %d leave %d frames, but a correlation needs at least 2", s.First, s.Last, s.Stride, s.Average, taken)
+		return m, fmt.Errorf("correlate: frames %d to %d with stride %d and averages of %d leave %s, but a correlation needs at least 2", s.First, s.Last, s.Stride, s.Average, errtext.Count(taken, "frame"))
 	}
 	out := m
 	out.Frames = taken

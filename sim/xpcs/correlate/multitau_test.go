@@ -214,7 +214,7 @@ func TestMistakes(t *testing.T) {
 		"numbers from 1 to":  func(_ *Movie, p *Maps, _ *Settings) { p.Static[3], p.Dynamic[3] = math.MaxInt32, 1 },
 		"no pixel":           func(_ *Movie, p *Maps, _ *Settings) { clear(p.Dynamic) },
 		"not all in a movie": func(_ *Movie, _ *Maps, s *Settings) { s.Last = 21 },
-		"leave 1 frames":     func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },
+		"leave 1 frame,":     func(_ *Movie, _ *Maps, s *Settings) { s.Average = 11 },
 		"precision is 16":    func(_ *Movie, _ *Maps, s *Settings) { s.Precision = 16 },
 		"counts of 1e+25": func(m *Movie, _ *Maps, _ *Settings) {
 			m.Dense = func(_ int, dst []float32) error {

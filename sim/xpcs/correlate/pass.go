@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
@@ -101,7 +102,7 @@ func layout(m Movie, occupied float64, s Settings, delays []Delay) (levels, bloc
 type crowded struct{ events, frames int }
 
 func (c *crowded) Error() string {
-	return fmt.Sprintf("correlate: %d frames have %d events", c.frames, c.events)
+	return fmt.Sprintf("correlate: %s %s %s", errtext.Count(c.frames, "frame"), errtext.Agree(c.frames, "has", "have"), errtext.Count(c.events, "event"))
 }
 
 // crowd is the number of events beyond one for each pixel above which a pass is crowded.
@@ -288,7 +289,7 @@ type FrameError struct {
 
 // Error names the frame and says what to do.
 func (e *FrameError) Error() string {
-	return fmt.Sprintf("correlate: frame %d has %d pixels in bins that are not finite numbers, the first at row %d, column %d: mask them, or leave the frame out by First and Last", e.Frame, e.Pixels, e.Row, e.Col)
+	return fmt.Sprintf("correlate: frame %d has %s in bins that %s, the first at row %d, column %d: mask them, or leave the frame out by First and Last", e.Frame, errtext.Count(e.Pixels, "pixel"), errtext.Agree(e.Pixels, "is not a finite number", "are not finite numbers"), e.Row, e.Col)
 }
 
 // means takes the mean of each frame over the valid pixels, and what normalises it.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
@@ -118,7 +119,7 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 	place := map[int]int{}
 	for _, b := range want {
 		if b < 1 || b > bins {
-			return nil, fmt.Errorf("correlate: there is no dynamic bin %d: want numbers from 1 to %d", b, bins)
+			return nil, fmt.Errorf("correlate: there is no dynamic bin %d in the map: %s", b, errtext.Choose(bins, "dynamic bin", 1, bins))
 		}
 		if _, ok := place[b]; ok {
 			return nil, fmt.Errorf("correlate: bin %d is named twice: name each once", b)

@@ -46,7 +46,7 @@ func Example() {
 	}
 	fmt.Println(again.Mask().Equal(h.Mask()))
 	// Output:
-	// record 3 of 4: 40 x 60 pixels, 313 masked (13.042%)
+	// record 3 of 4: 40 x 60 pixels, 313 masked (13.042 %)
 	// {"version":1,"height":40,"width":60,"steps":[{"threshold":{"low":0.45}},{"draw":[{"kind":"circle","center":[20,30],"radius":6}]},{"pixels":[[3,50]]}],"undone":1}
 	// true
 }

@@ -203,7 +203,7 @@ func TestMistakesOfSteps(t *testing.T) {
 		"constraint 1 on q goes from":   {s, Step{Constraints: []Constraint{{Map: "q", Begin: math.NaN()}}}},
 		"the image has 2 pixels":        {Source{Height: 6, Width: 9, Image: []float64{1, 2}}, Step{File: "x"}},
 		"the detector has 0 x 9":        {Source{Width: 9}, Step{File: "x"}},
-		"the map q has 1 pixels":        {Source{Height: 6, Width: 9, Maps: map[string][]float64{"q": {1}}}, Step{File: "x"}},
+		"the map q has 1 pixel,":        {Source{Height: 6, Width: 9, Maps: map[string][]float64{"q": {1}}}, Step{File: "x"}},
 		"outliers in rings need the m":  {Source{Height: 1, Width: 1, Image: []float64{1}}, Step{Outliers: &Outliers{Rings: 2}}},
 	} {
 		if _, _, err := c.step.Mask(c.source, nil); err == nil || !strings.Contains(err.Error(), want) {
@@ -225,7 +225,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 		`{"version":1,"height":6,"width":9,"steps":[],"undone":0} 7`:                              "follows the recipe",
 		`{"version":1,"height":6,"width":9,"steps":[{"lasso":1}]}`:                                "lasso",
 		`{"version":2,"height":6,"width":9,"steps":[]}`:                                           "version 2",
-		`{"version":1,"height":6,"width":9,"steps":[],"undone":2}`:                                "2 records undone",
+		`{"version":1,"height":6,"width":9,"steps":[],"undone":2}`:                                "undone is 2 in a recipe of 1 record",
 		`{"version":1,"height":6,"width":9,"steps":[{}]}`:                                         "step 1 of the recipe",
 		`{"version":1,"height":0,"width":9,"steps":[]}`:                                           "0 x 9",
 		`{"version":1,"height":9,"width":6,"steps":[]}`:                                           "the recipe is for 9 x 6",

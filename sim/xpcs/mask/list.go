@@ -3,7 +3,11 @@
 
 package mask
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+)
 
 // remove masks the pixels of a list of (row, column).
 func remove(height, width int, pixels [][2]int) (*Mask, error) {
@@ -20,8 +24,8 @@ func remove(height, width int, pixels [][2]int) (*Mask, error) {
 		m.Keep[p[0]*width+p[1]] = false
 	}
 	if outside > 0 {
-		return nil, fmt.Errorf("mask: %d of %d listed pixels, such as row %d, column %d, are outside the detector of %d x %d pixels: use the list of this detector, and give rows first",
-			outside, len(pixels), example[0], example[1], height, width)
+		return nil, fmt.Errorf("mask: %d of %s, such as row %d, column %d, %s outside the detector of %d x %d pixels: use the list of this detector, and give rows first",
+			outside, errtext.Count(len(pixels), "listed pixel"), example[0], example[1], errtext.Agree(outside, "is", "are"), height, width)
 	}
 	return m, nil
 }

@@ -102,5 +102,5 @@ func (m *Mask) Fit(height, width int) (*Mask, error) {
 // String says how many pixels are masked.
 func (m *Mask) String() string {
 	bad := len(m.Keep) - m.Count()
-	return fmt.Sprintf("%d x %d pixels, %d masked (%.3f%%)", m.Height, m.Width, bad, 100*float64(bad)/float64(max(len(m.Keep), 1)))
+	return fmt.Sprintf("%d x %d pixels, %d masked (%.3f %%)", m.Height, m.Width, bad, 100*float64(bad)/float64(max(len(m.Keep), 1)))
 }

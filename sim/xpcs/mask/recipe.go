@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Version is the version of the recipes that this package writes.
@@ -60,7 +62,7 @@ func (r Recipe) check() error {
 	case r.Version != Version:
 		return fmt.Errorf("mask: the recipe is of version %d, but this program knows only version %d: update the program", r.Version, Version)
 	case r.Undone < 0 || r.Undone > records:
-		return fmt.Errorf("mask: the recipe has %d records undone of %d: want 0 to %d", r.Undone, records, records)
+		return fmt.Errorf("mask: undone is %d in a recipe of %s: want at least 0 and at most the number of records", r.Undone, errtext.Count(records, "record"))
 	case len(r.Steps) > mostSteps:
 		return fmt.Errorf("mask: the recipe has %d steps: want at most %d", len(r.Steps), mostSteps)
 	}

@@ -6,6 +6,8 @@ package mask
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Point is a pair (row, column) in pixels.
@@ -51,7 +53,7 @@ func (s Shape) Outline() ([]Point, error) {
 	switch s.Kind {
 	case Polygon:
 		if len(s.Vertices) < 3 {
-			return nil, fmt.Errorf("mask: the polygon has %d vertices: want at least 3", len(s.Vertices))
+			return nil, fmt.Errorf("mask: the polygon has %d %s: want at least 3", len(s.Vertices), errtext.Agree(len(s.Vertices), "vertex", "vertices"))
 		}
 		return s.Vertices, nil
 	case Circle:
@@ -99,7 +101,7 @@ func (s Shape) round(axes Point, angle float64) ([]Point, error) {
 		n = DefaultSides
 	}
 	if n < 3 || n > 1<<16 {
-		return nil, fmt.Errorf("mask: %s has %d sides: want 3 to 65536", s.name(), n)
+		return nil, fmt.Errorf("mask: %s has %s: want 3 to 65536", s.name(), errtext.Count(n, "side"))
 	}
 	list := make([]Point, n)
 	for i := range list {

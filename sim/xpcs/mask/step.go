@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Source holds what steps make masks from. All arrays are row-major (Height, Width).
@@ -36,7 +37,7 @@ func (s Source) check() error {
 	}
 	for name, v := range s.Maps {
 		if len(v) != n {
-			return fmt.Errorf("mask: the map %s has %d pixels, but the detector has %d x %d: use maps of this detector", name, len(v), s.Height, s.Width)
+			return fmt.Errorf("mask: the map %s has %s, but the detector has %d x %d: use maps of this detector", name, errtext.Count(len(v), "pixel"), s.Height, s.Width)
 		}
 	}
 	return nil

@@ -68,7 +68,12 @@ func init() {
 	}
 	mean := func(p []*ad.Node, x *ad.Node) *ad.Node { return ad.Mul(p[0], x) }
 	g2.Register(g2.Model{Name: "mean", Of: "delay", Formula: "a x", Params: []g2.Param{param("a")},
-		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node { return node() }})
+		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
+			if armed {
+				return node()
+			}
+			return mean(p, x)
+		}})
 	g2.Register(g2.Model{Name: "starts", Of: "delay", Formula: "a x", Params: []g2.Param{param("a")},
 		Mean: mean, Starts: func(g2.Curve) [][]float64 { return [][]float64{{nothing[3]}} }})
 	dist.Register(dist.Family{Name: "rare", Make: func(...any) dist.Dist { return Rare() }, At: [][]float64{{}}})
