@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -167,7 +168,7 @@ func argumentsError(c *cobra.Command, args []string) error {
 	if optional > 0 {
 		limit = "at most "
 	}
-	return fmt.Errorf("%s takes %s%s: leave out %s", path, limit, counted(most, "argument"), extra)
+	return fmt.Errorf("%s takes %s%s: leave out %s", path, limit, errtext.Count(most, "argument"), extra)
 }
 
 // arguments returns the required arguments of a command, and how many more it takes, from its line of usage.

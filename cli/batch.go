@@ -21,6 +21,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -80,7 +81,7 @@ func (a *app) runBatch(name string) error {
 	if a.json {
 		return a.document(batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items})
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s of %s\n", m.Path(), counted(int(m.Items), "item"), m.Command)
+	_, err = fmt.Fprintf(a.stdout, "%s: %s of %s\n", m.Path(), errtext.Count(int(m.Items), "item"), m.Command)
 	a.note("next: euryale batch run %s works on them here, and euryale batch sbatch %s prints a Slurm job", typed(dir), typed(dir))
 	return as(exitCannotWrite, err)
 }
@@ -519,7 +520,7 @@ for example once a file that could not be read is back.
 			if a.json {
 				return a.document(map[string]any{"folder": dir, "forgotten": n})
 			}
-			a.note("cleared %s; euryale batch run %s tries again", counted(int(n), "failure"), dir)
+			a.note("cleared %s; euryale batch run %s tries again", errtext.Count(int(n), "failure"), dir)
 			return nil
 		},
 	}

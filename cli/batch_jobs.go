@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // jobFlags are the flags of the commands that print job files.
@@ -75,7 +76,7 @@ func (f jobFlags) fill(program, dir string, m *batch.Manifest) (*job, error) {
 	}
 	blocks := (m.Items + m.Block - 1) / m.Block
 	if int64(f.Shards) > max(1, blocks) {
-		return nil, usage("--shards %d: the batch has %s in blocks of %d, so use at most %s", f.Shards, counted(int(m.Items), "item"), m.Block, counted(int(blocks), "shard"))
+		return nil, usage("--shards %d: the batch has %s in blocks of %d, so use at most %s", f.Shards, errtext.Count(int(m.Items), "item"), m.Block, errtext.Count(int(blocks), "shard"))
 	}
 	if f.GPUs == 0 && m.Device == "cuda" {
 		f.GPUs = 1

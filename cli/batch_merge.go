@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/report"
 )
 
@@ -159,7 +160,7 @@ func (a *app) mergeDocument(dir string, g *work.Merged) mergeDoc {
 // printMerged prints what there is to know about a batch, the bad news first.
 func (a *app) printMerged(dir string, g *work.Merged) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s, %d failed", counted(int(g.Status.Items), "item"), g.Manifest.Command, g.Status.Failed)
+	fmt.Fprintf(&b, "%s of %s, %d failed", errtext.Count(int(g.Status.Items), "item"), g.Manifest.Command, g.Status.Failed)
 	if g.Flagged >= 0 {
 		fmt.Fprintf(&b, ", %d with a bad verdict", g.Flagged)
 	}
@@ -168,7 +169,7 @@ func (a *app) printMerged(dir string, g *work.Merged) error {
 	}
 	b.WriteString("\n")
 	for _, f := range g.Failed[:min(5, len(g.Failed))] {
-		times := counted(int(f.Count), "time")
+		times := errtext.Count(int(f.Count), "time")
 		fmt.Fprintf(&b, "failed %s: %s\n", times, f.Where)
 	}
 	for _, o := range g.Outliers[:min(10, len(g.Outliers))] {

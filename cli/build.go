@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra/build"
 	"github.com/euryale-dev/euryale/models/spectra/ccf"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -345,7 +346,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 				return as(exitCannotWrite, err)
 			}
 		}
-		a.note("%s: %s of %d pixels, %d for cross-correlation", s.Setup, counted(arm.Templates, "template"), arm.Pixels, arm.CCF)
+		a.note("%s: %s of %d pixels, %d for cross-correlation", s.Setup, errtext.Count(arm.Templates, "template"), arm.Pixels, arm.CCF)
 	}
 	if open {
 		if err := as(exitCannotWrite, rvspecfit.WriteOpen(out, libs, ccfs)); err != nil {
@@ -483,7 +484,7 @@ func (a *app) runBuildConvert(name, out string, setups []string) error {
 		return a.document(doc)
 	}
 	for _, d := range doc.Arms {
-		a.note("%s: %s of %d pixels, %d for cross-correlation", d.Setup, counted(d.Templates, "template"), d.Pixels, d.CCF)
+		a.note("%s: %s of %d pixels, %d for cross-correlation", d.Setup, errtext.Count(d.Templates, "template"), d.Pixels, d.CCF)
 	}
 	return nil
 }

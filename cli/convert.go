@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -257,7 +258,7 @@ func describeTree(t *tensor.DataTree, in []string, out, kind string) convertDoc 
 func sizesOf(t *tensor.DataTree) string {
 	var parts []string
 	for _, d := range t.Groups() {
-		parts = append(parts, d.Name+" with "+counted(len(d.Vars()), "variable"))
+		parts = append(parts, d.Name+" with "+errtext.Count(len(d.Vars()), "variable"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/data/csv"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -91,7 +92,7 @@ func (a *app) convertResult(in, out, to string, c conversion) error {
 		return a.document(describeTree(t, []string{in}, out, kind))
 	}
 	if kind == "csv" {
-		a.note("wrote %s (csv): g2 of %s at %s%s", out, counted(r.Bins(), "bin"), counted(len(r.Delays()), "delay"), map[bool]string{true: ", with the covariance of its points"}[r.Multitau.Cov != nil && !c.plain])
+		a.note("wrote %s (csv): g2 of %s at %s%s", out, errtext.Count(r.Bins(), "bin"), errtext.Count(len(r.Delays()), "delay"), map[bool]string{true: ", with the covariance of its points"}[r.Multitau.Cov != nil && !c.plain])
 		return nil
 	}
 	a.note("wrote %s (%s): %s", out, kind, sizesOf(t))

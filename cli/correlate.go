@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
@@ -242,7 +243,7 @@ func (a *app) runCorrelate(ctx context.Context, files []string, f correlateFlags
 	failed = output(failed, failed)
 	switch n := len(doc.Files); {
 	case ctx.Err() != nil && f.Watch == "":
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %d of %s had been started; the results written so far are complete", n, counted(len(files), "file")), hint: "the same command again, which skips finished files"}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %d of %s had been started; the results written so far are complete", n, errtext.Count(len(files), "file")), hint: "the same command again, which skips finished files"}
 	case failed != nil && n > 1:
 		bad := 0
 		for _, d := range doc.Files {
@@ -292,7 +293,7 @@ func (a *app) correlateFile(ctx context.Context, name string, several, overwrite
 			a.note("%s: %s", name, n)
 		}
 	default:
-		a.say("%s: %s in %.3g s: %s", name, counted(d.Frames, "frame"), d.Seconds, d.Result)
+		a.say("%s: %s in %.3g s: %s", name, errtext.Count(d.Frames, "frame"), d.Seconds, d.Result)
 		for _, n := range d.Notes {
 			a.note("%s: %s", name, n)
 		}

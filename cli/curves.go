@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -52,8 +53,5 @@ func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 
 // choices says which bins there are.
 func choices(curves []g2.Curve) string {
-	if len(curves) == 1 {
-		return fmt.Sprintf("its only bin is %d", curves[0].Bin)
-	}
-	return fmt.Sprintf("choose one of its %d bins, from %d to %d", len(curves), curves[0].Bin, curves[len(curves)-1].Bin)
+	return errtext.Choose(len(curves), "bin", curves[0].Bin, curves[len(curves)-1].Bin)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
@@ -316,7 +317,7 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	case doc.Status == "ELSEWHERE":
 		d.say("%s: another process fits it, left for later", name)
 	default:
-		d.say("%s: %s, %d fitted in %.1f s; %d with warnings, in %d the model disagrees with the data: %s", name, counted(doc.Fibers, "fiber"), doc.Fitted, doc.Seconds, doc.Warned, doc.Misfits, doc.Table)
+		d.say("%s: %s, %d fitted in %.1f s; %d with warnings, in %d the model disagrees with the data: %s", name, errtext.Count(doc.Fibers, "fiber"), doc.Fitted, doc.Seconds, doc.Warned, doc.Misfits, doc.Table)
 	}
 	return nil
 }
@@ -571,7 +572,7 @@ func (d *desiFit) verdict() error {
 		}
 	}
 	if len(d.doc.Files) > 1 {
-		d.say("%s: %s, %d fitted, in %d the model disagrees with the data", counted(len(d.doc.Files), "file"), counted(fibers, "fiber"), fitted, misfits)
+		d.say("%s: %s, %d fitted, in %d the model disagrees with the data", errtext.Count(len(d.doc.Files), "file"), errtext.Count(fibers, "fiber"), fitted, misfits)
 	}
 	switch {
 	case failed > 0:

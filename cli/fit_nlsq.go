@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/report"
 )
@@ -88,7 +89,7 @@ func nlsqText(r *optim.Result, weighted bool) string {
 	if weighted {
 		fmt.Fprintf(&b, "; chi2/dof %.3g", r.ReducedChiSquared())
 	}
-	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, counted(r.NFev, "evaluation"))
+	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
 	for _, w := range r.Warnings {
 		b.WriteString("warning: " + w + "\n")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
@@ -279,7 +280,7 @@ func (a *app) saveTwotimeFit(f *motion.Fit, doc *motionFitDoc, cfg twotimeRunCon
 func (a *app) printTwotimeFit(f *motion.Fit, doc *motionFitDoc) error {
 	p := f.Problem
 	say := func(format string, args ...any) { fmt.Fprintf(a.stdout, format+"\n", args...) }
-	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, modelFlag(doc.Model), p.C2.Q, counted(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
+	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, modelFlag(doc.Model), p.C2.Q, errtext.Count(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "parameter\tvalue\terror\terror for independent entries\tunit")
 	for _, row := range f.Rows() {

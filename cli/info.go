@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
@@ -65,7 +66,7 @@ func libraries() []libraryDoc {
 		switch {
 		case errors.As(f.Err, &none) && len(none.Tried) > 0:
 			l.Missing = libraryText(f.Err)
-			l.tried = fmt.Sprintf("not found in %s (--json lists them); set %s to its path", counted(len(none.Tried), "place"), f.Variable)
+			l.tried = fmt.Sprintf("not found in %s (--json lists them); set %s to its path", errtext.Count(len(none.Tried), "place"), f.Variable)
 		case f.Err != nil:
 			l.Missing = libraryText(f.Err)
 			l.tried = l.Missing

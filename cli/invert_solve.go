@@ -12,6 +12,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/report"
@@ -99,7 +100,7 @@ func (v *inversion) lines(f *morph.Solution) string {
 		}
 		fmt.Fprintf(&b, "%-14s %s\n", n, report.PlusMinus(f.X[i], f.SD[i]))
 	}
-	fmt.Fprintf(&b, "%s, %s, cost %.6g, chi2/dof %.4g; ", f.Status, counted(f.NFev, "evaluation"), f.Cost, f.Reduced)
+	fmt.Fprintf(&b, "%s, %s, cost %.6g, chi2/dof %.4g; ", f.Status, errtext.Count(f.NFev, "evaluation"), f.Cost, f.Reduced)
 	return b.String()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -141,7 +142,7 @@ func (a *app) runCompare(args, names []string, variable string, waic bool) error
 		names = modelNames(args)
 	}
 	if len(names) != len(args) {
-		return usage("--names gives %s for %s: give one per model", counted(len(names), "name"), counted(len(args), "model"))
+		return usage("--names gives %s for %s: give one per model", errtext.Count(len(names), "name"), errtext.Count(len(args), "model"))
 	}
 	var all []diag.ELPD
 	var first *runs.Likelihood

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/maskfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
@@ -215,7 +216,7 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 	}
 	m, r := h.Mask(), h.Recipe()
 	if n := len(slices.DeleteFunc(slices.Clone(src.Image), func(v float64) bool { return v == v })); n > 0 {
-		a.note("%s: masked %s without a valid number", f.Image, counted(n, "pixel"))
+		a.note("%s: masked %s without a valid number", f.Image, errtext.Count(n, "pixel"))
 	}
 	if m.Count() == 0 {
 		a.note("the mask keeps no pixel: leave out steps to find the one that masks too much, and check its limits")
@@ -237,7 +238,7 @@ func (a *app) maskDone(d maskDoc) error {
 		return a.document(d)
 	}
 	all := d.Shape[0] * d.Shape[1]
-	_, err := fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d masked (%.3g %%) in %s\n", d.File, d.Shape[0], d.Shape[1], all-d.Kept, 100*float64(all-d.Kept)/float64(all), counted(len(d.Steps), "step"))
+	_, err := fmt.Fprintf(a.stdout, "%s: %d x %d pixels, %d masked (%.3g %%) in %s\n", d.File, d.Shape[0], d.Shape[1], all-d.Kept, 100*float64(all-d.Kept)/float64(all), errtext.Count(len(d.Steps), "step"))
 	return as(exitCannotWrite, err)
 }
 

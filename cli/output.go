@@ -46,14 +46,6 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
-// counted returns a number of things in words, such as 1 step or 2 steps.
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", one, "s")
-}
-
 func numbers(v []float64) []number {
 	out := make([]number, len(v))
 	for i, x := range v {

@@ -17,6 +17,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
 )
@@ -232,7 +233,7 @@ func (a *app) runQMap(out string, f qmapFlags) error {
 		return as(exitCannotWrite, err)
 	}
 	if f.bad > 0 {
-		a.note("%s: masked %s that the detector's own mask marks as bad", f.From, counted(f.bad, "pixel"))
+		a.note("%s: masked %s that the detector's own mask marks as bad", f.From, errtext.Count(f.bad, "pixel"))
 	}
 	doc := newQMapDoc(out, q)
 	if a.json {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/viz/term"
 )
@@ -168,7 +169,7 @@ func (a *app) runSimRSoXS(ctx context.Context, args []string, f simFlags) error 
 	if a.json {
 		return a.document(s.doc)
 	}
-	a.note("%s in %s, %.3g s", counted(len(s.Files), "pattern"), s.Dir, s.doc.Timing.Total)
+	a.note("%s in %s, %.3g s", errtext.Count(len(s.Files), "pattern"), s.Dir, s.doc.Timing.Total)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -139,7 +140,7 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		case len(phi):
 			*n.to = n.v
 		default:
-			return c, s, of, usage("--%s has %s for %s: want one number, or one per angle", n.flag, counted(len(n.v), "number"), counted(len(phi), "angle"))
+			return c, s, of, usage("--%s has %s for %s: want one number, or one per angle", n.flag, errtext.Count(len(n.v), "number"), errtext.Count(len(phi), "angle"))
 		}
 	}
 	return c, s, of, nil
@@ -173,6 +174,6 @@ func (a *app) runSimTwotime(ctx context.Context, out string, f *simTwotimeFlags)
 		return a.document(map[string]any{"engine": "twotime", "file": out, "layout": layout, "model": c.Model, "q": number(setup.Q), "phi": numbers(setup.Angles), "frames": f.Count, "frame_time_s": number(c.Step),
 			"truth": truth, "contrast": numbers(of.Contrast), "offset": numbers(of.Offset), "speckles": of.Speckles, "mean_count": number(of.MeanCount)})
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, modelFlag(c.Model), f.Count, counted(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
+	_, err = fmt.Fprintf(a.stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, modelFlag(c.Model), f.Count, errtext.Count(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
 	return as(exitCannotWrite, err)
 }

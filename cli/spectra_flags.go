@@ -15,6 +15,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
 
@@ -216,7 +217,7 @@ func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
 	case n:
 		t.Arm = f.Arm[i]
 	default:
-		return t, usage("--arm names %s for %s: want one for all files, or one per file", counted(len(f.Arm), "arm"), counted(n, "file"))
+		return t, usage("--arm names %s for %s: want one for all files, or one per file", errtext.Count(len(f.Arm), "arm"), errtext.Count(n, "file"))
 	}
 	if f.Power < 0 || math.IsNaN(f.Power) || math.IsInf(f.Power, 0) {
 		return t, usage("--resolving-power %g: want a number above 0", f.Power)
@@ -241,7 +242,7 @@ func (f *spectraFlags) exposure(i int, names []string) (string, error) {
 	case len(names):
 		return f.Exposure[i], nil
 	}
-	return "", usage("--exposure names %s for %s: want one per file", counted(len(f.Exposure), "exposure"), counted(len(names), "file"))
+	return "", usage("--exposure names %s for %s: want one per file", errtext.Count(len(f.Exposure), "exposure"), errtext.Count(len(names), "file"))
 }
 
 // units returns what the flags say about wavelengths.

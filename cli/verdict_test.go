@@ -93,7 +93,7 @@ func TestInvalidPointsAreLeftOut(t *testing.T) {
 	if code, _, stderr := do(t, "fit", "g2", file); code != exitData || !strings.Contains(stderr, "--drop-invalid") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, out, stderr := do(t, "fit", "g2", file, "--drop-invalid", "--strict"); code != exitOK || !strings.Contains(out, "1 of 60 points were left out") {
+	if code, out, stderr := do(t, "fit", "g2", file, "--drop-invalid", "--strict"); code != exitOK || !strings.Contains(out, "1 of 60 points was left out") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }

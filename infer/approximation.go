@@ -9,6 +9,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -86,7 +87,7 @@ func (a *Approximation) Summary() diag.Summary {
 
 // String returns one line about the approximation.
 func (a *Approximation) String() string {
-	s := fmt.Sprintf("%s: %s, %s, ELBO %.4g, Pareto k %.2f.", a.Method, counted(len(a.q), "draw"), counted(a.Gradients, "gradient"), a.ELBO, a.ParetoK)
+	s := fmt.Sprintf("%s: %s, %s, ELBO %.4g, Pareto k %.2f.", a.Method, errtext.Count(len(a.q), "draw"), errtext.Count(a.Gradients, "gradient"), a.ELBO, a.ParetoK)
 	switch {
 	case !(a.ParetoK <= 0.7):
 		s += "  The draws do not represent the posterior: use them as starting points for sampling."

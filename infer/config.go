@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/memory"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -270,7 +271,7 @@ func (c *Config) validate(dim int) error {
 	}
 	if need := float64(c.Chains) * 8 * float64(dim+12); !c.Sink.Only && !c.StopWhen.active() && c.StopWhen.MaxTime <= 0 {
 		need *= float64(c.Draws) + float64(c.warmup())
-		want(need <= float64(memory.Limit()), "the number of draws per chain", "Draws", "is %d, which takes %.2g GB of memory for %s, but there are only %.2g GB: ask for fewer draws; in Go, a Sink with Only set takes any number", c.Draws, need/1e9, counted(c.Chains, "chain"), float64(memory.Limit())/1e9)
+		want(need <= float64(memory.Limit()), "the number of draws per chain", "Draws", "is %d, which takes %.2g GB of memory for %s, but there are only %.2g GB: ask for fewer draws; in Go, a Sink with Only set takes any number", c.Draws, need/1e9, errtext.Count(c.Chains, "chain"), float64(memory.Limit())/1e9)
 	}
 	want(c.Chains <= 1<<20, "the number of chains", "Chains", "is %d: want at most %d", c.Chains, 1<<20)
 	if c.StartMetric != nil {

@@ -88,14 +88,6 @@ func (e *DrawError) Unwrap() error { return e.Err }
 // PanicError is a panic of the model, turned into an error, with its Value and its Stack.
 type PanicError = given.PanicError
 
-// counted writes a number with its noun: "1 fit", "2 fits".
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // firstLine returns the first line of an error.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Fit is the result of Sample: draws by chain, what the sampler recorded about
@@ -311,15 +312,15 @@ func (f *Fit) OK(c diag.Criteria) bool {
 func (f *Fit) String() string { return f.note(nil) }
 
 func (f *Fit) note(r diag.Report) string {
-	lengths := counted(f.n[0], "draw")
+	lengths := errtext.Count(f.n[0], "draw")
 	for _, n := range f.n {
 		if n != f.n[0] {
 			lengths = strings.ReplaceAll(strings.Trim(fmt.Sprint(f.n), "[]"), " ", "+") + " draws"
 		}
 	}
 	warm, sampling := f.Gradients()
-	s := fmt.Sprintf("%s of %s, %s, %s, %.2g s.", counted(len(f.chains), "chain"), lengths,
-		counted(f.Divergent(), "divergence"), counted(warm+sampling, "gradient"), f.Elapsed.Seconds())
+	s := fmt.Sprintf("%s of %s, %s, %s, %.2g s.", errtext.Count(len(f.chains), "chain"), lengths,
+		errtext.Count(f.Divergent(), "divergence"), errtext.Count(warm+sampling, "gradient"), f.Elapsed.Seconds())
 	if f.Stopped != "" {
 		s += " The run stopped early: " + f.Stopped + "."
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
@@ -80,7 +81,7 @@ func (c *Calibration) String() string {
 
 // account says in sentences which fits have ranks.
 func (c *Calibration) account() []string {
-	out := []string{fmt.Sprintf("%d of %s gave ranks.", c.Fits, counted(c.Fits+len(c.Failed), "fit"))}
+	out := []string{fmt.Sprintf("%d of %s gave ranks.", c.Fits, errtext.Count(c.Fits+len(c.Failed), "fit"))}
 	switch c.Divergent {
 	case 0:
 	case 1:
@@ -89,7 +90,7 @@ func (c *Calibration) account() []string {
 		out = append(out, fmt.Sprintf("%d of them had divergent trajectories; their ranks count, too.", c.Divergent))
 	}
 	if len(c.Failed) > 0 {
-		out = append(out, fmt.Sprintf("%s failed; the first error is: %v.", counted(len(c.Failed), "fit"), firstLine(c.Failed[0])))
+		out = append(out, fmt.Sprintf("%s failed; the first error is: %v.", errtext.Count(len(c.Failed), "fit"), firstLine(c.Failed[0])))
 	}
 	return out
 }
@@ -97,7 +98,7 @@ func (c *Calibration) account() []string {
 // unranked says in sentences which quantities have no ranks.
 func (c *Calibration) unranked() (out []string) {
 	for _, q := range c.LeftOut {
-		out = append(out, fmt.Sprintf("The derived quantity %s has no ranks, because it was not finite in %s.", q.Name, counted(q.Fits, "fit")))
+		out = append(out, fmt.Sprintf("The derived quantity %s has no ranks, because it was not finite in %s.", q.Name, errtext.Count(q.Fits, "fit")))
 	}
 	return out
 }

@@ -38,6 +38,6 @@ func Example() {
 	fmt.Println(answer.Code, page.Mask())
 	fmt.Println(len(saved.Steps), "step saved")
 	// Output:
-	// 200 40 x 60 pixels, 29 masked (1.208%)
+	// 200 40 x 60 pixels, 29 masked (1.208 %)
 	// 1 step saved
 }

@@ -37,7 +37,7 @@ func Write(name string, m *Mask, overwrite bool) error {
 	case "npy":
 		err = atomicfile.Write(name, overwrite, func(w io.Writer) error { return writeNPY(w, m) })
 	default:
-		err = fmt.Errorf("a list holds pixels, not a mask: use WriteList, or another extension")
+		err = fmt.Errorf("a list holds the masked pixels, not a mask: choose another file extension, or call WriteList in Go")
 	}
 	if err != nil {
 		return fmt.Errorf("maskfile: %s: %w", name, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -144,10 +145,10 @@ func (v *BatchVerdict) String() string {
 			}
 		}
 	}
-	text := fmt.Sprintf("The model agrees with the data in %d of %s.", right, counted(len(v.Flags), "row"))
+	text := fmt.Sprintf("The model agrees with the data in %d of %s.", right, errtext.Count(len(v.Flags), "row"))
 	for _, kind := range bitKinds {
 		if n := count[kind]; n > 0 {
-			text += fmt.Sprintf("\n- %s: %s", kind, counted(n, "row"))
+			text += fmt.Sprintf("\n- %s: %s", kind, errtext.Count(n, "row"))
 		}
 	}
 	return text

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // KindUnjudged is the flag of a model that cannot be judged.
@@ -71,14 +73,6 @@ func (v *Verdict) add(f Flag, note bool) {
 		return
 	}
 	v.Flags = append(v.Flags, f)
-}
-
-// counted writes a number with its noun: "1 row", "2 rows".
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // listed joins names in a sentence, at most eight of them.
@@ -197,7 +191,7 @@ func (v Verdict) HTML() string {
 	if v.OK {
 		open = "" // a click shows the tests of a model that passed them
 	}
-	fmt.Fprintf(&b, "<details%s><summary>%s</summary>\n", open, counted(len(v.Tests), "test"))
+	fmt.Fprintf(&b, "<details%s><summary>%s</summary>\n", open, errtext.Count(len(v.Tests), "test"))
 	b.WriteString("<table><thead><tr><th style=\"text-align:left\">test</th><th>p</th><th>p adjusted for all tests</th></tr></thead><tbody>")
 	for _, t := range v.Tests {
 		what := t.Kind

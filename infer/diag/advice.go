@@ -138,14 +138,6 @@ func (r Report) Verdict() string {
 	}
 }
 
-// counted writes a number with its noun: "1 draw", "2 draws".
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // verb returns the form of a verb that goes with a number of things.
 func verb(n int, one, many string) string {
 	if n == 1 {

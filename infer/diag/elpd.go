@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // ELPD is an estimate of how well a model predicts new data: the expected log
@@ -117,7 +119,7 @@ func (e ELPD) adviseK() Advice {
 	case len(bad) == 0:
 		return pass(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and values up to %.2f are reliable", at, worst, e.GoodK))
 	}
-	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and it is above %.2f for %d of %s, so the draws say too little about the posterior without them", at, worst, e.GoodK, len(bad), counted(len(e.Points), "observation")),
+	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and it is above %.2f for %d of %s, so the draws say too little about the posterior without them", at, worst, e.GoodK, len(bad), errtext.Count(len(e.Points), "observation")),
 		"fit again without each of these observations, or use K-fold cross-validation; if the effective number of parameters is far above the true one, look for outliers and a wrong likelihood first")
 }
 
@@ -131,7 +133,7 @@ func (e ELPD) adviseVariance() Advice {
 	if count == 0 {
 		return pass(CheckVariance, "it is below 0.4 for every observation")
 	}
-	return fail(CheckVariance, fmt.Sprintf("it is above 0.4 for %d of %s, so WAIC cannot be trusted", count, counted(len(e.Points), "observation")),
+	return fail(CheckVariance, fmt.Sprintf("it is above 0.4 for %d of %s, so WAIC cannot be trusted", count, errtext.Count(len(e.Points), "observation")),
 		"use PSIS-LOO, which reports where it fails")
 }
 
@@ -173,9 +175,9 @@ func (e ELPD) kCells() grid {
 }
 
 func (e ELPD) head() string {
-	s := counted(len(e.Points), "observation")
+	s := errtext.Count(len(e.Points), "observation")
 	if e.Draws > 0 {
-		s = counted(e.Draws, "draw") + ", " + s
+		s = errtext.Count(e.Draws, "draw") + ", " + s
 	}
 	if !math.IsNaN(e.MCSE) {
 		s += ", Monte Carlo error " + short(e.MCSE, 2)

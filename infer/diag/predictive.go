@@ -8,6 +8,8 @@ import (
 	"html"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Statistic is a number that describes data.
@@ -136,7 +138,7 @@ func (p Predictive) Diagnose() Report {
 			"change what the model says about it: use another distribution or another scale, or add a term that is missing"))
 	}
 	for _, c := range p.Coverage {
-		found := fmt.Sprintf("%d of %s (%.1f %%) %s in their %s %% interval", c.Inside, counted(p.Observations, "observation"), percent(c.Inside, p.Observations), verb(c.Inside, "lies", "lie"), exact(100*c.Prob))
+		found := fmt.Sprintf("%d of %s (%.1f %%) %s in their %s %% interval", c.Inside, errtext.Count(p.Observations, "observation"), percent(c.Inside, p.Observations), verb(c.Inside, "lies", "lie"), exact(100*c.Prob))
 		switch {
 		case c.P >= 0.01:
 			out = append(out, pass(CheckCoverage, found))
@@ -162,7 +164,7 @@ func (p Predictive) cells() (statistics, coverage grid) {
 }
 
 func (p Predictive) note() string {
-	return fmt.Sprintf("%s of %s.", counted(p.Draws, "replication"), counted(p.Observations, "observation"))
+	return fmt.Sprintf("%s of %s.", errtext.Count(p.Draws, "replication"), errtext.Count(p.Observations, "observation"))
 }
 
 // String returns both tables and a verdict.

@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // SBC collects ranks for simulation-based calibration: parameters are drawn from the prior, data
@@ -230,7 +232,7 @@ func (u Uniformity) bars() string {
 }
 
 func (r SBCReport) note() string {
-	text := fmt.Sprintf("%s and %s, which together give a false alarm with a probability of at most %s.", counted(r.Fits, "fit"), counted(2*len(r.Rows), "test"), short(r.FalseAlarms, 2))
+	text := fmt.Sprintf("%s and %s, which together give a false alarm with a probability of at most %s.", errtext.Count(r.Fits, "fit"), errtext.Count(2*len(r.Rows), "test"), short(r.FalseAlarms, 2))
 	if r.Note != "" {
 		text += " " + r.Note
 	}
