@@ -49,7 +49,7 @@ func TestSampleAssembly(t *testing.T) {
 func TestSampleAssemblyRefuses(t *testing.T) {
 	for want, problem := range map[string]string{
 		"did you mean completion?": `{"fit": "completon"}`,
-		"unknown field":            `{"fit": "p", "counts": [1]}`,
+		"there is no field":        `{"fit": "p", "counts": [1]}`,
 		"a.json":                   `{"fit": "p", "count": [7], "k": 3}`,
 	} {
 		code, _, stderr := do(t, "sample", "assembly", "--problem", write(t, "a.json", problem), "--out", filepath.Join(t.TempDir(), "x"))

@@ -70,7 +70,7 @@ func parseJSON(b []byte, s ListSettings) (list [][2]int, err error) {
 	}
 	var d document
 	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, fmt.Errorf(`%w: want {"Bad pixels": [{"Pixel": [x, y]}]}`, err)
+		return nil, fmt.Errorf(`%w: want {"Bad pixels": [{"Pixel": [x, y]}]}`, foreign.InWords(b, err))
 	}
 	if d.Pixels == nil {
 		return nil, fmt.Errorf(`there is no list "Bad pixels": want {"Bad pixels": [{"Pixel": [x, y]}]}`)

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 )
 
 // JSON checks a document before it is decoded, and returns it without the byte order mark. It
@@ -46,6 +48,61 @@ func placed(b []byte, at int64, err error) error {
 		err = errors.New("the document ends too early: was the file copied completely?")
 	}
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
+}
+
+// InWords returns an error of encoding/json in words that do not name types of Go: the place in the document b, the
+// field, and what it should have. Without b, the place is left out. Other errors stay as they are.
+func InWords(b []byte, err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		name := strings.TrimPrefix(err.Error(), "json: unknown field ")
+		err = fmt.Errorf("there is no field %s: remove it, or correct its name", name)
+		if at := bytes.Index(b, []byte(name)); at >= 0 {
+			line, column := Position(b, int64(at))
+			err = fmt.Errorf("line %d, column %d: %w", line, column, err)
+		}
+		return err
+	case !errors.As(err, &kind):
+		return err
+	}
+	have, _, _ := strings.Cut(kind.Value, " ") // a number may follow
+	if names := map[string]string{"array": "a list", "object": "an object", "bool": "true or false", "number": "a number", "string": "a text"}; names[have] != "" {
+		have = names[have]
+	}
+	text := fmt.Sprintf("the value is %s: want %s", have, jsonName(kind.Type))
+	if kind.Field != "" {
+		text = fmt.Sprintf("field %s is %s: want %s", kind.Field, have, jsonName(kind.Type))
+	}
+	if err != error(kind) { // of a part of the document, which does not know its place
+		return errors.New(strings.Replace(err.Error(), kind.Error(), text, 1))
+	}
+	if b == nil {
+		return errors.New(text)
+	}
+	line, column := Position(b, kind.Offset-1)
+	return fmt.Errorf("line %d, column %d: %s", line, column, text)
+}
+
+// jsonName returns what JSON calls a type of Go.
+func jsonName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonName(t.Elem())
+	case reflect.Map, reflect.Struct:
+		return "an object {...}"
+	case reflect.Slice, reflect.Array:
+		return "a list [...]"
+	case reflect.Float64, reflect.Float32:
+		return "a number"
+	case reflect.String:
+		return "a text in quotation marks"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a whole number"
 }
 
 // Position returns the line and column of a byte, both from 1.

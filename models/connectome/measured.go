@@ -51,8 +51,7 @@ func ParseMeasured(b []byte) (*Measured, error) {
 	d.DisallowUnknownFields()
 	p := &Measured{}
 	if err := d.Decode(p); err != nil {
-		line, column := foreign.Position(b, d.InputOffset())
-		return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
+		return nil, foreign.InWords(b, err)
 	}
 	return p, nil
 }

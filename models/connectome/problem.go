@@ -100,8 +100,7 @@ func ParseProblem(b []byte) (*Problem, error) {
 		Fibers []ProblemFibre `json:"fibers"` // the other spelling of fibres
 	}
 	if err := d.Decode(&read); err != nil {
-		line, column := foreign.Position(b, d.InputOffset())
-		return nil, fmt.Errorf("connectome: problem, line %d, column %d: %w", line, column, err)
+		return nil, fmt.Errorf("connectome: problem: %w", foreign.InWords(b, err))
 	}
 	p := read.Problem
 	if p.Fibres != nil && read.Fibers != nil {

@@ -136,7 +136,7 @@ func TestMistakes(t *testing.T) {
 	for more, want := range map[string]string{
 		`"prior": {}`:  `unknown field "prior": did you mean "priors"?`,
 		`"Priors": {}`: `did you mean "priors"?`,
-		`"priors": 3`:  "column 93: field priors has a value of the type number: want an object",
+		`"priors": 3`:  "column 93: field priors is a number: want an object {...}",
 		`"priors": {`:  "line 1, column",
 		`"priors": {"a": "normal(0, 1)"}, "sigma": "1"`:                                                       `expr: "b" is neither a column nor a parameter`,
 		`"priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`:                                                "sigma is missing: name a column",

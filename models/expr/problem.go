@@ -89,7 +89,7 @@ func Parse(b []byte) (*Problem, error) {
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
-		return nil, fmt.Errorf("expr: %w", placed(b, err))
+		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
 	fields := fieldNames(reflect.TypeFor[Problem]())
 	for name := range raw {
@@ -104,7 +104,7 @@ func Parse(b []byte) (*Problem, error) {
 		if column := unreadable(raw["data"]); column != nil {
 			return nil, fmt.Errorf("expr: %w", column)
 		}
-		return nil, fmt.Errorf("expr: %w", placed(b, err))
+		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
 	if p.Y == "" {
 		p.Y = "y"
@@ -139,32 +139,6 @@ func (p *Problem) reserved() error {
 		}
 	}
 	return nil
-}
-
-// placed adds the line and the column to an error of encoding/json.
-func placed(b []byte, err error) error {
-	var kind *json.UnmarshalTypeError
-	if !errors.As(err, &kind) {
-		return err
-	}
-	if kind.Field != "" {
-		err = fmt.Errorf("field %s has a value of the type %s: want %s", kind.Field, kind.Value, wanted(kind.Type))
-	}
-	line, column := foreign.Position(b, kind.Offset-1)
-	return fmt.Errorf("line %d, column %d: %w", line, column, err)
-}
-
-// wanted returns JSON's name of a Go type.
-func wanted(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Map, reflect.Struct:
-		return "an object"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Float64, reflect.Int:
-		return "a number"
-	}
-	return "a " + t.Kind().String()
 }
 
 func fieldNames(t reflect.Type) (all []string) {

@@ -119,7 +119,10 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 		*v = StartValues{one}
 		return nil
 	}
-	return json.Unmarshal(b, (*[]float64)(v))
+	if json.Unmarshal(b, (*[]float64)(v)) != nil {
+		return fmt.Errorf("%.40s: want a number or a list of numbers", b)
+	}
+	return nil
 }
 
 // ParseProblem reads a document. It returns an error for unknown keys, suggesting the
@@ -135,7 +138,7 @@ func ParseProblem(b []byte) (*Problem, error) {
 	p := &Problem{}
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(p); err != nil {
-		return nil, fmt.Errorf("morph: problem: %w", err)
+		return nil, fmt.Errorf("morph: problem: %w", foreign.InWords(b, err))
 	}
 	return p, p.Check()
 }
@@ -187,7 +190,7 @@ func strictKeys(b []byte, t reflect.Type, where string) error {
 // placedAt adds to err the place in the document at which a value has the wrong type.
 func placedAt(b []byte, err error, where string) error {
 	if where == "" {
-		return err
+		return foreign.InWords(b, err)
 	}
 	return fmt.Errorf("%s is %.40s: want an object", strings.TrimSuffix(where, "."), b)
 }

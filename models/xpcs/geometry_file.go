@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/xpcs"
 )
 
@@ -83,7 +84,7 @@ func ReadSetup(b []byte) (Setup, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return Setup{}, fmt.Errorf("xpcs: the geometry cannot be read: %w: want the JSON that a calibration writes", err)
+		return Setup{}, fmt.Errorf("xpcs: the geometry cannot be read: %w: want the JSON that a calibration writes", foreign.InWords(b, err))
 	}
 	if f.Kind != geometryKind || f.Version != 1 {
 		return Setup{}, fmt.Errorf("xpcs: the JSON is of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)

@@ -82,7 +82,7 @@ func ParseLines(b []byte) (*LineList, error) {
 		Lines   [][]any
 	}
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, err
+		return nil, foreign.InWords(b, err)
 	}
 	l := &LineList{C2: f.C2, Kinds: f.Kinds}
 	if l.C2 == 0 {

@@ -104,7 +104,7 @@ func ReadGrammar(r io.Reader) (*Grammar, error) {
 	}
 	var g Grammar
 	if err := json.Unmarshal(b, &g); err != nil {
-		return nil, fmt.Errorf("language: grammar: %w", err)
+		return nil, fmt.Errorf("language: grammar: %w", foreign.InWords(b, err))
 	}
 	return &g, g.check()
 }

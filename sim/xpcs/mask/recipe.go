@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Version is the version of the recipes that this package writes.
@@ -48,7 +49,7 @@ func ReadRecipe(b []byte) (Recipe, error) {
 		}
 	}
 	if err != nil {
-		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", err)
+		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", foreign.InWords(b, err))
 	}
 	return r, r.check()
 }

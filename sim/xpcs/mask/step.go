@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Source holds what steps make masks from. All arrays are row-major (Height, Width).
@@ -150,7 +151,7 @@ func (s *Step) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&all); err != nil {
-		return err
+		return foreign.InWords(nil, err)
 	}
 	if s.Pixels = nil; all.Pixels != nil {
 		s.Pixels = [][2]int{}
@@ -172,10 +173,7 @@ func (p *Point) UnmarshalJSON(b []byte) error { return pair(b, (*[2]float64)(p))
 // pair reads an array of two numbers; package json takes shorter and longer ones for them.
 func pair[T int | float64](b []byte, to *[2]T) error {
 	var v []*T
-	if err := json.Unmarshal(b, &v); err != nil {
-		return err
-	}
-	if len(v) != 2 || v[0] == nil || v[1] == nil {
+	if err := json.Unmarshal(b, &v); err != nil || len(v) != 2 || v[0] == nil || v[1] == nil {
 		return fmt.Errorf("%.40s: want an array of two numbers, row and column", b)
 	}
 	to[0], to[1] = *v[0], *v[1]
