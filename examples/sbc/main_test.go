@@ -18,7 +18,7 @@ func TestReport(t *testing.T) {
 	const want = `as it should be
 a: ranks are so uneven by chance in 0.037 of cases; -0.3 standard errors too many at the ends
 b: ranks are so uneven by chance in 0.86 of cases; -0.8 standard errors too many at the ends
-All checks of the draws passed.
+The ranks do not depart from uniform ones.
 
 the prior of a counted three times
 a: ranks are so uneven by chance in 0.0002 of cases; +4.9 standard errors too many at the ends

@@ -106,7 +106,11 @@ func (r Report) String() string {
 // Verdict returns one sentence.
 func (r Report) Verdict() string {
 	var failed, ranks, unchecked []string
+	calibrations := 0
 	for _, a := range r {
+		if a.Check == CheckCalibration {
+			calibrations++
+		}
 		switch name := string(a.Check); {
 		case a.Unchecked:
 			unchecked = append(unchecked, name)
@@ -127,6 +131,8 @@ func (r Report) Verdict() string {
 	switch n := len(failed); {
 	case n == 0 && len(unchecked) > 0:
 		return fmt.Sprintf("All checks of the draws passed, except for %d that could not be made: %s.", len(unchecked), strings.Join(unchecked, ", "))
+	case n == 0 && calibrations > 0 && calibrations == len(r):
+		return "The ranks do not depart from uniform ones."
 	case n == 0:
 		return "All checks of the draws passed."
 	case n == len(ranks):
@@ -221,7 +227,7 @@ func adviseDepth(e Evidence) Advice {
 	if e.DepthHits == 0 {
 		return pass(CheckDepth, "no trajectory was cut short")
 	}
-	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.1f %%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
+	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.3g %%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
 		"rescale or reparametrise strongly correlated parameters, or raise the largest allowed tree depth")
 }
 
@@ -229,7 +235,7 @@ func adviseDivergence(e Evidence) Advice {
 	if e.Divergences == 0 {
 		return pass(CheckDivergence, "no trajectory diverged")
 	}
-	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.2f %%) diverged, so the chains may have missed a region of high curvature", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
+	return fail(CheckDivergence, fmt.Sprintf("%d of %d trajectories (%.3g %%) diverged, so the chains may have missed a region of high curvature", e.Divergences, e.Draws, percent(e.Divergences, e.Draws)),
 		"raise the target acceptance rate towards 0.99; if trajectories still diverge, use a non-centred parametrisation, or tighter priors where the divergences cluster")
 }
 

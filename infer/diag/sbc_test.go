@@ -228,7 +228,7 @@ func ExampleSBC() {
 	}
 	rep, err := s.Test(SBCSettings{})
 	fmt.Println(rep.Diagnose().Verdict(), err)
-	// Output: All checks of the draws passed. <nil>
+	// Output: The ranks do not depart from uniform ones. <nil>
 }
 
 func BenchmarkECDFTest(b *testing.B) {
