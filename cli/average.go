@@ -39,13 +39,13 @@ file is enough for that, so you can also regroup a single result.
 	}
 	f := c.Flags()
 	f.IntVar(&s.Bin, "bin", 1, "bin whose g2 decides whether a repeat is good")
-	f.IntVar(&s.Window, "window", 10, "number of delays, the longest ones, over which that g2 is averaged")
+	f.IntVar(&s.Window, "window", 10, "number of longest delays over which g2 of --bin is averaged")
 	f.Float64Var(&s.Low, "low", 0.95, "smallest mean of a good repeat")
 	f.Float64Var(&s.High, "high", 1.05, "largest mean of a good repeat")
 	f.BoolVar(&s.All, "all", false, "average all repeats, good or not")
-	f.BoolVar(&s.Customary, "customary-errors", false, "divide the mean error by the square root of the number of repeats, as viewers do (default: add errors in quadrature)")
+	f.BoolVar(&s.Customary, "customary-errors", false, "divide the mean error by the square root of the number of repeats, as viewers do (default: root of the summed squares of the errors, divided by the number of repeats)")
 	f.BoolVar(&s.Pixels, "pixels", false, "also average the correlations of single pixels")
-	f.BoolVar(&s.NonZero, "non-zero", false, "ignore pixels that are 0 in a repeat when averaging it")
+	f.BoolVar(&s.NonZero, "non-zero", false, "with --pixels, leave correlations that are 0 in a repeat out of the mean")
 	f.StringVar(&qmap, "qmap", "", "group the pixels into the bins of this q map (needs --pixels)")
 	return c
 }

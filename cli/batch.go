@@ -42,11 +42,16 @@ then does the work, on this machine or as one of many tasks on a cluster, and
 batch merge collects the results. These commands take the folder of the batch or
 its CONFIG.yaml.
 
-  work: fit g2             or fit spectra, sample g2, sim rsoxs, sbc, sweep, ...
-  files: results/*.hdf     other keys depend on the work: docs/guide/cluster.md
+CONFIG.yaml says what to do, for example fits.yaml:
+
+  work: fit g2             # or fit spectra, sample g2, sim rsoxs, sbc, sweep
+  files: results/*.hdf     # the work decides which other keys there are
   model: single
   seed: 1
-  retries: 1               how often to retry an item that fails
+  retries: 1               # how often to retry an item that fails
+
+https://github.com/euryale-dev/euryale/blob/main/docs/guide/cluster.md lists the
+keys.
 
   euryale batch fits.yaml                 create fits/manifest.txt
   euryale batch run fits                  do the work on this machine
@@ -360,7 +365,7 @@ func itemProcess(dir string) func(ctx context.Context, items batch.Range) *exec.
 
 // batchItem is the command of itemProcess.
 func (a *app) batchItem() *cobra.Command {
-	return &cobra.Command{Use: "item FOLDER N", Hidden: true, Short: "Work on one item for another process", Args: cobra.ExactArgs(2),
+	return &cobra.Command{Use: "item FOLDER N", Hidden: true, Short: "Compute one item in a process of its own, as batch run does", Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, m, err := a.openBatch(args[0])
 			if err != nil {

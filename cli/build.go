@@ -43,9 +43,9 @@ func (a *app) buildCatalogue() *cobra.Command {
 		Use:   "catalogue DIR OUT.csv",
 		Short: "List the spectra of a model grid and their parameters",
 		Long: `Read the parameters of template spectra from the headers of all FITS files in a
-folder and its subfolders, and list them in a CSV table. rvs_read_grid does the
-same with a database. The keywords are those of PHOENIX unless --param names
-others.
+folder and its subfolders, and list them in a CSV table. rvspecfit's
+rvs_read_grid makes a database of them instead. The keywords are those of
+PHOENIX unless --param names others.
 
   euryale build catalogue PHOENIX files.csv
   euryale build catalogue PHOENIX files.csv --update --mask bad.csv
@@ -183,7 +183,7 @@ func (a *app) buildLibrary() *cobra.Command {
 		Short: "Prepare a library of template spectra for an instrument",
 		Long: `Resample the spectra of a catalogue to the pixels and the resolution of an
 instrument's arms, prepare their interpolation and make templates for
-cross-correlation. This does the work of rvs_make_interpol, rvs_make_nd and
+cross-correlation. This replaces rvspecfit's rvs_make_interpol, rvs_make_nd and
 rvs_make_ccf. OUT is a folder for rvspecfit, or a file OUT.h5 in the open
 format; fit spectra --library reads both.
 
@@ -220,7 +220,7 @@ formula of the wavelength x.
 	s.BoolVar(&f.fill, "fill", false, "compute missing nodes of a grid from their neighbours")
 	s.BoolVar(&f.skip, "skip-bad", false, "skip spectra that cannot be used")
 	s.IntVar(&f.every, "ccf-every", 30, "make a cross-correlation template from every n-th spectrum")
-	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotational velocities of the cross-correlation templates, in km/s (default 0,300)")
+	s.Float64SliceVar(&f.vsinis, "ccf-vsinis", []float64{0, 300}, "rotational `velocities` of the cross-correlation templates, in km/s (default 0,300)")
 	s.Lookup("ccf-vsinis").DefValue = ""
 	s.Float64Var(&f.ccfStep, "ccf-step", 0, "pixel width of the cross-correlation templates, in Angstrom (default that of the library)")
 	s.BoolVar(&f.noCCF, "no-ccf", false, "make no cross-correlation templates")
@@ -436,7 +436,7 @@ first, because rvspecfit stores them as pickled programs.
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runBuildConvert(args[0], args[1], setups) },
 	}
-	c.Flags().StringSliceVar(&setups, "setup", nil, "arms to write (default all)")
+	c.Flags().StringSliceVar(&setups, "setup", nil, "arms (channels of the spectrograph, such as desi_b; setups in rvspecfit) to write (default all)")
 	return c
 }
 

@@ -77,7 +77,7 @@ OUT selects the format:
   .nc     a netCDF 4 file that arviz.from_netcdf and xarray open
   .json   groups of nested lists for arviz.from_dict, without labels
   .arrow  an Arrow IPC (Feather) table for pandas, polars and R, a row per draw
-  none    a folder of CmdStan CSV files: chain-1.csv and so on
+  (no extension)  a folder of CmdStan CSV files: chain-1.csv and so on
 
 A result file of correlations can be written as .csv, a table of tau, g2,
 g2_err, bin and the covariance that euryale fit g2 reads; or with q and
@@ -98,7 +98,7 @@ intensities as .npz, .zarr, .nc or .json, to which --twotime adds C2.
 	cmd.Flags().StringVar(&to, "to", "", "output format: zarr, netcdf, json, csv or arrow, or npz for correlations (default: from the extension of OUT)")
 	cmd.Flags().BoolVar(&c.plain, "no-covariance", false, "leave the covariance, which takes many columns, out of the CSV file of a result")
 	cmd.Flags().BoolVar(&c.twotime, "twotime", false, "include the two-time correlation of a result file")
-	cmd.Flags().IntVar(&c.compress, "compress", 0, "compression level for zarr and netcdf, from 0 (none) to 9 (smallest file)")
+	cmd.Flags().IntVar(&c.compress, "compress", 0, "compression level for zarr and netcdf, from 0 (none, the default) to 9 (smallest file)")
 	return cmd
 }
 

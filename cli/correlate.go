@@ -60,9 +60,10 @@ files, and euryale fit g2 fits them.
 
 Frames can be HDF5 (with bitshuffle, LZ4, Blosc and other compressions), IMM,
 event lists of Rigaku detectors, NumPy arrays or raw numbers. Memory does not
-grow with the number of frames. Frames with invalid numbers inside the bins, and
-frames outside --low and --high, are replaced by neighbours; this is reported
-and recorded in the result.
+grow with the number of frames. Frames with invalid numbers inside the bins,
+frames whose mean intensity is outside --low to --high, and frames named by
+--skip are bad. Each is replaced by the frame half the movie away, so that all
+delays are kept; this is reported and recorded in the result.
 
 Existing results are kept unless --overwrite is given, so the same command
 continues after an interruption. A file that fails is reported, and the others
@@ -95,7 +96,7 @@ func (f *correlateFlags) add(c *cobra.Command) {
 	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, so that it can be regrouped with other q maps")
 	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
 	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not store what reduce ages needs for its errors, about 1 MB per bin of a two-time correlation")
-	s.StringVar(&f.Skip, "skip", "", "frames to leave out, such as 10,200-210")
+	s.StringVar(&f.Skip, "skip", "", "frames to treat as bad, counted from 0, such as 10,200-210")
 	s.Float64Var(&f.Low, "low", 0, "smallest mean intensity of a good frame, in counts per pixel")
 	s.Float64Var(&f.High, "high", 0, "largest mean intensity of a good frame, in counts per pixel (default no limit)")
 	s.StringVar(&f.Prefix, "prefix", "", "text to put before the names of the results")

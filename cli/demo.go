@@ -23,8 +23,8 @@ func (a *app) demoG2() *cobra.Command {
 		Use:   "g2",
 		Short: "Fit every bin of a result file and sample two of them",
 		Long: `Write a synthetic result file in the APS 8-ID layout, fit every bin and the
-power law tau(q), sample two bins with NUTS, and write reports with pictures.
-This needs no network and takes about a second.
+power law tau(q), sample two bins with NUTS, and write reports with pictures
+to demo-g2. This needs no network and takes about a second.
 
   euryale demo g2
   euryale demo g2 --out run --overwrite
@@ -67,7 +67,7 @@ func (a *app) runDemoG2(ctx context.Context) error {
 		return a.document(map[string]any{"demo": "g2", "file": file, "folder": string(dir), "reports": []string{dir.Path("fit", "report.html"),
 			dir.Path("power", "report.html"), dir.Path("sample-bin3", "report.html"), dir.Path("sample-bin8", "report.html")}})
 	}
-	fmt.Fprintf(a.stdout, `
+	a.print(`
 Look at     %s
             %s
 Try next    euryale fit g2 %s --model stretched
@@ -92,7 +92,7 @@ func (a *app) demonstration(dir runs.Folder) (sub func(name string) *app, step f
 	}
 	return sub, func(text string) {
 		if !a.json {
-			fmt.Fprintf(a.stdout, "\n== %s\n", text)
+			a.print("\n== %s\n", text)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (a *app) runDemoAssembly(ctx context.Context) error {
 	var pictures []string
 	for _, x := range demo.Experiments() {
 		if !a.json {
-			fmt.Fprintf(a.stdout, "\n== %s\n", x.About)
+			a.print("\n== %s\n", x.About)
 		}
 		file := dir.Path(x.Name + ".yaml")
 		if err := writeFile(file, x.Script()); err != nil {
@@ -60,7 +60,7 @@ func (a *app) runDemoAssembly(ctx context.Context) error {
 	if a.json {
 		return a.document(map[string]any{"demo": "assembly", "folder": string(dir), "pictures": pictures})
 	}
-	fmt.Fprintf(a.stdout, `
+	a.print(`
 Look at     %s
             %s
             %s

@@ -20,7 +20,7 @@ func (a *app) demoRSoXS() *cobra.Command {
 		Short: "Simulate a particle's scattering and recover it",
 		Long: `Make a core-shell particle and simulate its polarized resonant soft X-ray
 scattering at three energies, in a working directory laid out as for CyRSoXS.
-Add 10 % of noise, recover the sizes and the order parameter of the shell by
+Add 10 % noise, recover the sizes and the order parameter of the shell by
 least squares and as a posterior, and write reports with pictures. This needs no
 network and takes about 15 seconds.
 
@@ -51,7 +51,7 @@ func (a *app) runDemoRSoXS(ctx context.Context, only bool) error {
 		return nil
 	}
 	truth := demo.Particle()
-	step := func(text string) { fmt.Fprintf(a.stdout, "\n== %s\n", text) }
+	step := func(text string) { a.print("\n== %s\n", text) }
 	if a.json {
 		step = func(string) {}
 	}
@@ -76,7 +76,7 @@ func (a *app) runDemoRSoXS(ctx context.Context, only bool) error {
 	if a.json {
 		return a.document(map[string]any{"demo": "rsoxs", "folder": string(dir), "truth": truth, "reports": []string{dir.Path("fit", "report.html"), dir.Path("posterior", "report.html")}})
 	}
-	fmt.Fprintf(a.stdout, `
+	a.print(`
 Look at     %s
             %s
 Try next    euryale reduce rsoxs %s --radii true

@@ -136,7 +136,7 @@ func (a *app) runDemoSpectrum(ctx context.Context, fibers int, only bool) error 
 		doc["demo"], doc["folder"], doc["reports"] = "spectrum", string(dir), []string{dir.Path("report.html"), dir.Path("posterior", "report.html")}
 		return a.document(doc)
 	}
-	fmt.Fprintf(out, `
+	a.print(`
 Look at     %s
             %s
 Tables      %s

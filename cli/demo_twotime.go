@@ -69,9 +69,9 @@ func (a *app) runDemoTwotime(ctx context.Context, only bool) error {
 		return a.document(map[string]any{"demo": "twotime", "folder": string(dir), "data": data, "config": config, "truth": named(truth.Setup.Names(), truth.Sample.Theta), "reports": reports})
 	}
 	if !only {
-		fmt.Fprintf(a.stdout, "\nLook at     %s\n            %s\n", dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"))
+		a.print("\nLook at     %s\n            %s\n", dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"))
 	}
-	fmt.Fprintf(a.stdout, `
+	a.print(`
 Try next    euryale fit twotime %s --scaling auto --json
             euryale sample twotime %s --likelihood pairs --homodyne --out pairs
             euryale plot twotime %s maps.png

@@ -78,7 +78,7 @@ func (a *app) runDemoXPCS(ctx context.Context, only bool) error {
 			"truth":   map[string]number{"diffusion": number(truth.Diffusion), "contrast": number(1 / float64(truth.Modes))},
 			"reports": []string{dir.Path("movie_report", "report.html"), dir.Path("fit", "report.html"), dir.Path("power", "report.html"), dir.Path("posterior", "report.html")}})
 	}
-	fmt.Fprintf(a.stdout, `
+	a.print(`
 Look at     %s
             %s
             %s

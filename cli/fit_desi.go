@@ -75,16 +75,16 @@ func (f *desiFlags) add(c *cobra.Command) {
 	s.StringVar(&f.ModPrefix, name("output-mod-prefix"), "rvmod", "DESI: prefix of the file names of models")
 	s.BoolVar(&f.SkipExisting, name("skipexisting"), false, "DESI: skip files whose table already exists")
 	s.StringSliceVar(&f.FitArm, name("fitarm"), nil, "DESI: arms to fit, such as b,r (default all)")
-	s.Int64SliceVar(&f.TargetIDs, name("targetid"), nil, "DESI: targets to fit (default all)")
+	s.Int64SliceVar(&f.TargetIDs, name("targetid"), nil, "DESI: `targets` to fit, by their numbers (default all)")
 	s.Lookup(name("targetid")).DefValue = ""
 	s.StringVar(&f.TargetIDsFrom, name("targetid-file-from"), "", "DESI: file that lists the targets to fit, one per line")
-	s.Float64Var(&f.MinSN, name("minsn"), -1e9, "DESI: fit only spectra whose S/N exceeds this in at least one arm (default: no limit)")
-	s.Lookup(name("minsn")).DefValue = ""
+	s.Float64Var(&f.MinSN, name("minsn"), -1e9, "DESI: fit only spectra whose S/N exceeds this in at least one arm (default no limit)")
+	s.Lookup(name("minsn")).DefValue = "0" // which is not printed
 	s.Int64Var(&f.MinExpID, name("minexpid"), -1, "DESI: use only exposures with a larger number than this")
-	s.Int64Var(&f.MaxExpID, name("maxexpid"), 1<<62, "DESI: use only exposures up to this number (default: no limit)")
-	s.Lookup(name("maxexpid")).DefValue = ""
+	s.Int64Var(&f.MaxExpID, name("maxexpid"), 1<<62, "DESI: use only exposures up to this number (default no limit)")
+	s.Lookup(name("maxexpid")).DefValue = "0"
 	s.StringSliceVar(&f.ObjTypes, name("objtypes"), nil, "DESI: regular expressions for the target types to fit, such as MWS_ANY or STD_.*")
-	s.BoolVar(&f.ZBestSelect, name("zbest-select"), false, "DESI: fit only targets that the redrock or zbest file calls stars or puts below 1500 km/s")
+	s.BoolVar(&f.ZBestSelect, name("zbest-select"), false, "DESI: fit only targets that the redrock or zbest file calls stars, or whose velocity it puts below 1500 km/s")
 	s.BoolVar(&f.ZBestInclude, name("zbest-include"), false, "DESI: copy the columns of the redrock or zbest file without selecting targets by it")
 	s.BoolVar(&f.Plot, name("doplot"), false, "DESI: draw every star with its model")
 	s.StringVar(&f.FigureDir, name("figure-dir"), ".", "DESI: folder to write the pictures to")

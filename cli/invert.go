@@ -53,7 +53,8 @@ with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
 "data" is a folder of Energy_*.h5 files, or an NPY file together with
 "energies". "constants" has one entry per material: a file, "vacuum", or rows of
 [DeltaPara, BetaPara, DeltaPerp, BetaPerp], one per energy. "config":
-"config.txt" can replace angles and rot_mask. docs/CLI.md lists the other keys.
+"config.txt" can replace angles and rot_mask. The other keys are listed in
+https://github.com/euryale-dev/euryale/blob/main/docs/CLI.md.
 The models and their parameters (in nm and degrees) are:
 ` + indent(morph.ProblemModels()) + `
 Results go to a run folder: fit.json or draws, pictures and report.html. Ctrl-C

@@ -51,9 +51,9 @@ and of other maps need a geometry, from --from or from the flags that qmap has.
 other steps.
 
 With --edit FILE you draw the mask in the browser. The address of the page is
-printed, and only this machine can open it. Steps are saved to OUT.recipe.json
-and the geometry to OUT.geometry.json as you make them, and --edit continues
-from there.
+printed, and only this machine can open it. As you make them, the steps are
+saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
+(mask.h5.geometry.json), and --edit continues from there.
 
   euryale mask mask.h5 --image raw.h5 --threshold :1e5 --circle 250,260,12
   euryale mask mask.tif --image raw.h5 --from raw.h5 --outliers mad:8 \
@@ -74,7 +74,7 @@ from there.
 	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")
 	s.StringVar(&f.Edit, "edit", "", "edit the mask in the browser, over the image in this file")
 	s.StringVar(&f.Listen, "listen", "127.0.0.1:0", "address of the page, which only this machine can reach; port 0 picks a free port")
-	s.StringVar(&f.QMap, "qmap", "", "q-map file for the page to write (default OUT with -qmap.hdf)")
+	s.StringVar(&f.QMap, "qmap", "", "q-map file for the page to write (default mask-qmap.hdf for OUT mask.h5)")
 	s.StringSliceVar(&f.Allow, "allow-file", nil, "mask file that the page or a recipe may read; repeatable")
 	return c
 }

@@ -53,7 +53,7 @@ func (m *maskSteps) add(c *cobra.Command) {
 		{"polygon", "row,col,...", "mask a polygon with three or more corners", m.shape(mask.Polygon, 6, 20000)},
 		{"line", "row,col,row,col,w", "mask a line of width w", m.shape(mask.Line, 5, 5)},
 		{"outliers", "method:cutoff", "mask pixels that differ from their neighbours: percentile or mad, and the cutoff in units of their spread; append :rings=N or :tile=N to choose the neighbours (default 100 rings of q, or tiles of 32 pixels without a geometry)", m.outliers},
-		{"parameter", "ranges", "keep ranges of the maps of the geometry, such as 'q>=0.002 & q<0.01 & -30<=phi<=30'; | separates alternatives", m.parameter},
+		{"parameter", "ranges", "keep ranges of the maps of the geometry, such as 'q>=0.002 & q<0.01 & -30<=phi<=30'; & (and) and | (or) are applied from left to right", m.parameter},
 		{"list", "file", "mask the pixels in a list: JSON, or two columns x, y", m.list},
 		{"file", "file", "keep only the pixels that a mask file, a q map or a result keeps", m.file},
 	} {

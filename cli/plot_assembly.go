@@ -24,7 +24,7 @@ type assemblyPlot struct {
 
 var assemblyPlots = []assemblyPlot{
 	{"support", "Draw how many neurons of each area have fired so far", `how many neurons of each
-area have fired so far, in units of k, against the step.`, report.Support},
+area have fired so far, divided by k, against the step.`, report.Support},
 	{"overlap", "Draw the overlaps that a script measures", `the overlaps that the
 script measures, one curve per name, against the step.`,
 		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
@@ -46,7 +46,7 @@ func (a *app) plotAssembly() (list []*cobra.Command) {
 			Use:   p.kind + " RUN [OUT.svg|png|pdf]",
 			Short: p.short,
 			Long: fmt.Sprintf(`Draw from a run folder of sim assembly %s
-The picture is written to the last file named, or to %s.svg.
+The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %s run-project
   euryale plot %s run-project %s.png --var A

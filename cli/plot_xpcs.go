@@ -37,7 +37,7 @@ var resultPlots = []resultPlot{
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Scattering2D(r) }},
 	{"intensity", "Draw intensity against time", "Draw the mean intensity of each frame against time.", false,
 		func(r *nexus.Result, _ []int, _ bool) (*viz.Figure, error) { return report.Intensity(r) }},
-	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times, or with --diagonals g2 along its diagonals\nfor the whole map and for blocks of age. For a run folder of fit twotime or\nsample twotime, draw the data, the model and the residuals of each angle, and\nthe mean residuals against lag and age; with --diagonals, draw data and model\nagainst the lag at three ages. --bins then selects angles, counted from 1.", true,
+	{"twotime", "Draw the two-time correlation of a bin", "Draw C2 of a bin against both times, or with --diagonals g2 along its diagonals\nfor the whole map and for blocks of age. For a run folder of fit twotime or\nsample twotime, draw the data, the model and the residuals of each angle, and\nthe mean residuals against lag and age; with --diagonals, draw data and model\nagainst the lag at three ages. For a run folder, --bins selects angles,\ncounted from 1.", true,
 		func(r *nexus.Result, bins []int, diagonals bool) (*viz.Figure, error) {
 			if r.Twotime == nil {
 				return nil, errors.New("the file has no two-time correlation: make one with euryale correlate --correlation twotime")
@@ -68,7 +68,7 @@ func (a *app) plotResults() (all []*cobra.Command) {
 			Use:   p.kind + " FILE [OUT.svg|png|pdf]",
 			Short: p.short,
 			Long: fmt.Sprintf(`%s. Masked pixels are
-grey. The picture is written to the last file named, or to %s.svg.
+grey. The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %[2]s qmap.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
@@ -117,7 +117,7 @@ func (a *app) plotResult(p resultPlot) *cobra.Command {
 		Use:   p.kind + map[bool]string{true: " RESULT.hdf|RUN", false: " RESULT.hdf"}[p.kind == "twotime"] + " [OUT.svg|png|pdf]",
 		Short: p.short,
 		Long: fmt.Sprintf(`%s
-The picture is written to the last file named, or to %s.svg.
+The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %[2]s A003_results.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -39,4 +40,9 @@ func (a *app) renamed(text string) string {
 		return text
 	}
 	return a.calls.ReplaceAllString(text, a.program+"$1")
+}
+
+// print writes text to standard output in which the program has its own name.
+func (a *app) print(format string, args ...any) {
+	fmt.Fprint(a.stdout, a.renamed(fmt.Sprintf(format, args...)))
 }

@@ -59,7 +59,9 @@ itself marks as bad (pixel_mask in the file of --from) are masked.
 
 Dynamic bins are used for correlations. Static bins subdivide them and are used
 for intensities. Bins divide q and the azimuth (--axes q,phi), or any two of q,
-phi, qx, qy, x and y; in reflection also qr, qz, alpha_f and tth.
+phi, qx, qy, x and y; in reflection also qr, qz, alpha_f (exit angle) and tth
+(2 theta). The azimuth phi is 0 to the right, along the rows, and 90 degrees
+upwards.
 
   euryale qmap qmap.hdf --from A003_metadata.hdf --shape 1813x1558
   euryale qmap qmap.hdf --shape 512x512 --beam-x 260 --beam-y 250.5 \

@@ -35,7 +35,7 @@ given. They are unknown with --all-delays and for files from other programs.
 
 The table has the columns tau, g2 and bin, and g2_err and the covariance if they
 are known. Bin 1 is the first age, so euryale fit g2 fits every age. The table
-goes to standard output or to the last file named.
+goes to OUT.csv if it is given, or else to standard output.
 
   euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 ages.csv
   euryale fit g2 ages.csv --model stretched

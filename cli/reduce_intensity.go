@@ -31,7 +31,7 @@ frequency (Hz), with the mean removed. Lines of the spectrum that exceed --cut
 times its median are reported. They come from vibrations or from pulsations of
 the source, and they also appear in g2.
 
-The table goes to standard output or to the last file named.
+The table is written to OUT.csv if it is given, or else to standard output.
 
   euryale reduce intensity A003_results.hdf trace.csv --window 50 --every 10
   euryale reduce intensity A003_results.hdf spectrum.csv --spectrum

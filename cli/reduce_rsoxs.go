@@ -58,7 +58,7 @@ component of q in the plane of the detector; abs, |q| on the Ewald sphere,
 separately for each energy; or common, |q| on one axis for all energies.
 --layout integrated writes the map over the directions chi and q.
 ` + voxelHelp + `
-The table goes to standard output or to the last file named.
+The table is written to OUT.csv if it is given, or else to standard output.
 
   euryale reduce rsoxs HDF5 curves.csv
   euryale reduce rsoxs HDF5/Energy_285.20.h5 --radii true --wedge 20
@@ -76,8 +76,8 @@ The table goes to standard output or to the last file named.
 // add declares all flags except --layout.
 func (f *reduceFlags) add(c *cobra.Command) {
 	f.Layout = "all"
-	c.Flags().StringVar(&f.Radii, "radii", "stretched", "radii of the circles: stretched, pixel or true")
-	c.Flags().StringVar(&f.Axis, "axis", "perp", "abscissa of the curves: perp, abs or common")
+	c.Flags().StringVar(&f.Radii, "radii", "stretched", "radii of the circles: stretched, pixel or true, as reduce rsoxs --help explains")
+	c.Flags().StringVar(&f.Axis, "axis", "perp", "abscissa of the curves: perp, abs or common, as reduce rsoxs --help explains")
 	c.Flags().Float64Var(&f.Wedge, "wedge", 90, "width of the wedges in degrees, greater than 0 and at most 180")
 	f.voxelFlags.add(c)
 	complete(c, "radii", radiiNames)

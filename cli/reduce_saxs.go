@@ -34,23 +34,23 @@ func (a *app) reduceSAXS() *cobra.Command {
 		Use:   "saxs RESULT.hdf... [OUT.csv]",
 		Short: "Reduce intensities in results to I(q) or to profiles along rings",
 		Long: `Reduce the intensities in result files to I(q), in counts per pixel and frame
-over 1/angstrom, with the curves of all files side by side: the mean over
-azimuth, then one curve per azimuth if the static bins have several.
+against q in 1/angstrom, with the curves of all files side by side: the mean
+over azimuth, then one curve per azimuth if the static bins have several.
 
 A background is another result with the same q map. --weight times the
 background is subtracted, for example the ratio of the transmissions times that
 of the exposures; negative results become NaN. Then the range of q is cut, the
-curves are multiplied by --scale (such as a factor to absolute cross-sections)
-and scaled onto the first curve (--onto), multiplied by a power of q (--times 2
-for Kratky, 4 for Porod) or divided by their first point (--over-first), and
-every n-th point is kept.
+curves are multiplied by --scale (such as a factor that converts to absolute
+cross-sections) and scaled onto the first curve (--onto), multiplied by a power
+of q (--times 2 for Kratky, 4 for Porod) or divided by their first point
+(--over-first), and every n-th point is kept.
 
 --sector averages the mean image over a range of azimuths in degrees, and --ring
 over a range of radii in pixels, as a function of azimuth. Both are repeatable.
 They need the image and the geometry, which the results of euryale correlate
 contain.
 
-The table goes to standard output or to the last file named.
+The table is written to OUT.csv if it is given, or else to standard output.
 
   euryale reduce saxs A003_results.hdf iq.csv
   euryale reduce saxs a_results.hdf b_results.hdf --background empty.hdf \
@@ -72,8 +72,8 @@ The table goes to standard output or to the last file named.
 	s.IntVar(&f.Every, "every", 1, "keep every n-th point")
 	s.StringArrayVar(&f.Sectors, "sector", nil, "range of azimuths to average, as `from:to` in degrees, such as -30:30; repeatable")
 	s.StringArrayVar(&f.Rings, "ring", nil, "range of radii to average, as `inner:outer` in pixels; repeatable")
-	s.IntVar(&f.Bins, "bins", 0, "number of bins: of q for sectors (default as the static bins), of azimuth for rings (default 180)")
-	s.BoolVar(&f.Parts, "parts", false, "add the curves of the parts of the measurement")
+	s.IntVar(&f.Bins, "bins", 0, "number of q bins of a sector (default that of the static bins) or of azimuth bins of a ring (default 180)")
+	s.BoolVar(&f.Parts, "parts", false, "also write a curve for each part of the measurement that correlate --parts stored")
 	return c
 }
 

@@ -39,14 +39,15 @@ problem is a JSON file of one of these kinds:
     plasticity beta, from the summed weights of "count" synapses that were
     strengthened "times" times
   {"fit": "completion", "alpha": [0.1, ...], "recovered": [10, ...], "k": 100}
-    c, s and a50 of pattern completion, from how many neurons return when a
-    fraction alpha of an assembly fires (default 3000 draws at an acceptance
-    rate of 0.98)
+    pattern completion: a fraction c / (1 + exp(-s (alpha - a50))) of an
+    assembly returns when a fraction alpha of it fires (default 3000 draws at
+    an acceptance rate of 0.98)
   {"fit": "association", "rounds": [10, ...], "overlap": [28, ...], "k": 100}
-    a and b of association, from how many neurons two assemblies share after
-    rounds of firing together
+    association: two assemblies share a fraction 1 / (1 + exp(-u)) of their
+    neurons, with u = a + b (rounds - 15) / 5, after rounds of firing together
   {"fit": "formation", "overlap": [21, ...], "simulator": {"N": 1000, "K": 30}}
-    beta and k p, from how many neurons successive steps share while an assembly
+    plasticity beta and k p, the mean number of synapses from an assembly to a
+    neuron, from how many neurons successive steps share while an assembly
     forms, with the simulator in the loop. "dynamics" is "emulated" (default, a
     surface fitted to hard simulations), "corrected" or "soft"; "graphs" is the
     number of simulated graphs per point of the surface

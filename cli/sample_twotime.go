@@ -51,7 +51,7 @@ afterwards.
 
 --likelihood selects how entries of C2 are weighed. cells averages C2 over cells
 of lag and age and uses the covariance that speckles and photons give them.
-pairs uses all entries, raised to a power that allows for shared frames on
+pairs uses all entries; its power below 1 allows for shared frames on
 average. wishart uses the covariance of the frames; it suits few frames whose
 diagonal was measured. independent treats every entry as independent, which
 makes intervals too narrow.

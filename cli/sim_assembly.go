@@ -50,7 +50,7 @@ neurons in which k neurons fire together, stimuli, fibres that learn, and a list
 of steps.
 
   p: 0.01              # connection probability; also seed, activity, ...
-  mode: lazy-exact     # or lazy-ref, or exact
+  mode: lazy-exact     # draw neurons when they are needed; or exact, lazy-ref
   stimuli: {S: 100}
   areas: {A: {n: 10000, k: 100, beta: 0.05}}
   run:
@@ -59,9 +59,10 @@ of steps.
     - {complete: A, part: 0.5, as: completed}
 
 Each step has one key that says what to do, and further keys. Keys in [brackets]
-are optional:
+after these are optional:
 ` + indent(foldedReference()) + `
-Procedures are named lists of steps with parameters; see docs/CLI.md. Results go
+Procedures are named lists of steps with parameters; see
+https://github.com/euryale-dev/euryale/blob/main/docs/CLI.md. Results go
 to a run folder: trace.csv (one row per step), measures.csv, summary.json,
 brain.snapshot and plots. Ctrl-C and errors leave a checkpoint, and --resume
 continues with exactly the same results.

@@ -68,10 +68,10 @@ OUT.npz is written as a cache of homodyne, OUT.hdf as an APS 8-ID file
 	s.IntVar(&f.Count, "frames", 100, "number of frames")
 	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as `name=value`; repeatable")
 	s.StringVar(&f.Contrast, "contrast", "0.2", "contrast: one number, or one per angle")
-	s.StringVar(&f.Offset, "offset", "1", "offset: one number, or one per angle; above 1 pixels differ in brightness")
+	s.StringVar(&f.Offset, "offset", "1", "offset: one number, or one per angle; a value above 1 simulates pixels of unequal brightness")
 	s.IntVar(&f.Speckles, "speckles", 10000, "number of independent speckles per angle")
 	s.Float64Var(&f.Counts, "mean-count", 0.5, "mean count per pixel and frame; 0 means no shot noise")
-	s.StringVar(&f.Layout, "layout", "", joined(twotimeLayouts)+" (default: from the extension of OUT)")
+	s.StringVar(&f.Layout, "layout", "", "npz (a cache of homodyne), aps_u (APS 8-ID) or aps_old (its old layout) (default: from the extension of OUT)")
 	complete(c, "layout", twotimeLayouts)
 	return c
 }

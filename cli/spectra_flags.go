@@ -79,7 +79,7 @@ func (f *spectraFlags) addPlain(c *cobra.Command) {
 	s.StringVar(&f.Unit, "unit", "", "unit of the wavelengths: Angstrom, nm, micron or m (default from the file)")
 	s.BoolVar(&f.Each, "per-exposure", false, "fit a separate velocity for each exposure of a star; all other parameters are shared")
 	s.StringSliceVar(&f.Exposure, "exposure", nil, "exposure that each file belongs to, for --per-exposure (default: every file is its own)")
-	s.Int64Var(&f.MaskBits, "mask-bits", 1<<23, "bits of an SDSS mask that mark a pixel as bad")
+	s.Int64Var(&f.MaskBits, "mask-bits", 1<<23, "bits of an SDSS mask that mark a pixel as bad; the default is bit 23, BRIGHTSKY")
 }
 
 // configuration reads the file of --config, or config.yaml if that is there.

@@ -42,7 +42,8 @@ func (a *app) trainConnectome() *cobra.Command {
 		Use:   "connectome PROBLEM.json",
 		Short: "Train the synapses of neural assemblies to classify stimuli",
 		Long: `Train the weights of a circuit of stimuli and areas by gradient descent through
-soft caps, through time and, if asked, through plasticity. The reported figures
+soft caps (smooth forms of the rule that the k neurons with the most input
+fire), through time and, if asked, through plasticity. The reported figures
 are those of hard assemblies, in which exactly k neurons fire, beside those of
 the untrained circuit and of plain Hebbian plasticity.
 

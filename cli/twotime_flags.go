@@ -73,7 +73,7 @@ func (f *twotimeFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.FrameTime.units, f.Gap.units = timeUnits, gapUnits
 	s.StringVar(&f.Config, "config", "", "configuration file of homodyne, xpcsjax or heterodyne; flags override it")
-	s.StringVar(&f.Model, "model", "", strings.Join(twotimeModelNames, ", ")+" (default static, or from the configuration)")
+	s.StringVar(&f.Model, "model", "", "static (diffusion, a contrast for each azimuth), isotropic (diffusion, azimuths averaged), laminar (diffusion and shear) or two-component (a flowing sample and a reference) (default static, or from the configuration)")
 	s.Float64Var(&f.Q, "q", 0, "wavevector in 1/Angstrom (default the only one in the file)")
 	s.Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the file)")
 	s.Var(&f.Gap, "gap", "gap between the plates, in um or with a unit: mm, nm or A (default 200um)")
@@ -87,9 +87,9 @@ func (f *twotimeFlags) add(c *cobra.Command) {
 func (f *twotimeFlags) addData(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.Angles, "angles", "", "azimuths to use, in degrees, such as 0 or -10:10,80:100 (default all)")
-	s.StringVar(&f.Frames, "frames", "", "first and last frame to use, such as 101:400 (default all)")
+	s.StringVar(&f.Frames, "frames", "", "first and last frame to use, counted from 1, such as 101:400 (default all)")
 	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as `name=value`; repeatable")
-	s.IntVar(&f.Band, "band", 0, "leave out entries at most this far from the diagonal, besides the diagonal itself")
+	s.IntVar(&f.Band, "band", 0, "also leave out entries whose frames are at most this many frames apart (default 0: only the diagonal)")
 	s.Float64Var(&f.Speckles, "speckles", 0, "number of independent speckles per angle (default: estimated from the data)")
 	s.Float64Var(&f.MeanCount, "mean-count", 0, "mean count per pixel and frame, with --speckles; 0 means no shot noise")
 }
