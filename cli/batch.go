@@ -176,7 +176,7 @@ func (a *app) batchRun() *cobra.Command {
 		Short: "Work on the items of a batch",
 		Long: `Work on the items of a batch. By default one process works on all of them. Under
 a launcher (a Slurm array or srun, a Kubernetes Indexed Job with EURYALE_SHARDS,
-or mpirun), and with --shard, it works on its share.
+or mpirun), and with --shard, it works on its shard.
 
 Ctrl-C and SIGTERM keep the finished items; run the same command to continue. In
 a Slurm job, SIGTERM announces the end of the time limit, and the exit code is
@@ -189,7 +189,7 @@ a Slurm job, SIGTERM announces the end of the time limit, and the exit code is
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runBatchRun(c.Context(), args[0], shard) },
 	}
-	c.Flags().StringVar(&shard, "shard", "", "share of the items to work on: I/N, with I counted from 0 (default: the launcher's share, or all items)")
+	c.Flags().StringVar(&shard, "shard", "", "part of the items (shard) to work on: I/N, with I counted from 0 (default: the launcher's shard, or all items)")
 	return c
 }
 

@@ -111,7 +111,7 @@ func typed(name string) string {
 }
 
 var slurmJob = template.Must(template.New("sbatch").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
-# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shares.
+# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shards.
 #SBATCH --job-name={{.Name}}
 #SBATCH --array=0-{{.Last}}{{if lt .Limit .Shards}}%{{.Limit}}{{end}}
 #SBATCH --cpus-per-task={{.CPUs}}
@@ -144,7 +144,7 @@ wait "$pid"; code=$?
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
 `))
 
-var kubernetesJob = template.Must(template.New("k8s").Parse(`# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shares.
+var kubernetesJob = template.Must(template.New("k8s").Parse(`# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shards.
 # The volume claim {{.Claim}} holds the folder of the batch and its files, at {{.Path}} in the container.
 apiVersion: batch/v1
 kind: Job
