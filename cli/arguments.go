@@ -97,12 +97,22 @@ func wantedValue(kind, value string) string {
 	return ""
 }
 
-// unknownCommand says which command was probably meant, if err is the parser's error that there is none of a name.
-func unknownCommand(root *cobra.Command, err error) error {
+// parserError says which command was probably meant, if err is the parser's error that there is none of a name, and which
+// flags are missing, if err is that.
+func parserError(root, called *cobra.Command, err error) error {
 	var word string
 	if err == nil {
 		return nil
-	} else if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &word); n == 0 {
+	}
+	if list, ok := strings.CutPrefix(err.Error(), "required flag(s) "); ok {
+		var flags []string
+		for _, name := range strings.Split(strings.TrimSuffix(list, " not set"), ", ") {
+			flags = append(flags, "--"+strings.Trim(name, `"`))
+		}
+		path := strings.TrimPrefix(called.CommandPath(), root.Name()+" ")
+		return &exitError{code: exitUsage, err: fmt.Errorf("%s needs %s", path, strings.Join(flags, " and ")), hint: called.CommandPath() + " --help"}
+	}
+	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &word); n == 0 {
 		return err
 	}
 	var names []string
@@ -115,7 +125,7 @@ func unknownCommand(root *cobra.Command, err error) error {
 	} else if word == "version" {
 		hint = root.Name() + " --version"
 	}
-	return &exitError{code: exitUsage, err: fmt.Errorf("there is no command %s", word), hint: hint}
+	return &exitError{code: exitUsage, err: fmt.Errorf("there is no command %s", typed(word)), hint: hint}
 }
 
 // helpCommand makes the command help, which refuses commands that do not exist.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
 )
@@ -111,7 +112,8 @@ func (a *app) runFitG2(ctx context.Context, path string, f g2flags, bins string)
 }
 
 // fitG2File fits the bins of a file, and writes a run folder if it has a name.
-func (a *app) fitG2File(ctx context.Context, path, out string, model g2.Model, s g2.Settings, bins string) (fitDoc, []g2.Fit, error) {
+func (a *app) fitG2File(ctx context.Context, path, out string, model g2.Model, s g2.Settings, bins string) (doc fitDoc, fits []g2.Fit, err error) {
+	defer given.Caught(&err) // of a user's model, so that the other files are fitted
 	s.Threads, s.Backend = a.threads, a.backend(1)
 	curves, err := loadCurves(path)
 	if err != nil {
@@ -123,14 +125,14 @@ func (a *app) fitG2File(ctx context.Context, path, out string, model g2.Model, s
 	if curves, err = a.againstQ(ctx, model, curves, s); err != nil {
 		return fitDoc{}, nil, err
 	}
-	fits, err := g2.FitAll(ctx, model, curves, s)
+	fits, err = g2.FitAll(ctx, model, curves, s)
 	if err != nil {
 		if ctx.Err() != nil {
 			return fitDoc{}, nil, as(exitInterrupted, err)
 		}
 		return fitDoc{}, nil, as(exitUsage, err)
 	}
-	doc := documentOf(model, path, fits)
+	doc = documentOf(model, path, fits)
 	if out != "" {
 		dir, err := a.makeRundir(out)
 		if err != nil {

@@ -77,7 +77,7 @@ func (f *g2flags) settings() (g2.Model, g2.Settings, error) {
 		a, err1 := strconv.ParseFloat(lo, 64)
 		b, err2 := strconv.ParseFloat(hi, 64)
 		if err1 != nil || err2 != nil || !(a < b) {
-			return model, s, usage("--bounds %q: want name=lo:hi with lo < hi", v)
+			return model, s, usage("--bounds %q: want name=lo:hi, two numbers without units, with lo < hi", v)
 		}
 		s.Bounds[name] = [2]float64{a, b}
 	}

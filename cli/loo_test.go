@@ -108,7 +108,7 @@ func TestSBC(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	for args, want := range map[string]string{
-		"sbc":                              "required flag",
+		"sbc":                              "sbc needs --problem",
 		"sbc --problem x.json --fits 0":    "--fits 0",
 		"sbc --problem x.json --draws 50":  "--draws 50: want 99",
 		"sbc --problem x.json --ranks -50": "--ranks -50",

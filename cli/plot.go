@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -55,16 +56,28 @@ named, or to KIND.svg. KIND is one of these, or a command listed below:
 	c.AddCommand(a.plotResults()...)
 	for _, sub := range c.Commands() {
 		if slices.Contains(plotNames(), sub.Name()) {
-			panic(fmt.Sprintf("cli: the kind of picture %q that was registered with viz.Register has the name of a command, plot %s: give it another name", sub.Name(), sub.Name()))
+			a.mistake = &exitError{code: exitBug, err: fmt.Errorf("the kind of picture %q that was registered with viz.Register has the name of a command, plot %s: give it another name", sub.Name(), sub.Name())}
 		}
 	}
 	return c
 }
 
+// unknownPicture names the kinds of pictures, or the one that was meant.
+func (a *app) unknownPicture(kind string) error {
+	all := plotNames()
+	for _, sub := range a.plot().Commands() {
+		all = append(all, sub.Name())
+	}
+	if near := spelling.Meant(kind, all); near != "" {
+		return usage("plot %s: there is no such picture: did you mean %s?", kind, near)
+	}
+	return usage("plot %s: want one of %s", kind, strings.Join(all, ", "))
+}
+
 func (a *app) runPlot(kind string, args, names []string) error {
 	at := slices.IndexFunc(viz.Kinds(), func(k viz.Kind) bool { return k.Name == kind })
 	if at < 0 {
-		return usage("plot %s: want one of %s, pattern, morphology, spectrum, support, overlap, raster, g2, stability, saxs, image, intensity, twotime, qmap, mask", kind, strings.Join(plotNames(), ", "))
+		return a.unknownPicture(kind)
 	}
 	out, args, err := a.pictureFile(kind, args)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 
 // app is the state that all commands share: the output streams and the global flags.
 type app struct {
+	mistake        error          // in a part that a user registered
 	program        string         // name by which help and advice call the program
 	calls          *regexp.Regexp // where a text calls the program euryale, if it has another name
 	stdout, stderr io.Writer      // output streams that make untrusted text harmless
@@ -74,11 +75,8 @@ func run(ctx context.Context, program string, args []string, stdout, stderr io.W
 		return tellPanic(stderr, err, p)
 	}
 	var e *exitError
-	err = unknownCommand(root, err)
-	if !errors.As(err, &e) && misused(err) {
-		e = &exitError{code: exitUsage, err: err, hint: called.CommandPath() + " --help"}
-		err = e
-	}
+	err = parserError(root, called, err)
+	errors.As(err, &e)
 	fmt.Fprintf(stderr, "Error: %s\n", a.renamed(foreign.Short(errorText(err, args), longestError)))
 	if e != nil && e.hint != "" {
 		fmt.Fprintf(stderr, "Try: %s\n", a.renamed(e.hint))
@@ -96,27 +94,16 @@ func tellPanic(stderr io.Writer, err error, p *given.PanicError) int {
 // long, and text quoted from a file may be longer still.
 const longestError = 20_000
 
-// misused reports whether the command-line parser returned the error.
-func misused(err error) bool {
-	for _, s := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument", "flag needs", "required flag"} {
-		if strings.HasPrefix(err.Error(), s) {
-			return true
-		}
-	}
-	return false
-}
-
 func (a *app) root() *cobra.Command {
 	c := &cobra.Command{
 		Use:   a.program + " VERB THING [FILE...]",
 		Short: "Differentiable simulation and Bayesian inference",
 		Long: `Euryale simulates, fits and samples models with exact gradients.
 
-  euryale demo g2                      make a first picture in seconds
-  euryale fit g2 A003_results.hdf      fit every q bin of a result file
-  euryale sample g2 A003_results.hdf --bin 4 --out run4
-                                       sample the posterior of one bin
-  euryale sim rsoxs film.h5            simulate scattering, as CyRSoXS does
+  euryale demo g2                              make a first picture
+  euryale fit g2 A003_results.hdf              fit every q bin of a result file
+  euryale sample g2 A003_results.hdf --bin 4   sample the posterior of one bin
+  euryale sim rsoxs film.h5                    simulate scattering
 `,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.check(c) },
@@ -161,6 +148,8 @@ var limitThreads = func(most int) {}
 func (a *app) check(c *cobra.Command) error {
 	a.command = c.CommandPath()
 	switch {
+	case a.mistake != nil:
+		return a.mistake
 	case a.precision != 32 && a.precision != 64:
 		return usage("--precision %d: want 32 or 64", a.precision)
 	case a.precision == 32 && c.Annotations["precision"] == "":

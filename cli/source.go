@@ -50,6 +50,9 @@ func drawless(r runs.Folder) error {
 		return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of \"sim rsoxs\"", r), hint: "euryale plot pattern " + string(r)}
 	}
 	if err := r.Config(&ran); err != nil || ran.Command == "" {
+		if exists(r.Path("fit.json")) {
+			return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds a fit, not draws: the sample commands make draws", r), hint: r.Path("report.html") + " shows the fit"}
+		}
 		return nil
 	}
 	var inversion struct {

@@ -165,8 +165,10 @@ func plainly(err error) string {
 		wanted = name
 	} else if strings.HasPrefix(wanted, "map") {
 		wanted = "names with a value each, such as {tau: 1e-3}"
+	} else if strings.HasPrefix(wanted, "[2]") {
+		wanted = "two numbers in brackets, such as [0, 1]"
 	} else {
-		wanted = "something else"
+		wanted = "a list, such as [1, 2]"
 	}
 	if value == "" { // a list, or names with values
 		return "want " + wanted

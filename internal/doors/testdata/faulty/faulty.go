@@ -75,7 +75,12 @@ func init() {
 			return mean(p, x)
 		}})
 	g2.Register(g2.Model{Name: "starts", Of: "delay", Formula: "a x", Params: []g2.Param{param("a")},
-		Mean: mean, Starts: func(g2.Curve) [][]float64 { return [][]float64{{nothing[3]}} }})
+		Mean: mean, Starts: func(c g2.Curve) [][]float64 {
+			if c.X[0] == 1 {
+				return [][]float64{{nothing[3]}}
+			}
+			return nil
+		}})
 	dist.Register(dist.Family{Name: "rare", Make: func(...any) dist.Dist { return Rare() }, At: [][]float64{{}}})
 	dist.Register(dist.Family{Name: "drawless", Make: func(...any) dist.Dist { return Drawless() }, At: [][]float64{{}}})
 	morph.Register("hollow", morph.Definition{About: "nothing", Params: []morph.Parameter{{Name: "radius", About: "radius", Needed: true}},

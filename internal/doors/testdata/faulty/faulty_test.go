@@ -5,6 +5,8 @@ package faulty
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -37,10 +39,12 @@ func TestFaultsAreNamed(t *testing.T) {
 	s.Write("hollow.json", strings.NewReplacer("MODEL", "hollow", "NUISANCE", "").Replace(morphology))
 	s.Write("leak.json", strings.NewReplacer("MODEL", "core_shell", "NUISANCE", `, "leak": {"start": 1, "bounds": [0, 2]}, "shell": {"start": 5, "bounds": [2, 9]}, "aligned": {"start": 0.3, "bounds": [0, 1]}`).Replace(morphology))
 	s.Run("sample", "expr", "--problem", "line.json", "--out", "run", "--quiet", "--no-report")
+	s.Write("later.csv", "tau,g2,g2_err\n2,1.9,0.1\n3,3.1,0.1\n4,4,0.1\n")
 	for _, line := range []string{
 		"fit g2 decay.csv --model mean",
 		"sample g2 decay.csv --model mean --out g2",
 		"fit g2 decay.csv --model starts",
+		"fit g2 decay.csv later.csv --model starts --out both",
 		"sample expr --problem density.json --out density",
 		"sbc --problem draws.json",
 		"sample expr --problem late.json --out late",
@@ -53,5 +57,9 @@ func TestFaultsAreNamed(t *testing.T) {
 		if code != 70 || !strings.Contains(errs, "(in example.com/faulty.") || !strings.Contains(errs, "faulty.go:") || !strings.Contains(errs, "The package example.com/faulty is not a part of Euryale.") || strings.Contains(errs, "bug in Euryale") {
 			t.Errorf("%s: exit code %d: %s", line, code, errs)
 		}
+	}
+	// The other file was fitted.
+	if table, err := os.ReadFile(filepath.Join(s.Dir, "both", "fits.csv")); err != nil || !strings.Contains(string(table), "later.csv") {
+		t.Errorf("%v: %s", err, table)
 	}
 }
