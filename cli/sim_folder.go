@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/models/morph"
 )
 
 // openSimFolder prepares the folder and returns the energies still to be computed. It
-// replaces results of another morphology only on request.
+// replaces results of another morphology or other settings only on request.
 func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	if st, err := os.Stat(s.Dir); err == nil && !st.IsDir() {
 		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file, not a folder", s.Dir), hint: "choose another folder"}
@@ -40,6 +41,9 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 		return nil, err
 	}
 	if a.overwrite && a.resume == "" {
+		if err := a.patternsOnly(s.Dir, before, old); err != nil {
+			return nil, err
+		}
 		for _, f := range old {
 			if err := os.Remove(f); err != nil {
 				return nil, as(exitCannotWrite, err)
@@ -74,6 +78,26 @@ func (a *app) mayWrite(s *simulation, now, before *morph.SimulationRecord, image
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results of another program", s.Dir), hint: "--overwrite, or another folder"}
 	case before.SHA256 != now.SHA256:
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results of another morphology, %s", s.Dir, before.Morphology), hint: "--overwrite, or another folder"}
+	default:
+		if d := now.Differences(before); d != nil {
+			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results that were made with other %s", s.Dir, strings.Join(d, ", ")), hint: "--overwrite, or another folder"}
+		}
+	}
+	return nil
+}
+
+// patternsOnly returns an error if a folder that no run of this command made has a file of an image's name that is no
+// image, so that --overwrite deletes only results of this command and of CyRSoXS.
+func (a *app) patternsOnly(dir string, before *morph.SimulationRecord, images []string) error {
+	if before != nil {
+		return nil
+	}
+	for _, name := range images {
+		f, err := hdf5.Open(name)
+		if err != nil {
+			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s was not made by euryale, and %s is no scattering pattern: nothing is overwritten", dir, filepath.Base(name)), hint: "another folder"}
+		}
+		f.Close()
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -281,14 +282,29 @@ func TestSimRSoXSRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	try(morphology+" foreign", 73, "results of another program")
-	try(morphology+" foreign --overwrite", 0, "")
-	if exists("foreign/Energy_1.00.h5") {
-		t.Error("--overwrite keeps what was there")
+	try(morphology+" foreign --overwrite", 73, "Energy_1.00.h5 is no scattering pattern: nothing is overwritten")
+	if !exists("foreign/Energy_1.00.h5") {
+		t.Error("--overwrite deleted a file that is no pattern")
 	}
 	try(morphology+" out", 0, "2 patterns in out")
 	first := files(t, "out")
 	try(morphology+" out", 0, "")
 	try(odd+" out", 73, "results of another morphology")
+	try(morphology+" out --grid exact", 73, "made with other flags")
+	if err := os.MkdirAll("cyrsoxs", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range first { // as CyRSoXS leaves them, and one of an energy that is not simulated now
+		if strings.HasPrefix(name, "Energy_") {
+			if err := errors.Join(os.WriteFile("cyrsoxs/"+name, b, 0o644), os.WriteFile("cyrsoxs/Energy_1.00.h5", b, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	try(morphology+" cyrsoxs --overwrite", 0, "")
+	if exists("cyrsoxs/Energy_1.00.h5") {
+		t.Error("--overwrite keeps what was there")
+	}
 	try(odd+" --resume out", 78, "morphology_sha256")
 	try(morphology+" --resume out --grid exact", 78, "other flags")
 	try(morphology+" --resume out --out elsewhere", 64, "name one folder")

@@ -70,7 +70,7 @@ func (t *deviceStep) Forward(s *cuda.Stream, out cuda.Part, in []cuda.Part) erro
 			t.optics[e][m] = Constants{c[0], c[1], c[2], c[3]}
 		}
 	}
-	if err := t.optics.check(t.sim.cfg.Energies, len(t.forms)); err != nil {
+	if err := t.optics.checkValues(t.sim.cfg.Energies, len(t.forms)); err != nil {
 		return err
 	}
 	var list []source

@@ -3,7 +3,10 @@
 
 package rsoxs
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Constants are the optical constants of a uniaxial material at one energy:
 // n = 1 - delta + i beta along the director (Para) and across it (Perp).
@@ -53,6 +56,24 @@ func (c Constants) back(g contrast) Constants {
 	gq += 2 * gi / 3
 	return Constants{DeltaPara: -real(gp), BetaPara: imag(gp), DeltaPerp: -real(gq), BetaPerp: imag(gq)}
 }
+
+// checkValues makes the checks of check, and refuses constants that cannot be those of a material.
+func (o Optics) checkValues(energies []float64, materials int) error {
+	if err := o.check(energies, materials); err != nil {
+		return err
+	}
+	for e, row := range o {
+		for m, c := range row {
+			if most := max(math.Abs(c.DeltaPara), math.Abs(c.BetaPara), math.Abs(c.DeltaPerp), math.Abs(c.BetaPerp)); most > largestConstant {
+				return fmt.Errorf("rsoxs: optics: a constant of material %d at energy %d is %g in size: want at most %g; for X-rays they are far below 1, so check the columns of the file", m+1, e, most, largestConstant)
+			}
+		}
+	}
+	return nil
+}
+
+// largestConstant bounds optical constants, so that intensities do not overflow.
+const largestConstant = 1e6
 
 // check compares the size of o with energies and materials.
 func (o Optics) check(energies []float64, materials int) error {

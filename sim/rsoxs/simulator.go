@@ -172,7 +172,7 @@ func (s *Simulator) ready(ctx context.Context, o Optics) error {
 	if s.morph == nil {
 		return errors.New("rsoxs: no morphology has been transformed: call Transform first")
 	}
-	if err := o.check(s.cfg.Energies, len(s.morph.Materials)); err != nil {
+	if err := o.checkValues(s.cfg.Energies, len(s.morph.Materials)); err != nil {
 		return err
 	}
 	if s.spoiled {
