@@ -293,7 +293,11 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	start := time.Now()
 	doc := desiFileDoc{File: name}
 	doc.Table, doc.Models = d.outputs(name)
+	d.first = nil
 	err := d.file(ctx, name, &doc)
+	if err == nil && doc.Status == "SUCCESS" && doc.Fibers > 0 && doc.Fitted == 0 && ctx.Err() == nil {
+		err = fmt.Errorf("none of %s could be fitted%s", errtext.Count(doc.Fibers, "fiber"), d.why())
+	}
 	doc.Seconds = time.Since(start).Seconds()
 	if err != nil {
 		doc.Status, doc.Message = "FAILURE", err.Error()
@@ -560,10 +564,13 @@ func (d *desiFit) why() string {
 
 // verdict returns an error if files failed, or if no fiber of any could be fitted.
 func (d *desiFit) verdict() error {
-	failed, fibers, fitted, misfits := 0, 0, 0, 0
+	failed, fibers, fitted, misfits, read := 0, 0, 0, 0, 0
 	var first desiFileDoc
 	for _, f := range d.doc.Files {
 		fibers, fitted, misfits = fibers+f.Fibers, fitted+f.Fitted, misfits+f.Misfits
+		if f.Status == "SUCCESS" {
+			read++
+		}
 		if f.Status == "FAILURE" {
 			if failed == 0 {
 				first = f
@@ -575,10 +582,12 @@ func (d *desiFit) verdict() error {
 		d.say("%s: %s, %d fitted, in %d the model disagrees with the data", errtext.Count(len(d.doc.Files), "file"), errtext.Count(fibers, "fiber"), fitted, misfits)
 	}
 	switch {
+	case failed > 0 && len(d.doc.Files) == 1:
+		return as(exitData, fmt.Errorf("%s: %s", first.File, first.Message))
 	case failed > 0:
 		return as(exitData, fmt.Errorf("%d of %d files failed; the first is %s: %s", failed, len(d.doc.Files), first.File, first.Message))
-	case fibers > 0 && fitted == 0:
-		return as(exitData, fmt.Errorf("none of %d fibers could be fitted%s", fibers, d.why()))
+	case fibers == 0 && read > 0 && read == len(d.doc.Files):
+		return as(exitData, errors.New("no fiber was selected: the flags that select fibers, such as --targetid, --objtypes and --minsn, leave none"))
 	case d.strict && misfits+fibers-fitted > 0:
 		return as(exitFailed, fmt.Errorf("of %d fibers, %d could not be fitted, and in %d the model disagrees with the data", fibers, fibers-fitted, misfits))
 	}

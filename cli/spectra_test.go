@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -95,6 +96,32 @@ func TestFitSpectraOfDESI(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(out, "*.journal")); left != nil {
 		t.Errorf("left: %v", left)
+	}
+	// A file of which no fiber can be fitted has failed, also beside others; so has a selection of nothing.
+	bad := bytes.Clone(good)
+	for at := 0; ; {
+		k := bytes.Index(bad[at:], []byte("_FLUX"))
+		if k < 0 {
+			break
+		}
+		at += k + 1
+		data := at - at%2880 + 2880 // the header of an image has one block
+		next := bytes.Index(bad[data:], []byte("XTENSION"))
+		for i := data; i+4 <= data+next; i += 4 {
+			copy(bad[i:], []byte{0x7f, 0xc0, 0, 0})
+		}
+	}
+	if err := os.WriteFile(at("coadd-nan.fits"), bad, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range [][]string{{at("coadd-nan.fits")}, {at("coadd-demo.fits"), at("coadd-nan.fits")}} {
+		code, doc, stderr := with(append(files, "--output_dir", at("nan"), "--overwrite")...)
+		if last := doc.Files[len(files)-1]; code != exitData || last.Status != "FAILURE" || !strings.Contains(stderr, "none of 2 fibers could be fitted") {
+			t.Errorf("%v: exit %d, %+v: %s", files, code, last, stderr)
+		}
+	}
+	if code, _, stderr := do(t, "fit", "spectra", "--config", at("config.yaml"), at("coadd-demo.fits"), "--output_dir", at("none"), "--targetid", "1", "--quiet"); code != exitData || !strings.Contains(stderr, "no fiber was selected") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 	// What is there is not replaced unasked.
 	if code, _, stderr := with(at("coadd-demo.fits"), "--output_dir", out); code != exitCannotWrite || !strings.Contains(stderr, "--skipexisting") {
