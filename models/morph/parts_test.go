@@ -42,7 +42,7 @@ func TestMaterialsThatDoNotFit(t *testing.T) {
 		`Build of the model "mine" returned material 1 without Vfrac`: func(*Problem, Grid, Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{}}}
 		},
-		`there is no parameter "fractoin" (did you mean "fraction"?): the model "mine" has fraction, scale, background, noise`: func(_ *Problem, g Grid, at Values) Scene {
+		`there is no parameter "fractoin" (did you mean "fraction"?): choose from those of the model "mine": fraction, scale, background, noise`: func(_ *Problem, g Grid, at Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fractoin"))}}}
 		},
 		`Build of the model "mine", Penalty: `: func(_ *Problem, g Grid, at Values) Scene {

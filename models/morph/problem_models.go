@@ -287,7 +287,7 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 		case fallback[name] != nil:
 			x = *fallback[name]
 		case !has(m.all(), name):
-			return ad.Fail(fmt.Errorf("morph: there is no parameter %q%s: the model %q has %s", name, didYouMean(name, m.all()), p.Model, strings.Join(names(m.all()), ", ")))
+			return ad.Fail(fmt.Errorf("morph: there is no parameter %q%s: choose from those of the model %q: %s", name, didYouMean(name, m.all()), p.Model, strings.Join(names(m.all()), ", ")))
 		default:
 			return nil
 		}
