@@ -57,7 +57,7 @@ func (c Curve) checked(plot string) (Curve, error) {
 		{"Low", len(c.Low), len(c.LineX)}, {"High", len(c.High), len(c.LineX)},
 		{"InnerLow", len(c.InnerLow), len(c.LineX)}, {"InnerHigh", len(c.InnerHigh), len(c.LineX)}} {
 		if l.n != l.of && (l.n != 0 || l.name == "Y") {
-			return c, fmt.Errorf("viz: %s: %s has %d values, but its X has %d: give equal numbers", c.called(plot), l.name, l.n, l.of)
+			return c, fmt.Errorf("viz: %s: %s has %s, but its X has %d: give equal numbers", c.called(plot), l.name, count(l.n, "value", "values"), l.of)
 		}
 	}
 	return c, nil

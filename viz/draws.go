@@ -117,11 +117,10 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 	}
 	left, empty := 0, []string{}
 	for _, name := range d.elements(names) {
-		i := slices.Index(d.Names, name)
-		if i < 0 {
-			return s, fmt.Errorf("viz: %s: there is no quantity %q: choose from %s", plot, name, nearest(name, d.Names))
+		if err := d.known(name); err != nil {
+			return s, fmt.Errorf("viz: %s: %w", plot, err)
 		}
-		q, dropped := d.quantity(i)
+		q, dropped := d.quantity(slices.Index(d.Names, name))
 		left += dropped
 		if len(q.all) == 0 {
 			empty = append(empty, name)
@@ -139,6 +138,14 @@ func (d Draws) pick(plot string, most int, names []string) (s selection, err err
 		s.remark("%s", leftOut(left, "draw", "draws", "not finite"))
 	}
 	return s, nil
+}
+
+// known returns an error for a name that is none of the quantities.
+func (d Draws) known(name string) error {
+	if slices.Contains(d.Names, name) {
+		return nil
+	}
+	return fmt.Errorf("there is no quantity %q: choose from %s", name, nearest(name, d.Names))
 }
 
 func (d Draws) check(plot string) error {

@@ -117,7 +117,7 @@ func TestErrorsNameWhatIsMissing(t *testing.T) {
 	}
 	fail("two quantities", of(Pair(d, "tau")))
 	fail("no Line, and none of the 0 points", of(Fit(Curve{})))
-	fail(`fit of "bin 3": Err has 1 values, but its X has 2`, of(Fit(Curve{Title: "bin 3", X: []float64{1, 2}, Y: []float64{1, 2}, Err: []float64{1}})))
+	fail(`fit of "bin 3": Err has 1 value, but its X has 2`, of(Fit(Curve{Title: "bin 3", X: []float64{1, 2}, Y: []float64{1, 2}, Err: []float64{1}})))
 	fail("positive, as a logarithm needs", of(Fit(Curve{X: []float64{-1}, Y: []float64{1}, LogX: true})))
 	fail("no curves", of(Grid(nil)))
 	fail("none of the 1 curves", of(Grid([]Curve{{}})))

@@ -88,7 +88,7 @@ func (m *Image) complete() error {
 	w, h := len(m.Z[0]), len(m.Z)
 	for j, row := range m.Z {
 		if len(row) != w {
-			return fmt.Errorf("viz: heat map %q: row %d of Z has %d values, but the first has %d: give equal numbers", m.Title, j, len(row), w)
+			return fmt.Errorf("viz: heat map %q: row %d of Z has %s, but the first has %d: give equal numbers", m.Title, j, count(len(row), "value", "values"), w)
 		}
 	}
 	if m.X == nil {

@@ -91,7 +91,7 @@ func (p *Phase) check(n int) error {
 		none bool
 	}{{"Vfrac", p.Vfrac, false}, {"S", p.S, true}, {"Theta", p.Theta, p.S == nil}, {"Psi", p.Psi, p.S == nil}} {
 		if len(f.v) != n && !(f.none && f.v == nil) {
-			return fmt.Errorf("viz: %s of %s has %d values: want %d, one for each voxel", f.name, p.Name, len(f.v), n)
+			return fmt.Errorf("viz: %s of %s has %s: want %d, one for each voxel", f.name, p.Name, count(len(f.v), "value", "values"), n)
 		}
 	}
 	return nil

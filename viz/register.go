@@ -18,7 +18,8 @@ import (
 type Kind struct {
 	Name  string
 	About string // short description, in one line
-	// Draw makes the picture of the named quantities, or of all of them if no names are given.
+	// Draw makes the picture of the named quantities, or of all of them if no names are given. Every name that a registered Draw
+	// receives is in d.Names: others are an error before it is called, and the name of an array stands for all of its elements.
 	Draw func(d Draws, names ...string) (*Figure, error)
 }
 
@@ -59,6 +60,14 @@ func Register(k Kind) {
 	}
 	draw := k.Draw
 	k.Draw = func(d Draws, names ...string) (*Figure, error) {
+		if len(names) > 0 {
+			names = d.elements(names)
+		}
+		for _, name := range names {
+			if err := d.known(name); err != nil {
+				return nil, fmt.Errorf("viz: the kind of picture %q: %w", k.Name, err)
+			}
+		}
 		f, err := draw(d, names...)
 		if err == nil {
 			err = f.drawable()

@@ -60,3 +60,28 @@ func TestPicturesThatShowNothing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A picture of one's own is not asked for quantities that do not exist, and gets the elements of arrays.
+func TestNamesOfRegisteredKinds(t *testing.T) {
+	before := slices.Clone(kinds)
+	defer func() { kinds = before }()
+	var got []string
+	calls := 0
+	Register(Kind{Name: "mine", About: "a", Draw: func(d Draws, names ...string) (*Figure, error) {
+		got = names
+		calls++
+		return FromPlots("t", "n", plot.New()), nil
+	}})
+	draw := kinds[len(kinds)-1].Draw
+	d := Draws{Names: []string{"mu", "theta[0]", "theta[1]"}, X: [][][]float64{{{1}}, {{2}}, {{3}}}}
+	const want = `viz: the kind of picture "mine": there is no quantity "nu": choose from mu`
+	if f, err := draw(d, "mu", "nu"); f != nil || err == nil || !strings.HasPrefix(err.Error(), want) || calls > 0 {
+		t.Errorf("%v, %v, %d calls", f, err, calls)
+	}
+	if _, err := draw(d, "theta", "mu"); err != nil || !slices.Equal(got, []string{"theta[0]", "theta[1]", "mu"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := draw(d); err != nil || len(got) != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}

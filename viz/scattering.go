@@ -22,7 +22,7 @@ func (l Lines) panel() (*panel, error) {
 	p := &panel{title: l.Title, x: axis{label: l.XLabel, log: l.LogX, pad: 0.03}, y: axis{label: l.YLabel, log: l.LogY, pad: 0.06}}
 	for i, c := range l.Curves {
 		if len(c.X) != len(c.Y) {
-			return nil, fmt.Errorf("viz: lines %q: %s has %d values, but its X has %d: give equal numbers", l.Title, c.Name, len(c.Y), len(c.X))
+			return nil, fmt.Errorf("viz: lines %q: %s has %s, but its X has %d: give equal numbers", l.Title, c.Name, count(len(c.Y), "value", "values"), len(c.X))
 		}
 		col := chainColor(i)
 		for k := range c.X {
@@ -33,7 +33,7 @@ func (l Lines) panel() (*panel, error) {
 		}
 		if c.Low != nil || c.High != nil {
 			if len(c.Low) != len(c.X) || len(c.High) != len(c.X) {
-				return nil, fmt.Errorf("viz: lines %q: the band of %s has %d and %d values, but its X has %d: give equal numbers", l.Title, c.Name, len(c.Low), len(c.High), len(c.X))
+				return nil, fmt.Errorf("viz: lines %q: the band of %s has %d and %s, but its X has %d: give equal numbers", l.Title, c.Name, len(c.Low), count(len(c.High), "value", "values"), len(c.X))
 			}
 			for k := range c.X {
 				if p.x.can(c.X[k]) && p.y.can(c.Low[k]) && p.y.can(c.High[k]) {

@@ -45,8 +45,30 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	}
 	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma, w.columns)
 	var err error
-	f.Check, err = w.verdicts.Judge(d, check.Settings{})
-	return err
+	if f.Check, err = w.verdicts.Judge(d, check.Settings{}); err != nil {
+		return err
+	}
+	for i, flag := range f.Check.Flags {
+		if k := slices.Index(names, flag.Where); flag.Kind == check.KindBound && k >= 0 {
+			if text := f.doubt(flag.Where, w.problem.Lower[k], w.problem.Upper[k]); text != "" {
+				f.Check.Flags[i].Remedy = text + "; " + flag.Remedy
+			}
+		}
+	}
+	return nil
+}
+
+// doubt returns what to check if the bounds of a parameter are times beyond all delays: bounds and delays then probably have
+// different units. It returns nothing otherwise.
+func (f *Fit) doubt(name string, lower, upper float64) string {
+	if f.Model.Of != "delay" || f.Model.Params[f.Model.index(name)].Unit != "s" {
+		return ""
+	}
+	first, last := slices.Min(f.Curve.X), slices.Max(f.Curve.X)
+	if lower <= last && upper >= first {
+		return ""
+	}
+	return fmt.Sprintf("check the units of the bounds, %.4g to %.4g s, and of the delays, %.4g to %.4g s", lower, upper, first, last)
 }
 
 func (c Curve) axis(model Model) check.Axis {

@@ -283,3 +283,30 @@ func TestReplacedErrorsFollowNothing(t *testing.T) {
 		}
 	}
 }
+
+// Bounds of a relaxation time that exclude all delays make the remedy begin with their units.
+func TestBoundsInOtherUnits(t *testing.T) {
+	m, err := g2.ByName("single")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := g2.Curve{}
+	for i := range 40 {
+		x := math.Pow(10, -3+3*float64(i)/40)
+		c.X, c.Err = append(c.X, x), append(c.Err, 0.01)
+		c.Y = append(c.Y, 1+0.3*math.Exp(-2*x/0.1)+0.005*math.Sin(float64(7*i)))
+	}
+	for bounds, want := range map[[2]float64]string{
+		{50, 1000}:  "check the units of the bounds, 50 to 1000 s, and of the delays, 0.001 to 0.8414 s; widen the bound",
+		{0.2, 1000}: "widen the bound",
+	} {
+		f, err := g2.FitOne(context.Background(), m, c, g2.Settings{Bounds: map[string][2]float64{"tau": bounds}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := slices.IndexFunc(f.Check.Flags, func(g check.Flag) bool { return g.Kind == check.KindBound && g.Where == "tau" })
+		if k < 0 || !strings.HasPrefix(f.Check.Flags[k].Remedy, want) {
+			t.Errorf("%v: want %q: %+v", bounds, want, f.Check.Flags)
+		}
+	}
+}

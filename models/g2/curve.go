@@ -4,6 +4,7 @@
 package g2
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -181,8 +182,21 @@ func (c Curve) valid() (Curve, []check.Alteration) {
 type Guess struct{ Tau, Baseline, Contrast float64 }
 
 // Guess estimates baseline, contrast and relaxation time of a decay: the level of the last tenth,
-// the drop to that level, and twice the delay at which 1/e of the drop is left.
+// the drop to that level, and twice the delay at which 1/e of the drop is left. Tau may therefore lie beyond the longest delay. The
+// points may be in any order.
 func (c Curve) Guess() Guess {
+	if !slices.IsSorted(c.X) {
+		order := make([]int, len(c.X))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(c.X[i], c.X[j]) })
+		sorted := Curve{}
+		for _, i := range order {
+			sorted.X, sorted.Y = append(sorted.X, c.X[i]), append(sorted.Y, c.Y[i])
+		}
+		c = sorted
+	}
 	n := len(c.Y)
 	tail := max(1, n/10)
 	mean := func(v []float64) float64 {

@@ -286,6 +286,9 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 		if v, ok := s.Start[p.Name]; ok {
 			x = v
 		}
+		if v, ok := s.Fixed[p.Name]; ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			x = v
+		}
 		start[i], lower[i], upper[i] = x, lo, hi
 	}
 	return start, lower, upper

@@ -4,6 +4,7 @@
 package g2
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -49,22 +50,51 @@ type Param struct {
 	Unit string // unit for readers, such as "s"; "" for none
 	// Start, Lower and Upper are the default start and bounds: Lower < Upper, and Start within them; bounds may be infinite.
 	// If they depend on the data, Range computes them, and RangeText says in a help text how, such as "shortest to longest delay".
+	// A start that Range gives beyond its bounds, as Curve.Guess may, is moved to the bound. The delays c.X may be in any order, and
+	// c.Q and c.Phi are NaN where they do not apply, as for a CSV file.
 	Start, Lower, Upper float64
 	Range               func(c Curve) (start, lower, upper float64)
 	RangeText           string
 	// Prior is the default prior, a continuous distribution of numbers whose support overlaps Lower to Upper. The bounds
 	// do not truncate it. If it depends on the bounds that hold for a curve, PriorRange computes it from them, and PriorText says in a
-	// help text how, such as "uniform over the delays".
+	// help text how, such as "uniform over the delays". Set either Prior or PriorRange.
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist
 	PriorText  string
 }
 
 func (p Param) limits(c Curve) (start, lower, upper float64) {
-	if p.Range != nil {
-		return p.Range(c)
+	if p.Range == nil {
+		return p.Start, p.Lower, p.Upper
 	}
-	return p.Start, p.Lower, p.Upper
+	if start, lower, upper = p.Range(c); lower < upper {
+		start = min(max(start, lower), upper)
+	}
+	return start, lower, upper
+}
+
+// ranged returns an error for a parameter whose Range gives bounds that are none, or a start that is none. Settings may replace
+// both.
+func (m Model) ranged(params []Param, c Curve, s Settings) error {
+	for _, p := range params {
+		if _, bounded := s.Bounds[p.Name]; p.Range == nil || bounded {
+			continue
+		}
+		start, lower, upper := p.limits(c)
+		_, started := s.Start[p.Name]
+		if _, fixed := s.Fixed[p.Name]; started || fixed {
+			start = 0
+		}
+		if lower < upper && !math.IsNaN(start) && !math.IsInf(start, 0) {
+			continue
+		}
+		why := ""
+		if math.IsNaN(start+lower+upper) && (math.IsNaN(c.Q) || math.IsNaN(c.Phi)) {
+			why = "; Q and Phi of a curve are NaN where the data have none"
+		}
+		return fmt.Errorf("g2: Range of the parameter %s of the model %q gives the start %g within %g to %g: want the lower bound below the upper one, and a finite start%s", p.Name, m.Name, start, lower, upper, why)
+	}
+	return nil
 }
 
 func (p Param) prior(c Curve) dist.Dist {
@@ -83,9 +113,13 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 // variable is the name of a parameter, which files of draws and flags such as --bounds carry.
 var variable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
+// noise is the name of the standard deviation that posteriors infer if the errors are not known.
+const noise = "sigma"
+
 // Register adds a user's model to Models, so that fits, posteriors and the command line know its
 // name. It is meant for init functions, and panics if the definition is incomplete, if the name is
-// taken, if a start, bounds and prior exclude each other, or if Mean returns another shape than that of x.
+// taken, if a parameter is called sigma, if a start, bounds and prior exclude each other, or if Mean returns another shape than that
+// of x.
 func Register(m Model) {
 	var lacks []string
 	for _, part := range []struct {
@@ -108,8 +142,11 @@ func Register(m Model) {
 		panic(err.Error())
 	}
 	for i, p := range m.Params {
-		if p.PriorRange == nil && p.Prior.Err() != nil {
-			panic(fmt.Sprintf("g2: the parameter %q of the model %q has no prior that can be used: set Prior to a distribution of package infer/dist, or set PriorRange", p.Name, m.Name))
+		if err := p.onePrior(); err != nil {
+			panic(fmt.Sprintf("g2: the parameter %q of the model %q has %v", p.Name, m.Name, err))
+		}
+		if p.Name == noise {
+			panic(fmt.Sprintf("g2: the model %q has a parameter called %q, the name that posteriors give to the standard deviation of data without errors: rename it", m.Name, p.Name))
 		}
 		if m.index(p.Name) != i {
 			panic(fmt.Sprintf("g2: the model %q has two parameters called %q: give each a name of its own", m.Name, p.Name))
@@ -127,6 +164,22 @@ func Register(m Model) {
 		panic(err.Error())
 	}
 	models = append(models, m)
+}
+
+// onePrior reports a parameter that has no prior, one that cannot be used, or two.
+func (p Param) onePrior() error {
+	given := p.Prior.Name != "" || p.Prior.LogProbOf != nil || len(p.Prior.Params) > 0
+	switch err := p.Prior.Err(); {
+	case given && p.PriorRange != nil:
+		return errors.New("both Prior and PriorRange, of which only PriorRange would count: set one of them")
+	case p.PriorRange != nil:
+		return nil
+	case !given:
+		return errors.New("no prior: set Prior to a distribution of package infer/dist, or set PriorRange")
+	case err != nil:
+		return fmt.Errorf("a prior that cannot be used: %w", err)
+	}
+	return nil
 }
 
 // priorFits reports a prior that no sampler can use, or whose support lies outside the bounds.

@@ -36,6 +36,12 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	if err := s.checkPriors(); err != nil {
 		return nil, err
 	}
+	if err := model.ranged(params, c, s); err != nil {
+		return nil, err
+	}
+	if c.unknown() && model.index(noise) >= 0 {
+		return nil, fmt.Errorf("g2: the model %q has a parameter called %q, as has the standard deviation of data without errors: rename it, or give the errors", model.Name, noise)
+	}
 	m := infer.NewModel("g2 " + model.Name)
 	x := m.Data("x", c.X)
 	p := make([]*ad.Node, len(params))
@@ -67,7 +73,7 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	if c.Err != nil {
 		sigma = m.Data("yerr", c.Err)
 	} else {
-		sigma = s.declare(m, "sigma", dist.HalfNormal(0.1))
+		sigma = s.declare(m, noise, dist.HalfNormal(0.1))
 	}
 	m.Observe("y", dist.Normal(y, sigma), c.Y)
 	return m, nil
@@ -90,7 +96,7 @@ func (m Model) Sampled(c Curve) []string {
 		out = append(out, p.Name)
 	}
 	if c.unknown() {
-		out = append(out, "sigma")
+		out = append(out, noise)
 	}
 	return out
 }
@@ -124,6 +130,9 @@ func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
 		has  []string
 	}{{"prior", slices.Sorted(maps.Keys(s.Priors))}, {"fixed value", slices.Sorted(maps.Keys(s.Fixed))}} {
 		for _, name := range group.has {
+			if name == noise && !slices.Contains(names, name) {
+				return fmt.Errorf("g2: the %s for %q cannot be used: it is the standard deviation of data without errors, but these data have errors, so leave it out", group.what, name)
+			}
 			if !slices.Contains(names, name) {
 				return fmt.Errorf("g2: the %s for %q cannot be used: name one of the parameters of the Bayesian model %s, which are %v", group.what, name, model.Name, names)
 			}
@@ -166,7 +175,7 @@ func Starts(post *infer.Posterior, f Fit, s Settings, chains int, seed uint64) (
 	v, c := make([]float64, size), make([]float64, size*size)
 	scale := 1.0
 	if f.Curve.unknown() { // unit weights: the residual gives the scale
-		names = append(names, "sigma")
+		names = append(names, noise)
 		v[k] = max(f.rms(), 1e-12)
 		c[k*size+k] = v[k] * v[k] / float64(2*len(f.Curve.X))
 		scale = v[k] * v[k]

@@ -33,13 +33,10 @@ func (of *Fitter) task(c Curve, dropped ...check.Alteration) task {
 		return t
 	}
 	t.start, t.lower, t.upper = of.model.limits(c, of.s)
-	for i, p := range of.model.Params {
-		if _, own := of.s.Start[p.Name]; p.Range != nil && (t.lower[i] >= t.upper[i] || !own && (t.start[i] < t.lower[i] || t.start[i] > t.upper[i])) {
-			t.err = fmt.Errorf("g2: Range of the parameter %s of the model %q gives the start %g within %g to %g: want lower <= start <= upper", p.Name, of.model.Name, t.start[i], t.lower[i], t.upper[i])
-			return t
-		}
-	}
 	if t.err = c.check(len(of.model.Params) - len(of.s.Fixed)); t.err != nil {
+		return t
+	}
+	if t.err = of.model.ranged(of.model.Params, c, of.s); t.err != nil {
 		return t
 	}
 	t.curve = c.repaired(of.model.Of)

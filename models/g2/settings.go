@@ -74,7 +74,7 @@ func (s Settings) checkStarts(model Model, c Curve) error {
 	for i, p := range model.Params {
 		for what, group := range map[string]map[string]float64{"start": s.Start, "fixed value": s.Fixed} {
 			v, ok := group[p.Name]
-			if !ok || v >= lower[i] && v <= upper[i] || math.IsNaN(lower[i]) {
+			if !ok || v >= lower[i] && v <= upper[i] || math.IsNaN(lower[i]+upper[i]) {
 				continue
 			}
 			whose := "its bounds"

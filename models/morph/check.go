@@ -6,6 +6,7 @@ package morph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -30,12 +31,14 @@ type CheckSettings struct {
 	Relative bool
 	// Sigma replaces the Sigma of the Inversion if it was inferred.
 	Sigma float64
+
+	unknown []string // what the fit found undetermined
 }
 
 // Check judges a fit or a draw x, in the order of the parameters. It tests residuals against their
 // errors, neighbouring pixels, patterns along q, angle and energy, and known kinds of departures (a
 // shifted beam centre, a blur, softer or sharper edges, a background, the flux at single energies,
-// a rotated or stretched detector).
+// a rotated or stretched detector). For a fit without a Penalty, it also flags parameters that the data do not determine.
 func (v *Inversion) Check(x []float64, s CheckSettings) (check.Verdict, error) {
 	c, err := v.newInspection(x, s)
 	if err != nil {
@@ -193,6 +196,17 @@ func (c *inspection) columns(d *check.Data) error {
 		}
 	}
 	d.Names, d.Jacobian = names, j
+	if c.s.Drawn || c.scene.Penalty != nil {
+		return nil // a prior or the penalty may determine what the data do not
+	}
+	if r, err := spreadOf(j, names); err == nil { // Judge tells what is wrong with j
+		d.Unknown = slices.Clone(r.Undetermined)
+	}
+	for _, u := range c.s.unknown {
+		if !slices.Contains(d.Unknown, u) {
+			d.Unknown = append(d.Unknown, u)
+		}
+	}
 	return nil
 }
 

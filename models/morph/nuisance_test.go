@@ -173,13 +173,17 @@ func TestNuisancesThatAreRefused(t *testing.T) {
 
 func TestModelsThatAreRefused(t *testing.T) {
 	for why, change := range map[string]func(d *morph.Definition, q *morph.Parameter) string{
-		"incomplete: set About, Build":                        func(d *morph.Definition, q *morph.Parameter) string { d.About, d.Build = "", nil; return "other" },
-		`a model cannot be called "a\nb"`:                     func(*morph.Definition, *morph.Parameter) string { return "a\nb" },
-		`there already is a model "rod"`:                      func(*morph.Definition, *morph.Parameter) string { return "rod" },
-		`has a parameter called "lp__"`:                       func(d *morph.Definition, q *morph.Parameter) string { q.Name = "lp__"; return "other" },
-		`has a parameter called "r\n"`:                        func(d *morph.Definition, q *morph.Parameter) string { q.Name = "r\n"; return "other" },
-		`has the parameter "r" twice`:                         func(d *morph.Definition, q *morph.Parameter) string { d.Params = append(d.Params, *q); return "other" },
-		`has a parameter "scale", which it has without`:       func(d *morph.Definition, q *morph.Parameter) string { q.Name = "scale"; return "other" },
+		"incomplete: set About, Build":                                      func(d *morph.Definition, q *morph.Parameter) string { d.About, d.Build = "", nil; return "other" },
+		`a model cannot be called "a\nb"`:                                   func(*morph.Definition, *morph.Parameter) string { return "a\nb" },
+		`there already is a model "rod"`:                                    func(*morph.Definition, *morph.Parameter) string { return "rod" },
+		`has a parameter called "lp__"`:                                     func(d *morph.Definition, q *morph.Parameter) string { q.Name = "lp__"; return "other" },
+		`has a parameter called "r\n"`:                                      func(d *morph.Definition, q *morph.Parameter) string { q.Name = "r\n"; return "other" },
+		`has the parameter "r" twice`:                                       func(d *morph.Definition, q *morph.Parameter) string { d.Params = append(d.Params, *q); return "other" },
+		`lists the parameter "scale", which every model has already: leave`: func(d *morph.Definition, q *morph.Parameter) string { q.Name = "scale"; return "other" },
+		`lists the parameter "y", which every model with Centred has already: leave`: func(d *morph.Definition, q *morph.Parameter) string {
+			q.Name, d.Centred = "y", true
+			return "other"
+		},
 		`the nuisance "haze" and the model "other" both have`: func(d *morph.Definition, q *morph.Parameter) string { q.Name = "haze"; return "other" },
 		`"r" of the model "other" has the Limits 2 to 1`:      func(d *morph.Definition, q *morph.Parameter) string { q.Limits = &[2]float64{2, 1}; return "other" },
 		"has the Default 5, which is outside its Limits 0 to 1": func(d *morph.Definition, q *morph.Parameter) string {

@@ -5,10 +5,12 @@ package morph
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -37,8 +39,14 @@ func uniform(_ *Problem, g Grid, at Values) Scene {
 // Materials that do not fit the grid are errors that name the model.
 func TestMaterialsThatDoNotFit(t *testing.T) {
 	for want, build := range map[string]func(p *Problem, g Grid, at Values) Scene{
-		`Build of the model "mine" returned material 1 without Vfrac`: func(_ *Problem, _ Grid, at Values) Scene {
-			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: at("nosuch")}}}
+		`Build of the model "mine" returned material 1 without Vfrac`: func(*Problem, Grid, Values) Scene {
+			return Scene{Materials: []rsoxs.MaterialNodes{{}}}
+		},
+		`there is no parameter "fractoin" (did you mean "fraction"?): choose from those of the model "mine": fraction, scale, background, noise`: func(_ *Problem, g Grid, at Values) Scene {
+			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fractoin"))}}}
+		},
+		`Build of the model "mine", Penalty: `: func(_ *Problem, g Grid, at Values) Scene {
+			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fraction"))}}, Penalty: ad.Square(at("nosuch"))}
 		},
 		`Build of the model "mine" returned material 1 with Vfrac of the shape []: want [2 8 8]`: func(_ *Problem, _ Grid, at Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: at("fraction")}}}
@@ -73,6 +81,7 @@ func TestNuisancesThatDoNotFit(t *testing.T) {
 		`Apply of the nuisance "dust" returned nil: want intensities of the shape`: func(Values, *ad.Node, *ad.Node) *ad.Node { return nil },
 		`Apply of the nuisance "dust" returned the shape []`:                       func(_ Values, i, _ *ad.Node) *ad.Node { return ad.Sum(i) },
 		`Apply of the nuisance "dust": `:                                           func(at Values, i, _ *ad.Node) *ad.Node { return ad.Add(i, at("nosuch")) },
+		`there is no parameter "dsut" (did you mean "dust"?): `:                    func(at Values, i, _ *ad.Node) *ad.Node { return ad.Add(i, at("dsut")) },
 	} {
 		t.Run("", func(t *testing.T) {
 			RegisterNuisance("dust", Nuisance{About: "a", Params: []Parameter{usually("dust", 0, "a")}, Apply: apply})
@@ -101,4 +110,97 @@ func TestSceneOfNaN(t *testing.T) {
 	if _, err := v.prepare(); err == nil || !strings.Contains(err.Error(), "every simulated intensity is NaN at the starting values") {
 		t.Error(err)
 	}
+}
+
+// A centred model that leaves the coordinates out lies in the middle of the grid.
+func TestCentreThatAProblemLeavesOut(t *testing.T) {
+	Register("mine", Definition{About: "a", Centred: true, Params: []Parameter{needed("radius", "radius")},
+		Build: func(_ *Problem, g Grid, at Values) Scene {
+			d := g.Sphere(Vec{at("x"), at("y"), at("z")}, at("radius"))
+			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: Inside(d, g.Voxel/2)}}}
+		}})
+	t.Cleanup(func() { delete(problemModels, "mine") })
+	scene := func(parameters, fixed string) []float64 {
+		t.Helper()
+		p, err := ParseProblem([]byte(`{"model": "mine", "grid": {"shape": [4, 8, 10], "voxel": 3}, "parameters": {` + parameters + `}, "fixed": {` + fixed + `}, "data": "none", "constants": ["vacuum"]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Scene([]float64{6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := ad.Eval(s.Materials[0].Vfrac)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v[0].Float64s()
+	}
+	usual := scene(`"radius": {"start": 6}`, "")
+	if given := scene(`"radius": {"start": 6}`, `"x": 13.5, "y": 10.5, "z": 4.5`); !slices.Equal(usual, given) {
+		t.Error("the centre by default is not the middle of the grid")
+	}
+	if moved := scene(`"radius": {"start": 6}`, `"x": 12`); slices.Equal(usual, moved) {
+		t.Error("a centre that is given does not count")
+	}
+}
+
+// A parameter without any effect is a flag of the verdict, has an infinite standard deviation, and leaves those of the others
+// as they are. It does not make a fit start again.
+func TestParameterThatTheDataDoNotDetermine(t *testing.T) {
+	RegisterNuisance("dust", Nuisance{About: "a", Params: []Parameter{usually("dust", 0, "a")}, Apply: func(_ Values, i, _ *ad.Node) *ad.Node { return i }})
+	t.Cleanup(func() { delete(nuisances, "dust") })
+	for _, method := range []string{"lm", "lbfgs"} {
+		without, _ := solved(t, method, "")
+		if !without.Check.OK {
+			t.Fatalf("%s: %v %+v", method, without.X, without.Check.Flags)
+		}
+		f, restarts := solved(t, method, `, "dust": {"start": 0.5}`)
+		k := slices.IndexFunc(f.Check.Flags, func(g check.Flag) bool { return g.Kind == check.KindUnknown })
+		if k < 0 || f.Check.OK || f.Check.Flags[k].Text != "the data do not determine dust" || f.Check.Flags[k].Remedy == "" {
+			t.Errorf("%s: no flag for dust: %+v", method, f.Check.Flags)
+		}
+		if !math.IsInf(f.SD[2], 1) || len(f.Warnings) != 1 || restarts > 0 {
+			t.Errorf("%s: standard deviations %v, warnings %q, %d restarts", method, f.SD, f.Warnings, restarts)
+		}
+		for i, sd := range without.SD {
+			if !(math.Abs(f.SD[i]-sd) < 1e-3*sd) {
+				t.Errorf("%s: standard deviation %d is %g, and %g without dust", method, i, f.SD[i], sd)
+			}
+		}
+	}
+}
+
+// solved fits a ball on a background, and counts restarts.
+func solved(t *testing.T, method, more string) (f *Solution, restarts int) {
+	t.Helper()
+	t.Run("", func(t *testing.T) {
+		v, err := trial(t, ball, `"fraction": {"start": 0.5, "bounds": [0.01, 0.99]}, "background": {"start": 1e-6}`+more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Loss, v.Sigma = SquareLoss, 2e-8
+		l, err := v.linear()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := make([]float64, len(l.data))
+		if err := l.residuals(r, []float64{0.4, 2e-6, 0.1}[:len(v.Params)]); err != nil {
+			t.Fatal(err)
+		}
+		src := tensor.NewStream(1, 1, 1)
+		for i, at := range l.index {
+			v.Data.Float64s()[at] += v.Sigma * (r[i] + src.Normal())
+		}
+		task := &Task{Problem: &Problem{Sigma: v.Sigma}, Inversion: v, Method: method}
+		if f, err = task.Fit(t.Context(), FitSettings{Restarting: func(int, int) { restarts++ }}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return f, restarts
+}
+
+func ball(_ *Problem, g Grid, at Values) Scene {
+	d := g.Sphere(Vec{ad.Scalar(10), ad.Scalar(11), ad.Scalar(2)}, ad.Scalar(6))
+	return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: ad.Mul(Inside(d, g.Voxel/2), at("fraction"))}}}
 }

@@ -340,7 +340,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 // limits.
 func (m Parameter) excluded(name string, q ProblemParam) (bad []string) {
 	if l := m.Limits; l != nil && q.Bounds != nil && (q.Bounds[0] < l[0] || q.Bounds[1] > l[1]) {
-		return []string{fmt.Sprintf("bounds of %s are %v: it is %g to %g by nature", name, q.Bounds, l[0], l[1])}
+		return []string{fmt.Sprintf("the bounds of %s are %g to %g: choose them within the limits of %s, %g to %g", name, q.Bounds[0], q.Bounds[1], name, l[0], l[1])}
 	}
 	if b := m.bounds(q); b != nil {
 		for i, x := range q.Start {
@@ -458,7 +458,7 @@ func (p *Problem) fields(s Scene) error {
 	}
 	for i, m := range s.Materials {
 		if m.Vfrac == nil {
-			return fmt.Errorf("morph: Build of the model %q returned material %d without Vfrac: want the volume fraction in the shape %v (Values returns nil for names that are no parameters of the model)", p.Model, i+1, want)
+			return fmt.Errorf("morph: Build of the model %q returned material %d without Vfrac: want the volume fraction in the shape %v (Values returns nil for an optional parameter without a default that the problem leaves out)", p.Model, i+1, want)
 		}
 		for k, f := range []*ad.Node{m.Vfrac, m.S, m.Theta, m.Psi} {
 			name := [...]string{"Vfrac", "S", "Theta", "Psi"}[k]

@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Definition is a model that problems can name.
 type Definition struct {
 	About string // one-line description of the model and the names of its materials
-	// Centred says that the model also has the parameters x, y, z.
+	// Centred says that the model also has the parameters x, y, z, the centre in nm. Where a problem leaves one out, Build gets
+	// the middle of the grid.
 	Centred bool
 	Params  []Parameter // parameters of the model, at least one, besides those that every model has
 	// Build makes the scene on a grid from the parameters and the options of a problem. Every scene needs at least one
@@ -37,13 +39,12 @@ func Register(name string, d Definition) {
 		panic(fmt.Sprintf("morph: there already is a model %q: give yours a name of its own", name))
 	}
 	mustFit("model", name, d.Params)
-	general := slices.Clone(scales)
-	if d.Centred {
-		general = append(general, middle...)
-	}
 	for _, q := range d.Params {
-		if has(general, q.Name) {
-			panic(fmt.Sprintf("morph: the model %q has a parameter %q, which it has without being told: leave it out, or rename it", name, q.Name))
+		if has(scales, q.Name) {
+			panic(fmt.Sprintf("morph: the model %q lists the parameter %q, which every model has already: leave it out, or rename it", name, q.Name))
+		}
+		if d.Centred && has(middle, q.Name) {
+			panic(fmt.Sprintf("morph: the model %q lists the parameter %q, which every model with Centred has already: leave it out, or rename it", name, q.Name))
 		}
 		for _, n := range sortedNames(nuisances) {
 			if has(nuisances[n].Params, q.Name) {
@@ -119,7 +120,8 @@ func (q Parameter) size(p *Problem) int {
 }
 
 // Values returns the Node of the parameter with a given name: a scalar, or a vector if the parameter has a Length above 1. It
-// returns nil for an optional parameter without a default that was left out, and for names that are no parameters of the model.
+// returns nil for an optional parameter without a default that was left out. For a name that is not a parameter, it returns a Node
+// that carries an error, which names the parameters that exist.
 type Values func(name string) *ad.Node
 
 // radians converts a Node from degrees; nil stays nil.
@@ -163,21 +165,21 @@ var problemModels = map[string]Definition{
 	"core_shell": {Centred: true, About: "a ball in a shell of radial molecules; materials: core, shell",
 		Params: []Parameter{needed("radius", "radius of the core in nm").positive(), needed("shell", "thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none")},
 		Build: func(p *Problem, g Grid, at Values) Scene {
-			return CoreShell{Grid: g, Centre: centre(g, at), Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"),
+			return CoreShell{Grid: g, Centre: centre(at), Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"),
 				Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"rod": {Centred: true, About: "a solid or hollow cylinder; material: rod",
 		Params: []Parameter{needed("radius", "outer radius in nm").positive(), aligned, usually("theta_deg", 0, "angle of the axis from +z in degrees; default 0"), usually("phi_deg", 0, "angle of the axis about +z in degrees; default 0"),
 			optional("length", "length in nm; default endless").positive(), optional("hole", "radius of the hole in nm; default no hole").positive()},
 		Build: func(p *Problem, g Grid, at Values) Scene {
-			return Rod{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Radius: at("radius"), Length: at("length"),
+			return Rod{Grid: g, Centre: centre(at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Radius: at("radius"), Length: at("length"),
 				Hole: at("hole"), Aligned: at("aligned"), Radial: p.Options.Radial, Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"lamella": {Centred: true, About: "a stack of lamellae; material: lamellae",
 		Params: []Parameter{needed("period", "distance between lamellae in nm").positive(), needed("thickness", "thickness of a lamella in nm").positive(), aligned, usually("theta_deg", 90, "angle of the normal from +z in degrees; default 90"),
 			usually("phi_deg", 0, "angle of the normal about +z in degrees; default 0"), optional("tilt_deg", "angle between molecules and normal in degrees; default 0")},
 		Build: func(p *Problem, g Grid, at Values) Scene {
-			return Lamella{Grid: g, Centre: centre(g, at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("thickness"),
+			return Lamella{Grid: g, Centre: centre(at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("thickness"),
 				Tilt: radians(at("tilt_deg")), Aligned: at("aligned"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"film": {About: "a film with waves of composition and director; material: aligned phase",
@@ -211,15 +213,31 @@ func support(p *Problem) int {
 	return (to[0] - from[0]) * (to[1] - from[1]) * (to[2] - from[2])
 }
 
-// centre returns the middle of the grid, except for coordinates given by the parameters
-// x, y, z.
-func centre(g Grid, at Values) (c Vec) {
-	for i, name := range []string{"x", "y", "z"} {
-		if c[i] = at(name); c[i] == nil {
-			c[i] = ad.Scalar(float64(g.Shape[2-i]-1) / 2 * g.Voxel)
-		}
+// centre returns the parameters x, y, z of a centred model.
+func centre(at Values) Vec { return Vec{at("x"), at("y"), at("z")} }
+
+// middleOf returns the coordinates of the middle of a grid in nm, by the names of the parameters.
+func middleOf(g ProblemGrid) map[string]float64 {
+	c := map[string]float64{}
+	for i, q := range middle {
+		c[q.Name] = float64(g.Shape[2-i]-1) / 2 * g.Voxel
 	}
 	return c
+}
+
+func names(params []Parameter) (list []string) {
+	for _, q := range params {
+		list = append(list, q.Name)
+	}
+	return list
+}
+
+// didYouMean returns a question with the parameter that a name resembles most, or nothing.
+func didYouMean(name string, params []Parameter) string {
+	if m := spelling.Meant(name, names(params)); m != "" {
+		return fmt.Sprintf(" (did you mean %q?)", m)
+	}
+	return ""
 }
 
 func (m Definition) all() []Parameter {
@@ -255,6 +273,11 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 			length[q.Name] = q.size(p)
 		}
 	}
+	if m.Centred {
+		for name, x := range middleOf(p.Grid) {
+			fallback[name] = &x
+		}
+	}
 	at := func(name string) *ad.Node {
 		x, fixed := p.Fixed[name]
 		switch n := given[name]; {
@@ -263,6 +286,8 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 		case fixed:
 		case fallback[name] != nil:
 			x = *fallback[name]
+		case !has(m.all(), name):
+			return ad.Fail(fmt.Errorf("morph: there is no parameter %q%s: choose from those of the model %q: %s", name, didYouMean(name, m.all()), p.Model, strings.Join(names(m.all()), ", ")))
 		default:
 			return nil
 		}

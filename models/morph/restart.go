@@ -6,7 +6,9 @@ package morph
 import (
 	"context"
 	"math"
+	"slices"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
@@ -65,7 +67,7 @@ func (v *Inversion) BestFit(ctx context.Context, seed uint64, restarts int) (*op
 	}
 	relative := v.Sigma == 0 && v.Loss != PoissonLoss
 	for k := range restarts {
-		if verdict, err := v.Check(best.X, CheckSettings{Relative: relative}); err != nil || verdict.OK {
+		if verdict, err := v.Check(best.X, CheckSettings{Relative: relative}); err != nil || !slices.ContainsFunc(verdict.Flags, func(f check.Flag) bool { return f.Kind != check.KindUnknown }) {
 			return best, err
 		}
 		c := *v

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -40,6 +41,8 @@ type Solution struct {
 	Status   optim.Status
 	Warnings []string
 	Check    check.Verdict // verdict about the model; empty for an interrupted fit
+
+	undetermined []string // combinations of parameters that the data do not determine
 }
 
 // Fit minimises with the method of the task and judges the result. If the model disagrees with the
@@ -59,7 +62,7 @@ func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 	if first.Check, err = t.judge(first); err != nil {
 		return kept(first, err)
 	}
-	if !first.Check.Disagrees() {
+	if !misfit(first.Check) {
 		return first, nil
 	}
 	return t.elsewhere(ctx, s, first)
@@ -72,7 +75,7 @@ func (t *Task) minimum(ctx context.Context, s FitSettings) (*Solution, error) {
 		if r == nil {
 			return nil, err
 		}
-		return kept(&Solution{X: r.X, SD: r.SD(), Cost: r.Cost, Reduced: r.ReducedChiSquared(), Points: r.M, NFev: r.NFev, Status: r.Status, Warnings: r.Warnings}, err)
+		return kept(&Solution{X: r.X, SD: r.SD(), Cost: r.Cost, Reduced: r.ReducedChiSquared(), Points: r.M, NFev: r.NFev, Status: r.Status, Warnings: r.Warnings, undetermined: r.Undetermined}, err)
 	}
 	r, err := t.minimize(ctx, optim.MinimizeSettings{MaxEvaluations: t.Problem.MaxNFev, Progress: s.Progress})
 	if r == nil {
@@ -124,14 +127,20 @@ func (t *Task) elsewhere(ctx context.Context, s FitSettings, best *Solution) (*S
 			return kept(best, err)
 		}
 		next.Warnings = append(next.Warnings, fmt.Sprintf("the minimum found from the problem's start, with cost %.6g, did not describe the data; another start found this one, with cost %.6g", first.Cost, next.Cost))
-		if best = next; !best.Check.Disagrees() {
+		if best = next; !misfit(best.Check) {
 			break
 		}
 	}
 	return best, nil
 }
 
+// misfit reports whether a flag is of a kind that another minimum could remove. Parameters that the data do not determine are not
+// of this kind.
+func misfit(v check.Verdict) bool {
+	return slices.ContainsFunc(v.Flags, func(f check.Flag) bool { return f.Kind != check.KindUnconverged && f.Kind != check.KindUnknown })
+}
+
 // judge returns the verdict about the model at a fit.
 func (t *Task) judge(f *Solution) (check.Verdict, error) {
-	return t.Inversion.Check(f.X, CheckSettings{Altered: t.Measurement.Altered, Findings: check.Unconverged(f.Status), Relative: t.relative()})
+	return t.Inversion.Check(f.X, CheckSettings{Altered: t.Measurement.Altered, Findings: check.Unconverged(f.Status), Relative: t.relative(), unknown: f.undetermined})
 }
