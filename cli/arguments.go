@@ -162,7 +162,11 @@ func argumentsError(c *cobra.Command, args []string) error {
 		}
 		var missing []string
 		for _, word := range required[len(args):] {
-			missing = append(missing, inWords(word))
+			text := inWords(word)
+			if len(args) > 0 && len(required) > 1 && strings.TrimSuffix(word, "...") == strings.TrimSuffix(required[0], "...") {
+				text = "another " + strings.TrimPrefix(text, "a ")
+			}
+			missing = append(missing, text)
 		}
 		return fmt.Errorf("%s needs %s", path, strings.Join(missing, ", and "))
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
@@ -23,11 +24,13 @@ import (
 type jobFlags struct {
 	Shards, CPUs, GPUs, Limit int
 	Memory, Time, Name        string
+	flags                     *pflag.FlagSet
 }
 
 func (f *jobFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	s.IntVar(&f.Shards, "shards", 16, "number of tasks that share the items")
+	f.flags = s
+	s.IntVar(&f.Shards, "shards", 16, "number of tasks that share the items; at most as many as the batch has blocks")
 	s.IntVar(&f.CPUs, "cpus", 4, "CPUs per task")
 	s.IntVar(&f.GPUs, "gpus", 0, "GPUs per task (default 1 if the batch has device: cuda, otherwise none)")
 	s.IntVar(&f.Limit, "limit", 0, "largest number of tasks that run at the same time (default all)")
@@ -75,6 +78,9 @@ func (f jobFlags) fill(program, dir string, m *batch.Manifest) (*job, error) {
 		return nil, usage("%s", strings.Join(bad, "; "))
 	}
 	blocks := (m.Items + m.Block - 1) / m.Block
+	if !f.flags.Changed("shards") {
+		f.Shards = int(min(int64(f.Shards), max(1, blocks)))
+	}
 	if int64(f.Shards) > max(1, blocks) {
 		return nil, usage("--shards %d: the batch has %s in blocks of %d, so use at most %s", f.Shards, errtext.Count(int(m.Items), "item"), m.Block, errtext.Count(int(blocks), "shard"))
 	}

@@ -122,10 +122,21 @@ func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
 		return j, usage("%s", oneOf("--correlation", f.Type, []string{"multitau", "twotime", "both"}))
 	case f.Smooth != "static" && f.Smooth != "dynamic":
 		return j, usage("%s", oneOf("--smooth", f.Smooth, []string{"static", "dynamic"}))
-	case f.Begin < 0 || f.Stride < 1 || f.Average < 1 || f.Parts < 0 || f.MaxMemory < 1:
-		return j, usage("--begin %d, --stride %d, --average-frames %d, --parts %d, --max-memory %d: want at least 0, 1, 1, 0 and 1", f.Begin, f.Stride, f.Average, f.Parts, f.MaxMemory)
-	case strings.ContainsAny(f.Prefix+f.Suffix, `/\`):
-		return j, usage("--prefix %q, --suffix %q: want names without a folder; use --out to choose the folder", f.Prefix, f.Suffix)
+	case f.Idle < 0:
+		return j, usage("--idle %v: want a time such as 10m", f.Idle)
+	}
+	for _, n := range []struct {
+		flag         string
+		value, least int
+	}{{"begin", f.Begin, 0}, {"stride", f.Stride, 1}, {"average-frames", f.Average, 1}, {"parts", f.Parts, 0}, {"max-memory", f.MaxMemory, 1}} {
+		if n.value < n.least {
+			return j, usage("--%s %d: want at least %d", n.flag, n.value, n.least)
+		}
+	}
+	for flag, text := range map[string]string{"prefix": f.Prefix, "suffix": f.Suffix} {
+		if strings.ContainsAny(text, `/\`) {
+			return j, usage("--%s %q: want a name without a folder; use --out to choose the folder", flag, text)
+		}
 	}
 	var err error
 	if j.Settings.Bins, err = numbersOf("bins", f.Bins, 1); err != nil {

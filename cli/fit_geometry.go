@@ -127,7 +127,7 @@ func (f *calibrateFlags) start(shape [2]int) (sim.Geometry, error) {
 		g.CenterRow, g.CenterCol = float64(g.Height-1)/2, float64(g.Width-1)/2
 	}
 	if lacks := lacksOf(g); lacks != nil {
-		return g, usage("the geometry lacks %s: give them as flags, or use --from with a file that has them", strings.Join(lacks, ", "))
+		return g, usage("the geometry lacks %s: give what is missing as flags, or use --from with a file that has it", strings.Join(lacks, ", "))
 	}
 	return g, nil
 }

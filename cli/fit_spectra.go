@@ -100,8 +100,10 @@ func (a *app) runFitSpectra(c *cobra.Command, args []string, f *fitSpectraFlags)
 		return err
 	}
 	if desi {
-		if f.Joint || f.Each || len(f.Exposure) > 0 || len(f.Arm) > 0 || f.Power > 0 || f.Range != "" {
-			return usage("--joint, --per-exposure, --exposure, --arm, --resolving-power and --range cannot be used with DESI files: use --fitarm to choose arms and --resolution-matrix to use the resolution in the files")
+		for _, name := range []string{"joint", "per-exposure", "exposure", "arm", "resolving-power", "range", "unit", "mask-bits"} {
+			if c.Flags().Changed(name) {
+				return usage("--%s cannot be used with DESI files: use --fitarm to choose arms, and --resolution-matrix to use the resolution in the files", name)
+			}
 		}
 		return a.runFitDESI(ctx, p, names, &f.desi)
 	}

@@ -54,7 +54,7 @@ func (f *geometryFlags) add(c *cobra.Command) {
 func (f *geometryFlags) geometry() (sim.Geometry, error) {
 	g, lacks, err := f.known()
 	if err == nil && lacks != nil {
-		err = usage("the geometry lacks %s: give them as flags, or use --from with a file that has them", strings.Join(lacks, ", "))
+		err = usage("the geometry lacks %s: give what is missing as flags, or use --from with a file that has it", strings.Join(lacks, ", "))
 	}
 	return g, err
 }
@@ -67,6 +67,22 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 	if f.Shape != "" {
 		if g.Height, g.Width, err = shapeOf("shape", f.Shape); err != nil {
 			return g, nil, err
+		}
+	}
+	for _, q := range []struct {
+		flag        string
+		value       quantity
+		least, most float64 // in the unit of value
+		words       string
+	}{
+		{"pixel-size", f.Pixel, 1e-7, 0.1, "a length such as 75um, from 0.1um to 10cm"},
+		{"distance", f.Distance, 1e-4, 1e4, "a length such as 5m, from 0.1mm to 10km"},
+		{"energy", f.Energy, 1e-3, 1e3, "a photon energy such as 10keV, from 1eV to 1000keV"},
+		{"swing-h", f.SwingH, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
+		{"swing-v", f.SwingV, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
+	} {
+		if q.value.set && !(q.value.value >= q.least && q.value.value <= q.most) {
+			return g, nil, usage("--%s is %g %s: want %s", q.flag, q.value.value/q.value.units[0].scale, q.value.units[0].name, q.words)
 		}
 	}
 	g.CenterCol, g.CenterRow = f.BeamX.or(g.CenterCol), f.BeamY.or(g.CenterRow)

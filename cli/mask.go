@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -33,6 +34,7 @@ type maskFlags struct {
 	Recipe, SaveRecipe string
 	Listen, QMap       string
 	Allow              []string
+	flags              *pflag.FlagSet
 }
 
 func (a *app) mask() *cobra.Command {
@@ -68,6 +70,7 @@ saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
 	f.binFlags.add(c)
 	f.maskSteps.add(c)
 	s := c.Flags()
+	f.flags = s
 	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, NPY, or frames")
 	s.StringVar(&f.Blemish, "blemish", "", "mask file of defective pixels, applied before all steps")
 	s.StringVar(&f.Recipe, "recipe", "", "JSON file with steps to apply first")
@@ -143,7 +146,7 @@ func (f *maskFlags) history(file string, src mask.Source, g sim.Geometry) (*mask
 	}
 	for k, s := range withUnits(steps, g) {
 		if s.Constraints != nil && src.Maps == nil {
-			return nil, usage("--parameter needs a geometry, which lacks %s: give them as flags, or use --from with a file that has them", strings.Join(lacksOf(g), ", "))
+			return nil, usage("--parameter needs a geometry, which lacks %s: give what is missing as flags, or use --from with a file that has it", strings.Join(lacksOf(g), ", "))
 		}
 		if (s.Threshold != nil || s.Outliers != nil) && src.Image == nil {
 			return nil, usage("--%s needs an image: name its file with --image", s.Kind())
@@ -200,6 +203,9 @@ func (a *app) runMask(ctx context.Context, out string, f maskFlags) error {
 		if err := mayReplace(name, "file", a.overwrite); err != nil {
 			return err
 		}
+	}
+	if f.flags.Changed("listen") || f.flags.Changed("qmap") {
+		return usage("--listen and --qmap are for the page of --edit: leave them out, or give --edit FILE")
 	}
 	image, g, err := f.canvas(f.Image)
 	if err != nil {

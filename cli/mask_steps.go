@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/maskfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
 
@@ -115,7 +116,13 @@ func (m *maskSteps) shape(kind string, least, most int) func(string) error {
 			return err
 		}
 		if len(v) < least || len(v) > most || kind == mask.Polygon && len(v)%2 != 0 {
-			return fmt.Errorf("got %d numbers: want %s", len(v), map[bool]string{true: "pairs of a row and a column, at least 3", false: strconv.Itoa(least) + " to " + strconv.Itoa(most)}[kind == mask.Polygon])
+			want := fmt.Sprintf("%d to %d", least, most)
+			if kind == mask.Polygon {
+				want = "pairs of a row and a column, at least 3"
+			} else if least == most {
+				want = strconv.Itoa(least)
+			}
+			return fmt.Errorf("got %s: want %s", errtext.Count(len(v), "number"), want)
 		}
 		s := mask.Shape{Kind: kind}
 		switch kind {

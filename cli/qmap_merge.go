@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/nexus"
@@ -18,7 +19,10 @@ func mergeQMaps(names string) (*nexus.QMap, error) {
 		return nil, usage("--merge %s: want two q maps or more, such as small.hdf,large.hdf", names)
 	}
 	var all *nexus.QMap
-	for _, name := range files {
+	for i, name := range files {
+		if slices.Contains(files[:i], name) {
+			return nil, usage("--merge %s: %s is named twice", names, name)
+		}
 		q, err := nexus.OpenQMap(strings.TrimSpace(name))
 		if err != nil {
 			return nil, input(err)

@@ -52,7 +52,7 @@ func (q *quantity) Set(s string) error {
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("%q is not a number with a known unit: want one of %s", s, strings.Join(names, ", "))
+		return fmt.Errorf("want a number, followed by %s or by no unit", strings.Join(names, ", "))
 	}
 	q.value, q.set = v*scale, true
 	return nil

@@ -160,7 +160,8 @@ func (f saxsFlags) plan() (*saxsPlan, error) {
 		what string
 	}{
 		{f.Times != 0 && f.Times != 2 && f.Times != 4, fmt.Sprintf("--times %g: want 0, 2 or 4", f.Times)},
-		{f.Every < 1 || f.Bins < 0, fmt.Sprintf("--every %d, --bins %d: want at least 1 and 0", f.Every, f.Bins)},
+		{f.Every < 1, fmt.Sprintf("--every %d: want at least 1", f.Every)},
+		{f.Bins < 0, fmt.Sprintf("--bins %d: want at least 1, or 0 for the default", f.Bins)},
 		{!(f.Scale > 0) || math.IsInf(f.Scale, 0), fmt.Sprintf("--scale %g: want a positive number", f.Scale)},
 		{!(f.Weight >= 0) || math.IsInf(f.Weight, 0), fmt.Sprintf("--weight %g: want a number that is not negative", f.Weight)},
 		{len(f.Rings) > 0 && (f.Range != "" || f.Times != 0), "--ring is against azimuth: leave out --q-range and --times"},
@@ -210,7 +211,11 @@ func (p *saxsPlan) curves(files []string) (*saxsDoc, error) {
 					return nil, as(exitData, fmt.Errorf("%s: %w", name, err))
 				}
 			}
-			doc.add(name, l.labels, l.Between(p.low, p.high, 1).Scale(p.Scale), p.Scale)
+			cut := l.Between(p.low, p.high, 1)
+			if len(cut.Q) == 0 && len(l.Q) > 0 {
+				return nil, usage("--q-range %s: %s has no points there, only from %.4g to %.4g 1/angstrom", p.Range, name, slices.Min(l.Q), slices.Max(l.Q))
+			}
+			doc.add(name, l.labels, cut.Scale(p.Scale), p.Scale)
 		}
 	}
 	p.finish(doc)

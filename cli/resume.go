@@ -89,6 +89,8 @@ func (a *app) begin(dir runs.Folder, command string, config any) error {
 func (a *app) ended(ctx context.Context, err error) error {
 	var e *exitError
 	switch errors.As(err, &e); {
+	case err != nil && ctx.Err() != nil && strings.HasPrefix(a.command, a.program+" demo "):
+		return &exitError{code: exitInterrupted, err: errors.New("interrupted"), hint: a.command + " --overwrite, which begins anew"}
 	case err == nil, e != nil && e.hint != "":
 		return err
 	case ctx.Err() != nil && errors.Is(err, context.Canceled) && a.again == "":

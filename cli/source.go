@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -17,6 +18,12 @@ func (a *app) loadSource(args []string) (*runs.Source, error) {
 	s, err := runs.Open(args...)
 	if err == nil && s.PlainTable() {
 		a.note("note: %s has no column lp__ and no other column of a sampler, so it is read as a plain table of draws, one draw per row", s.Name)
+	}
+	if err != nil && len(args) == 1 {
+		if r, e := nexus.Open(args[0]); e == nil {
+			r.Close()
+			return nil, &exitError{code: exitData, err: fmt.Errorf("%s holds correlations, not draws", args[0]), hint: "euryale plot g2 " + args[0] + ", or euryale sample g2 " + args[0] + " to make draws"}
+		}
 	}
 	return s, sourceError(err)
 }

@@ -36,7 +36,7 @@ type NotFound struct {
 
 func (e *NotFound) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dl: there is no library %s", e.Name)
+	fmt.Fprintf(&b, "dl: the %s library was not found", e.Name)
 	if e.Reason != "" {
 		return b.String() + ": " + e.Reason
 	}

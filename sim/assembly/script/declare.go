@@ -19,9 +19,9 @@ func (c *compiler) newName(key *yaml.Node, what string) string {
 	switch {
 	case name == "":
 	case strings.ContainsAny(name, ">$ \t\n,[]{}"):
-		c.at(key, "the %s cannot be called %q: want a name without spaces, commas, brackets, > and $", what, name)
+		c.at(key, "%s cannot be called %q: want a name without spaces, commas, brackets, > and $", what, name)
 	case c.known(name) != isUnknown:
-		c.at(key, "the %s cannot be called %q: there is another area or stimulus of this name", what, name)
+		c.at(key, "%s cannot be called %q: there is another area or stimulus of this name", what, name)
 	default:
 		return name
 	}
