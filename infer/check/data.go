@@ -147,13 +147,18 @@ type Prior struct {
 	Name, Distribution string
 	Value              float64 // posterior median, or the estimate
 	P                  float64 // two-sided tail probability of the prior beyond Value
-	Weak               bool    // true if the prior is a default that nobody chose
+	// Draws is the number of draws from the prior among which Value was ranked to find P, for a distribution without a
+	// CDF; 0 for the others.
+	Draws int
+	Weak  bool // true if the prior is a default that nobody chose
 	// Score is the normal score of the parameter in its prior at a draw; Scale is the shift for one
 	// unit of the score, in the coordinate Coordinate of the Jacobian. With them, P refers to prior
 	// and data together, see Data.Drawn.
 	Score, Scale float64
 	Coordinate   string
 	Shift        float64 // distance by which the prior moved the estimate, in posterior standard deviations
+
+	together float64 // p-value of prior and data together; NaN if it was not computed
 }
 
 // check returns an error for arguments that are inconsistent, and for numbers that are not finite.
