@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Data is the input of a verdict. Only Z is required.
@@ -179,7 +181,7 @@ func (d *Data) check() error {
 	}
 	vector := func(what, name string, v []float64, wrong func(float64) bool, want string) {
 		if len(v) != n {
-			bad("%s%s has %d values for %d residuals: want one for each", what, name, len(v), n)
+			bad("%s%s has %s for %d residuals: want one for each", what, name, errtext.Count(len(v), "value"), n)
 		} else if i := slices.IndexFunc(v, wrong); i >= 0 {
 			bad("%s%s[%d] is %g: want %s", what, name, i, v[i], want)
 		}
@@ -194,7 +196,7 @@ func (d *Data) check() error {
 		vector("Sigma", "", d.Sigma, func(v float64) bool { return !(v > 0) }, "numbers above 0")
 	}
 	if d.Labels != nil && len(d.Labels) != n {
-		bad("Labels has %d values for %d residuals: give one for each", len(d.Labels), n)
+		bad("Labels has %s for %d residuals: give one for each", errtext.Count(len(d.Labels), "value"), n)
 	}
 	for _, dir := range d.Directions {
 		if dir.Say == nil {

@@ -188,10 +188,21 @@ func (d Dist) impossible() error {
 	}
 	if family.Rule != nil {
 		if fault := family.Rule(known); fault != "" {
-			return fmt.Errorf("dist: %s%v: want %s", d.Name, known, fault)
+			return fmt.Errorf("dist: %s: want %s", family.called(known), fault)
 		}
 	}
 	return nil
+}
+
+// called writes the distribution with its parameters, ? for those that are not known.
+func (f Family) called(known []float64) string {
+	text := make([]string, len(known))
+	for i, v := range known {
+		if text[i] = fmt.Sprintf("%s = %.4g", f.Params[i], v); math.IsNaN(v) {
+			text[i] = f.Params[i] + " = ?"
+		}
+	}
+	return f.Name + "(" + strings.Join(text, ", ") + ")"
 }
 
 // constant returns the elements of a constant Node.
@@ -209,7 +220,7 @@ func constant(n *ad.Node) ([]float64, bool) {
 // increasing is the Rule for two ends.
 func increasing(p []float64) string {
 	if p[0] >= p[1] {
-		return fmt.Sprintf("%g < %g", p[0], p[1])
+		return "low < high"
 	}
 	return ""
 }
