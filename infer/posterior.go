@@ -318,10 +318,10 @@ func (p *Posterior) because(part string, q []float64) string {
 			return ""
 		}
 		ll, y := p.ask.Output(i), p.data[slices.Index(p.model.data, o.data)]
-		for _, k := range o.counts() {
-			if !linalg.Finite(ll[k]) && k < len(y) {
-				return fmt.Sprintf(", first at %s[%d] = %g", o.name, k, y[k])
-			}
+		wrong := slices.DeleteFunc(slices.Clone(o.counts()), func(k int) bool { return linalg.Finite(ll[k]) })
+		if len(wrong) > 0 && len(wrong) < len(o.counts()) { // or else no datum is the reason
+			k := wrong[0]
+			return fmt.Sprintf(", first at %s[%d] = %g", o.name, k, y[k])
 		}
 	}
 	return ""

@@ -183,7 +183,19 @@ func (f Family) transformsAt(d Dist, t Transform, x float64) error {
 	if want := math.Log(math.Abs(slope)); !(math.Abs(got-want) <= 1e-4*(1+math.Abs(want))) {
 		return fmt.Errorf("Constrain of the transform %q returned the log Jacobian %.6g at %g, but differences of y give %.6g: return the logarithm of |dy/dx|", t.Name, got, x, want)
 	}
-	return nil
+	bounds := make([][]float64, len(t.Bounds))
+	for i, b := range t.Bounds {
+		v, ok := constant(b)
+		if !ok {
+			return nil
+		}
+		bounds[i] = v
+	}
+	back, err := t.Unconstrain(at[2:3], []int{1}, 0, bounds...)
+	if err == nil && !(math.Abs(back[0]-x) <= 1e-6*(1+math.Abs(x))) {
+		err = fmt.Errorf("Inverse of the transform %q maps %g to %g, but Constrain maps %g to it", t.Name, at[2], back[0], x)
+	}
+	return err
 }
 
 // tails tries the distribution function at some numbers.

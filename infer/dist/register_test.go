@@ -37,6 +37,17 @@ func half(wrong int) dist.Transform {
 	}
 }
 
+// inverse gives a distribution of positive numbers a transform with a wrong Inverse.
+func inverse(x []float64, err error) func(d *dist.Dist) {
+	return func(d *dist.Dist) {
+		d.Support, d.TransformOf = dist.Positive, func() dist.Transform {
+			tr := dist.SoftplusTransform()
+			tr.Name, tr.Inverse = "mine", func([]float64, ...float64) ([]float64, error) { return x, err }
+			return tr
+		}
+	}
+}
+
 // A transform reports a Free below 0, and an Inverse of the wrong length.
 func TestTransformRefuses(t *testing.T) {
 	tr := half(1)
@@ -112,6 +123,8 @@ func TestRegisterRefuses(t *testing.T) {
 				}
 			})
 		},
+		`Inverse of the transform "mine" at 2.0137`:   func(f *dist.Family) { f.Make = mine(inverse(nil, errors.New("not written"))) },
+		`Inverse of the transform "mine" maps 0.241008`: func(f *dist.Family) { f.Make = mine(inverse([]float64{7}, nil)) },
 		"its CDFOf returned 3 at ": func(f *dist.Family) {
 			f.Make = mine(func(d *dist.Dist) { d.CDFOf = func(float64, []float64) float64 { return 3 } })
 		},

@@ -13,6 +13,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -26,7 +27,7 @@ func Family(t *testing.T, l dist.Family) {
 	}
 	for _, p := range l.At {
 		if len(p) != len(l.Params) {
-			t.Fatalf("disttest: %s: At has %v: want %d numbers, one for each of %v", l.Name, p, len(l.Params), l.Params)
+			t.Fatalf("disttest: %s: At has %v: want %s, one for each of %v", l.Name, p, errtext.Count(len(l.Params), "number"), l.Params)
 		}
 		made := made(t, l, p)
 		if len(made.Params) != len(l.Params) {
@@ -38,6 +39,7 @@ func Family(t *testing.T, l dist.Family) {
 		if err := made.Err(); err != nil {
 			t.Fatalf("disttest: %s%v: %v", l.Name, p, err)
 		}
+		probabilities(t, l, made, p)
 	}
 	if arrays(t, l) { // or else each of the following repeats it
 		broadcasts(t, l)
@@ -65,6 +67,21 @@ func made(t *testing.T, l dist.Family, p []float64) dist.Dist {
 		t.Fatalf("disttest: %s: Make panics at the parameters %v: %v", l.Name, p, r)
 	}
 	return d
+}
+
+// probabilities ends the test if CDFOf returns no probability, since the other checks take quantiles from it.
+func probabilities(t *testing.T, l dist.Family, d dist.Dist, p []float64) {
+	t.Helper()
+	if d.CDFOf == nil {
+		return
+	}
+	for _, s := range []float64{1e-3, 0.3, 1, 4, 1e3} {
+		for _, x := range []float64{-s, s} {
+			if u := d.CDF(x, p); !(u >= 0 && u <= 1) {
+				t.Fatalf("%s%v: CDFOf returned %g at %g: want a probability from 0 to 1", l.Name, p, u, x)
+			}
+		}
+	}
 }
 
 // reports passes the first few failures of one check on, and counts the others, which mostly have the same cause.
@@ -224,11 +241,15 @@ func Integrates(t *testing.T, l dist.Family) {
 			over = func(f func(x float64) float64) float64 { return r.integral(f, r.lo, r.hi) }
 			tol, spread = 1e-7, math.Sqrt(max(0, d.Var(p)))
 		}
-		if whole := over(density); !(math.Abs(whole-1) <= tol) {
+		whole := over(density)
+		if !(math.Abs(whole-1) <= tol) {
 			t.Errorf("%s%v: the density integrates to %.10g, want 1 (difference %+.1e): subtract the logarithm of its integral in LogProbOf", l.Name, p, whole, whole-1)
 		}
 		if !math.IsNaN(undefined) {
 			t.Errorf("%s%v: the density at %g is NaN: set Support to where the distribution has values, or correct LogProbOf if it has them there", l.Name, p, undefined)
+		}
+		if !(math.Abs(whole-1) <= tol) { // moments of such a density say nothing about MeanOf and VarianceOf
+			continue
 		}
 		mean, variance := d.Mean(p), d.Var(p)
 		centre := mean // of the variance, which a wrong MeanOf must not make wrong

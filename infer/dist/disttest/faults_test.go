@@ -67,7 +67,7 @@ var faulty = map[string]struct {
 		d.CDFOf = nil
 		d.QuantileOf = func(u float64, p []float64) float64 { return u }
 	})},
-	"CDF of NaN": {"CDF(Quantile(0.017)) = NaN", family1(func(d *dist.Dist, b *ad.Node) { d.CDFOf = func(float64, []float64) float64 { return math.NaN() } })},
+	"CDF of NaN": {"CDFOf returned NaN at 0.001: want a probability from 0 to 1", family1(func(d *dist.Dist, b *ad.Node) { d.CDFOf = func(float64, []float64) float64 { return math.NaN() } })},
 	"sum":        {"want the shape [2", family1(func(d *dist.Dist, b *ad.Node) { d.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sum(right(x, b)) } })},
 	"mean": {"alone", family1(func(d *dist.Dist, b *ad.Node) {
 		d.LogProbOf = func(x *ad.Node) *ad.Node { return right(ad.Add(x, ad.Scale(0.1, ad.Sub(x, ad.Mean(x)))), b) }
@@ -214,8 +214,9 @@ func TestFailuresAreFew(t *testing.T) {
 		first, never string
 		most         int
 	}{
-		"unnormalised, with CDF": {"the density integrates to 2, want 1", "", 20},
+		"unnormalised, with CDF": {"the density integrates to 2, want 1", "mean", 20},
 		"wrong mean":             {"mean 7, by quadrature", "variance", 6},
+		"CDF of NaN":             {"CDFOf returned NaN", "integrates", 1},
 		"wrong variance":         {"variance 7, by quadrature", "mean", 6},
 		"sum":                    {"for values of shape [2 5]: want the shape [2 5]", "want the shape [2 5] for", 99},
 	} {
