@@ -131,7 +131,7 @@ func TestDataThatDoNotBelongTogether(t *testing.T) {
 	for want, d := range map[string]Data{
 		"residual 1 is NaN":                      {Z: []float64{0, math.NaN()}},
 		"Jacobian has 0 numbers for 2 residuals": {Z: []float64{0, 1}, Names: []string{"a"}},
-		"axis x has 1 value for 2":              {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
+		"axis x has 1 value for 2":               {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
 	} {
 		if _, err := Judge(d, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -123,7 +123,7 @@ func TestRegisterRefuses(t *testing.T) {
 				}
 			})
 		},
-		`Inverse of the transform "mine" at 2.0137`:   func(f *dist.Family) { f.Make = mine(inverse(nil, errors.New("not written"))) },
+		`Inverse of the transform "mine" at 0.241008`:   func(f *dist.Family) { f.Make = mine(inverse(nil, errors.New("not written"))) },
 		`Inverse of the transform "mine" maps 0.241008`: func(f *dist.Family) { f.Make = mine(inverse([]float64{7}, nil)) },
 		"its CDFOf returned 3 at ": func(f *dist.Family) {
 			f.Make = mine(func(d *dist.Dist) { d.CDFOf = func(float64, []float64) float64 { return 3 } })
