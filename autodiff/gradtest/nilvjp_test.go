@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package autodiff_test
+package gradtest_test
 
 import (
 	"math"
