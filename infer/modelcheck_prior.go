@@ -160,7 +160,7 @@ func distributionText(name string, theta [][]float64) string {
 // prior sums up. A distribution with neither CDF nor draws passes.
 func (t *priorTrack) prior() check.Prior {
 	name := t.param.name
-	if len(t.p) == 0 {
+	if len(t.p) == 0 || t.why != "" {
 		return check.Prior{Name: name, P: 1}
 	}
 	sorted := slices.Clone(t.p)

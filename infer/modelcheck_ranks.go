@@ -14,12 +14,14 @@ import (
 // purposeRanks is the random stream of the draws among which parameters are ranked in priors without a CDF.
 const purposeRanks uint32 = 161
 
-// Draws from a prior without a CDF: for one with constant parameters, for one whose parameters differ from draw to draw
-// of the posterior, and for all elements of an array together.
+// Draws from a prior without a CDF, for each element and for all elements of an array together: firstRanks where its
+// parameters are constants, and furtherRanks at every draw from the posterior where they are not.
 const (
 	firstRanks   = 19999
-	furtherRanks = 999
 	mostRanks    = 2000000
+	furtherRanks = 999
+	mostFurther  = 200000
+	fewestRanks  = 99
 )
 
 // priorRanks holds draws from a prior at theta, increasing, for each element of a parameter.
@@ -54,10 +56,13 @@ func (t *priorTrack) ranked(z, x []float64, theta [][]float64) bool {
 func (t *priorTrack) draw(theta [][]float64, n int) string {
 	d, shape := t.param.prior, t.param.node.Shape()
 	r := &priorRanks{sorted: make([][]float64, n), n: firstRanks}
+	most := mostRanks
 	if t.ranks != nil {
-		r.n = furtherRanks
+		r.n, most = furtherRanks, mostFurther
 	}
-	r.n = max(99, min(r.n, mostRanks/n))
+	if r.n = min(r.n, most/n); r.n < fewestRanks {
+		return fmt.Sprintf("has no CDFOf, and its %d elements are too many to rank them among draws of RandOf: set CDFOf", n)
+	}
 	for _, v := range theta {
 		r.theta = append(r.theta, slices.Clone(v))
 	}

@@ -103,6 +103,36 @@ func TestModelCheckRanksPriors(t *testing.T) {
 	}
 }
 
+// A prior whose parameters are sampled is ranked anew at each draw, and an array that is too long for that is noted.
+func TestModelCheckRanksHierarchies(t *testing.T) {
+	for want, n := range map[string]int{"": 8, "its 2100 elements are too many to rank them among draws of RandOf: set CDFOf": 2100} {
+		r := rand.New(rand.NewPCG(77, uint64(n)))
+		m := infer.NewModel("m")
+		b := m.Param("b", dist.LogNormal(0, 0.1))
+		prior := dist.Dist{Name: "mine", Params: []*ad.Node{b}, Support: dist.Positive,
+			LogProbOf: func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(b), ad.Mul(b, x)) },
+			RandOf:    func(src dist.Source, p []float64) float64 { return -math.Log1p(-src.Float64()) / p[0] }}
+		tau := m.Param("tau", prior, infer.Shape(n))
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = r.ExpFloat64() + 0.1*r.NormFloat64()
+		}
+		m.Observe("y", dist.Normal(tau, 0.1), y)
+		post, err := m.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Warmup: 60, Draws: 20, Chains: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := fit.CheckModel(infer.CheckSettings{})
+		if text := v.String(); err != nil || !v.OK || !strings.Contains(text, want) || strings.Contains(text, "too many") != (want != "") {
+			t.Errorf("%d: %v: %s", n, err, text)
+		}
+	}
+}
+
 // Priors that are right are not blamed more often when they are judged by ranks.
 func TestRankedPriorsFalseAlarms(t *testing.T) {
 	flagged := 0
