@@ -5,6 +5,7 @@ package autodiff
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -64,8 +65,8 @@ type Unary struct {
 	Double bool
 	// VJP returns the gradient with respect to x from g, the gradient with respect to y = f(x). All have the shape of x, and a
 	// result of a shape that was not broadcast from it is an error. It
-	// is written with operations, so that it can be differentiated again. Nil means a gradient of
-	// zero.
+	// is written with operations, so that it can be differentiated again. VJP is left nil if the gradient is zero
+	// everywhere; a VJP that returns nil is an error.
 	VJP func(g, y, x *Node) *Node
 	// Domain is the range in which checks draw inputs. It must hold more than one number.
 	Domain Interval
@@ -88,7 +89,8 @@ type Binary struct {
 	Helper string                     // C functions that CUDA calls, as in Unary
 	Double bool                       // Double keeps Helper in double, as in Unary.
 	// VJP returns the gradients with respect to x and y from g, the gradient with respect to z = f(x, y). All have the shape to which x
-	// and y broadcast; the sums over broadcast axes are added. Nil means gradients of zero.
+	// and y broadcast; the sums over broadcast axes are added. A nil VJP means gradients of zero, and so does a nil dx or dy, but
+	// a VJP that returns nil for all inputs is an error.
 	VJP         func(g, z, x, y *Node) (dx, dy *Node)
 	Domain      Interval                // range in which checks draw inputs
 	Commutative bool                    // Commutative says that f(x, y) = f(y, x), which lets programs share results.
@@ -108,7 +110,7 @@ type Ternary struct {
 	CUDA   string                        // same function as a C expression of x, y and z
 	Helper string                        // C functions that CUDA calls, as in Unary
 	Double bool                          // Double keeps Helper in double, as in Unary.
-	// VJP returns the gradients with respect to x, y and z, as that of Binary does. Nil means gradients of zero.
+	// VJP returns the gradients with respect to x, y and z, as that of Binary does. Nil means the same.
 	VJP    func(g, x, y, z *Node) (dx, dy, dz *Node)
 	Domain Interval // range in which checks draw inputs
 	// Kernel and Kernel32 compute whole slices w from x, y and z, as in Unary.
@@ -159,7 +161,7 @@ func (d Unary) Define() *Op {
 	op := &Op{Name: d.Name, Arity: 1, Domain: d.Domain, CUDA: d.CUDA, Helper: d.Helper, Double: d.Double, Smooth: d.VJP != nil,
 		prim: &compiler.Op{Code: d.code, F1: d.CPU, Slices: [2]any{d.Kernel, d.Kernel32}, Kernel: d.kernel}}
 	if d.VJP != nil {
-		op.vjp = func(g, y *Node, x []*Node) []*Node { return []*Node{d.VJP(g, y, x[0])} }
+		op.vjp = func(g, y *Node, x []*Node) []*Node { return withGradient(d.Name, d.VJP(g, y, x[0])) }
 	}
 	return register(op)
 }
@@ -172,7 +174,7 @@ func (d Binary) Define() *Op {
 	if d.VJP != nil {
 		op.vjp = func(g, z *Node, x []*Node) []*Node {
 			dx, dy := d.VJP(g, z, x[0], x[1])
-			return []*Node{dx, dy}
+			return withGradient(d.Name, dx, dy)
 		}
 	}
 	return register(op)
@@ -186,10 +188,18 @@ func (d Ternary) Define() *Op {
 	if d.VJP != nil {
 		op.vjp = func(g, _ *Node, x []*Node) []*Node {
 			dx, dy, dz := d.VJP(g, x[0], x[1], x[2])
-			return []*Node{dx, dy, dz}
+			return withGradient(d.Name, dx, dy, dz)
 		}
 	}
 	return register(op)
+}
+
+// withGradient returns what a VJP returned, of which one must not be nil: an operation without a gradient has no VJP.
+func withGradient(name string, d ...*Node) []*Node {
+	if slices.ContainsFunc(d, func(n *Node) bool { return n != nil }) {
+		return d
+	}
+	return repeat(mistake(name, "its VJP returns nil: return the gradient, or set no VJP if the gradient is zero everywhere"), len(d))
 }
 
 // whole refuses definitions without a name or a function.

@@ -12,6 +12,7 @@ import (
 	gt "gorgonia.org/tensor"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Compile checks the model and makes its programs. The error lists every
@@ -175,7 +176,7 @@ func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
 	for _, o := range m.observed {
 		ll := o.logLik()
 		if ll.Err() == nil && !ll.Shape().Equal(o.shape()) {
-			m.fault(fmt.Errorf("observation %s has %d values, but its distribution has shape %v: make them match", o.name, o.data.node.Size(), ll.Shape()))
+			m.fault(fmt.Errorf("observation %s has %s, but its distribution has shape %v: make them match", o.name, errtext.Count(o.data.node.Size(), "value"), ll.Shape()))
 			continue
 		}
 		add("likelihood of "+o.name, ll)

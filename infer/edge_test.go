@@ -70,7 +70,7 @@ func TestBadStarts(t *testing.T) {
 		{never(-inf, 0), Config{}, "in 100 tries: log density is -Inf"},
 		{never(math.NaN(), 0), Config{InitTries: 3}, "in 3 tries: log density is NaN"},
 		{never(inf, 0), Config{}, "log density is +Inf"},
-		{never(0, math.NaN()), Config{}, "gradient of parameter 1 is NaN"},
+		{never(0, math.NaN()), Config{}, "the gradient with respect to q[1] is NaN, where its unconstrained value is "},
 		{never(-inf, 0), Config{Init: [][]float64{{1, 2}, {3, 4}}, Chains: 2}, "in 1 tries"},
 		{explaining{never(-inf, 0)}, Config{}, "prior of tau is -Inf"},
 		{rejecting{}, Config{}, "solver gave up"},

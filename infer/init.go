@@ -87,16 +87,19 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 			parts = append(parts, s)
 		}
 	}
-	bad := 0
+	bad, names := 0, coordinates(c.target)
 	for i, g := range p.G {
 		if err == nil && !linalg.Finite(g) {
 			if bad++; bad <= 5 {
-				parts = append(parts, fmt.Sprintf("gradient of parameter %d is %g at %g", i, g, p.Q[i]))
+				parts = append(parts, fmt.Sprintf("the gradient with respect to %s is %g, where its unconstrained value is %.6g", names[i], g, p.Q[i]))
 			}
 		}
 	}
 	if bad > 5 {
 		parts = append(parts, fmt.Sprintf("and %d more gradients", bad-5))
+	}
+	if bad > 0 && linalg.Finite(p.Lp) {
+		parts = append(parts, fmt.Sprintf("although the log density is %.6g there, so an operation of the model has no finite derivative, as the square root has none at 0", p.Lp))
 	}
 	return strings.Join(parts, ", ")
 }

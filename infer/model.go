@@ -9,6 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Model is a joint distribution of named parameters and data, written as a graph over
@@ -145,7 +146,7 @@ func (m *Model) datum(kind, name string, values []float64, o Option) *datum {
 	if err := d.node.Err(); err != nil {
 		m.fault(fmt.Errorf("%s %s: %w", kind, name, err))
 	} else if d.node.Size() != len(values) {
-		m.fault(fmt.Errorf("%s %s has %d values, but its shape is %v: make them match", kind, name, len(values), shape))
+		m.fault(fmt.Errorf("%s %s has %s, but its shape is %v: make them match", kind, name, errtext.Count(len(values), "value"), shape))
 	}
 	m.data = append(m.data, d)
 	return d

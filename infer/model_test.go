@@ -98,7 +98,7 @@ func TestModelMistakes(t *testing.T) {
 		}, []string{"likelihood of y", "[2] [3]"}},
 		{"distribution that is longer", func(m *infer.Model) {
 			m.Observe("y", dist.Normal(m.Param("a", normal, infer.Shape(3)), 1), []float64{1})
-		}, []string{"observation y has 1 values, but its distribution has shape [3]"}},
+		}, []string{"observation y has 1 value, but its distribution has shape [3]"}},
 		{"prior of another length", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1), infer.Shape(3)) }, []string{"prior of a"}},
 		{"longer prior", func(m *infer.Model) { m.Param("a", dist.Normal(ad.Const([]float64{1, 2}), 1)) }, []string{"prior of a"}},
 		{"longer bounds", func(m *infer.Model) { m.Flat("a", dist.LowerTransform(ad.Const([]float64{1, 2}))) }, []string{"Jacobian of a"}},

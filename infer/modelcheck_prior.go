@@ -21,7 +21,8 @@ import (
 var standardNormal = distuv.UnitNormal
 
 // priors judges where the draws lie in the priors: at a draw from the posterior the
-// place of a parameter in its prior is uniform, if the data come from the model. The
+// place of a parameter in its prior is uniform, if the data come from the model. It is the rank among draws from the
+// prior where the distribution has no CDF, and a prior without either is noted. The
 // p-value is the median of the draws', two-sided; for arrays, of the farthest element.
 // The shift is how far the posterior mean moves, to first order, when the prior is
 // taken away: the covariance of parameter and log prior.
@@ -63,11 +64,11 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 		out = append(out, t.prior())
 	}
 	c.groups, c.tracks = groups(tracks), tracks
-	return out, silent(tracks), nil
+	return out, append(unranked(tracks), silent(tracks)...), nil
 }
 
 // priorProgram computes the parameters of the priors and the log priors, of the
-// parameters whose prior is a scalar distribution with a CDF.
+// parameters whose prior is a scalar distribution.
 func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 	m := p.model
 	var inputs, outputs []*ad.Node
@@ -111,13 +112,17 @@ type priorTrack struct {
 	theta [][]float64
 	// varies is true where these depend on other parameters.
 	varies bool
+	// ranks holds draws from a prior without a CDF.
+	ranks *priorRanks
+	// why says why a prior without a CDF was not judged.
+	why string
 }
 
 func (t *priorTrack) take(x []float64, theta [][]float64, log []float64) error {
 	z := make([]float64, len(x))
 	err := t.param.prior.Scores(z, x, t.param.node.Shape(), theta, nil)
-	if err != nil {
-		return nil // no CDF: this prior is not judged
+	if err != nil && !t.ranked(z, x, theta) { // no CDF
+		return nil
 	}
 	if t.distribution == "" {
 		t.distribution = distributionText(t.param.prior.Name, theta)
@@ -152,10 +157,10 @@ func distributionText(name string, theta [][]float64) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// prior sums up. A distribution without a CDF passes.
+// prior sums up. A distribution with neither CDF nor draws passes.
 func (t *priorTrack) prior() check.Prior {
 	name := t.param.name
-	if len(t.p) == 0 {
+	if len(t.p) == 0 || t.why != "" {
 		return check.Prior{Name: name, P: 1}
 	}
 	sorted := slices.Clone(t.p)
@@ -166,6 +171,9 @@ func (t *priorTrack) prior() check.Prior {
 	}
 	value, shift, tail := t.moved(k)
 	p := check.Prior{Name: name, Distribution: t.distribution, Value: value, P: sorted[len(sorted)/2], Shift: shift, Weak: t.param.weak}
+	if t.ranks != nil {
+		p.Draws = t.ranks.n
+	}
 	if !tail {
 		p.P = 1
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -247,7 +248,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 		return fmt.Errorf("infer: there are no data %q in model %s: use a name declared with Data or Observe", name, p.model.name)
 	}
 	if n := len(p.data[i]); len(values) != n {
-		return fmt.Errorf("infer: data %s were given %d values: want %d, as at Compile", name, len(values), n)
+		return fmt.Errorf("infer: data %s were given %s: want %d, as at Compile", name, errtext.Count(len(values), "value"), n)
 	}
 	next := *p
 	next.data = slices.Clone(p.data)
@@ -278,10 +279,52 @@ func (p *Posterior) Explain(q []float64) string {
 	var bad []string
 	for i, name := range p.parts {
 		if v := p.part(i); !linalg.Finite(v) {
-			bad = append(bad, fmt.Sprintf("%s is %g", name, v))
+			bad = append(bad, fmt.Sprintf("%s is %g%s", name, v, p.because(name, q)))
 		}
 	}
 	return strings.Join(bad, ", ")
+}
+
+// because says which number makes a part of the log density that is not finite at q so: a parameter that its transform
+// puts outside the support of its prior, or a datum. It is empty where that is not known.
+func (p *Posterior) because(part string, q []float64) string {
+	row := make([]float64, p.columns)
+	if err := p.Write(q, row); err != nil {
+		return ""
+	}
+	var from, to []*ad.Node
+	for _, m := range p.model.params {
+		n := m.node.Size()
+		v := row[:n]
+		row = row[n:]
+		if from, to = append(from, m.node), append(to, constLike(m.node, v)); n == 0 || part != "prior of "+m.name || m.prior.Event > 0 {
+			continue
+		}
+		in := m.prior.Support.Inside(m.node)
+		if in == nil {
+			return ""
+		}
+		inside, err := p.atValues([]*ad.Node{in}, from, to)
+		if k := slices.Index(append(inside, nil)[0], 0); err == nil && k >= 0 {
+			return fmt.Sprintf(", because the transform %q maps to %g, outside the support of %s", m.transform.Name, v[min(k, n-1)], m.prior.Name)
+		}
+		return ""
+	}
+	for i, o := range p.model.observed {
+		if part != "likelihood of "+o.name || o.dist.Event > 0 || o.missing != nil {
+			continue
+		}
+		if err := p.at(&p.ask, p.predict, q); err != nil {
+			return ""
+		}
+		ll, y := p.ask.Output(i), p.data[slices.Index(p.model.data, o.data)]
+		wrong := slices.DeleteFunc(slices.Clone(o.counts()), func(k int) bool { return linalg.Finite(ll[k]) })
+		if len(wrong) > 0 && len(wrong) < len(o.counts()) { // or else no datum is the reason
+			k := wrong[0]
+			return fmt.Sprintf(", first at %s[%d] = %g", o.name, k, y[k])
+		}
+	}
+	return ""
 }
 
 // part returns part i of the log density at the last point.

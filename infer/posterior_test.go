@@ -177,7 +177,7 @@ func TestUnconstrainErrors(t *testing.T) {
 	}{
 		{"a", "strictly between 0 and 1", []float64{1}}, {"a", "strictly between", []float64{math.NaN()}},
 		{"b", "between 0 and 0.4", []float64{0.5}}, {"c", "between 10 and 20", []float64{0.5, 9}},
-		{"c", "1 values: want 2", []float64{1}}, {"s", "0", []float64{-1}}, {"s", "no value", nil}, {"sigma", "its parameters are [a b c s]", []float64{1}},
+		{"c", "1 value: want 2", []float64{1}}, {"s", "0", []float64{-1}}, {"s", "no value", nil}, {"sigma", "its parameters are [a b c s]", []float64{1}},
 	} {
 		v := good()
 		if v[c.param] = c.values; c.values == nil {

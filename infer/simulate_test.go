@@ -305,7 +305,7 @@ func TestMoreModelMistakes(t *testing.T) {
 		{func(m *infer.Model) {
 			m.Param("a", dist.Normal(0, 1))
 			m.Data("x", []float64{1}, infer.Over(m.DimLen("k", 2)))
-		}, "has 1 values, but its shape is [2]"},
+		}, "has 1 value, but its shape is [2]"},
 		{func(m *infer.Model) { m.Param("k", dist.Poisson(3)) }, "parameter k is discrete (poisson)"},
 		{func(m *infer.Model) {
 			m.Observe("k", dist.Poisson(m.Param("a", dist.HalfNormal(1))), []float64{1, 2.5})

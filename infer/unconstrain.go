@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Unconstrain maps constrained values by name, row-major, to an unconstrained
@@ -27,7 +28,7 @@ func (p *Posterior) Unconstrain(values map[string][]float64, nudge float64) ([]f
 			return nil, &ParamError{Param: m.name, Reason: "it has no value: give one"}
 		}
 		if len(v) != m.node.Size() {
-			return nil, &ParamError{Param: m.name, Reason: fmt.Sprintf("it was given %d values: want %d", len(v), m.node.Size())}
+			return nil, &ParamError{Param: m.name, Reason: fmt.Sprintf("it was given %s: want %d", errtext.Count(len(v), "value"), m.node.Size())}
 		}
 		bounds, err := p.atValues(m.transform.Bounds, from, to)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/optim/internal/batch"
 )
@@ -209,7 +210,7 @@ func (b *Batch) check(r *Rows, s *BatchSettings) error {
 				r.Count = len(c) / size
 			}
 			if len(c) != r.Count*size {
-				bad("column %v has %d values: want %d rows of %d", b.model.Columns[i], len(c), r.Count, size)
+				bad("column %v has %s: want %d rows of %d", b.model.Columns[i], errtext.Count(len(c), "value"), r.Count, size)
 			}
 		}
 	}
@@ -223,7 +224,7 @@ func (b *Batch) check(r *Rows, s *BatchSettings) error {
 		bad("there is no start: set Start or Guess")
 	}
 	if r.Start != nil && len(r.Start) != b.model.N && len(r.Start) != r.Count*b.model.N {
-		bad("Start has %d values: want %d, or that many for each of %d rows", len(r.Start), b.model.N, r.Count)
+		bad("Start has %s: want %d, or that many for each of %d rows", errtext.Count(len(r.Start), "value"), b.model.N, r.Count)
 	}
 	if (r.Lower == nil) != (r.Upper == nil) {
 		if r.Lower == nil {

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -53,7 +54,7 @@ func FromModel(model *ad.Node, params []*ad.Node, d Observed) (*Problem, error) 
 // positive checks errors of m data.
 func positive(what string, s []float64, m int) error {
 	if len(s) != m {
-		return fmt.Errorf("optim: %s has %d values: want %d", what, len(s), m)
+		return fmt.Errorf("optim: %s has %s: want %d", what, errtext.Count(len(s), "value"), m)
 	}
 	for i, v := range s {
 		if !(v > 0) || math.IsInf(v, 1) {

@@ -50,8 +50,11 @@ func Register(name string, arity int, node func(in []*ad.Node) *ad.Node) {
 	if _, taken := functions[name]; taken {
 		panic(fmt.Sprintf("formula: a function called %q exists already: choose another name", name))
 	}
-	if arity < 1 || node == nil {
-		panic(fmt.Sprintf("formula: the function %q has %s: give it at least one, and the function that makes its Node", name, errtext.Count(arity, "argument")))
+	if arity < 1 {
+		panic(fmt.Sprintf("formula: the function %q has %s: give it at least one", name, errtext.Count(arity, "argument")))
+	}
+	if node == nil {
+		panic(fmt.Sprintf("formula: the function %q was given nil as the Go function that makes its Node: pass one", name))
 	}
 	functions[name] = function{arity, node}
 }

@@ -18,16 +18,18 @@ func identity(in []*ad.Node) *ad.Node { return in[0] }
 func TestRegisterRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
+		arity      int
 		node       func(in []*ad.Node) *ad.Node
 	}{
-		{"_", `"_" cannot name a function: use letters, digits and underscores, begin with a letter`, identity},
-		{"theta__", "do not end with two underscores", identity},
-		{"", "cannot name a function", identity},
-		{"a b", "cannot name a function", identity},
-		{"1a", "cannot name a function", identity},
-		{"pi", "formulas know it as the constant pi", identity},
-		{"exp", "exists already", identity},
-		{"mine", "the function that makes its Node", nil},
+		{"_", `"_" cannot name a function: use letters, digits and underscores, begin with a letter`, 1, identity},
+		{"theta__", "do not end with two underscores", 1, identity},
+		{"", "cannot name a function", 1, identity},
+		{"a b", "cannot name a function", 1, identity},
+		{"1a", "cannot name a function", 1, identity},
+		{"pi", "formulas know it as the constant pi", 1, identity},
+		{"exp", "exists already", 1, identity},
+		{"mine", `"mine" was given nil as the Go function that makes its Node: pass one`, 1, nil},
+		{"mine", `"mine" has 0 arguments: give it at least one`, 0, identity},
 	} {
 		func() {
 			defer func() {
@@ -35,7 +37,7 @@ func TestRegisterRefuses(t *testing.T) {
 					t.Errorf("%q: want %q: %s", c.name, c.want, said)
 				}
 			}()
-			Register(c.name, 1, c.node)
+			Register(c.name, c.arity, c.node)
 		}()
 	}
 }

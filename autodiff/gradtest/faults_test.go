@@ -4,7 +4,10 @@
 package gradtest
 
 import (
+	"errors"
 	"math"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -85,11 +88,65 @@ func TestAlongFindsTangents(t *testing.T) {
 			t.Errorf("factor %g: %v", factor, err)
 		}
 		c.Adjoint, c.Tangent = nil, nil
-		if err := along("double", y, []*ad.Node{x}, values); err != nil {
+		if err := along("double", y, []*ad.Node{x}, values); !errors.Is(err, ad.ErrNoGradient) {
 			t.Error(err)
 		}
 		if _, err := ad.Compile(ad.Grad(y, x), ad.Settings{Inputs: []*ad.Node{x}}); err == nil || !strings.Contains(err.Error(), "no gradient") || !strings.Contains(err.Error(), "double") {
 			t.Errorf("gradient of an operation without one: %v", err)
 		}
+	}
+}
+
+// Arguments of Check that do not fit each other are reported as such, among them an input that is left out, which
+// would be 0 in both gradients.
+func TestCheckRefusesItsArguments(t *testing.T) {
+	x, z := ad.Input("x", 2), ad.Input("z")
+	two := [][]float64{{1, 2}}
+	for want, c := range map[string]struct {
+		y      *ad.Node
+		values [][]float64
+	}{
+		"": {ad.Sum(ad.Square(x)), two},
+		"y also depends on the input z of the shape []: list it in inputs":                      {ad.Sum(ad.Mul(z, ad.Square(x))), two},
+		"y has the shape [2]: want a scalar":                                                    {ad.Square(x), two},
+		"the input x has the shape [2], but was given 1 value: give one":                        {ad.Sum(x), [][]float64{{1}}},
+		"there are values for 0 inputs: want them for each of the inputs, of which there are 1": {ad.Sum(x), nil},
+		"is nil: give Nodes": {nil, two},
+	} {
+		if err := misused(c.y, []*ad.Node{x}, c.values); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+	square := ad.Square(x)
+	if s := suspect(square); s != "check VJP" {
+		t.Error(s)
+	}
+}
+
+// The C compiler's complaint is attributed to the operation whose text is at fault.
+func TestCompileCNamesTheOperation(t *testing.T) {
+	if os.Getenv("EURYALE_TEST_FAULTY") != "" {
+		one := ad.Interval{Lo: 1, Hi: 2}
+		right := ad.Unary{Name: "test_right", CPU: math.Sqrt, CUDA: "sqrt(x)", Domain: one}.Define()
+		wrong := ad.Unary{Name: "test_wrong_text", CPU: math.Sqrt, CUDA: "x ** 0.5", Domain: one}.Define()
+		none := ad.Unary{Name: "test_no_text", CPU: math.Sqrt, Domain: one}.Define()
+		everywhere := ad.Unary{Name: "test_no_domain", CPU: math.Sqrt, CUDA: "sqrt(x)"}.Define()
+		t.Run("text", func(t *testing.T) { HostC(t, []*ad.Op{right, wrong, none}) })
+		t.Run("domain", func(t *testing.T) { HostC(t, []*ad.Op{right, everywhere}) })
+		return
+	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("lacks a C compiler, cc")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestCompileCNamesTheOperation$")
+	cmd.Env = append(os.Environ(), "EURYALE_TEST_FAULTY=1")
+	out, _ := cmd.CombinedOutput()
+	for _, want := range []string{`test_wrong_text: the C compiler refuses its CUDA expression "x ** 0.5"`, "test_no_text has no CUDA expression", "test_no_domain has the Domain 0 to 0"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("want %q in %s", want, out)
+		}
+	}
+	if strings.Contains(string(out), "test_right: ") {
+		t.Errorf("a right operation is blamed: %s", out)
 	}
 }

@@ -5,6 +5,7 @@ package gradtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -30,9 +31,17 @@ func HostC(t *testing.T, all []*autodiff.Op) {
 	}
 	var ops []*autodiff.Op
 	for _, op := range all {
-		if op.IsElementwise() {
+		switch {
+		case !op.IsElementwise():
+		case op.CUDA == "":
+			t.Errorf("%s has no CUDA expression: set CUDA, so that programs with it run on a GPU", op.Name)
+		default:
+			wantDomain(t, op)
 			ops = append(ops, op)
 		}
+	}
+	if len(ops) == 0 {
+		return
 	}
 	// number of points, and tolerance; C's lgamma and pow are the least accurate
 	const points, tol = 2000, 2e-13
@@ -45,7 +54,22 @@ func HostC(t *testing.T, all []*autodiff.Op) {
 			in[3*points*k+i] = op.Domain.Lo + rng.Float64()*(op.Domain.Hi-op.Domain.Lo)
 		}
 	}
-	got := runC(t, cc, program(ops, points), in, points*len(ops))
+	dir := t.TempDir()
+	bin, fault := compileC(t, dir, cc, program(ops, points))
+	if fault != "" {
+		found := false
+		for _, op := range ops {
+			if _, fault := compileC(t, dir, cc, program([]*autodiff.Op{op}, points)); fault != "" {
+				found = true
+				t.Errorf("%s: the C compiler refuses its CUDA expression %q: write it in C, with the arguments x, y and z:\n%s", op.Name, op.CUDA, fault)
+			}
+		}
+		if !found {
+			t.Errorf("the C compiler refuses the CUDA expressions together, though not one by one: do their helpers have the same name?\n%s", fault)
+		}
+		return
+	}
+	got := runC(t, bin, in, points*len(ops))
 	for k, op := range ops {
 		for i := range points {
 			at := 3 * (points*k + i)
@@ -83,15 +107,21 @@ func program(ops []*autodiff.Op, points int) string {
 	return src.String()
 }
 
-func runC(t *testing.T, cc, src string, in []float64, n int) []float64 {
+// compileC compiles a C program in dir and returns the path of the result, or what the compiler said.
+func compileC(t *testing.T, dir, cc, src string) (bin, fault string) {
 	t.Helper()
-	file, bin := filepath.Join(t.TempDir(), "ops.c"), filepath.Join(t.TempDir(), "ops")
+	file, bin := filepath.Join(dir, "ops.c"), filepath.Join(dir, "ops")
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if msg, err := exec.Command(cc, "-O0", "-ffp-contract=off", "-o", bin, file, "-lm").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, msg)
+		return "", cmp.Or(string(msg), err.Error())
 	}
+	return bin, ""
+}
+
+func runC(t *testing.T, bin string, in []float64, n int) []float64 {
+	t.Helper()
 	cmd := exec.Command(bin)
 	raw, err := binary.Append(nil, binary.NativeEndian, in)
 	if err != nil {

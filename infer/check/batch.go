@@ -65,7 +65,7 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 	}
 	level := cmp.Or(s.Level, Level)
 	if m := b.Residuals(); axis.Values != nil && (len(axis.Values) != m || slices.ContainsFunc(axis.Values, math.IsNaN)) {
-		return nil, fmt.Errorf("check: the axis has %d values, but a row has %d residuals: give one number for each", len(axis.Values), m)
+		return nil, fmt.Errorf("check: the axis has %s, but a row has %d residuals: give one number for each", errtext.Count(len(axis.Values), "value"), m)
 	}
 	if !(level > 0 && level < 1) {
 		return nil, fmt.Errorf("check: the level is %g: want a number between 0 and 1, such as 0.01", level)

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Data is the input of a verdict. Only Z is required.
@@ -147,13 +149,18 @@ type Prior struct {
 	Name, Distribution string
 	Value              float64 // posterior median, or the estimate
 	P                  float64 // two-sided tail probability of the prior beyond Value
-	Weak               bool    // true if the prior is a default that nobody chose
+	// Draws is the number of draws from the prior among which Value was ranked to find P, for a distribution without a
+	// CDF; 0 for the others.
+	Draws int
+	Weak  bool // true if the prior is a default that nobody chose
 	// Score is the normal score of the parameter in its prior at a draw; Scale is the shift for one
 	// unit of the score, in the coordinate Coordinate of the Jacobian. With them, P refers to prior
 	// and data together, see Data.Drawn.
 	Score, Scale float64
 	Coordinate   string
 	Shift        float64 // distance by which the prior moved the estimate, in posterior standard deviations
+
+	together float64 // p-value of prior and data together; NaN if it was not computed
 }
 
 // check returns an error for arguments that are inconsistent, and for numbers that are not finite.
@@ -174,7 +181,7 @@ func (d *Data) check() error {
 	}
 	vector := func(what, name string, v []float64, wrong func(float64) bool, want string) {
 		if len(v) != n {
-			bad("%s%s has %d values for %d residuals: want one for each", what, name, len(v), n)
+			bad("%s%s has %s for %d residuals: want one for each", what, name, errtext.Count(len(v), "value"), n)
 		} else if i := slices.IndexFunc(v, wrong); i >= 0 {
 			bad("%s%s[%d] is %g: want %s", what, name, i, v[i], want)
 		}
@@ -189,7 +196,7 @@ func (d *Data) check() error {
 		vector("Sigma", "", d.Sigma, func(v float64) bool { return !(v > 0) }, "numbers above 0")
 	}
 	if d.Labels != nil && len(d.Labels) != n {
-		bad("Labels has %d values for %d residuals: give one for each", len(d.Labels), n)
+		bad("Labels has %s for %d residuals: give one for each", errtext.Count(len(d.Labels), "value"), n)
 	}
 	for _, dir := range d.Directions {
 		if dir.Say == nil {

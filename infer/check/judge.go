@@ -323,8 +323,9 @@ func (w *residuals) aboutParameters() (all []test) {
 		all = append(all, b.test())
 	}
 	for _, p := range w.d.Priors {
+		p.together = math.NaN()
 		if p.P < 1 {
-			p.P = w.conflict(p)
+			p.together = w.conflict(p)
 		}
 		all = append(all, p.test())
 	}

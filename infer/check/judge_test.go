@@ -131,7 +131,7 @@ func TestDataThatDoNotBelongTogether(t *testing.T) {
 	for want, d := range map[string]Data{
 		"residual 1 is NaN":                      {Z: []float64{0, math.NaN()}},
 		"Jacobian has 0 numbers for 2 residuals": {Z: []float64{0, 1}, Names: []string{"a"}},
-		"axis x has 1 values for 2":              {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
+		"axis x has 1 value for 2":               {Z: []float64{0, 1}, Axes: []Axis{{Name: "x", Values: []float64{1}}}},
 	} {
 		if _, err := Judge(d, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -297,7 +297,7 @@ func TestWrongArguments(t *testing.T) {
 		"Sigma[3] is -1":               func(d *Data, _ *Settings) { d.Sigma = slices.Repeat([]float64{1}, 40); d.Sigma[3] = -1 },
 		"the derivative of residual 2": func(d *Data, _ *Settings) { d.Jacobian[42] = math.Inf(1) },
 		"direction bend has no Say":    func(d *Data, _ *Settings) { d.Directions[0].Say = nil },
-		"direction two has 1 values": func(d *Data, _ *Settings) {
+		"direction two has 1 value": func(d *Data, _ *Settings) {
 			d.Directions = []Direction{{Kind: "two", Columns: [][]float64{{1}, make([]float64, 40)}, Say: say}}
 		},
 		"the grid has shape [0 4]":   func(d *Data, _ *Settings) { d.Grid = &Grid{Shape: []int{0, 4}} },

@@ -25,16 +25,27 @@ func (b Bound) test() test {
 }
 
 // absurd is the tail probability below which a prior that was chosen must have been meant for
-// another parameter, or for other units, even if it moves nothing.
-const absurd = 1e-6
+// another parameter, or for other units, even if it moves nothing. A value beyond all of at least
+// manyRanks draws from a prior counts as such, too.
+const (
+	absurd    = 1e-6
+	manyRanks = 9999
+)
+
+// tailed is the tail probability from which a value is no longer said to lie in a tail of its prior.
+const tailed = 0.01
 
 // test asks whether the value is plausible under the prior. A prior under which it is not, but which
 // moved the estimate by less than a fifth of its standard deviation, is harmless unless the chosen
 // prior is absurd.
 func (p Prior) test() test {
-	return test{kind: KindPrior, of: p.Name, p: p.P, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || p.P > absurd), say: func(*test) Flag {
-		f := Flag{Where: p.Name, Text: fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (tail probability %s)", p.Name, p.Value, p.Distribution, tiny(p.P)),
-			Remedy: "check the units of the prior and of the data, or widen the prior if it was a guess"}
+	value := p.P
+	if !math.IsNaN(p.together) {
+		value = p.together
+	}
+	silly := value <= absurd || p.beyond() && p.Draws >= manyRanks
+	return test{kind: KindPrior, of: p.Name, p: value, effect: math.Abs(p.Shift), harmless: math.Abs(p.Shift) < 0.2 && (p.Weak || !silly), say: func(*test) Flag {
+		f := Flag{Where: p.Name, Text: p.words(), Remedy: "check the units of the prior and of the data, or widen the prior if it was a guess"}
 		if math.IsInf(p.Shift, 0) {
 			f.Text += "; the prior ends there and cuts off values that the data allow"
 		} else if math.Abs(p.Shift) >= 0.2 {
@@ -42,6 +53,29 @@ func (p Prior) test() test {
 		}
 		return f
 	}}
+}
+
+// beyond reports whether Value lies beyond all draws among which it was ranked.
+func (p Prior) beyond() bool { return p.Draws > 0 && p.P < 2.5/float64(p.Draws+1) }
+
+// words says where the value lies in the prior. The p-value of prior and data together is another number than the
+// tail probability: it also counts how far the data by themselves are from the prior.
+func (p Prior) words() string {
+	tail := "two-sided tail probability " + tiny(p.P)
+	switch {
+	case p.beyond():
+		tail = fmt.Sprintf("two-sided tail probability of at most %s: it lies beyond all of %d draws from the prior", tiny(p.P), p.Draws)
+	case p.Draws > 0:
+		tail += fmt.Sprintf(" among %d draws from the prior", p.Draws)
+	}
+	if math.IsNaN(p.together) {
+		return fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (%s)", p.Name, p.Value, p.Distribution, tail)
+	}
+	both := "p-value of prior and data together " + tiny(p.together)
+	if p.P > tailed {
+		return fmt.Sprintf("%s = %.4g lies inside its prior %s, but the data by themselves lie far from it (%s)", p.Name, p.Value, p.Distribution, both)
+	}
+	return fmt.Sprintf("%s = %.4g lies far out in a tail of its prior %s (%s; %s)", p.Name, p.Value, p.Distribution, tail, both)
 }
 
 // tiny writes a small probability with one digit.
@@ -57,7 +91,7 @@ func tiny(p float64) string {
 // data.
 const tooWide = 25
 
-// conflict returns the p-value of a prior against the data: the distance between the
+// conflict returns the p-value of a prior against the data, NaN where there is nothing to compare: the distance between the
 // prior's centre and what the data alone say, in units of both widths together. At a
 // draw from the posterior of a right model, the parameter's normal score a in its prior
 // and the distance b of the data's estimate in its standard deviations s are independent
@@ -70,7 +104,7 @@ func (w *residuals) conflict(p Prior) float64 {
 	at := slices.Index(w.d.Names, p.Coordinate)
 	column := slices.Index(w.kept, at)
 	if !w.d.Drawn || at < 0 || column < 0 || !(p.Scale > 0) {
-		return p.P
+		return math.NaN()
 	}
 	own := 0 // columns of parameters
 	for _, k := range w.kept {
@@ -83,7 +117,7 @@ func (w *residuals) conflict(p Prior) float64 {
 	b, s := backward(w.r[:own], 0, gain)[column], math.Sqrt(inverseRow(w.r[:own], 0, column))
 	t := (p.Scale*p.Score + b) / math.Hypot(p.Scale, s)
 	if math.IsNaN(t) {
-		return p.P
+		return math.NaN()
 	}
 	if wide := w.square / w.dof(); wide > 1 && wide < tooWide && s > 0 {
 		t = (p.Scale*p.Score + b) / math.Hypot(p.Scale, s*math.Sqrt(wide))

@@ -160,11 +160,19 @@ func (v Verdict) Summary() string {
 	}
 }
 
+// listedFlags are the flags that say more than the summary does.
+func (v Verdict) listedFlags() []Flag {
+	if len(v.Flags) == 1 && v.Flags[0].Kind == KindUnjudged && v.Flags[0].Remedy == "" {
+		return nil
+	}
+	return v.Flags
+}
+
 // String is the summary with a line for each flag and note.
 func (v Verdict) String() string {
 	var b strings.Builder
 	b.WriteString(v.Summary())
-	for _, f := range v.Flags {
+	for _, f := range v.listedFlags() {
 		b.WriteString("\n- " + f.String())
 	}
 	for _, f := range v.Notes {
@@ -177,7 +185,7 @@ func (v Verdict) String() string {
 func (v Verdict) HTML() string {
 	var b strings.Builder
 	b.WriteString("<p><b>" + html.EscapeString(v.Summary()) + "</b></p>\n<ul>\n")
-	for _, f := range v.Flags {
+	for _, f := range v.listedFlags() {
 		b.WriteString("<li>" + html.EscapeString(f.String()) + "</li>\n")
 	}
 	for _, f := range v.Notes {

@@ -4,6 +4,7 @@
 package check
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -74,5 +75,25 @@ func TestRivals(t *testing.T) {
 	got := rivals(tests, make([]float64, 4), 0, 0.01)
 	if want := "; another possible cause explains the residuals nearly as well: a drift would fit better. Departures of these other kinds would explain them nearly as well, too: bend and step"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The p-value of prior and data together is not called a tail probability.
+func TestWordsOfPriors(t *testing.T) {
+	for want, p := range map[string]Prior{
+		"a = 0.8556 lies far out in a tail of its prior uniform(0, 1e+04) (two-sided tail probability 0.0002; p-value of prior and data together 6e-25)": {
+			Name: "a", Distribution: "uniform(0, 1e+04)", Value: 0.8556, P: 1.7e-4, together: 6e-25},
+		"a = 1.1 lies inside its prior normal(0, 0.3), but the data by themselves lie far from it (p-value of prior and data together 1e-07)": {
+			Name: "a", Distribution: "normal(0, 0.3)", Value: 1.1, P: 0.3, together: 1e-7},
+		"a = 9 lies far out in a tail of its prior normal(0, 1) (two-sided tail probability 1e-12)": {
+			Name: "a", Distribution: "normal(0, 1)", Value: 9, P: 1e-12, together: math.NaN()},
+		"a = 9 lies far out in a tail of its prior mine (two-sided tail probability 0.02 among 999 draws from the prior)": {
+			Name: "a", Distribution: "mine", Value: 9, P: 0.02, Draws: 999, together: math.NaN()},
+		"a = 9 lies far out in a tail of its prior mine (two-sided tail probability of at most 0.002: it lies beyond all of 999 draws from the prior)": {
+			Name: "a", Distribution: "mine", Value: 9, P: 0.002, Draws: 999, together: math.NaN()},
+	} {
+		if got := p.words(); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
 	}
 }

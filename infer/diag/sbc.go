@@ -149,7 +149,7 @@ func (r SBCReport) Diagnose() Report {
 		a := pass(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s", r.Names[i], pValue(p)))
 		if p < r.level() {
 			a = fail(CheckCalibration, fmt.Sprintf("the smallest p-value of %s is %s, which is below %s: %s%s", r.Names[i], pValue(p), short(r.level(), 2), u.shape(), r.dropped()),
-				"check that the simulator and the density are the same model, priors included, and that the draws are thinned until they are independent")
+				"check that the simulator and the density are the same model, priors included, that the log Jacobian of every transform of your own is right, and that the draws are thinned until they are independent")
 		}
 		a.Of = r.Names[i]
 		out = append(out, a)

@@ -109,7 +109,7 @@ func (c censoring) tail(p []*ad.Node, x *ad.Node, f func(x *ad.Node) *ad.Node, b
 
 func (c censoring) check(d, base Dist) error {
 	if base.Event > 0 || base.LogCDFOf == nil || base.LogCCDFOf == nil {
-		return fmt.Errorf("dist: censored: %s has no LogCDF, which censoring needs: use a scalar distribution that has one", base.Name)
+		return fmt.Errorf("dist: censored: %s has no LogCDF and LogCCDF, which limits need: set LogCDFOf and LogCCDFOf if it is yours, or use a scalar distribution that has them", base.Name)
 	}
 	return c.truncation.check(d, base)
 }

@@ -63,7 +63,8 @@ type Dist struct {
 	// than from LogCDF.
 	between func(lower, upper *ad.Node) *ad.Node
 	// LogCDFOf and LogCCDFOf are nil if the distribution has no such graph. x must be inside
-	// the support, and an integer for a discrete distribution.
+	// the support, and an integer for a discrete distribution. Truncate and Censored need both, and so do bounds on a
+	// parameter with this distribution as its prior.
 	LogCDFOf, LogCCDFOf func(x *ad.Node) *ad.Node
 	// fill, if set, replaces Fill.
 	fill func(src Source, dst []float64, shape []int, p [][]float64) error
@@ -79,8 +80,8 @@ type Dist struct {
 	// DrawOf draws one value of a distribution of vectors or matrices and writes its elements into dst in row-major order.
 	// Nil has the consequences that a nil RandOf has for numbers.
 	DrawOf func(src Source, dst, p []float64) error
-	// CDFOf returns the probability of a value of at most x, from 0 to 1; it is nil if there is no formula. With it, checks of the model score observations
-	// exactly, and without it by ranks among draws of RandOf.
+	// CDFOf returns the probability of a value of at most x, from 0 to 1; it is nil if there is no formula. With it, checks of the model score observations and
+	// parameters exactly, and without it by ranks among draws of RandOf.
 	CDFOf func(x float64, p []float64) float64
 	// QuantileOf returns the value below which the probability is u; it is nil if there is no
 	// formula.

@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,134 +66,6 @@ var families []Family
 
 // register adds a family to All, the only list of families.
 func register(f Family) { families = append(families, f) }
-
-// Register adds a user's distribution to All, so that ByName, Parse, formulas with priors and the command
-// line know its name. It is meant for init functions, and panics if the definition is incomplete or the name is
-// taken. Package disttest checks the definition.
-func Register(f Family) {
-	var lacks []string
-	for _, part := range []struct {
-		name    string
-		missing bool
-	}{{"Name", f.Name == ""}, {"Make", f.Make == nil}, {"Want for each of Params", len(f.Params) != len(f.Want)}, {"At with parameters for checks", len(f.At) == 0}} {
-		if part.missing {
-			lacks = append(lacks, part.name)
-		}
-	}
-	switch {
-	case len(lacks) > 0:
-		panic(fmt.Sprintf("dist: the family %q is incomplete: set %s", f.Name, strings.Join(lacks, ", ")))
-	case strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || f.Name[0] <= '9':
-		panic(fmt.Sprintf("dist: the family %q cannot have this name: use lower case letters a to z and digits, and begin with a letter; case, _ and - are ignored when names are read", f.Name))
-	}
-	if _, taken := named(f.Name); taken {
-		panic(fmt.Sprintf("dist: there is a distribution %q already: give yours a name of its own", f.Name))
-	}
-	if err := f.wrong(); err != nil {
-		panic(fmt.Sprintf("dist: the family %q cannot be used: %v", f.Name, errtext.Without("dist: ", err)))
-	}
-	register(f)
-}
-
-// wrong finds parameters At that do not fit the definition, and distributions without a density.
-func (f Family) wrong() error {
-	if f.Shapes == nil {
-		for _, p := range f.At {
-			if len(p) != len(f.Params) {
-				return fmt.Errorf("At has %v: want %s, one for each of the parameters %v", p, errtext.Count(len(f.Params), "number"), f.Params)
-			}
-			for i, v := range p {
-				if x, bad := f.Want[i].misfit([]float64{v}); bad {
-					return fmt.Errorf("At has %s = %g: want %s, as Want says", f.Params[i], x, f.Want[i].words())
-				}
-			}
-		}
-	}
-	made := f.made()
-	if made.LogProbOf == nil && made.check == nil {
-		return fmt.Errorf("Make returned a distribution without LogProbOf at the parameters %v: set it", f.At[0])
-	}
-	if err := made.Err(); err != nil {
-		return err
-	}
-	return f.fits(made)
-}
-
-// made makes the distribution at the first of At. A panic names the family.
-func (f Family) made() Dist {
-	defer f.blame("Make")
-	return f.New(f.At[0]...)
-}
-
-// blame turns the panic of a function of the definition into one that names it.
-func (f Family) blame(what string) {
-	if r := recover(); r != nil {
-		panic(fmt.Sprintf("dist: the family %q cannot be used: its %s panics at the parameters %v: %v", f.Name, what, f.At[0], r))
-	}
-}
-
-// fits calls the functions of a distribution for an array of values, and reports results of the wrong shape and draws
-// outside the support.
-func (f Family) fits(d Dist) error {
-	if len(f.Value) != d.Event {
-		return fmt.Errorf("Make returned a distribution with Event %d, but Value is %v: set Value to the shape of one value, with %d axes", d.Event, f.Value, d.Event)
-	}
-	batch, _ := d.batchOfParams()
-	shape := append(append([]int{2}, batch...), f.Value...)
-	if err := f.density(d, shape); err != nil {
-		return err
-	}
-	if !d.Discrete && d.TransformOf != nil {
-		if err := f.transforms(d.Transform(), shape); err != nil {
-			return err
-		}
-	}
-	if !d.CanDraw() {
-		return nil
-	}
-	return f.draws(d, shape)
-}
-
-func (f Family) density(d Dist, shape []int) error {
-	defer f.blame("LogProbOf")
-	return d.LogProb(ad.Input("x", shape...)).Err()
-}
-
-func (f Family) transforms(t Transform, shape []int) error {
-	defer f.blame("Transform")
-	free, err := t.FreeShape(shape...)
-	if err != nil {
-		return err
-	}
-	y, logJ := t.Apply(ad.Input("x", free...), shape...)
-	return cmp.Or(y.Err(), logJ.Err())
-}
-
-func (f Family) draws(d Dist, shape []int) error {
-	defer f.blame(d.drawer())
-	src, x, p := tensor.NewStream(1, 0, 0), make([]float64, tensor.Shape(shape).Size()), make([][]float64, len(d.Params))
-	for i, n := range d.Params {
-		v, ok := constant(n)
-		if !ok {
-			return nil
-		}
-		p[i] = v
-	}
-	if err := d.Fill(&src, x, shape, p); err != nil {
-		return err
-	}
-	if k := slices.IndexFunc(x, math.IsNaN); k >= 0 {
-		return fmt.Errorf("its %s drew NaN at the parameters %v: want numbers", d.drawer(), f.At[0])
-	}
-	if d.Event > 0 {
-		return nil
-	}
-	k, err := d.Outside(x, shape, p)
-	if err == nil && k >= 0 {
-		err = fmt.Errorf("its RandOf drew %g at the parameters %v: want %s, as Support and Discrete say", x[k], f.At[0], d.Support.words())
-	}
-	return err
-}
 
 // All returns every family, in the order of their files.
 func All() []Family { return slices.Clone(families) }
@@ -317,10 +188,21 @@ func (d Dist) impossible() error {
 	}
 	if family.Rule != nil {
 		if fault := family.Rule(known); fault != "" {
-			return fmt.Errorf("dist: %s%v: want %s", d.Name, known, fault)
+			return fmt.Errorf("dist: %s: want %s", family.called(known), fault)
 		}
 	}
 	return nil
+}
+
+// called writes the distribution with its parameters, ? for those that are not known.
+func (f Family) called(known []float64) string {
+	text := make([]string, len(known))
+	for i, v := range known {
+		if text[i] = fmt.Sprintf("%s = %.4g", f.Params[i], v); math.IsNaN(v) {
+			text[i] = f.Params[i] + " = ?"
+		}
+	}
+	return f.Name + "(" + strings.Join(text, ", ") + ")"
 }
 
 // constant returns the elements of a constant Node.
@@ -338,7 +220,7 @@ func constant(n *ad.Node) ([]float64, bool) {
 // increasing is the Rule for two ends.
 func increasing(p []float64) string {
 	if p[0] >= p[1] {
-		return fmt.Sprintf("%g < %g", p[0], p[1])
+		return "low < high"
 	}
 	return ""
 }

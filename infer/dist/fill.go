@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -98,7 +99,7 @@ func (d Dist) gatherers(batch tensor.Shape, p [][]float64) (all []func(b int, th
 			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v: want at least %d axes", d.Name, i, node.Shape(), d.ParamEvent[i])
 		}
 		if len(p[i]) != node.Size() {
-			return nil, 0, fmt.Errorf("dist: %s: parameter %d has %d values: want %d for shape %v", d.Name, i, len(p[i]), node.Size(), node.Shape())
+			return nil, 0, fmt.Errorf("dist: %s: parameter %d has %s: want %d for shape %v", d.Name, i, errtext.Count(len(p[i]), "value"), node.Size(), node.Shape())
 		}
 		if s, ok := tensor.Broadcast(own, batch); !ok || !s.Equal(batch) {
 			return nil, 0, fmt.Errorf("dist: %s: parameter %d has shape %v, which does not broadcast to the batch axes %v: make them match", d.Name, i, node.Shape(), batch)

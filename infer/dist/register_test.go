@@ -4,6 +4,7 @@
 package dist_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -33,6 +34,17 @@ func half(wrong int) dist.Transform {
 			return ad.Scale(0.5, x), ad.Scale(0, x)
 		},
 		Inverse: func(y []float64, _ ...float64) ([]float64, error) { return y, nil },
+	}
+}
+
+// inverse gives a distribution of positive numbers a transform with a wrong Inverse.
+func inverse(x []float64, err error) func(d *dist.Dist) {
+	return func(d *dist.Dist) {
+		d.Support, d.TransformOf = dist.Positive, func() dist.Transform {
+			tr := dist.SoftplusTransform()
+			tr.Name, tr.Inverse = "mine", func([]float64, ...float64) ([]float64, error) { return x, err }
+			return tr
+		}
 	}
 }
 
@@ -91,6 +103,48 @@ func TestRegisterRefuses(t *testing.T) {
 		`Constrain of the transform "half" returned y of the shape [1] for x of the shape [2]: want 2 elements`: func(f *dist.Family) {
 			f.Make = mine(func(d *dist.Dist) { d.TransformOf = func() dist.Transform { return half(0) } })
 		},
+		"its TransformOf panics at the parameters [0]: tr": func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) { d.TransformOf = func() dist.Transform { panic("tr") } })
+		},
+		"its Rule panics at the parameters [0]": func(f *dist.Family) { f.Rule = func(p []float64) string { return f.Params[int(p[5])] } },
+		"At has the parameters [0]: want mu > 1, as Rule says": func(f *dist.Family) {
+			f.Rule = func(p []float64) string { return map[bool]string{true: "mu > 1"}[p[0] <= 1] }
+		},
+		`the transform "identity" maps -1.3 to -1.3: want a finite number above 0, as Support says`: func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) { d.Support, d.TransformOf = dist.Positive, dist.IdentityTransform })
+		},
+		`Constrain of the transform "affine" returned the log Jacobian 0.693147 at -1.3, but differences of y give 1.38629: return the logarithm of |dy/dx|`: func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) {
+				d.TransformOf = func() dist.Transform {
+					tr := dist.AffineTransform(0, 4)
+					constrain := tr.Constrain
+					tr.Constrain = func(x *ad.Node) (y, logJ *ad.Node) { y, logJ = constrain(x); return y, ad.Scale(0.5, logJ) }
+					return tr
+				}
+			})
+		},
+		`Inverse of the transform "mine" at 0.241008`:   func(f *dist.Family) { f.Make = mine(inverse(nil, errors.New("not written"))) },
+		`Inverse of the transform "mine" maps 0.241008`: func(f *dist.Family) { f.Make = mine(inverse([]float64{7}, nil)) },
+		"its CDFOf returned 3 at ": func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) { d.CDFOf = func(float64, []float64) float64 { return 3 } })
+		},
+		"its CDFOf decreases from ": func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) {
+				d.RandOf = func(src dist.Source, p []float64) float64 { return p[0] + src.Normal() }
+				d.CDFOf = func(x float64, p []float64) float64 { return dist.Normal(0, 1).CDF(p[0]-x, []float64{0, 1}) }
+			})
+		},
+		"its CDFOf panics at the parameters [0]": func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) { d.CDFOf = func(x float64, p []float64) float64 { return p[3] } })
+		},
+		"its LogCDFOf returned ": func(f *dist.Family) {
+			f.Make = mine(func(d *dist.Dist) {
+				d.CDFOf = func(x float64, p []float64) float64 { return dist.Normal(0, 1).CDF(x-p[0], []float64{0, 1}) }
+				d.LogCDFOf = func(x *ad.Node) *ad.Node { return ad.LogPhi(ad.Sub(d.Params[0], x)) }
+			})
+		},
+		`Make returned a distribution without Name: set it to "mine"`:                    func(f *dist.Family) { f.Make = mine(func(d *dist.Dist) { d.Name = "" }) },
+		`Make returned a distribution with the Name "other": set it to "mine", the name`: func(f *dist.Family) { f.Make = mine(func(d *dist.Dist) { d.Name = "other" }) },
 		`"normal" already`:   func(f *dist.Family) { f.Name = "normal" },
 		`"invgamma" already`: func(f *dist.Family) { f.Name = "invgamma" },
 		"Want for each":      func(f *dist.Family) { f.Want = nil },
@@ -123,5 +177,17 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		} else if before, _, _ := strings.Cut(err.Error(), "dist: "); before != "" && !strings.HasPrefix(before, "register_test.go:") {
 			t.Errorf("%v is not located at the caller", err)
 		}
+	}
+}
+
+// An Inverse that fails says at which number, not at which place alone.
+func TestInverseNamesTheValue(t *testing.T) {
+	tr := half(0)
+	tr.Inverse = func([]float64, ...float64) ([]float64, error) { return nil, errors.New("not written") }
+	if _, err := tr.Unconstrain([]float64{0.25}, nil, 0); err == nil || err.Error() != `Inverse of the transform "half" at 0.25: not written` {
+		t.Error(err)
+	}
+	if _, err := dist.LowerTransform(0).Unconstrain([]float64{1, -3}, []int{2}, 0, []float64{0}); err == nil || !strings.Contains(err.Error(), `Inverse of the transform "lower" at element 1, which is -3: -3 is outside`) {
+		t.Error(err)
 	}
 }

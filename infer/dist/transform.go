@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -30,8 +31,7 @@ type Transform struct {
 	// n if Event is 0.
 	Free func(n int) int
 	// Inverse returns the Free(n) numbers of x for the n numbers of one y; bounds are the values of Bounds, one of each.
-	// If Event is 0, it is called with one number at a time. The error for an
-	// element outside the set names it.
+	// If Event is 0, y has one number. The error for an element outside the set names it.
 	Inverse func(y []float64, bounds ...float64) ([]float64, error)
 	// Bounds are the Nodes whose values Inverse needs.
 	Bounds []*ad.Node
@@ -127,7 +127,7 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 		}
 		u, err := t.Inverse(v, one...)
 		if err != nil {
-			return nil, fmt.Errorf("value %d: %w", at/n, err)
+			return nil, fmt.Errorf("Inverse of the transform %q at %s: %w", t.Name, t.place(y, at, n), errtext.Without("dist: ", err))
 		}
 		if want := tensor.Shape(free[len(shape)-t.Event:]).Size(); len(u) != want {
 			return nil, fmt.Errorf("dist: Inverse of the transform %q returned %d numbers for %d elements: want %d", t.Name, len(u), n, want)
@@ -135,6 +135,17 @@ func (t Transform) Unconstrain(y []float64, shape []int, nudge float64, bounds .
 		x = append(x, u...)
 	}
 	return x, nil
+}
+
+// place names the value that begins at element at of y, of n elements.
+func (t Transform) place(y []float64, at, n int) string {
+	switch {
+	case t.Event > 0:
+		return fmt.Sprintf("value %d", at/n)
+	case len(y) > 1:
+		return fmt.Sprintf("element %d, which is %g", at, y[at])
+	}
+	return fmt.Sprintf("%g", y[at])
 }
 
 // within moves elements into lo..hi, away from the ends by the fraction part of its
@@ -266,9 +277,9 @@ func mapped(y []float64, f func(float64) float64) []float64 {
 
 // strictly applies f to all elements, which must lie strictly between lo and hi.
 func strictly(y []float64, lo, hi float64, f func(float64) float64) ([]float64, error) {
-	for i, v := range y {
+	for _, v := range y {
 		if !(v > lo && v < hi) {
-			return nil, fmt.Errorf("dist: element %d is %g: want a number strictly between %g and %g, or nudge it inside", i, v, lo, hi)
+			return nil, fmt.Errorf("dist: %g is outside the set: want a number strictly between %g and %g, or nudge it inside", v, lo, hi)
 		}
 	}
 	return mapped(y, f), nil

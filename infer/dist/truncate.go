@@ -112,7 +112,7 @@ func (t truncation) ends(q []float64) (lo, hi float64) {
 func (t truncation) check(d, base Dist) error {
 	switch {
 	case base.Event > 0 || base.LogCDFOf == nil || base.LogCCDFOf == nil:
-		return fmt.Errorf("dist: truncate: %s has no LogCDF, which truncation needs: use a scalar distribution that has one", base.Name)
+		return fmt.Errorf("dist: truncate: %s has no LogCDF and LogCCDF, which limits need: set LogCDFOf and LogCCDFOf if it is yours, or use a scalar distribution that has them", base.Name)
 	}
 	if err := base.Err(); err != nil {
 		return err

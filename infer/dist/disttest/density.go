@@ -6,6 +6,7 @@ package disttest
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -17,11 +18,20 @@ import (
 // of that value alone. A LogProbOf that sums over the array would count every observation many times.
 func Arrays(t *testing.T, l dist.Family) {
 	t.Helper()
+	arrays(t, l)
+}
+
+// arrays is Arrays, and reports whether the shapes are right.
+func arrays(t *testing.T, l dist.Family) bool {
+	t.Helper()
 	for _, p := range l.At {
 		x := several(t, l, p)
 		all := slices.Concat(x, reversed(x))
-		compare(t, l, p, l.New(p...), ad.Const(all, 2, len(x)), all)
+		if !compare(t, l, p, l.New(p...), ad.Const(all, 2, len(x)), all) {
+			return false
+		}
 	}
+	return true
 }
 
 // broadcasts checks the same for a column of each parameter and a row of values.
@@ -40,17 +50,22 @@ func broadcasts(t *testing.T, l dist.Family) {
 	}
 }
 
-// compare compares LogProb of an array, whose shape is to have two rows, with LogProb of each number.
-func compare(t *testing.T, l dist.Family, p []float64, d dist.Dist, x *ad.Node, each []float64) {
+// compare compares LogProb of an array, whose shape is to have two rows, with LogProb of each number. It reports whether
+// there are numbers to compare.
+func compare(t *testing.T, l dist.Family, p []float64, d dist.Dist, x *ad.Node, each []float64) bool {
 	t.Helper()
 	lp, want := d.LogProb(x), tensor.Shape{2, len(each) / 2}
 	if err := lp.Err(); err != nil {
-		t.Errorf("%s%v: LogProb of an array of the shape %v: %v", l.Name, p, x.Shape(), err)
-		return
+		text := err.Error()
+		if _, after, found := strings.Cut(text, "dist: "); found { // the place before it is in this package
+			text = after
+		}
+		t.Errorf("%s%v: LogProb of an array of the shape %v: %s", l.Name, p, x.Shape(), text)
+		return false
 	}
 	if !lp.Shape().Equal(want) {
 		t.Errorf("%s%v: LogProb of an array of the shape %v has the shape %v: want %v, one number for each value", l.Name, p, x.Shape(), lp.Shape(), want)
-		return
+		return false
 	}
 	outputs := []*ad.Node{ad.Reshape(lp, len(each))}
 	for _, v := range each {
@@ -59,19 +74,20 @@ func compare(t *testing.T, l dist.Family, p []float64, d dist.Dist, x *ad.Node, 
 	values, err := ad.Eval(outputs...)
 	if err != nil {
 		t.Errorf("%s%v: LogProb: %v", l.Name, p, err)
-		return
+		return false
 	}
 	got := values[0].Data().([]float64)
 	for i, v := range each {
 		alone, ok := values[1+i].Data().(float64)
 		if !ok {
 			t.Errorf("%s%v: LogProb of one number has the shape %v: want a scalar", l.Name, p, outputs[1+i].Shape())
-			return
+			return false
 		}
 		if !Near(got[i], alone, 1e-9) {
 			t.Errorf("%s%v: LogProb at %g is %.12g as an element of an array, and %.12g alone", l.Name, p, v, got[i], alone)
 		}
 	}
+	return true
 }
 
 // Gradients checks that the derivatives of LogProb with respect to the value and to each parameter are those by
@@ -79,6 +95,8 @@ func compare(t *testing.T, l dist.Family, p []float64, d dist.Dist, x *ad.Node, 
 func Gradients(t *testing.T, l dist.Family) {
 	t.Helper()
 	f := Evaluator(t, l, logProb)
+	bad := &reports{t: t, name: l.Name}
+	defer func() { t.Helper(); bad.done() }()
 	for _, p := range l.At {
 		d := l.New(p...)
 		x := points(d, p, func(x float64) float64 { return f(x, p)[0] })
@@ -112,7 +130,7 @@ func Gradients(t *testing.T, l dist.Family) {
 				}
 				slope := (8*(value(h)-value(-h)) - (value(2*h) - value(-2*h))) / (12 * h)
 				if !Near(got[1+i], slope, 1e-6) && !(math.Abs(got[1+i]-slope) <= 1e-7+1e-14*(1+largest)*(1+math.Abs(v))/h) {
-					t.Errorf("%s%v: the derivative of LogProb at %g with respect to %s is %.10g, by differences %.10g", l.Name, p, x, name, got[1+i], slope)
+					bad.errorf("%s%v: the derivative of LogProb at %g with respect to %s is %.10g, by differences %.10g", l.Name, p, x, name, got[1+i], slope)
 				}
 			}
 		}
@@ -133,15 +151,15 @@ func reversed(x []float64) []float64 {
 	return y
 }
 
-// slopes checks QuantileOf without CDFOf: its slope is the inverse of the density.
-func slopes(t *testing.T, l dist.Family, d dist.Dist, p []float64, f func(x float64, p []float64) []float64) {
-	t.Helper()
+// quantileSlopes checks QuantileOf without CDFOf: its slope is the inverse of the density.
+func quantileSlopes(l dist.Family, d dist.Dist, p []float64, f func(x float64, p []float64) []float64, bad *reports) {
+	bad.t.Helper()
 	for u := 0.017; u < 1; u += 0.06 {
 		h := 1e-4 * min(u, 1-u)
 		q := func(step float64) float64 { return d.Quantile(u+step, p) }
 		slope := (8*(q(h)-q(-h)) - (q(2*h) - q(-2*h))) / (12 * h)
 		if pdf := math.Exp(f(q(0), p)[0]); !(math.Abs(pdf*slope-1) <= 1e-5) {
-			t.Errorf("%s%v at %g: density %g, by the slope of Quantile(%g) %g", l.Name, p, q(0), pdf, u, 1/slope)
+			bad.errorf("%s%v at %g: density %g, by the slope of Quantile(%g) %g", l.Name, p, q(0), pdf, u, 1/slope)
 		}
 	}
 }

@@ -13,11 +13,13 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Family makes all checks of a distribution of numbers, at each of its parameters At: Arrays, Gradients, Law, Integrates
-// if it is continuous, and Draws. Checks of functions that the distribution does not have are left out, and logged.
+// Family makes all checks of a distribution of numbers, at each of its parameters At: Arrays, Integrates if it is
+// continuous, Gradients, Law, Draws, and, if it has a TransformOf, Transform, with a check that the transform reaches the
+// support and nothing else. Checks of functions that the distribution does not have are left out, and logged.
 func Family(t *testing.T, l dist.Family) {
 	t.Helper()
 	if len(l.At) == 0 || l.Shapes != nil || l.Make == nil {
@@ -25,9 +27,9 @@ func Family(t *testing.T, l dist.Family) {
 	}
 	for _, p := range l.At {
 		if len(p) != len(l.Params) {
-			t.Fatalf("disttest: %s: At has %v: want %d numbers, one for each of %v", l.Name, p, len(l.Params), l.Params)
+			t.Fatalf("disttest: %s: At has %v: want %s, one for each of %v", l.Name, p, errtext.Count(len(l.Params), "number"), l.Params)
 		}
-		made := l.New(p...)
+		made := made(t, l, p)
 		if len(made.Params) != len(l.Params) {
 			t.Fatalf("disttest: %s: Make returns a distribution with %d Params: want the %d parameters %v", l.Name, len(made.Params), len(l.Params), l.Params)
 		}
@@ -37,15 +39,73 @@ func Family(t *testing.T, l dist.Family) {
 		if err := made.Err(); err != nil {
 			t.Fatalf("disttest: %s%v: %v", l.Name, p, err)
 		}
+		probabilities(t, l, made, p)
 	}
-	Arrays(t, l)
-	broadcasts(t, l)
+	if arrays(t, l) { // or else each of the following repeats it
+		broadcasts(t, l)
+	}
+	discrete := l.New(l.At[0]...).Discrete
+	if !discrete {
+		Integrates(t, l) // first, because most others fail where it does
+	}
 	Gradients(t, l)
 	Law(t, l)
-	if !l.New(l.At[0]...).Discrete {
-		Integrates(t, l)
-	}
 	Draws(t, l)
+	if !discrete {
+		transforms(t, l)
+	}
+}
+
+// made makes the distribution, and ends the test with a sentence if Make panics.
+func made(t *testing.T, l dist.Family, p []float64) dist.Dist {
+	t.Helper()
+	d, r := func() (d dist.Dist, r any) {
+		defer func() { r = recover() }()
+		return l.New(p...), nil
+	}()
+	if r != nil {
+		t.Fatalf("disttest: %s: Make panics at the parameters %v: %v", l.Name, p, r)
+	}
+	return d
+}
+
+// probabilities ends the test if CDFOf returns no probability, since the other checks take quantiles from it.
+func probabilities(t *testing.T, l dist.Family, d dist.Dist, p []float64) {
+	t.Helper()
+	if d.CDFOf == nil {
+		return
+	}
+	for _, s := range []float64{1e-3, 0.3, 1, 4, 1e3} {
+		for _, x := range []float64{-s, s} {
+			if u := d.CDF(x, p); !(u >= 0 && u <= 1) {
+				t.Fatalf("%s%v: CDFOf returned %g at %g: want a probability from 0 to 1", l.Name, p, u, x)
+			}
+		}
+	}
+}
+
+// reports passes the first few failures of one check on, and counts the others, which mostly have the same cause.
+type reports struct {
+	t    *testing.T
+	name string
+	n    int
+}
+
+const mostReports = 4
+
+func (r *reports) errorf(format string, a ...any) {
+	r.t.Helper()
+	if r.n++; r.n <= mostReports {
+		r.t.Errorf(format, a...)
+	}
+}
+
+// done says how many failures were not shown.
+func (r *reports) done() {
+	r.t.Helper()
+	if r.n > mostReports {
+		r.t.Errorf("%s: and %d more of this kind", r.name, r.n-mostReports)
+	}
 }
 
 // Law checks that the functions of a distribution agree with each other: its density is the slope of CDF, or its
@@ -67,12 +127,19 @@ func Law(t *testing.T, l dist.Family) {
 func continuous(t *testing.T, l dist.Family) {
 	t.Helper()
 	f := Evaluator(t, l, logProb)
-	lower, upper := tails(t, l)
+	inverse, slopes, logs := &reports{t: t, name: l.Name}, &reports{t: t, name: l.Name}, &reports{t: t, name: l.Name}
+	defer func() {
+		t.Helper()
+		inverse.done()
+		slopes.done()
+		logs.done()
+	}()
+	lower, upper := tails(t, l, logs)
 	for _, p := range l.At {
 		d := l.New(p...)
 		if d.CDFOf == nil {
 			if d.QuantileOf != nil {
-				slopes(t, l, d, p, f)
+				quantileSlopes(l, d, p, f, slopes)
 				moments(t, l, d, p)
 			}
 			continue
@@ -81,11 +148,11 @@ func continuous(t *testing.T, l dist.Family) {
 			x := d.Quantile(u, p)
 			h := 1e-4 * min(d.Quantile(0.75, p)-d.Quantile(0.25, p), x-d.Quantile(0, p), d.Quantile(1, p)-x)
 			if got := d.CDF(x, p); !(math.Abs(got-u) <= 1e-9) {
-				t.Errorf("%s%v: CDF(Quantile(%g)) = %g", l.Name, p, u, got)
+				inverse.errorf("%s%v: CDF(Quantile(%g)) = %g", l.Name, p, u, got)
 			}
 			slope := (8*(d.CDF(x+h, p)-d.CDF(x-h, p)) - (d.CDF(x+2*h, p) - d.CDF(x-2*h, p))) / (12 * h)
 			if pdf := math.Exp(f(x, p)[0]); !(math.Abs(pdf-slope) <= 1e-5*math.Max(1, pdf)) {
-				t.Errorf("%s%v at %g: density %g, slope of CDF %g", l.Name, p, x, pdf, slope)
+				slopes.errorf("%s%v at %g: density %g, slope of CDF %g", l.Name, p, x, pdf, slope)
 			}
 			lower(x, p, math.Log(d.CDF(x, p)), h)
 			upper(x, p, math.Log1p(-d.CDF(x, p)), h)
@@ -97,7 +164,13 @@ func continuous(t *testing.T, l dist.Family) {
 func discrete(t *testing.T, l dist.Family) {
 	t.Helper()
 	f := Evaluator(t, l, logProb)
-	lower, upper := tails(t, l)
+	sums, logs := &reports{t: t, name: l.Name}, &reports{t: t, name: l.Name}
+	defer func() {
+		t.Helper()
+		sums.done()
+		logs.done()
+	}()
+	lower, upper := tails(t, l, logs)
 	for _, p := range l.At {
 		d := l.New(p...)
 		from, to, rest, err := window(d, p, func(k float64) float64 { return f(k, p)[0] })
@@ -111,15 +184,15 @@ func discrete(t *testing.T, l dist.Family) {
 			sum, mean, square = sum+prob, mean+k*prob, square+k*k*prob
 			if d.CDFOf != nil {
 				if got := d.CDF(k, p); !(math.Abs(got-sum) <= 1e-9) {
-					t.Errorf("%s%v: CDF(%g) = %g, probabilities sum to %g", l.Name, p, k, got, sum)
+					sums.errorf("%s%v: CDF(%g) = %g, probabilities sum to %g", l.Name, p, k, got, sum)
 				}
 				if got := d.CDF(k+0.5, p); !(math.Abs(got-sum) <= 1e-9) {
-					t.Errorf("%s%v: CDF(%g) = %g, want that of %g", l.Name, p, k+0.5, got, k)
+					sums.errorf("%s%v: CDF(%g) = %g, want that of %g", l.Name, p, k+0.5, got, k)
 				}
 			}
 			if sum > 1e-6 && sum < 1-1e-6 {
 				if got := d.Quantile(sum-1e-9, p); got != k && prob > 1e-6 && (d.CDFOf != nil || d.QuantileOf != nil) {
-					t.Errorf("%s%v: Quantile(%g) = %g, want %g", l.Name, p, sum, got, k)
+					sums.errorf("%s%v: Quantile(%g) = %g, want %g", l.Name, p, sum, got, k)
 				}
 				lower(k, p, math.Log(sum), 1)
 				upper(k, p, math.Log1p(-sum), 1)
@@ -168,28 +241,35 @@ func Integrates(t *testing.T, l dist.Family) {
 			over = func(f func(x float64) float64) float64 { return r.integral(f, r.lo, r.hi) }
 			tol, spread = 1e-7, math.Sqrt(max(0, d.Var(p)))
 		}
-		if whole := over(density); !(math.Abs(whole-1) <= tol) {
-			t.Errorf("%s%v: the density integrates to %.10g, want 1 (difference %+.1e)", l.Name, p, whole, whole-1)
+		whole := over(density)
+		if !(math.Abs(whole-1) <= tol) {
+			t.Errorf("%s%v: the density integrates to %.10g, want 1 (difference %+.1e): subtract the logarithm of its integral in LogProbOf", l.Name, p, whole, whole-1)
 		}
 		if !math.IsNaN(undefined) {
-			t.Errorf("%s%v: the density at %g is NaN", l.Name, p, undefined)
+			t.Errorf("%s%v: the density at %g is NaN: set Support to where the distribution has values, or correct LogProbOf if it has them there", l.Name, p, undefined)
+		}
+		if !(math.Abs(whole-1) <= tol) { // moments of such a density say nothing about MeanOf and VarianceOf
+			continue
 		}
 		mean, variance := d.Mean(p), d.Var(p)
-		if !math.IsNaN(mean) && !math.IsInf(mean, 0) {
+		centre := mean // of the variance, which a wrong MeanOf must not make wrong
+		if !math.IsInf(mean, 0) && !(math.IsNaN(mean) && (math.IsNaN(variance) || math.IsInf(variance, 0))) {
 			room := math.Abs(mean)
 			if spread > room {
 				room = spread
 			}
 			if got := over(func(x float64) float64 { return x * density(x) }); !(math.Abs(got-mean) <= tol*room) {
-				t.Errorf("%s%v: mean %.15g, by quadrature %.15g", l.Name, p, mean, got)
+				if centre = got; !math.IsNaN(mean) {
+					t.Errorf("%s%v: mean %.15g, by quadrature %.15g: correct MeanOf or the density", l.Name, p, mean, got)
+				}
 			}
 		}
 		if l.Name == "student ..-4" { // itself a quadrature over probabilities, of a tail that falls as x^-4
 			tol = 5e-5
 		}
-		if !math.IsNaN(mean) && !math.IsNaN(variance) && !math.IsInf(variance, 0) {
-			if got := over(func(x float64) float64 { return (x - mean) * (x - mean) * density(x) }); !(math.Abs(got-variance) <= tol*math.Abs(variance)) {
-				t.Errorf("%s%v: variance %.15g, by quadrature %.15g", l.Name, p, variance, got)
+		if !math.IsNaN(centre) && !math.IsNaN(variance) && !math.IsInf(variance, 0) {
+			if got := over(func(x float64) float64 { return (x - centre) * (x - centre) * density(x) }); !(math.Abs(got-variance) <= tol*math.Abs(variance)) {
+				t.Errorf("%s%v: variance %.15g, by quadrature %.15g: correct VarianceOf or the density", l.Name, p, variance, got)
 			}
 		}
 	}
@@ -239,7 +319,10 @@ func Draws(t *testing.T, l dist.Family) {
 		} else {
 			worst = Unevenness(d, p, x)
 		}
-		if !(worst <= 2.2/math.Sqrt(draws)) {
+		switch {
+		case worst > 1.001:
+			t.Errorf("%s%v: the density below some draws integrates to more than 1, so draws cannot be compared with it: normalise it", l.Name, p)
+		case !(worst <= 2.2/math.Sqrt(draws)):
 			t.Errorf("%s%v: the share of draws below a number differs from its probability by %g", l.Name, p, worst)
 		}
 	}
@@ -253,16 +336,18 @@ const nodeDistance = 1. / 40
 
 // tails returns checks of LogCDF and LogCCDF and of their derivatives, by
 // differences; they do nothing where a distribution has none.
-func tails(t *testing.T, l dist.Family) (lower, upper func(x float64, p []float64, want, h float64)) {
+func tails(t *testing.T, l dist.Family, bad *reports) (lower, upper func(x float64, p []float64, want, h float64)) {
+	t.Helper()
 	one := func(name string, f func(d dist.Dist, x *ad.Node) *ad.Node) func(x float64, p []float64, want, h float64) {
 		if !Has(l, f) {
 			return func(float64, []float64, float64, float64) {}
 		}
 		eval := Evaluator(t, l, f)
 		return func(x float64, p []float64, want, h float64) {
+			t.Helper()
 			got := append([]float64{}, eval(x, p)...)
 			if !Near(got[0], want, 1e-8) {
-				t.Errorf("%s%v: %s(%g) = %.12g, want %.12g", l.Name, p, name, x, got[0], want)
+				bad.errorf("%s%v: %s(%g) = %.12g, want %.12g", l.Name, p, name, x, got[0], want)
 			}
 			at := append([]float64{x}, p...)
 			whole := l.New(p...).Discrete
@@ -281,7 +366,7 @@ func tails(t *testing.T, l dist.Family) (lower, upper func(x float64, p []float6
 				}
 				slope := (8*(value(h)-value(-h)) - (value(2*h) - value(-2*h))) / (12 * h)
 				if !Near(got[1+i], slope, 1e-6) && !(math.Abs(got[1+i]-slope) <= 1e-7+1e-12/h) { // rounding
-					t.Errorf("%s%v: derivative %d of %s at %g is %.10g, by differences %.10g", l.Name, p, i, name, x, got[1+i], slope)
+					bad.errorf("%s%v: derivative %d of %s at %g is %.10g, by differences %.10g", l.Name, p, i, name, x, got[1+i], slope)
 				}
 			}
 		}
@@ -291,6 +376,7 @@ func tails(t *testing.T, l dist.Family) (lower, upper func(x float64, p []float6
 
 // moments compares Mean and Var with integrals of quantiles.
 func moments(t *testing.T, l dist.Family, d dist.Dist, p []float64) {
+	t.Helper()
 	mean, variance := d.Mean(p), d.Var(p)
 	if math.IsInf(variance, 1) || math.IsNaN(variance) {
 		return
@@ -316,8 +402,11 @@ func moments(t *testing.T, l dist.Family, d dist.Dist, p []float64) {
 	if strings.Contains(l.Name, " and ") { // the quantiles have a kink
 		tol = 2e-3
 	}
-	if !Near(m, mean, tol) && math.Abs(m-mean) > tol*math.Sqrt(variance) || !Near(v, variance, 5e-3) {
-		t.Errorf("%s%v: mean %g and variance %g, by quantiles %g and %g", l.Name, p, mean, variance, m, v)
+	if !Near(m, mean, tol) && math.Abs(m-mean) > tol*math.Sqrt(v) {
+		t.Errorf("%s%v: mean %g, by quantiles %g: correct MeanOf, or CDFOf or QuantileOf", l.Name, p, mean, m)
+	}
+	if !Near(v, variance, 5e-3) {
+		t.Errorf("%s%v: variance %g, by quantiles %g: correct VarianceOf, or CDFOf or QuantileOf", l.Name, p, variance, v)
 	}
 }
 
