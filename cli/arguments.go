@@ -164,7 +164,7 @@ func argumentsError(c *cobra.Command, args []string) error {
 		for _, word := range required[len(args):] {
 			text := inWords(word)
 			if len(args) > 0 && len(required) > 1 && strings.TrimSuffix(word, "...") == strings.TrimSuffix(required[0], "...") {
-				text = "another " + strings.TrimPrefix(text, "a ")
+				text = "another " + strings.ReplaceAll(strings.TrimPrefix(text, "a "), " or a ", " or ")
 			}
 			missing = append(missing, text)
 		}

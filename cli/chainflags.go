@@ -75,7 +75,7 @@ func (cfg *chainConfig) check(bad ...string) error {
 	bad = append(bad, whole("draws", cfg.Draws, 1, math.MaxInt32)...)
 	bad = append(bad, whole("max-tree-depth", cfg.Depth, 1, 20)...)
 	bad = append(bad, whole("retries", cfg.Retries, 0, 100)...)
-	if !(cfg.Target > 0 && cfg.Target < 1) {
+	if cfg.Target != 0 && !(cfg.Target > 0 && cfg.Target < 1) { // 0 stands for the default
 		bad = append(bad, fmt.Sprintf("--target-accept %g: want a number between 0 and 1, such as 0.9", cfg.Target))
 	}
 	if d, err := time.ParseDuration(cfg.Every); err != nil || d <= 0 {

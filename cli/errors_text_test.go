@@ -82,7 +82,7 @@ func TestArguments(t *testing.T) {
 		"plot trace":              "plot trace needs a run or a file\nTry: euryale plot --help",
 		"summary":                 "summary needs a run or a file\nTry: euryale summary --help",
 		"convert run":             "convert needs a name for the output\n",
-		"compare a":               "compare needs a run or a file\n",
+		"compare a":               "compare needs another run or file\n",
 		"batch merge":             "batch merge needs a folder or a file (.yaml)\n",
 		"fit nlsq own.json":       "did you mean --problem own.json?\nTry: euryale fit nlsq --help",
 		"info a b":                "info takes at most 1 argument: leave out b\n",

@@ -78,7 +78,7 @@ func TestLOOAndCompare(t *testing.T) {
 		{"loo " + line + " --waic", 0, ""},
 		{"loo " + write(t, "x.csv", "lp__,a\n1,2\n"), 65, "no log-likelihoods"},
 		{"loo " + write(t, "x.json", `{"log_likelihood": {"y": [[[1]]], "z": [[[1]]]}}`), 65, "y, z: choose one with --var"},
-		{"compare " + line, 64, "compare needs a run or a file"},
+		{"compare " + line, 64, "compare needs another run or file"},
 		{"compare " + line + " " + flat + " --names a", 64, "1 name for 2 models"},
 		{"compare " + line + " " + other, 65, "observed different y"},
 		{"compare " + line + " " + line, 65, "two models are called"},
