@@ -200,8 +200,8 @@ func SinhTransform(offset, multiplier any, reach float64) Transform {
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			m := ad.Broadcast(p[1], x.Shape()...)
 			v := ad.Scale(1/reach, x)
-			size := ad.Abs(v) // log cosh(v) = |v| + softplus(-2 |v|) - log 2
-			logCosh := ad.Shift(ad.Add(size, ad.Softplus(ad.Scale(-2, size))), -math.Ln2-math.Log(reach))
+			// log cosh(v) = v + softplus(-2 v) - log 2
+			logCosh := ad.Shift(ad.Add(v, ad.Softplus(ad.Scale(-2, v))), -math.Ln2-math.Log(reach))
 			return ad.Add(p[0], ad.Mul(m, ad.Sinh(v))), ad.Sum(ad.Add(ad.Log(ad.Abs(m)), logCosh))
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
@@ -246,8 +246,8 @@ func IntervalTransform(lower, upper any) Transform {
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			width := ad.Broadcast(ad.Sub(p[1], p[0]), x.Shape()...)
 			y = ad.Add(p[0], ad.Mul(width, ad.Sigmoid(x)))
-			size := ad.Abs(x) // softplus(x) + softplus(-x) is even
-			return y, ad.Sum(ad.Sub(ad.Log(width), ad.Add(size, ad.Scale(2, ad.Softplus(ad.Neg(size))))))
+			// softplus(x) + softplus(-x), by one softplus and without a kink at 0
+			return y, ad.Sum(ad.Sub(ad.Log(width), ad.Add(x, ad.Scale(2, ad.Softplus(ad.Neg(x))))))
 		},
 		Inverse: func(y []float64, b ...float64) ([]float64, error) {
 			return strictly(y, b[0], b[1], func(v float64) float64 { return math.Log(v-b[0]) - math.Log(b[1]-v) })

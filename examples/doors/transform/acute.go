@@ -21,9 +21,7 @@ import (
 func Transform() dist.Transform {
 	return dist.Transform{Name: "acute",
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
-			// log(2 cosh x) without overflow: |x| + log(1 + exp(-2|x|))
-			size := ad.Abs(x)
-			log := ad.Add(size, ad.Log1p(ad.Exp(ad.Scale(-2, size))))
+			log := ad.Add(x, ad.Softplus(ad.Scale(-2, x))) // log(2 cosh x), without overflow and without a kink at 0
 			// atan(exp x) = pi/4 + atan(tanh(x/2))
 			y = ad.Shift(ad.Atan(ad.Tanh(ad.Scale(0.5, x))), math.Pi/4)
 			return y, ad.Neg(ad.Sum(log))

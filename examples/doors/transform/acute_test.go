@@ -15,7 +15,7 @@ import (
 )
 
 // The checks of transforms of numbers.
-func TestTransform(t *testing.T) { disttest.Transform(t, Transform(), -3, -0.4, 0.1, 2.5) }
+func TestTransform(t *testing.T) { disttest.Transform(t, Transform(), -3, -0.4, 0, 0.1, 2.5) }
 
 // The checks of the distribution that moves by it.
 func TestTilt(t *testing.T) { disttest.Family(t, Family) }
