@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -71,7 +72,7 @@ func (a *app) unknownPicture(kind string) error {
 	if near := spelling.Meant(kind, all); near != "" {
 		return usage("plot %s: there is no such picture: did you mean %s?", kind, near)
 	}
-	return usage("plot %s: want one of %s", kind, strings.Join(all, ", "))
+	return usage("plot %s: want one of %s%s", kind, strings.Join(all, ", "), errtext.OwnPart)
 }
 
 func (a *app) runPlot(kind string, args, names []string) error {

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -300,7 +301,7 @@ func (p *parser) word() (*term, error) {
 	case '(':
 		if _, known := functions[name]; !known {
 			p.at = start
-			return nil, p.fail("there is no function %q: the functions are %s%s", name, strings.Join(Functions(), ", "), meant(name, Functions()))
+			return nil, p.fail("there is no function %q: the functions are %s%s%s", name, strings.Join(Functions(), ", "), errtext.OwnPart, meant(name, Functions()))
 		}
 		p.at++
 		in, err := p.arguments(name)

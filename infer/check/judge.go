@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Level is the probability that a correct model is flagged nevertheless.
@@ -341,8 +342,11 @@ func (d *Data) remarks(v *Verdict) {
 		v.add(Flag{Kind: a.Kind, Text: a.Text, Remedy: a.Remedy}, a.Note)
 	}
 	for _, u := range d.Unknown {
-		v.add(Flag{Kind: KindUnknown, Where: u, Text: "the data do not determine " + u,
-			Remedy: "fix one of these parameters, tie one to another, or give one a prior"}, false)
+		remedy := "fix it, tie it to another parameter, or give it a prior"
+		if strings.ContainsAny(u, " ,") { // a combination
+			remedy = "fix one of these parameters, tie one to another, or give one a prior"
+		}
+		v.add(Flag{Kind: KindUnknown, Where: u, Text: "the data do not determine " + u, Remedy: remedy}, false)
 	}
 }
 

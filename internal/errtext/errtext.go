@@ -18,6 +18,9 @@ func Join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
+// OwnPart follows the list of names in the error of a name that is not registered.
+const OwnPart = "; a part of your own needs a command that imports its package"
+
 // Count returns a number of things in words, such as 1 point or 2 points.
 func Count(n int, one string) string {
 	if n == 1 {
