@@ -173,7 +173,7 @@ func TestModelFailures(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 			continue
 		}
-		for _, part := range []string{fmt.Sprintf("chain %d", at.Chain), fmt.Sprintf("draw %d", at.Draw)} {
+		for _, part := range []string{fmt.Sprintf("chain %d", at.Chain+1), fmt.Sprintf("draw %d", at.Draw+1)} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%s: error does not name %s: %v", name, part, err)
 			}

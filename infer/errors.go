@@ -52,7 +52,7 @@ func (e *UnboundedError) Error() string {
 
 // InitError says why a chain found no place to start.
 type InitError struct {
-	Chain int
+	Chain int // number of the chain, from 0; texts count from 1
 	Tries int
 	// Detail says what was not finite at the last try.
 	Detail string
@@ -61,14 +61,14 @@ type InitError struct {
 }
 
 func (e *InitError) Error() string {
-	return fmt.Sprintf("infer: chain %d found no start in %d tries: %s: check the priors and the likelihood, or give the chains a start", e.Chain, e.Tries, e.Detail)
+	return fmt.Sprintf("infer: chain %d found no start in %d tries: %s: check the priors and the likelihood, or give the chains a start", e.Chain+1, e.Tries, e.Detail)
 }
 
 func (e *InitError) Unwrap() error { return e.Err }
 
 // DrawError is an error of the model inside a chain.
 type DrawError struct {
-	// Chain and Draw are where it happened. Draw counts from 0, warm-up included.
+	// Chain and Draw are where it happened. Both count from 0, Draw with the warm-up. The text counts from 1.
 	Chain, Draw int
 	// Warmup is true if the draw belonged to the warm-up.
 	Warmup bool
@@ -80,7 +80,7 @@ func (e *DrawError) Error() string {
 	if e.Warmup {
 		phase = "warm-up"
 	}
-	return fmt.Sprintf("infer: chain %d, draw %d (%s): %v", e.Chain, e.Draw, phase, e.Err)
+	return fmt.Sprintf("infer: chain %d, draw %d (%s): %v", e.Chain+1, e.Draw+1, phase, e.Err)
 }
 
 func (e *DrawError) Unwrap() error { return e.Err }

@@ -104,7 +104,7 @@ func (r *run) give(d SinkDraw) error {
 	}
 	d.Values = f.values
 	if err := f.Write(d); err != nil {
-		f.failed = fmt.Errorf("infer: sink, draw %d of chain %d: %w", d.Draw, d.Chain, err)
+		f.failed = fmt.Errorf("infer: sink, draw %d of chain %d: %w", d.Draw+1, d.Chain+1, err)
 		r.stop.Store(true)
 	}
 	return nil

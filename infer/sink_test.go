@@ -67,7 +67,7 @@ func TestSinkFailure(t *testing.T) {
 			return nil
 		}, Close: func() error { closed = true; return nil }}}
 	fit, err := infer.Sample(context.Background(), post, cfg)
-	if !errors.Is(err, full) || !strings.Contains(err.Error(), "draw 40 of chain 0") || !closed {
+	if !errors.Is(err, full) || !strings.Contains(err.Error(), "draw 41 of chain 1") || !closed {
 		t.Errorf("error %v, closed %v", err, closed)
 	}
 	if n := fit.Len(0); n < 40 || n > 100 {

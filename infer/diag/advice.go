@@ -252,7 +252,7 @@ func adviseEnergy(e Evidence) Advice {
 		}
 		return pass(CheckEnergy, fmt.Sprintf("it is at least %.2f in every chain", worst))
 	}
-	return fail(CheckEnergy, fmt.Sprintf("it is %.2f in chain %d, which is below 0.3: the chains move slowly between regions of different probability", worst, at+1),
+	return fail(CheckEnergy, fmt.Sprintf("it is %.3g in chain %d, which is below 0.3: the chains move slowly between regions of different probability", worst, at+1),
 		"run longer chains, or reparametrise heavy tails and funnels, for instance by non-centred scales")
 }
 
