@@ -28,8 +28,8 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	for i, b := range d.Bounds {
 		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
 	}
-	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find
-		d.Z = make([]float64, len(d.Z))
+	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find, and pull at no bound
+		d.Z, d.Bounds = make([]float64, len(d.Z)), nil
 	}
 	d.Relative = f.Curve.unknown()
 	d.Axes = []check.Axis{f.Curve.axis(f.Model)}

@@ -127,3 +127,15 @@ func TestConstantCurve(t *testing.T) {
 		}
 	}
 }
+
+// Parameters of models have names that files of draws can hold.
+func TestParametersThatFilesCannotHold(t *testing.T) {
+	for _, name := range []string{"chain", "draw", "nan", "inf", "x_dim_0"} {
+		m, _ := g2.ByName("single")
+		m.Params = append([]g2.Param(nil), m.Params...)
+		m.Params[0].Name = name
+		if _, err := g2.Posterior(m, decaying(1), g2.Settings{}); err == nil || !strings.Contains(err.Error(), "files of draws") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -114,6 +115,9 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // variable is the name of a parameter, which files of draws and flags such as --bounds carry.
 var variable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// axisName is the name that files give to an axis of a vector without labels, such as theta_dim_0.
+var axisName = regexp.MustCompile(`_dim_[0-9]+$`)
 
 // noise is the name of the standard deviation that posteriors infer if the errors are not known.
 const noise = "sigma"
@@ -230,6 +234,9 @@ func (m Model) wrong() error {
 	for _, p := range m.Params {
 		if !variable.MatchString(p.Name) || strings.HasSuffix(p.Name, "__") {
 			return fmt.Errorf("g2: the model %q has a parameter called %q: use letters, digits and _, begin with a letter, and do not end with __", m.Name, p.Name)
+		}
+		if _, err := strconv.ParseFloat(p.Name, 64); err == nil || p.Name == "chain" || p.Name == "draw" || axisName.MatchString(p.Name) {
+			return fmt.Errorf("g2: the model %q has a parameter called %q, a name that files of draws give to an axis or read as a number: rename it", m.Name, p.Name)
 		}
 	}
 	n := len(m.Params)

@@ -284,7 +284,7 @@ func (f *fitter) prepare(d *Data) error {
 	if len(f.basis) > 0 {
 		coefficients += 2 * len(f.basis[0])
 	}
-	if n := d.Points(); n < coefficients {
+	if n := d.Points(); n <= coefficients {
 		return fmt.Errorf("twotime: there are only %d entries of c2 for %s: use more frames, or hold parameters fixed", n, errtext.Count(coefficients, "parameter"))
 	}
 	return nil
