@@ -158,8 +158,7 @@ func (c Curve) repairedErrors(of string) Curve {
 }
 
 // valid returns the curve without the points that no fit can use, and what was left out: delays that
-// are not positive and finite, values that are not finite, and errors that are not finite or below
-// 0.
+// are not positive, errors below 0, and numbers that are not finite or are extreme.
 func (c Curve) valid() (Curve, []check.Alteration) {
 	if len(c.Y) != len(c.X) || c.Err != nil && len(c.Err) != len(c.X) {
 		return c, nil // check tells

@@ -38,8 +38,8 @@ type Settings struct {
 	// package optim.
 	MaxEvaluations int
 	// DropInvalid leaves out the points that no fit can use: a delay, value or error that is not a
-	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
-	// fit of its bin fail.
+	// finite number or is above 1e100, a delay below 1e-100, or an error below 0. Without it, such a
+	// point makes the fit of its bin fail.
 	DropInvalid bool
 	// Backend chooses where fits are computed, such as ad.CUDA{}. On GPUs, 16 or more consecutive
 	// curves with the same delays and bounds are fitted from all starts as lanes of one program;
