@@ -20,12 +20,13 @@ func loadCurves(path string) ([]g2.Curve, error) {
 }
 
 // pickBins selects the bins of a file named by a list such as "3,5-7"; "all" selects
-// every bin.
+// every bin, and a bin named twice is selected once.
 func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 	if list == "" || list == "all" {
 		return curves, nil
 	}
 	var want []int
+	seen := map[int]bool{}
 	for _, part := range strings.Split(list, ",") {
 		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		a, err := strconv.Atoi(lo)
@@ -37,7 +38,10 @@ func pickBins(file string, curves []g2.Curve, list string) ([]g2.Curve, error) {
 			return nil, usage("bins %q: want numbers from 1 and ranges, such as 3,5-7, or all", list)
 		}
 		for k := a; k <= b; k++ {
-			want = append(want, k)
+			if !seen[k] {
+				want = append(want, k)
+			}
+			seen[k] = true
 		}
 	}
 	var out []g2.Curve

@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
@@ -151,12 +153,14 @@ func (a *app) fitG2File(ctx context.Context, path, out string, model g2.Model, s
 }
 
 // verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any
-// bin failed or disagrees with the data.
+// bin failed, disagrees with the data or could not be judged.
 func verdictOn(fits []g2.Fit, strict bool) error {
-	bad, misfit, usable := 0, 0, 0
+	bad, misfit, unjudged, usable := 0, 0, 0, 0
 	for _, f := range fits {
 		if !f.OK() {
 			bad++
+		} else if slices.ContainsFunc(f.Check.Flags, func(m check.Flag) bool { return m.Kind == check.KindUnjudged }) {
+			unjudged++
 		} else if !f.Check.OK {
 			misfit++
 		}
@@ -171,6 +175,8 @@ func verdictOn(fits []g2.Fit, strict bool) error {
 		return as(exitFailed, fmt.Errorf("%d of %d bins did not converge: see their messages", bad, len(fits)))
 	case strict && misfit > 0:
 		return as(exitFailed, fmt.Errorf("in %d of %d bins the model disagrees with the data: see the lines that begin with the bin, or model_check in the JSON document", misfit, len(fits)))
+	case strict && unjudged > 0:
+		return as(exitFailed, fmt.Errorf("in %d of %d bins the model could not be judged: see the lines that begin with the bin, or model_check in the JSON document", unjudged, len(fits)))
 	}
 	return nil
 }

@@ -31,11 +31,11 @@ func TestFailedBinsShowNoNumbers(t *testing.T) {
 			rows = append(rows, strings.Join(f, " "))
 		}
 	}
-	if code != exitOK || len(rows) != 1 || rows[0] != "2 - - - - - failed -" || !strings.Contains(text, "bin 2: g2: bin 2: y of point 1 is NaN") {
+	if code != exitOK || len(rows) != 1 || rows[0] != "2 - - - - - failed -" || !strings.Contains(text, "bin 2: g2 of point 1 is NaN") {
 		t.Errorf("exit %d, %q: %s%s", code, rows, text, stderr)
 	}
 	report, err := os.ReadFile(filepath.Join(out, "report.html"))
-	if err != nil || strings.Contains(string(report), "-1</td>") || !strings.Contains(string(report), "failed: g2: bin 2: y of point 1 is NaN") {
+	if err != nil || strings.Contains(string(report), "-1</td>") || !strings.Contains(string(report), "failed: g2 of point 1 is NaN") {
 		t.Errorf("%v: %.3000s", err, report)
 	}
 }

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -66,9 +67,17 @@ func (f *g2flags) settings() (g2.Model, g2.Settings, error) {
 			name, text, _ := strings.Cut(v, "=")
 			x, err := strconv.ParseFloat(text, 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return model, s, usage("--%s %q: want name=value", group.flag, v)
+				return model, s, usage("--%s %q: want name=value with a finite number", group.flag, v)
+			}
+			if old, twice := group.into[name]; twice {
+				return model, s, usage("--%s %q: %s was already given as %g: leave one of them out", group.flag, v, name, old)
 			}
 			group.into[name] = x
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Start)) {
+		if v, fixed := s.Fixed[name]; fixed {
+			return model, s, usage("--start %s=%g: %s is held fixed at %g by --fixed: leave one of them out", name, s.Start[name], name, v)
 		}
 	}
 	for _, v := range f.Bounds {
@@ -79,6 +88,9 @@ func (f *g2flags) settings() (g2.Model, g2.Settings, error) {
 		if err1 != nil || err2 != nil || !(a < b) {
 			return model, s, usage("--bounds %q: want name=lo:hi, two numbers without units, with lo < hi", v)
 		}
+		if old, twice := s.Bounds[name]; twice {
+			return model, s, usage("--bounds %q: %s already has the bounds %g:%g: leave one of them out", v, name, old[0], old[1])
+		}
 		s.Bounds[name] = [2]float64{a, b}
 	}
 	for _, v := range f.Prior {
@@ -86,6 +98,9 @@ func (f *g2flags) settings() (g2.Model, g2.Settings, error) {
 		d, err := dist.Parse(text)
 		if err != nil {
 			return model, s, usage("--prior %q: want name=distribution(numbers), such as tau=lognormal(-3,1): %w", v, err)
+		}
+		if _, twice := s.Priors[name]; twice {
+			return model, s, usage("--prior %q: %s already has a prior: give only one", v, name)
 		}
 		s.Priors[name] = d
 	}

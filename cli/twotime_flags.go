@@ -281,9 +281,21 @@ func (f *twotimeFlags) putParameters(c *homodyne.Config) error {
 		}
 		return p, value, nil
 	}
+	given := map[string]string{} // the flag that gave a parameter its bounds or its value
+	once := func(what, flag, text string, p *homodyne.Parameter) error {
+		place := what + " " + p.Name
+		if old := given[place]; old != "" {
+			return usage("--%s %q: %s also has --%s: leave one of them out", flag, text, p.Name, old)
+		}
+		given[place] = flag + " " + text
+		return nil
+	}
 	for _, text := range f.Bounds {
 		p, value, err := find("bounds", text)
 		if err != nil {
+			return err
+		}
+		if err := once("bounds", "bounds", text, p); err != nil {
 			return err
 		}
 		lo, hi, _ := strings.Cut(value, ":")
@@ -305,9 +317,12 @@ func (f *twotimeFlags) putParameters(c *homodyne.Config) error {
 			if err != nil {
 				return err
 			}
+			if err := once("value", g.flag, text, p); err != nil {
+				return err
+			}
 			v, err := finite(value)
 			if err != nil {
-				return usage("--%s %q: want name=value", g.flag, text)
+				return usage("--%s %q: want name=value with a finite number", g.flag, text)
 			}
 			p.Start, p.Started, p.Fixed = v, true, p.Fixed || g.fixed
 			if p.Bounded && !p.Fixed && (v < p.Low || v > p.High) {

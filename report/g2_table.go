@@ -8,9 +8,11 @@ import (
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -31,7 +33,7 @@ func fitTable(model g2.Model, fits []g2.Fit) string {
 		fmt.Fprintf(&b, "<tr><td>%d</td><td>%s</td>", f.Curve.Bin, qText(f.Curve.Q))
 		status := f.Status
 		if status == "failed" {
-			status += ": " + f.Message
+			status += ": " + reason(f)
 		}
 		for i := range model.Params {
 			fmt.Fprintf(&b, "<td>%s</td>", strings.Replace(estimate(f, i), "+-", "±", 1))
@@ -67,13 +69,20 @@ func chiSquare(f g2.Fit) string {
 	return fmt.Sprintf("%.3g", f.ReducedChiSquared)
 }
 
+// reason says why a bin could not be fitted, without the number of the bin, which the table has.
+func reason(f g2.Fit) string {
+	return strings.TrimPrefix(strings.TrimPrefix(f.Message, "g2: "), fmt.Sprintf("bin %d: ", f.Curve.Bin))
+}
+
 // agreement says in one word whether the model agrees with the data; it is "-" if the fit
-// has no minimum to judge.
+// has no minimum to judge, or if the model could not be judged.
 func agreement(f g2.Fit) string {
 	switch {
+	case f.Status == "failed", slices.ContainsFunc(f.Check.Flags, func(m check.Flag) bool { return m.Kind == check.KindUnjudged }):
+		return "-"
 	case f.Check.Disagrees():
 		return "misfit"
-	case f.OK():
+	case f.OK() && f.Check.OK:
 		return "agrees"
 	}
 	return "-"
@@ -108,7 +117,7 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	var b strings.Builder
 	for _, f := range fits {
 		if f.Status == "failed" { // fits that did not converge are reported among the flags
-			fmt.Fprintf(&b, "bin %d: %s\n", f.Curve.Bin, f.Message)
+			fmt.Fprintf(&b, "bin %d: %s\n", f.Curve.Bin, reason(f))
 		}
 		for _, m := range f.Warnings {
 			fmt.Fprintf(&b, "bin %d: warning: %s\n", f.Curve.Bin, m)

@@ -33,6 +33,14 @@ func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, 
 func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, error) {
 	s := optim.Settings{Method: optim.Method(p.Method), Loss: optim.Loss(p.Loss), LossScale: p.FScale, Fixed: p.Fixed,
 		FTol: p.FTol, XTol: p.XTol, GTol: p.GTol, MaxEvaluations: p.MaxNFev, RelativeSigma: p.Sigma == ""}
+	for _, n := range []struct {
+		field string
+		v     float64
+	}{{"f_scale", p.FScale}, {"ftol", p.FTol}, {"xtol", p.XTol}, {"gtol", p.GTol}, {"max_nfev", float64(p.MaxNFev)}} {
+		if n.v < 0 {
+			return nil, s, fmt.Errorf("%s is %g: want a number above 0, or leave it out for the default", n.field, n.v)
+		}
+	}
 	if p.Absolute != nil {
 		s.RelativeSigma = !*p.Absolute
 	}

@@ -5,6 +5,7 @@ package expr
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,6 +51,9 @@ func (b *builder) build() error {
 	p := b.p
 	if p.Loss != "" || p.Absolute != nil && !*p.Absolute {
 		return fmt.Errorf("loss and absolute_sigma are only for least squares: for sampling, give a likelihood such as studentt(4, mu, sigma) instead")
+	}
+	if err := p.storable(); err != nil {
+		return err
 	}
 	columns, n, err := p.columns()
 	if err != nil {
@@ -210,6 +214,9 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 		}
 	}
 	for _, name := range f.Names() {
+		if b.codes[name] != nil && values[name] != nil && usedAsNumber(f.String(), name) {
+			return nil, fmt.Errorf("%s: %q uses the column %s both as an index and as numbers: give the data a copy of it under another name for one of the two", where, f, name)
+		}
 		b.used[name] = true
 		if values[name] != nil {
 			continue
@@ -220,7 +227,7 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 		}
 		over := b.p.Groups[name].Over
 		if indices[name] != over && (!whole || indices[name] != "") {
-			return nil, fmt.Errorf("%s: %q must be written %s", where, f, map[bool]string{true: name + "[" + over + "], as it is a vector over that column", false: name + " without an index, as it has no group"}[over != ""])
+			return nil, fmt.Errorf("%s: in %q, %s must be written %s", where, f, name, map[bool]string{true: name + "[" + over + "], as it is a vector over that column", false: name + " without an index, as it has no group"}[over != ""])
 		}
 		n, err := b.node(name)
 		if err != nil {
@@ -236,6 +243,12 @@ func (b *builder) eval(where string, f *formula.Formula, special map[string]*ad.
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	return n, nil
+}
+
+// usedAsNumber reports whether a formula uses a name other than as an index.
+func usedAsNumber(text, name string) bool {
+	name = regexp.QuoteMeta(name)
+	return regexp.MustCompile(`\b` + name + `\b`).MatchString(regexp.MustCompile(`\[\s*`+name+`\s*\]`).ReplaceAllString(text, ""))
 }
 
 // folded evaluates a constant, so that a distribution can check it.

@@ -6,7 +6,9 @@ package expr
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -14,6 +16,40 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
 )
+
+// plain is a name that every format of files can hold, and that formulas can use.
+var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// axisName is the name that files give to an axis of a vector without labels, such as theta_dim_0.
+var axisName = regexp.MustCompile(`_dim_[0-9]+$`)
+
+// storable returns an error for a name that files of draws could not hold, or could not be read with.
+func (p *Problem) storable() error {
+	over := []string{}
+	for _, name := range sortedKeys(p.Groups) {
+		over = append(over, p.Groups[name].Over)
+	}
+	for _, field := range []struct {
+		what  string
+		names []string
+	}{{"priors", sortedKeys(p.Priors)}, {"bounds", sortedKeys(p.Bounds)}, {"flat", p.Flat}, {"tied", sortedKeys(p.Tied)}, {"derived", sortedKeys(p.Derived)},
+		{"groups", sortedKeys(p.Groups)}, {"over in groups", over}, {"y", []string{p.Observation()}}} {
+		for _, name := range field.names {
+			_, number := strconv.ParseFloat(name, 64)
+			switch {
+			case !plain.MatchString(name):
+				return fmt.Errorf("%s: %q cannot be a name in files of draws: use the letters a to z and A to Z, digits and _, and do not begin with a digit", field.what, name)
+			case name == "chain" || name == "draw":
+				return fmt.Errorf("%s: the name %q belongs to an axis of the draws: choose another", field.what, name)
+			case number == nil && field.what != "y":
+				return fmt.Errorf("%s: the name %q can be read as a number: choose another", field.what, name)
+			case axisName.MatchString(name):
+				return fmt.Errorf("%s: names that end in %s, as %q does, belong to axes of vectors: choose another", field.what, axisName.FindString(name), name)
+			}
+		}
+	}
+	return nil
+}
 
 // node returns the node that a name stands for, and makes it if needed.
 func (b *builder) node(name string) (*ad.Node, error) {
@@ -109,7 +145,7 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 		return nil, err
 	}
 	if d.Discrete {
-		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: sum over them in Go, or use a continuous distribution", name, text)
+		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: use a continuous distribution", name, text)
 	}
 	if lower != nil || upper != nil {
 		d = dist.Truncate(d, lower, upper)

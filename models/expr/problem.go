@@ -91,6 +91,9 @@ func Parse(b []byte) (*Problem, error) {
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
+	if raw == nil {
+		return nil, fmt.Errorf(`expr: the document is null: want an object, such as {"expr": "a + b*x", "data": {...}}`)
+	}
 	fields := fieldNames(reflect.TypeFor[Problem]())
 	for name := range raw {
 		if !slices.Contains(fields, name) {
@@ -104,10 +107,17 @@ func Parse(b []byte) (*Problem, error) {
 		if column := unreadable(raw["data"]); column != nil {
 			return nil, fmt.Errorf("expr: %w", column)
 		}
+		var kind *json.UnmarshalTypeError
+		if limit := string(raw["max_nfev"]); errors.As(err, &kind) && kind.Field == "max_nfev" && strings.HasPrefix(kind.Value, "number") {
+			return nil, fmt.Errorf("expr: field max_nfev is %s: want a whole number, such as 1000", foreign.Short(limit, 40))
+		}
 		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
 	if p.Y == "" {
 		p.Y = "y"
+	}
+	if strings.TrimSpace(p.Expr) == "" {
+		return nil, fmt.Errorf(`expr: field expr is missing or empty: give the formula of the model, such as "expr": "a + b*x"`)
 	}
 	if err := p.reserved(); err != nil {
 		return nil, err
@@ -122,9 +132,8 @@ func unreadable(data []byte) error {
 		return nil
 	}
 	for _, name := range sortedKeys(all) {
-		err := new(Column).UnmarshalJSON(all[name])
-		if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
-			return fmt.Errorf("column %s: %w", name, err)
+		if err := new(Column).UnmarshalJSON(all[name]); err != nil {
+			return fmt.Errorf("column %s: %w", name, foreign.InWords(nil, err))
 		}
 	}
 	return nil

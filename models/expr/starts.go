@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/infer"
@@ -19,7 +20,8 @@ const purposeStart uint32 = 131
 // Starts returns a start per chain for infer.Config.Init: the start of the document, moved in every
 // unconstrained direction by up to 0.5, so that chains differ. It is nil if the document has none,
 // which leaves the choice to the sampler. A start must name every sampled parameter; one number
-// serves all elements of a vector.
+// serves all elements of a vector. A value that the prior or the bounds of its parameter exclude is an error; one on a bound is
+// moved inside.
 func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]float64, error) {
 	if len(p.Start) == 0 {
 		return nil, nil
@@ -40,6 +42,9 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 	if err != nil {
 		return nil, fmt.Errorf("expr: start: %w", err)
 	}
+	if err := within(post, values); err != nil {
+		return nil, fmt.Errorf("expr: start: %w", err)
+	}
 	out := make([][]float64, chains)
 	for c := range out {
 		src := tensor.NewStream(seed, purposeStart, uint32(c))
@@ -48,6 +53,50 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 		}
 	}
 	return out, nil
+}
+
+// within returns an error for a value beyond the ends of what its parameter can be.
+func within(post *infer.Posterior, values map[string][]float64) error {
+	if _, err := post.Unconstrain(values, 0); err == nil {
+		return nil
+	}
+	// Values on or beyond an end have been moved: by a known part of the width, so that two moves tell the end.
+	const more, less = 1e-8, 1e-10
+	var at [2][]float64
+	for i, nudge := range []float64{more, less} {
+		q, err := post.Unconstrain(values, nudge)
+		if err != nil {
+			return err
+		}
+		at[i] = make([]float64, post.Len())
+		if err := post.Write(q, at[i]); err != nil {
+			return err
+		}
+	}
+	seen := map[string]int{}
+	for k, column := range post.Names() {
+		name, _, _ := strings.Cut(column, "[")
+		v, ok := values[name]
+		if !ok {
+			continue
+		}
+		x := v[seen[name]]
+		seen[name]++
+		moved := at[0][k] - at[1][k]
+		end := at[1][k] - moved*less/(more-less)
+		if moved == 0 || math.Abs(x-end) <= 1e-6*math.Abs(end)+1e-3*math.Abs(moved) {
+			continue
+		}
+		if math.Abs(end) <= 1e-6*math.Abs(moved) { // rounding of an end at 0
+			end = 0
+		}
+		side := "below"
+		if x > end {
+			side = "above"
+		}
+		return fmt.Errorf("%s is %g, but its prior or its bounds allow no value %s %.6g: change the start, or what excludes it", column, x, side, end)
+	}
+	return nil
 }
 
 // near returns a random point near centre, nearer after each attempt at which the density is not

@@ -27,7 +27,7 @@ func boxed(name string, lower, upper float64) Param {
 // relaxation returns a relaxation time between a twentieth of the shortest delay and ten times the
 // longest, which starts at their geometric mean.
 func relaxation(name string) Param {
-	return Param{Name: name, Unit: "s", PriorRange: logUniformLike,
+	return Param{Name: name, Unit: "s", PriorRange: logUniformLike, positive: true,
 		RangeText: "1/20 of the shortest to 10 times the longest delay",
 		PriorText: "lognormal, 95 % within these bounds:\n1/20 of the shortest to 10 times the longest delay",
 		Range: func(c Curve) (start, lower, upper float64) {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -19,13 +20,16 @@ import (
 
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
-func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) error {
+func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) {
 	d := check.FromFit(r)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
 	}
 	for i, b := range d.Bounds {
 		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
+	}
+	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find, and pull at no bound
+		d.Z, d.Bounds = make([]float64, len(d.Z)), nil
 	}
 	d.Relative = f.Curve.unknown()
 	d.Axes = []check.Axis{f.Curve.axis(f.Model)}
@@ -46,7 +50,7 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	d.Directions = f.Model.departures(f.Curve, f.X, d.Mean, d.Sigma, w.columns)
 	var err error
 	if f.Check, err = w.verdicts.Judge(d, check.Settings{}); err != nil {
-		return err
+		f.Check = unjudged(err)
 	}
 	for i, flag := range f.Check.Flags {
 		if k := slices.Index(names, flag.Where); flag.Kind == check.KindBound && k >= 0 {
@@ -55,7 +59,13 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 			}
 		}
 	}
-	return nil
+}
+
+// unjudged is the verdict about a model that cannot be judged for a reason.
+func unjudged(reason error) check.Verdict {
+	nan := math.NaN()
+	return check.Verdict{P: nan, Reduced: nan, Expected: [2]float64{nan, nan}, Flags: []check.Flag{{Kind: check.KindUnjudged,
+		Text: "the check of the model failed: " + strings.TrimPrefix(reason.Error(), "check: "), Remedy: "give the data in units in which delays and relaxation times are neither very large nor very small"}}}
 }
 
 // doubt returns what to check if the bounds of a parameter are times beyond all delays: bounds and delays then probably have
@@ -112,7 +122,7 @@ func (c Curve) alteredErrors() []check.Alteration {
 }
 
 // CheckPosterior judges the posterior of the model that Posterior made for the same curve and
-// settings.
+// settings. If the model cannot be judged, the verdict says so with the reason. The error is nil.
 func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Verdict, error) {
 	var dropped []check.Alteration
 	if s.DropInvalid {
@@ -125,10 +135,14 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 			p[i] = diag.Quantile(diag.Flatten(fit.Draws(q.Name)), 0.5)
 		}
 	}
-	return fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
+	v, err := fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
 		Directions: func(mean, sd []float64) []check.Direction {
 			return model.departures(c, p, mean, sd, make([]float64, mostDepartures*len(c.X)))
 		}})
+	if err != nil {
+		return unjudged(err), nil
+	}
+	return v, nil
 }
 
 // mostDepartures is the largest number of departures of a model.
@@ -136,7 +150,8 @@ const mostDepartures = 9
 
 // departures returns the usual ways in which a curve differs from a model: a stretched or a second
 // decay, a drift of the baseline, a bend of tau(q). mean are the predicted values and sd the standard deviations; nil for 1. The
-// columns are in room, mostDepartures for each point.
+// columns are in room, mostDepartures for each point. Departures that cannot be computed, as of delays beyond the range of 64-bit
+// numbers, are left out.
 func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Direction {
 	columns := make([][]float64, 0, mostDepartures)
 	weight := func(f func(x float64) float64) [][]float64 {
@@ -191,7 +206,16 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 	drift("for each decade of delay", func(x float64) float64 { return math.Log10(x) - middle })
 	half := slices.Max(c.X) / 2
 	drift("for each second of delay", func(x float64) float64 { return x - half })
-	return all
+	return slices.DeleteFunc(all, func(d check.Direction) bool { return !computable(d.Columns[0]) })
+}
+
+// computable reports whether a column and its squares are within the range of 64-bit numbers.
+func computable(column []float64) bool {
+	sum := 0.0
+	for _, v := range column {
+		sum += v * v
+	}
+	return sum < 1e280
 }
 
 // bend returns the departure in which the exponent of a power law changes with q.

@@ -57,7 +57,11 @@ func (c Curve) AxisLabel() string {
 }
 
 // check returns the first problem that makes the curve unusable.
-func (c Curve) check(params int) error {
+func (c Curve) check(params int, of string) error {
+	column, value := "tau", "g2"
+	if of == "q" {
+		column, value = "q", "tau"
+	}
 	if len(c.Y) != len(c.X) || (c.Err != nil && len(c.Err) != len(c.X)) {
 		return fmt.Errorf("g2: bin %d has %s, %s and %s: give as many of each", c.Bin, errtext.Count(len(c.X), "delay"), errtext.Count(len(c.Y), "value"), errtext.Count(len(c.Err), "error"))
 	}
@@ -73,17 +77,40 @@ func (c Curve) check(params int) error {
 	for i := range c.X {
 		for k, v := range [2]float64{c.X[i], c.Y[i]} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("g2: bin %d: %c of point %d is %g: leave such points out with DropInvalid (--drop-invalid), or leave the bin out", c.Bin, "xy"[k], i+1, v)
+				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out with DropInvalid (--drop-invalid), or leave the bin out", c.Bin, [2]string{column, value}[k], i+1, v)
 			}
 		}
 		if !(c.X[i] > 0) {
-			return fmt.Errorf("g2: bin %d: x of point %d is %g: want it above 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, c.X[i])
+			return fmt.Errorf("g2: bin %d: %s of point %d is %g: want it above 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, column, i+1, c.X[i])
+		}
+		if c.extreme(i) {
+			return fmt.Errorf("g2: bin %d: point %d is %s = %.3g, %s = %.3g: numbers above %g, or %s below %g, are beyond what a fit can compute with: give %s; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, column, c.X[i], value, c.Y[i], largest, column, 1/largest, map[bool]string{true: "q in 1/Angstrom and tau in s", false: "tau in s"}[of == "q"])
 		}
 		if c.Err != nil && !(c.Err[i] >= 0 && c.Err[i] < math.Inf(1)) {
 			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, c.Err[i])
 		}
 	}
 	return nil
+}
+
+// rounding is a difference of costs that rounding errors of the model alone can make: residuals of 1e-12 of the values.
+func (c Curve) rounding() float64 {
+	sum := 0.0
+	for i, y := range c.Y {
+		if c.Err != nil {
+			y /= c.Err[i]
+		}
+		sum += y * y
+	}
+	return 1e-24 * sum / 2
+}
+
+// largest is the size of numbers, and the inverse of the smallest delay or q, of which fits can compute squares and products.
+const largest = 1e100
+
+// extreme reports whether a point has numbers beyond largest.
+func (c Curve) extreme(i int) bool {
+	return !(c.X[i] <= largest && c.X[i] >= 1/largest && math.Abs(c.Y[i]) <= largest && (c.Err == nil || !(c.Err[i] > largest)))
 }
 
 // unknown reports whether the size of the errors is not known.
@@ -131,15 +158,13 @@ func (c Curve) repairedErrors(of string) Curve {
 }
 
 // valid returns the curve without the points that no fit can use, and what was left out: delays that
-// are not positive and finite, values that are not finite, and errors that are not finite or below
-// 0.
+// are not positive, errors below 0, and numbers that are not finite or are extreme.
 func (c Curve) valid() (Curve, []check.Alteration) {
 	if len(c.Y) != len(c.X) || c.Err != nil && len(c.Err) != len(c.X) {
 		return c, nil // check tells
 	}
 	good := func(i int) bool {
-		return c.X[i] > 0 && !math.IsInf(c.X[i], 0) && !math.IsNaN(c.Y[i]) && !math.IsInf(c.Y[i], 0) &&
-			(c.Err == nil || c.Err[i] >= 0 && !math.IsInf(c.Err[i], 0))
+		return !c.extreme(i) && (c.Err == nil || c.Err[i] >= 0)
 	}
 	out, left := c, []string{}
 	out.X, out.Y, out.Err = nil, nil, nil

@@ -38,8 +38,8 @@ type Settings struct {
 	// package optim.
 	MaxEvaluations int
 	// DropInvalid leaves out the points that no fit can use: a delay, value or error that is not a
-	// finite number, a delay of at most 0, or an error below 0. Without it, such a point makes the
-	// fit of its bin fail.
+	// finite number or is above 1e100, a delay below 1e-100, or an error below 0. Without it, such a
+	// point makes the fit of its bin fail.
 	DropInvalid bool
 	// Backend chooses where fits are computed, such as ad.CUDA{}. On GPUs, 16 or more consecutive
 	// curves with the same delays and bounds are fitted from all starts as lanes of one program;
@@ -324,31 +324,48 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		}
 	}
 	names := f.take(res, s)
+	if err := f.usable(); err != nil {
+		return f.failed(t.start, err)
+	}
 	if s.alone {
 		return f
 	}
-	if err := f.judge(w, res, names, t.dropped); err != nil {
-		return f.failed(t.start, fmt.Errorf("g2: bin %d: %w", c.Bin, err))
-	}
+	f.judge(w, res, names, t.dropped)
 	if !f.Check.Misfit() {
 		return f
 	}
-	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6) {
+	if other := elsewhere(ctx, p, s); other != nil && other.Cost < res.Cost*(1-1e-6)-c.rounding() {
 		lower := Fit{Model: model, Curve: c, Device: f.Device}
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, with cost %.6g, did not describe the data; further starts found this one, with cost %.6g", res.Cost, other.Cost))
-		if err := lower.judge(w, other, names, t.dropped); err == nil {
+		if lower.usable() == nil {
+			lower.judge(w, other, names, t.dropped)
 			f = lower
 		}
 	}
 	return f
 }
 
+// usable returns an error if the fit ended at numbers that mean nothing.
+func (f *Fit) usable() error {
+	if math.IsNaN(f.Cost) || math.IsInf(f.Cost, 0) {
+		return fmt.Errorf("g2: bin %d: the fit ended with the cost %g: check the units of the data, and give another start or narrower bounds", f.Curve.Bin, f.Cost)
+	}
+	for i, x := range f.X {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("g2: bin %d: the fit ended at %s = %g: check the units of the data, and give another start or narrower bounds", f.Curve.Bin, f.Model.Params[i].Name, x)
+		}
+	}
+	return nil
+}
+
+// failed turns f into the fit of a bin that could not be fitted from a start. It keeps nothing of an attempt.
 func (f Fit) failed(start []float64, err error) Fit {
 	if ad.IsDeviceFault(err) {
 		f.fault = err
 	}
-	f.X, f.Message = start, err.Error()
+	f.Status, f.X, f.Message = "failed", start, err.Error()
+	f.Cov, f.Active, f.Warnings, f.Check = nil, nil, nil, check.Verdict{}
 	f.SD = slices.Repeat([]float64{-1}, len(start))
 	f.Absolute, f.Scaled = f.SD, f.SD
 	f.Cost, f.ReducedChiSquared = math.NaN(), math.NaN()

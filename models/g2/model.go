@@ -9,6 +9,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -61,6 +62,8 @@ type Param struct {
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist
 	PriorText  string
+
+	positive bool // whether the model makes sense for positive values only
 }
 
 func (p Param) limits(c Curve) (start, lower, upper float64) {
@@ -112,6 +115,9 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // variable is the name of a parameter, which files of draws and flags such as --bounds carry.
 var variable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// axisName is the name that files give to an axis of a vector without labels, such as theta_dim_0.
+var axisName = regexp.MustCompile(`_dim_[0-9]+$`)
 
 // noise is the name of the standard deviation that posteriors infer if the errors are not known.
 const noise = "sigma"
@@ -229,15 +235,18 @@ func (m Model) wrong() error {
 		if !variable.MatchString(p.Name) || strings.HasSuffix(p.Name, "__") {
 			return fmt.Errorf("g2: the model %q has a parameter called %q: use letters, digits and _, begin with a letter, and do not end with __", m.Name, p.Name)
 		}
+		if _, err := strconv.ParseFloat(p.Name, 64); err == nil || p.Name == "chain" || p.Name == "draw" || axisName.MatchString(p.Name) {
+			return fmt.Errorf("g2: the model %q has a parameter called %q, a name that files of draws give to an axis or read as a number: rename it", m.Name, p.Name)
+		}
 	}
 	n := len(m.Params)
 	for _, p := range m.Pairs {
 		if p[0] < 0 || p[1] < 0 || p[0] >= n || p[1] >= n || p[0] == p[1] {
-			return fmt.Errorf("g2: the model %q has the pair %v: want the places, from 0 to %d, of two of its parameters %v", m.Name, p, n-1, m.names())
+			return fmt.Errorf("g2: the model %q has the pair %v: want the places, from 0 to %d, of two of its parameters %s", m.Name, p, n-1, strings.Join(m.names(), ", "))
 		}
 	}
 	if m.Complement != "" && m.index(m.Complement) < 0 {
-		return fmt.Errorf("g2: the model %q has the Complement %q: want the name of one of its parameters %v, or none", m.Name, m.Complement, m.names())
+		return fmt.Errorf("g2: the model %q has the Complement %q: want the name of one of its parameters, %s, or none", m.Name, m.Complement, strings.Join(m.names(), ", "))
 	}
 	return nil
 }
@@ -264,7 +273,7 @@ func (m Model) guesses(c Curve) ([][]float64, error) {
 	all := m.Starts(c)
 	for i, x := range all {
 		if len(x) != len(m.Params) || slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
-			return nil, fmt.Errorf("g2: Starts of the model %q returned %v as start %d: want %s, one for each of %v", m.Name, x, i, errtext.Count(len(m.Params), "finite number"), m.names())
+			return nil, fmt.Errorf("g2: Starts of the model %q returned %v as start %d: want %s, one for each of %s", m.Name, x, i, errtext.Count(len(m.Params), "finite number"), strings.Join(m.names(), ", "))
 		}
 	}
 	return all, nil
@@ -323,7 +332,7 @@ func (m Model) On(x []float64) (func(p []float64) []float64, error) {
 	s := prog.NewState()
 	return func(p []float64) []float64 {
 		if len(p) != len(nodes) {
-			panic(fmt.Sprintf("g2: the model %q was given %s: want one for each of %v", m.Name, errtext.Count(len(p), "number"), m.names()))
+			panic(fmt.Sprintf("g2: the model %q was given %s: want one for each of %s", m.Name, errtext.Count(len(p), "number"), strings.Join(m.names(), ", ")))
 		}
 		copy(s.InputSpan(0, len(nodes)), p)
 		if err := s.Run(); err != nil {
@@ -347,4 +356,11 @@ type reparametrised struct {
 // decay returns exp(-2 x/tau).
 func decay(x, tau *ad.Node) *ad.Node { return ad.Exp(ad.Scale(-2, ad.Div(x, tau))) }
 
-func geometric(lo, hi float64) float64 { return math.Sqrt(lo * hi) }
+// geometric returns the geometric mean of two numbers of at least 0, also where their product is beyond the range of 64-bit
+// numbers.
+func geometric(lo, hi float64) float64 {
+	if p := lo * hi; p > 1e-300 && p < 1e300 {
+		return math.Sqrt(p)
+	}
+	return math.Sqrt(lo) * math.Sqrt(hi)
+}

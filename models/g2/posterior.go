@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
@@ -25,12 +26,15 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	if s.DropInvalid {
 		c, _ = c.valid()
 	}
-	if err := c.check(1); err != nil {
+	if err := c.check(1, model.Of); err != nil {
 		return nil, err
 	}
 	c = c.repaired(model.Of)
 	params, mean := model.sampledForm()
 	if err := s.checkSampled(model, params, c); err != nil {
+		return nil, err
+	}
+	if err := s.checkBounds(params); err != nil {
 		return nil, err
 	}
 	if err := s.checkPriors(); err != nil {
@@ -134,7 +138,7 @@ func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
 				return fmt.Errorf("g2: the %s for %q cannot be used: it is the standard deviation of data without errors, but these data have errors, so leave it out", group.what, name)
 			}
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("g2: the %s for %q cannot be used: name one of the parameters of the Bayesian model %s, which are %v", group.what, name, model.Name, names)
+				return fmt.Errorf("g2: the %s for %q cannot be used: name one of the parameters of the Bayesian model %s, which are %s", group.what, name, model.Name, strings.Join(names, ", "))
 			}
 		}
 	}

@@ -188,7 +188,7 @@ func TestBadCurves(t *testing.T) {
 	if !fits[0].OK() {
 		t.Errorf("good bin: %s %s", fits[0].Status, fits[0].Message)
 	}
-	for i, want := range []string{"", "y of point 2 is NaN", "no points", "2 points"} {
+	for i, want := range []string{"", "g2 of point 2 is NaN", "no points", "2 points"} {
 		if i > 0 && (fits[i].Status != "failed" || !strings.Contains(fits[i].Message, want) || fits[i].SD[0] != -1) {
 			t.Errorf("bin %d: %s %q %v", i+1, fits[i].Status, fits[i].Message, fits[i].SD)
 		}

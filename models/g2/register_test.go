@@ -73,7 +73,7 @@ func TestOnRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if r, want := fmt.Sprint(recover()), `the model "single" was given 1 number: want one for each of [`; !strings.Contains(r, want) {
+		if r, want := fmt.Sprint(recover()), `the model "single" was given 1 number: want one for each of tau, baseline, contrast`; !strings.Contains(r, want) {
 			t.Errorf("want %q: %s", want, r)
 		}
 	}()

@@ -33,7 +33,7 @@ func (of *Fitter) task(c Curve, dropped ...check.Alteration) task {
 		return t
 	}
 	t.start, t.lower, t.upper = of.model.limits(c, of.s)
-	if t.err = c.check(len(of.model.Params) - len(of.s.Fixed)); t.err != nil {
+	if t.err = c.check(len(of.model.Params)-len(of.s.Fixed), of.model.Of); t.err != nil {
 		return t
 	}
 	if t.err = of.model.ranged(of.model.Params, c, of.s); t.err != nil {

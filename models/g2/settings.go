@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -43,14 +44,14 @@ func (s Settings) check(model Model, curves []Curve) error {
 				if m := spelling.Meant(name, model.names()); m != "" {
 					hint = ": did you mean " + m + "?"
 				}
-				return fmt.Errorf("g2: the %s for %q cannot be used: model %s has the parameters %v%s", group.what, name, model.Name, model.names(), hint)
+				return fmt.Errorf("g2: the %s for %q cannot be used: model %s has the parameters %s%s", group.what, name, model.Name, strings.Join(model.names(), ", "), hint)
 			}
 		}
 	}
+	if err := s.checkBounds(model.Params); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Bounds)) {
-		if b := s.Bounds[name]; !(b[0] < b[1]) {
-			return fmt.Errorf("g2: the bounds of %s are %g:%g: want the lower below the upper", name, b[0], b[1])
-		}
 		if _, fixed := s.Fixed[name]; fixed {
 			if v, b := s.Fixed[name], s.Bounds[name]; !(v >= b[0] && v <= b[1]) {
 				return fmt.Errorf("g2: %s is fixed at %g, outside its bounds %g:%g: change one of them", name, v, b[0], b[1])
@@ -63,6 +64,20 @@ func (s Settings) check(model Model, curves []Curve) error {
 		}
 		if err := s.checkStarts(model, c); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkBounds compares bounds with each other, and with what parameters can be.
+func (s Settings) checkBounds(params []Param) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Bounds)) {
+		b := s.Bounds[name]
+		if !(b[0] < b[1]) {
+			return fmt.Errorf("g2: the bounds of %s are %g:%g: want the lower below the upper", name, b[0], b[1])
+		}
+		if i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name }); i >= 0 && params[i].positive && b[0] < 0 {
+			return fmt.Errorf("g2: the bounds of %s are %g:%g, but %s is a relaxation time, which must be positive: give bounds of at least 0", name, b[0], b[1], name)
 		}
 	}
 	return nil
@@ -92,6 +107,9 @@ func (s Settings) checkPriors() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
 		if v, ok := s.Fixed[name]; ok {
 			return fmt.Errorf("g2: %s is fixed at %g but also has a prior: leave one of them out", name, v)
+		}
+		if d := s.Priors[name]; d.Discrete || d.Event > 0 {
+			return fmt.Errorf("g2: the prior of %s is %s, which is not a continuous distribution of numbers: give it a prior such as lognormal, normal or uniform", name, d)
 		}
 		low, high, err := dist.Range(s.Priors[name])
 		if err != nil {

@@ -19,7 +19,7 @@ var (
 // relaxationTime returns a parameter between 1e-6 and 1e6 s. The bounds are wider if a thousandth of
 // the shortest delay, or a thousand times the longest, lies beyond them.
 func relaxationTime(name string, start float64) Param {
-	p := Param{Name: name, Unit: "s", Start: start, Lower: 1e-6, Upper: 1e6, Prior: dist.LogNormal(0, 2)}
+	p := Param{Name: name, Unit: "s", Start: start, Lower: 1e-6, Upper: 1e6, Prior: dist.LogNormal(0, 2), positive: true}
 	p.RangeText = "1e-06 to 1e+06, wider for delays below 1e-3 or above 1e3"
 	p.Range = func(c Curve) (s, lower, upper float64) {
 		lower, upper = min(p.Lower, slices.Min(c.X)/1e3), max(p.Upper, slices.Max(c.X)*1e3)

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -156,7 +157,7 @@ func (f *Fitter) grid(s GuessSettings) ([][]float64, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
 		if !slices.Contains(f.names[1:], name) {
-			err := fmt.Errorf("spectra: the grid has values of %q: want only some of %v", name, f.names[1:])
+			err := fmt.Errorf("spectra: the grid has values of %q: want only some of %s", name, strings.Join(f.names[1:], ", "))
 			if near := spelling.Meant(name, f.names[1:]); near != "" {
 				err = fmt.Errorf("%w: did you mean %s?", err, near)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -27,7 +28,7 @@ func (l *Library) Arm(name string) (*Templates, error) {
 		}
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("spectra: the library has no arm %q: choose from %v", name, names)
+	return nil, fmt.Errorf("spectra: the library has no arm %q: choose from %s", name, strings.Join(names, ", "))
 }
 
 // Templates holds the template spectra of one arm as a function of the parameters.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -52,7 +53,7 @@ func From(arms []*rvspecfit.Library, s LoadSettings) (*Library, error) {
 	l := &Library{Params: slices.Clone(arms[0].ParNames)}
 	for _, a := range arms {
 		if !slices.Equal(a.ParNames, l.Params) {
-			return nil, fmt.Errorf("spectra: arm %s has the parameters %v, but arm %s has %v: want the same for all", a.Setup, a.ParNames, arms[0].Setup, l.Params)
+			return nil, fmt.Errorf("spectra: arm %s has the parameters %s, but arm %s has %s: want the same for all", a.Setup, strings.Join(a.ParNames, ", "), arms[0].Setup, strings.Join(l.Params, ", "))
 		}
 		t, err := templatesOf(a, s)
 		if err != nil {

@@ -5,6 +5,7 @@ package spectra
 
 import (
 	"fmt"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -21,7 +22,7 @@ func (f *Fitter) Models(star *Star, points [][]float64) ([][][]float64, error) {
 	}
 	for i, x := range points {
 		if len(x) != len(l.names) {
-			return nil, fmt.Errorf("spectra: point %d of %s has %s: want %d, for %v", i, star.Name, errtext.Count(len(x), "number"), len(l.names), l.names)
+			return nil, fmt.Errorf("spectra: point %d of %s has %s: want %d, for %s", i, star.Name, errtext.Count(len(x), "number"), len(l.names), strings.Join(l.names, ", "))
 		}
 	}
 	if err := l.place(); err != nil {

@@ -258,11 +258,11 @@ func (f *fitter) prepare(d *Data) error {
 	}
 	s := f.s
 	if len(s.Start) != len(names) || s.Bounds != nil && len(s.Bounds) != len(names) {
-		return fmt.Errorf("twotime: there are %d starts and %s for the parameters %v: give one for each", len(s.Start), errtext.Count(len(s.Bounds), "bound"), names)
+		return fmt.Errorf("twotime: there are %d starts and %s for the parameters %s: give one for each", len(s.Start), errtext.Count(len(s.Bounds), "bound"), strings.Join(names, ", "))
 	}
 	for _, name := range s.Fixed {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("twotime: there is no parameter %q to hold fixed: choose from %v", name, names)
+			return fmt.Errorf("twotime: there is no parameter %q to hold fixed: choose from %s", name, strings.Join(names, ", "))
 		}
 	}
 	for k, name := range names {
@@ -277,8 +277,17 @@ func (f *fitter) prepare(d *Data) error {
 		return fmt.Errorf("twotime: there are %d contrasts and %s for %s: give one for each", len(s.Contrast), errtext.Count(len(s.Offset), "offset"), errtext.Count(angles, "angle"))
 	}
 	var err error
-	f.basis, err = s.Scaling.basis(d.Setup.Angles)
-	return err
+	if f.basis, err = s.Scaling.basis(d.Setup.Angles); err != nil {
+		return err
+	}
+	coefficients := len(f.free)
+	if len(f.basis) > 0 {
+		coefficients += 2 * len(f.basis[0])
+	}
+	if n := d.Points(); n <= coefficients {
+		return fmt.Errorf("twotime: there are only %d entries of c2 for %s: use more frames, or hold parameters fixed", n, errtext.Count(coefficients, "parameter"))
+	}
+	return nil
 }
 
 // checkFree returns what is wrong with the free parameters and their starts.

@@ -17,6 +17,7 @@ func TestErrorsOfData(t *testing.T) {
 		want  string
 	}{
 		"one pair": {func(d *Data) { d.Band = len(d.Setup.Times) - 2 }, "only one pair of frames of angle 0"},
+		"few":      {func(d *Data) { d.Band = len(d.Setup.Times) - 3 }, "only 6 entries of c2 for "},
 		"huge":     {func(d *Data) { d.C2[1][5] = -1e300 }, "c2 reaches 1e+300 at angle 1"},
 		"tiny q":   {func(d *Data) { d.Setup.Q = 1e-200 }, "with q = 1e-200 1/angstrom"},
 		"one value": {func(d *Data) {

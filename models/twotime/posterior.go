@@ -121,12 +121,12 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 	var theta []*ad.Node
 	for name := range p.Motion {
 		if !slices.Contains(names, strings.TrimPrefix(name, "log_")) {
-			return nil, nil, fmt.Errorf("twotime: there is no parameter %s to give a prior: choose from %v, each also with log_ before it", name, names)
+			return nil, nil, fmt.Errorf("twotime: there is no parameter %s to give a prior: choose from %s, each also with log_ before it", name, strings.Join(names, ", "))
 		}
 	}
 	for name, v := range p.Fixed {
 		if !slices.Contains(names, name) || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("twotime: %s cannot be fixed at %g: choose from %v, and give a finite value", name, v, names)
+			return nil, nil, fmt.Errorf("twotime: %s cannot be fixed at %g: choose from %s, and give a finite value", name, v, strings.Join(names, ", "))
 		}
 	}
 	for _, name := range names {

@@ -126,7 +126,7 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	for _, name := range free {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return check.Data{}, fmt.Errorf("twotime: there is no parameter %q: choose from %v", name, names)
+			return check.Data{}, fmt.Errorf("twotime: there is no parameter %q: choose from %s", name, strings.Join(names, ", "))
 		}
 		outs = append(outs, ad.JVP(means, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
 	}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -129,7 +130,7 @@ func (l *LineList) Check() error {
 	for i, x := range l.Lines {
 		if _, ok := l.Kinds[x.Kind]; !ok {
 			kinds := slices.Sorted(maps.Keys(l.Kinds))
-			return fmt.Errorf("build: line %d at %g Angstrom has the kind %q: want one of %v", i+1, x.Lam, x.Kind, kinds)
+			return fmt.Errorf("build: line %d at %g Angstrom has the kind %q: want one of %s", i+1, x.Lam, x.Kind, strings.Join(kinds, ", "))
 		}
 		if !(x.Lam > 0 && x.Width > 0) || math.IsInf(x.Lam+x.Width+x.Strength+x.Teff+x.Logg, 0) || math.IsNaN(x.Strength+x.Teff+x.Logg) {
 			return fmt.Errorf("build: line %d at %g Angstrom has strength %g, exponents %g and %g and width %g: want finite numbers, and a positive wavelength and width", i+1, x.Lam, x.Strength, x.Teff, x.Logg, x.Width)

@@ -42,7 +42,7 @@ func Apply(c *rvspecfit.Catalog, masks []Mask) error {
 		}
 		for name, r := range m.Ranges {
 			if !slices.Contains(c.ParNames, name) {
-				wrong = append(wrong, fmt.Errorf("build: mask %d names the parameter %q: want one of %v", i+1, name, c.ParNames))
+				wrong = append(wrong, fmt.Errorf("build: mask %d names the parameter %q: want one of %s", i+1, name, strings.Join(c.ParNames, ", ")))
 			}
 			if !(r[0] <= r[1]) {
 				wrong = append(wrong, fmt.Errorf("build: mask %d has %s from %g to %g: want the lower first", i+1, name, r[0], r[1]))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
@@ -73,7 +74,7 @@ func (s *Settings) mapper(names []string) (m rvspecfit.Mapper, err error) {
 	for _, name := range logs {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return m, fmt.Errorf("build: the logarithm of %q cannot be taken: choose from the parameters %v", name, names)
+			return m, fmt.Errorf("build: the logarithm of %q cannot be taken: choose from the parameters %s", name, strings.Join(names, ", "))
 		}
 		m.Log = append(m.Log, k)
 	}

@@ -128,7 +128,7 @@ func (s *ScanSettings) match(names []string) error {
 		ours = append(ours, p.Name)
 	}
 	if !slices.Equal(ours, names) {
-		return fmt.Errorf("build: the catalogue has the parameters %v, but the settings have %v: give the same ones in the same order", names, ours)
+		return fmt.Errorf("build: the catalogue has the parameters %s, but the settings have %s: give the same ones in the same order", strings.Join(names, ", "), strings.Join(ours, ", "))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -152,7 +153,7 @@ func New(t *Templates, s Settings) (*Finder, error) {
 	for _, name := range names {
 		k := slices.Index(t.names, name)
 		if k < 0 || len(names) != len(t.names) {
-			return nil, fmt.Errorf("ccf: the guesses are to have the parameters %v, but the templates have %v: want the same names, in any order", names, t.names)
+			return nil, fmt.Errorf("ccf: the guesses are to have the parameters %s, but the templates have %s: want the same names, in any order", strings.Join(names, ", "), strings.Join(t.names, ", "))
 		}
 		f.order = append(f.order, k)
 	}

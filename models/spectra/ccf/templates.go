@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
@@ -103,7 +104,7 @@ func (t *Templates) same(c *rvspecfit.CCF, first string, rows [][]float64, vsini
 	const remedy = "make those of all arms from the same library with the same settings"
 	switch {
 	case !slices.Equal(c.ParNames, t.names):
-		return fmt.Errorf("ccf: the templates of arm %s have the parameters %v, but those of %s have %v: %s", c.Setup, c.ParNames, first, t.names, remedy)
+		return fmt.Errorf("ccf: the templates of arm %s have the parameters %s, but those of %s have %s: %s", c.Setup, strings.Join(c.ParNames, ", "), first, strings.Join(t.names, ", "), remedy)
 	case len(rows) != len(t.params):
 		return fmt.Errorf("ccf: arm %s has %s, but %s has %d: %s", c.Setup, errtext.Count(len(rows), "template"), first, len(t.params), remedy)
 	}
