@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -89,23 +88,16 @@ func (a *app) exprSampling(dir runs.Folder, cfg *exprConfig, post *infer.Posteri
 		check: func(fit *infer.Fit) (check.Verdict, error) {
 			axes, err := cfg.Problem.Axes()
 			if err != nil {
-				return unjudged(err), nil
+				return check.Verdict{}, err
 			}
 			readings, err := cfg.Problem.Readings()
 			if err != nil {
-				return unjudged(err), nil
+				return check.Verdict{}, err
 			}
 			v, err := fit.CheckModel(infer.CheckSettings{Axes: axes, Findings: readings})
 			if err != nil {
-				return unjudged(err), nil
+				return check.Verdict{}, err
 			}
 			return v, nil
 		}}
-}
-
-// unjudged is the verdict about a model that cannot be judged for a reason. The draws are as good as without it, so it is not an error.
-func unjudged(reason error) check.Verdict {
-	nan := math.NaN()
-	return check.Verdict{P: nan, Reduced: nan, Expected: [2]float64{nan, nan}, Flags: []check.Flag{{Kind: check.KindUnjudged,
-		Text: "the check of the model failed: " + errorText(reason, nil), Remedy: "look at the draws and the predictions yourself"}}}
 }

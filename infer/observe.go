@@ -154,7 +154,7 @@ func (o *observation) check(p *Posterior) error {
 			return fmt.Errorf("observation %s[%d] is %g: leave it out, mask it, or let Impute make it a parameter", o.name, i, v)
 		}
 		if o.dist.Discrete && v != math.Trunc(v) {
-			return fmt.Errorf("observation %s[%d] is %g, but %s has integer values: correct it or mask it", o.name, i, v, o.dist.Name)
+			return fmt.Errorf("observation %s[%d] is %g, but %s has integer values: correct it, or leave it out", o.name, i, v, o.dist.Name)
 		}
 	}
 	s := o.dist.Support

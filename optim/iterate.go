@@ -129,7 +129,7 @@ func (w *iterate) start() error {
 	}
 	for i, v := range w.f {
 		if !linalg.Finite(v) {
-			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start, or mask the point", i, v, w.x[:min(w.n, 20)])
+			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start, or leave the point out", i, v, w.x[:min(w.n, 20)])
 		}
 	}
 	w.cost = w.costOf(w.f)

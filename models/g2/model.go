@@ -295,7 +295,7 @@ func ByName(name string) (Model, error) {
 	if m := spelling.Meant(name, all); m != "" {
 		hint = " did you mean " + m + "?"
 	}
-	return Model{}, fmt.Errorf("g2: there is no model %q:%s want one of %s", name, hint, strings.Join(all, ", "))
+	return Model{}, fmt.Errorf("g2: there is no model %q:%s want one of %s%s", name, hint, strings.Join(all, ", "), errtext.OwnPart)
 }
 
 // index returns the position of the parameter name, or -1.

@@ -219,7 +219,7 @@ const mostVoxels = 1 << 26
 func (p *Problem) check() error {
 	m, ok := problemModels[p.Model]
 	if !ok {
-		return unknown("model", p.Model, p.Model, sortedNames(problemModels))
+		return fmt.Errorf("%w%s", unknown("model", p.Model, p.Model, sortedNames(problemModels)), errtext.OwnPart)
 	}
 	n := p.Grid.Shape
 	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {

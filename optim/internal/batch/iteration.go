@@ -18,7 +18,7 @@ func (t *solver) advance(c *Worker, l int, v *lane) {
 	switch v.phase {
 	case atStart:
 		if v.cost = cost; !linalg.Finite(cost) || !t.linearise(v) {
-			c.fits.Fail(v.row, v.x, fmt.Errorf("the residual or its derivative is not finite at the start %v: choose another start, or mask the point", v.x))
+			c.fits.Fail(v.row, v.x, fmt.Errorf("the residual or its derivative is not finite at the start %v: choose another start, or leave the point out", v.x))
 			v.busy = false
 			return
 		}
