@@ -359,7 +359,7 @@ func TestBadTemplates(t *testing.T) {
 		"vsini 50":                 {good, plain("r", []float64{1, 2}, 50, 50)},
 		"1 rotation:":              {plain("b", []float64{1, 2}, 50)},
 		"twice":                    {good, good},
-		"the parameters logg":                   {good, &names},
+		"the parameters logg":      {good, &names},
 		"ascending":                {&short},
 		"ccfdat_b":                 {&missing},
 		"NaN":                      {good, &broken},
