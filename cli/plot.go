@@ -55,9 +55,13 @@ named, or to KIND.svg. KIND is one of these, or a command listed below:
 	c.AddCommand(a.plotPattern(), a.plotMorphology(), withDevice(a.plotSpectrum()))
 	c.AddCommand(a.plotAssembly()...)
 	c.AddCommand(a.plotResults()...)
+	taken := []string{"help"}
 	for _, sub := range c.Commands() {
-		if slices.Contains(plotNames(), sub.Name()) {
-			a.mistake = &exitError{code: exitBug, err: fmt.Errorf("the kind of picture %q that was registered with viz.Register has the name of a command, plot %s: give it another name", sub.Name(), sub.Name())}
+		taken = append(taken, sub.Name())
+	}
+	for _, name := range taken {
+		if slices.Contains(plotNames(), name) {
+			a.mistake = &exitError{code: exitBug, err: fmt.Errorf("the kind of picture %q that was registered with viz.Register has the name of a command, plot %s: give it another name", name, name)}
 		}
 	}
 	return c

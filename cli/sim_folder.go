@@ -75,12 +75,12 @@ func (a *app) mayWrite(s *simulation, now, before *morph.SimulationRecord, image
 		}
 	case images == 0 || a.overwrite:
 	case before == nil:
-		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results of another program", s.Dir), hint: "--overwrite, or another folder"}
+		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has patterns but no %s: they are of another program, or of a demonstration", s.Dir, morph.SimulationRecordFile), hint: "--overwrite, or another folder"}
 	case before.SHA256 != now.SHA256:
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results of another morphology, %s", s.Dir, before.Morphology), hint: "--overwrite, or another folder"}
 	default:
 		if d := now.Differences(before); d != nil {
-			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results that were made with other %s", s.Dir, strings.Join(d, ", ")), hint: "--overwrite, or another folder"}
+			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s has results that were made with other %s", s.Dir, strings.ReplaceAll(strings.Join(d, ", "), "_", " ")), hint: "--overwrite, or another folder"}
 		}
 	}
 	return nil

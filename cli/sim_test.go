@@ -281,7 +281,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 	if err := os.WriteFile("foreign/Energy_1.00.h5", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	try(morphology+" foreign", 73, "results of another program")
+	try(morphology+" foreign", 73, "they are of another program, or of a demonstration")
 	try(morphology+" foreign --overwrite", 73, "Energy_1.00.h5 is no scattering pattern: nothing is overwritten")
 	if !exists("foreign/Energy_1.00.h5") {
 		t.Error("--overwrite deleted a file that is no pattern")

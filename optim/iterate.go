@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim/internal/marquardt"
@@ -21,6 +22,8 @@ type iterate struct {
 	rows int
 
 	x, xNew []float64
+	// begin is the start before it was moved off the bounds, nil without bounds.
+	begin []float64
 	// f and fNew are the residuals at x and xNew.
 	f, fNew []float64
 	// fw are the residuals weighted by the loss.
@@ -122,6 +125,7 @@ func (p *Problem) keep(w *iterate) {
 // start evaluates the residual and the Jacobian at the start.
 func (w *iterate) start() error {
 	if w.p.bounded() && w.s.Method != Dogbox {
+		w.begin = slices.Clone(w.x)
 		w.inside(w.x, 1e-10)
 	}
 	if err := w.residual(w.f, w.x); err != nil {
@@ -231,8 +235,12 @@ func (w *iterate) slope(held []bool) float64 {
 
 // firstRadius is the length of the scaled start.
 func (w *iterate) firstRadius() float64 {
-	for i, x := range w.x {
-		w.step[i] = x / w.d[i]
+	x := w.x
+	if w.begin != nil {
+		x = w.begin // where all parameters start at a bound of 0, the distance to it says nothing about their size
+	}
+	for i := range x {
+		w.step[i] = x[i] / w.d[i]
 	}
 	r := w.s.FirstStep * linalg.Norm(w.step)
 	if r == 0 || !linalg.Finite(r) {

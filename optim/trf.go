@@ -114,8 +114,11 @@ func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, ac
 		return 0.25 * length, false, marquardt.None
 	}
 	actual := w.cost - cost
-	next, ratio := resize(radius, actual, predicted, length, length > 0.95*radius)
-	end = w.ended(actual, ratio)
+	atEdge := length > 0.95*radius
+	next, ratio := resize(radius, actual, predicted, length, atEdge)
+	if end = w.ended(actual, ratio); end == CostSettled && atEdge && ratio > 0.75 {
+		end = marquardt.None // the region was too small for the step to lower the cost much
+	}
 	if accepted = actual > 0; accepted {
 		w.accept(cost)
 		if end != marquardt.None && w.linearise() != nil {

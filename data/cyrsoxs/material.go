@@ -133,7 +133,7 @@ func Optics(all []*Material, energies []float64) (constants [][]Constants, warni
 
 func (b *mistakes) missing(m *Material, j int, energy float64) {
 	near := m.Energies[nearest(m.Energies, energy)]
-	b.add(m.title(j), "add the energy to the table, or use Material.Sample", "it has no energy %v eV; the nearest is %v eV", energy, near)
+	b.add(m.title(j), "add the energy to the table (in Go, Material.Sample interpolates)", "it has no energy %v eV; the nearest is %v eV", energy, near)
 }
 
 func (m *Material) title(j int) string {

@@ -62,6 +62,9 @@ func (p Prior) beyond() bool { return p.Draws > 0 && p.P < 2.5/float64(p.Draws+1
 // tail probability: it also counts how far the data by themselves are from the prior.
 func (p Prior) words() string {
 	tail := "two-sided tail probability " + tiny(p.P)
+	if p.P < 1e-15 { // upper tails are differences from 1
+		tail = "two-sided tail probability below 1e-15"
+	}
 	switch {
 	case p.beyond():
 		tail = fmt.Sprintf("two-sided tail probability of at most %s: it lies beyond all of %d draws from the prior", tiny(p.P), p.Draws)

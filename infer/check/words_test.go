@@ -31,7 +31,7 @@ func TestWordsOfVerdicts(t *testing.T) {
 			for _, p := range []string{"b", "a"} {
 				d.Priors = append(d.Priors, Prior{Name: p, Distribution: "normal(0, 1)", Value: 50, Shift: 3})
 			}
-		}, []string{"in 2 ways: conflict of prior and data (a and b).", "tail probability < 1e-300"}},
+		}, []string{"in 2 ways: conflict of prior and data (a and b).", "tail probability below 1e-15"}},
 		"bound": {func(d *Data) {
 			addTo(d, d.Directions[0].Columns[0], 30)
 			d.Bounds = []Bound{{"a", 1, 1, 4}}

@@ -337,6 +337,9 @@ func adviseStuck(s Summary) Advice {
 				"discard this chain and start it elsewhere; it may lie in a region that is too narrow for the step size of the other chains")
 		}
 	}
+	if len(s.Rows) > 0 && s.Draws > 1 && !slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Constant }) {
+		return fail(CheckStuck, "no quantity ever changed in any chain", "check that the file holds draws; if it does, start the chains elsewhere or use smaller steps")
+	}
 	return pass(CheckStuck, "every chain moved")
 }
 

@@ -198,6 +198,9 @@ func (f Family) transformsAt(d Dist, t Transform, x float64) error {
 	return err
 }
 
+// rounding is the error that a distribution function may have.
+const rounding = 1e-9
+
 // tails tries the distribution function at some numbers.
 func (f Family) tails(d Dist) error {
 	if d.CDFOf == nil {
@@ -207,9 +210,9 @@ func (f Family) tails(d Dist) error {
 	for i, v := range x {
 		u := f.cdf(d, v)
 		switch {
-		case !(u >= 0 && u <= 1):
+		case !(u >= -rounding && u <= 1+rounding):
 			return fmt.Errorf("its CDFOf returned %g at %g with the parameters %v: want a probability from 0 to 1", u, v, f.At[0])
-		case u < below:
+		case u < below-rounding:
 			return fmt.Errorf("its CDFOf decreases from %g at %g to %g at %g with the parameters %v: want the probability of a value of at most x", below, x[i-1], u, v, f.At[0])
 		}
 		below = u
