@@ -83,7 +83,7 @@ func strictly(v check.Verdict) error {
 
 // printVerdict prints the findings, one per line.
 func (a *app) printVerdict(v check.Verdict) error {
-	for _, f := range v.Flags {
+	for _, f := range v.Listed() {
 		if _, err := fmt.Fprintf(a.stdout, "model: %s\n", f); err != nil {
 			return as(exitCannotWrite, err)
 		}

@@ -160,8 +160,9 @@ func (v Verdict) Summary() string {
 	}
 }
 
-// listedFlags are the flags that say more than the summary does.
-func (v Verdict) listedFlags() []Flag {
+// Listed returns the flags to list below the summary: all of them, unless the summary already says everything about the
+// only one.
+func (v Verdict) Listed() []Flag {
 	if len(v.Flags) == 1 && v.Flags[0].Kind == KindUnjudged && v.Flags[0].Remedy == "" {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (v Verdict) listedFlags() []Flag {
 func (v Verdict) String() string {
 	var b strings.Builder
 	b.WriteString(v.Summary())
-	for _, f := range v.listedFlags() {
+	for _, f := range v.Listed() {
 		b.WriteString("\n- " + f.String())
 	}
 	for _, f := range v.Notes {
@@ -185,7 +186,7 @@ func (v Verdict) String() string {
 func (v Verdict) HTML() string {
 	var b strings.Builder
 	b.WriteString("<p><b>" + html.EscapeString(v.Summary()) + "</b></p>\n<ul>\n")
-	for _, f := range v.listedFlags() {
+	for _, f := range v.Listed() {
 		b.WriteString("<li>" + html.EscapeString(f.String()) + "</li>\n")
 	}
 	for _, f := range v.Notes {

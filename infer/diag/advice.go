@@ -272,7 +272,7 @@ func adviseESS(s Summary) Advice {
 	case name == "":
 		return pass(CheckESS, "every quantity is constant, so there is nothing to estimate")
 	case math.IsNaN(least):
-		return fail(CheckESS, fmt.Sprintf("it cannot be computed for %s", name), "draw at least 4 finite values in each chain")
+		return fail(CheckESS, fmt.Sprintf("it cannot be computed for %s", name), "look for draws that are NaN or infinite, and draw at least 4 values in each chain")
 	case least < need || least < 0.001*total:
 		return fail(CheckESS, fmt.Sprintf("%s has the smallest, %.0f of %.0f draws, but at least %.0f are needed", name, math.Floor(least), total, math.Max(need, 0.001*total)),
 			"run longer chains; if the effective sample size stays below a hundredth of the draws, reparametrise")
@@ -302,7 +302,7 @@ func adviseRHat(s Summary) Advice {
 	case name == "":
 		return pass(CheckRHat, "every quantity is constant, so there is nothing to estimate")
 	case math.IsNaN(worst):
-		return fail(CheckRHat, fmt.Sprintf("it cannot be computed for %s", name), "draw at least 4 finite values in each chain")
+		return fail(CheckRHat, fmt.Sprintf("it cannot be computed for %s", name), "look for draws that are NaN or infinite, and draw at least 4 values in each chain")
 	case worst > 1.01:
 		return fail(CheckRHat, fmt.Sprintf("%s has the largest, %s, which is above 1.01: the chains disagree", name, above(worst, 1.01)),
 			"run longer chains; if they still disagree, look for several modes, an unidentified parameter or a stuck chain")
