@@ -37,7 +37,7 @@ doors: ## the examples of one's own operations, distributions, models, morpholog
 
 # Tests of a package that call another program, themselves or by a function named here.
 tools = /^func / { name = $$2; sub(/\(.*/, "", name) } \
-  name ~ /^Test/ && /peer\.Python\(|gradtest\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
+  name ~ /^Test/ && /peer\.Python\(|gpu\.Need\(|gradtest\.HostC\(|LookPath\(|checkWithPython\(|[ \t]python\(\)|[ \t]each\(t, func|(Skip|Log)f?\("lacks / { print name }
 test-tools: ## the tests that need other programs (C compilers, Python, browsers), and a list of those that lack one
 	@bad=0; lacks=; for d in $$(find . -name '*_test.go' -exec dirname {} + | sort -u); do \
 	  names=$$(awk '$(tools)' $$d/*_test.go | sort -u | paste -sd '|' -); [ -z "$$names" ] && continue; \

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -170,7 +169,7 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 	}
 	v, err := judge(fit)
 	if err != nil {
-		v = unjudged(err)
+		v = check.Unjudged(errorText(err, nil), "look at the draws and the predictions yourself") // the draws are as good as without it
 	}
 	rep := fit.Diagnose()
 	doc := s.document(s.sampleDoc(fit, rep, v))
@@ -193,13 +192,6 @@ func (a *app) finish(s sampling, fit *infer.Fit) error {
 		return strictly(v)
 	}
 	return nil
-}
-
-// unjudged is the verdict about a model that cannot be judged for a reason. The draws are as good as without it, so it is not an error.
-func unjudged(reason error) check.Verdict {
-	nan := math.NaN()
-	return check.Verdict{P: nan, Reduced: nan, Expected: [2]float64{nan, nan}, Flags: []check.Flag{{Kind: check.KindUnjudged,
-		Text: "the check of the model failed: " + errorText(reason, nil), Remedy: "look at the draws and the predictions yourself"}}}
 }
 
 // table returns the table that is printed.

@@ -7,12 +7,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -146,10 +146,7 @@ func TestSampleInLanesOnDevice(t *testing.T) {
 // TestGPUChEES measures 256 chains of ChEES on a GPU, of eight schools and of a regression of 100 coefficients;
 // scripts/gpu.sh starts it.
 func TestGPUChEES(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	all := gpu.Need(t)
 	d, err := cuda.Open(0, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,14 +9,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
@@ -29,10 +28,7 @@ func TestEightSchoolsOnDevice(t *testing.T) {
 
 // The same on a GPU; scripts/gpu.sh starts it.
 func TestGPUEightSchools(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	gpu.Need(t)
 	eightSchoolsOnDevice(t, nil)
 }
 

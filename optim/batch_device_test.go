@@ -14,6 +14,7 @@ import (
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
@@ -239,10 +240,7 @@ func TestBatchOfManyParametersOnDevice(t *testing.T) {
 
 // TestGPUBatchFits measures 1e5 fits of 64 points and 4 parameters on a GPU; scripts/gpu.sh starts it.
 func TestGPUBatchFits(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	all := gpu.Need(t)
 	const points, count = 64, 100_000
 	x := logspace(-2.5, 1, points)
 	p := inputs("b", "c", "t", "s")

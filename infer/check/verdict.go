@@ -160,6 +160,12 @@ func (v Verdict) Summary() string {
 	}
 }
 
+// Unjudged is the verdict about a model that could not be judged for a reason, with what to do about it.
+func Unjudged(reason, remedy string) Verdict {
+	nan := math.NaN()
+	return Verdict{P: nan, Reduced: nan, Expected: [2]float64{nan, nan}, Flags: []Flag{{Kind: KindUnjudged, Text: "the check of the model failed: " + reason, Remedy: remedy}}}
+}
+
 // Listed returns the flags to list below the summary: all of them, unless the summary already says everything about the
 // only one.
 func (v Verdict) Listed() []Flag {

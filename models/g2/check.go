@@ -63,9 +63,7 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 
 // unjudged is the verdict about a model that cannot be judged for a reason.
 func unjudged(reason error) check.Verdict {
-	nan := math.NaN()
-	return check.Verdict{P: nan, Reduced: nan, Expected: [2]float64{nan, nan}, Flags: []check.Flag{{Kind: check.KindUnjudged,
-		Text: "the check of the model failed: " + strings.TrimPrefix(reason.Error(), "check: "), Remedy: "give the data in units in which delays and relaxation times are neither very large nor very small"}}}
+	return check.Unjudged(strings.TrimPrefix(reason.Error(), "check: "), "give the data in units in which delays and relaxation times are neither very large nor very small")
 }
 
 // doubt returns what to check if the bounds of a parameter are times beyond all delays: bounds and delays then probably have

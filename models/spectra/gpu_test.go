@@ -5,20 +5,17 @@ package spectra
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // TestGPUFits measures fits of DESI's three arms on a GPU, and a step of the search; scripts/gpu.sh starts it.
 func TestGPUFits(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	all := gpu.Need(t)
 	d, err := cuda.Open(0, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)

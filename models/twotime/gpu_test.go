@@ -7,14 +7,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // realGPU says that the tests of devices run on a GPU.
@@ -31,10 +30,7 @@ func emulated(t *testing.T) {
 // On a machine with a GPU the tests of the pretend device run on it, and passes over full-size data are compared with the processor's and timed;
 // scripts/gpu.sh starts this. Times are reported and not judged.
 func TestGPUTwotime(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	gpu.Need(t)
 	realGPU = true
 	defer func() { realGPU = false }()
 	t.Run("sums", TestSumsOnDevice)

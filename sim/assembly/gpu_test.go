@@ -6,22 +6,18 @@ package assembly_test
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
 // On a GPU: the winners of the processor, and how long steps take of one brain of a million neurons and of 256 of
 // ten thousand. scripts/gpu.sh starts it.
 func TestGPUAssemblies(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	all := gpu.Need(t)
 	build := func(n, k int, seed uint64, backend ad.Backend) *assembly.Brain {
 		b := assembly.New(assembly.Settings{P: 0.01, Seed: seed, Backend: backend})
 		if err := errors.Join(b.AddStimulus("s", k), b.AddArea(assembly.Area{Name: "A", N: n, K: k, Beta: 0.05})); err != nil {

@@ -5,21 +5,18 @@ package rsoxs
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // onGPU skips a test without a GPU.
 func onGPU(t *testing.T) *cuda.Device {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	gpu.Need(t)
 	d, err := cuda.Open(0, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,12 +5,11 @@ package xpcs
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Maps of all channels on a GPU are the processor's, in every geometry; after the first map nothing but parameters is sent.
@@ -68,10 +67,7 @@ func emulated(t *testing.T) {
 
 // On a machine with a GPU the test of the pretend device runs on it; scripts/gpu.sh starts this.
 func TestGPUMaps(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	gpu.Need(t)
 	realGPU = true
 	defer func() { realGPU = false }()
 	TestMapsOnDevice(t)

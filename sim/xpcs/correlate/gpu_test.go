@@ -5,13 +5,12 @@ package correlate
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // realGPU says that the tests of devices run on a GPU.
@@ -28,10 +27,7 @@ func emulated(t *testing.T) {
 // On a machine with a GPU the tests of the pretend device run on it, and large correlations are timed; scripts/gpu.sh starts this. Times are
 // reported and not judged.
 func TestGPUCorrelations(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	all := gpu.Need(t)
 	realGPU = true
 	two := both
 	if len(all) < 2 {

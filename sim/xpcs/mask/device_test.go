@@ -6,13 +6,12 @@ package mask
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/nvrtc"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
@@ -29,10 +28,7 @@ func emulated(t *testing.T) {
 
 // On a machine with a GPU the test of the pretend device runs on it; scripts/gpu.sh starts this.
 func TestGPUMasks(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	gpu.Need(t)
 	realGPU = true
 	defer func() { realGPU = false }()
 	TestMasksOnDevice(t)

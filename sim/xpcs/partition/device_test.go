@@ -8,12 +8,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Divisions on a GPU are the processor's in every pixel, with all kinds of axes, masked pixels, pixels without a number, values at edges and
@@ -83,10 +82,7 @@ func emulated(t *testing.T) {
 
 // On a machine with a GPU the test of the pretend device runs on it; scripts/gpu.sh starts this.
 func TestGPUPartitions(t *testing.T) {
-	all, err := cuda.Devices()
-	if err != nil || len(all) == 0 || strings.HasPrefix(all[0].Name, "Pretend") {
-		t.Skip("lacks a GPU: there is no NVIDIA device besides the emulated one")
-	}
+	gpu.Need(t)
 	realGPU = true
 	defer func() { realGPU = false }()
 	TestPartitionsOnDevice(t)
