@@ -5,11 +5,13 @@ package dl
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 )
@@ -73,6 +75,28 @@ func TestNotFoundListsEveryAttempt(t *testing.T) {
 	if _, err := OpenFile("example", filepath.Join(env, "nothing.so")); !errors.As(err, &missing) || len(missing.Tried) != 1 {
 		t.Errorf("OpenFile: %v", err)
 	}
+}
+
+// Every failed attempt has the loader's reason, also when goroutines that search at the same time are moved between threads.
+func TestReasonsOfManyGoroutines(t *testing.T) {
+	if unavailable != "" {
+		t.Skip(unavailable)
+	}
+	var wg sync.WaitGroup
+	for i := range 64 {
+		name := fmt.Sprintf("libmissing-%d.so", i)
+		wg.Go(func() {
+			for range 200 {
+				_, err := OpenFile("example", name)
+				var missing *NotFound
+				if !errors.As(err, &missing) || missing.Tried[0].Reason == "" || runtime.GOOS == "linux" && strings.Contains(missing.Tried[0].Reason, "libmissing") {
+					t.Errorf("%s: %v", name, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // The library of the system is called with integers and pointers, and its strings are read.

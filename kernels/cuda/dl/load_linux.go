@@ -5,18 +5,27 @@
 
 package dl
 
-import "github.com/ebitengine/purego"
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 // unavailable says why no library can be opened; it is empty where one can.
 const unavailable = ""
 
 // open loads a library with its own scope of names, so that two versions of a toolkit in one process
-// do not see each other's functions.
+// do not see each other's functions. The loader keeps the text of an error for the thread that made it, so the
+// goroutine must not move to another before it has read the text.
 func open(path string) (uintptr, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
 func symbol(handle uintptr, name string) uintptr {
+	runtime.LockOSThread() // as in open: an error that is left unread would be taken for that of a later call
+	defer runtime.UnlockOSThread()
 	address, err := purego.Dlsym(handle, name)
 	if err != nil {
 		return 0
