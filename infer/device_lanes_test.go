@@ -143,9 +143,9 @@ func TestSampleInLanesOnDevice(t *testing.T) {
 	}
 }
 
-// TestGPUChEES measures 256 chains of ChEES on a GPU, of eight schools and of a regression of 100 coefficients;
+// TestGPUSpeedChEES measures 256 chains of ChEES on a GPU, of eight schools and of a regression of 100 coefficients;
 // scripts/gpu.sh starts it.
-func TestGPUChEES(t *testing.T) {
+func TestGPUSpeedChEES(t *testing.T) {
 	all := gpu.Need(t)
 	d, err := cuda.Open(0, cuda.Options{})
 	if err != nil {

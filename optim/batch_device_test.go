@@ -238,8 +238,8 @@ func TestBatchOfManyParametersOnDevice(t *testing.T) {
 	}
 }
 
-// TestGPUBatchFits measures 1e5 fits of 64 points and 4 parameters on a GPU; scripts/gpu.sh starts it.
-func TestGPUBatchFits(t *testing.T) {
+// TestGPUSpeedBatchFits measures 1e5 fits of 64 points and 4 parameters on a GPU; scripts/gpu.sh starts it.
+func TestGPUSpeedBatchFits(t *testing.T) {
 	all := gpu.Need(t)
 	const points, count = 64, 100_000
 	x := logspace(-2.5, 1, points)

@@ -1,19 +1,31 @@
 #!/bin/sh
 # Tests on a machine with a GPU that has neither Go nor a network.
 #
-#   scripts/gpu.sh build   here: makes .gpu/tests.tar.xz, self-contained test binaries of all packages
-#                          with tests named TestGPU, and the benchmark; git ignores the folder
-#   scripts/gpu.sh run     there, in a copy of the repository with .gpu: runs them and writes
-#                          gpu.log and one line for each test into $OUT (default .gpu), then the
-#                          benchmark, whose tables are bench.txt and bench.json there
+#   scripts/gpu.sh build           here: makes .gpu/tests.tar.xz, self-contained test binaries of all packages
+#                                  with tests named TestGPU, and the benchmark; git ignores the folder
+#   scripts/gpu.sh run [PART...]   there, in a copy of the repository with .gpu: runs the parts, all if none is
+#                                  named, and writes gpu.log and the tables into $OUT (default .gpu)
 #
-# The binaries need only a driver and NVRTC; LD_LIBRARY_PATH is extended by the usual places of both.
-# TIMEOUT (default 8m) ends a binary that hangs. Clocks and modes of the GPU are left alone.
+# The parts:
+#
+#   checks     tests named TestGPU that compare results, of all packages at the same time
+#   speed      tests named TestGPUSpeed, one after the other
+#   bench      euryale bench gpu: bench.txt and bench.json
+#   peers      the same operations by PyTorch and CuPy: peers.txt and peers.json
+#   sanitizer  NVIDIA's compute-sanitizer over the tests of the kernels
+#
+# ONLY is a pattern of the packages' folders (default all), and RUN one of what follows TestGPU in the names of tests. The binaries need only a
+# driver and NVRTC; LD_LIBRARY_PATH is extended by the usual places of both, and libraries are also looked for in Python's
+# environment. TIMEOUT (default 4m) ends a binary that hangs. Clocks and modes of the GPU are left alone.
 set -eu
 cd "$(dirname "$0")/.."
 folder=.gpu
 
-packages() { grep -rl --include='*_test.go' 'func TestGPU' kernels tensor autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u; }
+packages() {
+  grep -rl --include='*_test.go' "func ${1:-TestGPU}" kernels tensor autodiff optim infer sim models 2>/dev/null | xargs -n1 dirname | sort -u | grep -E "${ONLY:-.}" || true
+}
+
+binary() { echo "$top/$folder/$(echo "$1" | tr / -).test"; }
 
 # The binaries share most of their code, so one archive with a large window is a quarter of many.
 pack() {
@@ -33,8 +45,7 @@ build() {
   mkdir -p "$folder"
   printf '*\n' > "$folder/.gitignore"
   for p in $(packages); do
-    out="$folder/$(echo "$p" | tr / -).test"
-    CGO_ENABLED=0 ${GO:-go} test -c -trimpath -ldflags='-s -w' -o "$out" "./$p"
+    CGO_ENABLED=0 ${GO:-go} test -c -trimpath -ldflags='-s -w' -o "$(binary "$p")" "./$p"
   done
   CGO_ENABLED=0 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$folder/bench" ./internal/gpubench/bench
   pack
@@ -45,32 +56,84 @@ build() {
   fi
 }
 
+# tests PACKAGE LOG FLAGS runs a binary from the package's folder, so that the paths of its data are right.
+tests() {
+  p=$1
+  log=$2
+  shift 2
+  {
+    echo "== $p"
+    begin=$(date +%s)
+    (cd "$p" && "$@" "$(binary "$p")" -test.v -test.timeout "${TIMEOUT:-4m}" $flags) || echo "EXIT $?"
+    echo "== $p took $(($(date +%s) - begin)) s"
+  } > "$log" 2>&1
+}
+
+checks() {
+  flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPUSpeed"
+  for p in $(packages 'TestGPU\([^S]\|S[^p]\)'); do
+    tests "$p" "$to/.$(basename "$(binary "$p")").log" &
+  done
+  wait
+  cat "$to"/.*.test.log >> "$to/gpu.log"
+  rm -f "$to"/.*.test.log
+}
+
+speed() {
+  flags="-test.run ^TestGPUSpeed${RUN:-}"
+  for p in $(packages TestGPUSpeed); do
+    tests "$p" "$to/.log"
+    cat "$to/.log" >> "$to/gpu.log"
+    grep -vE '^(=== |PASS$)' "$to/.log"
+    rm "$to/.log"
+  done
+}
+
+bench() { "$top/$folder/bench" "$to/bench.json" > "$to/bench.txt" 2>> "$to/gpu.log" && cat "$to/bench.txt" || echo "EXIT bench" >> "$to/gpu.log"; }
+
+peers() { python3 scripts/peers/gpu.py "$to/peers.json" > "$to/peers.txt" 2>> "$to/gpu.log" && cat "$to/peers.txt" || echo "EXIT peers" >> "$to/gpu.log"; }
+
+sanitizer() {
+  flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPU(Speed|Fault|Memory)"
+  for p in $(packages); do
+    tests "$p" "$to/.log" compute-sanitizer --error-exitcode 86 --print-limit 20
+    cat "$to/.log" >> "$to/gpu.log"
+    grep -E '^(== |EXIT|=========.*(ERROR|Invalid|Leak))' "$to/.log" || true
+    rm "$to/.log"
+  done
+}
+
 run() {
   LD_LIBRARY_PATH=/usr/local/cuda/lib64:/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-}
   export LD_LIBRARY_PATH
+  : "${VIRTUAL_ENV:=$(python3 -c 'import sys; print(sys.prefix)' 2> /dev/null || true)}"
+  export VIRTUAL_ENV
   to=$(cd "${OUT:-$folder}" && pwd)
-  top=$(pwd)
-  bad=0
   : > "$to/gpu.log"
-  [ -f "$folder/tests.tar.xz" ] && unpack "$folder/tests.tar.xz"
   command -v nvidia-smi > /dev/null && nvidia-smi >> "$to/gpu.log" 2>&1
+  [ -f "$folder/tests.tar.xz" ] && unpack "$folder/tests.tar.xz"
   for p in $(packages); do
-    binary="$top/$folder/$(echo "$p" | tr / -).test"
-    if [ ! -x "$binary" ]; then
-      echo "lacks $binary: run scripts/gpu.sh build first" >&2
+    if [ ! -x "$(binary "$p")" ]; then
+      echo "lacks $(binary "$p"): run scripts/gpu.sh build first" >&2
       exit 1
     fi
-    echo "== $p" | tee -a "$to/gpu.log"
-    # From the package's folder, so that the paths of its data are right.
-    (cd "$p" && "$binary" -test.v -test.timeout "${TIMEOUT:-8m}" -test.run '^TestGPU') >> "$to/gpu.log" 2>&1 || bad=1
   done
-  if "$top/$folder/bench" "$to/bench.json" > "$to/bench.txt" 2>> "$to/gpu.log"; then cat "$to/bench.txt"; else bad=1; fi
-  grep -E '^(== |--- |PASS|FAIL|panic)' "$to/gpu.log" || true
-  exit $bad
+  [ $# -gt 0 ] || set -- checks speed bench peers sanitizer
+  for part; do
+    begin=$(date +%s)
+    $part
+    echo "== $part: $(($(date +%s) - begin)) s" | tee -a "$to/gpu.log"
+  done
+  grep -E '^ *(== .* took|--- (FAIL|SKIP)|FAIL|panic|EXIT)' "$to/gpu.log" || true
+  ! grep -qE '^(--- FAIL|FAIL|panic|EXIT)' "$to/gpu.log"
 }
 
+top=$(pwd)
 case "${1:-}" in
   build) build ;;
-  run) run ;;
-  *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 64 ;;
+  run)
+    shift
+    run "$@"
+    ;;
+  *) sed -n '2,20s/^# \{0,1\}//p' "$0"; exit 64 ;;
 esac

@@ -13,8 +13,8 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-// TestGPUFits measures fits of DESI's three arms on a GPU, and a step of the search; scripts/gpu.sh starts it.
-func TestGPUFits(t *testing.T) {
+// TestGPUSpeedFits measures fits of DESI's three arms on a GPU, and a step of the search; scripts/gpu.sh starts it.
+func TestGPUSpeedFits(t *testing.T) {
 	all := gpu.Need(t)
 	d, err := cuda.Open(0, cuda.Options{})
 	if err != nil {

@@ -7,11 +7,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/gpu"
 	"github.com/euryale-dev/euryale/internal/pretend"
 )
@@ -27,8 +30,7 @@ func emulated(t *testing.T) {
 	}
 }
 
-// On a machine with a GPU the tests of the pretend device run on it, and passes over full-size data are compared with the processor's and timed;
-// scripts/gpu.sh starts this. Times are reported and not judged.
+// On a machine with a GPU the tests of the pretend device run on it; scripts/gpu.sh starts this.
 func TestGPUTwotime(t *testing.T) {
 	gpu.Need(t)
 	realGPU = true
@@ -37,9 +39,38 @@ func TestGPUTwotime(t *testing.T) {
 	t.Run("traffic", TestTrafficOfEvaluations)
 	t.Run("density", TestDensityOnDevice)
 	t.Run("posterior", TestPosteriorOnDevice)
+}
+
+// Passes over full-size data are compared with the processor's and timed, and a posterior is. Times are reported and not judged.
+func TestGPUSpeedTwotime(t *testing.T) {
+	gpu.Need(t)
+	t.Run("posterior", func(t *testing.T) { posteriorInTime(t, 23, 1000, ad.CUDA{}) })
 	for _, size := range [][2]int{{23, 1000}, {3, 4000}} {
 		t.Run(fmt.Sprintf("%d x %d^2", size[0], size[1]), func(t *testing.T) { passesOnGPU(t, size[0], size[1]) })
 	}
+}
+
+// posteriorInTime draws from the posterior of shear flow, whose pairs are independent, for a minute at most.
+func posteriorInTime(t *testing.T, angles, frames int, b ad.Backend) {
+	d, _ := shear(t, angles, frames, 0.02)
+	for range angles {
+		d.Sigma = append(d.Sigma, slices.Repeat([]float64{0.02}, frames*frames))
+	}
+	post, err := New(context.Background(), d, Priors{Motion: map[string]dist.Dist{
+		"log_D0": dist.Normal(math.Log(1000), 1), "alpha": dist.Normal(0, 0.5), "D_offset": dist.HalfNormal(500),
+		"log_gamma_dot_t0": dist.Normal(math.Log(1e-4), 1), "beta": dist.Normal(0, 0.5), "gamma_dot_t_offset": dist.HalfNormal(1e-4), "phi0": dist.Normal(0, 10),
+	}}, PosteriorSettings{Likelihood: Independent, Backend: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Chains: 4})
+	if fit == nil || err != nil && ctx.Err() == nil {
+		t.Fatal(err)
+	}
+	warm, kept := fit.Gradients()
+	t.Logf("%d x %d^2: %d gradients in %v, ended by %v, R-hat %.3f, ESS %.0f", angles, frames, warm+kept, fit.Elapsed, err, fit.Summary().MaxRHat(), fit.Summary().MinESS())
 }
 
 func passesOnGPU(t *testing.T, angles, frames int) {

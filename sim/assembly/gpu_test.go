@@ -16,7 +16,7 @@ import (
 
 // On a GPU: the winners of the processor, and how long steps take of one brain of a million neurons and of 256 of
 // ten thousand. scripts/gpu.sh starts it.
-func TestGPUAssemblies(t *testing.T) {
+func TestGPUSpeedAssemblies(t *testing.T) {
 	all := gpu.Need(t)
 	build := func(n, k int, seed uint64, backend ad.Backend) *assembly.Brain {
 		b := assembly.New(assembly.Settings{P: 0.01, Seed: seed, Backend: backend})

@@ -42,7 +42,7 @@ func TestGPUScattering(t *testing.T) {
 
 // Times of a film of 32 x 512 x 512 voxels and three materials in float32, of one energy, of its gradient and of
 // 101 energies with 361 angles, are reported and not judged; docs/PERFORMANCE.md has them on paper.
-func TestGPUScatteringSpeed(t *testing.T) {
+func TestGPUSpeedScattering(t *testing.T) {
 	d := onGPU(t)
 	ctx, shape := context.Background(), [3]int{32, 512, 512}
 	array := func(seed, scale float32) *tensor.Tensor {
@@ -77,7 +77,10 @@ func TestGPUScatteringSpeed(t *testing.T) {
 				if err := d.Synchronize(ctx); err != nil {
 					t.Fatal(err)
 				}
-				best = min(best, time.Since(start))
+				took := time.Since(start)
+				if best = min(best, took); took > 3*time.Second {
+					break
+				}
 			}
 			t.Logf("%s: %s: %v", c.name, what, best)
 		}

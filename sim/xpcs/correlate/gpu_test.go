@@ -24,8 +24,7 @@ func emulated(t *testing.T) {
 	}
 }
 
-// On a machine with a GPU the tests of the pretend device run on it, and large correlations are timed; scripts/gpu.sh starts this. Times are
-// reported and not judged.
+// On a machine with a GPU the tests of the pretend device run on it; scripts/gpu.sh starts this.
 func TestGPUCorrelations(t *testing.T) {
 	all := gpu.Need(t)
 	realGPU = true
@@ -39,10 +38,11 @@ func TestGPUCorrelations(t *testing.T) {
 	t.Run("bad frames", TestBadFramesOnDevice)
 	t.Run("traffic", TestTrafficOfCorrelations)
 	t.Run("two-time", TestTwotimeOnDevice)
-	t.Run("speed", speedOnGPU)
 }
 
-func speedOnGPU(t *testing.T) {
+// Large correlations are timed; times are reported and not judged.
+func TestGPUSpeedCorrelations(t *testing.T) {
+	gpu.Need(t)
 	const side = 1024
 	for _, c := range []struct {
 		name   string
