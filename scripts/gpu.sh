@@ -16,7 +16,7 @@
 #
 # ONLY is a pattern of the packages' folders (default all), and RUN one of what follows TestGPU in the names of tests. The binaries need only a
 # driver and NVRTC; LD_LIBRARY_PATH is extended by the usual places of both, and libraries are also looked for in Python's
-# environment. TIMEOUT (default 4m) ends a binary that hangs. Clocks and modes of the GPU are left alone.
+# environment. TIMEOUT (default 4m) ends a binary that hangs, PROFILE=1 keeps CPU profiles of the speed tests in $OUT. Clocks and modes of the GPU are left alone.
 set -eu
 cd "$(dirname "$0")/.."
 folder=.gpu
@@ -71,7 +71,11 @@ tests() {
 
 checks() {
   flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPUSpeed"
-  for p in $(packages 'TestGPU\([^S]\|S[^p]\)'); do
+  # The driver's tests fill the memory, so they come before the others.
+  for p in $(packages 'TestGPU\([^S]\|S[^p]\)' | grep -x kernels/cuda); do
+    tests "$p" "$to/.$(basename "$(binary "$p")").log"
+  done
+  for p in $(packages 'TestGPU\([^S]\|S[^p]\)' | grep -vx kernels/cuda); do
     tests "$p" "$to/.$(basename "$(binary "$p")").log" &
   done
   wait
@@ -80,8 +84,9 @@ checks() {
 }
 
 speed() {
-  flags="-test.run ^TestGPUSpeed${RUN:-}"
   for p in $(packages TestGPUSpeed); do
+    flags="-test.run ^TestGPUSpeed${RUN:-}"
+    [ -z "${PROFILE:-}" ] || flags="$flags -test.cpuprofile $(binary "$p" | sed "s|.*/|$to/|; s|test\$|prof|")"
     tests "$p" "$to/.log"
     cat "$to/.log" >> "$to/gpu.log"
     grep -vE '^(=== |PASS$)' "$to/.log"

@@ -80,7 +80,7 @@ func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) e
 		if err != nil {
 			return err
 		}
-		copy(c.bytes(0, len(part)), part)
+		copyWide(c.bytes(0, len(part)), part)
 		err = d.do(func() error {
 			if err := d.drv.CopyInAsync(to+drv.DevicePtr(from), c.address, uint64(len(part)), d.in.handle); err != nil {
 				return d.check(err, d.in)
@@ -166,7 +166,7 @@ func (s *Stream) fetchLarge(ctx context.Context, dst []byte, from drv.DevicePtr)
 		if err := d.await(ctx, p.mark, d.out); err != nil {
 			return err
 		}
-		copy(p.to, p.c.bytes(0, len(p.to)))
+		copyWide(p.to, p.c.bytes(0, len(p.to)))
 		d.staging.done(p.c)
 		queue = queue[1:]
 		return nil

@@ -10,7 +10,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
@@ -255,21 +254,4 @@ func (d *Device) shutdown() error {
 	d.blocks.free()
 	d.drv.Release(d.handle)
 	return err
-}
-
-// poll asks until done says yes: without a pause for 20 us, then every 50 us.
-func poll(ctx context.Context, done func() (bool, error)) error {
-	const spin, pause = 20 * time.Microsecond, 50 * time.Microsecond
-	for start := time.Now(); ; {
-		ok, err := done()
-		if ok || err != nil {
-			return err
-		}
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if time.Since(start) > spin {
-			time.Sleep(pause)
-		}
-	}
 }

@@ -208,12 +208,22 @@ func TestGPUSpeed(t *testing.T) {
 	host, a, b := make([]byte, size), alloc(t, d, nil, size), alloc(t, d, nil, size)
 	defer a.Free()
 	defer b.Free()
-	for name, work := range map[string]func() error{
-		"host to device": func() error { return d.CopyIn(background, a, 0, host) },
-		"device to host": func() error { return d.CopyOut(background, host, a, 0) },
-		"within device":  func() error { return d.Default().Copy(b, 0, a, 0, size) },
+	locked, err := d.AllocPinned(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer locked.Free()
+	for _, c := range []struct {
+		name string
+		work func() error
+	}{
+		{"host to device", func() error { return d.CopyIn(background, a, 0, host) }},
+		{"device to host", func() error { return d.CopyOut(background, host, a, 0) }},
+		{"page-locked memory to device", func() error { return d.CopyIn(background, a, 0, locked) }},
+		{"device to page-locked memory", func() error { return d.CopyOut(background, locked, a, 0) }},
+		{"within device", func() error { return d.Default().Copy(b, 0, a, 0, size) }},
 	} {
-		took := measure(name, 1, work)
-		t.Logf("%s: %.1f GB/s", name, float64(size)/took.Seconds()/1e9)
+		took := measure(c.name, 1, c.work)
+		t.Logf("%s: %.1f GB/s", c.name, float64(size)/took.Seconds()/1e9)
 	}
 }

@@ -79,7 +79,7 @@ func (c *solverCall) copy(dst, src drv.DevicePtr, numbers int) error {
 }
 
 // Cholesky puts the factorisation A = LL' on a stream. It reads and writes the lower triangle of
-// the n by n matrix; elements above the diagonal are not changed.
+// the n by n matrix. What stands above the diagonal afterwards is undefined: cuSOLVER uses it.
 func (l *Libraries) Cholesky(s *Stream, t Type, n int, a, info Part) error {
 	if err := fits32("Cholesky", n); err != nil || n == 0 {
 		return err

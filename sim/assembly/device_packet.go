@@ -11,6 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
+// packet is what goes to the device for one part of a step: tables and lists, in one copy. Addresses within
+// it are known once it has memory.
 type packet struct {
 	words    []uint64
 	relative []int // words that are places in the packet
@@ -20,6 +22,7 @@ type packet struct {
 	pokes    table
 }
 
+// table is a list of structs that is still growing.
 type table struct {
 	words    []uint64
 	relative []int
@@ -50,7 +53,6 @@ func (t *table) add(words ...any) {
 }
 
 // place8 is a place in a packet, in words.
-
 type place8 int
 
 func addressOf(p cuda.Part) uint64 {
@@ -60,6 +62,7 @@ func addressOf(p cuda.Part) uint64 {
 	return uint64(p.Buffer.Uintptr()) + uint64(p.Offset)
 }
 
+// ints adds a list to a packet.
 func (p *packet) ints(list []int32) place8 {
 	at := len(p.words)
 	for i := 0; i < len(list); i += 2 {
@@ -72,6 +75,7 @@ func (p *packet) ints(list []int32) place8 {
 	return place8(at)
 }
 
+// put adds a table to a packet and returns where it is.
 func (p *packet) put(t table) int {
 	at := len(p.words)
 	for _, r := range t.relative {
@@ -81,6 +85,7 @@ func (p *packet) put(t table) int {
 	return 8 * at
 }
 
+// send copies the packet to the device.
 func (p *packet) send(g *device) (err error) {
 	if p.buffer, err = g.alloc(8*len(p.words), "tables"); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
+// count adds to a packet the rows of the neurons that started to fire and of those that stopped, or of all.
 func (g *device) count(p *packet, b *Brain, f *fibre, m *deviceFibre) error {
 	sources := f.from.winners
 	came, left := sources, []int32(nil)
@@ -54,6 +55,7 @@ func (g *device) count(p *packet, b *Brain, f *fibre, m *deviceFibre) error {
 	return nil
 }
 
+// rows makes sure that the rows of source neurons are on the device once the packet has been worked off.
 func (g *device) rows(p *packet, b *Brain, f *fibre, m *deviceFibre, sources []int32) error {
 	var missing []int32
 	for _, i := range sources {
@@ -92,10 +94,12 @@ func (g *device) rows(p *packet, b *Brain, f *fibre, m *deviceFibre, sources []i
 	return nil
 }
 
+// rowState is the state of the random numbers of a row, as in gaps.append.
 func rowState(seed uint64, source int) uint64 {
 	return mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))
 }
 
+// roomForRows allocates rows; if memory is short it first gives up those of neurons that do not fire.
 func (g *device) roomForRows(b *Brain, f *fibre, m *deviceFibre, sources []int32, bytes int) (*deviceRows, error) {
 	buffer, err := g.alloc(bytes, "connections")
 	if errors.Is(err, cuda.ErrOutOfMemory) {
@@ -111,6 +115,7 @@ func (g *device) roomForRows(b *Brain, f *fibre, m *deviceFibre, sources []int32
 	return &deviceRows{Buffer: buffer, sources: sources, used: b.step}, nil
 }
 
+// forget frees rows of which no neuron has fired since a step.
 func (m *deviceFibre) forget(g *device, step int) {
 	for _, i := range sortedSources(m.list) {
 		if r, ok := m.list[i]; ok && r.rows.used < step {
@@ -132,6 +137,7 @@ func sortedSources(list map[int32]deviceRow) []int32 {
 	return keys
 }
 
+// sendRows copies rows to the device that only the processor can draw.
 func (g *device) sendRows(b *Brain, f *fibre, m *deviceFibre, missing []int32) error {
 	b.draw(f, missing)
 	var all []int32

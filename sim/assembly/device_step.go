@@ -15,7 +15,6 @@ import (
 )
 
 // running is a brain with a plan that steps on a device.
-
 type running struct {
 	b     *Brain
 	p     *Plan
@@ -23,7 +22,6 @@ type running struct {
 }
 
 // job is a target that chooses winners in a step.
-
 type job struct {
 	*running
 	t *target
@@ -32,9 +30,7 @@ type job struct {
 }
 
 // together runs one step of brains that are on the same device, with as many launches as for one. After
-
 // an error the brains have left the device. Those whose step was over by then keep it.
-
 func together(runs []*running) error {
 	g := runs[0].b.gpu
 	var jobs []*job
@@ -77,20 +73,7 @@ func together(runs []*running) error {
 	return err
 }
 
-// packet is what goes to the device for one part of a step: tables and lists, in one copy. Addresses within
-
-// it are known once it has memory.
-
-// table is a list of structs that is still growing.
-
-// ints adds a list to a packet.
-
-// put adds a table to a packet and returns where it is.
-
-// send copies the packet to the device.
-
 // launch starts a kernel.
-
 func (g *device) launch(name string, grid, block cuda.Dim, args ...any) error {
 	f, err := g.function(name)
 	if err != nil {
@@ -111,7 +94,6 @@ const (
 func blocksFor(n, each int) int { return max(1, min((n+each-1)/each, mostBlocks)) }
 
 // gather sums the inputs of the targets of jobs, and chooses their candidates.
-
 func (g *device) gather(jobs []*job) error {
 	var p packet
 	defer p.free()
@@ -228,7 +210,6 @@ func (g *device) choose(t cuda.Part, y, neurons int) error {
 }
 
 // fetch gives each job its candidates and lets it choose.
-
 func (g *device) fetch(out *cuda.Buffer, size int, jobs, busy []*job) error {
 	words := make([]uint64, (size+7)/8)
 	if err := g.on().CopyOut(context.Background(), words[:size/8], out, 0); err != nil {
@@ -271,7 +252,6 @@ func (g *device) overflow(n uint64) error {
 }
 
 // prepare draws rows, changes counts and sets single numbers.
-
 func (g *device) prepare(p *packet, draws, changes, pokes int, full cuda.Part) error {
 	one := cuda.Dim{X: threads}
 	if p.draws.n > 0 {
@@ -292,7 +272,6 @@ func (g *device) prepare(p *packet, draws, changes, pokes int, full cuda.Part) e
 }
 
 // into adds a fibre to the table of those that reach a target, and what must be done before it is read.
-
 func (g *device) into(p *packet, fibres *table, b *Brain, f *fibre) error {
 	m, err := g.fibre(b, f)
 	if err != nil {
@@ -339,30 +318,7 @@ func (g *device) into(p *packet, fibres *table, b *Brain, f *fibre) error {
 	return nil
 }
 
-// extend gives a stimulus the synapses onto neurons of a lazy area that are new.
-
-// count adds to a packet the rows of the neurons that started to fire and of those that stopped, or of all.
-
-// rows makes sure that the rows of source neurons are on the device once the packet has been worked off.
-
-// rowState is the state of the random numbers of a row, as in gaps.append.
-
-// roomForRows allocates rows; if memory is short it first gives up those of neurons that do not fire.
-
-// forget frees rows of which no neuron has fired since a step.
-
-// sendRows copies rows to the device that only the processor can draw.
-
-// settlePending makes room for the weights of a fibre and adds to a packet those that the device does not have.
-
-// ends returns the areas of a fibre between areas.
-
-// widen makes room for the weights between so many slots.
-
-// tell adds to a packet the neurons of slots that are new.
-
 // less lists what inhibits the neurons of a target.
-
 func (j *job) less(list *table) {
 	t := j.t
 	if t.Refraction == 0 && len(t.recent) == 0 {
@@ -378,7 +334,6 @@ func (j *job) less(list *table) {
 }
 
 // learn strengthens synapses by what the step has put into the logs of brains.
-
 func (g *device) learn(runs []*running) error {
 	var p packet
 	defer p.free()
@@ -431,7 +386,6 @@ func (g *device) learn(runs []*running) error {
 }
 
 // lastLearnt returns what a target learnt in the step that is ending, or nil.
-
 func (b *Brain) lastLearnt(t *target) *learnt {
 	for i := len(b.log) - 1; i >= 0 && len(b.log)-i <= len(b.areas) && b.log[i].step == b.step; i-- {
 		if b.log[i].target == t.area {
@@ -442,7 +396,6 @@ func (b *Brain) lastLearnt(t *target) *learnt {
 }
 
 // learning adds fibre k of an entry of the log to the table of what learns.
-
 func (g *device) learning(p *packet, list *table, b *Brain, f *fibre, l *learnt, k int) error {
 	m, err := g.fibre(b, f)
 	if err != nil {
@@ -496,9 +449,7 @@ func (g *device) learning(p *packet, list *table, b *Brain, f *fibre, l *learnt,
 }
 
 // trim frees the rows of neurons that have not fired in the last step where those on the device are more than
-
 // a brain is to keep.
-
 func (g *device) trim(runs []*running) {
 	for _, r := range runs {
 		if g := r.b.gpu; g != nil && g.drawn > r.b.set.Cache {

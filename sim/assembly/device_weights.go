@@ -10,6 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
+// extend gives a stimulus the synapses onto neurons of a lazy area that are new.
 func (m *deviceFibre) extend(g *device, p *packet, f *fibre) (err error) {
 	n := len(f.inputs)
 	if n > m.room {
@@ -34,6 +35,7 @@ func (m *deviceFibre) extend(g *device, p *packet, f *fibre) (err error) {
 	return nil
 }
 
+// settlePending makes room for the weights of a fibre and adds to a packet those that the device does not have.
 func (g *device) settlePending(p *packet, b *Brain, f *fibre, m *deviceFibre) error {
 	if len(m.pending) == 0 {
 		return nil
@@ -56,6 +58,7 @@ func (g *device) settlePending(p *packet, b *Brain, f *fibre, m *deviceFibre) er
 	return nil
 }
 
+// ends returns the areas of a fibre between areas.
 func (g *device) ends(f *fibre) (from, to *deviceArea, err error) {
 	if from, err = g.area(f.from); err == nil {
 		to, err = g.area(f.target)
@@ -63,6 +66,7 @@ func (g *device) ends(f *fibre) (from, to *deviceArea, err error) {
 	return from, to, err
 }
 
+// widen makes room for the weights between so many slots.
 func (g *device) widen(f *fibre, m *deviceFibre, rows, columns int) error {
 	if rows <= m.rows && columns <= m.stride {
 		return nil
@@ -97,6 +101,7 @@ func (g *device) widen(f *fibre, m *deviceFibre, rows, columns int) error {
 	return nil
 }
 
+// tell adds to a packet the neurons of slots that are new.
 func (g *device) tell(p *packet, m *deviceArea) error {
 	if m.slot == nil || m.told == m.slots {
 		return nil

@@ -25,7 +25,8 @@
 //
 // Gorgonia itself reads the address in some methods of Dense, and that crashes for memory of a
 // device: Data and ScalarValue of arrays whose elements are then read, Get, Set, Zero, Outer, Eq,
-// GobEncode and the writers of NPY and CSV. Code of this module asks IsNativelyAccessible first and
+// GobEncode, the writers of NPY and CSV, and Format, which fmt.Println calls; print what
+// [Engine.ToHost] returns. Code of this module asks IsNativelyAccessible first and
 // returns an error. Where Gorgonia allocates a result itself, as MatMul without a tensor to reuse
 // does, it panics if the device has no memory; WithReuse and Dot avoid that.
 package device

@@ -35,6 +35,7 @@ var (
 	_ gt.Gteer        = (*Engine)(nil)
 	_ gt.ElEqer       = (*Engine)(nil)
 	_ gt.Clamper      = (*Engine)(nil)
+	_ gt.Mapper       = (*Engine)(nil)
 )
 
 // Neg computes -x of every element.

@@ -148,3 +148,9 @@ func (e *Engine) Clamp(a gt.Tensor, least, most interface{}, opts ...gt.FuncOpt)
 	}
 	return e.elementwise("clamp", false, []gt.Tensor{a}, []float64{lo, hi}, opts)
 }
+
+// Map returns an error: a function of Go cannot run on the device. Without it Dense.Apply would print the array in its own error, and
+// so read memory that Go cannot read.
+func (e *Engine) Map(fn interface{}, a gt.Tensor, _ ...gt.FuncOpt) (gt.Tensor, error) {
+	return nil, fmt.Errorf("device: a %T cannot be applied to an array of shape %v on %s: use operations of the engine, or apply it to what ToHost returns", fn, a.Shape(), e)
+}

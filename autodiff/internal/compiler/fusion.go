@@ -55,6 +55,7 @@ func fuse(order []*Value) []*Job {
 			g.join(v, space)
 		}
 	}
+	g.split()
 	slices.SortStableFunc(g.jobs, func(a, b *Job) int { return a.stage - b.stage })
 	g.jobs = postpone(g.jobs, order)
 	for _, v := range order {
@@ -113,6 +114,71 @@ func (g *grouping) join(v *Value, space tensor.Shape) {
 	}
 	c.values = append(c.values, v)
 	v.Place.cluster = c
+}
+
+// mostValues is the number of values that unrelated clusters are joined up to. A kernel of many more gains little from what
+// they read together, and takes NVIDIA's compiler minutes, because its time grows faster than the kernel.
+const mostValues = 128
+
+// split cuts large clusters between values that have nothing to do with each other.
+func (g *grouping) split() {
+	var all []*Job
+	for _, j := range g.jobs {
+		if j.cluster == nil || len(j.cluster.values) <= mostValues {
+			all = append(all, j)
+			continue
+		}
+		for _, values := range j.cluster.parts() {
+			c := &cluster{stage: j.stage, space: j.cluster.space, values: values}
+			for _, v := range values {
+				v.Place.cluster = c
+			}
+			all = append(all, &Job{stage: j.stage, cluster: c})
+		}
+	}
+	g.jobs = all
+}
+
+// parts returns the values in lists, in order, of which none reads what another computes. A list longer than mostValues cannot be cut.
+func (c *cluster) parts() [][]*Value {
+	of := make(map[*Value]int, len(c.values)) // position
+	leader := make([]int, len(c.values))      // the first value of those that are connected, by way of others
+	find := func(i int) int {
+		for leader[i] != i {
+			leader[i] = leader[leader[i]]
+			i = leader[i]
+		}
+		return i
+	}
+	for i, v := range c.values {
+		of[v], leader[i] = i, i
+		for _, x := range v.In {
+			if k, ok := of[x.Layout.Root]; ok && sameCluster(v, x, c.space) {
+				a, b := find(i), find(k)
+				leader[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	sizes := make([]int, len(c.values))
+	for i := range c.values {
+		sizes[find(i)]++
+	}
+	list, last, filled := make([]int, len(c.values)), -1, 0 // list of the connected values that a leader leads
+	for i := range c.values {
+		if leader[i] != i {
+			continue
+		}
+		if last < 0 || filled+sizes[i] > mostValues {
+			last, filled = last+1, 0
+		}
+		list[i], filled = last, filled+sizes[i]
+	}
+	parts := make([][]*Value, last+1)
+	for i, v := range c.values {
+		k := list[find(i)]
+		parts[k] = append(parts[k], v)
+	}
+	return parts
 }
 
 // markEscapes says of v and its inputs whether they must be written to memory:

@@ -4,6 +4,8 @@
 package compiler_test
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -27,4 +29,43 @@ func TestJobsWaitForTheirReader(t *testing.T) {
 		stage 0: over [7]; v3* sum
 		stage 1: over [100]; v2 exp; v4* mul`,
 		ad.Mul(ad.Exp(x), ad.Sum(y)))
+}
+
+// Many values that have nothing to do with each other are several jobs; chains of them stay whole, and a long chain is one job.
+func TestLargeJobsAreCut(t *testing.T) {
+	x := vector("x")
+	var chains []*ad.Node
+	for i := range 150 {
+		chains = append(chains, ad.Sum(ad.Exp(ad.Scale(1+float64(i), x)))) // 3 values each
+	}
+	p, err := ad.Compile(chains, ad.Settings{Inputs: []*ad.Node{x}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(p.Explain(), "over [100];"); n != 4 { // 42 chains of 126 values each
+		t.Errorf("%d jobs, want 4", n)
+	}
+	st := p.NewState()
+	for i := range st.Input(0) {
+		st.Input(0)[i] = 0.01 * float64(i)
+	}
+	if err := st.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range chains {
+		want := 0.0
+		for _, v := range st.Input(0) {
+			want += math.Exp((1 + float64(i)) * v)
+		}
+		if got := st.Output(i)[0]; math.Abs(got-want) > 1e-12*want {
+			t.Errorf("sum %d is %v, want %v", i, got, want)
+		}
+	}
+	long := x
+	for i := range 200 {
+		long = ad.Sin(ad.Shift(long, float64(i)))
+	}
+	if p, err = ad.Compile([]*ad.Node{long}, ad.Settings{Inputs: []*ad.Node{x}}); err != nil || strings.Count(p.Explain(), "over [100];") != 1 {
+		t.Errorf("a chain of 400 values is cut: %v", err)
+	}
 }

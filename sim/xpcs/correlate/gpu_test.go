@@ -5,11 +5,13 @@ package correlate
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/gpu"
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
@@ -55,7 +57,8 @@ func TestGPUSpeedCorrelations(t *testing.T) {
 			some[i] = byte(i*i%7) & byte(i%2-1) // small counts
 		}
 		m.Raw.Read = func(_ int, dst []byte) error {
-			copy(dst, some)
+			const frame = 2 * side * side
+			parallel.Do(runtime.GOMAXPROCS(0), len(dst)/frame, func(_, i int) { copy(dst[i*frame:(i+1)*frame], some[i*frame:]) })
 			return nil
 		}
 		c.s.Backend = ad.CUDA{}
