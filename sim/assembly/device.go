@@ -59,7 +59,8 @@ type deviceFibre struct {
 	of           []int32
 	weights      *cuda.Buffer // by slots
 	rows, stride int          // slots that weights has room for
-	list         map[int32]deviceRow
+	row          []int32      // where the row of each source neuron is in list, from 1 on; 0 if it is not there
+	list         []deviceRow
 	pending      []link // synapses onto or from new neurons of lazy areas that the device does not have yet
 }
 
@@ -71,15 +72,16 @@ type link struct {
 
 // deviceRow is where the connections of a source neuron are: their number, and then the targets.
 type deviceRow struct {
-	at   cuda.Part
-	rows *deviceRows
+	source  int32
+	address uint64
+	rows    *deviceRows
 }
 
 // deviceRows is a buffer with rows that were drawn together.
 type deviceRows struct {
 	*cuda.Buffer
-	sources []int32
-	used    int // last step in which one of the neurons fired
+	used  int // last step in which one of the neurons fired
+	freed bool
 }
 
 // deviceGaps is a table of gaps.
@@ -347,20 +349,12 @@ func (m *deviceArea) slotOf(j int32) int32 {
 	return m.slot[j]
 }
 
-func (m *deviceArea) slotsOf(neurons []int32) []int32 {
-	list := make([]int32, len(neurons))
-	for i, j := range neurons {
-		list[i] = m.slotOf(j)
-	}
-	return list
-}
-
 // fibre returns the memory of a fibre, with the synapses that the processor knows.
 func (g *device) fibre(b *Brain, f *fibre) (*deviceFibre, error) {
 	if m := g.fibres[f]; m != nil {
 		return m, nil
 	}
-	m := &deviceFibre{of: nil, list: map[int32]deviceRow{}}
+	m := &deviceFibre{}
 	var err error
 	if f.scale != nil {
 		if m.scale, err = copied(g, f.scale, 0, "scales"); err != nil {
@@ -459,15 +453,15 @@ func (g *device) countStimulus(f *fibre) error {
 	}
 	defer counts.Free()
 	var p packet
-	defer p.free()
 	for i := range f.stimulus.size {
-		p.draws.add(rowState(f.Seed, i), uint64(0), counts, t.upTo, t.guide, [2]int32{int32(len(gapsOf(f.P).upTo)), 0}, [2]int32{int32(f.N), -1})
+		p.add(rowTable, rowState(f.Seed, i), 0, addressOf(counts), addressOf(t.upTo), addressOf(t.guide), pair32(len(gapsOf(f.P).upTo), 0), pair32(f.N, -1))
 	}
-	draws := p.put(p.draws)
-	if err := p.send(g); err != nil {
+	var u bundle
+	defer u.free()
+	if err := u.send(g, 1, &p); err != nil {
 		return err
 	}
-	if err := g.prepare(&p, draws, 0, 0, counts.At(0)); err != nil {
+	if err := g.prepare(&u); err != nil {
 		return err
 	}
 	return g.on().CopyOut(context.Background(), f.inputs, counts, 0)

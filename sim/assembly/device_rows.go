@@ -14,57 +14,73 @@ import (
 
 // count adds to a packet the rows of the neurons that started to fire and of those that stopped, or of all.
 func (g *device) count(p *packet, b *Brain, f *fibre, m *deviceFibre) error {
-	sources := f.from.winners
-	came, left := sources, []int32(nil)
+	sources, of := f.from.winners, m.of
 	before := b.marks(f.from.stored())
-	for _, i := range m.of {
+	for _, i := range of {
 		before.add(i)
 	}
-	var fresh []int32
+	stay := 0
 	for _, i := range sources {
-		if !before.has(i) {
-			fresh = append(fresh, i)
+		if before.has(i) {
+			stay++
 		}
 	}
-	if stay := len(sources) - len(fresh); len(m.of)-stay >= stay {
+	var came, left []int32
+	switch {
+	case len(of)-stay >= stay:
 		if err := g.on().Fill(m.counts, 0, 4*f.target.N, 0); err != nil {
 			return err
 		}
-	} else {
-		came = fresh
+		came = sources
+	case stay < max(len(sources), len(of)):
+		came, left = make([]int32, 0, len(sources)-stay), make([]int32, 0, len(of)-stay)
+		for _, i := range sources {
+			if !before.has(i) {
+				came = append(came, i)
+			}
+		}
 		now := b.marks(f.from.stored())
 		for _, i := range sources {
 			now.add(i)
 		}
-		for _, i := range m.of {
+		for _, i := range of {
 			if !now.has(i) {
 				left = append(left, i)
 			}
 		}
 	}
 	m.of = sources
-	if err := g.rows(p, b, f, m, slices.Concat(left, sources)); err != nil {
+	if err := g.rows(p, b, f, m, left, sources); err != nil {
 		return err
 	}
 	for _, i := range left {
-		p.changes.add(m.list[i].at, m.counts, [2]int32{-1})
+		p.add(changeTable, m.rowOf(i), addressOf(m.counts), pair32(-1, 0))
 	}
 	for _, i := range came {
-		p.changes.add(m.list[i].at, m.counts, [2]int32{1})
+		p.add(changeTable, m.rowOf(i), addressOf(m.counts), pair32(1, 0))
 	}
 	return nil
 }
 
+// rowOf returns the address of the row of a source neuron.
+func (m *deviceFibre) rowOf(i int32) uint64 { return m.list[m.row[i]-1].address }
+
 // rows makes sure that the rows of source neurons are on the device once the packet has been worked off.
-func (g *device) rows(p *packet, b *Brain, f *fibre, m *deviceFibre, sources []int32) error {
-	var missing []int32
-	for _, i := range sources {
-		if r, ok := m.list[i]; ok {
-			r.rows.used = b.step
-		} else if !slices.Contains(missing, i) || len(missing) < 64 {
-			missing = append(missing, i)
+func (g *device) rows(p *packet, b *Brain, f *fibre, m *deviceFibre, sources ...[]int32) error {
+	if n := f.from.stored(); len(m.row) < n {
+		m.row = append(m.row, make([]int32, n-len(m.row))...)
+	}
+	missing := b.room[:0]
+	for _, list := range sources {
+		for _, i := range list {
+			if at := m.row[i]; at > 0 {
+				m.list[at-1].rows.used = b.step
+			} else {
+				missing = append(missing, i)
+			}
 		}
 	}
+	b.room = missing
 	if len(missing) == 0 {
 		return nil
 	}
@@ -78,20 +94,27 @@ func (g *device) rows(p *packet, b *Brain, f *fibre, m *deviceFibre, sources []i
 		return err
 	}
 	most := f.mostOf()
-	rows, err := g.roomForRows(b, f, m, missing, 4*(most+1)*len(missing))
+	rows, err := g.roomForRows(b, f, len(missing), 4*(most+1)*len(missing))
 	if err != nil {
 		return err
 	}
 	for k, i := range missing {
-		r := deviceRow{rows.At(4 * (most + 1) * k), rows}
-		m.list[i] = r
-		without := int32(-1)
+		at := m.place(i, rows, 4*(most+1)*k)
+		without := -1
 		if b.set.NoSelf && f.From == f.To {
-			without = i
+			without = int(i)
 		}
-		p.draws.add(rowState(f.Seed, int(i)), r.at, uint64(0), t.upTo, t.guide, [2]int32{int32(len(gapsOf(f.P).upTo)), int32(most)}, [2]int32{int32(f.N), without})
+		p.add(rowTable, rowState(f.Seed, int(i)), at, 0, addressOf(t.upTo), addressOf(t.guide), pair32(len(gapsOf(f.P).upTo), most), pair32(f.N, without))
 	}
 	return nil
+}
+
+// place notes where the row of a source neuron is, and returns its address.
+func (m *deviceFibre) place(source int32, rows *deviceRows, offset int) uint64 {
+	at := addressOf(rows.Buffer) + uint64(offset)
+	m.list = append(m.list, deviceRow{source, at, rows})
+	m.row[source] = int32(len(m.list))
+	return at
 }
 
 // rowState is the state of the random numbers of a row, as in gaps.append.
@@ -99,8 +122,8 @@ func rowState(seed uint64, source int) uint64 {
 	return mix(seed ^ mix(uint64(source)+0x6A09E667F3BCC909))
 }
 
-// roomForRows allocates rows; if memory is short it first gives up those of neurons that do not fire.
-func (g *device) roomForRows(b *Brain, f *fibre, m *deviceFibre, sources []int32, bytes int) (*deviceRows, error) {
+// roomForRows allocates n rows; if memory is short it first gives up those of neurons that do not fire.
+func (g *device) roomForRows(b *Brain, f *fibre, n, bytes int) (*deviceRows, error) {
 	buffer, err := g.alloc(bytes, "connections")
 	if errors.Is(err, cuda.ErrOutOfMemory) {
 		for _, other := range g.fibres {
@@ -109,32 +132,30 @@ func (g *device) roomForRows(b *Brain, f *fibre, m *deviceFibre, sources []int32
 		buffer, err = g.alloc(bytes, "connections")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("assembly: %d rows of connections of %s>%s: %w", len(sources), f.From, f.To, err)
+		return nil, fmt.Errorf("assembly: %d rows of connections of %s>%s: %w", n, f.From, f.To, err)
 	}
 	g.drawn += bytes
-	return &deviceRows{Buffer: buffer, sources: sources, used: b.step}, nil
+	return &deviceRows{Buffer: buffer, used: b.step}, nil
 }
 
 // forget frees rows of which no neuron has fired since a step.
 func (m *deviceFibre) forget(g *device, step int) {
-	for _, i := range sortedSources(m.list) {
-		if r, ok := m.list[i]; ok && r.rows.used < step {
+	kept := m.list[:0]
+	for _, r := range m.list {
+		if r.rows.used >= step {
+			kept = append(kept, r)
+			m.row[r.source] = int32(len(kept))
+			continue
+		}
+		m.row[r.source] = 0
+		if !r.rows.freed {
 			g.drawn -= r.rows.Size()
 			r.rows.Free()
-			for _, s := range r.rows.sources {
-				delete(m.list, s)
-			}
+			r.rows.freed = true
 		}
 	}
-}
-
-func sortedSources(list map[int32]deviceRow) []int32 {
-	keys := make([]int32, 0, len(list))
-	for i := range list {
-		keys = append(keys, i)
-	}
-	slices.Sort(keys)
-	return keys
+	clear(m.list[len(kept):])
+	m.list = kept
 }
 
 // sendRows copies rows to the device that only the processor can draw.
@@ -148,12 +169,12 @@ func (g *device) sendRows(b *Brain, f *fibre, m *deviceFibre, missing []int32) e
 		f.synapses.rows[i].links.each(func(j int32) { all = append(all, j) })
 		all[starts[k]] = int32(len(all) - starts[k] - 1)
 	}
-	rows, err := g.roomForRows(b, f, m, missing, 4*len(all))
+	rows, err := g.roomForRows(b, f, len(missing), 4*len(all))
 	if err != nil {
 		return err
 	}
 	for k, i := range missing {
-		m.list[i] = deviceRow{rows.At(4 * starts[k]), rows}
+		m.place(i, rows, 4*starts[k])
 	}
 	return g.on().CopyIn(context.Background(), rows.Buffer, 0, all)
 }

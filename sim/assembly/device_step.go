@@ -4,73 +4,102 @@
 package assembly
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // running is a brain with a plan that steps on a device.
 type running struct {
-	b     *Brain
-	p     *Plan
-	trace [][]Round
+	b      *Brain
+	p      *Plan
+	trace  [][]Round
+	jobs   []job
+	packet packet
+	x      []float64 // inputs of one target
+	list   []entry   // candidates of one target
+
+	neurons, slots   int // of the largest target
+	winners, sources int // of what learns most
+	err              error
 }
 
 // job is a target that chooses winners in a step.
 type job struct {
-	*running
-	t *target
-	m *deviceArea
-	k int // candidates that are fetched
+	t  *target
+	k  int // candidates that are fetched
+	at int // place of the candidates in the results of the brain, in words
 }
 
-// together runs one step of brains that are on the same device, with as many launches as for one. After
-// an error the brains have left the device. Those whose step was over by then keep it.
-func together(runs []*running) error {
-	g := runs[0].b.gpu
-	var jobs []*job
-	for _, r := range runs {
-		r.b.begin(r.p)
-		for _, t := range r.p.targets {
-			if t.takesPart(r.b) {
-				jobs = append(jobs, &job{running: r, t: t})
-			}
+// lockstep is brains on one device that step together. What the processor does for them, it does side by side,
+// and each launch serves all of them.
+type lockstep struct {
+	runs    []*running
+	workers int
+	packets []*packet // of the brains, in their order
+	bundle  bundle
+	words   []uint64 // results
+}
+
+func newLockstep(plans ...*Plan) *lockstep {
+	l := &lockstep{workers: plans[0].brain.workers()}
+	for _, p := range plans {
+		r := &running{b: p.brain, p: p}
+		l.runs, l.packets = append(l.runs, r), append(l.packets, &r.packet)
+	}
+	return l
+}
+
+// each does a part of a step for every brain, on several threads, and returns the error of the first brain
+// that has one.
+func (l *lockstep) each(do func(r *running) error) error {
+	parallel.Do(l.workers, len(l.runs), func(_, k int) { l.runs[k].err = do(l.runs[k]) })
+	for _, r := range l.runs {
+		if r.err != nil {
+			return r.err
 		}
 	}
-	if err := g.gather(jobs); err != nil {
-		for _, r := range runs {
+	return nil
+}
+
+// step runs one step, with as many launches as for one brain. After an error the brains have left the device.
+// Those whose step was over by then keep it.
+func (l *lockstep) step() error {
+	g := l.runs[0].b.gpu
+	if err := l.gather(g); err != nil {
+		l.each(func(r *running) error {
 			r.b.step--
 			r.b.detach()
-		}
+			return nil
+		})
 		return err
 	}
-	for _, r := range runs {
-		r.b.inhibitRivals(r.p)
-		r.b.recruit(r.p)
-		for _, t := range r.p.targets {
-			r.b.remember(t)
-		}
-	}
-	err := g.learn(runs)
-	for _, r := range runs {
-		r.b.fire(r.p)
-		r.trace = append(r.trace, r.p.rounds())
-		if err != nil || r.b.logged > mostLearnt {
-			r.b.settle()
-		}
-		if err != nil {
-			r.b.gpu = nil
-		}
-	}
-	if err == nil {
-		g.trim(runs)
-	}
+	err := l.learn(g)
+	l.each(func(r *running) error {
+		r.end(err != nil)
+		return nil
+	})
 	return err
+}
+
+// end makes the winners of a step fire.
+func (r *running) end(failed bool) {
+	b := r.b
+	b.fire(r.p)
+	r.trace = append(r.trace, r.p.rounds())
+	if failed || b.logged > mostLearnt {
+		b.settle()
+	}
+	if failed {
+		b.gpu = nil
+		return
+	}
+	b.gpu.trim(b)
 }
 
 // launch starts a kernel.
@@ -85,7 +114,6 @@ func (g *device) launch(name string, grid, block cuda.Dim, args ...any) error {
 const (
 	keyBytes    = 16       // of the key of the last winner
 	histBytes   = 4 * 2048 // of the histogram
-	targetBytes = 80       // of a Target
 	mostTargets = 1 << 15  // of a launch
 	threads     = 256
 	mostBlocks  = 4096 // of one launch along its first axis: blocks go on to further elements
@@ -93,89 +121,82 @@ const (
 
 func blocksFor(n, each int) int { return max(1, min((n+each-1)/each, mostBlocks)) }
 
-// gather sums the inputs of the targets of jobs, and chooses their candidates.
-func (g *device) gather(jobs []*job) error {
-	var p packet
-	defer p.free()
-	var targets, fibres, less table
-	size, slots, neurons := 8, 0, 0
-	var busy []*job
-	for _, j := range jobs {
-		m, err := j.b.gpu.area(j.t.area)
+// gather sums the inputs of all targets, finds their candidates and fetches them.
+func (l *lockstep) gather(g *device) error {
+	if err := l.each((*running).prepare); err != nil {
+		return err
+	}
+	u := &l.bundle
+	defer u.free()
+	if err := u.send(g, l.workers, l.packets...); err != nil {
+		return err
+	}
+	if err := g.prepare(u); err != nil {
+		return err
+	}
+	neurons, slots := 0, 0
+	for _, r := range l.runs {
+		neurons, slots = max(neurons, r.neurons), max(slots, r.slots)
+	}
+	busy := u.rows[targetTable]
+	for from := 0; from < busy; from += mostTargets {
+		if err := g.sum(u.from(targetTable, from), u.from(intoTable, 0), min(busy-from, mostTargets), neurons, slots); err != nil {
+			return err
+		}
+	}
+	if n := u.rows[lessTable]; n > 0 {
+		if err := g.launch("inhibit", cuda.Blocks(n, threads), cuda.Dim{X: threads}, u.from(lessTable, 0), int32(n)); err != nil {
+			return err
+		}
+	}
+	for from := 0; from < busy; from += mostTargets {
+		if err := g.choose(u.from(targetTable, from), min(busy-from, mostTargets), neurons); err != nil {
+			return err
+		}
+	}
+	l.words = slices.Grow(l.words[:0], u.size)[:u.size]
+	if err := g.on().CopyOut(context.Background(), l.words, u.results, 0); err != nil {
+		return err
+	}
+	return g.overflow(l.words[0])
+}
+
+// prepare begins a step of a brain and makes the tables of its targets.
+func (r *running) prepare() error {
+	b, g, p := r.b, r.b.gpu, &r.packet
+	b.begin(r.p)
+	p.reset()
+	r.jobs, r.neurons, r.slots = r.jobs[:0], 0, 0
+	for _, t := range r.p.targets {
+		if !t.takesPart(b) {
+			continue
+		}
+		m, err := g.area(t.area)
 		if err != nil {
 			return err
 		}
-		j.m, j.k = m, min(j.t.K+1, j.t.stored())
-		if j.k > 0 {
-			busy = append(busy, j)
-			size += 8 * j.k
-		}
-	}
-	for _, j := range jobs { // also where an area has no neurons yet: fibres hold what follows
-		first := fibres.n
-		for _, f := range j.t.active {
-			if err := j.b.gpu.into(&p, &fibres, j.b, f); err != nil {
+		first, n := p.rows(intoTable), t.stored()
+		for _, f := range t.active { // also where an area has no neurons yet: fibres hold what follows
+			if err := g.into(p, b, f); err != nil {
 				return err
 			}
 		}
-		if err := j.b.gpu.tell(&p, j.m); err != nil {
+		if err := g.tell(p, m); err != nil {
 			return err
 		}
+		j := job{t, min(t.K+1, n), p.results}
+		r.jobs = append(r.jobs, j)
 		if j.k == 0 {
 			continue
 		}
-		n := j.t.stored()
-		neurons, slots = max(neurons, n), max(slots, j.m.slots)
-		targets.add(j.m.x, j.m.neurons, [2]int32{int32(n), int32(j.m.slots)}, [2]int32{int32(first), int32(fibres.n - first)},
-			j.m.work, j.m.work.At(keyBytes), j.m.work.At(keyBytes+histBytes), uint64(0), uint64(0), [2]int32{int32(j.k), int32(tilesOf(n))})
-		j.less(&less)
+		r.neurons, r.slots = max(r.neurons, n), max(r.slots, m.slots)
+		p.results += j.k + (j.k+1)/2 // inputs first, then numbers
+		work := addressOf(m.work)
+		p.add(targetTable, addressOf(m.x), addressOf(m.neurons), pair32(n, m.slots), pair32(first, p.rows(intoTable)-first),
+			work, work+keyBytes, work+keyBytes+histBytes, uint64(8*(j.at+j.k)), uint64(8*j.at), pair32(j.k, tilesOf(n)))
+		r.less(t, m)
 	}
-	results := 8
-	for i, at := 0, size; i < len(busy); i++ { // inputs first, then numbers
-		targets.words[10*i+8], targets.words[10*i+7] = uint64(results), uint64(at)
-		results, at = results+8*busy[i].k, at+4*busy[i].k
-	}
-	for _, j := range busy {
-		size += 4 * j.k
-	}
-	out, err := g.zeros(size, "winners")
-	if err != nil {
-		return err
-	}
-	defer out.Free()
-	for i := range busy {
-		for w := 7; w <= 8; w++ {
-			targets.words[10*i+w] += uint64(out.Uintptr())
-		}
-	}
-	draws, changes, pokes := p.put(p.draws), p.put(p.changes), p.put(p.pokes)
-	targetsAt, fibresAt, lessAt := p.put(targets), p.put(fibres), p.put(less)
-	if err := p.send(g); err != nil {
-		return err
-	}
-	if err := g.prepare(&p, draws, changes, pokes, out.At(0)); err != nil {
-		return err
-	}
-	if len(busy) == 0 {
-		return g.fetch(out, size, jobs, busy)
-	}
-	fibresPart := p.buffer.At(fibresAt)
-	for from := 0; from < len(busy); from += mostTargets {
-		if err := g.sum(p.buffer.At(targetsAt+targetBytes*from), fibresPart, min(len(busy)-from, mostTargets), neurons, slots); err != nil {
-			return err
-		}
-	}
-	if less.n > 0 {
-		if err := g.launch("inhibit", cuda.Blocks(less.n, threads), cuda.Dim{X: threads}, p.buffer.At(lessAt), int32(less.n)); err != nil {
-			return err
-		}
-	}
-	for from := 0; from < len(busy); from += mostTargets {
-		if err := g.choose(p.buffer.At(targetsAt+targetBytes*from), min(len(busy)-from, mostTargets), neurons); err != nil {
-			return err
-		}
-	}
-	return g.fetch(out, size, jobs, busy)
+	return nil
 }
 
 // sum starts the kernels that sum the inputs of y targets.
@@ -209,70 +230,49 @@ func (g *device) choose(t cuda.Part, y, neurons int) error {
 	return err
 }
 
-// fetch gives each job its candidates and lets it choose.
-func (g *device) fetch(out *cuda.Buffer, size int, jobs, busy []*job) error {
-	words := make([]uint64, (size+7)/8)
-	if err := g.on().CopyOut(context.Background(), words[:size/8], out, 0); err != nil {
-		return err
+// choose chooses the winners of a job among its candidates, which words hold.
+func (r *running) choose(j job, words []uint64) {
+	r.x, r.list = r.x[:0], r.list[:0]
+	for _, w := range words[:j.k] {
+		r.x = append(r.x, math.Float64frombits(w))
 	}
-	if size%8 != 0 {
-		last := make([]uint32, 1)
-		if err := g.on().CopyOut(context.Background(), last, out, size/8*8); err != nil {
-			return err
-		}
-		words[size/8] = uint64(last[0])
+	for _, i := range top(r.x, j.k) { // among equals those of lower number come first, as they do in words
+		number := int32(words[j.k+int(i)/2] >> (32 * (i % 2)))
+		r.list = append(r.list, entry{r.x[i], number})
 	}
-	if words[0] != 0 {
-		return g.overflow(words[0])
-	}
-	at, number := 1, 2
-	for _, j := range busy {
-		number += 2 * j.k
-	}
-	for _, j := range busy {
-		list := make([]entry, j.k)
-		for i := range list {
-			list[i] = entry{math.Float64frombits(words[at]), int32(words[number/2] >> (32 * (number % 2)))}
-			at, number = at+1, number+1
-		}
-		slices.SortFunc(list, func(a, b entry) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.j, b.j)) })
-		j.b.chooseOf(j.t, list)
-	}
-	for _, j := range jobs {
-		if j.k == 0 {
-			j.b.chooseOf(j.t, nil)
-		}
-	}
-	return nil
+	r.b.chooseOf(j.t, r.list)
 }
 
-// overflow is the error of a row that is longer than any of 1e20 rows should be.
+// overflow returns the error of a row that has n connections, more than any of 1e20 rows should, or nil if n is 0.
 func (g *device) overflow(n uint64) error {
+	if n == 0 {
+		return nil
+	}
 	return fmt.Errorf("assembly: a row has %d connections on %v, more than there is room for: please report this", n, g.d)
 }
 
 // prepare draws rows, changes counts and sets single numbers.
-func (g *device) prepare(p *packet, draws, changes, pokes int, full cuda.Part) error {
+func (g *device) prepare(u *bundle) error {
 	one := cuda.Dim{X: threads}
-	if p.draws.n > 0 {
-		if err := g.launch("draw", cuda.Dim{X: p.draws.n}, one, p.buffer.At(draws), full); err != nil {
+	if n := u.rows[rowTable]; n > 0 {
+		if err := g.launch("draw", cuda.Dim{X: n}, one, u.from(rowTable, 0), u.results); err != nil {
 			return err
 		}
 	}
-	for from := 0; from < p.changes.n; from += 1 << 15 {
-		n := min(p.changes.n-from, 1<<15)
-		if err := g.launch("change", cuda.Dim{X: 8, Y: n}, one, p.buffer.At(changes+24*from)); err != nil {
+	all := u.rows[changeTable]
+	for from := 0; from < all; from += 1 << 15 {
+		if err := g.launch("change", cuda.Dim{X: 8, Y: min(all-from, 1<<15)}, one, u.from(changeTable, from)); err != nil {
 			return err
 		}
 	}
-	if p.pokes.n > 0 {
-		return g.launch("poke", cuda.Blocks(p.pokes.n, threads), one, p.buffer.At(pokes), int32(p.pokes.n))
+	if n := u.rows[pokeTable]; n > 0 {
+		return g.launch("poke", cuda.Blocks(n, threads), one, u.from(pokeTable, 0), int32(n))
 	}
 	return nil
 }
 
 // into adds a fibre to the table of those that reach a target, and what must be done before it is read.
-func (g *device) into(p *packet, fibres *table, b *Brain, f *fibre) error {
+func (g *device) into(p *packet, b *Brain, f *fibre) error {
 	m, err := g.fibre(b, f)
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (g *device) into(p *packet, fibres *table, b *Brain, f *fibre) error {
 		if f.target.Lazy {
 			counts = nil
 		}
-		fibres.add(counts, m.total, m.scale, uint64(0), uint64(0), uint64(0), 0.0)
+		p.add(intoTable, addressOf(counts), addressOf(m.total), addressOf(m.scale), 0, 0, 0, 0)
 		return nil
 	case f.synapses != nil:
 		if err := g.count(p, b, f, m); err != nil {
@@ -300,86 +300,99 @@ func (g *device) into(p *packet, fibres *table, b *Brain, f *fibre) error {
 	if err != nil {
 		return err
 	}
-	var sources []int32
-	for _, i := range f.from.winners {
-		s := i
+	sources, firing := p.begin(), 0
+	for _, s := range f.from.winners {
 		if from.slot != nil {
-			s = from.slot[i]
+			s = from.slot[s]
 		}
 		if s >= 0 && int(s) < m.rows {
-			sources = append(sources, s)
+			p.lists = append(p.lists, s)
+			firing++
 		}
 	}
 	base := 1.0
 	if f.synapses == nil {
 		base = 0
 	}
-	fibres.add(m.counts, uint64(0), m.scale, m.weights, p.ints(sources), [2]int32{int32(len(sources)), int32(m.stride)}, base)
+	p.add(intoTable, addressOf(m.counts), 0, addressOf(m.scale), addressOf(m.weights), sources, pair32(firing, m.stride), math.Float64bits(base))
 	return nil
 }
 
 // less lists what inhibits the neurons of a target.
-func (j *job) less(list *table) {
-	t := j.t
+func (r *running) less(t *target, m *deviceArea) {
 	if t.Refraction == 0 && len(t.recent) == 0 {
 		return
 	}
-	x := make([]float64, t.stored())
-	t.inhibitFired(j.b, x)
-	for i, v := range x {
+	n := t.stored()
+	r.x = slices.Grow(r.x[:0], n)[:n]
+	clear(r.x)
+	t.inhibitFired(r.b, r.x)
+	for i, v := range r.x {
 		if v != 0 {
-			list.add(j.m.x.At(8*i), -v)
+			r.packet.add(lessTable, addressOf(m.x)+8*uint64(i), math.Float64bits(-v))
 		}
 	}
 }
 
-// learn strengthens synapses by what the step has put into the logs of brains.
-func (g *device) learn(runs []*running) error {
-	var p packet
-	defer p.free()
-	var list table
-	winners, sources := 0, 0
-	for _, r := range runs {
-		for _, t := range r.p.targets {
-			if l := r.b.lastLearnt(t); l != nil {
-				for k, f := range l.fibres {
-					if err := r.b.gpu.learning(&p, &list, r.b, f, l, k); err != nil {
-						return err
-					}
-					winners, sources = max(winners, len(l.winners)), max(sources, len(l.sources[k]))
-				}
-			}
-		}
+// learn chooses the winners of all targets and strengthens synapses by what the step has put into the logs.
+func (l *lockstep) learn(g *device) error {
+	if err := l.each(func(r *running) error { return r.learn(l.words[r.packet.at.results:]) }); err != nil {
+		return err
 	}
-	if list.n == 0 {
+	winners, sources, all := 0, 0, 0
+	for _, r := range l.runs {
+		winners, sources, all = max(winners, r.winners), max(sources, r.sources), all+r.packet.rows(learningTable)
+	}
+	if all == 0 {
 		return nil
 	}
-	full, err := g.zeros(8, "fault")
-	if err != nil {
+	u := &l.bundle
+	defer u.free()
+	if err := u.send(g, l.workers, l.packets...); err != nil {
 		return err
 	}
-	defer full.Free()
-	draws, changes, pokes, at := p.put(p.draws), p.put(p.changes), p.put(p.pokes), p.put(list)
-	if err := p.send(g); err != nil {
+	if err := g.prepare(u); err != nil {
 		return err
 	}
-	if err := g.prepare(&p, draws, changes, pokes, full.At(0)); err != nil {
-		return err
-	}
-	if p.draws.n > 0 {
-		over := make([]uint64, 1)
-		if err := g.on().CopyOut(context.Background(), over, full, 0); err != nil {
+	if u.rows[rowTable] > 0 {
+		over := l.words[:1]
+		if err := g.on().CopyOut(context.Background(), over, u.results, 0); err != nil {
 			return err
 		}
-		if over[0] != 0 {
-			return g.overflow(over[0])
+		if err := g.overflow(over[0]); err != nil {
+			return err
 		}
 	}
-	for from := 0; from < list.n; from += 1 << 15 {
-		n := min(list.n-from, 1<<15)
-		grid := cuda.Dim{X: (winners + 31) / 32, Y: max(1, min((sources+7)/8, 1<<12)), Z: n}
-		if err := g.launch("learn", grid, cuda.Dim{X: 32, Y: 8}, p.buffer.At(at+96*from)); err != nil {
+	for from := 0; from < all; from += 1 << 15 {
+		grid := cuda.Dim{X: (winners + 31) / 32, Y: max(1, min((sources+7)/8, 1<<12)), Z: min(all-from, 1<<15)}
+		if err := g.launch("learn", grid, cuda.Dim{X: 32, Y: 8}, u.from(learningTable, from)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// learn chooses the winners of a brain's targets and makes the tables of what they learn.
+func (r *running) learn(results []uint64) error {
+	b, p := r.b, &r.packet
+	for _, j := range r.jobs {
+		r.choose(j, results[j.at:])
+	}
+	b.inhibitRivals(r.p)
+	b.recruit(r.p)
+	for _, t := range r.p.targets {
+		b.remember(t)
+	}
+	p.reset()
+	r.winners, r.sources = 0, 0
+	for _, t := range r.p.targets {
+		if l := b.lastLearnt(t); l != nil {
+			for k, f := range l.fibres {
+				if err := b.gpu.learning(p, b, f, l, k); err != nil {
+					return err
+				}
+				r.winners, r.sources = max(r.winners, len(l.winners)), max(r.sources, len(l.sources[k]))
+			}
 		}
 	}
 	return nil
@@ -396,24 +409,18 @@ func (b *Brain) lastLearnt(t *target) *learnt {
 }
 
 // learning adds fibre k of an entry of the log to the table of what learns.
-func (g *device) learning(p *packet, list *table, b *Brain, f *fibre, l *learnt, k int) error {
+func (g *device) learning(p *packet, b *Brain, f *fibre, l *learnt, k int) error {
 	m, err := g.fibre(b, f)
 	if err != nil {
 		return err
 	}
 	rule := l.growth[k]
-	single := int32(0)
-	if f.synapses == nil && f.stimulus == nil {
-		single = 1
-	}
-	last := []any{[2]int32{int32(rule.rule), single}, rule.beta, rule.most}
-	none := uint64(0)
+	kind, beta, most := pair32(int(rule.rule), 0), math.Float64bits(rule.beta), math.Float64bits(rule.most)
 	if f.stimulus != nil {
 		if err := m.extend(g, p, f); err != nil {
 			return err
 		}
-		neurons := p.ints(l.winners)
-		list.add(append([]any{none, m.total, m.inputs, none, none, none, neurons, [2]int32{0, int32(len(l.winners))}, none}, last...)...)
+		p.add(learningTable, 0, addressOf(m.total), addressOf(m.inputs), 0, 0, 0, p.ints(l.winners), pair32(0, len(l.winners)), 0, kind, beta, most)
 		return nil
 	}
 	from, to, err := g.ends(f)
@@ -421,7 +428,7 @@ func (g *device) learning(p *packet, list *table, b *Brain, f *fibre, l *learnt,
 		return err
 	}
 	// All slots come first, so that the array is widened once: what settlePending sets must not move after it.
-	sources, slots := from.slotsOf(l.sources[k]), to.slotsOf(l.winners)
+	sources, slots := p.slots(from, l.sources[k]), p.slots(to, l.winners)
 	for _, s := range m.pending {
 		from.slotOf(s.from)
 		to.slotOf(s.to)
@@ -432,32 +439,33 @@ func (g *device) learning(p *packet, list *table, b *Brain, f *fibre, l *learnt,
 	if err := errors.Join(g.settlePending(p, b, f, m), g.tell(p, to)); err != nil {
 		return err
 	}
-	var addresses any = none
+	var rows uint64
 	if f.synapses != nil {
 		if err := g.rows(p, b, f, m, l.sources[k]); err != nil {
 			return err
 		}
-		at := len(p.words)
+		rows = p.begin()
 		for _, i := range l.sources[k] {
-			p.words = append(p.words, addressOf(m.list[i].at))
+			at := m.rowOf(i)
+			p.lists = append(p.lists, int32(uint32(at)), int32(at>>32))
 		}
-		addresses = place8(at)
+	} else {
+		kind = pair32(int(rule.rule), 1)
 	}
-	list.add(append([]any{m.weights, none, none, addresses, p.ints(sources), p.ints(slots), p.ints(l.winners),
-		[2]int32{int32(len(sources)), int32(len(slots))}, [2]int32{int32(m.stride)}}, last...)...)
+	p.add(learningTable, addressOf(m.weights), 0, 0, rows, sources, slots, p.ints(l.winners),
+		pair32(len(l.sources[k]), len(l.winners)), pair32(m.stride, 0), kind, beta, most)
 	return nil
 }
 
 // trim frees the rows of neurons that have not fired in the last step where those on the device are more than
 // a brain is to keep.
-func (g *device) trim(runs []*running) {
-	for _, r := range runs {
-		if g := r.b.gpu; g != nil && g.drawn > r.b.set.Cache {
-			for _, f := range r.b.fibres {
-				if m := g.fibres[f]; m != nil {
-					m.forget(g, r.b.step)
-				}
-			}
+func (g *device) trim(b *Brain) {
+	if g.drawn <= b.set.Cache {
+		return
+	}
+	for _, f := range b.fibres {
+		if m := g.fibres[f]; m != nil {
+			m.forget(g, b.step)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -382,6 +383,107 @@ func TestCountingFails(t *testing.T) {
 		got, _ := b.Winners("A")
 		if want, _ := c.Winners("A"); !slices.Equal(got, want) {
 			t.Errorf("after %s failed: winners %v, want %v", call, got, want)
+		}
+	}
+}
+
+// different makes brains of many kinds, each with a plan of its own.
+func different(t *testing.T, backend ad.Backend, n int) (brains []*assembly.Brain, plans []*assembly.Plan) {
+	t.Helper()
+	for i := range n {
+		s := assembly.Settings{P: 0.1, Seed: uint64(i), Backend: backend}
+		a := assembly.Area{Name: "A", N: 300 + 20*i, K: 15 + i, Beta: 0.1}
+		switch i % 4 {
+		case 1:
+			a.Column = assembly.Column{Latency: 2, LatencyStrength: 2, Refraction: 0.25}
+		case 2:
+			s.Connect = assembly.Hashed(uint64(i), func(from, to string) uint64 { return uint64(len(from + to)) })
+		case 3:
+			s.NoSelf, a.Rule = true, assembly.Willshaw
+		}
+		b := assembly.New(s)
+		if err := errors.Join(b.AddStimulus("s", 30), b.AddArea(a), b.AddArea(assembly.Area{Name: "L", N: 1500, K: 10 + i, Beta: 0.1, Lazy: i%4 != 2})); err != nil {
+			t.Fatal(err)
+		}
+		p, err := b.Plan([]string{"s>A A>A", "s>A s>L A>A A>L L>A L>L", "s>L s>A L>A"}[i%3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		brains, plans = append(brains, b), append(plans, p)
+	}
+	return brains, plans
+}
+
+// The number of threads changes neither what brains do that share launches, nor the launches, nor what crosses
+// the bus.
+func TestThreadsChangeNoBrain(t *testing.T) {
+	lib := pretend.Shared(t)
+	d, err := cuda.Open(0, cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts, results [2]string
+	for i, threads := range []int{1, 4} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+		brains, plans := different(t, ad.CUDA{}, 12)
+		d.ResetPeak()
+		launches := lib.Get("cuLaunchKernel")
+		rounds, err := assembly.ProjectAll(plans, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := d.Stats()
+		counts[i] = fmt.Sprintf("%d launches, %d B sent and %d B fetched in %d copies", lib.Get("cuLaunchKernel")-launches, st.Sent, st.Fetched, st.Copies)
+		var ends bytes.Buffer
+		for _, b := range brains {
+			if err := b.Save(&ends); err != nil {
+				t.Fatal(err)
+			}
+		}
+		results[i] = fmt.Sprint(rounds) + ends.String()
+	}
+	t.Log(counts[0])
+	if counts[0] != counts[1] {
+		t.Errorf("%s on one thread, %s on four", counts[0], counts[1])
+	}
+	if results[0] != results[1] {
+		t.Error("winners or weights depend on the number of threads")
+	}
+}
+
+// Brains whose device fails, while some of them prepare a step or between their launches, all stop after the same
+// step and go on elsewhere as if they had never been on the device.
+func TestManyBrainsOutliveDevice(t *testing.T) {
+	lib := pretend.Shared(t)
+	_, plans := different(t, nil, 6)
+	want, err := assembly.ProjectAll(plans, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []int{4, 30, 55} {
+		brains, plans := different(t, ad.CUDA{}, 6)
+		lib.Fail("cuLaunchKernel", after, 1, 2)
+		got, err := assembly.ProjectAll(plans, 3)
+		lib.Fail("cuLaunchKernel", 0, 0, 0)
+		if !errors.Is(err, cuda.Result(2)) {
+			t.Fatalf("a failure after %d launches: %v", after, err)
+		}
+		for i, b := range brains {
+			if len(got[i]) != len(got[0]) {
+				t.Fatalf("a failure after %d launches: brain %d has done %d steps, the first %d", after, i, len(got[i]), len(got[0]))
+			}
+			b.SetBackend(nil)
+			rest, err := b.Continue(plans[i], 3-len(got[i]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for step, rounds := range append(got[i], rest...) {
+				for k := range rounds {
+					if !slices.Equal(rounds[k].Winners, want[i][step][k].Winners) {
+						t.Fatalf("a failure after %d launches: brain %d differs in step %d of %d", after, i, step, len(got[i]))
+					}
+				}
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ package assembly
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -29,8 +30,8 @@ func (m *deviceFibre) extend(g *device, p *packet, f *fibre) (err error) {
 		}
 	}
 	for ; m.known < n; m.known++ {
-		p.pokes.add(m.inputs.At(4*m.known), uint64(uint32(f.inputs[m.known])), [2]int32{2})
-		p.pokes.add(m.total.At(8*m.known), f.total[m.known], [2]int32{1})
+		p.add(pokeTable, addressOf(m.inputs)+4*uint64(m.known), uint64(uint32(f.inputs[m.known])), 2)
+		p.add(pokeTable, addressOf(m.total)+8*uint64(m.known), math.Float64bits(f.total[m.known]), 1)
 	}
 	return nil
 }
@@ -51,8 +52,9 @@ func (g *device) settlePending(p *packet, b *Brain, f *fibre, m *deviceFibre) er
 	if err := g.widen(f, m, from.slots, to.slots); err != nil {
 		return err
 	}
+	weights := addressOf(m.weights)
 	for _, l := range slots {
-		p.pokes.add(m.weights.At(g.width()*(int(l.from)*m.stride+int(l.to))), l.weight, [2]int32{0})
+		p.add(pokeTable, weights+uint64(g.width()*(int(l.from)*m.stride+int(l.to))), math.Float64bits(l.weight), 0)
 	}
 	m.pending = m.pending[:0]
 	return nil
@@ -114,7 +116,7 @@ func (g *device) tell(p *packet, m *deviceArea) error {
 		m.neurons, m.told = n, 0
 	}
 	for ; m.told < m.slots; m.told++ {
-		p.pokes.add(m.neurons.At(4*m.told), uint64(uint32(m.order[m.told])), [2]int32{2})
+		p.add(pokeTable, addressOf(m.neurons)+4*uint64(m.told), uint64(uint32(m.order[m.told])), 2)
 	}
 	return nil
 }

@@ -85,16 +85,17 @@ const mostTogether = 4096
 func projectTogether(plans []*Plan, which []int, steps int, traces [][][]Round, errs []error) {
 	for from := 0; from < len(which); from += mostTogether {
 		part := which[from:min(from+mostTogether, len(which))]
-		runs := make([]*running, len(part))
+		together := make([]*Plan, len(part))
 		for k, i := range part {
-			runs[k] = &running{b: plans[i].brain, p: plans[i]}
+			together[k] = plans[i]
 		}
+		l := newLockstep(together...)
 		var err error
 		for t := 0; t < steps && err == nil; t++ {
-			err = together(runs)
+			err = l.step()
 		}
 		for k, i := range part {
-			traces[i], errs[i] = runs[k].trace, err
+			traces[i], errs[i] = l.runs[k].trace, err
 		}
 		if err != nil {
 			for _, i := range which[min(from+mostTogether, len(which)):] {

@@ -48,13 +48,12 @@ func (b *Brain) Continue(p *Plan, steps int) ([][]Round, error) {
 		}
 	}
 	if b.gpu != nil {
-		r := &running{b: b, p: p}
-		for range steps {
-			if err := together([]*running{r}); err != nil {
-				return r.trace, err
-			}
+		l := newLockstep(p)
+		var err error
+		for t := 0; t < steps && err == nil; t++ {
+			err = l.step()
 		}
-		return r.trace, nil
+		return l.runs[0].trace, err
 	}
 	trace := make([][]Round, steps)
 	for t := range trace {
@@ -165,16 +164,22 @@ func (b *Brain) chooseOf(t *target, candidates []entry) {
 
 // chooseStored chooses the winners of an area whose neurons are all stored.
 func (t *target) chooseStored(candidates []entry) {
-	r := &t.round
-	for i, c := range candidates {
-		if !t.fires(c.x, i, candidates[0].x) {
-			r.Next = c.x
-			break
-		}
-		r.Winners = append(r.Winners, c.j)
-		r.Kth = c.x
+	r, n := &t.round, 0
+	for n < len(candidates) && t.fires(candidates[n].x, n, candidates[0].x) {
+		n++
+	}
+	if n < len(candidates) {
+		r.Next = candidates[n].x
+	}
+	if n == 0 {
+		return
+	}
+	r.Winners = make([]int32, n)
+	for i, c := range candidates[:n] {
+		r.Winners[i] = c.j
 		r.Input += c.x
 	}
+	r.Kth = candidates[n-1].x
 }
 
 func (b *Brain) learn(t *target) {
