@@ -51,7 +51,8 @@ type Settings struct {
 	Connect func(dst []int32, f Fibre, source int) []int32 `json:"-"`
 	// memory for drawn connections, in bytes; default 4 GiB
 	Cache int
-	// number of threads that draw and count connections; default GOMAXPROCS. It changes no result.
+	// number of threads that draw and count connections, and, in the first of several brains that step
+	// together, that work for all of them; default GOMAXPROCS. It changes no result.
 	Threads int
 	// Backend runs the steps, such as autodiff.CUDA{}; default the CPU. On a GPU, winners are those
 	// of the CPU except where inputs differ by less than 2^-32 of themselves; with Storage Float16,

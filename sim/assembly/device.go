@@ -90,12 +90,17 @@ type deviceGaps struct{ upTo, guide *cuda.Buffer }
 // learnt is what a step taught the fibres into one target.
 type learnt struct {
 	target  *area
-	fibres  []*fibre
-	growth  []growth
-	sources [][]int32
+	fibres  []taught
 	winners []int32
 	to      int // changes of the target
 	step    int
+}
+
+// taught is a fibre that learns, and from where.
+type taught struct {
+	*fibre
+	growth  growth
+	sources []int32
 }
 
 // mostLearnt is the number of winners in the log from which on it is applied.
@@ -223,9 +228,9 @@ func (b *Brain) settle() {
 	b.gpu = nil
 	for _, l := range b.log {
 		b.markWinners(l.target.stored(), l.winners, 1)
-		for k, f := range l.fibres {
+		for _, f := range l.fibres {
 			f.recent.from, f.recent.to = -1, -1
-			b.strengthen(f, l.growth[k], l.sources[k], l.winners, l.to)
+			b.strengthen(f.fibre, f.growth, f.sources, l.winners, l.to)
 			f.recent.from, f.recent.to = -1, -1
 		}
 		b.markWinners(l.target.stored(), l.winners, 0)
@@ -239,10 +244,10 @@ func (b *Brain) remember(t *target) {
 	if b.frozen || len(winners) == 0 || t.round.idle {
 		return
 	}
-	l := learnt{target: t.area, winners: winners, to: t.changesWith(t.round), step: b.step}
+	l := learnt{target: t.area, fibres: make([]taught, 0, len(t.active)), winners: winners, to: t.changesWith(t.round), step: b.step}
 	for _, f := range t.active {
 		if g := f.growth(b); !g.none() && f.firing() > 0 {
-			l.fibres, l.growth, l.sources = append(l.fibres, f), append(l.growth, g), append(l.sources, f.sources())
+			l.fibres = append(l.fibres, taught{f, g, f.sources()})
 			b.logged += len(f.sources())
 		}
 	}

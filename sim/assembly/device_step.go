@@ -387,11 +387,11 @@ func (r *running) learn(results []uint64) error {
 	r.winners, r.sources = 0, 0
 	for _, t := range r.p.targets {
 		if l := b.lastLearnt(t); l != nil {
-			for k, f := range l.fibres {
-				if err := b.gpu.learning(p, b, f, l, k); err != nil {
+			for _, f := range l.fibres {
+				if err := b.gpu.learning(p, b, f, l.winners); err != nil {
 					return err
 				}
-				r.winners, r.sources = max(r.winners, len(l.winners)), max(r.sources, len(l.sources[k]))
+				r.winners, r.sources = max(r.winners, len(l.winners)), max(r.sources, len(f.sources))
 			}
 		}
 	}
@@ -408,19 +408,19 @@ func (b *Brain) lastLearnt(t *target) *learnt {
 	return nil
 }
 
-// learning adds fibre k of an entry of the log to the table of what learns.
-func (g *device) learning(p *packet, b *Brain, f *fibre, l *learnt, k int) error {
+// learning adds a fibre of an entry of the log to the table of what learns.
+func (g *device) learning(p *packet, b *Brain, t taught, winners []int32) error {
+	f := t.fibre
 	m, err := g.fibre(b, f)
 	if err != nil {
 		return err
 	}
-	rule := l.growth[k]
-	kind, beta, most := pair32(int(rule.rule), 0), math.Float64bits(rule.beta), math.Float64bits(rule.most)
+	kind, beta, most := pair32(int(t.growth.rule), 0), math.Float64bits(t.growth.beta), math.Float64bits(t.growth.most)
 	if f.stimulus != nil {
 		if err := m.extend(g, p, f); err != nil {
 			return err
 		}
-		p.add(learningTable, 0, addressOf(m.total), addressOf(m.inputs), 0, 0, 0, p.ints(l.winners), pair32(0, len(l.winners)), 0, kind, beta, most)
+		p.add(learningTable, 0, addressOf(m.total), addressOf(m.inputs), 0, 0, 0, p.ints(winners), pair32(0, len(winners)), 0, kind, beta, most)
 		return nil
 	}
 	from, to, err := g.ends(f)
@@ -428,7 +428,7 @@ func (g *device) learning(p *packet, b *Brain, f *fibre, l *learnt, k int) error
 		return err
 	}
 	// All slots come first, so that the array is widened once: what settlePending sets must not move after it.
-	sources, slots := p.slots(from, l.sources[k]), p.slots(to, l.winners)
+	sources, slots := p.slots(from, t.sources), p.slots(to, winners)
 	for _, s := range m.pending {
 		from.slotOf(s.from)
 		to.slotOf(s.to)
@@ -441,19 +441,19 @@ func (g *device) learning(p *packet, b *Brain, f *fibre, l *learnt, k int) error
 	}
 	var rows uint64
 	if f.synapses != nil {
-		if err := g.rows(p, b, f, m, l.sources[k]); err != nil {
+		if err := g.rows(p, b, f, m, t.sources); err != nil {
 			return err
 		}
 		rows = p.begin()
-		for _, i := range l.sources[k] {
+		for _, i := range t.sources {
 			at := m.rowOf(i)
 			p.lists = append(p.lists, int32(uint32(at)), int32(at>>32))
 		}
 	} else {
-		kind = pair32(int(rule.rule), 1)
+		kind = pair32(int(t.growth.rule), 1)
 	}
-	p.add(learningTable, addressOf(m.weights), 0, 0, rows, sources, slots, p.ints(l.winners),
-		pair32(len(l.sources[k]), len(l.winners)), pair32(m.stride, 0), kind, beta, most)
+	p.add(learningTable, addressOf(m.weights), 0, 0, rows, sources, slots, p.ints(winners),
+		pair32(len(t.sources), len(winners)), pair32(m.stride, 0), kind, beta, most)
 	return nil
 }
 

@@ -15,8 +15,8 @@ import (
 
 // ProjectAll runs steps of plans of different brains, each as Project does, and returns the rounds
 // plan by plan. Brains on one GPU share every launch, so that hundreds of them take little longer
-// than one; those whose backend is autodiff.Several are shared among its GPUs. Brains on the CPU
-// run side by side.
+// than one, and the CPU's part of their steps is done side by side; those whose backend is
+// autodiff.Several are shared among its GPUs. Brains on the CPU run side by side.
 //
 // The errors of all plans are joined; the rounds that a brain has finished are returned with them.
 func ProjectAll(plans []*Plan, steps int) ([][][]Round, error) {
