@@ -22,13 +22,22 @@ func emulated(t *testing.T) {
 	}
 }
 
-// On a machine with a GPU the tests of the pretend device run on it; scripts/gpu.sh starts this.
-func TestGPUPrograms(t *testing.T) {
+// withGPU runs a test of the pretend device on a GPU, and skips it where there is none.
+func withGPU(t *testing.T, test func(t *testing.T)) {
 	gpu.Need(t)
 	realGPU = true
 	defer func() { realGPU = false }()
-	t.Run("operations", TestOperationsOnDevice)
-	t.Run("goldens", TestGoldensOnDevice)
+	test(t)
+}
+
+// On a machine with a GPU the tests of the pretend device run on it; scripts/gpu.sh starts them, each in a process of its own.
+func TestGPUOperations(t *testing.T) { withGPU(t, TestOperationsOnDevice) }
+
+func TestGPUGoldens(t *testing.T) { withGPU(t, TestGoldensOnDevice) }
+
+func TestGPUPrograms(t *testing.T) { withGPU(t, programsOnGPU) }
+
+func programsOnGPU(t *testing.T) {
 	t.Run("special points", TestSpecialPointsOnDevice)
 	t.Run("graphs", TestGraphsOnDevice)
 	t.Run("lengths", TestLengthsOnDevice)

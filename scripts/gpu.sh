@@ -8,7 +8,7 @@
 #
 # The parts:
 #
-#   checks     tests named TestGPU that compare results, of all packages at the same time
+#   checks     tests named TestGPU that compare results, each in a process of its own, at the same time
 #   speed      tests named TestGPUSpeed, one after the other
 #   bench      euryale bench gpu: bench.txt and bench.json
 #   peers      the same operations by PyTorch and CuPy: peers.txt and peers.json
@@ -62,7 +62,7 @@ tests() {
   log=$2
   shift 2
   {
-    echo "== $p"
+    echo "== $p $flags"
     begin=$(date +%s)
     (cd "$p" && "$@" "$(binary "$p")" -test.v -test.timeout "${TIMEOUT:-4m}" $flags) || echo "EXIT $?"
     echo "== $p took $(($(date +%s) - begin)) s"
@@ -70,13 +70,16 @@ tests() {
 }
 
 checks() {
-  flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPUSpeed"
   # The driver's tests fill the memory, so they come before the others.
   for p in $(packages 'TestGPU\([^S]\|S[^p]\)' | grep -x kernels/cuda); do
+    flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPUSpeed"
     tests "$p" "$to/.$(basename "$(binary "$p")").log"
   done
   for p in $(packages 'TestGPU\([^S]\|S[^p]\)' | grep -vx kernels/cuda); do
-    tests "$p" "$to/.$(basename "$(binary "$p")").log" &
+    for t in $("$(binary "$p")" -test.list "^TestGPU${RUN:-}" | grep -v '^TestGPUSpeed'); do
+      flags="-test.run ^$t\$"
+      tests "$p" "$to/.$t.$(basename "$(binary "$p")").log" &
+    done
   done
   wait
   cat "$to"/.*.test.log >> "$to/gpu.log"

@@ -19,10 +19,10 @@ type row struct {
 	bytes float64 // that must be read and written once
 	flops float64
 	// map or matrix product of package basic; both empty for a program
-	kernel   string
-	inputs   int  // arrays of n elements that a map reads
-	n        int  // elements of a map, or rows and columns of a matrix
-	products bool // products of matrices, which cuBLAS can make
+	kernel  string
+	inputs  int    // arrays of n elements that a map reads
+	n       int    // elements of a map, or rows and columns of a matrix
+	library string // cuBLAS or cuFFT, if it can make the program
 	// the same as a graph of arrays of random numbers
 	program func(array func(shape ...int) *ad.Node) *ad.Node
 }
@@ -36,7 +36,7 @@ func rows() []row {
 		}})
 	}
 	for _, n := range []int{128, 256, 512, 1024, 2048} {
-		all = append(all, row{name: fmt.Sprintf("matmul %d", n), bytes: 12 * float64(n) * float64(n), flops: 2 * float64(n) * float64(n) * float64(n), kernel: "matmul", products: true, n: n, program: func(array func(shape ...int) *ad.Node) *ad.Node {
+		all = append(all, row{name: fmt.Sprintf("matmul %d", n), bytes: 12 * float64(n) * float64(n), flops: 2 * float64(n) * float64(n) * float64(n), kernel: "matmul", library: "cuBLAS", n: n, program: func(array func(shape ...int) *ad.Node) *ad.Node {
 			return ad.MatMul(array(n, n), array(n, n))
 		}})
 	}
@@ -49,8 +49,7 @@ func rows() []row {
 		unary("transpose (4096,4096)", 8, 0, func(x *ad.Node) *ad.Node { return ad.Shift(ad.Permute(x, 1, 0), 1) }, 4096, 4096),
 		unary("cumulative sum 10M", 8, 1, func(x *ad.Node) *ad.Node { return ad.Cumsum(x, 0) }, 10_000_000),
 		unary("sort 1M", 8, 0, func(x *ad.Node) *ad.Node { return ad.Sort(x, 0, false) }, 1_000_000),
-		unary("fft (1024,1024)", 8, 25, func(x *ad.Node) *ad.Node { return ad.FFT(x, ad.NormBackward, 1) }, 1024, 1024, 2),
-		unary("fft 2d (1024,1024)", 16, 50, func(x *ad.Node) *ad.Node { return ad.FFT(x, ad.NormBackward, 0, 1) }, 1024, 1024, 2))
+		fourier("fft (1024,1024)", 8, 25, 1, 1024, 1024), fourier("fft 2d (1024,1024)", 16, 50, 2, 1024, 1024), fourier("fft 2d (96,512,512)", 16, 45, 2, 96, 512, 512))
 }
 
 // unary is a function of one array; bytes and flops are those of an element.
@@ -62,6 +61,14 @@ func unary(name string, bytes, flops float64, f func(x *ad.Node) *ad.Node, shape
 	return row{name: name, bytes: bytes * n, flops: flops * n, program: func(array func(shape ...int) *ad.Node) *ad.Node { return f(array(shape...)) }}
 }
 
+// fourier is the transform of complex numbers along the last axes.
+func fourier(name string, bytes, flops float64, axes int, shape ...int) row {
+	last := []int{len(shape) - 2, len(shape) - 1}[2-axes:]
+	r := unary(name, bytes, flops, func(x *ad.Node) *ad.Node { return ad.FFT(x, ad.NormBackward, last...) }, append(shape, 2)...)
+	r.library = "cuFFT"
+	return r
+}
+
 func count(n int) string {
 	if n >= 1_000_000 {
 		return fmt.Sprintf("%dM", n/1_000_000)
@@ -69,20 +76,12 @@ func count(n int) string {
 	return fmt.Sprintf("%dK", n/1_000)
 }
 
-// convolution is 3 x 3 with a border of zeros, as nine products of matrices: batch, channels, height,
-// width, output channels.
+// convolution is 3 x 3 with a border of zeros: batch, channels, height, width, output channels.
 func convolution(b, c, h, w, out int) row {
 	x := float64(b * c * h * w)
 	y := float64(b * out * h * w)
-	return row{name: fmt.Sprintf("conv 3x3 (%d,%d,%d,%d)->%d", b, c, h, w, out), bytes: 4 * (x + y + float64(9*c*out)), flops: 18 * y * float64(c), products: true, program: func(array func(shape ...int) *ad.Node) *ad.Node {
-		weights, image := array(9, out, c), array(b, c, h, w)
-		wide := ad.Pad(image, []int{0, 0, 1, 1}, []int{0, 0, 1, 1}, 0)
-		var parts []*ad.Node
-		for k := range 9 {
-			shifted := ad.Slice(ad.Slice(wide, 2, k/3, k/3+h), 3, k%3, k%3+w)
-			parts = append(parts, ad.MatMul(ad.Index(weights, 0, k), ad.Reshape(shifted, b, c, h*w)))
-		}
-		return ad.AddN(parts...)
+	return row{name: fmt.Sprintf("conv 3x3 (%d,%d,%d,%d)->%d", b, c, h, w, out), bytes: 4 * (x + y + float64(9*c*out)), flops: 18 * y * float64(c), program: func(array func(shape ...int) *ad.Node) *ad.Node {
+		return ad.Conv2D(array(b, c, h, w), array(out, c, 3, 3), ad.Convolution{Pad: [2]int{1, 1}})
 	}}
 }
 
@@ -90,7 +89,7 @@ func convolution(b, c, h, w, out int) row {
 func pool(b, c, h, w int) row {
 	n := float64(b * c * h * w)
 	return row{name: fmt.Sprintf("max pool 2x2 (%d,%d,%d,%d)", b, c, h, w), bytes: 5 * n, flops: n, program: func(array func(shape ...int) *ad.Node) *ad.Node {
-		return ad.MaxAxes(ad.Reshape(array(b, c, h, w), b, c, h/2, 2, w/2, 2), 3, 5)
+		return ad.MaxPool2D(array(b, c, h, w), ad.Pooling{Size: [2]int{2, 2}})
 	}}
 }
 

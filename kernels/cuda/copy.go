@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
@@ -74,20 +76,39 @@ func (s *Stream) sendLarge(ctx context.Context, to drv.DevicePtr, src []byte) er
 }
 
 func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) error {
-	for from := 0; from < len(src); from += chunkBytes {
-		part := src[from:min(from+chunkBytes, len(src))]
+	return chunkwise(len(src), func(from, end int) error {
 		c, err := d.staging.acquire(ctx)
 		if err != nil {
 			return err
 		}
-		copyWide(c.bytes(0, len(part)), part)
-		err = d.do(func() error {
-			if err := d.drv.CopyInAsync(to+drv.DevicePtr(from), c.address, uint64(len(part)), d.in.handle); err != nil {
+		defer d.staging.done(c)
+		copy(c.bytes(0, end-from), src[from:end])
+		return d.do(func() error {
+			if err := d.drv.CopyInAsync(to+drv.DevicePtr(from), c.address, uint64(end-from), d.in.handle); err != nil {
 				return d.check(err, d.in)
 			}
 			return d.staging.sent(c, d.in)
 		})
-		d.staging.done(c)
+	})
+}
+
+// chunkwise calls f for pieces of n bytes, each of which fits into a chunk, on a few goroutines: one core copies at a fraction of the
+// speed of the bus, and while one waits the others copy. After a failure no other piece begins; of several failures the first in
+// order is returned.
+func chunkwise(n int, f func(from, end int) error) error {
+	const copiers, shortest = 4, 256 << 10
+	each := min(max((n/(2*copiers)+4095)&^4095, shortest), chunkBytes)
+	errs := make([]error, (n+each-1)/each)
+	var failed atomic.Bool
+	parallel.Do(copiers, len(errs), func(_, i int) {
+		if failed.Load() {
+			return
+		}
+		if errs[i] = f(i*each, min((i+1)*each, n)); errs[i] != nil {
+			failed.Store(true)
+		}
+	})
+	for _, err := range errs {
 		if err != nil {
 			return err
 		}
@@ -142,66 +163,38 @@ func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 	return err
 }
 
-// fetchLarge copies by chunks on the stream for copies to the host: while one is emptied the next are
+// fetchLarge copies by chunks on the stream for copies to the host: while one is emptied others are
 // under way.
 func (s *Stream) fetchLarge(ctx context.Context, dst []byte, from drv.DevicePtr) error {
-	const ahead = 3 // chunks under way
 	d := s.d
 	if err := d.do(func() error { return d.out.follow(s) }); err != nil {
 		return err
 	}
-	type part struct {
-		c    *chunk
-		to   []byte
-		mark drv.Event
-	}
-	var queue []part
-	defer func() {
-		for _, p := range queue {
-			d.staging.done(p.c) // its event keeps it until the copy has ended
-		}
-	}()
-	receive := func() error {
-		p := queue[0]
-		if err := d.await(ctx, p.mark, d.out); err != nil {
-			return err
-		}
-		copyWide(p.to, p.c.bytes(0, len(p.to)))
-		d.staging.done(p.c)
-		queue = queue[1:]
-		return nil
-	}
-	for at := 0; at < len(dst); at += chunkBytes {
-		if len(queue) == ahead {
-			if err := receive(); err != nil {
-				return err
-			}
-		}
+	return chunkwise(len(dst), func(at, end int) error {
 		c, err := d.staging.acquire(ctx)
 		if err != nil {
 			return err
 		}
-		p := part{c: c, to: dst[at:min(at+chunkBytes, len(dst))]}
+		defer d.staging.done(c) // its event keeps it until the copy has ended
+		var mark drv.Event
 		err = d.do(func() (err error) {
-			if err = d.drv.CopyOutAsync(c.address, from+drv.DevicePtr(at), uint64(len(p.to)), d.out.handle); err != nil {
+			if err = d.drv.CopyOutAsync(c.address, from+drv.DevicePtr(at), uint64(end-at), d.out.handle); err != nil {
 				return d.check(err, d.out)
 			}
 			if err = d.staging.sent(c, d.out); err == nil {
-				p.mark, err = d.out.mark()
+				mark, err = d.out.mark()
 			}
 			return err
 		})
-		queue = append(queue, p)
 		if err != nil {
 			return err
 		}
-	}
-	for len(queue) > 0 {
-		if err := receive(); err != nil {
+		if err := d.await(ctx, mark, d.out); err != nil {
 			return err
 		}
-	}
-	return nil
+		copy(dst[at:end], c.bytes(0, end-at))
+		return nil
+	})
 }
 
 // Copy copies n bytes from one buffer to another, in the order of the stream. If the source is on

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels/cuda/dl"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
@@ -35,16 +34,6 @@ type chunk struct {
 // bytes returns a part of the chunk.
 func (c *chunk) bytes(from, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(dl.Pointer(c.address), from)), n)
-}
-
-// copyWide copies between ordinary and page-locked memory by several goroutines: one core copies at a fraction of the speed of the bus,
-// and as slowly as it can get pages if the memory is new.
-func copyWide(dst, src []byte) {
-	const piece, most = 1 << 20, 4
-	n := min(len(dst), len(src))
-	parallel.Do(min(most, runtime.GOMAXPROCS(0)), (n+piece-1)/piece, func(_, i int) {
-		copy(dst[i*piece:min((i+1)*piece, n)], src[i*piece:])
-	})
 }
 
 // staging is a ring of chunks, made when they are first needed.
