@@ -93,3 +93,15 @@ func TestRealCompilerTakesConvolutions(t *testing.T) {
 		taken(t, c, rtc.Target{Major: 7, Minor: 5}, outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
 	}
 }
+
+func TestSortsPlainlyOfManyShapes(t *testing.T) {
+	pretend.Shared(t)
+	sortsPlainly(t, both, 3, 2049, 1)
+	sortsPlainly(t, both, 2, 5000, 3)
+	sortsPlainly(t, both, 1, 100_003, 1)
+	sortsPlainly(t, both, 2, 9001, 2)
+	sortsPlainly(t, both, 300, 2100, 1)
+	defer cuda.SetSort(2048, 7)()
+	sortsPlainly(t, both, 1, 30_000, 2)
+	sortsPlainly(t, both, 3, 2049, 1)
+}

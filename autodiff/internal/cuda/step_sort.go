@@ -11,10 +11,13 @@ import (
 
 const (
 	sortRoom   = 2048 // longest line, a power of two, that a network sorts in shared memory; elements of a tile of longer ones
-	sortAlone  = 8192 // longest line that a block sorts alone where lines are few
 	sortLines  = 264  // lines from which on a block sorts each alone: two for each multiprocessor
-	sortJobs   = 1056 // stretches of lines that should be in work at a time: eight blocks for each multiprocessor
 	sortDigits = 256
+)
+
+var (
+	sortAlone = 8192 // longest line that a block sorts alone where lines are few
+	sortJobs  = 1056 // parts of lines that should be in work at a time: eight blocks for each multiprocessor
 )
 
 // Argsort ranks the elements along an axis: attributes say the axis and whether the order descends. A NaN
