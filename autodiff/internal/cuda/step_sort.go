@@ -79,9 +79,9 @@ func (o order) text(text string, more ...string) string {
 		"KEYS", "((eu_key *)partial)", "PLACES", fmt.Sprintf("((unsigned *)((eu_key *)partial + %s))", number(2*all))}, more...)...).Replace(text)
 }
 
-// kernel makes a kernel of a text.
-func (o order) kernel(grid int, text string, more ...string) {
-	o.Begin(Launch{Kernel: o.g.name("sort"), Grid: max(1, min(grid, mostGrid)), Block: block})
+// kernel makes a kernel of a text; of its blocks so many are to be resident, or as many as come for 0.
+func (o order) kernel(grid, resident int, text string, more ...string) {
+	o.Begin(Launch{Kernel: o.g.name("sort"), Grid: max(1, min(grid, mostGrid)), Block: block, Resident: resident})
 	o.Printf("%s}\n\n", o.text(text, more...))
 }
 
@@ -121,7 +121,7 @@ func (o order) network() {
 
 // alone makes the kernel in which each block sorts whole lines. The digits of all passes are counted at once.
 func (o order) alone() {
-	o.kernel(o.rows, `	unsigned thread = threadIdx.x;
+	o.kernel(o.rows, 0, `	unsigned thread = threadIdx.x;
 	for (index_t row = blockIdx.x; row < ROWS; row += gridDim.x) {
 	const R *x = LINE;
 	eu_key *keys = KEYS + row * LONG;
@@ -187,7 +187,7 @@ func (o order) count(pass int) {
 	if pass == 0 && o.inner > 1 {
 		put = o.text("KEYS[OTHER + row * LONG + j] = key[q];")
 	}
-	o.kernel(o.rows*o.parts, o.text(`	unsigned thread = threadIdx.x, *count = digit_count + thread / 32 * 256;
+	o.kernel(o.rows*o.parts, 0, o.text(`	unsigned thread = threadIdx.x, *count = digit_count + thread / 32 * 256;
 	for (index_t job = blockIdx.x; job < JOBS; job += gridDim.x) {
 	index_t row = job / PARTS;
 	const R *x = LINE;
@@ -220,21 +220,25 @@ func (o order) count(pass int) {
 // and adds them up. A block has eight digits, and 32 threads for each.
 func (o order) offsets() {
 	each := (o.parts + 31) / 32
-	o.kernel(o.rows*sortDigits/8, `	unsigned thread = threadIdx.x, group = thread / 8;
+	o.kernel(o.rows*sortDigits/8, 0, `	unsigned thread = threadIdx.x, group = thread / 8;
 	for (index_t job = blockIdx.x; job < ROWS * 32LL; job += gridDim.x) {
 	index_t row = job / 32;
 	unsigned digit = (unsigned)(job % 32) * 8 + thread % 8, *count = COUNTS + row * (PARTS * 256LL) + digit, *total = COUNTS + TOTALS;
-	unsigned begin = group * EACH, end = begin + EACH < PARTS ? begin + EACH : PARTS, sum = 0;
-	for (unsigned part = begin; part < end; part++) sum += count[part * 256];
+	unsigned begin = group * EACH, here[EACH], sum = 0;
+#pragma unroll
+	for (int q = 0; q < EACH; q++) {
+		here[q] = begin + q < PARTS ? count[(begin + q) * 256] : 0;
+		sum += here[q];
+	}
 	digit_count[thread] = sum;
 	__syncthreads();
 	unsigned before = 0;
 	for (unsigned g = 0; g < group; g++) before += digit_count[g * 8 + thread % 8];
 	if (group == 31) total[row * 256 + digit] = before + sum;
-	for (unsigned part = begin; part < end; part++) {
-		unsigned here = count[part * 256];
-		count[part * 256] = before;
-		before += here;
+#pragma unroll
+	for (int q = 0; q < EACH; q++) {
+		if (begin + q < PARTS) count[(begin + q) * 256] = before;
+		before += here[q];
 	}
 	__syncthreads();
 	}
@@ -252,7 +256,7 @@ func (o order) scatter(pass int) {
 	if pass == o.digits-1 {
 		put = o.text("if (to < KEEP) RESULT = sort_place[e];")
 	}
-	o.kernel(o.rows*o.parts, `	unsigned thread = threadIdx.x;
+	o.kernel(o.rows*o.parts, pick(o.digits == 4, 4, 0), `	unsigned thread = threadIdx.x;
 	for (index_t job = blockIdx.x; job < JOBS; job += gridDim.x) {
 	index_t row = job / PARTS;
 	const R *x = LINE;
