@@ -96,12 +96,12 @@ func TestRealCompilerTakesConvolutions(t *testing.T) {
 
 func TestSortsPlainlyOfManyShapes(t *testing.T) {
 	pretend.Shared(t)
-	sortsPlainly(t, both, 3, 2049, 1)
-	sortsPlainly(t, both, 2, 5000, 3)
-	sortsPlainly(t, both, 1, 100_003, 1)
-	sortsPlainly(t, both, 2, 9001, 2)
-	sortsPlainly(t, both, 300, 2100, 1)
-	defer cuda.SetSort(2048, 7)()
-	sortsPlainly(t, both, 1, 30_000, 2)
-	sortsPlainly(t, both, 3, 2049, 1)
+	sortsPlainly(t, both, 1, 2049, 3, all()...)
+	sortsPlainly(t, both, 2, 5000, 1, "special", "random")
+	sortsPlainly(t, both, 1, 9001, 2, all()...)
+	sortsPlainly(t, []int{32}, 300, 2100, 1, "few")
+	sortsPlainly(t, both, 1, 100_003, 1, "special")
+	defer cuda.SetSort(2048, 3)()
+	sortsPlainly(t, both, 1, 9001, 2, "special", "equal")
+	sortsPlainly(t, both, 3, 2049, 1, "special", "random")
 }

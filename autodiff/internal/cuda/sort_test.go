@@ -6,6 +6,7 @@ package cuda_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,6 +31,9 @@ var patterns = map[string]func(rng *rand.Rand, i, n int) float64{
 		return list[rng.IntN(len(list))]
 	},
 }
+
+// all are the names of patterns.
+func all() []string { return slices.Sorted(maps.Keys(patterns)) }
 
 // sortedPlainly returns the first keep places of each line, by a plain stable sort.
 func sortedPlainly(v []float64, outer, n, inner, keep int, descending bool) []float64 {
@@ -59,20 +63,20 @@ func sortedPlainly(v []float64, outer, n, inner, keep int, descending bool) []fl
 	return out
 }
 
-// sortsPlainly compares orders of lines with those of a plain sort: outer lines of n that are inner apart, of each
-// pattern.
-func sortsPlainly(t *testing.T, precisions []int, outer, n, inner int) {
+// sortsPlainly compares orders of lines with those of a plain sort: outer lines of n that are inner apart, of
+// patterns.
+func sortsPlainly(t *testing.T, precisions []int, outer, n, inner int, names ...string) {
 	t.Helper()
 	for _, bits := range precisions {
 		var in, outs []*ad.Node
 		var values, want [][]float64
-		var names []string
-		for name, pattern := range patterns {
+		var labels []string
+		for _, name := range names {
 			x := ad.Input("x", outer, n, inner)
 			v := make([]float64, x.Size())
 			rng := rand.New(rand.NewPCG(uint64(n), 5))
 			for i := range v {
-				v[i] = pattern(rng, i/inner%n, n)
+				v[i] = patterns[name](rng, i/inner%n, n)
 				if bits == 32 {
 					v[i] = float64(float32(v[i]))
 				}
@@ -84,12 +88,12 @@ func sortsPlainly(t *testing.T, precisions []int, outer, n, inner int) {
 				outs = append(outs, ad.Argsort(x, 1, descending), top)
 				want = append(want, sortedPlainly(v, outer, n, inner, n, descending), sortedPlainly(v, outer, n, inner, keep, descending))
 				label := fmt.Sprintf("%d bits, %d lines of %d, %d apart, %s, descending %v", bits, outer*inner, n, inner, name, descending)
-				names = append(names, label, label+", the first")
+				labels = append(labels, label, label+", the first")
 			}
 		}
 		for i, got := range outputs(t, outs, in, values, ad.Settings{Precision: bits, Backend: ad.CUDA{Strict: true}}) {
 			if k := different(got, want[i]); k >= 0 {
-				t.Errorf("%s: element %d is %g, want %g", names[i], k, got[k], want[i][k])
+				t.Errorf("%s: element %d is %g, want %g", labels[i], k, got[k], want[i][k])
 			}
 		}
 	}
@@ -108,11 +112,10 @@ func different(a, b []float64) int {
 // Lines that a network sorts, that a block sorts by digits, and that blocks share, in one tile each or in more.
 func TestSortsPlainly(t *testing.T) {
 	pretend.Shared(t)
-	sortsPlainly(t, []int{32, 64}, 1, 70, 3)
-	sortsPlainly(t, []int{32}, 1, 2049, 2)
-	undo := cuda.SetSort(2048, 2)
-	defer undo()
-	sortsPlainly(t, []int{32}, 1, 5000, 1) // parts of 3 tiles in all
+	sortsPlainly(t, []int{32, 64}, 1, 70, 3, all()...)
+	sortsPlainly(t, []int{32}, 1, 2049, 2, "special", "equal")
+	defer cuda.SetSort(2048, 2)()
+	sortsPlainly(t, []int{32}, 1, 5000, 1, "special", "descending") // 2 parts, one of 2 tiles
 }
 
 // NVIDIA's compiler takes the kernels of sorts and of scans without warnings.

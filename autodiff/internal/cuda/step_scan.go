@@ -235,6 +235,7 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 	}
 	print(`	for (index_t from = piece * LENGTH; from < to; from += TILE) {
 	int count = to - from < TILE ? (int)(to - from) : TILE;
+	{
 	R x[8], y[8];
 #pragma unroll
 	for (int q = 0; q < 8; q++) {
@@ -246,6 +247,7 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 		int e = q * BLOCK + threadIdx.x;
 		if (e < count) { scan_x[e + e / 8] = x[q]; KEEPY }
 	}
+	}
 	__syncthreads();
 	pair_t mine = none;
 	bool safe = true;
@@ -253,9 +255,8 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 	for (int q = 0; q < 8; q++) {
 		int e = threadIdx.x * 8 + q;
 		if (e >= count) break;
-		x[q] = scan_x[e + e / 8];
-		y[q] = TAKEY;
-		mine = q == 0 ? eu_one_NAME(x[q], y[q], from + e) : eu_then_NAME(mine, eu_one_NAME(x[q], y[q], from + e));
+		pair_t next = eu_one_NAME(scan_x[e + e / 8], TAKEY, from + e);
+		mine = q == 0 ? next : eu_then_NAME(mine, next);
 	}
 TEAMS`)
 	if only {
@@ -294,7 +295,7 @@ TEAMS`)
 		int e = threadIdx.x * 8 + q;
 		if (e >= count) break;
 		pair_t before = own;
-		own = eu_walk_NAME(own, x[q], y[q], from + e);
+		own = eu_walk_NAME(own, scan_x[e + e / 8], TAKEY, from + e);
 		PUT OWN;
 	}
 	h = eu_then_NAME(h, all);
