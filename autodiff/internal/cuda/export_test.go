@@ -41,3 +41,11 @@ func SetLeastTile(n int) (undo func()) {
 	leastTile = n
 	return func() { leastTile = old }
 }
+
+// SetSort changes the length of lines above which several blocks sort one, and the number of their parts, and returns
+// what undoes it.
+func SetSort(alone, jobs int) (undo func()) {
+	oldAlone, oldJobs := sortAlone, sortJobs
+	sortAlone, sortJobs = alone, jobs
+	return func() { sortAlone, sortJobs = oldAlone, oldJobs }
+}

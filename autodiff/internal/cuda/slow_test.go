@@ -44,6 +44,24 @@ func TestScanManyShapes(t *testing.T) {
 	scanParity(t, map[int]float64{64: 1e-12, 32: 2e-4}, []int{512}, []int{3, 700}, []int{2, 2049, 3}, []int{1, 8192}, []int{100_001})
 }
 
+// Lines in more pieces than a block has threads, whose states are joined side by side, and one after another where a
+// factor is zero.
+func TestScansOfManyPieces(t *testing.T) {
+	pretend.Shared(t)
+	const n = 600_001
+	x, a := ad.Input("x", n), ad.Input("a", n)
+	v, w := random(n, 1), random(n, 2)
+	for i := range w {
+		w[i] = 1 + 1e-3*w[i]
+	}
+	first := ad.Index(x, 0, 0)
+	outs := []*ad.Node{ad.LinearScan(ad.Scale(0.99, a), x, first, 0, false), ad.LinearScan(ad.Scale(0.99, a), x, nil, 0, true), ad.Cumprod(a, 0), ad.LogCumsumExp(x, 0), ad.Cummax(x, 0), ad.Cummin(x, 0),
+		ad.CumsumWith(x, 0, true, true)}
+	same(t, outs, []*ad.Node{x, a}, [][]float64{v, w}, map[int]float64{64: 1e-11})
+	w[n/2] = 0
+	same(t, []*ad.Node{ad.Cumprod(a, 0)}, []*ad.Node{a}, [][]float64{w}, map[int]float64{64: 1e-11})
+}
+
 // Matrices with more rows than a block has threads.
 func TestDenseBeyondABlock(t *testing.T) {
 	pretend.Shared(t)
@@ -92,4 +110,16 @@ func TestRealCompilerTakesConvolutions(t *testing.T) {
 	for _, bits := range both {
 		taken(t, c, rtc.Target{Major: 7, Minor: 5}, outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
 	}
+}
+
+func TestSortsPlainlyOfManyShapes(t *testing.T) {
+	pretend.Shared(t)
+	sortsPlainly(t, both, 1, 2049, 3, all()...)
+	sortsPlainly(t, both, 2, 5000, 1, "special", "random")
+	sortsPlainly(t, both, 1, 9001, 2, all()...)
+	sortsPlainly(t, []int{32}, 300, 2100, 1, "few")
+	sortsPlainly(t, both, 1, 100_003, 1, "special")
+	defer cuda.SetSort(2048, 3)()
+	sortsPlainly(t, both, 1, 9001, 2, "special", "equal")
+	sortsPlainly(t, both, 3, 2049, 1, "special", "random")
 }

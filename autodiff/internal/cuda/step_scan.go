@@ -28,8 +28,15 @@ type scan struct {
 const (
 	scanTile  = 8 * block // elements that a block scans at a time, 8 in each thread
 	scanShare = 512       // shortest line that a block shares
-	scanJobs  = 264       // pieces of lines that should be in work at a time: two for each multiprocessor
+	scanLines = 264       // lines from which on no line is cut: two for each of 132 multiprocessors
+	scanJobs  = 132 * 6   // most pieces of lines that are in work at a time
 )
+
+// alone is whether a state is a alone.
+func (c scan) alone() bool { return c.name == "sum" || c.name == "product" }
+
+// resident is the number of blocks that a multiprocessor is to hold at once.
+func (c scan) resident() int { return pick(c.alone(), 6, 4) }
 
 // make makes the kernels of a scan. A thread walks each line where lines are many or short. A block shares a
 // longer one tile by tile; few long lines are cut into pieces, whose states are found first and then joined
@@ -48,25 +55,105 @@ func (c scan) make(s *Step) bool {
 	}
 	c.helpers(s)
 	tiles := (n + scanTile - 1) / scanTile
-	pieces := max(1, min(tiles, scanJobs/lines))
+	pieces := 1
+	if lines < scanLines {
+		pieces = max(1, min(tiles, min(scanJobs, 132*c.resident())/lines))
+	}
 	length := (tiles + pieces - 1) / pieces * scanTile
 	pieces = (n + length - 1) / length
 	if pieces > 1 {
 		s.g.partials = max(s.g.partials, 2*lines*pieces)
 		c.shared(s, lines, pieces, length, n, at, step, true)
-		s.Lines(lines, fmt.Sprintf(`		index_t first = %[1]s;
-		pair_t h = %[2]s;
-		for (index_t piece = 0; piece < %[3]d; piece++) {
-			pair_t next = {partial[2 * (i * %[3]d + piece)], partial[2 * (i * %[3]d + piece) + 1]};
-			partial[2 * (i * %[3]d + piece)] = h.a;
-			partial[2 * (i * %[3]d + piece) + 1] = h.b;
-			if (eu_safe_%[4]s(next)) { h = eu_then_%[4]s(h, next); continue; }
-			index_t end = (piece + 1) * %[5]s < %[6]s ? (piece + 1) * %[5]s : %[6]s;
-			for (index_t t = piece * %[5]s; t < end; t++) { index_t at = first + t * %[7]s; h = eu_walk_%[4]s(h, %[8]s); }
-		}`, at, c.start, pieces, c.name, number(length), number(n), number(step), c.arguments(s, "at", "t")))
+		c.join(s, lines, pieces, length, n, at, step)
 	}
 	c.shared(s, lines, pieces, length, n, at, step, false)
 	return true
+}
+
+// join makes the kernel in which a block turns the states of the pieces of a line into those before them.
+func (c scan) join(s *Step, lines, pieces, length, n int, at string, step int) {
+	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: min(lines, mostGrid), Block: block})
+	s.Printf("%s", strings.NewReplacer("NONE", c.none(), "START", c.start, "LINES", number(lines), "PIECES", number(pieces), "EACH", number((pieces+block-1)/block), "FIRST", at,
+		"LENGTH", number(length), "LONG", number(n), "STEP", number(step), "ELEMENT", c.arguments(s, "at", "t"), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "NAME", c.name).Replace(`	const pair_t none = NONE;
+	int lane = threadIdx.x % 32, team = threadIdx.x / 32, begin = threadIdx.x * EACH, end = begin + EACH < PIECES ? begin + EACH : PIECES;
+	for (index_t i = blockIdx.x; i < LINES; i += gridDim.x) {
+	index_t first = FIRST;
+	for (int piece = threadIdx.x; piece < PIECES; piece += blockDim.x) {
+		join_a[piece] = partial[2 * (i * PIECES + piece)];
+		join_b[piece] = partial[2 * (i * PIECES + piece) + 1];
+	}
+	__syncthreads();
+	pair_t h = START, mine = none;
+	bool safe = true;
+	for (int piece = begin; piece < end; piece++) {
+		pair_t next = {join_a[piece], join_b[piece]};
+		safe = safe && eu_safe_NAME(next);
+		mine = eu_then_NAME(mine, next);
+	}
+TEAMSBEFORE	if (__syncthreads_or(!safe)) {
+		if (threadIdx.x == 0)
+			for (int piece = 0; piece < PIECES; piece++) {
+				pair_t next = {join_a[piece], join_b[piece]};
+				join_a[piece] = h.a;
+				join_b[piece] = h.b;
+				if (eu_safe_NAME(next)) { h = eu_then_NAME(h, next); continue; }
+				index_t stop = (piece + 1) * (index_t)LENGTH < LONG ? (piece + 1) * (index_t)LENGTH : LONG;
+				for (index_t t = piece * (index_t)LENGTH; t < stop; t++) { index_t at = first + t * STEP; h = eu_walk_NAME(h, ELEMENT); }
+			}
+	} else {
+		h = eu_then_NAME(h, before_me);
+		for (int piece = begin; piece < end; piece++) {
+			pair_t next = {join_a[piece], join_b[piece]};
+			join_a[piece] = h.a;
+			join_b[piece] = h.b;
+			h = eu_then_NAME(h, next);
+		}
+	}
+	__syncthreads();
+	for (int piece = threadIdx.x; piece < PIECES; piece += blockDim.x) {
+		partial[2 * (i * PIECES + piece)] = join_a[piece];
+		partial[2 * (i * PIECES + piece) + 1] = join_b[piece];
+	}
+	__syncthreads();
+	}
+}
+
+`))
+}
+
+// teams is the text in which the states of threads, mine, become those of warps, in scan_a and scan_b; before_me is
+// then the state of the threads of a warp before this one.
+func (c scan) teams() string {
+	b := pick(c.alone(), "other.b = 0.0;", "other.b = __shfl_up_sync(0xffffffffu, until.b, d);")
+	return strings.ReplaceAll(`	safe = safe && eu_safe_NAME(mine);
+	pair_t until = mine; // of the threads of the warp up to this one
+	for (int d = 1; d < 32; d *= 2) {
+		pair_t other;
+		other.a = __shfl_up_sync(0xffffffffu, until.a, d);
+		`+b+`
+		if (lane >= d) until = eu_then_NAME(other, until);
+	}
+	safe = safe && eu_safe_NAME(until);
+	if (lane == 31) { scan_a[team] = until.a; scan_b[team] = until.b; }
+	pair_t before_me;
+	before_me.a = __shfl_up_sync(0xffffffffu, until.a, 1);
+	`+strings.NewReplacer("other", "before_me", ", d)", ", 1)").Replace(b)+`
+	if (lane == 0) before_me = none;
+	__syncthreads();
+	pair_t all = none, lead = none;
+`, "NAME", c.name)
+}
+
+// beforeMe is the text that makes before_me that of all threads of the block before this one, and all that of all.
+func (c scan) beforeMe() string {
+	return strings.ReplaceAll(fmt.Sprintf(`	for (int w = 0; w < %d; w++) {
+		if (w == team) lead = all;
+		pair_t part = {scan_a[w], scan_b[w]};
+		all = eu_then_NAME(all, part);
+	}
+	before_me = eu_then_NAME(lead, before_me);
+	safe = safe && eu_safe_NAME(all) && eu_safe_NAME(before_me);
+`, block/warp), "NAME", c.name)
 }
 
 // arguments are what the state of an element is made of: the numbers of the inputs that have it, and its
@@ -83,8 +170,8 @@ func (c scan) arguments(s *Step, at, t string) string {
 func (c scan) helpers(s *Step) {
 	s.Shared("scan state", fmt.Sprintf(`struct pair_t { double a, b; };
 __shared__ R scan_x[%[1]d], scan_y[%[1]d];
-__shared__ double scan_a[%[2]d], scan_b[%[2]d];
-`, scanTile+scanTile/8, block/warp+1))
+__shared__ double scan_a[%[2]d], scan_b[%[2]d], join_a[%[3]d], join_b[%[3]d];
+`, scanTile+scanTile/8, block/warp+1, scanJobs))
 	s.Shared("scan "+c.name, strings.ReplaceAll(fmt.Sprintf(`static inline __device__ pair_t eu_one_NAME(R x, R y, index_t t) { pair_t s; %s return s; }
 static inline __device__ pair_t eu_then_NAME(pair_t p, pair_t q) { pair_t s; %s return s; }
 static inline __device__ bool eu_safe_NAME(pair_t s) { return %s; }
@@ -96,98 +183,136 @@ static inline __device__ pair_t eu_walk_NAME(pair_t p, R x, R y, index_t t) { %s
 // shared makes the kernel in which blocks scan pieces of lines; with only set it finds the states of the
 // pieces alone.
 func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int, only bool) {
-	k := Launch{Kernel: s.g.name("scan"), Grid: max(1, min(lines*pieces, mostGrid)), Block: block}
-	s.Begin(k)
-	start, store := "", ""
+	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: max(1, min(lines*pieces, mostGrid)), Block: block, Resident: c.resident()})
+	two := s.Op.Name == "linear_scan"
+	start := c.start
 	switch {
 	case only:
 		start = "none"
 	case pieces > 1:
 		start = "{partial[2 * job], partial[2 * job + 1]}"
-	default:
-		start = c.start
 	}
-	// Results take the places of elements, so that neighbouring threads store neighbours; indices have no room
-	// there.
-	to := "scan_x[e + e / 8] = (R)"
-	put := fmt.Sprintf("\tfor (int e = threadIdx.x; e < %d; e += %d)\n\t\tif (from + e < to) out[first + (from + e) * %s] = scan_x[e + e / 8];\n", scanTile, block, number(step))
-	if s.IsInt {
-		to, put = fmt.Sprintf("out[first + (from + e) * %s] = (index_t)", number(step)), ""
-	}
-	if !only {
-		store = fmt.Sprintf(`	if (__syncthreads_or(!safe)) {
-		if (threadIdx.x == 0)
-			for (int e = 0; e < %[1]d && from + e < to; e++) {
-				pair_t before = h;
-				h = eu_walk_%[2]s(h, scan_x[e + e / 8], scan_y[e + e / 8], from + e);
-				%[7]s eu_result_%[2]s(%[3]s);
-			}
-		if (threadIdx.x == 0) { scan_a[%[4]d] = h.a; scan_b[%[4]d] = h.b; }
-		__syncthreads();
-		h.a = scan_a[%[4]d];
-		h.b = scan_b[%[4]d];
-	} else {
-		pair_t own = eu_then_%[2]s(h, before_me);
+	fill := []string{"NONE", c.none(), "START", start, "JOBS", number(lines * pieces), "PIECES", number(pieces), "FIRST", at, "LENGTH", number(length), "LONG", number(n),
+		"STEP", number(step), "TILE", number(scanTile), "BLOCK", number(block), "SLOT", number(block / warp), "TEAMS", c.teams(), "BEFORE", c.beforeMe(),
+		"RESULT", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "h")), "OWN", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "own")),
+		"LOADY", pick(two, "y[q] = in1[at];", ""), "KEEPY", pick(two, "scan_y[e + e / 8] = y[q];", ""), "TAKEY", pick(two, "scan_y[e + e / 8]", "R(0)"),
+		"SAFE", pick(c.safe == "true", "", "__syncthreads_or(!safe)"), "NAME", c.name,
+		// Results take the places of elements, so that neighbouring threads store neighbours; indices have no room there.
+		"PUT", pick(s.IsInt, fmt.Sprintf("out[first + (from + e) * %s] = (index_t)", number(step)), "scan_x[e + e / 8] = (R)")}
+	print := func(text string) { s.Printf("%s", strings.NewReplacer(fill...).Replace(text)) }
+	print(`	const pair_t none = NONE;
+	int lane = threadIdx.x % 32, team = threadIdx.x / 32;
+	for (index_t job = blockIdx.x; job < JOBS; job += gridDim.x) {
+	index_t i = job / PIECES, piece = job % PIECES, first = FIRST, to = (piece + 1) * LENGTH < LONG ? (piece + 1) * LENGTH : LONG;
+	pair_t h = START;
+	bool lost = false;
+`)
+	if only && c.name == "sum" { // needs no order
+		print(`	for (index_t from = piece * LENGTH; from < to; from += TILE) {
+		R x[8];
+#pragma unroll
 		for (int q = 0; q < 8; q++) {
-			int e = threadIdx.x * 8 + q;
-			if (from + e >= to) break;
-			pair_t before = own;
-			own = eu_walk_%[2]s(own, scan_x[e + e / 8], scan_y[e + e / 8], from + e);
-			%[7]s eu_result_%[2]s(%[5]s);
+			index_t t = from + q * BLOCK + threadIdx.x;
+			x[q] = t < to ? (R)in0[first + t * STEP] : R(0);
 		}
-		h = eu_then_%[2]s(h, all);
+#pragma unroll
+		for (int q = 0; q < 8; q++) h.a += x[q];
+	}
+	for (int d = 16; d > 0; d /= 2) h.a += __shfl_down_sync(0xffffffffu, h.a, d);
+	if (lane == 0) scan_a[team] = h.a;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		for (int w = 1; w < SLOT; w++) h.a += scan_a[w];
+		partial[2 * job] = h.a;
+		partial[2 * job + 1] = 0.0;
 	}
 	__syncthreads();
-%[6]s`, scanTile, c.name, pick(c.exclusive, "before", "h"), block/warp, pick(c.exclusive, "before", "own"), put, to)
-	} else {
-		store = fmt.Sprintf("\th = eu_then_%s(h, all);\n\tif (__syncthreads_or(!safe)) { h.a = NAN; h.b = NAN; }\n", c.name)
 	}
-	none := strings.Replace(c.none(), "NAME", c.name, -1)
-	s.Printf(`	const pair_t none = %[1]s;
-	int lane = threadIdx.x %% 32, team = threadIdx.x / 32;
-	for (index_t job = blockIdx.x; job < %[2]s; job += gridDim.x) {
-	index_t i = job / %[3]d, piece = job %% %[3]d, first = %[4]s, to = (piece + 1) * %[5]s < %[6]s ? (piece + 1) * %[5]s : %[6]s;
-	pair_t h = %[7]s;
-	for (index_t from = piece * %[5]s; from < to; from += %[8]d) {
-	for (int e = threadIdx.x; e < %[8]d; e += %[9]d)
-		if (from + e < to) { index_t at = first + (from + e) * %[10]s; scan_x[e + e / 8] = in0[at]; scan_y[e + e / 8] = %[11]s; }
+}
+
+`)
+		return
+	}
+	print(`	for (index_t from = piece * LENGTH; from < to; from += TILE) {
+	int count = to - from < TILE ? (int)(to - from) : TILE;
+	{
+	R x[8], y[8];
+#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = q * BLOCK + threadIdx.x;
+		if (e < count) { index_t at = first + (from + e) * STEP; x[q] = in0[at]; LOADY }
+	}
+#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = q * BLOCK + threadIdx.x;
+		if (e < count) { scan_x[e + e / 8] = x[q]; KEEPY }
+	}
+	}
 	__syncthreads();
 	pair_t mine = none;
 	bool safe = true;
+#pragma unroll
 	for (int q = 0; q < 8; q++) {
 		int e = threadIdx.x * 8 + q;
-		if (from + e < to) mine = q == 0 ? eu_one_%[12]s(scan_x[e + e / 8], scan_y[e + e / 8], from + e) : eu_then_%[12]s(mine, eu_one_%[12]s(scan_x[e + e / 8], scan_y[e + e / 8], from + e));
+		if (e >= count) break;
+		pair_t next = eu_one_NAME(scan_x[e + e / 8], TAKEY, from + e);
+		mine = q == 0 ? next : eu_then_NAME(mine, next);
 	}
-	safe = eu_safe_%[12]s(mine);
-	pair_t until = mine; // of the threads of the warp up to this one
-	for (int d = 1; d < 32; d *= 2) {
-		pair_t other;
-		other.a = __shfl_up_sync(0xffffffffu, until.a, d);
-		other.b = __shfl_up_sync(0xffffffffu, until.b, d);
-		if (lane >= d) until = eu_then_%[12]s(other, until);
-	}
-	safe = safe && eu_safe_%[12]s(until);
-	if (lane == 31) { scan_a[team] = until.a; scan_b[team] = until.b; }
-	pair_t before_me;
-	before_me.a = __shfl_up_sync(0xffffffffu, until.a, 1);
-	before_me.b = __shfl_up_sync(0xffffffffu, until.b, 1);
-	if (lane == 0) before_me = none;
-	__syncthreads();
-	pair_t all = none, lead = none;
-	for (int w = 0; w < %[13]d; w++) {
-		if (w == team) lead = all;
-		pair_t part = {scan_a[w], scan_b[w]};
-		all = eu_then_%[12]s(all, part);
-	}
-	before_me = eu_then_%[12]s(lead, before_me);
-	safe = safe && eu_safe_%[12]s(all) && eu_safe_%[12]s(before_me);
-%[14]s	__syncthreads();
-	}
-`, none, number(lines*pieces), pieces, at, number(length), number(n), start, scanTile, block, number(step), pick(s.Op.Name == "linear_scan", "in1[at]", "R(0)"), c.name, block/warp, store)
+TEAMS`)
 	if only {
-		s.Printf("\tif (threadIdx.x == 0) { partial[2 * job] = h.a; partial[2 * job + 1] = h.b; }\n")
+		print(pick(c.safe == "true", "\tif (threadIdx.x == 0) {\nBEFORE\t}\n", "BEFORE") + `	lost = lost || !safe;
+	h = eu_then_NAME(h, all);
 	}
-	s.Printf("\t}\n}\n\n")
+	if (__syncthreads_or(lost)) { h.a = NAN; h.b = NAN; }
+	if (threadIdx.x == 0) { partial[2 * job] = h.a; partial[2 * job + 1] = h.b; }
+	}
+}
+
+`)
+		return
+	}
+	print("BEFORE")
+	if c.safe != "true" {
+		print(`	if (SAFE) {
+		if (threadIdx.x == 0) {
+			for (int e = 0; e < count; e++) {
+				pair_t before = h;
+				h = eu_walk_NAME(h, scan_x[e + e / 8], TAKEY, from + e);
+				PUT RESULT;
+			}
+			scan_a[SLOT] = h.a;
+			scan_b[SLOT] = h.b;
+		}
+		__syncthreads();
+		h.a = scan_a[SLOT];
+		h.b = scan_b[SLOT];
+	} else {
+`)
+	}
+	print(`	pair_t own = eu_then_NAME(h, before_me);
+#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = threadIdx.x * 8 + q;
+		if (e >= count) break;
+		pair_t before = own;
+		own = eu_walk_NAME(own, scan_x[e + e / 8], TAKEY, from + e);
+		PUT OWN;
+	}
+	h = eu_then_NAME(h, all);
+`)
+	if c.safe != "true" {
+		print("\t}\n")
+	}
+	print("\t__syncthreads();\n")
+	if !s.IsInt {
+		print(`#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = q * BLOCK + threadIdx.x;
+		if (e < count) out[first + (from + e) * STEP] = scan_x[e + e / 8];
+	}
+`)
+	}
+	print("\t}\n\t}\n}\n\n")
 }
 
 // none is the state of no elements.
