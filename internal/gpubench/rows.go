@@ -48,6 +48,7 @@ func rows() []row {
 		unary("softmax (4096,1024)", 8, 5, func(x *ad.Node) *ad.Node { return ad.Softmax(x, 1) }, 4096, 1024),
 		unary("transpose (4096,4096)", 8, 0, func(x *ad.Node) *ad.Node { return ad.Shift(ad.Permute(x, 1, 0), 1) }, 4096, 4096),
 		unary("cumulative sum 10M", 8, 1, func(x *ad.Node) *ad.Node { return ad.Cumsum(x, 0) }, 10_000_000),
+		unary("sort 8K", 8, 0, func(x *ad.Node) *ad.Node { return ad.Sort(x, 0, false) }, 8192),
 		unary("sort 1M", 8, 0, func(x *ad.Node) *ad.Node { return ad.Sort(x, 0, false) }, 1_000_000),
 		fourier("fft (1024,1024)", 8, 25, 1, 1024, 1024), fourier("fft 2d (1024,1024)", 16, 50, 2, 1024, 1024), fourier("fft 2d (96,512,512)", 16, 45, 2, 96, 512, 512))
 }

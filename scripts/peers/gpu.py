@@ -31,6 +31,7 @@ def operations():
     yield "softmax (4096,1024)", lambda x: torch.softmax(x, 1), [(4096, 1024)]
     yield "transpose (4096,4096)", lambda x: x.t().contiguous(), [(4096, 4096)]
     yield "cumulative sum 10M", lambda x: torch.cumsum(x, 0), [(10_000_000,)]
+    yield "sort 8K", lambda x: torch.sort(x)[0], [(8192,)]
     yield "sort 1M", lambda x: torch.sort(x)[0], [(1_000_000,)]
     yield "fft (1024,1024)", lambda x: torch.fft.fft(torch.view_as_complex(x)), [(1024, 1024, 2)]
     yield "fft 2d (1024,1024)", lambda x: torch.fft.fft2(torch.view_as_complex(x)), [(1024, 1024, 2)]
