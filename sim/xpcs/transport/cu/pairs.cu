@@ -61,17 +61,28 @@ template <bool ALL, bool FACTORED>
 static __device__ __forceinline__ void gradient_rows(const double *rows, const Frames &f, const double *ref, int4 b, int count, const Y *y, const Y *w, int n, int band, double *u) {
 	double q[COLUMNS][QUANTITIES], k[COLUMNS][FACTORS], columns[COLUMNS][3 * CHANNELS];
 	int j0 = b.z + threadIdx.x;
+	// The data of a row are fetched while the one before is computed: there are too few warps to hide the wait.
+	double ahead[COLUMNS];
+#if WEIGHTED
+	double weights[COLUMNS];
+#endif
 #pragma unroll
 	for (int c = 0; c < COLUMNS; c++) {
 		int j = j0 + c * THREADS;
 		load_frame(f, b.x, j < n ? j : n - 1, q[c]);
 		if (FACTORED) column_factors(q[c], ref, k[c]);
+		long long at = row_start(n, b.y) - b.y - 1;
+		bool counts = ALL || (j > b.y + band && j < n);
+		ahead[c] = counts ? (double)y[at + j] : 0.0;
+#if WEIGHTED
+		weights[c] = counts ? (double)w[at + j] : 0.0;
+#endif
 #pragma unroll
 		for (int s = 0; s < 3 * CHANNELS; s++) columns[c][s] = 0;
 	}
 	for (int r = 0; r < count; r++) {
 		int i = b.y + r;
-		long long at = row_start(n, i) - i - 1;
+		long long next = row_start(n, i + 1) - i - 2;
 		const double *row = rows + r * RECORD;
 		double sums[3 * CHANNELS], g, slope[CHANNELS];
 #pragma unroll
@@ -80,10 +91,12 @@ static __device__ __forceinline__ void gradient_rows(const double *rows, const F
 		for (int c = 0; c < COLUMNS; c++) {
 			int j = j0 + c * THREADS, lowest = j - threadIdx.x % 32;
 			if (!ALL && (lowest >= n || lowest + 31 <= i + band)) continue; // no pair of the warp counts
-			bool counts = ALL || (j > i + band && j < n);
-			double value = counts ? (double)y[at + j] : 0.0;
+			bool counts = ALL || (j > i + band && j < n), more = r + 1 < count && (ALL || (j > i + 1 + band && j < n));
+			double value = ahead[c];
+			ahead[c] = more ? (double)y[next + j] : 0.0;
 #if WEIGHTED
-			double weight = counts ? (double)w[at + j] : 0.0;
+			double weight = weights[c];
+			weights[c] = more ? (double)w[next + j] : 0.0;
 #endif
 			if (FACTORED) factored(row, row + QUANTITIES, q[c], k[c], ref, &g, slope);
 			else direct(row, q[c], &g, slope, f);
