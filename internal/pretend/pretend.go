@@ -8,8 +8,9 @@
 // The library is C++ (folder csrc) and is built by g++ when a test first asks for it; a folder of the
 // user's cache keeps it, and every kernel that it compiled, under the hash of the sources. Streams
 // really defer: work waits until somebody needs it, and then runs in any order that events allow,
-// chosen by a seed. Memory is filled with NaN, its surroundings are watched, asynchronous copies must
-// use page-locked memory, and every call can be made to fail:
+// chosen by a seed. Memory is filled with NaN, its surroundings are watched, a kernel's index beyond an array of shared or
+// local memory ends the process with an illegal instruction, asynchronous copies must use page-locked memory, and every
+// call can be made to fail:
 //
 //	lib := pretend.LookPath(t) // skips the test without g++
 //	lib.Set("mode", pretend.Lazy)
