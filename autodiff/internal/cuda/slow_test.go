@@ -123,3 +123,14 @@ func TestSortsPlainlyOfManyShapes(t *testing.T) {
 	sortsPlainly(t, both, 1, 9001, 2, "special", "equal")
 	sortsPlainly(t, both, 3, 2049, 1, "special", "random")
 }
+
+// NVIDIA's compiler takes the kernels of sorts and of scans without warnings.
+func TestRealCompilerTakesSortsAndScans(t *testing.T) {
+	c := realCompiler(t)
+	pretend.Shared(t)
+	for _, bits := range []int{32, 64} {
+		x := ad.Input("x", 20_000)
+		outs := []*ad.Node{ad.Argsort(x, 0, true), ad.Argsort(ad.Reshape(x, 4, 5000), 1, false), ad.Argsort(ad.Reshape(x, 200, 100), 1, false)}
+		taken(t, c, rtc.Target{Major: 9}, append(outs, scanned(x, 0)...), ad.Settings{Precision: bits, Backend: ad.CUDA{}})
+	}
+}

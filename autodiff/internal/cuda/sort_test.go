@@ -15,7 +15,6 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/pretend"
-	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 // patterns are lines of numbers that sorts may get wrong.
@@ -116,15 +115,4 @@ func TestSortsPlainly(t *testing.T) {
 	sortsPlainly(t, []int{32}, 1, 2049, 2, "special", "equal")
 	defer cuda.SetSort(2048, 2)()
 	sortsPlainly(t, []int{32}, 1, 5000, 1, "special", "descending") // 2 parts, one of 2 tiles
-}
-
-// NVIDIA's compiler takes the kernels of sorts and of scans without warnings.
-func TestRealCompilerTakesSortsAndScans(t *testing.T) {
-	c := realCompiler(t)
-	pretend.Shared(t)
-	for _, bits := range []int{32, 64} {
-		x := ad.Input("x", 20_000)
-		outs := []*ad.Node{ad.Argsort(x, 0, true), ad.Argsort(ad.Reshape(x, 4, 5000), 1, false), ad.Argsort(ad.Reshape(x, 200, 100), 1, false)}
-		taken(t, c, rtc.Target{Major: 9}, append(outs, scanned(x, 0)...), ad.Settings{Precision: bits, Backend: ad.CUDA{}})
-	}
 }
