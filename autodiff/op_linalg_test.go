@@ -311,7 +311,7 @@ func TestCholeskyDoesNotAllocate(t *testing.T) {
 // inputs in the batch and with each one alone.
 func TestEveryOpInABatch(t *testing.T) {
 	const lanes = 3
-	for _, op := range ad.Ops() {
+	for _, op := range standard {
 		if op.Sample == nil {
 			continue
 		}
