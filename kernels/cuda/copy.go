@@ -82,8 +82,8 @@ func (d *Device) sendChunks(ctx context.Context, to drv.DevicePtr, src []byte) e
 			return err
 		}
 		defer d.staging.done(c)
-		copy(c.bytes(0, end-from), src[from:end])
-		return d.do(func() error {
+		return d.do(func() error { // inside the driver, because Close frees chunks
+			copy(c.bytes(0, end-from), src[from:end])
 			if err := d.drv.CopyInAsync(to+drv.DevicePtr(from), c.address, uint64(end-from), d.in.handle); err != nil {
 				return d.check(err, d.in)
 			}
@@ -192,8 +192,10 @@ func (s *Stream) fetchLarge(ctx context.Context, dst []byte, from drv.DevicePtr)
 		if err := d.await(ctx, mark, d.out); err != nil {
 			return err
 		}
-		copy(dst[at:end], c.bytes(0, end-at))
-		return nil
+		return d.do(func() error {
+			copy(dst[at:end], c.bytes(0, end-at))
+			return nil
+		})
 	})
 }
 

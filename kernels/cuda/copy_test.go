@@ -282,6 +282,73 @@ func oneTurn(d *Device, s *Stream, f *Function, n int) error {
 	return nil
 }
 
+// More streams than there are chunks make small copies, and large ones go on beside them.
+func TestManyStreamsShareChunks(t *testing.T) {
+	lib := pretend.LookPath(t)
+	d := device(t, lib, Options{})
+	b := alloc(t, d, nil, 1<<20)
+	defer b.Free()
+	ctx, stop := context.WithTimeout(background, time.Minute)
+	defer stop()
+	for k := range maxChunks + 4 {
+		s, err := d.NewStream(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for turn := range 2 {
+			if err := s.CopyIn(ctx, b, 8*k, []int32{int32(k), int32(turn)}); err != nil {
+				t.Fatalf("stream %d: %v", k, err)
+			}
+		}
+		if err := s.Synchronize(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := make([]int32, 1<<18)
+	if err := d.CopyOut(ctx, got, b, 0); err != nil {
+		t.Fatal(err)
+	}
+	for k := range maxChunks + 4 {
+		if got[2*k] != int32(k) || got[2*k+1] != 1 {
+			t.Errorf("stream %d: %v", k, got[2*k:2*k+2])
+		}
+	}
+}
+
+// A device that is closed while it copies ends the copies, and they touch nothing that it gave back.
+func TestCloseDuringCopies(t *testing.T) {
+	lib := pretend.LookPath(t)
+	for i := range 8 {
+		lib.Reset()
+		d, err := newSystem().device(0, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const size = 24 << 20
+		b := alloc(t, d, nil, size)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				host, err := make([]byte, size), error(nil)
+				for err == nil {
+					if err = d.CopyOut(background, host, b, 0); err == nil {
+						err = d.CopyIn(background, b, 0, host)
+					}
+				}
+				if !errors.Is(err, ErrClosed) {
+					t.Errorf("got %v, want ErrClosed", err)
+				}
+			})
+		}
+		time.Sleep(time.Duration(5*i) * time.Millisecond)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		b.Free()
+	}
+}
+
 // A stream that is closed while others use it refuses them, and the driver never sees it again.
 func TestStreamsCloseUnderUse(t *testing.T) {
 	lib := pretend.LookPath(t)

@@ -78,7 +78,7 @@ func (g *staging) find() (*chunk, error) {
 		return c, nil
 	}
 	if len(g.all) == maxChunks {
-		return nil, nil
+		return g.reclaim()
 	}
 	c := &chunk{busy: true}
 	var err error
@@ -91,6 +91,26 @@ func (g *staging) find() (*chunk, error) {
 	}
 	g.all = append(g.all, c)
 	return c, nil
+}
+
+// reclaim takes a chunk from a stream whose small copies have ended, so that any number of streams can share the chunks. It returns nil if
+// there is none.
+func (g *staging) reclaim() (*chunk, error) {
+	for s, c := range g.small {
+		if !c.pending { // about to be filled
+			continue
+		}
+		done, err := g.d.drv.EventQuery(c.event)
+		if err != nil {
+			return nil, g.d.check(err, nil)
+		}
+		if done {
+			delete(g.small, s)
+			c.pending, c.filled = false, 0
+			return c, nil
+		}
+	}
+	return nil, nil
 }
 
 // sent says that a copy which uses the chunk was put on a stream.

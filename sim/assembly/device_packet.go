@@ -43,7 +43,8 @@ var layout = [tableKinds]struct {
 type packet struct {
 	lists   []int32 // neurons, slots, and addresses in two halves
 	tables  [tableKinds][]uint64
-	results int // words that the device writes for the brain
+	results int            // words that the device writes for the brain
+	held    []*cuda.Buffer // memory that nobody else has any more, but to which tables point
 	at      struct {
 		lists, results, intos int
 		tables                [tableKinds]int
@@ -52,7 +53,7 @@ type packet struct {
 
 // reset empties a packet and keeps its memory.
 func (p *packet) reset() {
-	p.lists, p.results = p.lists[:0], 0
+	p.lists, p.results, p.held = p.lists[:0], 0, nil
 	for t := range p.tables {
 		p.tables[t] = p.tables[t][:0]
 	}

@@ -113,6 +113,7 @@ func (g *device) tell(p *packet, m *deviceArea) error {
 		if err != nil {
 			return err
 		}
+		p.held = append(p.held, m.neurons) // the packet may write to it yet
 		m.neurons, m.told = n, 0
 	}
 	for ; m.told < m.slots; m.told++ {

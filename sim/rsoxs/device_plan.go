@@ -13,7 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// plan says how the work of a GPU is cut so that it stays at most 80 % full. Nothing of it changes a
+// plan says how the work of a GPU is cut so that it fits into the room that there is (see Room of package kernels/cuda). Nothing of it changes a
 // result but the number of views together, which changes rounding errors of derivatives.
 type plan struct {
 	real       int  // B of a number

@@ -58,6 +58,7 @@ func fuse(order []*Value) []*Job {
 	g.split()
 	slices.SortStableFunc(g.jobs, func(a, b *Job) int { return a.stage - b.stage })
 	g.jobs = postpone(g.jobs, order)
+	g.split() // what joined a later cluster has made it larger
 	for _, v := range order {
 		if v.Op != nil && !v.kindIs(View) && !v.kindIs(Barrier) {
 			v.markEscapes()

@@ -61,6 +61,20 @@ func TestLargeJobsAreCut(t *testing.T) {
 			t.Errorf("sum %d is %v, want %v", i, got, want)
 		}
 	}
+	y := vector("y")
+	total := ad.Sum(ad.Square(y))
+	for i := range chains { // the exponentials wait for the sum and join the products, five values each
+		chains[i] = ad.Sum(ad.Mul(ad.Exp(ad.Shift(ad.Scale(1+float64(i), x), 1)), total))
+	}
+	if p, err = ad.Compile(chains, ad.Settings{Inputs: []*ad.Node{x, y}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range strings.Split(p.Explain(), "stage ") {
+		job, _, _ = strings.Cut(job, "\n")
+		if n := strings.Count(job, ";"); n > 128 {
+			t.Errorf("a job of %d values", n)
+		}
+	}
 	long := x
 	for i := range 200 {
 		long = ad.Sin(ad.Shift(long, float64(i)))

@@ -81,3 +81,23 @@ func TestScansAtTheEdge(t *testing.T) {
 	add(func(x ...*ad.Node) *ad.Node { return ad.Cumsum(x[0], 0) }, spots(inf, 1, 2100))
 	same(t, outs, in, values, map[int]float64{64: 1e-12})
 }
+
+// A product that loses digits on the way, between numbers that keep theirs, is multiplied in order.
+func TestProductsLoseNoDigits(t *testing.T) {
+	pretend.Shared(t)
+	const n = 6144
+	x := ad.Input("x", n)
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	put := func(at, apart int) {
+		for k, f := range []float64{1e150, 1e-160, 1e-160, 1e160, 1e160, 1e-150} {
+			v[at+k*apart] = f
+		}
+	}
+	put(511, 1)      // 1e-320 in a thread
+	put(2048+512, 8) // in a warp
+	put(4096, 256)   // among warps
+	same(t, []*ad.Node{ad.Cumprod(x, 0)}, []*ad.Node{x}, [][]float64{v}, map[int]float64{64: 1e-13})
+}

@@ -74,7 +74,7 @@ func (c scan) make(s *Step) bool {
 func (c scan) join(s *Step, lines, pieces, length, n int, at string, step int) {
 	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: min(lines, mostGrid), Block: block})
 	s.Printf("%s", strings.NewReplacer("NONE", c.none(), "START", c.start, "LINES", number(lines), "PIECES", number(pieces), "EACH", number((pieces+block-1)/block), "FIRST", at,
-		"LENGTH", number(length), "LONG", number(n), "STEP", number(step), "ELEMENT", c.arguments(s, "at", "t"), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "NAME", c.name).Replace(`	const pair_t none = NONE;
+		"LENGTH", number(length), "LONG", number(n), "STEP", number(step), "ELEMENT", c.arguments(s, "at", "t"), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "WATCH", strings.ReplaceAll(c.watch("mine"), "NAME", c.name), "NAME", c.name).Replace(`	const pair_t none = NONE;
 	int lane = threadIdx.x % 32, team = threadIdx.x / 32, begin = threadIdx.x * EACH, end = begin + EACH < PIECES ? begin + EACH : PIECES;
 	for (index_t i = blockIdx.x; i < LINES; i += gridDim.x) {
 	index_t first = FIRST;
@@ -88,7 +88,7 @@ func (c scan) join(s *Step, lines, pieces, length, n int, at string, step int) {
 	for (int piece = begin; piece < end; piece++) {
 		pair_t next = {join_a[piece], join_b[piece]};
 		safe = safe && eu_safe_NAME(next);
-		mine = eu_then_NAME(mine, next);
+		mine = eu_then_NAME(mine, next);WATCH
 	}
 TEAMSBEFORE	if (__syncthreads_or(!safe)) {
 		if (threadIdx.x == 0)
@@ -121,6 +121,15 @@ TEAMSBEFORE	if (__syncthreads_or(!safe)) {
 `))
 }
 
+// watch is the text that asks of a state that is made on the way whether it has left the range of numbers. That of a product can come back,
+// with fewer digits; others cannot.
+func (c scan) watch(state string) string {
+	if c.name != "product" {
+		return ""
+	}
+	return " safe = safe && eu_safe_NAME(" + state + ");"
+}
+
 // teams is the text in which the states of threads, mine, become those of warps, in scan_a and scan_b; before_me is
 // then the state of the threads of a warp before this one.
 func (c scan) teams() string {
@@ -131,7 +140,7 @@ func (c scan) teams() string {
 		pair_t other;
 		other.a = __shfl_up_sync(0xffffffffu, until.a, d);
 		`+b+`
-		if (lane >= d) until = eu_then_NAME(other, until);
+		if (lane >= d) { until = eu_then_NAME(other, until);`+c.watch("until")+` }
 	}
 	safe = safe && eu_safe_NAME(until);
 	if (lane == 31) { scan_a[team] = until.a; scan_b[team] = until.b; }
@@ -149,11 +158,11 @@ func (c scan) beforeMe() string {
 	return strings.ReplaceAll(fmt.Sprintf(`	for (int w = 0; w < %d; w++) {
 		if (w == team) lead = all;
 		pair_t part = {scan_a[w], scan_b[w]};
-		all = eu_then_NAME(all, part);
+		all = eu_then_NAME(all, part);%s
 	}
 	before_me = eu_then_NAME(lead, before_me);
 	safe = safe && eu_safe_NAME(all) && eu_safe_NAME(before_me);
-`, block/warp), "NAME", c.name)
+`, block/warp, c.watch("all")), "NAME", c.name)
 }
 
 // arguments are what the state of an element is made of: the numbers of the inputs that have it, and its
@@ -193,7 +202,7 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 		start = "{partial[2 * job], partial[2 * job + 1]}"
 	}
 	fill := []string{"NONE", c.none(), "START", start, "JOBS", number(lines * pieces), "PIECES", number(pieces), "FIRST", at, "LENGTH", number(length), "LONG", number(n),
-		"STEP", number(step), "TILE", number(scanTile), "BLOCK", number(block), "SLOT", number(block / warp), "TEAMS", c.teams(), "BEFORE", c.beforeMe(),
+		"STEP", number(step), "TILE", number(scanTile), "BLOCK", number(block), "SLOT", number(block / warp), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "WATCH", strings.ReplaceAll(c.watch("mine"), "NAME", c.name),
 		"RESULT", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "h")), "OWN", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "own")),
 		"LOADY", pick(two, "y[q] = in1[at];", ""), "KEEPY", pick(two, "scan_y[e + e / 8] = y[q];", ""), "TAKEY", pick(two, "scan_y[e + e / 8]", "R(0)"),
 		"SAFE", pick(c.safe == "true", "", "__syncthreads_or(!safe)"), "NAME", c.name,
@@ -256,7 +265,7 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 		int e = threadIdx.x * 8 + q;
 		if (e >= count) break;
 		pair_t next = eu_one_NAME(scan_x[e + e / 8], TAKEY, from + e);
-		mine = q == 0 ? next : eu_then_NAME(mine, next);
+		mine = q == 0 ? next : eu_then_NAME(mine, next);WATCH
 	}
 TEAMS`)
 	if only {
