@@ -72,11 +72,11 @@ tests() {
 checks() {
   # The driver's tests fill the memory, so they come before the others.
   for p in $(packages 'TestGPU\([^S]\|S[^p]\)' | grep -x kernels/cuda); do
-    flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPUSpeed"
+    flags="-test.run ^TestGPU(${RUN:-}) -test.skip ^TestGPUSpeed"
     tests "$p" "$to/.$(basename "$(binary "$p")").log"
   done
   for p in $(packages 'TestGPU\([^S]\|S[^p]\)' | grep -vx kernels/cuda); do
-    for t in $("$(binary "$p")" -test.list "^TestGPU${RUN:-}" | grep -v '^TestGPUSpeed'); do
+    for t in $("$(binary "$p")" -test.list "^TestGPU(${RUN:-})" | grep -v '^TestGPUSpeed'); do
       flags="-test.run ^$t\$"
       tests "$p" "$to/.$t.$(basename "$(binary "$p")").log" &
     done
@@ -90,7 +90,7 @@ checks() {
 
 speed() {
   for p in $(packages TestGPUSpeed); do
-    flags="-test.run ^TestGPUSpeed${RUN:-}"
+    flags="-test.run ^TestGPUSpeed(${RUN:-})"
     [ -z "${PROFILE:-}" ] || flags="$flags -test.cpuprofile $(binary "$p" | sed "s|.*/|$to/|; s|test\$|prof|")"
     tests "$p" "$to/.log"
     cat "$to/.log" >> "$to/gpu.log"
@@ -101,10 +101,17 @@ speed() {
 
 bench() { "$top/$folder/bench" "$to/bench.json" > "$to/bench.txt" 2>> "$to/gpu.log" && cat "$to/bench.txt" || echo "EXIT bench" >> "$to/gpu.log"; }
 
-peers() { python3 scripts/peers/gpu.py "$to/peers.json" > "$to/peers.txt" 2>> "$to/gpu.log" && cat "$to/peers.txt" || echo "EXIT peers" >> "$to/gpu.log"; }
+# lacks says that a program is not there, and that what needs it is left out.
+lacks() { echo "lacks $1: $2 is left out" | tee -a "$to/gpu.log"; }
+
+peers() {
+  python3 -c 'import torch' 2> /dev/null || { lacks PyTorch peers; return; }
+  python3 scripts/peers/gpu.py "$to/peers.json" > "$to/peers.txt" 2>> "$to/gpu.log" && cat "$to/peers.txt" || echo "EXIT peers" >> "$to/gpu.log"
+}
 
 sanitizer() {
-  flags="-test.run ^TestGPU${RUN:-} -test.skip ^TestGPU(Speed|Fault|Memory)"
+  command -v compute-sanitizer > /dev/null || { lacks compute-sanitizer sanitizer; return; }
+  flags="-test.run ^TestGPU(${RUN:-}) -test.skip ^TestGPU(Speed|Fault|Memory)"
   for p in $(packages); do
     tests "$p" "$to/.log" compute-sanitizer --report-api-errors no --error-exitcode 86 --print-limit 20
     cat "$to/.log" >> "$to/gpu.log"

@@ -5,13 +5,7 @@ package foreign
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -39,34 +33,6 @@ func TestShort(t *testing.T) {
 	s := strings.Repeat("é", 1000)
 	if got := Short(s, 90); len(got) > 150 || !strings.Contains(got, "bytes left out") || Text(got) != got || Short("abc", 3) != "abc" {
 		t.Error(got)
-	}
-}
-
-func TestOpen(t *testing.T) {
-	dir := t.TempDir()
-	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip("no named pipes here:", err)
-	}
-	for name, want := range map[string]string{pipe: "is a pipe", dir: "is a folder", os.DevNull: "is a device"} {
-		if _, err := ReadFile(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
-	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	name := filepath.Join(dir, "file")
-	if err := os.WriteFile(name, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if b, err := io.ReadAll(f); string(b) != "text" || err != nil {
-		t.Error(b, err)
 	}
 }
 

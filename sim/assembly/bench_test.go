@@ -10,10 +10,9 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/euryale-dev/euryale/internal/peer"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -25,20 +24,12 @@ type peers struct{ cpp, python, caerii, cppMB float64 }
 
 // stopwatch measures what a benchmark takes: seconds of CPU of all threads, which a
 // busy machine hardly changes, and the peak of memory of the process.
-type stopwatch struct{ begin time.Duration }
+type stopwatch struct{ begin float64 }
 
 func start() stopwatch {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins anew, on Linux
-	return stopwatch{cpuTime()}
-}
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return stopwatch{peer.CPUTime()}
 }
 
 // peakMB is the most memory that the process held, 0 where it is not told.
@@ -51,7 +42,7 @@ func peakMB() float64 {
 
 func (w stopwatch) report(b *testing.B, brain *Brain, p peers) {
 	b.StopTimer()
-	seconds := (cpuTime() - w.begin).Seconds() / float64(b.N)
+	seconds := (peer.CPUTime() - w.begin) / float64(b.N)
 	for _, m := range []struct {
 		value float64
 		unit  string
@@ -190,9 +181,9 @@ func BenchmarkGrowth(b *testing.B) {
 				for _, s := range c.sizes {
 					best := math.Inf(1)
 					for i := range 5 {
-						begin := cpuTime()
+						begin := peer.CPUTime()
 						carriedOut(b, Settings{P: 0.01, Seed: uint64(i), Threads: 1}, s[0], s[1], 0.05, "S", "A", form25)
-						best = min(best, (cpuTime() - begin).Seconds())
+						best = min(best, peer.CPUTime()-begin)
 					}
 					x, y = append(x, float64(s[c.by])), append(y, best)
 				}
