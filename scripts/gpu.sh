@@ -12,7 +12,7 @@
 #   speed      tests named TestGPUSpeed, one after the other
 #   bench      euryale bench gpu: bench.txt and bench.json
 #   peers      the same operations by PyTorch and CuPy: peers.txt and peers.json
-#   sanitizer  NVIDIA's compute-sanitizer over the tests of the kernels
+#   sanitizer  NVIDIA's compute-sanitizer over the tests of kernels/..., or of what ONLY names
 #
 # ONLY is a pattern of the packages' folders (default all), and RUN one of what follows TestGPU in the names of tests. The binaries need only a
 # driver and NVRTC; LD_LIBRARY_PATH is extended by the usual places of both, and libraries are also looked for in Python's
@@ -56,7 +56,8 @@ build() {
   fi
 }
 
-# tests PACKAGE LOG FLAGS runs a binary from the package's folder, so that the paths of its data are right.
+# tests PACKAGE LOG [COMMAND...] runs a binary with $flags, under a command if one is given, from the package's folder, so
+# that the paths of its data are right.
 tests() {
   p=$1
   log=$2
@@ -112,7 +113,7 @@ peers() {
 sanitizer() {
   command -v compute-sanitizer > /dev/null || { lacks compute-sanitizer sanitizer; return; }
   flags="-test.run ^TestGPU(${RUN:-}) -test.skip ^TestGPU(Speed|Fault|Memory)"
-  for p in $(packages); do
+  for p in $(ONLY=${ONLY:-^kernels} packages); do
     tests "$p" "$to/.log" compute-sanitizer --report-api-errors no --error-exitcode 86 --print-limit 20
     cat "$to/.log" >> "$to/gpu.log"
     grep -E '^(== |EXIT|=========.*(ERROR|Invalid|Leak))' "$to/.log" || true
