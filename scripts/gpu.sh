@@ -122,6 +122,13 @@ sanitizer() {
 }
 
 run() {
+  [ $# -gt 0 ] || set -- checks speed bench peers sanitizer
+  for part; do
+    case "$part" in
+      checks | speed | bench | peers | sanitizer) ;;
+      *) echo "there is no part $part: the parts are checks, speed, bench, peers and sanitizer" >&2; exit 64 ;;
+    esac
+  done
   LD_LIBRARY_PATH=/usr/local/cuda/lib64:/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-}
   export LD_LIBRARY_PATH
   : "${VIRTUAL_ENV:=$(python3 -c 'import sys; print(sys.prefix)' 2> /dev/null || true)}"
@@ -136,7 +143,6 @@ run() {
       exit 1
     fi
   done
-  [ $# -gt 0 ] || set -- checks speed bench peers sanitizer
   for part; do
     begin=$(date +%s)
     $part
