@@ -129,6 +129,10 @@ run() {
       *) echo "there is no part $part: the parts are checks, speed, bench, peers and sanitizer" >&2; exit 64 ;;
     esac
   done
+  if [ ! -d "$folder" ]; then
+    echo "lacks $folder: run scripts/gpu.sh build first, and take the folder along" >&2
+    exit 1
+  fi
   LD_LIBRARY_PATH=/usr/local/cuda/lib64:/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-}
   export LD_LIBRARY_PATH
   : "${VIRTUAL_ENV:=$(python3 -c 'import sys; print(sys.prefix)' 2> /dev/null || true)}"
