@@ -28,7 +28,7 @@ func BenchmarkBatch(b *testing.B) {
 			var res *optim.BatchResult
 			for b.Loop() {
 				var err error
-				if res, err = batch.Fit(context.Background(), r, c.s); err != nil || res.Converged() < n {
+				if res, err = batch.Fit(context.Background(), r, c.s); err != nil || res.Converged() < n-n/1000 { // a robust fit may end on a plateau, and says so
 					b.Fatal(err, res)
 				}
 			}

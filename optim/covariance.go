@@ -6,6 +6,7 @@ package optim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -47,8 +48,10 @@ func (d *dense) tellRunaways(r *Result) {
 			continue
 		}
 		start, sd := d.p.Start[i], math.Sqrt(r.FreeCov[i*d.n+i])
-		if math.Abs(x-start) > runaway*max(1, math.Abs(start)) && sd > math.Abs(x) && !math.IsInf(sd, 1) {
-			r.Undetermined = append(r.Undetermined, d.p.name(i))
+		if math.Abs(x-start) > runaway*max(1, math.Abs(start)) && sd > math.Abs(x) {
+			if !slices.Contains(r.Undetermined, d.p.name(i)) {
+				r.Undetermined = append(r.Undetermined, d.p.name(i))
+			}
 			r.Warnings = append(r.Warnings, fmt.Sprintf("the data do not determine %s: it went from %.3g to %.3g with an error of %.1e: bound it, fix it or add data", d.p.name(i), start, x, sd))
 		}
 	}

@@ -29,7 +29,7 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 	b := &dogbox{iterate: w, d: w.model.(*dense), held: make([]bool, n), lo: make([]float64, n), hi: make([]float64, n), newton: make([]float64, n)}
 	w.images[0] = make([]float64, w.model.imageSize())
 	radius := 0.0
-	for {
+	for first := true; ; {
 		b.setInverseScales()
 		if radius == 0 {
 			radius = b.firstRadius()
@@ -47,6 +47,10 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 			b.rectangle(radius)
 			atEdge := b.dogleg()
 			predicted := -b.predict(b.stepH)
+			if first = first && w.tooSmall(predicted, gnorm, atEdge && linalg.MaxAbs(b.stepH) > 0.95*radius); first {
+				radius *= marquardt.Grow
+				continue
+			}
 			next, accepted, end := b.attempt(predicted, radius, atEdge)
 			if end != marquardt.None {
 				return end
@@ -159,7 +163,7 @@ func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, 
 	}
 	actual := b.cost - cost
 	next, ratio := resize(radius, actual, predicted, length, atEdge)
-	end = b.ended(actual, ratio)
+	end = b.ended(actual, ratio, atEdge && length > 0.95*radius)
 	if accepted = actual > 0; accepted {
 		b.accept(cost)
 		if end != marquardt.None && b.linearise() != nil {

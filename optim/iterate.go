@@ -136,7 +136,9 @@ func (w *iterate) start() error {
 			return fmt.Errorf("optim: residual %d is %g at the start %v: choose another start, or leave the point out", i, v, w.x[:min(w.n, 20)])
 		}
 	}
-	w.cost = w.costOf(w.f)
+	if w.cost = w.costOf(w.f); !linalg.Finite(w.cost) {
+		return fmt.Errorf("optim: the sum of the squares of the residuals overflows at the start %v, where the largest residual is %.3g: divide the data and their errors by a common factor, or choose another start", w.x[:min(w.n, 20)], linalg.MaxAbs(w.f))
+	}
 	return w.linearise()
 }
 
@@ -176,12 +178,19 @@ func (w *iterate) linearise() error {
 			return fmt.Errorf("optim: the derivative with respect to %s is not finite at %v: choose another start, or bound the parameter", w.p.name(k), w.x[:min(w.n, 20)])
 		}
 		w.longest[k] = max(w.longest[k], c)
-		w.scale[k] = orDefault(w.longest[k], 1)
+	}
+	w.setScales()
+	return nil
+}
+
+// setScales sets the scales of the parameters from the longest columns.
+func (w *iterate) setScales() {
+	for k, c := range w.longest {
+		w.scale[k] = orDefault(c, 1)
 		if w.s.XScale != nil {
 			w.scale[k] = 1 / w.s.XScale[k]
 		}
 	}
-	return nil
 }
 
 // accept makes the tried point the current one.
@@ -249,11 +258,18 @@ func (w *iterate) firstRadius() float64 {
 	return r
 }
 
+// tooSmall reports whether a first step would barely lower the cost only because the region cuts it: gnorm
+// is the slope at the start.
+func (w *iterate) tooSmall(predicted, gnorm float64, cut bool) bool {
+	return cut && predicted < marquardt.Visible*w.cost && gnorm*gnorm > marquardt.Visible
+}
+
 // ended applies FTol and XTol to a step that changed the cost by actual, ratio
-// of what the model predicted.
-func (w *iterate) ended(actual, ratio float64) Status {
-	settled := actual < w.s.FTol*w.cost && ratio > 0.25
-	small := linalg.Norm(w.step) < w.s.XTol*(w.s.XTol+linalg.Norm(w.x))
+// of what the model predicted. A step that the region cut says nothing about the cost at the
+// minimum.
+func (w *iterate) ended(actual, ratio float64, cut bool) Status {
+	settled := actual < w.s.FTol*w.cost && ratio > 0.25 && !cut
+	small := w.shortStep(cut)
 	switch {
 	case settled && small:
 		return BothSettled
@@ -263,4 +279,16 @@ func (w *iterate) ended(actual, ratio float64) Status {
 		return StepSmall
 	}
 	return marquardt.None
+}
+
+// shortStep reports whether the step moves each parameter by less than XTol of its value, or
+// by what changes the residuals by less than XTol of their length, unless the region cut it.
+func (w *iterate) shortStep(cut bool) bool {
+	size := linalg.Norm(w.fw)
+	for i, s := range w.step {
+		if s = math.Abs(s); !(s <= w.s.XTol*math.Abs(w.x[i]) || !cut && s*w.column[i] <= w.s.XTol*size) {
+			return false
+		}
+	}
+	return true
 }

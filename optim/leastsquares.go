@@ -64,21 +64,10 @@ func descend(ctx context.Context, p *Problem, s Settings) (*iterate, Status, err
 	if err := w.start(); err != nil {
 		return nil, Stuck, err
 	}
-	var status Status
-	switch {
-	case p.N == 0:
-		status = GradientSmall
-	case s.Method == LM:
-		status = w.marquardt(ctx)
-	case s.Method == Dogbox:
-		status = w.dogbox(ctx)
-	default:
-		status = w.reflective(ctx)
+	if p.N == 0 {
+		return w, GradientSmall, nil
 	}
-	if d, ok := w.model.(*dense); ok && !s.NoPolish && status.Converged() {
-		status = d.polish(status)
-	}
-	return w, status, nil
+	return w, w.runToMinimum(ctx), nil
 }
 
 // viaSquares fits again from the least-squares solution and returns the fit of

@@ -52,12 +52,17 @@ func (w *iterate) marquardt(ctx context.Context) Status {
 // try finds a step, evaluates and judges it.
 func (l *levenberg) try() (accepted bool, end Status) {
 	w := l.iterate
+	full := w.relative(linalg.Dot(l.d.b[:l.d.q.Rank], l.d.b[:l.d.q.Rank]))
 	l.par = l.t.Within(w.stepH, l.d.b, l.radius, l.par)
 	length := linalg.Norm(w.stepH)
+	predicted, slope := w.expected(l.d, l.par, length)
 	if l.first {
+		if l.par > 0 && predicted < marquardt.Visible && full > marquardt.Visible {
+			l.radius *= marquardt.Grow
+			return false, marquardt.None
+		}
 		l.radius, l.first = min(l.radius, length), false
 	}
-	predicted, slope := w.expected(l.d, l.par, length)
 	for i, h := range w.stepH {
 		w.step[i] = w.d[i] * h
 	}
@@ -82,7 +87,7 @@ func (l *levenberg) try() (accepted bool, end Status) {
 	if accepted = ratio > 1e-4; accepted {
 		w.accept(cost)
 	}
-	end = w.endedMarquardt(actual, predicted, ratio, l.radius)
+	end = w.endedMarquardt(actual, full, ratio, l.radius)
 	if accepted && w.linearise() != nil {
 		end = Stuck
 	}
@@ -107,11 +112,14 @@ func (w *iterate) expected(d *dense, par, length float64) (predicted, slope floa
 	return (a*a + 2*b*b) * scale, -(a*a + b*b) * scale
 }
 
+// relative returns the decrease of a sum of weighted squares relative to the cost.
+func (w *iterate) relative(squares float64) float64 { return squares / (2 * w.cost) }
+
 // endedMarquardt applies FTol and XTol, and ends where rounding leaves nothing to
 // gain.
-func (w *iterate) endedMarquardt(actual, predicted, ratio, radius float64) Status {
+func (w *iterate) endedMarquardt(actual, full, ratio, radius float64) Status {
 	for i, x := range w.x {
 		w.scratch[0][i] = x * w.scale[i]
 	}
-	return marquardt.Settled(w.s.FTol, w.s.XTol, actual, predicted, ratio, radius, linalg.Norm(w.scratch[0]))
+	return marquardt.Settled(w.s.FTol, w.s.XTol, actual, full, ratio, radius, linalg.Norm(w.scratch[0]))
 }

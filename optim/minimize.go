@@ -139,6 +139,8 @@ type search struct {
 	// major is called after every iteration, if not nil.
 	major func(s *MinimizeState) error
 	state MinimizeState
+	// cut is true if a trust region cut the last step, so that a small change of the value says nothing.
+	cut bool
 	// nfev and nhev count the evaluations, also of an iteration that was not finished.
 	nfev, nhev int
 }
@@ -223,7 +225,7 @@ func (w *search) move(value float64, x, g []float64) (Status, error) {
 		return GradientSmall, nil
 	case s.Flat >= 5: // rounding is all that is left
 		return CostSettled, nil
-	case w.s.FTol > 0 && before-value <= w.s.FTol*max(math.Abs(before), math.Abs(value), 1):
+	case !w.cut && w.s.FTol > 0 && before-value <= w.s.FTol*max(math.Abs(before), math.Abs(value), 1):
 		return CostSettled, nil
 	}
 	return marquardt.None, nil

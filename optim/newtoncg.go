@@ -35,10 +35,15 @@ func (a NewtonCG) minimise(w *search) (Status, error) {
 	if w.projected() <= w.s.GTol {
 		return GradientSmall, nil
 	}
-	for {
+	for first := s.Iteration == 0; ; {
 		predicted, edge, err := cg.solve(step, s.Radius)
 		if err != nil {
 			return w.stopped(), err
+		}
+		// A region in which nothing visible could be gained is too small to begin with.
+		if first = first && edge && predicted < marquardt.Visible*math.Abs(s.Value) && s.Radius < 1e300; first {
+			s.Radius *= marquardt.Grow
+			continue
 		}
 		for i, v := range s.X {
 			x[i] = v + step[i]
@@ -56,13 +61,16 @@ func (a NewtonCG) minimise(w *search) (Status, error) {
 		case ratio > 0.75 && edge:
 			s.Radius *= 2
 		}
-		if ratio > 1e-4 && actual > 0 {
+		if w.cut = edge; ratio > 1e-4 && actual > 0 {
 			if end, err := w.move(value, x, g); end != marquardt.None || err != nil {
 				return end, err
 			}
 			continue
 		}
 		if predicted <= 0x1p-52*math.Abs(s.Value) || length <= 0x1p-52*linalg.Norm(s.X) || s.Radius < 1e-300 {
+			if edge && linalg.Norm(s.Grad)*linalg.Norm(s.X) > 1e-8*math.Abs(s.Value) {
+				return Stuck, nil
+			}
 			return CostSettled, nil // rounding leaves nothing to gain
 		}
 	}

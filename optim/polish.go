@@ -46,24 +46,19 @@ func (d *dense) polish(status Status) Status {
 // snap puts parameters that press against a bound onto it, if the cost agrees,
 // and returns which are held.
 func (d *dense) snap() []bool {
-	held := make([]bool, d.n)
-	any, moved := false, false
+	held := d.pressed()
+	moved := false
 	copy(d.xNew, d.x)
 	for i, x := range d.x {
-		width := d.p.Upper[i] - d.p.Lower[i]
-		reach := 1e-3 * min(width, max(1, math.Abs(x)))
-		// The distance that a step along the gradient would go is the test: a
-		// bound well inside it is active.
-		downhill := math.Abs(d.grad[i]) / (d.longest[i] * d.longest[i])
-		switch {
-		case d.grad[i] > 0 && x-d.p.Lower[i] < min(reach, 0.1*downhill):
-			d.xNew[i], held[i] = d.p.Lower[i], true
-		case d.grad[i] < 0 && d.p.Upper[i]-x < min(reach, 0.1*downhill):
-			d.xNew[i], held[i] = d.p.Upper[i], true
+		if held[i] {
+			d.xNew[i] = d.p.Lower[i]
+			if d.grad[i] < 0 {
+				d.xNew[i] = d.p.Upper[i]
+			}
+			moved = moved || d.xNew[i] != x
 		}
-		any, moved = any || held[i], moved || d.xNew[i] != x
 	}
-	if !any || !moved {
+	if !moved {
 		return held
 	}
 	if cost, ok := d.tried(); ok && cost <= d.cost+rounding(d.cost) {

@@ -21,7 +21,7 @@ func (w *iterate) reflective(ctx context.Context) Status {
 	}
 	w.shape(bounded)
 	radius, par := w.firstRadius(), 0.0
-	for {
+	for first := true; ; {
 		w.shape(bounded)
 		gnorm := w.slope(nil)
 		if gnorm < w.s.GTol || gnorm == 0 {
@@ -35,6 +35,10 @@ func (w *iterate) reflective(ctx context.Context) Status {
 			}
 			par = w.model.region(radius, par)
 			predicted := w.choose(radius, theta, bounded)
+			if first = first && w.tooSmall(predicted, gnorm, linalg.Norm(w.stepH) > 0.95*radius); first {
+				radius *= marquardt.Grow
+				continue
+			}
 			next, accepted, end := w.try(predicted, radius, bounded)
 			if end != marquardt.None {
 				return end
@@ -116,9 +120,7 @@ func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, ac
 	actual := w.cost - cost
 	atEdge := length > 0.95*radius
 	next, ratio := resize(radius, actual, predicted, length, atEdge)
-	if end = w.ended(actual, ratio); end == CostSettled && atEdge && ratio > 0.75 {
-		end = marquardt.None // the region was too small for the step to lower the cost much
-	}
+	end = w.ended(actual, ratio, atEdge)
 	if accepted = actual > 0; accepted {
 		w.accept(cost)
 		if end != marquardt.None && w.linearise() != nil {

@@ -101,12 +101,23 @@ func (d *dense) inner(radius float64) bool {
 	return true
 }
 
-func (d *dense) fullRank() bool {
-	lo, hi := math.Inf(1), 0.0
-	for _, s := range d.svd.s {
-		lo, hi = min(lo, s), max(hi, s)
+func (d *dense) fullRank() bool { return d.m >= d.n && slices.Min(d.svd.s) > d.leastSingular() }
+
+// leastSingular is the singular value up to which others are rounding errors.
+func (d *dense) leastSingular() float64 {
+	return 0x1p-52 * float64(max(d.m, d.n)) * slices.Max(d.svd.s)
+}
+
+// shortest sets stepH to the shortest step to the minimum of the model. Where the Jacobian lacks rank, directions that change
+// nothing are left out.
+func (d *dense) shortest() {
+	clear(d.stepH)
+	n, t, least := d.n, d.svd, d.leastSingular()
+	for k, s := range t.s {
+		if s > least {
+			linalg.AddScaled(d.stepH, -t.su[k]/(s*s), t.v[k*n:(k+1)*n])
+		}
 	}
-	return d.m >= d.n && lo > 0x1p-52*float64(d.m)*hi
 }
 
 // region finds the step by Newton's method on the secular equation.
@@ -116,11 +127,8 @@ func (d *dense) region(radius, par float64) float64 {
 	}
 	d.decompose()
 	full := d.fullRank()
-	if full {
-		d.stepFor(0)
-		if linalg.Norm(d.stepH) <= radius {
-			return 0
-		}
+	if d.shortest(); linalg.Norm(d.stepH) <= radius {
+		return 0
 	}
 	upper, lower := linalg.Norm(d.svd.su)/radius, 0.0
 	if full {

@@ -168,7 +168,7 @@ func (v *Device) allocate() error {
 	for _, a := range []struct {
 		to     **cuda.Buffer
 		number int
-	}{{&v.outputs, outputs}, {&v.data, v.size * l}, {&v.params, n * l}, {&v.sums, products * l}, {&v.memory, (4*n + n*(n+1)/2 + 8) * l}, {&v.counts, 3 * l},
+	}{{&v.outputs, outputs}, {&v.data, v.size * l}, {&v.params, n * l}, {&v.sums, products * l}, {&v.memory, (4*n + n*(n+1)/2 + 9) * l}, {&v.counts, 3 * l},
 		{&v.limits, 9 + 2*n}, {&v.counters, 1}, {&v.source, v.size * v.chunk}, {&v.starts, n * v.chunk}, {&v.records, recordSize(n) * v.chunk}} {
 		var err error
 		if *a.to, err = v.s.AllocTagged(8*a.number, "fits"); err != nil {
@@ -448,6 +448,12 @@ func (c *Worker) take(row, points int, record []float64) bool {
 	}
 	if c.solver.factor(v, 0); c.solver.smallestPivot < leastOnDevice {
 		return false
+	}
+	for k := range n {
+		v.column[k] = math.Sqrt(v.h[k*n+k])
+	}
+	if v.status.Converged() && c.solver.ahead(v) > 10*c.settings.FTol {
+		return false // for the processor to begin again from there
 	}
 	c.store(v)
 	return true

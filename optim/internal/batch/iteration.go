@@ -22,7 +22,7 @@ func (t *solver) advance(c *Worker, l int, v *lane) {
 			v.busy = false
 			return
 		}
-		v.phase = trying
+		v.phase, v.first = trying, v.nfev
 		t.findFree(v)
 		if v.radius = t.settings.FirstStep * v.scaledSize(); v.radius == 0 || !linalg.Finite(v.radius) {
 			v.radius = t.settings.FirstStep
@@ -52,7 +52,7 @@ func (t *solver) judge(c *Worker, l int, v *lane, cost float64) {
 		return
 	}
 	size := v.scaledSize()
-	if end := marquardt.Settled(t.settings.FTol, t.settings.XTol, actual, v.predicted, ratio, v.radius, size); end != marquardt.None {
+	if end := marquardt.Settled(t.settings.FTol, t.settings.XTol, actual, v.full, ratio, v.radius, size); end != marquardt.None {
 		t.converged(c, l, v, end)
 		return
 	}
@@ -80,16 +80,22 @@ func (t *solver) propose(c *Worker, l int, v *lane, atX bool) {
 		t.finish(c, l, v, marquardt.MaxEvaluations)
 		return
 	}
-	for {
+	for grows := v.nfev == v.first; ; {
 		t.solve(v, 0)
 		if atX && t.smallestPivot < leastPivot && !v.orthogonal {
 			t.factorJacobian(c, l, v)
 			t.solve(v, 0)
 		}
+		v.full = -linalg.Dot(v.g, v.y) / (2 * v.cost)
 		v.par = t.within(v, v.radius, v.par)
 		t.keepInBounds(v)
 		v.length = linalg.Norm(v.y)
-		if t.predict(v); v.predicted > 0 {
+		t.predict(v)
+		if grows = grows && v.par > 0 && v.predicted < marquardt.Visible && v.full > marquardt.Visible; grows {
+			v.radius *= marquardt.Grow
+			continue
+		}
+		if v.predicted > 0 {
 			break
 		}
 		// Bounds spoil the step, or rounding does: a shorter one leads downhill.
@@ -98,7 +104,7 @@ func (t *solver) propose(c *Worker, l int, v *lane, atX bool) {
 			return
 		}
 	}
-	if v.nfev == 1 {
+	if v.nfev == v.first {
 		v.radius = min(v.radius, v.length)
 	}
 	for k := range v.y {

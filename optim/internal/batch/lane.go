@@ -44,14 +44,18 @@ type lane struct {
 	// radius is that of the trust region, and par the multiplier of the last step.
 	radius, par float64
 	// predicted is the relative decrease of the cost that the model predicts for the step,
-	// slope the relative slope of the cost along it, and length the norm of y.
-	predicted, slope, length float64
+	// full that for the step without the trust region, slope the relative slope of the cost
+	// along the step, and length the norm of y.
+	predicted, full, slope, length float64
 	// lastPolish is the length of the last polishing step, and polishSteps counts them.
 	lastPolish  float64
 	polishSteps int
-	// nfev counts the evaluations.
-	nfev   int
-	status marquardt.Status
+	// nfev counts the evaluations, of which the one numbered first was that of the start.
+	nfev, first int
+	// restarts counts how often the fit has begun again, the last time at the cost lastCost.
+	restarts int
+	lastCost float64
+	status   marquardt.Status
 }
 
 // phase says what the next outputs of a lane are.
@@ -81,7 +85,7 @@ func newLane(n int, mem *linalg.Arena) lane {
 // reset makes a lane one of the given row.
 func (v *lane) reset(row, points int) {
 	v.busy, v.row, v.points, v.phase = true, row, points, atStart
-	v.orthogonal, v.par, v.radius, v.nfev, v.polishSteps, v.status = false, 0, 0, 0, 0, marquardt.None
+	v.orthogonal, v.par, v.radius, v.nfev, v.polishSteps, v.restarts, v.status = false, 0, 0, 0, 0, 0, marquardt.None
 	clear(v.longest)
 }
 

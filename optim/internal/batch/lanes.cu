@@ -105,7 +105,8 @@ struct settings {
 #define SLOPE (COST + 5)
 #define LENGTH (COST + 6)
 #define LAST (COST + 7)
-#define SLOTS (COST + 8)
+#define FULL (COST + 8)
+#define SLOTS (COST + 9)
 
 // and of its counters.
 #define ROW 0
@@ -137,11 +138,13 @@ struct settings {
 
 #define LEAST_PIVOT 1e-13
 #define EPS 2.220446049250313e-16
+#define VISIBLE 1e-8
+#define GROW 8
 
 struct lane {
 	double x[N], trial[N], longest[N], scale[N], g[N], column[N], h[N][N], y[N], a[N][N], b[N];
 	bool open[N];
-	double cost, size, radius, par, predicted, slope, length, last, pivot;
+	double cost, size, radius, par, predicted, full, slope, length, last, pivot;
 	int nfev, polished, status, phase;
 };
 
@@ -370,13 +373,21 @@ static __device__ __forceinline__ void propose(lane &v, const settings &s) {
 	double slope = cosine(v);
 	if (slope < s.gtol || slope == 0) return converged(v, s, GRADIENT_SMALL);
 	if (v.nfev >= s.most) return finish(v, MAX_EVALUATIONS);
-	for (;;) {
+	for (bool grows = v.nfev == 1;;) {
 		solve(v, 0);
 		if (v.pivot < LEAST_PIVOT) return finish(v, ILL);
+		double slope = 0;
+		UNROLL for (int k = 0; k < N; k++) slope += v.g[k] * v.y[k];
+		v.full = -slope / (2 * v.cost);
 		v.par = within(v, v.radius, v.par);
 		keep_in_bounds(v, s);
 		v.length = norm(v.y);
 		predict(v);
+		grows = grows && v.par > 0 && v.predicted < VISIBLE && v.full > VISIBLE;
+		if (grows) {
+			v.radius *= GROW;
+			continue;
+		}
 		if (v.predicted > 0) break;
 		v.radius = 0.25 * fmin(v.radius, v.length);
 		if (!(v.radius > EPS * scaled_size(v))) return converged(v, s, STEP_SMALL);
@@ -391,10 +402,10 @@ static __device__ __forceinline__ bool accept(lane &v, const double *gram, doubl
 	return linearise(v, gram);
 }
 
-static __device__ __forceinline__ int settled(const settings &s, double actual, double predicted, double ratio, double radius, double size) {
-	bool flat = fabs(actual) <= s.ftol && predicted <= s.ftol && ratio <= 2, small = radius <= s.xtol * size;
+static __device__ __forceinline__ int settled(const settings &s, double actual, double full, double ratio, double radius, double size) {
+	bool flat = fabs(actual) <= s.ftol && full <= s.ftol && ratio <= 2, small = radius <= s.xtol * size;
 	if (flat && small) return BOTH_SETTLED;
-	if (flat || (fabs(actual) <= EPS && predicted <= EPS && ratio <= 2)) return COST_SETTLED;
+	if (flat || (fabs(actual) <= EPS && full <= EPS && ratio <= 2)) return COST_SETTLED;
 	if (small || radius <= EPS * size) return STEP_SMALL;
 	return radius < 1e-300 ? STUCK : NONE;
 }
@@ -414,7 +425,7 @@ static __device__ __forceinline__ void judge(lane &v, const settings &s, const d
 	}
 	bool accepted = ratio > 1e-4;
 	if (accepted && !accept(v, gram, cost)) return finish(v, STUCK);
-	int end = settled(s, actual, v.predicted, ratio, v.radius, scaled_size(v));
+	int end = settled(s, actual, v.full, ratio, v.radius, scaled_size(v));
 	if (end != NONE) return converged(v, s, end);
 	find_open(v, s);
 	propose(v, s);
@@ -458,7 +469,7 @@ extern "C" __global__ void __launch_bounds__(64) fit_step(double *state, int *co
 		UNROLL for (int j = 0; j <= k; j++) v.h[k][j] = v.h[j][k] = state[(size_t)(H + k * (k + 1) / 2 + j) * L];
 	}
 	v.cost = state[(size_t)COST * L], v.size = state[(size_t)SIZE * L], v.radius = state[(size_t)RADIUS * L], v.par = state[(size_t)PAR * L];
-	v.predicted = state[(size_t)PREDICTED * L], v.slope = state[(size_t)SLOPE * L], v.length = state[(size_t)LENGTH * L], v.last = state[(size_t)LAST * L];
+	v.predicted = state[(size_t)PREDICTED * L], v.slope = state[(size_t)SLOPE * L], v.length = state[(size_t)LENGTH * L], v.last = state[(size_t)LAST * L], v.full = state[(size_t)FULL * L];
 	double cost = ROBUST ? s.loss_scale * s.loss_scale * gram[(size_t)(SUMS - 1) * L] / 2 : gram[(size_t)(PRODUCTS - 1) * L] / 2;
 	switch (v.phase) {
 	case AT_START: start(v, s, gram, cost); break;
@@ -486,7 +497,7 @@ extern "C" __global__ void __launch_bounds__(64) fit_step(double *state, int *co
 		UNROLL for (int j = 0; j <= k; j++) state[(size_t)(H + k * (k + 1) / 2 + j) * L] = v.h[k][j];
 	}
 	state[(size_t)COST * L] = v.cost, state[(size_t)SIZE * L] = v.size, state[(size_t)RADIUS * L] = v.radius, state[(size_t)PAR * L] = v.par;
-	state[(size_t)PREDICTED * L] = v.predicted, state[(size_t)SLOPE * L] = v.slope, state[(size_t)LENGTH * L] = v.length, state[(size_t)LAST * L] = v.last;
+	state[(size_t)PREDICTED * L] = v.predicted, state[(size_t)SLOPE * L] = v.slope, state[(size_t)LENGTH * L] = v.length, state[(size_t)LAST * L] = v.last, state[(size_t)FULL * L] = v.full;
 }
 
 // fit_fill gives lanes their new rows: a warp for each lane. A number below -1 stands for a row whose data keep a vacant

@@ -14,7 +14,7 @@ import (
 func (t *solver) converged(c *Worker, l int, v *lane, end marquardt.Status) {
 	v.status = end
 	if t.settings.NoPolish || v.cost == 0 {
-		t.finish(c, l, v, end)
+		t.end(c, l, v)
 		return
 	}
 	t.findFree(v)
@@ -38,7 +38,7 @@ func (t *solver) polish(c *Worker, l int, v *lane) {
 	}
 	switch {
 	case !inside || size < 1e-15 || v.length >= v.lastPolish || size > 1e-2 || v.polishSteps >= 10:
-		t.finish(c, l, v, v.status)
+		t.end(c, l, v)
 	case size*rate < 1e-10 && size < 1e-5:
 		t.predict(v)
 		copy(v.x, v.trial)
@@ -54,7 +54,7 @@ func (t *solver) polish(c *Worker, l int, v *lane) {
 // judgePolish accepts a polishing step that does not raise the cost.
 func (t *solver) judgePolish(c *Worker, l int, v *lane, cost float64) {
 	if !(cost <= v.cost*(1+1e-11)) {
-		t.finish(c, l, v, v.status)
+		t.end(c, l, v)
 		return
 	}
 	if !t.accept(v, cost) {

@@ -29,16 +29,31 @@ func AdaptRadius(radius, par, actual, ratio, slope, length float64) (float64, fl
 	return radius, par
 }
 
-// Settled is MINPACK's test after a step. actual and predicted are relative decreases of the
-// cost, ratio is their quotient, and size is the length of the scaled parameters. It returns
-// None where the fit goes on.
-func Settled(ftol, xtol, actual, predicted, ratio, radius, size float64) Status {
-	flat := math.Abs(actual) <= ftol && predicted <= ftol && ratio <= 2
+// Visible is the relative decrease of the cost that a first step should bring, where the data
+// offer it. A region in which the model predicts less is too small to begin with.
+const Visible = 1e-8
+
+// Grow is the factor by which a first region that is too small is multiplied.
+const Grow = 8
+
+// Unfinished reports whether a relative decrease of the cost that the model still predicts is more than a tenth of a
+// standard deviation of the parameters, for the given number of degrees of freedom.
+func Unfinished(full float64, degrees int) bool {
+	return full > max(1e-7, 0.01/float64(max(degrees, 1)))
+}
+
+// Settled is MINPACK's test after a step, but for one thing: where MINPACK takes the decrease
+// of the cost that was predicted for the step, full is that of the step without a trust region.
+// A small step that barely changes the cost says nothing if the region allowed no longer one.
+// actual is the relative decrease of the cost, ratio what it is of the predicted one, and size
+// the length of the scaled parameters. Settled returns None where the fit goes on.
+func Settled(ftol, xtol, actual, full, ratio, radius, size float64) Status {
+	flat := math.Abs(actual) <= ftol && full <= ftol && ratio <= 2
 	small := radius <= xtol*size
 	switch {
 	case flat && small:
 		return BothSettled
-	case flat, math.Abs(actual) <= 0x1p-52 && predicted <= 0x1p-52 && ratio <= 2:
+	case flat, math.Abs(actual) <= 0x1p-52 && full <= 0x1p-52 && ratio <= 2:
 		return CostSettled
 	case small, radius <= 0x1p-52*size:
 		return StepSmall

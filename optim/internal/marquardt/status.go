@@ -66,5 +66,5 @@ func (s Status) Message() string {
 	case Interrupted:
 		return "interrupted: the best point so far is returned"
 	}
-	return "no step lowers the cost, yet the gradient is not small: check the Jacobian and the scale of the parameters"
+	return "no step lowers the cost, yet the gradient is not small: start nearer, or check the Jacobian and the scale of the parameters"
 }

@@ -1,0 +1,119 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package optim
+
+import (
+	"context"
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim/internal/marquardt"
+)
+
+// mostRestarts is how often a fit that ended too early begins again.
+const mostRestarts = 20
+
+// run iterates by the method of the settings from the present point.
+func (w *iterate) run(ctx context.Context) Status {
+	switch w.s.Method {
+	case LM:
+		return w.marquardt(ctx)
+	case Dogbox:
+		return w.dogbox(ctx)
+	}
+	return w.reflective(ctx)
+}
+
+// runToMinimum runs the method and tests its promise: a fit that calls itself converged where the linearised model says
+// that the cost can still fall begins again there with a new trust region. One that gains nothing by it is Stuck.
+func (w *iterate) runToMinimum(ctx context.Context) Status {
+	before, cost := 0.0, 0.0
+	for restarts := 0; ; restarts++ {
+		status := w.run(ctx)
+		d, ok := w.model.(*dense)
+		if ok && !w.s.NoPolish && status.Converged() {
+			status = d.polish(status)
+		}
+		if !status.Converged() {
+			return status
+		}
+		left := w.ahead()
+		switch {
+		case left <= 10*w.s.FTol:
+			return status
+		case restarts == mostRestarts || restarts > 0 && left > before/2 && w.cost > cost*(1-1e-3):
+			if marquardt.Unfinished(left, w.rows-w.n) {
+				return Stuck
+			}
+			return status
+		}
+		before, cost = left, w.cost
+		w.begin = nil // the region begins anew, with the scales of this point
+		copy(w.longest, w.column)
+		w.setScales()
+	}
+}
+
+// ahead returns the relative decrease of the cost that the model of the residuals at x still predicts for the free
+// parameters: that of a Gauss-Newton step, or where the data leave a direction open or a bound is in the way, that along the best
+// single parameter. It is 0 where the step is no more than rounding.
+func (w *iterate) ahead() float64 {
+	if w.cost == 0 {
+		return 0
+	}
+	held := w.pressed()
+	slope := w.slope(held)
+	left := slope * slope
+	if d, ok := w.model.(*dense); ok {
+		clear(d.diagH)
+		if d.gaussNewton(held) && d.staysInside(held) {
+			if d.negligible() {
+				return 0
+			}
+			b := d.b[:d.q.Rank]
+			left = w.relative(linalg.Dot(b, b))
+		}
+	}
+	reach := 0.0
+	for i, c := range w.column {
+		reach = max(reach, c*math.Abs(w.x[i]))
+	}
+	if math.Sqrt(left)*linalg.Norm(w.fw) <= 1e3*0x1p-52*reach {
+		return 0
+	}
+	return left
+}
+
+// staysInside reports whether the step of the parameters that are not held keeps to the bounds.
+func (w *iterate) staysInside(held []bool) bool {
+	for i, s := range w.step {
+		if x := w.x[i] + s; !held[i] && !(x >= w.p.Lower[i] && x <= w.p.Upper[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// negligible reports whether the step changes no parameter by more than 1e-8 of its value.
+func (w *iterate) negligible() bool {
+	for i, s := range w.step {
+		if !(math.Abs(s) <= 1e-8*math.Abs(w.x[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// pressed marks the parameters that the gradient pushes against a bound, on it or so near that it is the bound that
+// stops them.
+func (w *iterate) pressed() []bool {
+	held := make([]bool, w.n)
+	for i, x := range w.x {
+		reach := 1e-3 * min(w.p.Upper[i]-w.p.Lower[i], max(1, math.Abs(x)))
+		// The distance that a step along the gradient would go is the test: a bound well inside it is active.
+		downhill := math.Abs(w.grad[i]) / (w.longest[i] * w.longest[i])
+		held[i] = w.grad[i] > 0 && x-w.p.Lower[i] < min(reach, 0.1*downhill) || w.grad[i] < 0 && w.p.Upper[i]-x < min(reach, 0.1*downhill)
+	}
+	return held
+}
