@@ -35,6 +35,7 @@ func (d *dense) covariances(r *Result) {
 		r.scaleErrors()
 	}
 	d.tellRunaways(r)
+	d.tellMeaninglessErrors(r)
 }
 
 // runaway is how far a parameter goes from its start, in units of that or of 1, if nothing in the data holds it.

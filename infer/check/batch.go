@@ -85,20 +85,22 @@ func JudgeBatch(ctx context.Context, b *optim.Batch, rows optim.Rows, r *optim.B
 // judgeRow tests the residuals of one row.
 func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis, level float64) (flags Bits, p float64) {
 	n := len(r.Names)
-	d := Data{Z: make([]float64, len(l.Residuals)), Relative: r.Relative(), Robust: r.Robust()}
+	d := Data{Z: make([]float64, len(l.Residuals)), Relative: r.Relative(), Robust: r.Robust(), AtPoint: true}
 	for i, v := range l.Residuals {
 		d.Z[i] = -v
 	}
 	var bounds []test
 	for k, name := range r.Names {
 		column, sd := l.Jacobian[k*len(l.Points):(k+1)*len(l.Points)], r.SDs(l.Row)[k]
-		if norm(column) > 0 {
+		active := r.Active != nil && r.Active[l.Row*n+k] != 0
+		if !active && norm(column) > 0 { // a parameter on a bound did not adapt to the data
 			d.Names, d.Jacobian = append(d.Names, name), append(d.Jacobian, column...)
 		}
 		if math.IsInf(sd, 1) {
 			flags |= UnknownBit
 		}
-		if r.Active != nil && r.Active[l.Row*n+k] != 0 && sd > 0 && !math.IsInf(sd, 1) {
+		d.OnBounds += int(truth(active))
+		if active && sd > 0 && !math.IsInf(sd, 1) {
 			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), r.Active[l.Row*n:(l.Row+1)*n], k)}.test())
 		}
 	}
@@ -118,6 +120,9 @@ func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis
 	}
 	if w.dof() < 1 {
 		return flags | UnjudgedBit, math.NaN()
+	}
+	if _, off := w.offMinimum(); off {
+		flags |= UnjudgedBit
 	}
 	outlier, _ := w.outlierTest()
 	tests := append(bounds, w.sizeTest(), outlier, w.spreadTest(at), w.neighbourTest(w.along(at)))

@@ -30,6 +30,13 @@ type Data struct {
 	// along the Jacobian is then standard normal too, unless priors keep the parameters away from
 	// where the data want them.
 	Drawn bool
+	// AtPoint says that Z was evaluated at the very point that the verdict is about, which a fit called a minimum. The part
+	// of Z along the Jacobian is then small, unless priors hold the parameters or the loss is robust: a point at which it
+	// is not gets a flag, and is judged by all of Z.
+	AtPoint bool
+	// OnBounds is the number of fitted parameters that ended on a bound. They have no columns in the Jacobian, as they did not
+	// adapt to the data, but take away a degree of freedom, as in the reduced chi-square of the fit.
+	OnBounds int
 	// Many says that there were too many parameters to take out of Z: residuals that are too small
 	// are then expected and not judged.
 	Many bool

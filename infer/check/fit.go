@@ -26,19 +26,20 @@ func Unconverged(s optim.Status) []Flag {
 // directions, alterations and findings, then call Judge.
 func FromFit(r *optim.Result) Data {
 	n := max(0, len(r.Residuals)-r.PriorResiduals)
-	d := Data{Relative: !r.Absolute, Robust: r.Robust(), Unknown: r.Undetermined, Findings: Unconverged(r.Status), Z: make([]float64, n)}
+	d := Data{Relative: !r.Absolute, Robust: r.Robust(), AtPoint: true, Unknown: r.Undetermined, Findings: Unconverged(r.Status), Z: make([]float64, n)}
 	for i, v := range r.Residuals[:n] {
 		d.Z[i] = -v
 	}
 	d.Names, d.Jacobian = make([]string, 0, len(r.Names)), make([]float64, 0, n*len(r.Names))
 	sd := r.SD()
 	for k, name := range r.Names {
-		if r.Jacobian != nil {
+		if r.Jacobian != nil && r.Active[k] == 0 { // a parameter on a bound did not adapt to the data
 			column := r.Jacobian[k*r.M : k*r.M+n]
 			if norm(column) > 0 { // 0: fixed, tied, or without influence
 				d.Names, d.Jacobian = append(d.Names, name), append(d.Jacobian, column...)
 			}
 		}
+		d.OnBounds += int(truth(r.Active[k] != 0))
 		if r.Active[k] != 0 && sd[k] > 0 && !math.IsInf(sd[k], 1) {
 			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) / r.Scale / freed(r.Jacobian, r.M, r.Active, k)})
 		}

@@ -83,9 +83,13 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 
 // verdict tests, names the strongest departure, adds it to the model and tests again.
 func (w *residuals) verdict(v *Verdict, level float64) {
-	v.Reduced = w.square / w.dof()
+	if f, off := w.offMinimum(); off {
+		v.add(f, false)
+	}
+	square, dof := w.atPoint()
+	v.Reduced = square / dof
 	if !w.d.Relative && !w.d.SigmaFitted {
-		v.Expected = [2]float64{w.expected(0), w.expected(1)}
+		v.Expected = [2]float64{w.expected(0, dof), w.expected(1, dof)}
 	} else {
 		v.Reduced = math.NaN()
 	}

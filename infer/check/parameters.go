@@ -140,12 +140,7 @@ func (w *residuals) pullTest() test {
 	if !w.d.Drawn || len(w.kept) == 0 {
 		return t
 	}
-	square := 0.0
-	for _, q := range w.base.q[:len(w.d.Names)-w.lost()] {
-		a := dot(q, w.d.Z)
-		square += a * a
-	}
-	k := float64(len(w.d.Names) - w.lost())
+	square, k := w.alongSquare()
 	_, t.p = chiSquaredTails(square, k)
 	if wide := w.square / w.dof(); wide > 1 && wide < tooWide {
 		t.p = max(t.p, betaTail(k/2, w.dof()/2, square/(square+w.square)))

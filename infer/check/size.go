@@ -14,7 +14,7 @@ const KindSize = "size of the residuals"
 // sizeTest compares the sum of squares with chi-square of the degrees of freedom.
 func (w *residuals) sizeTest() test {
 	t := test{kind: KindSize, p: 1}
-	dof := w.dof()
+	square, dof := w.atPoint()
 	if dof < 1 {
 		return t
 	}
@@ -27,8 +27,8 @@ func (w *residuals) sizeTest() test {
 		}
 		return t
 	}
-	below, above := chiSquaredTails(w.square, dof)
-	reduced := w.square / dof
+	below, above := chiSquaredTails(square, dof)
+	reduced := square / dof
 	switch t.p = min(1, 2*min(below, above)); {
 	case w.d.Many:
 		t.p = above
@@ -38,7 +38,7 @@ func (w *residuals) sizeTest() test {
 	t.harmless = math.Abs(math.Sqrt(reduced)-1) < 0.05
 	t.effect = math.Abs(math.Log(reduced))
 	t.say = func(*test) Flag {
-		f := Flag{Text: fmt.Sprintf("%s %.3g, but between %.3g and %.3g is expected", w.chiSquareIs(), reduced, w.expected(0), w.expected(1))}
+		f := Flag{Text: fmt.Sprintf("%s %.3g, but between %.3g and %.3g is expected", w.chiSquareIs(), reduced, w.expected(0, dof), w.expected(1, dof))}
 		switch {
 		case exact:
 			f.Text, f.Remedy = onTheModel, "check that the data were measured and not computed"
@@ -114,9 +114,9 @@ func maxAbs(v []float64) (most float64) {
 }
 
 // expected returns the lower (0) or upper (1) end of the central 99 % of the reduced
-// chi-square.
-func (w *residuals) expected(end int) float64 {
-	m, dof := w.mem, w.dof()
+// chi-square of dof degrees of freedom.
+func (w *residuals) expected(end int, dof float64) float64 {
+	m := w.mem
 	if m.dof != dof {
 		m.dof, m.expected = dof, [2]float64{chiSquaredQuantile(0.005, dof) / dof, chiSquaredQuantile(0.995, dof) / dof}
 	}
