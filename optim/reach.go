@@ -30,7 +30,11 @@ func (d *dense) tellMeaninglessErrors(r *Result) {
 	}
 	for i, x := range r.X {
 		sd := math.Sqrt(r.FreeCov[i*d.n+i])
-		whole := x-sd < d.p.Lower[i] && x+sd > d.p.Upper[i]
+		quoted := math.Sqrt(r.Cov[i*d.n+i])
+		whole := x-quoted < d.p.Lower[i] && x+quoted > d.p.Upper[i]
+		if whole {
+			sd = quoted
+		}
 		if r.Active[i] != 0 || !whole && !(sd > looseError*math.Abs(x)) || math.IsInf(sd, 1) || slices.Contains(r.Undetermined, d.p.name(i)) {
 			continue
 		}
