@@ -31,8 +31,10 @@ type chainConfig struct {
 	Starts   [][]float64 `json:"starts"`
 	NoReport bool        `json:"no_report,omitempty"`
 	Retries  int         `json:"retries"`
-	Attempt  int         `json:"attempt"`          // number of attempts that finished before this one
-	Device   string      `json:"device,omitempty"` // where the log density is computed: cpu, or a GPU such as cuda:0
+	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
+	// Disagreed is where chains of earlier attempts were that disagreed with each other.
+	Disagreed []disagreed `json:"disagreed,omitempty"`
+	Device    string      `json:"device,omitempty"` // where the log density is computed: cpu, or a GPU such as cuda:0
 }
 
 // defaultChains returns the default settings with the given target acceptance rate.

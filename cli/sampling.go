@@ -94,6 +94,7 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
+		cfg.Disagreed = append(cfg.Disagreed, heldOn(fit, cfg.Attempt+1)...)
 		if err := s.retry(); err != nil {
 			return err
 		}
@@ -163,6 +164,7 @@ func (a *app) unsampled(s sampling, err error) error {
 
 // finish writes all results of a finished run and prints them.
 func (a *app) finish(s sampling, fit *infer.Fit) error {
+	fit.AddMissedModes(unexplained(s.cfg.Disagreed, fit)...)
 	judge := s.check
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }

@@ -16,7 +16,7 @@ import (
 )
 
 // Fit is the result of Sample: draws by chain, what the sampler recorded about
-// them, and how long it took. It does not change.
+// them, and how long it took. Only AddMissedModes changes it.
 type Fit struct {
 	// Stopped says why the run ended early. It is empty if it did not.
 	Stopped string
@@ -28,8 +28,9 @@ type Fit struct {
 	names  []string
 	chains []*chain
 	// n holds the number of kept draws per chain.
-	n    []int
-	away []diag.Runaway
+	n      []int
+	away   []diag.Runaway
+	missed []diag.MissedMode
 
 	mu sync.Mutex
 	// verdict is the last verdict about the model that was asked for.
@@ -57,7 +58,7 @@ func newFit(r *run) *Fit {
 		}
 		f.n = append(f.n, n)
 	}
-	f.away = f.runaways()
+	f.away, f.missed = f.runaways(), f.missedModes()
 	return f
 }
 
@@ -267,12 +268,16 @@ func (f *Fit) common() [][][]float64 {
 	return out
 }
 
+// AddMissedModes adds modes that something else than this run has found and that its draws do not represent, such as those of
+// chains of an earlier attempt. Diagnose and Summary tell of them from then on.
+func (f *Fit) AddMissedModes(m ...diag.MissedMode) { f.missed = append(f.missed, m...) }
+
 // Diagnose judges the draws.
 func (f *Fit) Diagnose() diag.Report { return f.report(f.summarized(diag.Settings{})) }
 
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
-		EBFMI: f.EBFMI(), Runaways: f.away}
+		EBFMI: f.EBFMI(), Runaways: f.away, Missed: f.missed}
 	if !f.cfg.NoWarmup {
 		e.TargetAccept = f.cfg.TargetAccept
 	}

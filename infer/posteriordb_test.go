@@ -101,7 +101,9 @@ type builder struct {
 	costly bool    // only the slow tests sample it, the quick ones look at the points
 	share  float64 // of the draws per gradient of the reference implementation that is wanted, 0 for 0.9
 	target float64 // acceptance, 0 for the default: at that half of the seeds miss rhat
-	some   int     // divergences in all runs that are no fault, see docs/decisions/0002
+	// draws is the number of draws per chain, 0 for the default.
+	draws  int
+	some   int // divergences in all runs that are no fault, see docs/decisions/0002
 	lacks  lacks
 	fault  lacks // what the points may leave out by mistake
 	build  func(m *Model, d dataFile)
@@ -149,7 +151,7 @@ var builders = []builder{
 		k := ad.Add(squaredExponential(x, alpha, rho), ad.DiagMatrix(ad.Broadcast(sigma, len(x))))
 		m.AddLogProb("y", normalCholesky(ad.Const(d.vec("y")), ad.Cholesky(k)))
 	}},
-	{model: "gp_pois_regr", of: "gp_regr", rhat: 1.02, some: 20, target: 0.95, build: func(m *Model, d dataFile) {
+	{model: "gp_pois_regr", of: "gp_regr", rhat: 1.02, some: 20, target: 0.95, draws: 4000, build: func(m *Model, d dataFile) {
 		rho := m.Param("rho", dist.Gamma(25, 4))
 		alpha := m.Param("alpha", dist.HalfNormal(2))
 		x := d.vec("x")
@@ -462,10 +464,15 @@ func TestPosteriors(t *testing.T) {
 			seeds, goal := c.runs(post.Dim())
 			perGradient, worst, divergent := 0.0, 0.0, 0
 			for seed := range seeds {
-				fit := mustSample(t, target, Config{Seed: uint64(seed), TargetAccept: c.target})
+				fit := mustSample(t, target, Config{Seed: uint64(seed), TargetAccept: c.target, Draws: c.draws})
 				worst = math.Max(worst, checkMoments(t, fit, want, max(c.rhat, 1.01)))
 				perGradient += leastESS(fit) / float64(seeds)
 				divergent += fit.Divergent()
+				for _, a := range fit.Diagnose().Problems() {
+					if a.Check == diag.CheckModes {
+						t.Errorf("seed %d: %s", seed, a)
+					}
+				}
 			}
 			if perGradient < goal {
 				t.Errorf("%.4f effective draws per gradient, want %.4f", perGradient, goal)

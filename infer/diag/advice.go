@@ -21,8 +21,9 @@ type Evidence struct {
 	// Acceptance holds the mean acceptance rate of the kept draws of each chain, which is the mean of
 	// Stan's accept_stat__.
 	Acceptance   []float64
-	TargetAccept float64   // target acceptance rate of step-size adaptation; 0 if it is not known
-	Runaways     []Runaway // parameters that ran away towards a bound or infinity
+	TargetAccept float64      // target acceptance rate of step-size adaptation; 0 if it is not known
+	Runaways     []Runaway    // parameters that ran away towards a bound or infinity
+	Missed       []MissedMode // modes that no chain visited
 	// Unrecorded lists the checks whose statistics the draws do not record. CheckEnergy and
 	// CheckAcceptance need no mention: their statistics are missing if EBFMI or Acceptance is empty.
 	Unrecorded []Check
@@ -197,7 +198,11 @@ func Diagnose(s Summary, e Evidence) Report {
 	for _, away := range e.Runaways {
 		r = append(r, adviseRunaway(away))
 	}
-	r = append(r, adviseDepth(e), adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e))
+	for _, m := range e.Missed {
+		r = append(r, adviseMode(m))
+	}
+	ess, rhat := adviseESS(s), adviseRHat(s)
+	r = append(r, adviseDepth(e, ess.OK && rhat.OK), adviseDivergence(e), adviseEnergy(e), ess, rhat, adviseStuck(s), adviseAcceptance(e))
 	for i, a := range r {
 		if !e.records(a.Check) {
 			r[i] = Advice{Check: a.Check, OK: true, Unchecked: true, Cause: "not checked: the draws do not record it"}
@@ -223,11 +228,17 @@ func (s Summary) judged() []*Row {
 	return own
 }
 
-func adviseDepth(e Evidence) Advice {
+// adviseDepth judges trajectories that were cut short. Their draws are right, and only cost more, so they fail the check where the
+// chains fall short as well.
+func adviseDepth(e Evidence, mixed bool) Advice {
 	if e.DepthHits == 0 {
 		return pass(CheckDepth, "no trajectory was cut short")
 	}
-	return fail(CheckDepth, fmt.Sprintf("%d of %d trajectories (%.3g %%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth),
+	cause := fmt.Sprintf("%d of %d trajectories (%.3g %%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth)
+	if mixed {
+		return pass(CheckDepth, cause)
+	}
+	return fail(CheckDepth, cause,
 		"rescale or reparametrise strongly correlated parameters, or raise the largest allowed tree depth")
 }
 
