@@ -16,6 +16,11 @@ import (
 // any table of numbers can be read as draws.
 func (a *app) loadSource(args []string) (*runs.Source, error) {
 	s, err := runs.Open(args...)
+	if err == nil {
+		for _, note := range s.Notes() {
+			a.note("note: %s: %s", s.Name, note)
+		}
+	}
 	if err == nil && s.PlainTable() {
 		a.note("note: %s has no column lp__ and no other column of a sampler, so it is read as a plain table of draws, one draw per row", s.Name)
 	}

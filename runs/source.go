@@ -6,8 +6,10 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
-	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
@@ -91,12 +93,36 @@ func (s *Source) readTables(files []string) error {
 		if err != nil {
 			return err
 		}
-		if len(s.Chains) > 0 && !slices.Equal(c.Columns, s.Chains[0].Columns) {
-			return fmt.Errorf("%s has %d columns (%s ...), but %s has %d (%s ...): name only chains of the same run", f, len(c.Columns), c.Columns[0], files[0], len(s.Chains[0].Columns), s.Chains[0].Columns[0])
-		}
 		s.Chains = append(s.Chains, c)
 	}
-	return nil
+	return stancsv.Arrange(s.Chains, files)
+}
+
+// Notes says what a reader of the draws should know: chains of unequal length, of which only a part is used, and draws that are
+// not those of a Markov chain.
+func (s *Source) Notes() (notes []string) {
+	if len(s.Chains) == 0 {
+		return nil
+	}
+	shortest, longest := math.MaxInt, 0
+	for _, c := range s.Chains {
+		shortest, longest = min(shortest, len(c.Draws)), max(longest, len(c.Draws))
+	}
+	if shortest < longest {
+		lengths := make([]string, len(s.Chains))
+		for i, c := range s.Chains {
+			lengths[i] = strconv.Itoa(len(c.Draws))
+		}
+		notes = append(notes, fmt.Sprintf("the chains have %s draws: only the first %d of each are used", strings.Join(lengths, ", "), shortest))
+	}
+	if c := s.Chains[0]; c.Approximate() {
+		note := fmt.Sprintf("the draws come from an approximation (method = %s), whose error no check of the draws can see", c.Method())
+		if c.Mean != nil {
+			note += "; the first row of the file is its mean and counts as no draw"
+		}
+		notes = append(notes, note)
+	}
+	return notes
 }
 
 // PlainTable reports whether the draws come from CSV files without any column of a sampler, such as lp__. Any

@@ -20,6 +20,8 @@ type Table struct {
 	Depth int                    // largest tree depth allowed; 0 if it is not known
 	// Target acceptance rate used to adapt the step size; 0 if it is not known.
 	Target float64
+	// Approximate is true for independent draws from an approximation of the posterior, which are not chains.
+	Approximate bool
 }
 
 // Table returns the draws by parameter. Every element of an array is a parameter of its
@@ -43,7 +45,7 @@ func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%s: a chain has no draws below its header: the run may have been stopped during warm-up, so run it again", file)
 	}
-	t := &Table{Names: chains[0].Parameters(), Stat: map[string][][]float64{}}
+	t := &Table{Names: chains[0].Parameters(), Stat: map[string][][]float64{}, Approximate: chains[0].Approximate()}
 	column := func(name string) [][]float64 {
 		var out [][]float64
 		for _, c := range chains {
@@ -110,6 +112,9 @@ func (t *Table) Evidence() diag.Evidence {
 	}
 	for _, rates := range t.Stat["acceptance_rate"] {
 		e.Acceptance = append(e.Acceptance, diag.Mean(rates))
+	}
+	if t.Approximate {
+		e.Unrecorded = append(e.Unrecorded, diag.CheckRHat, diag.CheckStuck)
 	}
 	if t.Stat["diverging"] == nil {
 		e.Unrecorded = append(e.Unrecorded, diag.CheckDivergence)

@@ -14,6 +14,7 @@ type Chain struct {
 	Columns  []string
 	Draws    [][]float64       // draws after warm-up, [draw][column]
 	Warmup   [][]float64       // draws of the warm-up, [draw][column]; nil if they were not saved
+	Mean     []float64         // mean of a variational approximation, [column]; nil for other methods
 	Settings map[string]string // settings from the comment lines "key = value" before the draws
 	Adapted  *Adaptation       // result of the warm-up; nil if the file does not give it
 	Elapsed  *Elapsed          // times of the chain; nil if the file does not give them

@@ -49,7 +49,11 @@ func Read(r io.Reader, name string) (*Chain, error) {
 		if text := strings.TrimSpace(sc.Text()); !whole && text != "" && text[0] != '#' {
 			return nil, &FormatError{name, line, "the file ends within this line, so its last number or name may be incomplete, as when a run was killed: delete the line, or add a newline if it is complete"}
 		}
-		if err := p.line(strings.TrimSpace(sc.Text())); err != nil {
+		text := sc.Text()
+		if line == 1 {
+			text = string(foreign.Unmarked([]byte(text)))
+		}
+		if err := p.line(strings.TrimSpace(text)); err != nil {
 			return nil, &FormatError{name, line, err.Error()}
 		}
 	}
@@ -58,6 +62,9 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	}
 	if p.c.Columns == nil {
 		return nil, &FormatError{name, line, "there is no line of column names: give a file of draws as CmdStan writes it"}
+	}
+	if err := p.c.splitMethod(); err != nil {
+		return nil, &FormatError{name, 1, err.Error()}
 	}
 	p.c.splitWarmup()
 	return p.c, nil

@@ -23,16 +23,18 @@ var statistics = []struct{ column, name, dtype string }{
 // Tree returns the chains of one run as labelled arrays: the group posterior of the parameters,
 // whose elements name.i.j become arrays, the group sample_stats, and the same two groups for the
 // warm-up if it was saved. Elements that do not fill an array, as after a selection, remain separate
-// variables. Chains of unequal length are cut to the shortest. It returns an error if columns
-// differ.
+// variables. Chains of unequal length are cut to the shortest, and columns may be in another order. It returns an error if chains
+// have different columns.
 func Tree(chains []*Chain) (*tensor.DataTree, error) {
 	if len(chains) == 0 {
 		return nil, fmt.Errorf("stancsv: there are no chains: want at least one")
 	}
-	for i, c := range chains {
-		if !slices.Equal(c.Columns, chains[0].Columns) {
-			return nil, fmt.Errorf("stancsv: chain %d has columns %s, but chain 1 has %s: combine only chains of one run", i+1, abridged(c.Columns), abridged(chains[0].Columns))
-		}
+	names := make([]string, len(chains))
+	for i := range chains {
+		names[i] = fmt.Sprintf("chain %d", i+1)
+	}
+	if err := Arrange(chains, names); err != nil {
+		return nil, err
 	}
 	t := tensor.NewDataTree()
 	for _, warm := range []bool{false, true} {
@@ -53,13 +55,6 @@ func Tree(chains []*Chain) (*tensor.DataTree, error) {
 		}
 	}
 	return t, nil
-}
-
-func abridged(names []string) string {
-	if len(names) > 12 {
-		return fmt.Sprintf("%v and %d more", names[:12], len(names)-12)
-	}
-	return fmt.Sprint(names)
 }
 
 func addGroups(t *tensor.DataTree, c *Chain, rows [][][]float64, draws int, warm bool) error {

@@ -21,7 +21,7 @@
 // inside), zlib, gzip, bz2 or zstd. For others the error names the feature. Reading
 // allocates at most 64 MiB plus 1040 times the size of the existing chunks. Numbers
 // become float64 or int64. Booleans may also be integers with the attribute dtype =
-// "bool", as xarray writes them. Elements of missing chunks have the fill value.
+// "bool", as xarray writes them. Elements of missing chunks have the fill value; if that is null, a missing chunk is an error.
 // Attributes that are not text are kept as JSON text. Arrays of the root group become a
 // group called root.
 package zarr

@@ -132,7 +132,7 @@ func (e element) text(b []byte) string {
 	return strings.TrimRight(s.String(), "\x00")
 }
 
-// fill sets all elements of dst to the fill value in the metadata; null stands for zero.
+// fill sets all elements of dst to the fill value in the metadata; with null, no chunk is missing.
 func (e element) fill(dst any, raw json.RawMessage) error {
 	text := string(raw)
 	if text == "" || text == "null" {

@@ -136,6 +136,9 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 		return nil, bad("an array of the shape %v with chunks %v of %v needs more memory than %d bytes, the most that the stored chunks can decompress to: copy the store again", m.Shape, m.Chunks, e, r.left)
 	}
 	r.left -= int64(need)
+	if err := m.complete(chunks); err != nil {
+		return nil, err
+	}
 	n, _ := product(m.Shape, 1)
 	out := e.make(n)
 	if err := e.fill(out, m.Fill); err != nil {
@@ -147,6 +150,21 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 		}
 	}
 	return out, nil
+}
+
+// complete returns an error if a chunk is missing and the metadata say with a fill value of null that its elements are undefined.
+func (m *arrayMeta) complete(chunks []chunk) error {
+	if text := string(m.Fill); text != "" && text != "null" {
+		return nil
+	}
+	want := 1
+	for i, n := range m.Shape {
+		want *= (n + m.Chunks[i] - 1) / m.Chunks[i] // the caller has checked that their product fits
+	}
+	if len(chunks) >= want {
+		return nil
+	}
+	return bad("%d of %d chunks are missing, and as fill_value is null their elements are undefined: copy the store again, or write it with a fill value", want-len(chunks), want)
 }
 
 // chunk copies the elements of one chunk to their positions in out.

@@ -201,8 +201,8 @@ func Diagnose(s Summary, e Evidence) Report {
 	for _, m := range e.Missed {
 		r = append(r, adviseMode(m))
 	}
-	ess, rhat := adviseESS(s), adviseRHat(s)
-	r = append(r, adviseDepth(e, ess.OK && rhat.OK), adviseDivergence(e), adviseEnergy(e), ess, rhat, adviseStuck(s), adviseAcceptance(e))
+	others := Report{adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e)}
+	r = append(append(r, adviseDepth(e, r.OK() && others.OK())), others...)
 	for i, a := range r {
 		if !e.records(a.Check) {
 			r[i] = Advice{Check: a.Check, OK: true, Unchecked: true, Cause: "not checked: the draws do not record it"}
@@ -228,14 +228,14 @@ func (s Summary) judged() []*Row {
 	return own
 }
 
-// adviseDepth judges trajectories that were cut short. Their draws are right, and only cost more, so they fail the check where the
-// chains fall short as well.
-func adviseDepth(e Evidence, mixed bool) Advice {
+// adviseDepth judges trajectories that were cut short. Their draws are right, and only cost more, so they fail the check where
+// another one fails too.
+func adviseDepth(e Evidence, sound bool) Advice {
 	if e.DepthHits == 0 {
 		return pass(CheckDepth, "no trajectory was cut short")
 	}
 	cause := fmt.Sprintf("%d of %d trajectories (%.3g %%) stopped at the largest allowed tree depth, %d, so the draws are right but costly", e.DepthHits, e.Draws, percent(e.DepthHits, e.Draws), e.MaxDepth)
-	if mixed {
+	if sound {
 		return pass(CheckDepth, cause)
 	}
 	return fail(CheckDepth, cause,

@@ -12,6 +12,7 @@ import (
 //
 //	                        Posterior                    ArviZ
 //	constant draws          NaN                          the number of draws
+//	infinite draws          NaN                          those of their ranks
 //	ESSSD                   ESS mean of |x - mean|       ESS mean of (x - mean)^2
 //	MCSESD                  ESS mean of (x - mean)^2     ESS mean of x
 //	RHatFolded              median of all draws          median of the split chains
@@ -167,7 +168,7 @@ func (c Convention) MCSEQuantile(x [][]float64, p float64) float64 {
 // ess returns NaN for too few draws and for draws with NaN, and handles constant draws, before it
 // computes the effective sample size.
 func (c Convention) ess(s *sample, transformed func() [][]float64) float64 {
-	if !s.usable(1, 4) || c == Posterior && s.width == 0 {
+	if !s.usable(1, 4) || c == Posterior && (s.width == 0 || s.endless) {
 		return math.NaN()
 	}
 	y := transformed()

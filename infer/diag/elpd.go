@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
@@ -92,17 +93,33 @@ func (e ELPD) Elements() []float64 {
 const (
 	CheckParetoK  Check = "Pareto k"
 	CheckVariance Check = "variance of the log likelihood"
+	// CheckImpossible is the check for observations that some draw says cannot happen. It appears in a report only if it fails.
+	CheckImpossible Check = "impossible observations"
 )
 
 // Diagnose judges whether the estimate can be trusted.
 func (e ELPD) Diagnose() Report {
+	var r Report
+	possible := e
+	possible.Points = slices.Clone(e.Points)
+	var never []int
+	for i, p := range e.Points {
+		if math.IsInf(p.ELPD, -1) {
+			never = append(never, i)
+			possible.Points[i] = PointELPD{K: math.Inf(-1)}
+		}
+	}
+	if len(never) > 0 {
+		r = append(r, fail(CheckImpossible, fmt.Sprintf("the log likelihood of %s (the first is number %d) is -Inf in some draws, so the model says there that what was observed cannot happen, and the sum is -Inf", errtext.Count(len(never), "observation"), never[0]),
+			"look at what the model forbids at these observations, such as a rate of 0 or a value outside a support, or at how the log likelihood was computed"))
+	}
 	switch e.Method {
 	case methodLOO:
-		return Report{e.adviseK()}
+		r = append(r, possible.adviseK())
 	case methodWAIC:
-		return Report{e.adviseVariance()}
+		r = append(r, possible.adviseVariance())
 	}
-	return Report{}
+	return r
 }
 
 func (e ELPD) adviseK() Advice {

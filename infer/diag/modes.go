@@ -16,12 +16,12 @@ const CheckModes Check = "modes"
 // attempt, came there.
 type MissedMode struct {
 	Name  string  // parameter or quantity in which the mode differs most from the draws
-	Value float64 // its value there
+	Value float64 // value of that quantity at the mode
 	// Lowest and Highest are the smallest and the largest value among the draws.
 	Lowest, Highest float64
 	// Share is an estimate of the part of the posterior that belongs to the mode, from 0 to 1; NaN if there is none.
 	Share float64
-	By    string // what found it, such as "the search for starts"
+	By    string // finder of the mode, such as "the search for starts"
 }
 
 func adviseMode(m MissedMode) Advice {

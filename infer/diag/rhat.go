@@ -8,7 +8,7 @@ import "math"
 // RHat returns the rank-normalised potential scale reduction: the larger of
 // RHatBulk and RHatFolded. It is near 1 when the chains agree with each other
 // and with themselves; trust draws below 1.01. It is NaN for fewer than 2
-// chains or 4 draws, constant draws, or any NaN.
+// chains or 4 draws, constant draws, any NaN, or any infinite draw.
 func RHat(x [][]float64) float64 { return Posterior.RHat(x) }
 
 // RHat returns the larger of RHatBulk and RHatFolded.
@@ -17,6 +17,9 @@ func (c Convention) RHat(x [][]float64) float64 {
 }
 
 func (c Convention) rhat(s *sample) float64 {
+	if c == Posterior && s.endless {
+		return math.NaN()
+	}
 	return math.Max(rhatBulk(s), c.rhatFolded(s))
 }
 

@@ -14,10 +14,11 @@ import (
 // sample is the draws of one quantity with what its statistics share, so that a summary sorts the
 // draws once. Its methods compute what they need when it is first asked for.
 type sample struct {
-	x     [][]float64 // draws by chain; those of newSample lie in all
-	all   []float64   // draws of all chains, one chain after the other
-	nan   bool        // whether any draw is NaN
-	width float64     // largest minus smallest draw
+	x       [][]float64 // draws by chain; those of newSample lie in all
+	all     []float64   // draws of all chains, one chain after the other
+	nan     bool        // whether any draw is NaN
+	endless bool        // whether any draw is infinite, so that no statistic of convergence is defined
+	width   float64     // largest minus smallest draw
 
 	places    []int     // places in all, in ascending order of the draws
 	ascending []float64 // draws in ascending order, NaN last
@@ -31,7 +32,8 @@ func newSample(x [][]float64) *sample { return flatSample(Flatten(x), x) }
 // flatSample returns the sample of the draws all, which have as many chains of the same lengths as
 // the draws like.
 func flatSample(all []float64, like [][]float64) *sample {
-	return &sample{all: all, x: chainsOf(all, like), width: span([][]float64{all}), nan: slices.ContainsFunc(all, math.IsNaN)}
+	return &sample{all: all, x: chainsOf(all, like), width: span([][]float64{all}), nan: slices.ContainsFunc(all, math.IsNaN),
+		endless: slices.ContainsFunc(all, func(v float64) bool { return math.IsInf(v, 0) })}
 }
 
 // usable reports whether the sample has the given least size and no NaN.

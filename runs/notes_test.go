@@ -1,0 +1,51 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runs_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// A reader of draws is told of chains that were cut and of draws that are those of an approximation, whose checks of
+// chains are not made.
+func TestNotes(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	long, short := write("1.csv", "lp__,a\n-1,1\n-1,2\n-1,3\n-1,4\n-1,5\n"), write("2.csv", "a,lp__\n1,-1\n7,-1\n3,-1\n4,-1\n")
+	fit := write("3.csv", "# method = variational\nlp__,log_p__,log_g__,a\n0,0,0,9\n0,-7,-0.5,1\n0,-7,-0.5,2\n0,-7,-0.5,1\n0,-7,-0.5,3\n")
+	for want, files := range map[string][]string{"": {long}, "5, 4 draws: only the first 4": {long, short}, "method = variational": {fit}} {
+		s, err := runs.Open(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(s.Notes(), "\n")
+		if !strings.Contains(notes, want) || want == "" && notes != "" {
+			t.Errorf("%v: notes %q, want %q", files, notes, want)
+		}
+		table, err := s.Table()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range diag.Diagnose(table.Summary(), table.Evidence()) {
+			if a.Check == diag.CheckRHat && a.Unchecked != (len(files) == 1 && files[0] == fit) {
+				t.Errorf("%v: %v", files, a)
+			}
+		}
+		if len(files) == 2 && table.X[0][1][1] != 7 {
+			t.Errorf("the second chain was not arranged: %v", table.X)
+		}
+	}
+}
