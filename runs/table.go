@@ -114,7 +114,7 @@ func (t *Table) Evidence() diag.Evidence {
 		e.Acceptance = append(e.Acceptance, diag.Mean(rates))
 	}
 	if t.Approximate {
-		e.Unrecorded = append(e.Unrecorded, diag.CheckRHat, diag.CheckStuck)
+		e.Unrecorded = append(e.Unrecorded, diag.CheckESS, diag.CheckRHat, diag.CheckStuck) // independent draws have none of them
 	}
 	if t.Stat["diverging"] == nil {
 		e.Unrecorded = append(e.Unrecorded, diag.CheckDivergence)

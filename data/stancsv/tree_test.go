@@ -164,9 +164,9 @@ func TestForeignColumns(t *testing.T) {
 	}
 	other := &stancsv.Chain{Columns: []string{"a"}}
 	for want, f := range map[string]func() error{
-		"no chains":           func() error { _, err := stancsv.Tree(nil); return err },
+		"no chains": func() error { _, err := stancsv.Tree(nil); return err },
 		"chain 2 has 1, and of the latter it lacks the column": func() error { _, err := stancsv.Tree([]*stancsv.Chain{c, other}); return err },
-		"no group":            func() error { _, err := stancsv.Chains(tensor.NewDataTree()); return err },
+		"no group": func() error { _, err := stancsv.Chains(tensor.NewDataTree()); return err },
 		"no axes chain": func() error {
 			empty := tensor.NewDataTree()
 			must(t, empty.Add(tensor.NewDataset("posterior")))
