@@ -84,6 +84,9 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 	}
 	if meta.FrameTime = f.FrameTime.or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
 		movie.Close()
+		if err := meta.FaultOf("FrameTime"); err != nil {
+			return nil, nil, &exitError{code: exitData, err: err, hint: "--frame-time gives the time between frames in its place"}
+		}
 		return nil, nil, usage("%s does not record the time between frames: give --frame-time, or --metadata with a file that has it", name)
 	}
 	return movie, meta, nil

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"math"
 	"strings"
 
@@ -25,6 +26,7 @@ type geometryFlags struct {
 	Convention, Orientation   string
 	Reflection                bool
 	given                     func(flag string) bool // whether the user gave a flag
+	meta                      *frames.Metadata       // what the file of --from says, if it is one of metadata
 }
 
 func (f *geometryFlags) add(c *cobra.Command) {
@@ -99,7 +101,32 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 			g.Incidence = sim.DefaultIncidence
 		}
 	}
-	return g, lacksOf(g), nil
+	return g, lacksOf(g), f.understood(g)
+}
+
+// understood returns an error for what the file of --from gives in a way that cannot be used, and no flag replaces.
+func (f *geometryFlags) understood(g sim.Geometry) error {
+	if f.meta == nil {
+		return nil
+	}
+	fault := func(err error, flag string) error {
+		return &exitError{code: exitData, err: err, hint: flag + " gives it in its place"}
+	}
+	for _, v := range []struct {
+		field, flag string
+		value       float64
+	}{{"BeamX", "--beam-x", g.CenterCol}, {"BeamY", "--beam-y", g.CenterRow}, {"PixelSize", "--pixel-size", g.PixelSize}, {"Distance", "--distance", g.Distance}, {"Energy", "--energy", g.Energy},
+		{"SwingHorizontal", "--swing-h", g.SwingHorizontal}, {"SwingVertical", "--swing-v", g.SwingVertical}} {
+		if err := f.meta.FaultOf(v.field); err != nil && math.IsNaN(v.value) {
+			return fault(err, v.flag)
+		}
+	}
+	if !f.Pixel.set {
+		if err := errors.Join(f.meta.FaultOf("PixelHeight"), f.meta.Square()); err != nil {
+			return fault(err, "--pixel-size")
+		}
+	}
+	return nil
 }
 
 // lacksOf returns the flags of what a geometry does not have.
@@ -136,7 +163,9 @@ func (f *geometryFlags) fromFile() (sim.Geometry, error) {
 	if err != nil {
 		return g, input(err)
 	}
+	f.meta = m
 	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
+	g.SwingHorizontal, g.SwingVertical = m.SwingHorizontal, m.SwingVertical
 	if movie, err := frames.Open(f.From, frames.Settings{}); err == nil {
 		g.Height, g.Width = movie.Height, movie.Width
 		movie.Close()

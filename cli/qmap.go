@@ -228,6 +228,9 @@ func (a *app) runQMap(out string, f qmapFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.meta != nil {
+		a.note("read from %s: %s", f.From, f.meta)
+	}
 	if _, err := os.Stat(out); err == nil && !a.overwrite {
 		return as(exitCannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
 	}

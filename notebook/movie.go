@@ -91,7 +91,9 @@ func (m *Movie) ReadMap(file string) *Movie {
 // give are NaN.
 func (m *Movie) Geometry() sim.Geometry {
 	d := m.Metadata
-	return sim.Geometry{Height: m.Height, Width: m.Width, CenterRow: d.BeamY, CenterCol: d.BeamX, PixelSize: d.PixelSize, Distance: d.Distance, Energy: d.Energy}
+	must("Geometry", errors.Join(d.FaultOf("BeamX", "BeamY", "PixelSize", "PixelHeight", "Distance", "Energy", "SwingHorizontal", "SwingVertical"), d.Square()))
+	return sim.Geometry{Height: m.Height, Width: m.Width, CenterRow: d.BeamY, CenterCol: d.BeamX, PixelSize: d.PixelSize, Distance: d.Distance, Energy: d.Energy,
+		SwingHorizontal: d.SwingHorizontal, SwingVertical: d.SwingVertical}
 }
 
 // MakeMap returns the movie with the pixels that mask keeps divided into bins. The mask is row-major
@@ -162,6 +164,7 @@ func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	}
 	m.hasMap(step)
 	if !(m.Metadata.FrameTime > 0) {
+		must(step, m.Metadata.FaultOf("FrameTime"))
 		must(step, errors.New("the file does not give the time between frames: set movie.Metadata.FrameTime, in s"))
 	}
 	f := value(step, func() (*frames.File, error) { return frames.Open(m.File, m.settings) })

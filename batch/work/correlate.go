@@ -164,6 +164,9 @@ func (t *correlateTask) one(ctx context.Context, source string) (batch.Record, e
 	if t.FrameTime > 0 {
 		meta.FrameTime = t.FrameTime
 	}
+	if err := meta.FaultOf("FrameTime"); err != nil && math.IsNaN(meta.FrameTime) {
+		return batch.Record{}, fmt.Errorf("%w; or set frame_time", err)
+	}
 	if math.IsNaN(meta.FrameTime) {
 		return batch.Record{}, fmt.Errorf("%s does not give the time between frames: set frame_time, or metadata", source)
 	}

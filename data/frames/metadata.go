@@ -4,54 +4,108 @@
 package frames
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/unit"
 )
 
-// Metadata is what a file says about a measurement. Numbers that the file does not give are NaN.
+// Metadata is what a file says about a measurement. Numbers that the file does not give, or gives in a way that cannot be
+// understood, are NaN; angles that it does not give are 0.
 type Metadata struct {
-	FrameTime    float64 // time from the start of a frame to the start of the next (s)
-	CountTime    float64 // exposure time of a frame (s)
-	Energy       float64 // photon energy (keV)
-	Distance     float64 // distance from the sample to the detector (m)
-	PixelSize    float64 // edge of a pixel (m)
-	BeamX, BeamY float64 // column and row of the direct beam (pixels)
-	Start        string  // time at which the measurement began
+	FrameTime float64 // time from the start of a frame to the start of the next (s)
+	CountTime float64 // exposure time of a frame (s)
+	Energy    float64 // photon energy (keV)
+	Distance  float64 // distance from the sample to the detector (m)
+	PixelSize float64 // width of a pixel, and its height unless PixelHeight says otherwise (m)
+	// PixelHeight is the height of a pixel (m). It is NaN if the file gives one size for both.
+	PixelHeight  float64
+	BeamX, BeamY float64 // column and row of the direct beam, for the detector where it stands (pixels)
+	// ShiftX and ShiftY are how far the detector has moved since the beam's place was recorded (m). BeamX and BeamY include them.
+	ShiftX, ShiftY float64
+	// SwingHorizontal and SwingVertical are the angles by which the detector is rotated about the sample (rad).
+	SwingHorizontal, SwingVertical float64
+	Start                          string // time at which the measurement began
+	// Faults are what the file gives and could not be understood, by the name of the field that is NaN for it.
+	Faults []Fault
 }
 
-// Kinds of quantities, each with the units that files give them in and the factor to the unit of Metadata.
-var (
-	times    = map[string]float64{"s": 1, "sec": 1, "second": 1, "seconds": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60}
-	lengths  = map[string]float64{"m": 1, "meter": 1, "meters": 1, "metre": 1, "metres": 1, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "µm": 1e-6, "μm": 1e-6, "micron": 1e-6, "microns": 1e-6, "micrometer": 1e-6, "nm": 1e-9}
-	waves    = map[string]float64{"angstrom": 1, "angstroms": 1, "a": 1, "å": 1, "ang": 1, "nm": 10, "pm": 0.01, "m": 1e10}
-	energies = map[string]float64{"kev": 1, "ev": 1e-3, "mev": 1e3}
-	pixels   = map[string]float64{"pixel": 1, "pixels": 1, "px": 1} // or lengths, which the size of a pixel divides
-)
+// Fault is a number of a file that could not be understood.
+type Fault struct {
+	Field string // name of the field of Metadata
+	Err   error
+}
 
-// places are where files of detectors and beamlines have a number; of several, the first that is there counts.
-var places = []struct {
-	keys  []string
-	units map[string]float64 // of the attribute units; without it, or with another unit, numbers are in the unit of Metadata
-	set   func(m *Metadata, v float64)
-}{
-	{[]string{"/entry/instrument/detector_1/frame_time", "/entry/instrument/detector/frame_time", "/entry/instrument/detector/frame_period"}, times, func(m *Metadata, v float64) { m.FrameTime = v }},
-	{[]string{"/entry/instrument/detector_1/count_time", "/entry/instrument/detector/count_time"}, times, func(m *Metadata, v float64) { m.CountTime = v }},
-	{[]string{"/entry/instrument/beam/incident_wavelength"}, waves, func(m *Metadata, v float64) { m.Energy = 12.39841984 / v }},
-	{[]string{"/entry/instrument/incident_beam/incident_energy", "/entry/instrument/beam/incident_energy", "/entry/instrument/detector/detectorSpecific/photon_energy"}, energies, func(m *Metadata, v float64) {
-		if m.Energy = v; v > 1000 { // eV
-			m.Energy = v / 1000
+// FaultOf returns why one of the given fields of the metadata could not be understood, or nil.
+func (m *Metadata) FaultOf(fields ...string) error {
+	var errs []error
+	for _, f := range m.Faults {
+		for _, field := range fields {
+			if f.Field == field {
+				errs = append(errs, f.Err)
+			}
 		}
-	}},
-	{[]string{"/entry/instrument/detector_1/distance", "/entry/instrument/detector/distance", "/entry/instrument/detector/detector_distance"}, lengths, func(m *Metadata, v float64) { m.Distance = v }},
-	{[]string{"/entry/instrument/detector_1/x_pixel_size", "/entry/instrument/detector/x_pixel_size"}, lengths, func(m *Metadata, v float64) { m.PixelSize = v }},
-	{[]string{"/entry/instrument/detector_1/beam_center_x", "/entry/instrument/detector/beam_center_x"}, pixels, func(m *Metadata, v float64) { m.BeamX = v }},
-	{[]string{"/entry/instrument/detector_1/beam_center_y", "/entry/instrument/detector/beam_center_y"}, pixels, func(m *Metadata, v float64) { m.BeamY = v }},
+	}
+	return errors.Join(errs...)
 }
 
-// ReadMetadata reads what an HDF5 file says about a measurement: a file of frames, or a separate file
-// of metadata. Values that are missing or not positive are NaN.
+// place is where files of detectors and beamlines have a number; of several keys, the first that is there counts.
+type place struct {
+	field string
+	keys  []string
+	kind  unit.Kind
+	// least and most are the smallest and largest numbers that are plausible, in the unit of Metadata.
+	least, most float64
+	signed      bool // whether 0 and numbers below are numbers like others
+	// bare converts a number without a unit; nil takes it in the unit of Metadata.
+	bare func(v float64) float64
+	to   func(m *Metadata) *float64
+}
+
+// angle is the bare unit of angles, degrees.
+func angle(v float64) float64 { return v * math.Pi / 180 }
+
+// bareEnergy takes numbers above 150 as eV: no diffraction experiment has more keV, and few have fewer eV.
+func bareEnergy(v float64) float64 {
+	if v > 150 {
+		return v / 1000
+	}
+	return v
+}
+
+func detector(names ...string) (keys []string) {
+	for _, of := range []string{"detector_1", "detector"} {
+		for _, n := range names {
+			keys = append(keys, "/entry/instrument/"+of+"/"+n)
+		}
+	}
+	return keys
+}
+
+// places lists the numbers. Positions and beam centres come after the size of a pixel, which converts them.
+var places = []place{
+	{"FrameTime", detector("frame_time", "frame_period"), unit.Time, 1e-10, 1e6, false, nil, func(m *Metadata) *float64 { return &m.FrameTime }},
+	{"CountTime", detector("count_time"), unit.Time, 1e-10, 1e6, false, nil, func(m *Metadata) *float64 { return &m.CountTime }},
+	{"Energy", []string{"/entry/instrument/incident_beam/incident_energy", "/entry/instrument/beam/incident_energy"}, unit.Energy, 0.01, 1000, false, bareEnergy, func(m *Metadata) *float64 { return &m.Energy }},
+	{"Energy", []string{"/entry/instrument/detector/detectorSpecific/photon_energy"}, unit.Energy, 0.01, 1000, false, func(v float64) float64 { return v / 1000 }, func(m *Metadata) *float64 { return &m.Energy }},
+	{"wavelength", []string{"/entry/instrument/beam/incident_wavelength", "/entry/instrument/incident_beam/incident_wavelength"}, unit.Wavelength, 0.01, 1000, false, nil, nil},
+	{"Distance", detector("distance", "detector_distance"), unit.Length, 1e-3, 1e3, false, nil, func(m *Metadata) *float64 { return &m.Distance }},
+	{"PixelSize", detector("x_pixel_size"), unit.Length, 1e-7, 0.1, false, nil, func(m *Metadata) *float64 { return &m.PixelSize }},
+	{"PixelHeight", detector("y_pixel_size"), unit.Length, 1e-7, 0.1, false, nil, func(m *Metadata) *float64 { return &m.PixelHeight }},
+	{"BeamX", detector("beam_center_x"), unit.Pixel, -1e6, 1e6, true, nil, func(m *Metadata) *float64 { return &m.BeamX }},
+	{"BeamY", detector("beam_center_y"), unit.Pixel, -1e6, 1e6, true, nil, func(m *Metadata) *float64 { return &m.BeamY }},
+	{"SwingHorizontal", detector("flightpath_swing", "flightpath_swing_horizontal"), unit.Angle, -math.Pi, math.Pi, true, angle, func(m *Metadata) *float64 { return &m.SwingHorizontal }},
+	{"SwingVertical", detector("flightpath_swing_vertical"), unit.Angle, -math.Pi, math.Pi, true, angle, func(m *Metadata) *float64 { return &m.SwingVertical }},
+}
+
+// hcKeV is the product of a photon's energy (keV) and wavelength (angstrom).
+const hcKeV = 12.39841984
+
+// ReadMetadata reads what an HDF5 file says about a measurement: a file of frames, or a separate file of metadata. A number whose
+// unit is unknown, or that no experiment has, is one of the Faults.
 func ReadMetadata(name string) (*Metadata, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -59,24 +113,39 @@ func ReadMetadata(name string) (*Metadata, error) {
 	}
 	defer f.Close()
 	m := unknown()
+	wavelength := math.NaN()
 	for _, p := range places {
+		to := &wavelength
+		if p.to != nil {
+			to = p.to(m)
+		}
+		if p.field == "Energy" && !math.IsNaN(m.Energy) {
+			continue
+		}
 		for _, key := range p.keys {
-			d, err := f.Dataset(key)
-			if err != nil || d.Len() != 1 {
+			v, there, err := p.read(f, key, m)
+			if !there {
 				continue
 			}
-			if v, err := d.Float64s(); err == nil && v[0] > 0 && !math.IsInf(v[0], 0) {
-				scale, ok := p.units[unitOf(f, key)]
-				if l, isLength := lengths[unitOf(f, key)]; isLength && p.units["pixel"] > 0 {
-					scale, ok = l/m.PixelSize, true
+			if *to = v; err != nil {
+				field := p.field
+				if p.to == nil {
+					field = "Energy"
 				}
-				if !ok {
-					scale = 1
-				}
-				p.set(m, v[0]*scale)
-				break
+				m.Faults = append(m.Faults, Fault{field, fmt.Errorf("frames: %s: %s: %w", name, key, err)})
 			}
+			break
 		}
+	}
+	if math.IsNaN(m.Energy) && m.FaultOf("Energy") == nil {
+		m.Energy = hcKeV / wavelength
+	}
+	m.shift(f, name)
+	if math.IsNaN(m.SwingHorizontal) && m.FaultOf("SwingHorizontal") == nil {
+		m.SwingHorizontal = 0
+	}
+	if math.IsNaN(m.SwingVertical) && m.FaultOf("SwingVertical") == nil {
+		m.SwingVertical = 0
 	}
 	if d, err := f.Dataset("/entry/start_time"); err == nil {
 		m.Start, _ = d.Text()
@@ -84,12 +153,137 @@ func ReadMetadata(name string) (*Metadata, error) {
 	return m, nil
 }
 
-// unitOf returns the attribute units of a dataset in lower case, or "".
+// number reads one finite number.
+func number(f *hdf5.File, key string) (float64, bool) {
+	d, err := f.Dataset(key)
+	if err != nil || d.Len() != 1 {
+		return 0, false
+	}
+	v, err := d.Float64s()
+	return first(v), err == nil && !math.IsNaN(first(v)) && !math.IsInf(first(v), 0)
+}
+
+func first(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return v[0]
+}
+
+// read returns the number at a key in the unit of Metadata, and whether the file has one.
+func (p place) read(f *hdf5.File, key string, m *Metadata) (v float64, there bool, err error) {
+	v, there = number(f, key)
+	if !there || v <= 0 && !p.signed {
+		return math.NaN(), false, nil
+	}
+	given, u := v, unitOf(f, key)
+	switch {
+	case u == "" && p.bare != nil:
+		v = p.bare(v)
+	case u == "":
+	case p.kind.Knows(u):
+		v, _ = p.kind.Convert(v, u)
+	case strings.HasPrefix(p.field, "Beam") && unit.Length.Knows(u):
+		v, _ = unit.Length.Convert(v, u)
+		size := m.PixelSize
+		if p.field == "BeamY" && !math.IsNaN(m.PixelHeight) {
+			size = m.PixelHeight
+		}
+		v /= size
+	default:
+		_, err = p.kind.Convert(v, u)
+		return math.NaN(), true, err
+	}
+	if !(v >= p.least && v <= p.most) {
+		return math.NaN(), true, fmt.Errorf("it is %g %s, which is %.4g in the unit of this program, and no experiment has that: want %g to %g; correct the unit in the file, or give the value yourself", given, u, v, p.least, p.most)
+	}
+	return v, true, nil
+}
+
+// shift moves the beam's place by how far the detector stands from where that was recorded, as APS 8-ID writes it:
+//
+//	beam = beam_center + (position - beam_center_position) / pixel size
+func (m *Metadata) shift(f *hdf5.File, name string) {
+	for _, axis := range []struct {
+		letter, field string
+		beam, shift   *float64
+		size          float64
+	}{{"x", "BeamX", &m.BeamX, &m.ShiftX, m.PixelSize}, {"y", "BeamY", &m.BeamY, &m.ShiftY, m.height()}} {
+		at := func(what string) (float64, bool) {
+			for _, key := range detector(what + axis.letter) {
+				v, there := number(f, key)
+				if !there {
+					continue
+				}
+				if u := unitOf(f, key); u != "" {
+					var err error
+					if v, err = unit.Length.Convert(v, u); err != nil {
+						m.Faults = append(m.Faults, Fault{axis.field, fmt.Errorf("frames: %s: %s: %w", name, key, err)})
+						*axis.beam = math.NaN()
+					}
+				}
+				return v, true
+			}
+			return 0, false
+		}
+		now, stands := at("position_")
+		then, recorded := at("beam_center_position_")
+		if !stands || !recorded || now == then || math.IsNaN(*axis.beam) {
+			continue
+		}
+		if *axis.shift = now - then; math.Abs(*axis.shift) > 2 {
+			m.Faults = append(m.Faults, Fault{axis.field, fmt.Errorf("frames: %s: the detector's position_%s is %g m from its beam_center_position_%s, and no detector moves that far: correct the unit of the positions, or give the beam's place yourself", name, axis.letter, *axis.shift, axis.letter)})
+			*axis.beam = math.NaN()
+			continue
+		}
+		*axis.beam += *axis.shift / axis.size
+	}
+}
+
+// height is the height of a pixel.
+func (m *Metadata) height() float64 {
+	if math.IsNaN(m.PixelHeight) {
+		return m.PixelSize
+	}
+	return m.PixelHeight
+}
+
+// Square returns an error if pixels are not as high as they are wide, which a q map does not know of.
+func (m *Metadata) Square() error {
+	if w, h := m.PixelSize, m.height(); math.Abs(w-h) > 1e-3*math.Abs(w) {
+		return fmt.Errorf("frames: pixels are %.4g um wide and %.4g um high: q maps need square pixels, so combine pixels until they are, and give their size", w*1e6, h*1e6)
+	}
+	return nil
+}
+
+// String lists what the file says, with units.
+func (m *Metadata) String() string {
+	var parts []string
+	add := func(known bool, format string, a ...any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, a...))
+		}
+	}
+	is := func(v float64) bool { return !math.IsNaN(v) }
+	add(is(m.Energy), "energy %.6g keV", m.Energy)
+	add(is(m.Distance), "distance %.6g m", m.Distance)
+	add(is(m.PixelSize), "pixel size %.6g um", m.PixelSize*1e6)
+	add(is(m.BeamX) && is(m.BeamY), "beam at column %.6g, row %.6g", m.BeamX, m.BeamY)
+	add(m.ShiftX != 0 || m.ShiftY != 0, "which includes a move of the detector by %.6g mm and %.6g mm", m.ShiftX*1e3, m.ShiftY*1e3)
+	add(m.SwingHorizontal != 0 || m.SwingVertical != 0, "swing %.6g deg horizontal, %.6g deg vertical", m.SwingHorizontal*180/math.Pi, m.SwingVertical*180/math.Pi)
+	add(is(m.FrameTime), "frame time %.6g s", m.FrameTime)
+	if parts == nil {
+		return "nothing about the measurement"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unitOf returns the attribute units of a dataset, or "".
 func unitOf(f *hdf5.File, key string) string {
 	for _, name := range []string{"units", "unit"} {
 		if a, err := f.Attr(key, name); err == nil {
 			if text, err := a.Text(); err == nil {
-				return strings.ToLower(strings.TrimSpace(text))
+				return strings.TrimSpace(text)
 			}
 		}
 	}
@@ -98,7 +292,7 @@ func unitOf(f *hdf5.File, key string) string {
 
 func unknown() *Metadata {
 	x := math.NaN()
-	return &Metadata{FrameTime: x, CountTime: x, Energy: x, Distance: x, PixelSize: x, BeamX: x, BeamY: x}
+	return &Metadata{FrameTime: x, CountTime: x, Energy: x, Distance: x, PixelSize: x, PixelHeight: x, BeamX: x, BeamY: x, SwingHorizontal: x, SwingVertical: x}
 }
 
 // Metadata returns what the file of frames says about the measurement.
@@ -108,5 +302,7 @@ func (f *File) Metadata() *Metadata {
 			return m
 		}
 	}
-	return unknown()
+	m := unknown()
+	m.SwingHorizontal, m.SwingVertical = 0, 0
+	return m
 }

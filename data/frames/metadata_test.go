@@ -1,0 +1,107 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frames
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+)
+
+// entry is a number of a metadata file; the unit "-" stands for none.
+type entry struct {
+	key   string
+	value float64
+	unit  string
+}
+
+func metadataFile(t *testing.T, entries ...entry) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "m.h5")
+	w, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := w.Write("/entry/instrument/"+e.key, []float64{e.value}, hdf5.Layout{}); err != nil {
+			t.Fatal(err)
+		}
+		if e.unit != "-" {
+			if err := w.Attr("/entry/instrument/"+e.key, "units", e.unit); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Every number of the table is read in other units than its own, and refused in units that are none of its kind and where no
+// experiment has it.
+func TestUnitsOfMetadata(t *testing.T) {
+	for _, p := range places {
+		for _, key := range p.keys {
+			key = strings.TrimPrefix(key, "/entry/instrument/")
+			m, err := ReadMetadata(metadataFile(t, entry{key, 5, "parsec"}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(m.Faults) != 1 || !strings.Contains(m.Faults[0].Err.Error(), "parsec") || !strings.Contains(m.Faults[0].Err.Error(), key) {
+				t.Errorf("%s in parsec: faults %v", key, m.Faults)
+			}
+			if p.to != nil && !math.IsNaN(*p.to(m)) {
+				t.Errorf("%s in parsec: %g", key, *p.to(m))
+			}
+			if m, err = ReadMetadata(metadataFile(t, entry{key, 1e14, "-"})); err != nil || len(m.Faults) != 1 {
+				t.Errorf("%s of 1e14: %v, faults %v", key, err, m.Faults)
+			}
+		}
+	}
+	for _, c := range []struct {
+		entries []entry
+		field   string
+		want    float64
+	}{
+		{[]entry{{"detector/detector_distance", 5000, "millimeter"}}, "distance", 5},
+		{[]entry{{"detector_1/distance", 5000, "Millimetres"}}, "distance", 5},
+		{[]entry{{"detector/frame_time", 10, "milliseconds"}}, "frame time", 0.01},
+		{[]entry{{"detector/frame_time", 100, "Hz"}}, "frame time", 0.01},
+		{[]entry{{"beam/incident_wavelength", 1.239841984e-10, "meters"}}, "energy", 10},
+		{[]entry{{"beam/incident_wavelength", 0.1239841984, "nanometer"}}, "energy", 10},
+		{[]entry{{"incident_beam/incident_energy", 800, "-"}}, "energy", 0.8},
+		{[]entry{{"incident_beam/incident_energy", 800, "eV"}}, "energy", 0.8},
+		{[]entry{{"incident_beam/incident_energy", 10, "-"}}, "energy", 10},
+		{[]entry{{"incident_beam/incident_energy", 10000, "-"}}, "energy", 10},
+		{[]entry{{"detector/x_pixel_size", 0.075, "mm"}, {"detector/beam_center_x", 7.5, "mm"}}, "beam x", 100},
+		{[]entry{{"detector/x_pixel_size", 75, "um"}, {"detector/beam_center_x", -3, "pixel"}}, "beam x", -3},
+		{[]entry{{"detector_1/x_pixel_size", 7.5e-5, "-"}, {"detector_1/beam_center_x", 4.5, "-"}, {"detector_1/position_x", 0.0075, "-"}, {"detector_1/beam_center_position_x", 0, "-"}}, "beam x", 104.5},
+		{[]entry{{"detector_1/x_pixel_size", 7.5e-5, "-"}, {"detector_1/beam_center_x", 4.5, "-"}, {"detector_1/position_x", 7.5, "mm"}, {"detector_1/beam_center_position_x", 0, "mm"}}, "beam x", 104.5},
+		{[]entry{{"detector_1/flightpath_swing", 5, "-"}}, "swing", 5 * math.Pi / 180},
+		{[]entry{{"detector_1/flightpath_swing", 0.1, "rad"}}, "swing", 0.1},
+	} {
+		m, err := ReadMetadata(metadataFile(t, c.entries...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{"distance": m.Distance, "frame time": m.FrameTime, "energy": m.Energy, "beam x": m.BeamX, "swing": m.SwingHorizontal}[c.field]
+		if len(m.Faults) > 0 || !(math.Abs(got-c.want) <= 1e-9*math.Abs(c.want)) {
+			t.Errorf("%v: %s is %g, want %g (faults %v)", c.entries, c.field, got, c.want, m.Faults)
+		}
+	}
+	m, err := ReadMetadata(metadataFile(t, entry{"detector/x_pixel_size", 75e-6, "m"}, entry{"detector/y_pixel_size", 150e-6, "m"}))
+	if err != nil || m.Square() == nil {
+		t.Errorf("%v: pixels of 75 and 150 um are called square", err)
+	}
+	for _, far := range []float64{75, -230} { // mm taken as m
+		m, err := ReadMetadata(metadataFile(t, entry{"detector_1/x_pixel_size", 7.5e-5, "-"}, entry{"detector_1/beam_center_x", 4.5, "-"}, entry{"detector_1/position_x", far, "-"}, entry{"detector_1/beam_center_position_x", 0, "-"}))
+		if err != nil || m.FaultOf("BeamX") == nil || !math.IsNaN(m.BeamX) {
+			t.Errorf("a detector that moved by %g m: %+v, %v", far, m, err)
+		}
+	}
+}
