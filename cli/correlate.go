@@ -339,7 +339,7 @@ func (a *app) correlateInto(ctx context.Context, d *correlatedDoc, overwrite boo
 		return err
 	}
 	defer movie.Close()
-	j.Frames, j.FrameTime, j.CountTime, j.Start = movie, meta.FrameTime, meta.CountTime, meta.Start
+	j.Frames, j.Metadata, j.FrameTime, j.CountTime, j.Start = movie, meta, meta.FrameTime, meta.CountTime, meta.Start
 	bar := a.framesBar(&j)
 	done, err := xpcs.Correlate(ctx, j, d.Result)
 	bar()

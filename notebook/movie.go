@@ -171,7 +171,7 @@ func (m *Movie) Correlate(out string, how ...Correlating) *Correlated {
 	defer f.Close()
 	ctx, end := interruptible()
 	defer end()
-	job := xpcs.Job{Frames: f, Map: m.Map, FrameTime: m.Metadata.FrameTime, CountTime: m.Metadata.CountTime, Start: m.Metadata.Start,
+	job := xpcs.Job{Frames: f, Map: m.Map, Metadata: &m.Metadata, FrameTime: m.Metadata.FrameTime, CountTime: m.Metadata.CountTime, Start: m.Metadata.Start,
 		Multitau: true, Twotime: h.Twotime, Pixels: h.Pixels,
 		Settings: correlate.Settings{Selection: correlate.Selection{First: h.First, Last: h.Last, Stride: h.Stride, Average: h.Average},
 			Normalize: !h.Absolute, Parts: h.Parts, Bins: h.Bins},

@@ -175,7 +175,7 @@ func (t *correlateTask) one(ctx context.Context, source string) (batch.Record, e
 	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 		return batch.Record{}, err
 	}
-	done, err := xpcs.Correlate(ctx, xpcs.Job{Frames: file, Map: t.qmap, FrameTime: meta.FrameTime, CountTime: meta.CountTime, Start: meta.Start,
+	done, err := xpcs.Correlate(ctx, xpcs.Job{Frames: file, Map: t.qmap, Metadata: meta, FrameTime: meta.FrameTime, CountTime: meta.CountTime, Start: meta.Start,
 		Multitau: t.Method != "twotime", Twotime: t.Method != "multitau", Pixels: t.Pixels, Gate: correlate.Gate{Low: t.Low, High: t.High},
 		Settings: correlate.Settings{Selection: correlate.Selection{First: t.First, Last: t.Last, Stride: t.Stride, Average: t.Average},
 			Normalize: !t.Raw, Parts: t.Parts, Bins: t.Bins.numbers(), Threads: t.env.Threads, Backend: t.env.Backend}}, out)

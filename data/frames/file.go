@@ -37,6 +37,10 @@ type File struct {
 	// Lost says what is missing at the end of a truncated file. It is nil if nothing is missing.
 	Lost *FormatError
 
+	// Marked says which numbers of the frames are no counts, by what stands in the file. It is empty if none are, or if the type of
+	// the numbers says so already.
+	Marked string
+
 	source source
 }
 
@@ -81,7 +85,7 @@ var openers = map[string]func(f *File, in *os.File, size int64, s Settings) erro
 	"hdf5": openHDF5, "imm": openIMM, "rigaku": openRigaku, "npy": openNPY, "raw": openRaw,
 }
 
-// Open opens a movie and finds its frames. It reads only headers.
+// Open opens a movie and finds its frames. It reads headers, and three frames to see whether they have marks.
 func Open(name string, s Settings) (*File, error) {
 	in, err := foreign.Open(name)
 	if err != nil {
@@ -137,7 +141,11 @@ func (f *File) open(in *os.File, s Settings) error {
 	if s.Height < 0 || s.Width < 0 || s.Offset < 0 || s.Height > 1<<20 || s.Width > 1<<20 {
 		return f.bad("give a height and a width from 1 to 2^20, and an offset of at least 0", "frames of %d x %d pixels after %d bytes are not possible", s.Height, s.Width, s.Offset)
 	}
-	return open(f, in, info.Size(), s)
+	if err := open(f, in, info.Size(), s); err != nil {
+		return err
+	}
+	f.findMarks()
+	return nil
 }
 
 // guess returns the format of a file.

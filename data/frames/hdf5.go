@@ -34,6 +34,7 @@ type stack struct {
 	marks  []float32 // what marks bad pixels in each; 0: nothing does
 	pixels int
 	window window
+	marked func(v float32) bool // tells the marks that the frames have; nil for none
 
 	trouble error // of the first usual place that is there and cannot be read
 }
@@ -291,6 +292,7 @@ func (st *stack) read(first int, dst []float32) error {
 				}
 			}
 		}
+		withoutMarks(dst[:n*st.pixels], st.marked)
 		dst, first = dst[n*st.pixels:], first+n
 	}
 	return nil

@@ -14,6 +14,7 @@ type numberType struct {
 	size  int
 	read  func(dst []float32, b []byte, o binary.ByteOrder)
 	whole uint64
+	class int // see marks.go
 }
 
 // nan is what bad pixels are.
@@ -24,7 +25,7 @@ var numberTypes = map[string]numberType{
 		for i := range dst {
 			dst[i] = float32(b[i])
 		}
-	}, 0}, // 255 is a count that detectors of one byte reach
+	}, 0, oneByte}, // 255 may be a count: see marks.go
 	"b1": {1, func(dst []float32, b []byte, _ binary.ByteOrder) { // truth values
 		for i := range dst {
 			dst[i] = 0
@@ -32,52 +33,52 @@ var numberTypes = map[string]numberType{
 				dst[i] = 1
 			}
 		}
-	}, 0},
+	}, 0, unmarked},
 	"i1": {1, func(dst []float32, b []byte, _ binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(int8(b[i]))
 		}
-	}, 0},
+	}, 0, signed},
 	"u2": {2, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = marked(uint64(o.Uint16(b[2*i:])), math.MaxUint16)
 		}
-	}, math.MaxUint16},
+	}, math.MaxUint16, unmarked},
 	"i2": {2, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(int16(o.Uint16(b[2*i:])))
 		}
-	}, 0},
+	}, 0, signed},
 	"u4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = marked(uint64(o.Uint32(b[4*i:])), math.MaxUint32)
 		}
-	}, math.MaxUint32},
+	}, math.MaxUint32, unmarked},
 	"i4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(int32(o.Uint32(b[4*i:])))
 		}
-	}, 0},
+	}, 0, signed},
 	"u8": {8, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = marked(o.Uint64(b[8*i:]), math.MaxUint64)
 		}
-	}, math.MaxUint64},
+	}, math.MaxUint64, unmarked},
 	"i8": {8, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(int64(o.Uint64(b[8*i:])))
 		}
-	}, 0},
+	}, 0, signed},
 	"f4": {4, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = math.Float32frombits(o.Uint32(b[4*i:]))
 		}
-	}, 0},
+	}, 0, unmarked},
 	"f8": {8, func(dst []float32, b []byte, o binary.ByteOrder) {
 		for i := range dst {
 			dst[i] = float32(math.Float64frombits(o.Uint64(b[8*i:])))
 		}
-	}, 0},
+	}, 0, unmarked},
 }
 
 func marked(v, mark uint64) float32 {

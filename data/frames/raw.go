@@ -20,6 +20,7 @@ type raw struct {
 	offset int64
 	pixels int
 	buf    []byte
+	marked func(v float32) bool // tells the marks that the frames have; nil for none
 }
 
 func openRaw(f *File, in *os.File, size int64, s Settings) error {
@@ -97,6 +98,7 @@ func (r *raw) dense(first int, dst []float32) error {
 			return &FormatError{File: r.in.Name(), What: fmt.Sprintf("frame %d cannot be read", first+at/r.pixels), Err: err}
 		}
 		r.typ.read(dst[at:at+n], b, r.order)
+		withoutMarks(dst[at:at+n], r.marked)
 		at += n
 	}
 	return nil

@@ -252,10 +252,10 @@ func unpackBits(b []byte, want int) ([]byte, error) {
 	return out[:want], nil
 }
 
-// place puts a block onto the canvas.
+// place puts a block onto the canvas. Numbers count as they are stored, also where the file calls 0 white, as tifffile does
+// for every array of truth values: programs for masks read them so.
 func (p *picture) place(m canvas, b []byte, row, col, rows, wide, bits, format int) {
 	stride := (wide*bits + 7) / 8
-	white := p.tag(tagPhotometric, 1) == 0 && format == 1 // 0 is white
 	for r := 0; r < rows && row+r < m.Height; r++ {
 		line := b[r*stride : (r+1)*stride]
 		if p.tag(tagPredictor, 1) == 2 {
@@ -264,11 +264,7 @@ func (p *picture) place(m canvas, b []byte, row, col, rows, wide, bits, format i
 			}
 		}
 		for c := 0; c < wide && col+c < m.Width; c++ {
-			v := p.number(line, c, bits, format)
-			if white {
-				v = math.Exp2(float64(bits)) - 1 - v
-			}
-			m.set((row+r)*m.Width+col+c, v)
+			m.set((row+r)*m.Width+col+c, p.number(line, c, bits, format))
 		}
 	}
 }

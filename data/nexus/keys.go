@@ -53,6 +53,8 @@ var (
 	keySQ       = key{"/xpcs/qmap/static_v_list_dim0", "/qmap/static_v_list_dim0", "/xpcs/sqlist"}
 	keySPhi     = key{"/xpcs/qmap/static_v_list_dim1", "/qmap/static_v_list_dim1", "/xpcs/sphilist"}
 	keyDIndex   = key{"/xpcs/qmap/dynamic_index_mapping", "/qmap/dynamic_index_mapping"}
+	keyBinQ     = key{"/xpcs/qmap/dynamic_bin_q", "/qmap/dynamic_bin_q"}   // mean of q over the pixels of each dynamic bin: ours alone
+	keyBinQ2    = key{"/xpcs/qmap/dynamic_bin_q2", "/qmap/dynamic_bin_q2"} // and of its square
 	keySIndex   = key{"/xpcs/qmap/static_index_mapping", "/qmap/static_index_mapping"}
 	keyDCount   = key{"/xpcs/qmap/dynamic_num_pts", "/qmap/dynamic_num_pts"}
 	keySCount   = key{"/xpcs/qmap/static_num_pts", "/qmap/static_num_pts"}

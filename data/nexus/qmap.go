@@ -26,6 +26,9 @@ type QMap struct {
 	Distance     float64 // distance from sample to detector in m
 	PixelSize    float64 // edge of a pixel in m
 	Energy       float64 // photon energy in keV
+	// BinQ and BinQ2 are the means of q (1/angstrom) and of its square over the pixels of each dynamic bin, which the values of its cell
+	// are not where a beam stop or a gap hides a part of the cell; nil if the file does not have them.
+	BinQ, BinQ2 []float64
 	Maps         *Maps   // images of the detector; nil until ReadMaps
 }
 
@@ -110,8 +113,25 @@ func (q *QMap) Check() error {
 	return nil
 }
 
-// Q returns the q of a dynamic bin in 1/angstrom, or NaN if there is no such bin.
-func (q *QMap) Q(bin int) float64 { v, _ := q.Dynamic.Values(bin); return v }
+// Q returns the q of a dynamic bin in 1/angstrom: the mean over its pixels if that is known, and otherwise the centre of its cell. It is
+// NaN if there is no such bin.
+func (q *QMap) Q(bin int) float64 {
+	if bin >= 1 && bin <= len(q.BinQ) {
+		return q.BinQ[bin-1]
+	}
+	v, _ := q.Dynamic.Values(bin)
+	return v
+}
+
+// Q2 returns the mean of the square of q over the pixels of a dynamic bin in 1/angstrom^2, which laws of diffusion depend on. If it is not
+// known, it is the square of Q.
+func (q *QMap) Q2(bin int) float64 {
+	if bin >= 1 && bin <= len(q.BinQ2) {
+		return q.BinQ2[bin-1]
+	}
+	v := q.Q(bin)
+	return v * v
+}
 
 // Phi returns the azimuth of a dynamic bin in degrees, or NaN if there is no such bin.
 func (q *QMap) Phi(bin int) float64 { _, v := q.Dynamic.Values(bin); return v }
@@ -125,8 +145,7 @@ func (q *QMap) Phis() []float64 { return q.values(1) }
 func (q *QMap) values(axis int) []float64 {
 	all := make([]float64, q.Dynamic.Bins())
 	for i := range all {
-		v0, v1 := q.Dynamic.Values(i + 1)
-		all[i] = []float64{v0, v1}[axis]
+		all[i] = []float64{q.Q(i + 1), q.Phi(i + 1)}[axis]
 	}
 	return all
 }

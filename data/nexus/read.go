@@ -194,6 +194,9 @@ func (l *loader) qmap(r *Result) *QMap {
 	}
 	q.Dynamic.settle(r.Bins())
 	q.Static.settle(len(r.SAXS))
+	if q.BinQ, q.BinQ2 = l.floats(keyBinQ, false), l.floats(keyBinQ2, false); len(q.BinQ) != q.Dynamic.Bins() || len(q.BinQ2) != len(q.BinQ) {
+		q.BinQ, q.BinQ2 = nil, nil
+	}
 	return q
 }
 

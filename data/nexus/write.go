@@ -250,6 +250,10 @@ func (s saver) qmap(q *QMap) {
 	s.number(s.in(keyQEnergy), q.Energy)
 	s.text(s.in(keySource), q.Source)
 	s.partition(&q.Dynamic, names, units, keyDQ, keyDPhi, keyDIndex, keyDCount)
+	if len(q.BinQ) > 0 {
+		s.floats(s.in(keyBinQ), q.BinQ)
+		s.floats(s.in(keyBinQ2), q.BinQ2)
+	}
 	if q.Static.Axis0 != nil {
 		s.partition(&q.Static, names, units, keySQ, keySPhi, keySIndex, keySCount)
 	}

@@ -433,9 +433,10 @@ func restricted(q *nexus.QMap, of *nexus.Maps) (*nexus.QMap, error) {
 	if len(out.Dynamic.Cells) == 0 {
 		return nil, errors.New("xpcs: no pixel of the q map is in a bin of the results: correlate the frames again with this q map")
 	}
+	out.BinQ, out.BinQ2 = nil, nil
 	var err error
 	out.Hash, err = hash(&out)
-	return &out, err
+	return measured(&out), err
 }
 
 // renumbered numbers the bins that have pixels from 1 on without gaps, and returns their cells.

@@ -25,6 +25,8 @@ type Job struct {
 	FrameTime float64     // time from the beginning of a frame to that of the next, in s
 	CountTime float64     // exposure time of a frame in s. Default 0, for unknown
 	Start     string      // time at which the measurement began, kept as a note
+	// Metadata is what is known about the frames, to compare the geometry of the map with. Default: what their file says.
+	Metadata *frames.Metadata
 
 	Multitau, Twotime bool
 	// Pixels keeps the correlation of every pixel, so that other q maps can be used later.
@@ -49,6 +51,9 @@ type Done struct {
 	Area     float64 // largest number of pixels of a speckle in a bin, 1 if speckles are not wider than a pixel; 0 without a multi-tau correlation
 	Dark     Dark
 	Lost     error
+	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
+	Misplaced string
+	Marked    string // marks of pixels without a count that the frames have, in words; empty if there are none
 }
 
 // Dark is the dynamic bin with the largest share of static bins without any count. The ratio of an
@@ -101,6 +106,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
+	j.Map = measured(j.Map)
 	m := j.Map.Maps
 	maps := correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}
 	movie, err := Movie(j.Frames).Mend(maps, j.Gate)
@@ -118,6 +124,10 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	}
 	defer w.Discard()
 	done := &Done{Result: j.result()}
+	done.Marked = j.Frames.Marked
+	if done.Misplaced = misplaced(j.Map, j.Metadata); j.Metadata == nil {
+		done.Misplaced = misplaced(j.Map, j.Frames.Metadata())
+	}
 	if j.Frames.Lost != nil {
 		done.Lost = j.Frames.Lost
 	}

@@ -42,8 +42,9 @@ func Merge(a, b *nexus.QMap) (*nexus.QMap, error) {
 	q.Names, q.Units = p.Names[:], p.Units[:]
 	q.Dynamic, q.Static = cells(p.Dynamic), cells(p.Static)
 	q.Maps = &nexus.Maps{Height: a.Maps.Height, Width: a.Maps.Width, Mask: p.Mask, Dynamic: p.Dynamic.Of, Static: p.Static.Of, Blemish: a.Maps.Blemish}
+	q.BinQ, q.BinQ2 = nil, nil
 	q.Hash, err = hash(&q)
-	return &q, err
+	return measured(&q), err
 }
 
 // divided returns a q map as the partition that it was made of.

@@ -17,6 +17,12 @@ func (d *Done) Notes() []string {
 	if d.Lost != nil {
 		lines = append(lines, d.Lost.Error())
 	}
+	if d.Misplaced != "" {
+		lines = append(lines, d.Misplaced)
+	}
+	if d.Marked != "" {
+		lines = append(lines, d.Marked)
+	}
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
 		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)

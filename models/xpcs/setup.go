@@ -47,7 +47,20 @@ func (s Setup) Map(mask []bool) (*nexus.QMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.File(p)
+	m, err := s.File(p)
+	if err != nil || s.Geometry.Reflection || p.Names[0] != "q" {
+		return m, err
+	}
+	coordinates, err := s.Geometry.QMapOn(s.Backend, "q")
+	if err != nil {
+		return nil, err
+	}
+	q, err := coordinates.Channel("q")
+	if err != nil {
+		return nil, err
+	}
+	measureBins(m, q)
+	return m, nil
 }
 
 // Partition divides the pixels as Map does.
