@@ -29,6 +29,10 @@ const (
 	TwotimeAnalysis  Analysis = "Twotime"
 )
 
+// AttrMisplaced is the attribute of results whose q map was made for another geometry than that of the frames; it says
+// how they differ.
+const AttrMisplaced = "geometry_differs"
+
 // Result is one analysed measurement.
 type Result struct {
 	File    string // file name given to Open

@@ -93,13 +93,13 @@ func (c Curve) axis(model Model) check.Axis {
 // because afterwards they equal each other.
 func (c Curve) altered() []check.Alteration {
 	if c.unusable != "" {
-		return append(c.alteredErrors(), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
+		return append(slices.Concat(c.flaws, c.alteredErrors()), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
 			Text: c.unusable + ", so the errors of the points were treated as independent: if they are not, standard deviations are too small", Remedy: "use more pixels for a bin, or fewer delays"})
 	}
 	if c.white != nil {
-		return nil // no single error counts
+		return c.flaws // no single error counts
 	}
-	return c.alteredErrors()
+	return slices.Concat(c.flaws, c.alteredErrors())
 }
 
 func (c Curve) alteredErrors() []check.Alteration {

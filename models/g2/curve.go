@@ -37,12 +37,13 @@ type Curve struct {
 	// If empty, it is q in 1/Angstrom.
 	Axis, AxisUnit string
 
-	replaced int     // number of errors that repaired replaced
-	fill     float64 // value that replaced them
-	believed int     // number of errors that repaired left unchanged
-	without  bool    // whether all errors were 0, and repaired treated them as not given
-	white    *white  // what makes the errors independent; nil: they are
-	unusable string  // why Cov was not used
+	flaws    []check.Alteration // what happened to the frames of the curve
+	replaced int                // number of errors that repaired replaced
+	fill     float64            // value that replaced them
+	believed int                // number of errors that repaired left unchanged
+	without  bool               // whether all errors were 0, and repaired treated them as not given
+	white    *white             // what makes the errors independent; nil: they are
+	unusable string             // why Cov was not used
 }
 
 // AxisLabel names what Q holds, with its unit.

@@ -85,9 +85,10 @@ func resultCurves(path string) ([]Curve, error) {
 	}
 	delays := r.Delays()
 	var out []Curve
+	wrong := flaws(r)
 	for b := 1; b <= r.Bins(); b++ {
 		y, _ := r.Multitau.Bin(b)
-		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
+		c := Curve{Bin: b, flaws: wrong, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]
 			if m.Skew != nil {

@@ -128,6 +128,9 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	if done.Misplaced = misplaced(j.Map, j.Metadata); j.Metadata == nil {
 		done.Misplaced = misplaced(j.Map, j.Frames.Metadata())
 	}
+	if done.Misplaced != "" {
+		done.Result.Attrs[nexus.AttrMisplaced] = done.Misplaced
+	}
 	if j.Frames.Lost != nil {
 		done.Lost = j.Frames.Lost
 	}
