@@ -127,6 +127,9 @@ func (a *app) starsOf(p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (
 			return nil, input(err)
 		}
 		defer s.Close()
+		if s.Told != "" {
+			a.note("%s: %s", name, s.Told)
+		}
 		t, err := f.taking(i, len(names))
 		if err != nil {
 			return nil, err

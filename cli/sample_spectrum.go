@@ -124,6 +124,9 @@ func (a *app) oneStar(p *fitfile.Pipeline, names []string, f *spectraFlags, whic
 			return nil, input(err)
 		}
 		defer s.Close()
+		if s.Told != "" {
+			a.note("%s: %s", name, s.Told)
+		}
 		row := which.Row - 1
 		switch {
 		case which.Row == 0 && s.N == 1:

@@ -38,6 +38,7 @@ type spectraFlags struct {
 	Power      float64  `json:"resolving_power,omitempty"`
 	Range      string   `json:"range,omitempty"`
 	Air        bool     `json:"air,omitempty"`
+	MaskGood   string   `json:"mask_good,omitempty"`
 	Vacuum     bool     `json:"vacuum,omitempty"`
 	Unit       string   `json:"unit,omitempty"`
 	MaskBits   int64    `json:"mask_bits,omitempty"`
@@ -75,6 +76,7 @@ func (f *spectraFlags) addPlain(c *cobra.Command) {
 	s.Float64Var(&f.Power, "resolving-power", 0, "resolving power (wavelength/FWHM) to convolve the templates to (default: templates already have the instrument's)")
 	s.StringVar(&f.Range, "range", "", "range of wavelengths to use, as FROM:TO in Angstrom (default all that the templates cover)")
 	s.BoolVar(&f.Air, "air", false, "take wavelengths as measured in air")
+	s.StringVar(&f.MaskGood, "mask-good", "", "number with which a mask column marks good pixels, 0 or 1 (default: by its name, or by what it leaves)")
 	s.BoolVar(&f.Vacuum, "vacuum", false, "take wavelengths as measured in vacuum, whatever the file says")
 	s.StringVar(&f.Unit, "unit", "", "unit of the wavelengths: Angstrom, nm, micron or m (default from the file)")
 	s.BoolVar(&f.Each, "per-exposure", false, "fit a separate velocity for each exposure of a star; all other parameters are shared")
@@ -250,5 +252,8 @@ func (f *spectraFlags) units() (survey.Units, error) {
 	if f.Air && f.Vacuum {
 		return survey.Units{}, usage("--air and --vacuum contradict each other: use one of them")
 	}
-	return survey.Units{Wave: f.Unit, Air: f.Air, Vacuum: f.Vacuum}, nil
+	if f.MaskGood != "" && f.MaskGood != "0" && f.MaskGood != "1" {
+		return survey.Units{}, usage("--mask-good %q: want 0 or 1, the number with which the mask marks good pixels", f.MaskGood)
+	}
+	return survey.Units{Wave: f.Unit, Air: f.Air, Vacuum: f.Vacuum, GoodMask: f.MaskGood}, nil
 }

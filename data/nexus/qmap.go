@@ -29,7 +29,7 @@ type QMap struct {
 	// BinQ and BinQ2 are the means of q (1/angstrom) and of its square over the pixels of each dynamic bin, which the values of its cell
 	// are not where a beam stop or a gap hides a part of the cell; nil if the file does not have them.
 	BinQ, BinQ2 []float64
-	Maps         *Maps   // images of the detector; nil until ReadMaps
+	Maps        *Maps // images of the detector; nil until ReadMaps
 }
 
 // Partition is a grid of bins over two axes, usually q and phi.

@@ -25,6 +25,9 @@ type Units struct {
 	Air bool
 	// Vacuum means that wavelengths are in vacuum, whatever the file says.
 	Vacuum bool
+	// GoodMask is the number, "0" or "1", with which a mask marks good pixels; default: found out from its name, or from the pixels that
+	// it leaves.
+	GoodMask string
 }
 
 func (u Units) over(unit string, log float64, air bool) (string, float64, bool) {
@@ -39,10 +42,14 @@ func (u Units) over(unit string, log float64, air bool) (string, float64, bool) 
 
 // column is what the names of a table say about a column.
 type column struct {
-	kind string // wave, flux, err, ivar or mask
+	name string
+	kind string // wave, flux, logflux, err, ivar, weight or mask
 	unit string
 	log  float64
-	air  bool
+	// air and vacuum say that the name tells in which wavelengths are.
+	air, vacuum bool
+	good, bad   bool // whether the name of a mask says which pixels it marks
+	settled     bool // whether wavelengths are in Angstrom and vacuum already
 }
 
 // columnName splits names such as "wavelength (nm)", "lam_air", "wave [micron]" and "loglam".
@@ -58,10 +65,10 @@ func recognise(name, unit string) column {
 		unit = m[2]
 	}
 	key := strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "", ".", "").Replace(m[1]))
-	c := column{unit: unit}
+	c := column{name: strings.TrimSpace(name), unit: unit}
 	for _, post := range []string{"air", "vacuum", "vac"} {
 		if rest, ok := strings.CutSuffix(key, post); ok && rest != "" {
-			key, c.air = rest, post == "air"
+			key, c.air, c.vacuum = rest, post == "air", post != "air"
 		}
 	}
 	for _, u := range []string{"angstrom", "micron", "nm", "um", "aa"} {
@@ -87,16 +94,29 @@ func recognise(name, unit string) column {
 		c.kind = "flux"
 	case "err", "error", "sigma", "espec", "fluxerr", "fluxerror", "errors", "uncertainty", "noise", "std", "eflux":
 		c.kind = "err"
-	case "ivar", "inversevariance", "fluxivar", "weight":
+	case "ivar", "inversevariance", "fluxivar", "invvar":
 		c.kind = "ivar"
-	case "mask", "badmask", "bad", "andmask", "dq", "quality":
+	case "weight", "weights", "wht":
+		c.kind = "weight"
+	case "mask":
 		c.kind = "mask"
+	case "badmask", "bad", "badpixels", "andmask", "ormask", "dq", "quality", "flags":
+		c.kind, c.bad = "mask", true
+	case "goodmask", "good", "goodpixels", "valid", "use", "usable":
+		c.kind, c.good = "mask", true
+	}
+	switch {
+	case c.log == 0 || c.kind == "wave":
+	case c.kind == "flux":
+		c.kind = "logflux"
+	default: // logarithms of errors or inverse variances are of no use
+		c.kind = ""
 	}
 	return c
 }
 
-// ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask
-// (0 is good). The file is a CSV table whose first line names the columns, a FITS table with such
+// ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask.
+// See roles.go for tables with more columns than these. The file is a CSV table whose first line names the columns, a FITS table with such
 // columns, or a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units
 // are given in brackets after the name, in TUNITn or in CUNIT1.
 func ReadSpectrum(name string, u Units) (*Raw, error) {
@@ -124,48 +144,13 @@ func ReadSpectrum(name string, u Units) (*Raw, error) {
 
 // assemble makes a spectrum of its columns.
 func assemble(name string, columns []column, values [][]float64, u Units) (*Raw, error) {
-	r := &Raw{Name: "spectrum"}
-	var ivar, sigma []float64
+	r := &roles{file: name, u: u, columns: map[string]column{}, values: map[string][]float64{}}
 	for i, c := range columns {
-		v := values[i]
-		switch c.kind {
-		case "wave":
-			if r.Wave != nil {
-				return nil, bad(name, "", "two columns are named as wavelengths: rename one of them")
-			}
-			unit, log, air := u.over(c.unit, c.log, c.air)
-			var err error
-			if r.Wave, err = scaleWave(v, unit, log, air); err != nil {
-				return nil, &FormatError{File: name, What: err.Error()}
-			}
-		case "flux":
-			r.Flux = v
-		case "err":
-			sigma = v
-		case "ivar":
-			ivar = v
-		case "mask":
-			r.Mask = make([]bool, len(v))
-			for k, x := range v {
-				r.Mask[k] = x != 0
-			}
+		if err := r.take(c, values[i]); err != nil {
+			return nil, err
 		}
 	}
-	if r.Wave == nil || r.Flux == nil || sigma == nil && ivar == nil {
-		return nil, &FormatError{File: name, What: "columns are missing: want wavelength, flux, and error or ivar", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
-	}
-	if r.IVar = ivar; ivar == nil {
-		r.IVar = make([]float64, len(sigma))
-		for i, s := range sigma {
-			if s > 0 && !math.IsInf(s, 0) {
-				r.IVar[i] = 1 / (s * s)
-			}
-		}
-	}
-	if len(r.Flux) != len(r.Wave) || len(r.IVar) != len(r.Wave) || r.Mask != nil && len(r.Mask) != len(r.Wave) {
-		return nil, bad(name, "", "there are %d wavelengths, %d fluxes and %d errors: want equal numbers", len(r.Wave), len(r.Flux), len(r.IVar))
-	}
-	return r, checkWave(name, "", r.Wave)
+	return r.spectrum()
 }
 
 func readCSV(name string, b []byte, u Units) (*Raw, error) {
@@ -272,7 +257,7 @@ func readImage(name string, f *fits.File, u Units) (*Raw, error) {
 		columns, values = append(columns, c), append(values, v)
 	}
 	if r.Wave != nil { // already in Angstrom and vacuum
-		columns, values = append(columns, column{kind: "wave"}), append(values, r.Wave)
+		columns, values = append(columns, column{kind: "wave", name: "the header", settled: true}), append(values, r.Wave)
 		u = Units{Vacuum: true}
 	}
 	if r.Flux != nil {

@@ -60,6 +60,8 @@ type Source struct {
 	N    int // number of spectra
 	// Arm is the name that the file gives its arm.
 	Arm string
+	// Told says how the columns of a plain file were read; empty for files of surveys, which say it themselves.
+	Told string
 
 	raw    func(row int) (*survey.Raw, error)
 	finish func() error
@@ -95,7 +97,7 @@ func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 		s.N, s.Arm, s.raw, s.finish = many.N, many.Arm, many.Raw, many.Close
 		return s, nil
 	}
-	s.Arm, s.raw = one.Name, func(int) (*survey.Raw, error) { return one, nil }
+	s.Arm, s.Told, s.raw = one.Name, one.Told(), func(int) (*survey.Raw, error) { return one, nil }
 	return s, nil
 }
 

@@ -1,0 +1,91 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Tables with more columns than a spectrum needs: the right ones are taken, and what is not clear is refused by name.
+func TestRolesOfColumns(t *testing.T) {
+	for _, c := range []struct {
+		head  string
+		row   func(i int) string
+		units Units
+		ivar  float64 // of every pixel
+		good  int     // of 40 pixels
+		want  string  // in the notes, or in the error
+		fails bool
+	}{
+		{"flux,err", func(int) string { return "1,0.5" }, Units{}, 4, 40, "errors from err", false},
+		{"flux,err,weight", func(int) string { return "1,0.5,1" }, Units{}, 4, 40, "the column weight is not used", false},
+		{"flux,weight", func(int) string { return "1,4" }, Units{}, 4, 40, "no column of errors", false},
+		{"flux,err,ivar", func(int) string { return "1,0.5,4" }, Units{}, 4, 40, "with which err agrees", false},
+		{"flux,err,ivar", func(int) string { return "1,0.5,1" }, Units{}, 0, 0, "are not those of the errors", true},
+		{"flux,spec,err", func(int) string { return "1,7,0.5" }, Units{}, 0, 0, "flux and spec could both be the fluxes", true},
+		{"flux,err,noise", func(int) string { return "1,0.5,0.7" }, Units{}, 0, 0, "err and noise could both be the errors", true},
+		{"flux,ivar,invvar", func(int) string { return "1,4,4" }, Units{}, 0, 0, "ivar and invvar could both", true},
+		{"flux,err,mask,quality", func(int) string { return "1,0.5,0,0" }, Units{}, 0, 0, "mask and quality could both be the mask", true},
+		{"flux,err,log_flux", func(int) string { return "1,0.5,0" }, Units{}, 4, 40, "log_flux is not used", false},
+		{"log_flux,err", func(int) string { return "0,0.5" }, Units{}, 0, 0, "holds logarithms of fluxes", true},
+		{"flux,log_err", func(int) string { return "1,0.5" }, Units{}, 0, 0, "columns are missing", true},
+		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i < 4)) }, Units{}, 4, 36, "marks bad pixels", false},
+		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i >= 4)) }, Units{}, 4, 36, "marks good pixels", false},
+		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i < 20)) }, Units{}, 0, 0, "--mask-good", true},
+		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i < 19)) }, Units{GoodMask: "1"}, 4, 19, "as asked for", false},
+		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i >= 4)) }, Units{GoodMask: "0"}, 4, 4, "as asked for", false},
+		{"flux,err,badmask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i >= 4)) }, Units{}, 4, 4, "by its name", false},
+		{"flux,err,goodmask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i < 4)) }, Units{}, 4, 4, "by its name", false},
+		{"flux,err,and_mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", 64*b2i(i >= 4)) }, Units{}, 4, 4, "marks bad pixels", false},
+		{"flux,err", func(int) string { return "1,0.5" }, Units{Air: true}, 4, 40, "in air, as asked for", false},
+	} {
+		for _, first := range []string{"wave", "wave_vac", "wave_air"} {
+			if c.units.Air && first == "wave_vac" {
+				continue
+			}
+			text := first + "," + c.head + "\n"
+			for i := range 40 {
+				text += fmt.Sprintf("%d,%s\n", 5000+i, c.row(i))
+			}
+			file := filepath.Join(t.TempDir(), "s.csv")
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r, err := ReadSpectrum(file, c.units)
+			if c.fails {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: %v, want %q", c.head, err, c.want)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", c.head, err)
+				continue
+			}
+			good := 40
+			for _, bad := range r.Mask {
+				good -= b2i(bad)
+			}
+			if good != c.good || slices.ContainsFunc(r.IVar, func(v float64) bool { return v != c.ivar }) || !strings.Contains(r.Told(), c.want) {
+				t.Errorf("%s: %d good pixels, inverse variance %g, %q; want %d, %g, %q", c.head, good, r.IVar[0], r.Told(), c.good, c.ivar, c.want)
+			}
+			in := map[string]string{"wave": "vacuum, as the file does not say", "wave_vac": "vacuum, as the file says", "wave_air": "air, as the file says"}[first]
+			if !c.units.Air && !strings.Contains(r.Told(), in) {
+				t.Errorf("%s: %q does not say %q", first, r.Told(), in)
+			}
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
