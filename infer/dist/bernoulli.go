@@ -61,10 +61,10 @@ func bernoulliOf(logNo, logYes func() *ad.Node, p func(p []float64) float64) Dis
 }
 
 func init() {
-	register(Family{Name: "bernoulli", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+	register(Family{Name: "bernoulli", Params: []string{"p"}, Want: []Support{closedUnit}, Linked: "bernoullilogit",
 		Make: func(p ...any) Dist { return Bernoulli(p[0]) },
 		At:   [][]float64{{0.3}}})
-	register(Family{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{Real},
+	register(Family{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{extended},
 		Make: func(p ...any) Dist { return BernoulliLogit(p[0]) },
 		At:   [][]float64{{-0.7}}})
 }

@@ -133,7 +133,7 @@ var (
 )
 
 func init() {
-	register(Family{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+	register(Family{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, closedUnit}, Linked: "binomiallogit",
 		Make: func(p ...any) Dist { return Binomial(p[0], p[1]) },
 		At:   [][]float64{{10, 0.3}, {60, 0.9}, {1, 0.5}, {400, 0.01}}})
 	register(Family{Name: "binomiallogit", Params: []string{"n", "logit"}, Want: []Support{Counts, Real},

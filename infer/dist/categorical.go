@@ -82,11 +82,11 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 }
 
 func init() {
-	register(Family{Name: "categorical", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+	register(Family{Name: "categorical", Params: []string{"p"}, Want: []Support{closedUnit}, Arrays: []Array{Probabilities}, Linked: "categoricallogits",
 		Make:   func(p ...any) Dist { return Categorical(p[0]) },
 		At:     [][]float64{{0.2, 0.5, 0.3}},
 		Shapes: [][]int{{3}}})
-	register(Family{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{Real},
+	register(Family{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{logarithm},
 		Make:   func(p ...any) Dist { return CategoricalLogits(p[0]) },
 		At:     [][]float64{{0.2, -1, 3}},
 		Shapes: [][]int{{3}}})

@@ -28,7 +28,7 @@ func Geometric(p any) Dist {
 }
 
 func init() {
-	register(Family{Name: "geometric", Params: []string{"p"}, Want: []Support{Unit},
+	register(Family{Name: "geometric", Params: []string{"p"}, Want: []Support{unitAbove0},
 		Make: func(p ...any) Dist { return Geometric(p[0]) },
 		At:   [][]float64{{0.3}, {0.02}}})
 }

@@ -23,7 +23,7 @@ func Horseshoe(tau any) Dist {
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			beta, lambda := ad.Index(x, -2, 0), ad.Index(x, -2, 1)
 			sd := ad.Mul(lambda, column(p[0]))
-			return each(ad.Add(normalLog(ad.Div(beta, sd), sd), local.LogProbInside(lambda)))
+			return each(ad.Add(normalLog(ad.Div(beta, sd), sd), local.logProbInside(lambda)))
 		},
 		TransformOf: horseshoeTransform,
 		DrawOf: func(src Source, dst, p []float64) error {

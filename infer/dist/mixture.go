@@ -55,6 +55,13 @@ type mixture struct {
 func (m mixture) family(params []*ad.Node) Dist {
 	out := Dist{Name: m.name, Params: params, ParamEvent: m.events}
 	out.check = func() error { return m.check(params[0]) }
+	out.rangesOf = func() ranges {
+		r := m.weightRange()
+		for k, c := range m.parts {
+			r = r.joined(c.ranges(), fmt.Sprintf(" of component %d, %s", k, c.Name))
+		}
+		return r
+	}
 	if len(m.parts) == 0 || params[0].Err() != nil || last(params[0]) != len(m.parts) {
 		out.LogProbOf = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
 		return out
@@ -80,22 +87,30 @@ func (m mixture) family(params []*ad.Node) Dist {
 		}
 		return sum
 	}
-	density := Dist.LogProb
+	density := Dist.logProb
 	if all(parts, func(d Dist) bool {
 		return d.Event == 0 && d.InsideOf == nil && !d.everywhere && sameSupport(d.Support, out.Support)
 	}) {
-		density = Dist.LogProbInside // one check of the support covers all components
+		density = Dist.logProbInside // one check of the support covers all components
 	} else {
 		out.Center, out.InsideOf = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
 	}
 	out.LogProbOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return density(d, x) }) }
 	if all(parts, func(d Dist) bool { return d.LogCDFOf != nil && d.LogCCDFOf != nil }) {
-		out.LogCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCDF(x) }) }
-		out.LogCCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCCDF(x) }) }
+		out.LogCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCDF(x) }) }
+		out.LogCCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCCDF(x) }) }
 	}
 	m.numbers(&out, parts)
 	out.remake = m.family
 	return out
+}
+
+// weightRange returns the range of the weights or of their logarithms.
+func (m mixture) weightRange() ranges {
+	if m.name == "mixture" {
+		return ranges{params: []allowed{{known: true, name: "weights", want: closedUnit, array: Probabilities, link: "pass the softmax of any numbers, or use MixtureLogits"}}}
+	}
+	return ranges{params: []allowed{{known: true, name: "logits", want: logarithm}}}
 }
 
 // someValue returns a possible value of d.

@@ -124,11 +124,11 @@ func DirichletMultinomial(n, alpha any) Dist {
 }
 
 func init() {
-	register(Family{Name: "multinomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+	register(Family{Name: "multinomial", Params: []string{"n", "p"}, Want: []Support{Counts, closedUnit}, Arrays: []Array{AnyArray, Probabilities}, Linked: "multinomiallogits",
 		Make:   func(p ...any) Dist { return Multinomial(p[0], p[1]) },
 		At:     [][]float64{{20, 0.2, 0.5, 0.3}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})
-	register(Family{Name: "multinomiallogits", Params: []string{"n", "logits"}, Want: []Support{Counts, Real},
+	register(Family{Name: "multinomiallogits", Params: []string{"n", "logits"}, Want: []Support{Counts, logarithm},
 		Make:   func(p ...any) Dist { return MultinomialLogits(p[0], p[1]) },
 		At:     [][]float64{{8, 0.1, -0.4, 1.2}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})

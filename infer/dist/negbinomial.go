@@ -53,10 +53,10 @@ func negBinomialOf(phi *ad.Node, logMu func() *ad.Node, at func(p []float64) flo
 }
 
 func init() {
-	register(Family{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{NonNegative, Positive}, Linked: "negbinomial2log",
 		Make: func(p ...any) Dist { return NegBinomial2(p[0], p[1]) },
 		At:   [][]float64{{4, 2}, {10, 0.7}}})
-	register(Family{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{Real, Positive},
+	register(Family{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{logarithm, Positive},
 		Make: func(p ...any) Dist { return NegBinomial2Log(p[0], p[1]) },
 		At:   [][]float64{{1.2, 3}}})
 }

@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -52,13 +51,8 @@ func pertShapes(p []float64) (a, b float64) {
 }
 
 func init() {
-	register(Family{Name: "pert", Params: []string{"low", "peak", "high", "lambda"}, Want: []Support{Real, Real, Real, Positive},
-		Rule: func(p []float64) string {
-			if p[1] < p[0] || p[1] > p[2] || p[0] >= p[2] {
-				return fmt.Sprintf("low <= peak <= high and low < high, got %g, %g, %g", p[0], p[1], p[2])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return PERT(p[0], p[1], p[2], p[3]) },
-		At:   [][]float64{{0, 1, 4, 4}, {-1, 0.5, 1, 2}}})
+	register(Family{Name: "pert", Params: []string{"low", "peak", "high", "lambda"}, Want: []Support{Real, Real, Real, NonNegative},
+		Order: []Order{{Low: "low", High: "peak", Equal: true}, {Low: "peak", High: "high", Equal: true}, {Low: "low", High: "high"}},
+		Make:  func(p ...any) Dist { return PERT(p[0], p[1], p[2], p[3]) },
+		At:    [][]float64{{0, 1, 4, 4}, {-1, 0.5, 1, 2}}})
 }

@@ -64,10 +64,10 @@ func poissonRand(src Source, rate float64) float64 {
 }
 
 func init() {
-	register(Family{Name: "poisson", Params: []string{"rate"}, Want: []Support{Positive},
+	register(Family{Name: "poisson", Params: []string{"rate"}, Want: []Support{NonNegative}, Linked: "poissonlog",
 		Make: func(p ...any) Dist { return Poisson(p[0]) },
 		At:   [][]float64{{3}, {0.2}, {55}}})
-	register(Family{Name: "poissonlog", Params: []string{"eta"}, Want: []Support{Real},
+	register(Family{Name: "poissonlog", Params: []string{"eta"}, Want: []Support{logarithm},
 		Make: func(p ...any) Dist { return PoissonLog(p[0]) },
 		At:   [][]float64{{2.5}, {-1}}})
 }

@@ -16,6 +16,7 @@ import (
 type Support struct {
 	Lower, Upper *ad.Node
 	Open         bool // Open excludes the ends, where the density is 0, infinite or has no limit.
+	OpenLower    bool // OpenLower excludes the lower end only.
 	Whole        bool // Whole restricts the interval to the integers.
 }
 
@@ -28,6 +29,16 @@ var (
 	Unit        = Support{Lower: zero, Upper: one, Open: true}
 	Counts      = Support{Lower: zero, Whole: true}
 	Naturals    = Support{Lower: one, Whole: true}
+)
+
+// Ranges of parameters: probabilities from 0 to 1, those above 0, numbers or infinities, and numbers or -Inf.
+var (
+	closedUnit    = Support{Lower: zero, Upper: one}
+	unitAbove0    = Support{Lower: zero, Upper: one, OpenLower: true}
+	extended      = Support{Lower: minusInfinity, Upper: plusInfinity}
+	logarithm     = Support{Lower: minusInfinity}
+	minusInfinity = ad.Scalar(math.Inf(-1))
+	plusInfinity  = ad.Scalar(math.Inf(1))
 )
 
 var zero, one = ad.Scalar(0), ad.Scalar(1)
@@ -75,6 +86,9 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 	above, below := ad.GreaterEqual, ad.LessEqual
 	if s.Open {
 		above, below = ad.Greater, ad.Less
+	}
+	if s.OpenLower {
+		above = ad.Greater
 	}
 	var in *ad.Node
 	both := func(n *ad.Node) {
@@ -165,8 +179,9 @@ func number(n *ad.Node, otherwise float64) float64 {
 func (s Support) misfit(v []float64) (x float64, found bool) {
 	lo, hi := s.Ends()
 	for _, x := range v {
-		in := x > lo && x < hi || !s.Open && (x == lo || x == hi)
-		if !in || math.IsInf(x, 0) || s.Whole && x != math.Floor(x) {
+		in := x > lo && x < hi || !s.Open && (x == lo && !s.OpenLower || x == hi)
+		infinite := math.IsInf(x, -1) && s.Lower == nil || math.IsInf(x, 1) && s.Upper == nil
+		if !in || infinite || s.Whole && x != math.Floor(x) {
 			return x, true
 		}
 	}
@@ -179,13 +194,21 @@ func (s Support) words() string {
 	if s.Whole {
 		out = "a whole number"
 	}
+	switch {
+	case s == extended:
+		return "a number or an infinity"
+	case s == logarithm:
+		return "a finite number or -Inf"
+	}
 	lo, hi := s.Ends()
 	switch low, high := !math.IsInf(lo, 0), !math.IsInf(hi, 0); {
+	case low && high && s.OpenLower:
+		return out + fmt.Sprintf(" above %g and of at most %g", lo, hi)
 	case low && high && s.Open:
 		return out + fmt.Sprintf(" strictly between %g and %g", lo, hi)
 	case low && high:
 		return out + fmt.Sprintf(" from %g to %g", lo, hi)
-	case low && s.Open:
+	case low && (s.Open || s.OpenLower):
 		return out + fmt.Sprintf(" above %g", lo)
 	case low:
 		return out + fmt.Sprintf(" of at least %g", lo)

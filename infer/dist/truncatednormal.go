@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -89,13 +88,8 @@ func truncatedMoments(p []float64) (mean, variance float64) {
 }
 
 func init() {
-	register(Family{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, Real, Real},
-		Rule: func(p []float64) string {
-			if p[2] >= p[3] {
-				return fmt.Sprintf("a < b, got %g and %g", p[2], p[3])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return TruncatedNormal(p[0], p[1], p[2], p[3]) },
-		At:   [][]float64{{0, 1, -1, 2}, {0, 1, 3, 4.5}, {1, 2, -3, -2.5}}})
+	register(Family{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, extended, extended},
+		Order: []Order{{Low: "a", High: "b"}},
+		Make:  func(p ...any) Dist { return TruncatedNormal(p[0], p[1], p[2], p[3]) },
+		At:    [][]float64{{0, 1, -1, 2}, {0, 1, 3, 4.5}, {1, 2, -3, -2.5}}})
 }

@@ -88,7 +88,7 @@ func unwrappedCDF(d, kappa float64) float64 {
 var logI0e = ad.BesselLogI0e(zero).Op()
 
 func init() {
-	register(Family{Name: "vonmises", Params: []string{"mu", "kappa"}, Want: []Support{Real, Positive},
+	register(Family{Name: "vonmises", Params: []string{"mu", "kappa"}, Want: []Support{Real, NonNegative},
 		Make: func(p ...any) Dist { return VonMises(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2.5, 6}}})
 }

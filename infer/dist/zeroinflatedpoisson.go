@@ -39,7 +39,7 @@ func ZeroInflatedPoisson(pi, rate any) Dist {
 }
 
 func init() {
-	register(Family{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{Unit, Positive},
+	register(Family{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{closedUnit, NonNegative},
 		Make: func(p ...any) Dist { return ZeroInflatedPoisson(p[0], p[1]) },
 		At:   [][]float64{{0.2, 3}, {0.7, 0.5}}})
 }
