@@ -20,6 +20,7 @@ func Bernoulli(p any) Dist {
 		func() *ad.Node { return ad.Log(q[0]) },
 		func(p []float64) float64 { return p[0] })
 	d.Name, d.Params = "bernoulli", q
+	d.LogProbOf = func(x *ad.Node) *ad.Node { return ad.BernoulliLogLik(x, ad.Sub(one, x), q[0]) }
 	return d
 }
 

@@ -17,12 +17,13 @@ func Chi(nu any) Dist {
 	p := Nodes(nu)
 	a := folded(p[0], ad.Scale(0.5, p[0]))
 	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, ad.Square(x)) }
+	logT := func(x *ad.Node) *ad.Node { return ad.Shift(ad.Scale(2, ad.Log(x)), -math.Ln2) }
 	return Dist{Name: "chi", Params: p, Support: Positive,
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Shift(gammaCore(a, t(x), ad.Shift(ad.Scale(2, ad.Log(x)), -math.Ln2)), math.Ln2), ad.Log(x))
+			return ad.Sub(ad.Shift(gammaCore(a, t(x), logT(x)), math.Ln2), ad.Log(x))
 		},
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
-		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return logGammaP(a, t(x), logT(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logGammaQ(a, t(x), logT(x)) },
 		RandOf:     func(src Source, p []float64) float64 { return math.Exp(0.5 * (math.Ln2 + logGamma(src, p[0]/2))) },
 		CDFOf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x*x/2) },
 		QuantileOf: func(u float64, p []float64) float64 { return math.Sqrt(2 * gammaQuantile(p[0]/2, u)) },

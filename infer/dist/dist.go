@@ -179,24 +179,8 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 		x = ad.Floor(x)
 	}
 	low, high := s.below(x, d.Discrete), s.above(x)
-	if low == nil && high == nil {
-		return d.batched(x, f(x))
-	}
-	safe := x
-	if low != nil {
-		safe = ad.Where(low, s.middle(), safe)
-	}
-	if high != nil {
-		safe = ad.Where(high, s.middle(), safe)
-	}
-	out := f(safe)
-	if low != nil {
-		out = ad.Where(low, ad.Scalar(below), out)
-	}
-	if high != nil {
-		out = ad.Where(high, ad.Scalar(above), out)
-	}
-	return d.batched(x, out)
+	safe := ad.Where(high, s.middle(), ad.Where(low, s.middle(), x))
+	return d.batched(x, ad.Where(high, ad.Scalar(above), ad.Where(low, ad.Scalar(below), f(safe))))
 }
 
 // Transform returns the map from unconstrained numbers to the support. For a discrete

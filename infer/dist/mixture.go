@@ -75,17 +75,12 @@ func (m mixture) family(params []*ad.Node) Dist {
 	for _, c := range parts {
 		out.Discrete = out.Discrete && c.Discrete
 	}
-	logW := m.logWeights(params[0])
 	join := func(f func(d Dist) *ad.Node) (sum *ad.Node) {
+		lp := make([]*ad.Node, len(parts))
 		for k, c := range parts {
-			term := ad.Add(ad.Index(logW, -1, k), f(c))
-			if sum == nil {
-				sum = term
-				continue
-			}
-			sum = ad.LogAddExp(sum, term)
+			lp[k] = f(c)
 		}
-		return sum
+		return m.sum(params[0], lp)
 	}
 	density := Dist.logProb
 	if all(parts, func(d Dist) bool {
@@ -210,11 +205,25 @@ func all(parts []Dist, f func(d Dist) bool) bool {
 	return !slices.ContainsFunc(parts, func(d Dist) bool { return !f(d) })
 }
 
-func (m mixture) logWeights(w *ad.Node) *ad.Node {
+// sum returns the logarithm of the weighted sum of densities.
+func (m mixture) sum(w *ad.Node, lp []*ad.Node) *ad.Node {
 	if m.name == "mixture" {
-		return ad.Log(w)
+		return weighted(indexed(w, len(lp)), lp)
 	}
-	return ad.LogSoftmax(w, -1)
+	terms := indexed(ad.LogSoftmax(w, -1), len(lp))
+	for k := range lp {
+		terms[k] = ad.Add(terms[k], lp[k])
+	}
+	return logSum(terms)
+}
+
+// indexed returns the n elements of the last axis.
+func indexed(w *ad.Node, n int) []*ad.Node {
+	out := make([]*ad.Node, n)
+	for k := range out {
+		out[k] = ad.Index(w, -1, k)
+	}
+	return out
 }
 
 func (m mixture) weights(w []float64) []float64 {

@@ -46,7 +46,10 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 	column := func(x *ad.Node) *ad.Node { return ad.Reshape(x, append(x.Shape().Clone(), 1)...) }
 	join := func(f func(x *ad.Node) *ad.Node) func(x *ad.Node) *ad.Node {
 		return func(x *ad.Node) *ad.Node {
-			return ad.LogSumExp(ad.Add(m.logWeights(params[0]), f(column(x))), -1)
+			if m.name == "mixture" {
+				return weightedAxis(params[0], f(column(x)))
+			}
+			return ad.LogSumExp(ad.Add(ad.LogSoftmax(params[0], -1), f(column(x))), -1)
 		}
 	}
 	if fixed := base.InsideOf == nil && fixedEnds(base.Support); fixed || base.everywhere {

@@ -36,7 +36,9 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 	d := countsOf(name, q, k)
 	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		fall := ad.PoissonDeviance(x, ad.Mul(column(q[0]), p()))
-		return ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x))))
+		// The deviances contain n (sum(p) - 1), which is 0 on the simplex. Its gradient is removed here.
+		extra := ad.Mul(q[0], ad.Shift(each(p()), -1))
+		return ad.Add(ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x)))), extra)
 	}
 	d.check = func() error {
 		v, ok := constant(q[1])

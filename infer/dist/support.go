@@ -6,6 +6,7 @@ package dist
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -41,7 +42,7 @@ var (
 	plusInfinity  = ad.Scalar(math.Inf(1))
 )
 
-var zero, one = ad.Scalar(0), ad.Scalar(1)
+var zero, one, minusOne, half = ad.Scalar(0), ad.Scalar(1), ad.Scalar(-1), ad.Scalar(0.5)
 
 // Interval returns the closed interval between two ends, which are numbers or Nodes.
 func Interval(lower, upper any) Support {
@@ -107,7 +108,9 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 		both(ad.Equal(x, ad.Floor(x)))
 	}
 	switch inf := ad.Scalar(math.Inf(1)); { // exclude infinity
-	case in == nil || s.Lower != nil && s.Upper != nil:
+	case in == nil || s == extended || s.Lower != nil && s.Upper != nil && !mayBeInfinite(s.Lower) && !mayBeInfinite(s.Upper):
+	case s.Lower != nil && s.Upper != nil:
+		both(ad.Less(ad.Abs(x), inf))
 	case s.Lower != nil:
 		both(ad.Less(x, inf))
 	default:
@@ -117,12 +120,12 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 }
 
 // below returns 1 where the distribution has no probability at x or lower, and above
-// where it has none higher than x. Nil stands for 0 everywhere.
+// where it has none higher than x, which may be infinite.
 func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
-	if s.Lower == nil {
-		return nil
-	}
-	if discrete {
+	switch {
+	case s.Lower == nil:
+		return ad.LessEqual(x, minusInfinity)
+	case discrete:
 		return ad.Less(x, s.Lower)
 	}
 	return ad.LessEqual(x, s.Lower)
@@ -130,29 +133,58 @@ func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
 
 func (s Support) above(x *ad.Node) *ad.Node {
 	if s.Upper == nil {
-		return nil
+		return ad.GreaterEqual(x, plusInfinity)
 	}
 	return ad.GreaterEqual(x, s.Upper)
 }
 
-// middle returns a point inside the support.
+// middle returns a point inside the support, whose ends may be infinite.
 func (s Support) middle() *ad.Node {
 	var m *ad.Node
-	switch {
+	switch low, high := mayBeInfinite(s.Lower), mayBeInfinite(s.Upper); {
+	case s.Lower == nil && s.Upper == nil:
+		return zero
+	case low || high:
+		m = s.finiteMiddle()
 	case s.Lower != nil && s.Whole:
 		m = s.Lower
 	case s.Lower != nil && s.Upper != nil:
 		m = ad.Scale(0.5, ad.Add(s.Lower, s.Upper))
 	case s.Lower != nil:
 		m = ad.Shift(s.Lower, 1)
-	case s.Upper != nil && s.Whole:
+	case s.Whole:
 		m = s.Upper
-	case s.Upper != nil:
-		m = ad.Shift(s.Upper, -1)
 	default:
-		return ad.Scalar(0)
+		m = ad.Shift(s.Upper, -1)
 	}
 	return ad.StopGradient(m)
+}
+
+// mayBeInfinite reports whether an end is a Node that may hold infinities.
+func mayBeInfinite(end *ad.Node) bool {
+	if end == nil || end == zero || end == one {
+		return false
+	}
+	v, ok := constant(end)
+	return !ok || slices.ContainsFunc(v, func(x float64) bool { return math.IsInf(x, 0) })
+}
+
+// finiteMiddle is middle where ends may be infinite.
+func (s Support) finiteMiddle() *ad.Node {
+	part := func(end *ad.Node) (finite, value *ad.Node) {
+		if end == nil {
+			return zero, zero
+		}
+		finite = ad.Less(ad.Abs(end), plusInfinity)
+		return finite, ad.Where(finite, end, zero)
+	}
+	low, a := part(s.Lower)
+	high, b := part(s.Upper)
+	if s.Whole {
+		return ad.Where(low, a, b)
+	}
+	one := ad.Where(low, ad.Shift(a, 1), ad.Where(high, ad.Shift(b, -1), zero))
+	return ad.Where(ad.Mul(low, high), ad.Scale(0.5, ad.Add(a, b)), one)
 }
 
 // Ends returns the ends that are constants. Those that depend on parameters are returned as infinite.

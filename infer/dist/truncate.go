@@ -110,6 +110,9 @@ func narrower(join func(a, b *ad.Node) *ad.Node, end, at *ad.Node) *ad.Node {
 	if end == nil {
 		return at
 	}
+	if end.IsConst() && at.IsConst() {
+		return folded(at, join(end, at))
+	}
 	return join(end, at)
 }
 
@@ -178,7 +181,7 @@ func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
 	case upper == nil:
 		return d.logCCDF(lower)
 	case d.between != nil:
-		return d.between(lower, upper)
+		return d.betweenOr(lower, upper)
 	}
 	// Start from the side where the farther limit has the smaller probability.
 	below, above := d.logCDF(upper), d.logCCDF(lower)
@@ -188,6 +191,18 @@ func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
 	none := ad.Equal(far, ad.Scalar(math.Inf(-1)))
 	rest := ad.Log1mExp(ad.Where(none, ad.Scalar(-1), ad.Sub(far, near)))
 	return ad.Add(near, ad.Where(none, zero, rest))
+}
+
+// betweenOr is between where both limits are finite, and the probability of one side or 1 where they are not.
+func (d Dist) betweenOr(lower, upper *ad.Node) *ad.Node {
+	if !mayBeInfinite(lower) && !mayBeInfinite(upper) {
+		return d.between(lower, upper)
+	}
+	noLower, noUpper := ad.LessEqual(lower, minusInfinity), ad.GreaterEqual(upper, plusInfinity)
+	either := ad.Maximum(noLower, noUpper)
+	both := d.between(ad.Where(either, one, lower), ad.Where(either, ad.Scalar(2), upper))
+	sides := ad.Where(noLower, d.logCDF(upper), d.logCCDF(lower)) // the other one is 1 at an infinite limit
+	return ad.Where(either, sides, both)
 }
 
 func atLeast(x, lower *ad.Node) *ad.Node {
