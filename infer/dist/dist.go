@@ -54,6 +54,8 @@ type Dist struct {
 	marks func(p []float64) (lo, hi float64)
 	// rangesOf returns the ranges of the parameters of a distribution that is made of others.
 	rangesOf func() ranges
+	// endsOf returns the log density at closed ends of the support where LogProbOf has no value; nil if it has.
+	endsOf func(x *ad.Node) []endpoint
 	// check finds errors that the distribution's Family does not cover.
 	check func() error
 	// TransformOf returns the Transform; it is nil if that of Support applies.
@@ -115,7 +117,7 @@ func (d Dist) logProb(x *ad.Node) *ad.Node {
 		return failed(x, err)
 	}
 	if d.Event == 0 && d.InsideOf == nil {
-		return d.batched(x, d.Support.guard(x, d.density))
+		return d.batched(x, d.Support.guard(x, d.closed))
 	}
 	in := d.InsideOf(x)
 	switch {
@@ -144,6 +146,14 @@ func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
 		})
 	}
 	return d.inRange(x, Dist.logProbInside)
+}
+
+// logProbClosed is logProbInside for an x that may lie on an end of the support.
+func (d Dist) logProbClosed(x *ad.Node) *ad.Node {
+	if d.endsOf == nil || d.LogProbOf == nil || d.misfit(x) != nil {
+		return d.logProbInside(x)
+	}
+	return d.batched(x, d.closed(x))
 }
 
 func (d Dist) logProbInside(x *ad.Node) *ad.Node {

@@ -9,12 +9,13 @@ import (
 
 // Gamma is the distribution with shape alpha and rate beta (mean alpha/beta).
 //
-//	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x > 0
+//	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x >= 0
 func Gamma(alpha, beta any) Dist {
 	p := Nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Mul(p[1], x) }
 	logT := func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[1]), ad.Log(x)) }
-	return Dist{Name: "gamma", Params: p, Support: Positive,
+	return Dist{Name: "gamma", Params: p, Support: NonNegative,
+		endsOf: atZero(ad.Equal(p[0], one), func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[1]), ad.Mul(p[1], x)) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Sub(gammaCore(p[0], t(x), logT(x)), ad.Log(x))
 		},

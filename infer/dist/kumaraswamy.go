@@ -18,7 +18,8 @@ import (
 func Kumaraswamy(a, b any) Dist {
 	p := Nodes(a, b)
 	rest := func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Mul(p[0], ad.Log(x))) }
-	return Dist{Name: "kumaraswamy", Params: p, Support: Unit,
+	return Dist{Name: "kumaraswamy", Params: p, Support: closedUnit,
+		endsOf: unitEnds(p[0], p[1], func() (first, second *ad.Node) { return ad.Log(p[1]), ad.Log(p[0]) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			powers := ad.Add(ad.Mul(ad.Shift(p[0], -1), ad.Log(x)), ad.Mul(ad.Shift(p[1], -1), rest(x)))
 			return ad.Add(powers, ad.Add(ad.Log(p[0]), ad.Log(p[1])))

@@ -86,7 +86,7 @@ func (m mixture) family(params []*ad.Node) Dist {
 	if all(parts, func(d Dist) bool {
 		return d.Event == 0 && d.InsideOf == nil && !d.everywhere && sameSupport(d.Support, out.Support)
 	}) {
-		density = Dist.logProbInside // one check of the support covers all components
+		density = Dist.logProbClosed // one check of the support covers all components
 	} else {
 		out.Center, out.InsideOf = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
 	}

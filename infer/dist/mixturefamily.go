@@ -54,7 +54,7 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 	}
 	if fixed := base.InsideOf == nil && fixedEnds(base.Support); fixed || base.everywhere {
 		out.everywhere = base.everywhere
-		out.LogProbOf = join(base.logProbInside)
+		out.LogProbOf = join(base.logProbClosed)
 	} else { // the components have different ends
 		out.Support.Lower, out.Support.Upper = edge(ad.MinAxes, base.Support.Lower), edge(ad.MaxAxes, base.Support.Upper)
 		out.LogProbOf, out.Center = join(base.logProb), out.Support.middle()

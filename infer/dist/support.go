@@ -59,6 +59,10 @@ func (s Support) Transform() Transform {
 	switch {
 	case s.Lower != nil && s.Upper != nil:
 		return IntervalTransform(s.Lower, s.Upper)
+	case s.Lower != nil && infinite(s.Lower):
+		return IntervalTransform(s.Lower, plusInfinity)
+	case s.Upper != nil && infinite(s.Upper):
+		return IntervalTransform(minusInfinity, s.Upper)
 	case s.Lower != nil:
 		return LowerTransform(s.Lower)
 	case s.Upper != nil:

@@ -65,7 +65,7 @@ func (t truncation) family(p []*ad.Node) Dist {
 	out.InsideOf = func(x *ad.Node) *ad.Node { return allOf(base.insideOf(x), atLeast(x, lower), atMost(x, upper)) }
 	out.Center = out.Support.middle()
 	whole := func() *ad.Node { return base.logBetween(lower, upper) }
-	out.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sub(base.logProbInside(x), whole()) }
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sub(base.logProbClosed(x), whole()) }
 	below := func(x *ad.Node) *ad.Node { return ad.Sub(base.logBetween(lower, x), whole()) }
 	beyond := func(x *ad.Node) *ad.Node {
 		if base.Discrete {

@@ -11,13 +11,14 @@ import (
 
 // Weibull is the distribution with shape k and scale lambda.
 //
-//	log p = log(k/lambda) + (k-1) log(x/lambda) - (x/lambda)^k, x > 0
+//	log p = log(k/lambda) + (k-1) log(x/lambda) - (x/lambda)^k, x >= 0
 func Weibull(k, lambda any) Dist {
 	p := Nodes(k, lambda)
 	// The logarithm of (x/lambda)^k.
 	u := func(x *ad.Node) *ad.Node { return ad.Mul(p[0], ad.Sub(ad.Log(x), ad.Log(p[1]))) }
 	upper := func(x *ad.Node) *ad.Node { return ad.Neg(ad.Exp(u(x))) }
-	return Dist{Name: "weibull", Params: p, Support: Positive,
+	return Dist{Name: "weibull", Params: p, Support: NonNegative,
+		endsOf: atZero(ad.Equal(p[0], one), func(x *ad.Node) *ad.Node { return ad.Neg(ad.Add(ad.Div(x, p[1]), ad.Log(p[1]))) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(ad.Add(u(x), upper(x)), ad.Sub(ad.Log(p[0]), ad.Log(x)))
 		},
