@@ -436,7 +436,7 @@ func (g group) limit(p []*ad.Node, r []allowed, single []limit, events []int) (l
 	var names []string
 	for _, m := range g.members {
 		names = append(names, r[m].name)
-		if s := single[m].inside; s != nil && len(g.order) > 0 {
+		if s := single[m].inside; s != nil {
 			mask = both(mask, s)
 		}
 	}

@@ -16,7 +16,10 @@ func ZeroInflatedPoisson(pi, rate any) Dist {
 	p := Nodes(pi, rate)
 	count := Poisson(p[1])
 	shares := []*ad.Node{p[0], ad.Sub(one, p[0])}
-	logRest := func() *ad.Node { return ad.Log1p(ad.Neg(p[0])) }
+	logRest := func() *ad.Node { // -Inf with a gradient of 0 at pi = 1
+		some := ad.Less(p[0], one)
+		return ad.Where(some, ad.Log1p(ad.Neg(ad.Where(some, p[0], half))), minusInfinity)
+	}
 	return Dist{Name: "zeroinflatedpoisson", Params: p, Support: Counts, Discrete: true,
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			nothing := weighted(shares, []*ad.Node{zero, ad.Neg(p[1])})
