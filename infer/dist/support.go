@@ -86,7 +86,7 @@ func (s Support) guard(x *ad.Node, f func(*ad.Node) *ad.Node) *ad.Node {
 }
 
 // Inside returns 1 where x lies in the support and 0 elsewhere; nil stands for 1
-// everywhere.
+// everywhere. Infinities are outside.
 func (s Support) Inside(x *ad.Node) *ad.Node {
 	above, below := ad.GreaterEqual, ad.LessEqual
 	if s.Open {
@@ -112,7 +112,11 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 		both(ad.Equal(x, ad.Floor(x)))
 	}
 	switch inf := ad.Scalar(math.Inf(1)); { // exclude infinity
-	case in == nil || s == extended || s.Lower != nil && s.Upper != nil && !mayBeInfinite(s.Lower) && !mayBeInfinite(s.Upper):
+	case in == nil:
+		if v, ok := constant(x); !ok || slices.ContainsFunc(v, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) }) {
+			in = ad.Less(ad.Abs(x), inf)
+		}
+	case s == extended || s.Lower != nil && s.Upper != nil && !mayBeInfinite(s.Lower) && !mayBeInfinite(s.Upper):
 	case s.Lower != nil && s.Upper != nil:
 		both(ad.Less(ad.Abs(x), inf))
 	case s.Lower != nil:
