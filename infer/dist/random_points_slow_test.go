@@ -22,6 +22,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 )
 
+func init() { thorough = true }
+
 // pointSet holds the random points of a family and what testdata/random_points.py computed there with 100 digits.
 type pointSet struct {
 	inputs  [][]float64              // the value and the parameters, of each point

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes random_points/*.bin.gz: log densities and tails of distributions, with derivatives, at random points.
 
-Every formula is evaluated with mpmath at 60 digits, with derivatives by central differences in steps of 1e-20; results that differ at
-110 digits are left out.
+Every formula is evaluated with mpmath at 320 digits (tails that are series at 120), with derivatives by central differences in
+steps of half of that; results that change with more digits are left out.
 Parameters and values have 12 bits of mantissa, so that three bytes hold them, and results are rounded to five bytes
 (values) and four bytes (derivatives). The files are read by random_points_slow_test.go. Needs mpmath; with gmpy2 it
 takes some minutes. Usage: random_points.py [-n POINTS] [FAMILY ...]
@@ -48,15 +48,19 @@ def power(x, a):
 
 def log1mexp(t):
     """log(1 - exp(-t))"""
-    return mp.log(-expm1(-t))
+    return mp.log1p(-exp(-t)) if t > 1 else mp.log(-expm1(-t))
 
 
 def logerfc(x):
     return mp.log(erfc(x))
 
 
+def logerf(x):
+    return mp.log1p(-erfc(x)) if x > 1 else mp.log(erf(x))
+
+
 def logphi(z):
-    return logerfc(-z / mp.sqrt(2)) - mp.log(2)
+    return mp.log1p(-erfc(z / mp.sqrt(2)) / 2) if z > 1 else logerfc(-z / mp.sqrt(2)) - mp.log(2)
 
 
 def norm(z):
@@ -146,6 +150,11 @@ def series(a, b, x):
         if n > 20000:
             raise TooHard
     return total
+
+
+def logatan(s, d):
+    """log(atan2(s, d)/pi)"""
+    return mp.log(mp.atan2(s, d) / mp.pi) if d > 0 else mp.log1p(-mp.atan2(s, -d) / mp.pi)
 
 
 def scaled(core):
@@ -246,11 +255,11 @@ FAMILIES = {
     "logistic": ("rp", L, scaled(lambda z: logsigmoid(z) + logsigmoid(-z)),
                  lambda x, m, s: logsigmoid((x - m) / s), lambda x, m, s: logsigmoid((m - x) / s)),
     "cauchy": ("rp", L, scaled(lambda z: -mp.log1p(z * z) - mp.log(mp.pi)),
-               lambda x, m, s: mp.log(mp.atan2(s, m - x) / mp.pi), lambda x, m, s: mp.log(mp.atan2(s, x - m) / mp.pi)),
+               lambda x, m, s: logatan(s, m - x), lambda x, m, s: logatan(s, x - m)),
     "gumbel": ("rp", L, scaled(gumbel), lambda x, m, s: -exp((m - x) / s), lambda x, m, s: log1mexp(exp((m - x) / s))),
     "moyal": ("rp", L, scaled(lambda z: -(z + exp(-z)) / 2 - mp.log(2 * mp.pi) / 2),
               lambda x, m, s: logerfc(exp((m - x) / s / 2) / mp.sqrt(2)),
-              lambda x, m, s: mp.log(erf(exp((m - x) / s / 2) / mp.sqrt(2)))),
+              lambda x, m, s: logerf(exp((m - x) / s / 2) / mp.sqrt(2))),
     "asymmetriclaplace": ("rpp", L, lambda x, m, b, k: -mp.log(b * (k + 1 / k)) - (x - m) / b * (k if x >= m else -1 / k),
                           lambda x, m, b, k: (x - m) / b / k + mp.log(k * k / (1 + k * k)) if x < m else mp.log1p(-exp(-(x - m) / b * k) / (1 + k * k)),
                           lambda x, m, b, k: mp.log1p(-exp((x - m) / b / k) * k * k / (1 + k * k)) if x < m else -(x - m) / b * k - mp.log1p(k * k)),
@@ -262,7 +271,7 @@ FAMILIES = {
     "studentt": ("prp", "location1", lambda x, n, m, s: lgamma((n + 1) / 2) - lgamma(n / 2) - mp.log(n * mp.pi) / 2 - mp.log(s) - (n + 1) / 2 * mp.log1p(((x - m) / s) ** 2 / n),
                  lambda x, n, m, s: t_tail(x, n, m, s, False), lambda x, n, m, s: t_tail(x, n, m, s, True)),
     "exponential": ("p", "rate", lambda x, r: mp.log(r) - r * x, lambda x, r: log1mexp(r * x), lambda x, r: -r * x),
-    "halfnormal": ("p", "scale", lambda x, s: norm(x / s) - mp.log(s) + mp.log(2), lambda x, s: mp.log(erf(x / s / mp.sqrt(2))), lambda x, s: logerfc(x / s / mp.sqrt(2))),
+    "halfnormal": ("p", "scale", lambda x, s: norm(x / s) - mp.log(s) + mp.log(2), lambda x, s: logerf(x / s / mp.sqrt(2)), lambda x, s: logerfc(x / s / mp.sqrt(2))),
     "halfcauchy": ("p", "scale", lambda x, s: mp.log(2 / mp.pi) - mp.log(s) - mp.log1p((x / s) ** 2), lambda x, s: mp.log(2 / mp.pi * mp.atan2(x, s)), lambda x, s: mp.log(2 / mp.pi * mp.atan2(s, x))),
     "rayleigh": ("p", "scale", lambda x, s: mp.log(x) - 2 * mp.log(s) - (x / s) ** 2 / 2, lambda x, s: log1mexp((x / s) ** 2 / 2), lambda x, s: -(x / s) ** 2 / 2),
     "weibull": ("pp", "scale1", lambda x, k, l: mp.log(k / l) + (k - 1) * mp.log(x / l) - power(x / l, k), lambda x, k, l: log1mexp(power(x / l, k)), lambda x, k, l: -power(x / l, k)),
@@ -392,15 +401,16 @@ def value(rng, how, p):
     return float(int(short(rng.choice([0, 1, 2, min(mean, 2.0**40) * t, rng.random() * 200]) % 2.0**41)))
 
 
-def derivative(f, x, i):
-    h = abs(x[i]) * mpf(10) ** -20 if x[i] else mpf(10) ** -20
+def derivative(f, x, i, near0):
+    """central difference; near0 says that 0 is a point like others for this input"""
+    h = max(abs(x[i]), mpf(10) ** -10 if near0 else mpf(0)) * mpf(10) ** -(mp.dps // 2)
     up, down = list(x), list(x)
     up[i] += h
     down[i] -= h
     return (f(*up) - f(*down)) / (2 * h)
 
 
-def evaluate(f, x, discrete):
+def evaluate(f, x, kinds, discrete):
     """value and derivatives, or NaN where there are none"""
     n = len(x)
     signal.alarm(3)
@@ -408,10 +418,10 @@ def evaluate(f, x, discrete):
         v = f(*[mpf(a) for a in x])
         if isinstance(v, mp.mpc) or not mp.isfinite(v):
             raise TooHard
-        with mp.workdps(110):
+        with mp.workdps(mp.dps + 60):
             if abs(f(*[mpf(a) for a in x]) - v) > abs(v) * mpf(10) ** -35:
                 raise TooHard
-        g = [derivative(f, [mpf(a) for a in x], i) for i in range(n) if i or not discrete]
+        g = [derivative(f, [mpf(a) for a in x], i, kinds[i] == "r") for i in range(n) if i or not discrete]
         if any(isinstance(d, mp.mpc) for d in g):
             raise TooHard
         return [v] + g
@@ -436,6 +446,8 @@ def rounded(v, n):
     return struct.pack(">Q", bits)[:n]
 
 
+SLOW = {"gamma", "chi", "chisquared", "inversegamma", "poisson", "poissonlog", "negbinomial2log", "negbinomial2", "binomiallogit", "binomial", "beta", "f",
+        "betaproportion", "studentt", "generalizednormal", "zeroinflatedpoisson", "vonmises"}
 DISCRETE = {"poisson", "poissonlog", "negbinomial2", "negbinomial2log", "bernoulli", "bernoullilogit", "geometric", "binomial", "binomiallogit", "betabinomial", "zeroinflatedpoisson"}
 
 
@@ -449,6 +461,7 @@ def points(job):
     mp.dps = 60
     kinds, how, *functions = FAMILIES[name]
     rng = random.Random("euryale " + name)
+    each = ("r" if how in (L, "location1", "angle") else "p") + kinds.replace("<r", "rr").replace("<p", "pp").replace("m", "r")
     columns = None
     count = 0
     while count < n:
@@ -463,7 +476,8 @@ def points(job):
         row = [struct.pack(">d", v)[:3] for v in [x] + p]
         for f in functions:
             if f is not None:
-                out = evaluate(f, [x] + p, name in DISCRETE)
+                mp.dps = 120 if name in SLOW and f is not functions[0] else 320
+                out = evaluate(f, [x] + p, each, name in DISCRETE)
                 row += [rounded(v, 5 if i == 0 else 4) for i, v in enumerate(out)]
         columns = columns or [[] for _ in row]
         for c, v in zip(columns, row):
