@@ -9,7 +9,7 @@ import "github.com/euryale-dev/euryale/autodiff/internal/special"
 // p after k successes and m failures; 0 log 0 is 0.
 //
 // Gradient: log p, log(1-p), and (k - (k+m) p)/(p (1-p)) for p, whose difference is
-// rounded once.
+// rounded once. At p = 0 after no success and at p = 1 after no failure the last is -m and k.
 func BernoulliLogLik(k, m, p *Node) *Node { return apply(bernoulliOp, k, m, p) }
 
 var bernoulliOp, bernoulliScoreOp *Op
@@ -27,10 +27,11 @@ func init() {
 	bernoulliScoreOp = Ternary{
 		Name: "bernoulli_score",
 		CPU:  special.BernoulliScore,
-		CUDA: "(-fma(x + y, z, -x) / (z * (1.0 - z)))",
+		CUDA: "(x == 0.0 ? -y / (1.0 - z) : y == 0.0 ? x / z : -fma(x + y, z, -x) / (z * (1.0 - z)))",
 		VJP: func(g, k, m, p *Node) (dk, dm, dp *Node) {
 			q := Sub(Scalar(1), p)
-			fall := Add(Div(k, Square(p)), Div(m, Square(q)))
+			none := func(count, fall *Node) *Node { return Where(Equal(count, Scalar(0)), Scalar(0), fall) }
+			fall := Add(none(k, Div(k, Square(p))), none(m, Div(m, Square(q))))
 			return Div(g, p), Neg(Div(g, q)), Neg(Mul(g, fall))
 		},
 		Domain: Interval{0.2, 0.9},

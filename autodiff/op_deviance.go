@@ -5,11 +5,11 @@ package autodiff
 
 import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
-// PoissonDeviance returns k log(k/m) - (k - m) for k >= 0 and m > 0, half the unit
+// PoissonDeviance returns k log(k/m) - (k - m) for k >= 0 and m >= 0, half the unit
 // deviance of a Poisson distribution of mean m: how far log p(k) falls below its largest
 // value. It is exact near k = m, where the terms cancel; m at k = 0.
 //
-// Gradient: log(k/m) for k, 1 - k/m for m.
+// Gradient: log(k/m) for k, 1 - k/m for m, which is 1 at k = 0 for any m, 0 included.
 //
 // Reference: Loader, "Fast and accurate computation of binomial probabilities"
 // (2000).
@@ -31,7 +31,8 @@ func init() {
 		CUDA:   "eu_poisson_deviance(x, y)",
 		Helper: special.CUDALog1pmx + special.CUDAPoissonDeviance,
 		VJP: func(g, _, k, m *Node) (dk, dm *Node) {
-			return Mul(g, Sub(Log(k), Log(m))), Mul(g, Div(Sub(m, k), m))
+			dm = Where(Equal(k, Scalar(0)), Scalar(1), Div(Sub(m, k), m)) // 1 at k = m = 0, too
+			return Mul(g, Sub(Log(k), Log(m))), Mul(g, dm)
 		},
 		Domain: Interval{0.3, 5},
 	}.Define()

@@ -19,6 +19,14 @@ func NegBinomialLogProb(k, eta, phi *Node) *Node { return apply(negBinomialOp, k
 
 var negBinomialOp, negBinomialScoreOp *Op
 
+// negBinomialShares returns (k-mu)/(mu+phi) and mu/(mu+phi) without computing mu = exp(eta), which may overflow.
+func negBinomialShares(k, eta, phi *Node) (d, share *Node) {
+	above, one := Greater(eta, Scalar(0)), Scalar(1)
+	e := Exp(Neg(Abs(eta)))
+	whole := Where(above, Add(one, Mul(phi, e)), Add(e, phi))
+	return Div(Where(above, Sub(Mul(k, e), one), Sub(k, e)), whole), Div(Where(above, one, e), whole)
+}
+
 func init() {
 	negBinomialOp = Ternary{
 		Name:   "neg_binomial_logprob",
@@ -27,8 +35,8 @@ func init() {
 		Helper: special.CUDAStirling + special.CUDALog1pmx + special.CUDAPoissonDeviance + special.CUDAFactorialRest + special.CUDANegBinomial,
 		Double: true,
 		VJP: func(g, k, eta, phi *Node) (dk, deta, dphi *Node) {
-			mu := Exp(eta)
-			return nil, Mul(g, Div(Mul(phi, Sub(k, mu)), Add(mu, phi))), Mul(g, apply(negBinomialScoreOp, k, eta, phi))
+			d, _ := negBinomialShares(k, eta, phi)
+			return nil, Mul(g, Mul(phi, d)), Mul(g, apply(negBinomialScoreOp, k, eta, phi))
 		},
 		Domain: Interval{0.3, 2.5},
 	}.Define()
@@ -38,14 +46,12 @@ func init() {
 		CUDA:   "eu_neg_binomial_score(x, y, z)",
 		Helper: special.CUDAStirling + special.CUDALog1pmx + special.CUDADigamma + special.CUDANegBinomialScore,
 		Double: true,
-		// With n = k + phi and a = mu + phi.
 		VJP: func(g, k, eta, phi *Node) (dk, deta, dphi *Node) {
-			mu := Exp(eta)
-			n, a := Add(k, phi), Add(mu, phi)
-			d := Div(Sub(k, mu), a)
+			d, share := negBinomialShares(k, eta, phi)
+			n := Add(k, phi)
 			rest := func(x *Node) *Node { return Sub(Reciprocal(x), Polygamma(1, x)) }
 			second := Add(Div(Square(d), n), Sub(rest(phi), rest(n)))
-			return nil, Mul(g, Mul(mu, Div(d, a))), Mul(g, second)
+			return nil, Mul(g, Mul(d, share)), Mul(g, second)
 		},
 		Domain: Interval{0.3, 2.5},
 	}.Define()

@@ -20,6 +20,7 @@ func Bernoulli(p any) Dist {
 		func() *ad.Node { return ad.Log(q[0]) },
 		func(p []float64) float64 { return p[0] })
 	d.Name, d.Params = "bernoulli", q
+	d.LogProbOf = func(x *ad.Node) *ad.Node { return ad.BernoulliLogLik(x, ad.Sub(one, x), q[0]) }
 	return d
 }
 
@@ -61,10 +62,10 @@ func bernoulliOf(logNo, logYes func() *ad.Node, p func(p []float64) float64) Dis
 }
 
 func init() {
-	register(Family{Name: "bernoulli", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+	register(Family{Name: "bernoulli", Params: []string{"p"}, Want: []Support{closedUnit}, Linked: "bernoullilogit",
 		Make: func(p ...any) Dist { return Bernoulli(p[0]) },
 		At:   [][]float64{{0.3}}})
-	register(Family{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{Real},
+	register(Family{Name: "bernoullilogit", Params: []string{"logit"}, Want: []Support{extended},
 		Make: func(p ...any) Dist { return BernoulliLogit(p[0]) },
 		At:   [][]float64{{-0.7}}})
 }

@@ -9,7 +9,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Beta is the distribution on (0, 1) with shapes a and b.
+// Beta is the distribution on [0, 1] with shapes a and b.
 //
 //	log p = (a-1) log x + (b-1) log(1-x) - log B(a, b)
 func Beta(a, b any) Dist {
@@ -32,7 +32,8 @@ func BetaProportion(mean, kappa any) Dist {
 
 // betaOf is a Beta distribution whose shapes are computed from the parameters by shapes.
 func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
-	return Dist{Support: Unit,
+	return Dist{Support: closedUnit,
+		endsOf: unitEnds(a, b, func() (first, second *ad.Node) { return ad.Log(b), ad.Log(a) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			y := ad.Sub(one, x)
 			return ad.Sub(betaCore(a, b, x, y), ad.Add(ad.Log(x), ad.Log(y)))
@@ -56,6 +57,18 @@ func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
 			a, b := shapes(p)
 			return a / (a + b) * (b / (a + b)) / (a + b + 1)
 		},
+	}
+}
+
+// unitEnds returns the log densities of a distribution on [0, 1] at 0, which is finite if a = 1, and at 1, which is finite
+// if b = 1. There it is log b + (b-1) log(1-x) and log a + (a-1) log x.
+func unitEnds(a, b *ad.Node, logs func() (atZero, atOne *ad.Node)) func(x *ad.Node) []endpoint {
+	return func(x *ad.Node) []endpoint {
+		low, high := ad.LessEqual(x, zero), ad.GreaterEqual(x, one)
+		first, second := logs()
+		falling := ad.Mul(ad.Shift(b, -1), ad.Log1p(ad.Neg(ad.Where(low, x, zero))))
+		rising := ad.Mul(ad.Shift(a, -1), ad.Log(ad.Where(high, x, one)))
+		return []endpoint{{low, limitIf(ad.Equal(a, one), ad.Add(first, falling))}, {high, limitIf(ad.Equal(b, one), ad.Add(second, rising))}}
 	}
 }
 

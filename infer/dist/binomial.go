@@ -19,14 +19,31 @@ func Binomial(n, p any) Dist {
 		func() *ad.Node { return ad.Sub(ad.Log1p(ad.Neg(q[1])), ad.Log(q[1])) },
 		func(p []float64) (success, failure float64) { return p[1], 1 - p[1] })
 	d.Name, d.Params = "binomial", q
+	// At p = 0 and p = 1 all probability is at 0 or n, with derivatives at the counts next to them only.
+	atEnds := func(inside, at0, at1 *ad.Node) *ad.Node {
+		return ad.Where(ad.LessEqual(q[1], zero), at0, ad.Where(ad.GreaterEqual(q[1], one), at1, inside))
+	}
+	odds := func() *ad.Node {
+		p := ad.Where(ad.Mul(ad.Greater(q[1], zero), ad.Less(q[1], one)), q[1], half)
+		return ad.Sub(ad.Log1p(ad.Neg(p)), ad.Log(p))
+	}
+	d.LogCDFOf = func(x *ad.Node) *ad.Node {
+		in := ad.LogBetaI(ad.Sub(q[0], x), ad.Shift(x, 1), odds())
+		return atEnds(in, ad.Where(x, zero, ad.Neg(ad.Mul(q[0], q[1]))), minusInfinity)
+	}
+	d.LogCCDFOf = func(x *ad.Node) *ad.Node {
+		in := ad.LogBetaI(ad.Shift(x, 1), ad.Sub(q[0], x), ad.Neg(odds()))
+		last := ad.Equal(ad.Shift(x, 1), q[0])
+		return atEnds(in, minusInfinity, ad.Where(last, ad.Mul(q[0], ad.Shift(q[1], -1)), zero))
+	}
 	return d
 }
 
 // BinomialLogit is Binomial with p given by its logit.
 func BinomialLogit(n, logit any) Dist {
 	q := Nodes(n, logit)
-	// Exp of the clipped logit is a normal number.
-	near := func() *ad.Node { return ad.Clip(q[1], -707, 707) }
+	// Exp of the clipped logit is a normal number, in 32 bits too.
+	near := func() *ad.Node { return ad.Clip(q[1], -80, 80) }
 	d := binomialOf(q[0], func() (success, failure *ad.Node) { return ad.Sigmoid(near()), ad.Sigmoid(ad.Neg(near())) },
 		func() *ad.Node { return ad.Neg(q[1]) },
 		func(p []float64) (success, failure float64) {
@@ -35,9 +52,11 @@ func BinomialLogit(n, logit any) Dist {
 	d.Name, d.Params = "binomiallogit", q
 	inner := d.LogProbOf
 	d.LogProbOf = func(x *ad.Node) *ad.Node {
-		beyond := ad.Sub(q[1], near())
-		far := ad.Sub(ad.Mul(x, ad.Minimum(beyond, zero)), ad.Mul(ad.Sub(q[0], x), ad.Maximum(beyond, zero)))
-		return ad.Add(inner(x), far)
+		// What is missing beyond the clipped logit is 0 elsewhere, with a gradient of 0.
+		beyond := func(sign float64) *ad.Node {
+			return ad.Sub(ad.LogSigmoid(ad.Scale(sign, q[1])), ad.LogSigmoid(ad.Scale(sign, near())))
+		}
+		return ad.Add(inner(x), ad.Add(ad.Mul(x, beyond(1)), ad.Mul(ad.Sub(q[0], x), beyond(-1))))
 	}
 	return d
 }
@@ -133,7 +152,7 @@ var (
 )
 
 func init() {
-	register(Family{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+	register(Family{Name: "binomial", Params: []string{"n", "p"}, Want: []Support{Counts, closedUnit}, Linked: "binomiallogit",
 		Make: func(p ...any) Dist { return Binomial(p[0], p[1]) },
 		At:   [][]float64{{10, 0.3}, {60, 0.9}, {1, 0.5}, {400, 0.01}}})
 	register(Family{Name: "binomiallogit", Params: []string{"n", "logit"}, Want: []Support{Counts, Real},

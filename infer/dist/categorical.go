@@ -16,7 +16,15 @@ import (
 //	log P = log p_k
 func Categorical(p any) Dist {
 	q := Nodes(p)
-	return categoricalOf("categorical", q, func() *ad.Node { return ad.Log(q[0]) }, func(p []float64) []float64 { return p })
+	d := categoricalOf("categorical", q, func() *ad.Node { return ad.Log(q[0]) }, func(p []float64) []float64 { return p })
+	// Probabilities are selected before their logarithm is taken, since others may be 0.
+	sum := func(x *ad.Node, holds func(a, b *ad.Node) *ad.Node) *ad.Node {
+		return each(ad.Where(holds(counting(last(q[0])), wide(x, 1)), q[0], zero))
+	}
+	d.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Log(sum(x, ad.Equal)) }
+	d.LogCDFOf = func(x *ad.Node) *ad.Node { return logOf(sum(x, ad.LessEqual), sum(x, ad.Greater)) }
+	d.LogCCDFOf = func(x *ad.Node) *ad.Node { return logOf(sum(x, ad.Greater), sum(x, ad.LessEqual)) }
+	return d
 }
 
 // CategoricalLogits is Categorical with probabilities given by their logarithms, up to a
@@ -82,11 +90,11 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 }
 
 func init() {
-	register(Family{Name: "categorical", Params: []string{"p"}, Want: []Support{Interval(0, 1)},
+	register(Family{Name: "categorical", Params: []string{"p"}, Want: []Support{closedUnit}, Arrays: []Array{Probabilities}, Linked: "categoricallogits",
 		Make:   func(p ...any) Dist { return Categorical(p[0]) },
 		At:     [][]float64{{0.2, 0.5, 0.3}},
 		Shapes: [][]int{{3}}})
-	register(Family{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{Real},
+	register(Family{Name: "categoricallogits", Params: []string{"logits"}, Want: []Support{logarithm},
 		Make:   func(p ...any) Dist { return CategoricalLogits(p[0]) },
 		At:     [][]float64{{0.2, -1, 3}},
 		Shapes: [][]int{{3}}})

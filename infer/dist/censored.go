@@ -39,10 +39,11 @@ func (c censoring) family(p []*ad.Node) Dist {
 	out.ParamEvent = append(base.paramEvents(), make([]int, len(p)-len(base.Params))...)
 	out.LogProbOf = func(x *ad.Node) *ad.Node { return c.logProb(base, p, x) }
 	out.check = func() error { return c.check(out, base) }
+	out.rangesOf = func() ranges { return c.ranges(base) }
 	out.remake = c.family
 	out.BoundsOf, out.marks = c.ends, c.marks
-	out.LogCDFOf = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCDF, math.Inf(-1), 0) }
-	out.LogCCDFOf = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.LogCCDF, 0, math.Inf(-1)) }
+	out.LogCDFOf = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.logCDF, math.Inf(-1), 0) }
+	out.LogCCDFOf = func(x *ad.Node) *ad.Node { return c.tail(p, x, base.logCCDF, 0, math.Inf(-1)) }
 	out.RandOf = func(src Source, q []float64) float64 {
 		lo, hi := c.marks(q)
 		return min(max(base.Rand(src, q[:c.base.sizeOfParams()]), lo), hi)
@@ -73,12 +74,12 @@ func (c censoring) ends(q []float64) (lo, hi float64) {
 }
 
 func (c censoring) logProb(base Dist, p []*ad.Node, x *ad.Node) *ad.Node {
-	out := base.LogProb
+	out := base.logProb
 	if c.low >= 0 {
 		lower, inner := p[c.low], out
 		out = func(x *ad.Node) *ad.Node {
 			below := ad.LessEqual(x, lower)
-			return ad.Where(below, base.LogCDF(lower), inner(x))
+			return ad.Where(below, base.logCDF(lower), inner(x))
 		}
 	}
 	if c.high >= 0 {
@@ -89,7 +90,7 @@ func (c censoring) logProb(base Dist, p []*ad.Node, x *ad.Node) *ad.Node {
 			if base.Discrete { // P(X >= upper)
 				from = ad.Shift(ad.Ceil(upper), -1)
 			}
-			return ad.Where(beyond, base.LogCCDF(from), inner(x))
+			return ad.Where(beyond, base.logCCDF(from), inner(x))
 		}
 	}
 	return out(x)

@@ -12,17 +12,21 @@ import (
 // Chi is the distribution of the length of a vector of nu standard normal numbers. nu = 2
 // gives the Rayleigh and nu = 3 the Maxwell distribution.
 //
-//	log p = (nu-1) log x - x^2/2 - (nu/2-1) log 2 - log Gamma(nu/2), x > 0
+//	log p = (nu-1) log x - x^2/2 - (nu/2-1) log 2 - log Gamma(nu/2), x >= 0
 func Chi(nu any) Dist {
 	p := Nodes(nu)
 	a := folded(p[0], ad.Scale(0.5, p[0]))
 	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, ad.Square(x)) }
-	return Dist{Name: "chi", Params: p, Support: Positive,
+	logT := func(x *ad.Node) *ad.Node { return ad.Shift(ad.Scale(2, ad.Log(x)), -math.Ln2) }
+	return Dist{Name: "chi", Params: p, Support: NonNegative,
+		endsOf: atZero(ad.Equal(p[0], one), func(x *ad.Node) *ad.Node {
+			return ad.Shift(ad.Scale(-0.5, ad.Square(x)), math.Ln2-halfLogTwoPi)
+		}),
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Shift(gammaCore(a, t(x), ad.Shift(ad.Scale(2, ad.Log(x)), -math.Ln2)), math.Ln2), ad.Log(x))
+			return ad.Sub(ad.Shift(gammaCore(a, t(x), logT(x)), math.Ln2), ad.Log(x))
 		},
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
-		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return logGammaP(a, t(x), logT(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logGammaQ(a, t(x), logT(x)) },
 		RandOf:     func(src Source, p []float64) float64 { return math.Exp(0.5 * (math.Ln2 + logGamma(src, p[0]/2))) },
 		CDFOf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x*x/2) },
 		QuantileOf: func(u float64, p []float64) float64 { return math.Sqrt(2 * gammaQuantile(p[0]/2, u)) },

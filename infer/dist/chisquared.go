@@ -12,17 +12,19 @@ import (
 // ChiSquared is the distribution of the sum of squares of nu standard normal numbers,
 // Gamma(nu/2, 1/2).
 //
-//	log p = (nu/2-1) log x - x/2 - nu/2 log 2 - log Gamma(nu/2), x > 0
+//	log p = (nu/2-1) log x - x/2 - nu/2 log 2 - log Gamma(nu/2), x >= 0
 func ChiSquared(nu any) Dist {
 	p := Nodes(nu)
 	a := folded(p[0], ad.Scale(0.5, p[0]))
 	t := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, x) }
-	return Dist{Name: "chisquared", Params: p, Support: Positive,
+	logT := func(x *ad.Node) *ad.Node { return ad.Shift(ad.Log(x), -math.Ln2) }
+	return Dist{Name: "chisquared", Params: p, Support: NonNegative,
+		endsOf: atZero(ad.Equal(a, one), func(x *ad.Node) *ad.Node { return ad.Shift(ad.Scale(-0.5, x), -math.Ln2) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			return ad.Sub(gammaCore(a, t(x), ad.Shift(ad.Log(x), -math.Ln2)), ad.Log(x))
+			return ad.Sub(gammaCore(a, t(x), logT(x)), ad.Log(x))
 		},
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(a, t(x)) },
-		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(a, t(x)) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return logGammaP(a, t(x), logT(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logGammaQ(a, t(x), logT(x)) },
 		RandOf:     func(src Source, p []float64) float64 { return 2 * gammaRand(src, p[0]/2) },
 		CDFOf:      func(x float64, p []float64) float64 { return lowerGamma(p[0]/2, x/2) },
 		QuantileOf: func(u float64, p []float64) float64 { return 2 * gammaQuantile(p[0]/2, u) },

@@ -78,7 +78,7 @@ func (d Dist) graphCDF() func(x float64, p []float64) float64 {
 			inputs = append(inputs, params[i])
 		}
 		one := d.with(params)
-		prog, err := ad.Compile([]*ad.Node{one.LogCDF(x)}, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}})
+		prog, err := ad.Compile([]*ad.Node{one.logCDF(x)}, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}})
 		if fault = err; err == nil {
 			states.New = func() any { return prog.NewState() }
 		}

@@ -33,6 +33,35 @@ func (d Dist) density(x *ad.Node) *ad.Node {
 	return failed(x, fmt.Errorf("dist: LogProbOf of %s returned the shape %v for values of shape %v: want the shape %v, one log density for each value, not summed over the array", d.Name, lp.Shape(), x.Shape(), whole))
 }
 
+// endpoint is the log density at an end of the support: value where at is 1.
+type endpoint struct{ at, value *ad.Node }
+
+// limitIf returns the log density at an end where its limit is finite, and -Inf elsewhere: where the density is 0, and,
+// by convention, where it is infinite, since a sampler could not leave such a point.
+func limitIf(finite, value *ad.Node) *ad.Node { return ad.Where(finite, value, minusInfinity) }
+
+// closed is density with the limits at the ends of the support, for an x that may lie there.
+func (d Dist) closed(x *ad.Node) *ad.Node {
+	if d.endsOf == nil {
+		return d.density(x)
+	}
+	safe, ends := x, d.endsOf(x)
+	for _, e := range ends {
+		safe = ad.Where(e.at, d.Support.middle(), safe)
+	}
+	out := d.density(safe)
+	for _, e := range ends {
+		out = ad.Where(e.at, e.value, out)
+	}
+	return out
+}
+
+// atZero returns the limit at 0 of a density on x >= 0; value, which must exist for all x >= 0, is the logarithm of the
+// density where the limit is finite.
+func atZero(finite *ad.Node, value func(x *ad.Node) *ad.Node) func(x *ad.Node) []endpoint {
+	return func(x *ad.Node) []endpoint { return []endpoint{{ad.LessEqual(x, zero), limitIf(finite, value(x))}} }
+}
+
 // needed returns the broadcast of the batch axes of those of x and the parameters that lp
 // depends on.
 func (d Dist) needed(x, lp *ad.Node) (shape tensor.Shape, ok bool) {

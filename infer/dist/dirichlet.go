@@ -24,7 +24,9 @@ func Dirichlet(alpha any) Dist {
 		TransformOf: SimplexILRTransform,
 		InsideOf: func(x *ad.Node) *ad.Node {
 			whole := ad.Less(ad.Abs(ad.Shift(each(x), -1)), ad.Scalar(1e-8))
-			return ad.Mul(ad.MinAxes(ad.Greater(x, zero), -1), whole)
+			// An element may be 0 where alpha is 1, so that the density is finite.
+			possible := ad.Maximum(ad.Greater(x, zero), ad.Mul(ad.Equal(x, zero), ad.Equal(p[0], one)))
+			return ad.Mul(ad.MinAxes(possible, -1), whole)
 		},
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			a := p[0]
@@ -32,11 +34,16 @@ func Dirichlet(alpha any) Dist {
 			// The deviances contain sum(x) sum(alpha) - sum(alpha), which is 0 on the
 			// simplex. Its gradient is removed here.
 			extra := ad.Mul(total, ad.Shift(each(x), -1))
-			fall := ad.PoissonDeviance(a, ad.Mul(column(total), x))
+			// At x = 0 with alpha = 1, the deviance and log x of the other formula are infinite, and their sum is
+			// -log(total) - 1 + total x.
+			end := ad.LessEqual(x, zero)
+			safe := ad.Where(end, one, x)
+			rest := ad.Mul(column(total), ad.Sub(x, one))
+			fall := ad.PoissonDeviance(a, ad.Mul(column(total), safe))
 			norm := func(a *ad.Node) *ad.Node {
 				return ad.Shift(ad.Sub(ad.Scale(0.5, ad.Log(a)), ad.StirlingError(a)), -halfLogTwoPi)
 			}
-			return ad.Add(each(ad.Sub(norm(a), ad.Add(fall, ad.Log(x)))), ad.Sub(extra, norm(total)))
+			return ad.Add(each(ad.Sub(norm(a), ad.Add(fall, ad.Where(end, rest, ad.Log(safe))))), ad.Sub(extra, norm(total)))
 		},
 		DrawOf: func(src Source, dst, p []float64) error {
 			drawDirichlet(src, dst, p)

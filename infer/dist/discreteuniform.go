@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -32,12 +31,7 @@ func DiscreteUniform(lo, hi any) Dist {
 func init() {
 	whole := Support{Whole: true}
 	register(Family{Name: "discreteuniform", Params: []string{"lo", "hi"}, Want: []Support{whole, whole},
-		Rule: func(p []float64) string {
-			if p[0] > p[1] {
-				return fmt.Sprintf("lo <= hi, got %g and %g", p[0], p[1])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return DiscreteUniform(p[0], p[1]) },
-		At:   [][]float64{{1, 6}, {-3, 4}}})
+		Order: []Order{{Low: "lo", High: "hi", Equal: true}},
+		Make:  func(p ...any) Dist { return DiscreteUniform(p[0], p[1]) },
+		At:    [][]float64{{1, 6}, {-3, 4}}})
 }

@@ -52,6 +52,10 @@ type Dist struct {
 	// marks returns the limits at which a censored distribution records values beyond
 	// them.
 	marks func(p []float64) (lo, hi float64)
+	// rangesOf returns the ranges of the parameters of a distribution that is made of others.
+	rangesOf func() ranges
+	// endsOf returns the log density at closed ends of the support where LogProbOf has no value; nil if it has.
+	endsOf func(x *ad.Node) []endpoint
 	// check finds errors that the distribution's Family does not cover.
 	check func() error
 	// TransformOf returns the Transform; it is nil if that of Support applies.
@@ -101,15 +105,19 @@ type Source interface {
 // LogProb returns the log density at each value of x. Its shape is the broadcast of the
 // batch axes of x and the parameters. Outside the support it is -Inf with a gradient of
 // 0. Gradient: with respect to x and every parameter.
-func (d Dist) LogProb(x *ad.Node) *ad.Node {
+func (d Dist) LogProb(x *ad.Node) *ad.Node { return d.inRange(x, Dist.logProb) }
+
+// logProb is LogProb for parameters that are in their ranges. Distributions that are made of others call it, since they
+// check the parameters of all.
+func (d Dist) logProb(x *ad.Node) *ad.Node {
 	if d.everywhere || d.LogProbOf == nil || d.Event > 0 && d.InsideOf == nil {
-		return d.LogProbInside(x)
+		return d.logProbInside(x)
 	}
 	if err := d.misfit(x); err != nil {
 		return failed(x, err)
 	}
 	if d.Event == 0 && d.InsideOf == nil {
-		return d.batched(x, d.Support.guard(x, d.density))
+		return d.batched(x, d.Support.guard(x, d.closed))
 	}
 	in := d.InsideOf(x)
 	switch {
@@ -129,6 +137,26 @@ func (d Dist) LogProb(x *ad.Node) *ad.Node {
 // LogProbInside is LogProb for an x known to lie in the support, such as a constrained
 // parameter. It skips the check of the support.
 func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
+	if s := d.Support; s.Lower != nil && !s.Lower.IsConst() || s.Upper != nil && !s.Upper.IsConst() {
+		return d.inRange(x, func(e Dist, x *ad.Node) *ad.Node {
+			if len(e.limits()) > 0 { // the support of other parameters need not contain x
+				return e.logProb(x)
+			}
+			return e.logProbInside(x)
+		})
+	}
+	return d.inRange(x, Dist.logProbInside)
+}
+
+// logProbClosed is logProbInside for an x that may lie on an end of the support.
+func (d Dist) logProbClosed(x *ad.Node) *ad.Node {
+	if d.endsOf == nil || d.LogProbOf == nil || d.misfit(x) != nil {
+		return d.logProbInside(x)
+	}
+	return d.batched(x, d.closed(x))
+}
+
+func (d Dist) logProbInside(x *ad.Node) *ad.Node {
 	if d.LogProbOf == nil {
 		return failed(x, d.Err())
 	}
@@ -139,14 +167,18 @@ func (d Dist) LogProbInside(x *ad.Node) *ad.Node {
 }
 
 // LogCDF returns the logarithm of the probability of values up to x, accurate in both
-// tails: -Inf below the support and 0 above it. If the distribution has none, the Node
-// carries an error. Gradient: with respect to x and every parameter; 0 for the x of a
+// tails: -Inf below the support and 0 above it, and -Inf with a gradient of 0 where a parameter is out of its range. If
+// the distribution has none, the Node carries an error. Gradient: with respect to x and every parameter; 0 for the x of a
 // discrete distribution.
-func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.LogCDFOf, math.Inf(-1), 0) }
+func (d Dist) LogCDF(x *ad.Node) *ad.Node { return d.inRange(x, Dist.logCDF) }
+
+func (d Dist) logCDF(x *ad.Node) *ad.Node { return d.tail("LogCDF", x, d.LogCDFOf, math.Inf(-1), 0) }
 
 // LogCCDF returns the logarithm of the probability of values above x; otherwise it is
 // like LogCDF.
-func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.LogCCDFOf, 0, math.Inf(-1)) }
+func (d Dist) LogCCDF(x *ad.Node) *ad.Node { return d.inRange(x, Dist.logCCDF) }
+
+func (d Dist) logCCDF(x *ad.Node) *ad.Node { return d.tail("LogCCDF", x, d.LogCCDFOf, 0, math.Inf(-1)) }
 
 func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, above float64) *ad.Node {
 	if f == nil {
@@ -157,24 +189,8 @@ func (d Dist) tail(what string, x *ad.Node, f func(*ad.Node) *ad.Node, below, ab
 		x = ad.Floor(x)
 	}
 	low, high := s.below(x, d.Discrete), s.above(x)
-	if low == nil && high == nil {
-		return d.batched(x, f(x))
-	}
-	safe := x
-	if low != nil {
-		safe = ad.Where(low, s.middle(), safe)
-	}
-	if high != nil {
-		safe = ad.Where(high, s.middle(), safe)
-	}
-	out := f(safe)
-	if low != nil {
-		out = ad.Where(low, ad.Scalar(below), out)
-	}
-	if high != nil {
-		out = ad.Where(high, ad.Scalar(above), out)
-	}
-	return d.batched(x, out)
+	safe := ad.Where(high, s.middle(), ad.Where(low, s.middle(), x))
+	return d.batched(x, ad.Where(high, ad.Scalar(above), ad.Where(low, ad.Scalar(below), f(safe))))
 }
 
 // Transform returns the map from unconstrained numbers to the support. For a discrete

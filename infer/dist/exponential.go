@@ -15,8 +15,10 @@ import (
 func Exponential(rate any) Dist {
 	p := Nodes(rate)
 	return Dist{Name: "exponential", Params: p, Support: NonNegative,
-		LogProbOf:  func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x)) },
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Neg(ad.Mul(p[0], x))) },
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[0]), ad.Mul(p[0], x)) },
+		LogCDFOf: func(x *ad.Node) *ad.Node {
+			return logDropped(ad.Mul(p[0], x), ad.Add(ad.Log(p[0]), ad.Log(x)))
+		},
 		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Neg(ad.Mul(p[0], x)) },
 		RandOf:     func(src Source, p []float64) float64 { return exponential(src) / p[0] },
 		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(-p[0] * x) },

@@ -13,12 +13,15 @@ import (
 // numbers.
 //
 //	log p = d1/2 log d1 + d2/2 log d2 + (d1/2-1) log x - (d1+d2)/2 log(d2 + d1 x)
-//	        - log B(d1/2, d2/2), x > 0
+//	        - log B(d1/2, d2/2), x >= 0
 func F(d1, d2 any) Dist {
 	p := Nodes(d1, d2)
 	a, b := folded(p[0], ad.Scale(0.5, p[0])), folded(p[1], ad.Scale(0.5, p[1]))
 	s := func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(x), ad.Sub(ad.Log(p[0]), ad.Log(p[1]))) }
-	return Dist{Name: "f", Params: p, Support: Positive,
+	return Dist{Name: "f", Params: p, Support: NonNegative,
+		endsOf: atZero(ad.Equal(a, one), func(x *ad.Node) *ad.Node {
+			return ad.Neg(ad.Mul(ad.Shift(b, 1), ad.Log1p(ad.Div(x, b))))
+		}),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			// x d1/(d2 + d1 x) has a Beta distribution.
 			r := ad.Mul(ad.Div(p[0], p[1]), x)

@@ -22,9 +22,19 @@ type Family struct {
 	Name   string
 	Params []string  // names of the parameters, in order
 	Want   []Support // range allowed for the elements of each parameter
-	// Rule describes a violated condition on the parameters beyond Want, or returns "".
-	// Numbers that are not known yet are NaN.
+	// Arrays says which arrays the parameters with axes of their own may be; nil if any.
+	Arrays []Array
+	// Order lists conditions on pairs of parameters, such as low < high. Like Want and Arrays, it is checked for constants
+	// by Err, and when a graph runs by LogProb, which is -Inf where a parameter is out of its range.
+	Order []Order
+	// Holds is a condition beyond Want, Arrays and Order when a graph runs: 1 where it holds, in the shape of the batch
+	// axes of the parameters. It may be nil.
+	Holds func(p []*ad.Node) *ad.Node
+	// Rule describes a violated condition on constant parameters beyond those, or returns "". Numbers that are not known
+	// yet are NaN. It cannot be checked when a graph runs; see Holds.
 	Rule func(p []float64) string
+	// Linked is the name of the family that takes this one's parameter as a logarithm or a logit; "" if there is none.
+	Linked string
 	// Make takes one Node, number or array for each parameter.
 	Make func(p ...any) Dist
 	// At lists the parameter values that checks use. Each entry is the concatenation of
@@ -34,6 +44,11 @@ type Family struct {
 	// shape of one value, which has as many axes as Event of the distribution; nil for numbers.
 	Shapes [][]int
 	Value  []int
+
+	held       []int // the parameters that Holds is about, and what it wants
+	holdsWant  string
+	safe       func(i int, p []*ad.Node) float64 // a possible value of parameter i, if that of Want may not hold
+	registered bool                              // by Register, outside this package
 }
 
 // New makes the distribution from the elements of its parameters, concatenated and shaped
@@ -186,6 +201,9 @@ func (d Dist) impossible() error {
 			known[i] = v[0]
 		}
 	}
+	if fault := family.disordered(known); fault != "" {
+		return fmt.Errorf("dist: %s: want %s", family.called(known), fault)
+	}
 	if family.Rule != nil {
 		if fault := family.Rule(known); fault != "" {
 			return fmt.Errorf("dist: %s: want %s", family.called(known), fault)
@@ -215,12 +233,4 @@ func constant(n *ad.Node) ([]float64, bool) {
 		return nil, false
 	}
 	return v[0].Data().([]float64), true
-}
-
-// increasing is the Rule for two ends.
-func increasing(p []float64) string {
-	if p[0] >= p[1] {
-		return "low < high"
-	}
-	return ""
 }

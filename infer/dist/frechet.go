@@ -22,8 +22,8 @@ func Frechet(alpha, s any) Dist {
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(ad.Add(u(x), lower(x)), ad.Sub(ad.Log(p[0]), ad.Log(x)))
 		},
-		LogCDFOf:   lower,
-		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Log1mExp(lower(x)) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Neg(ad.Exp(ad.Mul(p[0], logRatio(p[1], x)))) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logDroppedExp(ad.Mul(p[0], logRatio(p[1], x))) },
 		RandOf:     func(src Source, p []float64) float64 { return p[1] * math.Pow(exponential(src), -1/p[0]) },
 		CDFOf:      func(x float64, p []float64) float64 { return math.Exp(-math.Pow(x/p[1], -p[0])) },
 		QuantileOf: func(u float64, p []float64) float64 { return p[1] * math.Pow(-math.Log(u), -1/p[0]) },

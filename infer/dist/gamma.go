@@ -9,16 +9,18 @@ import (
 
 // Gamma is the distribution with shape alpha and rate beta (mean alpha/beta).
 //
-//	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x > 0
+//	log p = alpha log beta - log Gamma(alpha) + (alpha-1) log x - beta x, x >= 0
 func Gamma(alpha, beta any) Dist {
 	p := Nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Mul(p[1], x) }
-	return Dist{Name: "gamma", Params: p, Support: Positive,
+	logT := func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[1]), ad.Log(x)) }
+	return Dist{Name: "gamma", Params: p, Support: NonNegative,
+		endsOf: atZero(ad.Equal(p[0], one), func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[1]), ad.Mul(p[1], x)) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			return ad.Sub(gammaCore(p[0], t(x), ad.Add(ad.Log(p[1]), ad.Log(x))), ad.Log(x))
+			return ad.Sub(gammaCore(p[0], t(x), logT(x)), ad.Log(x))
 		},
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
-		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
+		LogCDFOf:   func(x *ad.Node) *ad.Node { return logGammaP(p[0], t(x), logT(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logGammaQ(p[0], t(x), logT(x)) },
 		RandOf:     func(src Source, p []float64) float64 { return gammaRand(src, p[0]) / p[1] },
 		CDFOf:      func(x float64, p []float64) float64 { return lowerGamma(p[0], p[1]*x) },
 		QuantileOf: func(u float64, p []float64) float64 { return gammaQuantile(p[0], u) / p[1] },

@@ -21,7 +21,7 @@ func Gumbel(mu, beta any) Dist {
 	return Dist{Name: "gumbel", Params: p, Support: Real,
 		LogProbOf:  func(x *ad.Node) *ad.Node { return ad.Sub(lower(x), ad.Add(z(x), ad.Log(p[1]))) },
 		LogCDFOf:   lower,
-		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Log1mExp(lower(x)) },
+		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logDroppedExp(ad.Neg(z(x))) },
 		RandOf:     func(src Source, p []float64) float64 { return p[0] - p[1]*math.Log(exponential(src)) },
 		CDFOf:      func(x float64, p []float64) float64 { return math.Exp(-math.Exp((p[0] - x) / p[1])) },
 		QuantileOf: func(u float64, p []float64) float64 { return p[0] - p[1]*math.Log(-math.Log(u)) },

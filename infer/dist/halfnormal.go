@@ -19,8 +19,7 @@ func HalfNormal(sigma any) Dist {
 	return Dist{Name: "halfnormal", Params: p, Support: NonNegative,
 		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Shift(normalLog(z(x), p[0]), math.Ln2) },
 		LogCDFOf: func(x *ad.Node) *ad.Node {
-			t := ad.Scale(math.Sqrt2/2, z(x))
-			return logOf(ad.Erf(t), ad.Erfc(t))
+			return logErf(ad.Scale(math.Sqrt2/2, z(x)), ad.Shift(logRatio(x, p[0]), -math.Ln2/2))
 		},
 		LogCCDFOf:  func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, z(x))) },
 		RandOf:     func(src Source, p []float64) float64 { return p[0] * math.Abs(src.Normal()) },

@@ -23,7 +23,7 @@ func Horseshoe(tau any) Dist {
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			beta, lambda := ad.Index(x, -2, 0), ad.Index(x, -2, 1)
 			sd := ad.Mul(lambda, column(p[0]))
-			return each(ad.Add(normalLog(ad.Div(beta, sd), sd), local.LogProbInside(lambda)))
+			return each(ad.Add(normalLog(ad.Div(beta, sd), sd), local.logProbInside(lambda)))
 		},
 		TransformOf: horseshoeTransform,
 		DrawOf: func(src Source, dst, p []float64) error {
@@ -60,7 +60,7 @@ func init() {
 		At:     [][]float64{{0.2}},
 		Shapes: [][]int{{}}, Value: []int{2, 2}})
 	pair := []int{2}
-	register(Family{Name: "mixturenormal", Params: []string{"logw", "mu", "sigma"}, Want: []Support{Real, Real, Positive},
+	register(Family{Name: "mixturenormal", Params: []string{"logw", "mu", "sigma"}, Want: []Support{logarithm, Real, Positive},
 		Make:   func(p ...any) Dist { return MixtureSameFamilyLogits(p[0], Normal(p[1], p[2])) },
 		At:     [][]float64{{-0.5, -1.2, 0, 2, 1, 0.5}},
 		Shapes: [][]int{pair, pair, pair}})

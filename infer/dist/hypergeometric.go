@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -100,12 +99,7 @@ func hypergeometricRand(src Source, p []float64) float64 {
 
 func init() {
 	register(Family{Name: "hypergeometric", Params: []string{"total", "marked", "n"}, Want: []Support{Naturals, Counts, Counts},
-		Rule: func(p []float64) string {
-			if p[1] > p[0] || p[2] > p[0] {
-				return fmt.Sprintf("marked and n of at most total, got %g and %g of %g", p[1], p[2], p[0])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return Hypergeometric(p[0], p[1], p[2]) },
-		At:   [][]float64{{50, 10, 8}, {20, 15, 12}, {4000, 700, 300}}})
+		Order: []Order{{Low: "marked", High: "total", Equal: true}, {Low: "n", High: "total", Equal: true}},
+		Make:  func(p ...any) Dist { return Hypergeometric(p[0], p[1], p[2]) },
+		At:    [][]float64{{50, 10, 8}, {20, 15, 12}, {4000, 700, 300}}})
 }

@@ -27,7 +27,7 @@ func Independent(d Dist, n int) Dist {
 		}
 		return ad.SumAxes(lp, axes...)
 	}
-	out.LogProbOf = func(x *ad.Node) *ad.Node { return sum(d.LogProbInside(x)) }
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return sum(d.logProbClosed(x)) }
 	if d.insideOf(someValue(d)) != nil {
 		out.Center = someValue(d)
 		out.InsideOf = func(x *ad.Node) *ad.Node {
@@ -49,6 +49,7 @@ func Independent(d Dist, n int) Dist {
 		}
 		return d.Err()
 	}
+	out.rangesOf = d.ranges
 	out.TransformOf = d.Transform
 	out.fill = d.Fill
 	if n == 1 && d.RandOf != nil {

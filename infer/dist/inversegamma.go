@@ -15,12 +15,13 @@ import (
 func InverseGamma(alpha, beta any) Dist {
 	p := Nodes(alpha, beta)
 	t := func(x *ad.Node) *ad.Node { return ad.Div(p[1], x) }
+	logT := func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(p[1]), ad.Log(x)) }
 	return Dist{Name: "inversegamma", Params: p, Support: Positive,
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			return ad.Sub(gammaCore(p[0], t(x), ad.Sub(ad.Log(p[1]), ad.Log(x))), ad.Log(x))
+			return ad.Sub(gammaCore(p[0], t(x), logT(x)), ad.Log(x))
 		},
-		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogGammaQ(p[0], t(x)) },
-		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogGammaP(p[0], t(x)) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return logGammaQ(p[0], t(x), logT(x)) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return logGammaP(p[0], t(x), logT(x)) },
 		RandOf:    func(src Source, p []float64) float64 { return p[1] * math.Exp(-logGamma(src, p[0])) },
 		CDFOf:     func(x float64, p []float64) float64 { return upperGamma(p[0], p[1]/x) },
 		MeanOf:    func(p []float64) float64 { return finiteIf(p[0] > 1, p[1]/(p[0]-1), math.Inf(1)) },

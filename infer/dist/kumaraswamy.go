@@ -18,12 +18,17 @@ import (
 func Kumaraswamy(a, b any) Dist {
 	p := Nodes(a, b)
 	rest := func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Mul(p[0], ad.Log(x))) }
-	return Dist{Name: "kumaraswamy", Params: p, Support: Unit,
+	return Dist{Name: "kumaraswamy", Params: p, Support: closedUnit,
+		endsOf: unitEnds(p[0], p[1], func() (first, second *ad.Node) { return ad.Log(p[1]), ad.Log(p[0]) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			powers := ad.Add(ad.Mul(ad.Shift(p[0], -1), ad.Log(x)), ad.Mul(ad.Shift(p[1], -1), rest(x)))
 			return ad.Add(powers, ad.Add(ad.Log(p[0]), ad.Log(p[1])))
 		},
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(ad.Mul(p[1], rest(x))) },
+		LogCDFOf: func(x *ad.Node) *ad.Node { // t = -b log(1 - x^a)
+			u := ad.Mul(p[0], ad.Log(x))
+			logT := ad.Add(ad.Log(p[1]), ad.Where(far(u), u, ad.Log(ad.Neg(ad.Where(far(u), minusOne, rest(x))))))
+			return logDropped(ad.Where(far(u), ad.Exp(logT), ad.Neg(ad.Mul(p[1], rest(x)))), logT)
+		},
 		LogCCDFOf:  func(x *ad.Node) *ad.Node { return ad.Mul(p[1], rest(x)) },
 		RandOf:     func(src Source, p []float64) float64 { return kumaraswamyQuantile(open(src), p) },
 		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(p[1] * math.Log1p(-math.Pow(x, p[0]))) },

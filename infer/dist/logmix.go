@@ -10,10 +10,11 @@ import (
 )
 
 // LogMix returns log(theta exp(lp1) + (1-theta) exp(lp2)), the log density of a mixture
-// of two components, for theta in (0, 1). It works element by element.
+// of two components, for theta in [0, 1]. It works element by element. Where both terms are 0, it is -Inf
+// with a gradient of 0.
 func LogMix(theta any, lp1, lp2 *ad.Node) *ad.Node {
 	t := ad.Of(theta)
-	return ad.LogAddExp(ad.Add(ad.Log(t), lp1), ad.Add(ad.Log1p(ad.Neg(t)), lp2))
+	return weighted([]*ad.Node{t, ad.Sub(one, t)}, []*ad.Node{lp1, lp2})
 }
 
 // LogMixture returns log sum_k weights_k exp(lp_k). The last axis of weights lies on the
@@ -26,10 +27,5 @@ func LogMixture(weights any, lp ...*ad.Node) *ad.Node {
 	if len(lp) == 0 || last(w) != len(lp) {
 		return failed(w, fmt.Errorf("dist: log mixture: the weights have shape %v for %d log densities: give one weight for each, in the last axis", w.Shape(), len(lp)))
 	}
-	log := ad.Log(w)
-	sum := ad.Add(ad.Index(log, -1, 0), lp[0])
-	for k := 1; k < len(lp); k++ {
-		sum = ad.LogAddExp(sum, ad.Add(ad.Index(log, -1, k), lp[k]))
-	}
-	return sum
+	return weighted(indexed(w, len(lp)), lp)
 }

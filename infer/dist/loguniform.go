@@ -42,7 +42,7 @@ func logUniformQuantile(u float64, p []float64) float64 {
 }
 
 func init() {
-	register(Family{Name: "loguniform", Params: []string{"low", "high"}, Want: []Support{Positive, Positive}, Rule: increasing,
+	register(Family{Name: "loguniform", Params: []string{"low", "high"}, Want: []Support{Positive, Positive}, Order: []Order{{Low: "low", High: "high"}},
 		Make: func(p ...any) Dist { return LogUniform(p[0], p[1]) },
 		At:   [][]float64{{1, 10}, {1e-3, 1e2}}})
 }

@@ -55,6 +55,13 @@ type mixture struct {
 func (m mixture) family(params []*ad.Node) Dist {
 	out := Dist{Name: m.name, Params: params, ParamEvent: m.events}
 	out.check = func() error { return m.check(params[0]) }
+	out.rangesOf = func() ranges {
+		r := m.weightRange()
+		for k, c := range m.parts {
+			r = r.joined(c.ranges(), fmt.Sprintf(" of component %d, %s", k, c.Name))
+		}
+		return r
+	}
 	if len(m.parts) == 0 || params[0].Err() != nil || last(params[0]) != len(m.parts) {
 		out.LogProbOf = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
 		return out
@@ -68,34 +75,37 @@ func (m mixture) family(params []*ad.Node) Dist {
 	for _, c := range parts {
 		out.Discrete = out.Discrete && c.Discrete
 	}
-	logW := m.logWeights(params[0])
 	join := func(f func(d Dist) *ad.Node) (sum *ad.Node) {
+		lp := make([]*ad.Node, len(parts))
 		for k, c := range parts {
-			term := ad.Add(ad.Index(logW, -1, k), f(c))
-			if sum == nil {
-				sum = term
-				continue
-			}
-			sum = ad.LogAddExp(sum, term)
+			lp[k] = f(c)
 		}
-		return sum
+		return m.sum(params[0], lp)
 	}
-	density := Dist.LogProb
+	density := Dist.logProb
 	if all(parts, func(d Dist) bool {
 		return d.Event == 0 && d.InsideOf == nil && !d.everywhere && sameSupport(d.Support, out.Support)
 	}) {
-		density = Dist.LogProbInside // one check of the support covers all components
+		density = Dist.logProbClosed // one check of the support covers all components
 	} else {
 		out.Center, out.InsideOf = someValue(parts[0]), func(x *ad.Node) *ad.Node { return anyInside(parts, x) }
 	}
 	out.LogProbOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return density(d, x) }) }
 	if all(parts, func(d Dist) bool { return d.LogCDFOf != nil && d.LogCCDFOf != nil }) {
-		out.LogCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCDF(x) }) }
-		out.LogCCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.LogCCDF(x) }) }
+		out.LogCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCDF(x) }) }
+		out.LogCCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCCDF(x) }) }
 	}
 	m.numbers(&out, parts)
 	out.remake = m.family
 	return out
+}
+
+// weightRange returns the range of the weights or of their logarithms.
+func (m mixture) weightRange() ranges {
+	if m.name == "mixture" {
+		return ranges{params: []allowed{{known: true, name: "weights", want: closedUnit, array: Probabilities, link: "pass the softmax of any numbers, or use MixtureLogits"}}}
+	}
+	return ranges{params: []allowed{{known: true, name: "logits", want: logarithm}}}
 }
 
 // someValue returns a possible value of d.
@@ -195,11 +205,25 @@ func all(parts []Dist, f func(d Dist) bool) bool {
 	return !slices.ContainsFunc(parts, func(d Dist) bool { return !f(d) })
 }
 
-func (m mixture) logWeights(w *ad.Node) *ad.Node {
+// sum returns the logarithm of the weighted sum of densities.
+func (m mixture) sum(w *ad.Node, lp []*ad.Node) *ad.Node {
 	if m.name == "mixture" {
-		return ad.Log(w)
+		return weighted(indexed(w, len(lp)), lp)
 	}
-	return ad.LogSoftmax(w, -1)
+	terms := indexed(ad.LogSoftmax(w, -1), len(lp))
+	for k := range lp {
+		terms[k] = ad.Add(terms[k], lp[k])
+	}
+	return logSum(terms)
+}
+
+// indexed returns the n elements of the last axis.
+func indexed(w *ad.Node, n int) []*ad.Node {
+	out := make([]*ad.Node, n)
+	for k := range out {
+		out[k] = ad.Index(w, -1, k)
+	}
+	return out
 }
 
 func (m mixture) weights(w []float64) []float64 {

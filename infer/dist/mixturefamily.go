@@ -38,6 +38,7 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 	}
 	out.check = func() error { return m.check(base, params[0], k) }
 	out.remake = m.family
+	out.rangesOf = func() ranges { return m.weightRange().joined(base.ranges(), "") }
 	if s, ok := base.batchOfParams(); params[0].Err() != nil || !ok || len(s) == 0 || s[len(s)-1] != k {
 		out.LogProbOf = func(x *ad.Node) *ad.Node { return failed(x, out.check()) }
 		return out
@@ -45,19 +46,22 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 	column := func(x *ad.Node) *ad.Node { return ad.Reshape(x, append(x.Shape().Clone(), 1)...) }
 	join := func(f func(x *ad.Node) *ad.Node) func(x *ad.Node) *ad.Node {
 		return func(x *ad.Node) *ad.Node {
-			return ad.LogSumExp(ad.Add(m.logWeights(params[0]), f(column(x))), -1)
+			if m.name == "mixture" {
+				return weightedAxis(params[0], f(column(x)))
+			}
+			return ad.LogSumExp(ad.Add(ad.LogSoftmax(params[0], -1), f(column(x))), -1)
 		}
 	}
 	if fixed := base.InsideOf == nil && fixedEnds(base.Support); fixed || base.everywhere {
 		out.everywhere = base.everywhere
-		out.LogProbOf = join(base.LogProbInside)
+		out.LogProbOf = join(base.logProbClosed)
 	} else { // the components have different ends
 		out.Support.Lower, out.Support.Upper = edge(ad.MinAxes, base.Support.Lower), edge(ad.MaxAxes, base.Support.Upper)
-		out.LogProbOf, out.Center = join(base.LogProb), out.Support.middle()
+		out.LogProbOf, out.Center = join(base.logProb), out.Support.middle()
 		out.InsideOf = func(x *ad.Node) *ad.Node { return ad.MaxAxes(base.insideOf(column(x)), -1) }
 	}
 	if base.LogCDFOf != nil && base.LogCCDFOf != nil {
-		out.LogCDFOf, out.LogCCDFOf = join(base.LogCDF), join(base.LogCCDF)
+		out.LogCDFOf, out.LogCCDFOf = join(base.logCDF), join(base.logCCDF)
 	}
 	m.numbers(&out, base, k)
 	return out

@@ -36,7 +36,9 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 	d := countsOf(name, q, k)
 	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		fall := ad.PoissonDeviance(x, ad.Mul(column(q[0]), p()))
-		return ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x))))
+		// The deviances contain n (sum(p) - 1), which is 0 on the simplex. Its gradient is removed here.
+		extra := ad.Mul(q[0], ad.Shift(each(p()), -1))
+		return ad.Add(ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x)))), extra)
 	}
 	d.check = func() error {
 		v, ok := constant(q[1])
@@ -124,11 +126,11 @@ func DirichletMultinomial(n, alpha any) Dist {
 }
 
 func init() {
-	register(Family{Name: "multinomial", Params: []string{"n", "p"}, Want: []Support{Counts, Interval(0, 1)},
+	register(Family{Name: "multinomial", Params: []string{"n", "p"}, Want: []Support{Counts, closedUnit}, Arrays: []Array{AnyArray, Probabilities}, Linked: "multinomiallogits",
 		Make:   func(p ...any) Dist { return Multinomial(p[0], p[1]) },
 		At:     [][]float64{{20, 0.2, 0.5, 0.3}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})
-	register(Family{Name: "multinomiallogits", Params: []string{"n", "logits"}, Want: []Support{Counts, Real},
+	register(Family{Name: "multinomiallogits", Params: []string{"n", "logits"}, Want: []Support{Counts, logarithm},
 		Make:   func(p ...any) Dist { return MultinomialLogits(p[0], p[1]) },
 		At:     [][]float64{{8, 0.1, -0.4, 1.2}},
 		Shapes: [][]int{{}, {3}}, Value: []int{3}})

@@ -87,7 +87,7 @@ func checkFactor(name string, mu, l *ad.Node) error {
 }
 
 func init() {
-	register(Family{Name: "multivariatenormalcholesky", Params: []string{"mu", "L"}, Want: []Support{Real, Real},
+	register(Family{Name: "multivariatenormalcholesky", Params: []string{"mu", "L"}, Want: []Support{Real, Real}, Arrays: []Array{AnyArray, Factor},
 		Make:   func(p ...any) Dist { return MultivariateNormalCholesky(p[0], p[1]) },
 		At:     [][]float64{{0, 0.5, 1, 1.2, 0, 0, 0.4, 0.8, 0, -0.3, 0.5, 0.6}},
 		Shapes: [][]int{{3}, {3, 3}}, Value: []int{3}})

@@ -50,7 +50,7 @@ func studentNormOf(nu *ad.Node, n float64) *ad.Node {
 }
 
 func init() {
-	register(Family{Name: "multivariatestudenttcholesky", Params: []string{"nu", "mu", "L"}, Want: []Support{Positive, Real, Real},
+	register(Family{Name: "multivariatestudenttcholesky", Params: []string{"nu", "mu", "L"}, Want: []Support{Positive, Real, Real}, Arrays: []Array{AnyArray, AnyArray, Factor},
 		Make:   func(p ...any) Dist { return MultivariateStudentTCholesky(p[0], p[1], p[2]) },
 		At:     [][]float64{{4, 0, 0.5, 1.2, 0, 0.4, 0.8}},
 		Shapes: [][]int{{}, {2}, {2, 2}}, Value: []int{2}})

@@ -17,6 +17,21 @@ func NegBinomial2(mu, phi any) Dist {
 	p := Nodes(mu, phi)
 	d := negBinomialOf(p[1], func() *ad.Node { return ad.Log(p[0]) }, func(p []float64) float64 { return p[0] })
 	d.Name, d.Params = "negbinomial2", p
+	// At mu = 0, where all probability is at 0, the derivative of the logarithm of P(0) is -1.
+	none := func(x *ad.Node) *ad.Node { return ad.Where(x, minusInfinity, ad.Neg(p[0])) }
+	d.LogProbOf = func(x *ad.Node) *ad.Node {
+		return aboveZero(p[0], none(x), func(mu *ad.Node) *ad.Node { return ad.NegBinomialLogProb(x, ad.Log(mu), p[1]) })
+	}
+	d.LogCDFOf = func(x *ad.Node) *ad.Node {
+		return aboveZero(p[0], ad.Where(x, zero, ad.Neg(p[0])), func(mu *ad.Node) *ad.Node {
+			return ad.LogBetaI(p[1], ad.Shift(x, 1), ad.Sub(ad.Log(p[1]), ad.Log(mu)))
+		})
+	}
+	d.LogCCDFOf = func(x *ad.Node) *ad.Node {
+		return aboveZero(p[0], minusInfinity, func(mu *ad.Node) *ad.Node {
+			return ad.LogBetaI(ad.Shift(x, 1), p[1], ad.Sub(ad.Log(mu), ad.Log(p[1])))
+		})
+	}
 	return d
 }
 
@@ -53,10 +68,10 @@ func negBinomialOf(phi *ad.Node, logMu func() *ad.Node, at func(p []float64) flo
 }
 
 func init() {
-	register(Family{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{Positive, Positive},
+	register(Family{Name: "negbinomial2", Params: []string{"mu", "phi"}, Want: []Support{NonNegative, Positive}, Linked: "negbinomial2log",
 		Make: func(p ...any) Dist { return NegBinomial2(p[0], p[1]) },
 		At:   [][]float64{{4, 2}, {10, 0.7}}})
-	register(Family{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{Real, Positive},
+	register(Family{Name: "negbinomial2log", Params: []string{"eta", "phi"}, Want: []Support{logarithm, Positive},
 		Make: func(p ...any) Dist { return NegBinomial2Log(p[0], p[1]) },
 		At:   [][]float64{{1.2, 3}}})
 }

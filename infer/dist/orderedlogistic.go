@@ -74,7 +74,7 @@ func OrderedLogistic(eta, cutpoints any) Dist {
 }
 
 func init() {
-	register(Family{Name: "orderedlogistic", Params: []string{"eta", "cutpoints"}, Want: []Support{Real, Real},
+	register(Family{Name: "orderedlogistic", Params: []string{"eta", "cutpoints"}, Want: []Support{Real, Real}, Arrays: []Array{AnyArray, Ascending},
 		Make:   func(p ...any) Dist { return OrderedLogistic(p[0], p[1]) },
 		At:     [][]float64{{0.3, -1, 0.5, 2}},
 		Shapes: [][]int{{}, {3}}})

@@ -14,7 +14,7 @@ import (
 //	log p = log alpha + alpha log xm - (alpha+1) log x, x >= xm > 0
 func Pareto(xm, alpha any) Dist {
 	p := Nodes(xm, alpha)
-	upper := func(x *ad.Node) *ad.Node { return ad.Neg(ad.Mul(p[1], ad.Log(ad.Div(x, p[0])))) }
+	upper := func(x *ad.Node) *ad.Node { return ad.Neg(ad.Mul(p[1], logRatio(x, p[0]))) }
 	return Dist{Name: "pareto", Params: p, Support: Support{Lower: p[0]},
 		LogProbOf:  func(x *ad.Node) *ad.Node { return ad.Add(upper(x), ad.Sub(ad.Log(p[1]), ad.Log(x))) },
 		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },

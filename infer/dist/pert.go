@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -21,7 +20,14 @@ func PERT(low, peak, high, lambda any) Dist {
 	share := func(part *ad.Node) *ad.Node { return ad.Shift(ad.Mul(p[3], ad.Div(part, width)), 1) }
 	a, b := share(ad.Sub(p[1], p[0])), share(ad.Sub(p[2], p[1]))
 	s := func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(ad.Sub(x, p[0])), ad.Log(ad.Sub(p[2], x))) }
-	return Dist{Name: "pert", Params: p, Support: Support{Lower: p[0], Upper: p[2], Open: true},
+	return Dist{Name: "pert", Params: p, Support: Support{Lower: p[0], Upper: p[2]},
+		endsOf: func(x *ad.Node) []endpoint {
+			ends := unitEnds(a, b, func() (first, second *ad.Node) { return ad.Log(b), ad.Log(a) })(ad.Div(ad.Sub(x, p[0]), width))
+			for i := range ends {
+				ends[i].value = ad.Sub(ends[i].value, ad.Log(width))
+			}
+			return ends
+		},
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			left, right := ad.Sub(x, p[0]), ad.Sub(p[2], x)
 			core := betaCore(a, b, ad.Div(left, width), ad.Div(right, width))
@@ -52,13 +58,8 @@ func pertShapes(p []float64) (a, b float64) {
 }
 
 func init() {
-	register(Family{Name: "pert", Params: []string{"low", "peak", "high", "lambda"}, Want: []Support{Real, Real, Real, Positive},
-		Rule: func(p []float64) string {
-			if p[1] < p[0] || p[1] > p[2] || p[0] >= p[2] {
-				return fmt.Sprintf("low <= peak <= high and low < high, got %g, %g, %g", p[0], p[1], p[2])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return PERT(p[0], p[1], p[2], p[3]) },
-		At:   [][]float64{{0, 1, 4, 4}, {-1, 0.5, 1, 2}}})
+	register(Family{Name: "pert", Params: []string{"low", "peak", "high", "lambda"}, Want: []Support{Real, Real, Real, NonNegative},
+		Order: []Order{{Low: "low", High: "peak", Equal: true}, {Low: "peak", High: "high", Equal: true}, {Low: "low", High: "high"}},
+		Make:  func(p ...any) Dist { return PERT(p[0], p[1], p[2], p[3]) },
+		At:    [][]float64{{0, 1, 4, 4}, {-1, 0.5, 1, 2}}})
 }

@@ -20,7 +20,9 @@ func Rayleigh(sigma any) Dist {
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			return ad.Add(upper(x), ad.Sub(ad.Log(x), ad.Scale(2, ad.Log(p[0]))))
 		},
-		LogCDFOf:   func(x *ad.Node) *ad.Node { return ad.Log1mExp(upper(x)) },
+		LogCDFOf: func(x *ad.Node) *ad.Node {
+			return logDropped(ad.Neg(upper(x)), ad.Shift(ad.Scale(2, logRatio(x, p[0])), -math.Ln2))
+		},
 		LogCCDFOf:  upper,
 		RandOf:     func(src Source, p []float64) float64 { return p[0] * math.Sqrt(2*exponential(src)) },
 		CDFOf:      func(x float64, p []float64) float64 { return -math.Expm1(-x / p[0] * (x / p[0]) / 2) },

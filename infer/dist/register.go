@@ -40,6 +40,7 @@ func Register(f Family) {
 	if err := f.wrong(); err != nil {
 		panic(fmt.Sprintf("dist: the family %q cannot be used: %v", f.Name, errtext.Without("dist: ", err)))
 	}
+	f.registered = true
 	register(f)
 }
 
@@ -56,6 +57,9 @@ func (f Family) wrong() error {
 				}
 			}
 		}
+	}
+	if err := f.conditions(); err != nil {
+		return err
 	}
 	if err := f.rule(); err != nil {
 		return err
@@ -74,6 +78,29 @@ func (f Family) wrong() error {
 		return fmt.Errorf("Make returned a distribution with the Name %q: set it to %q, the name of the family", made.Name, f.Name)
 	}
 	return f.fits(made)
+}
+
+// conditions finds an Order of unknown parameters or that At violates, and Arrays that are not one for each parameter.
+func (f Family) conditions() error {
+	if f.Arrays != nil && len(f.Arrays) != len(f.Params) {
+		return fmt.Errorf("Arrays has %d entries: want %d, one for each of the parameters %v", len(f.Arrays), len(f.Params), f.Params)
+	}
+	for _, o := range f.Order {
+		for _, name := range []string{o.Low, o.High} {
+			if !slices.Contains(f.Params, name) {
+				return fmt.Errorf("Order names %q: want names of the parameters %v", name, f.Params)
+			}
+		}
+	}
+	if f.Shapes != nil {
+		return nil
+	}
+	for _, p := range f.At {
+		if fault := f.disordered(p); fault != "" {
+			return fmt.Errorf("At has the parameters %v: want %s, as Order says", p, fault)
+		}
+	}
+	return nil
 }
 
 // rule tries Rule where nothing is violated, and where no number is known yet.

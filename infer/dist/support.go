@@ -6,6 +6,7 @@ package dist
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -16,6 +17,7 @@ import (
 type Support struct {
 	Lower, Upper *ad.Node
 	Open         bool // Open excludes the ends, where the density is 0, infinite or has no limit.
+	OpenLower    bool // OpenLower excludes the lower end only.
 	Whole        bool // Whole restricts the interval to the integers.
 }
 
@@ -30,7 +32,17 @@ var (
 	Naturals    = Support{Lower: one, Whole: true}
 )
 
-var zero, one = ad.Scalar(0), ad.Scalar(1)
+// Ranges of parameters: probabilities from 0 to 1, those above 0, numbers or infinities, and numbers or -Inf.
+var (
+	closedUnit    = Support{Lower: zero, Upper: one}
+	unitAbove0    = Support{Lower: zero, Upper: one, OpenLower: true}
+	extended      = Support{Lower: minusInfinity, Upper: plusInfinity}
+	logarithm     = Support{Lower: minusInfinity}
+	minusInfinity = ad.Scalar(math.Inf(-1))
+	plusInfinity  = ad.Scalar(math.Inf(1))
+)
+
+var zero, one, minusOne, half = ad.Scalar(0), ad.Scalar(1), ad.Scalar(-1), ad.Scalar(0.5)
 
 // Interval returns the closed interval between two ends, which are numbers or Nodes.
 func Interval(lower, upper any) Support {
@@ -47,6 +59,10 @@ func (s Support) Transform() Transform {
 	switch {
 	case s.Lower != nil && s.Upper != nil:
 		return IntervalTransform(s.Lower, s.Upper)
+	case s.Lower != nil && infinite(s.Lower):
+		return IntervalTransform(s.Lower, plusInfinity)
+	case s.Upper != nil && infinite(s.Upper):
+		return IntervalTransform(minusInfinity, s.Upper)
 	case s.Lower != nil:
 		return LowerTransform(s.Lower)
 	case s.Upper != nil:
@@ -70,11 +86,14 @@ func (s Support) guard(x *ad.Node, f func(*ad.Node) *ad.Node) *ad.Node {
 }
 
 // Inside returns 1 where x lies in the support and 0 elsewhere; nil stands for 1
-// everywhere.
+// everywhere. Infinities are outside.
 func (s Support) Inside(x *ad.Node) *ad.Node {
 	above, below := ad.GreaterEqual, ad.LessEqual
 	if s.Open {
 		above, below = ad.Greater, ad.Less
+	}
+	if s.OpenLower {
+		above = ad.Greater
 	}
 	var in *ad.Node
 	both := func(n *ad.Node) {
@@ -93,7 +112,13 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 		both(ad.Equal(x, ad.Floor(x)))
 	}
 	switch inf := ad.Scalar(math.Inf(1)); { // exclude infinity
-	case in == nil || s.Lower != nil && s.Upper != nil:
+	case in == nil:
+		if v, ok := constant(x); !ok || slices.ContainsFunc(v, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) }) {
+			in = ad.Less(ad.Abs(x), inf)
+		}
+	case s == extended || s.Lower != nil && s.Upper != nil && !mayBeInfinite(s.Lower) && !mayBeInfinite(s.Upper):
+	case s.Lower != nil && s.Upper != nil:
+		both(ad.Less(ad.Abs(x), inf))
 	case s.Lower != nil:
 		both(ad.Less(x, inf))
 	default:
@@ -103,12 +128,12 @@ func (s Support) Inside(x *ad.Node) *ad.Node {
 }
 
 // below returns 1 where the distribution has no probability at x or lower, and above
-// where it has none higher than x. Nil stands for 0 everywhere.
+// where it has none higher than x, which may be infinite.
 func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
-	if s.Lower == nil {
-		return nil
-	}
-	if discrete {
+	switch {
+	case s.Lower == nil:
+		return ad.LessEqual(x, minusInfinity)
+	case discrete:
 		return ad.Less(x, s.Lower)
 	}
 	return ad.LessEqual(x, s.Lower)
@@ -116,29 +141,58 @@ func (s Support) below(x *ad.Node, discrete bool) *ad.Node {
 
 func (s Support) above(x *ad.Node) *ad.Node {
 	if s.Upper == nil {
-		return nil
+		return ad.GreaterEqual(x, plusInfinity)
 	}
 	return ad.GreaterEqual(x, s.Upper)
 }
 
-// middle returns a point inside the support.
+// middle returns a point inside the support, whose ends may be infinite.
 func (s Support) middle() *ad.Node {
 	var m *ad.Node
-	switch {
+	switch low, high := mayBeInfinite(s.Lower), mayBeInfinite(s.Upper); {
+	case s.Lower == nil && s.Upper == nil:
+		return zero
+	case low || high:
+		m = s.finiteMiddle()
 	case s.Lower != nil && s.Whole:
 		m = s.Lower
 	case s.Lower != nil && s.Upper != nil:
 		m = ad.Scale(0.5, ad.Add(s.Lower, s.Upper))
 	case s.Lower != nil:
 		m = ad.Shift(s.Lower, 1)
-	case s.Upper != nil && s.Whole:
+	case s.Whole:
 		m = s.Upper
-	case s.Upper != nil:
-		m = ad.Shift(s.Upper, -1)
 	default:
-		return ad.Scalar(0)
+		m = ad.Shift(s.Upper, -1)
 	}
 	return ad.StopGradient(m)
+}
+
+// mayBeInfinite reports whether an end is a Node that may hold infinities.
+func mayBeInfinite(end *ad.Node) bool {
+	if end == nil || end == zero || end == one {
+		return false
+	}
+	v, ok := constant(end)
+	return !ok || slices.ContainsFunc(v, func(x float64) bool { return math.IsInf(x, 0) })
+}
+
+// finiteMiddle is middle where ends may be infinite.
+func (s Support) finiteMiddle() *ad.Node {
+	part := func(end *ad.Node) (finite, value *ad.Node) {
+		if end == nil {
+			return zero, zero
+		}
+		finite = ad.Less(ad.Abs(end), plusInfinity)
+		return finite, ad.Where(finite, end, zero)
+	}
+	low, a := part(s.Lower)
+	high, b := part(s.Upper)
+	if s.Whole {
+		return ad.Where(low, a, b)
+	}
+	one := ad.Where(low, ad.Shift(a, 1), ad.Where(high, ad.Shift(b, -1), zero))
+	return ad.Where(ad.Mul(low, high), ad.Scale(0.5, ad.Add(a, b)), one)
 }
 
 // Ends returns the ends that are constants. Those that depend on parameters are returned as infinite.
@@ -165,8 +219,9 @@ func number(n *ad.Node, otherwise float64) float64 {
 func (s Support) misfit(v []float64) (x float64, found bool) {
 	lo, hi := s.Ends()
 	for _, x := range v {
-		in := x > lo && x < hi || !s.Open && (x == lo || x == hi)
-		if !in || math.IsInf(x, 0) || s.Whole && x != math.Floor(x) {
+		in := x > lo && x < hi || !s.Open && (x == lo && !s.OpenLower || x == hi)
+		infinite := math.IsInf(x, -1) && s.Lower == nil || math.IsInf(x, 1) && s.Upper == nil
+		if !in || infinite || s.Whole && x != math.Floor(x) {
 			return x, true
 		}
 	}
@@ -179,13 +234,21 @@ func (s Support) words() string {
 	if s.Whole {
 		out = "a whole number"
 	}
+	switch {
+	case s == extended:
+		return "a number or an infinity"
+	case s == logarithm:
+		return "a finite number or -Inf"
+	}
 	lo, hi := s.Ends()
 	switch low, high := !math.IsInf(lo, 0), !math.IsInf(hi, 0); {
+	case low && high && s.OpenLower:
+		return out + fmt.Sprintf(" above %g and of at most %g", lo, hi)
 	case low && high && s.Open:
 		return out + fmt.Sprintf(" strictly between %g and %g", lo, hi)
 	case low && high:
 		return out + fmt.Sprintf(" from %g to %g", lo, hi)
-	case low && s.Open:
+	case low && (s.Open || s.OpenLower):
 		return out + fmt.Sprintf(" above %g", lo)
 	case low:
 		return out + fmt.Sprintf(" of at least %g", lo)

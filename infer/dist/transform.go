@@ -242,6 +242,9 @@ func UpperTransform(upper any) Transform {
 //	log J = sum log(upper - lower) - softplus(x) - softplus(-x)
 func IntervalTransform(lower, upper any) Transform {
 	p := Nodes(lower, upper)
+	if infinite(p[0]) || infinite(p[1]) {
+		return someEndsTransform(p)
+	}
 	return Transform{Name: "interval", Free: sameLength, Bounds: p,
 		Constrain: func(x *ad.Node) (y, logJ *ad.Node) {
 			width := ad.Broadcast(ad.Sub(p[1], p[0]), x.Shape()...)

@@ -4,7 +4,6 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -72,12 +71,7 @@ func triangleQuantile(u float64, p []float64) float64 {
 
 func init() {
 	register(Family{Name: "triangle", Params: []string{"low", "high", "mode"}, Want: []Support{Real, Real, Real},
-		Rule: func(p []float64) string {
-			if p[2] < p[0] || p[2] > p[1] || p[0] >= p[1] {
-				return fmt.Sprintf("low <= mode <= high and low < high, got %g, %g, %g", p[0], p[2], p[1])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return Triangle(p[0], p[1], p[2]) },
-		At:   [][]float64{{0, 3, 1}, {-1, 1, 0.5}}})
+		Order: []Order{{Low: "low", High: "mode", Equal: true}, {Low: "mode", High: "high", Equal: true}, {Low: "low", High: "high"}},
+		Make:  func(p ...any) Dist { return Triangle(p[0], p[1], p[2]) },
+		At:    [][]float64{{0, 3, 1}, {-1, 1, 0.5}}})
 }

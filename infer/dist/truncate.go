@@ -65,7 +65,7 @@ func (t truncation) family(p []*ad.Node) Dist {
 	out.InsideOf = func(x *ad.Node) *ad.Node { return allOf(base.insideOf(x), atLeast(x, lower), atMost(x, upper)) }
 	out.Center = out.Support.middle()
 	whole := func() *ad.Node { return base.logBetween(lower, upper) }
-	out.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sub(base.LogProbInside(x), whole()) }
+	out.LogProbOf = func(x *ad.Node) *ad.Node { return ad.Sub(base.logProbClosed(x), whole()) }
 	below := func(x *ad.Node) *ad.Node { return ad.Sub(base.logBetween(lower, x), whole()) }
 	beyond := func(x *ad.Node) *ad.Node {
 		if base.Discrete {
@@ -77,6 +77,7 @@ func (t truncation) family(p []*ad.Node) Dist {
 	out.LogCCDFOf = func(x *ad.Node) *ad.Node { return exactTail(beyond(x), below(x)) }
 	out.BoundsOf = func(q []float64) (lo, hi float64) { return t.ends(q) }
 	out.check = func() error { return t.check(out, base) }
+	out.rangesOf = func() ranges { return t.ranges(base) }
 	out.remake = t.family
 	out.CDFOf = out.graphCDF()
 	out.RandOf = func(src Source, q []float64) float64 { return t.rand(out, src, q) }
@@ -86,10 +87,31 @@ func (t truncation) family(p []*ad.Node) Dist {
 	return out
 }
 
+// ranges returns those of the base and of the limits.
+func (t truncation) ranges(base Dist) ranges {
+	limit := func(name string, safe float64) ranges {
+		return ranges{params: []allowed{{known: true, name: name, want: extended, safe: safe}}}
+	}
+	r := base.ranges()
+	if t.low >= 0 {
+		r = r.joined(limit("lower limit", math.Inf(-1)), "")
+	}
+	if t.high >= 0 {
+		r = r.joined(limit("upper limit", math.Inf(1)), "")
+	}
+	if t.low >= 0 && t.high >= 0 {
+		r.groups = append(r.groups, group{members: []int{t.low, t.high}, order: []pair{{t.low, t.high, base.Discrete}}, want: "lower < upper"})
+	}
+	return r
+}
+
 // narrower combines an end of the support with a limit.
 func narrower(join func(a, b *ad.Node) *ad.Node, end, at *ad.Node) *ad.Node {
 	if end == nil {
 		return at
+	}
+	if end.IsConst() && at.IsConst() {
+		return folded(at, join(end, at))
 	}
 	return join(end, at)
 }
@@ -155,20 +177,32 @@ func (d Dist) logBetween(lower, upper *ad.Node) *ad.Node {
 	case lower == nil && upper == nil:
 		return zero
 	case lower == nil:
-		return d.LogCDF(upper)
+		return d.logCDF(upper)
 	case upper == nil:
-		return d.LogCCDF(lower)
+		return d.logCCDF(lower)
 	case d.between != nil:
-		return d.between(lower, upper)
+		return d.betweenOr(lower, upper)
 	}
 	// Start from the side where the farther limit has the smaller probability.
-	below, above := d.LogCDF(upper), d.LogCCDF(lower)
+	below, above := d.logCDF(upper), d.logCCDF(lower)
 	left := ad.Less(below, above)
 	near := ad.Where(left, below, above)
-	far := ad.Where(left, d.LogCDF(lower), d.LogCCDF(upper))
+	far := ad.Where(left, d.logCDF(lower), d.logCCDF(upper))
 	none := ad.Equal(far, ad.Scalar(math.Inf(-1)))
 	rest := ad.Log1mExp(ad.Where(none, ad.Scalar(-1), ad.Sub(far, near)))
 	return ad.Add(near, ad.Where(none, zero, rest))
+}
+
+// betweenOr is between where both limits are finite, and the probability of one side or 1 where they are not.
+func (d Dist) betweenOr(lower, upper *ad.Node) *ad.Node {
+	if !mayBeInfinite(lower) && !mayBeInfinite(upper) {
+		return d.between(lower, upper)
+	}
+	noLower, noUpper := ad.LessEqual(lower, minusInfinity), ad.GreaterEqual(upper, plusInfinity)
+	either := ad.Maximum(noLower, noUpper)
+	both := d.between(ad.Where(either, one, lower), ad.Where(either, ad.Scalar(2), upper))
+	sides := ad.Where(noLower, d.logCDF(upper), d.logCCDF(lower)) // the other one is 1 at an infinite limit
+	return ad.Where(either, sides, both)
 }
 
 func atLeast(x, lower *ad.Node) *ad.Node {

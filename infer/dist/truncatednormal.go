@@ -4,14 +4,13 @@
 package dist
 
 import (
-	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// TruncatedNormal is the Normal distribution conditioned on a <= x <= b. For a single
-// limit, or for other distributions, see Truncate.
+// TruncatedNormal is the Normal distribution conditioned on a <= x <= b. An infinite limit is none. For other
+// distributions see Truncate.
 //
 //	log p = log Normal(x | mu, sigma) - log(Phi((b-mu)/sigma) - Phi((a-mu)/sigma))
 func TruncatedNormal(mu, sigma, a, b any) Dist {
@@ -20,9 +19,10 @@ func TruncatedNormal(mu, sigma, a, b any) Dist {
 	}
 	p := Nodes(mu, sigma, a, b)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
-	whole := func() *ad.Node { return ad.LogPhiDiff(z(p[2]), z(p[3])) }
-	lower := func(x *ad.Node) *ad.Node { return ad.Sub(ad.LogPhiDiff(z(p[2]), z(x)), whole()) }
-	upper := func(x *ad.Node) *ad.Node { return ad.Sub(ad.LogPhiDiff(z(x), z(p[3])), whole()) }
+	base := Normal(p[0], p[1])
+	whole := func() *ad.Node { return base.logBetween(p[2], p[3]) }
+	lower := func(x *ad.Node) *ad.Node { return ad.Sub(base.logBetween(p[2], x), whole()) }
+	upper := func(x *ad.Node) *ad.Node { return ad.Sub(base.logBetween(x, p[3]), whole()) }
 	return Dist{Name: "truncatednormal", Params: p, Support: Support{Lower: p[2], Upper: p[3]},
 		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Sub(normalLog(z(x), p[1]), whole()) },
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return exactTail(lower(x), upper(x)) },
@@ -84,18 +84,19 @@ func truncatedMoments(p []float64) (mean, variance float64) {
 	lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
 	w := phiDiff.Eval(lo, hi)
 	density := func(z float64) float64 { return math.Exp(-z*z/2 - halfLogTwoPi - w) }
+	moment := func(z float64) float64 { // 0 at an infinite limit
+		if math.IsInf(z, 0) {
+			return 0
+		}
+		return z * density(z)
+	}
 	mean = density(lo) - density(hi)
-	return mean, 1 + lo*density(lo) - hi*density(hi) - mean*mean
+	return mean, 1 + moment(lo) - moment(hi) - mean*mean
 }
 
 func init() {
-	register(Family{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, Real, Real},
-		Rule: func(p []float64) string {
-			if p[2] >= p[3] {
-				return fmt.Sprintf("a < b, got %g and %g", p[2], p[3])
-			}
-			return ""
-		},
-		Make: func(p ...any) Dist { return TruncatedNormal(p[0], p[1], p[2], p[3]) },
-		At:   [][]float64{{0, 1, -1, 2}, {0, 1, 3, 4.5}, {1, 2, -3, -2.5}}})
+	register(Family{Name: "truncatednormal", Params: []string{"mu", "sigma", "a", "b"}, Want: []Support{Real, Positive, extended, extended},
+		Order: []Order{{Low: "a", High: "b"}},
+		Make:  func(p ...any) Dist { return TruncatedNormal(p[0], p[1], p[2], p[3]) },
+		At:    [][]float64{{0, 1, -1, 2}, {0, 1, 3, 4.5}, {1, 2, -3, -2.5}}})
 }

@@ -27,7 +27,7 @@ func Uniform(low, high any) Dist {
 }
 
 func init() {
-	register(Family{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Rule: increasing,
+	register(Family{Name: "uniform", Params: []string{"low", "high"}, Want: []Support{Real, Real}, Order: []Order{{Low: "low", High: "high"}},
 		Make: func(p ...any) Dist { return Uniform(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {-2, 3}}})
 }

@@ -17,7 +17,7 @@ import (
 func VonMises(mu, kappa any) Dist {
 	p := Nodes(mu, kappa)
 	return Dist{Name: "vonmises", Params: p, Support: Support{Lower: ad.Scalar(-math.Pi), Upper: ad.Scalar(math.Pi)},
-		everywhere: true,
+		InsideOf: func(x *ad.Node) *ad.Node { return ad.Less(ad.Abs(x), plusInfinity) }, Center: zero,
 		LogProbOf: func(x *ad.Node) *ad.Node { // cos d - 1 = -2 sin^2(d/2)
 			half := ad.Square(ad.Sin(ad.Scale(0.5, ad.Sub(x, p[0]))))
 			return ad.Neg(ad.Add(ad.Mul(p[1], ad.Scale(2, half)), ad.Shift(ad.BesselLogI0e(p[1]), math.Log(2*math.Pi))))
@@ -88,7 +88,7 @@ func unwrappedCDF(d, kappa float64) float64 {
 var logI0e = ad.BesselLogI0e(zero).Op()
 
 func init() {
-	register(Family{Name: "vonmises", Params: []string{"mu", "kappa"}, Want: []Support{Real, Positive},
+	register(Family{Name: "vonmises", Params: []string{"mu", "kappa"}, Want: []Support{Real, NonNegative},
 		Make: func(p ...any) Dist { return VonMises(p[0], p[1]) },
 		At:   [][]float64{{0, 1}, {2.5, 6}}})
 }

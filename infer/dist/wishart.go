@@ -166,12 +166,27 @@ func invert(dst *mat.SymDense, m []float64, n int) error {
 	return nil
 }
 
+// enoughFreedom is 1 where nu is above p-1 for matrices of order p.
+func enoughFreedom(q []*ad.Node) *ad.Node {
+	return ad.Greater(q[0], ad.Scalar(float64(last(q[1])-1)))
+}
+
+// wishartSafe returns a possible nu for the order of the scale.
+func wishartSafe(i int, q []*ad.Node) float64 {
+	if i == 0 {
+		return float64(last(q[1]) + 1)
+	}
+	return 0
+}
+
 func init() {
-	register(Family{Name: "wishart", Params: []string{"nu", "V"}, Want: []Support{Positive, Real},
+	register(Family{Name: "wishart", Params: []string{"nu", "V"}, Want: []Support{Positive, Real}, Arrays: []Array{AnyArray, Covariance},
+		Holds: enoughFreedom, held: []int{0}, holdsWant: "a number above p-1 for matrices of order p", safe: wishartSafe,
 		Make:   func(p ...any) Dist { return Wishart(p[0], p[1]) },
 		At:     [][]float64{{5, 1, 0.2, 0.2, 0.7}},
 		Shapes: [][]int{{}, {2, 2}}, Value: []int{2, 2}})
-	register(Family{Name: "inversewishart", Params: []string{"nu", "Psi"}, Want: []Support{Positive, Real},
+	register(Family{Name: "inversewishart", Params: []string{"nu", "Psi"}, Want: []Support{Positive, Real}, Arrays: []Array{AnyArray, Covariance},
+		Holds: enoughFreedom, held: []int{0}, holdsWant: "a number above p-1 for matrices of order p", safe: wishartSafe,
 		Make:   func(p ...any) Dist { return InverseWishart(p[0], p[1]) },
 		At:     [][]float64{{7, 1, 0.2, 0.2, 0.7}},
 		Shapes: [][]int{{}, {2, 2}}, Value: []int{2, 2}})

@@ -15,14 +15,18 @@ import (
 func ZeroInflatedPoisson(pi, rate any) Dist {
 	p := Nodes(pi, rate)
 	count := Poisson(p[1])
-	logRest := func() *ad.Node { return ad.Log1p(ad.Neg(p[0])) }
+	shares := []*ad.Node{p[0], ad.Sub(one, p[0])}
+	logRest := func() *ad.Node { // -Inf with a gradient of 0 at pi = 1
+		some := ad.Less(p[0], one)
+		return ad.Where(some, ad.Log1p(ad.Neg(ad.Where(some, p[0], half))), minusInfinity)
+	}
 	return Dist{Name: "zeroinflatedpoisson", Params: p, Support: Counts, Discrete: true,
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			nothing := ad.LogAddExp(ad.Log(p[0]), ad.Sub(logRest(), p[1]))
-			return ad.Where(ad.Equal(x, zero), nothing, ad.Add(logRest(), count.LogProbOf(x)))
+			nothing := weighted(shares, []*ad.Node{zero, ad.Neg(p[1])})
+			return ad.Where(x, ad.Add(logRest(), count.LogProbOf(x)), nothing)
 		},
 		LogCDFOf: func(x *ad.Node) *ad.Node {
-			lower := ad.LogAddExp(ad.Log(p[0]), ad.Add(logRest(), count.LogCDFOf(x)))
+			lower := weighted(shares, []*ad.Node{zero, count.LogCDFOf(x)})
 			return exactTail(lower, ad.Add(logRest(), count.LogCCDFOf(x)))
 		},
 		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.Add(logRest(), count.LogCCDFOf(x)) },
@@ -39,7 +43,7 @@ func ZeroInflatedPoisson(pi, rate any) Dist {
 }
 
 func init() {
-	register(Family{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{Unit, Positive},
+	register(Family{Name: "zeroinflatedpoisson", Params: []string{"pi", "rate"}, Want: []Support{closedUnit, NonNegative},
 		Make: func(p ...any) Dist { return ZeroInflatedPoisson(p[0], p[1]) },
 		At:   [][]float64{{0.2, 3}, {0.7, 0.5}}})
 }

@@ -19,5 +19,11 @@ func BernoulliLogLik(k, m, p float64) float64 {
 
 // BernoulliScore returns the derivative of BernoulliLogLik by p.
 func BernoulliScore(k, m, p float64) float64 {
+	switch {
+	case k == 0: // at p = 0 too
+		return -m / (1 - p)
+	case m == 0:
+		return k / p
+	}
 	return -math.FMA(k+m, p, -k) / (p * (1 - p))
 }

@@ -1,0 +1,116 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dist
+
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Functions of numbers that may underflow, given with their logarithms. Below the logarithm deep, the first terms of the
+// power series are exact to rounding, and no step of it underflows in 32 bits before.
+const deep = -40
+
+// logDropped returns log(1 - exp(-t)) for t >= 0.
+func logDropped(t, logT *ad.Node) *ad.Node {
+	return ad.Where(far(logT), ad.Sub(logT, ad.Scale(0.5, t)), ad.Log1mExp(ad.Neg(ad.Where(far(logT), one, t))))
+}
+
+func far(logT *ad.Node) *ad.Node { return ad.Less(logT, ad.Scalar(deep)) }
+
+// logDroppedExp is logDropped for t = exp(logT).
+func logDroppedExp(logT *ad.Node) *ad.Node { return logDropped(ad.Exp(logT), logT) }
+
+// logErf returns log erf(t) for t >= 0.
+func logErf(t, logT *ad.Node) *ad.Node {
+	safe := ad.Where(far(logT), one, t)
+	near := logOf(ad.Erf(safe), ad.Erfc(safe))
+	return ad.Where(far(logT), ad.Shift(logT, math.Log(2/math.Sqrt(math.Pi))), near)
+}
+
+// logGammaP returns the logarithm of the regularised lower incomplete Gamma function P(a, t), which is close to
+// t^a exp(-t)/Gamma(a+1) (1 + t/(a+1)) for small t.
+func logGammaP(a, t, logT *ad.Node) *ad.Node {
+	next := ad.Shift(a, 1)
+	series := ad.Sub(ad.Sub(ad.Mul(a, logT), ad.Lgamma(next)), ad.Mul(t, ad.Div(a, next)))
+	return ad.Where(far(logT), series, ad.LogGammaP(a, ad.Where(far(logT), one, t)))
+}
+
+// logGammaQ returns the logarithm of Q(a, t) = 1 - P(a, t).
+func logGammaQ(a, t, logT *ad.Node) *ad.Node {
+	low := logGammaP(a, ad.Where(far(logT), t, one), ad.Where(far(logT), logT, ad.Scalar(2*deep)))
+	return ad.Where(far(logT), ad.Log1mExp(low), ad.LogGammaQ(a, ad.Where(far(logT), one, t)))
+}
+
+// logRatio returns log(a/b) for a and b above 0, without overflow or underflow of the ratio.
+func logRatio(a, b *ad.Node) *ad.Node {
+	r := ad.Div(a, b)
+	near := ad.Mul(ad.Greater(r, ad.Scalar(1e-10)), ad.Less(r, ad.Scalar(1e10)))
+	return ad.Where(near, ad.Log(ad.Where(near, r, one)), ad.Sub(ad.Log(a), ad.Log(b)))
+}
+
+// weighted returns log sum_k w_k exp(lp_k). The derivative with respect to a weight of 0 is exp(lp_k) over the sum, up to
+// exp(80); where all terms are 0, the result is -Inf with a gradient of 0.
+func weighted(w, lp []*ad.Node) *ad.Node {
+	logW, positive, terms := make([]*ad.Node, len(w)), make([]*ad.Node, len(w)), make([]*ad.Node, len(w))
+	for k := range w {
+		positive[k], logW[k] = logWeight(w[k])
+		terms[k] = choose(positive[k], ad.Add(logW[k], lp[k]), minusInfinity)
+	}
+	top, finite := highest(terms)
+	for k := range w {
+		d := ad.Where(finite, ad.Sub(lp[k], top), zero)
+		terms[k] = choose(positive[k], ad.Exp(ad.Add(logW[k], d)), ad.Mul(w[k], ad.Exp(ad.Minimum(d, ad.Scalar(80)))))
+	}
+	return ad.Where(finite, ad.Add(top, ad.Log(ad.Where(finite, ad.AddN(terms...), one))), top)
+}
+
+// logSum returns log sum_k exp(lp_k); where all terms are 0, it is -Inf with a gradient of 0.
+func logSum(lp []*ad.Node) *ad.Node {
+	top, finite := highest(lp)
+	terms := make([]*ad.Node, len(lp))
+	for k := range lp {
+		terms[k] = ad.Exp(ad.Where(finite, ad.Sub(lp[k], top), zero))
+	}
+	return ad.Where(finite, ad.Add(top, ad.Log(ad.AddN(terms...))), top)
+}
+
+// highest returns the largest of the terms, without a gradient, and 1 where it is finite.
+func highest(terms []*ad.Node) (top, finite *ad.Node) {
+	top = terms[0]
+	for _, t := range terms[1:] {
+		top = ad.Maximum(top, t)
+	}
+	top = ad.StopGradient(top)
+	return top, ad.Less(ad.Abs(top), plusInfinity)
+}
+
+// logWeight returns 1 where a weight is above 0, and its logarithm there.
+func logWeight(w *ad.Node) (positive, log *ad.Node) {
+	if spanOf(w).positive() {
+		return one, ad.Log(w)
+	}
+	positive = ad.Greater(w, zero)
+	return positive, ad.Log(ad.Where(positive, w, one))
+}
+
+// weightedAxis is weighted for weights and log densities on the last axis.
+func weightedAxis(w, lp *ad.Node) *ad.Node {
+	positive, logW := logWeight(w)
+	top := ad.StopGradient(ad.MaxAxes(choose(positive, ad.Add(logW, lp), minusInfinity), -1))
+	finite := ad.Less(ad.Abs(top), plusInfinity)
+	d := ad.Where(wide(finite, 1), ad.Sub(lp, wide(top, 1)), zero)
+	terms := choose(positive, ad.Exp(ad.Add(logW, d)), ad.Mul(w, ad.Exp(ad.Minimum(d, ad.Scalar(80)))))
+	sum := ad.Where(finite, each(terms), one)
+	return ad.Where(finite, ad.Add(top, ad.Log(sum)), top)
+}
+
+// choose is Where, or a if the condition is known to hold.
+func choose(condition, a, b *ad.Node) *ad.Node {
+	if condition == one {
+		return a
+	}
+	return ad.Where(condition, a, b)
+}
