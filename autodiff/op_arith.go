@@ -147,7 +147,7 @@ func init() {
 		Name:   "cbrt",
 		CPU:    math.Cbrt,
 		CUDA:   "cbrt(x)",
-		VJP:    func(g, y, _ *Node) *Node { return Div(g, Scale(3, Square(y))) },
+		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(1./3, Square(Reciprocal(y)))) },
 		Domain: Interval{0.2, 4},
 	}.Define()
 	hypotOp = Binary{
