@@ -150,8 +150,9 @@ func init() {
 		CUDA: "atan2(x, y)",
 		VJP: func(g, _, y, x *Node) (dy, dx *Node) {
 			r := Hypot(x, y) // whose square may have no number
-			r = Where(Greater(r, Scalar(0)), r, Scalar(1))
-			g = Div(g, r)
+			away := Greater(r, Scalar(0))
+			r = Where(away, r, Scalar(1))
+			g = Where(away, Div(g, r), Scalar(0))
 			return Mul(g, Div(x, r)), Neg(Mul(g, Div(y, r)))
 		},
 		Domain: Interval{0.3, 3},

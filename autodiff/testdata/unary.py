@@ -146,7 +146,10 @@ def spherical_j2(x):
 
 
 def log_factorial_rest(x):
-    v = mp.loggamma(x + 1) - x * mp.log(x) + x if x < 1e20 else mp.log(2 * mp.pi * x) / 2 + 1 / (12 * x)
+    if x < 1e-40:
+        v = x * (1 - mp.euler - mp.log(x) + mp.zeta(2) / 2 * x)
+    else:
+        v = mp.loggamma(x + 1) - x * mp.log(x) + x if x < 1e20 else mp.log(2 * mp.pi * x) / 2 + 1 / (12 * x)
     d = [mp.psi(k, x + 1) for k in range(3)]
     return [v, d[0] - mp.log(x), d[1] - 1 / x, d[2] + 1 / x**2]
 
