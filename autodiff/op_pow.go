@@ -6,6 +6,7 @@ package autodiff
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -68,7 +69,10 @@ func init() {
 		Name: "pow", code: compiler.Pow,
 		CPU:  math.Pow,
 		CUDA: "pow(x, y)",
-		VJP: func(g, _, x, y *Node) (dx, dy *Node) {
+		VJP: func(g, z, x, y *Node) (dx, dy *Node) {
+			if x.IsConst() && x.data != nil && slices.Min(append(x.data[:len(x.data):len(x.data)], math.Inf(1))) > 0 {
+				return Mul(g, powSlope(x, y)), Mul(g, Mul(z, Log(x)))
+			}
 			return Mul(g, powSlope(x, y)), Mul(g, apply(powSlopeOp(0, 1), x, y))
 		},
 		Domain: Interval{0.3, 3},

@@ -62,12 +62,12 @@ var sinOp, cosOp, tanOp, asinOp, acosOp, atanOp, atan2Op, sinhOp, coshOp, tanhOp
 // oneLessSquare returns 1 - x^2, exact near its zeros.
 func oneLessSquare(x *Node) *Node { return apply(oneLessSquareOp, x) }
 
-// sechSquared returns the derivative 1 - y^2 of y = tanh x; in the tails, where that cancels, it is 4 e/(1+e)^2 with
+// sechSquared returns the derivative 1 - y^2 of y = tanh x; in the tails, where that cancels, it is e (1+|y|)^2 with
 // e = exp(-2|x|).
 func sechSquared(y, x *Node) *Node {
 	tail := Greater(Abs(y), Scalar(0.5))
 	e := Exp(Scale(-2, Abs(x)))
-	return Where(tail, Mul(e, Square(Div(Scalar(2), Shift(e, 1)))), Sub(Scalar(1), Square(y)))
+	return Where(tail, Mul(e, Square(Shift(Abs(y), 1))), Sub(Scalar(1), Square(y)))
 }
 
 var (

@@ -7,9 +7,7 @@ import (
 	encoding "encoding/binary"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +15,7 @@ import (
 )
 
 // unaryReference returns the rows of each operation of testdata/unary.zip, which testdata/unary.py made: x, the value, the
-// first, the second and the third derivative. There are normalRows in the normal tier.
+// first, the second and the third derivative.
 func unaryReference(t *testing.T) map[string][][5]float64 {
 	t.Helper()
 	all := map[string][][5]float64{}
@@ -31,8 +29,6 @@ func unaryReference(t *testing.T) map[string][][5]float64 {
 	return all
 }
 
-const normalRows = 400
-
 // unaryTolerance is relative to the value, in units of the precision's roundoff: derivatives are chains of a few dozen
 // roundings. The test adds unaryInput roundings of x, as the next derivative carries them to the result, because near a
 // zero that is not a number of the precision nothing else can be asked.
@@ -40,35 +36,19 @@ const unaryTolerance, unaryInput = 400, 16
 
 // Every unary operation and both derivatives agree with references of 60 digits over the whole range of both precisions.
 func TestUnaryReference(t *testing.T) {
-	compareUnary(t, func(rows [][5]float64) [][5]float64 { return rows[:min(len(rows), normalRows)] })
-}
-
-func compareUnary(t *testing.T, of func([][5]float64) [][5]float64) {
 	reference := unaryReference(t)
-	for _, op := range ad.Ops() {
+	for _, op := range standard {
 		if !op.IsElementwise() || op.Arity != 1 {
 			continue
 		}
 		rows, ok := reference[op.Name]
 		switch {
 		case ok:
-			t.Run(op.Name, func(t *testing.T) { compareRows(t, op, of(rows)) })
-		case !furtherMember(op.Name, reference):
+			t.Run(op.Name, func(t *testing.T) { compareRows(t, op, rows) })
+		default:
 			t.Errorf("%s has no reference: add it to TABLE in testdata/unary.py, run that script, and commit unary.zip", op.Name)
 		}
 	}
-}
-
-var numbered = regexp.MustCompile(`^(.*_)([0-9]+)$`)
-
-// furtherMember reports whether name is a member of a family, made at first use, of which a lower order has a reference.
-func furtherMember(name string, reference map[string][][5]float64) bool {
-	m := numbered.FindStringSubmatch(name)
-	if m == nil {
-		return false
-	}
-	n, err := strconv.Atoi(m[2])
-	return err == nil && n > 1 && reference[m[1]+strconv.Itoa(1)] != nil
 }
 
 // orders returns how many derivatives of an operation count: those of a derivative that is an operation of its own stop
@@ -86,6 +66,11 @@ func orders(name string) int {
 // absolute are second derivatives near whose zero the rounding error is one of the function's size.
 var absolute = map[string]float64{
 	"sigmoid": 0.1, // y (1-y) (1-2y) at 0: an exact tanh(x/2) would double the cost of every network's gradient
+}
+
+// loose are larger tolerances, in the same units.
+var loose = map[string]float64{
+	"log_factorial_rest": 4000, // k log k is added where Stirling's error begins
 }
 
 // largest are the largest arguments of operations that lose digits beyond.
@@ -121,7 +106,7 @@ func compareRows(t *testing.T, op *ad.Op, rows [][5]float64) {
 					slope += absolute[op.Name]
 				}
 				e := unitsOff(w.bits, got[k][i], r[k+1], slope)
-				if worst = max(worst, e); !(e <= unaryTolerance) {
+				if worst = max(worst, e); !(e <= max(unaryTolerance, loose[op.Name])) {
 					if bad++; bad == 1 || e >= worst {
 						first = fmt.Sprintf("at %.17g %.17g, want %.17g", r[0], got[k][i], r[k+1])
 					}

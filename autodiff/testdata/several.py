@@ -5,8 +5,7 @@
 Run `python several.py` in this folder with mpmath 1.3 or newer. Each member is named after an operation and holds ROWS
 rows of little-endian float64: x, y, z (NaN for two arguments), the value, its three derivatives, and by how many of its
 own size the result moves per relative change of the arguments where that is inherent (the slack). Integrals are sums
-over pieces of Gauss-Legendre with 30 points about their peak at 50 digits, normalised by loggamma. The first FIRST rows
-are the normal tier.
+over pieces of Gauss-Legendre with 30 points about their peak at 50 digits, normalised by loggamma.
 """
 import math, random, struct, sys, zipfile
 import mpmath as mp
@@ -55,6 +54,8 @@ def integrate(phi, lo, hi, peak, width, weights):
                 for i, g in enumerate(weights):
                     total[i] += g(at) * e
             s = b
+            if k < 25:
+                continue  # pieces as wide as the peak or its slope, while the function bends
             drop = phi(s) - phi(s - side * step / 1000)
             if abs(drop) * 1000 < 3:
                 step *= 2
@@ -63,7 +64,7 @@ def integrate(phi, lo, hi, peak, width, weights):
     return f0, total
 
 
-def gamma_cdf(upper):
+def gamma_cdf(upper, other=True):
     def f(a, x, _):
         s0, m = mp.log(x), mp.log(a)
         phi = lambda s: a * s - mp.exp(s)
@@ -72,11 +73,15 @@ def gamma_cdf(upper):
         value = top + mp.log(n) - mp.loggamma(a)
         by_a = first / n + m - mp.psi(0, a)
         h = mp.exp(phi(s0) - top) / n / x
+        if other and value > -0.7:  # from the other tail, whose digits are left
+            v, d, g, _, _ = gamma_cdf(not upper, False)(a, x, None)
+            value, r = mp.log1p(-mp.exp(v)), mp.exp(v)
+            by_a, h = -r / (1 - r) * d, abs(g) * r / (1 - r)
         return [value, by_a, -h if upper else h, NAN, 1]
     return f
 
 
-def beta_cdf(a, b, s0):
+def beta_cdf(a, b, s0, other=True):
     soft = lambda s: mp.log1p(mp.exp(-abs(s))) + max(s, 0)
     phi = lambda s: -a * soft(-s) - b * soft(s)
     m = mp.log(a / b)
@@ -86,7 +91,12 @@ def beta_cdf(a, b, s0):
     c = mp.psi(0, a + b)
     h = mp.exp(phi(s0) - top) / n
     p, q = 1 / (1 + mp.exp(-s0)), 1 / (1 + mp.exp(s0))
-    return [top + mp.log(n) - beta, fa / n + mx - mp.psi(0, a) + c, fb / n + my - mp.psi(0, b) + c, h, 1 + abs(s0) * (abs(a * q - b * p) + h)]
+    value, by_a, by_b = top + mp.log(n) - beta, fa / n + mx - mp.psi(0, a) + c, fb / n + my - mp.psi(0, b) + c
+    if other and value > -0.7:
+        v, db, da, g, _ = beta_cdf(b, a, -s0, False)
+        r = mp.exp(v)
+        value, by_a, by_b, h = mp.log1p(-r), -r / (1 - r) * da, -r / (1 - r) * db, g * r / (1 - r)
+    return [value, by_a, by_b, h, 1 + abs(s0) * (abs(a * q - b * p) + h)]
 
 
 def log_phi_diff(a, b, _):
@@ -129,7 +139,10 @@ def skew_normal(z, alpha, _):
     with mp.workdps(60):
         # F = Phi(z) - 2 T(z, alpha), T = 1/(2 pi) integral of exp(-z^2 (1+x^2)/2)/(1+x^2) over 0..alpha
         g = lambda x: mp.exp(-z * z * (1 + x * x) / 2) / (1 + x * x)
-        far = mp.quad(g, mp.linspace(abs(alpha), abs(alpha) + 12 / max(abs(z), mp.mpf(1) / 50), 12) + [mp.inf]) / mp.pi
+        log_g = lambda x: -z * z * (1 + x * x) / 2 - mp.log1p(x * x)
+        a = abs(alpha)
+        f0, (n,) = integrate(log_g, a, mp.inf, a, min(1 / (z * z * a), 1 / abs(z), mp.mpf(1)), [lambda x: 1])
+        far = mp.exp(f0) * n / mp.pi
         p = mp.erfc(-z / mp.sqrt(2)) / 2
         if alpha >= 0:
             v = far if z <= 0 else 2 * p - 1 + far

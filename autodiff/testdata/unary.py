@@ -3,15 +3,15 @@
 """Makes unary.zip: every unary operation and its first three derivatives, from mpmath with 60 digits or more.
 
 Run `python unary.py` in this folder with mpmath 1.3 or newer. Each member of the archive is named after an operation
-and holds 2000 rows of little-endian float64: x, f, f', f'', and the third derivative, which tells the test how far the
-second may move when x is rounded. Rows of even number have an x that is a float32 too. The first 400 rows are the
-normal tier: magnitudes over the whole range, neighbourhoods of zeros and poles, and ends. NaN means that the row does
+and holds ROWS rows of little-endian float64: x, f, f', f'', and the third derivative, which tells the test how far the
+second may move when x is rounded. Rows of even number have an x that is a float32 too. Rows are magnitudes
+over the whole range, neighbourhoods of zeros and poles, ends, and random numbers. NaN means that the row does
 not say.
 """
 import math, random, struct, sys, zipfile
 import mpmath as mp
 
-ROWS, FIRST = 400, 400
+ROWS = 400
 INF, NAN = mp.inf, mp.nan
 
 
@@ -440,7 +440,7 @@ TABLE = {
 
 
 def points(lo, hi, size, special, rng):
-    """All x of a function: the first FIRST cover the range, the rest are random."""
+    """All x of a function: those that cover the range, then random ones."""
     def draw(wide):
         if rng.random() < 0.5:
             return rng.uniform(-size, size)
