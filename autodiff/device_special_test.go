@@ -18,6 +18,8 @@ import (
 // numbers at which they are tried: far beyond the domains of other checks.
 var single = map[string][][]float64{
 	"spherical_j1":       {{-300, -20.5, -1.0001, -1, -0.3, -1e-6, 0, 1e-30, 0.01, 0.99, 1.5, 3, 4.3, 9.7, 1000}},
+	"spherical_j2":       {{-300, -20.5, -2.5001, -2.499, -1, -0.3, -1e-6, 0, 0.01, 0.99, 1.5, 3, 4.3, 9.7, 1000}},
+	"log_phi_slope":      {{-300, -40, -12, -5, -1.001, -1, -0.3, 0, 0.5, 1, 2, 8}},
 	"floor_mod":          {{-7.5, 7.5, 1e6, -1e6, 0, 3, -3}, {2, -2, 0.7, -0.7, 5, 3, 3}},
 	"erfcx":              {{-9, -3, -1, -0.1, 0, 1e-10, 0.5, 1, 3, 7.9, 7.99999, 8.00001, 9, 10, 26, 1e4, 1e18}},
 	"erfinv":             {{-0.9999, -0.6, -0.5, -0.4999, -0.1, -1e-3, -1e-5, -1e-10, -1e-30, 0, 1e-7, 0.3, 0.501, 0.9, 0.99999}},
@@ -38,7 +40,7 @@ var single = map[string][][]float64{
 }
 
 // nearZero are functions with zeros, near which float32 keeps 2e-6 as it is rather than of the value.
-var nearZero = map[string]bool{"digamma": true, "log_phi_diff": true, "spherical_j1": true}
+var nearZero = map[string]bool{"digamma": true, "log_phi_diff": true, "spherical_j1": true, "spherical_j2": true}
 
 // singleProgram returns these functions, and what a program of all of them has as outputs and inputs.
 func singleProgram(t *testing.T) (ops []*ad.Op, outs, in []*ad.Node, values [][]float64) {

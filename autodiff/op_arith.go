@@ -21,10 +21,6 @@ func Mul(x, y *Node) *Node { return apply(mulOp, x, y) }
 // Div returns x / y by IEEE rules. Gradient: 1/y, -x/y^2.
 func Div(x, y *Node) *Node { return apply(divOp, x, y) }
 
-// Pow returns x to the power y. It is NaN for x < 0 if y is not an integer. Gradient: y x^(y-1),
-// x^y log x; the second is 0 at x = 0.
-func Pow(x, y *Node) *Node { return apply(powOp, x, y) }
-
 // Neg returns -x. Gradient: -1.
 func Neg(x *Node) *Node { return apply(negOp, x) }
 
@@ -43,7 +39,8 @@ func Rsqrt(x *Node) *Node { return apply(rsqrtOp, x) }
 // Cbrt returns the cube root of x. Gradient: 1/(3 y^2).
 func Cbrt(x *Node) *Node { return apply(cbrtOp, x) }
 
-// Hypot returns sqrt(x^2 + y^2) without overflow. Gradient: x/z, y/z, 0 at the origin.
+// Hypot returns sqrt(x^2 + y^2) without overflow. Gradient: x/z, y/z; at the origin the
+// subgradient 0, and so are further derivatives there.
 func Hypot(x, y *Node) *Node { return apply(hypotOp, x, y) }
 
 // AddN returns the sum of xs.
@@ -64,7 +61,7 @@ func Scale(c float64, x *Node) *Node { return Mul(Scalar(c), x) }
 // Shift returns x + c for a number c.
 func Shift(x *Node, c float64) *Node { return Add(x, Scalar(c)) }
 
-var addOp, subOp, mulOp, divOp, powOp, negOp, squareOp, reciprocalOp, sqrtOp, rsqrtOp, cbrtOp, hypotOp *Op
+var addOp, subOp, mulOp, divOp, negOp, squareOp, reciprocalOp, sqrtOp, rsqrtOp, cbrtOp, hypotOp *Op
 
 // Definitions live in init: a package variable whose VJP calls the function
 // that uses the variable would be an initialization cycle.
@@ -96,17 +93,6 @@ func init() {
 		CUDA:   "x / y",
 		VJP:    func(g, z, _, y *Node) (dx, dy *Node) { dx = Div(g, y); return dx, Neg(Mul(dx, z)) },
 		Domain: Interval{0.5, 3},
-	}.Define()
-	powOp = Binary{
-		Name: "pow", code: compiler.Pow,
-		CPU:  math.Pow,
-		CUDA: "pow(x, y)",
-		VJP: func(g, z, x, y *Node) (dx, dy *Node) {
-			dx = Mul(g, Mul(y, Pow(x, Sub(y, Scalar(1)))))
-			logx := Log(Where(Greater(x, Scalar(0)), x, Scalar(1)))
-			return dx, Mul(g, Mul(z, logx))
-		},
-		Domain: Interval{0.3, 3},
 	}.Define()
 	negOp = Unary{
 		Name: "neg", code: compiler.Neg, kernel: "neg",
@@ -147,7 +133,7 @@ func init() {
 		Name:   "cbrt",
 		CPU:    math.Cbrt,
 		CUDA:   "cbrt(x)",
-		VJP:    func(g, y, _ *Node) *Node { return Div(g, Scale(3, Square(y))) },
+		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(1./3, Square(Reciprocal(y)))) },
 		Domain: Interval{0.2, 4},
 	}.Define()
 	hypotOp = Binary{
@@ -155,7 +141,9 @@ func init() {
 		CPU:  math.Hypot,
 		CUDA: "hypot(x, y)",
 		VJP: func(g, z, x, y *Node) (dx, dy *Node) {
-			r := Where(Greater(z, Scalar(0)), z, Scalar(1))
+			away := Greater(z, Scalar(0))
+			r := Where(away, z, Scalar(1))
+			g = Where(away, g, Scalar(0))
 			return Mul(g, Div(x, r)), Mul(g, Div(y, r))
 		},
 		Domain: Interval{-3, 3}, Commutative: true,

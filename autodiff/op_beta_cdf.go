@@ -13,7 +13,7 @@ import (
 // I_x(a, b) at the logit s = log(x/(1-x)), the distribution function of a Beta distribution
 // of shapes a and b; exact in both tails. The other tail is LogBetaI(b, a, -s).
 //
-// Gradient: exp(a log x + b log(1-x) - log B(a, b) - y) for s; for a and b
+// Gradient: exp(a log x + b log(1-x) - log B(a, b) - y) for s, computed without its differences; for a and b
 // operations of the same family. Definition: https://dlmf.nist.gov/8.17.E2.
 func LogBetaI(a, b, s *Node) *Node { return apply(betaCDFOp(0, 0), a, b, s) }
 
@@ -29,7 +29,7 @@ func betaCDFOp(m, n int) *Op {
 		Name:   fmt.Sprintf("log_beta_i_%d_%d", m, n),
 		CPU:    func(a, b, s float64) float64 { return special.LogIncomplete(special.LowerBeta, m, n, a, b, s) },
 		CUDA:   fmt.Sprintf("eu_incomplete(0, %d, %d, x, y, z)", m, n),
-		Helper: special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete,
+		Helper: incompleteHelper,
 		Double: true,
 		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
 			return Mul(g, apply(betaCDFOp(m+1, n), a, b, s)), Mul(g, apply(betaCDFOp(m, n+1), a, b, s)), Mul(g, betaHazard(m, n, a, b, s))
@@ -46,8 +46,13 @@ func betaCDFOp(m, n int) *Op {
 // likewise for b.
 func betaHazard(m, n int, a, b, s *Node) *Node {
 	c := Add(a, b)
-	logX, logY := LogSigmoid(s), LogSigmoid(Neg(s))
 	rest := func(i, j int) *Node { // derivative of log p - log I
+		switch {
+		case i == 1 && j == 0:
+			return Sub(apply(betaScoreOp, a, b, s), apply(betaCDFOp(1, 0), a, b, s))
+		case i == 0 && j == 1:
+			return Sub(apply(betaScoreOp, b, a, Neg(s)), apply(betaCDFOp(0, 1), a, b, s))
+		}
 		d := Sub(Polygamma(i+j-1, c), apply(betaCDFOp(i, j), a, b, s))
 		if j == 0 {
 			d = Sub(d, Polygamma(i-1, a))
@@ -55,13 +60,9 @@ func betaHazard(m, n int, a, b, s *Node) *Node {
 		if i == 0 {
 			d = Sub(d, Polygamma(j-1, b))
 		}
-		if i+j == 1 {
-			return Add(d, []*Node{logX, logY}[j])
-		}
 		return d
 	}
-	norm := Sub(Sub(Add(Lgamma(a), Lgamma(b)), Lgamma(c)), Add(Mul(a, logX), Mul(b, logY)))
-	h := map[[2]int]*Node{{0, 0}: Exp(Neg(Add(norm, apply(betaCDFOp(0, 0), a, b, s))))}
+	h := map[[2]int]*Node{{0, 0}: apply(betaHazardOp, a, b, s)}
 	for i := range m + 1 {
 		for j := range n + 1 {
 			if i+j == 0 {
@@ -88,4 +89,33 @@ func init() {
 	betaCDFOp(0, 0)
 	betaCDFOp(1, 0)
 	betaCDFOp(0, 1)
+	betaHazardOp = Ternary{
+		Name:   "beta_hazard",
+		CPU:    func(a, b, s float64) float64 { return special.IncompleteHazard(special.LowerBeta, a, b, s) },
+		CUDA:   "eu_incomplete_hazard(0, x, y, z)",
+		Helper: incompleteHelper + special.CUDAIncompleteHazard,
+		Double: true,
+		VJP: func(g, a, b, s *Node) (da, db, ds *Node) { // h' = h (a (1-x) - b x - h)
+			h := apply(betaHazardOp, a, b, s)
+			slope := Sub(Sub(Mul(a, Sigmoid(Neg(s))), Mul(b, Sigmoid(s))), h)
+			return Mul(g, betaHazard(1, 0, a, b, s)), Mul(g, betaHazard(0, 1, a, b, s)), Mul(g, Mul(h, slope))
+		},
+		Domain: Interval{0.05, 0.2},
+	}.Define()
+	betaScoreOp = Ternary{
+		Name:   "beta_shape_score",
+		CPU:    special.BetaShapeScore,
+		CUDA:   "eu_beta_shape_score(x, y, z)",
+		Helper: incompleteHelper + special.CUDAIncompleteHazard,
+		Double: true,
+		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
+			both := Mul(g, Polygamma(1, Add(a, b)))
+			return Sub(both, Mul(g, Polygamma(1, a))), both, Mul(g, Sigmoid(Neg(s)))
+		},
+		Domain: Interval{0.05, 0.2},
+	}.Define()
 }
+
+// betaHazardOp is the derivative of LogBetaI with respect to s, and betaScoreOp is log x - digamma(a) + digamma(a+b),
+// the derivative of the log density with respect to a.
+var betaHazardOp, betaScoreOp *Op

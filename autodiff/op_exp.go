@@ -31,8 +31,12 @@ func Log2(x *Node) *Node { return apply(log2Op, x) }
 // Log10 returns the logarithm to base 10. Gradient: 1/(x ln 10).
 func Log10(x *Node) *Node { return apply(log10Op, x) }
 
-// LogAddExp returns log(e^x + e^y) without overflow. Gradient: softmax of (x, y).
+// LogAddExp returns log(e^x + e^y) without overflow. Gradient: softmax of (x, y), and 0 where the result is infinite,
+// which moves with neither: so it is in LogSumExp and LogCumsumExp.
 func LogAddExp(x, y *Node) *Node { return apply(logAddExpOp, x, y) }
+
+// isInfinite returns 1 where x is +Inf or -Inf, else 0.
+func isInfinite(x *Node) *Node { return Equal(Abs(x), Scalar(math.Inf(1))) }
 
 var expOp, exp2Op, expm1Op, logOp, log1pOp, log2Op, log10Op, logAddExpOp *Op
 
@@ -90,8 +94,12 @@ func init() {
 		Name: "logaddexp",
 		CPU:  special.LogAddExp,
 		CUDA: "(x == y ? x + 0.69314718055994530942 : fmax(x, y) + log1p(exp(-fabs(x - y))))",
-		VJP: func(g, _, x, y *Node) (dx, dy *Node) {
-			return Mul(g, Sigmoid(Sub(x, y))), Mul(g, Sigmoid(Sub(y, x)))
+		VJP: func(g, z, x, y *Node) (dx, dy *Node) {
+			// x - y has no number where both are infinite.
+			still := isInfinite(z)
+			d := Where(still, Scalar(0), Sub(x, y))
+			g = Where(still, Scalar(0), g)
+			return Mul(g, Sigmoid(d)), Mul(g, Sigmoid(Neg(d)))
 		},
 		Domain: Interval{-3, 3}, Commutative: true,
 	}.Define()

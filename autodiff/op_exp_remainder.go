@@ -22,36 +22,39 @@ func ExpRemainder(k int, x *Node) *Node {
 	if k == 0 {
 		return Exp(x)
 	}
-	return apply(expRemainderOp(k), x)
+	return apply(expRemainderOp(k, 0), x)
 }
 
 var (
-	expRemainders   = map[int]*Op{}
+	expRemainders   = map[[2]int]*Op{}
 	expRemaindersMu sync.Mutex
 )
 
-// expRemainderOp returns the operation of k terms, made at first use: each one's gradient needs the next.
-func expRemainderOp(k int) *Op {
+// expRemainderOp returns the m-th derivative of the operation of k terms, made at first use.
+func expRemainderOp(k, m int) *Op {
 	expRemaindersMu.Lock()
 	defer expRemaindersMu.Unlock()
-	if op := expRemainders[k]; op != nil {
+	if op := expRemainders[[2]int{k, m}]; op != nil {
 		return op
 	}
+	name := fmt.Sprintf("exp_remainder_%d", k)
+	if m > 0 {
+		name += fmt.Sprintf("_slope_%d", m)
+	}
 	op := Unary{
-		Name:   fmt.Sprintf("exp_remainder_%d", k),
-		CPU:    func(x float64) float64 { return special.ExpRemainder(k, x) },
-		CUDA:   fmt.Sprintf("eu_exp_remainder(%d, x)", k),
+		Name:   name,
+		CPU:    func(x float64) float64 { return special.ExpRemainderSlope(k, m, x) },
+		CUDA:   fmt.Sprintf("eu_exp_remainder(%d, %d, x)", k, m),
 		Helper: special.CUDAExpRemainder,
-		VJP: func(g, y, x *Node) *Node {
-			return Mul(g, Sub(y, Scale(float64(k), ExpRemainder(k+1, x))))
-		},
+		Double: m > 0, // left of the series digits cancel
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(expRemainderOp(k, m+1), x)) },
 		Domain: Interval{-3, 3},
 	}.Define()
-	expRemainders[k] = op
+	expRemainders[[2]int{k, m}] = op
 	return op
 }
 
 func init() {
-	expRemainderOp(1)
-	expRemainderOp(2)
+	expRemainderOp(1, 0)
+	expRemainderOp(2, 0)
 }

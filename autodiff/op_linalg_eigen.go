@@ -22,10 +22,10 @@ import (
 // that of the lower triangle, in which an element below the diagonal stands for itself and its
 // mirror image; above the diagonal the gradient is 0:
 //
-//	Phi(S + S^T), S = v (diag gw + F o (v^T gv)) v^T, F_ij = 1/(w_j - w_i), F_ii = 0
+//	Phi(S + S^T), S = v (diag gw + F o (M - M^T)/2) v^T, M = v^T gv, F_ij = 1/(w_j - w_i), F_ii = 0
 //
-// Eigenvectors of repeated eigenvalues have no gradient: F is set to 0 where eigenvalues are equal,
-// which is right for functions of the eigenvalues alone.
+// Eigenvectors of repeated eigenvalues have no gradient. Functions that do not depend on the choice of these vectors, such
+// as v diag(f(w)) v^T, have one, in which F o (M - M^T) is its limit as the eigenvalues move apart; that of others is NaN.
 func EigenSymmetric(a *Node) (values, vectors *Node) {
 	n, bad := square("eigen_symmetric", a)
 	if bad != nil {
@@ -48,9 +48,12 @@ func init() {
 	eigenOp = register(&Op{Name: "eigen_symmetric", Arity: 1, kind: compiler.Step, Smooth: true, lift: (*batcher).matrices,
 		vjp: func(g, y *Node, _ []*Node) []*Node {
 			n := order(y.shape)
-			w, v, gw, gv := rowsOf(y, 0, 1), rowsOf(y, 1, n+1), rowsOf(g, 0, 1), rowsOf(g, 1, n+1)
-			f := safeReciprocal(Sub(w, T(w)))
-			s := Where(Eye(n), gw, Mul(f, MatMul(T(v), gv)))
+			v, gw := rowsOf(y, 1, n+1), rowsOf(g, 0, 1)
+			turn := func(y, g *Node) *Node { return MatMul(T(rowsOf(y, 1, n+1)), rowsOf(g, 1, n+1)) }
+			top := func(y, g *Node) *Node { m := turn(y, g); return Sub(m, T(m)) }
+			size := func(y, g *Node) *Node { m := Abs(turn(y, g)); return Add(m, T(m)) }
+			s := limitQuotient(y, g, largestOf(rowsOf(y, 0, 1)), 0, top, size)
+			s = Where(Eye(n), gw, Scale(0.5, s))
 			s = MatMul(v, MatMul(s, T(v)))
 			return []*Node{lowerHalf(Add(s, T(s)))}
 		},
@@ -60,12 +63,6 @@ func init() {
 			w, v := EigenSymmetric(Add(in(-0.4, 0.4, 2, 3, 3), Const([]float64{1, 1, 1, 1, 3, 1, 1, 1, 6}, 3, 3)))
 			return []*Node{w, v}
 		}})
-}
-
-// safeReciprocal returns 1/x, and 0 where x is 0, with gradients to match.
-func safeReciprocal(x *Node) *Node {
-	zero := Equal(x, Scalar(0))
-	return Where(zero, Scalar(0), Reciprocal(Where(zero, Scalar(1), x)))
 }
 
 type eigenWork struct {

@@ -21,8 +21,9 @@ import (
 //	u (J s + s K + diag gs) v^T + (1 - u u^T) gu s^-1 v^T + u s^-1 gv^T (1 - v v^T)
 //	J = F o (u^T gu - gu^T u), K = F o (v^T gv - gv^T v), F_ij = 1/(s_j^2 - s_i^2), F_ii = 0
 //
-// Singular vectors of repeated or zero values have no gradient: F is taken as 0 where values are
-// equal and 1/s where they are 0, which is right for functions of the singular values alone.
+// Singular vectors of repeated or zero values have no gradient. Functions that do not depend on the choice of these
+// vectors, such as u diag(f(s)) v^T, have one, in which J s + s K is its limit as the values move apart; that of others
+// is NaN. 1/s is taken as 0 where s is 0, which is right for functions of the singular values alone.
 //
 // Reference: Townsend, Differentiating the singular value decomposition, 2016.
 func SVD(a *Node) (u, s, v *Node) {
@@ -67,17 +68,24 @@ func svdGrad(g, y, a *Node) *Node {
 	m, n := a.shape[d-2], a.shape[d-1]
 	u, s, v := rowsOf(y, 0, m), rowsOf(y, m, m+1), rowsOf(y, m+1, m+1+n)
 	gu, gs, gv := rowsOf(g, 0, m), rowsOf(g, m, m+1), rowsOf(g, m+1, m+1+n)
-	// F is (s_j - s_i)(s_j + s_i), so that close values keep their digits.
-	f := Mul(safeReciprocal(Sub(s, T(s))), safeReciprocal(Add(s, T(s))))
+	// The quotients s_j/(s_j + s_i) have no squares, which small or large values have no number for.
 	turn := func(q, gq *Node) *Node {
 		w := MatMul(T(q), gq)
-		return Mul(f, Sub(w, T(w)))
+		return Sub(w, T(w))
 	}
-	inner := Add(Mul(turn(u, gu), s), Mul(T(s), turn(v, gv)))
-	inner = Where(Eye(min(m, n)), gs, inner)
-	is := safeReciprocal(s)
+	parts := func(y, g *Node) (left, right *Node) {
+		s := rowsOf(y, m, m+1)
+		sum := Add(s, T(s))
+		return Mul(quotient(s, sum), turn(rowsOf(y, 0, m), rowsOf(g, 0, m))), Mul(quotient(T(s), sum), turn(rowsOf(y, m+1, m+1+n), rowsOf(g, m+1, m+1+n)))
+	}
+	top := func(y, g *Node) *Node { return Add(parts(y, g)) }
+	size := func(y, g *Node) *Node {
+		left, right := parts(y, g)
+		return Add(Abs(left), Abs(right))
+	}
+	inner := Where(Eye(min(m, n)), gs, limitQuotient(y, g, Add(s, T(s)), m, top, size))
 	outside := func(q, gq *Node) *Node { // (1 - q q^T) gq s^-1
-		return Mul(Sub(gq, MatMul(q, MatMul(T(q), gq))), is)
+		return quotient(Sub(gq, MatMul(q, MatMul(T(q), gq))), s)
 	}
 	left := Add(MatMul(u, inner), outside(u, gu))
 	return Add(MatMul(left, T(v)), MatMul(u, T(outside(v, gv))))

@@ -25,7 +25,7 @@ func init() {
 		CPU:  special.Log1psqSlope,
 		CUDA: "(fabs(x) > 1.0 ? 2.0 / (x + 1.0 / x) : 2.0 * x / (1.0 + x * x))",
 		VJP: func(g, y, x *Node) *Node { // 2/(1+x^2) - y^2
-			return Mul(g, Sub(Scale(2, Exp(Neg(Log1pSquare(x)))), Square(y)))
+			return Mul(g, Sub(Scale(2, Square(apply(inverseHypot1Op, x))), Square(y)))
 		},
 		Domain: Interval{-4, 4},
 	}.Define()

@@ -4,8 +4,6 @@
 package autodiff
 
 import (
-	"math"
-
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
@@ -16,7 +14,7 @@ import (
 // Gradient: -phi(a)/(Phi(b) - Phi(a)) and phi(b)/(Phi(b) - Phi(a)).
 func LogPhiDiff(a, b *Node) *Node { return apply(logPhiDiffOp, a, b) }
 
-var logPhiDiffOp *Op
+var logPhiDiffOp, logPhiDiffSlopeOp *Op
 
 func init() {
 	logPhiDiffOp = Binary{
@@ -24,13 +22,27 @@ func init() {
 		CPU:    special.LogPhiDiff,
 		CUDA:   "eu_log_phi_diff(x, y)",
 		Helper: special.CUDAErfcx + special.CUDALogPhi + special.CUDALogPhiDiff,
-		VJP: func(g, y, a, b *Node) (da, db *Node) {
-			density := func(x *Node) *Node {
-				return Mul(g, Scale(1/math.Sqrt(2*math.Pi), Exp(Sub(Scale(-0.5, Square(x)), y))))
-			}
-			return Neg(density(a)), density(b)
+		VJP: func(g, _, a, b *Node) (da, db *Node) {
+			return Neg(Mul(g, apply(logPhiDiffSlopeOp, Neg(b), Neg(a)))), Mul(g, apply(logPhiDiffSlopeOp, a, b))
 		},
 	}.Define()
+	logPhiDiffSlopeOp = Binary{
+		Name:   "log_phi_diff_slope",
+		CPU:    special.LogPhiDiffSlope,
+		CUDA:   "eu_log_phi_diff_slope(x, y)",
+		Helper: special.CUDAErfcx + special.CUDALogPhiDiffSlope,
+		Double: true, // differences of tails cancel
+		VJP: func(g, s, a, b *Node) (da, db *Node) { // s' = -s (b + s) for b, s r for a, with r the slope of a
+			g = Mul(g, s)
+			away := Greater(s, Scalar(0)) // where b may be infinite
+			db = Neg(Mul(g, Where(away, Add(b, s), Scalar(0))))
+			return Mul(g, apply(logPhiDiffSlopeOp, Neg(b), Neg(a))), db
+		},
+	}.Define()
+	logPhiDiffSlopeOp.Sample = func(in Source) []*Node {
+		return []*Node{apply(logPhiDiffSlopeOp, in(-6, -4, 4), in(-3, 2, 4)), apply(logPhiDiffSlopeOp, in(0, 1, 4), in(1.5, 9, 4))}
+	}
+	logPhiDiffSlopeOp.Domain = Interval{-8, 8}
 	logPhiDiffOp.Sample = func(in Source) []*Node {
 		return []*Node{LogPhiDiff(in(-6, -4, 4), in(-3, 2, 4)), LogPhiDiff(in(0, 1, 4), in(1.5, 9, 4))}
 	}

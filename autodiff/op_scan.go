@@ -167,7 +167,7 @@ func runDelay[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 func Cumprod(x *Node, axis int) *Node { return running(cumprodOp, x, axis) }
 
 // LogCumsumExp returns log(exp x_0 + ... + exp x_t) along one axis, without
-// overflow. Gradient: exp(x_t - y_t) u_t, where u_t = g_t + exp(y_t - y_(t+1)) u_(t+1).
+// overflow. Gradient: exp(x_t - y_t) u_t, where u_t = g_t + exp(y_t - y_(t+1)) u_(t+1), and 0 of infinite y_t.
 func LogCumsumExp(x *Node, axis int) *Node { return running(logCumsumExpOp, x, axis) }
 
 // Cummax returns the largest element so far along one axis. It is NaN from the first NaN on.
@@ -222,9 +222,11 @@ func init() {
 			if y.shape[ax] == 0 {
 				return []*Node{nil}
 			}
-			safe := Where(Equal(y, Scalar(math.Inf(-1))), Scalar(0), y)
-			fall := Exp(Sub(y, Delay(safe, end(safe, ax, true), ax, true)))
-			return []*Node{Mul(Exp(Sub(x[0], safe)), LinearScan(fall, g, nil, ax, true))}
+			// Infinite sums move with nothing: differences of them would have no number.
+			none, top := Scalar(math.Inf(-1)), Equal(y, Scalar(math.Inf(1)))
+			safe := Where(Equal(y, none), Scalar(0), y)
+			fall := Exp(Sub(Where(top, none, y), Delay(safe, end(safe, ax, true), ax, true)))
+			return []*Node{Mul(Exp(Sub(Where(top, none, x[0]), safe)), LinearScan(fall, g, nil, ax, true))}
 		},
 		run:    func(c *cpu.Call) error { return c.Each(runLogCumsumExp[float64], runLogCumsumExp[float32]) },
 		device: cuda.LogCumsumExp,

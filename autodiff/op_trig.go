@@ -4,9 +4,12 @@
 package autodiff
 
 import (
+	"fmt"
 	"math"
+	"sync"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
 )
 
@@ -54,29 +57,48 @@ func Atanh(x *Node) *Node { return apply(atanhOp, x) }
 // Gradient: -j1(x).
 func Sinc(x *Node) *Node { return apply(sincOp, x) }
 
-// sphericalJ1 returns (sin x/x - cos x)/x, the derivative of -Sinc.
-func sphericalJ1(x *Node) *Node { return apply(sphericalJ1Op, x) }
+var sinOp, cosOp, tanOp, asinOp, acosOp, atanOp, atan2Op, sinhOp, coshOp, tanhOp, asinhOp, acoshOp, atanhOp, sincOp, inverseHypot1Op, oneLessSquareOp *Op
 
-var sinOp, cosOp, tanOp, asinOp, acosOp, atanOp, atan2Op, sinhOp, coshOp, tanhOp, asinhOp, acoshOp, atanhOp, sincOp, sphericalJ1Op *Op
+// oneLessSquare returns 1 - x^2, exact near its zeros.
+func oneLessSquare(x *Node) *Node { return apply(oneLessSquareOp, x) }
 
-func sinc(x float64) float64 {
-	if x == 0 {
-		return 1
-	}
-	return math.Sin(x) / x
+// sechSquared returns the derivative 1 - y^2 of y = tanh x; in the tails, where that cancels, it is e (1+|y|)^2 with
+// e = exp(-2|x|).
+func sechSquared(y, x *Node) *Node {
+	tail := Greater(Abs(y), Scalar(0.5))
+	e := Exp(Scale(-2, Abs(x)))
+	return Where(tail, Mul(e, Square(Shift(Abs(y), 1))), Sub(Scalar(1), Square(y)))
 }
 
-// sphJ1 uses the series x/3 (1 - x^2/10 (1 - x^2/28 (1 - x^2/54 ...))) near 0,
-// where sin x/x - cos x cancels.
-func sphJ1(x float64) float64 {
-	if math.Abs(x) > 1 {
-		return (math.Sin(x)/x - math.Cos(x)) / x
+var (
+	sphericalJs   = map[int]*Op{}
+	sphericalJsMu sync.Mutex
+)
+
+// sphericalJOp returns the spherical Bessel function of order n > 0, made at first use.
+func sphericalJOp(n int) *Op {
+	sphericalJsMu.Lock()
+	defer sphericalJsMu.Unlock()
+	if op := sphericalJs[n]; op != nil {
+		return op
 	}
-	q, s := x*x, 1.0
-	for k := 9.0; k >= 1; k-- {
-		s = 1 - q/(2*k*(2*k+3))*s
-	}
-	return x / 3 * s
+	op := Unary{
+		Name:   fmt.Sprintf("spherical_j%d", n),
+		CPU:    func(x float64) float64 { return special.SphericalJ(n, x) },
+		CUDA:   fmt.Sprintf("eu_spherical_j(%d, x)", n),
+		Helper: special.CUDASphericalJ,
+		VJP: func(g, _, x *Node) *Node { // (n j(n-1) - (n+1) j(n+1))/(2n+1): https://dlmf.nist.gov/10.51.E2
+			below := Sinc(x)
+			if n > 1 {
+				below = apply(sphericalJOp(n-1), x)
+			}
+			c := 1 / float64(2*n+1)
+			return Mul(g, Sub(Scale(float64(n)*c, below), Scale(float64(n+1)*c, apply(sphericalJOp(n+1), x))))
+		},
+		Domain: Interval{-6, 6},
+	}.Define()
+	sphericalJs[n] = op
+	return op
 }
 
 func init() {
@@ -105,21 +127,21 @@ func init() {
 		Name:   "asin",
 		CPU:    math.Asin,
 		CUDA:   "asin(x)",
-		VJP:    func(g, _, x *Node) *Node { return Mul(g, Rsqrt(Sub(Scalar(1), Square(x)))) },
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, Rsqrt(oneLessSquare(x))) },
 		Domain: Interval{-0.9, 0.9},
 	}.Define()
 	acosOp = Unary{
 		Name:   "acos",
 		CPU:    math.Acos,
 		CUDA:   "acos(x)",
-		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, Rsqrt(Sub(Scalar(1), Square(x))))) },
+		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, Rsqrt(oneLessSquare(x)))) },
 		Domain: Interval{-0.9, 0.9},
 	}.Define()
 	atanOp = Unary{
 		Name: "atan", kernel: "atan",
 		CPU:    math.Atan,
 		CUDA:   "atan(x)",
-		VJP:    func(g, _, x *Node) *Node { return Div(g, Shift(Square(x), 1)) },
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, Square(apply(inverseHypot1Op, x))) },
 		Domain: Interval{-4, 4},
 	}.Define()
 	atan2Op = Binary{
@@ -127,9 +149,11 @@ func init() {
 		CPU:  math.Atan2,
 		CUDA: "atan2(x, y)",
 		VJP: func(g, _, y, x *Node) (dy, dx *Node) {
-			r2 := Add(Square(x), Square(y))
-			r2 = Where(Greater(r2, Scalar(0)), r2, Scalar(1))
-			return Mul(g, Div(x, r2)), Neg(Mul(g, Div(y, r2)))
+			r := Hypot(x, y) // whose square may have no number
+			away := Greater(r, Scalar(0))
+			r = Where(away, r, Scalar(1))
+			g = Where(away, Div(g, r), Scalar(0))
+			return Mul(g, Div(x, r)), Neg(Mul(g, Div(y, r)))
 		},
 		Domain: Interval{0.3, 3},
 	}.Define()
@@ -151,14 +175,14 @@ func init() {
 		Name: "tanh", kernel: "tanh",
 		CPU:    math.Tanh,
 		CUDA:   "tanh(x)",
-		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Sub(Scalar(1), Square(y))) },
+		VJP:    func(g, y, x *Node) *Node { return Mul(g, sechSquared(y, x)) },
 		Domain: Interval{-3, 3},
 	}.Define()
 	asinhOp = Unary{
 		Name:   "asinh",
 		CPU:    math.Asinh,
 		CUDA:   "asinh(x)",
-		VJP:    func(g, _, x *Node) *Node { return Mul(g, Rsqrt(Shift(Square(x), 1))) },
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(inverseHypot1Op, x)) },
 		Domain: Interval{-4, 4},
 	}.Define()
 	acoshOp = Unary{
@@ -166,7 +190,7 @@ func init() {
 		CPU:  math.Acosh,
 		CUDA: "acosh(x)",
 		VJP: func(g, _, x *Node) *Node {
-			return Mul(g, Rsqrt(Mul(Shift(x, -1), Shift(x, 1))))
+			return Mul(g, Mul(Rsqrt(Shift(x, -1)), Rsqrt(Shift(x, 1))))
 		},
 		Domain: Interval{1.3, 5},
 	}.Define()
@@ -174,26 +198,49 @@ func init() {
 		Name:   "atanh",
 		CPU:    math.Atanh,
 		CUDA:   "atanh(x)",
-		VJP:    func(g, _, x *Node) *Node { return Div(g, Sub(Scalar(1), Square(x))) },
+		VJP:    func(g, _, x *Node) *Node { return Div(g, oneLessSquare(x)) },
 		Domain: Interval{-0.9, 0.9},
 	}.Define()
 	sincOp = Unary{
 		Name:   "sinc",
-		CPU:    sinc,
-		CUDA:   "(x == 0.0 ? 1.0 : sin(x) / x)",
-		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, sphericalJ1(x))) },
+		CPU:    special.Sinc,
+		CUDA:   "(x == 0.0 ? 1.0 : isinf(x) ? 0.0 : sin(x) / x)",
+		VJP:    func(g, _, x *Node) *Node { return Neg(Mul(g, apply(sphericalJOp(1), x))) },
 		Domain: Interval{-6, 6},
 	}.Define()
-	sphericalJ1Op = Unary{
-		Name:   "spherical_j1",
-		CPU:    sphJ1,
-		CUDA:   "eu_sph_j1(x)",
-		Helper: special.CUDASphJ1,
-		VJP: func(g, y, x *Node) *Node { // j0 - 2 j1/x, 1/3 at 0
-			zero := Equal(x, Scalar(0))
-			r := Where(zero, Scalar(1.0/3), Div(y, Where(zero, Scalar(1), x)))
-			return Mul(g, Sub(Sinc(x), Scale(2, r)))
+	sphericalJOp(1)
+	sphericalJOp(2)
+	oneLessSquareOp = Unary{
+		Name:   "one_less_square",
+		CPU:    func(x float64) float64 { return (1 - x) * (1 + x) },
+		CUDA:   "(1.0 - x) * (1.0 + x)",
+		VJP:    func(g, _, x *Node) *Node { return Scale(-2, Mul(g, x)) },
+		Domain: Interval{-0.9, 0.9},
+		Kernel: oneLessSquares[float64], Kernel32: oneLessSquares[float32],
+	}.Define()
+	inverseHypot1Op = Unary{
+		Name: "inverse_hypot1",
+		CPU:  special.InverseHypot1,
+		CUDA: "(fabs(x) < 1e15 ? 1.0 / sqrt(1.0 + x * x) : 1.0 / fabs(x))",
+		VJP: func(g, w, x *Node) *Node {
+			x = Where(Less(Abs(x), Scalar(math.Inf(1))), x, Scalar(0)) // where w is 0
+			return Neg(Mul(Mul(g, Square(w)), Mul(x, w)))
 		},
-		Domain: Interval{-6, 6},
+		Domain: Interval{-4, 4},
+		Kernel: inverseHypot1s[float64], Kernel32: inverseHypot1s[float32],
 	}.Define()
+}
+
+// oneLessSquares computes slices of 1 - x^2.
+func oneLessSquares[T cpu.Real](y, x []T) {
+	for i, v := range x {
+		y[i] = (1 - v) * (1 + v)
+	}
+}
+
+// inverseHypot1s computes slices of special.InverseHypot1.
+func inverseHypot1s[T cpu.Real](y, x []T) {
+	for i, v := range x {
+		y[i] = T(special.InverseHypot1(float64(v)))
+	}
 }

@@ -39,13 +39,22 @@ func Variance(x *Node, ddof int, axes ...int) *Node {
 	return Scale(1/(float64(x.Size())/float64(s.Size())-float64(ddof)), s)
 }
 
-// Norm returns the Euclidean norm along the given axes; without axes it is that of all elements.
+// Norm returns the Euclidean norm along the given axes, also where squares overflow or underflow; without axes it is that
+// of all elements. Gradient: x/norm. At 0, where the norm has a kink, it is the subgradient 0, and so are further
+// derivatives there: Hypot, Abs and the distances made of them follow the same rule.
 func Norm(x *Node, axes ...int) *Node {
 	axes, bad := orAll(x, axes)
 	if bad != nil {
 		return bad
 	}
-	return Sqrt(SumAxes(Square(x), axes...))
+	if x.Size() == 0 {
+		return Sqrt(SumAxes(x, axes...))
+	}
+	m := StopGradient(over(maxOp, Abs(x), axes))
+	some := Mul(Greater(m, Scalar(0)), Less(m, Scalar(math.Inf(1)))) // and not NaN
+	scale := Where(some, m, Scalar(1))
+	s := SumAxes(Square(Div(x, restored(scale, x.shape, axes))), axes...)
+	return Where(Equal(m, Scalar(0)), Scalar(0), Mul(scale, Sqrt(Where(Equal(m, Scalar(0)), Scalar(1), s))))
 }
 
 // Prod returns the product along the given axes, or of all elements if there are none. It
@@ -82,19 +91,22 @@ func Prod(x *Node, axes ...int) *Node {
 }
 
 // LogSumExp returns log sum exp along the given axes, or over all elements if there are none,
-// without overflow. It is -Inf if every element is. Gradient: softmax.
+// without overflow. It is -Inf if every element is, and +Inf if one is. Gradient: softmax, and 0 where the result is
+// infinite, which moves with no element.
 func LogSumExp(x *Node, axes ...int) *Node {
 	axes, bad := orAll(x, axes)
 	if bad != nil {
 		return bad
 	}
-	m := over(maxOp, x, axes)
-	m = StopGradient(Where(Less(Abs(m), Scalar(math.Inf(1))), m, Scalar(0)))
-	s := SumAxes(Exp(Sub(x, restored(m, x.shape, axes))), axes...)
-	return Add(Log(s), m)
+	m := StopGradient(over(maxOp, x, axes))
+	still := isInfinite(m)
+	d := Sub(x, restored(m, x.shape, axes))
+	d = Where(restored(still, x.shape, axes), Scalar(0), d) // which would have no number
+	return Add(Log(SumAxes(Exp(d), axes...)), m)
 }
 
-// Softmax returns exp(x) / sum exp(x) along one axis.
+// Softmax returns exp(x) / sum exp(x) along one axis. Elements of -Inf have 0; a row of nothing but -Inf, or with +Inf,
+// has no softmax: it is NaN.
 func Softmax(x *Node, axis int) *Node { return Exp(LogSoftmax(x, axis)) }
 
 // LogSoftmax returns x - LogSumExp(x) along one axis.

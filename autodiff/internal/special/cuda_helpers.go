@@ -6,15 +6,6 @@ package special
 // Helpers are C functions of double. In programs in float32 the generator of kernels makes them functions of float,
 // unless their operation says Double: where the two types need different numbers, sizeof(x) tells them apart.
 
-const CUDASphJ1 = `
-__device__ double eu_sph_j1(double x) {
-	if (fabs(x) > 1.0) return (sin(x) / x - cos(x)) / x;
-	double q = x * x, s = 1.0;
-	for (double k = 9.0; k >= 1.0; k -= 1.0) s = 1.0 - q / (2.0 * k * (2.0 * k + 3.0)) * s;
-	return x / 3.0 * s;
-}
-`
-
 const CUDAFloorMod = `
 __device__ double eu_floor_mod(double x, double y) {
 	double r = fmod(x, y);
@@ -33,6 +24,61 @@ __device__ double eu_erfcx(double x) {
 	}
 	double q = x * x;
 	return exp(q) * (1.0 + fma(x, x, -q)) * erfc(x);
+}
+`
+
+// CUDAErfcxDerivative is ErfcxDerivative in C; it stands after CUDAErfcx.
+const CUDAErfcxDerivative = `
+__device__ double eu_erfcx_derivative(int n, double x) {
+	double v = eu_erfcx(x), t = 1.41421356237309504880 * x;
+	if (t > 3.0) {
+		double tail = 0.0, product = 1.0;
+		for (int k = 72 + n; k >= 1; k--) {
+			tail = k / (t + tail);
+			if (k <= n) product *= -1.41421356237309504880 * tail;
+		}
+		return v * product;
+	}
+	double before = 0.0, next = 2.0 * x * v - 1.12837916709551257390;
+	for (int k = 0; k < n; k++) {
+		if (k > 0) next = 2.0 * (x * v + k * before);
+		before = v;
+		v = next;
+	}
+	return v;
+}
+`
+
+// CUDALogPhiSlope is LogPhiSlope, LogPhiCurve and LogPhiThird in C; it stands after CUDAErfcx.
+const CUDALogPhiSlope = `
+__device__ double eu_log_phi_slope(double x) {
+	return 0.79788456080286535588 / eu_erfcx(-x * 0.70710678118654752440);
+}
+__device__ double eu_log_phi_curve(double x) {
+	if (x < -1e300) return -1.0;
+	if (x < -3.0) {
+		double d = 0.0;
+		for (int k = 72; k >= 1; k--) d = k / (d - x);
+		return -(d - x) * d;
+	}
+	if (x > 40.0) return 0.0;
+	double m = eu_log_phi_slope(x);
+	return -m * (x + m);
+}
+__device__ double eu_log_phi_third(double x) {
+	if (isinf(x) && x < 0.0) return 0.0;
+	if (x < -2.0) {
+		double a = 0.0, b = 0.0, c = 0.0;
+		for (int k = 160; k >= 1; k--) {
+			c = b;
+			b = a;
+			a = k / (a - x);
+		}
+		return a * a * b * (a - x) * (c - b);
+	}
+	if (x > 40.0) return 0.0;
+	double m = eu_log_phi_slope(x), c = eu_log_phi_curve(x);
+	return -(c * (x + m) + m * (1.0 + c));
 }
 `
 
@@ -68,7 +114,8 @@ __device__ double eu_digamma_pos(double x) {
 	return s + log(x) - 0.5 / x - tail;
 }
 __device__ double eu_digamma(double x) {
-	if (x <= 0.0 && x == floor(x)) return NAN;
+	if (x == 0.0) return copysign(INFINITY, -x);
+	if (x < 0.0 && x == floor(x)) return NAN;
 	if (x < 0.0) return eu_digamma_pos(1.0 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * (x - rint(x)));
 	return eu_digamma_pos(x);
 }
@@ -90,10 +137,21 @@ __device__ double eu_polygamma_pos(int n, double x) {
 	return (n % 2 ? 1.0 : -1.0) * f * sum;
 }
 __device__ double eu_polygamma(int n, double x) {
+	double sign = n % 2 ? 1.0 : -1.0, pi = 3.14159265358979323846;
 	if (x > 0.0) return eu_polygamma_pos(n, x);
-	if (n != 1 || x == floor(x)) return NAN;
-	double s = sin(3.14159265358979323846 * (x - rint(x)));
-	return 9.86960440108935861883 / (s * s) - eu_polygamma_pos(1, 1.0 - x);
+	if (x == 0.0) return n % 2 ? INFINITY : copysign(INFINITY, -x);
+	if (x == floor(x) || n > 14) return NAN;
+	double c = 1.0 / tan(pi * (x - rint(x))), p[16] = {0.0, 1.0}, next[16], sum = 0.0;
+	for (int k = 0; k < n; k++) {
+		for (int i = 0; i < 16; i++) next[i] = 0.0;
+		for (int i = 1; i < 15; i++) {
+			next[i - 1] -= i * p[i];
+			next[i + 1] -= i * p[i];
+		}
+		for (int i = 0; i < 16; i++) p[i] = pi * next[i];
+	}
+	for (int i = 15; i >= 0; i--) sum = sum * c + p[i];
+	return -sign * eu_polygamma_pos(n, 1.0 - x) - pi * sum;
 }
 `
 
@@ -105,7 +163,7 @@ __device__ double eu_bessel_ie(int n, double x) {
 			t *= -(4.0 * n * n - (2.0 * k - 1.0) * (2.0 * k - 1.0)) / (k * 8.0 * x);
 			s += t;
 		}
-		return s / sqrt(6.28318530717958647693 * x);
+		return s / (2.50662827463100050242 * sqrt(x));
 	}
 	double q = x * x / 4.0;
 	for (double k = 1.0; t > least * s; k += 1.0) {

@@ -124,7 +124,10 @@ __device__ eu_cut eu_cut_beta(double a, double b, double s) {
 		p = 1.0 / (1.0 + exp(-s)); q = 1.0 / (1.0 + exp(s)); peak = s;
 	}
 	w.over = s - peak;
-	double k = a * q - b * p, dx = -k / a, dy = k / b;
+	double k = a * q - b * p, e = expm1(s - mode);
+	if (s < mode && s > mode - 0.5) k = -a / c * b * e / (1.0 + a / c * e);
+	if (s >= mode) k = 0.0;
+	double dx = -k / a, dy = k / b;
 	eu_flank l = {0, 0, k, c, p, q}, r = {0, 1, k, c, q, p};
 	w.left = l;
 	w.right = r;
@@ -180,7 +183,10 @@ __device__ double eu_cut_direct(const eu_cut *w, int m, int n) {
 __device__ double eu_incomplete(int kind, int m, int n, double a, double b, double x) {
 	double first = kind ? 5e-324 : -1.7976931348623157e308;
 	if (!(a > 0.0 && b > 0.0) || isnan(x) || m > 6 || n > 6 || (kind && x < 0.0)) return NAN;
-	if (x < first || x > 1.7976931348623157e308) return (x < first) == (kind != 2) ? -INFINITY : 0.0;
+	if (x < first || x > 1.7976931348623157e308) {
+		if ((x < first) != (kind != 2) || n > 0 || m > 1) return 0.0;
+		return m == 1 && kind == 2 ? INFINITY : -INFINITY;
+	}
 	eu_cut w = kind ? eu_cut_gamma(kind, a, x) : eu_cut_beta(a, b, x);
 	if (w.over == 0.0 || m + n > 1) return eu_cut_direct(&w, m, n);
 	eu_cut v = kind ? eu_cut_gamma(3 - kind, a, x) : eu_cut_beta(b, a, -x);
@@ -189,5 +195,33 @@ __device__ double eu_incomplete(int kind, int m, int n, double a, double b, doub
 	double value = log1p(-exp(rest));
 	if (m + n == 0) return value;
 	return -exp(rest - value) * (kind ? eu_cut_direct(&v, m, n) : eu_cut_direct(&v, n, m));
+}
+`
+
+// CUDAIncompleteHazard is IncompleteHazard and GammaShapeScore in C; it stands after CUDAIncomplete.
+const CUDAIncompleteHazard = `
+__device__ double eu_incomplete_hazard(int kind, double a, double b, double x) {
+	if (!(a > 0.0 && b > 0.0) || isnan(x) || (kind && x < 0.0)) return NAN;
+	if (isinf(x) && x > 0.0) return kind == 2 ? 1.0 : 0.0;
+	if (isinf(x)) return a;
+	if (x == 0.0 && kind == 1) return INFINITY;
+	if (x == 0.0 && kind == 2) return a < 1.0 ? INFINITY : a > 1.0 ? 0.0 : 1.0;
+	eu_cut w = kind ? eu_cut_gamma(kind, a, x) : eu_cut_beta(a, b, x);
+	double f = 0.0, d, dx, dy, sum[7][7];
+	if (w.over > 0.0) f = eu_flank_at(kind == 2 ? &w.left : &w.right, w.over, &d, &dx, &dy);
+	if (isinf(f)) return 0.0;
+	eu_cut_moments(&w, 0.0, 0.0, 0, 0, sum);
+	return exp(f) / sum[0][0] / (kind ? x : 1.0);
+}
+__device__ double eu_beta_shape_score(double a, double b, double s) {
+	if (!(a > 0.0 && b > 0.0)) return NAN;
+	double c = a + b, mode = log(a / b), d = s - mode, l = -eu_softplus(-s) + eu_softplus(-mode);
+	if (fabs(d) < 0.5) l = a > b ? -log1p(b / c * expm1(-d)) : d - log1p(a / c * expm1(d));
+	return l + eu_digamma_rest(a) - eu_digamma_rest(c);
+}
+__device__ double eu_gamma_shape_score(double a, double x) {
+	if (!(a > 0.0) || x < 0.0) return NAN;
+	double d = (x - a) / a;
+	return (fabs(d) < 0.5 ? log1p(d) : log(x) - log(a)) + eu_digamma_rest(a);
 }
 `

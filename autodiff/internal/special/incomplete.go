@@ -273,6 +273,12 @@ func cutBeta(a, b, s float64) cutOff {
 	}
 	w.over = s - peak
 	k := a*q - b*p
+	if d := s - mode; d < 0 && d > -0.5 { // the difference would cancel
+		e := math.Expm1(d)
+		k = -a / c * b * e / (1 + a/c*e)
+	} else if d >= 0 {
+		k = 0
+	}
 	w.left = flank{kind: LowerBeta, k: k, c: c, p: p, q: q}
 	w.right = flank{kind: LowerBeta, k: k, c: c, p: q, q: p, right: true}
 	dx, dy := -k/a, k/b // relative to the mode
@@ -329,6 +335,82 @@ func (w *cutOff) direct(m, n int) float64 {
 	return k
 }
 
+// hazard returns the derivative of the logarithm of the integral with respect to where it is cut, s: the integrand there
+// over the integral, both in units of the peak, so that nothing is subtracted however far out the cut is.
+func (w *cutOff) hazard() float64 {
+	f := 0.0
+	if w.over > 0 {
+		side := &w.right
+		if w.kind == UpperGamma {
+			side = &w.left
+		}
+		f, _, _, _ = side.at(w.over)
+	}
+	if math.IsInf(f, -1) {
+		return 0
+	}
+	sum := w.moments(0, 0, 0, 0)
+	return math.Exp(f) / sum[0][0]
+}
+
+// IncompleteHazard returns the derivative with respect to x of LogIncomplete of order 0, without its sign: with respect
+// to x itself for gamma, to the logit for beta.
+func IncompleteHazard(kind Incomplete, a, b, x float64) float64 {
+	switch {
+	case !(a > 0 && b > 0) || x != x || kind != LowerBeta && x < 0:
+		return math.NaN()
+	case math.IsInf(x, 1):
+		return truth(kind == UpperGamma)
+	case kind == LowerBeta && math.IsInf(x, -1):
+		return a
+	case x == 0 && kind == LowerGamma:
+		return math.Inf(1)
+	case x == 0 && kind == UpperGamma: // the density at 0
+		return [3]float64{math.Inf(1), 1, 0}[1+compare(a, 1)]
+	}
+	w := cutAt(kind, a, b, x)
+	if kind == LowerBeta {
+		return w.hazard()
+	}
+	return w.hazard() / x
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func compare(x, y float64) int { return int(truth(x > y) - truth(x < y)) }
+
+// GammaShapeScore returns log x - digamma(a), the derivative of a Gamma distribution's log density with respect to its
+// shape, which is near 0 where both are large.
+func GammaShapeScore(a, x float64) float64 {
+	if !(a > 0) || x < 0 {
+		return math.NaN()
+	}
+	return logRatio(x, a) + digammaRest(a)
+}
+
+// BetaShapeScore returns log x - digamma(a) + digamma(a+b) at the logit s of x, the derivative of a Beta distribution's
+// log density with respect to a, which is near 0 near the mode.
+func BetaShapeScore(a, b, s float64) float64 {
+	if !(a > 0 && b > 0) {
+		return math.NaN()
+	}
+	c := a + b
+	d := s - math.Log(a/b)
+	log := -Softplus(-s) + Softplus(-math.Log(a/b)) // log(x/mode)
+	if math.Abs(d) < 0.5 {
+		log = d - math.Log1p(a/c*math.Expm1(d))
+		if a > b {
+			log = -math.Log1p(b / c * math.Expm1(-d))
+		}
+	}
+	return log + digammaRest(a) - digammaRest(c)
+}
+
 // cumulants returns the joint cumulant of order (m, n), from moments about the
 // mean, by E[x^i y^j] as a sum over cumulants of the first factor.
 func cumulants(sum [maxOrder + 1][maxOrder + 1]float64, m, n int) float64 {
@@ -383,7 +465,10 @@ func LogIncomplete(kind Incomplete, m, n int, a, b, x float64) float64 {
 	}
 	if x < first || x > math.MaxFloat64 {
 		if (x < first) == (kind != UpperGamma) { // nothing is left
-			return math.Inf(-1)
+			if n > 0 || m > 1 {
+				return 0
+			}
+			return math.Inf(int(2*truth(m == 1 && kind == UpperGamma) - 1)) // log x, as its derivative in a is
 		}
 		return 0
 	}

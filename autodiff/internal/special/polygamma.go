@@ -12,10 +12,12 @@ import (
 // Digamma moves x up to 10 by psi(x) = psi(x+1) - 1/x, then uses the asymptotic
 // series (Abramowitz & Stegun 6.3.18); negative x by reflection (6.3.7).
 func Digamma(x float64) float64 {
-	if x <= 0 && x == math.Floor(x) {
+	switch {
+	case x == 0: // a pole whose sign is that of 0
+		return math.Inf(int(-math.Copysign(1, x)))
+	case x < 0 && x == math.Floor(x):
 		return math.NaN()
-	}
-	if x < 0 {
+	case x < 0:
 		return Digamma(1-x) - math.Pi/math.Tan(math.Pi*sinceInteger(x))
 	}
 	s := 0.0
@@ -31,19 +33,38 @@ func Digamma(x float64) float64 {
 // where they should be, which rounding of pi x moves.
 func sinceInteger(x float64) float64 { return x - math.RoundToEven(x) }
 
-// Polygamma is (-1)^(n+1) n! zeta(n+1, x) for x > 0 (A&S 6.4.10); trigamma of
-// negative x by reflection (6.4.7).
+// Polygamma is (-1)^(n+1) n! zeta(n+1, x) for x > 0 (A&S 6.4.10), and for x < 0 (A&S 6.4.7)
+//
+//	(-1)^n Polygamma(n, 1-x) - pi d^n/dx^n cot(pi x)
 func Polygamma(n int, x float64) float64 {
-	if x <= 0 {
-		if n == 1 && x != math.Floor(x) {
-			s := math.Sin(math.Pi * sinceInteger(x))
-			return math.Pi*math.Pi/(s*s) - Polygamma(1, 1-x)
-		}
+	sign := float64(2*(n%2) - 1) // (-1)^(n+1)
+	switch {
+	case x == 0:
+		return math.Inf(int(math.Pow(math.Copysign(1, x), float64(n+1)) * sign))
+	case x < 0 && x == math.Floor(x):
 		return math.NaN()
+	case x < 0:
+		return -sign*Polygamma(n, 1-x) - cotangentSlope(n, x)
 	}
-	v := math.Gamma(float64(n+1)) * mathext.Zeta(float64(n+1), x)
-	if n%2 == 0 {
-		return -v
+	return sign * math.Gamma(float64(n+1)) * mathext.Zeta(float64(n+1), x)
+}
+
+// cotangentSlope returns pi d^n/dx^n cot(pi x): cot' = -(1 + cot^2), so derivatives are polynomials of the cotangent.
+func cotangentSlope(n int, x float64) float64 {
+	c := 1 / math.Tan(math.Pi*sinceInteger(x))
+	p := []float64{0, 1} // coefficients, lowest first
+	scale := math.Pi
+	for range n {
+		next := make([]float64, len(p)+1)
+		for i := 1; i < len(p); i++ {
+			next[i-1] -= float64(i) * p[i]
+			next[i+1] -= float64(i) * p[i]
+		}
+		p, scale = next, scale*math.Pi
 	}
-	return v
+	sum := 0.0
+	for i := len(p) - 1; i >= 0; i-- {
+		sum = sum*c + p[i]
+	}
+	return scale * sum
 }

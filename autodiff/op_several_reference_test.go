@@ -1,0 +1,123 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package autodiff_test
+
+import (
+	"archive/zip"
+	encoding "encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// severalTolerance is relative, in float64 and in float32, whose results are rounded and whose arguments are exact. The
+// reference adds for some rows how many roundings of an argument the result cannot tell apart. Powers and integrals by
+// quadrature lose a few hundred roundings of float64.
+const severalTolerance, severalTolerance32 = 2e-12, 4e-6
+
+// Special functions of several arguments and their first derivatives agree with testdata/several.zip, which
+// testdata/several.py made: shapes up to 1e14, the middle of distributions and far tails.
+func TestSeveralReference(t *testing.T) {
+	for name, rows := range severalReference(t) {
+		t.Run(name, func(t *testing.T) {
+			var op *ad.Op
+			for _, o := range ad.Ops() {
+				if o.Name == name {
+					op = o
+				}
+			}
+			if op == nil {
+				t.Fatalf("there is no operation %s", name)
+			}
+			for _, bits := range []int{64, 32} {
+				compareSeveral(t, op, rows, bits)
+			}
+		})
+	}
+}
+
+// compareSeveral compares values and derivatives. In float32 it computes those of the numbers that float32 has, and
+// skips what moves more than the tolerance when they are rounded.
+func compareSeveral(t *testing.T, op *ad.Op, rows [][8]float64, bits int) {
+	values, in := make([][]float64, op.Arity), make([]*ad.Node, op.Arity)
+	for k := range in {
+		in[k] = ad.Input("x", len(rows))
+		for _, r := range rows {
+			values[k] = append(values[k], r[k])
+		}
+	}
+	y := op.Apply(in...)
+	outputs := append([]*ad.Node{y}, ad.Grad(y, in...)...)
+	got := results(t, way{bits, "go"}, outputs, in, values)
+	for k := range outputs {
+		bad, worst, at := 0, 0.0, ""
+		for i, r := range rows {
+			want := r[3+k]
+			limit := severalTolerance + 32*0x1p-53*r[7]
+			least := 1e-300
+			if bits == 32 {
+				exact := true
+				for _, v := range r[:op.Arity] {
+					exact = exact && float64(float32(v)) == v
+				}
+				if !exact {
+					continue
+				}
+				limit, least = severalTolerance32+32*0x1p-24*r[7], 1e-37
+			}
+			d := math.Abs(got[k][i]-want) / (math.Abs(want) + least)
+			if want != want || math.IsInf(want, 0) || math.Abs(want) < least || d <= limit {
+				continue
+			}
+			if bad++; !(d <= worst) {
+				worst, at = d, severalPoint(r, got[k][i], want)
+			}
+		}
+		if bad > 0 {
+			t.Errorf("%s, float%d, output %d: %d of %d points are off, the worst by %.2g: %s", op.Name, bits, k, bad, len(rows), worst, at)
+		}
+	}
+}
+
+func severalPoint(r [8]float64, got, want float64) string {
+	return fmt.Sprintf("at %.17g: %.17g, want %.17g", r[:3], got, want)
+}
+
+// severalReference returns the rows of each operation: three arguments, the value, three derivatives, the slack.
+func severalReference(t *testing.T) map[string][][8]float64 {
+	t.Helper()
+	all := map[string][][8]float64{}
+	for name, raw := range archive(t, "testdata/several.zip") {
+		rows := make([][8]float64, len(raw)/64)
+		if _, err := encoding.Decode(raw, encoding.LittleEndian, rows); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = rows
+	}
+	return all
+}
+
+// archive returns the members of a zip file.
+func archive(t *testing.T, path string) map[string][]byte {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	all := map[string][]byte{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[f.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
