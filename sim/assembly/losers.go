@@ -1,0 +1,461 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package assembly
+
+import (
+	"math"
+	"slices"
+)
+
+// A lazy area knows two things about its neurons that have never fired. Each of them lost every round, and each
+// has a rank, which decides between equal inputs as the number does in an area that exists whole. Given the last winner
+// of every round, these neurons are independent and alike, and so a new one is drawn without regard to the past
+// and then accepted if it lost all earlier rounds: see docs/decisions/0009-assemblies.md.
+
+// rival is the input and the rank of a winner that others have lost to.
+type rival struct{ input, rank float64 }
+
+// beaten reports whether a neuron with an input and a rank would have won instead of r.
+func (r rival) beaten(input, rank float64) bool {
+	return input > r.input || input == r.input && rank < r.rank
+}
+
+// belowAll is the rank of a rival that loses against all of the same input.
+const belowAll = 2
+
+// defeat is a round that all neurons of a lazy area that never fired have lost.
+type defeat struct {
+	rival
+	set    uint64 // hash of the neurons that fired
+	firing []volley
+}
+
+// volley is what fired over one fibre.
+type volley struct {
+	from    string
+	winners []int32 // neurons that fired; nil for a stimulus, which fires as a whole
+}
+
+// memory is what a lazy area knows about the neurons that have never fired.
+type memory struct {
+	ranks   []float64 // ranks of the stored neurons, from 0 to 1
+	order   []int32   // stored neurons, by rank
+	defeats []defeat
+	indexed int            // number of defeats that the fibres into the area know
+	bySet   map[uint64]int // defeats that the fibres know, by hash
+}
+
+// clone returns a copy for a copied brain.
+func (m memory) clone() memory {
+	return memory{ranks: slices.Clone(m.ranks), order: slices.Clone(m.order), defeats: slices.Clone(m.defeats)}
+}
+
+// bytes of the memory.
+func (m *memory) bytes() int {
+	sum := 8*cap(m.ranks) + 4*cap(m.order)
+	for _, d := range m.defeats {
+		sum += 40
+		for _, v := range d.firing {
+			sum += 48 + 4*len(v.winners)
+		}
+	}
+	return sum
+}
+
+// pastFiring says in which defeats of its target the neurons of a fibre's source have fired.
+type pastFiring struct {
+	stimulus []int32   // defeats in which the stimulus fired
+	neurons  []int32   // source neurons that fired in a defeat
+	defeats  [][]int32 // the defeats of each of these neurons
+	at       []int32   // index into neurons, plus 1, of each source neuron
+	now      []int     // for each of the neurons, the last step in which it was seen to fire
+}
+
+func (p *pastFiring) bytes() int {
+	if p == nil {
+		return 0
+	}
+	sum := 4*(cap(p.stimulus)+cap(p.neurons)+cap(p.at)) + 8*cap(p.now) + 24*cap(p.defeats)
+	for _, d := range p.defeats {
+		sum += 4 * cap(d)
+	}
+	return sum
+}
+
+// place returns the index of a source neuron, or -1 if it has not fired in a defeat.
+func (p *pastFiring) place(i int32) int {
+	if int(i) >= len(p.at) {
+		return -1
+	}
+	return int(p.at[i]) - 1
+}
+
+// add notes that neurons fired in a defeat.
+func (p *pastFiring) add(v volley, defeat int32) {
+	if v.winners == nil {
+		p.stimulus = append(p.stimulus, defeat)
+		return
+	}
+	if n := int(slices.Max(v.winners)) + 1; n > len(p.at) {
+		p.at = append(p.at, make([]int32, n-len(p.at))...)
+	}
+	for _, i := range v.winners {
+		if p.at[i] == 0 {
+			p.neurons, p.defeats, p.now = append(p.neurons, i), append(p.defeats, nil), append(p.now, 0)
+			p.at[i] = int32(len(p.neurons))
+		}
+		k := p.at[i] - 1
+		p.defeats[k] = append(p.defeats[k], defeat)
+	}
+}
+
+// conditional reports whether new neurons of an area are drawn given all that is known about them.
+func (b *Brain) conditional(a *area) bool { return a.Lazy && b.set.Lazy == Exact }
+
+// index tells the fibres into an area about its defeats.
+func (b *Brain) index(a *area) {
+	m := &a.memory
+	if m.bySet == nil {
+		m.bySet = map[uint64]int{}
+	}
+	for ; m.indexed < len(m.defeats); m.indexed++ {
+		d := &m.defeats[m.indexed]
+		m.bySet[d.set] = m.indexed
+		for _, v := range d.firing {
+			f := b.byName[[2]string{v.from, a.Name}]
+			if f.past == nil {
+				f.past = &pastFiring{}
+			}
+			f.past.add(v, int32(m.indexed))
+		}
+	}
+}
+
+// firingSet returns a hash of what fires into a target, which does not depend on the order.
+func (t *target) firingSet() (hash uint64) {
+	for _, f := range t.active {
+		if f.firing() > 0 {
+			hash += f.hash(f.sources())
+		}
+	}
+	return hash
+}
+
+// hash returns a hash of the firing neurons of f's source.
+func (f *fibre) hash(winners []int32) (hash uint64) {
+	if f.stimulus != nil {
+		return mix(f.Seed)
+	}
+	for _, i := range winners {
+		hash += mix(f.Seed + mix(uint64(i)+1))
+	}
+	return hash
+}
+
+// negligible is the expected number of neurons below which it is of no interest whether they lost a round.
+const negligible = 1e-6
+
+// rememberDefeat notes that the neurons of a target which never fired have lost a round, unless they would all but
+// certainly have done so.
+func (b *Brain) rememberDefeat(t *target) {
+	c := t.recruits.contest
+	if c == nil || !c.conditional || !c.over || float64(t.N)*c.distribution.above(rival{c.last.input, belowAll}) < negligible {
+		return
+	}
+	m := &t.memory
+	if i, ok := m.bySet[c.set]; ok {
+		if d := &m.defeats[i]; !d.beaten(c.last.input, c.last.rank) { // else what would win now would have won then
+			d.rival = c.last
+		}
+		return
+	}
+	d := defeat{rival: c.last, set: c.set}
+	for _, f := range t.active {
+		if f.firing() > 0 {
+			d.firing = append(d.firing, volley{f.From, f.sources()})
+		}
+	}
+	m.defeats = append(m.defeats, d)
+}
+
+// above returns the probability that a neuron with an input of this distribution beats a rival.
+func (b *binomial) above(r rival) float64 {
+	m := math.Ceil(r.input)
+	switch {
+	case m <= float64(b.from) && (m < float64(b.from) || m > r.input):
+		return 1
+	case m > float64(b.from+len(b.tail)):
+		return 0
+	case m > r.input:
+		return b.exceeds(int(m) - 1)
+	}
+	return b.exceeds(int(m)) + min(r.rank, 1)*(b.exceeds(int(m)-1)-b.exceeds(int(m)))
+}
+
+// exceeds returns P(X > m).
+func (b *binomial) exceeds(m int) float64 {
+	switch i := m - b.from; {
+	case i < 0:
+		return 1
+	case i < len(b.tail):
+		return b.tail[i]
+	}
+	return 0
+}
+
+// contest draws the new neurons that may win a round of a target.
+type contest struct {
+	distribution *inputDistribution
+	draw         func() (int, bool) // inputs in falling order, if earlier rounds do not count
+	order        order
+	set          uint64 // hash of what fires
+	proposal     int    // number of neurons drawn so far
+	free         int    // neurons left that never fired
+	last         rival  // the last winner, or the limit of the policy that others missed
+	conditional  bool   // whether earlier rounds count
+	over         bool   // whether there were losers
+}
+
+// compete begins a round of new neurons given what is known about them.
+func (b *Brain) compete(t *target) *contest {
+	b.index(t.area)
+	c := &contest{distribution: b.inputOf(t), free: t.N - t.stored(), set: t.firingSet(), conditional: true}
+	c.order = order{distribution: c.distribution.binomial, left: t.N}
+	if i, ok := t.memory.bySet[c.set]; ok { // the same neurons fired before: who lost then has no more input now
+		c.order.startBelow(c.distribution.above(t.memory.defeats[i].rival))
+	}
+	for _, f := range t.active {
+		if f.past != nil && f.stimulus == nil {
+			for _, i := range f.from.winners {
+				if k := f.past.place(i); k >= 0 {
+					f.past.now[k] = b.step
+				}
+			}
+		}
+	}
+	return c
+}
+
+// next draws the new neuron of the next largest input, and among equals of the next rank; false if none is left.
+// Neurons that would have won earlier are passed over.
+func (c *contest) next(b *Brain, t *target, src *randomStream) (r recruit, ok bool) {
+	if !c.conditional {
+		m, ok := c.draw()
+		return recruit{input: m}, ok
+	}
+	for c.free > 0 {
+		m, rank, more := c.order.nextRanked(src.uniform())
+		if !more {
+			break
+		}
+		c.proposal++
+		from := len(b.arena)
+		r = recruit{input: m, rank: rank, sources: c.distribution.sources(b, src, m)}
+		if b.hasLost(t, &r, c.proposal) {
+			c.free--
+			return r, true
+		}
+		b.arena = b.arena[:from]
+	}
+	return recruit{}, false
+}
+
+// before reports whether a new neuron comes before a stored one.
+func (c *contest) before(r recruit, e entry, t *target) bool {
+	x := float64(r.input)
+	return x > e.x || x == e.x && c.conditional && r.rank < t.memory.ranks[e.j]
+}
+
+// won notes the last winner.
+func (c *contest) won(x float64, r recruit, old bool, j int32, t *target) {
+	if c.last = (rival{x, r.rank}); old && c.conditional {
+		c.last.rank = t.memory.ranks[j]
+	}
+}
+
+// lost notes that all who follow have lost, n having won, of which the first had the input largest. If these are
+// fewer than K, the policy has a limit, which the last of them need not reach with AtLeast.
+func (c *contest) lost(t *target, n int, largest float64) {
+	c.over = true
+	if n == t.K {
+		return
+	}
+	limit := rival{t.Threshold, belowAll}
+	if t.Policy == Relative {
+		limit.input *= largest
+	}
+	if n == 0 || limit.beaten(c.last.input, c.last.rank) {
+		c.last = limit
+	}
+}
+
+// hasLost draws the synapses of a new neuron from all that fired in earlier rounds, and reports whether it lost these.
+func (b *Brain) hasLost(t *target, r *recruit, proposal int) bool {
+	m := &t.memory
+	if len(m.defeats) == 0 {
+		return true
+	}
+	if cap(b.tally) < len(m.defeats) {
+		b.tally = make([]int32, 2*len(m.defeats))
+	}
+	inputs := b.tally[:len(m.defeats)]
+	clear(inputs)
+	t.addSources(inputs, r.sources)
+	if m.wins(inputs, r.rank) {
+		return false
+	}
+	for _, f := range t.into {
+		from := len(b.arena)
+		if f.past != nil {
+			b.addPast(inputs, t, f, proposal)
+		}
+		r.past = append(r.past, b.arena[from:len(b.arena):len(b.arena)])
+	}
+	return !m.wins(inputs, r.rank)
+}
+
+// wholeFrom is the fraction of a lazy area's neurons that, once stored, makes it store all.
+const wholeFrom = 0.25
+
+// storeWhole stores all neurons of those targets of which so many are stored that the number of the others matters:
+// drawing new neurons ignores that there is one less with each that fires.
+func (b *Brain) storeWhole(p *Plan) {
+	var whole []*target
+	for _, t := range p.targets {
+		n := t.stored()
+		if !b.conditional(t.area) || n == t.N || float64(n) < wholeFrom*float64(t.N) {
+			continue
+		}
+		b.index(t.area)
+		w := &target{area: t.area, recruits: recruits{before: n}}
+		src := newRandomStream(b.set.Seed^name64(t.Name), purposeComplete, b.step)
+		for try, most := 0, 100*t.N; n < t.N; try++ {
+			r := recruit{rank: src.uniform()}
+			if from := len(b.arena); b.hasLost(w, &r, try) || try >= most { // nearly all tries are in vain only if hardly any neuron could have lost
+				w.recruits.list, n = append(w.recruits.list, r), n+1
+			} else {
+				b.arena = b.arena[:from]
+			}
+		}
+		whole = append(whole, w)
+	}
+	b.store(whole)
+	for _, w := range whole {
+		w.memory.defeats, w.memory.bySet, w.memory.indexed = nil, nil, 0
+		for _, f := range w.into {
+			f.past = nil
+		}
+	}
+}
+
+// wins reports whether a neuron would have won one of the rounds.
+func (m *memory) wins(inputs []int32, rank float64) bool {
+	for i, n := range inputs {
+		if m.defeats[i].beaten(float64(n), rank) {
+			return true
+		}
+	}
+	return false
+}
+
+// addSources adds to the inputs of earlier rounds the synapses from neurons that fire now.
+func (t *target) addSources(inputs, sources []int32) {
+	first := 0
+	for _, f := range t.active {
+		n := f.firing()
+		if p := f.past; p != nil {
+			for _, s := range sources {
+				at := int(s) - first
+				if at < 0 || at >= n {
+					continue
+				}
+				defeats := p.stimulus
+				if f.stimulus == nil {
+					k := p.place(f.from.winners[at])
+					if k < 0 {
+						continue
+					}
+					defeats = p.defeats[k]
+				}
+				for _, d := range defeats {
+					inputs[d]++
+				}
+			}
+		}
+		first += n
+	}
+}
+
+// addPast draws the synapses of a new neuron from those neurons of a fibre that fired in earlier rounds and do not
+// fire now. It appends their sources to b.arena, or for a stimulus their number.
+func (b *Brain) addPast(inputs []int32, t *target, f *fibre, proposal int) {
+	p := f.past
+	key := mix(f.Seed + mix(uint64(b.step)) + uint64(purposePast)<<32)
+	if f.stimulus != nil {
+		if slices.Contains(t.active, f) {
+			return
+		}
+		src := newRandomStream(key, purposePast, proposal)
+		n := int32(b.binomial(f.stimulus.size, f.P).quantile(src.uniform()))
+		b.arena = append(b.arena, n)
+		for _, d := range p.stimulus {
+			inputs[d] += n
+		}
+		return
+	}
+	active := slices.Contains(t.active, f)
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
+	for _, k := range b.room {
+		if active && p.now[k] == b.step {
+			continue
+		}
+		b.arena = append(b.arena, p.neurons[k])
+		for _, d := range p.defeats[k] {
+			inputs[d]++
+		}
+	}
+}
+
+// rankRecruits gives new neurons of a lazy area their ranks.
+func (m *memory) rankRecruits(list []recruit) {
+	ranks := m.ranks
+	for _, r := range list {
+		ranks = append(ranks, r.rank)
+	}
+	m.setRanks(ranks)
+}
+
+// setRanks sets ranks, of which the first are those that there are.
+func (m *memory) setRanks(ranks []float64) {
+	fresh := make([]int32, 0, len(ranks)-len(m.ranks))
+	for j := len(m.ranks); j < len(ranks); j++ {
+		fresh = append(fresh, int32(j))
+	}
+	m.ranks = ranks
+	m.insert(fresh)
+}
+
+// insert puts neurons into the order by rank.
+func (m *memory) insert(fresh []int32) {
+	slices.SortFunc(fresh, m.compare)
+	merged := make([]int32, 0, len(m.order)+len(fresh))
+	old := m.order
+	for _, j := range fresh {
+		for len(old) > 0 && m.compare(old[0], j) < 0 {
+			merged, old = append(merged, old[0]), old[1:]
+		}
+		merged = append(merged, j)
+	}
+	m.order = append(merged, old...)
+}
+
+func (m *memory) compare(i, j int32) int {
+	switch {
+	case m.ranks[i] < m.ranks[j]:
+		return -1
+	case m.ranks[i] > m.ranks[j]:
+		return 1
+	}
+	return int(i - j)
+}
