@@ -222,11 +222,33 @@ func (b *Brain) connectInto(t *target, at int) {
 		}
 		return
 	}
-	known := b.marks(len(f.rows)) // sources of which it is known whether they connect
 	firing := []int32(nil)
 	if active {
 		firing = f.from.winners
 	}
+	unknown := b.unknown(f, firing)
+	for k, r := range d.list {
+		j := int32(d.before + k)
+		b.incoming(f, j, unknown)
+		if f.past != nil {
+			for _, i := range r.past[at] {
+				f.link(b, i, j)
+			}
+			b.moved += 12 * len(r.past[at])
+		}
+		for _, s := range r.sources {
+			if at := int(s) - first; at >= 0 && at < len(firing) {
+				f.link(b, firing[at], j)
+			}
+		}
+		b.moved += 12 * len(r.sources)
+	}
+}
+
+// unknown returns the neurons of f's source that neither fire nor have fired in a defeat: whether these connect to a new neuron
+// is not known yet. It is valid until the end of the step.
+func (b *Brain) unknown(f *fibre, firing []int32) []int32 {
+	n, known := len(f.rows), b.marks(len(f.rows))
 	for _, i := range firing {
 		known.add(i)
 	}
@@ -235,19 +257,13 @@ func (b *Brain) connectInto(t *target, at int) {
 			known.add(i)
 		}
 	}
-	for k, r := range d.list {
-		var past []int32
-		if f.past != nil {
-			past = r.past[at]
+	from := len(b.arena)
+	for i := range int32(n) {
+		if !known.has(i) {
+			b.arena = append(b.arena, i)
 		}
-		b.incoming(f, int32(d.before+k), known, past)
-		for _, s := range r.sources {
-			if at := int(s) - first; at >= 0 && at < len(firing) {
-				f.link(b, firing[at], int32(d.before+k))
-			}
-		}
-		b.moved += 12 * len(r.sources)
 	}
+	return b.arena[from:len(b.arena):len(b.arena)]
 }
 
 // synapses returns the number of neurons of a stimulus that connect to neuron j.
@@ -275,18 +291,12 @@ func (t *target) place(f *fibre) (first int, active bool) {
 	return 0, false
 }
 
-// incoming connects neuron j to those neurons that fired earlier and are in past, and to others, which are not
-// known, with the probability of the fibre.
-func (b *Brain) incoming(f *fibre, j int32, known *marks, past []int32) {
-	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
-	b.moved += 12 * (len(b.room) + len(past)) // numbers of neurons read, synapses written
-	for _, i := range b.room {
-		if !known.has(i) {
-			f.link(b, i, j)
-		}
-	}
-	for _, i := range past {
-		f.link(b, i, j)
+// incoming connects some of the source neurons to neuron j, with the probability of the fibre.
+func (b *Brain) incoming(f *fibre, j int32, sources []int32) {
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(sources)}, int(j))
+	b.moved += 12 * len(b.room) // numbers of neurons read, synapses written
+	for _, k := range b.room {
+		f.link(b, sources[k], j)
 	}
 }
 
