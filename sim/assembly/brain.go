@@ -26,8 +26,12 @@ const (
 type Sampling int
 
 const (
-	Exact  Sampling = iota // largest of as many binomial draws as there are such neurons
-	Normal                 // K draws from the tail of a normal distribution, as in the reference implementation
+	// Exact draws inputs given that the neurons lost all rounds so far: results have the distribution of those of
+	// areas that exist whole.
+	Exact Sampling = iota
+	// Normal draws K inputs from the tail of a normal distribution, as if the neurons had never lost, as the reference
+	// implementation does: supports are up to 90 % too large.
+	Normal
 )
 
 // Settings are the settings of a Brain. Zero values are the defaults.
@@ -89,6 +93,7 @@ type Brain struct {
 	x             []float64 // inputs of the current target
 	isWinner      []uint8   // 1 for each winner, 0 for the other neurons
 	room          []int32
+	ranked        []float64 // inputs of a lazy area's neurons, by rank
 	tally         []int32   // inputs of a new neuron in earlier rounds
 	arena         []int32   // memory of the subsets drawn in one step
 	rowRoom       []synapse // unused rest of the slab that rows are cut from

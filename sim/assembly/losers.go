@@ -43,6 +43,8 @@ type memory struct {
 	order   []int32   // stored neurons, by rank
 	defeats []defeat
 	indexed int            // number of defeats that the fibres into the area know
+	need    []int32        // of each of these, the least input that may have won
+	low     []int32        // those of them that no input at all may have won
 	bySet   map[uint64]int // defeats that the fibres know, by hash
 }
 
@@ -122,6 +124,8 @@ func (b *Brain) index(a *area) {
 	for ; m.indexed < len(m.defeats); m.indexed++ {
 		d := &m.defeats[m.indexed]
 		m.bySet[d.set] = m.indexed
+		m.need = append(m.need, 0)
+		m.limit(m.indexed)
 		for _, v := range d.firing {
 			f := b.byName[[2]string{v.from, a.Name}]
 			if f.past == nil {
@@ -129,6 +133,14 @@ func (b *Brain) index(a *area) {
 			}
 			f.past.add(v, int32(m.indexed))
 		}
+	}
+}
+
+// limit finds out which inputs may have won a defeat.
+func (m *memory) limit(i int) {
+	x := m.defeats[i].input
+	if m.need[i] = int32(math.Ceil(max(0, min(x, math.MaxInt32)))); x <= 0 && !slices.Contains(m.low, int32(i)) {
+		m.low = append(m.low, int32(i))
 	}
 }
 
@@ -167,6 +179,7 @@ func (b *Brain) rememberDefeat(t *target) {
 	if i, ok := m.bySet[c.set]; ok {
 		if d := &m.defeats[i]; !d.beaten(c.last.input, c.last.rank) { // else what would win now would have won then
 			d.rival = c.last
+			m.limit(i)
 		}
 		return
 	}
@@ -299,24 +312,103 @@ func (b *Brain) hasLost(t *target, r *recruit, proposal int) bool {
 	if cap(b.tally) < len(m.defeats) {
 		b.tally = make([]int32, 2*len(m.defeats))
 	}
-	inputs := b.tally[:len(m.defeats)]
-	clear(inputs)
-	t.addSources(inputs, r.sources)
-	if m.wins(inputs, r.rank) {
+	past := inputs{m, b.tally[:len(m.defeats)], r.rank}
+	clear(past.sum)
+	if past.winsAtZero() || t.addSources(past, r.sources) {
 		return false
 	}
+	r.past = make([][]int32, 0, len(t.into))
 	for _, f := range t.into {
 		from := len(b.arena)
-		if f.past != nil {
-			b.addPast(inputs, t, f, proposal)
+		if f.past != nil && b.addPast(past, t, f, proposal) {
+			return false
 		}
 		r.past = append(r.past, b.arena[from:len(b.arena):len(b.arena)])
 	}
-	return !m.wins(inputs, r.rank)
+	return true
+}
+
+// inputs are the inputs of a new neuron in the rounds that it must have lost.
+type inputs struct {
+	*memory
+	sum  []int32
+	rank float64
+}
+
+// add adds n synapses to the inputs of some rounds, and reports whether the neuron would have won one of them.
+func (in inputs) add(rounds []int32, n int32) (won bool) {
+	for _, d := range rounds {
+		if in.sum[d] += n; in.sum[d] >= in.need[d] && in.defeats[d].beaten(float64(in.sum[d]), in.rank) {
+			return true
+		}
+	}
+	return false
+}
+
+// winsAtZero reports whether the neuron would have won a round without any input.
+func (in inputs) winsAtZero() bool {
+	return slices.ContainsFunc(in.low, func(d int32) bool { return in.defeats[d].beaten(0, in.rank) })
+}
+
+// addSources adds to the inputs of earlier rounds the synapses from neurons that fire now.
+func (t *target) addSources(in inputs, sources []int32) (won bool) {
+	first := 0
+	for _, f := range t.active {
+		n := f.firing()
+		if p := f.past; p != nil {
+			for _, s := range sources {
+				at := int(s) - first
+				if at < 0 || at >= n {
+					continue
+				}
+				rounds := p.stimulus
+				if f.stimulus == nil {
+					k := p.place(f.from.winners[at])
+					if k < 0 {
+						continue
+					}
+					rounds = p.defeats[k]
+				}
+				if in.add(rounds, 1) {
+					return true
+				}
+			}
+		}
+		first += n
+	}
+	return false
+}
+
+// addPast draws the synapses of a new neuron from those neurons of a fibre that fired in earlier rounds and do not
+// fire now, and reports whether the neuron would have won one of these rounds. It appends the sources to b.arena,
+// or for a stimulus their number.
+func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool) {
+	p, active := f.past, slices.Contains(t.active, f)
+	key := mix(f.Seed + mix(uint64(b.step)) + uint64(purposePast)<<32)
+	if f.stimulus != nil {
+		if active {
+			return false
+		}
+		src := newRandomStream(key, purposePast, proposal)
+		n := int32(b.binomial(f.stimulus.size, f.P).quantile(src.uniform()))
+		b.arena = append(b.arena, n)
+		return in.add(p.stimulus, n)
+	}
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
+	for _, k := range b.room {
+		if active && p.now[k] == b.step {
+			continue
+		}
+		b.arena = append(b.arena, p.neurons[k])
+		if in.add(p.defeats[k], 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // wholeFrom is the fraction of a lazy area's neurons that, once stored, makes it store all.
-const wholeFrom = 0.25
+const wholeFrom = 1.0 / 3
 
 // storeWhole stores all neurons of those targets of which so many are stored that the number of the others matters:
 // drawing new neurons ignores that there is one less with each that fires.
@@ -342,77 +434,9 @@ func (b *Brain) storeWhole(p *Plan) {
 	}
 	b.store(whole)
 	for _, w := range whole {
-		w.memory.defeats, w.memory.bySet, w.memory.indexed = nil, nil, 0
+		w.area.memory = memory{ranks: w.memory.ranks, order: w.memory.order}
 		for _, f := range w.into {
 			f.past = nil
-		}
-	}
-}
-
-// wins reports whether a neuron would have won one of the rounds.
-func (m *memory) wins(inputs []int32, rank float64) bool {
-	for i, n := range inputs {
-		if m.defeats[i].beaten(float64(n), rank) {
-			return true
-		}
-	}
-	return false
-}
-
-// addSources adds to the inputs of earlier rounds the synapses from neurons that fire now.
-func (t *target) addSources(inputs, sources []int32) {
-	first := 0
-	for _, f := range t.active {
-		n := f.firing()
-		if p := f.past; p != nil {
-			for _, s := range sources {
-				at := int(s) - first
-				if at < 0 || at >= n {
-					continue
-				}
-				defeats := p.stimulus
-				if f.stimulus == nil {
-					k := p.place(f.from.winners[at])
-					if k < 0 {
-						continue
-					}
-					defeats = p.defeats[k]
-				}
-				for _, d := range defeats {
-					inputs[d]++
-				}
-			}
-		}
-		first += n
-	}
-}
-
-// addPast draws the synapses of a new neuron from those neurons of a fibre that fired in earlier rounds and do not
-// fire now. It appends their sources to b.arena, or for a stimulus their number.
-func (b *Brain) addPast(inputs []int32, t *target, f *fibre, proposal int) {
-	p := f.past
-	key := mix(f.Seed + mix(uint64(b.step)) + uint64(purposePast)<<32)
-	if f.stimulus != nil {
-		if slices.Contains(t.active, f) {
-			return
-		}
-		src := newRandomStream(key, purposePast, proposal)
-		n := int32(b.binomial(f.stimulus.size, f.P).quantile(src.uniform()))
-		b.arena = append(b.arena, n)
-		for _, d := range p.stimulus {
-			inputs[d] += n
-		}
-		return
-	}
-	active := slices.Contains(t.active, f)
-	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
-	for _, k := range b.room {
-		if active && p.now[k] == b.step {
-			continue
-		}
-		b.arena = append(b.arena, p.neurons[k])
-		for _, d := range p.defeats[k] {
-			inputs[d]++
 		}
 	}
 }

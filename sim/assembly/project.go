@@ -151,7 +151,8 @@ func (b *Brain) best(t *target) []entry {
 		return entries(t.x, top(t.x, m))
 	}
 	order := t.memory.order // among equals the lower rank comes first, not the lower number
-	x := make([]float64, len(order))
+	b.ranked = slices.Grow(b.ranked[:0], len(order))
+	x := b.ranked[:len(order)]
 	for i, j := range order {
 		x[i] = t.x[j]
 	}
