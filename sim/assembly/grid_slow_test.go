@@ -45,7 +45,7 @@ func gridPoint(t *testing.T, p float64, a Area, seeds, associations int) {
 		})
 		ms := (peer.CPUTime() - begin) / float64(seeds) * 1e3
 		for k, v := range collect(associations, s, func(s Settings) map[string][]float64 { return associated(t, s, a) }) {
-			if k == "Apost_Bpost" || k == "AB_Apost" {
+			if k == "Apost_Bpost" || k == "AB_Apost" || k == "wC" {
 				all[law][k] = v
 			}
 		}

@@ -218,3 +218,16 @@ func TestSnapshotsHoldDefeats(t *testing.T) {
 		t.Errorf("a snapshot of the version before: %v", err)
 	}
 }
+
+// A strengthened input of a lazy area equals the count that it equals in an area that exists whole, although
+// its weights are float32: who wins among equals is for the ranks to say.
+func TestSingleWeightsTieWithCounts(t *testing.T) {
+	for _, c := range []struct{ beta, synapses, count float64 }{{0.1, 10, 11}, {0.05, 20, 21}, {0.25, 4, 5}, {0.2, 15, 18}} {
+		w := float64(float32(float64(float32(1)) * (1 + c.beta)))
+		for _, rest := range []float64{0, 3, 50} {
+			if x := roundedTo(singleBits, rounded(c.synapses*w+rest)); x != c.count+rest {
+				t.Errorf("%g synapses of weight %g and %g others: %.12g, want %g", c.synapses, w, rest, x, c.count+rest)
+			}
+		}
+	}
+}

@@ -154,7 +154,7 @@ func (b *Brain) best(t *target) []entry {
 	b.ranked = slices.Grow(b.ranked[:0], len(order))
 	x := b.ranked[:len(order)]
 	for i, j := range order {
-		x[i] = t.x[j]
+		x[i] = roundedTo(singleBits, t.x[j])
 	}
 	list := entries(x, top(x, m))
 	for i := range list {
