@@ -89,3 +89,18 @@ func (o *order) next(v float64) (int, bool) {
 	o.left--
 	return o.distribution.quantile(-math.Expm1(o.log)), true
 }
+
+// nextRanked returns the next draw and its rank among equals: a uniform number between the ranks of its neighbours.
+func (o *order) nextRanked(v float64) (m int, rank float64, ok bool) {
+	m, ok = o.next(v)
+	s, d := -math.Expm1(o.log), o.distribution
+	over := d.exceeds(m)
+	return m, max(0, min((s-over)/(d.exceeds(m-1)-over), 1)), ok
+}
+
+// startBelow leaves out the draws that come before a point which a draw precedes with probability s. Their number is
+// taken to be its mean.
+func (o *order) startBelow(s float64) {
+	o.log = math.Log1p(-s)
+	o.left -= int(math.Round(s * float64(o.left)))
+}

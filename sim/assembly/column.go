@@ -128,7 +128,8 @@ func (b *Brain) Rivals(areas ...string) error {
 	return nil
 }
 
-// inhibitRivals removes the winners of all rivals but the strongest.
+// inhibitRivals removes the winners of all rivals but the strongest. New neurons of lazy areas that would have fired
+// are stored nevertheless: next time they get the same input.
 func (b *Brain) inhibitRivals(p *Plan) {
 	for _, group := range b.rivals {
 		var best *target
@@ -143,7 +144,10 @@ func (b *Brain) inhibitRivals(p *Plan) {
 		}
 		for _, t := range members {
 			if t != best {
-				t.round, t.recruits = Round{Area: t.Name, Input: t.round.Input}, recruits{}
+				t.round = Round{Area: t.Name, Input: t.round.Input}
+				if !b.conditional(t.area) {
+					t.recruits = recruits{}
+				}
 			}
 		}
 	}

@@ -196,7 +196,7 @@ func (b *Brain) sizes(p *Plan) (work, least int) {
 	for _, t := range p.targets {
 		n := t.N
 		if t.Lazy {
-			n = min(t.N, t.support+8*t.K)
+			n = min(t.N, t.stored()+8*t.K)
 		}
 		work += 16 * n
 		least += 16*n + 16*t.K

@@ -185,6 +185,9 @@ func (r *running) prepare() error {
 			return err
 		}
 		j := job{t, min(t.K+1, n), p.results}
+		if b.conditional(t.area) {
+			j.k = n // all, because the device knows nothing of ranks
+		}
 		r.jobs = append(r.jobs, j)
 		if j.k == 0 {
 			continue
@@ -232,13 +235,21 @@ func (g *device) choose(t cuda.Part, y, neurons int) error {
 
 // choose chooses the winners of a job among its candidates, which words hold.
 func (r *running) choose(j job, words []uint64) {
-	r.x, r.list = r.x[:0], r.list[:0]
-	for _, w := range words[:j.k] {
-		r.x = append(r.x, math.Float64frombits(w))
+	number := func(i int32) int32 { return int32(words[j.k+int(i)/2] >> (32 * (i % 2))) }
+	r.x, r.list = slices.Grow(r.x[:0], j.k)[:j.k], r.list[:0]
+	if r.b.conditional(j.t.area) {
+		for i, w := range words[:j.k] {
+			r.x[number(int32(i))] = math.Float64frombits(w)
+		}
+		j.t.x = r.x
+		r.b.chooseOf(j.t, r.b.best(j.t))
+		return
+	}
+	for i, w := range words[:j.k] {
+		r.x[i] = math.Float64frombits(w)
 	}
 	for _, i := range top(r.x, j.k) { // among equals those of lower number come first, as they do in words
-		number := int32(words[j.k+int(i)/2] >> (32 * (i % 2)))
-		r.list = append(r.list, entry{r.x[i], number})
+		r.list = append(r.list, entry{r.x[i], number(i)})
 	}
 	r.b.chooseOf(j.t, r.list)
 }

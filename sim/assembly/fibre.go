@@ -36,6 +36,7 @@ type fibre struct {
 	moved    []bool      // whether each target is in grown
 	rows     [][]synapse // synapses onto a lazy area, by source neuron
 	shared   []bool      // whether each row is shared with a copy of the brain
+	past     *pastFiring // for a lazy target, when the source fired; nil if never in a defeat
 	recent   recentSums
 	synapses *synapses // synapses onto an area that is not lazy
 }

@@ -36,12 +36,19 @@ func (b *Brain) inhibit(t *target) {
 
 // rounded keeps 32 bits of an input's mantissa, so that sums of the same weights in different orders
 // are equal and the lower number wins.
-func rounded(x float64) float64 {
-	return math.Float64frombits((math.Float64bits(x) + 1<<(roundedBits-1)) &^ (1<<roundedBits - 1))
+func rounded(x float64) float64 { return roundedTo(roundedBits, x) }
+
+// roundedTo rounds away the trailing bits of an input's mantissa.
+func roundedTo(bits int, x float64) float64 {
+	return math.Float64frombits((math.Float64bits(x) + 1<<(bits-1)) &^ (1<<bits - 1))
 }
 
 // roundedBits is the number of trailing bits of an input that are zero.
 const roundedBits = 20
+
+// singleBits is the same where an input is compared with those of new neurons: weights of lazy areas are float32, but ten
+// synapses of weight 1.1 are to equal eleven of weight 1, as they do in areas that exist whole.
+const singleBits = 32
 
 // countable reports whether most inputs are counts of synapses of weight 1.
 func (t *target) countable() bool {

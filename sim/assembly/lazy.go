@@ -12,42 +12,48 @@ import (
 
 // A lazy area stores only neurons that fired: numbers 0, 1, ... in order of their
 // first firing. The inputs of all others are drawn when a step needs them, from their
-// exact distribution given that they are new, and their synapses when they first win. Losers
-// are forgotten: a lazy area is not quite a fixed random graph.
+// distribution given that they lost all earlier rounds, and their synapses when they first win.
 
 // The random streams of lazy areas.
 const (
 	purposeRecruit  uint32 = 502 // inputs of new neurons, and the sources they have
 	purposeIncoming uint32 = 503 // synapses from neurons that did not fire
 	purposeCount    uint32 = 504 // synapses from a stimulus that did not fire
+	purposePast     uint32 = 505 // synapses from what fired in earlier rounds
+	purposeComplete uint32 = 506 // ranks of neurons that are stored before they fire
 )
 
 // recruit is a new winner.
 type recruit struct {
 	input   int
+	rank    float64
 	sources []int32 // neurons that connect to it, among all that fired: see target.fired
+	// For each fibre into the area, the neurons that connect to it among those that fired in earlier
+	// rounds but not in this one, or the number of those of a stimulus; nil if there were no such rounds.
+	past [][]int32
 }
 
 // recruits are the new winners of one target in one step.
 type recruits struct {
-	before int // support of the target before the step
-	list   []recruit
+	before  int // stored neurons of the target before the step
+	list    []recruit
+	contest *contest // how the neurons that never fired fared; nil if they took no part
 }
 
 // chooseLazy chooses the winners of a lazy target: among the stored neurons, of which known are those of
-// largest input, and new ones, which are numbered from the support on.
+// largest input, and new ones, which are numbered from the number of the stored on.
 func (b *Brain) chooseLazy(t *target, known []entry) {
 	r, d := &t.round, &t.recruits
 	src := newRandomStream(b.set.Seed^name64(t.Name), purposeRecruit, b.step)
 	r.Winners = make([]int32, 0, t.K)
-	d.before = t.support
-	distribution := b.inputOf(t)
-	draw := b.candidates(t, distribution, &src)
-	have, more := draw()
+	d.before = t.stored()
+	c := b.contest(t, &src)
+	d.contest = c
+	fresh, more := c.next(b, t, &src)
 	largest := 0.0
 	for at := 0; at < len(known) || more; {
-		old := at < len(known) && (!more || known[at].x >= float64(have))
-		v := float64(have)
+		old := at < len(known) && (!more || !c.before(fresh, known[at], t))
+		v := float64(fresh.input)
 		if old {
 			v = known[at].x
 		}
@@ -56,30 +62,39 @@ func (b *Brain) chooseLazy(t *target, known []entry) {
 		}
 		if !t.fires(v, len(r.Winners), largest) {
 			r.Next = v
+			c.lost(t, len(r.Winners), largest)
 			break
 		}
 		r.Kth, r.Input = v, r.Input+v
 		if old {
 			r.Winners = append(r.Winners, known[at].j)
+			c.won(v, fresh, old, known[at].j, t)
 			at++
 			continue
 		}
+		if !c.conditional {
+			fresh.sources = c.distribution.sources(b, &src, fresh.input)
+		}
+		c.won(v, fresh, old, 0, t)
 		r.Winners = append(r.Winners, int32(d.before+len(d.list)))
-		d.list = append(d.list, recruit{input: have, sources: distribution.sources(b, &src, have)})
-		have, more = draw()
+		d.list = append(d.list, fresh)
+		fresh, more = c.next(b, t, &src)
 	}
-	r.First = len(d.list)
 }
 
-// candidates returns a function that gives the inputs of new neurons, the largest
-// first, until there are no more.
-func (b *Brain) candidates(t *target, distribution *inputDistribution, src *randomStream) func() (int, bool) {
-	free := t.N - t.support
-	if b.set.Lazy == Normal && free > 2*t.K {
-		return normalCandidates(distribution, free, t.K, src)
+// contest begins the round of the new neurons of a target.
+func (b *Brain) contest(t *target, src *randomStream) *contest {
+	if b.conditional(t.area) {
+		return b.compete(t)
 	}
-	o := order{distribution: distribution.binomial, left: free}
-	return func() (int, bool) { return o.next(src.uniform()) }
+	c, free := &contest{distribution: b.inputOf(t)}, t.N-t.stored()
+	if b.set.Lazy == Normal && free > 2*t.K {
+		c.draw = normalCandidates(c.distribution, free, t.K, src)
+		return c
+	}
+	c.order = order{distribution: c.distribution.binomial, left: free}
+	c.draw = func() (int, bool) { return c.order.next(src.uniform()) }
+	return c
 }
 
 // normalCandidates draws k candidates from a normal distribution above the quantile that k of free neurons
@@ -162,17 +177,28 @@ func (m *marks) add(i int32)      { m.at[i] = m.round }
 
 // recruit gives the new winners of all targets of a step their synapses.
 func (b *Brain) recruit(p *Plan) {
+	b.store(p.targets)
 	for _, t := range p.targets {
-		t.support += len(t.recruits.list)
+		b.rememberDefeat(t)
 	}
-	for _, t := range p.targets {
+}
+
+// store stores the recruits of areas, with their synapses.
+func (b *Brain) store(targets []*target) {
+	for _, t := range targets {
+		t.area.fired = append(t.area.fired, make([]bool, len(t.recruits.list))...)
+		if b.conditional(t.area) {
+			t.memory.rankRecruits(t.recruits.list)
+		}
+	}
+	for _, t := range targets {
 		if len(t.recruits.list) > 0 {
-			for _, f := range t.into {
-				b.connectInto(f, t)
+			for at := range t.into {
+				b.connectInto(t, at)
 			}
 		}
 	}
-	for _, t := range p.targets {
+	for _, t := range targets {
 		if len(t.recruits.list) > 0 {
 			for _, f := range t.out {
 				b.connectFrom(f)
@@ -181,27 +207,63 @@ func (b *Brain) recruit(p *Plan) {
 	}
 }
 
-// connectInto gives fibre f its synapses onto the recruits of its target, from the neurons that its
+// connectInto gives the fibre at a place of t.into its synapses onto the recruits of t, from the neurons that its
 // source had before the step.
-func (b *Brain) connectInto(f *fibre, t *target) {
-	d := t.recruits
+func (b *Brain) connectInto(t *target, at int) {
+	d, f := t.recruits, t.into[at]
 	first, active := t.place(f)
 	if f.stimulus != nil {
 		for k, r := range d.list {
 			n := b.synapses(f, int32(d.before+k), r, first, active)
+			if !active && f.past != nil {
+				n = int(r.past[at][0])
+			}
 			f.inputs, f.total = append(f.inputs, int32(n)), append(f.total, float64(n))
 		}
 		return
 	}
-	fires := b.marks(len(f.rows))
+	firing := []int32(nil)
 	if active {
-		for _, w := range f.from.winners {
-			fires.add(w)
+		firing = f.from.winners
+	}
+	unknown := b.unknown(f, firing)
+	for k, r := range d.list {
+		j := int32(d.before + k)
+		b.incoming(f, j, unknown)
+		if f.past != nil {
+			for _, i := range r.past[at] {
+				f.link(b, i, j)
+			}
+			b.moved += 12 * len(r.past[at])
+		}
+		for _, s := range r.sources {
+			if at := int(s) - first; at >= 0 && at < len(firing) {
+				f.link(b, firing[at], j)
+			}
+		}
+		b.moved += 12 * len(r.sources)
+	}
+}
+
+// unknown returns the neurons of f's source that neither fire nor have fired in a defeat: whether these connect to a new neuron
+// is not known yet. It is valid until the end of the step.
+func (b *Brain) unknown(f *fibre, firing []int32) []int32 {
+	n, known := len(f.rows), b.marks(len(f.rows))
+	for _, i := range firing {
+		known.add(i)
+	}
+	if f.past != nil {
+		for _, i := range f.past.neurons {
+			known.add(i)
 		}
 	}
-	for k, r := range d.list {
-		b.incoming(f, int32(d.before+k), r, first, fires)
+	from := len(b.arena)
+	for i := range int32(n) {
+		if !known.has(i) {
+			b.arena = append(b.arena, i)
+		}
 	}
+	return b.arena[from:len(b.arena):len(b.arena)]
 }
 
 // synapses returns the number of neurons of a stimulus that connect to neuron j.
@@ -229,20 +291,12 @@ func (t *target) place(f *fibre) (first int, active bool) {
 	return 0, false
 }
 
-// incoming connects neuron j: to the firing neurons that it was drawn with, and to the others with
-// the probability of the fibre.
-func (b *Brain) incoming(f *fibre, j int32, r recruit, first int, fires *marks) {
-	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(f.rows)}, int(j))
-	b.moved += 12 * (len(b.room) + len(r.sources)) // numbers of neurons read, synapses written
-	for _, i := range b.room {
-		if !fires.has(i) {
-			f.link(b, i, j)
-		}
-	}
-	for _, s := range r.sources {
-		if at := int(s) - first; at >= 0 && at < len(f.from.winners) && fires.has(f.from.winners[at]) {
-			f.link(b, f.from.winners[at], j)
-		}
+// incoming connects some of the source neurons to neuron j, with the probability of the fibre.
+func (b *Brain) incoming(f *fibre, j int32, sources []int32) {
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(sources)}, int(j))
+	b.moved += 12 * len(b.room) // numbers of neurons read, synapses written
+	for _, k := range b.room {
+		f.link(b, sources[k], j)
 	}
 }
 
@@ -253,7 +307,7 @@ func (b *Brain) connectFrom(f *fibre) {
 		return
 	}
 	for len(f.rows) < f.from.stored() {
-		f.rows = append(f.rows, b.known(f, len(f.rows), f.target.support))
+		f.rows = append(f.rows, b.known(f, len(f.rows), f.target.stored()))
 		f.shared = append(f.shared, false)
 	}
 }

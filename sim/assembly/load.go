@@ -96,34 +96,42 @@ func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (
 		}
 	}
 	for i, a := range h.Areas {
-		s.area(b.areas[i], a)
+		s.area(b, b.areas[i], a)
 	}
 	for _, f := range h.Fibres {
 		if s.Err() == nil {
 			s.fibre(b, f)
 		}
 	}
+	for i, a := range h.Areas {
+		s.defeats(b, b.areas[i], a.Defeats)
+	}
 	s.End()
 	return b, s.err()
 }
 
-func (s *source) area(a *area, saved savedArea) {
-	if saved.Support < 0 || saved.Support > a.N || saved.Support > s.size {
-		s.Fail("in area %s %d of %d neurons have fired", a.Name, saved.Support, a.N)
-		return
-	}
-	a.fixed, a.support = saved.Fixed, saved.Support
-	a.winners = s.ids(a.stored())
+func (s *source) area(b *Brain, a *area, saved savedArea) {
 	fired := s.Bools()
-	if len(fired) != len(a.fired) {
-		s.Fail("area %s has %d neurons, want %d", a.Name, len(fired), len(a.fired))
+	if len(fired) > a.N || !a.Lazy && len(fired) < a.N {
+		s.Fail("area %s has %d neurons, want %d", a.Name, len(fired), a.N)
 		return
 	}
-	copy(a.fired, fired)
+	if saved.Support < 0 || saved.Support > len(fired) {
+		s.Fail("in area %s %d of %d neurons have fired", a.Name, saved.Support, len(fired))
+		return
+	}
+	a.fixed, a.support, a.fired = saved.Fixed, saved.Support, slices.Clone(fired)
+	a.winners = s.ids(a.stored())
 	a.times = s.ids(1 << 31)
 	if len(a.times) > a.stored() {
 		s.Fail("area %s has %d tired neurons, of %d in all", a.Name, len(a.times), a.stored())
 	}
+	ranks := s.Floats()
+	if n := len(ranks); n > 0 && n != a.stored() || n == 0 && a.stored() > 0 && b.conditional(a) {
+		s.Fail("area %s has ranks of %d neurons, want %d", a.Name, n, a.stored())
+		return
+	}
+	a.memory.setRanks(ranks)
 	for _, step := range saved.Recent {
 		a.recent = append(a.recent, firing{step, s.ids(a.stored())})
 	}
@@ -212,4 +220,30 @@ func (s *source) row(n int) []synapse {
 		row[k] = synapse{j, weight[k]}
 	}
 	return row
+}
+
+// defeats reads what a lazy area knows about the neurons that never fired.
+func (s *source) defeats(b *Brain, a *area, list []savedDefeat) {
+	for _, saved := range list {
+		d := defeat{rival: rival{saved.Input, saved.Rank}}
+		for _, from := range saved.From {
+			f := b.byName[[2]string{from, a.Name}]
+			if f == nil || !a.Lazy {
+				s.Fail("there is no fibre %s>%s that area %s could know about", from, a.Name, a.Name)
+				return
+			}
+			var v volley
+			if f.stimulus != nil {
+				v = volley{from, s.ids(0)}
+			} else if v = (volley{from, s.ids(f.from.stored())}); len(v.winners) == 0 && s.Err() == nil {
+				s.Fail("a round of area %s has no neurons that fire in %s", a.Name, from)
+			}
+			if s.Err() != nil {
+				return
+			}
+			d.firing = append(d.firing, v)
+			d.set += f.hash(v.winners)
+		}
+		a.memory.defeats = append(a.memory.defeats, d)
+	}
 }

@@ -90,7 +90,7 @@ func collect(n int, s Settings, f func(s Settings) map[string][]float64) figures
 }
 
 func TestLawOfAssociation(t *testing.T) {
-	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent}, "cpp": {Activity: Silent, Lazy: Normal}, "py": {Lazy: Normal}} {
+	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent, Lazy: forgetful}, "cpp": {Activity: Silent, Lazy: Normal}, "py": {Lazy: Normal}} {
 		eachExperiment(t, "assoc", engine, 1, func(t *testing.T, p float64, a Area, want figures) {
 			s.P = p
 			got := collect(60, s, func(s Settings) map[string][]float64 { return associated(t, s, a) })
@@ -122,7 +122,7 @@ func merged(t *testing.T, s Settings, a Area) map[string][]float64 {
 }
 
 func TestLawOfMerging(t *testing.T) {
-	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent}, "cpp": {Activity: Silent, Lazy: Normal}} {
+	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent, Lazy: forgetful}, "cpp": {Activity: Silent, Lazy: Normal}} {
 		eachExperiment(t, "merge", engine, 1, func(t *testing.T, p float64, a Area, want figures) {
 			s.P = p
 			got := collect(40, s, func(s Settings) map[string][]float64 { return merged(t, s, a) })
@@ -191,14 +191,14 @@ func TestRefusals(t *testing.T) {
 
 func TestLawOfCompletion(t *testing.T) {
 	eachExperiment(t, "pattern", "lazy_exact", 1, func(t *testing.T, p float64, a Area, want figures) {
-		got := collect(60, Settings{P: p}, func(s Settings) map[string][]float64 { return completed(t, s, a) })
+		got := collect(60, Settings{P: p, Lazy: forgetful}, func(s Settings) map[string][]float64 { return completed(t, s, a) })
 		got.same(t, want, "recovered")
 	})
 }
 
 // The more two sets of neurons overlap, the more do those that they project to, in lazy
-// areas as in whole ones; disjoint ones have next to nothing in common. What is the same
-// before is the same after in whole areas; lazy ones draw what did not fire anew.
+// areas as in whole ones; disjoint ones have next to nothing in common, and what is the same
+// before is the same after.
 func TestOverlapIsPreserved(t *testing.T) {
 	const k = 100
 	for _, lazy := range []bool{false, true} {
@@ -215,7 +215,7 @@ func TestOverlapIsPreserved(t *testing.T) {
 		for _, shift := range []int{100, 50, 20, 0} {
 			before, after, err := b.Preserve("C", "D", set(0), set(shift))
 			check(t, err)
-			if before != float64(k-shift)/k || after < last || shift == 100 && after > 0.1 || shift == 0 && after < 0.6 {
+			if before != float64(k-shift)/k || after < last || shift == 100 && after > 0.1 || shift == 0 && after < 1 {
 				t.Errorf("lazy %v: overlap %v becomes %v after %v", lazy, before, after, last)
 			}
 			last = after

@@ -113,7 +113,7 @@ func (p *Profile) String() string {
 func (b *Brain) Bytes() int {
 	sum := 8*cap(b.x) + cap(b.isWinner) + 4*cap(b.marked.at)
 	for _, a := range b.areas {
-		sum += cap(a.fired) + 4*cap(a.winners) + 4*cap(a.times)
+		sum += cap(a.fired) + 4*cap(a.winners) + 4*cap(a.times) + a.memory.bytes()
 	}
 	for _, f := range b.fibres {
 		sum += f.bytes()
@@ -122,7 +122,7 @@ func (b *Brain) Bytes() int {
 }
 
 func (f *fibre) bytes() int {
-	sum := 8*cap(f.total) + 4*cap(f.inputs) + 8*cap(f.scale) + 25*cap(f.rows)
+	sum := 8*cap(f.total) + 4*cap(f.inputs) + 8*cap(f.scale) + 25*cap(f.rows) + f.past.bytes()
 	for _, row := range f.rows {
 		sum += 8 * cap(row)
 	}

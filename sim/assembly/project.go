@@ -111,6 +111,7 @@ func (b *Brain) begin(p *Plan) {
 	b.step++
 	b.arena = b.arena[:0]
 	p.open(b)
+	b.storeWhole(p)
 	for _, t := range p.targets {
 		t.round, t.recruits = Round{Area: t.Name}, recruits{}
 	}
@@ -139,8 +140,27 @@ func (t *target) keep(idle bool) {
 }
 
 func (b *Brain) choose(t *target) {
-	b.chooseOf(t, entries(t.x, top(t.x, min(t.K+1, len(t.x)))))
+	b.chooseOf(t, b.best(t))
 	b.moved += 8 * len(t.x)
+}
+
+// best returns the K+1 stored neurons of a target with the largest inputs, in order.
+func (b *Brain) best(t *target) []entry {
+	m := min(t.K+1, len(t.x))
+	if !b.conditional(t.area) {
+		return entries(t.x, top(t.x, m))
+	}
+	order := t.memory.order // among equals the lower rank comes first, not the lower number
+	b.ranked = slices.Grow(b.ranked[:0], len(order))
+	x := b.ranked[:len(order)]
+	for i, j := range order {
+		x[i] = roundedTo(singleBits, t.x[j])
+	}
+	list := entries(x, top(x, m))
+	for i := range list {
+		list[i].j = order[list[i].j]
+	}
+	return list
 }
 
 // chooseOf chooses the winners of a target. The candidates are its stored neurons of largest input, K+1 if there
@@ -213,10 +233,7 @@ func (b *Brain) fire(p *Plan) {
 		if !t.fixed && !t.round.idle {
 			t.area.fire(t.round, b.step)
 		}
-		if !t.Lazy {
-			t.round.First = t.support - before
-		}
-		t.round.Support, t.round.idle = t.support, false
+		t.round.First, t.round.Support, t.round.idle = t.support-before, t.support, false
 	}
 	b.trim()
 }

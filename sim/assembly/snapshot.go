@@ -16,10 +16,11 @@ import (
 // A snapshot is, in the format of package checkpoint, a header of JSON and lists of
 // numbers:
 //
-//	per area:  winners, per neuron of a whole area whether it fired, ...
+//	per area:  per stored neuron whether it fired, winners, ...
 //	per fibre: what is not drawn anew from the seed
+//	per area:  for a lazy one, what fired in the rounds that its other neurons lost
 
-const fileKind, fileVersion = "BRAIN", 2
+const fileKind, fileVersion = "BRAIN", 3
 
 // FormatError says what is wrong with a snapshot, and where.
 type FormatError struct {
@@ -46,7 +47,13 @@ type savedArea struct {
 	Area
 	Fixed   bool `json:",omitempty"`
 	Support int
-	Recent  []int `json:",omitempty"` // steps in which the area fired
+	Recent  []int         `json:",omitempty"` // steps in which the area fired
+	Defeats []savedDefeat `json:",omitempty"` // of a lazy area
+}
+
+type savedDefeat struct {
+	Input, Rank float64  // of the last winner
+	From        []string // what fired
 }
 
 type savedStimulus struct {
@@ -79,15 +86,23 @@ func (b *Brain) Save(w io.Writer) error {
 	return checkpoint.Write(w, fileKind, fileVersion, func(out *checkpoint.Encoder) {
 		out.Bytes(head)
 		for _, a := range b.areas {
-			out.Int32s(a.winners)
 			out.Bools(a.fired)
+			out.Int32s(a.winners)
 			out.Int32s(a.times)
+			out.Floats(a.memory.ranks)
 			for _, r := range a.recent {
 				out.Int32s(r.winners)
 			}
 		}
 		for _, f := range b.fibres {
 			f.save(out)
+		}
+		for _, a := range b.areas {
+			for _, d := range a.memory.defeats {
+				for _, v := range d.firing {
+					out.Int32s(v.winners)
+				}
+			}
 		}
 	})
 }
@@ -99,6 +114,13 @@ func (b *Brain) header() header {
 		s := savedArea{Area: a.Area, Fixed: a.fixed, Support: a.support}
 		for _, r := range a.recent {
 			s.Recent = append(s.Recent, r.step)
+		}
+		for _, d := range a.memory.defeats {
+			saved := savedDefeat{Input: d.input, Rank: d.rank}
+			for _, v := range d.firing {
+				saved.From = append(saved.From, v.from)
+			}
+			s.Defeats = append(s.Defeats, saved)
 		}
 		h.Areas = append(h.Areas, s)
 	}

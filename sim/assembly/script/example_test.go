@@ -40,7 +40,7 @@ run:
 	fmt.Println(err)
 	// Output:
 	// completed: overlap 0.98 after step 25
-	// 25 rounds in lazy-exact mode; A has fired 99 neurons in all
+	// 25 rounds in lazy-exact mode; A has fired 91 neurons in all
 	// wrong.yaml:1:1: run is missing: give a list of steps
 	// wrong.yaml:2:29: there is no key of area A "betta": did you mean beta?
 }

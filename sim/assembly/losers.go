@@ -1,0 +1,399 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package assembly
+
+import (
+	"math"
+	"slices"
+)
+
+// A lazy area knows two things about its neurons that have never fired. Each of them lost every round, and each
+// has a rank, which decides between equal inputs as the number does in an area that exists whole. Given the last winner
+// of every round, these neurons are independent and alike, and so a new one is drawn without regard to the past
+// and then accepted if it lost all earlier rounds: see docs/decisions/0009-assemblies.md.
+
+// rival is the input and the rank of a winner that others have lost to.
+type rival struct{ input, rank float64 }
+
+// beaten reports whether a neuron with an input and a rank would have won instead of r.
+func (r rival) beaten(input, rank float64) bool {
+	return input > r.input || input == r.input && rank < r.rank
+}
+
+// belowAll is the rank of a rival that loses against all of the same input.
+const belowAll = 2
+
+// defeat is a round that all neurons of a lazy area that never fired have lost.
+type defeat struct {
+	rival
+	set    uint64 // hash of the neurons that fired
+	firing []volley
+}
+
+// volley is what fired over one fibre.
+type volley struct {
+	from    string
+	winners []int32 // neurons that fired; nil for a stimulus, which fires as a whole
+}
+
+// memory is what a lazy area knows about the neurons that have never fired.
+type memory struct {
+	ranks   []float64 // ranks of the stored neurons, from 0 to 1
+	order   []int32   // stored neurons, by rank
+	defeats []defeat
+	indexed int            // number of defeats that the fibres into the area know
+	need    []int32        // of each of these, the least input that may have won
+	low     []int32        // those of them that no input at all may have won
+	bySet   map[uint64]int // defeats that the fibres know, by hash
+}
+
+// clone returns a copy for a copied brain.
+func (m memory) clone() memory {
+	return memory{ranks: slices.Clone(m.ranks), order: slices.Clone(m.order), defeats: slices.Clone(m.defeats)}
+}
+
+// bytes of the memory.
+func (m *memory) bytes() int {
+	sum := 8*cap(m.ranks) + 4*cap(m.order)
+	for _, d := range m.defeats {
+		sum += 40
+		for _, v := range d.firing {
+			sum += 48 + 4*len(v.winners)
+		}
+	}
+	return sum
+}
+
+// pastFiring says in which defeats of its target the neurons of a fibre's source have fired.
+type pastFiring struct {
+	stimulus []int32   // defeats in which the stimulus fired
+	neurons  []int32   // source neurons that fired in a defeat
+	defeats  [][]int32 // the defeats of each of these neurons
+	at       []int32   // index into neurons, plus 1, of each source neuron
+	now      []int     // for each of the neurons, the last step in which it was seen to fire
+}
+
+func (p *pastFiring) bytes() int {
+	if p == nil {
+		return 0
+	}
+	sum := 4*(cap(p.stimulus)+cap(p.neurons)+cap(p.at)) + 8*cap(p.now) + 24*cap(p.defeats)
+	for _, d := range p.defeats {
+		sum += 4 * cap(d)
+	}
+	return sum
+}
+
+// place returns the index of a source neuron, or -1 if it has not fired in a defeat.
+func (p *pastFiring) place(i int32) int {
+	if int(i) >= len(p.at) {
+		return -1
+	}
+	return int(p.at[i]) - 1
+}
+
+// add notes that neurons fired in a defeat.
+func (p *pastFiring) add(v volley, defeat int32) {
+	if v.winners == nil {
+		p.stimulus = append(p.stimulus, defeat)
+		return
+	}
+	if n := int(slices.Max(v.winners)) + 1; n > len(p.at) {
+		p.at = append(p.at, make([]int32, n-len(p.at))...)
+	}
+	for _, i := range v.winners {
+		if p.at[i] == 0 {
+			p.neurons, p.defeats, p.now = append(p.neurons, i), append(p.defeats, nil), append(p.now, 0)
+			p.at[i] = int32(len(p.neurons))
+		}
+		k := p.at[i] - 1
+		p.defeats[k] = append(p.defeats[k], defeat)
+	}
+}
+
+// conditional reports whether new neurons of an area are drawn given all that is known about them.
+func (b *Brain) conditional(a *area) bool { return a.Lazy && b.set.Lazy == Exact }
+
+// index tells the fibres into an area about its defeats.
+func (b *Brain) index(a *area) {
+	m := &a.memory
+	if m.bySet == nil {
+		m.bySet = map[uint64]int{}
+	}
+	for ; m.indexed < len(m.defeats); m.indexed++ {
+		d := &m.defeats[m.indexed]
+		m.bySet[d.set] = m.indexed
+		m.need = append(m.need, 0)
+		m.limit(m.indexed)
+		for _, v := range d.firing {
+			f := b.byName[[2]string{v.from, a.Name}]
+			if f.past == nil {
+				f.past = &pastFiring{}
+			}
+			f.past.add(v, int32(m.indexed))
+		}
+	}
+}
+
+// limit finds out which inputs may have won a defeat.
+func (m *memory) limit(i int) {
+	x := m.defeats[i].input
+	if m.need[i] = int32(math.Ceil(max(0, min(x, math.MaxInt32)))); x <= 0 && !slices.Contains(m.low, int32(i)) {
+		m.low = append(m.low, int32(i))
+	}
+}
+
+// firingSet returns a hash of what fires into a target, which does not depend on the order.
+func (t *target) firingSet() (hash uint64) {
+	for _, f := range t.active {
+		if f.firing() > 0 {
+			hash += f.hash(f.sources())
+		}
+	}
+	return hash
+}
+
+// hash returns a hash of the firing neurons of f's source.
+func (f *fibre) hash(winners []int32) (hash uint64) {
+	if f.stimulus != nil {
+		return mix(f.Seed)
+	}
+	for _, i := range winners {
+		hash += mix(f.Seed + mix(uint64(i)+1))
+	}
+	return hash
+}
+
+// negligible is the expected number of neurons below which it is of no interest whether they lost a round.
+const negligible = 1e-6
+
+// rememberDefeat notes that the neurons of a target which never fired have lost a round, unless they would all but
+// certainly have done so.
+func (b *Brain) rememberDefeat(t *target) {
+	c := t.recruits.contest
+	if c == nil || !c.conditional || !c.over || float64(t.N)*c.distribution.above(rival{c.last.input, belowAll}) < negligible {
+		return
+	}
+	m := &t.memory
+	if i, ok := m.bySet[c.set]; ok {
+		if d := &m.defeats[i]; !d.beaten(c.last.input, c.last.rank) { // else what would win now would have won then
+			d.rival = c.last
+			m.limit(i)
+		}
+		return
+	}
+	d := defeat{rival: c.last, set: c.set}
+	for _, f := range t.active {
+		if f.firing() > 0 {
+			d.firing = append(d.firing, volley{f.From, f.sources()})
+		}
+	}
+	m.defeats = append(m.defeats, d)
+}
+
+// above returns the probability that a neuron with an input of this distribution beats a rival.
+func (b *binomial) above(r rival) float64 {
+	m := math.Ceil(r.input)
+	switch {
+	case m <= float64(b.from) && (m < float64(b.from) || m > r.input):
+		return 1
+	case m > float64(b.from+len(b.tail)):
+		return 0
+	case m > r.input:
+		return b.exceeds(int(m) - 1)
+	}
+	return b.exceeds(int(m)) + min(r.rank, 1)*(b.exceeds(int(m)-1)-b.exceeds(int(m)))
+}
+
+// exceeds returns P(X > m).
+func (b *binomial) exceeds(m int) float64 {
+	switch i := m - b.from; {
+	case i < 0:
+		return 1
+	case i < len(b.tail):
+		return b.tail[i]
+	}
+	return 0
+}
+
+// hasLost draws the synapses of a new neuron from all that fired in earlier rounds, and reports whether it lost these.
+func (b *Brain) hasLost(t *target, r *recruit, proposal int) bool {
+	m := &t.memory
+	if len(m.defeats) == 0 {
+		return true
+	}
+	if cap(b.tally) < len(m.defeats) {
+		b.tally = make([]int32, 2*len(m.defeats))
+	}
+	past := inputs{m, b.tally[:len(m.defeats)], r.rank}
+	clear(past.sum)
+	if past.winsAtZero() || t.addSources(past, r.sources) {
+		return false
+	}
+	r.past = make([][]int32, 0, len(t.into))
+	for _, f := range t.into {
+		from := len(b.arena)
+		if f.past != nil && b.addPast(past, t, f, proposal) {
+			return false
+		}
+		r.past = append(r.past, b.arena[from:len(b.arena):len(b.arena)])
+	}
+	return true
+}
+
+// inputs are the inputs of a new neuron in the rounds that it must have lost.
+type inputs struct {
+	*memory
+	sum  []int32
+	rank float64
+}
+
+// add adds n synapses to the inputs of some rounds, and reports whether the neuron would have won one of them.
+func (in inputs) add(rounds []int32, n int32) (won bool) {
+	for _, d := range rounds {
+		if in.sum[d] += n; in.sum[d] >= in.need[d] && in.defeats[d].beaten(float64(in.sum[d]), in.rank) {
+			return true
+		}
+	}
+	return false
+}
+
+// winsAtZero reports whether the neuron would have won a round without any input.
+func (in inputs) winsAtZero() bool {
+	return slices.ContainsFunc(in.low, func(d int32) bool { return in.defeats[d].beaten(0, in.rank) })
+}
+
+// addSources adds to the inputs of earlier rounds the synapses from neurons that fire now.
+func (t *target) addSources(in inputs, sources []int32) (won bool) {
+	first := 0
+	for _, f := range t.active {
+		n := f.firing()
+		if p := f.past; p != nil {
+			for _, s := range sources {
+				at := int(s) - first
+				if at < 0 || at >= n {
+					continue
+				}
+				rounds := p.stimulus
+				if f.stimulus == nil {
+					k := p.place(f.from.winners[at])
+					if k < 0 {
+						continue
+					}
+					rounds = p.defeats[k]
+				}
+				if in.add(rounds, 1) {
+					return true
+				}
+			}
+		}
+		first += n
+	}
+	return false
+}
+
+// addPast draws the synapses of a new neuron from those neurons of a fibre that fired in earlier rounds and do not
+// fire now, and reports whether the neuron would have won one of these rounds. It appends the sources to b.arena,
+// or for a stimulus their number.
+func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool) {
+	p, active := f.past, slices.Contains(t.active, f)
+	key := mix(f.Seed + mix(uint64(b.step)) + uint64(purposePast)<<32)
+	if f.stimulus != nil {
+		if active {
+			return false
+		}
+		src := newRandomStream(key, purposePast, proposal)
+		n := int32(b.binomial(f.stimulus.size, f.P).quantile(src.uniform()))
+		b.arena = append(b.arena, n)
+		return in.add(p.stimulus, n)
+	}
+	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
+	for _, k := range b.room {
+		if active && p.now[k] == b.step {
+			continue
+		}
+		b.arena = append(b.arena, p.neurons[k])
+		if in.add(p.defeats[k], 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeFrom is the fraction of a lazy area's neurons that, once stored, makes it store all.
+const wholeFrom = 1.0 / 3
+
+// storeWhole stores all neurons of those targets of which so many are stored that the number of the others matters:
+// drawing new neurons ignores that there is one less with each that fires.
+func (b *Brain) storeWhole(p *Plan) {
+	var whole []*target
+	for _, t := range p.targets {
+		n := t.stored()
+		if !b.conditional(t.area) || n == t.N || float64(n) < wholeFrom*float64(t.N) {
+			continue
+		}
+		b.index(t.area)
+		w := &target{area: t.area, recruits: recruits{before: n}}
+		src := newRandomStream(b.set.Seed^name64(t.Name), purposeComplete, b.step)
+		for try, most := 0, 100*t.N; n < t.N; try++ {
+			r := recruit{rank: src.uniform()}
+			if from := len(b.arena); b.hasLost(w, &r, try) || try >= most { // nearly all tries are in vain only if hardly any neuron could have lost
+				w.recruits.list, n = append(w.recruits.list, r), n+1
+			} else {
+				b.arena = b.arena[:from]
+			}
+		}
+		whole = append(whole, w)
+	}
+	b.store(whole)
+	for _, w := range whole {
+		w.area.memory = memory{ranks: w.memory.ranks, order: w.memory.order}
+		for _, f := range w.into {
+			f.past = nil
+		}
+	}
+}
+
+// rankRecruits gives new neurons of a lazy area their ranks.
+func (m *memory) rankRecruits(list []recruit) {
+	ranks := m.ranks
+	for _, r := range list {
+		ranks = append(ranks, r.rank)
+	}
+	m.setRanks(ranks)
+}
+
+// setRanks sets ranks, of which the first are those that there are.
+func (m *memory) setRanks(ranks []float64) {
+	fresh := make([]int32, 0, len(ranks)-len(m.ranks))
+	for j := len(m.ranks); j < len(ranks); j++ {
+		fresh = append(fresh, int32(j))
+	}
+	m.ranks = ranks
+	m.insert(fresh)
+}
+
+// insert puts neurons into the order by rank.
+func (m *memory) insert(fresh []int32) {
+	slices.SortFunc(fresh, m.compare)
+	merged := make([]int32, 0, len(m.order)+len(fresh))
+	old := m.order
+	for _, j := range fresh {
+		for len(old) > 0 && m.compare(old[0], j) < 0 {
+			merged, old = append(merged, old[0]), old[1:]
+		}
+		merged = append(merged, j)
+	}
+	m.order = append(merged, old...)
+}
+
+func (m *memory) compare(i, j int32) int {
+	switch {
+	case m.ranks[i] < m.ranks[j]:
+		return -1
+	case m.ranks[i] > m.ranks[j]:
+		return 1
+	}
+	return int(i - j)
+}
