@@ -43,7 +43,7 @@ def integrate(phi, lo, hi, peak, width, weights):
     slope = abs(phi(top + tiny) - phi(top - tiny)) / (2 * tiny)
     for side in (1, -1):
         end, s = (hi if side > 0 else lo), top
-        step = min(width, 1 / slope if slope else width)
+        step = min(width, 1 / slope if slope else width, mp.mpf(1))
         for k in range(400):
             if s == end or phi(s) - f0 < -60:
                 break
