@@ -129,7 +129,7 @@ func (c *modelCheck) verdict(rows []drawAt) (check.Verdict, error) {
 	if err != nil {
 		return check.Verdict{}, err
 	}
-	d.Priors, d.Findings = c.replaced(priors), append(d.Findings, notes...)
+	d.Priors, d.Findings = c.replaced(priors), append(append(d.Findings, notes...), c.p.outsideShares()...)
 	o, unjudged := c.p.scored(c.skip)
 	d.Findings = append(d.Findings, unjudged...)
 	if len(o) == 0 {

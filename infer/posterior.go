@@ -300,6 +300,9 @@ func (p *Posterior) because(part string, q []float64) string {
 		if from, to = append(from, m.node), append(to, constLike(m.node, v)); n == 0 || part != "prior of "+m.name || m.prior.Event > 0 {
 			continue
 		}
+		if why := p.outside(part, from, to); why != "" {
+			return why
+		}
 		in := m.prior.Support.Inside(m.node)
 		if in == nil {
 			return ""
@@ -309,6 +312,9 @@ func (p *Posterior) because(part string, q []float64) string {
 			return fmt.Sprintf(", because the transform %q maps to %g, outside the support of %s", m.transform.Name, v[min(k, n-1)], m.prior.Name)
 		}
 		return ""
+	}
+	if why := p.outside(part, from, to); why != "" {
+		return why
 	}
 	for i, o := range p.model.observed {
 		if part != "likelihood of "+o.name || o.dist.Event > 0 || o.missing != nil {

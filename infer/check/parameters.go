@@ -14,6 +14,8 @@ const (
 	KindBound   = "parameter at a bound"
 	KindPrior   = "conflict of prior and data"
 	KindUnknown = "undetermined parameters"
+	// KindRange is the flag of priors that lead parameters of distributions out of their ranges.
+	KindRange = "prior out of range"
 )
 
 // test asks whether the data pull beyond the bound by more than chance.
