@@ -70,8 +70,8 @@ func binomialOf(n *ad.Node, chances func() (success, failure *ad.Node), logOdds 
 			s, f := chances()
 			return ad.Sub(chooseRest(n, x), ad.Add(ad.PoissonDeviance(x, ad.Mul(n, s)), ad.PoissonDeviance(ad.Sub(n, x), ad.Mul(n, f))))
 		},
-		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Sub(n, x), ad.Shift(x, 1), logOdds()) },
-		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), ad.Sub(n, x), ad.Neg(logOdds())) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return logBetaI(ad.Sub(n, x), ad.Shift(x, 1), logOdds()) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return logBetaI(ad.Shift(x, 1), ad.Sub(n, x), ad.Neg(logOdds())) },
 		RandOf: func(src Source, p []float64) float64 {
 			s, f := at(p)
 			return binomialRand(src, p[0], s, f)

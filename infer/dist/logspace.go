@@ -44,6 +44,22 @@ func logGammaQ(a, t, logT *ad.Node) *ad.Node {
 	return ad.Where(far(logT), ad.Log1mExp(low), ad.LogGammaQ(a, ad.Where(far(logT), one, t)))
 }
 
+// logBetaI returns the logarithm of the regularised incomplete beta function at the logit s. Far out it is that of the
+// first term of the power series in x or 1-x.
+func logBetaI(a, b, s *ad.Node) *ad.Node {
+	norm := ad.Sub(ad.Add(ad.Lgamma(a), ad.Lgamma(b)), ad.Lgamma(ad.Add(a, b)))
+	beyond := func(a, b, s *ad.Node) *ad.Node { // for shapes that leave the power away from 1
+		return ad.Mul(ad.Less(ad.Add(s, ad.Log1p(b)), ad.Scalar(2*deep)), ad.Greater(a, ad.Scalar(1e-3)))
+	}
+	tail := func(far, a, s *ad.Node) *ad.Node {
+		return ad.Sub(ad.Mul(a, ad.Where(far, s, ad.Scalar(2*deep))), ad.Add(ad.Log(a), norm))
+	}
+	low, high := beyond(a, b, s), beyond(b, a, ad.Neg(s))
+	near := ad.LogBetaI(a, b, ad.Where(ad.Maximum(low, high), zero, s))
+	rest := ad.Where(high, tail(high, b, ad.Neg(s)), minusOne)
+	return ad.Where(low, tail(low, a, s), ad.Where(high, ad.Log1mExp(rest), near))
+}
+
 // logRatio returns log(a/b) for a and b above 0, without overflow or underflow of the ratio.
 func logRatio(a, b *ad.Node) *ad.Node {
 	r := ad.Div(a, b)

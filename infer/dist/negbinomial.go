@@ -24,12 +24,12 @@ func NegBinomial2(mu, phi any) Dist {
 	}
 	d.LogCDFOf = func(x *ad.Node) *ad.Node {
 		return aboveZero(p[0], ad.Where(x, zero, ad.Neg(p[0])), func(mu *ad.Node) *ad.Node {
-			return ad.LogBetaI(p[1], ad.Shift(x, 1), ad.Sub(ad.Log(p[1]), ad.Log(mu)))
+			return logBetaI(p[1], ad.Shift(x, 1), ad.Sub(ad.Log(p[1]), ad.Log(mu)))
 		})
 	}
 	d.LogCCDFOf = func(x *ad.Node) *ad.Node {
 		return aboveZero(p[0], minusInfinity, func(mu *ad.Node) *ad.Node {
-			return ad.LogBetaI(ad.Shift(x, 1), p[1], ad.Sub(ad.Log(mu), ad.Log(p[1])))
+			return logBetaI(ad.Shift(x, 1), p[1], ad.Sub(ad.Log(mu), ad.Log(p[1])))
 		})
 	}
 	return d
@@ -53,8 +53,8 @@ func negBinomialOf(phi *ad.Node, logMu func() *ad.Node, at func(p []float64) flo
 	odds := func() *ad.Node { return ad.Sub(ad.Log(phi), logMu()) } // logit of phi/(mu+phi)
 	return Dist{Support: Counts, Discrete: true,
 		LogProbOf: func(x *ad.Node) *ad.Node { return ad.NegBinomialLogProb(x, logMu(), phi) },
-		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(phi, ad.Shift(x, 1), odds()) },
-		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(ad.Shift(x, 1), phi, ad.Neg(odds())) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return logBetaI(phi, ad.Shift(x, 1), odds()) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return logBetaI(ad.Shift(x, 1), phi, ad.Neg(odds())) },
 		RandOf: func(src Source, p []float64) float64 {
 			return poissonRand(src, at(p)*math.Exp(logGamma(src, p[1])-math.Log(p[1])))
 		},

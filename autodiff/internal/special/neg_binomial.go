@@ -33,6 +33,9 @@ func NegBinomialLogProb(k, eta, phi float64) float64 {
 		return rest - PoissonDeviance(k, n) - phi*(eta-math.Log(n)-1)
 	}
 	share := n / (mu + phi)
+	if k > 0 && mu < 1/hugeMean && mu < 1e-20*phi { // the share of k underflows
+		return rest - k*(math.Log(k/n*phi)-eta-1) - PoissonDeviance(phi, n)
+	}
 	return rest - PoissonDeviance(k, share*mu) - PoissonDeviance(phi, share*phi)
 }
 
@@ -74,6 +77,7 @@ __device__ double eu_neg_binomial(double k, double eta, double phi) {
 	double n = k + phi;
 	double rest = eu_stirling_error(0, n) - eu_stirling_error(0, phi) - eu_log_factorial_rest(k) + 0.5 * log(phi / n);
 	if (mu > 1e250 && mu > 1e20 * phi) return rest - eu_poisson_deviance(k, n) - phi * (eta - log(n) - 1.0);
+	if (k > 0.0 && mu < 1e-250 && mu < 1e-20 * phi) return rest - k * (log(k / n * phi) - eta - 1.0) - eu_poisson_deviance(phi, n);
 	double share = n / (mu + phi);
 	return rest - eu_poisson_deviance(k, share * mu) - eu_poisson_deviance(phi, share * phi);
 }
