@@ -23,7 +23,7 @@ func TestPriorsOutOfRange(t *testing.T) {
 		mean  float64 // of a
 		share string  // of the prior, as the verdict says; "" for none
 	}{
-		{"poisson", func(m *Model) { m.Observe("y", dist.Poisson(m.Param("a", dist.Normal(0, 10))), []float64{0, 0, 0}) }, 0.3301, "50 %"},
+		{"poisson", func(m *Model) { m.Observe("y", dist.Poisson(m.Param("a", dist.Normal(0, 10))), []float64{0, 0, 0}) }, 0.3301, "% of the draws"},
 		{"binomial", func(m *Model) {
 			m.Observe("y", dist.Binomial(10, m.Param("a", dist.Normal(0, 5))), []float64{0, 1, 0})
 		}, 0.0623, "9"},
