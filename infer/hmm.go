@@ -21,7 +21,8 @@ import (
 // Shapes: initial (K), the log probabilities of the first state, or all 0 for
 // none; transition (K, K), or (T-1, K, K) where it changes with time, log
 // probability of going from row to column; emission (T, K), the log density of
-// each observation in each state. -Inf stands for what cannot happen. Gradient:
+// each observation in each state. -Inf stands for what cannot happen; the gradient
+// with respect to it is 0, and so is that of a sequence that cannot happen. Gradient:
 // with respect to all three, of first order. The result is a scalar for
 // Model.AddLogProb.
 //
@@ -111,7 +112,7 @@ func hmmAdjoint(dIn [][]float64, g, alpha []float64, in ...[]float64) error {
 		before, dBefore := alpha[(t-1)*k:t*k], dEmission[(t-1)*k:t*k]
 		for j := range k {
 			d, total := dEmission[t*k+j], alpha[t*k+j]-emission[t*k+j]
-			if d == 0 || math.IsInf(total, -1) {
+			if d == 0 || math.IsInf(alpha[t*k+j], -1) { // what cannot happen has no gradient
 				continue
 			}
 			for i, a := range before {

@@ -121,3 +121,37 @@ func TestHMMForwardFar(t *testing.T) {
 		}
 	}
 }
+
+// Observations that no path can have made have the log-likelihood -Inf with a gradient of 0; a state that is impossible at one
+// time leaves the gradients of the others finite.
+func TestHMMForwardOfImpossiblePaths(t *testing.T) {
+	inf := math.Inf(-1)
+	for name, c := range map[string]struct {
+		emission []float64
+		want     float64
+	}{
+		"all states impossible at the start": {[]float64{inf, inf, -1, -1, -1, -1}, inf},
+		"all states impossible at the end":   {[]float64{-1, -1, -1, -1, inf, inf}, inf},
+		"one state impossible":               {[]float64{-1, -1, inf, -1, -1, -1}, math.Log(0.5) - 3},
+	} {
+		initial, transition, emission := ad.Input("i", 2), ad.Input("t", 2, 2), ad.Input("e", 3, 2)
+		lp := infer.HMMForward(initial, transition, emission)
+		half := math.Log(0.5)
+		at := []*ad.Node{ad.Const([]float64{half, half}), ad.Const([]float64{half, half, half, half}, 2, 2), ad.Const(c.emission, 3, 2)}
+		outs := append([]*ad.Node{lp}, ad.Grad(lp, initial, transition, emission)...)
+		v, err := ad.Eval(ad.Substitute(outs, []*ad.Node{initial, transition, emission}, at)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v[0].Data().(float64); got != c.want && !(math.Abs(got-c.want) < 1e-12) {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+		for _, g := range v[1:] {
+			for _, x := range g.Data().([]float64) {
+				if math.IsNaN(x) || math.IsInf(c.want, -1) && x != 0 {
+					t.Errorf("%s: gradient %v", name, g.Data())
+				}
+			}
+		}
+	}
+}
