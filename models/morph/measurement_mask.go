@@ -53,6 +53,37 @@ func (p *Problem) chosenPixels(at func(string) string, data *tensor.Tensor) (*te
 	return mask, unused.alterations(p.Loss), nil
 }
 
+// fewZeros is the share of pixels without counts up to which the logarithm of the others says nearly as much as all of them do.
+const fewZeros = 0.02
+
+// chooseLoss sets the loss poisson where none is asked for and the data are counts with many zeros, which have no logarithm and are
+// data all the same, and says so. A problem with an error of its own, or with an inferred one, compares logarithms.
+func (p *Problem) chooseLoss(data *tensor.Tensor) []check.Alteration {
+	_, searched := p.Parameters["noise"]
+	_, held := p.Fixed["noise"]
+	if p.Loss != "" || p.Compare == "curves" || p.Sigma != 0 || searched || held {
+		return nil
+	}
+	v := data.Data().([]float64)
+	zeros := 0
+	for _, d := range v {
+		switch {
+		case d == 0:
+			zeros++
+		case d < 0 || d != math.Trunc(d) || math.IsInf(d, 0): // NaN is a pixel that was not measured
+			if !math.IsNaN(d) {
+				return nil
+			}
+		}
+	}
+	if float64(zeros) < fewZeros*float64(len(v)) {
+		return nil
+	}
+	p.Loss = "poisson"
+	return []check.Alteration{{Kind: "counts", Count: zeros, Note: true, Text: fmt.Sprintf("the data are counts, of which %d of %d are 0, so they are compared by the loss poisson, which takes zeros", zeros, len(v)),
+		Remedy: "set loss to log to compare logarithms without these pixels"}}
+}
+
 // withinQ sets pixels outside a range of q to 0 and counts them.
 func withinQ(out []float64, p *Problem, q []float64) (left int) {
 	ny, nx := p.Grid.Shape[1], p.Grid.Shape[2]
