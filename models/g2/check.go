@@ -192,7 +192,7 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 		all = append(all, check.Direction{Kind: "second decay", Of: "near " + strconv.FormatFloat(second, 'g', 2, 64) + " s", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),
 			Holds: func(coef []float64) bool { return coef[0] > 0 }, // a contrast is not below 0
 			Say: func(coef, sd []float64) (string, string) {
-				return fmt.Sprintf("a second decay near %.2g s, with a contrast of about %s (a rough estimate), would fit better", second, check.Rough(coef[0])), "the model double, or aps_double"
+				return fmt.Sprintf("a second decay near %.2g s, with a contrast of about %s (a rough estimate), would fit better", second, check.Rough(coef[0])), "the model double, or aps_double; a sample that ages looks the same, which g2 of the first frames shows (correlate --parts 4, or reduce ages)"
 			}})
 	}
 	middle := math.Log10(geometric(slices.Min(c.X), slices.Max(c.X)))
