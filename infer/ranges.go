@@ -70,7 +70,7 @@ func (p *Posterior) outside(part string, from, to []*ad.Node) string {
 			if len(v[1]) == len(v[0]) || len(v[1]) == 1 {
 				value = fmt.Sprintf(" = %.4g", v[1][min(i, len(v[1])-1)])
 			}
-			return fmt.Sprintf(", because %s of %s%s is out of its range: %s", r.Param, r.dist, value, r.wants())
+			return fmt.Sprintf(", because the %s of %s%s is out of its range: %s", r.Param, r.dist, value, r.wants())
 		}
 	}
 	return ""
@@ -98,7 +98,7 @@ func (p *Posterior) outsideShares() (flags []check.Flag) {
 	for i, r := range all {
 		if share := shares[i]; share >= someOutside {
 			flags = append(flags, check.Flag{Kind: check.KindRange, Where: r.where, Note: share < mostOutside,
-				Text:   fmt.Sprintf("in %.0f %% of the draws from the priors, %s of the distribution %s in %s is out of its range (%s); the density is 0 there, so the posterior is that of priors without this part", 100*share, r.Param, r.dist, r.where, r.Want),
+				Text:   fmt.Sprintf("in %.0f %% of the draws from the priors, the %s of the distribution %s in %s is out of its range (%s); the density is 0 there, so the posterior is that of priors without this part", 100*share, r.Param, r.dist, r.where, r.Want),
 				Remedy: orElse(r.Link, "choose priors that keep it in its range")})
 		}
 	}
