@@ -145,6 +145,24 @@ func (o *observation) counts() []int {
 	return others(nil, n)
 }
 
+// possible reports the first value at which the density is 0 although it lies in the support, such as an end at which the density of a
+// distribution with known parameters falls to 0. lower and upper are the ends of the support.
+func (o *observation) possible(p *Posterior, values, lower, upper []float64) error {
+	if o.missing != nil {
+		return nil
+	}
+	lp, err := p.atData([]*ad.Node{o.logLik()})
+	if err != nil || len(lp[0]) != len(values) { // it depends on parameters, or a value is a vector
+		return nil
+	}
+	for i, v := range lp[0] {
+		if math.IsInf(v, -1) {
+			return fmt.Errorf("observation %s[%d] is %g, where the density is 0: want a value inside the support of %s, %g to %g", o.name, i, values[i], o.dist.Name, lower[i], upper[i])
+		}
+	}
+	return nil
+}
+
 // check reports the first value that the distribution cannot give: NaN, infinite, not
 // whole or outside the support, as far as its ends are known before sampling.
 func (o *observation) check(p *Posterior) error {
@@ -179,5 +197,5 @@ func (o *observation) check(p *Posterior) error {
 			return fmt.Errorf("observation %s[%d] is %g: want a value inside the support of %s, %g to %g", o.name, i, values[i], o.dist.Name, at[1][i], at[2][i])
 		}
 	}
-	return nil
+	return o.possible(p, values, at[1], at[2])
 }

@@ -132,7 +132,7 @@ func TestWarmStartErrors(t *testing.T) {
 		{[]string{"a", "b", "s"}, []float64{1, 2}, cov, "2 values"},
 		{[]string{"a", "b", "s"}, []float64{1, 2, 3}, cov[:4], "4 covariances: want 3 values and 9"},
 		{[]string{"a", "b", "t"}, []float64{1, 2, 3}, cov, "parameter t"},
-		{[]string{"a", "b", "s"}, []float64{1, math.NaN(), 3}, cov, "likelihood of y is NaN"},
+		{[]string{"a", "b", "s"}, []float64{1, math.NaN(), 3}, cov, "mu of normal = NaN is out of its range"},
 	} {
 		if _, err := p.WarmStart(c.names, c.values, c.cov, 2, 1); err == nil || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("%v = %v: error %v, want %q", c.names, c.values, err, c.word)

@@ -19,7 +19,7 @@ type Raw struct {
 	Mask       []bool    // flags of the pixels that are marked as bad; nil for none
 	Resolution []float64 // resolution matrix as DESI stores it, with Diagonals rows for each pixel; nil for none
 	Diagonals  int
-	Notes      []string // how the columns of a plain file were read
+	Notes      []string // sentences on how the columns of a plain file were read
 }
 
 // Arm is a spectrum ready to be fitted. Bad pixels are not removed: they have large errors, and no

@@ -20,12 +20,9 @@ func LogI0e(x float64) float64 {
 }
 
 // LogI0eSlope is the derivative; above 20 the asymptotic series of I0 and I1 are
-// subtracted term by term.
+// subtracted term by term. At the kink at 0 it is that on the right, as concentrations are not below 0.
 func LogI0eSlope(x float64) float64 {
 	a := math.Abs(x)
-	if a == 0 {
-		return 0 // the kink of |x|
-	}
 	if a <= 20 {
 		return math.Copysign(BesselIe(1, a)/BesselIe(0, a)-1, -x)
 	}
@@ -53,7 +50,6 @@ __device__ double eu_log_i0e(double x) {
 }
 __device__ double eu_log_i0e_slope(double x) {
 	double a = fabs(x), t0 = 1.0, t1 = 1.0, i0 = 1.0, diff = 0.0;
-	if (a == 0.0) return 0.0;
 	if (a <= 20.0) return copysign(eu_bessel_ie(1, a) / eu_bessel_ie(0, a) - 1.0, -x);
 	for (double k = 1.0; k < 40.0 && fabs(t0) > 1e-17; k += 1.0) {
 		double odd = (2.0 * k - 1.0) * (2.0 * k - 1.0);
