@@ -58,8 +58,11 @@ func compareSeveral(t *testing.T, op *ad.Op, rows [][8]float64, bits int) {
 		for i, r := range rows {
 			want := r[3+k]
 			limit := severalTolerance + 32*0x1p-53*r[7]
-			if op.Name == "log_bessel_i_scaled" {
+			switch op.Name {
+			case "log_bessel_i_scaled":
 				limit = 5e-11 // its slope is a ratio less its asymptote
+			case "log_partial_moment_0":
+				limit = 2e-10 // its slope far out is what is left of two that nearly cancel
 			}
 			least := 1e-300
 			if bits == 32 {
