@@ -49,7 +49,7 @@ type Fit struct {
 	// which value it lies.
 	AtBound []string
 	Limits  []Limit
-	// Rotation says how slow and how fast the star may rotate, if its rotation is at 0 or within three
+	// Rotation says how slow and how fast the star may rotate, if its rotation is at 0 or within six
 	// standard deviations of it; nil for others, and where a fixed value or a prior keeps the
 	// rotation away from 0.
 	Rotation *RotationProfile

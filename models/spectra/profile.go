@@ -20,8 +20,9 @@ type RotationProfile struct {
 	Below95 float64
 }
 
-// slowerThan is the number of standard deviations from 0 within which a rotation has a profile.
-const slowerThan = 3
+// slowerThan is the number of standard deviations from 0 within which a rotation has a profile: three standard deviations
+// of its square.
+const slowerThan = 6
 
 // profileSteps is the number of steps from the best fit within which a search at another rotation has to end.
 const profileSteps = 25
