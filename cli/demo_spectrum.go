@@ -115,7 +115,7 @@ func (a *app) runDemoSpectrum(ctx context.Context, fibers int, only bool) error 
 		return nil
 	}
 	step("%d fibers in %s: stars with known parameters, and a few objects that are not stars", fibers, file)
-	p, err := a.pipeline(&spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "compat", Init: "ccf", Errors: "marginal"})
+	p, err := a.pipeline(&spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "exact", Init: "ccf", Errors: "marginal"})
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (a *app) runDemoSpectrum(ctx context.Context, fibers int, only bool) error 
 	b := *a
 	b.out = dir.Path("posterior")
 	b.stdout, b.json = out, false
-	cfg := sampleSpectrumConfig{chainConfig: defaultStarSample(), Spectra: spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "compat", Init: "ccf", Errors: "marginal"}, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}
+	cfg := sampleSpectrumConfig{chainConfig: defaultStarSample(), Spectra: spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "exact", Init: "ccf", Errors: "marginal"}, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}
 	cfg.Warmup, cfg.Draws, cfg.Retries = 250, 400, 0
 	if err := b.startSampleSpectrum(ctx, cfg, []string{file}); err != nil {
 		return err

@@ -96,7 +96,7 @@ func TestOptionsOfDESI(t *testing.T) {
 		"conditional": {[]string{file, "--errors", "conditional"}, all(less, teffErr)},
 		"brute force": {[]string{file, "--param_init", "bruteforce"}, all(func(x, of float64) bool { return x <= of+0.05 }, chi)},
 		"chebyshev":   {[]string{file, "--chebyshev"}, all(other, chi)},
-		"exact":       {[]string{file, "--kernel", "exact"}, all(other, chi)},
+		"compat":      {[]string{file, "--kernel", "compat"}, all(other, chi)},
 		"npoly":       {[]string{file, "--npoly", "6"}, all(more, chi)},
 		"a floor":     {[]string{file, "--floor", "desi_b=1"}, all(more, teffErr)},
 		"two arms":    {[]string{file, "--fitarm", "b,r"}, func(got [][]float64) bool { return len(got[chi]) == 2 && got[chiZ] == nil }},

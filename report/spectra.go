@@ -84,6 +84,12 @@ func (s *SpectraFits) cells(f *spectra.Fit) []string {
 			x = f.Velocity.Vel
 		}
 		text := PlusMinus(x, sd)
+		if r := f.Rotation; r != nil && f.Names[k] == spectra.Vsini {
+			text = fmt.Sprintf("%.3g +%.2g -%.2g", x, r.Upper-x, x-r.Lower)
+			if r.Lower == 0 {
+				text = fmt.Sprintf("< %.3g (95 %%)", r.Below95)
+			}
+		}
 		for _, l := range f.Limits {
 			if l.Name == f.Names[k] {
 				text = fmt.Sprintf("%.4g (at bound)", x)

@@ -32,7 +32,7 @@ type fitSpectra struct {
 	Library    string             `yaml:"library" json:"library"` // default as the configuration says
 	Continuum  int                `yaml:"npoly" json:"npoly"`     // default 10
 	Chebyshev  bool               `yaml:"chebyshev" json:"chebyshev,omitempty"`
-	Kernel     string             `yaml:"kernel" json:"kernel"`         // compat or exact
+	Kernel     string             `yaml:"kernel" json:"kernel"`         // exact (the default) or compat
 	Init       string             `yaml:"param_init" json:"param_init"` // ccf or bruteforce
 	NoCCF      bool               `yaml:"no_ccf_continuum_normalize" json:"-"`
 	Resolution bool               `yaml:"resolution_matrix" json:"resolution_matrix,omitempty"`
@@ -76,7 +76,7 @@ func (f *fitSpectra) check() error {
 	for _, k := range []struct {
 		key string
 		err error
-	}{{"kernel", set(&f.Kernel, "compat", "exact")}, {"param_init", set(&f.Init, "ccf", "bruteforce")}, {"errors", set(&f.Errors, "marginal", "conditional")}} {
+	}{{"kernel", set(&f.Kernel, "exact", "compat")}, {"param_init", set(&f.Init, "ccf", "bruteforce")}, {"errors", set(&f.Errors, "marginal", "conditional")}} {
 		if k.err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", k.key, k.err))
 		}
@@ -126,7 +126,7 @@ func (f *fitSpectra) pipeline(folder string, env Env) (*fitfile.Pipeline, error)
 	c.Library = located(folder, f.Library)
 	s := fitfile.Settings{Config: &c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, BruteForce: f.Init == "bruteforce", Conditional: f.Errors == "conditional",
 		Fixed: f.Fixed, Priors: f.Priors, Floor: f.Floor, Threads: env.Threads, Backend: env.Backend}
-	s.Rotation.Exact = f.Kernel == "exact"
+	s.Rotation.Compat = f.Kernel == "compat"
 	return fitfile.New(s)
 }
 

@@ -47,7 +47,7 @@ type Row struct {
 	VRadKurt     float64 // kurtosis of the velocity; 3 for a normal distribution
 	VRadMarginal float64 // standard deviation of the velocity in km/s, marginal over all other parameters
 	VSini        float64 // projected rotational velocity in km/s
-	VSiniErr     float64 // standard deviation of VSini in km/s
+	VSiniErr     float64 // error of VSini in km/s
 	LogG         float64
 	LogGErr      float64
 	Teff         float64 // effective temperature in K

@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -44,7 +45,7 @@ func TestBadStars(t *testing.T) {
 		list, wants = append(list, s), append(wants, want)
 	}
 	list = append(list, good)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 4, NoVerdict: true})
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Rotation: spectra.Rotation{Compat: true}, Batch: 4, NoVerdict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,10 @@ type Fit struct {
 	// which value it lies.
 	AtBound []string
 	Limits  []Limit
+	// Rotation says how slow and how fast the star may rotate, if its rotation is at 0 or within six
+	// standard deviations of it; nil for others, and where a fixed value or a prior keeps the
+	// rotation away from 0.
+	Rotation *RotationProfile
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
 	// Outside is the part of ChiSquare that is a penalty for lying outside the library; it is 0
@@ -58,7 +62,8 @@ type Fit struct {
 	// Converged says that a search ended at a minimum; Status says how it ended.
 	Converged bool
 	Status    string
-	// Evaluations is the number of evaluations of the objective and its derivatives.
+	// Evaluations is the number of evaluations of the objective and its derivatives in searches for the
+	// minimum, without those of a RotationProfile.
 	Evaluations int
 	held        []float64 // standard deviations of the velocities with all else held
 	// Verdict says whether the model agrees with the data; nil with Settings.NoVerdict.
@@ -206,6 +211,9 @@ func (l *layout) descentFrom(s Start) *descent {
 	if l.f.s.Precision == 32 {
 		d.rounding = roundingOf32
 	}
+	if v := l.velocities; l.flatAtRest(lower[v]) && upper[v] > leastVsini {
+		d.lower[v] = leastVsini
+	}
 	for _, t := range l.templates {
 		switch t.Interpolator.(type) {
 		case *Regular, *Delaunay, *Nearest:
@@ -237,7 +245,13 @@ func (l *layout) fit(ctx context.Context, stars []Star, list []int, fits []Fit) 
 		}
 		fits[j.star].Evaluations += j.evaluations
 	}
-	return l.describeAll(ctx, stars, list, best, fits)
+	if err := l.restAll(ctx, stars, list, best, fits); err != nil {
+		return err
+	}
+	if err := l.describeAll(ctx, stars, list, best, fits); err != nil {
+		return err
+	}
+	return l.profileAll(ctx, stars, list, best, fits)
 }
 
 // firstVelocities replaces velocities that are not given by the best of a scan.

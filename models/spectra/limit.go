@@ -17,7 +17,8 @@ import (
 //
 // It follows from a normal distribution cut off at the bound, with the slope and the curvature that
 // the posterior has there; other parameters are integrated out unless they are at a bound, where
-// they stay.
+// they stay. That of a star that does not rotate follows from its RotationProfile, unless the kernel of the reference
+// gives the posterior a slope at 0.
 type Limit struct {
 	Name  string
 	Bound float64 // value of the bound, which is the best value

@@ -87,6 +87,8 @@ type descent struct {
 	rough bool
 	// rounding is the fall of the objective, as part of it, that rounding hides.
 	rounding float64
+	// resting says that the parameter without a slope at its lower bound stays there.
+	resting bool
 
 	at      []float64 // best so far
 	best    quadratic
@@ -247,7 +249,7 @@ func (d *descent) slope(k int) float64 { return d.best.g[k] + d.best.slope[k] }
 // free returns the parameters that are neither fixed nor held by a bound.
 func (d *descent) free() (list []int) {
 	for k := range d.at {
-		held := d.at[k] <= d.lower[k] && d.slope(k) > 0 || d.at[k] >= d.upper[k] && d.slope(k) < 0
+		held := d.at[k] <= d.lower[k] && (d.slope(k) > 0 || d.resting && d.slope(k) == 0) || d.at[k] >= d.upper[k] && d.slope(k) < 0
 		if !d.fixed[k] && !held {
 			list = append(list, k)
 		}

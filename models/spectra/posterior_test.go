@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
 // The posterior of a star is roughly that of a long run of another sampler after a few draws; the slow tests
@@ -36,7 +37,7 @@ func posteriorGolden(t *testing.T, cfg infer.Config, mean, sd, ess float64) {
 		LaplaceSD          []float64 `json:"laplace_sd"`
 	}
 	golden.JSON(t, &f, "spectra", "posterior", "posterior.json")
-	fitter, err := NewFitter(goldenLibrary(t, f.Interpolator), Settings{Continuum: f.Npoly, Batch: 1})
+	fitter, err := NewFitter(goldenLibrary(t, f.Interpolator), Settings{Continuum: f.Npoly, Rotation: spectra.Rotation{Compat: true}, Batch: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func buildChain(t testing.TB, c chainCase, b int, edit func(*spectra.ArmSettings
 	if c.scan > 0 {
 		g.vel = ad.Input("vel", c.scan)
 	}
-	kind := spectra.Rotation{}
+	kind := spectra.Rotation{Compat: true}
 	if c.Rotation == nil {
 		g.vsini = ad.Input("vsini", lead...)
 	} else {

@@ -194,7 +194,7 @@ func TestRotationGolden(t *testing.T) {
 	n := shape[1]
 	for i, c := range f.Cases {
 		x, v := ad.Const(flux), ad.Scalar(c.VSini)
-		y := g.Broaden(x, v, spectra.Rotation{LimbDarkening: f.Eps})
+		y := g.Broaden(x, v, spectra.Rotation{Compat: true, LimbDarkening: f.Eps})
 		got := eval(t, y, ad.JVP(y, []*ad.Node{v}, []*ad.Node{ad.Scalar(1)}), ad.VJP(y, ad.Const(cotangent), x)[0])
 		near(t, "broadened", got[0], want[i*n:(i+1)*n], 1e-12)
 		near(t, "slope", got[1], slope[i*n:(i+1)*n], 1e-11)

@@ -503,8 +503,8 @@ func TestChainOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	const b = 2
-	for _, exact := range []bool{false, true} {
-		arm, err := spectra.NewArm(spectra.ArmSettings{Template: lam, Observed: obs, Continuum: 4, Resolution: r, MinVel: -300, MaxVel: 300, Rotation: spectra.Rotation{Exact: exact, MaxVsini: 150}})
+	for _, compat := range []bool{false, true} {
+		arm, err := spectra.NewArm(spectra.ArmSettings{Template: lam, Observed: obs, Continuum: 4, Resolution: r, MinVel: -300, MaxVel: 300, Rotation: spectra.Rotation{Compat: compat, MaxVsini: 150}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -537,7 +537,7 @@ func TestChainOnDevice(t *testing.T) {
 				if got := s.OutputFloat64(o); want == nil || o >= len(want) {
 					want = append(want, got)
 				} else {
-					near(t, fmt.Sprintf("exact=%v, output %d", exact, o), got, want[o], 1e-9)
+					near(t, fmt.Sprintf("compat=%v, output %d", compat, o), got, want[o], 1e-9)
 				}
 			}
 		}

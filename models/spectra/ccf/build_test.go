@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/models/spectra"
+	sim "github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -149,7 +150,7 @@ func TestBuiltTemplatesSurviveFiles(t *testing.T) {
 // settingsOf finds the settings by which templates were made of a source.
 func settingsOf(t testing.TB, a *arm, c *Templates, source *Source) BuildSettings {
 	t.Helper()
-	s := BuildSettings{From: math.Exp(a.logL0), To: math.Exp(a.logL1)}
+	s := BuildSettings{From: math.Exp(a.logL0), To: math.Exp(a.logL1), Rotation: sim.Rotation{Compat: true}}
 	s.Step = (s.To - s.From) / float64(a.points)
 	chosen := pointsOf(c)
 	dim := len(c.names)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/models/spectra"
+	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
 
 // Fits from the guesses for the stars of the batch are not worse than the reference's, nor than the best known minima.
@@ -35,7 +36,7 @@ func TestFitsFromGuesses(t *testing.T) {
 		}
 		stars[i].Starts = g.Starts
 	}
-	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: f.NPoly, NoVerdict: true})
+	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: f.NPoly, Rotation: sim.Rotation{Compat: true}, NoVerdict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -294,6 +294,9 @@ func (p *Pipeline) Row(o *Outcome) survey.Row {
 	}
 	k := slices.Index(f.Names, spectra.Vsini)
 	r.VSini, r.VSiniErr, r.VRadMarginal = f.X[k], f.SD[k], f.SD[0]
+	if f.Rotation != nil {
+		r.VSiniErr = f.Rotation.Upper - r.VSini
+	}
 	r.Teff, r.TeffErr = p.value(f, "teff")
 	r.LogG, r.LogGErr = p.value(f, "logg")
 	r.FeH, r.FeHErr = p.value(f, "feh")

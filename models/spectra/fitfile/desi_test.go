@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/golden/templates"
+	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
 
 func must[T any](t testing.TB) func(v T, err error) T {
@@ -58,7 +59,7 @@ func TestRunsOfTheReference(t *testing.T) {
 			if err := os.WriteFile(config, must[[]byte](t)(yaml.Marshal(all.Config)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			s := Settings{Config: must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(config))}
+			s := Settings{Rotation: sim.Rotation{Compat: true}, Config: must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(config))}
 			job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits"), Note: func(text string) { t.Log(text) }}
 			for i, a := range run.Args {
 				switch a {
