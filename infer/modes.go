@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -23,7 +24,16 @@ const (
 	modeClimbs = 8
 	// modeHessian is the largest dimension in which second derivatives estimate the mass of a mode.
 	modeHessian = 200
+	// modeStarts is the number of draws from the prior from which climbs start, beside those of the search for starts.
+	modeStarts = 8
+	// modeFlat is the Newton decrement below which a climb has reached a mode.
+	modeFlat = 1e-2
 )
+
+// priorStarter is a target that can draw from its prior.
+type priorStarter interface {
+	PriorStarts(chains int, seed uint64) ([][]float64, error)
+}
 
 // summit is a mode that a climb reached, with Laplace's estimate of the logarithm of its mass.
 type summit struct {
@@ -44,7 +54,7 @@ func (f *Fit) missedModes() (missed []diag.MissedMode) {
 		}
 	}
 	c := f.chains[0]
-	pool := c.pool.all(c)
+	pool := append(slices.Clone(c.pool.all(c)), c.priorClimbs()...)
 	if !c.several(pool) {
 		return nil
 	}
@@ -73,6 +83,32 @@ func (f *Fit) missedModes() (missed []diag.MissedMode) {
 		missed = append(missed, f.describeMode(c, at.q, share))
 	}
 	return missed
+}
+
+// priorClimbs returns the ends of climbs from draws from the prior: places near 0, where the search for starts begins, may all lie on one side
+// of what separates two modes.
+func (c *chain) priorClimbs() (ends []ascentEnd) {
+	p, ok := c.target.(priorStarter)
+	if !ok {
+		return nil
+	}
+	starts, err := p.PriorStarts(modeStarts, c.cfg.Seed)
+	if err != nil {
+		return nil // no prior to draw from
+	}
+	before := c.tr.Count
+	defer func() { c.tr.Count = before }()
+	for _, q := range starts {
+		end := ascentEnd{at: hamiltonian.NewPoint(len(q))}
+		copy(end.at.Q, q)
+		if end.at.Lp, end.err = c.target.LogProbGrad(end.at.Q, end.at.G); end.err != nil || !linalg.Finite(end.at.Lp) || !linalg.AllFinite(end.at.G) {
+			continue
+		}
+		if end.scale, end.mode, end.err = ascendToMode(&c.tr.System, &end.at); end.err == nil {
+			ends = append(ends, end)
+		}
+	}
+	return ends
 }
 
 // several reports whether the places where climbs ended belong to more than one mode.
@@ -117,7 +153,7 @@ func (c *chain) climb(q []float64) (summit, bool) {
 		return summit{}, false
 	}
 	a := newAscent(c.target, at, g, lp)
-	if a.ascendUntil(1e-3, ascentLongest) != nil {
+	if a.ascendUntil(1e-9, 10*ascentLongest) != nil {
 		return summit{}, false
 	}
 	mass, ok := c.laplaceMass(a)
@@ -128,7 +164,8 @@ func (c *chain) climb(q []float64) (summit, bool) {
 //
 //	lp - log det(-H)/2,
 //
-// with the second derivatives H by differences of the gradient. It returns false where -H is not positive definite.
+// with the second derivatives H by differences of the gradient. It returns false where -H is not positive definite, or where a
+// Newton step would still gain something, as in a long curved valley in which the climb came to a halt.
 func (c *chain) laplaceMass(a *ascent) (float64, bool) {
 	n := len(a.q)
 	if n > modeHessian {
@@ -171,7 +208,16 @@ func (c *chain) laplaceMass(a *ascent) (float64, bool) {
 			half += math.Log(s) / 2
 		}
 	}
-	return a.lp - half, true
+	decrement := 0.0 // |L^-1 g|^2, twice what a Newton step would gain
+	for i := range n {
+		s := a.g[i]
+		for k := range i {
+			s -= h[i*n+k] * q[k]
+		}
+		q[i] = s / h[i*n+i]
+		decrement += q[i] * q[i]
+	}
+	return a.lp - half, decrement < modeFlat
 }
 
 // describeMode names the coordinate in which a mode is farthest from the draws, in units of their spread.

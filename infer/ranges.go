@@ -98,7 +98,7 @@ func (p *Posterior) outsideShares() (flags []check.Flag) {
 	for i, r := range all {
 		if share := shares[i]; share >= someOutside {
 			flags = append(flags, check.Flag{Kind: check.KindRange, Where: r.where, Note: share < mostOutside,
-				Text:   fmt.Sprintf("in %.0f %% of the draws from the priors, the %s of the distribution %s in %s is out of its range (%s); the density is 0 there, so the posterior is that of priors without this part", 100*share, r.Param, r.dist, r.where, r.Want),
+				Text:   fmt.Sprintf("in about %.0f %% of the draws from the priors, the %s of the distribution %s in %s is out of its range (%s); the density is 0 there, so the posterior is that of priors without this part", 100*share, r.Param, r.dist, r.where, r.Want),
 				Remedy: orElse(r.Link, "choose priors that keep it in its range")})
 		}
 	}

@@ -92,9 +92,9 @@ var places = []place{
 	{"Energy", []string{"/entry/instrument/incident_beam/incident_energy", "/entry/instrument/beam/incident_energy"}, unit.Energy, 0.01, 1000, false, bareEnergy, func(m *Metadata) *float64 { return &m.Energy }},
 	{"Energy", []string{"/entry/instrument/detector/detectorSpecific/photon_energy"}, unit.Energy, 0.01, 1000, false, func(v float64) float64 { return v / 1000 }, func(m *Metadata) *float64 { return &m.Energy }},
 	{"wavelength", []string{"/entry/instrument/beam/incident_wavelength", "/entry/instrument/incident_beam/incident_wavelength"}, unit.Wavelength, 0.01, 1000, false, nil, nil},
-	{"Distance", detector("distance", "detector_distance"), unit.Length, 1e-3, 1e3, false, nil, func(m *Metadata) *float64 { return &m.Distance }},
-	{"PixelSize", detector("x_pixel_size"), unit.Length, 1e-7, 0.1, false, nil, func(m *Metadata) *float64 { return &m.PixelSize }},
-	{"PixelHeight", detector("y_pixel_size"), unit.Length, 1e-7, 0.1, false, nil, func(m *Metadata) *float64 { return &m.PixelHeight }},
+	{"Distance", detector("distance", "detector_distance"), unit.Length, 1e-3, 300, false, nil, func(m *Metadata) *float64 { return &m.Distance }},
+	{"PixelSize", detector("x_pixel_size"), unit.Length, 1e-7, 0.02, false, nil, func(m *Metadata) *float64 { return &m.PixelSize }},
+	{"PixelHeight", detector("y_pixel_size"), unit.Length, 1e-7, 0.02, false, nil, func(m *Metadata) *float64 { return &m.PixelHeight }},
 	{"BeamX", detector("beam_center_x"), unit.Pixel, -1e6, 1e6, true, nil, func(m *Metadata) *float64 { return &m.BeamX }},
 	{"BeamY", detector("beam_center_y"), unit.Pixel, -1e6, 1e6, true, nil, func(m *Metadata) *float64 { return &m.BeamY }},
 	{"SwingHorizontal", detector("flightpath_swing", "flightpath_swing_horizontal"), unit.Angle, -math.Pi, math.Pi, true, angle, func(m *Metadata) *float64 { return &m.SwingHorizontal }},
@@ -173,8 +173,14 @@ func first(v []float64) float64 {
 // read returns the number at a key in the unit of Metadata, and whether the file has one.
 func (p place) read(f *hdf5.File, key string, m *Metadata) (v float64, there bool, err error) {
 	v, there = number(f, key)
-	if !there || v <= 0 && !p.signed {
+	if !there {
+		if f.Has(key) {
+			return math.NaN(), true, errors.New("it is not one finite number: correct it in the file, or give the value yourself")
+		}
 		return math.NaN(), false, nil
+	}
+	if v <= 0 && !p.signed {
+		return math.NaN(), true, fmt.Errorf("it is %g, and must be above 0: correct it in the file, or give the value yourself", v)
 	}
 	given, u := v, unitOf(f, key)
 	switch {
@@ -195,10 +201,13 @@ func (p place) read(f *hdf5.File, key string, m *Metadata) (v float64, there boo
 		return math.NaN(), true, err
 	}
 	if !(v >= p.least && v <= p.most) {
-		return math.NaN(), true, fmt.Errorf("it is %g %s, which is %.4g in the unit of this program, and no experiment has that: want %g to %g; correct the unit in the file, or give the value yourself", given, u, v, p.least, p.most)
+		return math.NaN(), true, fmt.Errorf("it is %s, which is %.4g in the unit of this program, and no experiment has that: want %g to %g; correct the unit in the file, or give the value yourself", strings.TrimSpace(fmt.Sprintf("%g %s", given, u)), v, p.least, p.most)
 	}
 	return v, true, nil
 }
+
+// farthestMove is how far a detector moves across the beam at most (m); numbers of more are not in m.
+const farthestMove = 0.5
 
 // shift moves the beam's place by how far the detector stands from where that was recorded, as APS 8-ID writes it:
 //
@@ -213,6 +222,10 @@ func (m *Metadata) shift(f *hdf5.File, name string) {
 			for _, key := range detector(what + axis.letter) {
 				v, there := number(f, key)
 				if !there {
+					if f.Has(key) {
+						m.Faults = append(m.Faults, Fault{axis.field, fmt.Errorf("frames: %s: %s: it is not one finite number: correct it in the file, or give the beam's place yourself", name, key)})
+						*axis.beam = math.NaN()
+					}
 					continue
 				}
 				if u := unitOf(f, key); u != "" {
@@ -231,7 +244,7 @@ func (m *Metadata) shift(f *hdf5.File, name string) {
 		if !stands || !recorded || now == then || math.IsNaN(*axis.beam) {
 			continue
 		}
-		if *axis.shift = now - then; math.Abs(*axis.shift) > 2 {
+		if *axis.shift = now - then; math.Abs(*axis.shift) > farthestMove {
 			m.Faults = append(m.Faults, Fault{axis.field, fmt.Errorf("frames: %s: the detector's position_%s is %g m from its beam_center_position_%s, and no detector moves that far: correct the unit of the positions, or give the beam's place yourself", name, axis.letter, *axis.shift, axis.letter)})
 			*axis.beam = math.NaN()
 			continue

@@ -26,7 +26,7 @@ func Unconverged(s optim.Status) []Flag {
 // directions, alterations and findings, then call Judge.
 func FromFit(r *optim.Result) Data {
 	n := max(0, len(r.Residuals)-r.PriorResiduals)
-	d := Data{Relative: !r.Absolute, Robust: r.Robust(), AtPoint: true, Unknown: r.Undetermined, Findings: Unconverged(r.Status), Z: make([]float64, n)}
+	d := Data{Relative: !r.Absolute, Robust: r.Robust(), AtPoint: !onlyRounding(r), Unknown: r.Undetermined, Findings: Unconverged(r.Status), Z: make([]float64, n)}
 	for i, v := range r.Residuals[:n] {
 		d.Z[i] = -v
 	}
@@ -46,6 +46,17 @@ func FromFit(r *optim.Result) Data {
 	}
 	d.Priors = priorsOf(r)
 	return d
+}
+
+// onlyRounding reports whether the residuals are no more than what rounding leaves of the terms of the model.
+func onlyRounding(r *optim.Result) bool {
+	reach := 0.0
+	for k, x := range r.X {
+		if r.Jacobian != nil {
+			reach = max(reach, norm(r.Jacobian[k*r.M:(k+1)*r.M])*math.Abs(x))
+		}
+	}
+	return norm(r.Residuals) <= 1e-11*reach
 }
 
 // freed returns the length of the Jacobian's column k outside those of the parameters that are not
