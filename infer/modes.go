@@ -111,17 +111,23 @@ func (c *chain) priorClimbs() (ends []ascentEnd) {
 	return ends
 }
 
-// several reports whether the places where climbs ended belong to more than one mode.
+// several reports whether the climbs seem to lead to more than one mode. They end early, so each goes on for a few steps first.
 func (c *chain) several(pool []ascentEnd) bool {
 	best := largestMode(pool)
-	var first *ascentEnd
+	var first summit
 	for i := range pool {
 		e := &pool[i]
-		switch {
-		case e.err != nil || e.mode.dominated(best, len(e.at.Q)):
-		case first == nil:
-			first = e
-		case !c.connected(summit{q: first.at.Q, lp: first.at.Lp}, summit{q: e.at.Q, lp: e.at.Lp}):
+		if e.err != nil || e.mode.dominated(best, len(e.at.Q)) {
+			continue
+		}
+		a := newAscent(c.target, slices.Clone(e.at.Q), slices.Clone(e.at.G), e.at.Lp)
+		if a.ascendUntil(0.1, refineLongest) != nil {
+			continue
+		}
+		at := summit{q: a.q, lp: a.lp}
+		if first.q == nil {
+			first = at
+		} else if !c.connected(first, at) {
 			return true
 		}
 	}
@@ -153,7 +159,7 @@ func (c *chain) climb(q []float64) (summit, bool) {
 		return summit{}, false
 	}
 	a := newAscent(c.target, at, g, lp)
-	if a.ascendUntil(1e-9, 10*ascentLongest) != nil {
+	if a.ascendUntil(1e-9, ascentLongest) != nil {
 		return summit{}, false
 	}
 	mass, ok := c.laplaceMass(a)

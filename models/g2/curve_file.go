@@ -98,9 +98,6 @@ func resultCurves(path string) ([]Curve, error) {
 				c.Samples = m.Pixels[b-1]
 			}
 		}
-		if a, ok := ageing(r.Multitau, b, delays); ok {
-			c.flaws = append(slices.Clone(c.flaws), a)
-		}
 		if r.QMap != nil {
 			c.Q, c.Phi = r.QMap.Q(b), r.QMap.Phi(b)
 			if name, unit := r.QMap.Axis(0); name != "q" {

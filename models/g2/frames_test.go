@@ -4,7 +4,6 @@
 package g2
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -40,39 +39,5 @@ func TestBlankFrames(t *testing.T) {
 	}
 	if len(flaws(&nexus.Result{Attrs: map[string]string{nexus.AttrMisplaced: "x"}})) != 1 {
 		t.Error("another geometry is no flaw")
-	}
-}
-
-// g2 of the first frames differs from that of all if the sample ages, and only by its errors if not.
-func TestAgeingIsNamed(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 1))
-	const n, runs = 40, 300
-	delays := make([]float64, n)
-	for i := range delays {
-		delays[i] = 1e-3 * math.Pow(10, 4*float64(i)/n)
-	}
-	matrix := func(v []float64) *nexus.Matrix { return &nexus.Matrix{Rows: n, Cols: 1, Data: v} }
-	for _, change := range []float64{0, 0.5, -0.5} { // of ln tau in the first quarter
-		told := 0
-		for range runs {
-			all, part, sd := make([]float64, n), make([]float64, n), make([]float64, n)
-			for i, x := range delays {
-				sd[i] = 0.004
-				own := rng.NormFloat64() * sd[i]
-				rest := rng.NormFloat64() * sd[i] / math.Sqrt(3)
-				all[i] = 1 + 0.2*math.Exp(-2*x/0.1) + own/4 + 3*rest/4
-				part[i] = 1 + 0.2*math.Exp(-2*x/(0.1*math.Exp(change))) + own
-			}
-			m := &nexus.Multitau{G2: matrix(all), Partial: []*nexus.Matrix{matrix(part), matrix(all)}, PartialErr: []*nexus.Matrix{matrix(sd), matrix(sd)}, PartialFrames: []float64{250, 1000}}
-			if a, ok := ageing(m, 1, delays); ok {
-				told++
-				if a.Kind != "ageing" {
-					t.Errorf("%+v", a)
-				}
-			}
-		}
-		if change == 0 && told > 0 || change != 0 && told < runs*99/100 {
-			t.Errorf("a change of %g: told in %d of %d runs", change, told, runs)
-		}
 	}
 }
