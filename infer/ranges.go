@@ -5,7 +5,7 @@ package infer
 
 import (
 	"fmt"
-	"math"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -141,8 +141,14 @@ func (p *Posterior) rangeShares(all []ranged) ([]float64, error) {
 	for i := range rangeDraws {
 		src := tensor.NewStream(0x4a6e, purposePrior, uint32(i))
 		values, err := g.draw(&src)
-		if err != nil {
-			continue // a prior whose own parameters are out of their ranges
+		n++
+		if err != nil { // a prior cannot be drawn from where its own parameters are out of their ranges
+			for k, r := range all {
+				if strings.HasPrefix(r.part, "prior of ") {
+					shares[k]++
+				}
+			}
+			continue
 		}
 		for k := range p.model.params {
 			copy(s.Input(k), values[k])
@@ -150,7 +156,6 @@ func (p *Posterior) rangeShares(all []ranged) ([]float64, error) {
 		if err := s.Run(); err != nil {
 			return nil, err
 		}
-		n++
 		for k := range all {
 			for _, out := range s.Output(k) {
 				if out != 0 {
@@ -161,7 +166,7 @@ func (p *Posterior) rangeShares(all []ranged) ([]float64, error) {
 		}
 	}
 	for k := range shares {
-		shares[k] /= math.Max(n, 1)
+		shares[k] /= n
 	}
 	return shares, nil
 }

@@ -74,3 +74,20 @@ func TestNoStartOutOfRange(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Priors that have no parameters of their own, as those of users may, can be drawn from where nothing else has to be computed.
+func TestRangesUnderPriorsWithoutParameters(t *testing.T) {
+	tent := dist.Dist{Name: "tent", Support: dist.Interval(-1, 1),
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Log(ad.Sub(ad.Scalar(1), ad.Abs(x))) },
+		RandOf:    func(src dist.Source, _ []float64) float64 { return src.Float64() + src.Float64() - 1 }}
+	m := NewModel("tent")
+	m.Observe("y", dist.Poisson(m.Param("a", tent)), []float64{0, 1, 0})
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := p.outsideShares()
+	if len(flags) != 1 || flags[0].Note || !strings.Contains(flags[0].Text, "rate of the distribution poisson") {
+		t.Errorf("half of the prior is out of range: %+v", flags)
+	}
+}

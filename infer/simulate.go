@@ -117,7 +117,9 @@ func (g *generator) draw(src Source) (values [][]float64, err error) {
 		if err := q.prior.Fill(src, v, q.node.Shape(), theta); err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", q.name, err)
 		}
-		copy(g.state.Input(i), v)
+		if g.state != nil { // else no distribution has parameters
+			copy(g.state.Input(i), v)
+		}
 		values = append(values, v)
 	}
 	var replicas [][]float64

@@ -42,7 +42,8 @@ type Result struct {
 	// their bounds held fixed. Both are nil if the Jacobian was not stored; see Variances.
 	Cov, FreeCov []float64
 	// NullVectors are directions of the fitted parameters that the data do not determine, scaled so
-	// that the largest element is 1. Undetermined describes them by the names of the parameters.
+	// that the largest element is 1. Undetermined describes them by the names of the parameters,
+	// and names parameters whose errors the model does not keep: see Warnings.
 	NullVectors  [][]float64
 	Undetermined []string
 	// M is the number of residuals, including those of priors.
