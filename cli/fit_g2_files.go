@@ -9,11 +9,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
 )
@@ -125,10 +123,7 @@ func fitsTable(model g2.Model, doc fitsDoc) []byte {
 			}
 			verdict := ""
 			if bin.Check != nil {
-				verdict = map[bool]string{true: "agrees", false: "misfit"}[bin.Check.OK]
-				if slices.ContainsFunc(bin.Check.Flags, func(f flagDoc) bool { return f.Kind == string(check.KindUnjudged) }) {
-					verdict = "not judged"
-				}
+				verdict = bin.Check.word
 			}
 			w.Write(append(row, text(bin.Reduced), bin.Status, verdict))
 		}

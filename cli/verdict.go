@@ -22,6 +22,7 @@ type checkDoc struct {
 	Expected [2]number `json:"expected"`     // central 99 % interval of chi2_reduced for a correct model
 	Flags    []flagDoc `json:"flags"`
 	Notes    []flagDoc `json:"notes"`
+	word     string
 }
 
 type flagDoc struct {
@@ -34,7 +35,7 @@ type flagDoc struct {
 
 func checkDocument(v check.Verdict) *checkDoc {
 	return &checkDoc{OK: v.OK, Summary: v.Summary(), P: number(v.P), Reduced: number(v.Reduced), Expected: [2]number{number(v.Expected[0]), number(v.Expected[1])},
-		Flags: flagDocs(v.Flags), Notes: flagDocs(v.Notes)}
+		Flags: flagDocs(v.Flags), Notes: flagDocs(v.Notes), word: v.Word()}
 }
 
 func flagDocs(list []check.Flag) []flagDoc {

@@ -36,6 +36,8 @@ func (d *dense) covariances(r *Result) {
 	}
 	d.tellRunaways(r)
 	d.tellMeaninglessErrors(r)
+	d.tellIdle(r)
+	d.tellOutOfRange(r)
 }
 
 // runaway is how far a parameter goes from its start, in units of that or of 1, if nothing in the data holds it.

@@ -55,7 +55,7 @@ func TestErrorsOfProductsAreReturned(t *testing.T) {
 // the minimum, and 0 for the fixed one. A fit that is determined has nothing to warn of.
 func TestJacobianWithFixedParameters(t *testing.T) {
 	p := twoDecays(t)
-	r, err := optim.LeastSquares(context.Background(), p, optim.Settings{Fixed: map[string]float64{"c1": 2}})
+	r, err := optim.LeastSquares(context.Background(), p, optim.Settings{Fixed: map[string]float64{"c1": 2}, RelativeSigma: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,16 +58,24 @@ func (w *iterate) reflective(ctx context.Context) Status {
 	}
 }
 
+// beyondReach is the distance to a bound, relative to the parameter and to the step that would remove all residuals, from
+// which the bound says nothing: it would only stretch the scaled problem by many orders of magnitude.
+const beyondReach = 1e12
+
 // shape computes the step scaling d from the distances of Coleman and Li.
 func (w *iterate) shape(bounded bool) {
+	size := linalg.Norm(w.fw)
 	for i, g := range w.grad {
 		v, dv := 1.0, 0.0
 		switch {
 		case !bounded:
-		case g < 0 && !math.IsInf(w.p.Upper[i], 1):
+		case g < 0:
 			v, dv = w.p.Upper[i]-w.x[i], -1
-		case g > 0 && !math.IsInf(w.p.Lower[i], -1):
+		case g > 0:
 			v, dv = w.x[i]-w.p.Lower[i], 1
+		}
+		if dv != 0 && v*w.scale[i] > beyondReach*max(size, math.Abs(w.x[i])*w.scale[i]) {
+			v, dv = 1, 0
 		}
 		w.distance[i] = v
 		if dv != 0 {

@@ -80,10 +80,8 @@ func agreement(f g2.Fit) string {
 	switch {
 	case f.Status == "failed", slices.ContainsFunc(f.Check.Flags, func(m check.Flag) bool { return m.Kind == check.KindUnjudged }):
 		return "-"
-	case f.Check.Disagrees():
-		return "misfit"
-	case f.OK() && f.Check.OK:
-		return "agrees"
+	case f.Check.Disagrees(), f.OK() && f.Check.OK:
+		return f.Check.Word()
 	}
 	return "-"
 }

@@ -88,6 +88,9 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	}
 	square, dof := w.atPoint()
 	v.Reduced = square / dof
+	if w.d.Robust { // the fit's own number: what least squares would gain is not what the loss asks for
+		v.Reduced = dot(w.d.Z, w.d.Z) / w.dof()
+	}
 	if !w.d.Relative && !w.d.SigmaFitted {
 		v.Expected = [2]float64{w.expected(0, dof), w.expected(1, dof)}
 	} else {

@@ -110,6 +110,30 @@ func (v Verdict) judged() bool {
 	return v.OK || v.Points > 0 || len(v.Tests)+len(v.Flags)+len(v.Notes) > 0
 }
 
+// undetermined returns the parameters and combinations that the data do not determine.
+func (v Verdict) undetermined() (names []string) {
+	for _, f := range v.Flags {
+		if f.Kind == KindUnknown {
+			names = append(names, f.Where)
+		}
+	}
+	return names
+}
+
+// Word is the verdict in one word, for tables: agrees, misfit, undetermined if the data do not determine some parameters and
+// nothing else is wrong, or "not judged".
+func (v Verdict) Word() string {
+	switch {
+	case !v.judged() || slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnjudged }):
+		return "not judged"
+	case v.OK:
+		return "agrees"
+	case len(v.undetermined()) == len(v.Flags):
+		return "undetermined"
+	}
+	return "misfit"
+}
+
 // Summary is one sentence.
 func (v Verdict) Summary() string {
 	if !v.judged() {
@@ -125,6 +149,9 @@ func (v Verdict) Summary() string {
 	}
 	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
 		return "The fit did not converge, so the model cannot be judged" + size + "."
+	}
+	if names := v.undetermined(); len(names) > 0 && len(names) == len(v.Flags) {
+		return "The residuals agree with the model" + size + ", but the data do not determine " + listed(names) + "."
 	}
 	switch n := len(v.Flags); n {
 	case 0:

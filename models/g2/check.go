@@ -34,7 +34,7 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	d.Relative = f.Curve.unknown()
 	d.Axes = []check.Axis{f.Curve.axis(f.Model)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered())
-	d.Findings = append(d.Findings, check.Readings(f.Curve.Y, f.Curve.X)...)
+	d.Findings = append(d.Findings, f.Curve.readings(f.Model)...)
 	if f.Curve.white == nil { // residuals that were made independent belong to no single point
 		d.Mean, d.Sigma = slices.Clone(f.Curve.Y), f.Curve.Err
 		for i, z := range d.Z {
@@ -89,6 +89,14 @@ func (c Curve) axis(model Model) check.Axis {
 	return check.Axis{Name: "delay", Unit: "s", Values: c.X}
 }
 
+// readings are the findings about the values themselves.
+func (c Curve) readings(model Model) []check.Flag {
+	if n := len(c.Y); n > 1 && model.Of == "delay" && slices.Min(c.Y) == slices.Max(c.Y) {
+		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("g2 is %.6g at all %d delays, so there is no decay to fit", c.Y[0], n), Remedy: "check the mask and the bin: a correlation of pixels without counts, or of frames that repeat, looks like this"}}
+	}
+	return check.Readings(c.Y, c.X)
+}
+
 // altered describes the errors that repaired replaced. They are counted while they are replaced,
 // because afterwards they equal each other.
 func (c Curve) altered() []check.Alteration {
@@ -133,7 +141,7 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 			p[i] = diag.Quantile(diag.Flatten(fit.Draws(q.Name)), 0.5)
 		}
 	}
-	v, err := fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: check.Readings(c.Y, c.X),
+	v, err := fit.CheckModel(infer.CheckSettings{Axes: []check.Axis{c.axis(model)}, Altered: slices.Concat(dropped, c.altered()), Findings: c.readings(model),
 		Directions: func(mean, sd []float64) []check.Direction {
 			return model.departures(c, p, mean, sd, make([]float64, mostDepartures*len(c.X)))
 		}})

@@ -310,3 +310,42 @@ func TestBoundsInOtherUnits(t *testing.T) {
 		}
 	}
 }
+
+// A curve without a decay within its delays determines no relaxation time, and every model says so.
+func TestNoDecayIsNoRelaxationTime(t *testing.T) {
+	for _, name := range []string{"single", "stretched", "double", "aps_single"} {
+		model, err := g2.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(10) {
+			r := rand.New(rand.NewPCG(seed, 8))
+			c := g2.Curve{Bin: 1}
+			level := []float64{1, 1, 1.02, 1.15}[seed%4]
+			for i := range 40 {
+				x, sd := 1e-3*math.Pow(10, float64(i)/8), 0.002
+				y := level + sd*r.NormFloat64()
+				if seed%4 == 0 {
+					y = level // made up, or all pixels masked
+				}
+				if seed%4 == 1 {
+					y += 0.2 * math.Exp(-2*x/1e-4) // over before the first delay
+				}
+				c.X, c.Y, c.Err = append(c.X, x), append(c.Y, y), append(c.Err, sd)
+			}
+			if seed > 4 {
+				c.Err = nil
+			}
+			f, err := g2.FitOne(context.Background(), model, c, g2.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Check.OK && slices.ContainsFunc(f.Check.Notes, func(n check.Flag) bool { return n.Kind == check.KindBound }) {
+				continue // a decay before the first delay whose contrast or exponent a bound holds, which is told
+			}
+			if f.Check.OK || !strings.Contains(f.Check.String(), "do not determine") && f.Check.Word() != "misfit" {
+				t.Errorf("%s, seed %d: %v +- %v: %v", name, seed, f.X, f.SD, f.Check)
+			}
+		}
+	}
+}

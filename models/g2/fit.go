@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -47,7 +48,8 @@ type Settings struct {
 	// derivatives computed there, one curve at a time. Default: one thread of the CPU for each bin.
 	Backend ad.Backend
 
-	alone bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
+	relative bool // whether the errors of the curve are unknown, so that its scatter gives them
+	alone    bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
 }
 
 // Fit is the point fit of one bin.
@@ -311,6 +313,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		return f.failed(t.start, err)
 	}
 	p.Lower, p.Upper = t.lower, t.upper
+	s.relative = c.unknown() && len(c.X)+len(s.Fixed) > len(model.Params)
 	var res *optim.Result
 	if s.alone {
 		t.promising(ctx, p, s)
@@ -376,7 +379,12 @@ func (f Fit) failed(start []float64, err error) Fit {
 // parameters in that order.
 func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	names = slices.Clone(r.Names)
-	f.X, f.Cov, f.Cost, f.NFev = r.X, r.Cov, r.Cost, r.NFev
+	f.X, f.Cov, f.Cost, f.NFev = r.X, slices.Clone(r.Cov), r.Cost, r.NFev
+	if !r.Absolute && r.Scale > 0 {
+		for i := range f.Cov {
+			f.Cov[i] /= r.Scale
+		}
+	}
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
 	f.ReducedChiSquared = r.ReducedChiSquared()
 	f.Active = r.Active
@@ -386,9 +394,13 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %s and %s", errtext.Count(r.M, "point"), errtext.Count(r.NFree, "parameter")))
 	}
 	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
+		var exchange []string
 		for _, p := range f.Model.Pairs {
+			exchange = append(exchange, names[p[0]], names[p[1]], names[p[1]], names[p[0]])
 			names[p[0]], names[p[1]] = names[p[1]], names[p[0]]
 		}
+		exchanged(f.Warnings, exchange)
+		exchanged(r.Undetermined, exchange)
 	}
 	f.Absolute = make([]float64, len(f.X))
 	f.Scaled = make([]float64, len(f.X))
@@ -400,6 +412,13 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		f.SD = f.Scaled
 	}
 	return names
+}
+
+// exchanged replaces names in texts: each of a pair by the next.
+func exchanged(texts, pairs []string) {
+	for i, s := range texts {
+		texts[i] = strings.NewReplacer(pairs...).Replace(s)
+	}
 }
 
 // order swaps the components so that the faster one comes first, and reports whether it did.
