@@ -121,10 +121,8 @@ func (f *geometryFlags) understood(g sim.Geometry) error {
 			return fault(err, v.flag)
 		}
 	}
-	if !f.Pixel.set {
-		if err := errors.Join(f.meta.FaultOf("PixelHeight"), f.meta.Square()); err != nil {
-			return fault(err, "--pixel-size")
-		}
+	if err := errors.Join(f.meta.FaultOf("PixelHeight"), f.meta.Square()); err != nil {
+		return fault(err, "--pixel-size")
 	}
 	return nil
 }
@@ -159,7 +157,7 @@ func (f *geometryFlags) fromFile() (sim.Geometry, error) {
 	if q, err := nexus.OpenQMap(f.From); err == nil {
 		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
 	}
-	m, err := frames.ReadMetadata(f.From)
+	m, err := frames.ReadMetadataFor(f.From, f.Pixel.or(nan))
 	if err != nil {
 		return g, input(err)
 	}

@@ -106,15 +106,23 @@ const hcKeV = 12.39841984
 
 // ReadMetadata reads what an HDF5 file says about a measurement: a file of frames, or a separate file of metadata. A number whose
 // unit is unknown, or that no experiment has, is one of the Faults.
-func ReadMetadata(name string) (*Metadata, error) {
+func ReadMetadata(name string) (*Metadata, error) { return ReadMetadataFor(name, math.NaN()) }
+
+// ReadMetadataFor is ReadMetadata for pixels of another size than the file says (m), by which lengths such as the beam's place
+// are converted to pixels.
+func ReadMetadataFor(name string, pixel float64) (*Metadata, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	m := unknown()
+	m.PixelSize = pixel
 	wavelength := math.NaN()
 	for _, p := range places {
+		if strings.HasPrefix(p.field, "Pixel") && !math.IsNaN(pixel) {
+			continue
+		}
 		to := &wavelength
 		if p.to != nil {
 			to = p.to(m)
@@ -137,8 +145,12 @@ func ReadMetadata(name string) (*Metadata, error) {
 			break
 		}
 	}
-	if math.IsNaN(m.Energy) && m.FaultOf("Energy") == nil {
-		m.Energy = hcKeV / wavelength
+	switch by := hcKeV / wavelength; {
+	case math.IsNaN(m.Energy) && m.FaultOf("Energy") == nil:
+		m.Energy = by
+	case math.Abs(m.Energy-by) > 0.01*by:
+		m.Faults = append(m.Faults, Fault{"Energy", fmt.Errorf("frames: %s: the photon energy is %.6g keV, but the wavelength of %.6g angstrom is that of %.6g keV: correct one of them in the file, or give the energy yourself", name, m.Energy, wavelength, by)})
+		m.Energy = math.NaN()
 	}
 	m.shift(f, name)
 	if math.IsNaN(m.SwingHorizontal) && m.FaultOf("SwingHorizontal") == nil {
@@ -192,8 +204,11 @@ func (p place) read(f *hdf5.File, key string, m *Metadata) (v float64, there boo
 	case strings.HasPrefix(p.field, "Beam") && unit.Length.Knows(u):
 		v, _ = unit.Length.Convert(v, u)
 		size := m.PixelSize
-		if p.field == "BeamY" && !math.IsNaN(m.PixelHeight) {
-			size = m.PixelHeight
+		if p.field == "BeamY" {
+			size = m.height()
+		}
+		if math.IsNaN(size) {
+			return math.NaN(), true, fmt.Errorf("it is %g %s, and the file has no size of pixels to convert it: give the size of a pixel, or the beam's place in pixels", given, u)
 		}
 		v /= size
 	default:

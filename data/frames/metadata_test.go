@@ -105,3 +105,23 @@ func TestUnitsOfMetadata(t *testing.T) {
 		}
 	}
 }
+
+// Lengths are converted to pixels by the size that counts, and energy and wavelength must not contradict each other.
+func TestNumbersThatBelongTogether(t *testing.T) {
+	file := metadataFile(t, entry{"detector/x_pixel_size", 75, "um"}, entry{"detector/y_pixel_size", 150, "um"}, entry{"detector/beam_center_x", 7.5, "mm"}, entry{"detector/beam_center_y", 7.5, "mm"},
+		entry{"detector/position_x", 15, "mm"}, entry{"detector/beam_center_position_x", 0, "mm"})
+	for _, c := range []struct{ pixel, x, y float64 }{{math.NaN(), 300, 50}, {75e-6, 300, 100}, {150e-6, 150, 50}} {
+		if m, err := ReadMetadataFor(file, c.pixel); err != nil || math.Abs(m.BeamX-c.x) > 1e-9 || math.Abs(m.BeamY-c.y) > 1e-9 {
+			t.Errorf("pixels of %g m: the beam is at %g, %g, want %g, %g (%v)", c.pixel, m.BeamX, m.BeamY, c.x, c.y, err)
+		}
+	}
+	if m, err := ReadMetadata(metadataFile(t, entry{"detector/beam_center_x", 7.5, "mm"})); err != nil || m.FaultOf("BeamX") == nil || !strings.Contains(m.FaultOf("BeamX").Error(), "size of pixels") {
+		t.Errorf("a beam in mm without pixels: %+v, %v", m, err)
+	}
+	for wavelength, good := range map[float64]bool{1.2398: true, 1.245: true, 1.5: false, 12.4: false} {
+		m, err := ReadMetadata(metadataFile(t, entry{"incident_beam/incident_energy", 10, "keV"}, entry{"beam/incident_wavelength", wavelength, "angstrom"}))
+		if err != nil || (m.FaultOf("Energy") == nil) != good || math.IsNaN(m.Energy) == good {
+			t.Errorf("10 keV beside %g angstrom: %g keV, %v, %v", wavelength, m.Energy, m.Faults, err)
+		}
+	}
+}
