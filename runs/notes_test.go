@@ -4,6 +4,8 @@
 package runs_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,36 @@ func TestNotes(t *testing.T) {
 		}
 		if len(files) == 2 && table.X[0][1][1] != 7 {
 			t.Errorf("the second chain was not arranged: %v", table.X)
+		}
+	}
+}
+
+// Approximations of one posterior that differ do not pass.
+func TestApproximationsThatDiffer(t *testing.T) {
+	dir, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	for _, shift := range []float64{0, 5} {
+		var files []string
+		for k := range 2 {
+			var b strings.Builder
+			b.WriteString("# method = variational\nlp__,log_p__,log_g__,a\n0,0,0,0\n")
+			for range 1000 {
+				fmt.Fprintf(&b, "0,-1,-1,%g\n", rng.NormFloat64()+shift*float64(k))
+			}
+			files = append(files, filepath.Join(dir, fmt.Sprintf("%g-%d.csv", shift, k)))
+			if err := os.WriteFile(files[k], []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := runs.Open(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := s.Table()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := diag.Diagnose(table.Summary(), table.Evidence()); r.OK() != (shift == 0) {
+			t.Errorf("shifted by %g: %v", shift, r)
 		}
 	}
 }

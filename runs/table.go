@@ -114,7 +114,10 @@ func (t *Table) Evidence() diag.Evidence {
 		e.Acceptance = append(e.Acceptance, diag.Mean(rates))
 	}
 	if t.Approximate {
-		e.Unrecorded = append(e.Unrecorded, diag.CheckESS, diag.CheckRHat, diag.CheckStuck) // independent draws have none of them
+		e.Unrecorded = append(e.Unrecorded, diag.CheckESS, diag.CheckStuck) // independent draws have none of them
+		if len(t.X[0]) < 2 { // of several approximations R-hat tells whether they are the same
+			e.Unrecorded = append(e.Unrecorded, diag.CheckRHat)
+		}
 	}
 	if t.Stat["diverging"] == nil {
 		e.Unrecorded = append(e.Unrecorded, diag.CheckDivergence)
