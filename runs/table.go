@@ -115,7 +115,7 @@ func (t *Table) Evidence() diag.Evidence {
 	}
 	if t.Approximate {
 		e.Unrecorded = append(e.Unrecorded, diag.CheckESS, diag.CheckStuck) // independent draws have none of them
-		if len(t.X[0]) < 2 { // of several approximations R-hat tells whether they are the same
+		if len(t.X[0]) < 2 {                                                // of several approximations R-hat tells whether they are the same
 			e.Unrecorded = append(e.Unrecorded, diag.CheckRHat)
 		}
 	}
