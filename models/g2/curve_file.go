@@ -86,6 +86,9 @@ func resultCurves(path string) ([]Curve, error) {
 	delays := r.Delays()
 	var out []Curve
 	wrong := flaws(r)
+	if a, ok := ageing(r.Multitau, delays); ok {
+		wrong = append(wrong, a)
+	}
 	for b := 1; b <= r.Bins(); b++ {
 		y, _ := r.Multitau.Bin(b)
 		c := Curve{Bin: b, flaws: wrong, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}

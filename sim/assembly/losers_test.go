@@ -139,6 +139,9 @@ func TestLazyAreasHaveTheLawOfWholeOnes(t *testing.T) {
 		{"relative threshold", 0.05, area, 100, tired(Column{Policy: Relative, Threshold: 0.8, AtLeast: 10}, Settings{Activity: Silent})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if !slow {
+				c.seeds = max(15, c.seeds/4)
+			}
 			var got [2]figures
 			for i := range got {
 				c.area.Lazy = i == 0
