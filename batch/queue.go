@@ -4,24 +4,30 @@
 package batch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // queueName is the folder of a store for results of items that a queue deals out.
 const queueName = "queue"
 
 // Queue is the part of a store to which any number of processes add results, for whichever items they
-// were given. The name of each file is made from its items, so items that are processed twice end up in
-// one file, which several processes may write at once.
+// were given. The folder is a log: no file is ever replaced by another. The name of each file is made from its items and
+// contents, so that equal results of items that are processed twice end up in one file, which several processes may write at once,
+// and different ones stay beside each other: a worker that was away, and comes back to fail, takes away no result.
 type Queue struct {
 	m      *Manifest
 	path   string
@@ -108,7 +114,7 @@ func (q *Queue) InChild(cmd *exec.Cmd, spans []Span) ([]Record, error) {
 func byItem(a, b Record) int { return cmp.Compare(a.Item, b.Item) }
 
 // Write adds a file of results and returns its name and its items. It sorts the records and, if an item
-// has two of them, keeps the first. The name depends only on the items.
+// has two of them, keeps the first. The name depends only on the items and their results.
 func (q *Queue) Write(columns []Column, records []Record) (name string, items []Span, err error) {
 	if len(records) == 0 {
 		return "", nil, fmt.Errorf("batch: there are no results to write: pass at least one record")
@@ -119,12 +125,32 @@ func (q *Queue) Write(columns []Column, records []Record) (name string, items []
 	if err := q.m.check(items); err != nil {
 		return "", nil, err
 	}
-	name = fileOf(items)
-	p := &part{hash: q.m.Hash, columns: columns, records: records}
-	return name, items, p.write(filepath.Join(q.path, name))
+	name, err = q.put(columns, records)
+	return name, items, err
 }
 
-// fileOf names a file by its first item, the number of its items, and the hash of their list.
+// put writes a file of results and returns its name.
+func (q *Queue) put(columns []Column, records []Record) (name string, err error) {
+	var b bytes.Buffer
+	if err := (&part{hash: q.m.Hash, columns: columns, records: records}).encode(&b); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	name = fmt.Sprintf("%s-%x", fileOf(spansOf(records)), sum[:contentBytes])
+	return name, atomicfile.WriteBytes(filepath.Join(q.path, name), b.Bytes())
+}
+
+// contentBytes is the number of bytes of the hash of a file's contents in its name.
+const contentBytes = 12
+
+// holds reports whether a name is that of a file of these items.
+func holds(file string, items []Span) bool {
+	content, ok := strings.CutPrefix(file, fileOf(items)+"-")
+	b, err := hex.DecodeString(content)
+	return ok && err == nil && len(b) == contentBytes
+}
+
+// fileOf begins the name of a file with its first item, the number of its items, and the hash of their list.
 func fileOf(items []Span) string {
 	sum := sha256.New()
 	var b [16]byte
@@ -202,7 +228,7 @@ func (l *Ledger) Look() error {
 // Note records which items a file of the queue holds, as reported by another process. It reports
 // whether the file is there; if it is not, nothing is recorded.
 func (l *Ledger) Note(file string, items []Span) (bool, error) {
-	if len(items) == 0 || l.q.m.check(items) != nil || file != fileOf(items) {
+	if len(items) == 0 || l.q.m.check(items) != nil || !holds(file, items) {
 		return false, fmt.Errorf("file %q does not match the items that its writer announced: run the same version of the program on all machines", file)
 	}
 	if l.files[file] {

@@ -4,12 +4,14 @@
 package batch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -135,8 +137,13 @@ func TestQueueAndShardsShareAStore(t *testing.T) {
 			t.Fatal("a file with other items was taken")
 		}
 	}
-	if ok, err := ledger.Note(fileOf([]Span{{0, 1}}), []Span{{0, 1}}); ok || err != nil {
+	if ok, err := ledger.Note(fileOf([]Span{{0, 1}})+"-"+strings.Repeat("0", 24), []Span{{0, 1}}); ok || err != nil {
 		t.Fatal("a file that is not there was taken", err)
+	}
+	for _, name := range []string{fileOf([]Span{{0, 1}}), fileOf([]Span{{0, 1}}) + "-../../x", fileOf([]Span{{0, 1}}) + "-00"} {
+		if ok, err := ledger.Note(name, []Span{{0, 1}}); ok || err == nil {
+			t.Fatal(name, "was taken")
+		}
 	}
 	// A file of one item that is in another one too.
 	records, _ := q.Do(ctx, task, missing[:1])
@@ -200,6 +207,57 @@ func TestResultsCountMoreThanFailures(t *testing.T) {
 		}
 		if st, err := store.Status(m); err != nil || st.Failed != 1 || st.Queue.Failed != 1 {
 			t.Errorf("%+v, %v", st, err)
+		}
+	}
+}
+
+// However workers are stopped, come back and write what they found, in any order and over each other's items, a result is never
+// replaced by a failure, nor is the file that holds it.
+func TestNoResultIsEverReplaced(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 8))
+	m := list(t, 6, Header{})
+	for range 1000 {
+		store := Store(t.TempDir())
+		q, err := store.Queue(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		good, files := map[int64]bool{}, map[string][]byte{}
+		for range 1 + rng.IntN(6) {
+			first := rng.Int64N(6)
+			var records []Record
+			for i := first; i <= first+rng.Int64N(6-first); i++ {
+				r := Record{Item: i, Numbers: []float64{float64(i), 2}, Texts: []string{"x"}, Attempts: 1 + rng.IntN(2)}
+				if rng.IntN(2) == 0 {
+					r = Record{Item: i, Err: "the machine was suspended"}
+				}
+				good[i] = good[i] || r.Err == ""
+				records = append(records, r)
+			}
+			name, _, err := q.Write(sines{}.Columns(), records)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for old, b := range files {
+				if now, err := os.ReadFile(filepath.Join(q.Folder(), old)); err != nil || !bytes.Equal(now, b) {
+					t.Fatalf("%s was replaced: %v", old, err)
+				}
+			}
+			if files[name], err = os.ReadFile(filepath.Join(q.Folder(), name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rest := []Record{}
+		for i := range int64(6) {
+			rest = append(rest, Record{Item: i, Err: "later"})
+		}
+		if _, _, err := q.Write(sines{}.Columns(), rest); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range merged(t, store, m) {
+			if (r.Err == "") != good[r.Item] {
+				t.Fatalf("item %d: %q, but a result was written: %v", r.Item, r.Err, good[r.Item])
+			}
 		}
 	}
 }

@@ -335,13 +335,15 @@ func (s Store) forget(m *Manifest, f folder, command string) (forgotten int64, e
 		before := len(p.records)
 		p.records = slices.DeleteFunc(p.records, func(r Record) bool { return r.Err != "" })
 		left := name
-		if len(p.records) > 0 {
-			if f.queue { // names of its files say what is in them
-				left = fileOf(spansOf(p.records))
-			}
-			if err := p.write(filepath.Join(f.path, left)); err != nil {
-				return forgotten, err
-			}
+		switch {
+		case len(p.records) == 0:
+		case f.queue: // names of its files say what is in them
+			left, err = (&Queue{m: m, path: f.path}).put(p.columns, p.records)
+		default:
+			err = p.write(filepath.Join(f.path, name))
+		}
+		if err != nil {
+			return forgotten, err
 		}
 		if len(p.records) == 0 || left != name {
 			if err := os.Remove(filepath.Join(f.path, name)); err != nil {
