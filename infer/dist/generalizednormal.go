@@ -19,7 +19,7 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	// log(beta/(2 Gamma(1/beta))) = -log(2 Gamma(1 + 1/beta))
 	norm := func() *ad.Node {
-		return ad.Neg(ad.Shift(ad.Lgamma(ad.Shift(ad.Reciprocal(p[2]), 1)), math.Ln2))
+		return ad.Neg(ad.Shift(lgamma1p(ad.Reciprocal(p[2])), math.Ln2))
 	}
 	left := func(z *ad.Node) *ad.Node {
 		return smoothSided(z, ad.Exp(norm()), func(size *ad.Node) *ad.Node {

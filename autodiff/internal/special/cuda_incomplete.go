@@ -58,7 +58,7 @@ __device__ double eu_reach(const eu_flank *e, double limit) {
 	for (int i = 0; i < 200; i++) {
 		double f = eu_flank_at(e, v, &d, &x, &y);
 		if (f > -44.0) break;
-		double next = v - (f + 40.0) / d;
+		double next = fmax(v - (f + 40.0) / d, -40.0 / d);
 		if (!(next < v)) break;
 		v = isinf(f) || e->kind >= 4 ? (f < -1e4 ? 0.7 : 0.95) * v : next;
 	}
@@ -74,9 +74,11 @@ __device__ void eu_moments(const eu_flank *e, double limit, double mx, double my
 	}
 	while (at < end) {
 		if (at >= 4.0) {
+			double before;
+			eu_flank_at(e, at, &before, &x, &y);
 			for (size *= 2.0; size > base; size /= 2.0) {
 				eu_flank_at(e, at + size, &d, &x, &y);
-				if (-d * size <= 14.0) break;
+				if (-d * size <= 14.0 && (size <= 4.0 || fabs(before - d) * size <= 1e-6)) break;
 			}
 			size = fmax(size, base);
 		}
@@ -188,7 +190,7 @@ __device__ double eu_incomplete(int kind, int m, int n, double a, double b, doub
 		return m == 1 && kind == 2 ? INFINITY : -INFINITY;
 	}
 	eu_cut w = kind ? eu_cut_gamma(kind, a, x) : eu_cut_beta(a, b, x);
-	if (w.over == 0.0 || m + n > 1) return eu_cut_direct(&w, m, n);
+	if (m + n > 1 || (w.over == 0.0 && (a > 0.3 || eu_cut_direct(&w, 0, 0) < -0.7))) return eu_cut_direct(&w, m, n);
 	eu_cut v = kind ? eu_cut_gamma(3 - kind, a, x) : eu_cut_beta(b, a, -x);
 	double rest = eu_cut_direct(&v, 0, 0);
 	if (rest > -0.7) return eu_cut_direct(&w, m, n);
@@ -198,7 +200,7 @@ __device__ double eu_incomplete(int kind, int m, int n, double a, double b, doub
 }
 `
 
-// CUDAIncompleteHazard is IncompleteHazard and GammaShapeScore in C; it stands after CUDAIncomplete.
+// CUDAIncompleteHazard is IncompleteHazard, LogBetaDensity and the scores in C; it stands after CUDAIncomplete.
 const CUDAIncompleteHazard = `
 __device__ double eu_incomplete_hazard(int kind, double a, double b, double x) {
 	if (!(a > 0.0 && b > 0.0) || isnan(x) || (kind && x < 0.0)) return NAN;
@@ -218,6 +220,14 @@ __device__ double eu_beta_shape_score(double a, double b, double s) {
 	double c = a + b, mode = log(a / b), d = s - mode, l = -eu_softplus(-s) + eu_softplus(-mode);
 	if (fabs(d) < 0.5) l = a > b ? -log1p(b / c * expm1(-d)) : d - log1p(a / c * expm1(d));
 	return l + eu_digamma_rest(a) - eu_digamma_rest(c);
+}
+__device__ double eu_log_beta_density(double a, double b, double s) {
+	if (!(a > 0.0 && b > 0.0) || isnan(s)) return NAN;
+	if (s > log(a / b)) {
+		double t = a; a = b; b = t; s = -s;
+	}
+	if (isinf(s)) return -INFINITY;
+	return eu_cut_beta(a, b, s).peak;
 }
 __device__ double eu_gamma_shape_score(double a, double x) {
 	if (!(a > 0.0) || x < 0.0) return NAN;
