@@ -21,7 +21,9 @@ func logDropped(t, logT *ad.Node) *ad.Node {
 func far(logT *ad.Node) *ad.Node { return ad.Less(logT, ad.Scalar(deep)) }
 
 // logDroppedExp is logDropped for t = exp(logT).
-func logDroppedExp(logT *ad.Node) *ad.Node { return logDropped(ad.Exp(logT), logT) }
+func logDroppedExp(logT *ad.Node) *ad.Node {
+	return logDropped(ad.Exp(ad.Minimum(logT, ad.Scalar(80))), logT) // beyond, it is 0
+}
 
 // logErf returns log erf(t) for t >= 0.
 func logErf(t, logT *ad.Node) *ad.Node {

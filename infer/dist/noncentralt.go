@@ -24,10 +24,9 @@ func NoncentralT(nu, mu any) Dist {
 			root := ad.Sqrt(p[0])
 			r := ad.Hypot(x, root)
 			fall := ad.Scale(-0.5, ad.Square(ad.Mul(p[1], ad.Div(root, r))))
+			// Student's distribution, times what the noncentrality changes.
 			powers := ad.Mul(ad.Scale(-0.5, ad.Shift(p[0], 1)), ad.Log1pSquare(ad.Div(x, root)))
-			norm := ad.AddN(ad.Lgamma(ad.Scale(0.5, p[0])), ad.Scale(0.5, ad.Log(p[0])), ad.Scale(math.Ln2/2, ad.Shift(p[0], -1)))
-			integral := ad.LogPartialMoment(p[0], ad.Mul(p[1], ad.Div(x, r)))
-			return ad.Shift(ad.Sub(ad.AddN(integral, fall, powers), norm), -math.Log(math.Pi)/2)
+			return ad.AddN(studentNorm(p[0]), powers, fall, ad.PartialMomentGain(p[0], ad.Mul(p[1], ad.Div(x, r))))
 		},
 		RandOf: func(src Source, p []float64) float64 {
 			return (src.Normal() + p[1]) * math.Exp(0.5*(math.Log(p[0]/2)-logGamma(src, p[0]/2)))

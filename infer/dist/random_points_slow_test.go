@@ -149,7 +149,11 @@ func comparePoints(t *testing.T, l dist.Family, name string, inputs [][]float64,
 		}
 		for j, slope := range want.slopes {
 			k := j + discrete
-			_, ofSlope := floors(name, want.value, in[k])
+			size := in[k]
+			if size == 0 { // a location of 0 is as large as the value
+				size = in[0]
+			}
+			_, ofSlope := floors(name, want.value, size)
 			if wrong < 0 && !(k > 0 && l.Want[k-1].Whole) && !math.IsNaN(slope) &&
 				!closeTo(got[1+k], slope, 1e-5, rounding*math.Abs(slope)*want.steepens[j]+ofSlope) {
 				wrong = 1 + k
@@ -177,12 +181,15 @@ const rounding = 32 * 0x1p-53
 // logarithm of a tail relative to it.
 const resolution = 1e-11
 
+// least is where numbers begin to leave the range of float64.
+const least = 1e-290
+
 func floors(name string, value, input float64) (ofValue, ofSlope float64) {
 	if name == "LogProb" {
 		ofValue, value = resolution, 1
 	}
 	if input != 0 {
-		ofSlope = resolution * math.Abs(value) / math.Abs(input)
+		ofSlope = max(resolution*math.Abs(value), least) / math.Abs(input)
 	}
 	return ofValue, ofSlope
 }
@@ -194,10 +201,10 @@ func closeTo(got, want, relative, absolute float64) bool {
 		return got == want || size > 0 && math.Abs(got) > 1e300
 	case size > 1e300:
 		return math.Abs(got) > 1e299 && !math.IsNaN(got) && math.Signbit(got) == math.Signbit(want)
-	case size < 1e-290 && absolute == 0:
+	case size < least && absolute == 0:
 		return math.Abs(got) < 1e-280
 	default:
-		return math.Abs(got-want) <= relative*size+absolute+1e-290
+		return math.Abs(got-want) <= relative*size+absolute+least
 	}
 }
 

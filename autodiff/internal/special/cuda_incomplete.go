@@ -36,10 +36,11 @@ __device__ double eu_flank_at(const eu_flank *e, double v, double *d, double *x,
 		return -e->p * r + e->q * sinh(u) * h / cosh(e->c);
 	}
 	if (e->kind == 5) {
-		double u = e->right ? v : -v, grow = expm1(u), w = e->c * (1.0 + grow);
+		double u = e->right ? v : -v, grow = expm1(u), w = e->c * grow;
 		*x = u;
-		*d = (e->right ? 1.0 : -1.0) * (e->p - w * (w - e->q));
-		return e->p * u - e->c * grow * (w + e->c - 2.0 * e->q) / 2.0;
+		*y = grow;
+		*d = (e->right ? -1.0 : 1.0) * (e->p * grow + w * (e->c + w));
+		return -e->p * eu_expm1mx(u) - w * w / 2.0;
 	}
 	if (e->kind) {
 		*x = e->right ? v : -v;
@@ -54,6 +55,7 @@ __device__ double eu_flank_at(const eu_flank *e, double v, double *d, double *x,
 }
 __device__ double eu_reach(const eu_flank *e, double limit) {
 	double v = fmin(1.0, limit), d, x, y;
+	if (e->kind == 5 && e->c > 10.0) v = 10.0 / e->c;
 	for (int i = 0; i < 1100 && v < limit && !(eu_flank_at(e, v, &d, &x, &y) < -40.0); i++) v = fmin(2.0 * v, limit);
 	for (int i = 0; i < 200; i++) {
 		double f = eu_flank_at(e, v, &d, &x, &y);

@@ -56,8 +56,7 @@ func (e *flank) at(v float64) (f, d, x, y float64) {
 		f, d = e.bessel(v)
 		return f, d, 0, 0
 	case PartialPeak:
-		f, d, x = e.partial(v)
-		return f, d, x, 0
+		return e.partial(v)
 	case LowerGamma, UpperGamma:
 		if e.right {
 			r := expm1mx(v)
@@ -144,6 +143,9 @@ func bernoulli(p, q, v float64) float64 {
 // logarithm is concave, so Newton's steps from below approach from one side.
 func (e *flank) reach(limit float64) float64 {
 	v := math.Min(1, limit)
+	if e.kind == PartialPeak && e.c > 10 { // its width is at most 1/c
+		v = 10 / e.c
+	}
 	for range 1100 { // at least this far
 		if f, _, _, _ := e.at(v); v >= limit || f < -40 {
 			break

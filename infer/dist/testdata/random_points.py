@@ -248,7 +248,7 @@ def chunk(job):
                 x = value(rng, how, p)
             except (TooHard, OverflowError):
                 continue
-            if (name in ABOVE_ZERO and not 0 < x < 2.0**900) or abs(x) > 2.0**900 or how == "above" and x <= p[0]:
+            if (name in ABOVE_ZERO and not 2.0**-900 < x < 2.0**900) or abs(x) > 2.0**900 or how == "above" and x <= p[0]:
                 continue
             if each[0] != "i" and how in ("between", "between2", "between02") and not (min(p) <= x):
                 continue

@@ -3,7 +3,7 @@
 """Log densities and the logarithms of both tails of the families of distributions of numbers, for random_points.py."""
 from digits import mp, mpf
 
-from reference_functions import exp, expm1, lgamma, log1mexp, log_bessel, log_partial_moment, logaddexp, logbeta, logerf, logerfc, logi, logp, logphi, logq, logsigmoid, logsubexp, norm, power
+from reference_functions import exp, expm1, lgamma, log1mexp, log_bessel, log_partial_moment, logaddexp, logbeta, logerf, logerfc, logi, logp, logphi, logq, logsigmoid, logsubexp, norm, power, skew_tails
 
 NOTHING = mpf("-inf")  # the logarithm of 0
 
@@ -69,7 +69,7 @@ def pert(f):
 
 
 def skellam(k, m1, m2):
-    return -((mp.sqrt(m1) - mp.sqrt(m2)) ** 2) + k / 2 * mp.log(m1 / m2) + log_bessel(abs(k), 2 * mp.sqrt(m1 * m2))
+    return -(m1 + m2) + k / 2 * mp.log(m1 / m2) + log_bessel(abs(k), 2 * mp.sqrt(m1 * m2))
 
 
 def noncentral_t(x, nu, mu):
@@ -144,7 +144,8 @@ FAMILIES = {
                           lambda x, m, b, k: mp.log1p(-exp((x - m) / b / k) * k * k / (1 + k * k)) if x < m else -(x - m) / b * k - mp.log1p(k * k)),
     "expmodnormal": ("rpp", L, lambda x, m, s, l: mp.log(l) + l * (m - x) + (l * s) ** 2 / 2 + logphi((x - m) / s - l * s),
                      lambda x, m, s, l: expmod((x - m) / s, s * l, False), lambda x, m, s, l: expmod((x - m) / s, s * l, True)),
-    "skewnormal": ("rpr", L, lambda x, m, s, a: mp.log(2) + norm((x - m) / s) - mp.log(s) + logphi(a * (x - m) / s), None, None),
+    "skewnormal": ("rpr", L, lambda x, m, s, a: mp.log(2) + norm((x - m) / s) - mp.log(s) + logphi(a * (x - m) / s),
+                   lambda x, m, s, a: skew_tails((x - m) / s, a)[0], lambda x, m, s, a: skew_tails((x - m) / s, a)[1]),
     "generalizednormal": ("rpp", L, lambda x, m, a, b: mp.log(b) - mp.log(2 * a) - lgamma(1 / b) - power(abs(x - m) / a, b),
                           lambda x, m, a, b: gn_tail((x - m) / a, b, False), lambda x, m, a, b: gn_tail((x - m) / a, b, True)),
     "studentt": ("prp", "location1", lambda x, n, m, s: lgamma((n + 1) / 2) - lgamma(n / 2) - mp.log(n * mp.pi) / 2 - mp.log(s) - (n + 1) / 2 * mp.log1p(((x - m) / s) ** 2 / n),
@@ -176,7 +177,7 @@ FAMILIES = {
                        lambda x, m, k: logi(m * k, (1 - m) * k, x, 1 - x), lambda x, m, k: logi((1 - m) * k, m * k, 1 - x, x)),
     "f": ("pp", P, lambda x, a, b: a / 2 * mp.log(a) + b / 2 * mp.log(b) + (a / 2 - 1) * mp.log(x) - (a + b) / 2 * mp.log(b + a * x) - logbeta(a / 2, b / 2),
           lambda x, a, b: logi(a / 2, b / 2, a * x / (b + a * x), b / (b + a * x)), lambda x, a, b: logi(b / 2, a / 2, b / (b + a * x), a * x / (b + a * x))),
-    "vonmises": ("rp", "angle", lambda x, m, k: k * (mp.cos(x - m) - 1) + k - mp.log(2 * mp.pi) - k - log_bessel(mpf(0), k), None, None),
+    "vonmises": ("rp", "angle", lambda x, m, k: k * (mp.cos(x - m) - 1) + k - mp.log(2 * mp.pi) - log_bessel(mpf(0), k), None, None),
     "poisson": ("p", "count", pois, lambda k, r: logq(k + 1, r), lambda k, r: logp(k + 1, r)),
     "poissonlog": ("r", "countexp", lambda k, e: pois(k, exp(e)), lambda k, e: logq(k + 1, exp(e)), lambda k, e: logp(k + 1, exp(e))),
     "negbinomial2": ("pp", "count", nb, nb_cdf, nb_ccdf),

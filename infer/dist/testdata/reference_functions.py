@@ -25,7 +25,7 @@ def near(key, args):
     """the base point of a cached function that is a step away, and the steps"""
     for base in CACHE.setdefault(key, []):
         steps = [x - b for x, b in zip(args, base[0])]
-        if all(abs(d) <= abs(b) * mpf(10) ** -60 for d, b in zip(steps, base[0])):
+        if all(abs(d) <= (abs(b) or mpf(10) ** 5) * mpf(10) ** -60 for d, b in zip(steps, base[0])):
             return base, steps
     return None, None
 
@@ -341,7 +341,7 @@ def beta_tail(a, b, x, y):
 
 def logi(a, b, x, y):
     """logarithm of the regularised incomplete beta function at x, where y = 1 - x"""
-    if a < b or a == b and x < y:
+    if a < b:
         return beta_both(b, a, y, x)[1]
     return beta_both(a, b, x, y)[0]
 
@@ -442,3 +442,40 @@ def log_partial_moment(nu, m):
         cov[1][1] -= 1
         v = a * mp.log(y) - (y - m) ** 2 / 2 + mp.log(total * step)
         return v, [mp.log(y) + mean[0], y - m + mean[1]], cov
+
+
+def skew_slope(z, a):
+    """derivative of the log density of the skew normal distribution with respect to z"""
+    return -z + a * exp(norm(a * z) - logphi(a * z))
+
+
+@taylor
+def log_skew(z, a):
+    """logarithm of the distribution function of the skew normal distribution, for z below the mode"""
+    with mp.workdps(80 + 2 * size(z, a) + EXTRA[0]):
+        CACHE.pop("logphi", None)
+        k = skew_slope(z, a)
+        if not k >= 0:
+            raise TooHard
+        start = mp.log(mpf(2)) + norm(z) + logphi(a * z)
+
+        def phi(y):
+            t = z - y
+            CACHE["logphi"] = []
+            return mp.log(mpf(2)) + norm(t) + logphi(a * t) - start
+
+        v, _, _ = moments(phi, 1 / (k + 1 + abs(a)), 60 + EXTRA[0], lambda y: [])
+        CACHE["logphi"] = []
+        v += start
+        w = 1 + a * a
+        h, g = exp(start - v), -exp(-z * z * w / 2 - v) / (mp.pi * w)
+        return v, [h, g], [[h * (k - h), -z * w * g - h * g], [-z * w * g - h * g, g * (-z * z * a - 2 * a / w - g)]]
+
+
+def skew_tails(z, a):
+    """logarithms of the probabilities below and above z"""
+    if skew_slope(z, a) >= 0:
+        v = log_skew(z, a)
+        return v, log1mexp(-v)
+    v = log_skew(-z, -a)
+    return log1mexp(-v), v
