@@ -87,9 +87,9 @@ def logsubexp(a, b):
 @taylor
 def logphi(z):
     """logarithm of the normal distribution function"""
+    if abs(z) > mpf(10) ** 190 or z and size(z) > 400:
+        raise TooHard
     with mp.workdps((250 + 3 * size(z) if z else 1200) + EXTRA[0]):
-        if abs(z) > mpf(10) ** 190:
-            raise TooHard
         z = mpf(z)
         if z < -2000:
             t, series, n = mpf(1), mpf(1), 0
@@ -111,8 +111,15 @@ def logerfc(x):
     return logphi(-mp.sqrt(2) * x) + mp.log(2)
 
 
-@taylor
 def logerf(x):
+    """log erf(x) for x > 0"""
+    if size(x) > 150:  # 1, or the first term of the power series
+        return mpf(0) if x > 1 else mp.log(2 * x / mp.sqrt(mp.pi))
+    return logerf_of(x)
+
+
+@taylor
+def logerf_of(x):
     with mp.workdps(250 + 3 * size(x) + EXTRA[0]):
         v = mp.log1p(-mp.erfc(x)) if x > 1 else mp.log(mp.erf(x))
         d = 2 / mp.sqrt(mp.pi) * exp(-x * x - v)
