@@ -17,6 +17,12 @@ import (
 // operations of the same family. Definition: https://dlmf.nist.gov/8.17.E2.
 func LogBetaI(a, b, s *Node) *Node { return apply(betaCDFOp(0, 0), a, b, s) }
 
+// LogBetaDensity returns a log x + b log(1-x) - log B(a, b) at the logit s = log(x/(1-x)), the log density of the logit of
+// a number that has a Beta distribution of shapes a and b. Nothing cancels near the mode, or where a shape is large.
+//
+// Gradient: log x - digamma(a) + digamma(a+b) for a, likewise for b, and a (1-x) - b x for s.
+func LogBetaDensity(a, b, s *Node) *Node { return apply(betaDensityOp, a, b, s) }
+
 // betaCDFOp returns the derivative of order m in a and n in b, made at first use.
 func betaCDFOp(m, n int) *Op {
 	tailOpsMu.Lock()
@@ -102,6 +108,18 @@ func init() {
 		},
 		Domain: Interval{0.05, 0.2},
 	}.Define()
+	betaDensityOp = Ternary{
+		Name:   "log_beta_density",
+		CPU:    special.LogBetaDensity,
+		CUDA:   "eu_log_beta_density(x, y, z)",
+		Helper: incompleteHelper + special.CUDAIncompleteHazard,
+		Double: true,
+		VJP: func(g, a, b, s *Node) (da, db, ds *Node) {
+			slope := Sub(Mul(a, Sigmoid(Neg(s))), Mul(b, Sigmoid(s)))
+			return Mul(g, apply(betaScoreOp, a, b, s)), Mul(g, apply(betaScoreOp, b, a, Neg(s))), Mul(g, slope)
+		},
+		Domain: Interval{0.05, 0.2},
+	}.Define()
 	betaScoreOp = Ternary{
 		Name:   "beta_shape_score",
 		CPU:    special.BetaShapeScore,
@@ -118,4 +136,4 @@ func init() {
 
 // betaHazardOp is the derivative of LogBetaI with respect to s, and betaScoreOp is log x - digamma(a) + digamma(a+b),
 // the derivative of the log density with respect to a.
-var betaHazardOp, betaScoreOp *Op
+var betaHazardOp, betaScoreOp, betaDensityOp *Op

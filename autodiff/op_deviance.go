@@ -22,7 +22,8 @@ func PoissonDeviance(k, m *Node) *Node { return apply(devianceOp, k, m) }
 // Gradient: Digamma(k+1) - log k.
 func LogFactorialRest(k *Node) *Node { return apply(factorialOp, k) }
 
-var devianceOp, factorialOp *Op
+// logRatioOp is log(x/y), without overflow and exact near x = y.
+var devianceOp, factorialOp, logRatioOp *Op
 
 func init() {
 	devianceOp = Binary{
@@ -32,8 +33,16 @@ func init() {
 		Helper: special.CUDALog1pmx + special.CUDAPoissonDeviance,
 		VJP: func(g, _, k, m *Node) (dk, dm *Node) {
 			dm = Where(Equal(k, Scalar(0)), Scalar(1), Div(Sub(m, k), m)) // 1 at k = m = 0, too
-			return Mul(g, Sub(Log(k), Log(m))), Mul(g, dm)
+			return Mul(g, apply(logRatioOp, k, m)), Mul(g, dm)
 		},
+		Domain: Interval{0.3, 5},
+	}.Define()
+	logRatioOp = Binary{
+		Name:   "log_ratio",
+		CPU:    special.LogRatio,
+		CUDA:   "eu_log_ratio(x, y)",
+		Helper: special.CUDALogRatio,
+		VJP:    func(g, _, x, y *Node) (dx, dy *Node) { return Div(g, x), Neg(Div(g, y)) },
 		Domain: Interval{0.3, 5},
 	}.Define()
 	factorialOp = Unary{

@@ -19,6 +19,14 @@ import (
 // the cumulants of log y. Definition: https://dlmf.nist.gov/12.5.E1.
 func LogPartialMoment(nu, m *Node) *Node { return apply(partialMomentOp(0), nu, m) }
 
+// PartialMomentGain returns LogPartialMoment(nu, m) - LogPartialMoment(nu, 0), which is exact for large nu too, where the
+// difference of the two would be lost.
+//
+// Gradient: the difference of the means of log y for nu, and the mean of y - m for m.
+func PartialMomentGain(nu, m *Node) *Node { return apply(partialGainOp, nu, m) }
+
+var partialGainOp, partialGainSlopeOp, partialExcessOp *Op
+
 // partialMomentOp returns the n-th derivative with respect to nu, made at first use.
 func partialMomentOp(n int) *Op {
 	tailOpsMu.Lock()
@@ -64,4 +72,39 @@ func partialSlope(n int, nu, m *Node) *Node {
 func init() {
 	partialMomentOp(0)
 	partialMomentOp(1)
+	helper := special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete + special.CUDAPartialMoment
+	partialGainOp = Binary{
+		Name:   "partial_moment_gain",
+		CPU:    special.PartialGain,
+		CUDA:   "eu_partial_gain(0, x, y)",
+		Helper: helper,
+		Double: true,
+		VJP: func(g, _, nu, m *Node) (dnu, dm *Node) {
+			return Mul(g, apply(partialGainSlopeOp, nu, m)), Mul(g, apply(partialExcessOp, nu, m))
+		},
+		Domain: Interval{0.4, 3},
+	}.Define()
+	partialGainSlopeOp = Binary{
+		Name:   "partial_moment_gain_slope",
+		CPU:    special.PartialGainSlope,
+		CUDA:   "eu_partial_gain(1, x, y)",
+		Helper: helper,
+		Double: true,
+		VJP: func(g, _, nu, m *Node) (dnu, dm *Node) {
+			second := apply(partialMomentOp(2), nu, m)
+			return Mul(g, Sub(second, apply(partialMomentOp(2), nu, Scale(0, m)))), Mul(g, partialSlope(1, nu, m))
+		},
+		Domain: Interval{0.4, 3},
+	}.Define()
+	partialExcessOp = Binary{
+		Name:   "partial_moment_excess",
+		CPU:    special.PartialExcess,
+		CUDA:   "eu_partial_excess(x, y)",
+		Helper: helper,
+		Double: true,
+		VJP: func(g, y, nu, m *Node) (dnu, dm *Node) { // the variance of y is nu + 1 less its mean times y
+			return Mul(g, partialSlope(1, nu, m)), Mul(g, Sub(nu, Mul(Add(m, y), y)))
+		},
+		Domain: Interval{0.4, 3},
+	}.Define()
 }

@@ -15,13 +15,12 @@ import (
 //	log p = -log(b (kappa + 1/kappa)) - (x-mu)/b s kappa^s, s = sign(x-mu)
 func AsymmetricLaplace(mu, b, kappa any) Dist {
 	p := Nodes(mu, b, kappa)
-	k2 := ad.Square(p[2])
 	// The logarithms of the probability below x, for x < mu, and above x, for other x.
 	tails := func(x *ad.Node) (below, left, right *ad.Node) {
 		z := standard(x, p[0], p[1])
 		below = ad.Less(z, zero)
-		left = ad.Sub(ad.Div(ad.Where(below, z, zero), p[2]), ad.Log1p(ad.Reciprocal(k2)))
-		right = ad.Neg(ad.Add(ad.Mul(ad.Where(below, zero, z), p[2]), ad.Log1p(k2)))
+		left = ad.Sub(ad.Div(ad.Where(below, z, zero), p[2]), ad.Log1pSquare(ad.Reciprocal(p[2])))
+		right = ad.Neg(ad.Add(ad.Mul(ad.Where(below, zero, z), p[2]), ad.Log1pSquare(p[2])))
 		return below, left, right
 	}
 	return Dist{Name: "asymmetriclaplace", Params: p, Support: Real,

@@ -35,8 +35,8 @@ func betaOf(a, b *ad.Node, shapes func(p []float64) (a, b float64)) Dist {
 	return Dist{Support: closedUnit,
 		endsOf: unitEnds(a, b, func() (first, second *ad.Node) { return ad.Log(b), ad.Log(a) }),
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			y := ad.Sub(one, x)
-			return ad.Sub(betaCore(a, b, x, y), ad.Add(ad.Log(x), ad.Log(y)))
+			logX, logY := ad.Log(x), ad.Log1p(ad.Neg(x))
+			return ad.Sub(betaCore(a, b, ad.Sub(logX, logY), logX, logY), ad.Add(logX, logY))
 		},
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, logitNode(x)) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(logitNode(x))) },
@@ -74,23 +74,14 @@ func unitEnds(a, b *ad.Node, logs func() (atZero, atOne *ad.Node)) func(x *ad.No
 
 func logitNode(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }
 
-// betaCore returns the log density of the logit of a Beta variable x, where y = 1-x:
-//
-//	a log x + b log y - log B(a, b) = -d(a, c x) - d(b, c y) + s(c) - s(a) - s(b)
-//	                                  + log(a b/(2 pi c))/2, c = a + b
-//
-// with the deviance d and the Stirling error s, which stay small for large a and b. If a
-// and b are known constants and not large, it uses the plain formula.
-func betaCore(a, b, x, y *ad.Node) *ad.Node {
-	c := ad.Add(a, b)
+// betaCore returns the log density of the logit s of a Beta variable. For constant moderate shapes it takes the logarithms
+// of the variable and of its complement, which the caller needs anyway.
+func betaCore(a, b, s, logX, logY *ad.Node) *ad.Node {
 	if moderate(a) && moderate(b) {
-		norm := ad.Sub(ad.Add(ad.Lgamma(a), ad.Lgamma(b)), ad.Lgamma(c))
-		return ad.Sub(ad.Add(ad.Mul(a, ad.Log(x)), ad.Mul(b, ad.Log(y))), norm)
+		norm := ad.Sub(ad.Add(ad.Lgamma(a), ad.Lgamma(b)), ad.Lgamma(ad.Add(a, b)))
+		return ad.Sub(ad.Add(ad.Mul(a, logX), ad.Mul(b, logY)), norm)
 	}
-	fall := ad.Add(ad.PoissonDeviance(a, ad.Mul(c, x)), ad.PoissonDeviance(b, ad.Mul(c, y)))
-	s := ad.Sub(ad.StirlingError(c), ad.Add(ad.StirlingError(a), ad.StirlingError(b)))
-	norm := ad.Shift(ad.Add(s, ad.Scale(0.5, ad.Log(ad.Mul(a, ad.Div(b, c))))), -halfLogTwoPi)
-	return ad.Sub(norm, fall)
+	return ad.LogBetaDensity(a, b, s)
 }
 
 func init() {

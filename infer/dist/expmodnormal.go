@@ -19,11 +19,12 @@ import (
 func ExpModNormal(mu, sigma, lambda any) Dist {
 	p := Nodes(mu, sigma, lambda)
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
-	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) } // rate in units of 1/sigma
+	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) }                      // rate in units of 1/sigma
+	fall := func(x *ad.Node) *ad.Node { return ad.Mul(p[2], ad.Sub(x, p[0])) } // their product, which does not depend on sigma
 	return Dist{Name: "expmodnormal", Params: p, Support: Real,
-		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate())) },
-		LogCDFOf:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(l, u) },
-		LogCCDFOf: func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate()); return exactTail(u, l) },
+		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate(), fall(x))) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate(), fall(x)); return exactTail(l, u) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate(), fall(x)); return exactTail(u, l) },
 		RandOf: func(src Source, p []float64) float64 {
 			return p[0] + p[1]*src.Normal() + exponential(src)/p[2]
 		},
@@ -40,12 +41,12 @@ func ExpModNormal(mu, sigma, lambda any) Dist {
 }
 
 // shifted returns log(exp(rate^2/2 - rate z) Phi(z - rate)).
-func shifted(z, rate *ad.Node) *ad.Node {
+func shifted(z, rate, fall *ad.Node) *ad.Node {
 	d := ad.Sub(rate, z)
 	left := ad.Greater(d, zero)
 	near := ad.Add(ad.Scale(-0.5, ad.Square(ad.Where(left, z, zero))), logHalfErfcx(ad.Where(left, d, zero)))
-	d, z = ad.Where(left, zero, d), ad.Where(left, zero, z)
-	far := ad.Sub(ad.LogPhi(ad.Neg(d)), ad.Mul(ad.Where(left, zero, rate), ad.Scale(0.5, ad.Sub(z, d))))
+	half := ad.Scale(0.5, ad.Square(ad.Where(left, zero, rate)))
+	far := ad.Add(ad.LogPhi(ad.Neg(ad.Where(left, zero, d))), ad.Sub(half, ad.Where(left, zero, fall)))
 	return ad.Where(left, near, far)
 }
 
@@ -55,14 +56,13 @@ func shifted(z, rate *ad.Node) *ad.Node {
 //
 // The lower tail is computed by a difference, which is taken in units of Phi(z) for z <
 // 0.
-func expModTails(z, rate *ad.Node) (lower, upper *ad.Node) {
-	second := shifted(z, rate)
+func expModTails(z, rate, fall *ad.Node) (lower, upper *ad.Node) {
+	second := shifted(z, rate, fall)
 	upper = ad.LogAddExp(ad.LogPhi(ad.Neg(z)), second)
-	neg := ad.Less(z, zero)
-	left := ad.Where(neg, ad.Neg(z), zero)
-	ratio := ad.Sub(logHalfErfcx(ad.Add(left, rate)), logHalfErfcx(left))
-	d := ad.Where(neg, ratio, ad.Sub(second, ad.LogPhi(z)))
-	return ad.Add(ad.LogPhi(z), ad.Log1mExp(d)), upper
+	left := ad.Less(z, ad.Scalar(38)) // beyond, the probability above z of the normal part is 0
+	safe := ad.Where(left, z, zero)
+	near := ad.Add(ad.Shift(ad.Scale(-0.5, ad.Square(safe)), -halfLogTwoPi), ad.LogMillsDrop(ad.Neg(safe), rate))
+	return ad.Where(left, near, ad.Log1mExp(ad.Where(left, minusOne, second))), upper
 }
 
 func init() {

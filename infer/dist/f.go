@@ -24,8 +24,7 @@ func F(d1, d2 any) Dist {
 		}),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			// x d1/(d2 + d1 x) has a Beta distribution.
-			r := ad.Mul(ad.Div(p[0], p[1]), x)
-			return ad.Sub(betaCore(a, b, ad.Div(one, ad.Add(one, ad.Div(one, r))), ad.Div(one, ad.Add(one, r))), ad.Log(x))
+			return ad.Sub(ad.LogBetaDensity(a, b, s(x)), ad.Log(x))
 		},
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(s(x))) },

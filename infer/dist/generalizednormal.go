@@ -19,16 +19,19 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	// log(beta/(2 Gamma(1/beta))) = -log(2 Gamma(1 + 1/beta))
 	norm := func() *ad.Node {
-		return ad.Neg(ad.Shift(ad.Lgamma(ad.Shift(ad.Reciprocal(p[2]), 1)), math.Ln2))
+		return ad.Neg(ad.Shift(lgamma1p(ad.Reciprocal(p[2])), math.Ln2))
 	}
 	left := func(z *ad.Node) *ad.Node {
 		return smoothSided(z, ad.Exp(norm()), func(size *ad.Node) *ad.Node {
-			return ad.Shift(ad.LogGammaQ(ad.Reciprocal(p[2]), ad.Exp(ad.Mul(p[2], ad.Log(size)))), -math.Ln2)
+			logT := ad.Mul(p[2], ad.Log(size))
+			return ad.Shift(logGammaQ(ad.Reciprocal(p[2]), ad.Exp(logT), logT), -math.Ln2)
 		})
 	}
 	return Dist{Name: "generalizednormal", Params: p, Support: Real,
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			return ad.Sub(ad.Sub(norm(), ad.Log(p[1])), ad.Pow(ad.Abs(z(x)), p[2]))
+			middle := ad.Equal(x, p[0]) // where the derivative is taken as 0, also for a beta of at most 1
+			fall := ad.Where(middle, zero, ad.Pow(ad.Where(middle, one, ad.Abs(z(x))), p[2]))
+			return ad.Sub(ad.Sub(norm(), ad.Log(p[1])), fall)
 		},
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return left(z(x)) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { return left(ad.Neg(z(x))) },

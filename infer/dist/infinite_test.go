@@ -37,7 +37,13 @@ func withTails(t *testing.T, f func(l dist.Family, inputs []*ad.Node, d dist.Dis
 }
 
 // gradients evaluates nodes and their derivatives with respect to the inputs at p.
-func gradients(t *testing.T, p []float64, inputs []*ad.Node, nodes ...*ad.Node) (out [][]float64) {
+func gradients(t *testing.T, p []float64, inputs []*ad.Node, nodes ...*ad.Node) [][]float64 {
+	t.Helper()
+	return gradientsOf(t, inputs, nodes...)(p)
+}
+
+// gradientsOf compiles nodes and their derivatives, for several p.
+func gradientsOf(t *testing.T, inputs []*ad.Node, nodes ...*ad.Node) func(p []float64) [][]float64 {
 	t.Helper()
 	var all []*ad.Node
 	for _, n := range nodes {
@@ -48,17 +54,19 @@ func gradients(t *testing.T, p []float64, inputs []*ad.Node, nodes ...*ad.Node) 
 		t.Fatal(err)
 	}
 	s := prog.NewState()
-	for i, v := range p {
-		s.Input(i)[0] = v
+	return func(p []float64) (out [][]float64) {
+		for i, v := range p {
+			s.Input(i)[0] = v
+		}
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		k := len(inputs) + 1
+		for i := range nodes {
+			out = append(out, s.OutputSpan(i*k, (i+1)*k))
+		}
+		return out
 	}
-	if err := s.Run(); err != nil {
-		t.Fatal(err)
-	}
-	k := len(inputs) + 1
-	for i := range nodes {
-		out = append(out, s.OutputSpan(i*k, (i+1)*k))
-	}
-	return out
 }
 
 // Limits in arrays of which some are infinite, which means none, give the density, the tails and the gradients of the
@@ -81,8 +89,9 @@ func TestInfiniteLimits(t *testing.T) {
 				for i, each := range []dist.Dist{d, limit(d, nil, high), limit(d, low, nil), limit(d, low, high)} {
 					nodes = append(nodes, ad.Index(graph(some, x), 0, i), graph(each, x))
 				}
+				eval := gradientsOf(t, append(slices.Clone(inputs), x), nodes...)
 				for _, at := range []float64{low, mid, high} {
-					r := gradients(t, append(slices.Clone(l.At[0]), at), append(slices.Clone(inputs), x), nodes...)
+					r := eval(append(slices.Clone(l.At[0]), at))
 					for i := 0; i < len(r); i += 2 {
 						for j, got := range r[i][:len(inputs)+1] {
 							if want := r[i+1][j]; got != want && !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) || math.IsNaN(got) {

@@ -17,7 +17,7 @@ func InverseGaussian(mu, lambda any) Dist {
 	p := Nodes(mu, lambda)
 	return Dist{Name: "inversegaussian", Params: p, Support: Positive,
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			r := ad.Div(ad.Sub(x, p[0]), p[0]) // r^2 may overflow, but r/x r does not
+			r := ad.Shift(ad.Div(x, p[0]), -1) // r^2 may overflow, but r/x r does not
 			fall := ad.Scale(-0.5, ad.Mul(p[1], ad.Mul(ad.Div(r, x), r)))
 			return ad.Add(ad.Shift(fall, -halfLogTwoPi), ad.Sub(ad.Scale(0.5, ad.Log(p[1])), ad.Scale(1.5, ad.Log(x))))
 		},
@@ -49,8 +49,7 @@ func waldTails(x, mu, lambda *ad.Node) (lower, upper *ad.Node) {
 	second := logHalfErfcx(b)
 	lower = ad.LogAddExp(ad.LogPhi(a), ad.Add(fall, second))
 	right := ad.Greater(a, ad.Scalar(-1))
-	first := logHalfErfcx(ad.Where(right, a, zero))
-	upper = ad.Add(fall, ad.Add(first, ad.Log1mExp(ad.Sub(ad.Where(right, second, ad.Shift(first, -1)), first))))
+	upper = ad.Shift(ad.Add(fall, ad.LogMillsDrop(ad.Where(right, a, zero), ad.Scale(2, r))), -halfLogTwoPi)
 	return lower, ad.Where(right, upper, ad.Log1mExp(ad.Where(right, ad.Scalar(-1), lower)))
 }
 

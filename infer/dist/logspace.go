@@ -21,7 +21,9 @@ func logDropped(t, logT *ad.Node) *ad.Node {
 func far(logT *ad.Node) *ad.Node { return ad.Less(logT, ad.Scalar(deep)) }
 
 // logDroppedExp is logDropped for t = exp(logT).
-func logDroppedExp(logT *ad.Node) *ad.Node { return logDropped(ad.Exp(logT), logT) }
+func logDroppedExp(logT *ad.Node) *ad.Node {
+	return logDropped(ad.Exp(ad.Minimum(logT, ad.Scalar(80))), logT) // beyond, it is 0
+}
 
 // logErf returns log erf(t) for t >= 0.
 func logErf(t, logT *ad.Node) *ad.Node {
@@ -33,9 +35,16 @@ func logErf(t, logT *ad.Node) *ad.Node {
 // logGammaP returns the logarithm of the regularised lower incomplete Gamma function P(a, t), which is close to
 // t^a exp(-t)/Gamma(a+1) (1 + t/(a+1)) for small t.
 func logGammaP(a, t, logT *ad.Node) *ad.Node {
-	next := ad.Shift(a, 1)
-	series := ad.Sub(ad.Sub(ad.Mul(a, logT), ad.Lgamma(next)), ad.Mul(t, ad.Div(a, next)))
+	series := ad.Sub(ad.Sub(ad.Mul(a, logT), lgamma1p(a)), ad.Mul(t, ad.Div(a, ad.Shift(a, 1))))
 	return ad.Where(far(logT), series, ad.LogGammaP(a, ad.Where(far(logT), one, t)))
+}
+
+// lgamma1p returns log Gamma(1 + a) for a > 0, without the rounding of 1 + a where a is small.
+func lgamma1p(a *ad.Node) *ad.Node {
+	small := ad.Less(a, half)
+	s := ad.Where(small, a, half)
+	near := ad.Add(ad.LogFactorialRest(s), ad.Mul(s, ad.Shift(ad.Log(s), -1)))
+	return ad.Where(small, near, ad.Lgamma(ad.Shift(ad.Where(small, one, a), 1)))
 }
 
 // logGammaQ returns the logarithm of Q(a, t) = 1 - P(a, t).
@@ -47,7 +56,7 @@ func logGammaQ(a, t, logT *ad.Node) *ad.Node {
 // logBetaI returns the logarithm of the regularised incomplete beta function at the logit s. Far out it is that of the
 // first term of the power series in x or 1-x.
 func logBetaI(a, b, s *ad.Node) *ad.Node {
-	norm := ad.Sub(ad.Add(ad.Lgamma(a), ad.Lgamma(b)), ad.Lgamma(ad.Add(a, b)))
+	norm := logBeta(a, b)
 	beyond := func(a, b, s *ad.Node) *ad.Node { // for shapes that leave the power away from 1
 		return ad.Mul(ad.Less(ad.Add(s, ad.Log1p(b)), ad.Scalar(2*deep)), ad.Greater(a, ad.Scalar(1e-3)))
 	}
@@ -58,6 +67,14 @@ func logBetaI(a, b, s *ad.Node) *ad.Node {
 	near := ad.LogBetaI(a, b, ad.Where(ad.Maximum(low, high), zero, s))
 	rest := ad.Where(high, tail(high, b, ad.Neg(s)), minusOne)
 	return ad.Where(low, tail(low, a, s), ad.Where(high, ad.Log1mExp(rest), near))
+}
+
+// logBeta returns log B(a, b), whose logarithms of Gamma functions cancel where a shape is large.
+func logBeta(a, b *ad.Node) *ad.Node {
+	c := ad.Add(a, b)
+	powers := ad.Add(ad.Mul(a, ad.Log1p(ad.Div(b, a))), ad.Mul(b, ad.Log1p(ad.Div(a, b))))
+	rest := ad.Sub(ad.Add(ad.StirlingError(a), ad.StirlingError(b)), ad.StirlingError(c))
+	return ad.Sub(ad.Shift(rest, halfLogTwoPi), ad.Add(powers, ad.Scale(0.5, ad.Log(ad.Mul(a, ad.Div(b, c))))))
 }
 
 // logRatio returns log(a/b) for a and b above 0, without overflow or underflow of the ratio.

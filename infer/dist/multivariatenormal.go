@@ -33,11 +33,11 @@ func MultivariateNormalCholesky(mu, l any) Dist {
 }
 
 // MultivariateNormal is MultivariateNormalCholesky given the covariance matrix cov. A
-// constant matrix must be symmetric. Of other matrices only the lower triangle is read;
-// see autodiff.Cholesky.
+// constant matrix must be symmetric and positive definite. Of other matrices only the lower triangle is read; see
+// autodiff.Cholesky. Where they are not positive definite when the graph runs, the log density is -Inf.
 func MultivariateNormal(mu, cov any) Dist {
 	c := ad.Of(cov)
-	d := MultivariateNormalCholesky(mu, folded(c, ad.Cholesky(c)))
+	d := MultivariateNormalCholesky(mu, factorOrZero(c))
 	checkFactor := d.check
 	d.check = func() error {
 		if err := checkCovariance("multivariatenormal: covariance", c); err != nil {
@@ -46,6 +46,16 @@ func MultivariateNormal(mu, cov any) Dist {
 		return checkFactor()
 	}
 	return d
+}
+
+// factorOrZero returns the Cholesky factors of covariance matrices, and zeros, which are out of the range of a factor, with
+// a gradient of 0 where there is none.
+func factorOrZero(c *ad.Node) *ad.Node {
+	if s, ok := axesOf(c, 2); c.IsConst() || !ok || s[0] != s[1] {
+		return folded(c, ad.Cholesky(c))
+	}
+	possible := wide(Covariance.holds(c), 2)
+	return ad.Where(possible, ad.Cholesky(ad.Where(possible, c, ad.Eye(last(c)))), zero)
 }
 
 // checkCovariance checks that constant matrices are symmetric and positive definite.

@@ -23,11 +23,15 @@ func NoncentralT(nu, mu any) Dist {
 			x = ad.Clip(x, -math.MaxFloat64, math.MaxFloat64)
 			root := ad.Sqrt(p[0])
 			r := ad.Hypot(x, root)
-			fall := ad.Scale(-0.5, ad.Square(ad.Mul(p[1], ad.Div(root, r))))
+			cosine := ad.Div(root, r)
+			fall := ad.Scale(-0.5, ad.Square(ad.Mul(p[1], cosine)))
+			// Student's distribution, times what the noncentrality changes.
 			powers := ad.Mul(ad.Scale(-0.5, ad.Shift(p[0], 1)), ad.Log1pSquare(ad.Div(x, root)))
-			norm := ad.AddN(ad.Lgamma(ad.Scale(0.5, p[0])), ad.Scale(0.5, ad.Log(p[0])), ad.Scale(math.Ln2/2, ad.Shift(p[0], -1)))
-			integral := ad.LogPartialMoment(p[0], ad.Mul(p[1], ad.Div(x, r)))
-			return ad.Shift(ad.Sub(ad.AddN(integral, fall, powers), norm), -math.Log(math.Pi)/2)
+			// Far out x/r is nearly 1, and its derivative is that of the other leg.
+			outer := ad.Greater(ad.Abs(x), root)
+			leg := ad.Sqrt(ad.Sub(one, ad.Square(ad.Where(outer, cosine, zero))))
+			sine := ad.Where(outer, ad.Mul(ad.Sign(x), leg), ad.Div(ad.Where(outer, zero, x), ad.Where(outer, one, r)))
+			return ad.AddN(studentNorm(p[0]), powers, fall, ad.PartialMomentGain(p[0], ad.Mul(p[1], sine)))
 		},
 		RandOf: func(src Source, p []float64) float64 {
 			return (src.Normal() + p[1]) * math.Exp(0.5*(math.Log(p[0]/2)-logGamma(src, p[0]/2)))

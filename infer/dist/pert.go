@@ -30,7 +30,7 @@ func PERT(low, peak, high, lambda any) Dist {
 		},
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			left, right := ad.Sub(x, p[0]), ad.Sub(p[2], x)
-			core := betaCore(a, b, ad.Div(left, width), ad.Div(right, width))
+			core := ad.LogBetaDensity(a, b, s(x))
 			return ad.Add(core, ad.Sub(ad.Log(width), ad.Add(ad.Log(left), ad.Log(right))))
 		},
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },

@@ -19,7 +19,8 @@ func Triangle(low, high, mode any) Dist {
 	// Whether x is on the left of the mode, and the density at x relative to that at the
 	// mode.
 	height := func(x *ad.Node) (left, h *ad.Node) {
-		left, right := ad.Less(x, p[2]), ad.Greater(x, p[2])
+		left = ad.Less(x, p[2])
+		right := ad.Mul(ad.GreaterEqual(x, p[2]), ad.Less(p[2], p[1])) // the derivative at the mode is that of the right
 		ratio := func(side, part, whole *ad.Node) *ad.Node {
 			return ad.Div(ad.Where(side, part, one), ad.Where(side, whole, one))
 		}

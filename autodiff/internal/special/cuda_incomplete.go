@@ -36,10 +36,11 @@ __device__ double eu_flank_at(const eu_flank *e, double v, double *d, double *x,
 		return -e->p * r + e->q * sinh(u) * h / cosh(e->c);
 	}
 	if (e->kind == 5) {
-		double u = e->right ? v : -v, grow = expm1(u), w = e->c * (1.0 + grow);
+		double u = e->right ? v : -v, grow = expm1(u), w = e->c * grow;
 		*x = u;
-		*d = (e->right ? 1.0 : -1.0) * (e->p - w * (w - e->q));
-		return e->p * u - e->c * grow * (w + e->c - 2.0 * e->q) / 2.0;
+		*y = grow;
+		*d = (e->right ? -1.0 : 1.0) * (e->p * grow + w * (e->c + w));
+		return -e->p * eu_expm1mx(u) - w * w / 2.0;
 	}
 	if (e->kind) {
 		*x = e->right ? v : -v;
@@ -54,11 +55,12 @@ __device__ double eu_flank_at(const eu_flank *e, double v, double *d, double *x,
 }
 __device__ double eu_reach(const eu_flank *e, double limit) {
 	double v = fmin(1.0, limit), d, x, y;
+	if (e->kind == 5 && e->c > 10.0) v = 10.0 / e->c;
 	for (int i = 0; i < 1100 && v < limit && !(eu_flank_at(e, v, &d, &x, &y) < -40.0); i++) v = fmin(2.0 * v, limit);
 	for (int i = 0; i < 200; i++) {
 		double f = eu_flank_at(e, v, &d, &x, &y);
 		if (f > -44.0) break;
-		double next = v - (f + 40.0) / d;
+		double next = fmax(v - (f + 40.0) / d, -40.0 / d);
 		if (!(next < v)) break;
 		v = isinf(f) || e->kind >= 4 ? (f < -1e4 ? 0.7 : 0.95) * v : next;
 	}
@@ -74,9 +76,11 @@ __device__ void eu_moments(const eu_flank *e, double limit, double mx, double my
 	}
 	while (at < end) {
 		if (at >= 4.0) {
+			double before;
+			eu_flank_at(e, at, &before, &x, &y);
 			for (size *= 2.0; size > base; size /= 2.0) {
 				eu_flank_at(e, at + size, &d, &x, &y);
-				if (-d * size <= 14.0) break;
+				if (-d * size <= 14.0 && (size <= 4.0 || fabs(before - d) * size <= 1e-6)) break;
 			}
 			size = fmax(size, base);
 		}
@@ -188,7 +192,7 @@ __device__ double eu_incomplete(int kind, int m, int n, double a, double b, doub
 		return m == 1 && kind == 2 ? INFINITY : -INFINITY;
 	}
 	eu_cut w = kind ? eu_cut_gamma(kind, a, x) : eu_cut_beta(a, b, x);
-	if (w.over == 0.0 || m + n > 1) return eu_cut_direct(&w, m, n);
+	if (m + n > 1 || (w.over == 0.0 && (a > 0.3 || eu_cut_direct(&w, 0, 0) < -0.7))) return eu_cut_direct(&w, m, n);
 	eu_cut v = kind ? eu_cut_gamma(3 - kind, a, x) : eu_cut_beta(b, a, -x);
 	double rest = eu_cut_direct(&v, 0, 0);
 	if (rest > -0.7) return eu_cut_direct(&w, m, n);
@@ -198,7 +202,7 @@ __device__ double eu_incomplete(int kind, int m, int n, double a, double b, doub
 }
 `
 
-// CUDAIncompleteHazard is IncompleteHazard and GammaShapeScore in C; it stands after CUDAIncomplete.
+// CUDAIncompleteHazard is IncompleteHazard, LogBetaDensity and the scores in C; it stands after CUDAIncomplete.
 const CUDAIncompleteHazard = `
 __device__ double eu_incomplete_hazard(int kind, double a, double b, double x) {
 	if (!(a > 0.0 && b > 0.0) || isnan(x) || (kind && x < 0.0)) return NAN;
@@ -218,6 +222,14 @@ __device__ double eu_beta_shape_score(double a, double b, double s) {
 	double c = a + b, mode = log(a / b), d = s - mode, l = -eu_softplus(-s) + eu_softplus(-mode);
 	if (fabs(d) < 0.5) l = a > b ? -log1p(b / c * expm1(-d)) : d - log1p(a / c * expm1(d));
 	return l + eu_digamma_rest(a) - eu_digamma_rest(c);
+}
+__device__ double eu_log_beta_density(double a, double b, double s) {
+	if (!(a > 0.0 && b > 0.0) || isnan(s)) return NAN;
+	if (s > log(a / b)) {
+		double t = a; a = b; b = t; s = -s;
+	}
+	if (isinf(s)) return -INFINITY;
+	return eu_cut_beta(a, b, s).peak;
 }
 __device__ double eu_gamma_shape_score(double a, double x) {
 	if (!(a > 0.0) || x < 0.0) return NAN;

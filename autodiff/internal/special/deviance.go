@@ -47,6 +47,13 @@ __device__ double eu_log1pmx(double y) {
 }
 `
 
+const CUDALogRatio = `
+__device__ double eu_log_ratio(double x, double a) {
+	double d = (x - a) / a;
+	return fabs(d) < 0.5 ? log1p(d) : log(x) - log(a);
+}
+`
+
 const CUDAPoissonDeviance = `
 __device__ double eu_poisson_deviance(double k, double m) {
 	double d = m - k;

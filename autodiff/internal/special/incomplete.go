@@ -56,8 +56,7 @@ func (e *flank) at(v float64) (f, d, x, y float64) {
 		f, d = e.bessel(v)
 		return f, d, 0, 0
 	case PartialPeak:
-		f, d, x = e.partial(v)
-		return f, d, x, 0
+		return e.partial(v)
 	case LowerGamma, UpperGamma:
 		if e.right {
 			r := expm1mx(v)
@@ -144,6 +143,9 @@ func bernoulli(p, q, v float64) float64 {
 // logarithm is concave, so Newton's steps from below approach from one side.
 func (e *flank) reach(limit float64) float64 {
 	v := math.Min(1, limit)
+	if e.kind == PartialPeak && e.c > 10 { // its width is at most 1/c
+		v = 10 / e.c
+	}
 	for range 1100 { // at least this far
 		if f, _, _, _ := e.at(v); v >= limit || f < -40 {
 			break
@@ -155,7 +157,7 @@ func (e *flank) reach(limit float64) float64 {
 		if f > -44 {
 			break
 		}
-		next := v - (f+40)/d
+		next := math.Max(v-(f+40)/d, -40/d) // the slope is nowhere steeper, although the difference may cancel
 		if !(next < v) {
 			break
 		}
@@ -184,8 +186,10 @@ func (e *flank) moments(limit, mx, my float64, m, n int, sum *[maxOrder + 1][max
 	at, size := 0.0, base
 	for at < end {
 		if at >= 4 { // a long tail: panels may grow while the function stays tame
+			_, before, _, _ := e.at(at)
 			for size *= 2; size > base; size /= 2 {
-				if _, d, _, _ := e.at(at + size); -d*size <= 14 {
+				_, d, _, _ := e.at(at + size)
+				if -d*size <= 14 && (size <= 4 || math.Abs(before-d)*size <= 1e-6) {
 					break
 				}
 			}
@@ -240,7 +244,7 @@ func digammaRest(a float64) float64 { return 0.5/a - StirlingError(1, a) }
 
 func cutGamma(kind Incomplete, a, x float64) cutOff {
 	t, r := a, 0.0 // x at the peak, its logarithm less the mode's
-	away := logRatio(x, a)
+	away := LogRatio(x, a)
 	w := cutOff{kind: kind, a: a, over: math.Abs(away)}
 	if (x > a) == (kind == UpperGamma) {
 		t, r, w.over = x, away, 0
@@ -256,8 +260,8 @@ func cutGamma(kind Incomplete, a, x float64) cutOff {
 	return w
 }
 
-// logRatio returns log(x/a), exact near x = a.
-func logRatio(x, a float64) float64 {
+// LogRatio returns log(x/a), exact near x = a.
+func LogRatio(x, a float64) float64 {
 	if d := (x - a) / a; math.Abs(d) < 0.5 {
 		return math.Log1p(d)
 	}
@@ -390,7 +394,7 @@ func GammaShapeScore(a, x float64) float64 {
 	if !(a > 0) || x < 0 {
 		return math.NaN()
 	}
-	return logRatio(x, a) + digammaRest(a)
+	return LogRatio(x, a) + digammaRest(a)
 }
 
 // BetaShapeScore returns log x - digamma(a) + digamma(a+b) at the logit s of x, the derivative of a Beta distribution's
@@ -409,6 +413,21 @@ func BetaShapeScore(a, b, s float64) float64 {
 		}
 	}
 	return log + digammaRest(a) - digammaRest(c)
+}
+
+// LogBetaDensity returns a log x + b log(1-x) - log B(a, b) at the logit s of x.
+func LogBetaDensity(a, b, s float64) float64 {
+	if !(a > 0 && b > 0) || s != s {
+		return math.NaN()
+	}
+	if s > math.Log(a/b) {
+		a, b, s = b, a, -s
+	}
+	if math.IsInf(s, -1) {
+		return s
+	}
+	w := cutBeta(a, b, s)
+	return w.logPeak
 }
 
 // cumulants returns the joint cumulant of order (m, n), from moments about the
@@ -473,7 +492,7 @@ func LogIncomplete(kind Incomplete, m, n int, a, b, x float64) float64 {
 		return 0
 	}
 	w := cutAt(kind, a, b, x)
-	if w.over == 0 || m+n > 1 {
+	if m+n > 1 || w.over == 0 && (a > 0.3 || w.direct(0, 0) < -0.7) { // small shapes have tails near 1 before their mode
 		return w.direct(m, n)
 	}
 	v := cutAt(other, oa, ob, ox)
