@@ -45,7 +45,7 @@ func TestBadStars(t *testing.T) {
 		list, wants = append(list, s), append(wants, want)
 	}
 	list = append(list, good)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Rotation: spectra.Rotation{Compat: true}, Batch: 4, NoVerdict: true})
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 4, NoVerdict: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestFitsDoNotStopEarly(t *testing.T) {
 func TestZeros(t *testing.T) {
 	stars, _ := batchStars(t)
 	fit := func(s Settings) Fit {
-		s.Batch, s.NoVerdict = 1, true
+		s.Batch, s.NoVerdict, s.FixedContinuum = 1, true, true
 		f, err := NewFitter(goldenLibrary(t, "nn"), s)
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func posteriorGolden(t *testing.T, cfg infer.Config, mean, sd, ess float64) {
 		LaplaceSD          []float64 `json:"laplace_sd"`
 	}
 	golden.JSON(t, &f, "spectra", "posterior", "posterior.json")
-	fitter, err := NewFitter(goldenLibrary(t, f.Interpolator), Settings{Continuum: f.Npoly, Rotation: spectra.Rotation{Compat: true}, Batch: 1})
+	fitter, err := NewFitter(goldenLibrary(t, f.Interpolator), Settings{Continuum: f.Npoly, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
