@@ -551,7 +551,7 @@ func FuzzDESI(f *testing.F) {
 	f.Add(must[[]byte](f)(os.ReadFile(small)))
 	f.Add([]byte("wave (nm),flux,err,mask\n500,1,1,0\n501,1,1,0\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		readCSV("x", b, Units{})
+		readText("x", b, Units{})
 		file, err := fits.Read(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return
