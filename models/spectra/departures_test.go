@@ -118,6 +118,7 @@ func same(e float64) func(int) float64 { return func(int) float64 { return e } }
 
 // A second star and a resolution that is wrong are named.
 func TestDeparturesAreNamed(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	d := draw(t, lib, 17)
 	stars := d.stars(t, 4, same(0.02), d.withSecond(t, 100))
@@ -139,6 +140,7 @@ func TestDeparturesAreNamed(t *testing.T) {
 // Continua of cubics, of which the functions of the continuum leave a part, get polynomials, and no part is left. Continua that
 // need none have the bits of the fit with fixed functions.
 func TestContinuumHasWhatItNeeds(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	d := draw(t, lib, 5)
 	cubic := func(z float64) float64 { return 1 + 0.2*z - 0.1*z*z + 0.3*z*z*z }
@@ -184,6 +186,7 @@ func (d *drawn) plant(_ []float64, s, _ []Spectrum) {
 
 // Cosmic rays are left out, and the verdict says where; emission is said to be that.
 func TestSpikes(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	d := draw(t, lib, 9)
 	stars := d.stars(t, 4, same(0.02), d.plant)

@@ -235,6 +235,7 @@ type batchOptimum struct {
 // A batch of stars reaches the optima of each, and gives the same bits in any company and with any number of
 // threads.
 func TestBatchGoldens(t *testing.T) {
+	t.Parallel()
 	stars, optima := batchStars(t)
 	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 8})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // Stars that begin at the best points of a grid reach the optima of the golden stars, about which the grid
 // knows nothing, and fits of them are those from elsewhere.
 func TestGuessesReachOptima(t *testing.T) {
+	t.Parallel()
 	stars, optima := batchStars(t)
 	stars, optima = stars[:4], optima[:4]
 	for i := range stars {

@@ -20,6 +20,7 @@ import (
 // The posterior of a star is roughly that of a long run of another sampler after a few draws; the slow tests
 // have more.
 func TestPosteriorGolden(t *testing.T) {
+	t.Parallel()
 	posteriorGolden(t, infer.Config{Seed: 1, Warmup: 150, Draws: 150}, 0.4, 0.3, 0)
 }
 
