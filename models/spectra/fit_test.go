@@ -124,9 +124,10 @@ func TestFitGoldens(t *testing.T) {
 	golden.JSON(t, &f, "spectra", "fit", "fits.json")
 	for _, c := range f.Cases {
 		t.Run(strings.Join([]string{c.Mock, c.Interpolator, c.Variant}, " "), func(t *testing.T) {
+			t.Parallel()
 			lib := goldenLibrary(t, c.Interpolator)
 			vsini, rotates := c.Start["vsini"]
-			s := Settings{Continuum: c.Options.Npoly, Chebyshev: c.Options.RBF != nil && !*c.Options.RBF, FixedContinuum: true, KeepSpikes: true, Rotation: spectra.Rotation{None: !rotates, Compat: true}, Fixed: map[string]float64{}, Priors: map[string]dist.Dist{}, Batch: 2}
+			s := Settings{Continuum: c.Options.Npoly, Chebyshev: c.Options.RBF != nil && !*c.Options.RBF, FixedContinuum: true, KeepSpikes: true, Rotation: spectra.Rotation{None: !rotates, Compat: true}, Fixed: map[string]float64{}, Priors: map[string]dist.Dist{}, Batch: 2, NoVerdict: true}
 			for _, name := range c.FixParam {
 				s.Fixed[name] = c.Start[name]
 			}
