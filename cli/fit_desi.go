@@ -93,7 +93,7 @@ func (f *desiFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Status, name("process-status-file"), "", "DESI: file to append one line per input file to: its name, SUCCESS, FAILURE or EXISTING, the number of fits, the seconds")
 	s.BoolVar(&f.Throw, name("throw-exceptions"), false, "DESI: stop at the first file that fails (default: record the failure and continue)")
 	s.BoolVar(&f.Report, name("report"), false, "DESI: write a report on the spectra with the worst verdicts to a folder beside each table")
-	s.BoolVar(&f.Extra, name("extra-columns"), false, "DESI: also write the columns VRAD_ERR_MARGINAL, VSINI_ERR, MODEL_P and MODEL_OK")
+	s.BoolVar(&f.Extra, name("extra-columns"), false, "DESI: also write the columns VRAD_ERR_MARGINAL, VSINI_ERR and MODEL_P")
 }
 
 // given returns the first flag for DESI that the user has set.

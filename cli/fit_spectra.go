@@ -198,14 +198,26 @@ type starDoc struct {
 	Guess       number            `json:"first_guess_vel"`
 	ChiSquare   number            `json:"minus_2_log_likelihood"`
 	Spectra     []spectrumDoc     `json:"spectra,omitempty"`
-	AtBound     []string          `json:"at_bound,omitempty"`
-	Limits      []limitDoc        `json:"limits,omitempty"`
-	Exposures   []exposureDoc     `json:"exposures,omitempty"`
-	Common      *commonDoc        `json:"common_velocity,omitempty"`
-	Outside     number            `json:"penalty_outside"`
-	BadHessian  bool              `json:"bad_hessian,omitempty"`
-	Evaluations int               `json:"evaluations"`
-	Check       *checkDoc         `json:"model_check,omitempty"`
+	// LeftOut are the pixels that the fit left out as spikes, and Polynomials are those that it added to the continuum.
+	LeftOut     []spikeDoc    `json:"left_out,omitempty"`
+	Polynomials int           `json:"polynomials,omitempty"`
+	AtBound     []string      `json:"at_bound,omitempty"`
+	Limits      []limitDoc    `json:"limits,omitempty"`
+	Exposures   []exposureDoc `json:"exposures,omitempty"`
+	Common      *commonDoc    `json:"common_velocity,omitempty"`
+	Outside     number        `json:"penalty_outside"`
+	BadHessian  bool          `json:"bad_hessian,omitempty"`
+	Evaluations int           `json:"evaluations"`
+	Check       *checkDoc     `json:"model_check,omitempty"`
+}
+
+// spikeDoc is a run of pixels that were left out.
+type spikeDoc struct {
+	Arm        string `json:"arm"`
+	Wavelength number `json:"wavelength"` // of the highest pixel, Angstrom
+	Pixels     int    `json:"pixels"`
+	Height     number `json:"height"` // above the model, in standard deviations
+	Line       string `json:"line,omitempty"`
 }
 
 // limitDoc is what is known of a parameter at a bound.
@@ -262,6 +274,10 @@ func starDocument(o *fitfile.Outcome) starDoc {
 	if c := f.Common; c != nil {
 		d.Common = &commonDoc{number(c.Vel), number(c.SD), number(c.ChiSquare), c.DoF, number(c.P), c.Agree()}
 	}
+	for _, s := range f.Spikes {
+		d.LeftOut = append(d.LeftOut, spikeDoc{s.Arm, number(s.Wavelength), s.To - s.From, number(s.Height), s.Line})
+	}
+	d.Polynomials = f.Polynomials
 	for _, l := range f.Limits {
 		d.Limits = append(d.Limits, limitDoc{l.Name, number(l.Bound), number(l.Limit95)})
 	}

@@ -22,28 +22,30 @@ import (
 // spectraFlags are what the commands for stellar spectra share: the library, the model, and how spectra are
 // read. Names follow rvspecfit; its underscores are accepted too.
 type spectraFlags struct {
-	Config     string   `json:"config,omitempty"`
-	Library    string   `json:"library,omitempty"`
-	Continuum  int      `json:"npoly"`
-	Chebyshev  bool     `json:"chebyshev,omitempty"`
-	Kernel     string   `json:"kernel"`
-	Init       string   `json:"param_init"`
-	NoCCF      bool     `json:"no_ccf_continuum_normalize,omitempty"`
-	Resolution bool     `json:"resolution_matrix,omitempty"`
-	Errors     string   `json:"errors"`
-	Fixed      []string `json:"fixed,omitempty"`
-	Prior      []string `json:"prior,omitempty"`
-	Floor      []string `json:"floor,omitempty"`
-	Arm        []string `json:"arm,omitempty"`
-	Power      float64  `json:"resolving_power,omitempty"`
-	Range      string   `json:"range,omitempty"`
-	Air        bool     `json:"air,omitempty"`
-	MaskGood   string   `json:"mask_good,omitempty"`
-	Vacuum     bool     `json:"vacuum,omitempty"`
-	Unit       string   `json:"unit,omitempty"`
-	MaskBits   int64    `json:"mask_bits,omitempty"`
-	Exposure   []string `json:"exposure,omitempty"`
-	Each       bool     `json:"per_exposure,omitempty"`
+	Config         string   `json:"config,omitempty"`
+	Library        string   `json:"library,omitempty"`
+	Continuum      int      `json:"npoly"`
+	Chebyshev      bool     `json:"chebyshev,omitempty"`
+	FixedContinuum bool     `json:"fixed_continuum,omitempty"`
+	KeepSpikes     bool     `json:"keep_spikes,omitempty"`
+	Kernel         string   `json:"kernel"`
+	Init           string   `json:"param_init"`
+	NoCCF          bool     `json:"no_ccf_continuum_normalize,omitempty"`
+	Resolution     bool     `json:"resolution_matrix,omitempty"`
+	Errors         string   `json:"errors"`
+	Fixed          []string `json:"fixed,omitempty"`
+	Prior          []string `json:"prior,omitempty"`
+	Floor          []string `json:"floor,omitempty"`
+	Arm            []string `json:"arm,omitempty"`
+	Power          float64  `json:"resolving_power,omitempty"`
+	Range          string   `json:"range,omitempty"`
+	Air            bool     `json:"air,omitempty"`
+	MaskGood       string   `json:"mask_good,omitempty"`
+	Vacuum         bool     `json:"vacuum,omitempty"`
+	Unit           string   `json:"unit,omitempty"`
+	MaskBits       int64    `json:"mask_bits,omitempty"`
+	Exposure       []string `json:"exposure,omitempty"`
+	Each           bool     `json:"per_exposure,omitempty"`
 	// HalfWeights holds the weights of networks in 16 bits on a GPU.
 	HalfWeights bool `json:"half_weights,omitempty"`
 }
@@ -60,6 +62,8 @@ func (f *spectraFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Library, "library", "", "template library: a folder of rvspecfit or a library file (default from the configuration)")
 	s.IntVar(&f.Continuum, "npoly", 10, "number of basis functions of the continuum")
 	s.BoolVar(&f.Chebyshev, "chebyshev", false, "use Chebyshev polynomials for the continuum instead of three powers and Gaussians")
+	s.BoolVar(&f.FixedContinuum, "fixed-continuum", false, "keep to the functions of --npoly, as rvspecfit does (default: add polynomials where the data call for them)")
+	s.BoolVar(&f.KeepSpikes, "keep-spikes", false, "keep pixels that stand out of the model as cosmic rays do, as rvspecfit does (default: leave them out and say so)")
 	s.StringVar(&f.Kernel, "kernel", "exact", "rotation kernel: exact, or compat as in rvspecfit, whose vsini is 4 km/s low at 10 to 25 km/s and 1.4 at 25 to 60")
 	s.StringVar(&f.Init, "param-init", "ccf", "first guess: ccf (cross-correlation) or bruteforce (a grid of parameters)")
 	s.BoolVar(&f.NoCCF, "no-ccf-continuum-normalize", false, "cross-correlate without dividing by the continuum")
@@ -137,7 +141,7 @@ func (a *app) pipeline(f *spectraFlags) (*fitfile.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Precision: a.precision, Backend: a.backend(1)}
+	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, FixedContinuum: f.FixedContinuum, KeepSpikes: f.KeepSpikes, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.threads, Precision: a.precision, Backend: a.backend(1)}
 	if f.HalfWeights {
 		if a.precision != 32 {
 			return nil, usage("--half-weights needs --precision 32")

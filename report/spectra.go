@@ -150,8 +150,25 @@ func (s *SpectraFits) Write(w io.Writer) error {
 				}
 			}
 		}
+		for _, text := range altered(f) {
+			if _, err := fmt.Fprintf(w, "%s: note: %s\n", f.Star, text); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// altered says what a fit changed by itself: pixels that it left out, and functions that it added to the continuum.
+func altered(f *spectra.Fit) (list []string) {
+	if f.Err == nil && f.Verdict != nil {
+		for _, n := range f.Verdict.Notes {
+			if n.Kind == spectra.KindSpikes || n.Kind == spectra.KindContinuum {
+				list = append(list, n.Text)
+			}
+		}
+	}
+	return list
 }
 
 // Keep adds a star. If there would then be more stars than a page draws, it drops the one with the best
@@ -249,6 +266,9 @@ func (s *SpectraFits) verdicts() viz.Section {
 		f := &s.Outcomes[i].Fit
 		if f.Common != nil {
 			v.Text += fmt.Sprintf("- %s: %s\n", f.Star, f.Common)
+		}
+		for _, text := range altered(f) {
+			v.Text += fmt.Sprintf("- %s: %s\n", f.Star, text)
 		}
 		if f.Err != nil || f.Verdict == nil || f.Verdict.OK {
 			continue

@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 		"tau,g2,cov_1\n1,2,-1\n":                     "the variance of row 1 of bin 1 is -1",
 		"tau,g2,cov_1,cov_3\n":                       "has the column cov_3 but not cov_2",
 		"tau,g2,cov_1 (s)\n":                         `there is no column "cov_1 (s)"`,
-		"tau,g2\n" + strings.Repeat("1", maxLine+1):  "line 2: the file cannot be read: the line has more than 1048576 bytes",
+		"tau,g2\n" + strings.Repeat("1", 1<<20+1):    "line 2: the file cannot be read: the line has more than 1048576 bytes",
 	} {
 		_, err := Read(strings.NewReader(in))
 		var f *FormatError

@@ -4,20 +4,15 @@
 package csv
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/delimited"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
-
-// maxLine is the length of the longest line in bytes.
-const maxLine = 1 << 20
 
 // Open reads the named file.
 func Open(name string) (*Table, error) {
@@ -37,16 +32,12 @@ func Read(r io.Reader) (*Table, error) { return read(r, "input") }
 type parser struct {
 	file    string
 	line    int
-	split   func(string) []string
 	columns []column
 	table   *Table
 	err     error
 
 	covs  int   // number of columns of covariances
 	lines []int // line of each row, if there are covariances
-
-	comment string // last comment before the header, without its mark
-	at      int    // line of that comment
 }
 
 // column is one column of the file.
@@ -58,27 +49,12 @@ type column struct {
 
 func read(r io.Reader, file string) (*Table, error) {
 	p := &parser{file: file, table: &Table{}}
-	in := bufio.NewReader(r)
-	if head, _ := in.Peek(512); foreign.NotText(head) != "" {
-		p.fail(0, "", "export it as CSV", "the file is not CSV but %s", foreign.NotText(head))
-		return nil, p.err
-	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
-	for lines.Scan() && p.err == nil {
-		p.line++
-		p.take(lines.Text())
-	}
-	if err := lines.Err(); err != nil && p.err == nil {
-		p.line++
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line has more than %d bytes", maxLine)
-		}
-		p.fail(0, "", "open it in a text editor to see whether it is a CSV file", "the file cannot be read: %v", err)
-	}
-	if p.err == nil && p.columns == nil {
-		p.line = 0
-		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "there is no header")
+	known := func(name string) bool { _, err := parseName(name); return err == nil }
+	header := func(line int, cells []string) bool { p.line = line; p.header(cells); return p.err == nil }
+	row := func(line int, cells []string) bool { p.line = line; p.row(cells); return p.err == nil }
+	if _, f := delimited.Read(r, delimited.Table{Known: known, Example: "tau,g2,g2_err", Header: header, Row: row}); f != nil {
+		p.line = f.Line
+		p.fail(0, "", f.Try, "%s", f.What)
 	}
 	p.finish()
 	if p.err != nil {
@@ -109,74 +85,10 @@ func (p *parser) fail(column int, name, try, format string, args ...any) {
 	}
 }
 
-// take processes one line.
-func (p *parser) take(s string) {
-	if p.line == 1 {
-		s = strings.TrimPrefix(s, "\ufeff") // mark of Windows programs
-	}
-	s = strings.TrimSpace(s)
-	switch {
-	case s == "":
-	case s[0] == '#':
-		if p.columns == nil {
-			p.comment, p.at = strings.TrimSpace(strings.TrimLeft(s, "#")), p.line
-		}
-	case p.columns == nil && numeric(s):
-		p.commented(s)
-	case p.columns == nil:
-		p.header(s)
-	default:
-		p.row(s)
-	}
-}
-
-// numeric reports whether a line contains only numbers.
-func numeric(s string) bool {
-	some := false
-	for _, cell := range cells(splitter(s)(s)) {
-		v, err := parseNumber(cell)
-		if err != nil {
-			return false
-		}
-		some = some || !math.IsNaN(v)
-	}
-	return some
-}
-
-// commented uses the last comment as the header of a first line of numbers if it names as many
-// columns: numpy.savetxt writes its header in this way.
-func (p *parser) commented(row string) {
-	split, names := splitter(row), cells(splitter(p.comment)(p.comment))
-	known := slices.ContainsFunc(names, func(s string) bool {
-		_, err := parseName(s)
-		return err == nil
-	})
-	if n := len(cells(split(row))); !known || len(names) != n {
-		p.fail(0, "", "begin with a line such as tau,g2,g2_err", "there is no header before these numbers, neither in a line of its own nor in a comment that names %d columns", n)
-		return
-	}
-	line := p.line
-	p.line = p.at
-	p.header(p.comment)
-	p.line, p.split = line, split
-	if p.err == nil {
-		p.row(row)
-	}
-}
-
-// cells drops the empty cell that a separator at the end of a line makes.
-func cells(all []string) []string {
-	if n := len(all); n > 1 && strings.TrimSpace(all[n-1]) == "" {
-		return all[:n-1]
-	}
-	return all
-}
-
 // header reads the names of columns.
-func (p *parser) header(s string) {
-	p.split = splitter(s)
+func (p *parser) header(cells []string) {
 	seen := map[string]int{}
-	for i, cell := range cells(p.split(s)) {
+	for i, cell := range cells {
 		c, err := parseName(cell)
 		if err != nil {
 			p.fail(i+1, "", "", "%v", err)
@@ -191,7 +103,7 @@ func (p *parser) header(s string) {
 	}
 	for _, name := range []string{"tau", "g2"} {
 		if seen[name] == 0 {
-			p.fail(0, "", "begin with a line such as tau,g2,g2_err", "the header %q has no column %s", shorten(s), name)
+			p.fail(0, "", "begin with a line such as tau,g2,g2_err", "the header %q has no column %s", shorten(strings.Join(cells, ",")), name)
 		}
 	}
 	if seen["g2_err"] > 0 {
@@ -220,35 +132,14 @@ func (p *parser) header(s string) {
 	}
 }
 
-// splitter chooses the separator: comma, semicolon, tab or spaces. Names may have a space before a
-// unit, so those are joined first.
-func splitter(header string) func(string) []string {
-	for _, sep := range []string{",", ";", "\t"} {
-		if strings.Contains(header, sep) {
-			return func(s string) []string { return strings.Split(s, sep) }
-		}
-	}
-	return func(s string) []string {
-		return strings.Fields(strings.NewReplacer(" (", "(", " [", "[").Replace(s))
-	}
-}
-
 // row reads the numbers of one line.
-func (p *parser) row(s string) {
-	all := p.split(s)
-	if len(all) == len(p.columns)+1 {
-		all = cells(all)
-	}
-	if len(all) != len(p.columns) {
-		p.fail(0, "", "use the separator of the header, and a point as the decimal sign", "the line has %d fields, but the header has %d", len(all), len(p.columns))
-		return
-	}
+func (p *parser) row(all []string) {
 	var cov []float64
 	if p.covs > 0 {
 		cov = make([]float64, p.covs)
 	}
 	for i, c := range p.columns {
-		v, err := parseNumber(all[i])
+		v, err := delimited.Number(all[i])
 		if err != nil {
 			p.fail(i+1, c.name, "write a number, or nan", "%q is not a number", shorten(all[i]))
 			return
@@ -290,22 +181,6 @@ func (p *parser) add(at int, c column, v float64) {
 		}
 		t.Bin = append(t.Bin, int(v))
 	}
-}
-
-// parseNumber parses a decimal number; an empty cell and nan, in any case, are NaN.
-func parseNumber(s string) (float64, error) {
-	s = strings.Trim(strings.TrimSpace(s), `"`)
-	if s == "" || strings.EqualFold(s, "nan") || strings.EqualFold(s, "na") {
-		return math.NaN(), nil
-	}
-	if strings.ContainsAny(s, "xX_pP") { // Go's own forms are not meant
-		return 0, strconv.ErrSyntax
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(v, 0) {
-		return 0, err
-	}
-	return v, nil
 }
 
 // shorten shortens text for a message.

@@ -17,7 +17,7 @@ import (
 // Journal keeps the rows of an unfinished table in a file beside it.
 type Journal struct{ file *os.File }
 
-const journalKind, journalVersion = "SPECTRA-JOURNAL", 1
+const journalKind, journalVersion = "SPECTRA-JOURNAL", 2
 
 func journalOf(table string) string { return table + ".journal" }
 

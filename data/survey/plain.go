@@ -5,8 +5,6 @@ package survey
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"io"
 	"math"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/internal/delimited"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -87,7 +86,7 @@ func recognise(name, unit string) column {
 		key, c.log = rest, math.E
 	}
 	switch key {
-	case "wave", "wavelength", "wavelengths", "lambda", "lam", "wl", "awav":
+	case "wave", "wavelength", "wavelengths", "lambda", "lam", "wl", "awav", "waveobs":
 		c.kind = "wave"
 		c.air = c.air || key == "awav"
 	case "flux", "spec", "spectrum", "fluxdensity", "flam", "intensity":
@@ -116,7 +115,8 @@ func recognise(name, unit string) column {
 }
 
 // ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask.
-// See roles.go for tables with more columns than these. The file is a CSV table whose first line names the columns, a FITS table with such
+// See roles.go for tables with more columns than these. The file is a table as text, with columns
+// separated by commas, semicolons, tabs or blanks and named in the first line or in the comment before the numbers, a FITS table with such
 // columns, or a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units
 // are given in brackets after the name, in TUNITn or in CUNIT1.
 func ReadSpectrum(name string, u Units) (*Raw, error) {
@@ -139,7 +139,7 @@ func ReadSpectrum(name string, u Units) (*Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readCSV(name, foreign.Unmarked(b), u)
+	return readText(name, b, u)
 }
 
 // assemble makes a spectrum of its columns.
@@ -153,41 +153,48 @@ func assemble(name string, columns []column, values [][]float64, u Units) (*Raw,
 	return r.spectrum()
 }
 
-func readCSV(name string, b []byte, u Units) (*Raw, error) {
-	in := csv.NewReader(bytes.NewReader(b))
-	in.Comment, in.TrimLeadingSpace = '#', true
-	head, err := in.Read()
-	if err != nil {
-		return nil, &FormatError{File: name, What: "there is no first line with the names of the columns", Err: err, Try: "write one, as wavelength (nm),flux,error"}
-	}
-	columns := make([]column, len(head))
-	for i, h := range head {
-		columns[i] = recognise(h, "")
-	}
-	values := make([][]float64, len(head))
-	for {
-		row, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return assemble(name, columns, values, u)
+// readText reads a table as text.
+func readText(name string, b []byte, u Units) (*Raw, error) {
+	var columns []column
+	var values [][]float64
+	var err error
+	header := func(_ int, cells []string) bool {
+		for _, h := range cells {
+			columns = append(columns, recognise(strings.Trim(h, `"`), ""))
 		}
-		if err != nil {
-			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err, Try: "correct the line"}
-		}
-		for i, s := range row {
+		values = make([][]float64, len(columns))
+		return true
+	}
+	row := func(line int, cells []string) bool {
+		for i, s := range cells {
 			if columns[i].kind == "" {
 				continue
 			}
-			x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-			if flag, e := strconv.ParseBool(s); err != nil && columns[i].kind == "mask" && e == nil {
-				x, err = map[bool]float64{true: 1}[flag], nil
+			x, bad := delimited.Number(s)
+			if flag, e := strconv.ParseBool(strings.TrimSpace(s)); bad != nil && columns[i].kind == "mask" && e == nil {
+				x, bad = map[bool]float64{true: 1}[flag], nil
 			}
-			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				line, _ := in.FieldPos(i)
-				return nil, &FormatError{File: name, Line: line, Key: head[i], What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: "write a number, or nan"}
+			if bad != nil {
+				err = &FormatError{File: name, Line: line, Key: columns[i].name, What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: "write a number, or nan"}
+				return false
 			}
 			values[i] = append(values[i], x)
 		}
+		return true
 	}
+	known := func(cell string) bool { return recognise(strings.Trim(cell, `"`), "").kind != "" }
+	separator, fault := delimited.Read(bytes.NewReader(b), delimited.Table{Known: known, Example: "wavelength (nm),flux,error", Header: header, Row: row})
+	switch {
+	case fault != nil:
+		return nil, &FormatError{File: name, Line: fault.Line, What: fault.What, Try: fault.Try}
+	case err != nil:
+		return nil, err
+	}
+	r, err := assemble(name, columns, values, u)
+	if err == nil && separator != "commas" {
+		r.Notes = append([]string{"columns are separated by " + separator}, r.Notes...)
+	}
+	return r, err
 }
 
 // readFITS reads the first table or image that is a spectrum.

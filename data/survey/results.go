@@ -21,8 +21,8 @@ type Results struct {
 	// NoCCF means that fits did not start from a cross-correlation. The column VRAD_CCF is then left
 	// out.
 	NoCCF bool
-	// More adds columns at the end that the reference does not have: VRAD_ERR_MARGINAL, VSINI_ERR,
-	// MODEL_P and MODEL_OK.
+	// More adds columns at the end that the reference does not have: VRAD_ERR_MARGINAL, VSINI_ERR and
+	// MODEL_P. MODEL_OK and NPIX_SPIKES, which it does not have either, are there without it, MODEL_OK only if fits were judged.
 	More      bool
 	Libraries []LibraryVersion
 	Software  [][2]string // names and versions of programs
@@ -61,11 +61,15 @@ type Row struct {
 	Others []Parameter
 	P      float64 // probability of residuals at least as bad as these if the model is right
 	// Disagrees reports whether the verdict is that the model disagrees with the data.
-	Disagrees    bool
-	VRadCCF      float64 // velocity from the cross-correlation in km/s
-	Arms         []ArmFit
-	BadHessian   bool
-	WarningFlags int64 // bits of RVS_WARN; see Warn
+	Disagrees bool
+	// Judged reports whether there is a verdict, and Unexplained whether it found pixels or a second star that no template
+	// explains.
+	Judged, Unexplained bool
+	LeftOut             int     // number of pixels that were left out as spikes
+	VRadCCF             float64 // velocity from the cross-correlation in km/s
+	Arms                []ArmFit
+	BadHessian          bool
+	WarningFlags        int64 // bits of RVS_WARN; see Warn
 }
 
 // Parameter is a parameter of a library with its value and standard deviation.
@@ -191,7 +195,7 @@ var comments = map[string]string{"VRAD": "Radial velocity", "VRAD_ERR": "Radial 
 	"CHISQ_TOT": "Total chi-square for all arms", "NPIX_TOT": "Total number of unmasked pixels fitted", "CHISQ_C_TOT": "Total chi-square for all arms for polynomial only fit",
 	"VRAD_CCF": "Initial velocity from cross-correlation", "TARGETID": "DESI targetid", "EXPID": "DESI exposure id", "SUCCESS": "Did we succeed or fail", "RVS_WARN": "RVSpecFit warning flag",
 	"RR_Z": "Redrock redshift", "RR_SPECTYPE": "Redrock spectype", "RR_SUBTYPE": "Redrock spectroscopic subtype",
-	"VRAD_ERR_MARGINAL": "Radial velocity error, other parameters free", "VSINI_ERR": "Stellar rotation velocity error", "MODEL_P": "Least adjusted p-value of the fit", "MODEL_OK": "Does the model agree with the data"}
+	"VRAD_ERR_MARGINAL": "Radial velocity error, other parameters free", "VSINI_ERR": "Stellar rotation velocity error", "MODEL_P": "Least adjusted p-value of the fit", "MODEL_OK": "Does the model agree with the data", "NPIX_SPIKES": "Number of pixels left out as spikes"}
 
 // TableName returns the name of the table for the spectra of a file. As in rvspecfit, it is the name of
 // the file with rvtab_ before it.
@@ -342,7 +346,7 @@ func (r *Results) columns() ([]fits.Data, error) {
 		if !r.Rows[i].Fitted {
 			warn[i] |= WarnSpectrum
 		}
-		success[i] = warn[i] == 0
+		success[i] = warn[i]&^WarnSpikes == 0
 	}
 	out = append(out, fits.Data{Name: "NPIX_TOT", Values: pixels, Mask: unknown})
 	for _, arm := range r.Chosen.Arms {
@@ -389,10 +393,15 @@ func (r *Results) columns() ([]fits.Data, error) {
 		number("VRAD_ERR_MARGINAL", kms, func(r *Row) float64 { return r.VRadMarginal })
 		number("VSINI_ERR", kms, func(r *Row) float64 { return r.VSiniErr })
 		number("MODEL_P", "", func(r *Row) float64 { return r.P })
-		agrees := make([]bool, n)
-		for i := range r.Rows {
-			agrees[i] = r.Rows[i].Fitted && !r.Rows[i].Disagrees
-		}
+	}
+	agrees, judged, spikes := make([]bool, n), false, make([]int64, n)
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		agrees[i], spikes[i] = row.Fitted && row.Judged && !row.Disagrees, int64(row.LeftOut)
+		judged = judged || row.Judged
+	}
+	out = append(out, fits.Data{Name: "NPIX_SPIKES", Values: spikes})
+	if judged {
 		out = append(out, fits.Data{Name: "MODEL_OK", Values: agrees})
 	}
 	return out, nil

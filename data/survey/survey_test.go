@@ -173,6 +173,10 @@ func fitted(t *testing.T, d *DESI, chosen *Chosen, want *fits.Table, resolution 
 
 func sameTables(t *testing.T, got, want *fits.Table, run run) {
 	a, b := got.Columns(), want.Columns()
+	if last := len(a) - 1; a[last].Name != "NPIX_SPIKES" {
+		t.Fatalf("the last column is %s: want one that the reference does not have", a[last].Name)
+	}
+	a = a[:len(a)-1]
 	if len(a) != len(b) || len(a) != len(run.Columns) {
 		t.Fatalf("%d columns, want %d", len(a), len(b))
 	}
@@ -547,7 +551,7 @@ func FuzzDESI(f *testing.F) {
 	f.Add(must[[]byte](f)(os.ReadFile(small)))
 	f.Add([]byte("wave (nm),flux,err,mask\n500,1,1,0\n501,1,1,0\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		readCSV("x", b, Units{})
+		readText("x", b, Units{})
 		file, err := fits.Read(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return

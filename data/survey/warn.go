@@ -12,6 +12,9 @@ const (
 	WarnVSini                // rotation above 100 km/s
 	WarnSpectrum             // missing data: there are none that can be used
 	WarnHessian              // the curvature at the optimum is not positive
+	// The reference does not have the following two bits.
+	WarnPixels // pixels or a second star that no template explains are in the fit, so that the velocity may be theirs
+	WarnSpikes // pixels were left out as spikes; SUCCESS does not depend on it
 )
 
 // Warn returns the bits of RVS_WARN for a fit in which velocities were sought from minVel to maxVel, in
@@ -34,5 +37,7 @@ func (r *Row) Warn(minVel, maxVel float64) int64 {
 	set(WarnParam, near(r.Teff, 2300, 15000, 10) || near(r.FeH, -4, 1, 0.01) || near(r.LogG, -0.5, 6.5, 0.01))
 	set(WarnVSini, r.VSini > 100)
 	set(WarnHessian, r.BadHessian)
+	set(WarnPixels, r.Unexplained)
+	set(WarnSpikes, r.LeftOut > 0)
 	return w
 }

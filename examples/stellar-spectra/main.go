@@ -47,7 +47,7 @@ func report(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: 10})
+	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: 10, Batch: 4})
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func report(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	each, err := spectra.NewFitter(lib, spectra.Settings{Continuum: 10, PerExposure: true})
+	each, err := spectra.NewFitter(lib, spectra.Settings{Continuum: 10, PerExposure: true, Batch: 1})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type Data struct {
 	// the parameters in Names, column by column: Jacobian[k*len(Z)+i]. A fit adapts to
 	// the data along these columns, so they are taken out of Z before it is tested.
 	Jacobian []float64
-	Names    []string
+	Names    []string // an empty name is that of a parameter that nobody asks for, such as a coefficient of a continuum
 	// Drawn says that Z was evaluated at a draw from a posterior and not at a fit. The part of Z
 	// along the Jacobian is then standard normal too, unless priors keep the parameters away from
 	// where the data want them.
@@ -34,6 +34,10 @@ type Data struct {
 	// of Z along the Jacobian is then small, unless priors hold the parameters or the loss is robust: a point at which it
 	// is not gets a flag, and is judged by all of Z.
 	AtPoint bool
+	// Penalised says that the fit minimised more than the sum of squares of Z, such as the determinant of what was integrated
+	// out. The part of Z along the Jacobian is then not 0 at the minimum, and the caller says by Findings whether the point
+	// is one.
+	Penalised bool
 	// OnBounds is the number of fitted parameters that ended on a bound. They have no columns in the Jacobian, as they did not
 	// adapt to the data, but take away a degree of freedom, as in the reduced chi-square of the fit.
 	OnBounds int
@@ -125,6 +129,9 @@ type Direction struct {
 	Kind    string // name of the departure, such as "beam centre"
 	Of      string // distinction from other departures of the same name, such as "near 0.1 s"
 	Columns [][]float64
+	// Tried is the number of alternatives among which the columns were chosen because they explain most; 0 and 1 for columns
+	// that do not depend on the residuals. The p-value is multiplied by it (Bonferroni).
+	Tried int
 	// Say describes the departure in one clause, given the coefficients and their
 	// standard deviations, and says what to try.
 	Say func(coef, sd []float64) (text, remedy string)

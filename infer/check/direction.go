@@ -14,7 +14,7 @@ import (
 // directionTest tests a departure that can be named.
 func (w *residuals) directionTest(dir *Direction, say func(*test) Flag) test {
 	g := w.try(dir.Columns)
-	t := test{kind: dir.Kind, of: dir.Of, p: g.p, columns: dir.Columns, gain: g, effect: g.share, harmless: g.harmless(), named: dir, say: say}
+	t := test{kind: dir.Kind, of: dir.Of, p: min(1, g.p*float64(max(1, dir.Tried))), columns: dir.Columns, gain: g, effect: g.share, harmless: g.harmless(), named: dir, say: say}
 	if dir.Holds != nil && !dir.Holds(g.coef) {
 		t.p, t.columns = 1, nil
 	}

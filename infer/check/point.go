@@ -55,7 +55,7 @@ func (w *residuals) atPoint() (square, dof float64) {
 // deviation is allowed, and more where the data leave a direction open, along which the derivatives say little.
 func (w *residuals) offMinimum() (Flag, bool) {
 	said := slices.ContainsFunc(w.d.Findings, func(f Flag) bool { return f.Kind == KindUnconverged })
-	if !w.d.AtPoint || w.d.Robust || len(w.d.Priors) > 0 || said || w.dof() < 1 || w.exact() {
+	if !w.d.AtPoint || w.d.Robust || w.d.Penalised || len(w.d.Priors) > 0 || said || w.dof() < 1 || w.exact() {
 		return Flag{}, false
 	}
 	along, _ := w.alongSquare()

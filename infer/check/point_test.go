@@ -50,6 +50,30 @@ func TestPointIsJudged(t *testing.T) {
 	}
 }
 
+// Where a fit minimised more than the sum of squares, the part along the Jacobian is no sign of a fit that stopped early,
+// and counts to the misfit all the same.
+func TestPenalisedPointIsJudged(t *testing.T) {
+	z, j := make([]float64, 40), make([]float64, 40)
+	for i := range z {
+		z[i], j[i] = math.Sin(float64(3*i*i)), 1
+		z[i] += 2
+	}
+	square := 0.0
+	for _, v := range z {
+		square += v * v
+	}
+	v, err := Judge(Data{Z: z, Jacobian: j, Names: []string{"a"}, AtPoint: true, Penalised: true}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
+		t.Errorf("flags %v", v.Flags)
+	}
+	if want := square / 39; math.Abs(v.Reduced-want) > 1e-9*want {
+		t.Errorf("the reduced chi-square is %g, want %g", v.Reduced, want)
+	}
+}
+
 // A parameter on a bound did not adapt to the data, so the misfit that the bound leaves belongs to the reduced chi-square.
 func TestBoundIsJudged(t *testing.T) {
 	x, y := make([]float64, 30), make([]float64, 30)

@@ -172,7 +172,7 @@ func (w *residuals) solve(g *gain) {
 // moved returns the parameter that moves most, and by how much.
 func (g *gain) moved(names []string) (name string, shift float64) {
 	for k, s := range g.shift {
-		if math.Abs(s) > math.Abs(shift) {
+		if names[k] != "" && math.Abs(s) > math.Abs(shift) {
 			name, shift = names[k], s
 		}
 	}

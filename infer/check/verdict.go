@@ -98,6 +98,11 @@ func (v Verdict) Misfit() bool {
 	})
 }
 
+// Has reports whether there is a flag of one of some kinds.
+func (v Verdict) Has(kinds ...string) bool {
+	return slices.ContainsFunc(v.Flags, func(f Flag) bool { return slices.Contains(kinds, f.Kind) })
+}
+
 // Disagrees reports whether a flag is about model and data, rather than only about a fit that did
 // not converge.
 func (v Verdict) Disagrees() bool {

@@ -16,8 +16,8 @@ import (
 )
 
 // desiSize is a library of three arms at DESI's size, interpolated by networks of the reference's size with
-// random weights, and stars of it with noise.
-func desiSize(t testing.TB, count int) (*Library, []Star) {
+// random weights, and stars of it with noise, which rotate as given or else at 5 to 65 km/s.
+func desiSize(t testing.TB, count int, rotation ...float64) (*Library, []Star) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	l := &Library{Params: []string{"teff", "logg", "feh", "alpha"}}
 	points := make([]float64, 0, 4*16)
@@ -30,6 +30,9 @@ func desiSize(t testing.TB, count int) (*Library, []Star) {
 	truth := make([][]float64, count)
 	for i := range stars {
 		truth[i] = []float64{300 * (rng.Float64() - 0.5), 5 + 60*rng.Float64(), 4000 + 3000*rng.Float64(), 4.5 - 2*rng.Float64(), -2 * rng.Float64(), 0.6 * rng.Float64()}
+		if len(rotation) > 0 {
+			truth[i][1] = rotation[0]
+		}
 		start := Start{Vel: truth[i][0] + 6*rng.NormFloat64(), Vsini: 20, Params: []float64{truth[i][2] + 150*rng.NormFloat64(), truth[i][3] + 0.25*rng.NormFloat64(), truth[i][4] + 0.2*rng.NormFloat64(), truth[i][5] + 0.1*rng.NormFloat64()}}
 		stars[i] = Star{Name: fmt.Sprint("star ", i), Starts: []Start{start}}
 	}
@@ -148,6 +151,40 @@ func BenchmarkFit(b *testing.B) {
 			describe, _ := layout.describe(0)
 			b.ReportMetric(float64(search.Bytes())/float64(batch)/1e6+float64(describe.Bytes())/float64(layout.described())/1e6, "MB/star")
 		})
+	}
+}
+
+// BenchmarkRotation measures what the exact kernel of rotation and that of the reference cost whole fits, for stars whose rotation
+// is near 0, which get profiles, and for others.
+func BenchmarkRotation(b *testing.B) {
+	for _, rotation := range []float64{2, 40} {
+		l, stars := desiSize(b, 16, rotation)
+		for kernel, compat := range map[string]bool{"exact": false, "compat": true} {
+			b.Run(fmt.Sprintf("vsini=%g/kernel=%s", rotation, kernel), func(b *testing.B) {
+				f, err := NewFitter(l, Settings{Continuum: 10, FixedContinuum: true, KeepSpikes: true, NoVerdict: true, Threads: 1, Rotation: spectra.Rotation{Compat: compat}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := f.Fit(context.Background(), stars[:1]); err != nil { // compiles
+					b.Fatal(err)
+				}
+				cpu, profiles := peer.CPUTime(), 0
+				for b.Loop() {
+					fits, err := f.Fit(context.Background(), stars)
+					if err != nil {
+						b.Fatal(err)
+					}
+					profiles = 0
+					for _, fit := range fits {
+						if fit.Rotation != nil {
+							profiles++
+						}
+					}
+				}
+				b.ReportMetric((peer.CPUTime()-cpu)/float64(b.N*len(stars)), "cpu_s/star")
+				b.ReportMetric(float64(profiles), "profiles")
+			})
+		}
 	}
 }
 

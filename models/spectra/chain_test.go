@@ -40,7 +40,7 @@ func TestChiSquareOfFixedParametersGolden(t *testing.T) {
 		for k, name := range lib.Params {
 			fixed[name] = c.Params[2+k]
 		}
-		fitter, err := NewFitter(lib, Settings{Continuum: c.NPoly, Rotation: spectra.Rotation{Compat: true}, Fixed: fixed, Batch: 2, NoVerdict: true})
+		fitter, err := NewFitter(lib, Settings{Continuum: c.NPoly, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Fixed: fixed, Batch: 2, NoVerdict: true})
 		if err != nil {
 			t.Fatal(err)
 		}

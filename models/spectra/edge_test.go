@@ -45,7 +45,7 @@ func TestBadStars(t *testing.T) {
 		list, wants = append(list, s), append(wants, want)
 	}
 	list = append(list, good)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Rotation: spectra.Rotation{Compat: true}, Batch: 4, NoVerdict: true})
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 4, NoVerdict: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +99,7 @@ func TestBadSettings(t *testing.T) {
 // The reference looks its starting steps up by name: fixing teff ends it, and so does a parameter that is called
 // vmic. Here names do not matter.
 func TestFixedTeffAndUnknownNames(t *testing.T) {
+	t.Parallel()
 	stars, optima := batchStars(t)
 	star, truth := stars[0], optima[0].Params
 	renamed := goldenLibrary(t, "nn")
@@ -189,6 +190,7 @@ func TestErrorsWithFloat32Noise(t *testing.T) {
 // The reference's search can stop hundreds above the minimum at high signal-to-noise ratios. Fits of such stars
 // from far away end no higher than those from the truth, except in another minimum, which more starts avoid.
 func TestFitsDoNotStopEarly(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"nn", "grid"} {
 		lib := goldenLibrary(t, kind)
 		s := newSimulator(t, lib, mock(t, "m1").Spectra[:2], 21)
@@ -222,9 +224,10 @@ func TestFitsDoNotStopEarly(t *testing.T) {
 
 // A zero is either a value or stands for a default that the documentation names; nothing else is zero silently.
 func TestZeros(t *testing.T) {
+	t.Parallel()
 	stars, _ := batchStars(t)
 	fit := func(s Settings) Fit {
-		s.Batch, s.NoVerdict = 1, true
+		s.Batch, s.NoVerdict, s.FixedContinuum = 1, true, true
 		f, err := NewFitter(goldenLibrary(t, "nn"), s)
 		if err != nil {
 			t.Fatal(err)

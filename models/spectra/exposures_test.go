@@ -34,6 +34,7 @@ func exposedStars(t testing.TB, lib *Library, arms int, offsets ...[]float64) (s
 // Exposures with velocities of their own recover those of binaries and of constant stars with errors that are
 // right, in one batch, and say which is which.
 func TestVelocitiesPerExposure(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	binary, constant := []float64{-30, 30}, []float64{0, 0, 0}
 	offsets := [][]float64{binary, constant, binary, constant, binary, {0}}
@@ -97,6 +98,7 @@ func TestVelocitiesPerExposure(t *testing.T) {
 // For a constant star, the weighted mean of the velocities is the velocity of a fit with one, and the
 // chi-square about it is what that fit's chi-square is above the other.
 func TestCommonVelocityIsThatOfOneVelocity(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	stars, _ := exposedStars(t, lib, 1, []float64{0, 0.5})
 	var chi [2]float64
@@ -130,6 +132,7 @@ func TestCommonVelocityIsThatOfOneVelocity(t *testing.T) {
 
 // Starts with a velocity for each exposure, fixed velocities, and the posterior of all.
 func TestPerExposureStartsAndPosterior(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	stars, _ := exposedStars(t, lib, 1, []float64{-30, 30})
 	star := stars[0]

@@ -55,6 +55,11 @@ type Fit struct {
 	Rotation *RotationProfile
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
+	// Spikes are runs of pixels that the fit did not use because they stand out of the model as cosmic rays do, and
+	// Polynomials is the number of Chebyshev polynomials that the continuum has beside Settings.Continuum functions, because
+	// the data call for them.
+	Spikes      []Spike
+	Polynomials int
 	// Outside is the part of ChiSquare that is a penalty for lying outside the library; it is 0
 	// inside. A network's library ends at hulls. Beyond a side at one value of a parameter, that
 	// parameter is at its bound; beyond an oblique side, standard deviations include the penalty.
@@ -68,6 +73,7 @@ type Fit struct {
 	held        []float64 // standard deviations of the velocities with all else held
 	// Verdict says whether the model agrees with the data; nil with Settings.NoVerdict.
 	Verdict *check.Verdict
+	again   *again // why the fit has to be made again; nil if it is done
 	// Err says why there is no fit; nil if there is one.
 	Err error
 }
@@ -97,12 +103,33 @@ func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 	if err := given.Args("spectra.Fit", "ctx", ctx); err != nil {
 		return nil, err
 	}
-	fits := make([]Fit, len(stars))
+	fits, data, fitters := make([]Fit, len(stars)), slices.Clone(stars), slices.Repeat([]*Fitter{f}, len(stars))
+	todo := make([]int, len(stars))
+	for i := range stars {
+		fits[i], todo[i] = Fit{Star: stars[i].Name, Names: f.names}, i
+	}
+	for round := range mostAttempts {
+		if err := attempt(ctx, fitters, data, todo, fits, round == mostAttempts-1); err != nil {
+			return fits, err
+		}
+		todo = slices.DeleteFunc(todo, func(i int) bool { return fits[i].again == nil })
+		if len(todo) == 0 {
+			break
+		}
+		for _, i := range todo {
+			data[i], fitters[i] = fits[i].again.prepare(&stars[i], &data[i], &fits[i], fitters[i])
+			fits[i] = Fit{Star: stars[i].Name, Names: fits[i].Names, Evaluations: fits[i].Evaluations}
+		}
+	}
+	return fits, nil
+}
+
+// attempt fits those stars of a list with a fitter for each.
+func attempt(ctx context.Context, fitters []*Fitter, stars []Star, list []int, fits []Fit, last bool) error {
 	groups := map[*layout][]int{}
 	var order []*layout
-	for i := range stars {
-		fits[i] = Fit{Star: stars[i].Name, Names: f.names}
-		l, err := f.layoutOf(&stars[i])
+	for _, i := range list {
+		l, err := fitters[i].layoutOf(&stars[i])
 		if err != nil {
 			fits[i].Err = fmt.Errorf("%s: %w", stars[i].Name, err)
 			continue
@@ -115,13 +142,13 @@ func (f *Fitter) Fit(ctx context.Context, stars []Star) ([]Fit, error) {
 	}
 	for _, l := range order {
 		if err := l.place(); err != nil {
-			return fits, err
+			return err
 		}
-		if err := l.fit(ctx, stars, groups[l], fits); err != nil {
-			return fits, err
+		if err := l.fit(ctx, stars, groups[l], fits, last); err != nil {
+			return err
 		}
 	}
-	return fits, nil
+	return nil
 }
 
 // layoutOf checks a star and its starts, and returns its layout.
@@ -224,7 +251,7 @@ func (l *layout) descentFrom(s Start) *descent {
 }
 
 // fit fits the stars of a list, which have this layout.
-func (l *layout) fit(ctx context.Context, stars []Star, list []int, fits []Fit) error {
+func (l *layout) fit(ctx context.Context, stars []Star, list []int, fits []Fit, last bool) error {
 	var jobs []*job
 	for _, i := range list {
 		for k, s := range stars[i].Starts {
@@ -248,7 +275,7 @@ func (l *layout) fit(ctx context.Context, stars []Star, list []int, fits []Fit) 
 	if err := l.restAll(ctx, stars, list, best, fits); err != nil {
 		return err
 	}
-	if err := l.describeAll(ctx, stars, list, best, fits); err != nil {
+	if err := l.describeAll(ctx, stars, list, best, fits, last); err != nil {
 		return err
 	}
 	return l.profileAll(ctx, stars, list, best, fits)
@@ -380,167 +407,4 @@ func (l *layout) idle(s *places, slots []*job, stars []Star, jobs []*job) error 
 		}
 	}
 	return nil
-}
-
-// describeAll computes what is told of stars at their minima.
-func (l *layout) describeAll(ctx context.Context, stars []Star, list []int, best map[int]*job, fits []Fit) error {
-	backends := ad.Spread(l.f.s.Backend)
-	batch := l.described()
-	parts := slices.Collect(slices.Chunk(list, batch))
-	faults := make([]error, len(parts))
-	workers := min(max(l.f.s.Threads, len(backends)), len(parts))
-	programs := make([]*ad.Program, len(backends))
-	for on := range min(workers, len(backends)) {
-		var err error
-		if programs[on], err = l.describe(on); err != nil {
-			return err
-		}
-	}
-	helpers := 1
-	if len(parts) > 0 && programs[0].Device() != "cpu" { // a program for each GPU, and scans side by side on streams of their own
-		workers = min(workers, len(backends))
-		helpers = min(max(1, l.f.s.Threads/workers), mostScans)
-	}
-	states, scanners := make([]*places, workers), make([]scanner, workers*helpers)
-	parallel.Do(workers, len(parts), func(w, p int) {
-		on := w % len(backends)
-		if states[w] == nil {
-			states[w] = l.lent(programs[on])
-			for h := range helpers {
-				scanners[w*helpers+h].on = on
-			}
-		}
-		if faults[p] = ctx.Err(); faults[p] != nil {
-			return
-		}
-		s := states[w]
-		for i := range batch {
-			star := parts[p][min(i, len(parts[p])-1)]
-			if i < len(parts[p]) || !s.filled[i] {
-				if faults[p] = s.fill(i, &stars[star]); faults[p] != nil {
-					return
-				}
-			}
-			s.set(i, best[star].d.at)
-		}
-		if faults[p] = s.run(); faults[p] != nil {
-			return
-		}
-		for k := range programs[on].Outputs() { // fetched before goroutines read them
-			s.output(k)
-		}
-		if faults[p] = s.s.Err(); faults[p] != nil {
-			return
-		}
-		scans := make([]error, len(parts[p]))
-		parallel.Do(helpers, len(parts[p]), func(h, i int) {
-			star := parts[p][i]
-			l.tell(s, i, &stars[star], best[star], &fits[star])
-			if fits[star].Err == nil && !l.f.fixed[0] {
-				scans[i] = l.tellVelocities(&scanners[w*helpers+h], &stars[star], &fits[star])
-			}
-		})
-		faults[p] = errors.Join(scans...)
-	})
-	if err := errors.Join(faults...); err != nil {
-		return err
-	}
-	for _, s := range states {
-		if s != nil {
-			l.back(s)
-		}
-	}
-	for _, one := range scanners {
-		for _, s := range one.states {
-			s.l.back(s)
-		}
-	}
-	return nil
-}
-
-// tellVelocities fills the posteriors of the velocities of a fit.
-func (l *layout) tellVelocities(scanner *scanner, star *Star, fit *Fit) error {
-	lower, upper := l.bounds()
-	for k := range l.velocities {
-		set := scanSettings{lower[k], upper[k], l.f.s.VelStep, l.f.s.LeastVelStep}
-		if upper[k] < l.f.s.MaxVel { // that of a prior, at which the fit may be, and grids end below theirs
-			set.max += 1e-8 * l.f.s.VelStep
-		}
-		v, err := scanner.scan(l, k, star, fit.X, fit.X[k], fit.held[k], set)
-		if err != nil {
-			return err
-		}
-		if k == 0 {
-			fit.Velocity = v
-		}
-		if l.f.s.PerExposure {
-			fit.Velocities = append(fit.Velocities, v)
-		}
-	}
-	return nil
-}
-
-// blind says whether the star in place i of the outputs depends on none of the library's parameters that are
-// free.
-func (l *layout) blind(s *places, i int, d *descent) bool {
-	n, some := len(l.names), false
-	for _, f := range d.free() {
-		if f <= l.velocities {
-			continue
-		}
-		some = true
-		for k, x := range l.spectra {
-			pixels := len(x.Lam)
-			for _, v := range s.output(outSpectra + k*perSpectrum + ofJacobian)[(i*n+f)*pixels : (i*n+f+1)*pixels] {
-				if v != 0 {
-					return false
-				}
-			}
-		}
-	}
-	return some
-}
-
-// tell fills the fit of a star from place i of the outputs.
-func (l *layout) tell(s *places, i int, star *Star, j *job, fit *Fit) {
-	n := len(l.names)
-	fit.X = slices.Clone(j.d.at)
-	fit.Status, fit.Converged = map[searchStatus]string{
-		minimum:      "converged",
-		kink:         "ended at a kink of the interpolation, from which no step leads down",
-		edge:         "ended at the edge of a hole of the library, from which no step leads down",
-		tooManySteps: fmt.Sprintf("not converged within %d steps", mostSteps),
-		notFinite:    "not finite at the start",
-	}[j.d.status], j.d.status == minimum || j.d.status == kink || j.d.status == edge
-	if j.d.status == notFinite {
-		fit.Err = fmt.Errorf("%s: the likelihood is not finite at the start %v: start within the library", star.Name, j.d.at)
-		return
-	}
-	if l.blind(s, i, j.d) {
-		fit.Status, fit.Converged = "ended where the spectra do not depend on the parameters of the library, in a hole of it: the nearest template serves there", false
-	}
-	fit.ChiSquare, fit.Outside = s.output(outChiSquare)[i], j.d.best.penalty
-	fit.LogPosterior = -s.output(outTotal)[i] / 2
-	for k, x := range star.Spectra {
-		pixels, of := len(x.Lam), func(what int) []float64 { return s.output(outSpectra + k*perSpectrum + what) }
-		row := func(what, n int) []float64 { return slices.Clone(of(what)[i*n : (i+1)*n]) }
-		one := SpectrumFit{Arm: x.Arm, ChiSquare: of(ofTrue)[i], ContinuumOnly: of(ofContinuumOnly)[i], Pixels: pixels, Model: row(ofFit, pixels), Template: row(ofRaw, pixels), Coefficients: row(ofCoefficients, l.f.s.Continuum)}
-		for _, bad := range x.Bad {
-			if bad {
-				one.Pixels--
-			}
-		}
-		fit.Spectra = append(fit.Spectra, one)
-	}
-	hessian := s.output(outHessian)[i*n*n : (i+1)*n*n]
-	hessian, held := l.atWall(hessian, j.d)
-	fit.errors(hessian, held, l.velocities)
-	fit.limits(hessian, held)
-	if !l.f.s.NoVerdict {
-		fit.Verdict, fit.Err = l.judge(s, i, star, held, fit)
-	}
-	if l.f.s.PerExposure {
-		fit.Exposures, _ = l.f.exposures(star)
-		fit.compareVelocities()
-	}
 }

@@ -124,9 +124,10 @@ func TestFitGoldens(t *testing.T) {
 	golden.JSON(t, &f, "spectra", "fit", "fits.json")
 	for _, c := range f.Cases {
 		t.Run(strings.Join([]string{c.Mock, c.Interpolator, c.Variant}, " "), func(t *testing.T) {
+			t.Parallel()
 			lib := goldenLibrary(t, c.Interpolator)
 			vsini, rotates := c.Start["vsini"]
-			s := Settings{Continuum: c.Options.Npoly, Chebyshev: c.Options.RBF != nil && !*c.Options.RBF, Rotation: spectra.Rotation{None: !rotates, Compat: true}, Fixed: map[string]float64{}, Priors: map[string]dist.Dist{}, Batch: 2}
+			s := Settings{Continuum: c.Options.Npoly, Chebyshev: c.Options.RBF != nil && !*c.Options.RBF, FixedContinuum: true, KeepSpikes: true, Rotation: spectra.Rotation{None: !rotates, Compat: true}, Fixed: map[string]float64{}, Priors: map[string]dist.Dist{}, Batch: 2, NoVerdict: true}
 			for _, name := range c.FixParam {
 				s.Fixed[name] = c.Start[name]
 			}
@@ -235,8 +236,9 @@ type batchOptimum struct {
 // A batch of stars reaches the optima of each, and gives the same bits in any company and with any number of
 // threads.
 func TestBatchGoldens(t *testing.T) {
+	t.Parallel()
 	stars, optima := batchStars(t)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Rotation: spectra.Rotation{Compat: true}, Batch: 8})
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +264,7 @@ func TestBatchGoldens(t *testing.T) {
 			}
 		}
 	}
-	again, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Rotation: spectra.Rotation{Compat: true}, Batch: 8, Threads: 3})
+	again, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 8, Threads: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,7 @@ func holedGrid(t testing.TB, arm string, missing func(u []float64) bool) *Templa
 // Beside a hole of a grid, fits find the optimum that there is without the hole, from starts on all sides and
 // in the hole. Where the optimum is in the hole, they end at its edge, or in it, and say so.
 func TestFitsBesideHoles(t *testing.T) {
+	t.Parallel()
 	whole := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
 	// The cells that have a corner at 5750 K and 4 dex lack it.
 	holed := &Library{Params: whole.Params, Arms: []*Templates{holedGrid(t, "desi_b", func(u []float64) bool { return math.Abs(u[0]-5750) < 1 && u[1] == 4 })}}
@@ -119,6 +120,7 @@ func TestFitsBesideHoles(t *testing.T) {
 
 // Where the spectra do not depend on the parameters, as among nearest templates, a fit has not converged.
 func TestFitsAmongNearestTemplates(t *testing.T) {
+	t.Parallel()
 	points, _ := npy(t, "library", "grid_vec_mapped.npy")
 	logs, _ := npy(t, "library", "interpdat_desi_b.npy")
 	lam, _ := npy(t, "library", "lam_desi_b.npy")

@@ -105,7 +105,7 @@ func (f *Fitter) arm(s *Spectrum, t *Templates) (*spectra.Arm, error) {
 		return a, nil
 	}
 	a, err := spectra.NewArm(spectra.ArmSettings{
-		Name: s.Arm, Template: t.Lam, Linear: !t.Log, Observed: s.Lam, Continuum: f.s.Continuum, Chebyshev: f.s.Chebyshev,
+		Name: s.Arm, Template: t.Lam, Linear: !t.Log, Observed: s.Lam, Continuum: f.s.Continuum, Chebyshev: f.s.Chebyshev, Polynomials: f.polynomials(),
 		Rotation: f.s.Rotation, MinVel: f.s.MinVel, MaxVel: f.s.MaxVel,
 	})
 	if err == nil {
@@ -256,6 +256,7 @@ const (
 	outTotal = iota
 	outChiSquare
 	outHessian
+	outGradient
 	outSpectra // the first of some for each spectrum
 )
 
@@ -275,7 +276,7 @@ const (
 func (l *layout) describe(on int) (*ad.Program, error) {
 	return l.program("describe", on, func() (*graph, []*ad.Node) {
 		g := l.build(l.described(), 0)
-		outs := []*ad.Node{g.total, g.like.ChiSquare, spectra.Hessian(g.total, g.params()...)}
+		outs := []*ad.Node{g.total, g.like.ChiSquare, spectra.Hessian(g.total, g.params()...), gradientOf(g.total, g)}
 		only := spectra.ContinuumOnly(g.exposures...)
 		for i, s := range g.like.Spectra {
 			outs = append(outs, s.TrueChiSquare, only[i].TrueChiSquare, ad.Mul(s.Continuum, s.Model), s.Model, s.Coefficients, s.Residuals, s.Scaled(), s.Jacobian(g.params()...))
@@ -284,11 +285,15 @@ func (l *layout) describe(on int) (*ad.Program, error) {
 	})
 }
 
-// scan returns the program of one star at many velocities.
+// scan returns the program of one star at many velocities: the objective, and the templates of the spectra over the errors.
 func (l *layout) scan(on int) (*ad.Program, error) {
 	return l.program("scan", on, func() (*graph, []*ad.Node) {
 		g := l.build(1, l.f.s.Velocities)
-		return g, []*ad.Node{g.total}
+		outs := []*ad.Node{g.total}
+		for _, s := range g.like.Spectra {
+			outs = append(outs, s.Scaled())
+		}
+		return g, outs
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 // The limit of a rotation that is not seen is that of the posterior along it, computed point by point.
 func TestLimitOfRotation(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 4)
 	theta := []float64{20, 0, 5300, 3.2, -0.8, 0.4}
@@ -131,6 +132,7 @@ func TestLimitsOfNormalDistributions(t *testing.T) {
 // Where the library of a network ends at one value of a parameter, the parameter is at its bound, as with a grid: the
 // penalty beyond says nothing of the star.
 func TestLimitAtSideOfHull(t *testing.T) {
+	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	lib.Arms = lib.Arms[:1]
 	theta := []float64{20, 120, 5300, 3.2, -0.8, 0.75}

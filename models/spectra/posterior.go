@@ -138,6 +138,7 @@ func ends(d dist.Dist) (lower, upper float64) {
 // succeeded. Chains, warm-up and draws are those of cfg. When ctx ends, it returns the draws so far
 // with ctx.Err().
 func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Config) (*infer.Fit, error) {
+	f, star = f.as(star, fit)
 	l, err := f.layoutOf(star)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", star.Name, err)
@@ -157,6 +158,15 @@ func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Con
 		return nil, err
 	}
 	return infer.Sample(ctx, p, cfg)
+}
+
+// as returns the star as a fit saw it, without its spikes, and the Fitter with its continuum.
+func (f *Fitter) as(star *Star, fit *Fit) (*Fitter, *Star) {
+	if fit == nil || len(fit.Spikes) == 0 && fit.Polynomials == 0 {
+		return f, star
+	}
+	left := star.without(fit.Spikes)
+	return f.of(fit), &left
 }
 
 // sampleable says what keeps draws from beginning at a fit.
@@ -207,10 +217,12 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 	if len(fits) != len(stars) {
 		return fmt.Errorf("spectra: there are %d fits, but %s: give one for each", len(fits), errtext.Count(len(stars), "star"))
 	}
-	groups := map[*layout][]int{}
+	groups, seen := map[*layout][]int{}, slices.Clone(stars)
 	var order []*layout
 	for i := range stars {
-		l, err := f.layoutOf(&stars[i])
+		own, star := f.as(&stars[i], &fits[i])
+		seen[i] = *star
+		l, err := own.layoutOf(star)
 		if err == nil {
 			err = l.sampleable(&fits[i])
 		}
@@ -225,7 +237,7 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 	}
 	for _, l := range order {
 		list := groups[l]
-		m, err := f.Model(&stars[list[0]])
+		m, err := l.f.Model(&seen[list[0]])
 		if err != nil {
 			return err
 		}
@@ -238,7 +250,7 @@ func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg in
 			c := cfg
 			c.Seed += uint64(part[0])
 			for k, i := range part {
-				sets[k].Data = stars[i].data()
+				sets[k].Data = seen[i].data()
 				for name, values := range sets[k].Data {
 					if err := p.SetData(name, values); err != nil {
 						return err

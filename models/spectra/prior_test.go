@@ -26,6 +26,7 @@ func fitterWith(t *testing.T, lib *Library, name string, prior dist.Dist) *Fitte
 // The ends of a prior are bounds of the fit: starts beyond them are moved to them, and the fit ends where it does
 // with the parameter fixed at the end, or where it does without the prior.
 func TestBoundedPriors(t *testing.T) {
+	t.Parallel()
 	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
 	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
 	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}
@@ -71,6 +72,7 @@ func TestBoundedPriors(t *testing.T) {
 
 // A prior that goes on beyond the library does not take a posterior there.
 func TestPosteriorStaysInLibrary(t *testing.T) {
+	t.Parallel()
 	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
 	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
 	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}
@@ -113,6 +115,7 @@ func TestPriorsOutsideOfLibrary(t *testing.T) {
 
 // Velocities of exposures that a scan has to find stay within their prior.
 func TestBoundedPriorOfExposures(t *testing.T) {
+	t.Parallel()
 	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
 	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
 	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}

@@ -121,7 +121,7 @@ func (l *layout) profileAll(ctx context.Context, stars []Star, list []int, best 
 	var all []*profile
 	for _, i := range list {
 		fit := &fits[i]
-		if fit.Err != nil || fit.X[v] > slowerThan*fit.SD[v] || fit.X[v] > 0 && !(fit.SD[v] > 0) {
+		if fit.Err != nil || fit.again != nil || fit.X[v] > slowerThan*fit.SD[v] || fit.X[v] > 0 && !(fit.SD[v] > 0) {
 			continue
 		}
 		all = append(all, &profile{star: i, best: fit.X[v] * fit.X[v], top: upper[v]})

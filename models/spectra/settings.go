@@ -26,6 +26,12 @@ type Settings struct {
 	Continuum int
 	// Chebyshev uses Chebyshev polynomials in place of three powers and Gaussians.
 	Chebyshev bool
+	// FixedContinuum keeps to these functions. By default, Chebyshev polynomials are added to them for stars whose residuals
+	// call for it: up to 10, which Fit.Polynomials tells.
+	FixedContinuum bool
+	// KeepSpikes keeps pixels in the fit that stand out of the model and are narrower than lines. By default they are left
+	// out, and Fit.Spikes tells which.
+	KeepSpikes bool
 	// Rotation says how templates are broadened. With Rotation.None there is no vsini.
 	Rotation spectra.Rotation
 	// MinVel and MaxVel bound the velocity, in km/s. Default -1000 and 1000.
@@ -107,7 +113,10 @@ type Fitter struct {
 	fixed   []bool
 	values  []float64 // of those that are fixed
 
+	step int // place in polynomialSteps
+
 	mu         sync.Mutex
+	next, few  *Fitter // with more polynomials, and for fits that are made again; nil until they are needed
 	arms       map[string]*spectra.Arm
 	layouts    map[string]*layout
 	priorTests map[string]*ad.Program

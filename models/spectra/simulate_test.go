@@ -16,6 +16,9 @@ type simulator struct {
 	like   []Spectrum
 	states []*ad.State
 	rng    *rand.Rand
+	// continuum is the continuum of all spectra, over z from -1 to 1; nil for a parabola.
+	continuum func(z float64) float64
+	quiet     bool // whether there is no noise
 }
 
 func newSimulator(t testing.TB, lib *Library, like []Spectrum, seed uint64) *simulator {
@@ -53,7 +56,14 @@ func (s *simulator) spectra(t testing.TB, theta []float64, e float64, exposure s
 		one := Spectrum{Arm: x.Arm, Lam: x.Lam, Exposure: exposure}
 		for p, m := range state.Output(0) {
 			z := 2*float64(p)/float64(len(x.Lam)) - 1
-			one.Flux, one.Err = append(one.Flux, (1+0.2*z-0.1*z*z)*m+e*s.rng.NormFloat64()), append(one.Err, e)
+			c, noise := 1+0.2*z-0.1*z*z, 0.0
+			if s.continuum != nil {
+				c = s.continuum(z)
+			}
+			if !s.quiet {
+				noise = e * s.rng.NormFloat64()
+			}
+			one.Flux, one.Err = append(one.Flux, c*m+noise), append(one.Err, e)
 		}
 		out = append(out, one)
 	}

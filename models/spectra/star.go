@@ -36,6 +36,9 @@ type Star struct {
 	Spectra []Spectrum
 	// Starts are the points from which fits begin; the best of their minima counts.
 	Starts []Start
+
+	spikes []Spike // what is masked in Spectra beside what the caller masked
+	whole  *Star   // the star without that; nil if nothing is masked
 }
 
 // Start is a point from which a fit begins.

@@ -11,8 +11,9 @@ import (
 
 // Right models are rarely said to be wrong, and wrong ones are.
 func TestVerdicts(t *testing.T) {
+	t.Parallel()
 	stars, _ := batchStars(t)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10})
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

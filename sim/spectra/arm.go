@@ -22,6 +22,9 @@ type ArmSettings struct {
 	// Chebyshev uses Chebyshev polynomials for the continuum, and not the radial basis of the
 	// function Basis.
 	Chebyshev bool
+	// Polynomials is the number of Chebyshev polynomials that the continuum has beside these functions; see Polynomials.
+	// Default: none.
+	Polynomials int
 	// PlainBasis keeps the functions of the continuum as they are. By default they are made
 	// orthonormal, which changes no result except for rounding.
 	PlainBasis bool
@@ -76,6 +79,10 @@ func NewArm(s ArmSettings) (*Arm, error) {
 	if err != nil {
 		return fail(err)
 	}
+	if s.Polynomials < 0 || s.Continuum+s.Polynomials > len(s.Observed) {
+		return fail(fmt.Errorf("%d polynomials beside a continuum of %d functions do not fit %d pixels: want at least 0, and at most as many functions as there are pixels", s.Polynomials, s.Continuum, len(s.Observed)))
+	}
+	p = append(p, Polynomials(s.Observed, s.Continuum, s.Chebyshev, s.Polynomials)...)
 	if err := grid.CheckCoverage(s.Observed, s.MinVel, s.MaxVel); err != nil {
 		return fail(err)
 	}
@@ -83,7 +90,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		return fail(fmt.Errorf("rotation cannot be computed on a linear template grid: use a logarithmic one, or set Rotation.None"))
 	}
 	a := &Arm{s: s, grid: grid, doppler: grid.shifted(s.Observed), rotation: s.Rotation.withDefaults()}
-	k, n := s.Continuum, len(s.Observed)
+	k, n := s.Continuum+s.Polynomials, len(s.Observed)
 	if !s.PlainBasis {
 		change, logDet, err := orthonormalised(p, k)
 		if err != nil {

@@ -43,6 +43,24 @@ func Basis(lam []float64, k int, chebyshev bool) ([]float64, error) {
 	return p, nil
 }
 
+// Polynomials returns the next m Chebyshev polynomials that the k functions of Basis lack, one row each: those from degree
+// 3 for the radial basis, whose Gaussians leave ripples of a cubic, and from degree k for the other.
+func Polynomials(lam []float64, k int, chebyshev bool, m int) []float64 {
+	first := k
+	if !chebyshev {
+		first = min(k, 3)
+	}
+	n := len(lam)
+	p := make([]float64, 0, m*n)
+	for i := range m {
+		for _, l := range lam {
+			x := 2*(l-lam[0])/(lam[n-1]-lam[0]) - 1
+			p = append(p, math.Cos(float64(first+i)*math.Acos(min(max(x, -1), 1))))
+		}
+	}
+	return p
+}
+
 // orthonormalised replaces the k rows of p by A p, whose rows are orthogonal with mean square 1, and returns A and
 // log |det A|. Each row is made orthogonal twice to those before it.
 func orthonormalised(p []float64, k int) (a []float64, logDet float64, err error) {

@@ -11,11 +11,10 @@ import "math"
 func BesselRatio(nu, x float64) float64 {
 	nu, x = math.Floor(2*nu)/2, math.Abs(x)
 	if x < 8 || x < 1.5*nu {
-		term := math.Exp(-nu*math.Ln2 - logGammaOne(nu))
-		sum := 0.0
+		term, sum, quarter := besselFirst(nu), 0.0, -x*x/4
 		for k := 1.0; k < 200; k++ {
 			sum += term
-			term *= -x * x / (4 * k * (nu + k))
+			term *= quarter / (k * (nu + k))
 			if math.Abs(term) < 1e-18*math.Abs(sum) && k > x {
 				break
 			}
@@ -36,7 +35,40 @@ func BesselRatio(nu, x float64) float64 {
 	for ; order < nu; order++ {
 		a, b = b, 2*order/x*b-a
 	}
-	return b / math.Pow(x, nu)
+	return b / halfPower(x, nu)
+}
+
+// besselFirsts holds 1/(2^nu Gamma(nu+1)) for orders nu that are multiples of 1/2.
+var besselFirsts [32]float64
+
+func init() {
+	for i := range besselFirsts {
+		nu := float64(i) / 2
+		besselFirsts[i] = math.Exp(-nu*math.Ln2 - logGammaOne(nu))
+	}
+}
+
+// besselFirst returns the first term of the series for an order, its value at 0.
+func besselFirst(nu float64) float64 {
+	if nu >= 0 && 2*nu < float64(len(besselFirsts)) {
+		return besselFirsts[int(2*nu)]
+	}
+	return math.Exp(-nu*math.Ln2 - logGammaOne(nu))
+}
+
+// halfPower returns x^nu for an order that is a multiple of 1/2.
+func halfPower(x, nu float64) float64 {
+	if !(nu >= 0 && nu <= 8) {
+		return math.Pow(x, nu)
+	}
+	p := 1.0
+	for range int(nu) {
+		p *= x
+	}
+	if nu != math.Floor(nu) {
+		p *= math.Sqrt(x)
+	}
+	return p
 }
 
 func logGammaOne(nu float64) float64 {

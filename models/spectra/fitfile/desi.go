@@ -18,6 +18,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/spectra"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
@@ -307,9 +308,13 @@ func (p *Pipeline) Row(o *Outcome) survey.Row {
 			r.Others = append(r.Others, survey.Parameter{Name: name, Value: x, Err: sd})
 		}
 	}
-	r.P = math.NaN()
+	r.P, r.Judged = math.NaN(), f.Verdict != nil
 	if f.Verdict != nil {
 		r.P, r.Disagrees = f.Verdict.P, !f.Verdict.OK
+		r.Unexplained = f.Verdict.Has(check.KindOutliers, spectra.KindEmission, spectra.KindAbsorption, spectra.KindSecondStar)
+	}
+	for _, s := range f.Spikes {
+		r.LeftOut += s.To - s.From
 	}
 	for _, s := range f.Spectra {
 		arm := s.Arm[len(s.Arm)-1:]
@@ -343,7 +348,7 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 	h := sha256.New()
 	s := p.s
 	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), lib, chosen.Rows, chosen.Arms, software)
-	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
+	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.FixedContinuum, s.KeepSpikes, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
 	if s.Precision == 32 {
 		fmt.Fprintln(h, "float32")
 	}

@@ -27,7 +27,7 @@ import (
 func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
 	c := rvspecfit.DefaultConfig()
 	c.Library = templates.Folder(t, "nn")
-	s := Settings{Config: c, Threads: 1}
+	s := Settings{Config: c, Threads: 1, Batch: 2, FixedContinuum: true, KeepSpikes: true}
 	if change != nil {
 		change(&s)
 	}
@@ -40,11 +40,12 @@ func TestJournal(t *testing.T) {
 	perThread = 2
 	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
 	dir := t.TempDir()
+	some := func(row int) bool { return row < 5 }
 	p := pipeline(t, func(s *Settings) { s.NoVerdict = true })
-	whole := must[*DESIOutcome](t)(p.DESI(context.Background(), file, DESIJob{Table: filepath.Join(dir, "whole.fits")}))
+	whole := must[*DESIOutcome](t)(p.DESI(context.Background(), file, DESIJob{Table: filepath.Join(dir, "whole.fits"), Rows: some}))
 
 	ctx, cancel := context.WithCancel(context.Background())
-	job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits")}
+	job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits"), Rows: some}
 	done := 0
 	job.Done = func(fibers, _ int) {
 		if done += fibers; done >= 2 {
@@ -226,7 +227,7 @@ func TestJournalOfDevice(t *testing.T) {
 	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := 0
-	job := DESIJob{Table: filepath.Join(t.TempDir(), "tab.fits"), Done: func(fibers, _ int) {
+	job := DESIJob{Table: filepath.Join(t.TempDir(), "tab.fits"), Rows: func(row int) bool { return row < 5 }, Done: func(fibers, _ int) {
 		if done += fibers; done >= 2 {
 			cancel()
 		}

@@ -35,7 +35,7 @@ func Example() {
 
 	config := rvspecfit.DefaultConfig()
 	config.Library = library
-	p, err := fitfile.New(fitfile.Settings{Config: config, Continuum: 5, BruteForce: true})
+	p, err := fitfile.New(fitfile.Settings{Config: config, Continuum: 5, BruteForce: true, Batch: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

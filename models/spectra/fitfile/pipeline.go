@@ -32,6 +32,8 @@ type Settings struct {
 	Continuum int
 	// Chebyshev uses Chebyshev polynomials for the continuum.
 	Chebyshev bool
+	// FixedContinuum and KeepSpikes are those of spectra.Settings.
+	FixedContinuum, KeepSpikes bool
 	// Resolution uses the resolution matrices of DESI's files.
 	Resolution bool
 	// BruteForce takes first guesses from a grid of parameters. By default they come from
@@ -49,6 +51,8 @@ type Settings struct {
 	NoVerdict   bool
 	Load        spectra.LoadSettings
 	Threads     int // number of threads; default GOMAXPROCS
+	// Batch is the number of stars that are fitted side by side. Default: that of spectra.Settings.
+	Batch int
 	// Precision and Backend are those of spectra.Settings. GPUs of autodiff.Several share the stars.
 	Precision int
 	Backend   ad.Backend
@@ -205,8 +209,8 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	rotation := p.s.Rotation
 	rotation.MaxVsini = c.MaxVsini
 	e := &engine{params: lib.Params, lam: map[string][]float64{}}
-	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
-		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, PerExposure: p.s.PerExposure, Threads: p.s.Threads, Precision: p.s.Precision, Backend: p.s.Backend})
+	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, FixedContinuum: p.s.FixedContinuum, KeepSpikes: p.s.KeepSpikes, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
+		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, PerExposure: p.s.PerExposure, Batch: p.s.Batch, Threads: p.s.Threads, Precision: p.s.Precision, Backend: p.s.Backend})
 	if err != nil {
 		return nil, err
 	}
