@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Scores holds the matrices from which the errors of a fit of pairs follow: H = J'WJ and Q = J'W V
@@ -129,13 +130,25 @@ func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found
 	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
 		return sum, nil, fmt.Errorf("twotime: the fit of %s and %d angles does not belong to data of %s with scaling %q: pass the data and settings of this fit", errtext.Count(size, "parameter"), len(f.Contrast), errtext.Count(len(d.C2), "angle"), s.Scaling)
 	}
-	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
+	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, s.Scaling, s.Threads)
 	return sum, found, err
+}
+
+// scored is an angle at the point where a fit ended: the scores of one of its pixels.
+type scored struct {
+	Scores  // of one pixel, by the parameters of the angle
+	squares float64
+	to      []map[int]float64 // the combinations of all parameters that those of the angle are
+	noise   Noise
 }
 
 // scores returns those of the coefficients of contrasts and offsets and of the free parameters of the motion at a point, the weighted sum of
 // squares there, and the noise of each angle.
-func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]float64, threads int) (sum Scores, squares float64, found []Noise, err error) {
+func scores(ctx context.Context, d *Data, at Point, free []string, scaling Scaling, threads int) (sum Scores, squares float64, found []Noise, err error) {
+	basis, err := scaling.basis(d.Setup.Angles)
+	if err != nil {
+		return sum, 0, nil, err
+	}
 	linear := 0
 	if basis != nil {
 		linear = len(basis[0])
@@ -146,13 +159,26 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 		return sum, 0, nil, err
 	}
 	threads = max(1, threads)
-	states := make([]*ad.State, threads)
-	all, rest := make([]Scores, len(d.C2)), make([]float64, len(d.C2))
-	found = make([]Noise, len(d.C2))
+	states, fields := make([]*ad.State, threads), make([]*noise.Fields, threads)
+	b, err := prepareCells(d, &Priors{}, PosteriorSettings{Threads: threads, Pixels: scorePixels(len(d.C2))})
+	if err != nil {
+		return sum, 0, nil, err
+	}
+	b.free, b.scaling = free, scaling
+	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
+		return sum, 0, nil, err
+	}
+	all := make([]scored, len(d.C2))
+	for k, w := range b.white {
+		all[k].noise = w.noise
+	}
 	n := len(d.Setup.Times)
 	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) (err error) {
 		if states[hand] == nil {
 			states[hand] = program.NewState()
+			if fields[hand], err = noise.NewFields(d.Setup); err != nil {
+				return err
+			}
 		}
 		st := states[hand]
 		for i, v := range noise.Turned(&d.Setup, at.Theta, d.Setup.Angles[angle]) {
@@ -162,26 +188,29 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 			return err
 		}
 		g, contrast, offset := st.Output(0), at.Contrast[angle], at.Offset[angle]
-		if found[angle], err = d.noise(angle, g, contrast, offset); err != nil {
-			return err
-		}
+		of := &all[angle]
 		c, weights, ones := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
 		for i := range n {
 			for j := range n {
 				at := i*n + j
 				c[at], ones[at] = contrast*g[at]+offset-1, 1
 				if i == j {
-					c[at] += found[angle].InverseCount
-				} else if w := d.weight(angle, min(i, j), max(i, j)); w > 0 {
+					continue
+				}
+				if w := d.weight(angle, min(i, j), max(i, j)); w > 0 {
 					weights[at] = w * w
 					if i < j {
 						r := d.C2[angle][at] - 1 - c[at]
-						rest[angle] += w * w * r * r
+						of.squares += w * w * r * r
+						of.Entries++
 					}
 				}
 			}
 		}
-		local := [][]float64{g, ones}
+		var local [][]float64
+		if basis != nil {
+			local = [][]float64{g, ones}
+		}
 		for k := range free {
 			column := slices.Clone(st.Output(1 + k))
 			for i := range column {
@@ -189,36 +218,62 @@ func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]flo
 			}
 			local = append(local, column)
 		}
-		if basis == nil {
-			local = local[2:]
+		of.to = combinations(basis, angle, linear, len(free))
+		_, parts, err := fields[hand].At(at.Theta, d.Setup.Angles[angle])
+		if err != nil {
+			return err
 		}
-		all[angle] = found[angle].Scores(n, c, weights, local)
+		source, err := noise.NewSpeckles(parts, n, contrast, offset, of.noise.InverseCount)
+		if err != nil {
+			return err
+		}
+		simulated := source.SimulatedScores(c, weights, local, scorePixels(len(d.C2)), tensor.NewStream(0, drawScores, uint32(angle)))
+		of.H, of.Q, of.Scatter = simulated.H, simulated.Q, simulated.Scatter
 		return nil
 	})
 	if err != nil {
 		return sum, 0, nil, err
 	}
-	for angle := range all {
-		squares += rest[angle]
+	for _, of := range all {
+		squares += of.squares
+		found = append(found, of.noise)
 	}
-	return combined(all, size, func(angle int) (to []map[int]float64) {
-		for part := range 2 {
-			if basis == nil {
-				break
-			}
-			of := map[int]float64{}
-			for i, b := range basis[angle] {
-				if b != 0 {
-					of[part*linear+i] = b
-				}
-			}
-			to = append(to, of)
+	return together(all, size), squares, found, nil
+}
+
+// scorePixels is the number of pixels that scores are simulated of at each of some angles, whose scores add up.
+func scorePixels(angles int) int { return max(1024, 8192/angles) }
+
+// combinations says what the parameters of an angle, which are contrast, offset and those of the motion, are of all parameters.
+func combinations(basis [][]float64, angle, linear, free int) (to []map[int]float64) {
+	for part := range 2 {
+		if basis == nil {
+			break
 		}
-		for k := range free {
-			to = append(to, map[int]float64{2*linear + k: 1})
+		of := map[int]float64{}
+		for i, b := range basis[angle] {
+			if b != 0 {
+				of[part*linear+i] = b
+			}
 		}
-		return to
-	}), squares, found, nil
+		to = append(to, of)
+	}
+	for k := range free {
+		to = append(to, map[int]float64{2*linear + k: 1})
+	}
+	return to
+}
+
+// together adds the scores of all angles, each of as many pixels as it has speckles.
+func together(all []scored, size int) Scores {
+	each := make([]Scores, len(all))
+	for k, of := range all {
+		each[k] = of.Scores
+		each[k].Scatter /= of.noise.Speckles
+		each[k].Q = mat.NewSymDense(of.Q.SymmetricDim(), nil)
+		each[k].Q.ScaleSym(1/of.noise.Speckles, of.Q)
+	}
+	return combined(each, size, func(angle int) []map[int]float64 { return all[angle].to })
 }
 
 // combined adds the scores of angles, whose parameters are combinations, with the coefficients that of returns, of all size parameters.

@@ -310,11 +310,7 @@ func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 		if err != nil {
 			return nil, err
 		}
-		basis, err := Individual.basis(d.Setup.Angles)
-		if err != nil {
-			return nil, err
-		}
-		all, squares, _, err := scores(ctx, d, at, p.free(d.Setup.Names()), basis, s.Threads)
+		all, squares, _, err := scores(ctx, d, at, p.free(d.Setup.Names()), Individual, s.Threads)
 		if err != nil {
 			return nil, err
 		}

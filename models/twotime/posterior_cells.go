@@ -27,6 +27,9 @@ type byCells struct {
 	order  int // of the quadrature
 	blocks *binned
 	white  []whitened // of each angle
+	// free and scaling say which parameters adapt to the data.
+	free    []string
+	scaling Scaling
 }
 
 // whitened is the inverse of the triangle of the covariance of the cells, and what follows from it and the data.
@@ -69,7 +72,7 @@ func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %s: give one for each, or none", len(d.Noise), errtext.Count(len(d.C2), "angle"))
 	}
-	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2))}
+	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2)), scaling: Individual}
 	b.blocks = newBinned(d, s.Binning, b.order)
 	return b, nil
 }
@@ -79,7 +82,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	s = b.s
+	s, b.free = b.s, p.free(d.Setup.Names())
 	for k := range d.C2 {
 		b.white[k] = b.rough(k)
 	}
@@ -305,6 +308,11 @@ func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 	if worst > quadratureLimit && b.order < lastOrder {
 		b.order += 4
 		b.blocks = newBinned(b.d, b.s.Binning, b.order)
+	}
+	if b.d.Noise == nil {
+		if err := b.speckles(at); err != nil {
+			return err
+		}
 	}
 	for angle := range b.white {
 		b.white[angle] = b.whiten(angle, b.white[angle])

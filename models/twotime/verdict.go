@@ -35,6 +35,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	if err != nil {
 		return check.Verdict{}, err
 	}
+	b.free, b.scaling = free, scaling
 	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 		return check.Verdict{}, err
 	}
@@ -56,6 +57,7 @@ func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettin
 		if b, err = prepareCells(p.data, p.priors, s); err != nil {
 			return check.Verdict{}, err
 		}
+		b.free = free
 		if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 			return check.Verdict{}, err
 		}
@@ -113,56 +115,57 @@ func (p *Posterior) placed(at Point) (all []check.Prior, err error) {
 // column is a number for each angle and cell.
 type column [][]float64
 
-// differences returns the whitened differences of the cells and what the parameters do to them.
-func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.Data, error) {
+// linearised is what the cells are at a point: means of g, whitened differences between data and model, and whitened derivatives of the model
+// with respect to the free parameters of the motion and to coefficients of contrasts and offsets.
+type linearised struct {
+	g        []float64 // (angles, cells)
+	z        []float64
+	names    []string
+	jacobian [][]float64
+}
+
+// linearised returns the cells at a point.
+func (b *byCells) linearised(at Point, free []string, scaling Scaling) (*linearised, error) {
 	d := b.d
 	names := d.Setup.Names()
 	theta, err := d.Setup.Inputs()
 	if err != nil {
-		return check.Data{}, err
+		return nil, err
 	}
 	means := b.means(theta)
 	outs := []*ad.Node{means}
 	for _, name := range free {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return check.Data{}, fmt.Errorf("twotime: there is no parameter %q: choose from %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("twotime: there is no parameter %q: choose from %s", name, strings.Join(names, ", "))
 		}
 		outs = append(outs, ad.JVP(means, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
 	}
 	program, err := ad.Compile(outs, ad.Settings{Inputs: theta})
 	if err != nil {
-		return check.Data{}, err
+		return nil, err
 	}
 	st := program.NewState()
 	for i, v := range at.Theta {
 		st.Input(i)[0] = v
 	}
 	if err := st.Run(); err != nil {
-		return check.Data{}, err
+		return nil, err
 	}
-	angles, cells := len(d.C2), len(b.blocks.cells)
-	g := st.Output(0)
-	of := func(f func(angle, cell int) float64) column {
-		c := make(column, angles)
-		for k := range c {
-			for i := range cells {
-				c[k] = append(c[k], f(k, i))
-			}
-		}
-		return c
-	}
-	data := check.Data{Relative: d.Noise == nil, Names: slices.Clone(free)}
-	data.Z = b.whitened(of(func(k, i int) float64 {
-		return b.blocks.mean[k][i] - (at.Offset[k] - 1) - at.Contrast[k]*g[k*cells+i]
+	cells := len(b.blocks.cells)
+	l := &linearised{g: slices.Clone(st.Output(0))}
+	l.z = b.whitened(b.column(func(k, i int) float64 {
+		return b.blocks.mean[k][i] - (at.Offset[k] - 1) - at.Contrast[k]*l.g[k*cells+i]
 	}))
-	take := func(c column) { data.Jacobian = append(data.Jacobian, b.whitened(c)...) }
-	for i := range free {
-		take(of(func(k, c int) float64 { return at.Contrast[k] * st.Output(1 + i)[k*cells+c] }))
+	take := func(name string, f func(angle, cell int) float64) {
+		l.names, l.jacobian = append(l.names, name), append(l.jacobian, b.whitened(b.column(f)))
+	}
+	for i, name := range free {
+		take(name, func(k, c int) float64 { return at.Contrast[k] * st.Output(1 + i)[k*cells+c] })
 	}
 	basis, err := scaling.basis(d.Setup.Angles)
-	if err != nil {
-		return check.Data{}, err
+	if err != nil || basis == nil {
+		return l, err
 	}
 	coefficient := func(of string, i int) string {
 		if scaling == Individual {
@@ -170,13 +173,33 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		}
 		return fmt.Sprintf("%s_c%d", of, i)
 	}
-	if basis != nil {
-		for i := range basis[0] {
-			data.Names = append(data.Names, coefficient("contrast", i), coefficient("offset", i))
-			take(of(func(k, c int) float64 { return basis[k][i] * g[k*cells+c] }))
-			take(of(func(k, c int) float64 { return basis[k][i] }))
+	for i := range basis[0] {
+		take(coefficient("contrast", i), func(k, c int) float64 { return basis[k][i] * l.g[k*cells+c] })
+		take(coefficient("offset", i), func(k, c int) float64 { return basis[k][i] })
+	}
+	return l, nil
+}
+
+// column returns a number for each angle and cell.
+func (b *byCells) column(f func(angle, cell int) float64) column {
+	c := make(column, len(b.d.C2))
+	for k := range c {
+		for i := range b.blocks.cells {
+			c[k] = append(c[k], f(k, i))
 		}
 	}
+	return c
+}
+
+// differences returns the whitened differences of the cells and what the parameters do to them.
+func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.Data, error) {
+	d := b.d
+	l, err := b.linearised(at, free, scaling)
+	if err != nil {
+		return check.Data{}, err
+	}
+	angles, cells, g, of := len(d.C2), len(b.blocks.cells), l.g, b.column
+	data := check.Data{Relative: d.Noise == nil, Names: l.names, Z: l.z, Jacobian: slices.Concat(l.jacobian...)}
 	t := d.Setup.Times
 	lag := func(c noise.Cell) float64 {
 		return (t[min(len(t)-1, c.From+c.Longest)] + t[c.From+c.Shortest] - 2*t[c.From]) / 2
