@@ -13,10 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Scores holds the matrices from which the errors of a fit of pairs follow: H = J'WJ and Q = J'W V
@@ -71,31 +69,39 @@ func (s Scores) Sandwich() (cov *mat.SymDense, effective float64, err error) {
 // SharedErrors holds the errors of a fit that allow for the noise shared by entries with a common
 // frame.
 type SharedErrors struct {
-	SD, Cov   []float64 // standard deviations of Fit.X
+	SD, Cov   []float64 // standard deviations of Fit.X, and their covariance
 	Effective float64   // number of independent entries that would determine the parameters as well
 	Noise     []Noise   // noise of each angle, as given or estimated
+	// Bias is how far the curvature of the model moves estimates of Fit.X on average, in standard
+	// deviations of the linearised model. SD and Cov allow for it. Intervals of parameters with a bias
+	// above a quarter of a standard deviation are rough: see SharedErrors.Rough.
+	Bias []float64
 }
 
-// SharedErrors computes the errors of a fit of these data with these settings. It takes a product of matrices of frames for each angle and
-// parameter.
+// SharedErrors computes the errors of a fit of these data with these settings, from the scatter of the scores of simulated pixels and from
+// second derivatives of the model. It takes a product of a matrix of frames and one of pixels for each angle and parameter.
 func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErrors, error) {
-	sum, found, err := f.scores(ctx, d, s)
+	of, err := f.scorer(ctx, &d, s)
 	if err != nil {
 		return nil, err
 	}
+	sum := of.together()
 	cov, effective, err := sum.Sandwich()
 	if err != nil {
 		return nil, err
 	}
-	out := &SharedErrors{Effective: effective, Noise: found}
+	out := &SharedErrors{Effective: effective, Noise: of.noise()}
+	if out.Bias, err = of.bias(ctx, sum.H, cov); err != nil {
+		return nil, err
+	}
 	for i := range f.X {
 		sd := math.Inf(1) // of a direction that the data do not tell, variances are lost to rounding
 		if v := cov.At(i, i); v > 0 {
-			sd = math.Sqrt(v)
+			sd = math.Sqrt(v) * Widening(out.Bias[i])
 		}
 		out.SD = append(out.SD, sd)
 		for j := range f.X {
-			out.Cov = append(out.Cov, cov.At(i, j))
+			out.Cov = append(out.Cov, cov.At(i, j)*Widening(out.Bias[i])*Widening(out.Bias[j]))
 		}
 	}
 	return out, nil
@@ -104,176 +110,16 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 // effective returns the number of independent entries that would tell the parameters as well, also where the data do not tell all of them:
 // over those combinations that they tell.
 func (f *Fit) effective(ctx context.Context, d Data, s Settings) (float64, error) {
-	sum, _, err := f.scores(ctx, d, s)
+	of, err := f.scorer(ctx, &d, s)
 	if err != nil {
 		return 0, err
 	}
+	sum := of.together()
 	if _, effective, err := sum.Sandwich(); err == nil && effective > 0 {
 		return effective, nil
 	}
 	power, err := sum.power()
 	return power * sum.Scatter, err
-}
-
-// scores returns those of a fit of these data with these settings, and the noise of each angle.
-func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found []Noise, err error) {
-	basis, err := s.Scaling.basis(d.Setup.Angles)
-	if err != nil {
-		return sum, nil, err
-	}
-	linear := 0
-	if basis != nil {
-		linear = len(basis[0])
-	}
-	size := len(f.X)
-	free := f.Names[min(2*linear, size):]
-	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
-		return sum, nil, fmt.Errorf("twotime: the fit of %s and %d angles does not belong to data of %s with scaling %q: pass the data and settings of this fit", errtext.Count(size, "parameter"), len(f.Contrast), errtext.Count(len(d.C2), "angle"), s.Scaling)
-	}
-	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, s.Scaling, s.Threads)
-	return sum, found, err
-}
-
-// scored is an angle at the point where a fit ended: the scores of one of its pixels.
-type scored struct {
-	Scores  // of one pixel, by the parameters of the angle
-	squares float64
-	to      []map[int]float64 // the combinations of all parameters that those of the angle are
-	noise   Noise
-}
-
-// scores returns those of the coefficients of contrasts and offsets and of the free parameters of the motion at a point, the weighted sum of
-// squares there, and the noise of each angle.
-func scores(ctx context.Context, d *Data, at Point, free []string, scaling Scaling, threads int) (sum Scores, squares float64, found []Noise, err error) {
-	basis, err := scaling.basis(d.Setup.Angles)
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	linear := 0
-	if basis != nil {
-		linear = len(basis[0])
-	}
-	size := 2*linear + len(free)
-	program, err := derivatives(d.Setup, free)
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	threads = max(1, threads)
-	states, fields := make([]*ad.State, threads), make([]*noise.Fields, threads)
-	b, err := prepareCells(d, &Priors{}, PosteriorSettings{Threads: threads, Pixels: scorePixels(len(d.C2))})
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	b.free, b.scaling = free, scaling
-	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
-		return sum, 0, nil, err
-	}
-	all := make([]scored, len(d.C2))
-	for k, w := range b.white {
-		all[k].noise = w.noise
-	}
-	n := len(d.Setup.Times)
-	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) (err error) {
-		if states[hand] == nil {
-			states[hand] = program.NewState()
-			if fields[hand], err = noise.NewFields(d.Setup); err != nil {
-				return err
-			}
-		}
-		st := states[hand]
-		for i, v := range noise.Turned(&d.Setup, at.Theta, d.Setup.Angles[angle]) {
-			st.Input(i)[0] = v
-		}
-		if err := st.Run(); err != nil {
-			return err
-		}
-		g, contrast, offset := st.Output(0), at.Contrast[angle], at.Offset[angle]
-		of := &all[angle]
-		c, weights, ones := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-		for i := range n {
-			for j := range n {
-				at := i*n + j
-				c[at], ones[at] = contrast*g[at]+offset-1, 1
-				if i == j {
-					continue
-				}
-				if w := d.weight(angle, min(i, j), max(i, j)); w > 0 {
-					weights[at] = w * w
-					if i < j {
-						r := d.C2[angle][at] - 1 - c[at]
-						of.squares += w * w * r * r
-						of.Entries++
-					}
-				}
-			}
-		}
-		var local [][]float64
-		if basis != nil {
-			local = [][]float64{g, ones}
-		}
-		for k := range free {
-			column := slices.Clone(st.Output(1 + k))
-			for i := range column {
-				column[i] *= contrast
-			}
-			local = append(local, column)
-		}
-		of.to = combinations(basis, angle, linear, len(free))
-		_, parts, err := fields[hand].At(at.Theta, d.Setup.Angles[angle])
-		if err != nil {
-			return err
-		}
-		source, err := noise.NewSpeckles(parts, n, contrast, offset, of.noise.InverseCount)
-		if err != nil {
-			return err
-		}
-		simulated := source.SimulatedScores(c, weights, local, scorePixels(len(d.C2)), tensor.NewStream(0, drawScores, uint32(angle)))
-		of.H, of.Q, of.Scatter = simulated.H, simulated.Q, simulated.Scatter
-		return nil
-	})
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	for _, of := range all {
-		squares += of.squares
-		found = append(found, of.noise)
-	}
-	return together(all, size), squares, found, nil
-}
-
-// scorePixels is the number of pixels that scores are simulated of at each of some angles, whose scores add up.
-func scorePixels(angles int) int { return max(1024, 8192/angles) }
-
-// combinations says what the parameters of an angle, which are contrast, offset and those of the motion, are of all parameters.
-func combinations(basis [][]float64, angle, linear, free int) (to []map[int]float64) {
-	for part := range 2 {
-		if basis == nil {
-			break
-		}
-		of := map[int]float64{}
-		for i, b := range basis[angle] {
-			if b != 0 {
-				of[part*linear+i] = b
-			}
-		}
-		to = append(to, of)
-	}
-	for k := range free {
-		to = append(to, map[int]float64{2*linear + k: 1})
-	}
-	return to
-}
-
-// together adds the scores of all angles, each of as many pixels as it has speckles.
-func together(all []scored, size int) Scores {
-	each := make([]Scores, len(all))
-	for k, of := range all {
-		each[k] = of.Scores
-		each[k].Scatter /= of.noise.Speckles
-		each[k].Q = mat.NewSymDense(of.Q.SymmetricDim(), nil)
-		each[k].Q.ScaleSym(1/of.noise.Speckles, of.Q)
-	}
-	return combined(each, size, func(angle int) []map[int]float64 { return all[angle].to })
 }
 
 // combined adds the scores of angles, whose parameters are combinations, with the coefficients that of returns, of all size parameters.

@@ -62,6 +62,7 @@ func (b *byCells) speckles(at Point) error {
 			continue
 		}
 		w := &b.white[k]
+		w.freedom = dof
 		ratio := dof / square
 		w.noise.Speckles *= ratio
 		w.logDet -= float64(r[1]-r[0]) / 2 * math.Log(ratio)

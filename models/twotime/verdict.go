@@ -15,7 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/errtext"
-	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
@@ -23,7 +22,8 @@ import (
 // compares means of c2 over cells of lag and age, with their covariance there. Whatever the free
 // parameters of the motion, and contrasts and offsets, can take up is first removed from the
 // differences. With numbers of speckles that were estimated from the same data, the size of the
-// differences is not judged, but their pattern is.
+// differences is not judged, but their pattern is. A point that is not at the minimum of the squares
+// of entries, with the parameters in at.Held where they are, gets a flag.
 func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling, s PosteriorSettings) (check.Verdict, error) {
 	if err := d.check(); err != nil {
 		return check.Verdict{}, err
@@ -35,6 +35,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	if err != nil {
 		return check.Verdict{}, err
 	}
+	free = slices.DeleteFunc(slices.Clone(free), func(name string) bool { return slices.Contains(at.Held, name) })
 	b.free, b.scaling = free, scaling
 	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 		return check.Verdict{}, err
@@ -57,7 +58,7 @@ func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettin
 		if b, err = prepareCells(p.data, p.priors, s); err != nil {
 			return check.Verdict{}, err
 		}
-		b.free = free
+		b.free, b.priored = free, true
 		if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 			return check.Verdict{}, err
 		}
@@ -198,8 +199,8 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	if err != nil {
 		return check.Data{}, err
 	}
-	angles, cells, g, of := len(d.C2), len(b.blocks.cells), l.g, b.column
-	data := check.Data{Relative: d.Noise == nil, Names: l.names, Z: l.z, Jacobian: slices.Concat(l.jacobian...)}
+	angles, g := len(d.C2), l.g
+	data := check.Data{Relative: d.Noise == nil, Names: l.names, Z: l.z, Jacobian: slices.Concat(l.jacobian...), OnBounds: len(at.Held)}
 	t := d.Setup.Times
 	lag := func(c noise.Cell) float64 {
 		return (t[min(len(t)-1, c.From+c.Longest)] + t[c.From+c.Shortest] - 2*t[c.From]) / 2
@@ -217,51 +218,12 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	if angles > 1 {
 		data.Axes = append(data.Axes, phi)
 	}
-	// what samples and set-ups often do that the model does not have
-	whole := t[len(t)-1] - t[0]
-	name := func(kind, what, remedy string, columns ...column) {
-		direction := check.Direction{Kind: kind, Say: func(coef, sd []float64) (string, string) { return what, remedy }}
-		for _, c := range columns {
-			direction.Columns = append(direction.Columns, b.whitened(c))
-		}
-		data.Directions = append(data.Directions, direction)
+	data.Directions = b.departures(at, g, scaling, lag, age)
+	if f, lost := b.lostIntensity(at); lost {
+		data.Findings = append(data.Findings, f)
 	}
-	old := func(i int) float64 { return (age(b.blocks.cells[i]) - t[0]) / whole }
-	name("contrast", "a contrast that changes with the age of the sample would fit better", "look for a moving beam or a damaged sample, and leave out the affected frames",
-		of(func(k, i int) float64 { return g[k*cells+i] * old(i) }))
-	name("offset", "an offset that changes with the age of the sample would fit better", "normalise frames by the incident intensity, or leave out the affected frames",
-		of(func(k, i int) float64 { return old(i) }))
-	if scaling == Averaged && angles > 1 {
-		var each []column // of all angles but one: all together are those of the fit
-		for other := 1; other < angles; other++ {
-			only := func(f func(i int) float64) column {
-				return of(func(k, i int) float64 {
-					if k != other {
-						return 0
-					}
-					return f(i)
-				})
-			}
-			each = append(each, only(func(i int) float64 { return g[other*cells+i] }), only(func(int) float64 { return 1 }))
-		}
-		name("contrasts", "a contrast and an offset that differ from angle to angle would fit better", "the scaling individual, which gives every angle a contrast and an offset of its own", each...)
-	}
-	name("stretched decay", "stretched or compressed decays would fit better", "a model with flow or with two components: the sample may have more than one rate, or move ballistically",
-		of(func(k, i int) float64 {
-			v := min(max(g[k*cells+i], 1e-12), 1-1e-12)
-			return v * math.Log(v) * math.Log(-math.Log(v))
-		}))
-	if d.Setup.Model == transport.Static && angles > 2 {
-		var twofold []column // of decays of a rate, and of flows
-		for _, f := range []func(float64) float64{math.Cos, math.Sin} {
-			for power := range 2 {
-				twofold = append(twofold, of(func(k, i int) float64 {
-					v := max(g[k*cells+i], 1e-12)
-					return v * math.Log(v) * math.Pow(lag(b.blocks.cells[i])/whole, float64(power)) * f(2*math.Pi/180*d.Setup.Angles[k])
-				}))
-			}
-		}
-		name("direction", "decays that depend on the direction, as in a flow, would fit better", "the model laminar", twofold...)
+	if f, off := b.offMinimum(l); off {
+		data.Findings = append(data.Findings, f)
 	}
 	return data, nil
 }

@@ -1,0 +1,134 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build slow
+
+package motion_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// movies returns how many movies each cell has.
+func movies(usual int) int {
+	if v, err := strconv.Atoi(os.Getenv("EURYALE_MOVIES")); err == nil {
+		return v
+	}
+	return usual
+}
+
+// Intervals of fits hold what they say with few speckles and with many, and verdicts of the right model are good. Each movie is fitted with the
+// defaults.
+func TestFitsOfMovies(t *testing.T) {
+	count, alarms, all := movies(200), 0, 0
+	for _, flows := range []bool{false, true} {
+		for _, pixels := range []int{300, 1000, 3000} {
+			var pulls [][]float64
+			var names []string
+			here := 0
+			for seed := range count {
+				m := few(uint64(seed))
+				m.pixels = pixels
+				if flows {
+					m.config, m.theta, m.starts = flow, truth, 4
+				}
+				f := m.fit(t)
+				if f.Verdict.Disagrees() || !f.Status.Converged() {
+					here++
+					t.Logf("%d pixels, flow %v, movie %d: %v", pixels, flows, seed, f.Verdict)
+				}
+				names = nil
+				var pull []float64
+				for k, row := range f.Rows() {
+					if !row.Fixed {
+						names, pull = append(names, row.Name), append(pull, (row.Value-m.theta[k])/row.SD)
+					}
+				}
+				for i, row := range f.Scales() {
+					if i%len(m.angles) == 0 { // of the first angle
+						names, pull = append(names, row.Name), append(pull, (row.Value-[]float64{m.contrast, 1}[i/len(m.angles)])/row.SD)
+					}
+				}
+				pulls = append(pulls, pull)
+			}
+			alarms, all = alarms+here, all+count
+			text := fmt.Sprintf("%d pixels, flow %v: %d of %d flagged", pixels, flows, here, count)
+			for k, name := range names {
+				mean, square, one, two := 0., 0., 0., 0.
+				for _, pull := range pulls {
+					v := pull[k]
+					mean, square = mean+v/float64(count), square+v*v/float64(count)
+					if math.Abs(v) < 1 {
+						one += 1 / float64(count)
+					}
+					if math.Abs(v) < 1.96 {
+						two += 1 / float64(count)
+					}
+				}
+				sd, noise := math.Sqrt(square-mean*mean), math.Sqrt(1/float64(count))
+				text += fmt.Sprintf("\n%-20s pulls %+.2f +- %.2f, 68 %% intervals hold %.2f, 95 %% intervals %.2f", name, mean, sd, one, two)
+				if !(sd < 1.1+2*noise) || !(sd > 0.85-2*noise) || one < 0.62-1.5*noise || two < 0.92-0.7*noise {
+					t.Errorf("%d pixels, flow %v: intervals of %s are not what they say", pixels, flows, name)
+				}
+			}
+			t.Log(text)
+		}
+	}
+	if float64(alarms) > 0.01*float64(all)+2*math.Sqrt(0.01*float64(all)) {
+		t.Errorf("%d of %d verdicts disagree with the right model", alarms, all)
+	}
+	t.Logf("%d of %d verdicts disagree with the right model", alarms, all)
+}
+
+// What moves a parameter by more than its error or two is flagged and named.
+func TestVerdictsNameWhatIsPlanted(t *testing.T) {
+	count := movies(10)
+	for _, c := range []struct {
+		kind, want string
+		pixels     int
+		least      float64 // share that has to be named
+		plant      func(*movie)
+	}{
+		{"jump 0.6", "a jump of the sample or the beam", 350, 0.9, func(m *movie) { m.jump = 0.6 }},
+		{"jump 0.3", "a jump of the sample or the beam", 3000, 0.9, func(m *movie) { m.jump = 0.3 }},
+		{"loss of half the intensity", "as of frames with fewer counts", 350, 0.9, func(m *movie) { m.loss = 0.5 }},
+		{"no light but a background", "as of frames with fewer counts", 350, 0.9, func(m *movie) { m.loss, m.background = 1, 0.1 }},
+		{"weak light with a background", "as where the beam was weak", 3000, 0.9, func(m *movie) { m.loss, m.background, m.count = 0.7, 0.3, 20 }},
+		{"drift", "a beam or a sample that drifts", 3000, 0, func(m *movie) { m.drift, m.theta[0] = 3, 1.5e4 }},
+		{"strong drift", "a beam or a sample that drifts", 3000, 0, func(m *movie) { m.drift, m.theta[0] = 10, 1.5e4 }},
+		{"dead time", "misses counts at high intensity", 3000, 0, func(m *movie) { m.dead, m.count = 0.3, 20 }},
+		{"long dead time", "misses counts at high intensity", 10000, 0, func(m *movie) { m.dead, m.count = 1, 20 }},
+	} {
+		flagged, named, shift := 0, 0, 0.
+		for seed := range count {
+			m := few(uint64(seed))
+			m.pixels = c.pixels
+			c.plant(&m)
+			f := m.fit(t)
+			if f.Verdict.Disagrees() {
+				flagged++
+			}
+			if strings.Contains(f.Verdict.String(), c.want) {
+				named++
+			} else {
+				t.Logf("%s, movie %d: %v", c.kind, seed, f.Verdict)
+			}
+			worst := 0.
+			for k, row := range f.Rows() {
+				if !row.Fixed {
+					worst = max(worst, math.Abs(row.Value-m.theta[k])/row.SD)
+				}
+			}
+			shift += worst / float64(count)
+		}
+		t.Logf("%s, %d pixels: %d of %d flagged, %d named; the parameter that moves most is %.1f standard deviations off", c.kind, c.pixels, flagged, count, named, shift)
+		if float64(named) < c.least*float64(count) {
+			t.Errorf("%s is named in %d of %d movies", c.kind, named, count)
+		}
+	}
+}
