@@ -22,6 +22,7 @@ type shapes struct {
 	windows [][]float64 // g times the number of its frames that lie in a window
 	drift   []float64   // g times the square of the lag
 	square  []float64   // square of g
+	near    []float64   // of each frame: what g lacks of 1 beside the diagonal
 }
 
 // jumpFrames returns the frames, counted from 0, before which jumps are looked for.
@@ -54,6 +55,11 @@ func (b *byCells) shapes(angle int, g []float64) shapes {
 	}
 	for range len(ends) - 1 {
 		s.windows = append(s.windows, make([]float64, cells))
+	}
+	if step := b.d.Band + 1; n > 2*step {
+		for i := range n {
+			s.near = append(s.near, 1-beside(g, n, i, step))
+		}
 	}
 	whole := t[n-1] - t[0]
 	for c, of := range b.blocks.cells {

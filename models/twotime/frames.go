@@ -16,18 +16,23 @@ import (
 
 // c2 is divided by the intensities of its frames, so that a loss of intensity shows on the diagonal only: it is contrast + offset + 1/count.
 
-// Frames are called dim if the inverse of their count is this much larger than that of the brighter half, and larger by so many standard
-// deviations of the diagonal.
+// Frames are called dim if the inverse of their count is larger than that of the brighter ones by this share of it, by so many standard
+// deviations of neighbouring frames, and by so many of the diagonal.
 const (
 	dimmer    = 0.5
 	dimScores = 7
+	dimSelf   = 3
 )
 
 // lostIntensity returns the finding that some frames had fewer counts than the others by the diagonals of all angles.
 func (b *byCells) lostIntensity(at Point) (check.Flag, bool) {
 	n := len(b.d.Setup.Times)
-	excess := make([]float64, n) // of 1/count, mean over the angles
+	excess := make([]float64, n) // 1/count, mean over the angles
+	step := b.d.Band + 1
 	measured, variance := 0., 0.
+	if n < 8+2*step {
+		return check.Flag{}, false
+	}
 	for k, c2 := range b.d.C2 {
 		if b.d.DiagonalReplaced(k) {
 			continue
@@ -36,10 +41,11 @@ func (b *byCells) lostIntensity(at Point) (check.Flag, bool) {
 		self := max(0, at.Contrast[k]+at.Offset[k]-1+b.white[k].noise.InverseCount)
 		variance += (2*self*self + 6*self*self*self) / b.white[k].noise.Speckles // as of a gamma distribution
 		for i := range n {
-			excess[i] += c2[i*n+i] - at.Contrast[k] - at.Offset[k]
+			// what the diagonal has on top of its neighbours, whose contrast and fluctuations it shares
+			excess[i] += c2[i*n+i] - at.Contrast[k]*b.forms[k].near[i] - beside(c2, n, i, step)
 		}
 	}
-	if measured == 0 || n < 8 {
+	if measured == 0 {
 		return check.Flag{}, false
 	}
 	var steps, sorted []float64
@@ -57,8 +63,8 @@ func (b *byCells) lostIntensity(at Point) (check.Flag, bool) {
 	}
 	slices.Sort(sorted)
 	low := sorted[len(sorted)/4]
-	scatter := max(median.InPlace(steps)/(0.6745*math.Sqrt2), math.Sqrt(variance)/measured)
-	least := max(dimmer*max(low, 0), dimScores*scatter)
+	scatter := median.InPlace(steps) / (0.6745 * math.Sqrt2)
+	least := max(dimmer*max(low, 0), dimScores*scatter, dimSelf*math.Sqrt(variance)/measured)
 	var dim []int
 	lost := 0.
 	for i, v := range excess {
@@ -73,6 +79,18 @@ func (b *byCells) lostIntensity(at Point) (check.Flag, bool) {
 	return check.Flag{Kind: "loss of intensity", Where: "frames " + ranges(dim),
 		Text:   fmt.Sprintf("the diagonal of C2 is higher by %.2g at %s of %d (%s), as of frames with fewer counts: the inverse of the mean count of a pixel, %.2g elsewhere, is part of the diagonal", lost/float64(len(dim))-low, errtext.Count(len(dim), "frame"), n, ranges(dim), max(low, 0)),
 		Remedy: "look at the intensity of these frames (plot intensity), and fit without them (--frames)"}, true
+}
+
+// beside is the mean of a matrix (n, n) over the entries that are a step from the diagonal at a frame, by the upper triangle.
+func beside(m []float64, n, frame, step int) float64 {
+	switch after, before := frame+step, frame-step; {
+	case before < 0:
+		return m[frame*n+after]
+	case after >= n:
+		return m[before*n+frame]
+	default:
+		return (m[frame*n+after] + m[before*n+frame]) / 2
+	}
 }
 
 // ranges writes ascending numbers as ranges, at most five of them.

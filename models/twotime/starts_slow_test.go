@@ -9,7 +9,7 @@ import "testing"
 
 // The search is as good with the data of a measurement of usual size.
 func TestSeveralStartsOfManyFrames(t *testing.T) {
-	severalStarts(t, 120, -70, -30, 0, 25, 60, 100, 140)
+	severalStarts(t, 120, 0.02, -70, -30, 0, 25, 60, 100, 140)
 }
 
 // A fit of very many angles ends soon.

@@ -51,7 +51,7 @@ func PairScores(frames int, c, weights []float64, derivatives [][]float64) (h, q
 // EntryScores holds what a pixel adds to the scores J'W (c2 - model) of parameters that are fitted to
 // pairs, as it scatters over simulated pixels.
 type EntryScores struct {
-	H, Q    *mat.SymDense // J'WJ, and the covariance of the scores of one pixel
+	H, Q    *mat.SymDense // information J'WJ, and the covariance of the scores of one pixel
 	Scatter float64       // sum over the pairs of weight times variance of one pixel
 }
 
