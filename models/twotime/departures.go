@@ -14,7 +14,7 @@ import (
 
 // mostWindows is the largest number of places at which jumps and losses of contrast are looked for. Those that move a parameter are longer than
 // a part of the measurement.
-const mostWindows = 15
+const mostWindows = 11
 
 // shapes holds means over the cells of an angle, (cells), of what departures do to g.
 type shapes struct {
@@ -25,11 +25,13 @@ type shapes struct {
 	near    []float64   // of each frame: what g lacks of 1 beside the diagonal
 }
 
-// jumpFrames returns the frames, counted from 0, before which jumps are looked for.
+// jumpFrames returns the frames, counted from 0, before which jumps are looked for: not in the first and last tenth of the measurement, because
+// few pairs lie across a jump there.
 func jumpFrames(n int) (all []int) {
-	m := min(mostWindows, n-3)
+	edge := max(2, n/10)
+	m := min(mostWindows, n-2*edge+1)
 	for k := range m {
-		all = append(all, 2+k*(n-4)/max(1, m-1))
+		all = append(all, edge+k*(n-2*edge)/max(1, m-1))
 	}
 	return all
 }

@@ -27,9 +27,9 @@ type byCells struct {
 	order  int // of the quadrature
 	blocks *binned
 	white  []whitened // of each angle
-	// free and scaling say which parameters adapt to the data.
-	free    []string
-	scaling Scaling
+	free   []string   // parameters of the motion that adapt to the data
+	// judging says that a verdict is made, for which the misfit of the cells is no noise.
+	judging bool
 	priored bool     // whether priors hold the parameters, so that a point is not at the minimum of the data
 	forms   []shapes // of each angle
 }
@@ -75,7 +75,7 @@ func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %s: give one for each, or none", len(d.Noise), errtext.Count(len(d.C2), "angle"))
 	}
-	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2)), scaling: Individual, forms: make([]shapes, len(d.C2))}
+	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2)), forms: make([]shapes, len(d.C2))}
 	b.blocks = newBinned(d, s.Binning, b.order)
 	return b, nil
 }
@@ -312,7 +312,7 @@ func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 		b.order += 4
 		b.blocks = newBinned(b.d, b.s.Binning, b.order)
 	}
-	if b.d.Noise == nil {
+	if b.d.Noise == nil && !b.judging {
 		if err := b.speckles(at); err != nil {
 			return err
 		}

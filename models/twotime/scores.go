@@ -76,7 +76,7 @@ func newScorer(ctx context.Context, d *Data, at Point, free []string, scaling Sc
 	if err != nil {
 		return nil, err
 	}
-	b.free, b.scaling = free, scaling
+	b.free = free
 	if err := b.simulate(ctx, at, max(scorePixels(len(d.C2)), 4*len(b.blocks.cells))); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // speckles replaces the numbers of speckles of the angles, with which the cells are whitened, by those that the residuals of the cells have
 // outside the space that the free parameters span.
 func (b *byCells) speckles(at Point) error {
-	l, err := b.linearised(at, b.free, b.scaling)
+	l, err := b.linearised(at, b.free, Individual) // contrasts that are wrongly taken to be the same are no noise
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 		return check.Verdict{}, err
 	}
 	free = slices.DeleteFunc(slices.Clone(free), func(name string) bool { return slices.Contains(at.Held, name) })
-	b.free, b.scaling = free, scaling
+	b.free, b.judging = free, true
 	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 		return check.Verdict{}, err
 	}

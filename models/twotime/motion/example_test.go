@@ -50,7 +50,7 @@ initial_parameters: {fixed_parameters: {D_offset: 0, gamma_dot_t_offset: 0}}
 	// Output:
 	// D0: 1.2e+04 +- 7e+02
 	// alpha: -0.17 +- 0.05
-	// gamma_dot_t0: 0.00049 +- 8e-06
+	// gamma_dot_t0: 0.00049 +- 7e-06
 	// beta: 0.23 +- 0.02
 	// phi0: 3.2 +- 0.8
 }
