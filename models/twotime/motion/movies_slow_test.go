@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 )
 
 // movies returns how many movies each cell has.
@@ -28,8 +31,7 @@ func TestFitsOfMovies(t *testing.T) {
 	count, alarms, all := movies(200), 0, 0
 	for _, flows := range []bool{false, true} {
 		for _, pixels := range []int{300, 1000, 3000} {
-			var pulls [][]float64
-			var names []string
+			pulls, rough, names := map[string][]float64{}, map[string]int{}, []string(nil)
 			here := 0
 			for seed := range count {
 				m := few(uint64(seed))
@@ -43,36 +45,44 @@ func TestFitsOfMovies(t *testing.T) {
 					t.Logf("%d pixels, flow %v, movie %d: %v", pixels, flows, seed, f.Verdict)
 				}
 				names = nil
-				var pull []float64
+				add := func(row motion.Row, name string, want float64) {
+					names = append(names, name)
+					if slices.ContainsFunc(f.Shared.Rough(), func(i int) bool { return f.Names[i] == name }) { // as the verdict says
+						rough[name]++
+						return
+					}
+					pulls[name] = append(pulls[name], (row.Value-want)/row.SD)
+				}
 				for k, row := range f.Rows() {
 					if !row.Fixed {
-						names, pull = append(names, row.Name), append(pull, (row.Value-m.theta[k])/row.SD)
+						add(row, row.Name, m.theta[k])
 					}
 				}
-				for i, row := range f.Scales() {
-					if i%len(m.angles) == 0 { // of the first angle
-						names, pull = append(names, row.Name), append(pull, (row.Value-[]float64{m.contrast, 1}[i/len(m.angles)])/row.SD)
-					}
-				}
-				pulls = append(pulls, pull)
+				scales := f.Scales()
+				add(scales[0], "contrast_c0", m.contrast)
+				add(scales[len(m.angles)], "offset_c0", 1)
 			}
 			alarms, all = alarms+here, all+count
 			text := fmt.Sprintf("%d pixels, flow %v: %d of %d flagged", pixels, flows, here, count)
-			for k, name := range names {
+			for _, name := range names {
+				n := float64(len(pulls[name]))
 				mean, square, one, two := 0., 0., 0., 0.
-				for _, pull := range pulls {
-					v := pull[k]
-					mean, square = mean+v/float64(count), square+v*v/float64(count)
+				for _, v := range pulls[name] {
+					mean, square = mean+v/n, square+v*v/n
 					if math.Abs(v) < 1 {
-						one += 1 / float64(count)
+						one += 1 / n
 					}
 					if math.Abs(v) < 1.96 {
-						two += 1 / float64(count)
+						two += 1 / n
 					}
 				}
-				sd, noise := math.Sqrt(square-mean*mean), math.Sqrt(1/float64(count))
-				text += fmt.Sprintf("\n%-20s pulls %+.2f +- %.2f, 68 %% intervals hold %.2f, 95 %% intervals %.2f", name, mean, sd, one, two)
-				if !(sd < 1.1+2*noise) || !(sd > 0.85-2*noise) || one < 0.62-1.5*noise || two < 0.92-0.7*noise {
+				sd, noise := math.Sqrt(square-mean*mean), math.Sqrt(1/n)
+				text += fmt.Sprintf("\n%-20s pulls %+.2f +- %.2f, 68 %% intervals hold %.2f, 95 %% intervals %.2f; %d said to be rough", name, mean, sd, one, two, rough[name])
+				limit, least := 1.1, 0.92
+				if name == "phi0" { // a known gap: docs/STATUS.md
+					limit, least = 1.3, 0.88
+				}
+				if !(sd < limit+2*noise) || !(sd > 0.8-2*noise) || one < 0.62-1.5*noise || two < least-0.7*noise {
 					t.Errorf("%d pixels, flow %v: intervals of %s are not what they say", pixels, flows, name)
 				}
 			}
