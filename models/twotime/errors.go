@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
@@ -70,31 +69,39 @@ func (s Scores) Sandwich() (cov *mat.SymDense, effective float64, err error) {
 // SharedErrors holds the errors of a fit that allow for the noise shared by entries with a common
 // frame.
 type SharedErrors struct {
-	SD, Cov   []float64 // standard deviations of Fit.X
+	SD, Cov   []float64 // standard deviations of Fit.X, and their covariance
 	Effective float64   // number of independent entries that would determine the parameters as well
 	Noise     []Noise   // noise of each angle, as given or estimated
+	// Bias is how far the curvature of the model moves estimates of Fit.X on average, in standard
+	// deviations of the linearised model. SD and Cov allow for it. Intervals of parameters with a bias
+	// above a quarter of a standard deviation are rough: see SharedErrors.Rough.
+	Bias []float64
 }
 
-// SharedErrors computes the errors of a fit of these data with these settings. It takes a product of matrices of frames for each angle and
-// parameter.
+// SharedErrors computes the errors of a fit of these data with these settings, from the scatter of the scores of simulated pixels and from
+// second derivatives of the model. It takes a product of a matrix of frames and one of pixels for each angle and parameter.
 func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErrors, error) {
-	sum, found, err := f.scores(ctx, d, s)
+	of, err := f.scorer(ctx, &d, s)
 	if err != nil {
 		return nil, err
 	}
+	sum := of.together()
 	cov, effective, err := sum.Sandwich()
 	if err != nil {
 		return nil, err
 	}
-	out := &SharedErrors{Effective: effective, Noise: found}
+	out := &SharedErrors{Effective: effective, Noise: of.noise()}
+	if out.Bias, err = of.bias(ctx, sum.H, cov); err != nil {
+		return nil, err
+	}
 	for i := range f.X {
 		sd := math.Inf(1) // of a direction that the data do not tell, variances are lost to rounding
 		if v := cov.At(i, i); v > 0 {
-			sd = math.Sqrt(v)
+			sd = math.Sqrt(v) * Widening(out.Bias[i])
 		}
 		out.SD = append(out.SD, sd)
 		for j := range f.X {
-			out.Cov = append(out.Cov, cov.At(i, j))
+			out.Cov = append(out.Cov, cov.At(i, j)*Widening(out.Bias[i])*Widening(out.Bias[j]))
 		}
 	}
 	return out, nil
@@ -103,122 +110,16 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 // effective returns the number of independent entries that would tell the parameters as well, also where the data do not tell all of them:
 // over those combinations that they tell.
 func (f *Fit) effective(ctx context.Context, d Data, s Settings) (float64, error) {
-	sum, _, err := f.scores(ctx, d, s)
+	of, err := f.scorer(ctx, &d, s)
 	if err != nil {
 		return 0, err
 	}
+	sum := of.together()
 	if _, effective, err := sum.Sandwich(); err == nil && effective > 0 {
 		return effective, nil
 	}
 	power, err := sum.power()
 	return power * sum.Scatter, err
-}
-
-// scores returns those of a fit of these data with these settings, and the noise of each angle.
-func (f *Fit) scores(ctx context.Context, d Data, s Settings) (sum Scores, found []Noise, err error) {
-	basis, err := s.Scaling.basis(d.Setup.Angles)
-	if err != nil {
-		return sum, nil, err
-	}
-	linear := 0
-	if basis != nil {
-		linear = len(basis[0])
-	}
-	size := len(f.X)
-	free := f.Names[min(2*linear, size):]
-	if size != 2*linear+len(free) || len(f.Contrast) != len(d.C2) {
-		return sum, nil, fmt.Errorf("twotime: the fit of %s and %d angles does not belong to data of %s with scaling %q: pass the data and settings of this fit", errtext.Count(size, "parameter"), len(f.Contrast), errtext.Count(len(d.C2), "angle"), s.Scaling)
-	}
-	sum, _, found, err = scores(ctx, &d, Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}, free, basis, s.Threads)
-	return sum, found, err
-}
-
-// scores returns those of the coefficients of contrasts and offsets and of the free parameters of the motion at a point, the weighted sum of
-// squares there, and the noise of each angle.
-func scores(ctx context.Context, d *Data, at Point, free []string, basis [][]float64, threads int) (sum Scores, squares float64, found []Noise, err error) {
-	linear := 0
-	if basis != nil {
-		linear = len(basis[0])
-	}
-	size := 2*linear + len(free)
-	program, err := derivatives(d.Setup, free)
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	threads = max(1, threads)
-	states := make([]*ad.State, threads)
-	all, rest := make([]Scores, len(d.C2)), make([]float64, len(d.C2))
-	found = make([]Noise, len(d.C2))
-	n := len(d.Setup.Times)
-	err = inParallel(ctx, threads, len(d.C2), func(hand, angle int) (err error) {
-		if states[hand] == nil {
-			states[hand] = program.NewState()
-		}
-		st := states[hand]
-		for i, v := range noise.Turned(&d.Setup, at.Theta, d.Setup.Angles[angle]) {
-			st.Input(i)[0] = v
-		}
-		if err := st.Run(); err != nil {
-			return err
-		}
-		g, contrast, offset := st.Output(0), at.Contrast[angle], at.Offset[angle]
-		if found[angle], err = d.noise(angle, g, contrast, offset); err != nil {
-			return err
-		}
-		c, weights, ones := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-		for i := range n {
-			for j := range n {
-				at := i*n + j
-				c[at], ones[at] = contrast*g[at]+offset-1, 1
-				if i == j {
-					c[at] += found[angle].InverseCount
-				} else if w := d.weight(angle, min(i, j), max(i, j)); w > 0 {
-					weights[at] = w * w
-					if i < j {
-						r := d.C2[angle][at] - 1 - c[at]
-						rest[angle] += w * w * r * r
-					}
-				}
-			}
-		}
-		local := [][]float64{g, ones}
-		for k := range free {
-			column := slices.Clone(st.Output(1 + k))
-			for i := range column {
-				column[i] *= contrast
-			}
-			local = append(local, column)
-		}
-		if basis == nil {
-			local = local[2:]
-		}
-		all[angle] = found[angle].Scores(n, c, weights, local)
-		return nil
-	})
-	if err != nil {
-		return sum, 0, nil, err
-	}
-	for angle := range all {
-		squares += rest[angle]
-	}
-	return combined(all, size, func(angle int) (to []map[int]float64) {
-		for part := range 2 {
-			if basis == nil {
-				break
-			}
-			of := map[int]float64{}
-			for i, b := range basis[angle] {
-				if b != 0 {
-					of[part*linear+i] = b
-				}
-			}
-			to = append(to, of)
-		}
-		for k := range free {
-			to = append(to, map[int]float64{2*linear + k: 1})
-		}
-		return to
-	}), squares, found, nil
 }
 
 // combined adds the scores of angles, whose parameters are combinations, with the coefficients that of returns, of all size parameters.

@@ -13,14 +13,16 @@ import (
 )
 
 // Errors that allow for shared frames are the scatter of fits of many movies; those of independent entries are too small by up to a half.
-func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) {
-	const movies = 150
+func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) { sharedErrors(t, 30, 0.65, 1.4) }
+
+// sharedErrors compares the scatter of fits of movies with their errors, whose ratio is to be between two numbers.
+func sharedErrors(t *testing.T, movies int, low, high float64) {
 	s := sheared(24, 0)
 	s.Model = transport.Static
 	truth := []float64{4e4, 0.1, 0}
 	settings := twotime.Settings{Start: truth, Fixed: []string{"D_offset"}}
 	var sum, square, told, naive [4]float64
-	inside := [4]int{}
+	inside, all := [4]int{}, float64(movies)
 	for i := range movies {
 		d, err := twotime.Simulate(context.Background(), s, twotime.Sample{Theta: truth, Contrast: []float64{1. / 6}, Offset: []float64{1}, Speckles: 2000, MeanCount: 1, Seed: uint64(i)})
 		if err != nil {
@@ -46,14 +48,14 @@ func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) {
 		if e.Effective < 50 || e.Effective > 200 {
 			t.Errorf("%.0f effective entries of %d", e.Effective, fit.Points)
 		}
-		if p := e.Noise[0].Speckles; math.Abs(p/2000-1) > 0.25 || math.Abs(e.Noise[0].InverseCount-1) > 0.1 {
+		if p := e.Noise[0].Speckles; math.Abs(p/2000-1) > 0.5 || math.Abs(e.Noise[0].InverseCount-1) > 0.1 {
 			t.Errorf("movie %d has %.0f speckles of 1/%.3f counts", i, p, e.Noise[0].InverseCount)
 		}
 		for k, v := range fit.X {
-			sum[k] += v / movies
-			square[k] += v * v / movies
-			told[k] += e.SD[k] * e.SD[k] / movies
-			naive[k] += fit.SD[k] * fit.SD[k] / movies
+			sum[k] += v / all
+			square[k] += v * v / all
+			told[k] += e.SD[k] * e.SD[k] / all
+			naive[k] += fit.SD[k] * fit.SD[k] / all
 			want := []float64{1. / 6, 1, truth[0], truth[1]}[k]
 			if math.Abs(v-want) < 1.645*e.SD[k] {
 				inside[k]++
@@ -62,12 +64,12 @@ func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) {
 	}
 	for k, name := range []string{"contrast", "offset", "D0", "alpha"} {
 		spread := math.Sqrt(square[k] - sum[k]*sum[k])
-		if r := spread / math.Sqrt(told[k]); r < 0.85 || r > 1.15 {
+		if r := spread / math.Sqrt(told[k]); r < low || r > high {
 			t.Errorf("%s scatters %.2f times its errors", name, r)
 		}
-		if c := float64(inside[k]) / movies; c < 0.83 || c > 0.96 {
+		if c := float64(inside[k]) / all; math.Abs(c-0.9) > 0.02+3*math.Sqrt(0.09/all) {
 			t.Errorf("90 %% intervals have the truth of %s in %.0f %% of movies", name, 100*c)
 		}
-		t.Logf("%s: scatter over errors %.2f, over errors of independent entries %.2f, coverage %.2f", name, spread/math.Sqrt(told[k]), spread/math.Sqrt(naive[k]), float64(inside[k])/movies)
+		t.Logf("%s: scatter over errors %.2f, over errors of independent entries %.2f, coverage %.2f", name, spread/math.Sqrt(told[k]), spread/math.Sqrt(naive[k]), float64(inside[k])/all)
 	}
 }

@@ -63,6 +63,7 @@ type Fit struct {
 	// Directions are the combinations of parameters that the data determine, the least certain
 	// first.
 	Directions []Direction
+	Held       []string // free parameters of the motion that ended on a bound
 	Warnings   []string // warnings about bounds that are reached, and about parameters that the data do not tell apart
 }
 
@@ -495,6 +496,7 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 	}
 	for i, k := range f.free {
 		if a := found.active[i]; a != 0 {
+			out.Held = append(out.Held, names[k])
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is at its bound of %g", names[k], f.s.Bounds[k][(a+1)/2]))
 		}
 	}

@@ -46,9 +46,11 @@ func TestAnglesByThemselves(t *testing.T) {
 }
 
 // A fit of very many angles ends soon.
-func TestManyAngles(t *testing.T) {
+func TestManyAngles(t *testing.T) { manyAngles(t, 40) }
+
+func manyAngles(t *testing.T, count int) {
 	var angles []float64
-	for k := range 150 {
+	for k := range count {
 		angles = append(angles, float64(k))
 	}
 	d := shearedData(t, angles...)

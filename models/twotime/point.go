@@ -14,7 +14,10 @@ import (
 // angle.
 type Point struct {
 	Theta, Contrast, Offset []float64
-	inverse                 []float64 // 1/count of each angle, for ByFrames
+	// Held holds the names of free parameters that a fit left on a bound, so that they did not adapt
+	// to the data.
+	Held    []string
+	inverse []float64 // 1/count of each angle, for ByFrames
 }
 
 // Median returns the medians of the parameters of the motion, of contrasts and of offsets over all draws.

@@ -310,15 +310,12 @@ func newByPairs(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 		if err != nil {
 			return nil, err
 		}
-		basis, err := Individual.basis(d.Setup.Angles)
+		of, err := newScorer(ctx, d, at, p.free(d.Setup.Names()), Individual, s.Threads)
 		if err != nil {
 			return nil, err
 		}
-		all, squares, _, err := scores(ctx, d, at, p.free(d.Setup.Names()), basis, s.Threads)
-		if err != nil {
-			return nil, err
-		}
-		if power = float64(all.Entries) / squares; s.Likelihood == ByPairs {
+		all := of.together()
+		if power = float64(all.Entries) / of.squares(); s.Likelihood == ByPairs {
 			if power, err = all.power(); err != nil {
 				return nil, err
 			}

@@ -27,6 +27,11 @@ type byCells struct {
 	order  int // of the quadrature
 	blocks *binned
 	white  []whitened // of each angle
+	free   []string   // parameters of the motion that adapt to the data
+	// judging says that a verdict is made, for which the misfit of the cells is no noise.
+	judging bool
+	priored bool     // whether priors hold the parameters, so that a point is not at the minimum of the data
+	forms   []shapes // of each angle
 }
 
 // whitened is the inverse of the triangle of the covariance of the cells, and what follows from it and the data.
@@ -35,6 +40,7 @@ type whitened struct {
 	logDet   float64
 	one, y   []float64 // inverse times 1 (of cells with pairs) and times the data
 	noise    Noise
+	freedom  float64 // degrees of freedom from which the number of speckles follows; 0 if it was given
 	worst    float64 // error of the quadrature in standard deviations of a cell
 	contrast float64
 	offset   float64
@@ -69,7 +75,7 @@ func prepareCells(d *Data, p *Priors, s PosteriorSettings) (*byCells, error) {
 	if len(d.Noise) != 0 && len(d.Noise) != len(d.C2) {
 		return nil, fmt.Errorf("twotime: there are %d numbers of speckles for %s: give one for each, or none", len(d.Noise), errtext.Count(len(d.C2), "angle"))
 	}
-	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2))}
+	b := &byCells{d: d, p: p, s: s, order: firstOrder, white: make([]whitened, len(d.C2)), forms: make([]shapes, len(d.C2))}
 	b.blocks = newBinned(d, s.Binning, b.order)
 	return b, nil
 }
@@ -79,7 +85,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	s = b.s
+	s, b.free, b.priored = b.s, p.free(d.Setup.Names()), true
 	for k := range d.C2 {
 		b.white[k] = b.rough(k)
 	}
@@ -288,7 +294,7 @@ func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 			exact /= float64(b.blocks.count[angle][c])
 			w.worst = max(w.worst, math.Abs(at.Contrast[angle]*(exact-b.blocks.stand(angle, c, n, g)))/math.Sqrt(cov[c*k+c]/found.Speckles))
 		}
-		b.white[angle] = w
+		b.white[angle], b.forms[angle] = w, b.shapes(angle, g)
 		lock.Lock()
 		defer lock.Unlock()
 		done++
@@ -305,6 +311,11 @@ func (b *byCells) simulate(ctx context.Context, at Point, pixels int) error {
 	if worst > quadratureLimit && b.order < lastOrder {
 		b.order += 4
 		b.blocks = newBinned(b.d, b.s.Binning, b.order)
+	}
+	if b.d.Noise == nil && !b.judging {
+		if err := b.speckles(at); err != nil {
+			return err
+		}
 	}
 	for angle := range b.white {
 		b.white[angle] = b.whiten(angle, b.white[angle])

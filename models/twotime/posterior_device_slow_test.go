@@ -15,5 +15,8 @@ import (
 // Posteriors that are sampled with a GPU are those of long runs of another sampler, and of a quadrature.
 func TestPosteriorGoldensOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	posteriorGoldens(t, ad.CUDA{})
+	posteriorGoldens(t, ad.CUDA{}, 1500)
 }
+
+// Long runs show smaller differences.
+func TestPosteriorGoldensOfLongRuns(t *testing.T) { posteriorGoldens(t, nil, 1500) }

@@ -86,6 +86,7 @@ const (
 	drawSimulation = 1 + iota
 	drawCovariance
 	drawPrior
+	drawScores
 )
 
 // inParallel runs f for each angle on threads, and returns the first error.

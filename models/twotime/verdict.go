@@ -15,7 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/errtext"
-	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
 
@@ -23,7 +22,8 @@ import (
 // compares means of c2 over cells of lag and age, with their covariance there. Whatever the free
 // parameters of the motion, and contrasts and offsets, can take up is first removed from the
 // differences. With numbers of speckles that were estimated from the same data, the size of the
-// differences is not judged, but their pattern is.
+// differences is not judged, but their pattern is. A point that is not at the minimum of the squares
+// of entries, with the parameters in at.Held where they are, gets a flag.
 func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling, s PosteriorSettings) (check.Verdict, error) {
 	if err := d.check(); err != nil {
 		return check.Verdict{}, err
@@ -35,6 +35,8 @@ func Judge(ctx context.Context, d Data, at Point, free []string, scaling Scaling
 	if err != nil {
 		return check.Verdict{}, err
 	}
+	free = slices.DeleteFunc(slices.Clone(free), func(name string) bool { return slices.Contains(at.Held, name) })
+	b.free, b.judging = free, true
 	if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 		return check.Verdict{}, err
 	}
@@ -56,6 +58,7 @@ func (p *Posterior) Judge(ctx context.Context, fit *infer.Fit, s PosteriorSettin
 		if b, err = prepareCells(p.data, p.priors, s); err != nil {
 			return check.Verdict{}, err
 		}
+		b.free, b.priored = free, true
 		if err := b.simulate(ctx, at, b.s.Pixels); err != nil {
 			return check.Verdict{}, err
 		}
@@ -113,56 +116,57 @@ func (p *Posterior) placed(at Point) (all []check.Prior, err error) {
 // column is a number for each angle and cell.
 type column [][]float64
 
-// differences returns the whitened differences of the cells and what the parameters do to them.
-func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.Data, error) {
+// linearised is what the cells are at a point: means of g, whitened differences between data and model, and whitened derivatives of the model
+// with respect to the free parameters of the motion and to coefficients of contrasts and offsets.
+type linearised struct {
+	g        []float64 // (angles, cells)
+	z        []float64
+	names    []string
+	jacobian [][]float64
+}
+
+// linearised returns the cells at a point.
+func (b *byCells) linearised(at Point, free []string, scaling Scaling) (*linearised, error) {
 	d := b.d
 	names := d.Setup.Names()
 	theta, err := d.Setup.Inputs()
 	if err != nil {
-		return check.Data{}, err
+		return nil, err
 	}
 	means := b.means(theta)
 	outs := []*ad.Node{means}
 	for _, name := range free {
 		k := slices.Index(names, name)
 		if k < 0 {
-			return check.Data{}, fmt.Errorf("twotime: there is no parameter %q: choose from %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("twotime: there is no parameter %q: choose from %s", name, strings.Join(names, ", "))
 		}
 		outs = append(outs, ad.JVP(means, theta[k:k+1], []*ad.Node{ad.Scalar(1)}))
 	}
 	program, err := ad.Compile(outs, ad.Settings{Inputs: theta})
 	if err != nil {
-		return check.Data{}, err
+		return nil, err
 	}
 	st := program.NewState()
 	for i, v := range at.Theta {
 		st.Input(i)[0] = v
 	}
 	if err := st.Run(); err != nil {
-		return check.Data{}, err
+		return nil, err
 	}
-	angles, cells := len(d.C2), len(b.blocks.cells)
-	g := st.Output(0)
-	of := func(f func(angle, cell int) float64) column {
-		c := make(column, angles)
-		for k := range c {
-			for i := range cells {
-				c[k] = append(c[k], f(k, i))
-			}
-		}
-		return c
-	}
-	data := check.Data{Relative: d.Noise == nil, Names: slices.Clone(free)}
-	data.Z = b.whitened(of(func(k, i int) float64 {
-		return b.blocks.mean[k][i] - (at.Offset[k] - 1) - at.Contrast[k]*g[k*cells+i]
+	cells := len(b.blocks.cells)
+	l := &linearised{g: slices.Clone(st.Output(0))}
+	l.z = b.whitened(b.column(func(k, i int) float64 {
+		return b.blocks.mean[k][i] - (at.Offset[k] - 1) - at.Contrast[k]*l.g[k*cells+i]
 	}))
-	take := func(c column) { data.Jacobian = append(data.Jacobian, b.whitened(c)...) }
-	for i := range free {
-		take(of(func(k, c int) float64 { return at.Contrast[k] * st.Output(1 + i)[k*cells+c] }))
+	take := func(name string, f func(angle, cell int) float64) {
+		l.names, l.jacobian = append(l.names, name), append(l.jacobian, b.whitened(b.column(f)))
+	}
+	for i, name := range free {
+		take(name, func(k, c int) float64 { return at.Contrast[k] * st.Output(1 + i)[k*cells+c] })
 	}
 	basis, err := scaling.basis(d.Setup.Angles)
-	if err != nil {
-		return check.Data{}, err
+	if err != nil || basis == nil {
+		return l, err
 	}
 	coefficient := func(of string, i int) string {
 		if scaling == Individual {
@@ -170,13 +174,33 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		}
 		return fmt.Sprintf("%s_c%d", of, i)
 	}
-	if basis != nil {
-		for i := range basis[0] {
-			data.Names = append(data.Names, coefficient("contrast", i), coefficient("offset", i))
-			take(of(func(k, c int) float64 { return basis[k][i] * g[k*cells+c] }))
-			take(of(func(k, c int) float64 { return basis[k][i] }))
+	for i := range basis[0] {
+		take(coefficient("contrast", i), func(k, c int) float64 { return basis[k][i] * l.g[k*cells+c] })
+		take(coefficient("offset", i), func(k, c int) float64 { return basis[k][i] })
+	}
+	return l, nil
+}
+
+// column returns a number for each angle and cell.
+func (b *byCells) column(f func(angle, cell int) float64) column {
+	c := make(column, len(b.d.C2))
+	for k := range c {
+		for i := range b.blocks.cells {
+			c[k] = append(c[k], f(k, i))
 		}
 	}
+	return c
+}
+
+// differences returns the whitened differences of the cells and what the parameters do to them.
+func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.Data, error) {
+	d := b.d
+	l, err := b.linearised(at, free, scaling)
+	if err != nil {
+		return check.Data{}, err
+	}
+	angles, g := len(d.C2), l.g
+	data := check.Data{Relative: d.Noise == nil, Names: l.names, Z: l.z, Jacobian: slices.Concat(l.jacobian...), OnBounds: len(at.Held)}
 	t := d.Setup.Times
 	lag := func(c noise.Cell) float64 {
 		return (t[min(len(t)-1, c.From+c.Longest)] + t[c.From+c.Shortest] - 2*t[c.From]) / 2
@@ -194,51 +218,12 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	if angles > 1 {
 		data.Axes = append(data.Axes, phi)
 	}
-	// what samples and set-ups often do that the model does not have
-	whole := t[len(t)-1] - t[0]
-	name := func(kind, what, remedy string, columns ...column) {
-		direction := check.Direction{Kind: kind, Say: func(coef, sd []float64) (string, string) { return what, remedy }}
-		for _, c := range columns {
-			direction.Columns = append(direction.Columns, b.whitened(c))
-		}
-		data.Directions = append(data.Directions, direction)
+	data.Directions = b.departures(at, g, scaling, lag, age)
+	if f, lost := b.lostIntensity(at); lost {
+		data.Findings = append(data.Findings, f)
 	}
-	old := func(i int) float64 { return (age(b.blocks.cells[i]) - t[0]) / whole }
-	name("contrast", "a contrast that changes with the age of the sample would fit better", "look for a moving beam or a damaged sample, and leave out the affected frames",
-		of(func(k, i int) float64 { return g[k*cells+i] * old(i) }))
-	name("offset", "an offset that changes with the age of the sample would fit better", "normalise frames by the incident intensity, or leave out the affected frames",
-		of(func(k, i int) float64 { return old(i) }))
-	if scaling == Averaged && angles > 1 {
-		var each []column // of all angles but one: all together are those of the fit
-		for other := 1; other < angles; other++ {
-			only := func(f func(i int) float64) column {
-				return of(func(k, i int) float64 {
-					if k != other {
-						return 0
-					}
-					return f(i)
-				})
-			}
-			each = append(each, only(func(i int) float64 { return g[other*cells+i] }), only(func(int) float64 { return 1 }))
-		}
-		name("contrasts", "a contrast and an offset that differ from angle to angle would fit better", "the scaling individual, which gives every angle a contrast and an offset of its own", each...)
-	}
-	name("stretched decay", "stretched or compressed decays would fit better", "a model with flow or with two components: the sample may have more than one rate, or move ballistically",
-		of(func(k, i int) float64 {
-			v := min(max(g[k*cells+i], 1e-12), 1-1e-12)
-			return v * math.Log(v) * math.Log(-math.Log(v))
-		}))
-	if d.Setup.Model == transport.Static && angles > 2 {
-		var twofold []column // of decays of a rate, and of flows
-		for _, f := range []func(float64) float64{math.Cos, math.Sin} {
-			for power := range 2 {
-				twofold = append(twofold, of(func(k, i int) float64 {
-					v := max(g[k*cells+i], 1e-12)
-					return v * math.Log(v) * math.Pow(lag(b.blocks.cells[i])/whole, float64(power)) * f(2*math.Pi/180*d.Setup.Angles[k])
-				}))
-			}
-		}
-		name("direction", "decays that depend on the direction, as in a flow, would fit better", "the model laminar", twofold...)
+	if f, off := b.offMinimum(l); off {
+		data.Findings = append(data.Findings, f)
 	}
 	return data, nil
 }

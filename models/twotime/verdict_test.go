@@ -62,7 +62,7 @@ func judgeAtMode(t *testing.T, d *twotime.Data, seed uint64) check.Verdict {
 func TestVerdictsOfTheRightModelAreGood(t *testing.T) {
 	s := sheared(24, 0)
 	s.Model = transport.Static
-	const movies = 6
+	const movies = 2 // TestFitsOfMovies has many
 	for _, known := range []bool{true, false} {
 		alarms := 0
 		for i := range movies {

@@ -48,9 +48,9 @@ initial_parameters: {fixed_parameters: {D_offset: 0, gamma_dot_t_offset: 0}}
 		}
 	}
 	// Output:
-	// D0: 1.2e+04 +- 4e+02
-	// alpha: -0.17 +- 0.02
-	// gamma_dot_t0: 0.00049 +- 6e-06
-	// beta: 0.23 +- 0.01
-	// phi0: 3.2 +- 0.6
+	// D0: 1.2e+04 +- 7e+02
+	// alpha: -0.17 +- 0.05
+	// gamma_dot_t0: 0.00049 +- 7e-06
+	// beta: 0.23 +- 0.02
+	// phi0: 3.2 +- 0.8
 }

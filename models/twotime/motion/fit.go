@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -61,6 +62,7 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
 		f.Verdict = check.Verdict{P: math.NaN(), Reduced: math.NaN()}
 	}
+	f.roughIntervals()
 	if err := f.withoutFlow(ctx, set); err != nil {
 		return nil, err
 	}
@@ -84,6 +86,37 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	f.Seconds = time.Since(begin).Seconds()
 	return f, nil
 }
+
+// roughIntervals notes in the verdict which intervals are rough, because the model bends within them.
+func (f *Fit) roughIntervals() {
+	if f.Shared == nil {
+		return
+	}
+	rough := f.Shared.Rough()
+	if len(rough) == 0 {
+		return
+	}
+	var names []string
+	worst := rough[0]
+	for _, i := range rough {
+		names = append(names, f.Names[i])
+		if math.Abs(f.Shared.Bias[i]) > math.Abs(f.Shared.Bias[worst]) {
+			worst = i
+		}
+	}
+	fewest, most := math.Inf(1), 0.0
+	for _, n := range f.Shared.Noise {
+		fewest, most = min(fewest, n.Speckles), max(most, n.Speckles)
+	}
+	f.Verdict.Notes = append(f.Verdict.Notes, check.Flag{Kind: KindRough, Note: true,
+		Text: fmt.Sprintf("the intervals of %s are rough, because the model is not linear within them: with %.3g to %.3g speckles an angle, estimates of %s are off by about %.2g standard deviations on average; "+
+			"the standard deviations were made up to %.2g times larger, and intervals may still be too short or lopsided by as much",
+			strings.Join(names, ", "), fewest, most, f.Names[worst], math.Abs(f.Shared.Bias[worst]), twotime.Widening(f.Shared.Bias[worst])),
+		Remedy: "measure more pixels or a longer part of the decay, hold contrast or offset at known values, or sample the posterior"})
+}
+
+// KindRough is the kind of the note about intervals that are rough.
+const KindRough = "rough intervals"
 
 // withoutFlow says if a model without shear does as well, by the criterion of CompareScalings.
 func (f *Fit) withoutFlow(ctx context.Context, s twotime.Settings) error {
@@ -159,7 +192,7 @@ func (f *Fit) scaled(ctx context.Context, s *twotime.Settings) (err error) {
 
 // Point returns the point at which the fit ended.
 func (f *Fit) Point() twotime.Point {
-	return twotime.Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset}
+	return twotime.Point{Theta: f.Theta, Contrast: f.Contrast, Offset: f.Offset, Held: f.Held}
 }
 
 // Row is a fitted number: a parameter of the motion, or contrast or offset of an angle.

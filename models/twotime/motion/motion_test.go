@@ -145,7 +145,7 @@ parameter_space:
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 100, Draws: 100, Init: motion.Starts(post, 2, 1)})
+	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 60, Draws: 100, Init: motion.Starts(post, 2, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,13 +178,13 @@ parameter_space:
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 300, Draws: 200, Init: motion.Starts(post, 2, 1)})
+	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 150, Draws: 100, Init: motion.Starts(post, 2, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"alpha", "beta", "gamma_dot_t0", "phi0"} {
 		row, k := fit.Summary().Row(name), slices.Index(c.Model.Names(), name)
-		if math.Abs(row.Mean-truth[k]) > 4*row.SD || row.RHat > 1.1 {
+		if math.Abs(row.Mean-truth[k]) > 4*row.SD || row.RHat > 1.2 {
 			t.Errorf("%+v, want %g", row, truth[k])
 		}
 	}

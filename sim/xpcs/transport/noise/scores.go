@@ -48,6 +48,100 @@ func PairScores(frames int, c, weights []float64, derivatives [][]float64) (h, q
 	return h, q
 }
 
+// EntryScores holds what a pixel adds to the scores J'W (c2 - model) of parameters that are fitted to
+// pairs, as it scatters over simulated pixels.
+type EntryScores struct {
+	H, Q    *mat.SymDense // information J'WJ, and the covariance of the scores of one pixel
+	Scatter float64       // sum over the pairs of weight times variance of one pixel
+}
+
+// SimulatedScores is PairScores with all moments of speckles and photons, and with the effect of the
+// frames' means, by which c2 is divided: the score of a pixel for parameter a is
+//
+//	sum_i<j A_ij (d_i d_j - C_ij (d_i + d_j)),  A = W J_a,  d = count/mean - 1
+//
+// to first order in the fluctuations of the means. Arguments are those of PairScores; the number of
+// pixels is rounded up to whole batches.
+func (s *Speckles) SimulatedScores(c, weights []float64, derivatives [][]float64, pixels int, z tensor.Stream) EntryScores {
+	n, p := s.frames, len(derivatives)
+	out := EntryScores{H: mat.NewSymDense(p, nil), Q: mat.NewSymDense(p, nil)}
+	forms, linear := make([][]float64, p), make([]float64, p*n)  // A, and the sums of rows of A C
+	mixed, squared := make([]float64, n*n), make([]float64, n*n) // W C and W C^2
+	rest, known := make([]float64, n), 0.0                       // rows of W C^2, and their sum
+	for i := range n {
+		for j := range n {
+			at := i*n + j
+			mixed[at] = weights[at] * c[at]
+			squared[at] = mixed[at] * c[at]
+			rest[i] += squared[at]
+		}
+		known += rest[i] / 2
+	}
+	for a, d := range derivatives {
+		forms[a] = make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				at := i*n + j
+				forms[a][at] = weights[at] * d[at]
+				linear[a*n+i] += forms[a][at] * c[at]
+			}
+		}
+		for b := range a + 1 {
+			out.H.SetSym(b, a, dot(forms[a], derivatives[b])/2)
+		}
+	}
+	var ws kernels.Workspace
+	frames, square, product := make([]float64, n*batch), make([]float64, n*batch), make([]float64, n*batch)
+	scores, mean := make([]float64, p*batch), make([]float64, p)
+	cov := make([]float64, p*p)
+	apply := func(form, to []float64) {
+		kernels.Gemm64(kernels.Best(), &ws, false, false, n, batch, n, 1, form, n, to, batch, 0, product, batch)
+	}
+	batches, scatter := (pixels+batch-1)/batch, 0.0
+	for range batches {
+		s.Draw(&z, batch, frames)
+		for i := range frames {
+			frames[i]--
+			square[i] = frames[i] * frames[i]
+		}
+		clear(scores)
+		for a := range p {
+			apply(forms[a], frames)
+			of := scores[a*batch : (a+1)*batch]
+			for i := range n {
+				l := linear[a*n+i]
+				for x, v := range frames[i*batch : (i+1)*batch] {
+					of[x] += v * (product[i*batch+x]/2 - l)
+				}
+			}
+			for _, v := range of {
+				mean[a] += v
+			}
+		}
+		kernels.Gemm64(kernels.Best(), &ws, false, true, p, p, batch, 1, scores, batch, scores, batch, 1, cov, p)
+		// w (d_i d_j - C (d_i + d_j))^2 over the pairs
+		apply(weights, square)
+		scatter += dot(square, product) / 2
+		apply(mixed, frames)
+		scatter -= 2 * dot(square, product)
+		apply(squared, frames)
+		scatter += dot(frames, product)
+		for i := range n {
+			for _, v := range square[i*batch : (i+1)*batch] {
+				scatter += rest[i] * v
+			}
+		}
+	}
+	all := float64(batches * batch)
+	out.Scatter = scatter/all - known
+	for a := range p {
+		for b := range a + 1 {
+			out.Q.SetSym(b, a, (cov[a*p+b]-mean[a]*mean[b]/all)/(all-1))
+		}
+	}
+	return out
+}
+
 func dot(a, b []float64) float64 { return kernels.Dot64(kernels.Best())(&a[0], &b[0], len(a)) }
 
 // framePixels is the number of pixels that scores are simulated of.

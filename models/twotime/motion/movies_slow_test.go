@@ -1,0 +1,144 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build slow
+
+package motion_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/models/twotime/motion"
+)
+
+// movies returns how many movies each cell has.
+func movies(usual int) int {
+	if v, err := strconv.Atoi(os.Getenv("EURYALE_MOVIES")); err == nil {
+		return v
+	}
+	return usual
+}
+
+// Intervals of fits hold what they say with few speckles and with many, and verdicts of the right model are good. Each movie is fitted with the
+// defaults.
+func TestFitsOfMovies(t *testing.T) {
+	count, alarms, all := movies(200), 0, 0
+	for _, flows := range []bool{false, true} {
+		for _, pixels := range []int{300, 1000, 3000} {
+			pulls, rough, names := map[string][]float64{}, map[string]int{}, []string(nil)
+			here := 0
+			for seed := range count {
+				m := few(uint64(seed))
+				m.pixels = pixels
+				if flows {
+					m.config, m.theta, m.starts = flow, truth, 4
+				}
+				f := m.fit(t)
+				if f.Verdict.Disagrees() || !f.Status.Converged() {
+					here++
+					t.Logf("%d pixels, flow %v, movie %d: %v", pixels, flows, seed, f.Verdict)
+				}
+				names = nil
+				add := func(row motion.Row, name string, want float64) {
+					names = append(names, name)
+					if slices.ContainsFunc(f.Shared.Rough(), func(i int) bool { return f.Names[i] == name }) { // as the verdict says
+						rough[name]++
+						return
+					}
+					pulls[name] = append(pulls[name], (row.Value-want)/row.SD)
+				}
+				for k, row := range f.Rows() {
+					if !row.Fixed {
+						add(row, row.Name, m.theta[k])
+					}
+				}
+				scales := f.Scales()
+				add(scales[0], "contrast_c0", m.contrast)
+				add(scales[len(m.angles)], "offset_c0", 1)
+			}
+			alarms, all = alarms+here, all+count
+			text := fmt.Sprintf("%d pixels, flow %v: %d of %d flagged", pixels, flows, here, count)
+			for _, name := range names {
+				n := float64(len(pulls[name]))
+				mean, square, one, two := 0., 0., 0., 0.
+				for _, v := range pulls[name] {
+					mean, square = mean+v/n, square+v*v/n
+					if math.Abs(v) < 1 {
+						one += 1 / n
+					}
+					if math.Abs(v) < 1.96 {
+						two += 1 / n
+					}
+				}
+				sd, noise := math.Sqrt(square-mean*mean), math.Sqrt(1/n)
+				text += fmt.Sprintf("\n%-20s pulls %+.2f +- %.2f, 68 %% intervals hold %.2f, 95 %% intervals %.2f; %d said to be rough", name, mean, sd, one, two, rough[name])
+				limit, least := 1.1, 0.92
+				if name == "phi0" { // a known gap: docs/STATUS.md
+					limit, least = 1.3, 0.88
+				}
+				if !(sd < limit+2*noise) || !(sd > 0.8-2*noise) || one < 0.62-1.5*noise || two < least-0.7*noise {
+					t.Errorf("%d pixels, flow %v: intervals of %s are not what they say", pixels, flows, name)
+				}
+			}
+			t.Log(text)
+		}
+	}
+	if float64(alarms) > 0.01*float64(all)+2*math.Sqrt(0.01*float64(all)) {
+		t.Errorf("%d of %d verdicts disagree with the right model", alarms, all)
+	}
+	t.Logf("%d of %d verdicts disagree with the right model", alarms, all)
+}
+
+// What moves a parameter by more than its error or two is flagged and named.
+func TestVerdictsNameWhatIsPlanted(t *testing.T) {
+	count := movies(10)
+	for _, c := range []struct {
+		kind, want string
+		pixels     int
+		least      float64 // share that has to be named
+		plant      func(*movie)
+	}{
+		{"jump 0.6", "a jump of the sample or the beam", 350, 0.9, func(m *movie) { m.jump = 0.6 }},
+		{"jump 0.3", "a jump of the sample or the beam", 3000, 0.9, func(m *movie) { m.jump = 0.3 }},
+		{"loss of half the intensity", "as of frames with fewer counts", 350, 0.9, func(m *movie) { m.loss = 0.5 }},
+		{"no light but a background", "as of frames with fewer counts", 350, 0.9, func(m *movie) { m.loss, m.background = 1, 0.1 }},
+		{"weak light with a background", "as where the beam was weak", 3000, 0.9, func(m *movie) { m.loss, m.background, m.count = 0.7, 0.3, 20 }},
+		{"drift", "a beam or a sample that drifts", 3000, 0, func(m *movie) { m.drift, m.theta[0] = 3, 1.5e4 }},
+		{"strong drift", "a beam or a sample that drifts", 3000, 0, func(m *movie) { m.drift, m.theta[0] = 10, 1.5e4 }},
+		{"dead time", "misses counts at high intensity", 3000, 0, func(m *movie) { m.dead, m.count = 0.3, 20 }},
+		{"long dead time", "misses counts at high intensity", 10000, 0, func(m *movie) { m.dead, m.count = 1, 20 }},
+	} {
+		flagged, named, shift := 0, 0, 0.
+		for seed := range count {
+			m := few(uint64(seed))
+			m.pixels = c.pixels
+			c.plant(&m)
+			f := m.fit(t)
+			if f.Verdict.Disagrees() {
+				flagged++
+			}
+			if strings.Contains(f.Verdict.String(), c.want) {
+				named++
+			} else {
+				t.Logf("%s, movie %d: %v", c.kind, seed, f.Verdict)
+			}
+			worst := 0.
+			for k, row := range f.Rows() {
+				if !row.Fixed {
+					worst = max(worst, math.Abs(row.Value-m.theta[k])/row.SD)
+				}
+			}
+			shift += worst / float64(count)
+		}
+		t.Logf("%s, %d pixels: %d of %d flagged, %d named; the parameter that moves most is %.1f standard deviations off", c.kind, c.pixels, flagged, count, named, shift)
+		if float64(named) < c.least*float64(count) {
+			t.Errorf("%s is named in %d of %d movies", c.kind, named, count)
+		}
+	}
+}
