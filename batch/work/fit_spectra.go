@@ -27,30 +27,32 @@ import (
 // fitSpectra fits stellar spectra: the chosen fibers of files of DESI, each spectrum of other files. At the end
 // files of DESI have tables and models in the folder desi, as fit spectra writes them.
 type fitSpectra struct {
-	Files      Texts              `yaml:"files" json:"-"`
-	ConfigFile string             `yaml:"config" json:"-"`
-	Library    string             `yaml:"library" json:"library"` // default as the configuration says
-	Continuum  int                `yaml:"npoly" json:"npoly"`     // default 10
-	Chebyshev  bool               `yaml:"chebyshev" json:"chebyshev,omitempty"`
-	Kernel     string             `yaml:"kernel" json:"kernel"`         // exact (the default) or compat
-	Init       string             `yaml:"param_init" json:"param_init"` // ccf or bruteforce
-	NoCCF      bool               `yaml:"no_ccf_continuum_normalize" json:"-"`
-	Resolution bool               `yaml:"resolution_matrix" json:"resolution_matrix,omitempty"`
-	Errors     string             `yaml:"errors" json:"errors"` // marginal or conditional
-	Fixed      map[string]float64 `yaml:"fixed" json:"fixed,omitempty"`
-	Priors     map[string]string  `yaml:"priors" json:"priors,omitempty"`
-	Floor      map[string]float64 `yaml:"floor" json:"floor,omitempty"`
-	FitArm     []string           `yaml:"fitarm" json:"fitarm,omitempty"` // of DESI
-	MinSN      float64            `yaml:"minsn" json:"minsn,omitempty"`
-	Targets    []int64            `yaml:"targetid" json:"targetid,omitempty"`
-	ObjTypes   []string           `yaml:"objtypes" json:"objtypes,omitempty"`
-	StarsOnly  bool               `yaml:"zbest_select" json:"zbest_select,omitempty"`
-	Redshifts  bool               `yaml:"zbest_include" json:"zbest_include,omitempty"`
-	Arm        string             `yaml:"arm" json:"arm,omitempty"` // of the library, for files of one arm
-	Power      float64            `yaml:"resolving_power" json:"resolving_power,omitempty"`
-	MaskBits   int64              `yaml:"mask_bits" json:"mask_bits,omitempty"`
-	NoModels   bool               `yaml:"no_models" json:"no_models,omitempty"` // keep no models of DESI's spectra
-	Extra      bool               `yaml:"extra_columns" json:"extra_columns,omitempty"`
+	Files          Texts              `yaml:"files" json:"-"`
+	ConfigFile     string             `yaml:"config" json:"-"`
+	Library        string             `yaml:"library" json:"library"` // default as the configuration says
+	Continuum      int                `yaml:"npoly" json:"npoly"`     // default 10
+	Chebyshev      bool               `yaml:"chebyshev" json:"chebyshev,omitempty"`
+	Kernel         string             `yaml:"kernel" json:"kernel"`         // exact (the default) or compat
+	Init           string             `yaml:"param_init" json:"param_init"` // ccf or bruteforce
+	NoCCF          bool               `yaml:"no_ccf_continuum_normalize" json:"-"`
+	Resolution     bool               `yaml:"resolution_matrix" json:"resolution_matrix,omitempty"`
+	Errors         string             `yaml:"errors" json:"errors"` // marginal or conditional
+	FixedContinuum bool               `yaml:"fixed_continuum" json:"fixed_continuum,omitempty"`
+	KeepSpikes     bool               `yaml:"keep_spikes" json:"keep_spikes,omitempty"`
+	Fixed          map[string]float64 `yaml:"fixed" json:"fixed,omitempty"`
+	Priors         map[string]string  `yaml:"priors" json:"priors,omitempty"`
+	Floor          map[string]float64 `yaml:"floor" json:"floor,omitempty"`
+	FitArm         []string           `yaml:"fitarm" json:"fitarm,omitempty"` // of DESI
+	MinSN          float64            `yaml:"minsn" json:"minsn,omitempty"`
+	Targets        []int64            `yaml:"targetid" json:"targetid,omitempty"`
+	ObjTypes       []string           `yaml:"objtypes" json:"objtypes,omitempty"`
+	StarsOnly      bool               `yaml:"zbest_select" json:"zbest_select,omitempty"`
+	Redshifts      bool               `yaml:"zbest_include" json:"zbest_include,omitempty"`
+	Arm            string             `yaml:"arm" json:"arm,omitempty"` // of the library, for files of one arm
+	Power          float64            `yaml:"resolving_power" json:"resolving_power,omitempty"`
+	MaskBits       int64              `yaml:"mask_bits" json:"mask_bits,omitempty"`
+	NoModels       bool               `yaml:"no_models" json:"no_models,omitempty"` // keep no models of DESI's spectra
+	Extra          bool               `yaml:"extra_columns" json:"extra_columns,omitempty"`
 
 	Config *rvspecfit.Config `yaml:"-" json:"config"`
 	Params []string          `yaml:"-" json:"params"` // of the library
@@ -124,7 +126,7 @@ func (f *fitSpectra) resolve(p place, _ *batch.Header) error {
 func (f *fitSpectra) pipeline(folder string, env Env) (*fitfile.Pipeline, error) {
 	c := *f.Config
 	c.Library = located(folder, f.Library)
-	s := fitfile.Settings{Config: &c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, Resolution: f.Resolution, BruteForce: f.Init == "bruteforce", Conditional: f.Errors == "conditional",
+	s := fitfile.Settings{Config: &c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, FixedContinuum: f.FixedContinuum, KeepSpikes: f.KeepSpikes, Resolution: f.Resolution, BruteForce: f.Init == "bruteforce", Conditional: f.Errors == "conditional",
 		Fixed: f.Fixed, Priors: f.Priors, Floor: f.Floor, Threads: env.Threads, Backend: env.Backend}
 	s.Rotation.Compat = f.Kernel == "compat"
 	return fitfile.New(s)
@@ -231,7 +233,7 @@ func (f *fitSpectra) columns() []batch.Column {
 		c = append(c, batch.Column{Name: "chi2_" + a}, batch.Column{Name: "chi2_continuum_" + a}, batch.Column{Name: "pixels_" + a, Kind: batch.Integer})
 	}
 	return append(c, batch.Column{Name: "vrad_ccf", Unit: "km/s"}, batch.Column{Name: "rvs_warn", Kind: batch.Integer}, batch.Column{Name: "bad_hessian", Kind: batch.Integer},
-		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "fitted", Kind: batch.Integer}, batch.Column{Name: "message", Kind: batch.Text})
+		batch.Column{Name: "model_p"}, batch.Column{Name: "judged", Kind: batch.Integer}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "pixels_left_out", Kind: batch.Integer}, batch.Column{Name: "fitted", Kind: batch.Integer}, batch.Column{Name: "message", Kind: batch.Text})
 }
 
 func (t *fitSpectraTask) kindOf(file string) (fitfile.Kind, error) {
@@ -372,7 +374,7 @@ func (f *fitSpectra) record(item int64, source string, row int, target string, r
 			n = append(n, one.Arms[i].Chisq, one.Arms[i].ChisqC, float64(one.Arms[i].Pixels))
 		}
 	}
-	n = append(n, one.VRadCCF, float64(one.WarningFlags), truth(one.BadHessian), one.P, truth(r.Fitted && !one.Disagrees), truth(r.Fitted))
+	n = append(n, one.VRadCCF, float64(one.WarningFlags), truth(one.BadHessian), one.P, truth(one.Judged), truth(r.Fitted && !one.Disagrees), float64(one.LeftOut), truth(r.Fitted))
 	return batch.Record{Item: item, Numbers: n, Texts: []string{source, target, message}}
 }
 
@@ -405,7 +407,9 @@ func (f *fitSpectra) row(r *batch.Record) (row int, out survey.Row) {
 	out.VRadCCF, out.WarningFlags = take(), int64(take())
 	out.BadHessian = take() != 0
 	out.P = take()
+	out.Judged = take() != 0
 	agrees := take() != 0
+	out.LeftOut = int(take())
 	out.Fitted = take() != 0
 	out.Disagrees = out.Fitted && !agrees
 	return row, out
