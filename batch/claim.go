@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
@@ -58,7 +59,7 @@ type sighting struct {
 // Take claims a path on which, as far as is known, no other process holds a claim. It returns nil if
 // another process holds one after all.
 func (c *Claims) Take(path string) (*Claim, error) {
-	text, err := os.ReadFile(path)
+	text, err := foreign.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -136,7 +137,7 @@ func touch(path string, every time.Duration, stop <-chan struct{}) {
 func abandoned(ctx context.Context, path string) (bool, error) {
 	var c Claims
 	for {
-		text, err := os.ReadFile(path)
+		text, err := foreign.ReadFile(path)
 		if err != nil {
 			return errors.Is(err, fs.ErrNotExist), nil
 		}
@@ -166,7 +167,7 @@ func (c *Claims) changed(path string) bool {
 func (k *Claim) Release() error {
 	close(k.stop)
 	k.done.Wait()
-	b, err := os.ReadFile(k.path)
+	b, err := foreign.ReadFile(k.path)
 	var o claimFile
 	if errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(b, &o) == nil && o.Token != k.token {
 		return nil

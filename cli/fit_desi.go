@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
@@ -124,7 +125,7 @@ func (f *desiFlags) names(args []string) ([]string, error) {
 
 // linesOf returns the lines of a file that are not empty.
 func linesOf(name string) (lines []string, err error) {
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if err != nil {
 		return nil, input(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -292,7 +293,7 @@ func sum(v []float64) (s float64) {
 
 // readTraining returns the state of an earlier run of the same work; nil if there is none.
 func readTraining(file, key string) (*spectra.TrainState, error) {
-	f, err := os.Open(file)
+	f, err := foreign.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
@@ -453,7 +454,7 @@ func readModels(dir string, rows map[int]*survey.Row) error {
 		if atomicfile.Temporary(entry.Name()) {
 			continue
 		}
-		file, err := os.Open(name)
+		file, err := foreign.Open(name)
 		if err != nil {
 			return err
 		}

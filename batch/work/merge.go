@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // The names of the files that Merge writes.
@@ -168,7 +169,7 @@ func Merge(m *batch.Manifest, store batch.Store, folder string, env Env) (*Merge
 
 // ours refuses to write a table over a file that is none: the folder may be one in which the user has files.
 func ours(name string) error {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

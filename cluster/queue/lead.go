@@ -192,7 +192,7 @@ func (l *leader) prepare(ctx context.Context, manifest string) error {
 		return err
 	}
 	file := filepath.Join(l.q.Folder(), leaderFile)
-	id, err := os.ReadFile(file)
+	id, err := foreign.ReadFile(file)
 	if err != nil || len(id) == 0 {
 		id = []byte(rand.Text())
 		if err := atomicfile.WriteBytes(file, id); err != nil {

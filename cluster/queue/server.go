@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Files of the leader's folder.
@@ -42,7 +43,7 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 	}
 	address := filepath.Join(folder, addressFile)
 	if port == "0" {
-		before, _ := os.ReadFile(address)
+		before, _ := foreign.ReadFile(address)
 		if h, p, err := net.SplitHostPort(strings.TrimSpace(string(before))); err == nil && h == host {
 			port = p
 		}
@@ -95,7 +96,7 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 // token reads the token of a file, or makes one that only the user can read.
 func token(name string) (string, error) {
 	for {
-		b, err := os.ReadFile(name)
+		b, err := foreign.ReadFile(name)
 		if text := strings.TrimSpace(string(b)); err == nil && text != "" {
 			return text, os.Chmod(name, 0o600)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // WorkSettings control a worker.
@@ -233,7 +234,7 @@ func (w *worker) shared(ctx context.Context, want string) error {
 	folder := filepath.Join(string(w.Store), "queue")
 	name := filepath.Join(folder, leaderFile)
 	for until := time.Now().Add(w.patience / 3); ; {
-		b, err := os.ReadFile(name)
+		b, err := foreign.ReadFile(name)
 		if err == nil && string(b) == want {
 			return nil
 		}

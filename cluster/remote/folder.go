@@ -21,6 +21,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // atOnce is the number of files that are on the way at a time.
@@ -148,7 +149,7 @@ func (t transfer) same(target, origin time.Time) (bool, error) {
 }
 
 func sumOf(name string) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (b *Bucket) up(ctx context.Context, t transfer) (int64, error) {
 			return -1, err
 		}
 	}
-	in, err := os.Open(t.file)
+	in, err := foreign.Open(t.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return -1, nil // it has another name now: a shard was completed
 	}

@@ -17,6 +17,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -54,7 +55,7 @@ var known = []string{"second_minimizer", "min_vsini"}
 
 // ReadConfig reads a configuration in YAML. Keys that it leaves out keep their defaults.
 func ReadConfig(name string) (*Config, error) {
-	b, err := os.ReadFile(name)
+	b, err := foreign.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

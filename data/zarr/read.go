@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -238,7 +239,7 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 
 // file reads a metadata file.
 func (r *reader) file(name string) ([]byte, error) {
-	f, err := r.fsys.Open(name)
+	f, err := foreign.OpenIn(r.fsys, name)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -169,7 +170,7 @@ func (m *arrayMeta) complete(chunks []chunk) error {
 
 // chunk copies the elements of one chunk to their positions in out.
 func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) error {
-	f, err := r.fsys.Open(c.file)
+	f, err := foreign.OpenIn(r.fsys, c.file)
 	if err != nil {
 		return err
 	}

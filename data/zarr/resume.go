@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -203,7 +204,7 @@ func (s *Stream) adopt(m *arrayMeta) error {
 func unfinished(r *reader, dir string, m *arrayMeta, place []int, size, kept int) ([]byte, error) {
 	at := make([]int, len(m.Shape))
 	copy(at, place)
-	f, err := r.fsys.Open(path.Join(dir, chunkName(at)))
+	f, err := foreign.OpenIn(r.fsys, path.Join(dir, chunkName(at)))
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,28 @@ func Open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := regular(name, st.Mode()); err != nil {
+		return nil, err
+	}
+	return os.Open(name)
+}
+
+// OpenIn is Open for a file of a file system.
+func OpenIn(fsys fs.FS, name string) (fs.File, error) {
+	st, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(name, st.Mode()); err != nil {
+		return nil, err
+	}
+	return fsys.Open(name)
+}
+
+// regular returns an error that says what a file is if it is no regular file.
+func regular(name string, m fs.FileMode) error {
 	what := ""
-	switch m := st.Mode(); {
+	switch {
 	case m.IsDir():
 		what = "is a folder: name a file"
 	case m&fs.ModeNamedPipe != 0:
@@ -28,10 +48,10 @@ func Open(name string) (*os.File, error) {
 	case !m.IsRegular():
 		what = "is a device or a socket: name a file"
 	}
-	if what != "" {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%s", what)}
+	if what == "" {
+		return nil
 	}
-	return os.Open(name)
+	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%s", what)}
 }
 
 // ReadFile reads a whole file, opened as by Open.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 )
 
 func TestOpen(t *testing.T) {
@@ -41,5 +42,19 @@ func TestOpen(t *testing.T) {
 	defer f.Close()
 	if b, err := io.ReadAll(f); string(b) != "text" || err != nil {
 		t.Error(b, err)
+	}
+}
+
+// What is no regular file is refused in file systems too, without waiting for it.
+func TestOpenIn(t *testing.T) {
+	fsys := fstest.MapFS{"a": {Data: []byte("x")}, "pipe": {Mode: fs.ModeNamedPipe}, "socket": {Mode: fs.ModeSocket}, "dir/a": {}}
+	for name, good := range map[string]bool{"a": true, "pipe": false, "socket": false, "dir": false, "none": false} {
+		f, err := OpenIn(fsys, name)
+		if (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			f.Close()
+		}
 	}
 }

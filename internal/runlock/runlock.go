@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Name is the name of the lock file in the folder.
@@ -134,7 +136,7 @@ func (l *Lock) Release() error {
 
 // owner reads who holds the lock; it returns nil if the file does not say.
 func owner(path string) *Owner {
-	b, err := os.ReadFile(path)
+	b, err := foreign.ReadFile(path)
 	var o Owner
 	if err != nil || len(b) > 1<<16 || json.Unmarshal(b, &o) != nil || o.PID == 0 {
 		return nil

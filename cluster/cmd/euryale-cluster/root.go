@@ -117,6 +117,6 @@ func tokenOf(file string) (string, error) {
 	if file == "" {
 		return os.Getenv("EURYALE_TOKEN"), nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := foreign.ReadFile(file)
 	return strings.TrimSpace(string(b)), err
 }

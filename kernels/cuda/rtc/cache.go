@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 const (
@@ -102,7 +103,7 @@ func (c *Cache) read(path string) []byte {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > c.limit+sumBytes {
 		return nil
 	}
-	b, err := os.ReadFile(path)
+	b, err := foreign.ReadFile(path)
 	if err != nil {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/internal/exportdata"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/notebook/cells"
 )
 
@@ -51,7 +52,7 @@ func run(to, out, root string, files []string) error {
 	var books []*cells.Notebook
 	paths := []string{"fmt", "log"}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := foreign.ReadFile(file)
 		if err != nil {
 			return err
 		}
