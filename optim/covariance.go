@@ -36,7 +36,7 @@ func (d *dense) covariances(r *Result) {
 	}
 	d.tellRunaways(r)
 	d.tellMeaninglessErrors(r)
-	d.tellIdle(r)
+	d.tellAbsent(r)
 	d.tellOutOfRange(r)
 }
 

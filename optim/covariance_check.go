@@ -127,3 +127,16 @@ func (d *dense) towards(at []float64, r *Result, i int, step float64) float64 {
 	}
 	return t
 }
+
+// tellOutOfRange names parameters whose variance is no 64-bit number, and makes it NaN. A variance is 0 where the model meets all
+// data exactly.
+func (d *dense) tellOutOfRange(r *Result) {
+	for k := range d.n {
+		at := k*d.n + k
+		if r.Scale == 0 || r.Cov[at] != 0 || !(d.column[k] > 0) {
+			continue
+		}
+		r.Cov[at], r.FreeCov[at] = math.NaN(), math.NaN()
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the error of %s, whose value is %.3g, cannot be given: its square is below the smallest 64-bit number; give the data in other units", d.p.name(k), r.X[k]))
+	}
+}

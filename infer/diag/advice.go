@@ -131,7 +131,7 @@ func (r Report) Verdict() string {
 	}
 	switch n := len(failed); {
 	case len(r) > 0 && len(unchecked) == len(r):
-		return fmt.Sprintf("No check of the draws could be made, so nothing is known about their quality: they record none of %s.", strings.Join(unchecked, ", "))
+		return fmt.Sprintf("None of the checks of the draws could be made, so nothing is known about their quality: not checked were %s.", strings.Join(unchecked, ", "))
 	case n == 0 && len(unchecked) > 0:
 		return fmt.Sprintf("All checks of the draws passed, except for %d that could not be made: %s.", len(unchecked), strings.Join(unchecked, ", "))
 	case n == 0 && calibrations > 0 && calibrations == len(r):

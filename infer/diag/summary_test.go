@@ -203,7 +203,7 @@ func TestUnrecordedChecks(t *testing.T) {
 	if want := "All checks of the draws passed, except for 4 that could not be made: tree depth, divergences, E-BFMI, acceptance rate."; r.Verdict() != want || !r.OK() {
 		t.Errorf("%s, want %s", r.Verdict(), want)
 	}
-	if none := Diagnose(s, Evidence{Unrecorded: []Check{CheckDepth, CheckDivergence, CheckESS, CheckRHat, CheckStuck}}); !strings.HasPrefix(none.Verdict(), "No check of the draws could be made") {
+	if none := Diagnose(s, Evidence{Unrecorded: []Check{CheckDepth, CheckDivergence, CheckESS, CheckRHat, CheckStuck}}); !strings.HasPrefix(none.Verdict(), "None of the checks of the draws could be made") {
 		t.Error(none.Verdict())
 	}
 	if text := Diagnose(s, acceptance(0.3, 0)).String(); !strings.Contains(text, "it is 0.30 in every chain; its target is not known") {

@@ -147,6 +147,6 @@ const KindContinuum = "continuum"
 // continuumDirection is the departure of continua that bend more.
 func (l *layout) continuumDirection(r *remains) check.Direction {
 	return check.Direction{Kind: KindContinuum, Columns: l.further(r), Say: func(_, _ []float64) (string, string) {
-		return "the continuum bends otherwise than its functions can", "use more functions for the continuum (npoly), or cut the spectrum where its calibration is poor"
+		return "the continuum bends in ways that its functions cannot follow", "use more functions for the continuum (npoly), or cut the spectrum where its calibration is poor"
 	}}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -250,11 +249,11 @@ func (s *resolution) direction() check.Direction {
 		if coef[0] < 0 {
 			how = "narrower"
 		}
-		text := fmt.Sprintf("the resolution of the spectrum seems to be another than that of the model: lines are %s, as by a Gaussian with a standard deviation of about %.1f pixels", how, size)
+		text := fmt.Sprintf("the resolution of the spectrum seems to differ from that of the model: lines are %s, as by a Gaussian with a standard deviation of about %.1f pixels", how, size)
 		if s.rotation != s.own {
 			text += fmt.Sprintf(", and the fit takes this for a rotation of %.0f km/s", s.own)
 		}
-		return text, strings.TrimSpace("give the resolution of the instrument (resolving power, or the matrices in the file), and do not trust the rotation")
+		return text, "give the resolution of the instrument (resolving power, or the matrices in the file), and do not trust the rotation"
 	}}
 }
 

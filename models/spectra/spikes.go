@@ -65,7 +65,7 @@ func spikesOf(x *Spectrum, model []float64, floor float64) (list []Spike) {
 	z, sizes := make([]float64, n), make([]float64, 0, n)
 	typicalErr := median(x.Err)
 	for i := range z {
-		if hidden := x.Bad != nil && x.Bad[i] || x.Err[i] >= hidden*typicalErr; hidden {
+		if x.Bad != nil && x.Bad[i] || x.Err[i] >= hidden*typicalErr {
 			continue
 		}
 		z[i] = (x.Flux[i] - model[i]) / math.Hypot(x.Err[i], floor)
@@ -164,18 +164,15 @@ func saySpikes(spikes []Spike) (out []check.Alteration) {
 	}
 	if n, text := listSpikes(plain); n > 0 {
 		out = append(out, check.Alteration{Kind: KindSpikes, Count: n, Note: true,
-			Text: fmt.Sprintf("%s left out above the model in places as narrow as what cosmic rays leave: %s", were(n), text)})
+			Text: fmt.Sprintf("%s above the model, in runs as narrow as cosmic rays leave, %s left out: %s", errtext.Count(n, "pixel"), errtext.Agree(n, "was", "were"), text)})
 	}
 	if n, text := listSpikes(lines); n > 0 {
 		out = append(out, check.Alteration{Kind: KindEmission, Count: n,
-			Text:   fmt.Sprintf("%s left out above the model in places where emission lines may be: %s", were(n), text),
+			Text:   fmt.Sprintf("%s above the model, at places where emission lines may be, %s left out: %s", errtext.Count(n, "pixel"), errtext.Agree(n, "was", "were"), text),
 			Remedy: "look at these pixels: if they are emission, the templates lack it, and if they are cosmic rays, mask them in the data"})
 	}
 	return out
 }
-
-// were begins a sentence about pixels.
-func were(n int) string { return errtext.Count(n, "pixel") + " " + errtext.Agree(n, "was", "were") }
 
 // listSpikes returns the number of pixels of spikes, and where the highest of them are.
 func listSpikes(spikes []Spike) (pixels int, text string) {

@@ -19,9 +19,9 @@ const (
 	idle = 1e-10
 )
 
-// tellIdle names parameters that would change nothing if another one, which is 0 within its error, were 0: the decay time of a
+// tellAbsent names parameters that would change nothing if another one, which is 0 within its error, were 0: the decay time of a
 // decay that is not there, or the place of a peak. Their errors come from an amplitude that noise made.
-func (d *dense) tellIdle(r *Result) {
+func (d *dense) tellAbsent(r *Result) {
 	if r.FreeCov == nil || r.DoF() < 1 {
 		return
 	}
@@ -50,23 +50,8 @@ func (d *dense) tellIdle(r *Result) {
 				continue
 			}
 			r.Undetermined = append(r.Undetermined, name)
-			r.Warnings = append(r.Warnings, fmt.Sprintf("the data do not determine %s: %s is %.3g +- %.2g, which noise can make, and if it is 0, %s changes nothing: add data, or leave out the term that %s multiplies",
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the data do not determine %s: %s is %.3g +- %.2g, which noise alone could produce, and without it %s has no effect: add data, or leave out the term that %s multiplies",
 				name, d.p.name(i), x, sd, name, d.p.name(i)))
 		}
-	}
-}
-
-// tellOutOfRange names parameters whose variance is no 64-bit number, and makes it NaN.
-func (d *dense) tellOutOfRange(r *Result) {
-	if r.Scale == 0 {
-		return // the model meets all data exactly
-	}
-	for i, v := range r.Cov[:d.n*d.n] {
-		k := i / d.n
-		if i%d.n != k || v != 0 || !(d.column[k] > 0) {
-			continue
-		}
-		r.Cov[i], r.FreeCov[i] = math.NaN(), math.NaN()
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the variance of %s, which is %.3g, is smaller than any 64-bit number, so it has no error: give the data in other units", d.p.name(k), r.X[k]))
 	}
 }
