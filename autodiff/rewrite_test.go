@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -199,7 +200,7 @@ func TestEachRule(t *testing.T) {
 // but for rounding: at all sizes of numbers, with their zeros, infinities and
 // NaNs, in both precisions, for each instruction set and in a lane of a batch.
 func TestRewritingKeepsValues(t *testing.T) {
-	rewriting(t, 200, nil)
+	rewriting(t, tier.Of[uint64](60, 200), nil)
 }
 
 // So does what Hoist takes out, put back, but for a rounding more in quotients.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -216,7 +217,7 @@ func TestResultsCountMoreThanFailures(t *testing.T) {
 func TestNoResultIsEverReplaced(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	m := list(t, 6, Header{})
-	for range 1000 {
+	for range tier.Of(60, 1000) {
 		store := Store(t.TempDir())
 		q, err := store.Queue(m)
 		if err != nil {

@@ -6,6 +6,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -283,7 +284,7 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 
 // The examples of lists do what they say.
 func TestClusterExamples(t *testing.T) {
-	if !slowTests {
+	if !tier.Slow {
 		t.Skip("make test-slow runs the examples for clusters")
 	}
 	dir := t.TempDir()

@@ -24,6 +24,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -158,7 +159,7 @@ func TestFaultsOfFiles(t *testing.T) {
 	faultInputs(t)
 	impatient(t, 120*time.Millisecond)
 	for name, c := range faultyCommands {
-		if !slowTests && !c.quick {
+		if !tier.Slow && !c.quick {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -174,8 +175,8 @@ func TestFaultsOfFiles(t *testing.T) {
 				same[file] = again[file] == b && filepath.Base(file) != "diagnose.txt" // which says how long it took
 			}
 			step := max(1, c.every)
-			if !slowTests {
-				step = max(1, operations/3) // a few of them
+			if !tier.Slow {
+				step = max(1, operations/2) // two of them
 			}
 			t.Logf("%d operations, %d files, of which vary: %v", operations, len(want), vary(same))
 			for k := 1; k <= operations; k += step {

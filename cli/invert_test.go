@@ -17,6 +17,7 @@ import (
 
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -144,7 +145,7 @@ func problemFile(t *testing.T, dir string, problem map[string]any, changes map[s
 
 // Both ways of fitting end where SciPy's L-BFGS-B did on the same noisy patterns.
 func TestInvertRSoXSAgainstReference(t *testing.T) {
-	if !slowTests {
+	if !tier.Slow {
 		t.Skip("make test-slow fits the reference's particle: quick tests fit that of the demonstration")
 	}
 	dir, problem, want := inversionFolder(t)
@@ -183,7 +184,7 @@ func TestInvertRSoXSAgainstReference(t *testing.T) {
 func TestInvertRSoXSUnits(t *testing.T) {
 	dir, problem := demoFolder(t)
 	checkUnits(t, dir, problem, demo.Particle()["radius"])
-	if slowTests {
+	if tier.Slow {
 		dir, problem, want := inversionFolder(t)
 		checkUnits(t, dir, problem, want[0])
 	}
@@ -253,7 +254,7 @@ func TestInvertRSoXSResumes(t *testing.T) {
 		t.Fatalf("%v, exit %d: %s", err, code, errs)
 	}
 	checkResumes(t, dir, problem, float64(whole.X["radius"]))
-	if slowTests {
+	if tier.Slow {
 		dir, problem, want := inversionFolder(t)
 		checkResumes(t, dir, problem, want[0])
 	}
@@ -285,7 +286,7 @@ func TestDemoRSoXS(t *testing.T) {
 	}
 	chainCount, rhat, spread := 4, 1.05, 0.3
 	dir := filepath.Join(t.TempDir(), "demo")
-	if slowTests {
+	if tier.Slow {
 		code, out, stderr := do(t, "demo", "rsoxs", "--out", dir, "--quiet")
 		if code != 0 || !strings.Contains(out, "r_hat") || !strings.Contains(out, "Try next") {
 			t.Fatalf("exit %d: %s %s", code, out, stderr)
@@ -343,7 +344,7 @@ func TestDemoRSoXS(t *testing.T) {
 	}
 	edit(t, filepath.Join(dir, "problem.json"), `"sigma": 0.1`, `"compare": "curves"`)
 	args := []string{"invert", "rsoxs", filepath.Join(dir, "problem.json"), "--out", filepath.Join(dir, "curves"), "--json", "--quiet"}
-	if !slowTests {
+	if !tier.Slow {
 		args = append(args, "--no-report")
 	}
 	code, out, stderr := do(t, args...)

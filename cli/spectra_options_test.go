@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // rvtab has columns of a table of velocities; none of one that has no such column.
@@ -44,7 +45,7 @@ func rvtab(t *testing.T, name string, columns ...string) (out [][]float64) {
 
 // Options of files of DESI do what they say: those that choose how work is done change no number, those of the model do.
 func TestOptionsOfDESI(t *testing.T) {
-	if !slowTests {
+	if !tier.Slow {
 		t.Skip("make test-slow tries every option: quick tests fit with the usual ones")
 	}
 	dir := starFolder(t)
@@ -102,7 +103,7 @@ func TestOptionsOfDESI(t *testing.T) {
 		"two arms":    {[]string{file, "--fitarm", "b,r"}, func(got [][]float64) bool { return len(got[chi]) == 2 && got[chiZ] == nil }},
 		"no objects":  {[]string{file, "--objtypes", "STD_.*"}, func(got [][]float64) bool { return len(got[chi]) == 0 }},
 	} {
-		if !slowTests && !slices.Contains([]string{"a list", "a log", "conditional", "two arms", "no objects"}, name) {
+		if !tier.Slow && !slices.Contains([]string{"a list", "a log", "conditional", "two arms", "no objects"}, name) {
 			continue
 		}
 		if code, got, stderr := fit(name, c.args...); code != exitOK || got == nil || !c.want(got) {

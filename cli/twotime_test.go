@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/docs"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // flowFolder makes the demonstration's correlations and their configuration the working directory.
@@ -98,7 +99,7 @@ func TestFitTwotime(t *testing.T) {
 // A posterior covers the truth; draws, tables and pictures are those of other runs; an interrupted run goes on to the same draws.
 func TestSampleTwotime(t *testing.T) {
 	flowFolder(t)
-	const settings = " --chains 2 --warmup 150 --draws 500 --retries 0 --seed 3"
+	const settings = " --chains 2 --warmup 150 --draws 200 --retries 0 --seed 3"
 	var doc motionPosteriorDoc
 	succeed(t, "sample twotime flow.yaml --homodyne --out run"+settings, &doc)
 	truth := demo.Sheared(1)
@@ -149,7 +150,7 @@ func TestSampleTwotime(t *testing.T) {
 func TestLikelihoodsOfTwotime(t *testing.T) {
 	flowFolder(t)
 	for name, want := range map[string]string{"independent": "too narrow", "pairs": "allows on average for entries"} {
-		code, out, stderr := do(t, strings.Fields("sample twotime flow.yaml --quiet --no-report --frames 1:30 --chains 2 --warmup 60 --draws 40 --retries 0 --likelihood "+name+" --out "+name)...)
+		code, out, stderr := do(t, strings.Fields("sample twotime flow.yaml --quiet --no-report --frames 1:20 --chains 2 --warmup 60 --draws 40 --retries 0 --likelihood "+name+" --out "+name)...)
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, stderr)
 		}
@@ -254,7 +255,7 @@ func TestInterruptedTwotime(t *testing.T) {
 
 // Every command of the guide runs, in its order; posteriors are short ones.
 func TestGuideOfTwotime(t *testing.T) {
-	if !slowTests {
+	if !tier.Slow {
 		t.Skip("make test-slow runs the commands of the guide")
 	}
 	pages, err := docs.Pages("../docs/guide")

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // lineData is a straight line with noise.
@@ -125,8 +126,8 @@ func poisson(r *rand.Rand, rate float64) (k int) {
 func TestModelsThatAreRightAreSeldomFlagged(t *testing.T) {
 	x, y := lineData(rand.New(rand.NewPCG(1, 1)))
 	n, most := 500, 12 // 1 % expected, three standard deviations
-	if !infer.SlowTests {
-		n, most = 200, 7
+	if !tier.Slow {
+		n, most = 100, 5
 	}
 	for name, sigma := range map[string]any{"known errors": 0.1, "sampled errors": nil} {
 		post, err := lineModel(x, y, sigma, dist.Normal(0, 5)).Compile()

@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // dataFile is the data of a reference posterior.
@@ -457,7 +458,7 @@ func TestPosteriors(t *testing.T) {
 			if c.of == "" && len(target.names) != len(want.Reference.Parameters) {
 				t.Errorf("%d of %d reference columns: %v", len(target.names), len(want.Reference.Parameters), target.names)
 			}
-			if c.costly && !SlowTests {
+			if c.costly && !tier.Slow {
 				t.Log("sampled with the tag slow only")
 				return
 			}
@@ -502,7 +503,7 @@ func (c *problem) runs(dim int) (seeds int, goal float64) {
 	default:
 		seeds = 3
 	}
-	if !SlowTests {
+	if !tier.Slow {
 		seeds, goal = (seeds+9)/10, 0.75*goal
 	}
 	return seeds, goal

@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // calibrated asks for uniform ranks; a right sampler fails once in 100 runs of
@@ -45,6 +46,7 @@ func decayPosterior(t *testing.T) *infer.Posterior {
 }
 
 func TestSBC(t *testing.T) {
+	tier.SlowOnly(t)
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

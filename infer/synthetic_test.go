@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // moment is what n columns from first on should have: a mean, and a standard
@@ -91,7 +92,7 @@ func TestSyntheticTargets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := Config{Seed: 3}
-			if c.moments[0].n >= 50 && c.least == 0 && !SlowTests {
+			if c.least == 0 && !tier.Slow {
 				config.Draws = 500
 			}
 			fit := mustSample(t, c.target, config)

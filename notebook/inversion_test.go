@@ -43,7 +43,7 @@ func TestInversion(t *testing.T) {
 	if r := fit.Value("radius"); math.Abs(r-9.3) > 0.2 || !fit.Solution.Check.OK {
 		t.Errorf("radius %v, %v", r, fit.Solution.Check)
 	}
-	post := particle.Sample(nb.Options{Seed: 1, Chains: 2, Warmup: 60, Draws: 60})
+	post := particle.Sample(nb.Options{Seed: 1, Chains: 2, Warmup: 30, Draws: 20})
 	displays(t, "posterior", post, "radius", "R-hat")
 	if m := post.Summary().Row("shell").Mean; math.Abs(m-6.4) > 0.3 {
 		t.Errorf("shell %v", m)

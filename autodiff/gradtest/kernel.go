@@ -23,7 +23,7 @@ func Kernel(t *testing.T, op *autodiff.Op, tolerance64, tolerance32 float64) {
 	}
 	wantDomain(t, op)
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 513, 1000} {
+	for _, n := range []int{1, 2, 3, 5, 8, 15, 33, 65, 1003} {
 		values := make([][]float64, op.Arity)
 		for k := range values {
 			values[k] = make([]float64, n)

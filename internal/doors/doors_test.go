@@ -5,36 +5,60 @@
 package doors
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
-// Every example builds against this repository and passes its tests. Kernels run on an emulated device if g++ can build it.
+// sampling are examples whose tests draw from posteriors or invert patterns for seconds.
+var sampling = []string{"morphology", "nuisance", "relaxation", "distribution"}
+
+// Every example builds against this repository, with its command, and passes its tests; those that sample do so in the slow tier.
+// Kernels run on an emulated device if g++ can build it. All modules are one workspace, so that the go command reads everything once.
 func TestDoors(t *testing.T) {
 	modules, err := filepath.Glob(filepath.Join("..", "..", "examples", "doors", "*", "go.mod"))
 	if err != nil || len(modules) < 8 {
 		t.Fatalf("%v: %v", modules, err)
 	}
 	modules = append(modules, filepath.Join("testdata", "faulty", "go.mod")) // parts that panic
+	work, all, quick := "go 1.26\n", []string{"vet"}, []string{"test", "-vet=off"}
 	for _, m := range modules {
-		dir := filepath.Dir(m)
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			env := os.Environ()
-			if _, err := exec.LookPath("g++"); err == nil && filepath.Base(dir) == "kernel" {
-				l := pretend.Shared(t)
-				env = append(env, "EURYALE_LIBCUDA="+l.Path, "EURYALE_LIBNVRTC="+l.Path)
+		dir, err := filepath.Abs(filepath.Dir(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		work += fmt.Sprintf("use %q\n", dir)
+		all = append(all, filepath.Dir(m)+"/...")
+		if tier.Slow || !slices.Contains(sampling, filepath.Base(dir)) {
+			quick = append(quick, filepath.Dir(m)+"/...")
+		}
+	}
+	file := filepath.Join(t.TempDir(), "go.work")
+	if err := os.WriteFile(file, []byte(work), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "GOWORK="+file, "GOFLAGS=")
+	if _, err := exec.LookPath("g++"); err == nil {
+		l := pretend.Shared(t)
+		env = append(env, "EURYALE_LIBCUDA="+l.Path, "EURYALE_LIBNVRTC="+l.Path)
+	}
+	for _, args := range [][]string{all, quick} {
+		for i, a := range args {
+			if strings.HasPrefix(a, "testdata") {
+				args[i] = "./" + a
 			}
-			for _, verb := range []string{"vet", "test"} { // vet compiles the command in cmd
-				cmd := exec.Command("go", verb, "./...")
-				cmd.Dir, cmd.Env = dir, env
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Fatalf("go %s: %v: %s", verb, err, out)
-				}
-			}
-		})
+		}
+		cmd := exec.Command("go", args...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v: %s", args[0], err, out)
+		}
 	}
 }

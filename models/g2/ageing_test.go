@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 	"github.com/euryale-dev/euryale/sim/xpcs/speckle"
 )
@@ -73,7 +74,7 @@ func agedMovie(t *testing.T, seed uint64, first, second int, parts int) (*nexus.
 // A sample that ages is named as such, and one that does not is not, however short its movie.
 func TestAgeingIsNamed(t *testing.T) {
 	for _, c := range []struct{ first, second, parts int }{{1, 1, 2}, {2, 2, 4}, {1, 1, 5}, {1, 2, 2}, {2, 1, 2}, {1, 2, 4}, {2, 1, 5}, {2, 3, 2}} {
-		movies, told := ageingMovies, 0
+		movies, told := tier.Of(3, 1000), 0
 		if c.first != c.second {
 			movies = min(movies, 20)
 		}

@@ -14,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -346,7 +347,7 @@ func checkPosterior(t *testing.T, name string) {
 	if math.Abs(r.Cost-x.Results.NLL) > 1e-6*x.Results.NLL {
 		t.Errorf("half the chi-square %v, want %v", r.Cost, x.Results.NLL)
 	}
-	if !slowTests {
+	if !tier.Slow {
 		t.Log("sampled with the tag slow only")
 		return
 	}

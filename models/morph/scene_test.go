@@ -12,6 +12,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -259,13 +260,13 @@ func TestPosteriorWithSigma(t *testing.T) {
 	period, thickness, sigma := dist.Normal(11, 1), dist.LogNormal(1.8, 0.5), dist.HalfNormal(0.5)
 	v.Params = []morph.Param{{Name: "period", Start: []float64{11}, Prior: &period}, {Name: "thickness", Start: []float64{6}, Prior: &thickness},
 		{Name: "sigma", Start: []float64{0.1}, Prior: &sigma}}
-	fit, err := v.Sample(context.Background(), infer.Config{Seed: 3, Chains: 2, Warmup: 150, Draws: 100, Init: [][]float64{{11, 1.8, -3}, {11, 1.8, -3}}})
+	fit, err := v.Sample(context.Background(), infer.Config{Seed: 3, Chains: 2, Warmup: tier.Of(60, 150), Draws: tier.Of(40, 100), Init: [][]float64{{11, 1.8, -3}, {11, 1.8, -3}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]float64{"period": 11, "thickness": 6, "sigma": 0.05} {
 		r := fit.Summary().Row(name)
-		if math.Abs(r.Mean-want) > 5*r.SD || r.RHat > 1.05 {
+		if math.Abs(r.Mean-want) > 5*r.SD || r.RHat > tier.Of(1.2, 1.05) {
 			t.Errorf("%s: %v +- %v, R-hat %v, want %v", name, r.Mean, r.SD, r.RHat, want)
 		}
 	}

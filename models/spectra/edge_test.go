@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -190,6 +191,7 @@ func TestErrorsWithFloat32Noise(t *testing.T) {
 // The reference's search can stop hundreds above the minimum at high signal-to-noise ratios. Fits of such stars
 // from far away end no higher than those from the truth, except in another minimum, which more starts avoid.
 func TestFitsDoNotStopEarly(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	for _, kind := range []string{"nn", "grid"} {
 		lib := goldenLibrary(t, kind)

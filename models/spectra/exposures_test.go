@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // exposedStars are stars with the velocities of their exposures about 20 km/s, one row for each star.
@@ -38,7 +39,7 @@ func TestVelocitiesPerExposure(t *testing.T) {
 	lib := goldenLibrary(t, "nn")
 	binary, constant := []float64{-30, 30}, []float64{0, 0, 0}
 	offsets := [][]float64{binary, constant, binary, constant, binary, {0}}
-	for i := range 6 {
+	for i := range tier.Of(1, 6) {
 		offsets = append(offsets, []float64{-30 * float64(i+1), 32 * float64(i+1)})
 	}
 	stars, truth := exposedStars(t, lib, 1, offsets...)
@@ -132,6 +133,7 @@ func TestCommonVelocityIsThatOfOneVelocity(t *testing.T) {
 
 // Starts with a velocity for each exposure, fixed velocities, and the posterior of all.
 func TestPerExposureStartsAndPosterior(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	stars, _ := exposedStars(t, lib, 1, []float64{-30, 30})

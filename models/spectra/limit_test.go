@@ -5,6 +5,7 @@ package spectra
 
 import (
 	"context"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"math"
 	"testing"
 )
@@ -20,7 +21,7 @@ func TestLimitOfRotation(t *testing.T) {
 		fixed[name] = theta[2+k]
 	}
 	seen := 0
-	for i := range 6 {
+	for i := range tier.Of(4, 6) {
 		star := Star{Name: "slow", Spectra: s.spectra(t, theta, 0.01, ""), Starts: []Start{{Vsini: 10, Params: theta[2:]}}}
 		fitter, err := NewFitter(lib, Settings{Continuum: 6, Batch: 32, Fixed: fixed, NoVerdict: true})
 		if err != nil {
@@ -75,7 +76,7 @@ func TestLimitOfRotation(t *testing.T) {
 			t.Errorf("star %d: %v: %v of the posterior is below", i, limit, below/all)
 		}
 	}
-	if seen < 2 {
+	if seen < tier.Of(1, 2) {
 		t.Errorf("%d stars are at the bound", seen)
 	}
 }
@@ -132,6 +133,7 @@ func TestLimitsOfNormalDistributions(t *testing.T) {
 // Where the library of a network ends at one value of a parameter, the parameter is at its bound, as with a grid: the
 // penalty beyond says nothing of the star.
 func TestLimitAtSideOfHull(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	lib.Arms = lib.Arms[:1]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // fitterWith returns a Fitter with one prior.
@@ -72,6 +73,7 @@ func TestBoundedPriors(t *testing.T) {
 
 // A prior that goes on beyond the library does not take a posterior there.
 func TestPosteriorStaysInLibrary(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
 	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)

@@ -10,9 +10,6 @@ import (
 	"testing"
 )
 
-// slow says that tests may take minutes.
-const slow = true
-
 // All experiments of the reference, each metric by the Kolmogorov-Smirnov distance at
 // a false alarm rate of 1e-4 over as many brains as the reference has, 200 at least
 // unless that takes minutes.

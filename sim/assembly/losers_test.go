@@ -6,6 +6,7 @@ package assembly
 import (
 	"bytes"
 	"fmt"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"strings"
 	"testing"
 )
@@ -139,7 +140,7 @@ func TestLazyAreasHaveTheLawOfWholeOnes(t *testing.T) {
 		{"relative threshold", 0.05, area, 100, tired(Column{Policy: Relative, Threshold: 0.8, AtLeast: 10}, Settings{Activity: Silent})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if !slow {
+			if !tier.Slow {
 				c.seeds = max(15, c.seeds/4)
 			}
 			var got [2]figures

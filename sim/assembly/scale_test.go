@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Areas of a hundred thousand and a million neurons, all of which exist.
@@ -34,7 +35,7 @@ func TestScaleGoldens(t *testing.T) {
 	golden.JSON(t, &f, "assemblies", "procedural_scale_goldens.json")
 	for _, c := range f.Cases {
 		t.Run(fmt.Sprint(c.N), func(t *testing.T) {
-			if c.N > 1e5 && !slow { // hashing every pair takes half a minute
+			if c.N > 1e5 && !tier.Slow { // hashing every pair takes half a minute
 				c.Rounds = c.Rounds[:1]
 			}
 			number := map[string]uint64{"S": c.Fibers["stimulus"], "A": c.Fibers["recurrent"]}

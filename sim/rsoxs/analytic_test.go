@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -149,7 +150,7 @@ func TestSpheres(t *testing.T) {
 	var f struct{ Rows []sphereRow }
 	golden.JSON(t, &f, "scatter", "sphere", "sphere_table.json")
 	for _, r := range f.Rows {
-		if r.N > 64 && !slowTests {
+		if r.N > 64 && !tier.Slow {
 			continue
 		}
 		t.Run(fmt.Sprintf("n%d/R%d/sub%d/%s", r.N, r.R, r.Sub, r.Grid), func(t *testing.T) { r.check(t) })

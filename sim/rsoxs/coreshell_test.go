@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -155,7 +156,7 @@ func TestCoreShell(t *testing.T) {
 	}
 	energies, o := c.optics()
 	for _, bits := range []int{32, 64} {
-		if bits == 64 && !slowTests { // A_float64 is within the tolerance of the float32 run too
+		if bits == 64 && !tier.Slow { // A_float64 is within the tolerance of the float32 run too
 			continue
 		}
 		start := time.Now()

@@ -14,6 +14,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -146,7 +147,7 @@ func TestCases(t *testing.T) { testCases(t, nil) }
 // testCases compares the patterns that a backend computes with the reference's; slow tests do all of them.
 func testCases(t *testing.T, b ad.Backend) {
 	for _, c := range cases(t) {
-		if m := c.Morphology; b != nil && !slowTests && m != "gV_vector2" && m != "gA_euler3_small" {
+		if m := c.Morphology; b != nil && !tier.Slow && m != "gV_vector2" && m != "gA_euler3_small" {
 			continue // each size and kind of materials has kernels of its own, which take time to compile
 		}
 		for _, bits := range []int{64, 32} {

@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -50,7 +51,7 @@ func TestGradientOfReferences(t *testing.T) { gradientOfReferences(t, nil) }
 
 func gradientOfReferences(t *testing.T, b ad.Backend) {
 	golden.Each(t, "scatter/grad/*.json", func(t *testing.T, name string) {
-		if b != nil && !slowTests && !strings.Contains(name, "gr02") {
+		if b != nil && !tier.Slow && !strings.Contains(name, "gr02") {
 			return
 		}
 		for _, bits := range []int{64, 32} {

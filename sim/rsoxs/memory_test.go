@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -35,7 +36,7 @@ func TestPeakMemory(t *testing.T) {
 		t.Skip("no /proc/self/status with VmHWM here, or a short run")
 	}
 	for _, slices := range []int{32, 64} {
-		if slices > 32 && !slowTests {
+		if slices > 32 && !tier.Slow {
 			continue
 		}
 		both, forward := peakOfChild(t, slices)

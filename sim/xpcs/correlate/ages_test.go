@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // poisson draws counts for intensities.
@@ -31,7 +32,7 @@ func poisson(data []float32, scale float64, seed uint64) []float32 {
 func TestErrorsOfAges(t *testing.T) {
 	const side, frames = 24, 160
 	movies, within := 20, 1.45
-	if slowTests {
+	if tier.Slow {
 		movies, within = 400, 1.2
 	}
 	maps := Maps{Height: side, Width: side, Dynamic: make([]int32, side*side), Static: make([]int32, side*side)}

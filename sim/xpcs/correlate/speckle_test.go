@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // wideSpeckles returns intensities of speckles whose fields are smoothed over sigma pixels, relaxing with a correlation of keep from frame
@@ -69,7 +70,7 @@ func wideSpeckles(frames, side int, sigma, keep float64, seed uint64) []float32 
 func TestErrorsOfWideSpeckles(t *testing.T) {
 	const side, frames = 40, 60
 	movies := 60
-	if slowTests {
+	if tier.Slow {
 		movies = 300
 	}
 	maps := Maps{Height: side, Width: side, Dynamic: make([]int32, side*side)}

@@ -3,6 +3,7 @@
 
 //go:build !slow
 
-package g2
+package tier
 
-const ageingMovies = 3
+// Slow is whether the slow tier runs.
+const Slow = false

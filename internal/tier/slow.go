@@ -3,6 +3,7 @@
 
 //go:build slow
 
-package morph_test
+package tier
 
-const slowTests = true
+// Slow is whether the slow tier runs.
+const Slow = true

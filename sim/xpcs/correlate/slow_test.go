@@ -1,8 +1,0 @@
-// Copyright The Euryale Authors
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build slow
-
-package correlate
-
-const slowTests = true
