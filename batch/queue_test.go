@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/euryale-dev/euryale/internal/tier"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // spansAt cuts a list of items at random places into spans in random order.

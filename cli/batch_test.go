@@ -6,7 +6,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/euryale-dev/euryale/internal/tier"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // decays writes files of decays and a configuration to fit them, and returns its name.

@@ -90,6 +90,12 @@ func encodeSum(sum uint32) string {
 
 func punctuation(c byte) bool { return c > '9' && c < 'A' || c > 'Z' && c < 'a' }
 
+// verified is Verify, once.
+func (h *HDU) verified() error {
+	h.once.Do(func() { h.sums = h.Verify() })
+	return h.sums
+}
+
 // Verify checks DATASUM and CHECKSUM, if the header has them, against the data. A mismatch is an error
 // that matches ErrChecksum.
 func (h *HDU) Verify() error {
@@ -106,7 +112,7 @@ func (h *HDU) Verify() error {
 		text := strings.TrimSpace(fmt.Sprint(want.Value))
 		if n, err := strconv.ParseUint(text, 10, 32); err != nil || uint32(n) != data.value() && !(zero(uint32(n)) && zero(data.value())) {
 			e := h.bad(h.at, "DATASUM is %s, but the data sum to %d", text, data.value())
-			e.Err, e.Try = ErrChecksum, "fetch the file again"
+			e.Err, e.Try = ErrChecksum, "fetch the file again; if its data were changed on purpose, write the sums anew with astropy's fitscheck --write"
 			return e
 		}
 	}
@@ -119,7 +125,7 @@ func (h *HDU) Verify() error {
 	}
 	if total := fold(uint64(head.value()) + uint64(data.value())); !zero(total) {
 		e := h.bad(h.head, "CHECKSUM disagrees: header and data sum to %#x, want 0 or 0xffffffff", total)
-		e.Err, e.Try = ErrChecksum, "the header or the data were changed after they were written"
+		e.Err, e.Try = ErrChecksum, "fetch the file again; if its header was edited on purpose, write the sum anew with astropy's fitscheck --write"
 		return e
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
@@ -42,6 +43,8 @@ type HDU struct {
 	at   int64 // position of the data
 	size int64 // bytes of data that the header announces, without padding
 	kind string
+	once sync.Once
+	sums error // what Verify found
 }
 
 // Open opens the named file for reading: a FITS file, or one compressed by gzip.
@@ -164,6 +167,11 @@ func (f *File) scan() error {
 			return nil
 		}
 		f.hdus = append(f.hdus, h)
+		if h.size == 0 { // nobody will ask for its data
+			if err := h.verified(); err != nil {
+				return err
+			}
+		}
 		if at = next; at >= f.size {
 			return nil
 		}
@@ -190,7 +198,7 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 		if pos == at {
 			if want := map[bool]string{true: "SIMPLE  =", false: "XTENSION="}[at == 0]; string(buf[:9]) != want {
 				if at > 0 {
-					return nil, 0, nil
+					return nil, 0, f.last(at)
 				}
 				return nil, 0, &FormatError{File: f.name, Offset: 0, What: "the file does not begin with SIMPLE, so it is not a FITS file", Try: "give a FITS file"}
 			}
@@ -208,6 +216,17 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 		return nil, 0, h.bad(-1, "the data of %d bytes would end beyond the largest possible file: fetch the file again", h.size)
 	}
 	return h, h.at + (h.size+block-1)/block*block, nil
+}
+
+// last is whether no extension follows a block that is none: it would be lost with the damaged one.
+func (f *File) last(at int64) error {
+	head := make([]byte, 9)
+	for pos := at + block; pos < f.size; pos += block {
+		if n, _ := f.r.ReadAt(head, pos); n == len(head) && string(head) == "XTENSION=" {
+			return &FormatError{File: f.name, HDU: fmt.Sprintf("HDU %d", len(f.hdus)), Offset: at, What: "the header does not begin with XTENSION, but other extensions follow", Try: "fetch the file again"}
+		}
+	}
+	return nil
 }
 
 // measure finds the kind of an HDU and the size of its data.

@@ -54,12 +54,18 @@ func TestEnlargedHeaders(t *testing.T) {
 func readAllOf(t *testing.T, b []byte) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	b = unsummed(b)
 	if f, err := Read(bytes.NewReader(b), int64(len(b))); err == nil {
 		f.MaxBytes = 1 << 20
 		readAll(f)
 	}
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// unsummed hides the checksums of a file, which would find any damage first.
+func unsummed(b []byte) []byte {
+	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("CHECKSUM="), []byte("XHECKSUM=")), []byte("DATASUM ="), []byte("XATASUM ="))
 }
 
 // Columns that are narrower than the rows are those of a damaged header, and would be read from the wrong places.
@@ -74,7 +80,7 @@ func TestRowsWiderThanColumns(t *testing.T) {
 	b := must[[]byte](t)(os.ReadFile(name))
 	at := bytes.Index(b, []byte("TFORM1  = '"))
 	damaged := bytes.Replace(b, b[at:at+20], bytes.Replace(b[at:at+20], []byte("K"), []byte("J"), 1), 1)
-	f := must[*File](t)(Read(bytes.NewReader(damaged), int64(len(damaged))))
+	f := must[*File](t)(Read(bytes.NewReader(unsummed(damaged)), int64(len(damaged))))
 	if _, err := f.Table("T"); err == nil || !strings.Contains(err.Error(), "NAXIS1") {
 		t.Errorf("a narrow column: %v", err)
 	}

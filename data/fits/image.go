@@ -23,6 +23,8 @@ type Image struct {
 }
 
 // Image returns the image of an HDU, compressed or not. It is an error if the HDU has none.
+//
+// DATASUM and CHECKSUM, if the header has them, are verified the first time; Verify describes the error.
 func (h *HDU) Image() (*Image, error) {
 	if z, _ := h.Header.Bool("ZIMAGE"); z && h.kind == "BINTABLE" {
 		return h.compressed()
@@ -37,6 +39,9 @@ func (h *HDU) Image() (*Image, error) {
 		e := h.bad(-1, "the HDU is a %s, not an image", h.kind)
 		e.Err, e.Try = ErrType, "use Table"
 		return nil, e
+	}
+	if err := h.verified(); err != nil {
+		return nil, err
 	}
 	bitpix, _ := h.Header.Int("BITPIX")
 	im := &Image{hdu: h, letter: bitpixLetter[int(bitpix)], scaling: h.imageScaling("BLANK")}

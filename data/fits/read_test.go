@@ -313,7 +313,7 @@ func TestCutFiles(t *testing.T) {
 	}
 	b := must[[]byte](t)(os.ReadFile("testdata/header.fits"))
 	f := must[*File](t)(Read(bytes.NewReader(b[:len(b)-block]), int64(len(b)-block)))
-	if _, err := must[*Image](t)(f.Image("SCALED")).Float64s(); err == nil || !strings.Contains(err.Error(), "ends here") {
+	if _, err := f.Image("SCALED"); err == nil || !strings.Contains(err.Error(), "ends here") {
 		t.Errorf("the image whose data are gone: %v", err)
 	}
 	if _, err := must[*Image](t)(f.Image("F8")).Float64s(); err != nil {
@@ -395,7 +395,7 @@ func FuzzRead(f *testing.F) {
 			}
 			continue
 		}
-		f.Add(b)
+		f.Add(unsummed(b))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := Read(bytes.NewReader(b), int64(len(b)))

@@ -24,6 +24,8 @@ type Table struct {
 }
 
 // Table returns the table of an HDU. It is an error if the HDU has none.
+//
+// DATASUM and CHECKSUM, if the header has them, are verified the first time; Verify describes the error.
 func (h *HDU) Table() (*Table, error) {
 	if h.kind != "BINTABLE" && h.kind != "TABLE" && h.kind != "A3DTABLE" {
 		e := h.bad(-1, "the HDU is %s, not a table", strings.ToLower(h.kind))
@@ -34,6 +36,9 @@ func (h *HDU) Table() (*Table, error) {
 		e := h.bad(-1, "the table is compressed (ZTABLE)")
 		e.Err, e.Try = ErrUnsupported, "decompress it with funpack"
 		return nil, e
+	}
+	if err := h.verified(); err != nil {
+		return nil, err
 	}
 	shape, err := h.axes("NAXIS")
 	if err != nil {

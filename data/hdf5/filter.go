@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Filters, numbered as registered with the HDF Group.
@@ -181,14 +183,11 @@ func (u *unpacker) inflate(b []byte, size uint64) ([]byte, error) {
 		return nil, err
 	}
 	out := u.spare(slack(b, size))
-	n, err := io.ReadFull(u.zlib, out)
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		return u.swapBuffers(b, out[:n]), nil
-	}
+	n, err := foreign.AtMost(out, u.zlib)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("where %d bytes are expected: %w", size, err)
 	}
-	return nil, fmt.Errorf("the data decompress to more than %d bytes", size)
+	return u.swapBuffers(b, out[:n]), nil
 }
 
 // unshuffle restores the bytes of each element, which the filter had sorted by their position in the

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/euryale-dev/euryale/internal/blosc"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/euryale-dev/euryale/internal/blosc"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Filters that the HDF5 library loads as plugins; detectors write with them.
@@ -57,14 +59,11 @@ func (u *unpacker) unplug(b []byte, p filter, size uint64) ([]byte, error) {
 // stream reads all of r, at most as many bytes as a chunk may have.
 func (u *unpacker) stream(b []byte, r io.Reader, size uint64) ([]byte, error) {
 	out := u.spare(int(roomy(size)))
-	n, err := io.ReadFull(r, out)
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		return u.swapBuffers(b, out[:n]), nil
-	}
+	n, err := foreign.AtMost(out, r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("where %d bytes are expected: %w", size, err)
 	}
-	return nil, fmt.Errorf("the data decompress to more than %d bytes", size)
+	return u.swapBuffers(b, out[:n]), nil
 }
 
 func (u *unpacker) unzstd(b []byte, size uint64) ([]byte, error) {
@@ -199,7 +198,7 @@ func (u *unpacker) bits(dst, rest []byte, element int, compressor uint32) ([]byt
 	if compressor == bitsLZ4 {
 		err = blosc.LZ4(flat, src)
 	} else if err = u.zstdReset(src); err == nil {
-		_, err = io.ReadFull(u.zstd, flat)
+		err = foreign.Exactly(flat, u.zstd)
 	}
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -230,6 +231,9 @@ func (s *npzSource) floats(name string, most int) ([]float64, error) {
 	if err := readFloats(r, descr, out); err != nil {
 		return nil, s.broken(name, err)
 	}
+	if err := foreign.Exactly(nil, r); err != nil {
+		return nil, s.broken(name, err)
+	}
 	return out, nil
 }
 
@@ -245,7 +249,7 @@ func (s *npzSource) text(name string) (string, error) {
 		return "", bad(s.name, name, "it has the type %q and the shape %v; want one text", descr, shape)
 	}
 	raw := make([]byte, 4*n)
-	if _, err := io.ReadFull(r, raw); err != nil {
+	if err := foreign.Exactly(raw, r); err != nil {
 		return "", s.broken(name, err)
 	}
 	var b []byte
@@ -283,6 +287,9 @@ func (s *npzSource) read(bins []int, lo, hi int, put func(k int, block []float64
 		}
 		at = from + int64(n)*int64(frames)*width
 		put(k, block)
+	}
+	if err := foreign.Rest(r); err != nil {
+		return s.broken(cubeName, err)
 	}
 	return nil
 }

@@ -4,14 +4,15 @@
 package maskfile
 
 import (
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 
-	"compress/zlib"
-
 	"golang.org/x/image/tiff/lzw"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Tags of a TIFF directory that masks need.
@@ -215,6 +216,11 @@ func (p *picture) block(at, n int64, want int) ([]byte, error) {
 		if unpacked, err = zlib.NewReader(in); err != nil {
 			return nil, err
 		}
+		b := make([]byte, want)
+		if err := foreign.Exactly(b, unpacked); err != nil {
+			return nil, fmt.Errorf("a block of %d bytes cannot be decompressed: %w: the TIFF file is damaged, copy it again", want, err)
+		}
+		return b, nil
 	case 32773:
 		return unpackBits(packed, want)
 	default:

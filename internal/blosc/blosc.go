@@ -15,6 +15,8 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // ErrUnsupported is in the chain of errors about frames in a format that this package does not know.
@@ -54,8 +56,7 @@ func readExactly(dst []byte, r io.Reader, err error) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.ReadFull(r, dst)
-	return err
+	return foreign.Exactly(dst, r)
 }
 
 // Decode returns the elements of a frame, at most limit bytes.

@@ -5,9 +5,10 @@ package spectra
 
 import (
 	"context"
-	"github.com/euryale-dev/euryale/internal/tier"
 	"math"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // The limit of a rotation that is not seen is that of the posterior along it, computed point by point.

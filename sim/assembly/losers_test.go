@@ -6,9 +6,10 @@ package assembly
 import (
 	"bytes"
 	"fmt"
-	"github.com/euryale-dev/euryale/internal/tier"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // formed forms an assembly in 25 steps and completes it from 40 %.
