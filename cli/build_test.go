@@ -145,6 +145,35 @@ func TestFromModelGridToFit(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil || len(doc.Networks) != 1 || doc.Networks[0].Epochs != 250 || !(float64(doc.Networks[0].Most) < 20) || exists(filepath.Dir(state)) {
 				t.Fatalf("exit %d, %v, %+v: %s", code, err, doc, stderr)
 			}
+			// It fails, or is killed, while it writes its results, and goes on.
+			folder := at("networks")
+			train[3] = folder
+			restore = atomicfile.Inject(func(op, name string) error {
+				if filepath.Base(name) == "interp_green.h5" {
+					return errors.New("no room")
+				}
+				return nil
+			})
+			code, _, stderr = do(t, train...)
+			restore()
+			if code != exitCannotWrite || exists(filepath.Join(folder, "interp_green.h5")) {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+			if err := os.CopyFS(at("kept"), os.DirFS(folder+".training")); err != nil {
+				t.Fatal(err)
+			}
+			for _, when := range []string{"before", "after"} {
+				if code, _, stderr := do(t, train...); code != exitOK || !exists(filepath.Join(folder, "interp_green.h5")) || exists(folder+".training") {
+					t.Errorf("killed %s its results were there: exit %d: %s", when, code, stderr)
+				}
+				if err := os.CopyFS(folder+".training", os.DirFS(at("kept"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			other := append(slices.Clone(train), "--seed", "9") // other work, whose results these are not
+			if code, _, stderr := do(t, other...); code != exitCannotWrite || !strings.Contains(stderr, "exists") {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
 			again := at("again.h5")
 			train[3] = again
 			if code, _, stderr := do(t, train...); code != exitOK {

@@ -5,18 +5,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/gofrs/flock"
 
 	"github.com/euryale-dev/euryale/cli/maskpage"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/localweb"
+	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
@@ -32,13 +31,18 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 		return usage("%s: a mask is written as .h5, .hdf, .hdf5, .tif, .tiff or .npy: choose one of these extensions", out)
 	}
 	recipe, geometry := out+".recipe.json", out+".geometry.json"
-	lock := flock.New(out + ".lock")
-	if ok, err := lock.TryLock(); err != nil || !ok {
-		return as(exitCannotWrite, fmt.Errorf("%s is being edited by another process, or its folder cannot be written (%v): end that process, or name another file", out, err))
+	lock, _, err := runlock.AcquireFile(out, "euryale mask --edit")
+	var held *runlock.Held
+	switch {
+	case errors.As(err, &held):
+		return as(exitCannotWrite, fmt.Errorf("%w: end that process, or name another file", err))
+	case err != nil:
+		return as(exitCannotWrite, err)
 	}
 	defer func() {
-		os.Remove(out + ".lock") // before another process can take it
-		lock.Unlock()
+		if err := lock.Release(); err != nil {
+			a.note("%v", err)
+		}
 	}()
 	if there(geometry) { // what was kept wins over --from, but not over numbers that are given
 		f.From = geometry

@@ -293,7 +293,7 @@ func TestMaskPageRefuses(t *testing.T) {
 		t.Errorf("%v %+v", err, s)
 	}
 	r.Body.Close()
-	if code, _, stderr := do(t, strings.Fields("mask mask.npy --edit image.npy")...); code != exitCannotWrite || !strings.Contains(stderr, "another process") {
+	if code, _, stderr := do(t, strings.Fields("mask mask.npy --edit image.npy")...); code != exitCannotWrite || !strings.Contains(stderr, "is being written by process") {
 		t.Errorf("two pages edit one mask: exit %d: %s", code, stderr)
 	}
 	cancel()

@@ -179,17 +179,31 @@ func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpe
 	if err != nil {
 		return input(err)
 	}
-	if open && exists(out) && !a.overwrite {
-		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
-	}
+	state := strings.TrimSuffix(out, ".h5") + ".training"
+	work := ""
+	files := []string{out}
 	if !open {
-		for _, l := range arms {
-			if file := filepath.Join(out, "interp_"+l.Setup+".h5"); exists(file) && !a.overwrite {
-				return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", file), hint: "--overwrite, or another folder"}
+		files = nil
+	}
+	for _, l := range arms {
+		points, logFlux, err := templatesOf(l)
+		if err != nil {
+			return as(exitData, err)
+		}
+		work += trainingKey(l, points, logFlux, t) + "\n"
+		if !open {
+			files = append(files, filepath.Join(out, "interp_"+l.Setup+".h5"))
+		}
+	}
+	// A run that was killed while it wrote its results has said so before, and writes them again.
+	writing := filepath.Join(state, "writing")
+	if before, err := foreign.ReadFile(writing); err != nil || string(before) != work {
+		for _, file := range files {
+			if exists(file) && !a.overwrite {
+				return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", file), hint: "--overwrite, or another name"}
 			}
 		}
 	}
-	state := strings.TrimSuffix(out, ".h5") + ".training"
 	if err := os.MkdirAll(state, 0o777); err != nil {
 		return as(exitCannotWrite, err)
 	}
@@ -203,9 +217,15 @@ func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpe
 		trained, docs = append(trained, lib), append(docs, *doc)
 		a.note("%s: %d epochs, loss %.4g; errors of the flux %.2g %% (median), %.2g %% (99 of 100 pixels), %.2g %% (worst). %s", l.Setup, doc.Epochs, float64(doc.Loss), float64(doc.Median), float64(doc.Most), float64(doc.Worst), doc.Verdict)
 	}
-	if open {
+	err = atomicfile.Write(writing, true, func(w io.Writer) error {
+		_, err := io.WriteString(w, work)
+		return err
+	})
+	switch {
+	case err != nil:
+	case open:
 		err = rvspecfit.WriteOpen(out, trained, ccfs)
-	} else {
+	default:
 		for _, l := range trained {
 			if err = saveArm(out, l, nil); err != nil {
 				break
@@ -237,8 +257,8 @@ func (a *app) trainArm(ctx context.Context, l *rvspecfit.Library, t spectra.Trai
 		return nil, nil, as(exitData, err)
 	}
 	dim, n := len(l.ParNames), len(points)/len(l.ParNames)
+	key := trainingKey(l, points, logFlux, t)
 	t.Components = min(t.Components, n, len(l.Lam))
-	key := fmt.Sprint(l.Setup, n, len(l.Lam), sum(points), sum(logFlux), t.Width, t.Hidden, t.Components, t.Batch, t.LR, t.Patience, t.Validation, t.RandomStart, t.Seed)
 	file := filepath.Join(dir, l.Setup)
 	if t.Resume, err = readTraining(file, key); err != nil {
 		return nil, nil, err
@@ -282,6 +302,12 @@ func (a *app) trainArm(ctx context.Context, l *rvspecfit.Library, t spectra.Trai
 	}
 	lib.Revision, lib.Command = l.Revision, a.command
 	return lib, doc, nil
+}
+
+// trainingKey names the work on an arm: its templates and the settings.
+func trainingKey(l *rvspecfit.Library, points, logFlux []float64, t spectra.TrainSettings) string {
+	n := len(points) / len(l.ParNames)
+	return fmt.Sprint(l.Setup, n, len(l.Lam), sum(points), sum(logFlux), t.Width, t.Hidden, min(t.Components, n, len(l.Lam)), t.Batch, t.LR, t.Patience, t.Validation, t.RandomStart, t.Seed)
 }
 
 func sum(v []float64) (s float64) {

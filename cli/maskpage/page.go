@@ -13,6 +13,7 @@
 package maskpage
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -119,11 +120,15 @@ type picture struct {
 	kept int
 }
 
-// answer writes what a handler found, as JSON or as a picture, or its error.
+// answer writes what a handler found, as JSON or as a picture, or its error. Only the handler holds the page: a client that sends its
+// request slowly or does not read the answer keeps nobody else waiting.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Request) (any, error)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	v, err := f(r)
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var v any
+	if err == nil {
+		v, err = p.handled(f, r)
+	}
 	var b []byte
 	pic, ok := v.(picture)
 	if err == nil && !ok {
@@ -156,6 +161,12 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Reque
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(append(b, '\n'))
+}
+
+func (p *Page) handled(f func(*http.Request) (any, error), r *http.Request) (any, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return f(r)
 }
 
 // saveError is the failure to write a file, which is not the fault of a request.

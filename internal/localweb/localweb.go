@@ -73,7 +73,7 @@ func (s *Server) Close() { s.once.Do(func() { close(s.done) }) }
 // Serve answers requests until ctx is cancelled or Close is called, which are no errors. The handler sees paths
 // without the token, beginning with a slash.
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
-	server := &http.Server{Handler: s.guard(handler), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	server := &http.Server{Handler: s.guard(handler), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
 	select {

@@ -42,20 +42,21 @@ func (o Owner) String() string {
 
 // Held is the error that another process has locked the folder.
 type Held struct {
-	Dir   string
+	Dir   string // folder, or file, that is locked
 	Owner *Owner // holder of the lock; nil if the file does not say
 	// Elsewhere says that the owner is on another machine, whose locks may not be visible from here:
 	// it may have ended long ago.
 	Elsewhere bool
+	path      string // of the lock file
 }
 
 // Error says who holds the folder, and what to do if that is no longer true.
 func (h *Held) Error() string {
-	switch file := filepath.Join(h.Dir, Name); {
+	switch {
 	case h.Owner == nil:
 		return fmt.Sprintf("%s is being written by another process", h.Dir)
 	case h.Elsewhere:
-		return fmt.Sprintf("%s is being written, or was left, by %v: if that process has ended, remove %s", h.Dir, *h.Owner, file)
+		return fmt.Sprintf("%s is being written, or was left, by %v: if that process has ended, remove %s", h.Dir, *h.Owner, h.path)
 	}
 	return fmt.Sprintf("%s is being written by %v", h.Dir, *h.Owner)
 }
@@ -77,7 +78,15 @@ const (
 // Acquire locks the folder, which must exist. before is the owner that ended without releasing the
 // lock, if there was one. The error is a *Held, or that of the file.
 func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
-	path := filepath.Join(dir, Name)
+	return acquire(dir, filepath.Join(dir, Name), command)
+}
+
+// AcquireFile is Acquire for a single file, which need not exist: its lock file has the same name followed by Name.
+func AcquireFile(name, command string) (lock *Lock, before *Owner, err error) {
+	return acquire(name, name+Name, command)
+}
+
+func acquire(dir, path, command string) (lock *Lock, before *Owner, err error) {
 	host, _ := os.Hostname()
 	for try := range attempts {
 		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
@@ -89,7 +98,7 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			if before != nil && (before.Host != host || Alive(before.PID)) {
-				return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before.Host != host}
+				return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before.Host != host, path: path}
 			}
 		case err != nil:
 			return nil, nil, err
@@ -98,13 +107,13 @@ func Acquire(dir, command string) (lock *Lock, before *Owner, err error) {
 			time.Sleep(wait)
 			continue
 		case !ok:
-			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before != nil && before.Host != host}
+			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: before != nil && before.Host != host, path: path}
 		case !current(f, path):
 			f.Close() // its owner took the file away between our opening and locking it
 			continue
 		case before != nil && before.Host != host:
 			f.Close()
-			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: true}
+			return nil, nil, &Held{Dir: dir, Owner: before, Elsewhere: true, path: path}
 		}
 		b, err := json.Marshal(Owner{PID: os.Getpid(), Host: host, Started: time.Now().Truncate(time.Second), Command: command})
 		if err == nil {

@@ -112,7 +112,11 @@ func TestDamagedFile(t *testing.T) {
 
 // Of many that want it at a time, one has it.
 func TestRace(t *testing.T) {
-	dir := t.TempDir()
+	race(t, t.TempDir(), Acquire)
+	race(t, filepath.Join(t.TempDir(), "mask.h5"), AcquireFile)
+}
+
+func race(t *testing.T, dir string, acquire func(name, command string) (*Lock, *Owner, error)) {
 	var inside, most atomic.Int32
 	var wg sync.WaitGroup
 	for range 16 {
@@ -120,7 +124,7 @@ func TestRace(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for done := 0; done < 20; {
-				l, _, err := Acquire(dir, "race")
+				l, _, err := acquire(dir, "race")
 				if err != nil {
 					var held *Held
 					if !errors.As(err, &held) && !strings.Contains(err.Error(), "appeared and disappeared") {
