@@ -117,7 +117,7 @@ func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {
 			return err
 		}
 	}
-	if err := a.begin(v.dir, invertCommand, cfg); err != nil {
+	if err := a.begin(v.dir, invertCommand, cfg, cfg.Problem.Files(cfg.Base)...); err != nil {
 		return err
 	}
 	return a.solve(ctx, v, "", nil)
@@ -140,6 +140,9 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 		return as(exitConfig, fmt.Errorf("%s: %w", dir.Path("config.json"), err))
 	}
 	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	if err := unchanged(dir); err != nil {
 		return err
 	}
 	v, err := a.openInversion(&cfg)

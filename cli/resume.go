@@ -53,6 +53,15 @@ func (a *app) reopen(c *cobra.Command, command string, args []string, config any
 	return dir, nil
 }
 
+// unchanged is an error if an input of a run that is resumed has changed.
+func unchanged(dir runs.Folder) error {
+	err := dir.Unchanged()
+	if errors.Is(err, fs.ErrNotExist) {
+		return as(exitNoInput, err)
+	}
+	return as(exitData, err)
+}
+
 // configError describes a run folder whose settings are missing or damaged.
 func configError(err error) error {
 	if errors.As(err, new(*fs.PathError)) {
@@ -75,8 +84,14 @@ func resumeLine(command string, dir runs.Folder) string {
 	return "euryale " + command + " --resume " + string(dir)
 }
 
-// begin writes config.json. From then on the run can be resumed.
-func (a *app) begin(dir runs.Folder, command string, config any) error {
+// begin records the inputs that resuming reads again, which are files or folders, and writes config.json. From then on the run can be
+// resumed.
+func (a *app) begin(dir runs.Folder, command string, config any, inputs ...string) error {
+	if len(inputs) > 0 {
+		if err := written(dir.Record(inputs...)); err != nil {
+			return err
+		}
+	}
 	if err := written(dir.Begin(config)); err != nil {
 		return err
 	}

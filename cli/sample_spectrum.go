@@ -220,7 +220,7 @@ func (a *app) startSampleSpectrum(ctx context.Context, cfg sampleSpectrumConfig,
 	if cfg.Spectra.Config, cfg.Spectra.Library = absoluteName(cfg.Spectra.Config), absolute(p.Library()); cfg.Spectra.Config == "" && exists("config.yaml") {
 		cfg.Spectra.Config = absolute("config.yaml")
 	}
-	if err := a.begin(dir, cfg.Command, cfg); err != nil {
+	if err := a.begin(dir, cfg.Command, cfg, cfg.Spectra.Config, cfg.Spectra.Library); err != nil {
 		return err
 	}
 	return a.sampleSpectrumInto(ctx, a.starSampling(dir, &cfg, p, post, o), p, o, "")
@@ -251,6 +251,9 @@ func (a *app) resumeSampleSpectrum(c *cobra.Command, args []string) error {
 		return err
 	}
 	if err := a.goOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	if err := unchanged(dir); err != nil {
 		return err
 	}
 	p, err := a.pipeline(&cfg.Spectra)

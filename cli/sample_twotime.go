@@ -148,7 +148,7 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 		return err
 	}
 	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotime, version(), absolute(p.C2.File), post.Device(), measuredOf(p)
-	if err := a.begin(dir, sampleTwotime, cfg); err != nil {
+	if err := a.begin(dir, sampleTwotime, cfg, cfg.File); err != nil {
 		return err
 	}
 	if err := keepCorrelations(dir, p); err != nil {
@@ -210,6 +210,9 @@ func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
 		return err
 	}
 	if !exists(dir.Path(correlationsFile)) { // the run ended before it was written
+		if err := unchanged(dir); err != nil {
+			return err
+		}
 		config, err := cfg.Twotime.configuration()
 		if err != nil {
 			return as(exitConfig, err)

@@ -260,7 +260,9 @@ func (a *app) trainArm(ctx context.Context, l *rvspecfit.Library, t spectra.Trai
 	key := trainingKey(l, points, logFlux, t)
 	t.Components = min(t.Components, n, len(l.Lam))
 	file := filepath.Join(dir, l.Setup)
-	if t.Resume, err = readTraining(file, key); err != nil {
+	if t.Resume, err = readTraining(file, key); errors.Is(err, errOtherWork) {
+		a.note("%s: the state in %s is that of other templates or other settings: starting over", l.Setup, file)
+	} else if err != nil {
 		return nil, nil, err
 	}
 	if t.Resume != nil {
@@ -317,7 +319,10 @@ func sum(v []float64) (s float64) {
 	return s
 }
 
-// readTraining returns the state of an earlier run of the same work; nil if there is none.
+// errOtherWork says that a state belongs to other templates or settings.
+var errOtherWork = errors.New("other work")
+
+// readTraining returns the state of an earlier run of the same work, nil if there is none, or errOtherWork.
 func readTraining(file, key string) (*spectra.TrainState, error) {
 	f, err := foreign.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -340,7 +345,7 @@ func readTraining(file, key string) (*spectra.TrainState, error) {
 		return nil, &exitError{code: exitData, err: fmt.Errorf("%s: %w", file, err), hint: "delete it to start again"}
 	}
 	if !same {
-		return nil, nil
+		return nil, errOtherWork
 	}
 	return &s, nil
 }

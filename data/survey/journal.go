@@ -15,7 +15,12 @@ import (
 )
 
 // Journal keeps the rows of an unfinished table in a file beside it.
-type Journal struct{ file *os.File }
+type Journal struct {
+	// Other is whether rows of another key were there, which are gone: of other spectra, another library or other settings.
+	Other bool
+
+	file *os.File
+}
 
 const journalKind, journalVersion = "SPECTRA-JOURNAL", 2
 
@@ -30,7 +35,7 @@ func OpenJournal(table, key string, rows []Row, done []bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := readJournal(f, key, rows, done)
+	end, other, err := readJournal(f, key, rows, done)
 	if err == nil && end == 0 {
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			err = checkpoint.Write(f, journalKind, journalVersion, func(e *checkpoint.Encoder) { e.String(key) })
@@ -49,25 +54,25 @@ func OpenJournal(table, key string, rows []Row, done []bool) (*Journal, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Journal{f}, nil
+	return &Journal{other, f}, nil
 }
 
-// readJournal returns where the last complete row ends; 0 if the journal is of another key.
-func readJournal(f *os.File, key string, rows []Row, done []bool) (end int64, err error) {
+// readJournal returns where the last complete row ends, which is 0 if there is none, and whether the journal is of another key.
+func readJournal(f *os.File, key string, rows []Row, done []bool) (end int64, other bool, err error) {
 	same := false
 	if err := checkpoint.Read(f, journalKind, journalVersion, func(d *checkpoint.Decoder) { same = d.String() == key }); err != nil || !same {
-		return 0, nil
+		return 0, err == nil, nil
 	}
 	for {
 		if end, err = f.Seek(0, io.SeekCurrent); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		at, row := -1, Row{}
 		if err := checkpoint.Read(f, journalKind, journalVersion, func(d *checkpoint.Decoder) {
 			at = d.Int()
 			d.Value(&row)
 		}); err != nil || at < 0 || at >= len(rows) {
-			return end, nil
+			return end, false, nil
 		}
 		rows[at], done[at] = row, true
 	}

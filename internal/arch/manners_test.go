@@ -59,6 +59,23 @@ func TestOnlySomeOpenFilesAndPrint(t *testing.T) {
 	}
 }
 
+// mayRead are programs and tools, which read files of the repository. All others read files of people, among which may be a named pipe
+// that never answers: they read through internal/foreign.
+var mayRead = []string{"autodiff/gradtest/", "cli/clitest/", "examples/", "internal/", "kernels/gen/", "notebook/kernel/"}
+
+func TestReadersRefusePipes(t *testing.T) {
+	for _, src := range sources(t) {
+		ast.Inspect(src.ast, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && !under(src.path, mayRead) {
+				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "os" && slices.Contains([]string{"Open", "ReadFile"}, sel.Sel.Name) {
+					t.Errorf("%s: os.%s: use foreign.Open or foreign.ReadFile", src.path, sel.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
 func under(p string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(p, f) })
 }

@@ -4,8 +4,10 @@
 package morph
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
@@ -39,6 +41,22 @@ func (p *Problem) ReadStarts(base string) error {
 		p.Parameters[name] = q
 	}
 	return p.Check()
+}
+
+// Files lists the files and folders that Measure reads. Relative paths start from the folder base.
+func (p *Problem) Files(base string) (names []string) {
+	constants := make([]string, len(p.Constants))
+	for i, c := range p.Constants {
+		if json.Unmarshal(c, &constants[i]) != nil || strings.EqualFold(constants[i], "vacuum") {
+			constants[i] = "" // rows of numbers, or nothing to read
+		}
+	}
+	for _, name := range append(constants, p.Data, p.Config, p.Mask.File) {
+		if name != "" {
+			names = append(names, below(base, name))
+		}
+	}
+	return names
 }
 
 // below returns path name relative to base, unless it is absolute.

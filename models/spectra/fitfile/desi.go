@@ -19,6 +19,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
@@ -141,6 +142,9 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 			return err
 		}
 		defer j.Close()
+		if j.Other && job.Note != nil {
+			job.Note(fmt.Sprintf("the rows that an interrupted run left beside %s are of other spectra, another library or other settings: starting over", job.Table))
+		}
 	}
 	var left []int
 	for i, ok := range done {
@@ -337,7 +341,7 @@ func (p *Pipeline) Row(o *Outcome) survey.Row {
 
 // key is a hash of all that a row depends on.
 func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]string) (string, error) {
-	st, err := os.Stat(d.Name)
+	file, err := foreign.Identify(d.Name, true)
 	if err != nil {
 		return "", err
 	}
@@ -347,7 +351,7 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 	}
 	h := sha256.New()
 	s := p.s
-	fmt.Fprintln(h, d.Name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano), lib, chosen.Rows, chosen.Arms, software)
+	fmt.Fprintln(h, *file, lib, chosen.Rows, chosen.Arms, software)
 	fmt.Fprintln(h, *s.Config, s.Continuum, s.Chebyshev, s.FixedContinuum, s.KeepSpikes, s.Resolution, s.BruteForce, s.Conditional, s.Rotation, s.Fixed, s.Priors, s.Floor, s.NoVerdict, s.Load)
 	if s.Precision == 32 {
 		fmt.Fprintln(h, "float32")

@@ -1,0 +1,109 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// InputsFile is the name of the list of files that a run reads again when it is resumed.
+const InputsFile = "inputs.json"
+
+// Input identifies a file that a run has read.
+type Input = foreign.Identity
+
+// ChangedError says that an input of a run is no longer what it was when the run began.
+type ChangedError struct {
+	Folder Folder
+	Was    Input
+	Is     *Input // nil: the file cannot be read
+	Err    error  // why it cannot be read
+}
+
+// Error names the file, what it was and what it is, and what to do.
+func (e *ChangedError) Error() string {
+	const when = "2006-01-02 15:04:05"
+	now := "it cannot be read now"
+	switch {
+	case e.Is != nil:
+		now = fmt.Sprintf("it now has %d bytes of %s", e.Is.Bytes, e.Is.Modified.Local().Format(when))
+	case errors.Is(e.Err, fs.ErrNotExist):
+		now = "it is not there now"
+	}
+	return fmt.Sprintf("%s had %d bytes of %s when the run in %s began, and %s: restore it to go on, or begin a new run", e.Was.Name, e.Was.Bytes, e.Was.Modified.Local().Format(when), e.Folder, now)
+}
+
+// Unwrap returns why the file cannot be read, or nil.
+func (e *ChangedError) Unwrap() error { return e.Err }
+
+// Record keeps the identity of the named files and of the files in the named folders: size, time and hash. Names that are empty
+// are left out.
+func (f Folder) Record(names ...string) error {
+	list := []Input{}
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		name, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		files := []string{name}
+		if st, err := os.Stat(name); err == nil && st.IsDir() {
+			entries, err := os.ReadDir(name)
+			if err != nil {
+				return err
+			}
+			files = nil
+			for _, e := range entries {
+				if st, err := os.Stat(filepath.Join(name, e.Name())); err == nil && st.Mode().IsRegular() {
+					files = append(files, filepath.Join(name, e.Name()))
+				}
+			}
+		}
+		for _, file := range files {
+			in, err := foreign.Identify(file, true)
+			if err != nil {
+				return err
+			}
+			list = append(list, *in)
+		}
+	}
+	return WriteJSON(f.Path(InputsFile), list)
+}
+
+// Unchanged returns a *ChangedError if a recorded input has changed. A file that was copied back with another time is the same if its
+// hash is. Folders of runs that recorded nothing have nothing to compare.
+func (f Folder) Unchanged() error {
+	b, err := foreign.ReadFile(f.Path(InputsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var list []Input
+	if err := json.Unmarshal(b, &list); err != nil {
+		return fmt.Errorf("%s: %w: restore the file, or begin a new run", f.Path(InputsFile), err)
+	}
+	for _, was := range list {
+		is, err := foreign.Identify(was.Name, false)
+		if err == nil && is.Bytes == was.Bytes && !is.Modified.Equal(was.Modified) && was.SHA256 != "" {
+			if is, err = foreign.Identify(was.Name, true); err == nil && is.SHA256 == was.SHA256 {
+				continue
+			}
+		}
+		if err != nil || is.Bytes != was.Bytes || !is.Modified.Equal(was.Modified) {
+			return &ChangedError{Folder: f, Was: was, Is: is, Err: err}
+		}
+	}
+	return nil
+}
