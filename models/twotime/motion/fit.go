@@ -197,6 +197,7 @@ type Row struct {
 	Name, Unit      string
 	Value           float64
 	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN if not known, or held fixed
+	Interval        [2]float64 // ends of an interval of 95 % that allows for shared frames, of parameters of the motion; NaN as SD
 	Fixed           bool
 }
 
@@ -211,11 +212,11 @@ func (f *Fit) unit() float64 {
 // Rows returns the parameters of the motion.
 func (f *Fit) Rows() (rows []Row) {
 	for k, par := range f.Problem.Config.Parameters {
-		row := Row{Name: par.Name, Unit: Units[par.Name], Value: f.Theta[k], SD: math.NaN(), Independent: math.NaN(), Fixed: par.Fixed}
+		row := Row{Name: par.Name, Unit: Units[par.Name], Value: f.Theta[k], SD: math.NaN(), Independent: math.NaN(), Interval: [2]float64{math.NaN(), math.NaN()}, Fixed: par.Fixed}
 		if i := slices.Index(f.Names, par.Name); i >= 0 {
 			row.Independent = f.unit() * f.SD[i]
 			if f.Shared != nil {
-				row.SD = f.Shared.SD[i]
+				row.SD, row.Interval = f.Shared.SD[i], f.Shared.Intervals[i]
 			}
 		}
 		rows = append(rows, row)

@@ -100,8 +100,8 @@ func TestSizesOfWhatVerdictsName(t *testing.T) {
 		sizes      []float64
 		plant      func(m *movie, size float64)
 	}{
-		{"drift", "a beam or a sample that drifts", 3000, []float64{2, 4, 8, 16}, func(m *movie, size float64) { m.drift, m.theta[0] = size, 1.5e4 }},
-		{"dead time", "misses counts at high intensity", 3000, []float64{0.2, 0.5, 1, 2}, func(m *movie, size float64) { m.dead, m.count = size, 20 }},
+		{"drift", "a beam or a sample that drifts", 3000, []float64{0.5, 1, 2, 4, 8}, func(m *movie, size float64) { m.drift, m.theta[0] = size, 1.5e4 }},
+		{"dead time", "misses counts at high intensity", 3000, []float64{0.5, 1, 2, 4}, func(m *movie, size float64) { m.dead, m.count = size, 20 }},
 	} {
 		for _, size := range c.sizes {
 			flagged, named := 0, 0
