@@ -180,34 +180,35 @@ func pointDocOf(at twotime.Point) motionPointDoc {
 
 // motionFitDoc is the JSON document of fit twotime.
 type motionFitDoc struct {
-	Device      string            `json:"device"` // where it was computed: see docs/guide/gpu.md
-	Engine      string            `json:"engine"`
-	Model       homodyne.Model    `json:"model"`
-	File        string            `json:"file"`
-	Q           number            `json:"q"`
-	Phi         []number          `json:"phi"`
-	Frames      [2]int            `json:"frames"`
-	Shear       string            `json:"shear"`
-	Origin      string            `json:"time_origin"`
-	Scaling     twotime.Scaling   `json:"scaling"`
-	Compared    []string          `json:"scalings_compared,omitempty"`
-	Status      string            `json:"status"`
-	X           map[string]number `json:"x"`
-	SD          map[string]number `json:"sd"` // that allow for shared frames
-	Independent map[string]number `json:"sd_independent"`
-	Fixed       []string          `json:"fixed"`
-	ContrastSD  []number          `json:"contrast_sd"`
-	OffsetSD    []number          `json:"offset_sd"`
-	Point       motionPointDoc    `json:"point"`
-	SSQ         number            `json:"ssq"`
-	Points      int               `json:"points"`
-	Effective   number            `json:"effective_points"`
-	Noise       []noiseDoc        `json:"noise"`
-	Minima      []minimumDoc      `json:"other_minima"`
-	Warnings    []string          `json:"warnings"`
-	Notes       []string          `json:"notes"`
-	Seconds     number            `json:"seconds"`
-	Check       *checkDoc         `json:"model_check"`
+	Device      string              `json:"device"` // where it was computed: see docs/guide/gpu.md
+	Engine      string              `json:"engine"`
+	Model       homodyne.Model      `json:"model"`
+	File        string              `json:"file"`
+	Q           number              `json:"q"`
+	Phi         []number            `json:"phi"`
+	Frames      [2]int              `json:"frames"`
+	Shear       string              `json:"shear"`
+	Origin      string              `json:"time_origin"`
+	Scaling     twotime.Scaling     `json:"scaling"`
+	Compared    []string            `json:"scalings_compared,omitempty"`
+	Status      string              `json:"status"`
+	X           map[string]number   `json:"x"`
+	SD          map[string]number   `json:"sd"` // that allow for shared frames
+	Independent map[string]number   `json:"sd_independent"`
+	Interval    map[string][]number `json:"interval95"`
+	Fixed       []string            `json:"fixed"`
+	ContrastSD  []number            `json:"contrast_sd"`
+	OffsetSD    []number            `json:"offset_sd"`
+	Point       motionPointDoc      `json:"point"`
+	SSQ         number              `json:"ssq"`
+	Points      int                 `json:"points"`
+	Effective   number              `json:"effective_points"`
+	Noise       []noiseDoc          `json:"noise"`
+	Minima      []minimumDoc        `json:"other_minima"`
+	Warnings    []string            `json:"warnings"`
+	Notes       []string            `json:"notes"`
+	Seconds     number              `json:"seconds"`
+	Check       *checkDoc           `json:"model_check"`
 }
 
 // minimumDoc is another minimum of the sum of squares.
@@ -219,7 +220,7 @@ type minimumDoc struct {
 func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
 	p, names := f.Problem, f.Problem.Config.Model.Names()
 	d := &motionFitDoc{Engine: "twotime", Model: p.Config.Model, File: file, Q: number(p.C2.Q), Phi: numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last}, Shear: shearText(p.Config), Origin: originText(p.Config),
-		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]number{}, SD: map[string]number{}, Independent: map[string]number{}, Fixed: []string{},
+		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]number{}, SD: map[string]number{}, Independent: map[string]number{}, Interval: map[string][]number{}, Fixed: []string{},
 		Point: pointDocOf(f.Point()), SSQ: number(f.SSQ), Points: f.Points, Effective: number(math.NaN()), Noise: []noiseDoc{}, Minima: []minimumDoc{}, Warnings: f.Warned(), Notes: f.Said(),
 		Seconds: number(f.Seconds), Check: checkDocument(f.Verdict)}
 	for _, row := range f.Rows() {
@@ -229,6 +230,7 @@ func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
 			continue
 		}
 		d.SD[row.Name], d.Independent[row.Name] = number(row.SD), number(row.Independent)
+		d.Interval[row.Name] = numbers(row.Interval[:])
 	}
 	for i, row := range f.Scales() {
 		if i < len(p.C2.Phi) {

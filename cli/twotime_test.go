@@ -56,6 +56,9 @@ func TestFitTwotime(t *testing.T) {
 		} else if !(sd > float64(doc.Independent[names[k]])) {
 			t.Errorf("%s: an error of %g where independent entries would have %g", names[k], sd, doc.Independent[names[k]])
 		}
+		if ends := doc.Interval[names[k]]; !slices.Contains(doc.Fixed, names[k]) && !(ends[0] < doc.X[names[k]] && doc.X[names[k]] < ends[1]) {
+			t.Errorf("%s = %g is outside its interval %v", names[k], doc.X[names[k]], ends)
+		}
 		if math.Abs(float64(doc.X[names[k]])-v) > 4*sd {
 			t.Errorf("%s = %g +- %g, want %g", names[k], doc.X[names[k]], sd, v)
 		}

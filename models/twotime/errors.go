@@ -72,14 +72,15 @@ type SharedErrors struct {
 	SD, Cov   []float64 // standard deviations of Fit.X, and their covariance
 	Effective float64   // number of independent entries that would determine the parameters as well
 	Noise     []Noise   // noise of each angle, as given or estimated
-	// Bias is how far the curvature of the model moves estimates of Fit.X on average, in standard
-	// deviations of the linearised model. SD and Cov allow for it. Intervals of parameters with a bias
-	// above a quarter of a standard deviation are rough: see SharedErrors.Rough.
-	Bias []float64
+	// Intervals holds the lower and the upper end of an interval of 95 % for each parameter. Its sides
+	// differ where the model bends within the errors; SD and Cov have the root of their mean square,
+	// but no less than the linearised model has.
+	Intervals [][2]float64
+	sides     [][2]float64 // over those of the linearised model
 }
 
 // SharedErrors computes the errors of a fit of these data with these settings, from the scatter of the scores of simulated pixels and from
-// second derivatives of the model. It takes a product of a matrix of frames and one of pixels for each angle and parameter.
+// how the model bends within them. It takes a product of a matrix of frames and one of pixels for each angle and parameter.
 func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErrors, error) {
 	of, err := f.scorer(ctx, &d, s)
 	if err != nil {
@@ -91,17 +92,19 @@ func (f *Fit) SharedErrors(ctx context.Context, d Data, s Settings) (*SharedErro
 		return nil, err
 	}
 	out := &SharedErrors{Effective: effective, Noise: of.noise()}
-	if out.Bias, err = of.bias(ctx, sum.H, cov); err != nil {
+	if out.sides, err = of.sides(); err != nil {
 		return nil, err
 	}
-	for i := range f.X {
+	for i, x := range f.X {
 		sd := math.Inf(1) // of a direction that the data do not tell, variances are lost to rounding
 		if v := cov.At(i, i); v > 0 {
-			sd = math.Sqrt(v) * Widening(out.Bias[i])
+			sd = math.Sqrt(v)
 		}
-		out.SD = append(out.SD, sd)
+		lower, upper := out.sides[i][0], out.sides[i][1]
+		out.SD = append(out.SD, sd*stretch(out.sides[i]))
+		out.Intervals = append(out.Intervals, [2]float64{x - profiled*sd*lower, x + profiled*sd*upper})
 		for j := range f.X {
-			out.Cov = append(out.Cov, cov.At(i, j)*Widening(out.Bias[i])*Widening(out.Bias[j]))
+			out.Cov = append(out.Cov, cov.At(i, j)*stretch(out.sides[i])*stretch(out.sides[j]))
 		}
 	}
 	return out, nil

@@ -7,5 +7,6 @@ package twotime_test
 
 import "testing"
 
-// With more movies the errors are seen to be right within a tenth.
-func TestSharedErrorsOfManyMovies(t *testing.T) { sharedErrors(t, 300, 0.9, 1.12) }
+// With more movies the intervals are seen to hold what they say; where the model bends, standard deviations are those of lopsided intervals and so
+// somewhat larger than the scatter.
+func TestSharedErrorsOfManyMovies(t *testing.T) { sharedErrors(t, 300, 0.78, 1.12) }

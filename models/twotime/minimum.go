@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/infer/check"
@@ -28,43 +27,18 @@ func (b *byCells) offMinimum(l *linearised) (check.Flag, bool) {
 	if p == 0 || len(l.z) < p+leastFreedom || b.priored {
 		return check.Flag{}, false
 	}
-	// J'N J, J'N r and the covariance of the latter, S S' with S = J'N W^-1 for the whitening W of the cells
+	var jacobian, scatter []span
+	for k, column := range b.ofPairs(l.jacobian) {
+		jacobian, scatter = append(jacobian, spanOf(l.jacobian[k])), append(scatter, spanOf(column))
+	}
+	// J'N J, J'N r and the covariance of the latter
 	h, q, gradient := mat.NewSymDense(p, nil), mat.NewSymDense(p, nil), make([]float64, p)
-	from := 0
-	for k := range b.white {
-		used, w := b.triangle(k)
-		m := len(used)
-		solve := func(t mat.Triangular, v []float64) []float64 {
-			out := mat.NewVecDense(m, slices.Clone(v))
-			if out.SolveVec(t, out) != nil {
-				return make([]float64, m)
-			}
-			return out.RawVector().Data
+	for a, s := range scatter {
+		gradient[a] = s.times(span{0, l.z})
+		for c := range a + 1 {
+			h.SetSym(c, a, s.times(jacobian[c]))
+			q.SetSym(c, a, s.times(scatter[c]))
 		}
-		r := solve(w, l.z[from:from+m])
-		var of []int // parameters of the angle
-		columns, scatter := make([][]float64, p), make([][]float64, p)
-		for a, j := range l.jacobian {
-			j = j[from : from+m]
-			if !slices.ContainsFunc(j, func(v float64) bool { return v != 0 }) {
-				continue
-			}
-			of = append(of, a)
-			columns[a] = solve(w, j)
-			weighted := make([]float64, m)
-			for i, c := range used {
-				weighted[i] = float64(b.blocks.count[k][c]) * columns[a][i]
-			}
-			gradient[a] += floats.Dot(weighted, r)
-			for _, c := range of {
-				h.SetSym(c, a, h.At(c, a)+floats.Dot(weighted, columns[c]))
-			}
-			scatter[a] = solve(w.TTri(), weighted)
-			for _, c := range of {
-				q.SetSym(c, a, q.At(c, a)+floats.Dot(scatter[a], scatter[c]))
-			}
-		}
-		from += m
 	}
 	inverse, ok := inverted(h, p)
 	if !ok {
@@ -88,6 +62,32 @@ func (b *byCells) offMinimum(l *linearised) (check.Flag, bool) {
 	}
 	return check.Flag{Kind: check.KindUnconverged, Text: fmt.Sprintf("the point is not at a minimum of the squares: %s would move by about %.2g standard deviations to get there", name, worst),
 		Remedy: "start the fit nearer to the solution or from more points, or judge the point at which a fit ended"}, true
+}
+
+// ofPairs returns W^-T N W^-1 c of whitened columns c, with the whitening W and the numbers N of pairs in the cells. A product with a whitened
+// column is then that in a least-squares fit of pairs, where each has the same weight.
+func (b *byCells) ofPairs(columns [][]float64) [][]float64 {
+	out, from := make([][]float64, len(columns)), 0
+	for k := range b.white {
+		used, w := b.triangle(k)
+		for a, c := range columns {
+			v := mat.NewVecDense(len(used), slices.Clone(c[from:from+len(used)]))
+			if slices.ContainsFunc(v.RawVector().Data, func(v float64) bool { return v != 0 }) { // else it is of another angle
+				if v.SolveVec(w, v) != nil {
+					v.Zero()
+				}
+				for i, cell := range used {
+					v.SetVec(i, v.AtVec(i)*float64(b.blocks.count[k][cell]))
+				}
+				if v.SolveVec(w.TTri(), v) != nil {
+					v.Zero()
+				}
+			}
+			out[a] = append(out[a], v.RawVector().Data...)
+		}
+		from += len(used)
+	}
+	return out
 }
 
 // triangle returns the cells of an angle that have pairs, and their whitening.

@@ -25,7 +25,7 @@ type moments struct {
 }
 
 // Posteriors are those of long runs of another sampler, and of a quadrature.
-func TestPosteriorGoldens(t *testing.T) { posteriorGoldens(t, nil, 900) }
+func TestPosteriorGoldens(t *testing.T) { posteriorGoldens(t, nil, 600) }
 
 func posteriorGoldens(t *testing.T, b ad.Backend, draws int) {
 	most, least := 1.01, 400. // of R-hat, and of effective draws

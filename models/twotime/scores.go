@@ -20,7 +20,8 @@ import (
 // and offsets, and by the free parameters of the motion.
 type scorer struct {
 	d       *Data
-	at      Point
+	point   Point
+	cells   *byCells
 	free    []string
 	basis   [][]float64
 	linear  int // coefficients of contrasts, and of offsets
@@ -59,7 +60,7 @@ func (f *Fit) scorer(ctx context.Context, d *Data, s Settings) (*scorer, error) 
 
 // newScorer returns the scores at a point.
 func newScorer(ctx context.Context, d *Data, at Point, free []string, scaling Scaling, threads int) (*scorer, error) {
-	s := &scorer{d: d, at: at, free: free, threads: max(1, threads), angles: make([]scored, len(d.C2))}
+	s := &scorer{d: d, point: at, free: free, threads: max(1, threads), angles: make([]scored, len(d.C2))}
 	var err error
 	if s.basis, err = scaling.basis(d.Setup.Angles); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func newScorer(ctx context.Context, d *Data, at Point, free []string, scaling Sc
 	if err != nil {
 		return nil, err
 	}
-	b.free = free
+	s.cells, b.free = b, free
 	if err := b.simulate(ctx, at, max(scorePixels(len(d.C2)), 4*len(b.blocks.cells))); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,8 @@ func (s *scorer) pool(b *byCells) {
 		}
 	}
 	for k, p := range pooled {
-		s.angles[k].noise.Speckles = p
+		b.rescale(k, p/b.white[k].noise.Speckles)
+		s.angles[k].noise = b.white[k].noise
 	}
 }
 

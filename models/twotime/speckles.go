@@ -61,16 +61,25 @@ func (b *byCells) speckles(at Point) error {
 		if dof < leastFreedom || !(square > 0) {
 			continue
 		}
-		w := &b.white[k]
-		w.freedom = dof
-		ratio := dof / square
-		w.noise.Speckles *= ratio
-		w.logDet -= float64(r[1]-r[0]) / 2 * math.Log(ratio)
-		for i := range w.inverse {
-			w.inverse[i] *= math.Sqrt(ratio)
-		}
+		b.white[k].freedom = dof
+		b.rescale(k, dof/square)
 	}
 	return nil
+}
+
+// rescale multiplies the number of speckles of an angle.
+func (b *byCells) rescale(angle int, ratio float64) {
+	w, used := &b.white[angle], 0
+	for _, pairs := range b.blocks.count[angle] {
+		if pairs > 0 {
+			used++
+		}
+	}
+	w.noise.Speckles *= ratio
+	w.logDet -= float64(used) / 2 * math.Log(ratio)
+	for i := range w.inverse {
+		w.inverse[i] *= math.Sqrt(ratio)
+	}
 }
 
 // leastFreedom is the number of degrees of freedom of the cells of an angle from which a number of speckles is taken from them.

@@ -101,7 +101,7 @@ func severalStarts(t *testing.T, frames int, noise float64, angles ...float64) {
 
 // Starts are placed within bounds, a fit keeps to them, and nothing is searched where all parameters are fixed.
 func TestStartsWithinBounds(t *testing.T) {
-	s := transport.Setup{Model: transport.Laminar, Times: times(50), Q: 0.0054, Gap: 2e6, Angles: []float64{-60, 0, 50, 90}}
+	s := transport.Setup{Model: transport.Laminar, Times: times(32), Q: 0.0054, Gap: 2e6, Angles: []float64{-60, 0, 50, 90}}
 	truth := []float64{4000, -0.2, 500, 2e-3, 0.2, 1e-4, 14}
 	d := moved(t, s, truth, 0.01)
 	bounds := DefaultBounds(s.Model)

@@ -125,11 +125,12 @@ type linearised struct {
 	jacobian [][]float64
 }
 
-// linearised returns the cells at a point.
-func (b *byCells) linearised(at Point, free []string, scaling Scaling) (*linearised, error) {
-	d := b.d
-	names := d.Setup.Names()
-	theta, err := d.Setup.Inputs()
+// cellMeans is a program for means of g over the cells, (angles, cells), and their derivatives by free parameters of the motion.
+type cellMeans struct{ state *ad.State }
+
+func (b *byCells) cellMeans(free []string) (*cellMeans, error) {
+	names := b.d.Setup.Names()
+	theta, err := b.d.Setup.Inputs()
 	if err != nil {
 		return nil, err
 	}
@@ -146,15 +147,32 @@ func (b *byCells) linearised(at Point, free []string, scaling Scaling) (*lineari
 	if err != nil {
 		return nil, err
 	}
-	st := program.NewState()
-	for i, v := range at.Theta {
-		st.Input(i)[0] = v
+	return &cellMeans{program.NewState()}, nil
+}
+
+// run computes the means and derivatives at parameters. They are valid until the next call.
+func (m *cellMeans) run(theta []float64) error {
+	for i, v := range theta {
+		m.state.Input(i)[0] = v
 	}
-	if err := st.Run(); err != nil {
+	return m.state.Run()
+}
+
+func (m *cellMeans) g() []float64          { return m.state.Output(0) }
+func (m *cellMeans) by(free int) []float64 { return m.state.Output(1 + free) }
+
+// linearised returns the cells at a point.
+func (b *byCells) linearised(at Point, free []string, scaling Scaling) (*linearised, error) {
+	d := b.d
+	m, err := b.cellMeans(free)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.run(at.Theta); err != nil {
 		return nil, err
 	}
 	cells := len(b.blocks.cells)
-	l := &linearised{g: slices.Clone(st.Output(0))}
+	l := &linearised{g: slices.Clone(m.g())}
 	l.z = b.whitened(b.column(func(k, i int) float64 {
 		return b.blocks.mean[k][i] - (at.Offset[k] - 1) - at.Contrast[k]*l.g[k*cells+i]
 	}))
@@ -162,7 +180,7 @@ func (b *byCells) linearised(at Point, free []string, scaling Scaling) (*lineari
 		l.names, l.jacobian = append(l.names, name), append(l.jacobian, b.whitened(b.column(f)))
 	}
 	for i, name := range free {
-		take(name, func(k, c int) float64 { return at.Contrast[k] * st.Output(1 + i)[k*cells+c] })
+		take(name, func(k, c int) float64 { return at.Contrast[k] * m.by(i)[k*cells+c] })
 	}
 	basis, err := scaling.basis(d.Setup.Angles)
 	if err != nil || basis == nil {

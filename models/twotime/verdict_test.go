@@ -27,9 +27,9 @@ func sheared(frames int, angles ...float64) transport.Setup {
 
 func simulated(t *testing.T, s transport.Setup, theta []float64, count float64, seed uint64) *twotime.Data {
 	t.Helper()
-	sample := twotime.Sample{Theta: theta, Speckles: 4000, MeanCount: count, Seed: seed}
+	sample := twotime.Sample{Theta: theta, Speckles: 1500, MeanCount: count, Seed: seed}
 	for range s.Angles {
-		sample.Contrast, sample.Offset = append(sample.Contrast, 0.2), append(sample.Offset, 1.01)
+		sample.Contrast, sample.Offset = append(sample.Contrast, 0.5), append(sample.Offset, 1.01)
 	}
 	d, err := twotime.Simulate(context.Background(), s, sample)
 	if err != nil {
@@ -44,7 +44,7 @@ var staticPriors = twotime.Priors{Motion: map[string]dist.Dist{"log_D0": dist.No
 // judgeAtMode judges the static model of data at the mode.
 func judgeAtMode(t *testing.T, d *twotime.Data, seed uint64) check.Verdict {
 	t.Helper()
-	post, err := twotime.New(context.Background(), *d, staticPriors, twotime.PosteriorSettings{Seed: seed})
+	post, err := twotime.New(context.Background(), *d, staticPriors, twotime.PosteriorSettings{Seed: seed, Pixels: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestVerdictsNameWhatIsWrong(t *testing.T) {
 			n := len(s.Times)
 			for _, c2 := range d.C2 {
 				for k := range c2 {
-					c2[k] += 0.05 * float64(k/n+k%n) / float64(2*n)
+					c2[k] += 0.12 * float64(k/n+k%n) / float64(2*n)
 				}
 			}
 			return d
@@ -134,7 +134,7 @@ func TestVerdictsSayWhenPriorsDisagree(t *testing.T) {
 	s.Model = transport.Static
 	d := simulated(t, s, []float64{2e4, 0.1, 1000}, 2, 3)
 	p := staticPriors
-	p.Contrast = twotime.Normal{Mean: 0.5, SD: 0.02} // it is 0.2
+	p.Contrast = twotime.Normal{Mean: 0.8, SD: 0.02} // it is 0.5
 	post, err := twotime.New(context.Background(), *d, p, twotime.PosteriorSettings{})
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ initial_parameters: {fixed_parameters: {D_offset: 0, gamma_dot_t_offset: 0}}
 	times := config.Clock.Times(1, frames, config.Step)
 	setup := motion.Setup(config, config.Q, []float64{0, 45, 90}, times, config.Step)
 	data, err := twotime.Simulate(ctx, setup, twotime.Sample{Theta: []float64{12000, -0.2, 0, 5e-4, 0.2, 0, 4},
-		Contrast: []float64{0.2, 0.2, 0.2}, Offset: []float64{1, 1, 1}, Speckles: 5000, Seed: 4})
+		Contrast: []float64{0.5, 0.5, 0.5}, Offset: []float64{1, 1, 1}, Speckles: 3000, Seed: 6})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,9 +48,9 @@ initial_parameters: {fixed_parameters: {D_offset: 0, gamma_dot_t_offset: 0}}
 		}
 	}
 	// Output:
-	// D0: 1.2e+04 +- 7e+02
-	// alpha: -0.17 +- 0.05
-	// gamma_dot_t0: 0.00049 +- 7e-06
-	// beta: 0.23 +- 0.02
-	// phi0: 3.2 +- 0.8
+	// D0: 1.3e+04 +- 1e+03
+	// alpha: -0.21 +- 0.08
+	// gamma_dot_t0: 0.00048 +- 1e-05
+	// beta: 0.24 +- 0.02
+	// phi0: 3.2 +- 1
 }

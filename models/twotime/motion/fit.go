@@ -92,26 +92,21 @@ func (f *Fit) roughIntervals() {
 	if f.Shared == nil {
 		return
 	}
-	rough := f.Shared.Rough()
-	if len(rough) == 0 {
-		return
+	var all []string
+	for _, i := range f.Shared.Rough() {
+		ends := f.Shared.Intervals[i]
+		all = append(all, fmt.Sprintf("%s %.4g to %.4g", f.Names[i], ends[0], ends[1]))
 	}
-	var names []string
-	worst := rough[0]
-	for _, i := range rough {
-		names = append(names, f.Names[i])
-		if math.Abs(f.Shared.Bias[i]) > math.Abs(f.Shared.Bias[worst]) {
-			worst = i
-		}
+	if all == nil {
+		return
 	}
 	fewest, most := math.Inf(1), 0.0
 	for _, n := range f.Shared.Noise {
 		fewest, most = min(fewest, n.Speckles), max(most, n.Speckles)
 	}
 	f.Verdict.Notes = append(f.Verdict.Notes, check.Flag{Kind: KindRough, Note: true,
-		Text: fmt.Sprintf("the intervals of %s are rough, because the model is not linear within them: with %.3g to %.3g speckles an angle, estimates of %s are off by about %.2g standard deviations on average; "+
-			"the standard deviations were made up to %.2g times larger, and intervals may still be too short or lopsided by as much",
-			strings.Join(names, ", "), fewest, most, f.Names[worst], math.Abs(f.Shared.Bias[worst]), twotime.Widening(f.Shared.Bias[worst])),
+		Text: fmt.Sprintf("the standard deviations of some parameters are rough, because the model is not linear within them with %.3g to %.3g speckles an angle; intervals of 95 %% are lopsided: %s",
+			fewest, most, strings.Join(all, ", ")),
 		Remedy: "measure more pixels or a longer part of the decay, hold contrast or offset at known values, or sample the posterior"})
 }
 
@@ -142,13 +137,15 @@ func (f *Fit) withoutFlow(ctx context.Context, s twotime.Settings) error {
 	if err != nil { // nothing to compare with
 		return ctx.Err()
 	}
-	shared, err := still.SharedErrors(ctx, d, s)
-	if err != nil {
-		return ctx.Err()
+	shared := f.Shared
+	if shared == nil { // the data do not tell the shear, but they tell the diffusion
+		if shared, err = still.SharedErrors(ctx, d, s); err != nil {
+			return ctx.Err()
+		}
 	}
-	variance := f.unit() * f.unit()
-	rise, fewer := (still.SSQ-f.SSQ)/variance*shared.Effective/float64(f.Points), len(f.X)-len(still.X)
-	if rise < float64(fewer)*math.Log(shared.Effective) {
+	variance, effective := f.unit()*f.unit(), shared.Effective
+	rise, fewer := (still.SSQ-f.SSQ)/variance*effective/float64(f.Points), len(f.X)-len(still.X)
+	if rise < float64(fewer)*math.Log(effective) {
 		f.Notes = append(f.Notes, fmt.Sprintf("diffusion without shear describes the data as well: chi-square over independent entries is only %.1f higher with %d fewer parameters, "+
 			"so the shear may not be real; compare --model static", rise, fewer))
 	}
@@ -200,6 +197,7 @@ type Row struct {
 	Name, Unit      string
 	Value           float64
 	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN if not known, or held fixed
+	Interval        [2]float64 // ends of an interval of 95 % that allows for shared frames, of parameters of the motion; NaN as SD
 	Fixed           bool
 }
 
@@ -214,11 +212,11 @@ func (f *Fit) unit() float64 {
 // Rows returns the parameters of the motion.
 func (f *Fit) Rows() (rows []Row) {
 	for k, par := range f.Problem.Config.Parameters {
-		row := Row{Name: par.Name, Unit: Units[par.Name], Value: f.Theta[k], SD: math.NaN(), Independent: math.NaN(), Fixed: par.Fixed}
+		row := Row{Name: par.Name, Unit: Units[par.Name], Value: f.Theta[k], SD: math.NaN(), Independent: math.NaN(), Interval: [2]float64{math.NaN(), math.NaN()}, Fixed: par.Fixed}
 		if i := slices.Index(f.Names, par.Name); i >= 0 {
 			row.Independent = f.unit() * f.SD[i]
 			if f.Shared != nil {
-				row.SD = f.Shared.SD[i]
+				row.SD, row.Interval = f.Shared.SD[i], f.Shared.Intervals[i]
 			}
 		}
 		rows = append(rows, row)

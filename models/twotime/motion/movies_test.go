@@ -144,7 +144,7 @@ func TestVerdictSaysThatIntervalsAreRough(t *testing.T) {
 		m := few(2)
 		m.theta[0], m.angles = d0, m.angles[:1]
 		f := m.fit(t)
-		if text := f.Verdict.String(); strings.Contains(text, "are rough") != want || strings.Contains(text, "speckles an angle") != want {
+		if text := f.Verdict.String(); strings.Contains(text, "are rough") != want || strings.Contains(text, "speckles an angle; intervals of 95 % are lopsided: contrast") != want {
 			t.Errorf("D0 %g: %v", d0, text)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 // Chains of the likelihood of frames start where the covariance of the frames has an inverse, which random places seldom have.
 func TestStartsOfFrames(t *testing.T) {
-	p := sheared(t, config(t, flow), truth, 0.2, 0.2, 0.2)
-	p.Data.Noise = slices.Repeat([]twotime.Noise{{Speckles: 5000, InverseCount: 2}}, 3)
+	p := sheared(t, config(t, flow), truth, 0.5, 0.5, 0.5)
+	p.Data.Noise = slices.Repeat([]twotime.Noise{{Speckles: 3000, InverseCount: 2}}, 3)
 	priors, err := p.Priors()
 	if err != nil {
 		t.Fatal(err)

@@ -64,8 +64,8 @@ type EntryScores struct {
 // pixels is rounded up to whole batches.
 func (s *Speckles) SimulatedScores(c, weights []float64, derivatives [][]float64, pixels int, z tensor.Stream) EntryScores {
 	n, p := s.frames, len(derivatives)
-	out := EntryScores{H: mat.NewSymDense(p, nil), Q: mat.NewSymDense(p, nil)}
-	forms, linear := make([][]float64, p), make([]float64, p*n)  // A, and the sums of rows of A C
+	out := EntryScores{H: mat.NewSymDense(p, nil)}
+	forms, linear := make([][]float64, p), make([][]float64, p)  // A/2, and the sums of rows of A C
 	mixed, squared := make([]float64, n*n), make([]float64, n*n) // W C and W C^2
 	rest, known := make([]float64, n), 0.0                       // rows of W C^2, and their sum
 	for i := range n {
@@ -78,48 +78,27 @@ func (s *Speckles) SimulatedScores(c, weights []float64, derivatives [][]float64
 		known += rest[i] / 2
 	}
 	for a, d := range derivatives {
-		forms[a] = make([]float64, n*n)
+		forms[a], linear[a] = make([]float64, n*n), make([]float64, n)
 		for i := range n {
 			for j := range n {
 				at := i*n + j
-				forms[a][at] = weights[at] * d[at]
-				linear[a*n+i] += forms[a][at] * c[at]
+				forms[a][at] = weights[at] * d[at] / 2
+				linear[a][i] += 2 * forms[a][at] * c[at]
 			}
 		}
 		for b := range a + 1 {
-			out.H.SetSym(b, a, dot(forms[a], derivatives[b])/2)
+			out.H.SetSym(b, a, dot(forms[a], derivatives[b]))
 		}
 	}
-	var ws kernels.Workspace
-	frames, square, product := make([]float64, n*batch), make([]float64, n*batch), make([]float64, n*batch)
-	scores, mean := make([]float64, p*batch), make([]float64, p)
-	cov := make([]float64, p*p)
+	square, product := make([]float64, n*batch), make([]float64, n*batch)
 	apply := func(form, to []float64) {
-		kernels.Gemm64(kernels.Best(), &ws, false, false, n, batch, n, 1, form, n, to, batch, 0, product, batch)
+		kernels.Gemm64(kernels.Best(), &s.ws, false, false, n, batch, n, 1, form, n, to, batch, 0, product, batch)
 	}
-	batches, scatter := (pixels+batch-1)/batch, 0.0
-	for range batches {
-		s.Draw(&z, batch, frames)
-		for i := range frames {
-			frames[i]--
-			square[i] = frames[i] * frames[i]
+	scatter, all := 0.0, 0.0
+	out.Q = s.formScatter(forms, linear, pixels, &z, func(frames []float64) { // w (d_i d_j - C (d_i + d_j))^2 over the pairs
+		for i, v := range frames {
+			square[i] = v * v
 		}
-		clear(scores)
-		for a := range p {
-			apply(forms[a], frames)
-			of := scores[a*batch : (a+1)*batch]
-			for i := range n {
-				l := linear[a*n+i]
-				for x, v := range frames[i*batch : (i+1)*batch] {
-					of[x] += v * (product[i*batch+x]/2 - l)
-				}
-			}
-			for _, v := range of {
-				mean[a] += v
-			}
-		}
-		kernels.Gemm64(kernels.Best(), &ws, false, true, p, p, batch, 1, scores, batch, scores, batch, 1, cov, p)
-		// w (d_i d_j - C (d_i + d_j))^2 over the pairs
 		apply(weights, square)
 		scatter += dot(square, product) / 2
 		apply(mixed, frames)
@@ -131,12 +110,44 @@ func (s *Speckles) SimulatedScores(c, weights []float64, derivatives [][]float64
 				scatter += rest[i] * v
 			}
 		}
-	}
-	all := float64(batches * batch)
+		all += batch
+	})
 	out.Scatter = scatter/all - known
+	return out
+}
+
+// formScatter returns the covariance over simulated pixels of quadratic forms sum_i d_i (sum_j A_ij d_j - l_i) of d = count/mean - 1. The number of
+// pixels is rounded up to whole batches, each of which is handed to also, (frames, batch).
+func (s *Speckles) formScatter(forms, linear [][]float64, pixels int, z *tensor.Stream, also func(d []float64)) *mat.SymDense {
+	n, p := s.frames, len(forms)
+	d, product := make([]float64, n*batch), make([]float64, n*batch)
+	scores, mean, cov := make([]float64, p*batch), make([]float64, p), make([]float64, p*p)
+	batches := (pixels + batch - 1) / batch
+	for range batches {
+		s.Draw(z, batch, d)
+		for i := range d {
+			d[i]--
+		}
+		clear(scores)
+		for a := range p {
+			kernels.Gemm64(kernels.Best(), &s.ws, false, false, n, batch, n, 1, forms[a], n, d, batch, 0, product, batch)
+			of := scores[a*batch : (a+1)*batch]
+			for i, l := range linear[a] {
+				for x, v := range d[i*batch : (i+1)*batch] {
+					of[x] += v * (product[i*batch+x] - l)
+				}
+			}
+			for _, v := range of {
+				mean[a] += v
+			}
+		}
+		kernels.Gemm64(kernels.Best(), &s.ws, false, true, p, p, batch, 1, scores, batch, scores, batch, 1, cov, p)
+		also(d)
+	}
+	all, out := float64(batches*batch), mat.NewSymDense(p, nil)
 	for a := range p {
 		for b := range a + 1 {
-			out.Q.SetSym(b, a, (cov[a*p+b]-mean[a]*mean[b]/all)/(all-1))
+			out.SetSym(b, a, (cov[a*p+b]-mean[a]*mean[b]/all)/(all-1))
 		}
 	}
 	return out
@@ -156,8 +167,8 @@ func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z t
 	if !factor.Factorize(c) || factor.InverseTo(&inverse) != nil {
 		return nil, nil, fmt.Errorf("noise: the covariance of %d frames is not positive definite at the mode: check contrast and offset there", n)
 	}
-	h, q = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
-	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and the sums of rows of B C
+	h = mat.NewSymDense(p, nil)
+	forms, linear := make([][]float64, p), make([][]float64, p) // B = C^-1 D C^-1/2, and twice the sums of rows of B C
 	for a, d := range derivatives {
 		var left, both mat.Dense
 		left.Mul(&inverse, d)
@@ -166,7 +177,7 @@ func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z t
 		forms[a], linear[a] = both.RawMatrix().Data, make([]float64, n)
 		for i := range n {
 			for j := range n {
-				linear[a][i] += both.At(i, j) * c.At(i, j)
+				linear[a][i] += 2 * both.At(i, j) * c.At(i, j)
 			}
 		}
 		for b := range a + 1 {
@@ -179,36 +190,12 @@ func (s *Speckles) FrameScores(c *mat.SymDense, derivatives []*mat.SymDense, z t
 			h.SetSym(b, a, sum)
 		}
 	}
-	counts, product := make([]float64, n*batch), make([]float64, n*batch)
-	scores, mean := make([][]float64, p), make([]float64, p)
-	for range framePixels / batch {
-		s.Draw(&z, batch, counts)
-		for i := range counts {
-			counts[i]--
-		}
-		for a := range p {
-			scores[a] = make([]float64, batch)
-			kernels.Gemm64(kernels.Best(), &s.ws, false, false, n, batch, n, 1, forms[a], n, counts, batch, 0, product, batch)
-			for i := range n {
-				for x := range batch {
-					scores[a][x] += counts[i*batch+x] * (product[i*batch+x] - 2*linear[a][i])
-				}
-			}
-			for _, v := range scores[a] {
-				mean[a] += v / framePixels
-			}
-			for b := range a + 1 {
-				q.SetSym(b, a, q.At(b, a)+dot(scores[a], scores[b])/framePixels)
-			}
-		}
-	}
+	q = s.formScatter(forms, linear, framePixels, &z, func([]float64) {})
 	for a := range p {
 		for b := range a + 1 {
-			v := q.At(b, a) - mean[a]*mean[b]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if v := q.At(b, a); math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, nil, fmt.Errorf("noise: the scatter of the scores of parameters %d and %d is %g: check the point at which it is computed", b, a, v)
 			}
-			q.SetSym(b, a, v)
 		}
 	}
 	return h, q, nil
