@@ -47,7 +47,7 @@ var builders = map[string]any{
 	"Ints": ad.Ints, "Inverse": ad.Inverse, "JVP": ad.JVP, "Jacobian": ad.Jacobian, "Less": ad.Less,
 	"LessEqual": ad.LessEqual, "Lgamma": ad.Lgamma, "LinearScan": ad.LinearScan, "Log": ad.Log, "Log10": ad.Log10,
 	"Log1mExp": ad.Log1mExp, "Log1p": ad.Log1p, "Log1pSquare": ad.Log1pSquare, "Log2": ad.Log2,
-	"LogAddExp": ad.LogAddExp, "LogBesselIScaled": ad.LogBesselIScaled, "LogBetaDensity": ad.LogBetaDensity, "LogBetaI": ad.LogBetaI,
+	"LogAddExp": ad.LogAddExp, "LogBesselIScaled": ad.LogBesselIScaled, "LogBetaDensity": ad.LogBetaDensity, "LogFDensity": ad.LogFDensity, "SquareFall": ad.SquareFall, "LogBetaI": ad.LogBetaI,
 	"LogCumsumExp": ad.LogCumsumExp, "LogDet": ad.LogDet, "LogFactorialRest": ad.LogFactorialRest,
 	"LogGammaP": ad.LogGammaP, "LogGammaQ": ad.LogGammaQ, "LogMillsDrop": ad.LogMillsDrop, "LogMillsMean": ad.LogMillsMean, "LogMillsPart": ad.LogMillsPart, "LogPartialMoment": ad.LogPartialMoment, "LogPhi": ad.LogPhi, "PartialMomentGain": ad.PartialMomentGain,
 	"LogPhiDiff": ad.LogPhiDiff, "LogSigmoid": ad.LogSigmoid, "LogSoftmax": ad.LogSoftmax, "LogSumExp": ad.LogSumExp,

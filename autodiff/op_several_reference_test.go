@@ -46,7 +46,7 @@ var elsewhere = map[string][]string{
 		"equal", "not_equal", "where", "maximum", "minimum", "fmax", "fmin", "fmod", "floor_mod", "cmul", "cscale", "cdot", "delay"},
 	"derivatives of functions that have rows": {"log_bessel_i_slope", "bessel_ratio", "log_beta_i_1_0", "log_beta_i_0_1", "beta_hazard", "beta_shape_score", "log_ratio", "log_gamma_p_1", "log_gamma_q_1",
 		"gamma_p_hazard", "gamma_q_hazard", "gamma_shape_score", "log_phi_diff_slope", "log_partial_moment_1", "partial_moment_excess", "pow_1_0", "pow_0_1"},
-	"densities and tails of distributions (infer/dist, random points)": {"bernoulli_loglik", "bernoulli_score", "log_beta_density", "poisson_deviance", "neg_binomial_logprob", "neg_binomial_score", "mills_moment_1",
+	"densities and tails of distributions (infer/dist, random points)": {"bernoulli_loglik", "bernoulli_score", "log_beta_density", "log_f_density", "f_shape_score", "square_fall", "square_fall_slope", "skew_normal_hazard", "skew_normal_slope", "poisson_deviance", "neg_binomial_logprob", "neg_binomial_score", "mills_moment_1",
 		"mills_rise_1", "mills_mean_1", "log_mills_drop", "log_mills_mean", "log_mills_part", "partial_moment_gain", "partial_moment_gain_slope"},
 	"sums of products, places and systems of equations (goldens of arrays and of linear algebra)": {"banded_matvec", "banded_outer", "conv2d", "conv2d_images", "conv2d_filters", "convolve", "convolve_taps", "cubic", "cubic_back",
 		"gather", "scatter_add", "take_along", "scatter_along", "sparse_along", "matmul", "cholesky_grad", "solve", "solve_triangular", "solve_tridiagonal",

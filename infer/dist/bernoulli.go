@@ -33,6 +33,7 @@ func BernoulliLogit(logit any) Dist {
 		func() *ad.Node { return ad.LogSigmoid(ad.Neg(l[0])) },
 		func() *ad.Node { return ad.LogSigmoid(l[0]) },
 		func(p []float64) float64 { return 1 / (1 + math.Exp(-p[0])) })
+	d.CDFOf = func(_ float64, p []float64) float64 { return 1 / (1 + math.Exp(p[0])) }
 	d.Name, d.Params = "bernoullilogit", l
 	d.LogProbOf = func(x *ad.Node) *ad.Node {
 		return ad.Neg(ad.Softplus(ad.Mul(ad.Sub(one, ad.Scale(2, x)), l[0])))

@@ -25,7 +25,9 @@ func BetaBinomial(n, a, b any) Dist {
 			all := ad.Add(n, c)
 			s, f := ad.Div(ka, all), ad.Div(kb, all)
 			fall := func(k, m, q *ad.Node) *ad.Node { return ad.PoissonDeviance(k, ad.Mul(m, q)) }
-			falls := ad.AddN(fall(x, n, s), fall(rest, n, f), fall(a, c, s), fall(b, c, f))
+			// How far c s is above a, relative to a, and c f above b.
+			gap := ad.Sub(ad.Mul(b, ad.Div(x, all)), ad.Mul(a, ad.Div(rest, all)))
+			falls := ad.AddN(fall(x, n, s), fall(rest, n, f), drift(a, c, s, ad.Div(gap, a)), drift(b, c, f, ad.Neg(ad.Div(gap, b))))
 			errors := ad.Sub(ad.AddN(stirling(ka), stirling(kb), stirling(c)), ad.AddN(stirling(all), stirling(a), stirling(b)))
 			scale := ad.Scale(0.5, ad.Log(ad.Div(ad.Div(a, ka), ad.Mul(ad.Div(kb, b), ad.Div(c, all)))))
 			return ad.Add(ad.Sub(chooseRest(n, x), falls), ad.Add(errors, scale))
@@ -45,6 +47,14 @@ func BetaBinomial(n, a, b any) Dist {
 			return p[0] * (p[1] / c) * (p[2] / c) * (c + p[0]) / (c + 1)
 		},
 	}
+}
+
+// drift is PoissonDeviance(a, c s) = a (d - log(1+d)), where c s = a (1+d) may be nearer to a than the spacing of numbers.
+func drift(a, c, s, d *ad.Node) *ad.Node {
+	small := ad.Less(ad.Abs(d), ad.Scalar(1e-4))
+	d = ad.Where(small, d, zero)
+	series := ad.Shift(ad.Mul(d, ad.Shift(ad.Mul(d, ad.Shift(ad.Scale(-0.2, d), 0.25)), -1.0/3)), 0.5)
+	return ad.Where(small, ad.Mul(ad.Mul(a, d), ad.Mul(d, series)), ad.PoissonDeviance(a, ad.Mul(c, s)))
 }
 
 func stirling(x *ad.Node) *ad.Node { return ad.StirlingError(x) }

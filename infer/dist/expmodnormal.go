@@ -4,8 +4,6 @@
 package dist
 
 import (
-	"math"
-
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
@@ -21,23 +19,18 @@ func ExpModNormal(mu, sigma, lambda any) Dist {
 	z := func(x *ad.Node) *ad.Node { return standard(x, p[0], p[1]) }
 	rate := func() *ad.Node { return ad.Mul(p[1], p[2]) }                      // rate in units of 1/sigma
 	fall := func(x *ad.Node) *ad.Node { return ad.Mul(p[2], ad.Sub(x, p[0])) } // their product, which does not depend on sigma
-	return Dist{Name: "expmodnormal", Params: p, Support: Real,
+	d := Dist{Name: "expmodnormal", Params: p, Support: Real,
 		LogProbOf: func(x *ad.Node) *ad.Node { return ad.Add(ad.Log(p[2]), shifted(z(x), rate(), fall(x))) },
 		LogCDFOf:  func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate(), fall(x)); return exactTail(l, u) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { l, u := expModTails(z(x), rate(), fall(x)); return exactTail(u, l) },
 		RandOf: func(src Source, p []float64) float64 {
 			return p[0] + p[1]*src.Normal() + exponential(src)/p[2]
 		},
-		CDFOf: func(x float64, p []float64) float64 {
-			z, l := (x-p[0])/p[1], p[1]*p[2]
-			if l > z {
-				return phi(z) - math.Exp(-z*z/2)*erfcx.Eval((l-z)*math.Sqrt2/2)/2
-			}
-			return phi(z) - math.Exp(l*l/2-l*z)*phi(z-l)
-		},
 		MeanOf:     func(p []float64) float64 { return p[0] + 1/p[2] },
 		VarianceOf: func(p []float64) float64 { return p[1]*p[1] + 1/(p[2]*p[2]) },
 	}
+	d.CDFOf = d.graphCDF()
+	return d
 }
 
 // shifted returns log(exp(rate^2/2 - rate z) Phi(z - rate)).

@@ -24,7 +24,7 @@ func F(d1, d2 any) Dist {
 		}),
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			// x d1/(d2 + d1 x) has a Beta distribution.
-			return ad.Sub(ad.LogBetaDensity(a, b, s(x)), ad.Log(x))
+			return ad.Sub(ad.LogFDensity(a, b, ad.Log(x)), ad.Log(x))
 		},
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return ad.LogBetaI(a, b, s(x)) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { return ad.LogBetaI(b, a, ad.Neg(s(x))) },

@@ -22,12 +22,13 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 		return ad.Neg(ad.Shift(lgamma1p(ad.Reciprocal(p[2])), math.Ln2))
 	}
 	left := func(z *ad.Node) *ad.Node {
-		return smoothSided(z, ad.Exp(norm()), func(size *ad.Node) *ad.Node {
+		return smoothSided(z, ad.Exp(norm()), func(size, left *ad.Node) *ad.Node {
 			logT := ad.Mul(p[2], ad.Log(size))
+			logT = ad.Where(left, logT, finitePower(logT))
 			return ad.Shift(logGammaQ(ad.Reciprocal(p[2]), ad.Exp(logT), logT), -math.Ln2)
 		})
 	}
-	return Dist{Name: "generalizednormal", Params: p, Support: Real,
+	d := Dist{Name: "generalizednormal", Params: p, Support: Real,
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			middle := ad.Equal(x, p[0]) // where the derivative is taken as 0, also for a beta of at most 1
 			fall := ad.Where(middle, zero, ad.Pow(ad.Where(middle, one, ad.Abs(z(x))), p[2]))
@@ -39,14 +40,6 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 			size := math.Exp(logGamma(src, 1/p[2]) / p[2])
 			return p[0] + math.Copysign(p[1]*size, src.Float64()-0.5)
 		},
-		CDFOf: func(x float64, p []float64) float64 {
-			z := (x - p[0]) / p[1]
-			t := math.Pow(math.Abs(z), p[2])
-			if z < 0 {
-				return upperGamma(1/p[2], t) / 2
-			}
-			return 0.5 + lowerGamma(1/p[2], t)/2
-		},
 		MeanOf: func(p []float64) float64 { return p[0] },
 		VarianceOf: func(p []float64) float64 {
 			a, _ := math.Lgamma(3 / p[2])
@@ -54,6 +47,8 @@ func GeneralizedNormal(mu, alpha, beta any) Dist {
 			return p[1] * p[1] * math.Exp(a-b)
 		},
 	}
+	d.CDFOf = d.graphCDF()
+	return d
 }
 
 func init() {

@@ -15,7 +15,7 @@ import (
 func Laplace(mu, b any) Dist {
 	p := Nodes(mu, b)
 	left := func(z *ad.Node) *ad.Node {
-		return sided(z, func(size *ad.Node) *ad.Node { return ad.Shift(ad.Neg(size), -math.Ln2) })
+		return sided(z, func(size, _ *ad.Node) *ad.Node { return ad.Shift(ad.Neg(size), -math.Ln2) })
 	}
 	return Dist{Name: "laplace", Params: p, Support: Real,
 		LogProbOf: func(x *ad.Node) *ad.Node {

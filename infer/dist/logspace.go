@@ -25,6 +25,10 @@ func logDroppedExp(logT *ad.Node) *ad.Node {
 	return logDropped(ad.Exp(ad.Minimum(logT, ad.Scalar(80))), logT) // beyond, it is 0
 }
 
+// finitePower returns the logarithm of a size, or 700 above that, so that the size is finite. It is for functions that do
+// not change there any more: a derivative of 0 stays one, which it would not times that of an infinite size.
+func finitePower(logT *ad.Node) *ad.Node { return ad.Minimum(logT, ad.Scalar(700)) }
+
 // logErf returns log erf(t) for t >= 0.
 func logErf(t, logT *ad.Node) *ad.Node {
 	safe := ad.Where(far(logT), one, t)
@@ -147,3 +151,5 @@ func choose(condition, a, b *ad.Node) *ad.Node {
 	}
 	return ad.Where(condition, a, b)
 }
+
+var log1mExp = ad.Log1mExp(minusOne).Op()

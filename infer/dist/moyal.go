@@ -31,7 +31,8 @@ func Moyal(loc, scale any) Dist {
 		},
 		LogCDFOf: func(x *ad.Node) *ad.Node { return logErfc(ad.Scale(math.Sqrt2/2, size(x))) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node {
-			return logErf(ad.Scale(math.Sqrt2/2, size(x)), ad.Shift(ad.Scale(-0.5, z(x)), -math.Ln2/2))
+			logSize := finitePower(ad.Scale(-0.5, z(x)))
+			return logErf(ad.Scale(math.Sqrt2/2, ad.Exp(logSize)), ad.Shift(logSize, -math.Ln2/2))
 		},
 		RandOf: func(src Source, p []float64) float64 { return p[0] - 2*p[1]*math.Log(math.Abs(src.Normal())) },
 		CDFOf:  func(x float64, p []float64) float64 { return math.Erfc(math.Exp((p[0]-x)/(2*p[1])) * math.Sqrt2 / 2) },

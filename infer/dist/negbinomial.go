@@ -40,6 +40,7 @@ func NegBinomial2Log(eta, phi any) Dist {
 	p := Nodes(eta, phi)
 	d := negBinomialOf(p[1], func() *ad.Node { return p[0] }, func(p []float64) float64 { return math.Exp(p[0]) })
 	d.Name, d.Params = "negbinomial2log", p
+	d.CDFOf = func(x float64, p []float64) float64 { return lowerBeta(p[1], x+1, math.Log(p[1])-p[0]) }
 	return d
 }
 

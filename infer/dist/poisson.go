@@ -41,7 +41,7 @@ func PoissonLog(eta any) Dist {
 		return ad.Sub(ad.Sub(ad.Where(x, ad.Mul(x, p[0]), zero), ad.Exp(p[0])), ad.Lgamma(ad.Shift(x, 1)))
 	}
 	d.LogCDFOf = func(x *ad.Node) *ad.Node { return logGammaQ(ad.Shift(x, 1), ad.Exp(p[0]), p[0]) }
-	d.LogCCDFOf = func(x *ad.Node) *ad.Node { return logGammaP(ad.Shift(x, 1), ad.Exp(p[0]), p[0]) }
+	d.LogCCDFOf = func(x *ad.Node) *ad.Node { return logGammaP(ad.Shift(x, 1), ad.Exp(finitePower(p[0])), p[0]) }
 	return d
 }
 

@@ -17,13 +17,12 @@ import (
 func StudentT(nu, mu, sigma any) Dist {
 	p := Nodes(nu, mu, sigma)
 	left := func(z *ad.Node) *ad.Node {
-		return smoothSided(z, ad.Exp(studentNorm(p[0])), func(size *ad.Node) *ad.Node { return studentTail(p[0], size) })
+		return smoothSided(z, ad.Exp(studentNorm(p[0])), func(size, _ *ad.Node) *ad.Node { return studentTail(p[0], size) })
 	}
 	return Dist{Name: "studentt", Params: p, Support: Real,
 		LogProbOf: func(x *ad.Node) *ad.Node {
-			z := ad.Div(standard(x, p[1], p[2]), ad.Sqrt(p[0]))
-			tail := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], 1)), ad.Log1pSquare(z))
-			return ad.Sub(ad.Sub(studentNorm(p[0]), ad.Log(p[2])), tail)
+			z := standard(x, p[1], p[2])
+			return ad.Sub(ad.Sub(studentNorm(p[0]), ad.Log(p[2])), studentFall(p[0], z))
 		},
 		LogCDFOf:  func(x *ad.Node) *ad.Node { return left(standard(x, p[1], p[2])) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { return left(standard(p[1], x, p[2])) },
@@ -37,6 +36,11 @@ func StudentT(nu, mu, sigma any) Dist {
 			return finiteIf(p[0] > 2, p[2]*p[2]*p[0]/(p[0]-2), finiteIf(p[0] > 1, math.Inf(1), math.NaN()))
 		},
 	}
+}
+
+// studentFall returns (nu+1)/2 log(1 + z^2/nu).
+func studentFall(nu, z *ad.Node) *ad.Node {
+	return ad.Scale(0.5, ad.Add(ad.SquareFall(nu, z), ad.Log1pSquare(ad.Div(z, ad.Sqrt(nu)))))
 }
 
 // finiteIf returns v if the moment exists, and otherwise the given value.

@@ -25,16 +25,16 @@ func exactTail(own, other *ad.Node) *ad.Node {
 }
 
 // sided returns the logarithm of the probability below z for a distribution that is
-// symmetric about 0; tail returns the logarithm of the probability beyond |z|.
-func sided(z *ad.Node, tail func(size *ad.Node) *ad.Node) *ad.Node {
+// symmetric about 0; tail returns the logarithm of the probability beyond |z|, which is the result where left is 1.
+func sided(z *ad.Node, tail func(size, left *ad.Node) *ad.Node) *ad.Node {
 	left := ad.Less(z, zero)
-	t := tail(ad.Where(left, ad.Neg(z), z))
+	t := tail(ad.Where(left, ad.Neg(z), z), left)
 	return ad.Where(left, t, ad.Log1mExp(t))
 }
 
 // smoothSided is sided for a tail that has no derivative at 0. Near 0 the probability is
 // taken as 1/2 + z density, and tail is never called with 0.
-func smoothSided(z, density *ad.Node, tail func(size *ad.Node) *ad.Node) *ad.Node {
+func smoothSided(z, density *ad.Node, tail func(size, left *ad.Node) *ad.Node) *ad.Node {
 	near := ad.Less(ad.Abs(z), ad.Scalar(1e-12))
 	middle := ad.Log(ad.Shift(ad.Mul(ad.Where(near, z, zero), density), 0.5))
 	return ad.Where(near, middle, sided(ad.Where(near, one, z), tail))

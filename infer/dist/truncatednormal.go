@@ -19,7 +19,7 @@ func TruncatedNormal(mu, sigma, a, b any) Dist {
 	}
 	p := Nodes(mu, sigma, a, b)
 	t := truncatedNormal{mu: p[0], sigma: p[1], a: p[2], b: p[3]}
-	return Dist{Name: "truncatednormal", Params: p, Support: Support{Lower: p[2], Upper: p[3]},
+	d := Dist{Name: "truncatednormal", Params: p, Support: Support{Lower: p[2], Upper: p[3]},
 		LogProbOf: t.logProb,
 		LogCDFOf:  func(x *ad.Node) *ad.Node { l, u := t.tails(x); return exactTail(l, u) },
 		LogCCDFOf: func(x *ad.Node) *ad.Node { l, u := t.tails(x); return exactTail(u, l) },
@@ -27,22 +27,11 @@ func TruncatedNormal(mu, sigma, a, b any) Dist {
 			lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
 			return min(max(p[0]+p[1]*normalBetween(src, lo, hi), p[2]), p[3])
 		},
-		CDFOf: func(x float64, p []float64) float64 {
-			lo, hi := (p[2]-p[0])/p[1], (p[3]-p[0])/p[1]
-			share := func(gap, part, all float64) float64 {
-				return part / all * math.Exp(millsMean.Eval(gap, part)-millsMean.Eval(gap, all))
-			}
-			switch width := (p[3] - p[2]) / p[1]; {
-			case lo > 0 && width < farAway:
-				return share(lo, (x-p[2])/p[1], width)
-			case hi < 0 && width < farAway:
-				return 1 - share(-hi, (p[3]-x)/p[1], width)
-			}
-			return math.Exp(phiDiff.Eval(lo, (x-p[0])/p[1]) - phiDiff.Eval(lo, hi))
-		},
 		MeanOf:     func(p []float64) float64 { m, _ := truncatedMoments(p); return p[0] + p[1]*m },
 		VarianceOf: func(p []float64) float64 { _, v := truncatedMoments(p); return p[1] * p[1] * v },
 	}
+	d.CDFOf = d.graphCDF()
+	return d
 }
 
 // truncatedNormal takes distances from the limit that is nearer to the mean, if the mean is outside the limits or the

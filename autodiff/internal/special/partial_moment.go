@@ -67,12 +67,16 @@ func PartialGainSlope(nu, m float64) float64 {
 	return partialShift(nu, m) + a[1][0]/a[0][0] - b[1][0]/b[0][0]
 }
 
-// PartialExcess is the derivative with respect to m, the mean of y - m.
+// PartialExcess is the derivative with respect to m, the mean of y - m, which is nu times that of 1/y.
 func PartialExcess(nu, m float64) float64 {
 	if !(nu > -1) || math.IsNaN(m) {
 		return math.NaN()
 	}
 	e := partialFlank(nu, m)
+	if m > 1e3 { // 1/y = exp(-u)/c, where u is small
+		s := e.partialSums(0, 4, 0)
+		return nu / e.c * (1 - (s[1][0]-(s[2][0]-(s[3][0]-s[4][0]/4)/3)/2)/s[0][0])
+	}
 	s := e.partialSums(0, 0, 1)
 	return e.p/e.c + e.c*s[0][1]/s[0][0]
 }
@@ -126,6 +130,10 @@ __device__ double eu_partial_excess(double nu, double m) {
 	if (!(nu > -1.0) || isnan(m)) return NAN;
 	eu_flank e = eu_partial_flank(nu, m);
 	double s[7][7];
+	if (m > 1e3) {
+		eu_partial_sums(&e, 0.0, 4, 0, s);
+		return nu / e.c * (1.0 - (s[1][0] - (s[2][0] - (s[3][0] - s[4][0] / 4.0) / 3.0) / 2.0) / s[0][0]);
+	}
 	eu_partial_sums(&e, 0.0, 0, 1, s);
 	return e.p / e.c + e.c * s[0][1] / s[0][0];
 }

@@ -3,15 +3,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes random_points/*.bin.gz: log densities and tails of distributions, with derivatives, at random points.
 
-The formulas of reference_families.py are evaluated by MPFR at 450 digits or more. Derivatives are differences in steps
-of 1e-150. A second computation has more digits, other steps, and steps to the other side; points where it differs are left
-out, and the script says how many. Second derivatives tell how far half a unit in the last place of the inputs moves the
-first ones: the number of bits that they lose to it is stored beside each.
+The formulas of reference_families.py are evaluated with error bounds, gradients and second derivatives (jets.py), at 60
+digits and then at more until the bounds settle every number; the script says how many points did not settle at 4,500 digits
+and were replaced by others. Second derivatives tell how far half a unit in the last place of the inputs moves the first
+ones: the number of bits that they lose to it is stored beside each. At ties both branches of a formula are evaluated, and
+derivatives that differ are NaN.
 
 Parameters and values have 12 bits of mantissa, so that three bytes hold them, and results are rounded to five bytes
-(values) and four bytes (derivatives). The files are read by random_points_slow_test.go. Needs gmpy2. Usage: random_points.py [-n POINTS] [FAMILY ...]
+(values) and four bytes (derivatives). The files are read by random_points_slow_test.go. Needs python-flint 0.9. Usage: random_points.py [-n POINTS] [FAMILY ...]
 """
 import gzip
+import math
 import multiprocessing
 import os
 import random
@@ -20,10 +22,13 @@ import struct
 import sys
 import time
 
-from digits import mp, mpf
+from flint import arb
+
 
 from reference_families import FAMILIES, NOTHING, L, P, U
-from reference_functions import TooHard, forget, size as digits_of
+from jets import TIES, VARIABLES, ZERO, Jet, TooHard, Unsettled, ctx, pairs
+
+TINY, HUGE, NOT = arb(2) ** -1090, arb(2) ** 1024, arb.nan()
 
 
 def short(x):
@@ -142,86 +147,96 @@ def value(rng, how, p):
     return float(int(short(rng.choice([0, 1, 2, min(mean, 2.0**40) * t, rng.random() * 200]) % 2.0**41)))
 
 
-def differences(f, x, each, step, second):
-    """value, first and second derivatives of f, by differences to one side"""
-    free = [i for i, kind in enumerate(each) if kind in "rpu"]
-    h = {i: (abs(x[i]) or mpf(1)) * step for i in free}
+def settled(v, needed):
+    """whether a ball tells its first bits, or that it is beyond the range of float64"""
+    return v.is_zero() or v.is_finite() and (v.rel_accuracy_bits() >= needed or v.abs_upper() < TINY or v.abs_lower() > HUGE)
 
-    def at(*moved):
-        y = list(x)
-        for i in moved:
-            y[i] += h[i]
-        return f(*y)
 
-    v = at()
-    if not mp.isfinite(v):
-        return v, {}, {}
-    one = {i: at(i) for i in free}
-    if any(not mp.isfinite(w) for w in one.values()):
-        raise TooHard
-    g = {i: (one[i] - v) / h[i] for i in free}
-    hess = {}
-    for i in free if second else []:
-        for j in free:
-            if j >= i:
-                hess[i, j] = hess[j, i] = (at(i, j) - one[i] - one[j] + v) / (h[i] * h[j])
-    return v, g, hess
+def once(f, x, each):
+    VARIABLES[0] = sum(k in "rpu" for k in each)
+    free = iter(range(VARIABLES[0]))
+    v = f(*[Jet.variable(a, next(free)) if k in "rpu" else Jet(a) for a, k in zip(x, each)])
+    if v is NOTHING:
+        return v
+    if v.d is None:
+        v.d, v.h = [ZERO] * VARIABLES[0], [ZERO] * len(pairs())
+    if not settled(v.v, 45) or any(d.is_finite() and not settled(d, 45) or not d.is_finite() and not d.is_nan() for d in v.d):
+        raise Unsettled
+    return v
 
 
 def evaluate(f, x, each):
     """value, derivatives, and the bits that each derivative loses to the last places of the inputs; None if there are none"""
-    x = [mpf(a) for a in x]
-    mp.dps = 450 if max([0] + [digits_of(a) for a, k in zip(x, each) if k in "rpu"]) < 20 else 850
-    signal.setitimer(signal.ITIMER_REAL, 20)
+    signal.setitimer(signal.ITIMER_REAL, 30)
     try:
-        forget(0)
-        v, g, hess = differences(f, x, each, mpf(10) ** -150, True)
-        if not mp.isfinite(v):
-            if v is NOTHING:
-                return v, [mp.nan] * len(x), [255] * len(x)
-            return None
-        forget(60)
-        mp.dps += 100
-        w, k, _ = differences(f, x, each, -mpf(10) ** -170, False)
-        if abs(v - w) > abs(v) * mpf(10) ** -25:
-            return None
-        grads, lost = [], []
-        for i in range(len(x)):
-            if i not in g:
-                grads.append(mpf(0))
-                lost.append(255)
+        for ctx.prec in (200, 400, 1000, 2500, 6000, 15000):
+            try:
+                TIES.less = TIES.seen = False
+                v = once(f, x, each)
+                if v is NOTHING:
+                    return v, [NOT] * len(x), [255] * len(x)
+                other = v
+                if TIES.seen:
+                    TIES.less = True
+                    other = once(f, x, each)
+                return gradient(v, other, x, each)
+            except (Unsettled, ZeroDivisionError, ValueError):
                 continue
-            d = g[i]
-            noise = abs(hess[i, i]) * (abs(x[i]) or 1) * mpf(10) ** -149
-            cond = sum(abs(hess[i, j] * x[j]) for j in g)
-            if abs(d) <= noise:
-                d = mpf(0)
-            elif abs(d - k[i]) > abs(d) * mpf(10) ** -12 + noise:
-                if abs(d - k[i]) < abs(d) * mpf(10) ** -3:
-                    return None
-                d = mp.nan  # a kink
-            grads.append(d)
-            lost.append(255 if d == 0 or d != d else int(min(254, max(0, mp.ceil(mp.log(cond / abs(d)) / 0.6931471805599453))) if cond else 0))
-        return v, grads, lost
-    except (TooHard, ZeroDivisionError, ValueError, OverflowError, MemoryError):
+        return None
+    except (TooHard, OverflowError, MemoryError):
         return None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+def gradient(v, other, x, each):
+    grads, lost, i = [], [], -1
+    for k in each:
+        if k not in "rpu":
+            grads.append(ZERO)
+            lost.append(255)
+            continue
+        i += 1
+        d = v.d[i]
+        if d.is_nan() or not d.overlaps(other.d[i]):
+            d = NOT  # a kink
+        elif not abs(d) > TINY:
+            d = ZERO
+        grads.append(d)
+        if d.is_nan():
+            lost.append(255)
+            continue
+        moves = ZERO
+        for j, a in enumerate([a for a, k in zip(x, each) if k in "rpu"]):
+            moves += abs(v.h[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] * a)
+        if d.is_zero() and abs(x[len(grads) - 1]) * moves < HUGE and moves > TINY * 2**200:
+            grads[-1] = d = moves / 2**200  # tells how far from 0 rounding leads
+        elif d.is_zero():
+            lost.append(255)
+            continue
+        ratio = (moves / abs(d)).abs_upper()
+        lost.append(254 if not ratio.is_finite() else int(min(254, max(0, math.ceil(float(ratio.log().mid()) / math.log(2))))) if ratio > 0 else 0)
+    return v.v, grads, lost
+
+
 def rounded(v, n):
-    """the first n bytes of v, rounded"""
+    """the first n bytes of a ball, rounded"""
+    v = as_float(v.mid() if not v.is_nan() else v)
     if v != v:
         return b"\x7f\xf8" + bytes(n - 2)
-    try:
-        v = float(v)
-    except OverflowError:
-        v = float("inf") if v > 0 else float("-inf")
     bits = struct.unpack(">Q", struct.pack(">d", v))[0]
     shift = 64 - 8 * n
     if bits & (0x7FF << 52) != 0x7FF << 52:
         bits += 1 << (shift - 1)
     return struct.pack(">Q", bits)[:n]
+
+
+def as_float(v):
+    if v.is_nan():
+        return math.nan
+    if abs(v) < TINY:
+        return 0.0
+    return float(v) if abs(v) < HUGE else math.inf if v > 0 else -math.inf
 
 
 DISCRETE = {"poisson", "poissonlog", "negbinomial2", "negbinomial2log", "bernoulli", "bernoullilogit", "geometric", "binomial", "binomiallogit", "betabinomial", "zeroinflatedpoisson", "discreteuniform", "hypergeometric", "skellam"}
@@ -261,8 +276,8 @@ def chunk(job):
                 if out is None:
                     bad += 1
                     failed[k] += 1
-                    out = mp.nan, [mp.nan] * len(each), [255] * len(each)
-                row.append(rounded(out[0], 5))
+                    out = Jet(NOT), [NOT] * len(each), [255] * len(each)
+                row.append(rounded(out[0].v if isinstance(out[0], Jet) else out[0], 5))
                 for e, d, b in list(zip(each, out[1], out[2]))[name in DISCRETE:]:
                     row += [rounded(d, 4), bytes([b])]
             if bad:

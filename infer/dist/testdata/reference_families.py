@@ -1,7 +1,7 @@
 # Copyright The Euryale Authors
 # SPDX-License-Identifier: Apache-2.0
 """Log densities and the logarithms of both tails of the families of distributions of numbers, for random_points.py."""
-from digits import mp, mpf
+from jets import mp, mpf
 
 from reference_functions import exp, expm1, lgamma, log1mexp, log_bessel, log_partial_moment, logaddexp, logbeta, logerf, logerfc, logi, logp, logphi, logq, logsigmoid, logsubexp, norm, power, skew_tails
 
@@ -40,14 +40,23 @@ def half(size, inner):
     return mp.log1p(-exp(size) / 2) if inner else size - mp.log(2)
 
 
+def at_middle(z, density, upper):
+    """logarithm of a tail of a symmetric distribution at z = 0"""
+    return mp.log1p((-2 if upper else 2) * density * z) - mp.log(2)
+
+
 def gn_tail(z, beta, upper):
-    return half(logq(1 / beta, power(abs(z), beta)), (z > 0) != upper) if z else -mp.log(2)
+    if not z:
+        return at_middle(z, beta / 2 * exp(-lgamma(1 / beta)), upper)
+    return half(logq(1 / beta, power(abs(z), beta)), (z > 0) != upper)
 
 
 def t_tail(x, nu, m, s, upper):
     z = (x - m) / s
     w = z * z / nu
-    return half(logi(nu / 2, mpf(1) / 2, 1 / (1 + w), w / (1 + w)), (z > 0) != upper) if z else -mp.log(2)
+    if not z:
+        return at_middle(z, exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / mp.sqrt(nu * mp.pi), upper)
+    return half(logi(nu / 2, mpf(1) / 2, 1 / (1 + w), w / (1 + w)), (z > 0) != upper)
 
 
 def between(u, v, m, s):
