@@ -79,11 +79,15 @@ func TestRowsHaveTheSameBits(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if k := testing.AllocsPerRun(3, func() {
-				if err := s.Run(); err != nil {
-					t.Fatal(err)
-				}
-			}); k > 0 {
+			k := math.Inf(1)
+			for range 5 { // the counter is that of the process, in which other goroutines end now and then
+				k = min(k, testing.AllocsPerRun(3, func() {
+					if err := s.Run(); err != nil {
+						t.Fatal(err)
+					}
+				}))
+			}
+			if k > 0 {
 				t.Errorf("%d threads: %g allocations in a run", threads, k)
 			}
 			var out [][]float64

@@ -31,21 +31,7 @@ func hold(tmp string) *flock.Flock {
 
 // Sweep removes what killed processes left behind in a folder. If one of them was about to replace a
 // folder, Sweep restores the folder's name.
-func Sweep(dir string) error { return sweep(dir, "") }
-
-// finish is Sweep for one name. Files that cannot be removed stay. It does nothing in a folder that
-// is itself temporary.
-func finish(name string) {
-	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(name)), "/") {
-		if Temporary(part) {
-			return
-		}
-	}
-	_ = sweep(filepath.Dir(name), filepath.Base(name))
-}
-
-// sweep removes temporary files that were to be called base, or all of them if base is empty.
-func sweep(dir, base string) error {
+func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -53,12 +39,23 @@ func sweep(dir, base string) error {
 	var errs []error
 	for _, e := range entries {
 		to, ok := final(e.Name())
-		if !ok || base != "" && base != to || !e.IsDir() && !e.Type().IsRegular() {
+		if !ok || !e.IsDir() && !e.Type().IsRegular() {
 			continue
 		}
 		errs = append(errs, abandoned(filepath.Join(dir, e.Name()), filepath.Join(dir, to)))
 	}
 	return errors.Join(errs...)
+}
+
+// finish sweeps the folder in which a file is about to be written. Files that cannot be removed stay. It does nothing in a folder that is
+// itself temporary.
+func finish(name string) {
+	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(name)), "/") {
+		if Temporary(part) {
+			return
+		}
+	}
+	_ = Sweep(filepath.Dir(name))
 }
 
 var temporaryName = regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + "(.+)-[0-9a-f]{8}$")
