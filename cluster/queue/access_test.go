@@ -147,6 +147,9 @@ func TestFalseServers(t *testing.T) {
 		t.Fatalf("%d bytes to the leader and %d bytes from it: want them encrypted, and no secret in them", len(up), len(down))
 	}
 
+	before := connecting
+	connecting = time.Second
+	t.Cleanup(func() { connecting = before })
 	for _, c := range []struct {
 		name   string
 		answer func(net.Conn, *wire)

@@ -118,6 +118,9 @@ func (e *NotSharedError) Error() string {
 	return fmt.Sprintf("%s, as the worker %s sees it, is not the leader's folder, %s: all machines must share one folder as the store; if its path differs between machines, give each its own with --store", e.File, e.Worker, e.Folder)
 }
 
+// connecting is how long a server may take to answer a new connection.
+var connecting = 5 * time.Second
+
 // dial connects. The connection comes back by itself when it was lost.
 func (a Access) dial(ctx context.Context, name string, more ...nats.Option) (*nats.Conn, error) {
 	u, proof, err := a.target()
@@ -126,7 +129,7 @@ func (a Access) dial(ctx context.Context, name string, more ...nats.Option) (*na
 	}
 	opts := append([]nats.Option{
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond),
-		nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
+		nats.Timeout(connecting), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
 	}, more...)
 	opts = append(opts, proof...)
 	for until := time.Now().Add(a.Wait); ; {
