@@ -96,6 +96,43 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// A claim whose holder has a clock that is an hour off is held as long as it is touched, and not longer.
+func TestClaimsOfOtherClocks(t *testing.T) {
+	quickClaims(t)
+	for _, off := range []time.Duration{-time.Hour, time.Hour} {
+		path := filepath.Join(t.TempDir(), "a.claim")
+		if err := os.WriteFile(path, []byte(`{"pid": 1, "host": "elsewhere.example", "token": "x"}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stop := make(chan struct{})
+		var beating sync.WaitGroup
+		beating.Go(func() {
+			for {
+				now := time.Now().Add(off)
+				os.Chtimes(path, now, now)
+				select {
+				case <-stop:
+					return
+				case <-time.After(beat):
+				}
+			}
+		})
+		var c Claims
+		for until := time.Now().Add(2 * deadAfter); time.Now().Before(until); time.Sleep(deadAfter / 10) {
+			if k, err := c.Take(path); k != nil || err != nil {
+				t.Fatalf("%v off: a claim that is held was taken: %v", off, err)
+			}
+		}
+		close(stop)
+		beating.Wait()
+		if k, err := c.Wait(t.Context(), path, func() (bool, error) { return false, nil }); k == nil || err != nil {
+			t.Fatalf("%v off: a claim that was left is not taken: %v", off, err)
+		} else if err := k.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A shard that a machine left when it died is gone on with, one that another machine works on is not.
 func TestShardsOfOtherMachines(t *testing.T) {
 	quickClaims(t)

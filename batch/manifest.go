@@ -166,7 +166,7 @@ func Open(path string) (*Manifest, error) {
 			listed += s.Count
 			return nil
 		}
-		if err := json.Unmarshal(line, &m.Header); err != nil {
+		if err := foreign.Decode(line, &m.Header, false); err != nil {
 			return fmt.Errorf("line 1 is not the header of a manifest: %w", err)
 		}
 		if m.Format != manifestFormat {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -125,7 +126,7 @@ func parserError(root, called *cobra.Command, err error) error {
 	} else if word == "version" {
 		hint = root.Name() + " --version"
 	}
-	return &exitError{code: exitUsage, err: fmt.Errorf("there is no command %s", typed(word)), hint: hint}
+	return &exitError{code: exitUsage, err: fmt.Errorf("there is no command %s", foreign.Typed(word)), hint: hint}
 }
 
 // helpCommand makes the command help, which refuses commands that do not exist.

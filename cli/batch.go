@@ -21,7 +21,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -87,7 +89,7 @@ func (a *app) runBatch(name string) error {
 		return a.document(batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items})
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s of %s\n", m.Path(), errtext.Count(int(m.Items), "item"), m.Command)
-	a.note("next: euryale batch run %s works on them here, and euryale batch sbatch %s prints a Slurm job", typed(dir), typed(dir))
+	a.note("next: euryale batch run %s works on them here, and euryale batch sbatch %s prints a Slurm job", foreign.Typed(dir), foreign.Typed(dir))
 	return as(exitCannotWrite, err)
 }
 
@@ -140,7 +142,7 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 	}
 	if !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s was made from another list than %s gives now: %s", path, name, list.Changed(path, m)),
-			hint: fmt.Sprintf("euryale batch run %s to continue with the old list; euryale batch %s --overwrite to replace it and delete its results; or --out FOLDER to keep both", typed(dir), typed(name))}
+			hint: fmt.Sprintf("euryale batch run %s to continue with the old list; euryale batch %s --overwrite to replace it and delete its results; or --out FOLDER to keep both", foreign.Typed(dir), foreign.Typed(name))}
 	}
 	if err := removeBatch(dir, path); err != nil {
 		return "", nil, as(exitCannotWrite, err)
@@ -252,7 +254,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	}
 	doc := batchRunDoc{batchDoc: batchDoc{Folder: dir, Manifest: m.Path(), SHA256: m.Hash, Work: m.Command, Items: m.Items}, Shard: part.String(), By: part.By,
 		Total: p.Items, Done: p.Done, Failed: p.Failed, Now: p.Now, Seconds: p.Elapsed.Seconds(), Rate: number(p.Rate()), Partial: err != nil}
-	again := fmt.Sprintf("euryale batch run %s", typed(dir))
+	again := fmt.Sprintf("euryale batch run %s", foreign.Typed(dir))
 	if part.By == "--shard" {
 		again += fmt.Sprintf(" --shard %d/%d", part.Index, part.Count)
 	}
@@ -276,7 +278,7 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 	}
 	a.note("%d of %d items are finished; this run finished %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
 	if part.Count == 1 {
-		a.note("next: euryale batch merge %s merges the results", typed(dir))
+		a.note("next: euryale batch merge %s merges the results", foreign.Typed(dir))
 	}
 	return nil
 }
@@ -294,8 +296,8 @@ func (a *app) batchError(err error, again string) error {
 	switch {
 	case errors.As(err, &held):
 		return &exitError{code: exitCannotWrite, err: err, hint: "wait until the other process has finished; it works on the same items"}
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return &exitError{code: exitCannotWrite, err: err, hint: "free some space, then run " + again}
+	case atomicfile.Room(err) != "":
+		return &exitError{code: exitCannotWrite, err: err, hint: atomicfile.Room(err) + ", then run " + again}
 	case errors.As(err, new(*batch.OtherManifestError)), !errors.As(err, &path):
 		return as(exitData, err)
 	}
@@ -525,7 +527,7 @@ for example once a file that could not be read is back.
 			if a.json {
 				return a.document(map[string]any{"folder": dir, "forgotten": n})
 			}
-			a.note("cleared %s; euryale batch run %s tries again", errtext.Count(int(n), "failure"), dir)
+			a.note("cleared %s; euryale batch run %s tries again", errtext.Count(int(n), "failure"), foreign.Typed(dir))
 			return nil
 		},
 	}

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/batch/work"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // jobFlags are the flags of the commands that print job files.
@@ -58,6 +60,9 @@ type job struct {
 var (
 	memoryText = regexp.MustCompile(`^[1-9][0-9]*[MGT]$`)
 	jobName    = regexp.MustCompile(`[^a-z0-9-]+`)
+	slurmWord  = regexp.MustCompile(`^[A-Za-z0-9%+,./:=@_-]+$`)
+	// kubernetesName is what Kubernetes calls a DNS subdomain.
+	kubernetesName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 )
 
 // fill checks the flags and completes them for a batch.
@@ -94,7 +99,9 @@ func (f jobFlags) fill(program, dir string, m *batch.Manifest) (*job, error) {
 	if f.Name == "" {
 		f.Name = filepath.Base(abs)
 	}
-	if f.Name = strings.Trim(jobName.ReplaceAllString(strings.ToLower(f.Name), "-"), "-"); f.Name == "" {
+	// Pods are called after the job and their number, in at most 63 characters.
+	f.Name = strings.Trim(jobName.ReplaceAllString(strings.ToLower(f.Name), "-"), "-")
+	if f.Name = strings.TrimRight(f.Name[:min(len(f.Name), 50)], "-"); f.Name == "" {
 		f.Name = "batch"
 	}
 	if f.Limit == 0 {
@@ -105,19 +112,13 @@ func (f jobFlags) fill(program, dir string, m *batch.Manifest) (*job, error) {
 		Slurm: fmt.Sprintf("%d-%02d:%02d:%02d", seconds/86400, seconds/3600%24, seconds/60%60, seconds%60)}, nil
 }
 
-// quote makes a text one word of a shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// quoting are the functions by which all texts get into job files: as a line of a comment, a word of a shell, a scalar of YAML, and
+// one in which Kubernetes replaces nothing.
+var quoting = template.FuncMap{"line": foreign.Line, "shell": foreign.Shell, "yaml": foreign.YAML,
+	"argument": func(s string) (string, error) { return foreign.YAML(strings.ReplaceAll(s, "$", "$$")) }}
 
-// typed returns a name as it is typed on a command line: quoted only if it has to be.
-func typed(name string) string {
-	if strings.ContainsAny(name, " \t'\"$&|;<>()*?[]`\\!#~") {
-		return quote(name)
-	}
-	return name
-}
-
-var slurmJob = template.Must(template.New("sbatch").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
-# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shards.
+var slurmJob = template.Must(template.New("sbatch").Funcs(quoting).Parse(`#!/bin/bash
+# {{.Items}} items of {{line .Work}}, manifest {{.Hash}}, in {{.Shards}} shards.
 #SBATCH --job-name={{.Name}}
 #SBATCH --array=0-{{.Last}}{{if lt .Limit .Shards}}%{{.Limit}}{{end}}
 #SBATCH --cpus-per-task={{.CPUs}}
@@ -138,7 +139,7 @@ var slurmJob = template.Must(template.New("sbatch").Funcs(template.FuncMap{"quot
 # SIGTERM a minute before the time is up: the task keeps what is done.
 #SBATCH --signal=B:TERM@60
 
-folder={{quote .Folder}}
+folder={{shell .Folder}}
 {{.Program}} batch run "$folder" --threads "$SLURM_CPUS_PER_TASK" &
 pid=$!
 trap 'kill -TERM "$pid"' TERM
@@ -150,12 +151,12 @@ wait "$pid"; code=$?
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
 `))
 
-var kubernetesJob = template.Must(template.New("k8s").Parse(`# {{.Items}} items of {{.Work}}, manifest {{.Hash}}, in {{.Shards}} shards.
-# The volume claim {{.Claim}} holds the folder of the batch and its files, at {{.Path}} in the container.
+var kubernetesJob = template.Must(template.New("k8s").Funcs(quoting).Parse(`# {{.Items}} items of {{line .Work}}, manifest {{.Hash}}, in {{.Shards}} shards.
+# The volume claim {{line .Claim}} holds the folder of the batch and its files, at {{line .Path}} in the container.
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {{.Name}}
+  name: {{yaml .Name}}
 spec:
   completionMode: Indexed
   completions: {{.Shards}}
@@ -178,19 +179,19 @@ spec:
       terminationGracePeriodSeconds: 60
       containers:
         - name: euryale
-          image: {{printf "%q" .Image}}
-          args: ["batch", "run", {{printf "%q" .Folder}}, "--threads", "{{.CPUs}}"]
+          image: {{yaml .Image}}
+          args: ["batch", "run", {{argument .Folder}}, "--threads", "{{.CPUs}}"]
           env:
             - name: EURYALE_SHARDS
               value: "{{.Shards}}"
           resources:
-            requests: {cpu: "{{.CPUs}}", memory: {{.Memory}}i}
-            limits: {cpu: "{{.CPUs}}", memory: {{.Memory}}i{{if .GPUs}}, nvidia.com/gpu: {{.GPUs}}{{end}}}
+            requests: {cpu: "{{.CPUs}}", memory: {{printf "%si" .Memory | yaml}}}
+            limits: {cpu: "{{.CPUs}}", memory: {{printf "%si" .Memory | yaml}}{{if .GPUs}}, nvidia.com/gpu: {{.GPUs}}{{end}}}
           volumeMounts:
-            - {name: work, mountPath: {{printf "%q" .Path}}}
+            - {name: work, mountPath: {{yaml .Path}}}
       volumes:
         - name: work
-          persistentVolumeClaim: {claimName: {{.Claim}}}
+          persistentVolumeClaim: {claimName: {{yaml .Claim}}}
 `))
 
 func (a *app) batchSlurm() *cobra.Command {
@@ -212,8 +213,8 @@ missing.
 			return a.printJob(args[0], f, slurmJob, func(j *job) error {
 				j.Partition, j.Account = partition, account
 				for _, v := range []string{partition, account} {
-					if strings.ContainsAny(v, " \t\n'\"") {
-						return usage("%q: want a single word", v)
+					if v != "" && !slurmWord.MatchString(v) {
+						return usage("%q: want a single word of letters, digits and %%+,-./:=@_", v)
 					}
 				}
 				return nil
@@ -250,6 +251,12 @@ from examples/cluster/Containerfile.
 				if rel, err := filepath.Rel(path, j.Folder); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
 					return usage("--path %s: the folder of the batch, %s, is not below it: name the folder at which pods mount the volume, which must be the same here", path, j.Folder)
 				}
+				if strings.Contains(path, ":") {
+					return usage("--path %s: Kubernetes mounts no volume at a path with a colon: use another one", path)
+				}
+				if !kubernetesName.MatchString(claim) || len(claim) > 253 {
+					return usage("--claim %q: want the name of a PersistentVolumeClaim, of lower-case letters, digits, - and .", claim)
+				}
 				return nil
 			})
 		},
@@ -267,7 +274,10 @@ func (a *app) printJob(name string, f jobFlags, t *template.Template, complete f
 	if err != nil {
 		return err
 	}
-	j, err := f.fill(typed(a.program), dir, m)
+	if _, err := work.Program(m); err != nil { // a list that no task could work on, whoever made it
+		return as(exitData, err)
+	}
+	j, err := f.fill(foreign.Typed(a.program), dir, m)
 	if err != nil {
 		return err
 	}
@@ -279,7 +289,10 @@ func (a *app) printJob(name string, f jobFlags, t *template.Template, complete f
 	}
 	var b strings.Builder
 	if err := t.Execute(&b, j); err != nil {
-		return as(exitBug, err)
+		if cause := (template.ExecError{}); errors.As(err, &cause) {
+			err = errors.Unwrap(cause.Err)
+		}
+		return as(exitData, err)
 	}
 	if a.json {
 		return a.document(map[string]any{"job": b.String(), "name": j.Name, "shards": j.Shards, "items": j.Items, "folder": j.Folder})

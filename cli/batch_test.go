@@ -244,7 +244,7 @@ func TestBatchJobs(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, want := range []string{"completionMode: Indexed", "completions: 4", "EURYALE_SHARDS", `value: "4"`, `"` + dir + `"`, "memory: 4Gi", `image: "i:1"`} {
+	for _, want := range []string{"completionMode: Indexed", "completions: 4", "EURYALE_SHARDS", `value: "4"`, `"` + dir + `"`, `memory: "4Gi"`, `image: "i:1"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -303,15 +303,6 @@ func TestClusterExamples(t *testing.T) {
 		code, out, stderr := do(t, "batch", "merge", filepath.Join(dir, name), "--strict")
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, stderr)
-		}
-	}
-}
-
-// Commands that are told can be typed as they stand.
-func TestTypedNames(t *testing.T) {
-	for name, want := range map[string]string{"run7/a_master.h5": "run7/a_master.h5", "run 7.h5": "'run 7.h5'", "it's": `'it'\''s'`} {
-		if got := typed(name); got != want {
-			t.Errorf("%s is typed %s, want %s", name, got, want)
 		}
 	}
 }

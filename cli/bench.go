@@ -5,12 +5,12 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/gpubench"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -72,7 +72,7 @@ var benchCopy int
 
 // benchCSV prints the table for spreadsheets.
 func (a *app) benchCSV(r *gpubench.Report) error {
-	w := csv.NewWriter(a.stdout)
+	w := foreign.CSV(a.stdout)
 	w.Write([]string{"name", "how", "gpu_ms", "floor_ms", "gb_s", "gflop_s", "cpu_ms", "cpu_threads", "device", "error"})
 	for _, x := range r.Rows {
 		f := func(v float64) string { return fmt.Sprintf("%.6g", v) }

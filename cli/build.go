@@ -18,6 +18,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra/build"
 	"github.com/euryale-dev/euryale/models/spectra/ccf"
 	"github.com/euryale-dev/euryale/viz/term"
@@ -356,7 +357,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 	if a.json {
 		return a.document(doc)
 	}
-	a.note("next: euryale fit spectra --library %s FILE uses the library, and euryale train spectrum %[1]s OUT trains networks on it", out)
+	a.note("next: euryale fit spectra --library %s FILE uses the library, and euryale train spectrum %[1]s OUT trains networks on it", foreign.Typed(out))
 	return nil
 }
 

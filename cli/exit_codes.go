@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -45,11 +46,14 @@ func usage(format string, a ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, a...)}
 }
 
-// as assigns an exit code to err unless it already has one. The failure of a device has its own.
+// as assigns an exit code to err unless it already has one. The failure of a device has its own, and so has a full disk.
 func as(code int, err error) error {
 	var have *exitError
 	if err == nil || errors.As(err, &have) {
 		return err
+	}
+	if atomicfile.Room(err) != "" {
+		return &exitError{code: exitCannotWrite, err: err}
 	}
 	if ad.IsDeviceFault(err) {
 		return &exitError{code: exitNoDevice, err: err, hint: deviceHint(err)}
@@ -66,6 +70,8 @@ func input(err error) error {
 	}
 	var path *fs.PathError
 	switch isPath := errors.As(err, &path); {
+	case atomicfile.Writing(err):
+		return as(exitCannotWrite, err)
 	case errors.Is(err, fs.ErrNotExist) && isPath:
 		return &exitError{code: exitNoInput, err: err, hint: nearFile(path.Path)}
 	case errors.Is(err, fs.ErrPermission) && isPath:

@@ -6,12 +6,12 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
 )
@@ -108,7 +108,7 @@ func (a *app) runFitG2Files(ctx context.Context, files []string, f g2flags, bins
 // fitsTable returns a table with a row for each bin of each file.
 func fitsTable(model g2.Model, doc fitsDoc) []byte {
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
+	w := foreign.CSV(&b)
 	head := []string{"file", "bin", "q", "phi"}
 	for _, p := range model.Params {
 		head = append(head, p.Name, p.Name+"_sd")

@@ -99,7 +99,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 		restore := fullFor(t, c.late, 0, 1)
 		code, stderr := run("late")
 		restore()
-		if try := "Try: free some space, then run euryale " + c.resume + filepath.Join(dir, "late"); code != exitCannotWrite || !strings.Contains(stderr, try) {
+		if try := " is full: free some space, then run euryale " + c.resume + filepath.Join(dir, "late"); code != exitCannotWrite || !strings.Contains(stderr, try) {
 			t.Errorf("%s, full at %s: exit %d: %s", c.args, c.late, code, stderr)
 		}
 		goesOn("late")
@@ -108,7 +108,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 	restore := fullFor(t, "checkpoint", 1, 1e6)
 	code, _, stderr := do(t, "train", "connectome", classes, "--out", dir)
 	restore()
-	if try := "Try: free some space, then run euryale train connectome --resume " + dir; code != exitCannotWrite || !strings.Contains(stderr, try) || !exists(filepath.Join(dir, "checkpoint")) {
+	if try := " is full: free some space, then run euryale train connectome --resume " + dir; code != exitCannotWrite || !strings.Contains(stderr, try) || !exists(filepath.Join(dir, "checkpoint")) {
 		t.Errorf("the disk stays full: exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := do(t, "train", "connectome", "--resume", dir, "--quiet"); code != exitOK {
@@ -123,7 +123,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 	})
 	code, _, stderr = do(t, "sim", "assembly", "s.yaml", "--out", dir, "--quiet")
 	ends()
-	if try := "Try: free some space, then run euryale sim assembly --resume " + dir; code != exitCannotWrite || !strings.Contains(stderr, try) {
+	if try := " is full: free some space, then run euryale sim assembly --resume " + dir; code != exitCannotWrite || !strings.Contains(stderr, try) {
 		t.Errorf("the disk stays full: exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := do(t, "sim", "assembly", "--resume", dir, "--quiet"); code != exitOK {

@@ -199,7 +199,7 @@ func (a *app) solve(ctx context.Context, v *inversion, checkpoint string, start 
 	if err := a.patiently(ctx, func() error { return writeJSON(v.dir.Path("fit.json"), doc) }); err != nil {
 		return err
 	}
-	again := "euryale " + invertCommand + " --resume " + string(v.dir)
+	again := "euryale " + invertCommand + " --resume " + foreign.Typed(string(v.dir))
 	switch {
 	case err != nil: // a GPU failed
 		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nthe best point so far is kept in %s", err, v.dir), hint: again + ", with --device cpu to leave the GPU"}

@@ -100,7 +100,7 @@ func (a *app) runMaskPage(ctx context.Context, out string, f maskFlags) error {
 	}
 	if last.File == "" {
 		last.Kept = page.Mask().Count()
-		a.note("no mask was saved; continue with: euryale mask %s --edit %s", typed(out), typed(f.Edit))
+		a.note("no mask was saved; continue with: euryale mask %s --edit %s", foreign.Typed(out), foreign.Typed(f.Edit))
 		if ctx.Err() != nil {
 			return as(exitInterrupted, ctx.Err())
 		}

@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -75,7 +74,7 @@ func openMotion(dir runs.Folder) (p *motion.Problem, at twotime.Point, err error
 	var doc struct {
 		Point motionPointDoc `json:"point"`
 	}
-	if err := json.Unmarshal(b, &doc); err != nil {
+	if err := foreign.Decode(b, &doc, false); err != nil {
 		return nil, at, as(exitData, fmt.Errorf("%s: %w", name, err))
 	}
 	at = doc.Point.point()

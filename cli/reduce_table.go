@@ -5,11 +5,12 @@ package cli
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // tableFile takes the table to write, if one is named last, from the arguments of a command; "" is standard output.
@@ -75,6 +76,6 @@ func sideBySide(x string, columns []column) []byte {
 		}
 	}
 	var b bytes.Buffer
-	_ = csv.NewWriter(&b).WriteAll(rows) // a Buffer takes everything
+	_ = foreign.CSV(&b).WriteAll(rows) // a Buffer takes everything
 	return b.Bytes()
 }

@@ -10,12 +10,13 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -81,7 +82,7 @@ func (a *app) checkpointOf(dir runs.Folder) string {
 
 // resumeLine returns the command line that resumes a run.
 func resumeLine(command string, dir runs.Folder) string {
-	return "euryale " + command + " --resume " + string(dir)
+	return "euryale " + command + " --resume " + foreign.Typed(string(dir))
 }
 
 // begin records the inputs that resuming reads again, which are files or folders, and writes config.json. From then on the run can be
@@ -112,10 +113,16 @@ func (a *app) ended(ctx context.Context, err error) error {
 		return as(exitInterrupted, errors.New("interrupted"))
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the run is kept in %s", a.running), hint: a.again}
-	case codeOf(err) != exitCannotWrite || a.again == "":
+	case codeOf(err) != exitCannotWrite:
 		return err
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return &exitError{code: exitCannotWrite, err: err, hint: "free some space, then run " + a.again}
+	}
+	switch room := atomicfile.Room(err); {
+	case room != "" && a.again != "":
+		return &exitError{code: exitCannotWrite, err: err, hint: room + ", then run " + a.again}
+	case room != "":
+		return &exitError{code: exitCannotWrite, err: err, hint: room + ", then run the command again"}
+	case a.again == "":
+		return err
 	}
 	return &exitError{code: exitCannotWrite, err: err, hint: "once the folder is writable, " + a.again}
 }

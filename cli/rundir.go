@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -62,7 +63,7 @@ func (a *app) folderError(name string, err error) error {
 	case a.program+" "+occupied.Run != a.command:
 		hint = "--overwrite, or another --out"
 	default:
-		hint = fmt.Sprintf("--overwrite, --resume %s, or another --out", occupied.Folder)
+		hint = fmt.Sprintf("--overwrite, --resume %s, or another --out", foreign.Typed(string(occupied.Folder)))
 	}
 	return &exitError{code: exitCannotWrite, err: err, hint: hint}
 }

@@ -87,7 +87,7 @@ func (a *app) sampleInto(ctx context.Context, s sampling, resume string) error {
 		return a.unsampled(s, err)
 	}
 	if ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + string(s.dir)}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.dir), hint: "euryale " + cfg.Command + " --resume " + foreign.Typed(string(s.dir))}
 	}
 	if err != nil {
 		return a.unsampled(s, err)

@@ -298,7 +298,7 @@ func (a *app) stopped(ctx context.Context, r *assemblyRun, err error) error {
 	if kept := a.patiently(ctx, r.keep); kept != nil {
 		return &exitError{code: codeOf(err), err: fmt.Errorf("%w\nat %s; the run could not be saved either: %w", err, r.run.At(), kept)}
 	}
-	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", r.dir)
+	hint := fmt.Sprintf("another script, as its line says, with --overwrite; what there is can be drawn: euryale plot support %s", foreign.Typed(string(r.dir)))
 	if codeOf(err) == exitCannotWrite {
 		hint = "" // ended adds the hint
 	}
@@ -319,7 +319,7 @@ func (r *assemblyRun) interrupted() error {
 		return as(exitCannotWrite, fmt.Errorf("interrupted at %s; the steps since the last checkpoint are lost: %w", r.run.At(), err))
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted at %s; the run is kept in %s", r.run.At(), r.dir),
-		hint: "euryale " + simAssemblyCommand + " --resume " + string(r.dir)}
+		hint: "euryale " + simAssemblyCommand + " --resume " + foreign.Typed(string(r.dir))}
 }
 
 func (r *assemblyRun) saveCheckpoint() error {

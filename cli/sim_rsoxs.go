@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/viz/term"
 )
@@ -317,5 +318,5 @@ func (s *simulation) stopped(ctx context.Context, err error) error {
 		}
 	}
 	return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %s has %d of %d energies", s.Dir, done, len(s.Files)),
-		hint: fmt.Sprintf("euryale sim rsoxs %s --resume %s %s", s.file, s.Dir, s.flags)}
+		hint: fmt.Sprintf("euryale sim rsoxs %s --resume %s %s", foreign.Typed(s.file), foreign.Typed(s.Dir), s.flags)}
 }

@@ -236,7 +236,7 @@ func (a *app) trainInto(ctx context.Context, dir runs.Folder, cfg *trainConfig, 
 		if err := save(out.TrainState); err != nil {
 			return as(exitCannotWrite, fmt.Errorf("interrupted after %d updates of %d; the updates since the last checkpoint are lost: %w", out.Step, total, err))
 		}
-		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d updates of %d; they are kept in %s", out.Step, total, dir), hint: "euryale " + trainCommand + " --resume " + string(dir)}
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d updates of %d; they are kept in %s", out.Step, total, dir), hint: "euryale " + trainCommand + " --resume " + foreign.Typed(string(dir))}
 	}
 	if err != nil {
 		return as(exitFailed, err)

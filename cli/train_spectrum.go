@@ -246,7 +246,7 @@ func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpe
 	if a.json {
 		return a.document(map[string]any{"engine": "spectra", "library": out, "networks": docs})
 	}
-	a.note("next: euryale fit spectra --library %s FILE uses it", out)
+	a.note("next: euryale fit spectra --library %s FILE uses it", foreign.Typed(out))
 	return nil
 }
 

@@ -42,7 +42,7 @@ func (f Folder) Config(config any) error {
 	if err != nil {
 		return fmt.Errorf("%s is not a run folder: %w: give the folder of a run", f, err)
 	}
-	if err := json.Unmarshal(b, config); err != nil {
+	if err := foreign.Decode(b, config, false); err != nil {
 		return fmt.Errorf("%s: %w", f.Path(ConfigFile), err)
 	}
 	return nil

@@ -59,6 +59,9 @@ type Env struct {
 	Folder string
 	// Program is the command that is called by work that runs other commands. Default: this program.
 	Program string
+	// Permit is asked before work starts a program for its items, with the path of the program or the name by which it is found,
+	// and returns an error if it may not. Default: every program may be started.
+	Permit func(program string) error
 	// Note is called with messages that a user may want to see, unless it is nil.
 	Note func(text string)
 }
@@ -87,6 +90,16 @@ func Open(m *batch.Manifest, env Env) (batch.Task, error) {
 		return nil, err
 	}
 	return j.open(m, env.completed(m))
+}
+
+// Program returns the program that the work of a manifest starts for every item, or "" if the work is built into this program.
+// The name is "euryale" where the manifest names none.
+func Program(m *batch.Manifest) (string, error) {
+	j, err := settingsOf(m)
+	if r, ok := j.(interface{ runs(*batch.Manifest) string }); ok && err == nil {
+		return r.runs(m), nil
+	}
+	return "", err
 }
 
 // completed sets what was not given.

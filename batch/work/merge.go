@@ -222,7 +222,7 @@ func (g *merging) tables(store batch.Store, folder string) error {
 	defer g.sources.close()
 	return atomicfile.Write(filepath.Join(folder, TableCSV), true, func(all io.Writer) error {
 		return atomicfile.Write(filepath.Join(folder, Failures), true, func(failures io.Writer) error {
-			good, bad := csv.NewWriter(all), csv.NewWriter(failures)
+			good, bad := foreign.CSV(all), foreign.CSV(failures)
 			good.Write(g.header())
 			bad.Write([]string{"item", "source", "row", "attempts", "error"})
 			var row []float64

@@ -332,13 +332,35 @@ func (s *sweep) open(m *batch.Manifest, env Env) (batch.Task, error) {
 			return nil, err
 		}
 	}
-	if strings.ContainsRune(filepath.ToSlash(t.program), '/') && !filepath.IsAbs(t.program) {
-		// Absolute, because a relative one would be looked for in PATH, or from the folder in which it runs.
-		if t.program, err = filepath.Abs(filepath.Join(path(m, s.Folder), t.program)); err != nil {
+	if t.program, err = s.located(m, t.program); err != nil {
+		return nil, err
+	}
+	if env.Permit != nil {
+		if err := env.Permit(t.program); err != nil {
 			return nil, err
 		}
 	}
 	return t, removeLeft(filepath.Join(env.Folder, "points"))
+}
+
+// located makes the path of a program absolute, because a relative one would be looked for in PATH, or from the folder in which it
+// runs.
+func (s *sweep) located(m *batch.Manifest, program string) (string, error) {
+	if !strings.ContainsRune(filepath.ToSlash(program), '/') || filepath.IsAbs(program) {
+		return program, nil
+	}
+	return filepath.Abs(filepath.Join(path(m, s.Folder), program))
+}
+
+// runs returns the program as it is given to Permit.
+func (s *sweep) runs(m *batch.Manifest) string {
+	if s.Program == "" {
+		return "euryale"
+	}
+	if program, err := s.located(m, s.Program); err == nil {
+		return program
+	}
+	return s.Program
 }
 
 type sweepTask struct {

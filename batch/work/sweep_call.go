@@ -71,7 +71,8 @@ func ofThisProcess() string {
 	return fmt.Sprintf("%s-%d-%s", leftEnding, os.Getpid(), host)
 }
 
-// removeLeft removes the unfinished folders that ended processes of this machine left behind.
+// removeLeft removes the unfinished folders that ended processes of this machine left behind. One that such a process had taken away,
+// and put nothing in its place, gets its name back.
 func removeLeft(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,9 +80,15 @@ func removeLeft(folder string) error {
 	}
 	here, _ := os.Hostname()
 	for _, e := range entries {
-		_, left, _ := strings.Cut(strings.TrimSuffix(e.Name(), oldEnding), leftEnding+"-")
+		item, left, _ := strings.Cut(strings.TrimSuffix(e.Name(), oldEnding), leftEnding+"-")
 		id, host, _ := strings.Cut(left, "-")
 		if pid, no := strconv.Atoi(id); err == nil && no == nil && host == here && pid != os.Getpid() && !runlock.Alive(pid) {
+			if name := filepath.Join(folder, item); strings.HasSuffix(e.Name(), oldEnding) {
+				if _, gone := os.Lstat(name); errors.Is(gone, fs.ErrNotExist) {
+					err = os.Rename(filepath.Join(folder, e.Name()), name)
+					continue
+				}
+			}
 			err = os.RemoveAll(filepath.Join(folder, e.Name()))
 		}
 	}

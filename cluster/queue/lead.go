@@ -77,8 +77,9 @@ type leader struct {
 	start    time.Time
 	progress Progress
 	told     time.Time
-	empty    int   // how often in succession the server had nothing, and items were missing
-	before   int64 // items that were done when it had nothing last
+	noted    time.Time // that the server does not answer
+	empty    int       // how often in succession the server had nothing, and items were missing
+	before   int64     // items that were done when it had nothing last
 }
 
 // peer is a worker.
@@ -147,9 +148,9 @@ func Lead(ctx context.Context, manifest string, s LeadSettings) (*batch.Status, 
 func (l *leader) all(ctx context.Context, manifest string) error {
 	var inside *server.Server
 	var more []nats.Option
-	access := Access{}
+	access, own := Access{}, Access{}
 	if l.Server != nil {
-		access = *l.Server
+		access, own = *l.Server, *l.Server
 	} else {
 		var err error
 		if inside, access, err = serve(l.Folder, l.Listen); err != nil {
@@ -157,9 +158,10 @@ func (l *leader) all(ctx context.Context, manifest string) error {
 		}
 		defer func() { inside.Shutdown(); inside.WaitForShutdown() }()
 		more = append(more, nats.InProcessServer(inside))
+		own.URL = "nats://this-process" // within it nothing is proved, and nothing encrypted
 	}
 	var err error
-	if l.nc, err = access.dial(ctx, "euryale leader", more...); err != nil {
+	if l.nc, err = own.dial(ctx, "euryale leader", more...); err != nil {
 		return err
 	}
 	defer l.nc.Close()
@@ -413,6 +415,9 @@ func (l *leader) unreachable(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrConsumerDoesNotExist), errors.Is(err, jetstream.ErrNoStreamResponse) && l.nc.IsConnected():
 		return fmt.Errorf("the stream %s was removed from the server (%w): start the leader again, which continues with the missing items", l.names.stream(), err)
+	case l.Note != nil && time.Since(l.noted) > hearing:
+		l.noted = time.Now()
+		l.Note(fmt.Sprintf("the server does not take the messages of the run (%v), and the leader tries again: check that the server is running, and that the disk with its data is not full (the leader's own server keeps them in %s)", err, l.Folder))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 const (
@@ -153,7 +154,7 @@ func without(spans []batch.Span, records []batch.Record) (list []batch.Span) {
 // says; another error means that the message makes no sense.
 func read(data []byte, m *batch.Manifest) (message, error) {
 	var msg message
-	if err := json.Unmarshal(data, &msg); err != nil {
+	if err := foreign.Decode(data, &msg, false); err != nil {
 		return msg, fmt.Errorf("the message is not a list of items: %w", err)
 	}
 	if msg.Manifest != m.Hash {

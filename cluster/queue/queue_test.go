@@ -372,7 +372,12 @@ func TestRefusals(t *testing.T) {
 	ctx := t.Context()
 
 	var refused *AccessError
-	if _, err := Work(ctx, Access{URL: a.URL, Token: "wrong"}, f.working()); !errors.As(err, &refused) || !strings.Contains(err.Error(), "leader/token") {
+	mine, err := ticketOf(a.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strangers := written(tokenPrefix, append(slices.Clone(mine.leader), fresh().Seed()...)) // of the leader's former workers
+	if _, err := Work(ctx, Access{URL: a.URL, Token: strangers}, f.working()); !errors.As(err, &refused) || !strings.Contains(err.Error(), "leader/token") {
 		t.Error(err)
 	}
 	var none *NoServerError
@@ -411,7 +416,7 @@ func TestRefusals(t *testing.T) {
 	if st, err := os.Stat(filepath.Join(string(f.store()), "leader", tokenFile)); err != nil || st.Mode().Perm() != 0o600 {
 		t.Error(st, err)
 	}
-	if !strings.HasPrefix(a.URL, "nats://127.0.0.1:") {
+	if !strings.HasPrefix(a.URL, "tls://127.0.0.1:") {
 		t.Errorf("listens at %s", a.URL)
 	}
 	// Messages of somebody else are discarded, or refused, and what a worker says of a file that is

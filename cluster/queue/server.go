@@ -4,10 +4,8 @@
 package queue
 
 import (
-	"crypto/rand"
-	"errors"
+	"crypto/tls"
 	"fmt"
-	"io/fs"
 	mathrand "math/rand/v2"
 	"net"
 	"os"
@@ -24,13 +22,12 @@ import (
 
 // Files of the leader's folder.
 const (
-	tokenFile   = "token"
 	addressFile = "address"
 	serverData  = "jetstream"
 )
 
-// serve starts a server whose data, token and address are in a folder, so that the next leader has the
-// same. Where no port is asked for it takes a free one below those that systems give to outgoing
+// serve starts a server whose data, keys and address are in a folder, so that the next leader has the
+// same. Only who has the token can connect to it. Where no port is asked for it takes a free one below those that systems give to outgoing
 // connections, and the same again.
 func serve(folder, listen string) (*server.Server, Access, error) {
 	var a Access
@@ -38,7 +35,13 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 	if err != nil || host == "" {
 		return nil, a, fmt.Errorf("cannot listen on %q: want an address and a port, such as 127.0.0.1:0 or 0.0.0.0:4222", listen)
 	}
-	if a.Token, err = token(filepath.Join(folder, tokenFile)); err != nil {
+	known, err := secretsIn(folder)
+	if err != nil {
+		return nil, a, err
+	}
+	a.Token = known.token()
+	secure, err := known.server()
+	if err != nil {
 		return nil, a, err
 	}
 	address := filepath.Join(folder, addressFile)
@@ -67,11 +70,7 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 	if err != nil {
 		return nil, a, fmt.Errorf("the port is %q: want a number", port)
 	}
-	ns, err := server.NewServer(&server.Options{
-		ServerName: "euryale", Host: host, Port: number, Authorization: a.Token,
-		JetStream: true, StoreDir: filepath.Join(folder, serverData),
-		NoLog: true, NoSigs: true,
-	})
+	ns, err := server.NewServer(options(host, number, filepath.Join(folder, serverData), secure))
 	if err != nil {
 		return nil, a, err
 	}
@@ -89,31 +88,26 @@ func serve(folder, listen string) (*server.Server, Access, error) {
 			host = name
 		}
 	}
-	a.URL = "nats://" + net.JoinHostPort(host, port)
+	a.URL = "tls://" + net.JoinHostPort(host, port)
 	return ns, a, nil
 }
 
-// token reads the token of a file, or makes one that only the user can read.
-func token(name string) (string, error) {
-	for {
-		b, err := foreign.ReadFile(name)
-		if text := strings.TrimSpace(string(b)); err == nil && text != "" {
-			return text, os.Chmod(name, 0o600)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		os.Remove(name) // an empty one, of a leader that was killed
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return "", err
-		}
-		_, err = f.WriteString(rand.Text() + "\n")
-		if e := f.Close(); err == nil {
-			err = e
-		}
-		if err != nil {
-			return "", err
-		}
+// Settings of the server; docs/decisions/0023-cluster-queue.md says why they are as they are.
+const (
+	// largestMessage bounds a message in bytes. The longest one lists every other item of a file of results.
+	largestMessage = 4 << 20
+	// syncEvery is how often the server syncs its data to the disk.
+	syncEvery = 2 * time.Minute
+	// handshake is how long a machine under load may take for a handshake, in s.
+	handshake = 10
+)
+
+func options(host string, port int, folder string, secure *tls.Config) *server.Options {
+	return &server.Options{
+		ServerName: "euryale", Host: host, Port: port,
+		TLS: true, TLSConfig: secure, TLSHandshakeFirst: true, TLSTimeout: handshake, AuthTimeout: handshake + 1,
+		MaxPayload: largestMessage, MaxControlLine: 4096,
+		JetStream: true, StoreDir: folder, SyncInterval: syncEvery,
+		NoLog: true, NoSigs: true,
 	}
 }

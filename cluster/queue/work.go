@@ -25,7 +25,8 @@ import (
 // WorkSettings control a worker.
 type WorkSettings struct {
 	// Manifest and Store are the paths of the manifest and the store on this machine. Default: the
-	// paths that the leader gives.
+	// paths that the leader gives, if it has proved that it is the leader ([Access].Proven). Of another
+	// server a worker takes no paths: Manifest is then required, and Store is results beside it by default.
 	Manifest string
 	Store    batch.Store
 	// Open returns the task that processes the items of a manifest.
@@ -58,6 +59,8 @@ type Worked struct {
 type worker struct {
 	WorkSettings
 	name     string
+	access   Access
+	telling  sync.Once // about another program that answers
 	patience time.Duration
 	m        *batch.Manifest
 	q        *batch.Queue
@@ -99,8 +102,17 @@ func Work(ctx context.Context, a Access, s WorkSettings) (Worked, error) {
 	if s.Lost <= 0 {
 		s.Lost = 10 * time.Minute
 	}
+	if _, _, err := a.target(); err != nil {
+		return Worked{}, err
+	}
+	if !a.Proven() && s.Manifest == "" {
+		return Worked{}, &UnprovenError{a.String()}
+	}
+	if !a.Proven() && s.Store == "" {
+		s.Store = batch.Store(filepath.Join(filepath.Dir(s.Manifest), "results"))
+	}
 	host, _ := os.Hostname()
-	w := &worker{WorkSettings: s, name: fmt.Sprintf("%s:%d", host, os.Getpid()), held: map[jetstream.Msg]bool{}}
+	w := &worker{WorkSettings: s, access: a, name: fmt.Sprintf("%s:%d", host, os.Getpid()), held: map[jetstream.Msg]bool{}}
 	err := w.connect(ctx, a)
 	if w.nc != nil {
 		defer w.nc.Close()
@@ -140,6 +152,19 @@ func (w *worker) once(ctx context.Context, a Access) (err error) {
 		return err
 	}
 	return w.join(ctx, a)
+}
+
+// stranger tells, once, that another program answers in place of a lost server, or that the server is back with other keys. It is
+// tried again for as long as the server is waited for.
+func (w *worker) stranger() {
+	last := w.nc.LastError()
+	if last == nil || w.Note == nil {
+		return
+	}
+	err := w.access.failure(w.access.URL, last)
+	if errors.As(err, new(*ImpostorError)) || errors.As(err, new(*AccessError)) {
+		w.telling.Do(func() { w.Note(err.Error()) })
+	}
 }
 
 // passing reports whether an error is that of a server which ends or begins.
@@ -349,7 +374,9 @@ func (w *worker) beat(quiet chan struct{}) {
 			w.stop(&AccessError{plain(w.nc.Opts.Url), w.nc.LastError()})
 		case away.IsZero():
 			away = time.Now()
-		case time.Since(away) > w.Lost:
+		case time.Since(away) < w.Lost:
+			w.stranger()
+		default:
 			w.stop(fmt.Errorf("the server did not come back within %v: check the leader and start the worker again: %w", w.Lost, nats.ErrNoServers))
 		}
 	}

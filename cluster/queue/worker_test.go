@@ -72,9 +72,10 @@ func (s *sines) Do(ctx context.Context, items batch.Range, put func(batch.Record
 
 // Environment of processes that tests start.
 const (
-	roleVar  = "EURYALE_TEST_ROLE"
-	runVar   = "EURYALE_TEST_RUN"
-	spansVar = "EURYALE_TEST_SPANS"
+	roleVar   = "EURYALE_TEST_ROLE"
+	runVar    = "EURYALE_TEST_RUN"
+	spansVar  = "EURYALE_TEST_SPANS"
+	accessVar = "EURYALE_TEST_ACCESS"
 )
 
 func TestMain(m *testing.M) {
@@ -98,7 +99,7 @@ func (f folder) store() batch.Store { return batch.Store(filepath.Join(string(f)
 func (f folder) access() Access {
 	address, _ := os.ReadFile(filepath.Join(string(f.store()), "leader", addressFile))
 	token, _ := os.ReadFile(filepath.Join(string(f.store()), "leader", tokenFile))
-	return Access{URL: "nats://" + strings.TrimSpace(string(address)), Token: strings.TrimSpace(string(token))}
+	return Access{URL: "tls://" + strings.TrimSpace(string(address)), Token: strings.TrimSpace(string(token))}
 }
 
 func (f folder) leading() LeadSettings {
@@ -123,6 +124,21 @@ func act(role string, f folder) error {
 	switch role {
 	case "lead":
 		_, err := Lead(ctx, f.manifest(), f.leading())
+		return err
+	case "lead-at", "work-at": // at a server that is given
+		var a Access
+		if err := json.Unmarshal([]byte(os.Getenv(accessVar)), &a); err != nil {
+			return err
+		}
+		if role == "lead-at" {
+			s := f.leading()
+			s.Server = &a
+			_, err := Lead(ctx, f.manifest(), s)
+			return err
+		}
+		s := f.working()
+		a.Wait, s.Manifest = 5*time.Second, f.manifest()
+		_, err := Work(ctx, a, s)
 		return err
 	case "lead-plain":
 		_, err := Lead(ctx, f.manifest(), LeadSettings{Store: f.store()})
@@ -182,4 +198,26 @@ func (f folder) process(t testing.TB, role string) (*exec.Cmd, *strings.Builder)
 		t.Fatal(err)
 	}
 	return cmd, said
+}
+
+// at starts this program in a role at a server, with the certificates that it trusts.
+func (f folder) at(t testing.TB, role string, a Access, roots string) *exec.Cmd {
+	t.Helper()
+	b, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVar+"="+role, runVar+"="+string(f), accessVar+"="+string(b), "SSL_CERT_FILE="+roots, "SSL_CERT_DIR=/dev/null")
+	cmd.Stderr = &strings.Builder{}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	return cmd
 }

@@ -43,7 +43,7 @@ type transfer struct {
 
 // Push copies the files of a folder into a bucket. It leaves out files that the bucket already has,
 // temporary files, files whose names begin with a dot, and the folder of a queue's leader, which holds
-// its token. A file appears in the store once it is complete.
+// its keys: also one with another name. A file appears in the store once it is complete.
 func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 	there := map[string]*blob.ListObject{}
 	if err := b.list(ctx, func(key string, o *blob.ListObject) error { there[key] = o; return nil }); err != nil {
@@ -54,7 +54,7 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 			if err != nil {
 				return err
 			}
-			if name != folder && (strings.HasPrefix(d.Name(), ".") || d.IsDir() && d.Name() == "leader") {
+			if name != folder && (strings.HasPrefix(d.Name(), ".") || d.IsDir() && (d.Name() == "leader" || leads(name))) {
 				if d.IsDir() {
 					return filepath.SkipDir
 				}
@@ -84,6 +84,16 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 			return nil
 		})
 	}, b.up)
+}
+
+// leads reports whether a folder is that of a queue's leader, by its files.
+func leads(folder string) bool {
+	for _, name := range []string{"key", "token", "address"} {
+		if st, err := os.Lstat(filepath.Join(folder, name)); err != nil || !st.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
 }
 
 // Pull copies the files of a bucket into a folder, leaving out those that the folder already has.

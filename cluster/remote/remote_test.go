@@ -124,7 +124,7 @@ func TestPushAndPull(t *testing.T) {
 		for i := range 40 {
 			write(t, filepath.Join(from, "queue", fmt.Sprint("part-", i)), strings.Repeat("x", i*1000))
 		}
-		for _, name := range []string{"leader/token", ".lock", "queue/.euryale-tmp-part-9-12345678"} {
+		for _, name := range []string{"leader/token", "mine/key", "mine/token", "mine/address", "mine/jetstream/x", ".lock", "queue/.euryale-tmp-part-9-12345678"} {
 			write(t, filepath.Join(from, name), "not for others")
 		}
 		if m, err := b.Push(t.Context(), from); err != nil || m.Files != 40 || m.Bytes != 780_000 || m.Same != 0 {

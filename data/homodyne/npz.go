@@ -6,7 +6,6 @@ package homodyne
 import (
 	"archive/zip"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -156,7 +155,7 @@ func (f *File) metadata(s *npzSource) error {
 		return err
 	}
 	var m cacheMetadata
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
+	if err := foreign.Decode([]byte(text), &m, false); err != nil {
 		return &FormatError{File: f.Name, Key: key, What: "the description of the cache is not valid JSON", Err: err, Try: "make the cache again, or name the HDF5 file"}
 	}
 	if m.Q != nil {

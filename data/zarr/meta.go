@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // arrayMeta is the content of .zarray.
@@ -34,7 +36,7 @@ const maxAxes = 32
 // parseMeta reads and checks .zarray.
 func parseMeta(b []byte) (*arrayMeta, element, error) {
 	m := &arrayMeta{}
-	if err := json.Unmarshal(b, m); err != nil {
+	if err := foreign.Decode(b, m, false); err != nil {
 		return nil, element{}, &FormatError{What: "the metadata of the array in .zarray cannot be read", Err: err, Try: copyAgain}
 	}
 	switch {

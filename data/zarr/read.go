@@ -118,7 +118,7 @@ func (r *reader) readOrder() error {
 		Metadata json.RawMessage `json:"metadata"`
 	}
 	if err == nil {
-		err = json.Unmarshal(b, &all)
+		err = foreign.Decode(b, &all, false)
 	}
 	if err != nil {
 		return &FormatError{Key: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
@@ -222,7 +222,7 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 	}
 	var all map[string]json.RawMessage
 	if err == nil {
-		err = json.Unmarshal(b, &all)
+		err = foreign.Decode(b, &all, false)
 	}
 	if err != nil {
 		return nil, &FormatError{Key: path.Join(dir, ".zattrs"), What: "the attributes cannot be read", Err: err, Try: copyAgain}

@@ -4,11 +4,12 @@
 package diag
 
 import (
-	"encoding/csv"
 	"fmt"
 	"html"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // grid is a table of text. Its first line names the columns, and its first column names the lines.
@@ -72,7 +73,7 @@ func (g grid) html() string {
 
 func (g grid) csv() string {
 	var b strings.Builder
-	w := csv.NewWriter(&b)
+	w := foreign.CSV(&b)
 	w.WriteAll(g)
 	return b.String()
 }

@@ -76,7 +76,10 @@ func Create(name string) (*File, error) {
 			continue
 		}
 		if err != nil {
-			return nil, named(err, name)
+			if p := (*fs.PathError)(nil); errors.As(err, &p) {
+				err = &fs.PathError{Op: "create", Path: name, Err: p.Err}
+			}
+			return nil, err
 		}
 		if held := hold(tmp); held != nil {
 			return &File{f, name, held}, nil

@@ -32,6 +32,19 @@ func JSON(b []byte) ([]byte, error) {
 	return b, nil
 }
 
+// Decode checks a document as JSON does and decodes it. If it is strict, fields that v does not have are errors.
+func Decode(b []byte, v any, strict bool) error {
+	b, err := JSON(b)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if strict {
+		d.DisallowUnknownFields()
+	}
+	return InWords(b, d.Decode(v))
+}
+
 // placed adds the position to an error.
 func placed(b []byte, at int64, err error) error {
 	if errors.As(err, new(*json.SyntaxError)) { // of what comes next

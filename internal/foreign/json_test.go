@@ -54,3 +54,40 @@ func TestInWords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A key that is there twice is an error with its name and place, in every document that is decoded.
+func TestDecode(t *testing.T) {
+	var doc struct {
+		A int            `json:"a"`
+		B map[string]int `json:"b"`
+	}
+	for text, want := range map[string]string{
+		`{"a": 1, "b": {"x": 1}}`:            "",
+		"{\"a\": 1,\n\"a\": 2}":              `line 2, column 4: the key "a" appears twice in the document: remove one`,
+		`{"b": {"x": 1, "y": 2, "x": 3}}`:    `the key "x" appears twice in "b": remove one`,
+		`{"a": 1} {}`:                        "more text after the end",
+		`{"a": "x"}`:                         "field a is a text: want a whole number",
+		"{\"\x1b[31m\": 1, \"\x1b[31m\": 2}": "line 1",
+	} {
+		err := foreign.Decode([]byte(text), &doc, true)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if err := foreign.Decode([]byte(`{"c": 1}`), &doc, true); err == nil || !strings.Contains(err.Error(), `there is no field "c"`) {
+		t.Error(err)
+	}
+	if err := foreign.Decode([]byte(`{"c": 1}`), &doc, false); err != nil {
+		t.Error(err)
+	}
+}
+
+// Tables show what would control a terminal.
+func TestCSV(t *testing.T) {
+	var b strings.Builder
+	w := foreign.CSV(&b)
+	w.Write([]string{"1", "a\x1b[2J,b", "two\nlines", "\u202ex", "é"})
+	if w.Flush(); w.Error() != nil || b.String() != "1,\"a\\x1b[2J,b\",\"two\nlines\",\\u202ex,é\n" {
+		t.Errorf("%q, %v", b.String(), w.Error())
+	}
+}

@@ -5,7 +5,6 @@ package morph
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -72,7 +71,7 @@ func ReadSimulationRecord(dir string) (*SimulationRecord, error) {
 		return nil, err
 	}
 	r := &SimulationRecord{}
-	if err := json.Unmarshal(b, r); err != nil {
+	if err := foreign.Decode(b, r, false); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil

@@ -4,7 +4,6 @@
 package xpcs
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -81,10 +80,8 @@ func ReadGeometry(b []byte) (xpcs.Geometry, error) {
 // none.
 func ReadSetup(b []byte) (Setup, error) {
 	var f geometryFile
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return Setup{}, fmt.Errorf("xpcs: the geometry cannot be read: %w: want the JSON that a calibration writes", foreign.InWords(b, err))
+	if err := foreign.Decode(b, &f, true); err != nil {
+		return Setup{}, fmt.Errorf("xpcs: the geometry cannot be read: %w: want the JSON that a calibration writes", err)
 	}
 	if f.Kind != geometryKind || f.Version != 1 {
 		return Setup{}, fmt.Errorf("xpcs: the JSON is of the kind %q, version %d: want %q of version 1", f.Kind, f.Version, geometryKind)

@@ -4,13 +4,13 @@
 package assembly
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Load reads a snapshot. connect must be the Connect function that the brain was made with, or nil
@@ -62,7 +62,7 @@ func (s *source) ids(n int) []int32 {
 // brain makes the brain of a header and fills it.
 func (s *source) brain(connect func(dst []int32, f Fibre, source int) []int32) (*Brain, error) {
 	var h header
-	if err := json.Unmarshal(s.Bytes(), &h); err != nil {
+	if err := foreign.Decode(s.Bytes(), &h, false); err != nil {
 		s.Fail("header: %v", err)
 	}
 	if s.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/batch/work"
 	"github.com/euryale-dev/euryale/cluster/queue"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
@@ -44,7 +45,7 @@ stop and restart the leader at any time; workers wait for it.
 				if c.Flags().Changed("listen") {
 					return &exitError{code: exitUsage, err: fmt.Errorf("--listen is for the leader's own server and --server for another one: give only one of them")}
 				}
-				t, err := tokenOf(token)
+				t, err := tokenOf(c.Context(), token, 0)
 				if err != nil {
 					return err
 				}
@@ -52,7 +53,7 @@ stop and restart the leader at any time; workers wait for it.
 			} else if token != "" || creds != "" {
 				return &exitError{code: exitUsage, err: fmt.Errorf("--token-file and --creds are only for --server: leave them out, since the leader's own server makes its token")}
 			}
-			s.Ready = func(at queue.Access) { a.ready(at, s) }
+			s.Ready = func(at queue.Access) { a.ready(at, args[0], s) }
 			last := time.Now()
 			s.Progress = func(p queue.Progress) {
 				if p.Done == p.Items || time.Since(last) > 10*time.Second {
@@ -81,13 +82,18 @@ stop and restart the leader at any time; workers wait for it.
 }
 
 // ready says how workers come in.
-func (a *app) ready(at queue.Access, s queue.LeadSettings) {
-	how := "--token-file " + filepath.Join(string(s.Store), "leader", "token")
-	if s.Folder != "" {
-		how = "--token-file " + filepath.Join(s.Folder, "token")
+func (a *app) ready(at queue.Access, manifest string, s queue.LeadSettings) {
+	folder := s.Folder
+	if folder == "" {
+		folder = filepath.Join(string(s.Store), "leader")
 	}
+	how := "--token-file " + foreign.Typed(filepath.Join(folder, "token"))
 	if s.Server != nil {
-		how = "with the credentials of that server (--token-file or --creds)"
+		how = "--manifest " + foreign.Typed(manifest) + " and the credentials of that server (--token-file or --creds)"
+	} else if m, err := batch.Open(manifest); err == nil {
+		if program, err := work.Program(m); err == nil && program != "" {
+			how += " --allow " + foreign.Typed(program)
+		}
 	}
 	a.note("Start workers with: euryale-cluster work %s %s", at, how)
 	if s.Server == nil && at.Loopback() {

@@ -9,18 +9,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/cluster/queue"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
 // open makes the task of a manifest. It knows the kinds of work that this program was built with.
-var open func(*batch.Manifest) (batch.Task, error)
+var open func(*batch.Manifest, allowed) (batch.Task, error)
 
 // app is the state that all commands share.
 type app struct {
@@ -77,7 +80,7 @@ func (a *app) root() *cobra.Command {
 		Long: `euryale-cluster distributes the items of a manifest among workers on many machines.
 
   euryale-cluster lead run/manifest.txt --listen 0.0.0.0:4222
-  euryale-cluster work nats://node1:4222 --token-file run/results/leader/token
+  euryale-cluster work tls://node1:4222 --token-file run/results/leader/token
   euryale-cluster fetch s3://bucket/run/results results
 `,
 		SilenceErrors: true, SilenceUsage: true,
@@ -108,15 +111,24 @@ func (a *app) say(document any, format string, args ...any) error {
 	if a.json {
 		return json.NewEncoder(a.stdout).Encode(document)
 	}
-	_, err := fmt.Fprintf(a.stdout, format+"\n", args...)
+	_, err := io.WriteString(a.stdout, foreign.Text(fmt.Sprintf(format+"\n", args...)))
 	return err
 }
 
-// tokenOf reads a token: of a file, or of the environment.
-func tokenOf(file string) (string, error) {
+// tokenOf reads a token: of a file, which it waits for as long as for its leader, or of the environment.
+func tokenOf(ctx context.Context, file string, wait time.Duration) (string, error) {
 	if file == "" {
-		return os.Getenv("EURYALE_TOKEN"), nil
+		return strings.TrimSpace(os.Getenv("EURYALE_TOKEN")), nil
 	}
-	b, err := foreign.ReadFile(file)
-	return strings.TrimSpace(string(b)), err
+	for until := time.Now().Add(wait); ; {
+		token, err := queue.ReadToken(file)
+		if !errors.Is(err, fs.ErrNotExist) || time.Now().After(until) {
+			return token, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
@@ -23,7 +24,7 @@ var (
 // WriteTrace writes the rounds of a run as CSV, a line for every step and area. Winners,
 // where they were kept, are joined by spaces.
 func (r *Result) WriteTrace(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := foreign.CSV(w)
 	out.Write(traceColumns) // errors come with Flush
 	for _, x := range r.Rounds {
 		var w []string
@@ -39,7 +40,7 @@ func (r *Result) WriteTrace(w io.Writer) error {
 
 // WriteMeasures writes the measures of a run as CSV.
 func (r *Result) WriteMeasures(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := foreign.CSV(w)
 	out.Write(measureColumns)
 	for _, m := range r.Measures {
 		out.Write([]string{m.Name, m.Quantity, strconv.Itoa(m.Step), numeral(m.Value), strconv.FormatBool(m.Branch), strconv.Itoa(m.Line), r.Mode})

@@ -222,7 +222,7 @@ func TestMistakesOfSteps(t *testing.T) {
 func TestMistakesOfRecipes(t *testing.T) {
 	s := small(t)
 	for text, want := range map[string]string{
-		`{"version":1,"height":6,"width":9,"steps":[],"undone":0} 7`:                              "follows the recipe",
+		`{"version":1,"height":6,"width":9,"steps":[],"undone":0} 7`:                              "more text after the end",
 		`{"version":1,"height":6,"width":9,"steps":[{"lasso":1}]}`:                                "lasso",
 		`{"version":2,"height":6,"width":9,"steps":[]}`:                                           "version 2",
 		`{"version":1,"height":6,"width":9,"steps":[],"undone":2}`:                                "undone is 2 in a recipe of 1 record",

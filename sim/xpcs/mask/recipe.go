@@ -4,10 +4,7 @@
 package mask
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -40,16 +37,8 @@ type Recipe struct {
 // not be the same.
 func ReadRecipe(b []byte) (Recipe, error) {
 	var r Recipe
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	err := d.Decode(&r)
-	if err == nil {
-		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("something follows the recipe at byte %d: remove it", d.InputOffset())
-		}
-	}
-	if err != nil {
-		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", foreign.InWords(b, err))
+	if err := foreign.Decode(b, &r, true); err != nil {
+		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", err)
 	}
 	return r, r.check()
 }
