@@ -98,7 +98,7 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	// A file of which no fiber can be fitted has failed, also beside others; so has a selection of nothing.
-	bad := bytes.Clone(good)
+	bad := bytes.ReplaceAll(bytes.ReplaceAll(good, []byte("CHECKSUM="), []byte("XHECKSUM=")), []byte("DATASUM ="), []byte("XATASUM ="))
 	for at := 0; ; {
 		k := bytes.Index(bad[at:], []byte("_FLUX"))
 		if k < 0 {

@@ -1,8 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package data tests the readers of all formats together.
-package data
+package foreign_test
 
 import (
 	"bytes"
@@ -68,7 +67,7 @@ var checked = map[string]struct {
 }{
 	"fits":       {write: writeFITS, read: readFITS},
 	"fits.gz":    {write: zipped(writeFITS), read: readFITS},
-	"fits.fz":    {write: copied("fits/testdata/compressed.fits.fz"), read: readFITS},
+	"fits.fz":    {write: copied("../../data/fits/testdata/compressed.fits.fz"), read: readFITS},
 	"fletcher32": {write: writeHDF5(hdf5.Layout{Chunk: []int{500}, Fletcher32: true}), read: readHDF5, part: chunks},
 	"gzip":       {write: writeHDF5(hdf5.Layout{Chunk: []int{5000}, Gzip: 4, Shuffle: true}), read: readHDF5, part: deflated},
 	"npz":        {write: writeNPZ, read: readNPZ},
