@@ -51,7 +51,7 @@ func TestHostileInput(t *testing.T) {
 		{"fit twotime pipe", exitNoInput, "is a pipe"}, {"fit twotime a.fits", exitData, "a.fits"}, {"fit twotime --config pipe c2.npz", exitNoInput, "is a pipe"}, {"fit twotime wide.json", exitConfig, "UTF-16"},
 		{"sample twotime keys.yaml", exitConfig, `\x1b[2J`}, {"sample twotime mode.yml", exitConfig, `\x1b[2J`}, {"sim twotime x.npz --config mode.yml", exitConfig, `\x1b[2J`}, {"fit twotime c2.npz --model \x1b[31m", exitUsage, `\x1b[31m`},
 		{"fit twotime keys.yaml --from a.fits", exitConfig, ""},
-		{"fit g2 \x1b[31m", exitNoInput, `\x1b[31m`}, {"\x1b[31m", exitUsage, `\x1b[31m`},
+		{"fit g2 \x1b[31m", exitNoInput, `\x1b[31m`}, {"\x1b[31m", exitUsage, `\033[31m`},
 	} {
 		code, stdout, stderr := do(t, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(stderr, c.want) {

@@ -25,7 +25,7 @@ type ChangedError struct {
 	Folder Folder
 	Was    Input
 	Is     *Input // nil: the file cannot be read
-	Err    error  // what went wrong when it was read; nil if it could be read
+	Err    error  // failure to read it; nil if it could be read
 }
 
 // Error names the file, what it was and what it is, and what to do.
