@@ -152,7 +152,7 @@ func TestSampleTwotime(t *testing.T) {
 // Other likelihoods say what they are.
 func TestLikelihoodsOfTwotime(t *testing.T) {
 	flowFolder(t)
-	for name, want := range map[string]string{"independent": "too narrow", "pairs": "allows on average for entries"} {
+	for name, want := range tier.Of(map[string]string{"independent": "too narrow"}, map[string]string{"independent": "too narrow", "pairs": "allows on average for entries"}) {
 		code, out, stderr := do(t, strings.Fields("sample twotime flow.yaml --quiet --no-report --frames 1:20 --chains 2 --warmup 60 --draws 40 --retries 0 --likelihood "+name+" --out "+name)...)
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, stderr)
@@ -184,6 +184,7 @@ func TestSimTwotime(t *testing.T) {
 
 // Correlations of simulated frames tell twice the diffusion coefficient of their particles.
 func TestTwotimeOfCorrelate(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Chdir(t.TempDir())
 	for _, line := range []string{"demo xpcs --data --out x --quiet", "correlate x/movie.h5 --qmap x/qmap.hdf --correlation twotime --bins 1-3 --average-frames 10 --out results --quiet"} {
 		if code, _, stderr := do(t, strings.Fields(line)...); code != exitOK {
