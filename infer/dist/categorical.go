@@ -38,10 +38,11 @@ func CategoricalLogits(logits any) Dist {
 
 func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []float64) []float64) Dist {
 	k := last(q[0])
-	// The sum of the probabilities of all indices for which holds is true.
-	sum := func(x *ad.Node, holds func(a, b *ad.Node) *ad.Node) *ad.Node {
+	// The logarithm of the probability of all indices for which holds is true, from the odds, which keep the digits of both tails.
+	tail := func(x *ad.Node, holds func(a, b *ad.Node) *ad.Node) *ad.Node {
 		in := holds(counting(k), ad.Reshape(x, append(x.Shape().Clone(), 1)...))
-		return ad.LogSumExp(ad.Where(in, logP(), ad.Scalar(math.Inf(-1))), -1)
+		none := ad.Scalar(math.Inf(-1))
+		return ad.LogSigmoid(ad.Sub(ad.LogSumExp(ad.Where(in, q[0], none), -1), ad.LogSumExp(ad.Where(in, none, q[0]), -1)))
 	}
 	moment := func(q []float64, power float64) (sum float64) {
 		for i, w := range p(q) {
@@ -67,8 +68,8 @@ func categoricalOf(name string, q []*ad.Node, logP func() *ad.Node, p func(q []f
 			is := ad.Equal(counting(k), ad.Reshape(x, append(x.Shape().Clone(), 1)...))
 			return each(ad.Where(is, logP(), zero))
 		},
-		LogCDFOf:  func(x *ad.Node) *ad.Node { return sum(x, ad.LessEqual) },
-		LogCCDFOf: func(x *ad.Node) *ad.Node { return sum(x, ad.Greater) },
+		LogCDFOf:  func(x *ad.Node) *ad.Node { return tail(x, ad.LessEqual) },
+		LogCCDFOf: func(x *ad.Node) *ad.Node { return tail(x, ad.Greater) },
 		RandOf: func(src Source, q []float64) float64 {
 			u := src.Float64()
 			for i, w := range p(q)[:k-1] {

@@ -31,19 +31,22 @@ func Dirichlet(alpha any) Dist {
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			a := p[0]
 			total := each(a)
-			// The deviances contain sum(x) sum(alpha) - sum(alpha), which is 0 on the
-			// simplex. Its gradient is removed here.
-			extra := ad.Mul(total, ad.Shift(each(x), -1))
 			// At x = 0 with alpha = 1, the deviance and log x of the other formula are infinite, and their sum is
 			// -log(total) - 1 + total x.
 			end := ad.LessEqual(x, zero)
 			safe := ad.Where(end, one, x)
-			rest := ad.Mul(column(total), ad.Sub(x, one))
-			fall := ad.PoissonDeviance(a, ad.Mul(column(total), safe))
+			// The gradient of the deviances with respect to x is a difference of numbers as large as sum(alpha), so it is
+			// that of the plain formula. The deviances contain sum(x) sum(alpha) - sum(alpha), which is 0 on the simplex.
+			y := ad.StopGradient(safe)
+			extra := ad.Mul(total, ad.Shift(each(ad.StopGradient(x)), -1))
+			slope := each(ad.Mul(ad.Shift(a, -1), ad.Sub(ad.Log(safe), ad.Log(y))))
+			rest := ad.Mul(column(total), ad.Sub(ad.StopGradient(x), one))
+			fall := ad.PoissonDeviance(a, ad.Mul(column(total), y))
 			norm := func(a *ad.Node) *ad.Node {
 				return ad.Shift(ad.Sub(ad.Scale(0.5, ad.Log(a)), ad.StirlingError(a)), -halfLogTwoPi)
 			}
-			return ad.Add(each(ad.Sub(norm(a), ad.Add(fall, ad.Where(end, rest, ad.Log(safe))))), ad.Sub(extra, norm(total)))
+			sum := each(ad.Sub(norm(a), ad.Add(fall, ad.Where(end, rest, ad.Log(y)))))
+			return ad.Add(ad.Add(sum, slope), ad.Sub(extra, norm(total)))
 		},
 		DrawOf: func(src Source, dst, p []float64) error {
 			drawDirichlet(src, dst, p)

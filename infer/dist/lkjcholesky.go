@@ -58,12 +58,23 @@ func LKJCholesky(k int, eta any) Dist {
 	}
 }
 
+// lkjNorm takes differences of log Gamma, which are far smaller than its values for a large eta.
 func lkjNorm(k int, eta *ad.Node) *ad.Node {
-	sum := ad.Scale(-float64(k-1), ad.Lgamma(ad.Shift(eta, float64(k-1)/2)))
+	sum := zero
 	for j := 1; j < k; j++ {
-		sum = ad.Add(sum, ad.Shift(ad.Lgamma(ad.Shift(eta, float64(k-1-j)/2)), float64(j)/2*math.Log(math.Pi)))
+		rise := logGammaRise(ad.Shift(eta, float64(k-1-j)/2), float64(j)/2)
+		sum = ad.Add(sum, ad.Shift(ad.Neg(rise), float64(j)/2*math.Log(math.Pi)))
 	}
 	return sum
+}
+
+// logGammaRise returns log Gamma(a+d) - log Gamma(a), with the Stirling error s
+//
+//	s(a+d) - s(a) + (a+d-1/2) log(1 + d/a) + d log a - d
+func logGammaRise(a *ad.Node, d float64) *ad.Node {
+	s := ad.Sub(ad.StirlingError(ad.Shift(a, d)), ad.StirlingError(a))
+	fall := ad.Mul(ad.Shift(a, d-0.5), ad.Log1p(ad.Div(ad.Scalar(d), a)))
+	return ad.Add(ad.Add(s, fall), ad.Shift(ad.Scale(d, ad.Log(a)), -d))
 }
 
 // drawLKJ uses the onion method: each row is a random direction times the root of a Beta

@@ -92,8 +92,8 @@ func (m mixture) family(params []*ad.Node) Dist {
 	}
 	out.LogProbOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return density(d, x) }) }
 	if all(parts, func(d Dist) bool { return d.LogCDFOf != nil && d.LogCCDFOf != nil }) {
-		out.LogCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCDF(x) }) }
-		out.LogCCDFOf = func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCCDF(x) }) }
+		out.LogCDFOf, out.LogCCDFOf = exactTails(func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCDF(x) }) },
+			func(x *ad.Node) *ad.Node { return join(func(d Dist) *ad.Node { return d.logCCDF(x) }) })
 	}
 	m.numbers(&out, parts)
 	out.remake = m.family

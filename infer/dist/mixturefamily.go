@@ -61,7 +61,7 @@ func (m commonFamily) family(params []*ad.Node) Dist {
 		out.InsideOf = func(x *ad.Node) *ad.Node { return ad.MaxAxes(base.insideOf(column(x)), -1) }
 	}
 	if base.LogCDFOf != nil && base.LogCCDFOf != nil {
-		out.LogCDFOf, out.LogCCDFOf = join(base.logCDF), join(base.logCCDF)
+		out.LogCDFOf, out.LogCCDFOf = exactTails(join(base.logCDF), join(base.logCCDF))
 	}
 	m.numbers(&out, base, k)
 	return out

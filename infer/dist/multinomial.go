@@ -35,10 +35,14 @@ func multinomialOf(name string, q []*ad.Node, p func() *ad.Node, at func(p []flo
 	k := last(q[1])
 	d := countsOf(name, q, k)
 	d.LogProbOf = func(x *ad.Node) *ad.Node {
-		fall := ad.PoissonDeviance(x, ad.Mul(column(q[0]), p()))
-		// The deviances contain n (sum(p) - 1), which is 0 on the simplex. Its gradient is removed here.
-		extra := ad.Mul(q[0], ad.Shift(each(p()), -1))
-		return ad.Add(ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x)))), extra)
+		// The gradient of the deviances with respect to p is a difference of numbers as large as n, so it is that of the
+		// plain formula. The deviances contain n (sum(p) - 1), which is 0 on the simplex.
+		fixed := ad.StopGradient(p())
+		fall := ad.PoissonDeviance(x, ad.Mul(column(q[0]), fixed))
+		extra := ad.Mul(q[0], ad.Shift(each(fixed), -1))
+		safe := ad.Where(ad.Equal(x, zero), one, p())
+		slope := each(ad.Mul(x, ad.Sub(ad.Log(safe), ad.Log(ad.StopGradient(safe)))))
+		return ad.Add(ad.Add(ad.Sub(ad.LogFactorialRest(q[0]), each(ad.Add(fall, ad.LogFactorialRest(x)))), extra), slope)
 	}
 	d.check = func() error {
 		v, ok := constant(q[1])

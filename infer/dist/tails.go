@@ -24,6 +24,13 @@ func exactTail(own, other *ad.Node) *ad.Node {
 	return ad.Where(small, own, ad.Log1mExp(ad.Where(small, ad.Scalar(-1), other)))
 }
 
+// exactTails does so for both tails. With respect to probabilities that sum to 1, gradients of the two differ by a
+// constant, which does not change the derivatives along the simplex.
+func exactTails(below, above func(x *ad.Node) *ad.Node) (cdf, ccdf func(x *ad.Node) *ad.Node) {
+	return func(x *ad.Node) *ad.Node { return exactTail(below(x), above(x)) },
+		func(x *ad.Node) *ad.Node { return exactTail(above(x), below(x)) }
+}
+
 // sided returns the logarithm of the probability below z for a distribution that is
 // symmetric about 0; tail returns the logarithm of the probability beyond |z|, which is the result where left is 1.
 func sided(z *ad.Node, tail func(size, left *ad.Node) *ad.Node) *ad.Node {

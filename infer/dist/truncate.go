@@ -73,8 +73,7 @@ func (t truncation) family(p []*ad.Node) Dist {
 		}
 		return ad.Sub(base.logBetween(x, upper), whole())
 	}
-	out.LogCDFOf = func(x *ad.Node) *ad.Node { return exactTail(below(x), beyond(x)) }
-	out.LogCCDFOf = func(x *ad.Node) *ad.Node { return exactTail(beyond(x), below(x)) }
+	out.LogCDFOf, out.LogCCDFOf = exactTails(below, beyond)
 	out.BoundsOf = func(q []float64) (lo, hi float64) { return t.ends(q) }
 	out.check = func() error { return t.check(out, base) }
 	out.rangesOf = func() ranges { return t.ranges(base) }

@@ -7,9 +7,15 @@ import "math"
 
 // BesselRatio is J_nu(x)/x^nu for nu = 0, 1/2, 1, ..., an even function of x: by its power series where x is small, and
 // otherwise by the recurrence in the order, which is stable for orders below x. Other orders are rounded down to one of
-// these.
+// these; it is NaN for orders below 0. From order 160, its largest value, which is that at 0, is below all numbers.
 func BesselRatio(nu, x float64) float64 {
 	nu, x = math.Floor(2*nu)/2, math.Abs(x)
+	switch {
+	case !(nu >= 0) || x != x:
+		return math.NaN()
+	case nu >= 160 || x > math.MaxFloat64:
+		return 0
+	}
 	if x < 8 || x < 1.5*nu {
 		term, sum, quarter := besselFirst(nu), 0.0, -x*x/4
 		for k := 1.0; k < 200; k++ {
@@ -79,6 +85,8 @@ func logGammaOne(nu float64) float64 {
 // CUDABesselRatio is BesselRatio in C.
 const CUDABesselRatio = `__device__ double eu_bessel_ratio(double nu, double x) {
 	x = fabs(x);
+	if (!(nu >= 0.0) || x != x) return nu + x + NAN;
+	if (nu >= 160.0 || x > 1.7976931348623157e308) return 0.0;
 	if (x < 8.0 || x < 1.5 * nu) {
 		double term = exp(-nu * 0.693147180559945309417 - lgamma(nu + 1.0)), sum = 0.0;
 		for (double k = 1.0; k < 200.0; k += 1.0) {

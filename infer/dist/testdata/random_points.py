@@ -165,8 +165,8 @@ def once(f, x, each):
     return v
 
 
-def evaluate(f, x, each):
-    """value, derivatives, and the bits that each derivative loses to the last places of the inputs; None if there are none"""
+def evaluate(f, x, each, scales=None):
+    """value, derivatives, and the bits that each derivative loses to the last places of the inputs, or of numbers as large as the scales; None if there are none"""
     signal.setitimer(signal.ITIMER_REAL, 30)
     try:
         for ctx.prec in (200, 400, 1000, 2500, 6000, 15000):
@@ -179,7 +179,7 @@ def evaluate(f, x, each):
                 if TIES.seen:
                     TIES.less = True
                     other = once(f, x, each)
-                return gradient(v, other, x, each)
+                return gradient(v, other, scales or x, each)
             except (Unsettled, ZeroDivisionError, ValueError):
                 continue
         return None
