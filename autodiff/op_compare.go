@@ -45,7 +45,7 @@ func Fmax(x, y *Node) *Node { return apply(fmaxOp, x, y) }
 // Fmin returns the smaller of x and y, ignoring a NaN. Gradient: as Minimum.
 func Fmin(x, y *Node) *Node { return apply(fminOp, x, y) }
 
-// Clip limits x to lo..hi. Gradient: 1 inside, 0 outside.
+// Clip limits x to lo..hi. Gradient: 1 inside, 1/2 at the ends, 0 outside.
 func Clip(x *Node, lo, hi float64) *Node { return Minimum(Maximum(x, Scalar(lo)), Scalar(hi)) }
 
 // ReLU returns max(x, 0). Gradient: 1 above 0, 1/2 at 0.

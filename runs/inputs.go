@@ -95,13 +95,15 @@ func (f Folder) Unchanged() error {
 		return fmt.Errorf("%s: %w: restore the file, or begin a new run", f.Path(InputsFile), err)
 	}
 	for _, was := range list {
-		is, err := foreign.Identify(was.Name, false)
-		if err == nil && is.Bytes == was.Bytes && !is.Modified.Equal(was.Modified) && was.SHA256 != "" {
-			if is, err = foreign.Identify(was.Name, true); err == nil && is.SHA256 == was.SHA256 {
-				continue
-			}
+		if was.Name == "" {
+			return fmt.Errorf("%s names no file: restore it, or begin a new run", f.Path(InputsFile))
 		}
-		if err != nil || is.Bytes != was.Bytes || !is.Modified.Equal(was.Modified) {
+		is, err := foreign.Identify(was.Name, was.SHA256 != "")
+		same := err == nil && is.Bytes == was.Bytes && is.SHA256 == was.SHA256
+		if was.SHA256 == "" {
+			same = same && is.Modified.Equal(was.Modified)
+		}
+		if !same {
 			return &ChangedError{Folder: f, Was: was, Is: is, Err: err}
 		}
 	}

@@ -42,6 +42,7 @@ func TestChangedInputs(t *testing.T) {
 		"nothing":      {func() {}, ""},
 		"copied back":  {func() { put(file, "1,2", then.Add(time.Minute)) }, ""},
 		"other values": {func() { put(file, "1,3", then.Add(time.Minute)) }, "it now has 3 bytes"},
+		"as old":       {func() { put(file, "1,3", then) }, "data.csv had 3 bytes"},
 		"cut":          {func() { put(file, "1", then) }, "it now has 1 bytes"},
 		"library":      {func() { put(part, "mra", time.Now()) }, "arm.h5 had 3 bytes"},
 		"removed":      {func() { os.Remove(file) }, "it is not there now"},

@@ -99,8 +99,8 @@ func (h *HDU) verified() error {
 // Verify checks DATASUM and CHECKSUM, if the header has them, against the data. A mismatch is an error
 // that matches ErrChecksum.
 func (h *HDU) Verify() error {
-	want, hasData := h.Header.Get("DATASUM")
-	_, hasSum := h.Header.Get("CHECKSUM")
+	want, hasData := h.sumOf("DATASUM")
+	_, hasSum := h.sumOf("CHECKSUM")
 	if !hasData && !hasSum {
 		return nil
 	}
@@ -129,6 +129,12 @@ func (h *HDU) Verify() error {
 		return e
 	}
 	return nil
+}
+
+// sumOf returns a keyword with a sum, and whether it has one: an empty value says that the sum is not known.
+func (h *HDU) sumOf(key string) (Card, bool) {
+	c, ok := h.Header.Get(key)
+	return c, ok && c.Value != nil && strings.TrimSpace(fmt.Sprint(c.Value)) != ""
 }
 
 // zero reports whether a sum in ones' complement is one of the two zeros.

@@ -112,6 +112,9 @@ func LogPhi(x float64) float64 {
 
 // Lgamma returns log |Gamma(x)|.
 func Lgamma(x float64) float64 {
+	if math.IsInf(x, -1) { // as in C, and between the poles nearby
+		return math.Inf(1)
+	}
 	v, _ := math.Lgamma(x)
 	return v
 }
