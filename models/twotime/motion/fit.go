@@ -196,7 +196,7 @@ func (f *Fit) Point() twotime.Point {
 type Row struct {
 	Name, Unit      string
 	Value           float64
-	SD, Independent float64 // errors that allow for shared frames, and those of independent entries; NaN if not known, or held fixed
+	SD, Independent float64    // errors that allow for shared frames, and those of independent entries; NaN if not known, or held fixed
 	Interval        [2]float64 // ends of an interval of 95 % that allows for shared frames, of parameters of the motion; NaN as SD
 	Fixed           bool
 }
