@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
@@ -52,6 +54,9 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset})
 		if err == nil {
 			return m, nil
+		}
+		if errors.As(err, new(*hdf5.FormatError)) { // the dataset is there and damaged
+			return nil, input(err)
 		}
 		picture = err
 	}

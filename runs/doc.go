@@ -26,6 +26,7 @@
 //	.euryale         says that the folder is one of ours
 //	.lock            the process that writes here, while it runs
 //	config.json      command, version, resolved settings, data, starts
+//	inputs.json      size, time and hash of the files that resuming reads again
 //	checkpoint       state of all chains, replaced as a whole while sampling
 //	chain-N.csv      draws, as CmdStan writes them
 //	draws.zarr       the same with statistics, log-likelihoods, data and predicted data,

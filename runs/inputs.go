@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -30,15 +32,20 @@ type ChangedError struct {
 
 // Error names the file, what it was and what it is, and what to do.
 func (e *ChangedError) Error() string {
-	const when = "2006-01-02 15:04:05"
+	size := func(i Input) string {
+		if i.Files != nil {
+			return fmt.Sprintf("%s (%s)", errtext.Count(len(i.Files), "file"), foreign.Short(strings.Join(i.Files, ", "), 200))
+		}
+		return fmt.Sprintf("%s of %s", errtext.Count(int(i.Bytes), "byte"), i.Modified.Local().Format("2006-01-02 15:04:05"))
+	}
 	now := "it cannot be read now"
 	switch {
 	case e.Is != nil:
-		now = fmt.Sprintf("it now has %d bytes of %s", e.Is.Bytes, e.Is.Modified.Local().Format(when))
+		now = "it now has " + size(*e.Is)
 	case errors.Is(e.Err, fs.ErrNotExist):
 		now = "it is not there now"
 	}
-	return fmt.Sprintf("%s had %d bytes of %s when the run in %s began, and %s: restore it to go on, or begin a new run", e.Was.Name, e.Was.Bytes, e.Was.Modified.Local().Format(when), e.Folder, now)
+	return fmt.Sprintf("%s had %s when the run in %s began, and %s: restore it to go on, or begin a new run", e.Was.Name, size(e.Was), e.Folder, now)
 }
 
 // Unwrap returns why the file cannot be read, or nil.
@@ -56,21 +63,13 @@ func (f Folder) Record(names ...string) error {
 		if err != nil {
 			return err
 		}
-		files := []string{name}
-		if st, err := os.Stat(name); err == nil && st.IsDir() {
-			entries, err := os.ReadDir(name)
-			if err != nil {
-				return err
-			}
-			files = nil
-			for _, e := range entries {
-				if st, err := os.Stat(filepath.Join(name, e.Name())); err == nil && st.Mode().IsRegular() {
-					files = append(files, filepath.Join(name, e.Name()))
-				}
-			}
+		in, err := foreign.Identify(name, true)
+		if err != nil {
+			return err
 		}
-		for _, file := range files {
-			in, err := foreign.Identify(file, true)
+		list = append(list, *in)
+		for _, part := range in.Files {
+			in, err := foreign.Identify(filepath.Join(name, part), true)
 			if err != nil {
 				return err
 			}
@@ -99,7 +98,7 @@ func (f Folder) Unchanged() error {
 			return fmt.Errorf("%s names no file: restore it, or begin a new run", f.Path(InputsFile))
 		}
 		is, err := foreign.Identify(was.Name, was.SHA256 != "")
-		same := err == nil && is.Bytes == was.Bytes && is.SHA256 == was.SHA256
+		same := err == nil && is.Bytes == was.Bytes && is.SHA256 == was.SHA256 && slices.Equal(is.Files, was.Files)
 		if was.SHA256 == "" {
 			same = same && is.Modified.Equal(was.Modified)
 		}

@@ -43,10 +43,12 @@ func TestChangedInputs(t *testing.T) {
 		"copied back":  {func() { put(file, "1,2", then.Add(time.Minute)) }, ""},
 		"other values": {func() { put(file, "1,3", then.Add(time.Minute)) }, "it now has 3 bytes"},
 		"as old":       {func() { put(file, "1,3", then) }, "data.csv had 3 bytes"},
-		"cut":          {func() { put(file, "1", then) }, "it now has 1 bytes"},
+		"cut":          {func() { put(file, "1", then) }, "it now has 1 byte "},
 		"library":      {func() { put(part, "mra", time.Now()) }, "arm.h5 had 3 bytes"},
+		"another arm":  {func() { put(filepath.Join(lib, "more.h5"), "x", then) }, "it now has 2 files (arm.h5, more.h5)"},
 		"removed":      {func() { os.Remove(file) }, "it is not there now"},
 	} {
+		os.Remove(filepath.Join(lib, "more.h5"))
 		whole()
 		c.change()
 		err := dir.Unchanged()
