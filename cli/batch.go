@@ -67,8 +67,8 @@ so you can stop at any time and run the same command again.
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.runBatch(args[0]) },
 	}
-	c.AddCommand(withDevice(withFolder(a.batchRun())), withFolder(a.batchStatus()), withFolder(a.batchMerge()), withFolder(a.batchRetry()), withFolder(a.batchSlurm()), withFolder(a.batchKubernetes()), a.batchItem())
-	return withFolder(c)
+	c.AddCommand((takesOut | takesDevice).of(a.batchRun()), takesOut.of(a.batchStatus()), takesOut.of(a.batchMerge()), takesOut.of(a.batchRetry()), takesOut.of(a.batchSlurm()), takesOut.of(a.batchKubernetes()), a.batchItem())
+	return c
 }
 
 // batchDoc is the JSON document of batch.

@@ -15,10 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
-func (a *app) bench() *cobra.Command {
-	return thing("bench", "Measure speed", withDevice(a.benchGPU()))
-}
-
 func (a *app) benchGPU() *cobra.Command {
 	var set gpubench.Settings
 	var table bool

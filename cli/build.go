@@ -24,10 +24,6 @@ import (
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
-func (a *app) build() *cobra.Command {
-	return thing("build", "Make libraries of template spectra", a.buildCatalogue(), a.buildLibrary(), a.buildConvert())
-}
-
 // catalogueFlags are the flags of build catalogue.
 type catalogueFlags struct {
 	pattern string

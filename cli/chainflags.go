@@ -88,15 +88,3 @@ func (cfg *chainConfig) check(bad ...string) error {
 	}
 	return nil
 }
-
-// whole describes what is wrong with the value of an integer flag; it returns nil if the
-// value is in range.
-func whole(flag string, v, low, high int) []string {
-	switch {
-	case low == high && v != low:
-		return []string{fmt.Sprintf("--%s %d: the only value is %d here", flag, v, low)}
-	case v < low || v > high:
-		return []string{fmt.Sprintf("--%s %d: want %d to %d", flag, v, low, high)}
-	}
-	return nil
-}

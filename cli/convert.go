@@ -122,8 +122,10 @@ func (a *app) runConvert(in []string, out, to string, c conversion) error {
 	if slices.ContainsFunc(in, func(name string) bool { return samePath(name, out) }) {
 		return usage("convert: %s is also the input: name another OUT", out)
 	}
-	if len(in) == 1 && isResult(in[0]) {
-		return a.convertResult(in[0], out, to, c)
+	for _, f := range a.fields {
+		if len(in) == 1 && f.converted != nil && f.converted(in[0]) {
+			return f.convertFile(a, in[0], out, to, c)
+		}
 	}
 	if c.plain {
 		return usage("--no-covariance applies only to a single result file of correlations: leave it out")

@@ -78,7 +78,7 @@ is correlated again.
 		RunE: func(c *cobra.Command, args []string) error { return a.runCorrelate(c.Context(), args, f) },
 	}
 	f.add(c)
-	return withFolder(c)
+	return c
 }
 
 func (f *correlateFlags) add(c *cobra.Command) {

@@ -135,12 +135,6 @@ func chooseAsToolkit(env func(string) string) (deviceChoice, error) {
 	return deviceChoice{demanded: !fallback, anySize: fallback, by: "XPCS_USE_GPU"}, nil
 }
 
-// withDevice marks a command that can compute on a GPU.
-func withDevice(c *cobra.Command) *cobra.Command { return annotated(c, "device", "graphs") }
-
-// onProcessor marks a command that computes for long on the processor, whatever device is chosen.
-func onProcessor(c *cobra.Command) *cobra.Command { return annotated(c, "device", "processor") }
-
 func annotated(c *cobra.Command, key, value string) *cobra.Command {
 	all := map[string]string{key: value}
 	maps.Copy(all, c.Annotations)

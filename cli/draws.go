@@ -57,3 +57,12 @@ func diagnosticsOf(s diag.Summary, e diag.Evidence) (diagnosticsDoc, diag.Report
 	rep := diag.Diagnose(s, e)
 	return diagnosticsDoc{Divergences: e.Divergences, DepthHits: e.DepthHits, EBFMI: numbers(e.EBFMI), OK: rep.OK(), Advice: advice(rep)}, rep
 }
+
+// advice lists the problems of a report, each with what to do.
+func advice(rep diag.Report) []string {
+	out := []string{}
+	for _, p := range rep.Problems() {
+		out = append(out, p.String())
+	}
+	return out
+}

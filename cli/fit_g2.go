@@ -17,10 +17,6 @@ import (
 	"github.com/euryale-dev/euryale/report"
 )
 
-func (a *app) fit() *cobra.Command {
-	return thing("fit", "Fit models to data by least squares", withDevice(withFolder(a.fitG2())), annotated(withDevice(withFolder(a.fitSpectra())), "precision", "32 or 64"), withDevice(a.fitNLSQ()), a.fitGeometry(), withDevice(withFolder(a.fitTwotime())))
-}
-
 func (a *app) fitG2() *cobra.Command {
 	var f g2flags
 	var bins string

@@ -105,6 +105,16 @@ func libraryText(err error) string {
 	return b.String()
 }
 
+// explain explains a file.
+func (a *app) explain(name string) error {
+	for _, f := range a.fields {
+		if f.explained != nil && f.explained(name) {
+			return f.explain(a, name)
+		}
+	}
+	return usage("info %s: want a configuration file, whose name ends in .yaml, .yml or .json", name)
+}
+
 func (a *app) info() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info [CONFIG.yaml]",
@@ -118,10 +128,8 @@ and sample twotime make of it, and what is wrong with it.
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 && !isConfiguration(args[0]) {
-				return usage("info %s: want a configuration file, whose name ends in .yaml, .yml or .json", args[0])
-			} else if len(args) == 1 {
-				return a.infoConfig(args[0])
+			if len(args) == 1 {
+				return a.explain(args[0])
 			}
 			d := infoDoc{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
 				SIMD: kernels.Best().String(), Devices: []string{"cpu"}}

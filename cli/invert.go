@@ -19,10 +19,6 @@ import (
 	"github.com/euryale-dev/euryale/report"
 )
 
-func (a *app) invert() *cobra.Command {
-	return thing("invert", "Recover morphologies from scattering", withDevice(withResume(withFolder(a.invertRSoXS()))))
-}
-
 // invertConfig is the content of config.json for invert rsoxs.
 type invertConfig struct {
 	chainConfig
@@ -79,10 +75,6 @@ saves the best point so far, and --resume continues from it.
 	cfg.add(c, defaultChains(0))
 	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe the data")
 	return c
-}
-
-func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
 }
 
 func (a *app) startInvert(ctx context.Context, cfg invertConfig) error {

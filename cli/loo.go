@@ -91,14 +91,6 @@ func (a *app) runLOO(args []string, variable string, waic bool) error {
 	return as(exitCannotWrite, err)
 }
 
-func advice(rep diag.Report) []string {
-	out := []string{}
-	for _, p := range rep.Problems() {
-		out = append(out, p.String())
-	}
-	return out
-}
-
 // comparedDoc is one model in the JSON document of compare.
 type comparedDoc struct {
 	Name          string `json:"name"`

@@ -40,4 +40,4 @@ func Main() int {
 
 // Command returns the tree of all commands, from which manual pages and completions are made. To run a
 // command, use Main or Run.
-func Command() *cobra.Command { return (&app{program: euryale}).root() }
+func Command() *cobra.Command { return (&app{fields: allFields(), program: euryale}).root() }

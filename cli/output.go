@@ -77,3 +77,9 @@ func (a *app) document(v any) error {
 func writeFile(path string, b []byte) error { return as(exitCannotWrite, runs.WriteFile(path, b)) }
 
 func writeJSON(path string, v any) error { return written(runs.WriteJSON(path, v)) }
+
+func text(v number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+}

@@ -5,9 +5,7 @@ package cli
 
 import (
 	"errors"
-	"io/fs"
 	"math"
-	"os"
 
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -68,10 +66,4 @@ func (v voxelFlags) find(images string) (float64, error) {
 		return 0, &exitError{code: exitUsage, err: err, hint: "--phys-size 5 (nm), or --morphology FILE.h5"}
 	}
 	return a, input(err)
-}
-
-// exists reports whether a file exists.
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
 }

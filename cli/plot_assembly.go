@@ -39,25 +39,22 @@ with --winners.`,
 		}},
 }
 
-func (a *app) plotAssembly() (list []*cobra.Command) {
-	for _, p := range assemblyPlots {
-		var names []string
-		c := &cobra.Command{
-			Use:   p.kind + " RUN [OUT.svg|png|pdf]",
-			Short: p.short,
-			Long: fmt.Sprintf(`Draw from a run folder of sim assembly %s
+func (a *app) plotAssembly(p assemblyPlot) *cobra.Command {
+	var names []string
+	c := &cobra.Command{
+		Use:   p.kind + " RUN [OUT.svg|png|pdf]",
+		Short: p.short,
+		Long: fmt.Sprintf(`Draw from a run folder of sim assembly %s
 The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %s run-project
   euryale plot %s run-project %s.png --var A
 `, p.about, p.kind, p.kind, p.kind, p.kind),
-			Args: cobra.RangeArgs(1, 2),
-			RunE: func(_ *cobra.Command, args []string) error { return a.runPlotAssembly(p, args, names) },
-		}
-		c.Flags().StringSliceVar(&names, "var", nil, "areas or measures to draw (default all)")
-		list = append(list, c)
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.runPlotAssembly(p, args, names) },
 	}
-	return list
+	c.Flags().StringSliceVar(&names, "var", nil, "areas or measures to draw (default all)")
+	return c
 }
 
 func (a *app) runPlotAssembly(p assemblyPlot, args, names []string) error {

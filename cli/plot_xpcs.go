@@ -54,47 +54,47 @@ var resultPlots = []resultPlot{
 		}},
 }
 
-// plotResults makes the commands that draw result files and q maps.
-func (a *app) plotResults() (all []*cobra.Command) {
-	for _, p := range resultPlots {
-		all = append(all, a.plotResult(p))
-	}
-	for _, p := range []struct {
-		kind, short, long string
-		draw              func(q *nexus.QMap) (*viz.Figure, error)
-	}{{"qmap", "Draw the bins of a q map", "Draw the bins of a q map or a result file", report.Partition},
-		{"mask", "Draw a mask", "Draw the mask of a mask file, a q map or a result file", report.Mask}} {
-		all = append(all, &cobra.Command{
-			Use:   p.kind + " FILE [OUT.svg|png|pdf]",
-			Short: p.short,
-			Long: fmt.Sprintf(`%s. Masked pixels are
+// qmapPlot is a picture of a q map, which result files hold too.
+type qmapPlot struct {
+	kind, short, long string
+	draw              func(q *nexus.QMap) (*viz.Figure, error)
+}
+
+var qmapPlots = []qmapPlot{
+	{"qmap", "Draw the bins of a q map", "Draw the bins of a q map or a result file", report.Partition},
+	{"mask", "Draw a mask", "Draw the mask of a mask file, a q map or a result file", report.Mask},
+}
+
+func (a *app) plotQMap(p qmapPlot) *cobra.Command {
+	return &cobra.Command{
+		Use:   p.kind + " FILE [OUT.svg|png|pdf]",
+		Short: p.short,
+		Long: fmt.Sprintf(`%s. Masked pixels are
 grey. The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %[2]s qmap.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
 `, p.long, p.kind),
-			Args: cobra.RangeArgs(1, 2),
-			RunE: func(_ *cobra.Command, args []string) error {
-				out, args, err := a.pictureFile(p.kind, args)
-				if err != nil {
-					return err
-				}
-				q, err := nexus.OpenQMap(args[0])
-				if err != nil && p.kind == "mask" {
-					q, err = plainMask(args[0], err)
-				}
-				if err != nil {
-					return input(err)
-				}
-				f, err := p.draw(q)
-				if err != nil {
-					return as(exitData, err)
-				}
-				return a.savePicture(p.kind, out, f)
-			},
-		})
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			out, args, err := a.pictureFile(p.kind, args)
+			if err != nil {
+				return err
+			}
+			q, err := nexus.OpenQMap(args[0])
+			if err != nil && p.kind == "mask" {
+				q, err = plainMask(args[0], err)
+			}
+			if err != nil {
+				return input(err)
+			}
+			f, err := p.draw(q)
+			if err != nil {
+				return as(exitData, err)
+			}
+			return a.savePicture(p.kind, out, f)
+		},
 	}
-	return all
 }
 
 // plainMask reads a mask file, without a geometry. If the file is none, the error is that of reading it as a q map where it is HDF5

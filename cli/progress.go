@@ -13,3 +13,11 @@ func (a *app) meter() *term.Meter {
 	}
 	return term.NewMeter(a.screen, s)
 }
+
+func (a *app) barSettings(name string, total int) term.BarSettings {
+	s := term.BarSettings{Name: name, Total: total}
+	if a.quiet {
+		s.Mode = term.Quiet
+	}
+	return s
+}

@@ -10,20 +10,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
-
-func (a *app) reduce() *cobra.Command {
-	return thing("reduce", "Reduce images and correlations to curves", a.reduceRSoXS(), a.reduceSAXS(), a.reduceAges(), a.reduceIntensity())
-}
 
 // reduceFlags are the flags of reduce rsoxs.
 type reduceFlags struct {
@@ -108,15 +102,6 @@ func (f *reduceFlags) reduction() (rsoxs.Reduction, error) {
 		return r, usage("%s", strings.Join(bad, "; "))
 	}
 	return r, nil
-}
-
-// oneOf says that a value is not among the names and suggests the closest one.
-func oneOf(what, value string, names []string) string {
-	s := fmt.Sprintf("%s %q: want %s", what, value, strings.Join(names, ", "))
-	if m := spelling.Meant(value, names); m != "" {
-		s += fmt.Sprintf("; did you mean %q?", m)
-	}
-	return s
 }
 
 // reduceDoc is the JSON document of reduce rsoxs.
@@ -295,5 +280,3 @@ func (doc *reduceDoc) table(columns []string) []byte {
 	w.Flush()
 	return b.Bytes()
 }
-
-func text(v number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }

@@ -78,3 +78,9 @@ func staysInStore(out string) string {
 	}
 	return ""
 }
+
+// exists reports whether a file exists.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -20,12 +20,6 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// withResume marks a command that can resume a run from its results folder and therefore
-// accepts --resume.
-func withResume(c *cobra.Command) *cobra.Command {
-	return annotated(c, "resume", "yes")
-}
-
 // besideResume lists the flags that control only output and hardware and so may accompany
 // --resume. All others are settings of the run, which its folder records.
 var besideResume = []string{"resume", "json", "quiet", "strict", "log-level", "device", "precision"}

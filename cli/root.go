@@ -22,6 +22,7 @@ import (
 
 // app is the state that all commands share: the output streams and the global flags.
 type app struct {
+	fields         []field
 	mistake        error          // in a part that a user registered
 	program        string         // name by which help and advice call the program
 	calls          *regexp.Regexp // where a text calls the program euryale, if it has another name
@@ -55,7 +56,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // run executes one command line of a program with a given name.
 func run(ctx context.Context, program string, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{program: program, stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
+	a := &app{fields: allFields(), program: program, stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
 	stdout, stderr = a.stdout, a.stderr
 	defer a.release()
 	defer func() {
@@ -122,7 +123,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.out, "out", "", "folder to write the results to")
 	f.StringVar(&a.resume, "resume", "", "run folder of an interrupted run to continue")
 	f.StringVar(&a.logLevel, "log-level", "info", "least important log messages to print: debug, info, warn or error")
-	c.AddCommand(a.sim(), a.reduce(), withDevice(a.qmap()), withDevice(a.mask()), withDevice(a.correlate()), a.average(), a.fit(), a.sample(), a.invert(), a.build(), a.train(), a.summary(), a.diagnose(), a.loo(), a.compare(), withDevice(a.sbc()), a.convert(), a.plot(), a.batch(), a.bench(), a.info(), a.demo())
+	c.AddCommand(a.commands()...)
 	c.DisableSuggestions = true // unknownCommand makes them
 	c.Version = version()
 	c.SetVersionTemplate("euryale {{.Version}}\n")
@@ -133,11 +134,6 @@ func (a *app) root() *cobra.Command {
 	// A command that only holds others cannot be called with flags alone.
 	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .Runnable}}", `{{if and .Runnable (not (index .Annotations "holder"))}}`, 1))
 	return c
-}
-
-// withFolder marks a command that writes a folder of results and therefore accepts --out.
-func withFolder(c *cobra.Command) *cobra.Command {
-	return annotated(c, "folder", "yes")
 }
 
 // limitThreads bounds what the process runs at a time, also for the garbage collector, which would use

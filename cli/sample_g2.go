@@ -41,10 +41,6 @@ type sampleConfig struct {
 // the target acceptance rate is high: 0.9 leaves few divergences.
 var defaultSample = sampleConfig{chainConfig: defaultChains(0.9)}
 
-func (a *app) sample() *cobra.Command {
-	return thing("sample", "Sample from a posterior", withDevice(withResume(withFolder(a.sampleG2()))), withDevice(withResume(withFolder(a.sampleExpr()))), withDevice(withResume(withFolder(a.sampleAssembly()))), withDevice(withResume(withFolder(a.sampleSpectrum()))), withDevice(withResume(withFolder(a.sampleTwotime()))))
-}
-
 func (a *app) sampleG2() *cobra.Command {
 	var cfg sampleConfig
 	c := &cobra.Command{

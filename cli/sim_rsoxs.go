@@ -48,8 +48,7 @@ With --strict, volume fractions that do not sum to 1 are an error.
   euryale sim rsoxs film.h5 out --grid exact --precision 64
   euryale sim rsoxs film.h5 --resume out --grid exact --precision 64
 `,
-		Annotations: anyPrecision,
-		Args:        cobra.RangeArgs(1, 2),
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.Precision = a.precision; !c.Flags().Changed("precision") {
 				f.Precision = 32

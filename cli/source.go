@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/data/nexus"
-	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -30,11 +29,11 @@ func (a *app) loadSource(args []string) (*runs.Source, error) {
 			return nil, &exitError{code: exitData, err: fmt.Errorf("%s holds correlations, not draws", args[0]), hint: "euryale plot g2 " + args[0] + ", or euryale sample g2 " + args[0] + " to make draws"}
 		}
 	}
-	return s, sourceError(err)
+	return s, a.sourceError(err)
 }
 
 // sourceError adds advice to the error of an input without draws.
-func sourceError(err error) error {
+func (a *app) sourceError(err error) error {
 	var none *runs.NoDrawsError
 	var arrow *runs.ArrowError
 	var alone *runs.AloneError
@@ -44,7 +43,7 @@ func sourceError(err error) error {
 	case errors.As(err, &arrow):
 		return &exitError{code: exitData, err: err, hint: "name the file or folder that it was made from"}
 	case errors.As(err, &none):
-		if err := drawless(none.Folder); err != nil {
+		if err := a.drawless(none.Folder); err != nil {
 			return err
 		}
 		return &exitError{code: exitNoInput, err: err, hint: "name the folder that was given to --out, or a file of draws"}
@@ -54,43 +53,41 @@ func sourceError(err error) error {
 
 // drawless says why a run folder has no draws: its command does not sample, or the run
 // has not finished. It returns nil if the folder is not a run folder.
-func drawless(r runs.Folder) error {
+func (a *app) drawless(r runs.Folder) error {
 	var ran struct {
 		Command string `json:"command"`
 	}
-	if exists(r.Path(morph.SimulationRecordFile)) {
-		return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of \"sim rsoxs\"", r), hint: "euryale plot pattern " + string(r)}
-	}
-	if err := r.Config(&ran); err != nil || ran.Command == "" {
-		if exists(r.Path("fit.json")) {
-			return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds a fit, not draws: the sample commands make draws", r), hint: r.Path("report.html") + " shows the fit"}
+	known := r.Config(&ran) == nil && ran.Command != ""
+	for _, f := range a.fields {
+		if f.result == nil {
+			continue
 		}
-		return nil
-	}
-	var inversion struct {
-		Problem struct {
-			Method string `json:"method"`
-		} `json:"problem"`
-	}
-	what, result := fmt.Sprintf("%q", ran.Command), "summary.json"
-	switch ran.Command {
-	case simAssemblyCommand, trainCommand:
-	case invertCommand:
-		if err := r.Config(&inversion); err != nil || inversion.Problem.Method == "nuts" {
-			return unfinished(r, ran.Command)
+		if has := f.result(r, ran.Command); has != nil {
+			return has.instead(r, ran.Command)
 		}
-		what, result = what+" that fits and does not sample", "fit.json"
-	default:
-		return unfinished(r, ran.Command)
 	}
-	hint := "its results in " + r.Path(result)
 	switch {
-	case !exists(r.Path(result)):
-		hint = resumeLine(ran.Command, r)
-	case ran.Command == simAssemblyCommand:
-		hint += ", or euryale plot support " + string(r)
+	case known:
+		return unfinished(r, ran.Command)
+	case exists(r.Path("fit.json")):
+		return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds a fit, not draws: the sample commands make draws", r), hint: r.Path("report.html") + " shows the fit"}
 	}
-	return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of %s", r, what), hint: hint}
+	return nil
+}
+
+// instead says what a run folder has in place of draws.
+func (has *runResult) instead(r runs.Folder, command string) error {
+	hint := has.look
+	switch file := r.Path(has.file); {
+	case has.file == "":
+	case !exists(file):
+		hint = resumeLine(command, r)
+	case hint != "":
+		hint = "its results in " + file + ", or " + hint
+	default:
+		hint = "its results in " + file
+	}
+	return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds no draws: it is a run of %s", r, has.what), hint: hint}
 }
 
 func unfinished(r runs.Folder, command string) error {

@@ -308,11 +308,3 @@ func (a *app) saveTraining(dir runs.Folder, t *connectome.Trainee, out *connecto
 	album.Add("loss", f, err)
 	return as(exitCannotWrite, album.Save(string(dir)))
 }
-
-func (a *app) barSettings(name string, total int) term.BarSettings {
-	s := term.BarSettings{Name: name, Total: total}
-	if a.quiet {
-		s.Mode = term.Quiet
-	}
-	return s
-}

@@ -1,0 +1,13 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+// generalField is work lists, and what the program says of itself.
+func generalField() field {
+	return field{commands: []command{
+		{"", (*app).batch, takesOut},
+		{"bench", (*app).benchGPU, takesDevice},
+		{"", (*app).info, 0},
+	}}
+}

@@ -1,0 +1,38 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// rsoxsField is resonant soft X-ray scattering.
+func rsoxsField() field {
+	return field{commands: []command{
+		{"sim", (*app).simRSoXS, takesOut | takesResume | takesDevice | takesPrecision},
+		{"invert", (*app).invertRSoXS, takesOut | takesResume | takesDevice},
+		{"reduce", (*app).reduceRSoXS, 0},
+		{"plot", (*app).plotPattern, 0},
+		{"plot", (*app).plotMorphology, 0},
+		{"demo", (*app).demoRSoXS, takesOut | onProcessor},
+	},
+		result: resultOfRSoXS}
+}
+
+// resultOfRSoXS says what runs of sim rsoxs and of inversions that do not sample have in place of draws.
+func resultOfRSoXS(dir runs.Folder, command string) *runResult {
+	if exists(dir.Path(morph.SimulationRecordFile)) {
+		return &runResult{what: "\"sim rsoxs\"", look: "euryale plot pattern " + string(dir)}
+	}
+	var inversion struct {
+		Problem struct {
+			Method string `json:"method"`
+		} `json:"problem"`
+	}
+	if command != invertCommand || dir.Config(&inversion) != nil || inversion.Problem.Method == "nuts" {
+		return nil
+	}
+	return &runResult{what: "\"invert rsoxs\" that fits and does not sample", file: "fit.json"}
+}
