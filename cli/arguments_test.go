@@ -64,7 +64,7 @@ func TestVersion(t *testing.T) {
 func TestOtherProgram(t *testing.T) {
 	call := func(args ...string) string {
 		var out, errs strings.Builder
-		run(t.Context(), "lab", args, &out, &errs)
+		run(t.Context(), allFields(), "lab", args, &out, &errs)
 		return out.String() + errs.String()
 	}
 	for _, command := range [][]string{{"--help"}, {"fit", "g2", "--help"}, {"batch", "--help"}, {"fit", "g2", "--treads"}, {"fut"}, {"sim"}, {"completion", "bash"}} {

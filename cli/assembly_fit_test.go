@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 func TestSampleAssembly(t *testing.T) {
@@ -58,10 +60,6 @@ func TestSampleAssemblyRefuses(t *testing.T) {
 		}
 	}
 }
-
-const tinyClasses = `{"stimuli": [{"name": "S", "n": 30}], "areas": [{"name": "A", "n": 60, "k": 6}],
- "fibres": [{"from": "S", "to": "A", "p": 0.3}], "steps": 1, "seed": 1, "updates": 40, "batch": 8,
- "task": {"classes": 2, "active": 15, "on": 0.6, "off": 0.05, "train": 40, "test": 60}}`
 
 func TestTrainConnectome(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
@@ -118,7 +116,7 @@ func TestTrainConnectomeLeavesNoFolder(t *testing.T) {
 		if code != exitData || !strings.Contains(stderr, "bad.json") {
 			t.Errorf("%s: exit %d: %s", change[1], code, stderr)
 		}
-		if exists(out) {
+		if foreign.Exists(out) {
 			t.Errorf("%s left a folder", change[1])
 		}
 	}

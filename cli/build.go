@@ -110,12 +110,12 @@ func (a *app) runBuildCatalogue(ctx context.Context, dir, out string, f catalogu
 			return input(err)
 		}
 	}
-	if exists(out) && !f.update && !a.overwrite {
+	if foreign.Exists(out) && !f.update && !a.overwrite {
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--update to add new files to it, or --overwrite to replace it"}
 	}
 	var c *rvspecfit.Catalog
 	added := 0
-	if f.update && exists(out) {
+	if f.update && foreign.Exists(out) {
 		if c, err = rvspecfit.ReadCatalog(out); err == nil {
 			added, err = build.Update(ctx, c, dir, s)
 		}
@@ -295,14 +295,14 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 		return usage("--ccf-every %d: want at least 1", f.every)
 	}
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if open && exists(out) && !a.overwrite {
+	if open && foreign.Exists(out) && !a.overwrite {
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
 	}
 	c, err := rvspecfit.ReadCatalog(catalogue)
 	if err != nil {
 		return input(err)
 	}
-	if f.wave != "" && !exists(filepath.Join(f.dir, f.wave)) && exists(f.wave) {
+	if f.wave != "" && !foreign.Exists(filepath.Join(f.dir, f.wave)) && foreign.Exists(f.wave) {
 		whole, err := filepath.Abs(f.wave)
 		if err != nil {
 			return err
@@ -314,7 +314,7 @@ func (a *app) runBuildLibrary(ctx context.Context, catalogue, out string, f libr
 	var ccfs []*rvspecfit.CCF
 	for _, s := range arms {
 		made := filepath.Join(out, "interp_"+s.Setup+".h5")
-		if !open && exists(made) {
+		if !open && foreign.Exists(made) {
 			if f.skipExisting {
 				doc.Arms = append(doc.Arms, armDoc{Setup: s.Setup, Status: "existing"})
 				continue
@@ -443,7 +443,7 @@ func (a *app) runBuildConvert(name, out string, setups []string) error {
 		return input(err)
 	}
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if exists(out) && !a.overwrite {
+	if foreign.Exists(out) && !a.overwrite {
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
 	}
 	if open {

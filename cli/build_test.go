@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // modelGrid writes the spectra of a small model grid as PHOENIX has them: fluxes, and wavelengths in a file of
@@ -72,7 +73,7 @@ func TestFromModelGridToFit(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	library := []string{"build", "library", at("files.csv"), at("lib"), "--dir", dir, "--wave-file", "WAVE.fits", "--setup", "green", "--lambda0", "5100", "--lambda1", "5280", "--step", "0.4", "--resolution", "x/1.55", "--ccf_every", "2", "--ccf_vsinis", "0,50", "--quiet"}
-	if code, _, stderr := do(t, library...); code != exitOK || !exists(at("lib/interp_green.h5")) || !exists(at("lib/ccf_green.h5")) {
+	if code, _, stderr := do(t, library...); code != exitOK || !foreign.Exists(at("lib/interp_green.h5")) || !foreign.Exists(at("lib/ccf_green.h5")) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := do(t, library...); code != exitCannotWrite || !strings.Contains(stderr, "--skipexisting") {
@@ -86,7 +87,7 @@ func TestFromModelGridToFit(t *testing.T) {
 		t.Chdir(filepath.Dir(dir))
 		from := slices.Clone(library)
 		from[3], from[7] = at("here"), filepath.Join(filepath.Base(dir), "WAVE.fits")
-		if code, _, stderr := do(t, from...); code != exitOK || !exists(at("here/interp_green.h5")) {
+		if code, _, stderr := do(t, from...); code != exitOK || !foreign.Exists(at("here/interp_green.h5")) {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 	})
@@ -135,14 +136,14 @@ func TestFromModelGridToFit(t *testing.T) {
 			code := Run(ctx, train, &o, &e)
 			restore()
 			cancel()
-			if code != exitInterrupted || !exists(state) {
+			if code != exitInterrupted || !foreign.Exists(state) {
 				t.Fatalf("exit %d: %s", code, e.String())
 			}
 			code, out, stderr := do(t, train...)
 			var doc struct {
 				Networks []networkDoc `json:"networks"`
 			}
-			if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil || len(doc.Networks) != 1 || doc.Networks[0].Epochs != 250 || !(float64(doc.Networks[0].Most) < 20) || exists(filepath.Dir(state)) {
+			if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil || len(doc.Networks) != 1 || doc.Networks[0].Epochs != 250 || !(float64(doc.Networks[0].Most) < 20) || foreign.Exists(filepath.Dir(state)) {
 				t.Fatalf("exit %d, %v, %+v: %s", code, err, doc, stderr)
 			}
 			// It fails, or is killed, while it writes its results, and goes on.
@@ -156,14 +157,14 @@ func TestFromModelGridToFit(t *testing.T) {
 			})
 			code, _, stderr = do(t, train...)
 			restore()
-			if code != exitCannotWrite || exists(filepath.Join(folder, "interp_green.h5")) {
+			if code != exitCannotWrite || foreign.Exists(filepath.Join(folder, "interp_green.h5")) {
 				t.Errorf("exit %d: %s", code, stderr)
 			}
 			if err := os.CopyFS(at("kept"), os.DirFS(folder+".training")); err != nil {
 				t.Fatal(err)
 			}
 			for _, when := range []string{"before", "after"} {
-				if code, _, stderr := do(t, train...); code != exitOK || !exists(filepath.Join(folder, "interp_green.h5")) || exists(folder+".training") {
+				if code, _, stderr := do(t, train...); code != exitOK || !foreign.Exists(filepath.Join(folder, "interp_green.h5")) || foreign.Exists(folder+".training") {
 					t.Errorf("killed %s its results were there: exit %d: %s", when, code, stderr)
 				}
 				if err := os.CopyFS(folder+".training", os.DirFS(at("kept"))); err != nil {

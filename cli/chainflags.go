@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/report"
 )
 
 // chainConfig is the part of config.json that all sample commands share. Together with
@@ -87,4 +88,11 @@ func (cfg *chainConfig) check(bad ...string) error {
 		return usage("%s", strings.Join(bad, "; "))
 	}
 	return nil
+}
+
+// pageOf is page for a run that another version may have started.
+func (a *app) pageOf(cfg *chainConfig) report.Settings {
+	s := a.page(cfg.Seed)
+	s.Program, s.Device = cfg.Version, cfg.Device
+	return s
 }

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -14,12 +13,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/euryale-dev/euryale/demo"
-	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
@@ -41,53 +38,6 @@ func TestMain(m *testing.M) {
 		os.Exit(Main())
 	}
 	os.Exit(m.Run())
-}
-
-// do runs a command line.
-func do(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, err bytes.Buffer
-	code = Run(context.Background(), args, &out, &err)
-	if missing := undocumented(args, out.String()); missing != nil {
-		t.Errorf("docs/CLI.md does not say that the document of %v has %v", args, missing)
-	}
-	return code, out.String(), err.String()
-}
-
-// demoFile writes the demonstration result file.
-func demoFile(t *testing.T) string {
-	t.Helper()
-	p := filepath.Join(t.TempDir(), "demo.hdf")
-	if err := os.WriteFile(p, demo.Correlations(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	p := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// decay is a CSV table of a clean single exponential.
-func decayCSV(bad string) string {
-	var b strings.Builder
-	b.WriteString("bin,tau,g2,g2_err\n")
-	for bin := 1; bin <= 2; bin++ {
-		for i := range 30 {
-			x := 1e-3 * math.Pow(10, float64(i)/8)
-			y := fmt.Sprint(1 + 0.2*math.Exp(-2*x/0.5) + 1e-3*math.Sin(float64(37*i)))
-			if bin == 2 && i == 7 && bad != "" {
-				y = bad
-			}
-			fmt.Fprintf(&b, "%d,%g,%s,0.001\n", bin, x, y)
-		}
-	}
-	return b.String()
 }
 
 func TestFitG2Document(t *testing.T) {
@@ -312,45 +262,6 @@ func TestSampleG2Document(t *testing.T) {
 	if code, _, _ := do(t, sampleArgs(demoFile(t), filepath.Join(t.TempDir(), "r"), "--draws", "20", "--strict")...); code != exitFailed {
 		t.Errorf("--strict on 20 draws: exit %d, want 1", code)
 	}
-}
-
-// chains reads the draws of a run folder as written, without the lines that
-// tell how long they took.
-func chains(t *testing.T, dir string) string {
-	t.Helper()
-	var all strings.Builder
-	files, err := filepath.Glob(filepath.Join(dir, "chain-*.csv"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no chains in %s: %v", dir, err)
-	}
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(b)) {
-			if !strings.HasPrefix(line, "#") || !strings.Contains(line, " seconds (") {
-				all.WriteString(line)
-			}
-		}
-	}
-	return all.String()
-}
-
-// signalAtCheckpoint makes the process send itself a signal as it writes its n-th
-// checkpoint.
-func signalAtCheckpoint(n int64, signal syscall.Signal) {
-	var count atomic.Int64
-	atomicfile.Inject(func(op, name string) error {
-		if op != "sync" || filepath.Base(name) != "checkpoint" || count.Add(1) != n {
-			return nil
-		}
-		p, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = p.Signal(signal)
-		}
-		return err
-	})
 }
 
 // A run that is killed, or interrupted, goes on with --resume to the very draws

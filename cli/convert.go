@@ -21,14 +21,6 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// conversion holds the options that the user can give the writers.
-type conversion struct {
-	compress  int
-	overwrite bool
-	twotime   bool // of result files: also the two-time correlation
-	plain     bool // of result files as CSV: no covariance
-}
-
 // kindsOut lists the formats that convert writes, as named by --to.
 var kindsOut = []string{"zarr", "netcdf", "json", "csv", "arrow"}
 

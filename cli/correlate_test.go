@@ -15,46 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/nexus"
-	"github.com/euryale-dev/euryale/sim/xpcs/speckle"
 )
-
-const movieSide = 40
-
-// speckles returns frames whose relaxation rate is proportional to q squared.
-func speckles(t *testing.T, frames int, seed uint64) []float32 {
-	t.Helper()
-	n := movieSide * movieSide
-	s := speckle.Sample{Height: movieSide, Width: movieSide, Tau: make([]float64, n), Mean: make([]float64, n), FrameTime: 0.01, Seed: seed}
-	for i := range n {
-		r2 := math.Pow(float64(i/movieSide)-19.5, 2) + math.Pow(float64(i%movieSide)-19.5, 2)
-		s.Tau[i], s.Mean[i] = 30/(r2+10), 2
-	}
-	m, err := speckle.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make([]float32, frames*n)
-	m.Frames(all)
-	return all
-}
-
-func writeMovie(t *testing.T, name string, all []float32) {
-	t.Helper()
-	w, err := hdf5.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Discard()
-	w.Write("/entry/data/data", all, hdf5.Layout{Shape: []int{len(all) / movieSide / movieSide, movieSide, movieSide}, Gzip: 1})
-	w.Write("/entry/instrument/detector_1/frame_time", 0.01, hdf5.Layout{})
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-const qmapLine = "qmap q.hdf --shape 40x40 --beam-x 19.5 --beam-y 19.5 --pixel-size 75um --distance 5 --energy 10 --dynamic 4x1 --static 12x1"
 
 // From frames to relaxation times that are right, by commands alone.
 func TestFromFramesToFits(t *testing.T) {

@@ -293,14 +293,3 @@ func (a *app) log(level, format string, args ...any) {
 		a.note(format, args...)
 	}
 }
-
-// deviceHint says what to do about a GPU that failed.
-func deviceHint(err error) string {
-	switch {
-	case errors.Is(err, cuda.ErrOutOfMemory):
-		return "fewer chains or smaller data at once, or --device cpu"
-	case errors.Is(err, cuda.ErrDeviceLost):
-		return "the same once more, or --device cpu"
-	}
-	return "--device cpu"
-}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -90,20 +89,6 @@ func TestDeviceVariablesOfReference(t *testing.T) {
 			t.Errorf("%v: %+v; without a GPU the toolkit %s", env, got, row.Without)
 		}
 	}
-}
-
-// own runs a command in a process of its own, as the driver is looked for once in each.
-func own(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(append(os.Environ(), "EURYALE_TEST_COMMAND=1"), env...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
 // A GPU that is asked for and cannot be used ends the command before it writes anything, and says
@@ -191,22 +176,6 @@ func TestInfoWithoutCompiler(t *testing.T) {
 			t.Errorf("NVRTC %s: exit %d: %s%s\nwant %q", nvrtc, code, out, stderr, want)
 		}
 	}
-}
-
-// alone runs the test in a process of its own, where no other test has looked for a driver, and reports
-// whether that is done: then the caller returns.
-func alone(t *testing.T) bool {
-	t.Helper()
-	pretend.Shared(t) // or skips
-	if os.Getenv("EURYALE_TEST_ALONE") != "" {
-		return false
-	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), "EURYALE_TEST_ALONE=1")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Errorf("%v\n%s", err, out)
-	}
-	return true
 }
 
 // Fits and samples agree between processor and device within rounding, and say where they were

@@ -19,22 +19,6 @@ import (
 	"github.com/euryale-dev/euryale/internal/docs"
 )
 
-// commands returns the command, with those that the parser adds, and all below it.
-func commands() (root *cobra.Command, all []*cobra.Command) {
-	root = Command()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		all = append(all, c)
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(root)
-	return root, all
-}
-
 // Command lines in documents have subcommands and flags that exist, whether they begin
 // with the command's name or with a verb.
 func TestCommandLinesOfDocuments(t *testing.T) {

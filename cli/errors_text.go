@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // packages are the names with which packages begin the texts of their errors.
@@ -37,7 +39,7 @@ func errorText(err error, args []string) string {
 		}
 	}
 	name, rest, found := strings.Cut(text, ": ")
-	if !found || rest == "" || !slices.Contains(packages, name) || slices.Contains(args, name) && exists(name) {
+	if !found || rest == "" || !slices.Contains(packages, name) || slices.Contains(args, name) && foreign.Exists(name) {
 		return text
 	}
 	return rest

@@ -16,6 +16,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // The exit codes. Those from 64 on follow sysexits.h.
@@ -142,4 +143,15 @@ func output(err, cause error) error {
 		return &exitError{code: exitCannotWrite, err: cause}
 	}
 	return err
+}
+
+// deviceHint says what to do about a GPU that failed.
+func deviceHint(err error) string {
+	switch {
+	case errors.Is(err, cuda.ErrOutOfMemory):
+		return "fewer chains or smaller data at once, or --device cpu"
+	case errors.Is(err, cuda.ErrDeviceLost):
+		return "the same once more, or --device cpu"
+	}
+	return "--device cpu"
 }

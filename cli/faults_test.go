@@ -11,10 +11,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
@@ -225,7 +224,7 @@ func (c faultyCommand) whole(t *testing.T, what, dir string, ended bool, want ma
 		}
 	}
 	args := c.line(c.args+" --overwrite", dir)
-	switch begun := exists(filepath.Join(c.target(dir), "config.json")) || exists(filepath.Join(c.target(dir), morph.SimulationRecordFile)); {
+	switch begun := foreign.Exists(filepath.Join(c.target(dir), "config.json")) || foreign.Exists(filepath.Join(c.target(dir), morph.SimulationRecordFile)); {
 	case c.resume != "" && begun:
 		args = c.line(c.resume, dir)
 	case c.resume != "": // nothing is there that the command would have to spare
@@ -281,33 +280,4 @@ func failAt(t *testing.T, k int, args []string) bool {
 		t.Errorf("operation %d fails: a document is printed: %s", k, &stdout)
 	}
 	return true
-}
-
-// killAt kills a process of its own at the k-th operation.
-func killAt(t *testing.T, k int, args []string) bool {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1", "EURYALE_TEST_KILL="+strconv.Itoa(k))
-	if b, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.Exited() {
-		t.Logf("operation %d does not kill: %v %s", k, err, b) // fewer checkpoints than before
-	}
-	return false
-}
-
-// dieAt makes the process kill itself at an operation, for killAt.
-func dieAt(k int) {
-	var n atomic.Int64
-	atomicfile.Inject(func(string, string) error {
-		if n.Add(1) == int64(k) {
-			p, err := os.FindProcess(os.Getpid())
-			if err == nil {
-				err = p.Kill()
-			}
-			if err != nil {
-				panic(err)
-			}
-			select {} // until it comes
-		}
-		return nil
-	})
 }

@@ -94,3 +94,11 @@ func (a *app) commands() []*cobra.Command {
 	}
 	return all
 }
+
+// conversion holds the options that the user can give the writers.
+type conversion struct {
+	compress  int
+	overwrite bool
+	twotime   bool // of result files: also the two-time correlation
+	plain     bool // of result files as CSV: no covariance
+}

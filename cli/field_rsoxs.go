@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -23,7 +24,7 @@ func rsoxsField() field {
 
 // resultOfRSoXS says what runs of sim rsoxs and of inversions that do not sample have in place of draws.
 func resultOfRSoXS(dir runs.Folder, command string) *runResult {
-	if exists(dir.Path(morph.SimulationRecordFile)) {
+	if foreign.Exists(dir.Path(morph.SimulationRecordFile)) {
 		return &runResult{what: "\"sim rsoxs\"", look: "euryale plot pattern " + string(dir)}
 	}
 	var inversion struct {

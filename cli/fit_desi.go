@@ -259,7 +259,7 @@ func (d *desiFit) checkOutputs(names []string) error {
 			return usage("%s and %s would both be written to %s: leave out --no-subdirs, or use two output folders", other, name, table)
 		}
 		from[table] = name
-		if exists(table) && !d.f.SkipExisting && !d.f.MPI && !d.overwrite {
+		if foreign.Exists(table) && !d.f.SkipExisting && !d.f.MPI && !d.overwrite {
 			return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", table), hint: "--skipexisting, --overwrite, or another --output-dir"}
 		}
 	}
@@ -381,11 +381,11 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 		}
 	}()
 	doc.was = modified(doc.Table)
-	if exists(doc.Table) && (d.f.SkipExisting || d.f.MPI) {
+	if foreign.Exists(doc.Table) && (d.f.SkipExisting || d.f.MPI) {
 		doc.Status = "EXISTING"
 		return nil
 	}
-	if exists(doc.Table) && !d.overwrite {
+	if foreign.Exists(doc.Table) && !d.overwrite {
 		return fmt.Errorf("%s exists: use --skipexisting, --overwrite, or another --output-dir", doc.Table)
 	}
 	if err := os.MkdirAll(filepath.Dir(doc.Table), 0o777); err != nil {

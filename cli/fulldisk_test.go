@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -108,7 +109,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 	restore := fullFor(t, "checkpoint", 1, 1e6)
 	code, _, stderr := do(t, "train", "connectome", classes, "--out", dir)
 	restore()
-	if try := " is full: free some space, then run euryale train connectome --resume " + dir; code != exitCannotWrite || !strings.Contains(stderr, try) || !exists(filepath.Join(dir, "checkpoint")) {
+	if try := " is full: free some space, then run euryale train connectome --resume " + dir; code != exitCannotWrite || !strings.Contains(stderr, try) || !foreign.Exists(filepath.Join(dir, "checkpoint")) {
 		t.Errorf("the disk stays full: exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := do(t, "train", "connectome", "--resume", dir, "--quiet"); code != exitOK {
@@ -152,7 +153,7 @@ func TestInterruptedTraining(t *testing.T) {
 		if strings.Contains(stderr.String(), "the run is kept in") {
 			trained++
 		}
-		if code, _, stderr := do(t, "train", "connectome", "--resume", dir, "--quiet"); code != exitOK || !exists(filepath.Join(dir, "connectome.npz")) {
+		if code, _, stderr := do(t, "train", "connectome", "--resume", dir, "--quiet"); code != exitOK || !foreign.Exists(filepath.Join(dir, "connectome.npz")) {
 			t.Errorf("resumed: exit %d: %s", code, stderr)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -79,7 +80,7 @@ func TestExprNamesThatFilesCannotHold(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "run")
 		file := write(t, "p.json", `{"expr": "a+b*x", "data": {"x": [1,2,3,4,5], "y": [1.1,2,2.9,4.2,5.1]}, "sigma": "s", "priors": {"a": "normal(0,10)", "b": "normal(0,10)", "s": "halfnormal(1)"}, "derived": {"`+name+`": "a/b"}}`)
 		code, _, stderr := do(t, "sample", "expr", "--problem", file, "--out", out)
-		if code != exitData || exists(out) || !strings.Contains(stderr, "derived: ") {
+		if code != exitData || foreign.Exists(out) || !strings.Contains(stderr, "derived: ") {
 			t.Errorf("%s: exit %d, %s", name, code, stderr)
 		}
 	}

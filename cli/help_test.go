@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden help texts")
@@ -75,7 +76,7 @@ func TestOverwriteRemovesWhenTheRunBegins(t *testing.T) {
 	if code, _, stderr := do(t, args...); code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := do(t, "sample", "expr", "--problem", bad, "--out", "run", "--overwrite"); code != exitData || !exists("run/summary.json") {
+	if code, _, stderr := do(t, "sample", "expr", "--problem", bad, "--out", "run", "--overwrite"); code != exitData || !foreign.Exists("run/summary.json") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	restore := atomicfile.Inject(func(op, name string) error {
@@ -86,7 +87,7 @@ func TestOverwriteRemovesWhenTheRunBegins(t *testing.T) {
 	})
 	code, _, stderr := do(t, append(args, "--overwrite")...)
 	restore()
-	if code != exitCannotWrite || exists("run/summary.json") || !strings.Contains(stderr, "--resume run") {
+	if code != exitCannotWrite || foreign.Exists("run/summary.json") || !strings.Contains(stderr, "--resume run") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -143,7 +143,7 @@ func (a *app) resumeInvert(c *cobra.Command, args []string) error {
 	}
 	v.dir = dir
 	checkpoint := dir.Path("checkpoint")
-	if !exists(checkpoint) {
+	if !foreign.Exists(checkpoint) {
 		checkpoint = ""
 	}
 	start, err := v.lastPoint()

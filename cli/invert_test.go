@@ -11,96 +11,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
-
-// inverseDemo is an inverse problem of the reference.
-type inverseDemo struct {
-	Start   []float64
-	Shape   []int      `json:"shape_zyx"`
-	Support [2]int     `json:"support_yx"`
-	Voxel   float64    `json:"PhysSize_nm"`
-	Centre  [3]float64 `json:"centre_zyx_vox"`
-	Width   float64    `json:"w_nm"`
-	Eps     float64
-	Config  struct {
-		Energies       []float64
-		EAngleRotation []float64
-		RotMask        int
-	}
-	RMS     float64                `json:"rms_start"`
-	Optical map[string][][]float64 `json:"optical_constants"`
-}
-
-// constants returns those of the first n materials at all energies.
-func (d *inverseDemo) constants(n int) (out [][][]float64) {
-	for m := range n {
-		out = append(out, nil)
-		for _, e := range d.Config.Energies {
-			for key, rows := range d.Optical {
-				if v, _ := strconv.ParseFloat(key, 64); v == e {
-					out[m] = append(out[m], rows[m])
-				}
-			}
-		}
-	}
-	return out
-}
-
-// inversionFolder writes the core-shell inverse problem of the reference, which
-// alone of those with a centre in space has a gradient, as files, and returns the
-// problem as a map to be changed.
-func inversionFolder(t *testing.T) (dir string, problem map[string]any, want []float64) {
-	t.Helper()
-	var d inverseDemo
-	name := golden.Having(t, "scatter/demo/*.json", "centre_zyx_vox", "grad_at_start")[0]
-	var results struct {
-		Results map[string]struct{ Params []float64 }
-	}
-	golden.JSON(t, &d, name)
-	golden.JSON(t, &results, name)
-	arrays := readNPZ(t, strings.TrimSuffix(name, "json")+"npz")
-	dir, problem = d.coreShell(t, arrays["D_noisy"], arrays["mask"])
-	for key, r := range results.Results {
-		if strings.HasPrefix(key, "lognormal") {
-			want = r.Params
-		}
-	}
-	return dir, problem, want
-}
-
-// coreShell writes the files of a core-shell problem.
-func (d *inverseDemo) coreShell(t *testing.T, data, mask *tensor.Tensor) (dir string, problem map[string]any) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, array := range map[string]*tensor.Tensor{"data.npy": data, "mask.npy": mask} {
-		var b bytes.Buffer
-		x, err := tensor.From(array.Float64s(), array.Shape()...)
-		if err == nil {
-			err = x.WriteNPY(&b)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir, map[string]any{
-		"model": "core_shell", "grid": map[string]any{"shape": d.Shape, "voxel": d.Voxel}, "options": map[string]any{"width": d.Width},
-		"parameters": map[string]any{"radius": map[string]any{"start": d.Start[0]}, "shell": map[string]any{"start": d.Start[1]}, "aligned": map[string]any{"start": d.Start[2]}},
-		"fixed":      map[string]any{"x": d.Centre[2] * d.Voxel, "y": d.Centre[1] * d.Voxel, "z": d.Centre[0] * d.Voxel},
-		"data":       "data.npy", "energies": d.Config.Energies, "constants": d.constants(2), "angles": d.Config.EAngleRotation, "rot_mask": d.Config.RotMask == 1,
-		"mask": map[string]any{"file": "mask.npy"}, "eps": d.Eps,
-	}
-}
 
 // demoFolder makes the data of the demonstration, an inverse problem that takes a
 // tenth of the time of the reference's, and returns its problem as a map to be changed.
@@ -118,29 +37,6 @@ func demoFolder(t *testing.T) (dir string, problem map[string]any) {
 		t.Fatal(err)
 	}
 	return dir, problem
-}
-
-// problemFile writes a problem with changes into dir.
-func problemFile(t *testing.T, dir string, problem map[string]any, changes map[string]any) string {
-	t.Helper()
-	all := map[string]any{}
-	for k, v := range problem {
-		all[k] = v
-	}
-	for k, v := range changes {
-		if all[k] = v; v == nil {
-			delete(all, k)
-		}
-	}
-	b, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, "problem.json")
-	if err := os.WriteFile(name, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 // Both ways of fitting end where SciPy's L-BFGS-B did on the same noisy patterns.
@@ -334,7 +230,7 @@ func TestDemoRSoXS(t *testing.T) {
 	}
 	run := filepath.Join(dir, "posterior")
 	for _, f := range []string{fmt.Sprintf("chain-%d.csv", chainCount), "plots/pair.png", "plots/patterns.svg", "report.html", "draws.zarr"} {
-		if !exists(filepath.Join(run, f)) {
+		if !foreign.Exists(filepath.Join(run, f)) {
 			t.Errorf("no %s", f)
 		}
 	}
@@ -407,7 +303,7 @@ func TestInvertRSoXSRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d: %s", args, code, want, stderr)
 		}
 	}
-	if exists(filepath.Join(dir, "out")) {
+	if foreign.Exists(filepath.Join(dir, "out")) {
 		t.Error("a refused problem left a folder")
 	}
 }

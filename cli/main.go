@@ -10,6 +10,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -33,11 +34,18 @@ func Main() int {
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	limitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	code := run(ctx, name, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, allFields(), name, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	return code
 }
 
 // Command returns the tree of all commands, from which manual pages and completions are made. To run a
 // command, use Main or Run.
-func Command() *cobra.Command { return (&app{fields: allFields(), program: euryale}).root() }
+func Command() *cobra.Command { return tree(allFields()) }
+
+// Run executes one command line, the arguments behind the program's name, and returns its exit code.
+// Documents and tables go to stdout; progress, notes and errors go to stderr. When ctx ends, a run saves what
+// it has.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return run(ctx, allFields(), euryale, args, stdout, stderr)
+}

@@ -5,10 +5,13 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -82,4 +85,13 @@ func text(v number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64)
 
 func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+}
+
+// writing returns the exit code for an error from writing a file, and otherwise for any
+// other error.
+func writing(err error, otherwise int) error {
+	if errors.As(err, new(syscall.Errno)) || errors.Is(err, fs.ErrExist) {
+		return as(exitCannotWrite, err)
+	}
+	return as(otherwise, err)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -23,7 +24,7 @@ func (a *app) pictureFile(kind string, args []string) (out string, rest []string
 	if len(rest) == 0 {
 		return "", nil, usage("plot %s needs input: name a folder or files to draw", kind)
 	}
-	if exists(out) && !a.overwrite {
+	if foreign.Exists(out) && !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
 	}
 	return out, rest, nil

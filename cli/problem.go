@@ -5,26 +5,13 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
 )
-
-// readInput reads a file, or standard input for "-".
-func readInput(path string) ([]byte, error) {
-	if path == "-" {
-		b, err := io.ReadAll(os.Stdin)
-		return b, input(err)
-	}
-	b, err := foreign.ReadFile(path)
-	return b, input(err)
-}
 
 // problemFolder returns the run folder for a problem file if the user names none.
 func problemFolder(file, otherwise string) string {

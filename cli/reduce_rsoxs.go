@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -136,7 +137,7 @@ func (a *app) runReduceRSoXS(args []string, f reduceFlags) error {
 	if len(args) == 0 {
 		return usage("reduce rsoxs needs input: name a folder or files of images")
 	}
-	if out != "" && exists(out) && !a.overwrite {
+	if out != "" && foreign.Exists(out) && !a.overwrite {
 		return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
 	}
 	doc, err := f.reduceFiles(r, args)

@@ -22,7 +22,7 @@ func (a *app) tableFile(what string, args []string) (out string, rest []string, 
 	if len(rest) == 0 {
 		return "", nil, usage("%s needs input: name a result file", what)
 	}
-	if out != "" && exists(out) && !a.overwrite {
+	if out != "" && foreign.Exists(out) && !a.overwrite {
 		return "", nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", out), hint: "--overwrite, or another name"}
 	}
 	return out, rest, nil

@@ -78,9 +78,3 @@ func staysInStore(out string) string {
 	}
 	return ""
 }
-
-// exists reports whether a file exists.
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
-}

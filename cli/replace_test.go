@@ -10,27 +10,6 @@ import (
 	"testing"
 )
 
-// put writes a file of somebody else, with the folders above it.
-func put(t *testing.T, name string) {
-	t.Helper()
-	err := os.MkdirAll(filepath.Dir(name), 0o755)
-	if err == nil {
-		err = os.WriteFile(name, []byte("mine"), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// tinyRun makes a folder run with few draws the working directory's.
-func tinyRun(t *testing.T) {
-	t.Helper()
-	t.Chdir(t.TempDir())
-	if code, _, stderr := do(t, "sample", "expr", "--problem", lineFile(t), "--out", "run", "--warmup", "60", "--draws", "30", "--retries", "0", "--no-report", "--quiet"); code != exitOK {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-}
-
 // A file that a user put into a store stays, in a store of convert and in that of a run.
 func TestFilesInStoresStay(t *testing.T) {
 	tinyRun(t)

@@ -15,13 +15,6 @@ func (a *app) page(seed uint64) report.Settings {
 	return report.Settings{Program: version(), Seed: seed, DPI: pictureDPI, Note: func(text string) { a.note("%s", text) }}
 }
 
-// pageOf is page for a run that another version may have started.
-func (a *app) pageOf(cfg *chainConfig) report.Settings {
-	s := a.page(cfg.Seed)
-	s.Program, s.Device = cfg.Version, cfg.Device
-	return s
-}
-
 // drawsOf converts loaded draws to the form that the plots take.
 func drawsOf(t *runs.Table) viz.Draws {
 	d := viz.Draws{Names: t.Names, X: t.X, Energy: t.Stat["energy"]}
@@ -34,7 +27,3 @@ func drawsOf(t *runs.Table) viz.Draws {
 	}
 	return d
 }
-
-// pictureDPI is the resolution of the PNG files of reports in dots per inch, 0 for the default.
-// Tests draw coarse pictures, which takes a tenth of the time.
-var pictureDPI int

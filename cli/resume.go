@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -121,10 +120,6 @@ func (a *app) ended(ctx context.Context, err error) error {
 	return &exitError{code: exitCannotWrite, err: err, hint: "once the folder is writable, " + a.again}
 }
 
-// patience is how long to keep trying to write the last checkpoint of a run, for example
-// while a disk is full.
-var patience = time.Minute
-
 // patiently saves a run, retrying if necessary, and reports every failure. An interrupt
 // ends the retries.
 func (a *app) patiently(ctx context.Context, save func() error) error {
@@ -134,4 +129,9 @@ func (a *app) patiently(ctx context.Context, save func() error) error {
 // unreadable describes a checkpoint that cannot be read and what to do about it.
 func (a *app) unreadable(dir runs.Folder, err error) error {
 	return &exitError{code: exitData, err: err, hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.Path("checkpoint"), a.again)}
+}
+
+// notSaved reports a checkpoint that could not be written.
+func (a *app) notSaved(err error) {
+	a.note("%v: trying again; free some space, or stop the run with Ctrl-C and resume it later", err)
 }

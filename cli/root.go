@@ -47,16 +47,15 @@ type app struct {
 	folders        *runs.Writer // locks on the folders that this process writes
 }
 
-// Run executes one command line, the arguments behind the program's name, and returns its exit code.
-// Documents and tables go to stdout; progress, notes and errors go to stderr. When ctx ends, a run saves what
-// it has.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return run(ctx, euryale, args, stdout, stderr)
+// newApp returns the state of one command of a program with these fields and a given name.
+func newApp(fields []field, program string, stdout, stderr io.Writer) *app {
+	return &app{fields: fields, program: program, stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr,
+		told: &toldChoices{said: map[string]bool{}}}
 }
 
-// run executes one command line of a program with a given name.
-func run(ctx context.Context, program string, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{fields: allFields(), program: program, stdout: foreign.Writer(stdout), stderr: foreign.Writer(stderr), bytes: stdout, screen: stderr, told: &toldChoices{said: map[string]bool{}}}
+// run executes one command line of a program with these fields and a given name.
+func run(ctx context.Context, fields []field, program string, args []string, stdout, stderr io.Writer) (code int) {
+	a := newApp(fields, program, stdout, stderr)
 	stdout, stderr = a.stdout, a.stderr
 	defer a.release()
 	defer func() {
@@ -94,6 +93,9 @@ func tellPanic(stderr io.Writer, err error, p *given.PanicError) int {
 // longestError is the largest number of bytes printed of an error. Lists of mistakes are
 // long, and text quoted from a file may be longer still.
 const longestError = 20_000
+
+// tree returns the tree of all commands.
+func tree(fields []field) *cobra.Command { return (&app{fields: fields, program: euryale}).root() }
 
 func (a *app) root() *cobra.Command {
 	c := &cobra.Command{

@@ -12,13 +12,6 @@ import (
 	"testing"
 )
 
-const lineProblem = `{"expr": "%s", "data": {"x": [0, 1, 2, 3, 4, 5, 6, 7], "y": [1.1, 2.9, 5.2, 7.1, 8.8, 11.2, 12.9, 15.1]}, "sigma": "s",
-"priors": {"a": "normal(0, 10)", %s"s": "halfnormal(1)"}, "derived": {"twice": "2*a"}}`
-
-func lineFile(t *testing.T) string {
-	return write(t, "line.json", fmt.Sprintf(lineProblem, "a+b*x", `"b": "normal(0, 10)", `))
-}
-
 func TestSampleExpr(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, stderr := do(t, "sample", "expr", "--problem", lineFile(t), "--out", dir, "--seed", "7", "--quiet", "--json")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
@@ -152,7 +153,7 @@ func (a *app) startSampleG2(ctx context.Context, cfg sampleConfig) error {
 
 // sampleG2Into writes the point fit, unless an earlier run has done so, and samples.
 func (a *app) sampleG2Into(ctx context.Context, s sampling, fit fitDoc, checkpoint string) error {
-	if name := s.dir.Path("fit.json"); !exists(name) {
+	if name := s.dir.Path("fit.json"); !foreign.Exists(name) {
 		if err := writeJSON(name, fit); err != nil {
 			return err
 		}

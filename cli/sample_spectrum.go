@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
@@ -217,7 +218,7 @@ func (a *app) startSampleSpectrum(ctx context.Context, cfg sampleSpectrumConfig,
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample spectrum", version(), a.seed, post.Device()
 	cfg.Data, cfg.File = *star, absolute(names[0])
-	if cfg.Spectra.Config, cfg.Spectra.Library = absoluteName(cfg.Spectra.Config), absolute(p.Library()); cfg.Spectra.Config == "" && exists("config.yaml") {
+	if cfg.Spectra.Config, cfg.Spectra.Library = absoluteName(cfg.Spectra.Config), absolute(p.Library()); cfg.Spectra.Config == "" && foreign.Exists("config.yaml") {
 		cfg.Spectra.Config = absolute("config.yaml")
 	}
 	if err := a.begin(dir, cfg.Command, cfg, cfg.Spectra.Config, cfg.Spectra.Library); err != nil {
@@ -278,7 +279,7 @@ func (a *app) resumeSampleSpectrum(c *cobra.Command, args []string) error {
 }
 
 func (a *app) sampleSpectrumInto(ctx context.Context, s sampling, p *fitfile.Pipeline, o *fitfile.Outcome, checkpoint string) error {
-	if name := s.dir.Path("fit.json"); !exists(name) {
+	if name := s.dir.Path("fit.json"); !foreign.Exists(name) {
 		doc := spectraDoc{Engine: "spectra", Library: p.Library(), Files: []string{s.cfg.File}, Stars: []starDoc{starDocument(o)}}
 		if err := writeJSON(name, doc); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
@@ -209,7 +210,7 @@ func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
 	if err := a.goOnWhere(cfg.Device); err != nil {
 		return err
 	}
-	if !exists(dir.Path(correlationsFile)) { // the run ended before it was written
+	if !foreign.Exists(dir.Path(correlationsFile)) { // the run ended before it was written
 		if err := unchanged(dir); err != nil {
 			return err
 		}

@@ -7,11 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -55,14 +52,6 @@ type timingDoc struct {
 	Warmup    number `json:"warmup_s"`
 	Sample    number `json:"sample_s"`
 	Gradients int    `json:"gradients"`
-}
-
-// absolute returns the absolute path of a file; "-" stays unchanged.
-func absolute(name string) string {
-	if abs, err := filepath.Abs(name); err == nil && name != "-" {
-		return abs
-	}
-	return name
 }
 
 // sampleInto runs the chains and writes their results to the folder.
@@ -135,11 +124,6 @@ func samplingCode(err error) int {
 	return exitFailed
 }
 
-// notSaved reports a checkpoint that could not be written.
-func (a *app) notSaved(err error) {
-	a.note("%v: trying again; free some space, or stop the run with Ctrl-C and resume it later", err)
-}
-
 // unsampled describes why the chains ended early.
 func (a *app) unsampled(s sampling, err error) error {
 	e := &exitError{code: samplingCode(err), err: err}
@@ -152,7 +136,7 @@ func (a *app) unsampled(s sampling, err error) error {
 	case exitData:
 		return a.unreadable(s.dir, err)
 	}
-	switch there := exists(s.dir.Path("checkpoint")); {
+	switch there := foreign.Exists(s.dir.Path("checkpoint")); {
 	case !errors.Is(err, infer.ErrNotSaved):
 	case !there:
 		e.err = fmt.Errorf("the draws are lost, because no checkpoint could be written: %w", err)
@@ -242,13 +226,4 @@ func (s sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 		return nil
 	}
 	return s.report(fit, v)
-}
-
-// writing returns the exit code for an error from writing a file, and otherwise for any
-// other error.
-func writing(err error, otherwise int) error {
-	if errors.As(err, new(syscall.Errno)) || errors.Is(err, fs.ErrExist) {
-		return as(exitCannotWrite, err)
-	}
-	return as(otherwise, err)
 }

@@ -191,7 +191,7 @@ func (a *app) resumeAssembly(c *cobra.Command, args []string) error {
 	f, err := foreign.Open(r.dir.Path("checkpoint"))
 	if err == nil {
 		defer f.Close()
-	} else if exists(r.dir.Path("summary.json")) {
+	} else if foreign.Exists(r.dir.Path("summary.json")) {
 		return a.complete(r.dir)
 	}
 	if err := a.goOnWhere(r.cfg.Device); err != nil {

@@ -14,32 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
-
-const assemblyScript = `
-p: 0.05
-seed: 4
-stimuli: {S: 50}
-areas: {A: {n: 2000, k: 50}}
-winners: [A]
-run:
-  - {form: A, stimulus: S, steps: 30}
-  - {remember: formed, area: A}
-  - save: formed
-  - repeat: 5
-    steps: [{branch: [{complete: A, part: 0.5, as: half}]}, {project: S>A A>A, steps: 2}]
-  - {measure: still, overlap: [A, formed]}
-`
-
-// scriptFile makes a folder with a script the working directory.
-func scriptFile(t *testing.T, text string) {
-	t.Helper()
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("s.yaml", []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestSimAssembly(t *testing.T) {
 	scriptFile(t, assemblyScript)
@@ -59,7 +36,7 @@ func TestSimAssembly(t *testing.T) {
 	}
 	for _, f := range []string{"config.json", "trace.csv", "measures.csv", "summary.json", "brain.snapshot", "profile.txt", "snapshots/formed.snapshot",
 		"plots/support.svg", "plots/support.png", "plots/overlap.svg", "plots/raster.png"} {
-		if !exists(filepath.Join("run", f)) {
+		if !foreign.Exists(filepath.Join("run", f)) {
 			t.Errorf("no %s", f)
 		}
 	}
@@ -124,7 +101,7 @@ func TestSimAssemblyResumes(t *testing.T) {
 	if text := w.String(); !strings.Contains(text, "interrupted at step") || !strings.Contains(text, "Try: euryale sim assembly --resume part") {
 		t.Errorf("it says %s", text)
 	}
-	if exists("part/summary.json") || !exists("part/checkpoint") || !exists("part/trace.csv") {
+	if foreign.Exists("part/summary.json") || !foreign.Exists("part/checkpoint") || !foreign.Exists("part/trace.csv") {
 		t.Error("the files are not those of a part of a run")
 	}
 	if code, _, stderr := do(t, "sim", "assembly", "--resume", "part", "--quiet"); code != 0 {
@@ -145,7 +122,8 @@ func TestSimAssemblyResumes(t *testing.T) {
 // A run that is killed goes on from the last checkpoint.
 func TestSimAssemblyKilled(t *testing.T) {
 	scriptFile(t, assemblyScript)
-	a := &app{stdout: io.Discard, stderr: io.Discard, quiet: true, out: "run", told: &toldChoices{said: map[string]bool{}}}
+	a := newApp(nil, euryale, io.Discard, io.Discard)
+	a.quiet, a.out = true, "run"
 	ctx := &countdown{Context: t.Context()}
 	ctx.left.Store(70)
 	if err := a.startAssembly(ctx, assemblyConfig{File: "s.yaml", Every: "1ns"}, false); codeOf(err) != exitInterrupted {
@@ -256,7 +234,7 @@ run:
 	if code, _, stderr := do(t, "plot", "support", "run", "x.svg"); code != 0 {
 		t.Error(stderr)
 	}
-	if code, _, stderr := do(t, "sim", "assembly", "--resume", "run"); code != exitFailed || !strings.Contains(stderr, "s.yaml:8:6") || exists("run/summary.json") {
+	if code, _, stderr := do(t, "sim", "assembly", "--resume", "run"); code != exitFailed || !strings.Contains(stderr, "s.yaml:8:6") || foreign.Exists("run/summary.json") {
 		t.Errorf("resumed, exit %d: %s", code, stderr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 )
 
@@ -19,7 +20,7 @@ func (a *app) openSimFolder(s *simulation) (todo []bool, err error) {
 	if st, err := os.Stat(s.Dir); err == nil && !st.IsDir() {
 		return nil, &exitError{code: exitCannotWrite, err: fmt.Errorf("%s is a file, not a folder", s.Dir), hint: "choose another folder"}
 	}
-	if exists(s.Dir) {
+	if foreign.Exists(s.Dir) {
 		if err := a.lock(s.Dir); err != nil {
 			return nil, err
 		}

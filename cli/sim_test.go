@@ -14,95 +14,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
-
-// scatterCase is a reference case.
-type scatterCase struct {
-	Morphology string
-	PhysSize   float64 `json:"PhysSize_nm"`
-	Config     struct {
-		Energies                     []float64
-		CaseType, Algorithm, RotMask int
-		WindowingType                int
-	}
-	Options struct {
-		Hann, Grid   string
-		BaseAngleBug bool `json:"base_angle_bug"`
-	}
-}
-
-// workIn makes a copy of a case's inputs the working directory and returns the path
-// of its morphology.
-func workIn(t *testing.T, name string) (scatterCase, string) {
-	t.Helper()
-	var c scatterCase
-	golden.JSON(t, &c, name, "case.json")
-	morphology := c.volume(t)
-	dir := t.TempDir()
-	for _, f := range golden.Glob(t, name+"/*.txt") {
-		b, err := os.ReadFile(golden.Path(t, f))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-	return c, morphology
-}
-
-// volume returns the path of the case's morphology, which it writes where the
-// reference has the arrays alone.
-func (c *scatterCase) volume(t *testing.T) string {
-	t.Helper()
-	file := "scatter/morph/" + c.Morphology
-	if slices.Contains(golden.Glob(t, file+".*"), file+".h5") {
-		return golden.Path(t, file+".h5")
-	}
-	all := readNPZ(t, file+".npz")
-	m := &cyrsoxs.Morphology{PhysSize: c.PhysSize, Type: cyrsoxs.Euler}
-	for i := 1; ; i++ {
-		field := func(key string) (f cyrsoxs.Field) {
-			if x := all[fmt.Sprintf("mat%d_%s", i, key)]; x != nil {
-				f.Float32, m.Shape = x.Data().([]float32), [3]int(x.Shape()[:3])
-			}
-			return f
-		}
-		p := cyrsoxs.Phase{Vfrac: field("Vfrac"), S: field("S"), Theta: field("Theta"), Psi: field("Psi"), Alignment: field("align"), Unaligned: field("unaligned")}
-		if p.Vfrac.Len()+p.Unaligned.Len() == 0 {
-			return volumeFile(t, m, cyrsoxs.WriteOptions{})
-		}
-		if p.Unaligned.Len() > 0 {
-			m.Type = cyrsoxs.Vector
-		}
-		m.Phases = append(m.Phases, p)
-	}
-}
-
-func readNPZ(t *testing.T, elem ...string) map[string]*tensor.Tensor {
-	t.Helper()
-	f, err := os.Open(golden.Path(t, elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := tensor.ReadNPZ(f, st.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 // Files of the reference cases, in both precisions: float64 code from the equations,
 // tolerances of the reference.
@@ -172,19 +90,6 @@ func comparePatterns(t *testing.T, dir string, energies []float64, want map[stri
 			t.Errorf("%s/%s: largest error %.3g of the maximum", dir, n, worst)
 		}
 	}
-}
-
-// countdown is a context that is cancelled when it is asked for the nth time.
-type countdown struct {
-	context.Context
-	left atomic.Int32
-}
-
-func (c *countdown) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 func files(t *testing.T, dir string) map[string][]byte {
@@ -283,7 +188,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 	}
 	try(morphology+" foreign", 73, "they are of another program, or of a demonstration")
 	try(morphology+" foreign --overwrite", 73, "Energy_1.00.h5 is no scattering pattern: nothing is overwritten")
-	if !exists("foreign/Energy_1.00.h5") {
+	if !foreign.Exists("foreign/Energy_1.00.h5") {
 		t.Error("--overwrite deleted a file that is no pattern")
 	}
 	try(morphology+" out", 0, "2 patterns in out")
@@ -302,7 +207,7 @@ func TestSimRSoXSRefuses(t *testing.T) {
 		}
 	}
 	try(morphology+" cyrsoxs --overwrite", 0, "")
-	if exists("cyrsoxs/Energy_1.00.h5") {
+	if foreign.Exists("cyrsoxs/Energy_1.00.h5") {
 		t.Error("--overwrite keeps what was there")
 	}
 	try(odd+" --resume out", 78, "morphology_sha256")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -69,7 +70,7 @@ func (a *app) drawless(r runs.Folder) error {
 	switch {
 	case known:
 		return unfinished(r, ran.Command)
-	case exists(r.Path("fit.json")):
+	case foreign.Exists(r.Path("fit.json")):
 		return &exitError{code: exitNoInput, err: fmt.Errorf("%s holds a fit, not draws: the sample commands make draws", r), hint: r.Path("report.html") + " shows the fit"}
 	}
 	return nil
@@ -80,7 +81,7 @@ func (has *runResult) instead(r runs.Folder, command string) error {
 	hint := has.look
 	switch file := r.Path(has.file); {
 	case has.file == "":
-	case !exists(file):
+	case !foreign.Exists(file):
 		hint = resumeLine(command, r)
 	case hint != "":
 		hint = "its results in " + file + ", or " + hint

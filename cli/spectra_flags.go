@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
 
@@ -91,7 +92,7 @@ func (f *spectraFlags) addPlain(c *cobra.Command) {
 // configuration reads the file of --config, or config.yaml if that is there.
 func (a *app) configuration(f *spectraFlags) (*rvspecfit.Config, error) {
 	name := f.Config
-	if name == "" && exists("config.yaml") {
+	if name == "" && foreign.Exists("config.yaml") {
 		name = "config.yaml"
 	}
 	c := rvspecfit.DefaultConfig()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
@@ -60,7 +61,7 @@ func TestOptionsOfDESI(t *testing.T) {
 		base := []string{"fit", "spectra", "--config", at("config.yaml"), "--no_subdirs", "--targetid", "39627000000000001,39627000000000002", "--quiet", "--output_dir", at(name)}
 		code, _, stderr := do(t, append(base, args...)...)
 		table := filepath.Join(at(name), "rvtab_coadd-demo.fits")
-		if !exists(table) {
+		if !foreign.Exists(table) {
 			return code, nil, stderr
 		}
 		return code, rvtab(t, table, columns...), stderr

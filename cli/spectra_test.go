@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
@@ -85,7 +86,7 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		t.Fatalf("exit %d, %+v: %s", code, doc, stderr)
 	}
 	for _, name := range []string{"rvtab_coadd-demo.fits", "rvmod_coadd-demo.fits", "rvtab_coadd-demo_report/report.html"} {
-		if !exists(filepath.Join(out, name)) {
+		if !foreign.Exists(filepath.Join(out, name)) {
 			t.Errorf("there is no %s", name)
 		}
 	}
@@ -194,7 +195,7 @@ func TestFitSpectraClaimedElsewhere(t *testing.T) {
 	}
 	code, out, stderr := fit(func() { os.Remove(at("rvtab_coadd-demo.fits.claim")) })
 	var doc desiDoc
-	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitOK || len(doc.Files) != 1 || doc.Files[0].Status != "SUCCESS" || !exists(at("rvtab_coadd-demo.fits")) {
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitOK || len(doc.Files) != 1 || doc.Files[0].Status != "SUCCESS" || !foreign.Exists(at("rvtab_coadd-demo.fits")) {
 		t.Errorf("ended without a table: exit %d, %s: %s", code, out, stderr)
 	}
 	os.Remove(at("rvtab_coadd-demo.fits"))
@@ -212,7 +213,7 @@ func TestNoFiberFitted(t *testing.T) {
 	dir := starFolder(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	code, _, stderr := do(t, "fit", "spectra", "--config", at("config.yaml"), at("coadd-demo.fits"), "--no_subdirs", "--output_dir", dir, "--targetid", "39627000000000001", "--npoly", "900")
-	if code != exitData || !strings.Contains(stderr, "none of 1 fiber could be fitted") || !strings.Contains(stderr, "900 functions") || !exists(at("rvtab_coadd-demo.fits")) {
+	if code != exitData || !strings.Contains(stderr, "none of 1 fiber could be fitted") || !strings.Contains(stderr, "900 functions") || !foreign.Exists(at("rvtab_coadd-demo.fits")) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -257,7 +258,7 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil || len(doc.Stars) != 1 || len(doc.Stars[0].Spectra) != 3 || !doc.Stars[0].Converged {
 		t.Fatalf("exit %d, %v, %+v: %s", code, err, doc, stderr)
 	}
-	if !exists(filepath.Join(fit, "report.html")) || !exists(filepath.Join(fit, "plots", "star1.svg")) {
+	if !foreign.Exists(filepath.Join(fit, "report.html")) || !foreign.Exists(filepath.Join(fit, "plots", "star1.svg")) {
 		t.Error("there is no report")
 	}
 	star := doc.Stars[0]
@@ -293,7 +294,7 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	if code := Run(ctx, args, &o, &e); code != exitInterrupted {
 		t.Fatalf("exit %d: %s", code, e.String())
 	}
-	if exists(part) {
+	if foreign.Exists(part) {
 		if code, _, stderr := do(t, "sample", "spectrum", "--resume", part, "--quiet"); code != exitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
@@ -351,7 +352,7 @@ func TestVelocitiesOfExposures(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "exposures")
-	if code, _, stderr := call([]string{"sample", "spectrum"}, "--chains", "1", "--warmup", "30", "--draws", "10", "--retries", "0", "--no-report", "--out", out); code != exitOK || !exists(filepath.Join(out, "summary.json")) {
+	if code, _, stderr := call([]string{"sample", "spectrum"}, "--chains", "1", "--warmup", "30", "--draws", "10", "--retries", "0", "--no-report", "--out", out); code != exitOK || !foreign.Exists(filepath.Join(out, "summary.json")) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

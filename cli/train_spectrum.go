@@ -123,7 +123,7 @@ func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.L
 	}
 	for _, s := range setups {
 		l, err := rvspecfit.Load(name, s)
-		if file := filepath.Join(name, "specs_"+s+".h5"); (err != nil || training && l.Network != nil) && exists(file) {
+		if file := filepath.Join(name, "specs_"+s+".h5"); (err != nil || training && l.Network != nil) && foreign.Exists(file) {
 			l, err = rvspecfit.LoadTemplates(file, s)
 		}
 		if err != nil {
@@ -199,7 +199,7 @@ func (a *app) runTrainSpectrum(ctx context.Context, name, out string, f trainSpe
 	writing := filepath.Join(state, "writing")
 	if before, err := foreign.ReadFile(writing); err != nil || string(before) != work {
 		for _, file := range files {
-			if exists(file) && !a.overwrite {
+			if foreign.Exists(file) && !a.overwrite {
 				return &exitError{code: exitCannotWrite, err: fmt.Errorf("%s exists", file), hint: "--overwrite, or another name"}
 			}
 		}

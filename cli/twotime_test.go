@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/docs"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
@@ -72,7 +73,7 @@ func TestFitTwotime(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, name := range []string{"nlsq/fitted_data.npz", "nlsq/analysis_results_nlsq.json", "nlsq/convergence_metrics.json", "report.html", "plots/twotime.png", "data.npz"} {
-		if !exists(filepath.Join("run", name)) {
+		if !foreign.Exists(filepath.Join("run", name)) {
 			t.Errorf("there is no %s", name)
 		}
 	}
@@ -115,7 +116,7 @@ func TestSampleTwotime(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	for _, name := range []string{"cmc/samples.npz", "cmc/parameters.json", "cmc/diagnostics.json", "cmc/summary.csv", "chain-2.csv", "report.html"} {
-		if !exists(filepath.Join("run", name)) {
+		if !foreign.Exists(filepath.Join("run", name)) {
 			t.Errorf("there is no %s", name)
 		}
 	}
@@ -136,7 +137,7 @@ func TestSampleTwotime(t *testing.T) {
 	var out, stderr strings.Builder
 	code := Run(ctx, strings.Fields("sample twotime flow.yaml --quiet --no-report --checkpoint 1ms --out stopped"+settings), &out, &stderr)
 	restore()
-	if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume stopped") || exists("stopped/summary.json") {
+	if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume stopped") || foreign.Exists("stopped/summary.json") {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 	if err := os.Remove("flow.hdf"); err != nil {
@@ -251,7 +252,7 @@ func TestInterruptedTwotime(t *testing.T) {
 	cancel()
 	for _, line := range []string{"fit twotime flow.yaml --out a", "sample twotime flow.yaml --out b", "sim twotime c.npz"} {
 		var out, stderr strings.Builder
-		if code := Run(ctx, strings.Fields(line), &out, &stderr); code != exitInterrupted || out.Len() > 0 || exists("a/fit.json") || exists("c.npz") {
+		if code := Run(ctx, strings.Fields(line), &out, &stderr); code != exitInterrupted || out.Len() > 0 || foreign.Exists("a/fit.json") || foreign.Exists("c.npz") {
 			t.Errorf("%s: exit %d: %s%s", line, code, out.String(), stderr.String())
 		}
 	}

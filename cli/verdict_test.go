@@ -14,30 +14,6 @@ import (
 	"testing"
 )
 
-// misfitCSV writes a single decay of 60 points, changed by plant.
-func misfitCSV(t *testing.T, plant func(x, y, sd []float64)) string {
-	t.Helper()
-	r := rand.New(rand.NewPCG(21, 22))
-	var x, y, sd []float64
-	for i := range 60 {
-		x = append(x, 1e-4*math.Pow(10, 5*float64(i)/59))
-		y, sd = append(y, 1+0.2*math.Exp(-2*x[i]/0.05)+0.004*r.NormFloat64()), append(sd, 0.004)
-	}
-	if plant != nil {
-		plant(x, y, sd)
-	}
-	var b strings.Builder
-	b.WriteString("tau,g2,g2_err\n")
-	for i := range x {
-		fmt.Fprintf(&b, "%.17g,%.17g,%.17g\n", x[i], y[i], sd[i])
-	}
-	name := filepath.Join(t.TempDir(), "curve.csv")
-	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
 func second(x, y, _ []float64) {
 	for i := range x {
 		y[i] += 0.06 * math.Exp(-2*x[i]/2)

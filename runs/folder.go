@@ -5,10 +5,7 @@ package runs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
@@ -87,7 +84,7 @@ func (f Folder) Resume(command string, config any) error {
 
 // Checkpoint returns the path of the run's checkpoint, or "" if there is none.
 func (f Folder) Checkpoint() string {
-	if name := f.Path(CheckpointFile); exists(name) {
+	if name := f.Path(CheckpointFile); foreign.Exists(name) {
 		return name
 	}
 	return ""
@@ -96,7 +93,7 @@ func (f Folder) Checkpoint() string {
 // Ours reports whether the folder is a run folder, whose files may be replaced on
 // request.
 func (f Folder) Ours() bool {
-	if exists(f.Path(MarkerFile)) {
+	if foreign.Exists(f.Path(MarkerFile)) {
 		return true
 	}
 	ran, err := f.Command()
@@ -114,10 +111,4 @@ func WriteJSON(path string, v any) error {
 		return err
 	}
 	return WriteFile(path, append(b, '\n'))
-}
-
-// exists reports whether a file exists.
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -5,6 +5,7 @@ package foreign
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,6 +24,12 @@ func Open(name string) (*os.File, error) {
 		return nil, err
 	}
 	return os.Open(name)
+}
+
+// Exists reports whether there is a file of a name, be it one that cannot be read.
+func Exists(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // OpenIn is Open for a file of a file system.
