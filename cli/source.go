@@ -64,7 +64,7 @@ func (a *app) drawless(r runs.Folder) error {
 			continue
 		}
 		if has := f.result(r, ran.Command); has != nil {
-			return has.instead(r, ran.Command)
+			return instead(has, r, ran.Command)
 		}
 	}
 	switch {
@@ -77,7 +77,7 @@ func (a *app) drawless(r runs.Folder) error {
 }
 
 // instead says what a run folder has in place of draws.
-func (has *runResult) instead(r runs.Folder, command string) error {
+func instead(has *runResult, r runs.Folder, command string) error {
 	hint := has.look
 	switch file := r.Path(has.file); {
 	case has.file == "":
