@@ -46,7 +46,8 @@ func (a *app) runDemoAssembly(ctx context.Context) error {
 		if err := writeFile(file, x.Script()); err != nil {
 			return err
 		}
-		b := *a
+		other := *a
+		b := &other
 		b.out = dir.Path(x.Name)
 		if b.json { // one document for all experiments
 			b.json, b.stdout = false, io.Discard

@@ -58,7 +58,8 @@ func (a *app) runDemoRSoXS(ctx context.Context, only bool) error {
 	step(fmt.Sprintf("truth: radius %g nm, shell %g nm, aligned %g; %s has 3 noisy patterns", truth["radius"], truth["shell"], truth["aligned"], dir.Path("HDF5")))
 	step("least squares from a wrong start, with exact derivatives")
 	for _, name := range []string{"fit", "posterior"} {
-		b := *a
+		other := *a
+		b := &other
 		b.out = dir.Path(name)
 		if a.json {
 			b.json, b.stdout = false, io.Discard

@@ -124,7 +124,8 @@ func (a *app) runDemoSpectrum(ctx context.Context, fibers int, only bool) error 
 		return err
 	}
 	step("the posterior of one star: NUTS, with the continuum integrated out")
-	b := *a
+	other := *a
+	b := &other
 	b.out = dir.Path("posterior")
 	b.stdout, b.json = out, false
 	cfg := sampleSpectrumConfig{chainConfig: defaultStarSample(), Spectra: spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "exact", Init: "ccf", Errors: "marginal"}, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}

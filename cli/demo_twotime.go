@@ -52,7 +52,7 @@ func (a *app) runDemoTwotime(ctx context.Context, only bool) error {
 		a.note("wrote %s and %s", data, config)
 	} else {
 		step("least squares: euryale fit twotime " + config)
-		if err := sub("fit").runFitTwotime(ctx, config, twotimeRunConfig{Command: fitTwotime, Starts: defaultStarts}); err != nil {
+		if err := sub("fit").runFitTwotime(ctx, config, twotimeRunConfig{Command: fitTwotimeCommand, Starts: defaultStarts}); err != nil {
 			return err
 		}
 		step("the posterior: euryale sample twotime " + config)

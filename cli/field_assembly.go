@@ -14,14 +14,14 @@ import (
 // assemblyField is neural assemblies.
 func assemblyField() field {
 	f := field{commands: []command{
-		{"sim", (*app).simAssembly, takesOut | takesResume | takesDevice},
-		{"sample", (*app).sampleAssembly, takesOut | takesResume | takesDevice},
-		{"train", (*app).trainConnectome, takesOut | takesResume | takesDevice},
-		{"demo", (*app).demoAssembly, takesOut | onProcessor},
+		{verb: "sim", make: (*app).simAssembly, takes: takesOut | takesResume | takesDevice},
+		{verb: "sample", make: (*app).sampleAssembly, takes: takesOut | takesResume | takesDevice},
+		{verb: "train", make: (*app).trainConnectome, takes: takesOut | takesResume | takesDevice},
+		{verb: "demo", make: (*app).demoAssembly, takes: takesOut | onProcessor},
 	},
 		result: resultOfAssembly}
 	for _, p := range assemblyPlots {
-		f.commands = append(f.commands, command{"plot", func(a *app) *cobra.Command { return a.plotAssembly(p) }, 0})
+		f.commands = append(f.commands, command{verb: "plot", make: func(a *app) *cobra.Command { return a.plotAssembly(p) }})
 	}
 	return f
 }

@@ -6,7 +6,7 @@ package cli
 // formulaField is models that a file describes by formulas.
 func formulaField() field {
 	return field{commands: []command{
-		{"fit", (*app).fitNLSQ, takesDevice},
-		{"sample", (*app).sampleExpr, takesOut | takesResume | takesDevice},
+		{verb: "fit", make: (*app).fitNLSQ, takes: takesDevice},
+		{verb: "sample", make: (*app).sampleExpr, takes: takesOut | takesResume | takesDevice},
 	}}
 }

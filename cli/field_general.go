@@ -6,8 +6,8 @@ package cli
 // generalField is work lists, and what the program says of itself.
 func generalField() field {
 	return field{commands: []command{
-		{"", (*app).batch, takesOut},
-		{"bench", (*app).benchGPU, takesDevice},
-		{"", (*app).info, 0},
+		{make: (*app).batch, takes: takesOut},
+		{verb: "bench", make: (*app).benchGPU, takes: takesDevice},
+		{make: (*app).info},
 	}}
 }

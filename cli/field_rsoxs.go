@@ -12,12 +12,12 @@ import (
 // rsoxsField is resonant soft X-ray scattering.
 func rsoxsField() field {
 	return field{commands: []command{
-		{"sim", (*app).simRSoXS, takesOut | takesResume | takesDevice | takesPrecision},
-		{"invert", (*app).invertRSoXS, takesOut | takesResume | takesDevice},
-		{"reduce", (*app).reduceRSoXS, 0},
-		{"plot", (*app).plotPattern, 0},
-		{"plot", (*app).plotMorphology, 0},
-		{"demo", (*app).demoRSoXS, takesOut | onProcessor},
+		{verb: "sim", make: (*app).simRSoXS, takes: takesOut | takesResume | takesDevice | takesPrecision},
+		{verb: "invert", make: (*app).invertRSoXS, takes: takesOut | takesResume | takesDevice},
+		{verb: "reduce", make: (*app).reduceRSoXS},
+		{verb: "plot", make: (*app).plotPattern},
+		{verb: "plot", make: (*app).plotMorphology},
+		{verb: "demo", make: (*app).demoRSoXS, takes: takesOut | onProcessor},
 	},
 		result: resultOfRSoXS}
 }

@@ -6,13 +6,13 @@ package cli
 // spectraField is stellar spectra.
 func spectraField() field {
 	return field{commands: []command{
-		{"fit", (*app).fitSpectra, takesOut | takesDevice | takesPrecision},
-		{"sample", (*app).sampleSpectrum, takesOut | takesResume | takesDevice},
-		{"build", (*app).buildCatalogue, 0},
-		{"build", (*app).buildLibrary, 0},
-		{"build", (*app).buildConvert, 0},
-		{"train", (*app).trainSpectrum, onProcessor},
-		{"plot", (*app).plotSpectrum, takesDevice},
-		{"demo", (*app).demoSpectrum, takesOut | takesDevice},
+		{verb: "fit", make: (*app).fitSpectra, takes: takesOut | takesDevice | takesPrecision},
+		{verb: "sample", make: (*app).sampleSpectrum, takes: takesOut | takesResume | takesDevice},
+		{verb: "build", make: (*app).buildCatalogue},
+		{verb: "build", make: (*app).buildLibrary},
+		{verb: "build", make: (*app).buildConvert},
+		{verb: "train", make: (*app).trainSpectrum, takes: onProcessor},
+		{verb: "plot", make: (*app).plotSpectrum, takes: takesDevice},
+		{verb: "demo", make: (*app).demoSpectrum, takes: takesOut | takesDevice},
 	}}
 }

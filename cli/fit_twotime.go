@@ -34,12 +34,12 @@ type twotimeRunConfig struct {
 }
 
 const (
-	fitTwotime    = "fit twotime"
-	defaultStarts = 16
+	fitTwotimeCommand = "fit twotime"
+	defaultStarts     = 16
 )
 
 func (a *app) fitTwotime() *cobra.Command {
-	cfg := twotimeRunConfig{Command: fitTwotime}
+	cfg := twotimeRunConfig{Command: fitTwotimeCommand}
 	c := &cobra.Command{
 		Use:   "twotime FILE",
 		Short: "Fit models of motion to two-time correlations",

@@ -56,9 +56,9 @@ func openMotion(dir runs.Folder) (p *motion.Problem, at twotime.Point, err error
 		Twotime  twotimeFlags `json:"twotime"`
 		Measured measuredDoc  `json:"measured"`
 	}
-	result, ok := map[string]string{fitTwotime: "fit.json", sampleTwotime: "summary.json"}[command]
+	result, ok := map[string]string{fitTwotimeCommand: "fit.json", sampleTwotimeCommand: "summary.json"}[command]
 	if !ok {
-		return nil, at, as(exitConfig, fmt.Errorf("%s is a run of %q: want one of %s or %s", dir, command, fitTwotime, sampleTwotime))
+		return nil, at, as(exitConfig, fmt.Errorf("%s is a run of %q: want one of %s or %s", dir, command, fitTwotimeCommand, sampleTwotimeCommand))
 	}
 	if err := dir.Config(&cfg); err != nil {
 		return nil, at, configError(err)

@@ -22,7 +22,7 @@ type formationConfig struct {
 	Problem *connectome.Measured `json:"problem"`
 }
 
-const sampleAssembly = "sample assembly"
+const sampleAssemblyCommand = "sample assembly"
 
 func (a *app) sampleAssembly() *cobra.Command {
 	var cfg formationConfig
@@ -61,7 +61,7 @@ uninterrupted run would have made.
 `,
 		Args: cobra.NoArgs,
 	}
-	cfg.addProblem(a, c, &problemRun{command: sampleAssembly, folder: "run-assembly", cfg: &cfg.chainConfig, config: &cfg,
+	cfg.addProblem(a, c, &problemRun{command: sampleAssemblyCommand, folder: "run-assembly", cfg: &cfg.chainConfig, config: &cfg,
 		read: func(b []byte) (err error) {
 			if cfg.Problem, err = connectome.ParseMeasured(b); err == nil {
 				cfg.leaveTo(c.Flags().Changed, cfg.Problem.Settings(infer.Config{}))

@@ -36,7 +36,7 @@ type twotimeSampleConfig struct {
 	Noise      []twotime.Noise `json:"noise,omitempty"` // of each angle, for the likelihood of frames
 }
 
-const sampleTwotime = "sample twotime"
+const sampleTwotimeCommand = "sample twotime"
 
 var likelihoodNames = []string{string(twotime.ByCells), string(twotime.ByPairs), string(twotime.ByFrames), string(twotime.Independent)}
 
@@ -96,7 +96,7 @@ func defaultTwotimeChains() chainConfig {
 }
 
 // takeSampler adopts the configuration's settings of the sampler for flags that the user did not set.
-func (cfg *chainConfig) takeSampler(chosen func(flag string) bool, s homodyne.Sampler) {
+func takeSampler(cfg *chainConfig, chosen func(flag string) bool, s homodyne.Sampler) {
 	for _, n := range []struct {
 		flag string
 		v    int
@@ -119,7 +119,7 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	if err != nil {
 		return err
 	}
-	cfg.takeSampler(chosen, p.Config.Sampler)
+	takeSampler(&cfg.chainConfig, chosen, p.Config.Sampler)
 	if err := cfg.check(); err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (a *app) startSampleTwotime(ctx context.Context, file string, cfg twotimeSa
 	if err != nil {
 		return err
 	}
-	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotime, version(), absolute(p.C2.File), post.Device(), measuredOf(p)
-	if err := a.begin(dir, sampleTwotime, cfg, cfg.File); err != nil {
+	cfg.Command, cfg.Version, cfg.File, cfg.Device, cfg.Measured = sampleTwotimeCommand, version(), absolute(p.C2.File), post.Device(), measuredOf(p)
+	if err := a.begin(dir, sampleTwotimeCommand, cfg, cfg.File); err != nil {
 		return err
 	}
 	if err := keepCorrelations(dir, p); err != nil {
@@ -203,7 +203,7 @@ func (a *app) posteriorSettings(cfg *twotimeSampleConfig) twotime.PosteriorSetti
 
 func (a *app) resumeSampleTwotime(c *cobra.Command, args []string) error {
 	var cfg twotimeSampleConfig
-	dir, err := a.reopen(c, sampleTwotime, args, &cfg, "threads")
+	dir, err := a.reopen(c, sampleTwotimeCommand, args, &cfg, "threads")
 	if err != nil {
 		return err
 	}
