@@ -63,9 +63,6 @@ func (a *app) runBenchGPU(ctx context.Context, set gpubench.Settings, table bool
 	return as(exitCannotWrite, err)
 }
 
-// benchCopy is how many bytes are copied to measure the bandwidth, 0 for the default. Tests copy few.
-var benchCopy int
-
 // benchCSV prints the table for spreadsheets.
 func (a *app) benchCSV(r *gpubench.Report) error {
 	w := foreign.CSV(a.stdout)

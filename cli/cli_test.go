@@ -449,10 +449,3 @@ func TestRetriesAfterABadVerdict(t *testing.T) {
 		}
 	}
 }
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

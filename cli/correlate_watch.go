@@ -13,9 +13,6 @@ import (
 	"time"
 )
 
-// watchEvery is the time between two looks at a folder, and settled the time for which a file must not have changed.
-var watchEvery, settled = time.Second, 3 * time.Second
-
 // movieEndings are the endings of files of frames.
 var movieEndings = []string{".h5", ".hdf", ".hdf5", ".nxs", ".imm", ".bin", ".000", ".npy", ".raw"}
 

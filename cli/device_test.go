@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // The flag comes first, then our variable, then those of the toolkit, then auto.
@@ -218,7 +219,7 @@ func TestDeviceAgreesWithProcessor(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d: %s", device, code, stderr)
 		}
-		source, err := (&app{quiet: true}).loadSource([]string{out})
+		source, err := runs.Open(out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +342,7 @@ func TestDeviceLost(t *testing.T) {
 	if code, _, stderr := own(t, nil, "sample", "expr", "--resume", out, "--device", "cpu"); code != 0 || !strings.Contains(stderr, "was computed on cuda:0 and continues on cpu") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	source, err := (&app{quiet: true}).loadSource([]string{out})
+	source, err := runs.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}

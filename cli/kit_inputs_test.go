@@ -82,3 +82,11 @@ func speckles(t *testing.T, frames int, seed uint64) []float32 {
 }
 
 const qmapLine = "qmap q.hdf --shape 40x40 --beam-x 19.5 --beam-y 19.5 --pixel-size 75um --distance 5 --energy 10 --dynamic 4x1 --static 12x1"
+
+// boolInt is 1 for true, as in files of draws.
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

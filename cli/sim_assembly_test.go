@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
-	"github.com/euryale-dev/euryale/sim/assembly"
+	brains "github.com/euryale-dev/euryale/sim/assembly"
 )
 
 func TestSimAssembly(t *testing.T) {
@@ -49,7 +49,7 @@ func TestSimAssembly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := assembly.Load(f, nil); err != nil {
+	if _, err := brains.Load(f, nil); err != nil {
 		t.Error(err)
 	}
 	result, err := readAssemblyResult("run")

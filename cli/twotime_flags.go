@@ -38,7 +38,7 @@ var (
 	twotimeModelNames = []string{"static", "isotropic", "laminar", "two-component"}
 	scalingNames      = []string{"auto", "individual", "averaged", "fourier", "constant"}
 	shearNames        = []string{"physical", "homodyne"}
-	gapUnits          = []unit{{"um", 1e4}, {"µm", 1e4}, {"mm", 1e7}, {"nm", 10}, {"A", 1}} // in angstroms
+	gapUnits          = []unit{{name: "um", scale: 1e4}, {name: "µm", scale: 1e4}, {name: "mm", scale: 1e7}, {name: "nm", scale: 10}, {name: "A", scale: 1}} // in angstroms
 )
 
 // twotimeFlags are what the commands for two-time correlations of moving samples share. They are part of a run's config.json: with the
