@@ -289,7 +289,7 @@ func TestClusterExamples(t *testing.T) {
 		t.Skip("make test-slow runs the examples for clusters")
 	}
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../examples/cluster")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(root("examples", "cluster"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(demoFile(t), filepath.Join(dir, "demo.hdf")); err != nil {

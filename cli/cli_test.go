@@ -11,34 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/euryale-dev/euryale/demo"
-	"github.com/euryale-dev/euryale/internal/pretend"
 )
 
-// TestMain lets the test binary be the command, for tests that kill it.
-func TestMain(m *testing.M) {
-	pictureDPI = 30
-	if os.Getenv("EURYALE_TEST_COMMAND") != "" {
-		if k, err := strconv.Atoi(os.Getenv("EURYALE_TEST_KILL")); err == nil {
-			dieAt(k)
-		}
-		if number, err := strconv.Atoi(os.Getenv("EURYALE_TEST_SIGNAL")); err == nil {
-			signalAtCheckpoint(2, syscall.Signal(number)) // the first is written before the chains begin
-		}
-		if script := os.Getenv("EURYALE_TEST_GPU"); script != "" {
-			if err := pretend.Attach(os.Getenv("EURYALE_LIBCUDA"), script); err != nil {
-				panic(err)
-			}
-		}
-		os.Exit(Main())
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { testMain(m) }
 
 func TestFitG2Document(t *testing.T) {
 	code, out, stderr := do(t, "fit", "g2", demoFile(t), "--model", "single", "--json")

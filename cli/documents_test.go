@@ -88,7 +88,7 @@ func TestCommandLinesOfTheCode(t *testing.T) {
 
 // Every command stands in docs/CLI.md.
 func TestEveryCommandIsDocumented(t *testing.T) {
-	pages, err := docs.Pages("../docs")
+	pages, err := docs.Pages(root("docs"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestDefaultsOfFlags(t *testing.T) {
 			}
 		})
 	}
-	text, err := os.ReadFile("../docs/CLI.md")
+	text, err := os.ReadFile(root("docs", "CLI.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func topKeys(text string) map[string]bool {
 }
 
 // commandsPage is docs/CLI.md, read before any test leaves this folder.
-var commandsPage, errCommandsPage = os.ReadFile("../docs/CLI.md")
+var commandsPage, errCommandsPage = os.ReadFile(root("docs", "CLI.md"))
 
 // block is a document of docs/CLI.md: the names of commands in the paragraph before it, and its text.
 var block = regexp.MustCompile("(?s)([^\n]+(?:\n[^\n]+)*)\n\n```\n(\\{.*?)\n```")

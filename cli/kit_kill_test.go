@@ -6,12 +6,50 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/pretend"
 )
+
+// testMain lets the test binary be the command, for tests that kill it. Packages call it from their TestMain.
+func testMain(m *testing.M) {
+	pictureDPI = 30
+	if os.Getenv("EURYALE_TEST_COMMAND") != "" {
+		if k, err := strconv.Atoi(os.Getenv("EURYALE_TEST_KILL")); err == nil {
+			dieAt(k)
+		}
+		if number, err := strconv.Atoi(os.Getenv("EURYALE_TEST_SIGNAL")); err == nil {
+			signalAtCheckpoint(2, syscall.Signal(number)) // the first is written before the chains begin
+		}
+		if script := os.Getenv("EURYALE_TEST_GPU"); script != "" {
+			if err := pretend.Attach(os.Getenv("EURYALE_LIBCUDA"), script); err != nil {
+				panic(err)
+			}
+		}
+		os.Exit(Main())
+	}
+	os.Exit(m.Run())
+}
+
+// start is the folder of the package under test, recorded before tests can change it.
+var start, _ = os.Getwd()
+
+// root is the path of a file of the repository, given from its top.
+func root(elem ...string) string {
+	dir := start
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return filepath.Join(append([]string{dir}, elem...)...)
+}
 
 // dieAt makes the process kill itself at an operation, for killAt.
 func dieAt(k int) {

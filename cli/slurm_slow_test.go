@@ -29,7 +29,7 @@ func TestSlurm(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "euryale"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	script, err := filepath.Abs("../scripts/slurm.sh")
+	script, err := filepath.Abs(root("scripts", "slurm.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -263,7 +263,7 @@ func TestGuideOfTwotime(t *testing.T) {
 	if !tier.Slow {
 		t.Skip("make test-slow runs the commands of the guide")
 	}
-	pages, err := docs.Pages("../docs/guide")
+	pages, err := docs.Pages(root("docs", "guide"))
 	if err != nil {
 		t.Fatal(err)
 	}
