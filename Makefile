@@ -153,7 +153,7 @@ release-files: ## build the files of a release into dist/files without publishin
 comma := ,
 
 golden: ## rewrite golden files from today's output
-	$(GO) test ./viz/... ./cli/... -update
+	$(GO) test ./viz/... ./app -update
 
 golden-pack: ## pack the references that may be distributed into internal/golden/testdata
 	$(GO) run ./internal/golden/pack ../shared/reference internal/golden/testdata

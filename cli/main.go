@@ -6,46 +6,31 @@
 // the program by the name of its file.
 //
 //	func main() { os.Exit(cli.Main()) }
+//
+// The commands themselves are in the packages of the folder app.
 package cli
 
 import (
 	"context"
 	"io"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"runtime"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app"
 )
 
 // Main runs the command that the arguments of the process name and returns its exit code. Ctrl-C and the
 // other signals that ask a process to end let a run save what it has; a second signal ends the
 // process at once.
-func Main() int {
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// Keep ignoring SIGHUP under nohup, so that the run outlives its terminal.
-	if !signal.Ignored(syscall.SIGHUP) {
-		ends = append(ends, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
-	limitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
-	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	code := run(ctx, allFields(), name, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	return code
-}
-
-// Command returns the tree of all commands, from which manual pages and completions are made. To run a
-// command, use Main or Run.
-func Command() *cobra.Command { return tree(allFields()) }
+func Main() int { return app.Main() }
 
 // Run executes one command line, the arguments behind the program's name, and returns its exit code.
 // Documents and tables go to stdout; progress, notes and errors go to stderr. When ctx ends, a run saves what
 // it has.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return run(ctx, allFields(), euryale, args, stdout, stderr)
+	return app.Run(ctx, args, stdout, stderr)
 }
+
+// Command returns the tree of all commands, from which manual pages and completions are made. To run a
+// command, use Main or Run.
+func Command() *cobra.Command { return app.Command() }

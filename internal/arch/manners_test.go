@@ -30,10 +30,10 @@ func TestPackagesAreNamedAfterTheirNoun(t *testing.T) {
 // are programs.
 var (
 	opens     = []string{"os.Open", "os.OpenFile", "os.Create", "os.CreateTemp", "os.ReadFile", "os.WriteFile"}
-	mayOpen   = []string{"batch/", "autodiff/gradtest/", "cluster/", "data/", "cli/", "examples/", "internal/", "kernels/gen/", "kernels/cuda/rtc/", "notebook/kernel/", "infer/checkpoint.go"}
+	mayOpen   = []string{"batch/", "autodiff/gradtest/", "cluster/", "data/", "app/", "cli/clitest/", "examples/", "internal/", "kernels/gen/", "kernels/cuda/rtc/", "notebook/kernel/", "infer/checkpoint.go"}
 	prints    = []string{"fmt.Print", "fmt.Println", "fmt.Printf", "os.Stdout", "os.Stderr", "log.Print", "log.Println", "log.Printf", "log.Fatal"}
-	mayPrint  = []string{"cli/", "cluster/cmd/", "viz/term/", "examples/", "internal/", "kernels/gen/", "notebook/"}
-	opensText = "only data and cli open files: take an io.Reader"
+	mayPrint  = []string{"app/main.go", "cluster/cmd/", "viz/term/", "examples/", "internal/", "kernels/gen/", "notebook/"}
+	opensText = "only data and app open files: take an io.Reader"
 )
 
 func TestOnlySomeOpenFilesAndPrint(t *testing.T) {
@@ -52,7 +52,7 @@ func TestOnlySomeOpenFilesAndPrint(t *testing.T) {
 				t.Errorf("%s: %s: %s", src.path, name, opensText)
 			}
 			if slices.Contains(prints, name) && !under(src.path, mayPrint) {
-				t.Errorf("%s: %s: only cli and viz/term print", src.path, name)
+				t.Errorf("%s: %s: only app/main.go and viz/term print", src.path, name)
 			}
 			return true
 		})
@@ -61,7 +61,7 @@ func TestOnlySomeOpenFilesAndPrint(t *testing.T) {
 
 // mayRead are programs and tools, which read files of the repository. All others read files of people, among which may be a named pipe
 // that never answers: they read through internal/foreign.
-var mayRead = []string{"autodiff/gradtest/", "cli/clitest/", "examples/", "internal/", "kernels/gen/", "notebook/kernel/"}
+var mayRead = []string{"autodiff/gradtest/", "app/apptest/", "cli/clitest/", "examples/", "internal/", "kernels/gen/", "notebook/kernel/"}
 
 func TestReadersRefusePipes(t *testing.T) {
 	for _, src := range sources(t) {
@@ -137,7 +137,7 @@ func TestPackagesHaveExamples(t *testing.T) {
 	seen := map[string]bool{}
 	for _, src := range sources(t) {
 		dir := path.Dir(src.path)
-		if seen[dir] || src.ast.Name.Name == "main" || strings.Contains("/"+dir+"/", "/internal/") || under(src.path, []string{"examples/"}) {
+		if seen[dir] || src.ast.Name.Name == "main" || strings.Contains("/"+dir+"/", "/internal/") || under(src.path, []string{"app/", "examples/"}) {
 			continue
 		}
 		seen[dir] = true

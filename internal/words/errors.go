@@ -36,7 +36,7 @@ func (s score) String() string {
 }
 
 // makers are functions and methods, besides fmt.Errorf and errors.New, that turn a text into an error.
-var makers = regexp.MustCompile(`^(usage|fail|bad|mistake|refuse|refused|wrong|fails|invalid|damaged|broken|missing|unsupported|corrupt|errorf|fault|problem)f?$`)
+var makers = regexp.MustCompile(`^([Uu]sage|fail|bad|mistake|refuse|refused|wrong|fails|invalid|damaged|broken|missing|unsupported|corrupt|errorf|fault|problem)f?$`)
 
 // errors returns the texts of the errors that a file makes.
 func (s source) errors() []errorText {
@@ -120,7 +120,7 @@ func fieldTexts(lit *ast.CompositeLit, joined map[ast.Node]bool) (text string, r
 		if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 && (isMaker(call.Fun) || lastName(call.Fun) == "Sprintf") {
 			said, joined[call] = firstText(call.Args), true
 		}
-		if name == "hint" || name == "Try" {
+		if name == "Hint" || name == "hint" || name == "Try" {
 			remedy = true
 			if said == "" {
 				said = "%s"

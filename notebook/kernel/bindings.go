@@ -39,7 +39,7 @@ func loadPackages(dir string, patterns ...string) ([]*types.Package, error) {
 // isPublic reports whether cells may import a package.
 func isPublic(p exportdata.Package) bool {
 	for part := range strings.SplitSeq(p.ImportPath, "/") {
-		if part == "internal" || part == "examples" || part == "gen" || part == "cli" || part == "gradtest" || part == "disttest" {
+		if part == "internal" || part == "examples" || part == "gen" || part == "app" || part == "cli" || part == "gradtest" || part == "disttest" {
 			return false
 		}
 	}

@@ -1,0 +1,71 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package draws
+
+import (
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// LoadDraws reads draws as a table of parameters.
+func LoadDraws(a *frame.App, args []string) (*runs.Table, error) {
+	s, err := loadSource(a, args)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.Table()
+	return t, exit.With(exit.Data, err)
+}
+
+// RowDoc and diagnosticsDoc are objects in the JSON documents of commands on draws.
+type RowDoc struct {
+	Mean     frame.Number `json:"mean"`
+	SD       frame.Number `json:"sd"`
+	ETI89Lo  frame.Number `json:"eti89_lb"` // equal-tailed interval of probability 0.89, as in the table
+	ETI89Hi  frame.Number `json:"eti89_ub"`
+	Q05      frame.Number `json:"q05"`
+	Q50      frame.Number `json:"q50"`
+	Q95      frame.Number `json:"q95"`
+	HDILo    frame.Number `json:"hdi94_lo"`
+	HDIHi    frame.Number `json:"hdi94_hi"`
+	MCSEMean frame.Number `json:"mcse_mean"`
+	MCSESD   frame.Number `json:"mcse_sd"`
+	ESSBulk  frame.Number `json:"ess_bulk"`
+	ESSTail  frame.Number `json:"ess_tail"`
+	RHat     frame.Number `json:"r_hat"`
+}
+
+type diagnosticsDoc struct {
+	Divergences int            `json:"divergences"`
+	DepthHits   int            `json:"max_treedepth_hits"`
+	EBFMI       []frame.Number `json:"e_bfmi"`
+	OK          bool           `json:"ok"`
+	Advice      []string       `json:"advice"`
+}
+
+// SummaryDoc returns the rows of a summary by the names of their quantities.
+func SummaryDoc(s diag.Summary) map[string]RowDoc {
+	out := map[string]RowDoc{}
+	for _, r := range s.Rows {
+		out[r.Name] = RowDoc{frame.Number(r.Mean), frame.Number(r.SD), frame.Number(r.CI.Low), frame.Number(r.CI.High), frame.Number(r.Q05), frame.Number(r.Q50), frame.Number(r.Q95), frame.Number(r.HDI94.Low), frame.Number(r.HDI94.High),
+			frame.Number(r.MCSEMean), frame.Number(r.MCSESD), frame.Number(r.ESSBulk), frame.Number(r.ESSTail), frame.Number(r.RHat)}
+	}
+	return out
+}
+
+func diagnosticsOf(s diag.Summary, e diag.Evidence) (diagnosticsDoc, diag.Report) {
+	rep := diag.Diagnose(s, e)
+	return diagnosticsDoc{Divergences: e.Divergences, DepthHits: e.DepthHits, EBFMI: frame.Numbers(e.EBFMI), OK: rep.OK(), Advice: advice(rep)}, rep
+}
+
+// advice lists the problems of a report, each with what to do.
+func advice(rep diag.Report) []string {
+	out := []string{}
+	for _, p := range rep.Problems() {
+		out = append(out, p.String())
+	}
+	return out
+}

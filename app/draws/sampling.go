@@ -1,0 +1,233 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package draws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/app/internal/tune"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// Sampling describes one posterior to be sampled into a run folder, with the parts that
+// depend on the command.
+type Sampling struct {
+	Dir      runs.Folder
+	Chain    *ChainConfig // chain settings, a pointer into config
+	Config   any          // content of config.json
+	Model    string       // name of the model in the files of draws
+	Post     *infer.Posterior
+	Document func(SampleDoc) any                         // adds the command's own entries to the document
+	Report   func(fit *infer.Fit, v check.Verdict) error // writes the pictures and the report
+	// Judges the model; nil uses the model's own check against its data.
+	Check func(fit *infer.Fit) (check.Verdict, error)
+	// Writes the command's own files beside the draws; may be nil.
+	Extra func(fit *infer.Fit) error
+	// Returns the printed table; nil prints that of all draws.
+	Summary func(fit *infer.Fit) string
+}
+
+// SampleDoc is the JSON document of a sample command.
+type SampleDoc struct {
+	Summary     map[string]RowDoc `json:"summary"`
+	Diagnostics diagnosticsDoc    `json:"diagnostics"`
+	Check       *frame.CheckDoc   `json:"model_check"`
+	Timing      timingDoc         `json:"timing"`
+	Device      string            `json:"device"`   // device that computed the log density
+	Attempts    int               `json:"attempts"` // number of attempts; more than 1 after a bad verdict
+	Run         string            `json:"run"`
+}
+
+type timingDoc struct {
+	Warmup    frame.Number `json:"warmup_s"`
+	Sample    frame.Number `json:"sample_s"`
+	Gradients int          `json:"gradients"`
+}
+
+// SampleInto runs the chains and writes their results to the folder.
+func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) error {
+	cfg := s.Chain
+	every, err := time.ParseDuration(cfg.Every)
+	if err != nil {
+		return exit.With(exit.Config, err)
+	}
+	if on := s.Post.Device(); cfg.Device != on { // the folder says where to go on
+		cfg.Device = on
+		if err := frame.WriteJSON(s.Dir.Path(runs.ConfigFile), s.Config); err != nil {
+			return err
+		}
+	}
+	meter := a.Meter()
+	fit, err := infer.Sample(ctx, s.Post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
+		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
+		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
+	meter.Close()
+	if errors.Is(err, infer.ErrNotSaved) {
+		return unsampled(a, s, err)
+	}
+	if ctx.Err() != nil {
+		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.Dir), Hint: "euryale " + cfg.Command + " --resume " + foreign.Typed(string(s.Dir))}
+	}
+	if err != nil {
+		return unsampled(a, s, err)
+	}
+	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
+		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
+		cfg.Disagreed = append(cfg.Disagreed, heldOn(fit, cfg.Attempt+1)...)
+		if err := s.retry(); err != nil {
+			return err
+		}
+		return SampleInto(ctx, a, s, "")
+	}
+	return finish(a, s, fit)
+}
+
+// retry prepares a more careful attempt with a target acceptance rate of at least 0.99,
+// three times the warm-up and four times the draws. Whether a run is retried depends on
+// the draws alone, so a resumed run behaves in the same way.
+func (s Sampling) retry() error {
+	cfg := s.Chain
+	cfg.Retries--
+	cfg.Attempt++
+	cfg.Target, cfg.Warmup, cfg.Draws = max(cfg.Target, 0.99), 3*cfg.Warmup, 4*cfg.Draws
+	if err := frame.WriteJSON(s.Dir.Path("config.json"), s.Config); err != nil {
+		return err
+	}
+	return exit.With(exit.CannotWrite, os.Remove(s.Dir.Path("checkpoint")))
+}
+
+// samplingCode returns the exit code for a failed device, a damaged checkpoint, a full disk or a failed
+// run.
+func samplingCode(err error) int {
+	switch {
+	case ad.IsDeviceFault(err):
+		return exit.NoDevice
+	case errors.Is(err, infer.ErrNotSaved):
+		return exit.CannotWrite
+	case errors.Is(err, infer.ErrCheckpoint):
+		return exit.Data
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return exit.CannotWrite
+	}
+	return exit.Failed
+}
+
+// unsampled describes why the chains ended early.
+func unsampled(a *frame.App, s Sampling, err error) error {
+	e := &exit.Error{Code: samplingCode(err), Err: err}
+	switch e.Code {
+	case exit.NoDevice:
+		e.Hint = exit.DeviceHint(err)
+		if a.Again != "" {
+			e.Hint = a.Again + ", with --device cpu to leave the GPU"
+		}
+	case exit.Data:
+		return a.Unreadable(s.Dir, err)
+	}
+	switch there := foreign.Exists(s.Dir.Path("checkpoint")); {
+	case !errors.Is(err, infer.ErrNotSaved):
+	case !there:
+		e.Err = fmt.Errorf("the draws are lost, because no checkpoint could be written: %w", err)
+	default:
+		e.Err = fmt.Errorf("the draws since the last checkpoint are lost: %w", err)
+	}
+	return e
+}
+
+// finish writes all results of a finished run and prints them.
+func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
+	fit.AddMissedModes(unexplained(s.Chain.Disagreed, fit)...)
+	judge := s.Check
+	if judge == nil {
+		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
+	}
+	v, err := judge(fit)
+	if err != nil {
+		v = check.Unjudged(exit.Text(err, nil), "look at the draws and the predictions yourself") // the draws are as good as without it
+	}
+	rep := fit.Diagnose()
+	doc := s.Document(s.sampleDoc(fit, rep, v))
+	if err := s.save(doc, fit, rep, v); err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.Document(doc)
+	} else if _, err = fmt.Fprintln(a.Stdout, s.table(fit)); err == nil {
+		if err = a.PrintVerdict(v); err == nil {
+			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", s.Dir)
+		}
+	}
+	switch {
+	case err != nil:
+		return exit.With(exit.CannotWrite, err)
+	case a.Strict && !rep.OK():
+		return exit.With(exit.Failed, fmt.Errorf("diagnostics: %s", exit.Lowered(rep.Verdict())))
+	case a.Strict:
+		return frame.Strictly(v)
+	}
+	return nil
+}
+
+// table returns the table that is printed.
+func (s Sampling) table(fit *infer.Fit) string {
+	if s.Summary != nil {
+		return s.Summary(fit)
+	}
+	return fit.Summary().String()
+}
+
+func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) SampleDoc {
+	doc := SampleDoc{Summary: SummaryDoc(fit.Summary()), Device: s.Post.Device(), Attempts: s.Chain.Attempt + 1, Run: string(s.Dir), Check: frame.CheckDocument(v)}
+	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: frame.Numbers(fit.EBFMI()), OK: rep.OK(), Advice: advice(rep)}
+	for _, t := range fit.Timing() {
+		doc.Timing.Warmup = max(doc.Timing.Warmup, frame.Number(t.Warmup.Seconds()))
+		doc.Timing.Sample = max(doc.Timing.Sample, frame.Number(t.Sampling.Seconds()))
+	}
+	w, k := fit.Gradients()
+	doc.Timing.Gradients = w + k
+	return doc
+}
+
+func (s Sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict) error {
+	cfg := s.Chain
+	aim := cfg.Target
+	if aim == 0 {
+		aim = fit.Aim(0)
+	}
+	settings := map[string]string{"model": s.Model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
+		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth), "device": s.Post.Device()}
+	if err := frame.Writing(s.Dir.SaveDraws(fit, settings), exit.Bug); err != nil {
+		return err
+	}
+	if err := frame.WriteJSON(s.Dir.Path("summary.json"), doc); err != nil {
+		return err
+	}
+	if err := frame.WriteFile(s.Dir.Path("diagnose.txt"), []byte(foreign.Text(fit.Summary().String()+"\n"+rep.String()+"\n"+v.String()+"\n"))); err != nil {
+		return err
+	}
+	if s.Extra != nil {
+		if err := s.Extra(fit); err != nil {
+			return err
+		}
+	}
+	if cfg.NoReport {
+		return nil
+	}
+	return s.Report(fit, v)
+}

@@ -1,0 +1,55 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package exit
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+// Packages are the names with which packages begin the texts of their errors.
+var Packages = strings.Fields(`arrow assembly autodiff basic batch build ccf cells check connectome correlate csv cuda cyrsoxs
+	delaunay demo device diag dist dl expr fitfile fits formula frames g2 geometry gorgonia gp hdf5 homodyne idata infer interp
+	kernels language lib libconfig lines localweb mask maskfile maskpage morph motion ndimage nemo netcdf nexus nn noise nrrd nvrtc optim
+	partition peer pretend queue reduce report rsoxs runs rvspecfit safetensors script smooth speckle spectra stancsv survey take
+	template tensor torch transport twotime viz work xpcs zarr`)
+
+// Text returns the text of an error without the names of packages, which mean nothing to the user. The
+// name of a package stands at the beginning of an error's text, and so within the text of the errors that wrap
+// it. The name of a file or folder that the user gave is not removed.
+func Text(err error, args []string) string {
+	text := err.Error()
+	var inner []error
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		inner = []error{e.Unwrap()}
+	case interface{ Unwrap() []error }:
+		inner = e.Unwrap()
+	}
+	for _, e := range inner {
+		if e == nil || e.Error() == "" {
+			continue
+		}
+		if at := strings.LastIndex(text, e.Error()); at >= 0 {
+			text = text[:at] + Text(e, args) + text[at+len(e.Error()):]
+		}
+	}
+	name, rest, found := strings.Cut(text, ": ")
+	if !found || rest == "" || !slices.Contains(Packages, name) || slices.Contains(args, name) && foreign.Exists(name) {
+		return text
+	}
+	return rest
+}
+
+// Lowered begins a sentence as the continuation of another.
+func Lowered(sentence string) string {
+	r := []rune(strings.TrimSuffix(sentence, "."))
+	if len(r) > 1 && unicode.IsUpper(r[0]) && !unicode.IsUpper(r[1]) {
+		r[0] = unicode.ToLower(r[0])
+	}
+	return string(r)
+}

@@ -1,0 +1,131 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package formula
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/draws"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/report"
+)
+
+func fitNLSQ(a *frame.App) *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use:   "nlsq --problem FILE.json",
+		Short: "Fit a formula to columns of numbers by least squares",
+		Long: `Fit a formula to columns of numbers by nonlinear least squares.
+
+  {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [...]}, "y": "y",
+   "start": {"b1": 500, "b2": 1e-4}}
+
+Optional keys: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
+{"b1": 3}, "tied" {"b3": "2*b1"}, "loss" (linear, soft_l1, huber, cauchy,
+arctan) with "f_scale", "method" (lm, trf, dogbox), "absolute_sigma" (default
+true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
+a formula of columns, such as log(y).
+
+  euryale fit nlsq --problem misra1a.json --json
+`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runFitNLSQ(c.Context(), a, path) },
+	}
+	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, or - for standard input")
+	if err := c.MarkFlagRequired("problem"); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
+	f, err := draws.OpenProblem(path)
+	if err != nil {
+		return err
+	}
+	p, s, err := f.LeastSquaresOn(a.Backend(1))
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	r, v, err := f.Fit(ctx, p, s)
+	if ctx.Err() != nil {
+		return exit.With(exit.Interrupted, err)
+	}
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	draws.WithLimitIn(&v, r.Status)
+	if a.JSON {
+		err = a.Document(nlsqDocument(p.Device(), r, v))
+	} else {
+		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", nlsqText(r, f.Sigma != ""), v)
+	}
+	switch {
+	case err != nil:
+		return exit.With(exit.CannotWrite, err)
+	case a.Strict && !r.Status.Converged():
+		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(r.Status, r.Status.Message())))
+	case a.Strict:
+		return frame.Strictly(v)
+	}
+	return nil
+}
+
+// nlsqText is a table of the parameters and a line on how the fit ended. Without errors of the data, chi-square is in their units and is
+// left out.
+func nlsqText(r *optim.Result, weighted bool) string {
+	var b strings.Builder
+	sd := r.SD()
+	for i, n := range r.Names {
+		fmt.Fprintf(&b, "%-12s %s\n", n, report.PlusMinus(r.X[i], sd[i]))
+	}
+	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
+	if weighted {
+		fmt.Fprintf(&b, "; chi2/dof %.3g", r.ReducedChiSquared())
+	}
+	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
+	for _, w := range r.Warnings {
+		b.WriteString("warning: " + w + "\n")
+	}
+	return b.String()
+}
+
+// nlsqDoc is the JSON document of fit nlsq.
+type nlsqDoc struct {
+	Engine   string                  `json:"engine"`
+	Device   string                  `json:"device"` // where the residuals were computed
+	X        map[string]frame.Number `json:"x"`
+	SD       map[string]frame.Number `json:"sd"`
+	Names    []string                `json:"names"`
+	Cov      [][]frame.Number        `json:"cov"`
+	Cost     frame.Number            `json:"cost"`
+	Reduced  frame.Number            `json:"chi2_reduced"`
+	Status   string                  `json:"status"`
+	Message  string                  `json:"message"`
+	NFev     int                     `json:"nfev"`
+	NJev     int                     `json:"njev"`
+	Rank     int                     `json:"rank"`
+	Active   map[string]int          `json:"active"`
+	Warnings []string                `json:"warnings"`
+	Check    *frame.CheckDoc         `json:"model_check"`
+}
+
+func nlsqDocument(device string, r *optim.Result, v check.Verdict) nlsqDoc {
+	d := nlsqDoc{Engine: "nlsq", Device: device, X: frame.Named(r.Names, r.X), SD: frame.Named(r.Names, r.SD()), Names: r.Names, Cost: frame.Number(r.Cost), Reduced: frame.Number(r.ReducedChiSquared()),
+		Status: r.Status.String(), Message: draws.WithLimit(r.Status, r.Status.Message()), NFev: r.NFev, NJev: r.NJev, Rank: r.Rank, Active: map[string]int{}, Warnings: append([]string{}, r.Warnings...), Check: frame.CheckDocument(v)}
+	n := len(r.Names)
+	for i, name := range r.Names {
+		d.Active[name] = r.Active[i]
+		d.Cov = append(d.Cov, frame.Numbers(r.Cov[i*n:(i+1)*n]))
+	}
+	return d
+}

@@ -1,0 +1,12 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frame_test
+
+import (
+	"testing"
+
+	"github.com/euryale-dev/euryale/app/apptest"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }

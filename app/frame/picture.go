@@ -1,0 +1,48 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// PictureFile takes the picture's file name from the end of args, or chooses one.
+func (a *App) PictureFile(kind string, args []string) (out string, rest []string, err error) {
+	out, rest = kind+".svg", args
+	switch last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) {
+	case ".svg", ".png", ".pdf":
+		out, rest = last, args[:len(args)-1]
+	case ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".eps", ".ps", ".svgz", ".html":
+		return "", nil, exit.Usage("plot %s: %s: pictures are written as .svg, .png or .pdf", kind, last)
+	}
+	if len(rest) == 0 {
+		return "", nil, exit.Usage("plot %s needs input: name a folder or files to draw", kind)
+	}
+	if foreign.Exists(out) && !a.Overwrite {
+		return "", nil, &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	}
+	return out, rest, nil
+}
+
+// SavePicture writes a figure in the format given by the file extension.
+func (a *App) SavePicture(kind, out string, f *viz.Figure) error {
+	b, err := f.Encode(filepath.Ext(out))
+	if err != nil {
+		return exit.Usage("%w", err)
+	}
+	if err := WriteFile(out, b); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.Document(map[string]string{"plot": kind, "file": out})
+	}
+	a.Note("wrote %s", out)
+	return nil
+}

@@ -1,0 +1,73 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Quantity is the value of a flag with a unit, such as 75um. A number without a unit is in the first of them.
+type Quantity struct {
+	Value float64
+	Units []Unit
+	Given bool
+}
+
+// Unit is a unit in which a quantity can be given.
+type Unit struct {
+	Name  string
+	Scale float64 // value of one such unit in the unit that the program uses
+}
+
+var (
+	LengthUnits = []Unit{{"m", 1}, {"cm", 1e-2}, {"mm", 1e-3}, {"um", 1e-6}, {"µm", 1e-6}}
+	PixelUnits  = []Unit{{"px", 1}}
+	EnergyUnits = []Unit{{"keV", 1}, {"eV", 1e-3}}
+	TimeUnits   = []Unit{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}}
+	AngleUnits  = []Unit{{"deg", math.Pi / 180}, {"rad", 1}, {"mrad", 1e-3}}
+)
+
+// String returns the value as it can be typed again.
+func (q *Quantity) String() string {
+	if q == nil || !q.Given || len(q.Units) == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(q.Value/q.Units[0].Scale, 'g', -1, 64) + q.Units[0].Name
+}
+
+// Type names the unit of a plain number, for help texts.
+func (q *Quantity) Type() string { return q.Units[0].Name }
+
+// Set reads a number with or without a unit.
+func (q *Quantity) Set(s string) error {
+	number, scale, names := s, q.Units[0].Scale, []string{}
+	for _, u := range q.Units {
+		names = append(names, u.Name)
+		if n, ok := strings.CutSuffix(s, u.Name); ok && plain(n) {
+			number, scale = n, u.Scale
+		}
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("want a number, followed by %s or by no unit", strings.Join(names, ", "))
+	}
+	q.Value, q.Given = v*scale, true
+	return nil
+}
+
+func plain(s string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return err == nil
+}
+
+// Or returns the value if it was given, and other if not.
+func (q *Quantity) Or(other float64) float64 {
+	if q.Given {
+		return q.Value
+	}
+	return other
+}

@@ -1,0 +1,100 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// CheckDoc is the verdict about the model in JSON documents.
+type CheckDoc struct {
+	OK      bool   `json:"ok"`
+	Summary string `json:"summary"`
+	// Smallest p-value of all tests combined; NaN if nothing could be tested.
+	P        Number    `json:"p"`
+	Reduced  Number    `json:"chi2_reduced"` // reduced chi-square; NaN if the errors are not known
+	Expected [2]Number `json:"expected"`     // central 99 % interval of chi2_reduced for a correct model
+	Flags    []flagDoc `json:"flags"`
+	Notes    []flagDoc `json:"notes"`
+	Word     string
+}
+
+type flagDoc struct {
+	Kind   string `json:"kind"`
+	Text   string `json:"text"`
+	Where  string `json:"where"`
+	Remedy string `json:"remedy,omitempty"`
+	P      Number `json:"p"`
+}
+
+// CheckDocument returns a verdict as JSON documents hold it.
+func CheckDocument(v check.Verdict) *CheckDoc {
+	return &CheckDoc{OK: v.OK, Summary: v.Summary(), P: Number(v.P), Reduced: Number(v.Reduced), Expected: [2]Number{Number(v.Expected[0]), Number(v.Expected[1])},
+		Flags: flagDocs(v.Flags), Notes: flagDocs(v.Notes), Word: v.Word()}
+}
+
+func flagDocs(list []check.Flag) []flagDoc {
+	out := []flagDoc{}
+	for _, f := range list {
+		out = append(out, flagDoc{f.Kind, f.Text, f.Where, f.Remedy, Number(f.P)})
+	}
+	return out
+}
+
+// StoredCheck returns the verdict stored in the document of a run folder; it is nil for
+// other sources and for runs without a verdict.
+func StoredCheck(args []string) *CheckDoc {
+	if len(args) != 1 {
+		return nil
+	}
+	b, err := foreign.ReadFile(runs.Folder(args[0]).Path("summary.json"))
+	var doc struct {
+		Check *CheckDoc `json:"model_check"`
+	}
+	if err != nil || json.Unmarshal(b, &doc) != nil {
+		return nil
+	}
+	return doc.Check
+}
+
+// Lines formats the verdict as text.
+func (d *CheckDoc) Lines() string {
+	text := d.Summary
+	for _, f := range d.Flags {
+		text += "\nmodel: " + check.Flag{Text: f.Text, Remedy: f.Remedy}.String()
+	}
+	for _, f := range d.Notes {
+		text += "\nnote: " + f.Text
+	}
+	return text
+}
+
+// Strictly returns an error for an unfavourable verdict about the model.
+func Strictly(v check.Verdict) error {
+	if v.OK {
+		return nil
+	}
+	return exit.With(exit.Failed, fmt.Errorf("model check: %s", exit.Lowered(v.Summary())))
+}
+
+// PrintVerdict prints the findings, one per line.
+func (a *App) PrintVerdict(v check.Verdict) error {
+	for _, f := range v.Listed() {
+		if _, err := fmt.Fprintf(a.Stdout, "model: %s\n", f); err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
+	}
+	for _, f := range v.Notes {
+		if _, err := fmt.Fprintf(a.Stdout, "note: %s\n", f.Text); err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
+	}
+	return nil
+}

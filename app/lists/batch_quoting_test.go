@@ -1,0 +1,163 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lists_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/lists"
+	"github.com/euryale-dev/euryale/batch"
+)
+
+// hostileFolders are names of folders that mean something to shells, to YAML, to Slurm, to Kubernetes or to terminals.
+var hostileFolders = []string{"plain", "it's", `say "a"`, "$(touch touched)", "`touch touched`", "a; touch touched; #", "-rf", "a: b #", ": #", "a\n#SBATCH --uid=0\ntouch touched #", "a'\ntouch touched\n'", `back\slash`, "x\x1b[31m",
+	"\u202ereversed", "日本", "$(EURYALE_SHARDS)", "$$(X)", "{{.Items}}", "0x10", "null", "~", "[a, b]", strings.Repeat("long-", 40)}
+
+// Whatever a folder is called, job files work on it, and do nothing else.
+func TestJobsOfHostileNames(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	root := t.TempDir()
+	program := filepath.Join(root, "bin", "euryale")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Mkdir(filepath.Dir(program), 0o755))
+	must(os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\0' \"$@\" >> \"$CALLED\"\n"), 0o755))
+	for _, name := range hostileFolders {
+		work := t.TempDir()
+		t.Chdir(work) // where the shell would touch what it must not
+		dir := filepath.Join(root, name)
+		must(os.Mkdir(dir, 0o755))
+		_, err := batch.Create(filepath.Join(dir, "manifest.txt"), batch.Header{Command: "sweep", Block: 1, Settings: []byte(`{"command": ["a"]}`)}, func(add func(string, int64, int64) error) error { return add("grid", 0, 3) })
+		must(err)
+		for _, command := range []string{"sbatch", "k8s"} {
+			code, out, stderr := apptest.Do(t, "batch", command, dir, "--shards", "3", "--path", root)
+			if command == "sbatch" {
+				code, out, stderr = apptest.Do(t, "batch", command, dir, "--shards", "3")
+			}
+			if code != 0 {
+				t.Fatalf("%q: %s", name, stderr)
+			}
+			if command == "sbatch" {
+				begun := false
+				for line := range strings.SplitSeq(out, "\n") {
+					if begun = begun || !strings.HasPrefix(line, "#"); !begun && strings.Contains(line, "uid") && !strings.HasPrefix(line, "#SBATCH --job-name=") && !strings.HasPrefix(line, "#SBATCH --output=") {
+						t.Errorf("%q: %s", name, line)
+					}
+				}
+				called := filepath.Join(work, "called")
+				cmd := exec.Command(bash)
+				cmd.Stdin, cmd.Dir = strings.NewReader(out), work
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "SLURM_CPUS_PER_TASK=2", "CALLED="+called)
+				if said, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%q: %v: %s\n%s", name, err, said, out)
+				}
+				b, _ := os.ReadFile(called)
+				want := strings.Join([]string{"batch", "run", dir, "--threads", "2", "batch", "status", dir, "--this-shard", "--quiet"}, "\x00") + "\x00"
+				if string(b) != want {
+					t.Errorf("%q: the job calls %q, want %q", name, b, want)
+				}
+				continue
+			}
+			var job struct {
+				Metadata struct{ Name string }
+				Spec     struct {
+					Template struct {
+						Spec struct {
+							Containers []struct {
+								Image        string
+								Args         []string
+								VolumeMounts []struct {
+									MountPath string `yaml:"mountPath"`
+								} `yaml:"volumeMounts"`
+							}
+							Volumes []struct {
+								Claim struct {
+									Name string `yaml:"claimName"`
+								} `yaml:"persistentVolumeClaim"`
+							}
+						}
+					}
+				}
+			}
+			if err := yaml.Unmarshal([]byte(out), &job); err != nil {
+				t.Fatalf("%q: %v\n%s", name, err, out)
+			}
+			s := job.Spec.Template.Spec
+			if n := job.Metadata.Name; !lists.KubernetesName.MatchString(n) || len(n) > 50 {
+				t.Errorf("%q: the job is called %q", name, n)
+			}
+			// What Kubernetes makes of the arguments: two dollar signs are one, and $( begins a variable.
+			if args := s.Containers[0].Args; len(args) != 5 || strings.Contains(strings.ReplaceAll(args[2], "$$", ""), "$") || strings.ReplaceAll(args[2], "$$", "$") != dir {
+				t.Errorf("%q: arguments %q", name, args)
+			}
+			if s.Containers[0].Image != "euryale:latest" || s.Containers[0].VolumeMounts[0].MountPath != root || s.Volumes[0].Claim.Name != "work" {
+				t.Errorf("%q: %+v", name, s)
+			}
+		}
+		if list, _ := os.ReadDir(work); slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "called" }) {
+			t.Errorf("%q: the shell made %v", name, list)
+		}
+	}
+}
+
+// A list of somebody else gets nothing into a job but its folder, and a kind of work that does not exist is refused.
+func TestJobsOfForeignLists(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := batch.Create(filepath.Join(dir, "manifest.txt"), batch.Header{Command: "fit g2\ntouch touched\n#", Settings: []byte(`{}`)}, func(add func(string, int64, int64) error) error { return add("x", 0, 3) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"batch", "sbatch", dir}, {"batch", "k8s", dir, "--path", filepath.Dir(dir)}} {
+		if code, out, stderr := apptest.Do(t, args...); code != exit.Data || out != "" || !strings.Contains(stderr, "there is no kind of work") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
+		}
+	}
+	j := &lists.Job{Work: "fit g2\ntouch touched\n#"}
+	for _, tmpl := range []interface{ Name() string }{lists.SlurmJob, lists.KubernetesJob} {
+		var b strings.Builder
+		if err := map[string]func() error{"sbatch": func() error { return lists.SlurmJob.Execute(&b, j) }, "k8s": func() error { return lists.KubernetesJob.Execute(&b, j) }}[tmpl.Name()](); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "\ntouch") {
+			t.Errorf("%s:\n%s", tmpl.Name(), b.String())
+		}
+	}
+}
+
+// Words of Slurm and Kubernetes that name no file are refused with characters that they cannot have.
+func TestWordsOfJobs(t *testing.T) {
+	config := decays(t, 3, "")
+	dir := strings.TrimSuffix(config, ".yaml")
+	if code, _, stderr := apptest.Do(t, "batch", config); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, bad := range []string{"a b", "a\nb", "a;b", "$(id)", "a'b", "a\u00a0b", "a\rb", "#", "é\x1b"} {
+		for _, args := range [][]string{{"sbatch", dir, "--partition", bad}, {"sbatch", dir, "--account", bad}, {"k8s", dir, "--path", filepath.Dir(dir), "--claim", bad}} {
+			if code, out, _ := apptest.Do(t, append([]string{"batch"}, args...)...); code != exit.WrongUsage || out != "" {
+				t.Errorf("%q: exit %d: %s", args, code, out)
+			}
+		}
+	}
+	if code, out, _ := apptest.Do(t, "batch", "k8s", dir, "--path", filepath.Dir(dir), "--image", "a\xff"); code != exit.Data || out != "" {
+		t.Errorf("an image that is not UTF-8: exit %d: %s", code, out)
+	}
+	if code, out, stderr := apptest.Do(t, "batch", "k8s", dir, "--path", filepath.Dir(dir), "--image", "r.example:5000/a@sha256:0 #\n x: y"); code != 0 || !strings.Contains(out, `image: "r.example:5000/a@sha256:0 #\n x: y"`) {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}

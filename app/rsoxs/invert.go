@@ -1,0 +1,232 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rsoxs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/draws"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/report"
+)
+
+// invertConfig is the content of config.json for invert rsoxs.
+type invertConfig struct {
+	draws.ChainConfig
+	Base     string         `json:"base"` // folder that the problem's relative paths refer to
+	Problem  *morph.Problem `json:"problem"`
+	Restarts int            `json:"restarts"`
+}
+
+const invertCommand = "invert rsoxs"
+
+func invertRSoXS(a *frame.App) *cobra.Command {
+	var cfg invertConfig
+	c := &cobra.Command{
+		Use:   "rsoxs PROBLEM.json",
+		Short: "Recover the parameters of a morphology from scattering patterns",
+		Long: `Find the parameters of a morphology from scattering patterns: by least squares
+with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
+(nuts). The problem is a JSON file. Paths in it are relative to its folder.
+
+  {"model": "core_shell", "grid": {"shape": [16, 48, 48], "voxel": 2.5},
+   "parameters": {"radius": {"start": 10, "bounds": [2, 20]},
+                  "shell": {"start": 11, "prior": "normal(10, 3)"},
+                  "aligned": {"start": 0.25, "bounds": [0, 1]}},
+   "fixed": {"z": 19.3}, "data": "HDF5", "mask": {"q": [0.05, 0.6]},
+   "constants": ["Material1.txt", "Material2.txt"],
+   "angles": [0, 30, 150], "rot_mask": true, "sigma": 0.1, "method": "nuts"}
+
+"data" is a folder of Energy_*.h5 files, or an NPY file together with
+"energies". "constants" has one entry per material: a file, "vacuum", or rows of
+[DeltaPara, BetaPara, DeltaPerp, BetaPerp], one per energy. "config":
+"config.txt" can replace angles and rot_mask. The other keys are listed in
+https://github.com/euryale-dev/euryale/blob/main/docs/CLI.md.
+The models and their parameters (in nm and degrees) are:
+` + frame.Indent(morph.ProblemModels()) + `
+Results go to a run folder: fit.json or draws, pictures and report.html. Ctrl-C
+saves the best point so far, and --resume continues from it.
+
+  euryale invert rsoxs particle.json
+  euryale invert rsoxs particle.json --out run --json
+  euryale invert rsoxs --resume run
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case a.Resume != "":
+				return resumeInvert(a, c, args)
+			case len(args) == 0:
+				return exit.Usage("invert rsoxs needs PROBLEM.json, or --resume RUN")
+			}
+			cfg.File = args[0]
+			return startInvert(c.Context(), a, cfg)
+		},
+	}
+	cfg.Add(c, draws.DefaultChains(0))
+	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe the data")
+	return c
+}
+
+func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
+	if err := cfg.Check(); err != nil {
+		return err
+	}
+	b, err := foreign.ReadFile(cfg.File)
+	if err != nil {
+		return exit.Input(err)
+	}
+	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.File, err))
+	}
+	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, frame.Version(), a.Seed, frame.Absolute(cfg.File)
+	cfg.Base = filepath.Dir(cfg.File)
+	if err := cfg.Problem.ReadStarts(cfg.Base); err != nil {
+		return exit.Input(err)
+	}
+	v, err := openInversion(a, &cfg)
+	if err != nil {
+		return err
+	}
+	out := a.Out
+	if out == "" {
+		out = "run-" + strings.TrimSuffix(filepath.Base(cfg.File), ".json")
+	}
+	if v.dir, err = a.MakeRundir(out); err != nil {
+		return err
+	}
+	if v.Method == "nuts" {
+		if err := startChains(ctx, a, v); err != nil {
+			return err
+		}
+	}
+	if err := a.Begin(v.dir, invertCommand, cfg, cfg.Problem.Files(cfg.Base)...); err != nil {
+		return err
+	}
+	return solve(ctx, a, v, "", nil)
+}
+
+func resumeInvert(a *frame.App, c *cobra.Command, args []string) error {
+	var cfg invertConfig
+	dir, err := a.Reopen(c, invertCommand, args, &cfg, "threads")
+	if err != nil {
+		return err
+	}
+	if cfg.Problem == nil {
+		return exit.With(exit.Config, fmt.Errorf("%s records no problem", dir.Path("config.json")))
+	}
+	b, err := json.Marshal(cfg.Problem)
+	if err != nil {
+		return exit.With(exit.Bug, err)
+	}
+	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
+		return exit.With(exit.Config, fmt.Errorf("%s: %w", dir.Path("config.json"), err))
+	}
+	if err := a.GoOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	if err := frame.Unchanged(dir); err != nil {
+		return err
+	}
+	v, err := openInversion(a, &cfg)
+	if err != nil {
+		return err
+	}
+	v.dir = dir
+	checkpoint := dir.Path("checkpoint")
+	if !foreign.Exists(checkpoint) {
+		checkpoint = ""
+	}
+	start, err := v.lastPoint()
+	if err != nil {
+		return err
+	}
+	return solve(c.Context(), a, v, checkpoint, start)
+}
+
+// lastPoint returns the parameters that an earlier run reached, or nil if there are none.
+func (v *inversion) lastPoint() ([]float64, error) {
+	b, err := foreign.ReadFile(v.dir.Path("fit.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, exit.Input(err)
+	}
+	var doc InvertDoc
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", v.dir.Path("fit.json"), err))
+	}
+	var x []float64
+	for _, n := range v.Names() {
+		p, ok := doc.X[n]
+		if !ok {
+			return nil, exit.With(exit.Data, fmt.Errorf("%s has no %s", v.dir.Path("fit.json"), n))
+		}
+		x = append(x, float64(p))
+	}
+	return x, nil
+}
+
+// solve runs the problem's method, resuming from the checkpoint if there is one.
+func solve(ctx context.Context, a *frame.App, v *inversion, checkpoint string, start []float64) error {
+	if v.Method == "nuts" {
+		return sampleInversion(ctx, a, v, checkpoint)
+	}
+	v.StartAt(start)
+	r, err := fitInversion(ctx, a, v)
+	if r == nil {
+		return err
+	}
+	doc := v.document(r)
+	if err := a.Patiently(ctx, func() error { return frame.WriteJSON(v.dir.Path("fit.json"), doc) }); err != nil {
+		return err
+	}
+	again := "euryale " + invertCommand + " --resume " + foreign.Typed(string(v.dir))
+	switch {
+	case err != nil: // a GPU failed
+		return &exit.Error{Code: exit.CodeOf(err), Err: fmt.Errorf("%w\nthe best point so far is kept in %s", err, v.dir), Hint: again + ", with --device cpu to leave the GPU"}
+	case ctx.Err() != nil:
+		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", v.dir), Hint: again}
+	}
+	if !v.cfg.NoReport {
+		if err := saveInversion(ctx, a, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		err = a.Document(doc)
+	} else {
+		_, err = fmt.Fprintf(a.Stdout, "%s%s\n%s\n", v.lines(r), draws.WithLimit(r.Status, r.Status.Message()), r.Check.Summary())
+		if err == nil {
+			err = a.PrintVerdict(r.Check)
+		}
+		for _, w := range r.Warnings {
+			fmt.Fprintf(a.Stdout, "warning: %s\n", w)
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", v.dir)
+		}
+	}
+	switch {
+	case err != nil:
+		return exit.With(exit.CannotWrite, err)
+	case a.Strict && !r.Status.Converged():
+		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(r.Status, r.Status.Message())))
+	case a.Strict:
+		return frame.Strictly(r.Check)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rsoxs
+
+import (
+	"errors"
+	"math"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// voxelFlags tell the size of the voxels from which patterns were computed, which image
+// files do not record.
+type voxelFlags struct {
+	PhysSize   float64
+	Morphology string
+}
+
+const voxelHelp = `The edge length of a voxel determines q. It comes from --phys-size, from
+--morphology, or from run.json or CyRSoXS.log beside the images or in the parent
+folder.`
+
+// loadPatterns reads Energy_*.h5 files, given as files or folders, in order of energy.
+func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, error) {
+	a, err := v.find(args[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	p, beams, err := morph.OpenPatterns(args, a)
+	return p, beams, imagesError(err)
+}
+
+// imagesError adds an exit code and a hint to an error from reading images.
+func imagesError(err error) error {
+	if none := (*morph.NoPatternsError)(nil); errors.As(err, &none) {
+		return &exit.Error{Code: exit.NoInput, Err: err, Hint: "name the folder that a simulation wrote"}
+	}
+	return exit.Input(err)
+}
+
+// oblique reports whether any beam deviates from +z.
+func oblique(beams [][3]float64) bool {
+	for _, k := range beams {
+		if k != [3]float64{0, 0, 1} {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the edge length of a voxel in nm.
+func (v voxelFlags) find(images string) (float64, error) {
+	switch {
+	case v.PhysSize > 0 && !math.IsInf(v.PhysSize, 0):
+		return v.PhysSize, nil
+	case v.PhysSize != 0:
+		return 0, exit.Usage("--phys-size %g: want the edge length of a voxel in nm, above 0", v.PhysSize)
+	case v.Morphology != "":
+		a, err := morph.VoxelOf(v.Morphology)
+		return a, exit.Input(err)
+	}
+	a, err := morph.FindVoxel(images)
+	if unknown := (*morph.NoVoxelError)(nil); errors.As(err, &unknown) {
+		return 0, &exit.Error{Code: exit.WrongUsage, Err: err, Hint: "--phys-size 5 (nm), or --morphology FILE.h5"}
+	}
+	return a, exit.Input(err)
+}

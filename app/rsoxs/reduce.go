@@ -1,0 +1,285 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rsoxs
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// reduceFlags are the flags of reduce rsoxs.
+type reduceFlags struct {
+	voxelFlags
+	Radii, Axis, Layout string
+	Wedge               float64
+}
+
+var (
+	radiiNames = []string{"stretched", "pixel", "true"}
+	axisNames  = []string{"perp", "abs", "common"}
+	// layouts maps each layout to its columns; integrated is the map before any
+	// averaging.
+	layouts     = map[string][]string{"all": {"I", "I_para", "I_perp", "A"}, "i_only": {"I"}, "i_para_i_perp": {"I_para", "I_perp"}, "i_a": {"I", "A"}, "integrated": {"I"}}
+	layoutNames = []string{"all", "i_only", "i_para_i_perp", "i_a", "integrated"}
+)
+
+func reduceRSoXS(a *frame.App) *cobra.Command {
+	var f reduceFlags
+	c := &cobra.Command{
+		Use:   "rsoxs DIR|FILE... [OUT.csv]",
+		Short: "Reduce scattering patterns to I(q) and anisotropy",
+		Long: `Reduce scattering patterns to curves over q (1/nm): I, the mean over all
+directions; I_para and I_perp, the means over wedges along and across the
+electric field (+q_x); and A = (I_para - I_perp)/(I_para + I_perp).
+
+--radii selects the circles: stretched as in NRSS, which end slightly inside the
+radius of their label; pixel as in the older integrator of PyHyperScattering; or
+true, exactly at their label, without pixels that lie outside the image or that
+no direction of the field reaches. --axis selects the abscissa: perp, the
+component of q in the plane of the detector; abs, |q| on the Ewald sphere,
+separately for each energy; or common, |q| on one axis for all energies.
+--layout integrated writes the map over the directions chi and q.
+` + voxelHelp + `
+The table is written to OUT.csv if it is given, or else to standard output.
+
+  euryale reduce rsoxs HDF5 curves.csv
+  euryale reduce rsoxs HDF5/Energy_285.20.h5 --radii true --wedge 20
+  euryale reduce rsoxs HDF5 --phys-size 2.5 --axis common --layout i_a --json
+`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runReduceRSoXS(a, args, f) },
+	}
+	f.add(c)
+	c.Flags().StringVar(&f.Layout, "layout", "all", "columns to write: all, i_only, i_para_i_perp, i_a or integrated")
+	frame.CompleteFlag(c, "layout", layoutNames)
+	return c
+}
+
+// add declares all flags except --layout.
+func (f *reduceFlags) add(c *cobra.Command) {
+	f.Layout = "all"
+	c.Flags().StringVar(&f.Radii, "radii", "stretched", "radii of the circles: stretched, pixel or true, as reduce rsoxs --help explains")
+	c.Flags().StringVar(&f.Axis, "axis", "perp", "abscissa of the curves: perp, abs or common, as reduce rsoxs --help explains")
+	c.Flags().Float64Var(&f.Wedge, "wedge", 90, "width of the wedges in degrees, greater than 0 and at most 180")
+	f.voxelFlags.add(c)
+	frame.CompleteFlag(c, "radii", radiiNames)
+	frame.CompleteFlag(c, "axis", axisNames)
+}
+
+func (v *voxelFlags) add(c *cobra.Command) {
+	c.Flags().Float64Var(&v.PhysSize, "phys-size", 0, "edge length of a voxel in nm")
+	c.Flags().StringVar(&v.Morphology, "morphology", "", "HDF5 file that records the edge length of a voxel")
+}
+
+// reduction returns the settings, or an error that lists all invalid flags.
+func (f *reduceFlags) reduction() (rsoxs.Reduction, error) {
+	r := rsoxs.Reduction{Wedge: f.Wedge, Radii: rsoxs.Radii(slices.Index(radiiNames, f.Radii)), Axis: rsoxs.QAxis(slices.Index(axisNames, f.Axis))}
+	var bad []string
+	for _, c := range []struct {
+		flag, value string
+		names       []string
+	}{{"radii", f.Radii, radiiNames}, {"axis", f.Axis, axisNames}, {"layout", f.Layout, layoutNames}} {
+		if !slices.Contains(c.names, c.value) {
+			bad = append(bad, frame.OneOf("--"+c.flag, c.value, c.names))
+		}
+	}
+	if !(f.Wedge > 0 && f.Wedge <= 180) {
+		bad = append(bad, fmt.Sprintf("--wedge %g: want degrees, above 0 and at most 180", f.Wedge))
+	}
+	if bad != nil {
+		return r, exit.Usage("%s", strings.Join(bad, "; "))
+	}
+	return r, nil
+}
+
+// reduceDoc is the JSON document of reduce rsoxs.
+type reduceDoc struct {
+	Engine string         `json:"engine"`
+	Radii  string         `json:"radii"`
+	Axis   string         `json:"axis"`
+	Layout string         `json:"layout"`
+	Wedge  float64        `json:"wedge_deg"`
+	QUnit  string         `json:"q_unit"`
+	Chi    []frame.Number `json:"chi_deg,omitempty"`
+	Curves []curveDoc     `json:"curves"`
+}
+
+type curveDoc struct {
+	Energy frame.Number              `json:"energy"` // photon energy in eV
+	Beam   int                       `json:"beam"`
+	Q      []frame.Number            `json:"q"`
+	Means  map[string][]frame.Number `json:"curves,omitempty"`
+	Map    [][]frame.Number          `json:"integrated,omitempty"` // intensity by [chi][q]
+}
+
+func runReduceRSoXS(a *frame.App, args []string, f reduceFlags) error {
+	r, err := f.reduction()
+	if err != nil {
+		return err
+	}
+	out := ""
+	if last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) == ".csv" {
+		out, args = last, args[:len(args)-1]
+	}
+	if len(args) == 0 {
+		return exit.Usage("reduce rsoxs needs input: name a folder or files of images")
+	}
+	if out != "" && foreign.Exists(out) && !a.Overwrite {
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	}
+	doc, err := f.reduceFiles(r, args)
+	if err != nil {
+		return err
+	}
+	if a.JSON && out == "" {
+		return a.Document(doc)
+	}
+	table := doc.table(layouts[f.Layout])
+	if out == "" {
+		_, err := a.Stdout.Write(table)
+		return exit.With(exit.CannotWrite, err)
+	}
+	if err := frame.WriteFile(out, table); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.Document(doc)
+	}
+	a.Note("wrote %s", out)
+	return nil
+}
+
+// reduceFiles builds the document one file at a time, or from all files at once if the
+// energies share a q axis.
+func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc, error) {
+	files, err := morph.PatternFiles(args)
+	if err != nil {
+		return nil, imagesError(err)
+	}
+	if f.PhysSize, err = f.find(args[0]); err != nil {
+		return nil, err
+	}
+	doc := &reduceDoc{Engine: "rsoxs", Radii: f.Radii, Axis: f.Axis, Layout: f.Layout, Wedge: f.Wedge, QUnit: "1/nm"}
+	groups := [][]string{files}
+	if r.Axis != rsoxs.Common {
+		groups = groups[:0]
+		for i := range files {
+			groups = append(groups, files[i:i+1])
+		}
+	}
+	for _, g := range groups {
+		p, beams, err := loadPatterns(g, f.voxelFlags)
+		if err != nil {
+			return nil, err
+		}
+		if r.Axis != rsoxs.Perpendicular && oblique(beams) {
+			return nil, exit.Usage("--axis %s is for beams along +z: want perp", f.Axis)
+		}
+		if err := f.reduce(doc, r, p); err != nil {
+			return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", g[0], err))
+		}
+	}
+	slices.SortStableFunc(doc.Curves, func(x, y curveDoc) int { return cmp.Compare(x.Energy, y.Energy) })
+	for i, c := range doc.Curves[1:] {
+		if b := doc.Curves[i]; b.Energy == c.Energy && b.Beam >= c.Beam {
+			return nil, exit.With(exit.Data, fmt.Errorf("the energy %g eV appears twice: name each file once", c.Energy))
+		}
+	}
+	return doc, nil
+}
+
+// reduce adds the curves of a pattern to the document.
+func (f *reduceFlags) reduce(doc *reduceDoc, r rsoxs.Reduction, p *rsoxs.Pattern) error {
+	d, err := r.NewReducer(p)
+	if err != nil {
+		return err
+	}
+	beams := p.Intensity.Shape()[1]
+	if f.Layout == "integrated" {
+		polar, chi, err := d.Polar(p)
+		if err != nil {
+			return err
+		}
+		doc.Chi = frame.Numbers(chi)
+		doc.add(d, p, beams, func(c *curveDoc, i int) {
+			for j := range chi {
+				c.Map = append(c.Map, row(polar, i*len(chi)+j, len(c.Q)))
+			}
+		})
+		return nil
+	}
+	curves, err := d.Reduce(p)
+	if err != nil {
+		return err
+	}
+	all := map[string]*tensor.Tensor{"I": curves.I, "I_para": curves.Para, "I_perp": curves.Perp, "A": curves.A}
+	doc.add(d, p, beams, func(c *curveDoc, i int) {
+		c.Means = map[string][]frame.Number{}
+		for _, name := range layouts[f.Layout] {
+			c.Means[name] = row(all[name], i, len(c.Q))
+		}
+	})
+	return nil
+}
+
+// row returns row i of t, whose rows have n numbers each.
+func row(t *tensor.Tensor, i, n int) []frame.Number {
+	return frame.Numbers(t.Data().([]float64)[i*n : (i+1)*n])
+}
+
+// add appends a curve for every energy and beam; fill completes the curve at index i.
+func (doc *reduceDoc) add(d *rsoxs.Reducer, p *rsoxs.Pattern, beams int, fill func(c *curveDoc, i int)) {
+	for e, energy := range p.Energies {
+		for b := range beams {
+			c := curveDoc{Energy: frame.Number(energy), Beam: b, Q: frame.Numbers(d.Q(e))}
+			fill(&c, e*beams+b)
+			doc.Curves = append(doc.Curves, c)
+		}
+	}
+}
+
+// table returns the document as CSV, with one line per energy, beam, direction and q.
+func (doc *reduceDoc) table(columns []string) []byte {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	chi := ""
+	if doc.Chi != nil {
+		chi = "chi (deg),"
+	}
+	fmt.Fprintf(w, "energy (eV),beam,%sq (1/nm),%s\n", chi, strings.Join(columns, ","))
+	for _, c := range doc.Curves {
+		head := fmt.Sprintf("%s,%d,", frame.NumberText(c.Energy), c.Beam)
+		for j, line := range c.Map {
+			for i, v := range line {
+				fmt.Fprintf(w, "%s%s,%s,%s\n", head, frame.NumberText(doc.Chi[j]), frame.NumberText(c.Q[i]), frame.NumberText(v))
+			}
+		}
+		for i, q := range c.Q {
+			if c.Means == nil {
+				break
+			}
+			w.WriteString(head + frame.NumberText(q))
+			for _, name := range columns {
+				w.WriteString("," + frame.NumberText(c.Means[name][i]))
+			}
+			w.WriteByte('\n')
+		}
+	}
+	w.Flush()
+	return b.Bytes()
+}

@@ -1,0 +1,22 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package spectra
+
+import (
+	"github.com/euryale-dev/euryale/app/frame"
+)
+
+// Field is stellar spectra.
+func Field() frame.Field {
+	return frame.Field{Commands: []frame.Command{
+		{Verb: "fit", New: fitSpectra, Takes: frame.TakesOut | frame.TakesDevice | frame.TakesPrecision},
+		{Verb: "sample", New: sampleSpectrum, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
+		{Verb: "build", New: buildCatalogue},
+		{Verb: "build", New: buildLibrary},
+		{Verb: "build", New: buildConvert},
+		{Verb: "train", New: trainSpectrum, Takes: frame.OnProcessor},
+		{Verb: "plot", New: plotSpectrum, Takes: frame.TakesDevice},
+		{Verb: "demo", New: demoSpectrum, Takes: frame.TakesOut | frame.TakesDevice},
+	}}
+}

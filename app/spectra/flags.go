@@ -1,0 +1,267 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package spectra
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/rvspecfit"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
+)
+
+// spectraFlags are what the commands for stellar spectra share: the library, the model, and how spectra are
+// read. Names follow rvspecfit; its underscores are accepted too.
+type spectraFlags struct {
+	Config         string   `json:"config,omitempty"`
+	Library        string   `json:"library,omitempty"`
+	Continuum      int      `json:"npoly"`
+	Chebyshev      bool     `json:"chebyshev,omitempty"`
+	FixedContinuum bool     `json:"fixed_continuum,omitempty"`
+	KeepSpikes     bool     `json:"keep_spikes,omitempty"`
+	Kernel         string   `json:"kernel"`
+	Init           string   `json:"param_init"`
+	NoCCF          bool     `json:"no_ccf_continuum_normalize,omitempty"`
+	Resolution     bool     `json:"resolution_matrix,omitempty"`
+	Errors         string   `json:"errors"`
+	Fixed          []string `json:"fixed,omitempty"`
+	Prior          []string `json:"prior,omitempty"`
+	Floor          []string `json:"floor,omitempty"`
+	Arm            []string `json:"arm,omitempty"`
+	Power          float64  `json:"resolving_power,omitempty"`
+	Range          string   `json:"range,omitempty"`
+	Air            bool     `json:"air,omitempty"`
+	MaskGood       string   `json:"mask_good,omitempty"`
+	Vacuum         bool     `json:"vacuum,omitempty"`
+	Unit           string   `json:"unit,omitempty"`
+	MaskBits       int64    `json:"mask_bits,omitempty"`
+	Exposure       []string `json:"exposure,omitempty"`
+	Each           bool     `json:"per_exposure,omitempty"`
+	// HalfWeights holds the weights of networks in 16 bits on a GPU.
+	HalfWeights bool `json:"half_weights,omitempty"`
+}
+
+// underscores lets flags be written with underscores, as rvspecfit does.
+func underscores(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+}
+
+func (f *spectraFlags) add(c *cobra.Command) {
+	c.Flags().SetNormalizeFunc(underscores)
+	s := c.Flags()
+	s.StringVar(&f.Config, "config", "", "configuration file of rvspecfit (default config.yaml, if it exists)")
+	s.StringVar(&f.Library, "library", "", "template library: a folder of rvspecfit or a library file (default from the configuration)")
+	s.IntVar(&f.Continuum, "npoly", 10, "number of basis functions of the continuum")
+	s.BoolVar(&f.Chebyshev, "chebyshev", false, "use Chebyshev polynomials for the continuum instead of three powers and Gaussians")
+	s.BoolVar(&f.FixedContinuum, "fixed-continuum", false, "keep to the functions of --npoly, as rvspecfit does (default: add polynomials where the data call for them)")
+	s.BoolVar(&f.KeepSpikes, "keep-spikes", false, "keep pixels that stand out of the model as cosmic rays do, as rvspecfit does (default: leave them out and say so)")
+	s.StringVar(&f.Kernel, "kernel", "exact", "rotation kernel: exact, or compat as in rvspecfit, whose vsini is 4 km/s low at 10 to 25 km/s and 1.4 at 25 to 60")
+	s.StringVar(&f.Init, "param-init", "ccf", "first guess: ccf (cross-correlation) or bruteforce (a grid of parameters)")
+	s.BoolVar(&f.NoCCF, "no-ccf-continuum-normalize", false, "cross-correlate without dividing by the continuum")
+	s.StringVar(&f.Errors, "errors", "marginal", "errors of the parameters: marginal, or conditional on velocity and rotation as in rvspecfit")
+	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as `name=value`; repeatable")
+	s.StringArrayVar(&f.Prior, "prior", nil, "prior of a parameter, as `name=distribution(numbers)`, such as teff=normal(5800,100); repeatable")
+	s.StringArrayVar(&f.Floor, "floor", nil, "error to add in quadrature, as `arm=value` in units of flux; repeatable")
+}
+
+// addPlain adds the flags of spectra that are not DESI's.
+func (f *spectraFlags) addPlain(c *cobra.Command) {
+	s := c.Flags()
+	s.StringSliceVar(&f.Arm, "arm", nil, "arm of the library, one for all files or one per file (default the arm that the file names, or the only one)")
+	s.Float64Var(&f.Power, "resolving-power", 0, "resolving power (wavelength/FWHM) to convolve the templates to (default: templates already have the instrument's)")
+	s.StringVar(&f.Range, "range", "", "range of wavelengths to use, as FROM:TO in Angstrom (default all that the templates cover)")
+	s.BoolVar(&f.Air, "air", false, "take wavelengths as measured in air")
+	s.StringVar(&f.MaskGood, "mask-good", "", "number with which a mask column marks good pixels, 0 or 1 (default: by its name, or by what it leaves)")
+	s.BoolVar(&f.Vacuum, "vacuum", false, "take wavelengths as measured in vacuum, whatever the file says")
+	s.StringVar(&f.Unit, "unit", "", "unit of the wavelengths: Angstrom, nm, micron or m (default from the file)")
+	s.BoolVar(&f.Each, "per-exposure", false, "fit a separate velocity for each exposure of a star; all other parameters are shared")
+	s.StringSliceVar(&f.Exposure, "exposure", nil, "exposure that each file belongs to, for --per-exposure (default: every file is its own)")
+	s.Int64Var(&f.MaskBits, "mask-bits", 1<<23, "bits of an SDSS mask that mark a pixel as bad; the default is bit 23, BRIGHTSKY")
+}
+
+// configuration reads the file of --config, or config.yaml if that is there.
+func configuration(a *frame.App, f *spectraFlags) (*rvspecfit.Config, error) {
+	name := f.Config
+	if name == "" && foreign.Exists("config.yaml") {
+		name = "config.yaml"
+	}
+	c := rvspecfit.DefaultConfig()
+	if name != "" {
+		var err error
+		if c, err = rvspecfit.ReadConfig(name); err != nil {
+			if e := exit.Input(err); exit.CodeOf(e) == exit.NoInput {
+				return nil, e
+			}
+			return nil, exit.With(exit.Config, err)
+		}
+		for _, k := range c.Unused {
+			a.Note("%s: %s is not a known setting and was ignored", name, k)
+		}
+	}
+	if f.Library != "" {
+		c.Library = f.Library
+	}
+	if f.NoCCF {
+		c.Continuum = false
+	}
+	return c, nil
+}
+
+// withWeights returns a backend whose GPUs hold large constant matrices in a type.
+func withWeights(b ad.Backend, s ad.Storage) ad.Backend {
+	switch b := b.(type) {
+	case ad.CUDA:
+		b.Weights = s
+		return b
+	case ad.Auto:
+		b.CUDA.Weights = s
+		return b
+	case ad.Several:
+		b = slices.Clone(b)
+		for i := range b {
+			b[i].Weights = s
+		}
+		return b
+	}
+	return b
+}
+
+// pipeline resolves the flags.
+func pipeline(a *frame.App, f *spectraFlags) (*fitfile.Pipeline, error) {
+	c, err := configuration(a, f)
+	if err != nil {
+		return nil, err
+	}
+	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, FixedContinuum: f.FixedContinuum, KeepSpikes: f.KeepSpikes, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.Threads, Precision: a.Precision, Backend: a.Backend(1)}
+	if f.HalfWeights {
+		if a.Precision != 32 {
+			return nil, exit.Usage("--half-weights needs --precision 32")
+		}
+		s.Backend = withWeights(s.Backend, ad.Float16)
+	}
+	if f.Continuum < 1 || f.Continuum > 1000 {
+		return nil, exit.Usage("--npoly %d: want 1 to 1000", f.Continuum)
+	}
+	switch f.Kernel {
+	case "compat":
+		s.Rotation.Compat = true
+	case "exact":
+	default:
+		return nil, exit.Usage("--kernel %q: want exact or compat", f.Kernel)
+	}
+	switch strings.ToLower(f.Init) {
+	case "bruteforce":
+		s.BruteForce = true
+	case "ccf":
+	default:
+		return nil, exit.Usage("--param-init %q: want ccf or bruteforce", f.Init)
+	}
+	switch f.Errors {
+	case "conditional":
+		s.Conditional = true
+	case "marginal":
+	default:
+		return nil, exit.Usage("--errors %q: want marginal or conditional", f.Errors)
+	}
+	if s.Fixed, err = assigned("fixed", f.Fixed); err != nil {
+		return nil, err
+	}
+	if s.Floor, err = assigned("floor", f.Floor); err != nil {
+		return nil, err
+	}
+	s.Priors = map[string]string{}
+	for _, v := range f.Prior {
+		name, text, ok := strings.Cut(v, "=")
+		if !ok {
+			return nil, exit.Usage("--prior %q: want name=distribution(numbers), such as teff=normal(5800,100)", v)
+		}
+		s.Priors[name] = text
+	}
+	if c.Library == "" {
+		return nil, &exit.Error{Code: exit.Config, Err: errNoLibrary, Hint: "use --library FOLDER, or template_lib in the file of --config"}
+	}
+	p, err := fitfile.New(s)
+	if err != nil {
+		if e := exit.Input(err); exit.CodeOf(e) == exit.NoInput {
+			return nil, e
+		}
+		return nil, exit.With(exit.WrongUsage, err)
+	}
+	return p, nil
+}
+
+// assigned reads flags of the form name=value.
+func assigned(flag string, list []string) (map[string]float64, error) {
+	m := map[string]float64{}
+	for _, v := range list {
+		name, text, _ := strings.Cut(v, "=")
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, exit.Usage("--%s %q: want name=value", flag, v)
+		}
+		m[name] = x
+	}
+	return m, nil
+}
+
+// taking returns how the spectra of the i-th of n files are taken.
+func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
+	t := fitfile.Taking{Power: f.Power}
+	switch len(f.Arm) {
+	case 0:
+	case 1:
+		t.Arm = f.Arm[0]
+	case n:
+		t.Arm = f.Arm[i]
+	default:
+		return t, exit.Usage("--arm names %s for %s: want one for all files, or one per file", errtext.Count(len(f.Arm), "arm"), errtext.Count(n, "file"))
+	}
+	if f.Power < 0 || math.IsNaN(f.Power) || math.IsInf(f.Power, 0) {
+		return t, exit.Usage("--resolving-power %g: want a number above 0", f.Power)
+	}
+	if f.Range != "" {
+		lo, hi, _ := strings.Cut(f.Range, ":")
+		var err1, err2 error
+		t.From, err1 = strconv.ParseFloat(lo, 64)
+		t.To, err2 = strconv.ParseFloat(hi, 64)
+		if err1 != nil || err2 != nil || !(t.From > 0 && t.From < t.To) || math.IsInf(t.To, 0) {
+			return t, exit.Usage("--range %q: want FROM:TO in Angstrom, such as 3600:5800", f.Range)
+		}
+	}
+	return t, nil
+}
+
+// exposure returns the label of the i-th of n files.
+func (f *spectraFlags) exposure(i int, names []string) (string, error) {
+	switch len(f.Exposure) {
+	case 0:
+		return names[i], nil
+	case len(names):
+		return f.Exposure[i], nil
+	}
+	return "", exit.Usage("--exposure names %s for %s: want one per file", errtext.Count(len(f.Exposure), "exposure"), errtext.Count(len(names), "file"))
+}
+
+// units returns what the flags say about wavelengths.
+func (f *spectraFlags) units() (survey.Units, error) {
+	if f.Air && f.Vacuum {
+		return survey.Units{}, exit.Usage("--air and --vacuum contradict each other: use one of them")
+	}
+	if f.MaskGood != "" && f.MaskGood != "0" && f.MaskGood != "1" {
+		return survey.Units{}, exit.Usage("--mask-good %q: want 0 or 1, the number with which the mask marks good pixels", f.MaskGood)
+	}
+	return survey.Units{Wave: f.Unit, Air: f.Air, Vacuum: f.Vacuum, GoodMask: f.MaskGood}, nil
+}

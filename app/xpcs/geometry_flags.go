@@ -1,0 +1,175 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package xpcs
+
+import (
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/xpcs"
+
+	sim "github.com/euryale-dev/euryale/sim/xpcs"
+)
+
+// geometryFlags are the flags of commands that need to know where the detector stands.
+type geometryFlags struct {
+	From, Shape               string
+	BeamX, BeamY              frame.Quantity
+	Pixel, Distance, Energy   frame.Quantity
+	SwingH, SwingV, Incidence frame.Quantity
+	Convention, Orientation   string
+	Reflection                bool
+	given                     func(flag string) bool // whether the user gave a flag
+	meta                      *frames.Metadata       // what the file of --from says, if it is one of metadata
+}
+
+func (f *geometryFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	f.given = s.Changed
+	f.BeamX.Units, f.BeamY.Units = frame.PixelUnits, frame.PixelUnits
+	f.Pixel.Units, f.Distance.Units, f.Energy.Units = frame.LengthUnits, frame.LengthUnits, frame.EnergyUnits
+	f.SwingH.Units, f.SwingV.Units, f.Incidence.Units = frame.AngleUnits, frame.AngleUnits, frame.AngleUnits
+	s.StringVar(&f.From, "from", "", "file that supplies whatever the other flags leave out")
+	s.StringVar(&f.Shape, "shape", "", "size of the detector as rows x columns, such as 512x1024")
+	s.Var(&f.BeamX, "beam-x", "column of the direct beam in pixels")
+	s.Var(&f.BeamY, "beam-y", "row of the direct beam in pixels")
+	s.Var(&f.Pixel, "pixel-size", "edge length of a pixel, such as 75um")
+	s.Var(&f.Distance, "distance", "distance from the sample to the detector")
+	s.Var(&f.Energy, "energy", "photon energy")
+	s.StringVar(&f.Convention, "convention", sim.Exact, "definition of q: exact (2 k sin theta), sin2theta (k sin 2theta) or viewer (k sin 2theta with hc = 12.398)")
+	s.Var(&f.SwingH, "swing-h", "horizontal angle by which the detector is rotated about the sample")
+	s.Var(&f.SwingV, "swing-v", "vertical angle by which the detector is rotated about the sample")
+	s.BoolVar(&f.Reflection, "reflection", false, "treat the measurement as reflection from a surface")
+	s.Var(&f.Incidence, "incidence", "angle between the beam and the surface in reflection (default 0.14 deg)")
+	s.StringVar(&f.Orientation, "orientation", sim.North, "direction in which the upper edge of the detector points in reflection: north, west, south or east")
+	frame.CompleteFlag(c, "convention", []string{sim.Exact, sim.SinTwo, sim.ViewerSin})
+	frame.CompleteFlag(c, "orientation", []string{sim.North, sim.West, sim.South, sim.East})
+}
+
+// geometry joins the flags and what the file of --from says.
+func (f *geometryFlags) geometry() (sim.Geometry, error) {
+	g, lacks, err := f.known()
+	if err == nil && lacks != nil {
+		err = exit.Usage("the geometry lacks %s: give what is missing as flags, or use --from with a file that has it", strings.Join(lacks, ", "))
+	}
+	return g, err
+}
+
+// known returns what the flags and the file of --from say, and the flags of what is missing.
+func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
+	if g, err = f.fromFile(); err != nil {
+		return g, nil, err
+	}
+	if f.Shape != "" {
+		if g.Height, g.Width, err = shapeOf("shape", f.Shape); err != nil {
+			return g, nil, err
+		}
+	}
+	for _, q := range []struct {
+		flag        string
+		value       frame.Quantity
+		least, most float64 // in the unit of value
+		words       string
+	}{
+		{"pixel-size", f.Pixel, 1e-7, 0.1, "a length such as 75um, from 0.1um to 10cm"},
+		{"distance", f.Distance, 1e-4, 1e4, "a length such as 5m, from 0.1mm to 10km"},
+		{"energy", f.Energy, 1e-3, 1e3, "a photon energy such as 10keV, from 1eV to 1000keV"},
+		{"swing-h", f.SwingH, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
+		{"swing-v", f.SwingV, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
+	} {
+		if q.value.Given && !(q.value.Value >= q.least && q.value.Value <= q.most) {
+			return g, nil, exit.Usage("--%s is %g %s: want %s", q.flag, q.value.Value/q.value.Units[0].Scale, q.value.Units[0].Name, q.words)
+		}
+	}
+	g.CenterCol, g.CenterRow = f.BeamX.Or(g.CenterCol), f.BeamY.Or(g.CenterRow)
+	g.PixelSize, g.Distance, g.Energy = f.Pixel.Or(g.PixelSize), f.Distance.Or(g.Distance), f.Energy.Or(g.Energy)
+	g.SwingHorizontal, g.SwingVertical = f.SwingH.Or(g.SwingHorizontal), f.SwingV.Or(g.SwingVertical)
+	if g.Convention == "" || f.given("convention") {
+		g.Convention = f.Convention
+	}
+	if g.Orientation == "" || f.given("orientation") {
+		g.Orientation = f.Orientation
+	}
+	if g.Reflection = g.Reflection || f.Reflection; g.Reflection {
+		if g.Incidence = f.Incidence.Or(g.Incidence); g.Incidence == 0 {
+			g.Incidence = sim.DefaultIncidence
+		}
+	}
+	return g, lacksOf(g), f.understood(g)
+}
+
+// understood returns an error for what the file of --from gives in a way that cannot be used, and no flag replaces.
+func (f *geometryFlags) understood(g sim.Geometry) error {
+	if f.meta == nil {
+		return nil
+	}
+	fault := func(err error, flag string) error {
+		return &exit.Error{Code: exit.Data, Err: err, Hint: flag + " gives it in its place"}
+	}
+	for _, v := range []struct {
+		field, flag string
+		value       float64
+	}{{"BeamX", "--beam-x", g.CenterCol}, {"BeamY", "--beam-y", g.CenterRow}, {"PixelSize", "--pixel-size", g.PixelSize}, {"Distance", "--distance", g.Distance}, {"Energy", "--energy", g.Energy},
+		{"SwingHorizontal", "--swing-h", g.SwingHorizontal}, {"SwingVertical", "--swing-v", g.SwingVertical}} {
+		if err := f.meta.FaultOf(v.field); err != nil && math.IsNaN(v.value) {
+			return fault(err, v.flag)
+		}
+	}
+	if err := errors.Join(f.meta.FaultOf("PixelHeight"), f.meta.Square()); err != nil {
+		return fault(err, "--pixel-size")
+	}
+	return nil
+}
+
+// lacksOf returns the flags of what a geometry does not have.
+func lacksOf(g sim.Geometry) (flags []string) {
+	for _, v := range []struct {
+		flag  string
+		value float64
+	}{{"--shape", float64(g.Height)}, {"--beam-x", g.CenterCol}, {"--beam-y", g.CenterRow}, {"--pixel-size", g.PixelSize}, {"--distance", g.Distance}, {"--energy", g.Energy}} {
+		if beam := strings.HasPrefix(v.flag, "--beam"); math.IsNaN(v.value) || !beam && v.value == 0 {
+			flags = append(flags, v.flag)
+		}
+	}
+	return flags
+}
+
+// fromFile returns the geometry of the file of --from; what it does not have is NaN or 0.
+func (f *geometryFlags) fromFile() (sim.Geometry, error) {
+	nan := math.NaN()
+	g := sim.Geometry{CenterRow: nan, CenterCol: nan, PixelSize: nan, Distance: nan, Energy: nan}
+	if f.From == "" {
+		return g, nil
+	}
+	if strings.HasSuffix(strings.ToLower(f.From), ".json") {
+		b, err := foreign.ReadFile(f.From)
+		if err == nil {
+			g, err = xpcs.ReadGeometry(b)
+		}
+		return g, exit.Input(err)
+	}
+	if q, err := nexus.OpenQMap(f.From); err == nil {
+		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
+	}
+	m, err := frames.ReadMetadataFor(f.From, f.Pixel.Or(nan))
+	if err != nil {
+		return g, exit.Input(err)
+	}
+	f.meta = m
+	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
+	g.SwingHorizontal, g.SwingVertical = m.SwingHorizontal, m.SwingVertical
+	if movie, err := frames.Open(f.From, frames.Settings{}); err == nil {
+		g.Height, g.Width = movie.Height, movie.Width
+		movie.Close()
+	}
+	return g, nil
+}
