@@ -31,63 +31,72 @@ func TestFitsOfMovies(t *testing.T) {
 	count, alarms, all := movies(200), 0, 0
 	for _, flows := range []bool{false, true} {
 		for _, pixels := range []int{300, 1000, 3000} {
-			pulls, rough, names := map[string][]float64{}, map[string]int{}, []string(nil)
-			here := 0
-			for seed := range count {
-				m := few(uint64(seed))
-				m.pixels = pixels
-				if flows {
-					m.config, m.theta, m.starts = flow, truth, 4
-				}
-				f := m.fit(t)
-				if f.Verdict.Disagrees() || !f.Status.Converged() {
-					here++
-					t.Logf("%d pixels, flow %v, movie %d: %v", pixels, flows, seed, f.Verdict)
-				}
-				names = nil
-				add := func(row motion.Row, name string, want float64) {
-					names = append(names, name)
-					if slices.ContainsFunc(f.Shared.Rough(), func(i int) bool { return f.Names[i] == name }) {
-						rough[name]++
-					}
-					pulls[name] = append(pulls[name], (row.Value-want)/row.SD)
-				}
-				for k, row := range f.Rows() {
-					if !row.Fixed {
-						add(row, row.Name, m.theta[k])
-					}
-				}
-				scales := f.Scales()
-				add(scales[0], "contrast_c0", m.contrast)
-				add(scales[len(m.angles)], "offset_c0", 1)
-			}
-			alarms, all = alarms+here, all+count
-			text := fmt.Sprintf("%d pixels, flow %v: %d of %d flagged", pixels, flows, here, count)
-			for _, name := range names {
-				n := float64(len(pulls[name]))
-				mean, square, one, two := 0., 0., 0., 0.
-				for _, v := range pulls[name] {
-					mean, square = mean+v/n, square+v*v/n
-					if math.Abs(v) < 1 {
-						one += 1 / n
-					}
-					if math.Abs(v) < 1.96 {
-						two += 1 / n
-					}
-				}
-				sd, noise := math.Sqrt(square-mean*mean), math.Sqrt(1/n)
-				text += fmt.Sprintf("\n%-20s pulls %+.2f +- %.2f, 68 %% intervals hold %.2f, 95 %% intervals %.2f; %d said to be rough", name, mean, sd, one, two, rough[name])
-				if !(sd < 1.1+2*noise) || !(sd > 0.6-2*noise) || one < 0.62-1.5*noise || two < 0.92-0.7*noise {
-					t.Errorf("%d pixels, flow %v: intervals of %s are not what they say", pixels, flows, name)
-				}
-			}
-			t.Log(text)
+			t.Run(fmt.Sprintf("flow_%v_%d_pixels", flows, pixels), func(t *testing.T) {
+				alarms, all = alarms+fitsOf(t, flows, pixels, count), all+count
+			})
 		}
 	}
 	if float64(alarms) > 0.01*float64(all)+2*math.Sqrt(0.01*float64(all)) {
 		t.Errorf("%d of %d verdicts disagree with the right model", alarms, all)
 	}
 	t.Logf("%d of %d verdicts disagree with the right model", alarms, all)
+}
+
+// fitsOf fits movies of one kind, compares intervals with the truth, and returns how many verdicts disagree.
+func fitsOf(t *testing.T, flows bool, pixels, count int) (alarms int) {
+	pulls, rough, names := map[string][]float64{}, map[string]int{}, []string(nil)
+	for seed := range count {
+		m := few(uint64(seed))
+		m.pixels = pixels
+		if flows {
+			m.config, m.theta, m.starts = flow, truth, 4
+		}
+		f := m.fit(t)
+		if f.Verdict.Disagrees() || !f.Status.Converged() {
+			alarms++
+			t.Logf("movie %d, the %d. that is flagged: %v", seed, alarms, f.Verdict)
+		}
+		if (seed+1)%100 == 0 {
+			t.Logf("%d of %d movies flagged", alarms, seed+1)
+		}
+		names = nil
+		add := func(row motion.Row, name string, want float64) {
+			names = append(names, name)
+			if slices.ContainsFunc(f.Shared.Rough(), func(i int) bool { return f.Names[i] == name }) {
+				rough[name]++
+			}
+			pulls[name] = append(pulls[name], (row.Value-want)/row.SD)
+		}
+		for k, row := range f.Rows() {
+			if !row.Fixed {
+				add(row, row.Name, m.theta[k])
+			}
+		}
+		scales := f.Scales()
+		add(scales[0], "contrast_c0", m.contrast)
+		add(scales[len(m.angles)], "offset_c0", 1)
+	}
+	text := fmt.Sprintf("%d of %d flagged", alarms, count)
+	for _, name := range names {
+		n := float64(len(pulls[name]))
+		mean, square, one, two := 0., 0., 0., 0.
+		for _, v := range pulls[name] {
+			mean, square = mean+v/n, square+v*v/n
+			if math.Abs(v) < 1 {
+				one += 1 / n
+			}
+			if math.Abs(v) < 1.96 {
+				two += 1 / n
+			}
+		}
+		sd, noise := math.Sqrt(square-mean*mean), math.Sqrt(1/n)
+		text += fmt.Sprintf("\n%-20s pulls %+.2f +- %.2f, 68 %% intervals hold %.2f, 95 %% intervals %.2f; %d said to be rough", name, mean, sd, one, two, rough[name])
+		if !(sd < 1.1+2*noise) || !(sd > 0.6-2*noise) || one < 0.62-1.5*noise || two < 0.92-0.7*noise {
+			t.Errorf("intervals of %s are not what they say", name)
+		}
+	}
+	t.Log(text)
+	return alarms
 }
 
 // How large drift and dead time have to be to be named: by how many standard deviations they move the parameter that they move most, and how many
