@@ -25,11 +25,17 @@ const movieSide = 40
 // speckles returns frames whose relaxation rate is proportional to q squared.
 func speckles(t *testing.T, frames int, seed uint64) []float32 {
 	t.Helper()
+	return specklesOf(t, frames, speckle.Sample{Seed: seed}, 2)
+}
+
+// specklesOf returns frames of a sample that relaxes like that of speckles, with a mean count.
+func specklesOf(t *testing.T, frames int, s speckle.Sample, mean float64) []float32 {
+	t.Helper()
 	n := movieSide * movieSide
-	s := speckle.Sample{Height: movieSide, Width: movieSide, Tau: make([]float64, n), Mean: make([]float64, n), FrameTime: 0.01, Seed: seed}
+	s.Height, s.Width, s.Tau, s.Mean, s.FrameTime = movieSide, movieSide, make([]float64, n), make([]float64, n), 0.01
 	for i := range n {
 		r2 := math.Pow(float64(i/movieSide)-19.5, 2) + math.Pow(float64(i%movieSide)-19.5, 2)
-		s.Tau[i], s.Mean[i] = 30/(r2+10), 2
+		s.Tau[i], s.Mean[i] = 30/(r2+10), mean
 	}
 	m, err := speckle.New(s)
 	if err != nil {
@@ -102,6 +108,18 @@ func TestFromFramesToFits(t *testing.T) {
 		want := 30 / (pixels*pixels + 10)
 		if got := b.X["tau"]; math.Abs(got/want-1) > 0.15 {
 			t.Errorf("bin %d at %g pixels: tau is %g +- %g s, want about %g", i+2, pixels, got, b.SD["tau"], want)
+		}
+	}
+}
+
+// A detector that misses photons is named by the correlation and by the fits of its results.
+func TestDeadTimeIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeMovie(t, "a.h5", specklesOf(t, 150, speckle.Sample{Modes: 2, DeadTime: 0.05, Seed: 1}, 10))
+	for _, line := range []string{qmapLine, "correlate a.h5 --qmap q.hdf --correlation both --out res", "fit g2 res/a_results.hdf --json", "fit twotime res/a_results.hdf --q 0.0008 --fixed D_offset=0 --fixed alpha=0 --json"} {
+		code, stdout, stderr := do(t, strings.Fields(line)...)
+		if code != 0 || line != qmapLine && !strings.Contains(stdout+stderr, "(dead time)") {
+			t.Errorf("%s: exit %d, and no dead time: %s%s", line, code, stdout, stderr)
 		}
 	}
 }

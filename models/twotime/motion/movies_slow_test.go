@@ -110,36 +110,43 @@ func TestSizesOfWhatVerdictsName(t *testing.T) {
 		plant      func(m *movie, size float64)
 	}{
 		{"drift", "a beam or a sample that drifts", 3000, []float64{0.5, 1, 2, 4, 8}, func(m *movie, size float64) { m.drift, m.theta[0] = size, 1.5e4 }},
-		{"dead time", "misses counts at high intensity", 3000, []float64{0.5, 1, 2, 4}, func(m *movie, size float64) { m.dead, m.count = size, 20 }},
+		{"dead time", "(dead time)", 3000, []float64{0.1, 0.3, 0.5, 1, 2}, func(m *movie, size float64) { m.dead, m.count = size, 20 }},
+		{"dead time of few counts", "(dead time)", 3000, []float64{0.5, 1}, func(m *movie, size float64) { m.dead, m.count = size, 1 }},
+		{"dead time and slow motion", "(dead time)", 3000, []float64{1, 2}, func(m *movie, size float64) { m.dead, m.count, m.theta[0] = size, 20, 4e3 }},
 	} {
 		for _, size := range c.sizes {
-			flagged, named := 0, 0
-			shifts := map[string]float64{}
-			for seed := range count {
-				m := few(uint64(seed))
-				m.pixels = c.pixels
-				c.plant(&m, size)
-				f := m.fit(t)
-				if f.Verdict.Disagrees() {
-					flagged++
-				}
-				if strings.Contains(f.Verdict.String(), c.want) {
-					named++
-				}
-				for k, row := range f.Rows() {
-					if !row.Fixed {
-						shifts[row.Name] += (row.Value - m.theta[k]) / row.SD / float64(count)
+			t.Run(fmt.Sprintf("%s_%g", strings.ReplaceAll(c.kind, " ", "_"), size), func(t *testing.T) {
+				flagged, named := 0, 0
+				shifts := map[string]float64{}
+				for seed := range count {
+					m := few(uint64(seed))
+					m.pixels = c.pixels
+					c.plant(&m, size)
+					f := m.fit(t)
+					if f.Verdict.Disagrees() {
+						flagged++
+					}
+					if strings.Contains(f.Verdict.String(), c.want) {
+						named++
+					}
+					for k, row := range f.Rows() {
+						if !row.Fixed {
+							shifts[row.Name] += (row.Value - m.theta[k]) / row.SD / float64(count)
+						}
 					}
 				}
-			}
-			worst := 0.
-			for _, v := range shifts {
-				worst = max(worst, math.Abs(v))
-			}
-			t.Logf("%s of %g, %d pixels: moves %v standard deviations on average, at most %.1f; %d of %d flagged, %d named", c.kind, size, c.pixels, shifts, worst, flagged, count, named)
-			if worst > 8 && 10*named < 9*count {
-				t.Errorf("%s of %g moves a parameter by %.1f standard deviations and is named in %d of %d movies", c.kind, size, worst, named, count)
-			}
+				worst := 0.
+				for _, v := range shifts {
+					worst = max(worst, math.Abs(v))
+				}
+				if c.want == "(dead time)" && worst > 1 && named < count {
+					t.Errorf("%s of %g moves a parameter by %.1f standard deviations and is named in %d of %d movies", c.kind, size, worst, named, count)
+				}
+				t.Logf("%s of %g, %d pixels: moves %v standard deviations on average, at most %.1f; %d of %d flagged, %d named", c.kind, size, c.pixels, shifts, worst, flagged, count, named)
+				if worst > 8 && 10*named < 9*count {
+					t.Errorf("%s of %g moves a parameter by %.1f standard deviations and is named in %d of %d movies", c.kind, size, worst, named, count)
+				}
+			})
 		}
 	}
 }
@@ -160,8 +167,8 @@ func TestVerdictsNameWhatIsPlanted(t *testing.T) {
 		{"weak light with a background", "as where the beam was weak", 3000, 0.9, func(m *movie) { m.loss, m.background, m.count = 0.7, 0.3, 20 }},
 		{"drift", "a beam or a sample that drifts", 3000, 0, func(m *movie) { m.drift, m.theta[0] = 3, 1.5e4 }},
 		{"strong drift", "a beam or a sample that drifts", 3000, 0, func(m *movie) { m.drift, m.theta[0] = 10, 1.5e4 }},
-		{"dead time", "misses counts at high intensity", 3000, 0, func(m *movie) { m.dead, m.count = 0.3, 20 }},
-		{"long dead time", "misses counts at high intensity", 10000, 0, func(m *movie) { m.dead, m.count = 1, 20 }},
+		{"dead time", "(dead time)", 3000, 0, func(m *movie) { m.dead, m.count = 0.3, 20 }},
+		{"long dead time", "(dead time)", 10000, 0.9, func(m *movie) { m.dead, m.count = 1, 20 }},
 	} {
 		flagged, named, shift := 0, 0, 0.
 		for seed := range count {
