@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // PhotonNoise says how much the counts of the pixels of a dynamic bin scatter from one frame to the next, over what photons of
@@ -76,7 +77,7 @@ func (l *loader) photons() (all []PhotonNoise) {
 	column := func(name string) []float64 {
 		v := l.floats(key{keyPhotons + "/" + name}, true)
 		if l.err == nil && len(v) != len(bins) {
-			l.fail("%s/%s has %d numbers for %d bins: want one for each", keyPhotons, name, len(v), len(bins))
+			l.fail("%s/%s has %s for %s: want one for each", keyPhotons, name, errtext.Count(len(v), "number"), errtext.Count(len(bins), "bin"))
 		}
 		return v
 	}

@@ -160,6 +160,7 @@ func TestVerdictNamesWhatHappened(t *testing.T) {
 	for want, plant := range map[string]func(m *movie){
 		"a jump of the sample or the beam": func(m *movie) { m.jump = 0.7 },
 		"as of frames with fewer counts":   func(m *movie) { m.loss = 0.6 },
+		"(dead time)":                      func(m *movie) { m.dead, m.count, m.angles = 0.5, 20, m.angles[:1] },
 		"":                                 func(*movie) {},
 	} {
 		m := few(1)
