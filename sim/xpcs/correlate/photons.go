@@ -24,7 +24,7 @@ type photons struct {
 	pixels  []int // of each bin
 
 	next      int         // frame that is to come next
-	spent     int         // pixels or events that were looked at
+	spent     int         // pixels that were looked at, see photonBudget
 	last      [2][]photon // counts of the last frames that were kept, the latest at kept%2
 	totals    [2]float64
 	kept      int // number of frames in a row that were kept
@@ -47,7 +47,8 @@ type photonSum struct{ pairs, counts, squares float64 }
 const (
 	photonGroups = 16      // of pixels of a bin, whose scatter gives the errors
 	photonRun    = 8       // frames that are kept or left out in a row
-	photonBudget = 1 << 24 // pixels, or events, that are looked at in a movie
+	photonBudget = 1 << 24 // pixels that are looked at in a movie
+	eventCost    = 4       // pixels in the time of an event, whose place in memory is anywhere
 )
 
 // watch returns the movie with readers that show frames to the result, in their order. Frames that are read again are not looked at again.
@@ -94,7 +95,7 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 					for i, p := range pixels {
 						add(int(p), counts[i])
 					}
-					return len(pixels)
+					return eventCost * len(pixels)
 				})
 			}
 			return err
@@ -120,7 +121,7 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 }
 
 // frame takes a frame, if it is the next one and if there is time for it: what is looked at is spread over the movie. values calls add for all
-// pixels that are not 0, and returns how many it went through.
+// pixels that are not 0, and returns how many pixels take as long.
 func (v *photons) frame(number int, values func(add func(pixel int, value float32)) int) {
 	if number != v.next || v.fractions {
 		return
