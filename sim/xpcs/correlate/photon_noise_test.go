@@ -5,11 +5,14 @@ package correlate_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"reflect"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -204,5 +207,24 @@ func TestPhotonNoiseOfOtherFaults(t *testing.T) {
 	c = usual()
 	if n := noise(t, c.array(frames), correlate.Settings{}); n != nil {
 		t.Errorf("values that are no counts have the noise %+v", n)
+	}
+}
+
+// Frames that go to a GPU in the type of their file have the same noise.
+func TestPhotonNoiseOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	c := usual()
+	c.pixels, c.dead = 400, 0.05
+	frames := c.movie()
+	want := noise(t, c.array(frames), correlate.Settings{})
+	m := c.array(frames)
+	m.Raw = &correlate.Raw{Type: "uint16", Read: func(first int, dst []byte) error {
+		for i := range len(dst) / 2 {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(frames[first*c.pixels+i]))
+		}
+		return nil
+	}}
+	if got := noise(t, m, correlate.Settings{Backend: ad.CUDA{}}); want.DeadTime == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("the noise is %+v on a GPU, want %+v", got, want)
 	}
 }
