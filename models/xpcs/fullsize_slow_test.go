@@ -116,7 +116,7 @@ func TestDenseAtFullSize(t *testing.T) {
 	nearly(t, r, 1, 1e-3)
 }
 
-// near fails unless g2 at the first delays of all bins is what it should be.
+// nearly fails unless g2 at the first delays of all bins is what it should be.
 func nearly(t *testing.T, r *nexus.Result, want, tol float64) {
 	t.Helper()
 	for i := range 8 {
