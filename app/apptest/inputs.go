@@ -68,11 +68,17 @@ const MovieSide = 40
 // Speckles returns frames whose relaxation rate is proportional to q squared.
 func Speckles(t *testing.T, frames int, seed uint64) []float32 {
 	t.Helper()
+	return SpecklesOf(t, frames, speckle.Sample{Seed: seed}, 2)
+}
+
+// SpecklesOf returns frames of a sample that relaxes like that of Speckles, with a mean count.
+func SpecklesOf(t *testing.T, frames int, s speckle.Sample, mean float64) []float32 {
+	t.Helper()
 	n := MovieSide * MovieSide
-	s := speckle.Sample{Height: MovieSide, Width: MovieSide, Tau: make([]float64, n), Mean: make([]float64, n), FrameTime: 0.01, Seed: seed}
+	s.Height, s.Width, s.Tau, s.Mean, s.FrameTime = MovieSide, MovieSide, make([]float64, n), make([]float64, n), 0.01
 	for i := range n {
 		r2 := math.Pow(float64(i/MovieSide)-19.5, 2) + math.Pow(float64(i%MovieSide)-19.5, 2)
-		s.Tau[i], s.Mean[i] = 30/(r2+10), 2
+		s.Tau[i], s.Mean[i] = 30/(r2+10), mean
 	}
 	m, err := speckle.New(s)
 	if err != nil {

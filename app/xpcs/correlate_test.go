@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/app/internal/tune"
 	"github.com/euryale-dev/euryale/app/xpcs"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/sim/xpcs/speckle"
 )
 
 // From frames to relaxation times that are right, by commands alone.
@@ -69,6 +70,18 @@ func TestFromFramesToFits(t *testing.T) {
 		want := 30 / (pixels*pixels + 10)
 		if got := b.X["tau"]; math.Abs(got/want-1) > 0.15 {
 			t.Errorf("bin %d at %g pixels: tau is %g +- %g s, want about %g", i+2, pixels, got, b.SD["tau"], want)
+		}
+	}
+}
+
+// A detector that misses photons is named by the correlation and by the fits of its results.
+func TestDeadTimeIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	apptest.WriteMovie(t, "a.h5", apptest.SpecklesOf(t, 150, speckle.Sample{Modes: 2, DeadTime: 0.05, Seed: 1}, 10))
+	for _, line := range []string{apptest.QmapLine, "correlate a.h5 --qmap q.hdf --correlation both --out res", "fit g2 res/a_results.hdf --json", "fit twotime res/a_results.hdf --q 0.0008 --fixed D_offset=0 --fixed alpha=0 --json"} {
+		code, stdout, stderr := apptest.Do(t, strings.Fields(line)...)
+		if code != 0 || line != apptest.QmapLine && !strings.Contains(stdout+stderr, "(dead time)") {
+			t.Errorf("%s: exit %d, and no dead time: %s%s", line, code, stdout, stderr)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func read(f *hdf5.File, name string) (*Result, error) {
 	r.Trace = l.trace()
 	r.SAXS = l.floats(keySAXS1D, false)
 	r.Segments = l.matrix(keySegments, false)
+	r.Photons = l.photons()
 	r.Attrs, r.Metadata = l.attrs(), l.metadata()
 	if l.err == nil {
 		r.check(l)

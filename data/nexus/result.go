@@ -54,6 +54,8 @@ type Result struct {
 	Segments *Matrix   // SAXS of parts of the measurement, (parts, populated static bins); nil if absent
 	Image    *Matrix   // mean counts per pixel, (row, column); nil until ReadImage
 
+	Photons []PhotonNoise // noise of the counts of dynamic bins; nil if unknown, as where values are no counts
+
 	Attrs    map[string]string // text attributes of the file, such as a note on the origin of the data
 	Metadata map[string]string // text values below /entry/instrument/bluesky/metadata
 

@@ -85,6 +85,7 @@ func (w *Writer) Close(r *Result) error {
 	s.instrument(r)
 	s.qmap(r.QMap)
 	s.intensities(r)
+	s.photons(r.Photons)
 	if r.Multitau != nil {
 		s.multitau(r)
 	}

@@ -129,6 +129,8 @@ type Direction struct {
 	Kind    string // name of the departure, such as "beam centre"
 	Of      string // distinction from other departures of the same name, such as "near 0.1 s"
 	Columns [][]float64
+	// Known says that the coefficient of the only column is 1, as is known from elsewhere, so that it is not for the residuals to say.
+	Known bool
 	// Tried is the number of alternatives among which the columns were chosen because they explain most; 0 and 1 for columns
 	// that do not depend on the residuals. The p-value is multiplied by it (Bonferroni).
 	Tried int

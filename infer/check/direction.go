@@ -30,6 +30,33 @@ func (w *residuals) sayDirection(t *test) Flag {
 	return Flag{Where: where, Remedy: remedy, Text: fmt.Sprintf("%s; this explains %s of the scatter of the residuals%s%s", text, percent(t.gain.share), w.moves(&t.gain), w.bounded())}
 }
 
+// littleMoved is the shift in standard deviations up to which a departure whose size is known is only noted.
+const littleMoved = 0.3
+
+// known reports the departures whose size is known from elsewhere, by what they do to the parameters.
+func (w *residuals) known(v *Verdict) {
+	for i := range w.d.Directions {
+		dir := &w.d.Directions[i]
+		if !dir.Known {
+			continue
+		}
+		along := make([]float64, len(w.kept))
+		for j := range along {
+			along[j] = -dot(w.base.q[j], dir.Columns[0])
+		}
+		g := gain{shift: make([]float64, len(w.d.Names))}
+		move, scale := backward(w.r, 0, along), w.scale()
+		for j, k := range w.kept {
+			if k >= 0 && scale > 0 {
+				g.shift[k] = move[j] / (scale * math.Sqrt(inverseRow(w.r, 0, j)))
+			}
+		}
+		_, most := g.moved(w.d.Names)
+		text, remedy := dir.Say([]float64{1}, []float64{0})
+		v.add(Flag{Kind: dir.Kind, Where: dir.Of, Text: text + w.moves(&g), Remedy: remedy}, math.Abs(most) < littleMoved)
+	}
+}
+
 // bounded says that parameters on their bounds can be the cause by themselves.
 func (w *residuals) bounded() string {
 	var names []string

@@ -86,6 +86,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 	if f, off := w.offMinimum(); off {
 		v.add(f, false)
 	}
+	w.known(v)
 	square, dof := w.atPoint()
 	v.Reduced = square / dof
 	if w.d.Robust { // the fit's own number: what least squares would gain is not what the loss asks for
@@ -244,7 +245,9 @@ func (w *residuals) tests(about []test) []test {
 	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
 	say := w.sayDirection
 	for i := range w.d.Directions {
-		all = append(all, w.directionTest(&w.d.Directions[i], say))
+		if !w.d.Directions[i].Known {
+			all = append(all, w.directionTest(&w.d.Directions[i], say))
+		}
 	}
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
@@ -152,7 +153,7 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 }
 
 // mostDepartures is the largest number of departures of a model.
-const mostDepartures = 9
+const mostDepartures = 10
 
 // departures returns the usual ways in which a curve differs from a model: a stretched or a second
 // decay, a drift of the baseline, a bend of tau(q). mean are the predicted values and sd the standard deviations; nil for 1. The
@@ -195,6 +196,12 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 		}
 		return fmt.Sprintf("a %s decay would fit better, with an exponent of about %.2g (a rough estimate)", how, max(1+coef[0], 0.1)), remedy
 	}})
+	if share := correlate.Saturation(contrast, c.lost); share > 0 {
+		all = append(all, check.Direction{Kind: "dead time", Known: true, Columns: weight(func(x float64) float64 { return contrast * share * math.Exp(-4*x/tau) }), Say: func(coef, sd []float64) (string, string) {
+			return fmt.Sprintf("the counts of pixels scatter less than those of photons, as of a detector that misses about %.2g %% of them at the mean counts (dead time), which makes g2 decay too fast and takes contrast from it", 100*c.lost),
+				"attenuate the beam, or correct the dead time in the frames and correlate them again"
+		}})
+	}
 	for _, factor := range []float64{1. / 30, 1. / 10, 1. / 3, 3, 10, 30} {
 		second := tau * factor
 		all = append(all, check.Direction{Kind: "second decay", Of: "near " + strconv.FormatFloat(second, 'g', 2, 64) + " s", Columns: weight(func(x float64) float64 { return math.Exp(-2 * x / second) }),

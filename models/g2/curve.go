@@ -38,6 +38,7 @@ type Curve struct {
 	Axis, AxisUnit string
 
 	flaws    []check.Alteration // what happened to the frames of the curve
+	lost     float64            // share of the photons that the detector misses at the mean counts; 0 if none, or not known
 	replaced int                // number of errors that repaired replaced
 	fill     float64            // value that replaced them
 	believed int                // number of errors that repaired left unchanged

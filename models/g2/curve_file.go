@@ -92,6 +92,9 @@ func resultCurves(path string) ([]Curve, error) {
 	for b := 1; b <= r.Bins(); b++ {
 		y, _ := r.Multitau.Bin(b)
 		c := Curve{Bin: b, flaws: wrong, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
+		if n := r.PhotonsOf(b); n != nil {
+			c.lost = n.Lost()
+		}
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]
 			if m.Skew != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -19,7 +20,10 @@ type Data struct {
 	C2    [][]float64
 	Sigma [][]float64 // standard deviations of the entries; nil for 1 everywhere
 	Noise []Noise     // noise of each angle; nil if it is to be estimated from the data
-	Band  int         // distance from the diagonal up to which entries are left out besides it. Default 0
+	// Lost is the share of the photons that the detector misses at the mean counts of each angle, as its counts tell (see correlate.PhotonNoise). The
+	// verdict says what that does to the parameters. Default nil, for unknown.
+	Lost []float64
+	Band int // distance from the diagonal up to which entries are left out besides it. Default 0
 	// Precision is the number of bits of the pairs, 64 or 32, when a posterior is sampled; sums
 	// over them have 64. 0 stands for 64. 32 takes half the memory and two thirds of the time, and
 	// moves parameters by some 1e-4 of their errors. Fits always use 64, because curvatures are
@@ -41,6 +45,9 @@ func (d *Data) check() error {
 	}
 	if d.Precision != 32 && d.Precision != 64 {
 		return fmt.Errorf("twotime: the precision is %d bits: want 64 or 32", d.Precision)
+	}
+	if d.Lost != nil && len(d.Lost) != angles || slices.ContainsFunc(d.Lost, func(v float64) bool { return !(v >= 0 && v < 1) }) {
+		return fmt.Errorf("twotime: the shares of photons that the detector misses are %v: want one from 0 to below 1 for each of %s", d.Lost, errtext.Count(angles, "angle"))
 	}
 	if d.Band < 0 || d.Band > n-2 {
 		return fmt.Errorf("twotime: the band beside the diagonal is %d of %s: want 0 to %d", d.Band, errtext.Count(n, "frame"), n-2)

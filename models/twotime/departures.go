@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 )
@@ -165,10 +166,28 @@ func (b *byCells) departures(at Point, g []float64, scaling Scaling, lag, age fu
 	loss("drift", func(float64) string {
 		return "a loss of correlation with the square of the delay and in all directions, as by a beam or a sample that drifts, would fit better"
 	}, "look at the position of the beam, and fit shorter parts of the measurement by themselves (--frames)", of(func(a, c int) float64 { return -at.Contrast[a] * b.forms[a].drift[c] }))
+	if most := b.mostLost(); most > 0 {
+		kappa := make([]float64, angles)
+		for k, lost := range d.Lost {
+			kappa[k] = correlate.Saturation(at.Contrast[k], lost)
+		}
+		name("dead time", fmt.Sprintf("the counts of pixels scatter less than those of photons, as of a detector that misses %s of them at the mean counts (dead time), which makes correlations decay too fast and takes contrast from them", percent(most)),
+			"attenuate the beam, or correct the dead time in the frames and correlate them again", of(func(a, c int) float64 { return at.Contrast[a] * kappa[a] * b.forms[a].square[c] }))
+		all[len(all)-1].Known = true
+		return all
+	}
 	loss("saturation", func(float64) string {
 		return "correlations with a part that decays as the square of the others, as of a detector that misses counts at high intensity (dead time, saturation), would fit better"
 	}, "look at the highest counts of a pixel, and attenuate the beam or correct the dead time", of(func(a, c int) float64 { return at.Contrast[a] * b.forms[a].square[c] }))
 	return all
+}
+
+// mostLost is the largest share of photons that the detector misses at an angle, as its counts tell; 0 if they tell nothing.
+func (b *byCells) mostLost() (most float64) {
+	for _, v := range b.d.Lost {
+		most = max(most, v)
+	}
+	return most
 }
 
 // percent writes a share that is estimated roughly.

@@ -270,7 +270,8 @@ func TestFailuresOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := infer.Config{Seed: 3, Chains: 1, Warmup: 20, Draws: 40}
+	const draws = 40
+	config := infer.Config{Seed: 3, Chains: 1, Warmup: 20, Draws: draws}
 	before := lib.Get("cuLaunchKernel")
 	whole, err := infer.Sample(context.Background(), post, config)
 	if err != nil {
@@ -283,7 +284,7 @@ func TestFailuresOnDevice(t *testing.T) {
 	if err == nil || !ad.IsDeviceFault(err) {
 		t.Fatalf("got %v", err)
 	}
-	if n := part.Len(0); n == 0 || n >= 40 || !slices.Equal(part.Draws("D0")[0], whole.Draws("D0")[0][:n]) {
+	if n := part.Len(0); n == 0 || n >= draws || !slices.Equal(part.Draws("D0")[0], whole.Draws("D0")[0][:n]) {
 		t.Errorf("%d draws are left of %d, or others", n, whole.Len(0))
 	}
 	s := Settings{Start: theta, Fixed: []string{"alpha", "D_offset"}, Backend: ad.CUDA{}}

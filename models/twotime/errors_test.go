@@ -8,12 +8,20 @@ import (
 	"math"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
-// Errors that allow for shared frames are the scatter of fits of many movies; those of independent entries are too small by up to a half.
-func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) { sharedErrors(t, 20, 0.6, 1.45) }
+// Errors that allow for shared frames are the scatter of fits of many movies; those of independent entries are too small by up to a half. Where the
+// model bends, standard deviations are those of lopsided intervals and so somewhat larger than the scatter. A few movies see coarse errors alone.
+func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) {
+	if tier.Slow {
+		sharedErrors(t, 300, 0.78, 1.12)
+		return
+	}
+	sharedErrors(t, 6, 0.3, 1.9)
+}
 
 // sharedErrors compares the scatter of fits of movies with their errors, whose ratio is to be between two numbers.
 func sharedErrors(t *testing.T, movies int, low, high float64) {

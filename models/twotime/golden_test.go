@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/golden/npy"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
@@ -36,16 +37,16 @@ type fitCase struct {
 }
 
 // Fits from the reference's starts find its optima and covariances in all forms of contrast and offset.
-func TestFitGoldens(t *testing.T) { fitGoldens(t, nil) }
+func TestFitGoldens(t *testing.T) { fitGoldens(t, nil, "*") }
 
 // The same on a GPU.
 func TestFitGoldensOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	fitGoldens(t, ad.CUDA{})
+	fitGoldens(t, ad.CUDA{}, tier.Of("laminar", "*"))
 }
 
-func fitGoldens(t *testing.T, b ad.Backend) {
-	golden.Each(t, "xpcs/twotime/fit_*.json", func(t *testing.T, name string) {
+func fitGoldens(t *testing.T, b ad.Backend, which string) {
+	golden.Each(t, "xpcs/twotime/fit_"+which+".json", func(t *testing.T, name string) {
 		c, d, s := fitOf(t, name)
 		s.Backend = b
 		for mode, want := range c.Results {

@@ -46,7 +46,7 @@ func TestAnglesByThemselves(t *testing.T) {
 }
 
 // A fit of very many angles ends soon.
-func TestManyAngles(t *testing.T) { manyAngles(t, 40) }
+func TestManyAngles(t *testing.T) { manyAngles(t, 16) }
 
 func manyAngles(t *testing.T, count int) {
 	var angles []float64

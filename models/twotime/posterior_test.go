@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
@@ -32,7 +33,7 @@ func posteriorGoldens(t *testing.T, b ad.Backend, draws int) {
 	if draws < 1500 {
 		most, least = 1.03, 120
 	}
-	golden.Each(t, "xpcs/twotime/posterior_*.json", func(t *testing.T, name string) {
+	golden.Each(t, tier.Of("xpcs/twotime/posterior_static.json", "xpcs/twotime/posterior_*.json"), func(t *testing.T, name string) {
 		var c struct {
 			Model      string
 			T          []float64

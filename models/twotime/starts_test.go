@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -71,9 +72,12 @@ func severalStarts(t *testing.T, frames int, noise float64, angles ...float64) {
 		{"static", transport.Static, []float64{20000, -0.5, 300}, nil},
 		{"two", transport.TwoComponent, []float64{500, 0, 100, 8000, -0.2, 500, 900, 0.2, 50, 0.35, -0.05, 6, 0.1, 20}, []string{"f2"}},
 	} {
+		if !tier.Slow && (c.name == "along" || c.name == "slow") {
+			continue // as across
+		}
 		s := transport.Setup{Model: c.model, Times: times(frames), Q: 0.0054, Gap: 2e6, Angles: angles}
 		d := moved(t, s, c.truth, noise)
-		got, err := FitLeastSquares(context.Background(), d, Settings{Starts: 16, Fixed: c.fixed, Threads: 2})
+		got, err := FitLeastSquares(context.Background(), d, Settings{Starts: tier.Of(10, 16), Fixed: c.fixed, Threads: 2})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -115,7 +115,7 @@ func TestSumsAreThoseOfPairs(t *testing.T) {
 		}{
 			{frames: 3, limit: 600}, {frames: 70, limit: 600}, {frames: 70, errors: true, limit: 600}, {frames: 70, missing: true, limit: 600},
 			{frames: 70, limit: 0}, {frames: 70, limit: 5}, {frames: 70, customary: true}, {frames: 60, customary: true, errors: true, missing: true},
-			{frames: 70, band: 2, limit: 600}, {frames: 100, errors: true, band: 50, limit: 600}, {frames: 200, limit: 600},
+			{frames: 70, band: 2, limit: 600}, {frames: 100, errors: true, band: 50, limit: 600}, {frames: 150, limit: 600},
 		} {
 			if testing.Short() && c.frames > 100 {
 				continue
@@ -224,7 +224,7 @@ func TestSumsDoNotDependOnThreads(t *testing.T) {
 func TestSumsOfFastDecays(t *testing.T) {
 	for _, m := range []transport.Model{transport.Static, transport.Laminar, transport.TwoComponent} {
 		for rate := 1e5; rate < 1e8; rate *= 3 {
-			d, theta := scatter(m, false, 70, false, false)
+			d, theta := scatter(m, false, 48, false, false)
 			theta[0] = rate
 			want, sizes := plainSums(t, &d, theta)
 			for _, precision := range []int{64, 32} {

@@ -279,6 +279,9 @@ func (a *average) write(ctx context.Context, out string) error {
 	if f.Multitau.Err != nil {
 		r.Multitau.Err = a.err
 	}
+	if a.s.Map == nil {
+		r.Photons = f.Photons // the detector is the same
+	}
 	if a.saxs != nil {
 		r.Segments = &nexus.Matrix{Rows: 1, Cols: len(a.saxs), Data: a.saxs} // the viewer wants one part at least
 	}

@@ -193,7 +193,7 @@ func (j Job) settings(what string) correlate.Settings {
 
 func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate.Maps, w *nexus.Writer, done *Done) error {
 	s := j.settings("multi-tau")
-	s.Covariance = true
+	s.Covariance, s.Photons = true, true
 	if j.Pixels {
 		part, err := movie.Select(s.Selection)
 		if err != nil {
@@ -236,6 +236,9 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 func (j Job) intensities(r *correlate.Result, done *Done) {
 	res, m := done.Result, j.Map.Maps
 	done.Empty = r.Empty
+	for _, n := range r.Photons {
+		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+	}
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {
@@ -256,7 +259,7 @@ func (j Job) twotime(ctx context.Context, movie correlate.Movie, maps correlate.
 	}
 	s.Ages = !j.NoAgeErrors
 	if !j.Multitau { // which has them already
-		s.Intensities = func(r *correlate.Result) { j.intensities(r, done) }
+		s.Photons, s.Intensities = true, func(r *correlate.Result) { j.intensities(r, done) }
 	}
 	var full [][]float64
 	var half []float32

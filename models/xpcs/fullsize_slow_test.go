@@ -85,7 +85,7 @@ func TestSparseAtFullSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := full(t, file, frames.Settings{}, 4e9)
-	near(t, r, 1, 0.05)
+	nearly(t, r, 1, 0.05)
 }
 
 // Two thousand dense frames of 1 Mpx, 4 GB.
@@ -113,11 +113,11 @@ func TestDenseAtFullSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := full(t, file, frames.Settings{Height: side, Width: side}, 6e9)
-	near(t, r, 1, 1e-3)
+	nearly(t, r, 1, 1e-3)
 }
 
-// near fails unless g2 at the first delays of all bins is what it should be.
-func near(t *testing.T, r *nexus.Result, want, tol float64) {
+// nearly fails unless g2 at the first delays of all bins is what it should be.
+func nearly(t *testing.T, r *nexus.Result, want, tol float64) {
 	t.Helper()
 	for i := range 8 {
 		for j, v := range r.Multitau.G2.Row(i) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
@@ -41,6 +42,9 @@ func (d *Done) Notes() []string {
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
+	if line := d.missed(); line != "" {
+		lines = append(lines, line)
+	}
 	if d.Dark.Static > 0 && d.Empty < d.Frames {
 		lines = append(lines, fmt.Sprintf("of the %s of bin %d, %d had no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", errtext.Count(d.Dark.Of, "static bin"), d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
 	}
@@ -48,6 +52,27 @@ func (d *Done) Notes() []string {
 		lines = append(lines, fmt.Sprintf("%d of %s %s no counts in any bin", d.Empty, errtext.Count(d.Frames, "frame"), errtext.Agree(d.Empty, "has", "have")))
 	}
 	return lines
+}
+
+// missed says how many counts the detector misses, if any.
+func (d *Done) missed() string {
+	var worst *nexus.PhotonNoise
+	bins := 0
+	for i := range d.Result.Photons {
+		n := &d.Result.Photons[i]
+		if n.DeadTime > 0 {
+			bins++
+		}
+		if worst == nil || n.Lost() > worst.Lost() {
+			worst = n
+		}
+	}
+	if bins == 0 {
+		return ""
+	}
+	lost := 100 * worst.Lost()
+	return fmt.Sprintf("the counts of pixels in %d of %s scatter less than those of photons, the less the more counts there are, as those of a detector that misses photons after each one (dead time): about %.2g %% of them at the %.3g counts of a pixel in a frame of bin %d; correlations then decay too fast and have too little contrast: attenuate the beam, or correct the frames. Values that are not numbers of photons look like that, too",
+		bins, errtext.Count(len(d.Result.Photons), "bin"), lost, worst.Mean, worst.Bin)
 }
 
 // worstPixel returns the pixel that was the first without a number in most frames, and in how many.

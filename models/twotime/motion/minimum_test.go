@@ -12,7 +12,7 @@ import (
 )
 
 // Points three standard deviations from the minimum are flagged, and those where fits end are not.
-func TestVerdictsOfPointsOffTheMinimum(t *testing.T) { offMinimum(t, 2) }
+func TestVerdictsOfPointsOffTheMinimum(t *testing.T) { offMinimum(t, 1) }
 
 // offMinimum judges movies at their fits, and with one parameter 1, 2 and 3 standard deviations away.
 func offMinimum(t *testing.T, movies int) {

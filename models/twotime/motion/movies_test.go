@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
+	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport/noise"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -32,7 +34,7 @@ type movie struct {
 	contrast, count  float64 // count is the mean of a pixel in a frame
 	jump             float64 // share of the correlation that is lost in the middle
 	drift            float64 // v^2 t^2 at the whole length: g falls as exp(-v^2 lag^2)
-	dead             float64 // counts that are missed at the mean count, as a share
+	dead             float64 // dead time of the detector over the mean time between photons; 0 for none
 	loss, background float64 // share of the intensity that is lost in a fifth of the frames, and light without speckles beside the mean of 1
 	starts           int
 	seed             uint64
@@ -50,6 +52,7 @@ func (m movie) fit(t *testing.T) *motion.Fit {
 		t.Fatal(err)
 	}
 	var c2 [][]float64
+	var lost []float64
 	for k, phi := range m.angles {
 		_, parts, err := fields.At(m.theta, phi)
 		if err != nil {
@@ -71,12 +74,18 @@ func (m movie) fit(t *testing.T) *motion.Fit {
 		z := tensor.NewStream(m.seed, 7, uint32(k))
 		x := make([]float64, n*m.pixels)
 		source.Draw(&z, m.pixels, x)
+		if m.dead > 0 {
+			one, share := m.missing(t, x, &z)
+			c2, lost = append(c2, one), append(lost, share)
+			continue
+		}
 		c2 = append(c2, m.correlated(x, &z))
 	}
 	p, err := motion.New(c, &homodyne.Correlation{Q: c.Q, Phi: m.angles, First: 1, Last: n, Step: c.Step, C2: c2}, times)
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Data.Lost = lost
 	f, err := p.Fit(context.Background(), motion.FitSettings{Starts: max(1, m.starts), Seed: m.seed})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +104,6 @@ func (m movie) correlated(x []float64, z *tensor.Stream) []float64 {
 		}
 		for p := range pixels {
 			v := x[i*pixels+p]*level + m.background
-			v /= 1 + m.dead*v
 			if m.count > 0 { // many photons are nearly normal, and only the variance of few matters
 				v += math.Sqrt(v/m.count) * z.Normal()
 			}
@@ -117,6 +125,31 @@ func (m movie) correlated(x []float64, z *tensor.Stream) []float64 {
 	return c2
 }
 
+// missing counts photons of intensities (frames, pixels) with a detector that misses those within its dead time after the last that it counted. It
+// returns their two-time correlation, and the share that the counts say is missed at their mean.
+func (m movie) missing(t *testing.T, x []float64, z *tensor.Stream) (c2 []float64, lost float64) {
+	t.Helper()
+	frames := make([]float32, len(x))
+	for i, v := range x {
+		for at := z.Exp() / (v * m.count); at < 1; at += m.dead/m.count + z.Exp()/(v*m.count) {
+			frames[i]++
+		}
+	}
+	maps := correlate.Maps{Height: 1, Width: m.pixels, Dynamic: slices.Repeat([]int32{1}, m.pixels)}
+	s := correlate.Settings{Photons: true, Intensities: func(r *correlate.Result) {
+		n := nexus.PhotonNoise{Mean: r.Photons[0].Mean, DeadTime: r.Photons[0].DeadTime}
+		lost = n.Lost()
+	}}
+	err := correlate.Twotime(context.Background(), correlate.FromArray(frames, m.frames, 1, m.pixels), maps, s, func(r *correlate.Map) error {
+		c2 = slices.Clone(r.C2)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c2, lost
+}
+
 // few is a movie of few speckles with two modes.
 func few(seed uint64) movie {
 	return movie{config: still, theta: []float64{4e4, 0.1, 0}, pixels: 350, frames: 40, angles: []float64{0, 45, 90}, contrast: 0.5, count: 1, seed: seed}
@@ -127,6 +160,7 @@ func TestVerdictNamesWhatHappened(t *testing.T) {
 	for want, plant := range map[string]func(m *movie){
 		"a jump of the sample or the beam": func(m *movie) { m.jump = 0.7 },
 		"as of frames with fewer counts":   func(m *movie) { m.loss = 0.6 },
+		"(dead time)":                      func(m *movie) { m.dead, m.count, m.angles = 0.5, 20, m.angles[:1] },
 		"":                                 func(*movie) {},
 	} {
 		m := few(1)

@@ -9,8 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/models/twotime"
@@ -53,16 +56,44 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if config.NLSQ.Evolution {
 		notes = append(notes, "CMA-ES of the configuration was ignored, because fits start from several points instead")
 	}
+	lost, err := missed(h, c2)
+	if err != nil {
+		return nil, err
+	}
 	if config.Model == homodyne.StaticIsotropic && len(c2.Phi) > 1 {
 		notes = append(notes, fmt.Sprintf("the correlations at %d angles were averaged", len(c2.Phi)))
 		c2 = c2.Mean()
+		if lost != nil {
+			lost = []float64{stat.Mean(lost, nil)}
+		}
 	}
 	p, err := New(config, c2, config.Clock.Times(c2.First, c2.Last, c2.Step))
 	if err != nil {
 		return nil, err
 	}
-	p.Notes = append(notes, p.Notes...)
+	p.Notes, p.Data.Lost = append(notes, p.Notes...), lost
 	return p, nil
+}
+
+// missed returns the share of the photons that the detector misses at each angle by the counts of the frames, nil if the file does not say it.
+func missed(h *homodyne.File, c2 *homodyne.Correlation) (lost []float64, err error) {
+	if h.Layout != homodyne.APSU {
+		return nil, nil
+	}
+	all, err := nexus.OpenPhotons(h.Name)
+	if all == nil {
+		return nil, err
+	}
+	for _, b := range c2.Bins {
+		share := 0.
+		for i := range all {
+			if all[i].Bin == b.Number {
+				share = all[i].Lost()
+			}
+		}
+		lost = append(lost, share)
+	}
+	return lost, err
 }
 
 // New makes a problem from correlations whose frames have these times in s.

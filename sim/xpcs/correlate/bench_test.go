@@ -5,12 +5,13 @@ package correlate
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
 
 // BenchmarkMultitau measures frames per second of 1024 x 1024 pixels on one core: dense frames in memory, and
-// events at an occupancy of one in a thousand.
+// events at an occupancy of one in a thousand, with the noise of photons and without.
 func BenchmarkMultitau(b *testing.B) {
 	const side = 1024
 	maps := Maps{Height: side, Width: side, Dynamic: make([]int32, side*side), Static: make([]int32, side*side)}
@@ -50,13 +51,15 @@ func BenchmarkMultitau(b *testing.B) {
 		return nil
 	}}
 	for name, m := range map[string]Movie{"dense": dense, "sparse": sparse} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := Multitau(context.Background(), m, maps, Settings{Threads: 1, Normalize: true}); err != nil {
-					b.Fatal(err)
+		for _, photons := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/photons_%v", name, photons), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Multitau(context.Background(), m, maps, Settings{Threads: 1, Normalize: true, Photons: photons}); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(float64(m.Frames*b.N)/b.Elapsed().Seconds(), "frames/s")
-		})
+				b.ReportMetric(float64(m.Frames*b.N)/b.Elapsed().Seconds(), "frames/s")
+			})
+		}
 	}
 }

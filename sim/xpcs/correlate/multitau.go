@@ -44,8 +44,11 @@ type Result struct {
 	SAXSParts [][]float64 // the same as SAXS for each of Parts alone, from the end of the part before
 	Image     []float64   // mean of each pixel, (Height, Width), masked ones included
 	Empty     int         // number of frames without any count
-	Passes    int         // number of times that the movie was read
-	Sparse    int         // number of levels that worked on lists of events
+	// Photons holds the noise of the counts in each dynamic bin, if it was asked for; nil if the values are not whole
+	// numbers of counts.
+	Photons []PhotonNoise
+	Passes  int // number of times that the movie was read
+	Sparse  int // number of levels that worked on lists of events
 }
 
 // Part is the result for the first Frames frames. Delays that those do not reach are NaN.
@@ -84,16 +87,30 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 	if s.Precision != 32 && s.Precision != 64 {
 		return nil, fmt.Errorf("correlate: the precision is %d bits: want 32 or 64", s.Precision)
 	}
+	if !s.Photons {
+		return multitauOf(ctx, m, &maps, s)
+	}
+	m, seen := m.watch(&maps, s)
+	r, err := multitauOf(ctx, m, &maps, s)
+	if err != nil {
+		return nil, err
+	}
+	r.Photons = seen.done()
+	return r, nil
+}
+
+// multitauOf correlates a movie where Settings.Backend says.
+func multitauOf(ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {
 	if _, here := s.Backend.(ad.CPU); !here {
-		if r, err := multitauOnGPUs(ctx, m, &maps, s); r != nil || err != nil {
+		if r, err := multitauOnGPUs(ctx, m, maps, s); r != nil || err != nil {
 			return r, err
 		}
 		s.Backend = ad.CPU{Threads: 1}
 	}
 	if s.Precision == 64 {
-		return multitau[float64](ctx, m, &maps, s)
+		return multitau[float64](ctx, m, maps, s)
 	}
-	return multitau[float32](ctx, m, &maps, s)
+	return multitau[float32](ctx, m, maps, s)
 }
 
 func tooManyParts(parts, frames int) error {

@@ -27,12 +27,15 @@ type Settings struct {
 	PerPixel func(delay int, products, earlier, later []float64) error
 
 	// Intensities is called by Twotime, unless it is nil, with the intensities of the frames that
-	// it has read: Frames, Trace, SAXS, Image and Empty of a Result and, where Parts asks for them,
+	// it has read: Frames, Trace, SAXS, Image, Empty and Photons of a Result and, where Parts asks for them,
 	// the Frames of Parts and SAXSParts.
 	Intensities func(*Result)
 
 	Bins   []int  // dynamic bins that Twotime correlates, from 1. Default: all
 	Smooth string // kind of bins by whose mean intensity Twotime divides pixels: "static" (default) or "dynamic"
+
+	// Photons asks for Result.Photons.
+	Photons bool
 
 	// Ages makes Twotime fill Map.Ages, from which the errors of g2 at ages follow.
 	Ages bool

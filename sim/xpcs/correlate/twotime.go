@@ -38,7 +38,7 @@ const mostTwotime = 40000
 //
 // Reference: M. Sutton et al., doi:10.1364/OE.11.002268.
 func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map) error) error {
-	t, err := prepared(m, maps, s.defaults())
+	t, err := prepared(m, &maps, s.defaults())
 	if err != nil {
 		return err
 	}
@@ -48,11 +48,19 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 		}
 		t.light = newIntensities(t.movie, &maps, s)
 	}
+	var seen *photons
+	if s.Intensities != nil && s.Photons {
+		t.movie, seen = t.movie.watch(&maps, s)
+	}
 	if err := t.run(ctx, each); err != nil {
 		return err
 	}
 	if s.Intensities != nil {
-		s.Intensities(t.light.done())
+		r := t.light.done()
+		if seen != nil {
+			r.Photons = seen.done()
+		}
+		s.Intensities(r)
 	}
 	return nil
 }
@@ -60,7 +68,7 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 // CheckTwotime returns the error that Twotime would return before it reads a frame, for callers who
 // have more to do before that.
 func CheckTwotime(m Movie, maps Maps, s Settings) error {
-	t, err := prepared(m, maps, s.defaults())
+	t, err := prepared(m, &maps, s.defaults())
 	if err != nil {
 		return err
 	}
@@ -71,7 +79,7 @@ func CheckTwotime(m Movie, maps Maps, s Settings) error {
 	return err
 }
 
-func prepared(m Movie, maps Maps, s Settings) (*twotime, error) {
+func prepared(m Movie, maps *Maps, s Settings) (*twotime, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -85,7 +93,7 @@ func prepared(m Movie, maps Maps, s Settings) (*twotime, error) {
 	if m.Frames > mostTwotime {
 		return nil, fmt.Errorf("correlate: a two-time map of %d frames would take %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
 	}
-	return newTwotime(m, &maps, s)
+	return newTwotime(m, maps, s)
 }
 
 // twotime keeps the frames of some pixels, those of one bin beside each other.

@@ -28,6 +28,8 @@ type Sample struct {
 	Aging float64
 	// Flicker is the relative standard deviation of the intensity of the source from frame to frame. Default 0.
 	Flicker float64
+	// DeadTime is the time after a photon that was counted in which the detector misses others, in exposure times of a frame. Default 0.
+	DeadTime float64
 	// Smooth makes frames mean intensities instead of counts of photons.
 	Smooth bool
 	Seed   uint64
@@ -53,8 +55,8 @@ func New(s Sample) (*Movie, error) {
 		return nil, fmt.Errorf("speckle: there are %d relaxation times and %d means for %d x %d pixels: give one of each per pixel", len(s.Tau), len(s.Mean), s.Height, s.Width)
 	case !(s.FrameTime > 0) || math.IsInf(s.FrameTime, 0):
 		return nil, fmt.Errorf("speckle: the time between frames is %g s: want a positive number", s.FrameTime)
-	case !(s.Static >= 0 && s.Static <= 1) || !(s.Flicker >= 0 && s.Flicker < 1) || !(s.Aging >= 0):
-		return nil, fmt.Errorf("speckle: the static fraction is %g, the flicker %g and the ageing time %g s: want 0 to 1, 0 to below 1, and at least 0", s.Static, s.Flicker, s.Aging)
+	case !(s.Static >= 0 && s.Static <= 1) || !(s.Flicker >= 0 && s.Flicker < 1) || !(s.Aging >= 0) || !(s.DeadTime >= 0):
+		return nil, fmt.Errorf("speckle: the static fraction is %g, the flicker %g, the ageing time %g s and the dead time %g exposures: want 0 to 1, 0 to below 1, and at least 0", s.Static, s.Flicker, s.Aging, s.DeadTime)
 	}
 	for i := range n {
 		if !(s.Tau[i] > 0) || !(s.Mean[i] >= 0) || math.IsInf(s.Mean[i], 0) {
@@ -103,7 +105,7 @@ func (m *Movie) Frames(dst []float32) {
 			intensity = s.Static + (1-s.Static)*intensity/float64(s.Modes)
 			mean := s.Mean[i] * source[f] * intensity
 			if dst[f*n+i] = float32(mean); !s.Smooth {
-				dst[f*n+i] = float32(counts(mean, noise))
+				dst[f*n+i] = float32(counts(mean, s.DeadTime, noise))
 			}
 			tau := s.Tau[i]
 			if s.Aging > 0 {
@@ -119,10 +121,16 @@ func (m *Movie) Frames(dst []float32) {
 	m.frame += frames
 }
 
-// counts draws from a Poisson distribution.
-func counts(mean float64, noise *tensor.Stream) float64 {
+// counts draws from a Poisson distribution, or counts what a detector with a dead time does not miss.
+func counts(mean, dead float64, noise *tensor.Stream) (n float64) {
 	if mean <= 0 {
 		return 0
+	}
+	if dead > 0 {
+		for at := noise.Exp() / mean; at < 1; at += dead + noise.Exp()/mean {
+			n++
+		}
+		return n
 	}
 	return distuv.Poisson{Lambda: mean, Src: noise}.Rand()
 }

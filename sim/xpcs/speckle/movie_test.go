@@ -37,6 +37,31 @@ func TestBits(t *testing.T) {
 	}
 }
 
+// A detector with a dead time counts mean/(1 + mean dead) with a variance of mean/(1 + mean dead)^3, to within the counts that an exposure begins with.
+//
+// Reference: J. W. Mueller 1973, Nuclear Instruments and Methods 112, 47.
+func TestDeadTime(t *testing.T) {
+	s := uniform(100, math.Inf(1), 50)
+	s.Static, s.DeadTime = 1, 0.01
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 100 * 100
+	frame := make([]float32, n)
+	m.Frames(frame)
+	mean, second := 0., 0.
+	for _, v := range frame {
+		mean, second = mean+float64(v)/n, second+float64(v)*float64(v)/n
+	}
+	if want := 50 / 1.5; math.Abs(mean-want) > 0.3 {
+		t.Errorf("the mean is %g, want about %g", mean, want)
+	}
+	if got, want := second-mean*mean, 50/math.Pow(1.5, 3); math.Abs(got/want-1) > 0.07 {
+		t.Errorf("the variance is %g, want about %g", got, want)
+	}
+}
+
 // TestMoments compares mean, variance of the intensity and its correlation in time with theory, within five standard errors.
 func TestMoments(t *testing.T) {
 	s := uniform(64, 0.004, 3)

@@ -1,0 +1,133 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package nexus
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/errtext"
+)
+
+// PhotonNoise says how much the counts of the pixels of a dynamic bin scatter from one frame to the next, over what photons of
+// Poisson's distribution would. Euryale writes it in addition to what viewers read.
+type PhotonNoise struct {
+	Bin  int     // number of the bin, from 1
+	Mean float64 // mean counts of a pixel in a frame
+
+	Ratio, RatioErr float64 // noise over Poisson's, and its standard error; NaN if unknown
+	DeadTime        float64 // dead time of the detector in exposure times of a frame; 0 if it is not visible
+
+	// Counts, ByCounts and ByCountsErr are the noise over Poisson's, with standard errors, of pixels with a number of counts in a frame.
+	Counts, ByCounts, ByCountsErr []float64
+}
+
+// Lost returns the share of the photons that the detector misses at the mean counts.
+func (n *PhotonNoise) Lost() float64 { return min(n.DeadTime*n.Mean, 0.99) }
+
+// keyPhotons is the group of the noise of photons: one-dimensional datasets by bin, and (bin, number of counts) with NaN at the end.
+const keyPhotons = "/xpcs/photon_noise"
+
+// photons writes the noise of the bins.
+func (s saver) photons(all []PhotonNoise) {
+	if len(all) == 0 {
+		return
+	}
+	most := 0
+	for _, n := range all {
+		most = max(most, len(n.Counts))
+	}
+	bins := make([]int32, len(all))
+	columns := make([][]float64, 4)
+	tables := make([]*Matrix, 3)
+	for k := range tables {
+		tables[k] = NewMatrix(len(all), most)
+	}
+	for i, n := range all {
+		bins[i] = int32(n.Bin)
+		for k, v := range []float64{n.Mean, n.Ratio, n.RatioErr, n.DeadTime} {
+			columns[k] = append(columns[k], v)
+		}
+		for k, v := range [][]float64{n.Counts, n.ByCounts, n.ByCountsErr} {
+			row := tables[k].Row(i)
+			for j := copy(row, v); j < most; j++ {
+				row[j] = math.NaN()
+			}
+		}
+	}
+	s.Write(keyPhotons+"/bins", bins, hdf5.Layout{})
+	for k, name := range []string{"mean_counts", "ratio", "ratio_err", "dead_time"} {
+		s.floats(key{keyPhotons + "/" + name}, columns[k])
+	}
+	s.Attr(keyPhotons+"/dead_time", "units", "exposure times of a frame")
+	for k, name := range []string{"counts", "ratio_by_counts", "ratio_by_counts_err"} {
+		if most > 0 {
+			s.matrix(key{keyPhotons + "/" + name}, tables[k])
+		}
+	}
+}
+
+// photons reads the noise of the bins, nil if the file has none.
+func (l *loader) photons() (all []PhotonNoise) {
+	bins := l.ints(key{keyPhotons + "/bins"})
+	if bins == nil {
+		return nil
+	}
+	column := func(name string) []float64 {
+		v := l.floats(key{keyPhotons + "/" + name}, true)
+		if l.err == nil && len(v) != len(bins) {
+			l.fail("%s/%s has %s for %s: want one for each", keyPhotons, name, errtext.Count(len(v), "number"), errtext.Count(len(bins), "bin"))
+		}
+		return v
+	}
+	mean, ratio, err, dead := column("mean_counts"), column("ratio"), column("ratio_err"), column("dead_time")
+	tables := make([]*Matrix, 3)
+	for k, name := range []string{"counts", "ratio_by_counts", "ratio_by_counts_err"} {
+		if tables[k] = l.matrix(key{keyPhotons + "/" + name}, false); tables[k] == nil {
+			tables[k] = NewMatrix(len(bins), 0)
+		}
+		if m := tables[k]; l.err == nil && (m.Rows != len(bins) || m.Cols != tables[0].Cols) {
+			l.fail("%s/%s has the shape %s: want (%d bins, %d)", keyPhotons, name, m.shape(), len(bins), tables[0].Cols)
+		}
+	}
+	if l.err != nil {
+		return nil
+	}
+	for i, b := range bins {
+		if !(dead[i] >= 0) || !(mean[i] >= 0) {
+			l.fail("%s says that bin %d has a dead time of %g exposures at a mean of %g counts: want numbers of at least 0", keyPhotons, b, dead[i], mean[i])
+			return nil
+		}
+		n := PhotonNoise{Bin: b, Mean: mean[i], Ratio: ratio[i], RatioErr: err[i], DeadTime: dead[i]}
+		for j, x := range tables[0].Row(i) {
+			if !math.IsNaN(x) {
+				n.Counts, n.ByCounts, n.ByCountsErr = append(n.Counts, x), append(n.ByCounts, tables[1].At(i, j)), append(n.ByCountsErr, tables[2].At(i, j))
+			}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// PhotonsOf returns the noise of the photons of a dynamic bin, nil if the file does not know it.
+func (r *Result) PhotonsOf(bin int) *PhotonNoise {
+	for i := range r.Photons {
+		if r.Photons[i].Bin == bin {
+			return &r.Photons[i]
+		}
+	}
+	return nil
+}
+
+// OpenPhotons reads the noise of photons of a result file alone, nil if the file does not know it.
+func OpenPhotons(name string) ([]PhotonNoise, error) {
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	l := &loader{file: f}
+	all := l.photons()
+	return all, l.err
+}
