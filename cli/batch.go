@@ -361,7 +361,7 @@ func itemProcess(dir string) func(ctx context.Context, items batch.Range) *exec.
 		return nil
 	}
 	return func(ctx context.Context, items batch.Range) *exec.Cmd {
-		return exec.CommandContext(ctx, program, "batch", "item", dir, strconv.FormatInt(items.Item, 10), "--quiet")
+		return exec.CommandContext(ctx, program, "batch", "item", "--quiet", "--", dir, strconv.FormatInt(items.Item, 10))
 	}
 }
 

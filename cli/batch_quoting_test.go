@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/batch"
@@ -137,24 +139,65 @@ func TestJobsOfForeignLists(t *testing.T) {
 	}
 }
 
-// Words of Slurm and Kubernetes that name no file are refused with characters that they cannot have.
-func TestWordsOfJobs(t *testing.T) {
+// Names that get into job files are refused with characters that they cannot have, and if they would be taken for flags. All flags of
+// the commands are walked that take a text, so that a new one is looked at here.
+func TestNamesOfJobs(t *testing.T) {
 	config := decays(t, 3, "")
 	dir := strings.TrimSuffix(config, ".yaml")
 	if code, _, stderr := do(t, "batch", config); code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, bad := range []string{"a b", "a\nb", "a;b", "$(id)", "a'b", "a\u00a0b", "a\rb", "#", "é\x1b"} {
-		for _, args := range [][]string{{"sbatch", dir, "--partition", bad}, {"sbatch", dir, "--account", bad}, {"k8s", dir, "--path", filepath.Dir(dir), "--claim", bad}} {
-			if code, out, _ := do(t, append([]string{"batch"}, args...)...); code != exitUsage || out != "" {
-				t.Errorf("%q: exit %d: %s", args, code, out)
+	cleaned := []string{"name"} // made into a name, whatever it was
+	a := &app{}
+	for _, c := range []*cobra.Command{a.batchSlurm(), a.batchKubernetes()} {
+		command := []string{"batch", c.Name(), dir}
+		if c.Name() == "k8s" {
+			command = append(command, "--path", filepath.Dir(dir))
+		}
+		names := 0
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "string" {
+				return
 			}
+			names++
+			for _, bad := range []string{"-x", "--uid=0", "-", "a b", "a\nb", "a;b", "$(id)", "a'b", "a\u00a0b", "a\rb", "#", "é\x1b", "a\xff", "=x", ",", " ", "a #\n x: y"} {
+				code, out, stderr := do(t, append(command, "--"+f.Name+"="+bad)...)
+				if slices.Contains(cleaned, f.Name) {
+					if code != 0 || !strings.Contains(out, "name: \"") && !strings.Contains(out, "#SBATCH --job-name=") || strings.Contains(out, "name="+bad) || strings.Contains(out, "name: \""+bad) {
+						t.Errorf("--%s=%q: exit %d: %s%s", f.Name, bad, code, out, stderr)
+					}
+				} else if code != exitUsage || out != "" || !strings.Contains(stderr, "--"+f.Name+" ") {
+					t.Errorf("--%s=%q: exit %d: %s%s", f.Name, bad, code, out, stderr)
+				}
+			}
+		})
+		if names < 5 {
+			t.Errorf("batch %s has %d flags with texts: they are not found any more", c.Name(), names)
 		}
 	}
-	if code, out, _ := do(t, "batch", "k8s", dir, "--path", filepath.Dir(dir), "--image", "a\xff"); code != exitData || out != "" {
-		t.Errorf("an image that is not UTF-8: exit %d: %s", code, out)
+	for _, good := range [][]string{{"sbatch", dir, "--partition", "short,long"}, {"sbatch", dir, "--account", "_m1234@gpu/a"}, {"k8s", dir, "--path", filepath.Dir(dir), "--image", "r.example:5000/a@sha256:0"}} {
+		if code, out, stderr := do(t, append([]string{"batch"}, good...)...); code != 0 || !strings.Contains(out, good[len(good)-1]) {
+			t.Errorf("%v: exit %d: %s", good, code, stderr)
+		}
 	}
-	if code, out, stderr := do(t, "batch", "k8s", dir, "--path", filepath.Dir(dir), "--image", "r.example:5000/a@sha256:0 #\n x: y"); code != 0 || !strings.Contains(out, `image: "r.example:5000/a@sha256:0 #\n x: y"`) {
-		t.Errorf("exit %d: %s%s", code, out, stderr)
+}
+
+// The process that does one item of a batch works on the folder, also if that is called like a flag.
+func TestItemsOfFoldersLikeFlags(t *testing.T) {
+	config := decays(t, 3, "")
+	dir := strings.TrimSuffix(config, ".yaml")
+	if code, _, stderr := do(t, "batch", config); code != 0 {
+		t.Fatal(stderr)
+	}
+	t.Chdir(filepath.Dir(dir))
+	for _, name := range []string{"-x", "--help"} {
+		if err := os.Rename(dir, filepath.Join(filepath.Dir(dir), name)); err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(filepath.Dir(dir), name)
+		args := itemProcess(name)(t.Context(), batch.Range{Item: 1, Count: 1}).Args
+		if code, out, stderr := do(t, args[1:]...); code != 0 || out == "" || strings.Contains(out, "Usage") {
+			t.Errorf("%q: exit %d: %s%s", args[1:], code, out, stderr)
+		}
 	}
 }
