@@ -130,6 +130,30 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 	return st, files, nil
 }
 
+// Results returns a function that reports whether an item has a result; failures are none.
+func (s Store) Results(m *Manifest) (func(item int64) bool, error) {
+	list, err := s.folders()
+	good := newSet(m.Items)
+	for _, f := range list {
+		var names []string
+		if err == nil {
+			names, err = f.names()
+		}
+		for _, name := range names {
+			_, marks, e := m.read(name, false)
+			if e != nil {
+				return nil, e
+			}
+			for _, k := range marks {
+				if !k.failed {
+					good.add(k.item)
+				}
+			}
+		}
+	}
+	return good.has, err
+}
+
 // tally returns how many items a shard has, and how many of them are done and failed in its folder. It empties the sets of the folder.
 func (m *Manifest) tally(shard Shard, here, goodHere set) (items, done, failed int64) {
 	for i := shard.next(0, m.Block); i < m.Items; i = shard.next(i+1, m.Block) {

@@ -137,7 +137,7 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 	if m, err = batch.Open(path); err != nil && !a.overwrite {
 		return "", nil, &exitError{code: exitData, err: err, hint: "--overwrite to make a new one"}
 	}
-	if err == nil && m.Hash == now {
+	if err == nil && m.Hash == now && !(a.overwrite && errors.As(a.inputsOf(m, dir, batch.Whole), new(*work.ChangedError))) {
 		return dir, m, nil
 	}
 	if !a.overwrite {
@@ -151,6 +151,15 @@ func (a *app) openBatch(name string) (dir string, m *batch.Manifest, err error) 
 	return dir, m, configOf(err)
 }
 
+// inputsOf is an error if input files of a shard have changed since results were made of them.
+func (a *app) inputsOf(m *batch.Manifest, dir string, part batch.Shard) error {
+	err := work.CheckInputs(m, batch.Store(filepath.Join(dir, resultsName)), part, func(text string) { a.note("%s", text) })
+	if errors.As(err, new(*work.ChangedError)) {
+		return &exitError{code: exitData, err: err, hint: "euryale batch CONFIG.yaml --overwrite, which makes a new list and deletes the results of the old one"}
+	}
+	return as(exitData, err)
+}
+
 // removeBatch removes the list and the results of a batch, and nothing else that is in its folder, which
 // the user may have given by --out.
 func removeBatch(dir, manifest string) error {
@@ -158,6 +167,9 @@ func removeBatch(dir, manifest string) error {
 		return err
 	}
 	if err := work.RemoveChains(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, work.InputsFile)); err != nil {
 		return err
 	}
 	return os.RemoveAll(manifest)
@@ -219,6 +231,9 @@ func (a *app) runBatchRun(ctx context.Context, name, shard string) error {
 		return err
 	}
 	if err := a.atLevel(m); err != nil {
+		return err
+	}
+	if err := a.inputsOf(m, dir, part); err != nil {
 		return err
 	}
 	env, workers, err := a.environment(m, dir)
@@ -509,7 +524,8 @@ func (a *app) batchRetry() *cobra.Command {
 		Use:   "retry FOLDER|CONFIG.yaml",
 		Short: "Clear the failures of a batch so that batch run tries them again",
 		Long: `Clear the failures of a batch. The next batch run then tries those items again,
-for example once a file that could not be read is back.
+for example once a file that could not be read is back. If a file of failed
+items was mended, its other results stay, and you are told.
 
   euryale batch retry fits
   euryale batch run fits
@@ -520,7 +536,11 @@ for example once a file that could not be read is back.
 			if err != nil {
 				return err
 			}
-			n, err := batch.Store(filepath.Join(dir, resultsName)).Forget(m, "euryale batch retry")
+			store := batch.Store(filepath.Join(dir, resultsName))
+			n, err := store.Forget(m, "euryale batch retry")
+			if err == nil {
+				err = work.AcceptInputs(m, store, func(text string) { a.note("%s", text) })
+			}
 			if err != nil {
 				return a.batchError(err, "euryale batch retry "+dir)
 			}
