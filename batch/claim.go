@@ -67,6 +67,7 @@ func (c *Claims) Take(path string) (*Claim, error) {
 	case c.alive(path, text):
 		return nil, nil
 	}
+	atomicfile.Step(path)
 	host, _ := os.Hostname()
 	mine := claimFile{runlock.Owner{PID: os.Getpid(), Host: host, Started: time.Now().Truncate(time.Second)}, rand.Text()}
 	b, err := json.Marshal(mine)
@@ -128,6 +129,7 @@ func touch(path string, every time.Duration, stop <-chan struct{}) {
 		case <-stop:
 			return
 		case now := <-t.C:
+			atomicfile.Step(path)
 			os.Chtimes(path, now, now) // best effort: at worst somebody does the same work
 		}
 	}
@@ -168,6 +170,7 @@ func (k *Claim) Release() error {
 	close(k.stop)
 	k.done.Wait()
 	b, err := foreign.ReadFile(k.path)
+	atomicfile.Step(k.path)
 	var o claimFile
 	if errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(b, &o) == nil && o.Token != k.token {
 		return nil

@@ -254,6 +254,22 @@ func (m *Manifest) Segments() iter.Seq2[Segment, error] {
 	}
 }
 
+// Sources returns the names of the sources of a shard's items one after another, and an error if the file cannot be read. Several
+// segments of one source give its name once if they follow each other.
+func (m *Manifest) Sources(shard Shard) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		last := ""
+		for s, err := range m.Segments() {
+			if err == nil && (shard.next(s.Item, m.Block) >= s.Item+s.Count || s.Source == last) {
+				continue
+			}
+			if last = s.Source; !yield(s.Source, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // segment reads a line.
 func segment(line []byte) (s Segment, err error) {
 	name, err := strconv.QuotedPrefix(string(line))

@@ -80,15 +80,12 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 	}
 	var files []file
 	done, good := newSet(m.Items), newSet(m.Items)
+	here, goodHere := newSet(m.Items), newSet(m.Items) // of one folder, in which an item may be twice
 	for _, f := range list {
-		one := ShardStatus{Shard: f.Shard, Complete: f.complete, Folder: f.path}
-		if !f.queue {
-			one.Items, _ = m.count(f.Shard, done)
-		}
-		var here, goodHere set // in the queue an item may be twice
 		if f.queue {
-			here, goodHere = newSet(m.Items), newSet(m.Items)
+			f.Shard = Whole
 		}
+		one := ShardStatus{Shard: f.Shard, Complete: f.complete, Folder: f.path}
 		names, err := f.names()
 		if err != nil {
 			return nil, nil, err
@@ -106,25 +103,22 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 			held := file{name, math.MaxInt64, -1}
 			for _, k := range marks {
 				done.add(k.item)
-				one.Done++
-				if k.failed {
-					one.Failed++
-				} else {
+				if !k.failed {
 					good.add(k.item)
 				}
-				if f.queue {
-					here.add(k.item)
-					if !k.failed {
-						goodHere.add(k.item)
-					}
-				}
 				held.first, held.last = min(held.first, k.item), max(held.last, k.item)
+				if f.next(k.item, m.Block) != k.item {
+					continue // it was brought here from another folder
+				}
+				if here.add(k.item); !k.failed {
+					goodHere.add(k.item)
+				}
 			}
 			files = append(files, held)
 		}
+		one.Items, one.Done, one.Failed = m.tally(f.Shard, here, goodHere)
 		if f.queue {
-			n := here.count()
-			st.Queue = &QueueStatus{n, n - goodHere.count(), len(names), f.path}
+			st.Queue = &QueueStatus{one.Done, one.Failed, len(names), f.path}
 		} else {
 			st.Shards = append(st.Shards, one)
 		}
@@ -134,6 +128,46 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 	st.gaps(done)
 	st.absent(list)
 	return st, files, nil
+}
+
+// Results returns a function that reports whether an item has a result; failures are none.
+func (s Store) Results(m *Manifest) (func(item int64) bool, error) {
+	list, err := s.folders()
+	good := newSet(m.Items)
+	for _, f := range list {
+		var names []string
+		if err == nil {
+			names, err = f.names()
+		}
+		for _, name := range names {
+			_, marks, e := m.read(name, false)
+			if e != nil {
+				return nil, e
+			}
+			for _, k := range marks {
+				if !k.failed {
+					good.add(k.item)
+				}
+			}
+		}
+	}
+	return good.has, err
+}
+
+// tally returns how many items a shard has, and how many of them are done and failed in its folder. It empties the sets of the folder.
+func (m *Manifest) tally(shard Shard, here, goodHere set) (items, done, failed int64) {
+	for i := shard.next(0, m.Block); i < m.Items; i = shard.next(i+1, m.Block) {
+		items++
+		if !here.has(i) {
+			continue
+		}
+		if done++; !goodHere.has(i) {
+			failed++
+		}
+		here.remove(i)
+		goodHere.remove(i)
+	}
+	return items, done, failed
 }
 
 // gaps lists what is missing.

@@ -134,6 +134,7 @@ type set []uint64
 func newSet(items int64) set      { return make(set, (items+63)/64) }
 func (s set) has(item int64) bool { return s[item/64]>>(item%64)&1 != 0 }
 func (s set) add(item int64)      { s[item/64] |= 1 << (item % 64) }
+func (s set) remove(item int64)   { s[item/64] &^= 1 << (item % 64) }
 
 func (s set) count() (n int64) {
 	for _, w := range s {
@@ -170,11 +171,14 @@ func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command stri
 		if _, missing := m.count(shard, done); missing == 0 {
 			return nil, done, nil
 		}
+		atomicfile.Step(final)
 		os.Rename(final, r.path) // if it cannot be, results are in both
 	}
+	atomicfile.Step(r.path)
 	if err := os.MkdirAll(r.path, 0o755); err != nil {
 		return nil, nil, err
 	}
+	atomicfile.Step(r.path)
 	var err error
 	r.lock, _, err = runlock.Acquire(r.path, command)
 	if held := (*runlock.Held)(nil); errors.As(err, &held) && held.Elsewhere {
@@ -182,6 +186,7 @@ func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command stri
 		if e != nil {
 			return nil, nil, e
 		}
+		atomicfile.Step(r.path)
 		if left {
 			os.Remove(filepath.Join(r.path, runlock.Name))
 			r.lock, _, err = runlock.Acquire(r.path, command)
@@ -190,6 +195,7 @@ func (s Store) begin(ctx context.Context, m *Manifest, shard Shard, command stri
 	if err != nil {
 		return nil, nil, err
 	}
+	atomicfile.Step(r.path)
 	r.stop = make(chan struct{})
 	go touch(filepath.Join(r.path, runlock.Name), beat, r.stop)
 	done, err := r.done()
@@ -261,6 +267,7 @@ func (r *results) complete() error {
 	if err := r.release(); err != nil {
 		return err
 	}
+	atomicfile.Step(r.path)
 	err := os.Rename(r.path, final)
 	if _, e := os.Stat(final); e == nil {
 		os.Remove(r.path) // if another process was faster, and nothing is in ours
@@ -316,13 +323,17 @@ func (s Store) forget(m *Manifest, f folder, command string) (forgotten int64, e
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
+	atomicfile.Step(f.path)
+	locked := f.path
 	if f.complete { // it is not, from now on
-		if err := os.Rename(f.path, f.path+partial); err != nil {
+		locked += partial
+		if err := os.Rename(f.path, locked); err == nil {
+			f.path = locked
+		} else if _, e := os.Stat(locked); e != nil { // results may be in both, where a process was taken for dead
 			return 0, err
 		}
-		f.path += partial
 	}
-	lock, _, err := runlock.Acquire(f.path, command)
+	lock, _, err := runlock.Acquire(locked, command)
 	if err != nil {
 		return 0, err
 	}

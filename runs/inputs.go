@@ -32,20 +32,27 @@ type ChangedError struct {
 
 // Error names the file, what it was and what it is, and what to do.
 func (e *ChangedError) Error() string {
+	was, is := Change(e.Was, e.Is, e.Err)
+	return fmt.Sprintf("%s had %s when the run in %s began, and %s: restore it to go on, or begin a new run", e.Was.Name, was, e.Folder, is)
+}
+
+// Change says what a file was, as in "3 bytes of 2026-01-02 03:04:05", and what it is, as in "it is not there now". The identity is nil if
+// the file cannot be read because of err.
+func Change(was Input, is *Input, err error) (before, now string) {
 	size := func(i Input) string {
 		if i.Files != nil {
 			return fmt.Sprintf("%s (%s)", errtext.Count(len(i.Files), "file"), foreign.Short(strings.Join(i.Files, ", "), 200))
 		}
 		return fmt.Sprintf("%s of %s", errtext.Count(int(i.Bytes), "byte"), i.Modified.Local().Format("2006-01-02 15:04:05"))
 	}
-	now := "it cannot be read now"
+	now = "it cannot be read now"
 	switch {
-	case e.Is != nil:
-		now = "it now has " + size(*e.Is)
-	case errors.Is(e.Err, fs.ErrNotExist):
+	case is != nil:
+		now = "it now has " + size(*is)
+	case errors.Is(err, fs.ErrNotExist):
 		now = "it is not there now"
 	}
-	return fmt.Sprintf("%s had %s when the run in %s began, and %s: restore it to go on, or begin a new run", e.Was.Name, size(e.Was), e.Folder, now)
+	return size(was), now
 }
 
 // Unwrap returns why the file cannot be read, or nil.

@@ -98,3 +98,23 @@ func BoolInt(b bool) int {
 	}
 	return 0
 }
+
+// Decays writes files of decays and a configuration to fit them, and returns its name.
+func Decays(t *testing.T, files int, more string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range files {
+		name := filepath.Join(dir, "data", string(rune('a'+i))+".csv")
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(DecayCSV(map[bool]string{true: "NaN"}[i == 1])), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(dir, "fits.yaml")
+	if err := os.WriteFile(config, []byte("work: fit g2\nfiles: data/*.csv\nretries: 0\nblock: 1\n"+more), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return config
+}

@@ -140,7 +140,7 @@ func openBatch(a *frame.App, name string) (dir string, m *batch.Manifest, err er
 	if m, err = batch.Open(path); err != nil && !a.Overwrite {
 		return "", nil, &exit.Error{Code: exit.Data, Err: err, Hint: "--overwrite to make a new one"}
 	}
-	if err == nil && m.Hash == now {
+	if err == nil && m.Hash == now && !(a.Overwrite && errors.As(inputsOf(a, m, dir, batch.Whole), new(*work.ChangedError))) {
 		return dir, m, nil
 	}
 	if !a.Overwrite {
@@ -154,6 +154,15 @@ func openBatch(a *frame.App, name string) (dir string, m *batch.Manifest, err er
 	return dir, m, configOf(err)
 }
 
+// inputsOf is an error if input files of a shard have changed since results were made of them.
+func inputsOf(a *frame.App, m *batch.Manifest, dir string, part batch.Shard) error {
+	err := work.CheckInputs(m, batch.Store(filepath.Join(dir, resultsName)), part, func(text string) { a.Note("%s", text) })
+	if errors.As(err, new(*work.ChangedError)) {
+		return &exit.Error{Code: exit.Data, Err: err, Hint: "euryale batch CONFIG.yaml --overwrite, which makes a new list and deletes the results of the old one"}
+	}
+	return exit.With(exit.Data, err)
+}
+
 // removeBatch removes the list and the results of a batch, and nothing else that is in its folder, which
 // the user may have given by --out.
 func removeBatch(dir, manifest string) error {
@@ -161,6 +170,9 @@ func removeBatch(dir, manifest string) error {
 		return err
 	}
 	if err := work.RemoveChains(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, work.InputsFile)); err != nil {
 		return err
 	}
 	return os.RemoveAll(manifest)
@@ -222,6 +234,9 @@ func runBatchRun(ctx context.Context, a *frame.App, name, shard string) error {
 		return err
 	}
 	if err := atLevel(a, m); err != nil {
+		return err
+	}
+	if err := inputsOf(a, m, dir, part); err != nil {
 		return err
 	}
 	env, workers, err := environment(a, m, dir)
@@ -364,7 +379,7 @@ func itemProcess(dir string) func(ctx context.Context, items batch.Range) *exec.
 		return nil
 	}
 	return func(ctx context.Context, items batch.Range) *exec.Cmd {
-		return exec.CommandContext(ctx, program, "batch", "item", dir, strconv.FormatInt(items.Item, 10), "--quiet")
+		return exec.CommandContext(ctx, program, "batch", "item", "--quiet", "--", dir, strconv.FormatInt(items.Item, 10))
 	}
 }
 
@@ -512,7 +527,8 @@ func batchRetry(a *frame.App) *cobra.Command {
 		Use:   "retry FOLDER|CONFIG.yaml",
 		Short: "Clear the failures of a batch so that batch run tries them again",
 		Long: `Clear the failures of a batch. The next batch run then tries those items again,
-for example once a file that could not be read is back.
+for example once a file that could not be read is back. If a file of failed
+items was mended, its other results stay, and you are told.
 
   euryale batch retry fits
   euryale batch run fits
@@ -523,7 +539,11 @@ for example once a file that could not be read is back.
 			if err != nil {
 				return err
 			}
-			n, err := batch.Store(filepath.Join(dir, resultsName)).Forget(m, "euryale batch retry")
+			store := batch.Store(filepath.Join(dir, resultsName))
+			n, err := store.Forget(m, "euryale batch retry")
+			if err == nil {
+				err = work.AcceptInputs(m, store, func(text string) { a.Note("%s", text) })
+			}
 			if err != nil {
 				return batchError(a, err, "euryale batch retry "+dir)
 			}

@@ -62,7 +62,10 @@ type job struct {
 var (
 	memoryText = regexp.MustCompile(`^[1-9][0-9]*[MGT]$`)
 	jobName    = regexp.MustCompile(`[^a-z0-9-]+`)
-	slurmWord  = regexp.MustCompile(`^[A-Za-z0-9%+,./:=@_-]+$`)
+	// slurmName is a name, or several with commas, as clusters have them. One that begins with a dash would be taken for a flag.
+	slurmName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9%+,./:=@_-]*$`)
+	// imageName is the name of a container image: a registry with its port, a path, a tag and a digest.
+	imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$`)
 	// kubernetesName is what Kubernetes calls a DNS subdomain.
 	kubernetesName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 )
@@ -214,9 +217,9 @@ missing.
 		RunE: func(_ *cobra.Command, args []string) error {
 			return printJob(a, args[0], f, slurmJob, func(j *job) error {
 				j.Partition, j.Account = partition, account
-				for _, v := range []string{partition, account} {
-					if v != "" && !slurmWord.MatchString(v) {
-						return exit.Usage("%q: want a single word of letters, digits and %%+,-./:=@_", v)
+				for _, v := range []struct{ flag, name, of string }{{"partition", partition, "a partition"}, {"account", account, "an account"}} {
+					if v.name != "" && !slurmName.MatchString(v.name) {
+						return exit.Usage("--%s %q: want the name of %s, which begins with a letter, a digit or _ and goes on with these and %%+,-./:=@", v.flag, foreign.Short(v.name, 80), v.of)
 					}
 				}
 				return nil
@@ -255,6 +258,9 @@ from examples/cluster/Containerfile.
 				}
 				if strings.Contains(path, ":") {
 					return exit.Usage("--path %s: Kubernetes mounts no volume at a path with a colon: use another one", path)
+				}
+				if !imageName.MatchString(image) {
+					return exit.Usage("--image %q: want the name of a container image, such as registry.example/euryale:1, which begins with a letter or a digit and goes on with these and ._/:@+-", foreign.Short(image, 80))
 				}
 				if !kubernetesName.MatchString(claim) || len(claim) > 253 {
 					return exit.Usage("--claim %q: want the name of a PersistentVolumeClaim, of lower-case letters, digits, - and .", claim)

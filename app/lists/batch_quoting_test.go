@@ -11,10 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/app/lists"
 	"github.com/euryale-dev/euryale/batch"
 )
@@ -140,24 +143,65 @@ func TestJobsOfForeignLists(t *testing.T) {
 	}
 }
 
-// Words of Slurm and Kubernetes that name no file are refused with characters that they cannot have.
-func TestWordsOfJobs(t *testing.T) {
-	config := decays(t, 3, "")
+// Names that get into job files are refused with characters that they cannot have, and if they would be taken for flags. All flags of
+// the commands are walked that take a text, so that a new one is looked at here.
+func TestNamesOfJobs(t *testing.T) {
+	config := apptest.Decays(t, 3, "")
 	dir := strings.TrimSuffix(config, ".yaml")
 	if code, _, stderr := apptest.Do(t, "batch", config); code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, bad := range []string{"a b", "a\nb", "a;b", "$(id)", "a'b", "a\u00a0b", "a\rb", "#", "é\x1b"} {
-		for _, args := range [][]string{{"sbatch", dir, "--partition", bad}, {"sbatch", dir, "--account", bad}, {"k8s", dir, "--path", filepath.Dir(dir), "--claim", bad}} {
-			if code, out, _ := apptest.Do(t, append([]string{"batch"}, args...)...); code != exit.WrongUsage || out != "" {
-				t.Errorf("%q: exit %d: %s", args, code, out)
+	cleaned := []string{"name"} // made into a name, whatever it was
+	a := &frame.App{}
+	for _, c := range []*cobra.Command{lists.BatchSlurm(a), lists.BatchKubernetes(a)} {
+		command := []string{"batch", c.Name(), dir}
+		if c.Name() == "k8s" {
+			command = append(command, "--path", filepath.Dir(dir))
+		}
+		names := 0
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "string" {
+				return
 			}
+			names++
+			for _, bad := range []string{"-x", "--uid=0", "-", "a b", "a\nb", "a;b", "$(id)", "a'b", "a\u00a0b", "a\rb", "#", "é\x1b", "a\xff", "=x", ",", " ", "a #\n x: y"} {
+				code, out, stderr := apptest.Do(t, append(command, "--"+f.Name+"="+bad)...)
+				if slices.Contains(cleaned, f.Name) {
+					if code != 0 || !strings.Contains(out, "name: \"") && !strings.Contains(out, "#SBATCH --job-name=") || strings.Contains(out, "name="+bad) || strings.Contains(out, "name: \""+bad) {
+						t.Errorf("--%s=%q: exit %d: %s%s", f.Name, bad, code, out, stderr)
+					}
+				} else if code != exit.WrongUsage || out != "" || !strings.Contains(stderr, "--"+f.Name+" ") {
+					t.Errorf("--%s=%q: exit %d: %s%s", f.Name, bad, code, out, stderr)
+				}
+			}
+		})
+		if names < 5 {
+			t.Errorf("batch %s has %d flags with texts: they are not found any more", c.Name(), names)
 		}
 	}
-	if code, out, _ := apptest.Do(t, "batch", "k8s", dir, "--path", filepath.Dir(dir), "--image", "a\xff"); code != exit.Data || out != "" {
-		t.Errorf("an image that is not UTF-8: exit %d: %s", code, out)
+	for _, good := range [][]string{{"sbatch", dir, "--partition", "short,long"}, {"sbatch", dir, "--account", "_m1234@gpu/a"}, {"k8s", dir, "--path", filepath.Dir(dir), "--image", "r.example:5000/a@sha256:0"}} {
+		if code, out, stderr := apptest.Do(t, append([]string{"batch"}, good...)...); code != 0 || !strings.Contains(out, good[len(good)-1]) {
+			t.Errorf("%v: exit %d: %s", good, code, stderr)
+		}
 	}
-	if code, out, stderr := apptest.Do(t, "batch", "k8s", dir, "--path", filepath.Dir(dir), "--image", "r.example:5000/a@sha256:0 #\n x: y"); code != 0 || !strings.Contains(out, `image: "r.example:5000/a@sha256:0 #\n x: y"`) {
-		t.Errorf("exit %d: %s%s", code, out, stderr)
+}
+
+// The process that does one item of a batch works on the folder, also if that is called like a flag.
+func TestItemsOfFoldersLikeFlags(t *testing.T) {
+	config := apptest.Decays(t, 3, "")
+	dir := strings.TrimSuffix(config, ".yaml")
+	if code, _, stderr := apptest.Do(t, "batch", config); code != 0 {
+		t.Fatal(stderr)
+	}
+	t.Chdir(filepath.Dir(dir))
+	for _, name := range []string{"-x", "--help"} {
+		if err := os.Rename(dir, filepath.Join(filepath.Dir(dir), name)); err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(filepath.Dir(dir), name)
+		args := lists.ItemProcess(name)(t.Context(), batch.Range{Item: 1, Count: 1}).Args
+		if code, out, stderr := apptest.Do(t, args[1:]...); code != 0 || out == "" || strings.Contains(out, "Usage") {
+			t.Errorf("%q: exit %d: %s%s", args[1:], code, out, stderr)
+		}
 	}
 }

@@ -20,29 +20,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
-// decays writes files of decays and a configuration to fit them, and returns its name.
-func decays(t *testing.T, files int, more string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for i := range files {
-		name := filepath.Join(dir, "data", string(rune('a'+i))+".csv")
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(apptest.DecayCSV(map[bool]string{true: "NaN"}[i == 1])), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	config := filepath.Join(dir, "fits.yaml")
-	if err := os.WriteFile(config, []byte("work: fit g2\nfiles: data/*.csv\nretries: 0\nblock: 1\n"+more), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return config
-}
-
 // A batch is listed, worked on in shares, told about, brought together, and mended.
 func TestBatch(t *testing.T) {
-	config := decays(t, 3, "")
+	config := apptest.Decays(t, 3, "")
 	dir := strings.TrimSuffix(config, ".yaml")
 	must := func(want int, args ...string) string {
 		t.Helper()
@@ -115,7 +95,7 @@ func TestBatch(t *testing.T) {
 
 // A list that is made anew in a folder of the user removes its own results there, and nothing else.
 func TestBatchOverwritesOnlyItsOwn(t *testing.T) {
-	config := decays(t, 1, "")
+	config := apptest.Decays(t, 1, "")
 	dir := filepath.Dir(config)
 	mine := []string{"results/measured.csv", "results/shard-1/notes.txt", "chains/of-polymers.csv"}
 	for _, name := range mine {
@@ -149,7 +129,7 @@ func TestBatchOverwritesOnlyItsOwn(t *testing.T) {
 
 // Tasks of a job that are given the configuration make one list, all at once.
 func TestBatchTasksMakeTheListAtOnce(t *testing.T) {
-	config := decays(t, 4, "")
+	config := apptest.Decays(t, 4, "")
 	const tasks = 8
 	var cmds []*exec.Cmd
 	var said [tasks]strings.Builder
@@ -204,7 +184,7 @@ retries: 0
 
 // The instruction set of a list is kept, or its absence told.
 func TestBatchOfAnotherProcessor(t *testing.T) {
-	config := decays(t, 1, "")
+	config := apptest.Decays(t, 1, "")
 	dir := strings.TrimSuffix(config, ".yaml")
 	if code, _, stderr := apptest.Do(t, "batch", config); code != 0 {
 		t.Fatal(stderr)
@@ -225,7 +205,7 @@ func TestBatchOfAnotherProcessor(t *testing.T) {
 
 // The jobs that are printed name what they need, and the shell takes them.
 func TestBatchJobs(t *testing.T) {
-	config := decays(t, 3, "")
+	config := apptest.Decays(t, 3, "")
 	dir := strings.TrimSuffix(config, ".yaml")
 	code, out, stderr := apptest.Do(t, "batch", "sbatch", config, "--shards", "4", "--limit", "2", "--time", "90m", "--gpus", "1", "--partition", "short")
 	if code != 0 {

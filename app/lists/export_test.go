@@ -12,3 +12,6 @@ type MergeDoc = mergeDoc
 var KubernetesJob = kubernetesJob
 var KubernetesName = kubernetesName
 var SlurmJob = slurmJob
+var ItemProcess = itemProcess
+var BatchSlurm = batchSlurm
+var BatchKubernetes = batchKubernetes

@@ -61,7 +61,7 @@ func TestSlurm(t *testing.T) {
 		}
 		return string(b)
 	}
-	config := decays(t, 20, "")
+	config := apptest.Decays(t, 20, "")
 	dir := filepath.Dir(config)
 	if code, _, stderr := apptest.Do(t, "batch", "run", config, "--out", filepath.Join(dir, "local")); code != 0 {
 		t.Fatal(stderr)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -203,13 +204,14 @@ type desiFit struct {
 	sel    survey.Selection
 	dir    string
 	claims batch.Claims
+	fit    func(ctx context.Context, name string, job fitfile.DESIJob) (*fitfile.DESIOutcome, error) // of p
 	doc    desiDoc
 	log    *os.File
 	first  error // why the first fiber without a fit has none
 }
 
 func runFitDESI(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, f *desiFlags) (err error) {
-	d := &desiFit{App: a, p: p, f: f, doc: desiDoc{Engine: "spectra", Library: p.Library(), Files: []desiFileDoc{}}, dir: f.OutputDir}
+	d := &desiFit{App: a, p: p, f: f, fit: p.DESI, doc: desiDoc{Engine: "spectra", Library: p.Library(), Files: []desiFileDoc{}}, dir: f.OutputDir}
 	if d.sel, err = f.selection(); err != nil {
 		return err
 	}
@@ -425,9 +427,19 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 			page.Keep(star, o)
 		}
 	}
-	out, err := d.p.DESI(ctx, name, job)
+	// A process that was taken for dead finds the table of the one that took over, and leaves it.
+	made := false
+	job.New, job.Wanted = doc.was.IsZero(), func() bool {
+		made = !modified(doc.Table).Equal(doc.was)
+		return !made
+	}
+	out, err := d.fit(ctx, name, job)
 	if bar != nil {
 		bar.Close()
+	}
+	if err == nil && made || job.New && errors.Is(err, fs.ErrExist) {
+		doc.Status = "EXISTING"
+		return exit.With(exit.CannotWrite, survey.RemoveJournal(doc.Table))
 	}
 	if err == nil && d.f.Report {
 		dir := strings.TrimSuffix(doc.Table, ".fits") + "_report"

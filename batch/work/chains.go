@@ -216,6 +216,7 @@ func (t *chainsTask) over(ctx context.Context, rounds int) (bool, error) {
 				return false, err
 			}
 		}
+		atomicfile.Step(t.dir)
 		fit, err := t.gather(judged * t.Every)
 		if err != nil {
 			return false, err
@@ -226,7 +227,9 @@ func (t *chainsTask) over(ctx context.Context, rounds int) (bool, error) {
 			for chain := range t.Chains {
 				fewest = min(fewest, fit.Len(chain))
 			}
-			if t.judged = max(judged+1, fewest/t.Every); fit.Stopped != "" {
+			// A chain may be shorter than it was a moment ago, where a process that was taken for dead wrote its file last: then this
+			// round is not judged yet.
+			if t.judged = max(judged, fewest/t.Every); fit.Stopped != "" {
 				t.met = fit.Len(0) / t.Every
 			}
 		}
@@ -246,13 +249,10 @@ func (t *chainsTask) gather(after int) (*infer.Fit, error) {
 	return fit, remade(err)
 }
 
-// remade says what to do about the file of a chain that is damaged, or was removed.
+// remade says what to do about the file of a chain that is damaged.
 func remade(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: the file was removed after its draws had been made: remove the results as well, and euryale batch run makes the same draws again", err)
-	}
 	if errors.As(err, new(*checkpoint.FormatError)) {
-		return fmt.Errorf("%w: remove the file, and euryale batch retry and run make the same draws again", err)
+		return fmt.Errorf("%w: remove the file, and the same draws are made again", err)
 	}
 	return err
 }
@@ -330,13 +330,36 @@ func (t *chainsTask) draws(chain int) (int, error) {
 	return max(n, 0), nil
 }
 
-// conclude writes the draws of all chains as a run folder, and says what they are worth.
-func (c *chains) conclude(g *Merged, env Env, folder string, _ func(func(batch.Record) error) error) error {
+// conclude writes the draws of all chains as a run folder, and says what they are worth. A chain whose file has fewer draws than its
+// results say makes them again: it was removed, or a process that was taken for dead wrote it last.
+func (c *chains) conclude(g *Merged, env Env, folder string, each func(func(batch.Record) error) error) error {
 	task, err := c.open(g.Manifest, env)
 	if err != nil {
 		return err
 	}
 	t := task.(*chainsTask)
+	want := make([]int, c.Chains)
+	if err := each(func(r batch.Record) error {
+		if r.Err == "" {
+			chain := int(r.Numbers[0])
+			want[chain] = max(want[chain], int(r.Numbers[2]))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for chain, draws := range want {
+		have, err := t.draws(chain)
+		if err != nil {
+			return err
+		}
+		if have < draws && env.Note != nil {
+			env.Note(fmt.Sprintf("%s has %d of %d draws: the others are made again", t.file(chain), have, draws))
+		}
+		if err := t.bring(context.Background(), chain, draws); err != nil {
+			return err
+		}
+	}
 	fit, err := t.gather(0)
 	if err != nil {
 		return err

@@ -295,7 +295,7 @@ func CheckSet(m *batch.Manifest) error {
 	return e
 }
 
-// Create writes the manifest of a list to a file, which must not exist yet.
+// Create writes the manifest of a list to a file, which must not exist yet, and the identities of its input files beside it.
 func (l *List) Create(path string) (*batch.Manifest, error) {
 	h, list, err := l.complete(path)
 	if err != nil {
@@ -304,7 +304,11 @@ func (l *List) Create(path string) (*batch.Manifest, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
-	return batch.Create(path, h, list)
+	m, err := batch.Create(path, h, list)
+	if err != nil {
+		return nil, err
+	}
+	return m, recordInputs(m)
 }
 
 // Hash returns the hash that the manifest of a list would have if it were written to this file.

@@ -91,6 +91,14 @@ func (s *correlateFrames) resolve(p place, _ *batch.Header) error {
 	return q.Check()
 }
 
+// inputs are the map of the detector and the metadata, beside the frames.
+func (s *correlateFrames) inputs(string) ([]string, error) {
+	if s.Metadata == "" {
+		return []string{s.QMap}, nil
+	}
+	return []string{s.QMap, s.Metadata}, nil
+}
+
 func (s *correlateFrames) list(p place, add adder) error {
 	files, err := p.files(s.Files)
 	if err != nil {

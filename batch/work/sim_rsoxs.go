@@ -72,6 +72,17 @@ func (s *simRSoXS) resolve(p place, _ *batch.Header) error {
 	return nil
 }
 
+// inputs are the settings and the optical constants of the experiment, beside the morphologies.
+func (s *simRSoXS) inputs(folder string) (names []string, err error) {
+	entries, err := os.ReadDir(located(folder, s.Experiment))
+	for _, e := range entries {
+		if n := e.Name(); n == "config.txt" || strings.HasPrefix(n, "Material") && strings.HasSuffix(n, ".txt") {
+			names = append(names, filepath.ToSlash(filepath.Join(s.Experiment, n)))
+		}
+	}
+	return names, err
+}
+
 // imageFolder is the folder of the images of a morphology: its path without what leads out of a folder.
 func imageFolder(source string) string {
 	name := filepath.ToSlash(strings.TrimSuffix(source, filepath.Ext(source)))

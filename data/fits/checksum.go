@@ -125,6 +125,9 @@ func (h *HDU) Verify() error {
 	}
 	if total := fold(uint64(head.value()) + uint64(data.value())); !zero(total) {
 		e := h.bad(h.head, "CHECKSUM disagrees: header and data sum to %#x, want 0 or 0xffffffff", total)
+		if hasData { // which have just been found to be right; but not what the header makes of them, such as their scale
+			e.What += "; the data are right by DATASUM, so the header was damaged or edited"
+		}
 		e.Err, e.Try = ErrChecksum, "fetch the file again; if its header was edited on purpose, write the sum anew with astropy's fitscheck --write"
 		return e
 	}

@@ -28,6 +28,9 @@ import (
 //
 // The primary HDU is empty unless the first call is Primary or an Image without a name.
 type Writer struct {
+	// New makes Close fail with an error that wraps fs.ErrExist, rather than replace a file that has appeared meanwhile.
+	New bool
+
 	name string
 	file *atomicfile.File
 	at   int64 // end of what is written
@@ -241,6 +244,7 @@ func (w *Writer) Close() error {
 	}
 	w.err = errors.New("fits: the writer is closed: write before Close")
 	if !gzipped(w.name) {
+		w.file.New = w.New
 		return w.file.Commit()
 	}
 	out, err := atomicfile.Create(w.name)
@@ -248,6 +252,7 @@ func (w *Writer) Close() error {
 		return err
 	}
 	defer out.Discard()
+	out.New = w.New
 	kept := &keeper{w: out}
 	z := gzip.NewWriter(kept)
 	_, err = io.Copy(z, io.NewSectionReader(w.file, 0, w.at))

@@ -5,7 +5,6 @@ package homodyne
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Row summarises the draws of one parameter.
@@ -188,7 +188,7 @@ func (p *Posterior) samples(name string) error {
 
 func (p *Posterior) summary() ([]byte, error) {
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
+	w := foreign.CSV(&b)
 	w.Write([]string{"", "mean", "sd", "hdi_3%", "hdi_97%", "mcse_mean", "mcse_sd", "ess_bulk", "ess_tail", "r_hat"})
 	for _, r := range p.Rows {
 		line := []string{r.Name}

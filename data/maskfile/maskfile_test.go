@@ -287,7 +287,7 @@ func TestLZW(t *testing.T) {
 			b[i] = byte(rng.IntN(most))
 		}
 		packed := packLZW(b)
-		p := &picture{r: bytes.NewReader(packed), size: int64(len(packed)), tags: map[uint16][]uint32{tagCompression: {5}}}
+		p := &picture{r: bytes.NewReader(packed), size: int64(len(packed)), tags: map[uint16][]uint64{tagCompression: {5}}}
 		got, err := p.block(0, p.size, len(b))
 		if err != nil || !bytes.Equal(got, b) {
 			t.Fatalf("%d bytes of %d values: %v", len(b), most, err)

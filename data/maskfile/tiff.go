@@ -39,7 +39,8 @@ type picture struct {
 	r     io.ReaderAt
 	size  int64
 	order binary.ByteOrder
-	tags  map[uint16][]uint32
+	big   bool // BigTIFF, whose positions and counts have 64 bits
+	tags  map[uint16][]uint64
 }
 
 // canvas takes the numbers of a picture.
@@ -59,7 +60,7 @@ func readTIFF(r io.ReaderAt, size int64, s Settings) (m *Mask, err error) {
 
 // paintTIFF reads a picture of one number for each pixel onto the canvas of its shape.
 func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width int) canvas) error {
-	p := &picture{r: r, size: size, tags: map[uint16][]uint32{}}
+	p := &picture{r: r, size: size, tags: map[uint16][]uint64{}}
 	if err := p.directory(); err != nil {
 		return err
 	}
@@ -83,58 +84,93 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 
 // directory reads the tags.
 func (p *picture) directory() error {
-	var head [8]byte
-	if _, err := p.r.ReadAt(head[:], 0); err != nil {
+	head := make([]byte, 8)
+	if _, err := p.r.ReadAt(head, 0); err != nil {
 		return fmt.Errorf("the file of %d bytes is not a TIFF image: give a TIFF, or use the extension of its format", p.size)
 	}
 	switch string(head[:4]) {
-	case "II*\x00":
+	case "II*\x00", "II+\x00":
 		p.order = binary.LittleEndian
-	case "MM\x00*":
+	case "MM\x00*", "MM\x00+":
 		p.order = binary.BigEndian
 	default:
 		return fmt.Errorf("the file begins with %q and is not a TIFF image: give a TIFF, or use the extension of its format", head[:4])
 	}
+	p.big = p.order.Uint16(head[2:]) == 43
 	at := int64(p.order.Uint32(head[4:]))
-	count, err := p.bytes(at, 2)
+	countWide, entryWide := int64(2), int64(12)
+	if p.big {
+		countWide, entryWide = 8, 20
+		if wide := p.order.Uint16(head[4:]); wide != 8 {
+			return fmt.Errorf("the BigTIFF file has positions of %d bytes instead of 8: it is damaged, copy it again", wide)
+		}
+		place, err := p.bytes(8, 8)
+		if err != nil {
+			return err
+		}
+		at = p.position(place)
+	}
+	b, err := p.bytes(at, countWide)
 	if err != nil {
 		return err
 	}
-	entries, err := p.bytes(at+2, int64(p.order.Uint16(count))*12)
+	count := int64(p.order.Uint16(b))
+	if p.big {
+		count = p.position(b)
+	}
+	if count > math.MaxUint16 {
+		return fmt.Errorf("the TIFF file lists %d tags: it is damaged, copy it again", count)
+	}
+	entries, err := p.bytes(at+countWide, count*entryWide)
 	if err != nil {
 		return err
 	}
-	for ; len(entries) > 0; entries = entries[12:] {
-		if err := p.entry(entries[:12], at); err != nil {
+	for ; len(entries) > 0; entries = entries[entryWide:] {
+		if err := p.entry(entries[:entryWide]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// position reads a number of 64 bits; one that no file has becomes the largest of 62, so that sums do not overflow.
+func (p *picture) position(b []byte) int64 { return int64(min(p.order.Uint64(b), 1<<62)) }
+
 // entry reads one tag of whole numbers.
-func (p *picture) entry(e []byte, at int64) error {
-	tag, n := p.order.Uint16(e), int64(p.order.Uint32(e[4:]))
-	wide := map[uint16]int64{1: 1, 3: 2, 4: 4}[p.order.Uint16(e[2:])]
+func (p *picture) entry(e []byte) error {
+	tag, value := p.order.Uint16(e), e[8:]
+	n := int64(p.order.Uint32(e[4:]))
+	if p.big {
+		n, value = p.position(e[4:]), e[12:]
+	}
+	wide := map[uint16]int64{1: 1, 3: 2, 4: 4, 16: 8}[p.order.Uint16(e[2:])]
 	if wide == 0 || n == 0 {
 		return nil // text, fractions: nothing that matters here
 	}
-	value := e[8:12]
-	if n*wide > 4 {
+	if n > p.size {
+		return fmt.Errorf("tag %d: it has %d numbers, more than the TIFF file has bytes (%d): it is damaged or truncated, copy it again", tag, n, p.size)
+	}
+	if n*wide > int64(len(value)) {
+		at := int64(p.order.Uint32(value))
+		if p.big {
+			at = p.position(value)
+		}
 		var err error
-		if value, err = p.bytes(int64(p.order.Uint32(value)), n*wide); err != nil {
+		if value, err = p.bytes(at, n*wide); err != nil {
 			return fmt.Errorf("tag %d: %w", tag, err)
 		}
 	}
-	list := make([]uint32, n)
+	list := make([]uint64, n)
 	for i := range list {
 		switch v := value[int64(i)*wide:]; wide {
 		case 1:
-			list[i] = uint32(v[0])
+			list[i] = uint64(v[0])
 		case 2:
-			list[i] = uint32(p.order.Uint16(v))
+			list[i] = uint64(p.order.Uint16(v))
 		case 4:
-			list[i] = p.order.Uint32(v)
+			list[i] = uint64(p.order.Uint32(v))
+		case 8:
+			list[i] = uint64(p.position(v))
 		}
 	}
 	p.tags[tag] = list

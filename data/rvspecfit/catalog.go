@@ -119,10 +119,21 @@ func parseCatalog(name string, b []byte) (*Catalog, error) {
 	}
 }
 
-// WriteCSV writes the catalogue as a table with the columns filename, id, bad and the parameters.
+// WriteCSV writes the catalogue as a table with the columns filename, id, bad and the parameters. The name of a file or parameter
+// with characters that a table cannot show is an error, since the table would name another one.
 func (c *Catalog) WriteCSV(name string) error {
+	for _, e := range c.Entries {
+		if shown := foreign.Text(e.File); shown != e.File {
+			return bad(name, "", "the name of the template %s has characters that a table cannot show: rename the file", shown)
+		}
+	}
+	for _, p := range c.ParNames {
+		if shown := foreign.Text(p); shown != p {
+			return bad(name, "", "the name of the parameter %s has characters that a table cannot show: rename it", shown)
+		}
+	}
 	return atomicfile.Write(name, true, func(w io.Writer) error {
-		out := csv.NewWriter(w)
+		out := foreign.CSV(w)
 		out.Write(append([]string{"filename", "id", "bad"}, c.ParNames...))
 		for _, e := range c.Entries {
 			row := []string{e.File, strconv.Itoa(e.ID), strconv.FormatBool(e.Bad)}

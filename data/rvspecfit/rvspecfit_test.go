@@ -263,6 +263,11 @@ func TestCatalog(t *testing.T) {
 	if again := must[*Catalog](t)(ReadCatalog(name)); !reflect.DeepEqual(again, c) {
 		t.Error("the CSV table differs")
 	}
+	for _, hostile := range []*Catalog{{Entries: []Entry{{File: "a\x1b[31m.fits"}}}, {ParNames: []string{"te\xffff"}}} {
+		if err := hostile.WriteCSV(name + "2"); err == nil || !strings.Contains(err.Error(), "cannot show") {
+			t.Errorf("%+v: %v", hostile, err)
+		}
+	}
 	if _, err := parseCatalog("x.csv", []byte("filename,id,bad,teff\na,1,false,hot\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("a word as a number: %v", err)
 	}

@@ -28,6 +28,7 @@ type Results struct {
 	Software  [][2]string // names and versions of programs
 	Command   string      // command line that made the table; not written if empty
 	Config    string      // name of the file of settings; not written if empty
+	New       bool        // WriteTable replaces no file
 }
 
 // LibraryVersion says which templates an arm was fitted with.
@@ -206,7 +207,8 @@ func TableName(spectra string) string { return "rvtab_" + filepath.Base(spectra)
 func ModelName(spectra string) string { return "rvmod_" + filepath.Base(spectra) }
 
 // WriteTable writes the rvtab_ file: RVTAB and the chosen rows of FIBERMAP, SCORES and EXP_FIBERMAP.
-// Unknown values are masked. If nothing was chosen, RVTAB has no columns.
+// Unknown values are masked. If nothing was chosen, RVTAB has no columns. With New, an
+// existing file is an error that wraps fs.ErrExist.
 func (r *Results) WriteTable(name string) error {
 	if err := r.check(); err != nil {
 		return err
@@ -220,6 +222,7 @@ func (r *Results) WriteTable(name string) error {
 		return err
 	}
 	defer w.Discard()
+	w.New = r.New
 	w.Primary(r.header(false))
 	h := &fits.Header{}
 	for i, c := range columns {

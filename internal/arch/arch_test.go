@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -164,8 +165,17 @@ func TestNotebooksCanImportEverything(t *testing.T) {
 	}
 }
 
+// sources returns the files of the repository, which are parsed once for all tests.
 func sources(t *testing.T) []source {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(func() ([]source, error) {
 	var all []source
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -185,8 +195,5 @@ func sources(t *testing.T) []source {
 		all = append(all, source{rel, dir, file})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})

@@ -76,6 +76,28 @@ func TestReadersRefusePipes(t *testing.T) {
 	}
 }
 
+// The names in tables come from files of people, and tables are shown on terminals: one writer makes their texts harmless.
+func TestTablesAreWrittenByOneWriter(t *testing.T) {
+	writers := 0
+	for _, src := range sources(t) {
+		ast.Inspect(src.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "csv" && sel.Sel.Name == "NewWriter" {
+				if writers++; src.path != "internal/foreign/csv.go" {
+					t.Errorf("%s: csv.NewWriter: use foreign.CSV", src.path)
+				}
+			}
+			return true
+		})
+	}
+	if writers == 0 {
+		t.Error("csv.NewWriter is called nowhere: this test does not see what it looks for")
+	}
+}
+
 func under(p string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(p, f) })
 }

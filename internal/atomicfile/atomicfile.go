@@ -35,6 +35,8 @@ func Temporary(name string) bool {
 // File is a file under its temporary name.
 type File struct {
 	*os.File
+	// New makes Commit fail with an error that wraps fs.ErrExist, rather than replace a file that has appeared meanwhile.
+	New  bool
 	name string
 	held *flock.Flock // lock that shows that the process is alive
 }
@@ -82,7 +84,7 @@ func Create(name string) (*File, error) {
 			return nil, err
 		}
 		if held := hold(tmp); held != nil {
-			return &File{f, name, held}, nil
+			return &File{File: f, name: name, held: held}, nil
 		}
 		f.Close() // another process takes it for abandoned, before it could be held
 	}
@@ -116,7 +118,9 @@ func (f *File) Commit() error {
 		err = e
 	}
 	defer f.held.Close()
-	if f.File = nil; err == nil {
+	if f.File = nil; err == nil && f.New {
+		err = place(tmp, f.name)
+	} else if err == nil {
 		err = rename(tmp, f.name)
 	}
 	if err != nil {
@@ -125,6 +129,25 @@ func (f *File) Commit() error {
 	}
 	syncFolder(filepath.Dir(f.name))
 	return nil
+}
+
+// place is rename, but an existing file is an error.
+func place(tmp, name string) error {
+	if err := fails("rename", name); err != nil {
+		return err
+	}
+	switch err := os.Link(tmp, name); {
+	case err == nil:
+		os.Remove(tmp) // best effort: Sweep removes it later
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
+	}
+	// There are no links on this file system: what is not there now may still appear until it is renamed.
+	if err := free(name, false); err != nil {
+		return err
+	}
+	return os.Rename(tmp, name)
 }
 
 // Discard removes the file.
@@ -157,6 +180,7 @@ func Write(name string, overwrite bool, f func(w io.Writer) error) error {
 		return err
 	}
 	defer out.Discard()
+	out.New = !overwrite
 	if err := f(out); err != nil {
 		return err
 	}

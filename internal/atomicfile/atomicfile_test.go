@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -229,5 +230,42 @@ func TestFilesAreClosed(t *testing.T) {
 		if _, err := file.Stat(); !errors.Is(err, fs.ErrClosed) || held.Locked() {
 			t.Errorf("%s: the file is open: %v, held: %t", what, err, held.Locked())
 		}
+	}
+}
+
+// A file that must be new replaces none that appeared while it was written, however many write it at once.
+func TestNewFilesReplaceNone(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	var wg sync.WaitGroup
+	var wrote atomic.Int32
+	ready := make(chan struct{})
+	var all sync.WaitGroup
+	all.Add(8)
+	go func() { all.Wait(); close(ready) }()
+	for k := range 8 {
+		wg.Go(func() {
+			err := Write(name, false, func(w io.Writer) error {
+				all.Done()
+				<-ready // all have seen that there is no file
+				_, err := fmt.Fprint(w, k)
+				return err
+			})
+			if err == nil {
+				if b, err := os.ReadFile(name); err != nil || string(b) != fmt.Sprint(k) {
+					t.Errorf("%q, %v: want %d", b, err, k)
+				}
+				wrote.Add(1)
+			} else if !errors.Is(err, fs.ErrExist) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if wrote.Load() != 1 {
+		t.Errorf("%d files were written", wrote.Load())
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left: %v", left)
 	}
 }

@@ -37,3 +37,19 @@ func rename(from, to string) error {
 	}
 	return os.Rename(from, to)
 }
+
+// between is called in tests between the steps by which processes share a folder.
+var between atomic.Pointer[func(path string)]
+
+// Step says that this process is between two steps by which it shares a path with others: it may be suspended here for any time.
+func Step(path string) {
+	if f := between.Load(); f != nil {
+		(*f)(path)
+	}
+}
+
+// Suspend makes every Step call f with its path. Calling restore ends this. It serves tests that suspend processes between any two steps.
+func Suspend(f func(path string)) (restore func()) {
+	before := between.Swap(&f)
+	return func() { between.Store(before) }
+}

@@ -73,10 +73,10 @@ func ReadFile(name string) ([]byte, error) {
 
 // kinds lists the first bytes of kinds of files that are often given by mistake.
 var kinds = []struct{ head, name string }{
-	{"SIMPLE  =", "a FITS file"}, {"XTENSION=", "a FITS file"}, {"\x89HDF\r\n\x1a\n", "an HDF5 file"}, {"CDF\x01", "a netCDF file"}, {"CDF\x02", "a netCDF file"},
+	{"SIMPLE  =", "a FITS file"}, {"XTENSION=", "a FITS file"}, {"\x89HDF\r\n\x1a\n", "an HDF5 file"}, {"CDF\x01", "a netCDF file"}, {"CDF\x02", "a netCDF file"}, {"CDF\x05", "a netCDF file"},
 	{"\x93NUMPY", "a NumPy file"}, {"PK\x03\x04", "a ZIP archive (or .npz, .xlsx)"}, {"\x1f\x8b", "a gzip file: unpack it"}, {"BZh", "a bzip2 file: unpack it"},
 	{"\xfd7zXZ\x00", "an xz file: unpack it"}, {"\x28\xb5\x2f\xfd", "a zstd file: unpack it"}, {"\x89PNG", "a PNG picture"}, {"\xff\xd8\xff", "a JPEG picture"},
-	{"%PDF-", "a PDF document"}, {"II*\x00", "a TIFF picture"}, {"MM\x00*", "a TIFF picture"}, {"ARROW1", "an Arrow file"}, {"PAR1", "a Parquet file"}, {"\x7fELF", "a program"},
+	{"%PDF-", "a PDF document"}, {"II*\x00", "a TIFF picture"}, {"MM\x00*", "a TIFF picture"}, {"II+\x00", "a BigTIFF picture"}, {"MM\x00+", "a BigTIFF picture"}, {"ARROW1", "an Arrow file"}, {"PAR1", "a Parquet file"}, {"\x7fELF", "a program"},
 	{"\xff\xfe", "UTF-16 text: save it as UTF-8"}, {"\xfe\xff", "UTF-16 text: save it as UTF-8"}, {"\x80\x04\x95", "a Python pickle"},
 }
 

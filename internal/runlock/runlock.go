@@ -128,8 +128,14 @@ func acquire(dir, path, command string) (lock *Lock, before *Owner, err error) {
 	return nil, nil, fmt.Errorf("%s appeared and disappeared %d times during attempts to lock it: try again", path, attempts)
 }
 
-// Release unlocks the folder. It removes the file first, while nobody else can hold the lock.
+// Release unlocks the folder. It removes the file first, while nobody else can hold the lock. The file of another process, which took
+// this one for dead and has the lock now, stays.
 func (l *Lock) Release() error {
+	if ours, err := l.file.Stat(); err == nil {
+		if named, err := os.Stat(l.path); err == nil && !os.SameFile(ours, named) {
+			return l.file.Close()
+		}
+	}
 	err := os.Remove(l.path)
 	if e := l.file.Close(); e != nil {
 		return e

@@ -95,6 +95,35 @@ func TestOtherMachine(t *testing.T) {
 	}
 }
 
+// A process that was taken for dead and goes on leaves the lock to the one that has it now.
+func TestReleaseAfterTakeover(t *testing.T) {
+	dir := t.TempDir()
+	late, _, err := Acquire(dir, "late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, Name)); err != nil {
+		t.Fatal(err)
+	}
+	now, _, err := Acquire(dir, "now")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Release(); err != nil {
+		t.Fatal(err)
+	}
+	var held *Held
+	if _, _, err := Acquire(dir, "third"); !errors.As(err, &held) || held.Owner == nil || held.Owner.Command != "now" {
+		t.Errorf("the lock of another process was removed: %v", err)
+	}
+	if err := now.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, Name)); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
 // A file that says nothing, or something else, is no owner.
 func TestDamagedFile(t *testing.T) {
 	for _, text := range []string{"", "{", "null", `{"pid": 0}`, "\x00\xff"} {

@@ -53,6 +53,13 @@ stop and restart the leader at any time; workers wait for it.
 			} else if token != "" || creds != "" {
 				return &exitError{code: exitUsage, err: fmt.Errorf("--token-file and --creds are only for --server: leave them out, since the leader's own server makes its token")}
 			}
+			m, err := batch.Open(args[0])
+			if err != nil {
+				return err
+			}
+			if err := work.CheckInputs(m, s.Store, batch.Whole, func(text string) { a.note("%s", text) }); err != nil {
+				return &exitError{code: exitData, err: err}
+			}
 			s.Ready = func(at queue.Access) { a.ready(at, args[0], s) }
 			last := time.Now()
 			s.Progress = func(p queue.Progress) {

@@ -86,7 +86,7 @@ func (may allowed) alone(ctx context.Context, manifest string, store batch.Store
 	if err != nil {
 		self = os.Args[0]
 	}
-	cmd := exec.CommandContext(ctx, self, "apart", manifest, string(store))
+	cmd := exec.CommandContext(ctx, self, "apart", "--", manifest, string(store))
 	list, _ := json.Marshal(errand{may, items}) // numbers and names
 	cmd.Stdin = bytes.NewReader(list)
 	return cmd

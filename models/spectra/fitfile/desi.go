@@ -30,6 +30,10 @@ type DESIJob struct {
 	// Table and Models are the names of the files of results, rvtab_ and rvmod_. Default: not
 	// written.
 	Table, Models string
+	// New means that another process may write the table meanwhile, which is then not replaced: the error wraps fs.ErrExist. Wanted is
+	// asked before anything is written whether the results are still wanted; if not, DESI returns without them. Default: they are.
+	New    bool
+	Wanted func() bool
 	// More adds columns that the reference does not have; see [survey.Results].
 	More     bool
 	Command  string      // command line, as recorded in the headers
@@ -91,7 +95,7 @@ func (p *Pipeline) DESI(ctx context.Context, name string, job DESIJob) (*DESIOut
 	if job.Rows != nil {
 		chosen.Rows = slices.DeleteFunc(chosen.Rows, func(row int) bool { return !job.Rows(row) })
 	}
-	out := &DESIOutcome{Fibers: len(chosen.Rows), Results: &survey.Results{Source: d, Chosen: chosen, NoCCF: p.s.BruteForce, More: job.More, Command: job.Command, Software: job.Software, Config: p.s.Config.File}}
+	out := &DESIOutcome{Fibers: len(chosen.Rows), Results: &survey.Results{Source: d, Chosen: chosen, NoCCF: p.s.BruteForce, More: job.More, New: job.New, Command: job.Command, Software: job.Software, Config: p.s.Config.File}}
 	r := out.Results
 	if len(chosen.Rows) > 0 {
 		e, err := p.engine(setupsOf(chosen.Arms))
@@ -102,6 +106,9 @@ func (p *Pipeline) DESI(ctx context.Context, name string, job DESIJob) (*DESIOut
 		if err := p.fibers(ctx, e, d, job, out); err != nil {
 			return out, err
 		}
+	}
+	if job.Wanted != nil && !job.Wanted() {
+		return out, nil
 	}
 	if job.Models != "" {
 		if err := r.WriteModels(job.Models); err != nil {
