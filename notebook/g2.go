@@ -68,11 +68,11 @@ func (d *G2) Fit(model string, options ...Options) *G2Fits {
 	m, err := g2.ByName(model)
 	must("Fit", err)
 	o := one("Fit", options)
-	must("Fit "+model, o.only("Fit, which fits every bin,", "Fixed", "Bounds", "Start", "DropInvalid"))
+	must("Fit "+model, o.only("Fit, which fits every bin,", "Fixed", "Bounds", "Start", "Loss", "DropInvalid"))
 	must("Fit "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
-	fits, err := g2.FitAll(ctx, m, d.Curves, o.settings())
+	fits, err := g2.FitAll(ctx, m, d.Curves, o.settings("Fit "+model))
 	must("Fit "+model, err)
 	return &G2Fits{d, m, fits}
 }
@@ -83,7 +83,7 @@ func (d *G2) Sample(model string, options ...Options) *Posterior {
 	m, err := g2.ByName(model)
 	must("Sample", err)
 	o := one("Sample", options)
-	s := o.settings()
+	s := o.settings("Sample " + model)
 	if o.Bin == 0 && len(d.Curves) > 0 {
 		o.Bin = d.Curves[0].Bin
 	}

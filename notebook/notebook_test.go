@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/g2"
 	nb "github.com/euryale-dev/euryale/notebook"
 )
@@ -212,5 +214,19 @@ func TestSampleDensityOfALine(t *testing.T) {
 		if r := p.Summary().Rows[1]; math.Abs(r.Mean-0.84) > 0.06 || r.SD > 0.1 || r.RHat > 1.2 {
 			t.Errorf("seed %d: slope %.3f +- %.3f, R-hat %.2f", seed+1, r.Mean, r.SD, r.RHat)
 		}
+	}
+}
+
+// Whatever a user can set of a fit of g2 by flags can be set in a notebook.
+func TestOptionsHaveAllSettings(t *testing.T) {
+	options := reflect.TypeFor[nb.Options]()
+	for _, s := range setting.Of(&g2.Request{}) {
+		if _, has := options.FieldByName(s.Field); !has && s.Field != "Model" { // which is an argument
+			t.Errorf("Options lacks %s: %s", s.Field, s.About)
+		}
+	}
+	fits := nb.DemoG2().Fit("single", nb.Options{Loss: "huber", Fixed: map[string]float64{"baseline": 1}})
+	if b := fits.Fits[0]; b.X[1] != 1 {
+		t.Errorf("%v", b.X)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -31,28 +31,25 @@ type Options struct {
 	Start  map[string]float64    // starting values that replace those of the model, by name
 	Priors map[string]string     // priors that replace those of the model, such as "lognormal(-3, 1)", by name
 
+	Loss string // loss function of fits of g2: linear, soft_l1, huber, cauchy or arctan. Default linear
+
 	// DropInvalid leaves out points that no fit can use, instead of failing.
 	DropInvalid bool
 }
 
 // settings are the options of the models of g2.
-func (o Options) settings() g2.Settings {
-	s := g2.Settings{Fixed: o.Fixed, Bounds: o.Bounds, Start: o.Start, DropInvalid: o.DropInvalid}
-	for name, text := range o.Priors {
-		if s.Priors == nil {
-			s.Priors = map[string]dist.Dist{}
-		}
-		d, err := dist.Parse(text)
-		must("prior of "+name, err)
-		s.Priors[name] = d
-	}
+func (o Options) settings(step string) g2.Settings {
+	var r g2.Request
+	setting.Copy(&r, o)
+	_, s, err := r.Resolve()
+	must(step, err)
 	return s
 }
 
 // samplerOnly refuses options that only models of g2 have.
 func (o Options) samplerOnly() error {
-	if o.Bin != 0 || o.DropInvalid || len(o.Fixed)+len(o.Bounds)+len(o.Start)+len(o.Priors) > 0 {
-		return errors.New("Bin, Fixed, Bounds, Start, Priors and DropInvalid are options of g2: declare priors and fixed values in the model")
+	if o.Bin != 0 || o.DropInvalid || o.Loss != "" || len(o.Fixed)+len(o.Bounds)+len(o.Start)+len(o.Priors) > 0 {
+		return errors.New("Bin, Fixed, Bounds, Start, Priors, Loss and DropInvalid are options of g2: declare priors and fixed values in the model")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/models/g2"
 )
 
 func demoXPCS(a *frame.App) *cobra.Command {
@@ -61,17 +62,17 @@ func runDemoXPCS(ctx context.Context, a *frame.App, only bool) error {
 		return err
 	}
 	step("every bin: g2 = baseline + contrast exp(-2 x/tau), with the covariance of its points")
-	if err := runFitG2(ctx, sub("fit"), result, g2flags{Model: "single", Loss: "linear"}, "all"); err != nil {
+	if err := runFitG2(ctx, sub("fit"), result, g2.Request{Model: "single", Loss: "linear"}, "all"); err != nil {
 		return err
 	}
 	step("the power law tau = tau0 q^-alpha over these fits; diffusion has alpha 2")
-	if err := runFitG2(ctx, sub("power"), result, g2flags{Model: "power", Loss: "linear"}, "all"); err != nil {
+	if err := runFitG2(ctx, sub("power"), result, g2.Request{Model: "power", Loss: "linear"}, "all"); err != nil {
 		return err
 	}
 	const bin = 3
 	step(fmt.Sprintf("the posterior of bin %d: four chains of NUTS from the fit", bin))
 	cfg := defaultSample
-	cfg.File, cfg.Bin, cfg.G2 = result, bin, g2flags{Model: "single", Loss: "linear"}
+	cfg.File, cfg.Bin, cfg.G2 = result, bin, g2.Request{Model: "single", Loss: "linear"}
 	if err := startSampleG2(ctx, sub("posterior"), cfg); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/models/g2"
 )
 
 func demoG2(a *frame.App) *cobra.Command {
@@ -43,17 +44,17 @@ func runDemoG2(ctx context.Context, a *frame.App) error {
 	}
 	sub, step := a.Demonstration(dir)
 	step("every bin: g2 = baseline + contrast exp(-2 x/tau)   (synthetic data, " + file + ")")
-	if err := runFitG2(ctx, sub("fit"), file, g2flags{Model: "single", Loss: "linear"}, "all"); err != nil {
+	if err := runFitG2(ctx, sub("fit"), file, g2.Request{Model: "single", Loss: "linear"}, "all"); err != nil {
 		return err
 	}
 	step("the power law tau = tau0 q^-alpha over these fits (2 is diffusion)")
-	if err := runFitG2(ctx, sub("power"), file, g2flags{Model: "power", Loss: "linear"}, "all"); err != nil {
+	if err := runFitG2(ctx, sub("power"), file, g2.Request{Model: "power", Loss: "linear"}, "all"); err != nil {
 		return err
 	}
 	for _, bin := range []int{3, 8} {
 		step(fmt.Sprintf("the posterior of bin %d: four chains of NUTS from the fit", bin))
 		cfg := defaultSample
-		cfg.File, cfg.Bin, cfg.G2 = file, bin, g2flags{Model: "single", Loss: "linear"}
+		cfg.File, cfg.Bin, cfg.G2 = file, bin, g2.Request{Model: "single", Loss: "linear"}
 		if err := startSampleG2(ctx, sub(fmt.Sprintf("sample-bin%d", bin)), cfg); err != nil {
 			return err
 		}

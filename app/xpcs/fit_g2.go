@@ -20,7 +20,7 @@ import (
 )
 
 func fitG2(a *frame.App) *cobra.Command {
-	var f g2flags
+	var f g2.Request
 	var bins string
 	c := &cobra.Command{
 		Use:   "g2 FILE...",
@@ -56,7 +56,7 @@ default bounds of their parameters:
 			return runFitG2(c.Context(), a, args[0], f, bins)
 		},
 	}
-	f.add(c)
+	frame.AddSettings(c, "fit g2", &f)
 	c.Flags().StringVar(&bins, "bins", "all", "bins to fit, such as 3,5-7")
 	return c
 }
@@ -88,10 +88,10 @@ type binDoc struct {
 	Check    *frame.CheckDoc         `json:"model_check"`
 }
 
-func runFitG2(ctx context.Context, a *frame.App, path string, f g2flags, bins string) error {
-	model, s, err := f.settings()
+func runFitG2(ctx context.Context, a *frame.App, path string, f g2.Request, bins string) error {
+	model, s, err := f.Resolve()
 	if err != nil {
-		return err
+		return frame.SettingError(err)
 	}
 	doc, fits, err := fitG2File(ctx, a, path, a.Out, model, s, bins)
 	if err != nil {

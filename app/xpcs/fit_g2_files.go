@@ -42,10 +42,10 @@ func fitFolder(file string) string {
 }
 
 // runFitG2Files fits several files one after another.
-func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2flags, bins string) error {
-	model, s, err := f.settings()
+func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2.Request, bins string) error {
+	model, s, err := f.Resolve()
 	if err != nil {
-		return err
+		return frame.SettingError(err)
 	}
 	taken := map[string]string{}
 	for _, file := range files {

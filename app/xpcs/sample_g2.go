@@ -26,7 +26,7 @@ import (
 // sampleConfig is the content of config.json for sample g2.
 type sampleConfig struct {
 	draws.ChainConfig
-	G2       g2flags      `json:"g2"`
+	G2       g2.Request   `json:"g2"`
 	Bin      int          `json:"bin"`
 	Q        frame.Number `json:"q"`
 	Phi      frame.Number `json:"phi"`
@@ -84,17 +84,16 @@ halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
 			return startSampleG2(c.Context(), a, cfg)
 		},
 	}
-	cfg.G2.add(c)
-	c.Flags().StringArrayVar(&cfg.G2.Prior, "prior", nil, "prior of a parameter, as `name=distribution(numbers)`; repeatable")
+	frame.AddSettings(c, "sample g2", &cfg.G2)
 	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample, counted from 1 (default the only one)")
 	cfg.Add(c, defaultSample.ChainConfig)
 	return c
 }
 
 func startSampleG2(ctx context.Context, a *frame.App, cfg sampleConfig) error {
-	model, s, err := cfg.G2.settings()
+	model, s, err := cfg.G2.Resolve()
 	if err != nil {
-		return err
+		return frame.SettingError(err)
 	}
 	s.Backend = a.Backend(1)
 	if err := cfg.Check(frame.Whole("bin", cfg.Bin, 0, math.MaxInt32)...); err != nil {
@@ -189,7 +188,7 @@ func resumeSampleG2(a *frame.App, cmd *cobra.Command, args []string) error {
 	if err := a.GoOnWhere(cfg.Device); err != nil {
 		return err
 	}
-	model, s, err := cfg.G2.settings()
+	model, s, err := cfg.G2.Resolve()
 	if err != nil {
 		return exit.With(exit.Config, err)
 	}

@@ -77,7 +77,7 @@ func (c *chains) check() error {
 	case c.Problem != "":
 		return nil
 	}
-	_, s, err := c.Curve.settings(Env{})
+	_, s, err := g2Settings(&c.Curve, Env{})
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *chains) posterior(ctx context.Context, folder string, seed uint64, env 
 	if c.Problem != "" {
 		return ofProblem(name, c.SHA256, env)
 	}
-	model, s, err := c.Curve.settings(env)
+	model, s, err := g2Settings(&c.Curve, env)
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/batch"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/g2"
-	"github.com/euryale-dev/euryale/optim"
 )
 
 // fitG2 fits the bins of result files by least squares; models of tau(q) fit one curve per file.
@@ -31,31 +29,18 @@ type fitG2 struct {
 }
 
 // g2Config are the settings of fits and posteriors of correlation functions.
-type g2Config struct {
-	Model       string                `yaml:"model" json:"model"` // default single
-	Fixed       map[string]float64    `yaml:"fixed" json:"fixed,omitempty"`
-	Bounds      map[string][2]float64 `yaml:"bounds" json:"bounds,omitempty"`
-	Start       map[string]float64    `yaml:"start" json:"start,omitempty"`
-	Loss        string                `yaml:"loss" json:"loss,omitempty"`
-	DropInvalid bool                  `yaml:"drop_invalid" json:"drop_invalid,omitempty"`
-}
+type g2Config = g2.Request
 
-// settings returns the model and the settings of package g2.
-func (c *g2Config) settings(env Env) (g2.Model, g2.Settings, error) {
+// g2Settings returns the model and the settings of package g2.
+func g2Settings(c *g2Config, env Env) (g2.Model, g2.Settings, error) {
 	if c.Model == "" {
 		c.Model = "single"
 	}
-	model, err := g2.ByName(c.Model)
+	model, s, err := c.Resolve()
 	if err != nil {
-		return model, g2.Settings{}, fmt.Errorf("model: %w", err)
+		return model, s, err
 	}
-	s := g2.Settings{Fixed: c.Fixed, Bounds: c.Bounds, Start: c.Start, Priors: map[string]dist.Dist{}, Loss: optim.Loss(c.Loss), DropInvalid: c.DropInvalid, Threads: env.Threads, Backend: env.Backend}
-	if c.Loss == "linear" || c.Loss == "" {
-		s.Loss = optim.Linear
-	}
-	if !slices.Contains([]optim.Loss{optim.Linear, optim.SoftL1, optim.Huber, optim.Cauchy, optim.Arctan}, s.Loss) {
-		return model, s, fmt.Errorf("loss is %q: want linear, soft_l1, huber, cauchy or arctan", c.Loss)
-	}
+	s.Threads, s.Backend = env.Threads, env.Backend
 	// Fitting nothing checks the names and numbers.
 	if _, err := g2.FitAll(context.Background(), model, nil, s); err != nil {
 		return model, s, err
@@ -96,7 +81,7 @@ func (b *binList) UnmarshalYAML(n *yaml.Node) error {
 }
 
 func (f *fitG2) check() error {
-	_, _, err := f.Curves.settings(Env{})
+	_, _, err := g2Settings(&f.Curves, Env{})
 	return err
 }
 
@@ -122,7 +107,7 @@ func (f *fitG2) block() int64 { return min(max(1, f.perFile), 1<<12) }
 // list gives an item for every bin, whose row is the number of the bin less one. Files are only opened
 // if no bins are named. One that cannot be read is one item, which fails.
 func (f *fitG2) list(p place, add adder) error {
-	model, _, err := f.Curves.settings(Env{})
+	model, _, err := g2Settings(&f.Curves, Env{})
 	if err != nil {
 		return err
 	}
@@ -168,7 +153,7 @@ func binsOf(file string) (runs []binRange, err error) {
 }
 
 func (f *fitG2) open(m *batch.Manifest, env Env) (batch.Task, error) {
-	model, s, err := f.Curves.settings(env)
+	model, s, err := g2Settings(&f.Curves, env)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (s *sampleG2) check() error {
 	if err := s.complete(4, 1000); err != nil {
 		return err
 	}
-	_, set, err := s.Curve.settings(Env{})
+	_, set, err := g2Settings(&s.Curve, Env{})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *sampleG2) list(p place, add adder) error {
 }
 
 func (s *sampleG2) open(m *batch.Manifest, env Env) (batch.Task, error) {
-	model, set, err := s.Curve.settings(env)
+	model, set, err := g2Settings(&s.Curve, env)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,9 @@ func decayTable(t *testing.T, scale float64) string {
 func TestG2FlagsThatContradict(t *testing.T) {
 	file := decayTable(t, 1)
 	for _, c := range []struct{ args, want string }{
-		{"fit g2 FILE --fixed tau=1 --fixed tau=2", `--fixed "tau=2": tau was already given as 1`},
-		{"fit g2 FILE --start tau=1 --start tau=2", `--start "tau=2": tau was already given as 1`},
-		{"fit g2 FILE --start tau=1 --fixed tau=2", "--start tau=1: tau is held fixed at 2 by --fixed"},
+		{"fit g2 FILE --fixed tau=1 --fixed tau=2", `--fixed tau=2: tau was already given as 1`},
+		{"fit g2 FILE --start tau=1 --start tau=2", `--start tau=2: tau was already given as 1`},
+		{"fit g2 FILE --start tau=1 --fixed tau=2", "--start tau=1: tau is held fixed at 2"},
 		{"fit g2 FILE --bounds tau=1:2 --bounds tau=1:3", "tau already has the bounds 1:2"},
 		{"fit g2 FILE --fixed tau=nan", "want name=value with a finite number"},
 		{"fit g2 FILE --bounds tau=-5:-1", "tau is a relaxation time, which must be positive"},

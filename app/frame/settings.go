@@ -1,0 +1,77 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/setting"
+)
+
+// AddSettings gives a command, such as "fit g2", a flag for each setting of a declaration, which is a pointer to a struct as package
+// setting describes it, and sets their defaults.
+func AddSettings(c *cobra.Command, command string, declared any) {
+	for _, s := range setting.Of(declared) {
+		if s.Only != "" && s.Only != command {
+			continue
+		}
+		usage := s.About
+		if s.Choices != nil {
+			usage += ": " + strings.Join(s.Choices[:len(s.Choices)-1], ", ") + " or " + s.Choices[len(s.Choices)-1]
+		}
+		if s.Unit != "" {
+			usage += ", in " + s.Unit
+		}
+		if form := s.Form(); form != "" {
+			usage += ", as `" + form + "`; repeatable"
+		}
+		if s.Default != "" {
+			if err := s.Set(s.Default); err != nil {
+				panic(err)
+			}
+		}
+		f := c.Flags().VarPF(settingFlag{s}, s.Name, "", usage)
+		if s.IsBool() {
+			f.NoOptDefVal = "true"
+		}
+		if s.Choices != nil {
+			CompleteFlag(c, s.Name, slices.Clone(s.Choices))
+		}
+	}
+}
+
+// settingFlag is a setting as the parser of flags takes it.
+type settingFlag struct{ setting.Setting }
+
+// String returns the value for help texts.
+func (f settingFlag) String() string {
+	if f.Field == "" { // the parser asks a zero value, too
+		return ""
+	}
+	return f.Text()
+}
+
+// Type names what follows the flag in help texts.
+func (f settingFlag) Type() string {
+	if f.IsBool() {
+		return "bool"
+	}
+	return "string"
+}
+
+// SettingError gives an error about a setting the exit code of wrong usage, and the name of its flag.
+func SettingError(err error) error {
+	if e := (*setting.Error)(nil); errors.As(err, &e) {
+		return exit.Usage("--%s %s", e.Name, e.Text)
+	}
+	if err != nil {
+		return exit.Usage("%w", err)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package setting lets a struct declare once what a user can set of an analysis. Flags of commands, keys of configurations, options of
+// notebooks and their documents are made from the declaration.
+//
+//	type Request struct {
+//		Model string          `default:"single" about:"relaxation model"`
+//		Fixed setting.Numbers `about:"hold a parameter fixed"`
+//		Gap   float64         `unit:"um" default:"200" low:"0" about:"gap between the plates"`
+//	}
+//
+// The name of a setting is that of its field in lower-case words joined by hyphens, or the tag name. The tag only names the one command
+// that has it, if not all do. Choices are separated by commas in the tag choices, or come from a method Choices(name string) []string.
+package setting
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
+)
+
+// Setting is one field of a declaration.
+type Setting struct {
+	Name    string // such as drop-invalid
+	Field   string // such as DropInvalid
+	Unit    string
+	Default string
+	About   string // one sentence, without a full stop
+	Only    string // the one command that has it, or ""
+	Choices []string
+
+	low, high float64
+	value     reflect.Value
+}
+
+// Error reports a setting that cannot be used.
+type Error struct {
+	Name string
+	Text string // the rest of the message
+}
+
+// Error begins with the name of the setting.
+func (e *Error) Error() string { return e.Name + ": " + e.Text }
+
+// Of lists the settings of a struct, given by a pointer, with those of embedded structs.
+func Of(declared any) []Setting { return of(reflect.ValueOf(declared).Elem(), declared) }
+
+func of(v reflect.Value, declared any) (all []Setting) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			var inner any
+			if f.IsExported() {
+				inner = v.Field(i).Addr().Interface()
+			}
+			all = append(all, of(v.Field(i), inner)...)
+			continue
+		}
+		about := f.Tag.Get("about")
+		if about == "" {
+			continue
+		}
+		s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: f.Tag.Get("only"),
+			low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1)), value: v.Field(i)}
+		if s.Name == "" {
+			s.Name = hyphenated(f.Name)
+		}
+		if list := f.Tag.Get("choices"); list != "" {
+			s.Choices = strings.Split(list, ",")
+		} else if c, ok := declared.(interface{ Choices(string) []string }); ok {
+			s.Choices = c.Choices(s.Name)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// number reads a bound of a declaration.
+func number(f reflect.StructField, tag string, otherwise float64) float64 {
+	text := f.Tag.Get(tag)
+	if text == "" {
+		return otherwise
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(fmt.Sprintf("setting: %s of %s is %q: want a number", tag, f.Name, text))
+	}
+	return x
+}
+
+// hyphenated writes a name of Go, such as DropInvalid, as drop-invalid.
+func hyphenated(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// Complete sets what is zero to its default, and returns an error of type *Error for the first value that is not among the choices or
+// not within the bounds.
+func Complete(declared any) error {
+	for _, s := range Of(declared) {
+		if s.Default != "" && s.value.IsZero() {
+			if err := s.Set(s.Default); err != nil {
+				panic(fmt.Sprintf("setting: the default of %s: %v", s.Name, err))
+			}
+		}
+		if err := s.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check compares the value with the choices and the bounds.
+func (s Setting) check() error {
+	switch v := s.value; v.Kind() {
+	case reflect.String:
+		if s.Choices != nil && !slices.Contains(s.Choices, v.String()) {
+			text := fmt.Sprintf("%q: want %s", v.String(), listed(s.Choices))
+			if near := spelling.Meant(v.String(), s.Choices); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+			return &Error{s.Name, text}
+		}
+	case reflect.Int, reflect.Int64:
+		if x := float64(v.Int()); x < s.low || x > s.high {
+			return &Error{s.Name, fmt.Sprintf("%d: want %s", v.Int(), s.bounds())}
+		}
+	case reflect.Float64:
+		if x := v.Float(); !(x >= s.low && x <= s.high) {
+			return &Error{s.Name, fmt.Sprintf("%g: want %s", x, s.bounds())}
+		}
+	}
+	return nil
+}
+
+// bounds says which numbers a setting takes.
+func (s Setting) bounds() string {
+	unit := ""
+	if s.Unit != "" {
+		unit = " " + s.Unit
+	}
+	switch {
+	case math.IsInf(s.high, 1) && math.IsInf(s.low, -1):
+		return "a finite number"
+	case math.IsInf(s.high, 1):
+		return fmt.Sprintf("at least %g%s", s.low, unit)
+	case math.IsInf(s.low, -1):
+		return fmt.Sprintf("at most %g%s", s.high, unit)
+	}
+	return fmt.Sprintf("%g to %g%s", s.low, s.high, unit)
+}
+
+func listed(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// Set reads a value from text. A setting that holds several takes one of them with each call.
+func (s Setting) Set(text string) error {
+	if p, ok := s.value.Addr().Interface().(interface{ add(string) error }); ok {
+		return p.add(text)
+	}
+	switch s.value.Kind() {
+	case reflect.String:
+		s.value.SetString(text)
+	case reflect.Bool:
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("want true or false")
+		}
+		s.value.SetBool(on)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("want a whole number")
+		}
+		s.value.SetInt(n)
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) {
+			return fmt.Errorf("want a number")
+		}
+		s.value.SetFloat(x)
+	default:
+		panic(fmt.Sprintf("setting: %s has the type %s, which no text can set", s.Field, s.value.Type()))
+	}
+	return nil
+}
+
+// Text is the value as Set reads it; that of a setting that holds several is "".
+func (s Setting) Text() string {
+	if _, several := s.value.Addr().Interface().(interface{ add(string) error }); several || !s.value.IsValid() {
+		return ""
+	}
+	return fmt.Sprint(s.value.Interface())
+}
+
+// Form says how one of several values is written, such as name=value, and is "" for a setting with one value.
+func (s Setting) Form() string {
+	if p, ok := s.value.Addr().Interface().(interface{ form() string }); ok {
+		return p.form()
+	}
+	return ""
+}
+
+// IsBool reports whether a setting is on or off.
+func (s Setting) IsBool() bool { return s.value.Kind() == reflect.Bool }
+
+// Copy gives the settings of a declaration the values of the fields of the same names in another struct, which may have other fields too
+// and lack some. Maps of the same kinds are taken over.
+func Copy(declared, from any) {
+	src := reflect.ValueOf(from)
+	for _, s := range Of(declared) {
+		if v := src.FieldByName(s.Field); v.IsValid() && v.Type().ConvertibleTo(s.value.Type()) {
+			s.value.Set(v.Convert(s.value.Type()))
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package g2
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/setting"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Request is what a user sets of a fit or a posterior of correlation functions: by flags of fit g2 and sample g2, by keys of work lists
+// or by options of notebooks. Each setting is declared here only.
+type Request struct {
+	Model       string            `yaml:"model" json:"model" default:"single" about:"relaxation model"`
+	Fixed       setting.Numbers   `yaml:"fixed" json:"fixed,omitempty" about:"hold a parameter fixed"`
+	Bounds      setting.Intervals `yaml:"bounds" json:"bounds,omitempty" about:"bounds of a parameter"`
+	Start       setting.Numbers   `yaml:"start" json:"start,omitempty" about:"starting value of a parameter"`
+	Priors      setting.Texts     `yaml:"-" json:"prior,omitempty" name:"prior" only:"sample g2" about:"prior of a parameter"`
+	Loss        string            `yaml:"loss" json:"loss,omitempty" default:"linear" choices:"linear,soft_l1,huber,cauchy,arctan" about:"loss function"`
+	DropInvalid bool              `yaml:"drop_invalid" json:"drop_invalid,omitempty" about:"drop points whose delay, value or error is not a usable number"`
+}
+
+// Choices lists the models.
+func (*Request) Choices(name string) (all []string) {
+	if name == "model" {
+		for _, m := range Models() {
+			all = append(all, m.Name)
+		}
+	}
+	return all
+}
+
+// Resolve returns the model and the settings that are asked for. An error about one setting is of type *setting.Error.
+func (r Request) Resolve() (Model, Settings, error) {
+	if r.Model != "" { // its error names parameters of other models, too
+		if _, err := ByName(r.Model); err != nil {
+			return Model{}, Settings{}, err
+		}
+	}
+	if err := setting.Complete(&r); err != nil {
+		return Model{}, Settings{}, err
+	}
+	model, err := ByName(r.Model)
+	if err != nil {
+		return model, Settings{}, err
+	}
+	s := Settings{Fixed: r.Fixed, Bounds: r.Bounds, Start: r.Start, Priors: map[string]dist.Dist{}, Loss: optim.Loss(r.Loss), DropInvalid: r.DropInvalid}
+	if r.Loss == "linear" {
+		s.Loss = optim.Linear
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Start)) {
+		if v, fixed := r.Fixed[name]; fixed {
+			return model, s, &setting.Error{Name: "start", Text: fmt.Sprintf("%s=%g: %s is held fixed at %g: leave one of them out", name, r.Start[name], name, v)}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
+		if s.Priors[name], err = dist.Parse(r.Priors[name]); err != nil {
+			return model, s, &setting.Error{Name: "prior", Text: fmt.Sprintf("%q: want name=distribution(numbers), such as tau=lognormal(-3,1): %v", name+"="+r.Priors[name], err)}
+		}
+	}
+	return model, s, nil
+}
