@@ -129,6 +129,9 @@ pictures: build ## make the pictures of docs/guide/xpcs.md and twotime.md again
 cover: ## test coverage by package
 	$(GO) test -cover ./...
 
+errors: ## print every error text with its file and line, and whether it says what is wrong, where, with which numbers and what to try
+	@$(GO) run ./internal/words errors
+
 lint: ## gofmt, vet and the rules of the house
 	@bad=$$(find . -name '*.go' -not -path './bin/*' -not -path './run/*' -exec gofmt -l {} +); test -z "$$bad" || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	$(GO) vet ./...
@@ -170,4 +173,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover lint fmt kernels ptx nvrtc golden golden-pack cross release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross release-files peers clean

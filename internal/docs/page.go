@@ -39,11 +39,11 @@ var (
 )
 
 // Pages reads every document below root, in the order of their paths. It skips folders whose names
-// begin with a dot, and generated documents.
+// begin with a dot, and notebooks.
 func Pages(root string) ([]Page, error) {
 	var all []Page
 	err := Walk(root, ".md", func(path string, text []byte) error {
-		if strings.HasPrefix(path, "examples/notebooks/") || path == "docs/ERRORS.md" { // tested by make notebooks and internal/words
+		if strings.HasPrefix(path, "examples/notebooks/") { // tested by make notebooks
 			return nil
 		}
 		all = append(all, parse(path, string(text)))

@@ -7,8 +7,7 @@
 //
 // The comments are those of exported names; fragments are comments that mean nothing without the name
 // beside them. Each error is scored by whether it says what is wrong (W), the place (P), the numbers
-// (N) and a remedy (R); errors that only name the place of another one are left out. docs/ERRORS.md
-// lists all errors: go test ./internal/words -update writes it.
+// (N) and a remedy (R); errors that only name the place of another one are left out.
 package main
 
 import (
