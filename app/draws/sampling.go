@@ -73,7 +73,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	}
 	meter := a.Meter()
 	fit, err := infer.Sample(ctx, s.Post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
-		TargetAccept: cfg.Target, MaxTreeDepth: cfg.Depth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
+		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
 		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
 	meter.Close()
 	if errors.Is(err, infer.ErrNotSaved) {
@@ -103,7 +103,7 @@ func (s Sampling) retry() error {
 	cfg := s.Chain
 	cfg.Retries--
 	cfg.Attempt++
-	cfg.Target, cfg.Warmup, cfg.Draws = max(cfg.Target, 0.99), 3*cfg.Warmup, 4*cfg.Draws
+	cfg.TargetAccept, cfg.Warmup, cfg.Draws = max(cfg.TargetAccept, 0.99), 3*cfg.Warmup, 4*cfg.Draws
 	if err := frame.WriteJSON(s.Dir.Path("config.json"), s.Config); err != nil {
 		return err
 	}
@@ -206,12 +206,12 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) Sa
 
 func (s Sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict) error {
 	cfg := s.Chain
-	aim := cfg.Target
+	aim := cfg.TargetAccept
 	if aim == 0 {
 		aim = fit.Aim(0)
 	}
 	settings := map[string]string{"model": s.Model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
-		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.Depth), "device": s.Post.Device()}
+		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.MaxTreeDepth), "device": s.Post.Device()}
 	if err := frame.Writing(s.Dir.SaveDraws(fit, settings), exit.Bug); err != nil {
 		return err
 	}

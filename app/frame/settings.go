@@ -15,7 +15,7 @@ import (
 )
 
 // AddSettings gives a command, such as "fit g2", a flag for each setting of a declaration, which is a pointer to a struct as package
-// setting describes it, and sets their defaults.
+// setting describes it. What has a value already keeps it as its default.
 func AddSettings(c *cobra.Command, command string, declared any) {
 	for _, s := range setting.Of(declared) {
 		if s.Only != "" && s.Only != command {
@@ -31,13 +31,16 @@ func AddSettings(c *cobra.Command, command string, declared any) {
 		if form := s.Form(); form != "" {
 			usage += ", as `" + form + "`; repeatable"
 		}
-		if s.Default != "" {
+		if s.Zero != "" && s.IsZero() {
+			usage += " (default " + s.Zero + ")"
+		}
+		if s.Default != "" && s.IsZero() {
 			if err := s.Set(s.Default); err != nil {
 				panic(err)
 			}
 		}
 		f := c.Flags().VarPF(settingFlag{s}, s.Name, "", usage)
-		if s.IsBool() {
+		if s.Kind() == "bool" {
 			f.NoOptDefVal = "true"
 		}
 		if s.Choices != nil {
@@ -58,12 +61,7 @@ func (f settingFlag) String() string {
 }
 
 // Type names what follows the flag in help texts.
-func (f settingFlag) Type() string {
-	if f.IsBool() {
-		return "bool"
-	}
-	return "string"
-}
+func (f settingFlag) Type() string { return f.Kind() }
 
 // SettingError gives an error about a setting the exit code of wrong usage, and the name of its flag.
 func SettingError(err error) error {

@@ -104,13 +104,13 @@ func takeSampler(cfg *draws.ChainConfig, chosen func(flag string) bool, s homody
 		flag string
 		v    int
 		to   *int
-	}{{"chains", s.Chains, &cfg.Chains}, {"warmup", s.Warmup, &cfg.Warmup}, {"draws", s.Draws, &cfg.Draws}, {"max-tree-depth", s.Depth, &cfg.Depth}} {
+	}{{"chains", s.Chains, &cfg.Chains}, {"warmup", s.Warmup, &cfg.Warmup}, {"draws", s.Draws, &cfg.Draws}, {"max-tree-depth", s.Depth, &cfg.MaxTreeDepth}} {
 		if n.v > 0 && !chosen(n.flag) {
 			*n.to = n.v
 		}
 	}
 	if s.Accept > 0 && !chosen("target-accept") {
-		cfg.Target = s.Accept
+		cfg.TargetAccept = s.Accept
 	}
 }
 

@@ -49,7 +49,7 @@ func (c *chains) check() error {
 	if (c.Problem == "") == (c.File == "") {
 		return errors.New("there is nothing to sample: give either a problem, as for sample expr, or a file and a bin, as for sample g2")
 	}
-	if err := c.complete(4, 10000); err != nil {
+	if err := complete(&c.sampler, 10000); err != nil {
 		return err
 	}
 	if c.Every == 0 {
@@ -239,7 +239,7 @@ func (t *chainsTask) over(ctx context.Context, rounds int) (bool, error) {
 
 // gather returns the fit of all chains, cut where the rule is first met after some draws at which it was not.
 func (t *chainsTask) gather(after int) (*infer.Fit, error) {
-	cfg := t.config(t.seed)
+	cfg := t.Config(t.seed)
 	cfg.StopWhen = infer.StopRule{ESS: t.ESS, RHat: t.RHat, Every: t.Every, After: after}
 	var files []string
 	for chain := range t.Chains {
@@ -294,7 +294,7 @@ func (t *chainsTask) bring(ctx context.Context, chain, draws int) error {
 	if ok, err := enough(); ok || err != nil {
 		return err
 	}
-	cfg := t.config(t.seed)
+	cfg := t.Config(t.seed)
 	if cfg.FirstChain = chain; t.post.starts != nil {
 		cfg.Init = t.post.starts[chain : chain+1]
 	}

@@ -15,51 +15,23 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
 // sampler are the settings of chains that a configuration may give.
-type sampler struct {
-	Chains int     `yaml:"chains" json:"chains"`
-	Warmup int     `yaml:"warmup" json:"warmup"`
-	Draws  int     `yaml:"draws" json:"draws"`
-	Target float64 `yaml:"target_accept" json:"target_accept"`
-	Depth  int     `yaml:"max_tree_depth" json:"max_tree_depth"`
-}
+type sampler = setting.Sampler
 
-// complete sets what was not given, and checks the rest.
-func (s *sampler) complete(chains, draws int) error {
-	set := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
+// complete sets what was not given, with defaults that suit a kind of work, and checks the rest.
+func complete(s *sampler, draws int) error {
+	if s.Draws == 0 {
+		s.Draws = draws
 	}
-	set(&s.Chains, chains)
-	set(&s.Warmup, 1000)
-	set(&s.Draws, draws)
-	set(&s.Depth, 10)
-	if s.Target == 0 {
-		s.Target = 0.9
+	if s.TargetAccept == 0 {
+		s.TargetAccept = 0.9
 	}
-	switch {
-	case s.Chains < 1 || s.Chains > 1<<16:
-		return fmt.Errorf("chains is %d: want 1 to %d", s.Chains, 1<<16)
-	case s.Warmup < 1:
-		return fmt.Errorf("warmup is %d: want at least 1", s.Warmup)
-	case s.Draws < 1:
-		return fmt.Errorf("draws is %d: want at least 1", s.Draws)
-	case s.Depth < 1 || s.Depth > 20:
-		return fmt.Errorf("max_tree_depth is %d: want 1 to 20", s.Depth)
-	case !(s.Target > 0 && s.Target < 1):
-		return fmt.Errorf("target_accept is %g: want a number between 0 and 1, such as 0.9", s.Target)
-	}
-	return nil
-}
-
-// config returns the settings of package infer.
-func (s *sampler) config(seed uint64) infer.Config {
-	return infer.Config{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.Target, MaxTreeDepth: s.Depth, Seed: seed}
+	return setting.Complete(s)
 }
 
 // posterior is what chains sample, and what belongs to it.

@@ -27,7 +27,7 @@ type sampleG2 struct {
 }
 
 func (s *sampleG2) check() error {
-	if err := s.complete(4, 1000); err != nil {
+	if err := complete(&s.sampler, 1000); err != nil {
 		return err
 	}
 	_, set, err := g2Settings(&s.Curve, Env{})
@@ -130,7 +130,7 @@ func (t *sampleG2Task) one(ctx context.Context, curves []g2.Curve, source string
 	if err != nil {
 		return r, err
 	}
-	cfg := t.config(seed)
+	cfg := t.Config(seed)
 	cfg.Init, cfg.Parallel = post.starts, t.threads
 	fit, err := infer.Sample(ctx, post.Posterior, cfg)
 	if err != nil {

@@ -10,7 +10,8 @@
 //		Gap   float64         `unit:"um" default:"200" low:"0" about:"gap between the plates"`
 //	}
 //
-// The name of a setting is that of its field in lower-case words joined by hyphens, or the tag name. The tag only names the one command
+// Bounds are given by the tags low and high, or above and below if they are not included themselves. The tag zero says what 0 stands
+// for, where it leaves the choice to others. The name of a setting is that of its field in lower-case words joined by hyphens, or the tag name. The tag only names the one command
 // that has it, if not all do. Choices are separated by commas in the tag choices, or come from a method Choices(name string) []string.
 package setting
 
@@ -32,11 +33,13 @@ type Setting struct {
 	Field   string // such as DropInvalid
 	Unit    string
 	Default string
+	Zero    string // what 0 stands for, or ""
 	About   string // one sentence, without a full stop
 	Only    string // the one command that has it, or ""
 	Choices []string
 
 	low, high float64
+	open      bool // whether the bounds are not included
 	value     reflect.Value
 }
 
@@ -68,7 +71,10 @@ func of(v reflect.Value, declared any) (all []Setting) {
 			continue
 		}
 		s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: f.Tag.Get("only"),
-			low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1)), value: v.Field(i)}
+			Zero: f.Tag.Get("zero"), low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1)), value: v.Field(i)}
+		if f.Tag.Get("above") != "" {
+			s.open, s.low, s.high = true, number(f, "above", math.Inf(-1)), number(f, "below", math.Inf(1))
+		}
 		if s.Name == "" {
 			s.Name = hyphenated(f.Name)
 		}
@@ -116,15 +122,25 @@ func Complete(declared any) error {
 				panic(fmt.Sprintf("setting: the default of %s: %v", s.Name, err))
 			}
 		}
-		if err := s.check(); err != nil {
-			return err
-		}
+	}
+	for _, e := range Mistakes(declared) {
+		return e
 	}
 	return nil
 }
 
-// check compares the value with the choices and the bounds.
-func (s Setting) check() error {
+// Mistakes lists the values that are not among the choices or not within the bounds.
+func Mistakes(declared any) (all []*Error) {
+	for _, s := range Of(declared) {
+		if text := s.mistake(); text != "" && !(s.Zero != "" && s.value.IsZero()) {
+			all = append(all, &Error{s.Name, text})
+		}
+	}
+	return all
+}
+
+// mistake compares the value with the choices and the bounds.
+func (s Setting) mistake() string {
 	switch v := s.value; v.Kind() {
 	case reflect.String:
 		if s.Choices != nil && !slices.Contains(s.Choices, v.String()) {
@@ -132,18 +148,18 @@ func (s Setting) check() error {
 			if near := spelling.Meant(v.String(), s.Choices); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", near)
 			}
-			return &Error{s.Name, text}
+			return text
 		}
 	case reflect.Int, reflect.Int64:
 		if x := float64(v.Int()); x < s.low || x > s.high {
-			return &Error{s.Name, fmt.Sprintf("%d: want %s", v.Int(), s.bounds())}
+			return fmt.Sprintf("%d: want %s", v.Int(), s.bounds())
 		}
 	case reflect.Float64:
-		if x := v.Float(); !(x >= s.low && x <= s.high) {
-			return &Error{s.Name, fmt.Sprintf("%g: want %s", x, s.bounds())}
+		if x := v.Float(); !(x >= s.low && x <= s.high) || s.open && (x == s.low || x == s.high) {
+			return fmt.Sprintf("%g: want %s", x, s.bounds())
 		}
 	}
-	return nil
+	return ""
 }
 
 // bounds says which numbers a setting takes.
@@ -153,8 +169,10 @@ func (s Setting) bounds() string {
 		unit = " " + s.Unit
 	}
 	switch {
-	case math.IsInf(s.high, 1) && math.IsInf(s.low, -1):
-		return "a finite number"
+	case s.open && math.IsInf(s.high, 1):
+		return fmt.Sprintf("more than %g%s", s.low, unit)
+	case s.open:
+		return fmt.Sprintf("a number between %g and %g%s", s.low, s.high, unit)
 	case math.IsInf(s.high, 1):
 		return fmt.Sprintf("at least %g%s", s.low, unit)
 	case math.IsInf(s.low, -1):
@@ -218,8 +236,16 @@ func (s Setting) Form() string {
 	return ""
 }
 
-// IsBool reports whether a setting is on or off.
-func (s Setting) IsBool() bool { return s.value.Kind() == reflect.Bool }
+// Kind is the kind of value: string, bool, int, float64, or string for a setting that holds several.
+func (s Setting) Kind() string {
+	if s.Form() != "" {
+		return "string"
+	}
+	return s.value.Kind().String()
+}
+
+// IsZero reports whether a setting has its zero value.
+func (s Setting) IsZero() bool { return s.value.IsZero() }
 
 // Copy gives the settings of a declaration the values of the fields of the same names in another struct, which may have other fields too
 // and lack some. Maps of the same kinds are taken over.

@@ -1,0 +1,20 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package setting
+
+import "github.com/euryale-dev/euryale/infer"
+
+// Sampler is what a user sets of the chains of any posterior. Commands and kinds of work bring defaults of their own.
+type Sampler struct {
+	Chains       int     `yaml:"chains" json:"chains" default:"4" low:"1" high:"65536" about:"number of independent chains"`
+	Warmup       int     `yaml:"warmup" json:"warmup" default:"1000" low:"1" about:"warm-up draws per chain, which adapt the sampler and are discarded"`
+	Draws        int     `yaml:"draws" json:"draws" default:"1000" low:"1" about:"draws to keep per chain"`
+	TargetAccept float64 `yaml:"target_accept" json:"target_accept" above:"0" below:"1" zero:"0.8, raised if there are divergences" about:"target acceptance rate used to adapt the step size, in (0, 1)"`
+	MaxTreeDepth int     `yaml:"max_tree_depth" json:"max_tree_depth" default:"10" low:"1" high:"20" about:"depth at which trajectories stop growing, after 2^depth - 1 steps"`
+}
+
+// Config returns the settings of package infer.
+func (s Sampler) Config(seed uint64) infer.Config {
+	return infer.Config{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed}
+}
