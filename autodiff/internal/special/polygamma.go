@@ -62,8 +62,8 @@ func cotangentSlope(n int, x float64) float64 {
 		}
 		p, scale = next, scale*math.Pi
 	}
-	sum := 0.0
-	for i := len(p) - 1; i >= 0; i-- {
+	sum := p[len(p)-1] // powers of c may be infinite
+	for i := len(p) - 2; i >= 0; i-- {
 		sum = sum*c + p[i]
 	}
 	return scale * sum
