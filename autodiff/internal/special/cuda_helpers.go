@@ -145,7 +145,8 @@ __device__ double eu_polygamma(int n, double x) {
 	double sign = n % 2 ? 1.0 : -1.0, pi = 3.14159265358979323846;
 	if (x > 0.0) return eu_polygamma_pos(n, x);
 	if (x == 0.0) return n % 2 ? INFINITY : copysign(INFINITY, -x);
-	if (x == floor(x) || n > 14) return NAN;
+	if (x == floor(x)) return n % 2 ? INFINITY : NAN;
+	if (n > 14) return NAN;
 	double c = 1.0 / tan(pi * (x - rint(x))), p[16] = {0.0, 1.0}, next[16];
 	for (int k = 0; k < n; k++) {
 		for (int i = 0; i < 16; i++) next[i] = 0.0;

@@ -66,17 +66,27 @@ func LogMillsDrop(a, h float64) float64 {
 	return peak*peak/2 + math.Log(millsIntegral(0, a, h, math.Inf(1)))
 }
 
-// MillsDropMoment returns the integral of t^n exp(-a t - t^2/2) (1 - exp(-h t)) over that without t^n.
+// narrowest stands for an h of 0 in quotients of integrals, which do not depend on one as small as that.
+const narrowest = 1e-200
+
+// MillsDropMoment returns the integral of t^n exp(-a t - t^2/2) (1 - exp(-h t)) over that without t^n, or its limit at h = 0.
 func MillsDropMoment(n int, a, h float64) float64 {
-	if !(h > 0) {
+	switch {
+	case h == 0:
+		h = narrowest
+	case !(h > 0):
 		return math.NaN()
 	}
 	return millsIntegral(n, a, h, math.Inf(1)) / millsIntegral(0, a, h, math.Inf(1))
 }
 
-// MillsDropRise returns the integral of t^n exp(-(a+h) t - t^2/2) over that of exp(-a t - t^2/2) (1 - exp(-h t)).
+// MillsDropRise returns the integral of t^n exp(-(a+h) t - t^2/2) over that of exp(-a t - t^2/2) (1 - exp(-h t)),
+// which is infinite at h = 0.
 func MillsDropRise(n int, a, h float64) float64 {
-	if !(h > 0) {
+	switch {
+	case h == 0 && !math.IsInf(a, 0):
+		return math.Inf(1)
+	case !(h > 0):
 		return math.NaN()
 	}
 	b := a + h
@@ -163,9 +173,11 @@ __device__ double eu_log_mills_drop(double a, double h) {
 	return peak * peak / 2.0 + log(eu_mills_integral(0, a, h, INFINITY));
 }
 __device__ double eu_mills_drop_moment(int n, double a, double h) {
+	if (h == 0.0) h = 1e-200;
 	return h > 0.0 ? eu_mills_integral(n, a, h, INFINITY) / eu_mills_integral(0, a, h, INFINITY) : NAN;
 }
 __device__ double eu_mills_drop_rise(int n, double a, double h) {
+	if (h == 0.0 && isfinite(a)) return INFINITY;
 	double p = fmax(0.0, -a - h), q = fmax(0.0, -a);
 	return h > 0.0 ? exp((p - q) * (p + q) / 2.0) * eu_mills_integral(n, a + h, 0.0, INFINITY) / eu_mills_integral(0, a, h, INFINITY) : NAN;
 }
