@@ -19,9 +19,8 @@ var thorough = false
 
 const quickPoints = 400
 
-// referenceColumns returns the columns of each member of an archive of testdata, whose numbers have widths bytes: those
-// of the columns that every operation has, and then of those that more names. Numbers are big-endian, and columns are
-// planes of their bytes.
+// referenceColumns returns the columns of each member of an archive of testdata, whose numbers have as many bytes as
+// widths says. Numbers are big-endian, and columns are planes of their bytes.
 func referenceColumns(t *testing.T, path string, widths func(name string) []int) map[string][][]float64 {
 	t.Helper()
 	all := map[string][][]float64{}
