@@ -126,7 +126,7 @@ func init() {
 		Name: "rsqrt", kernel: "rsqrt",
 		CPU:    func(x float64) float64 { return 1 / math.Sqrt(x) },
 		CUDA:   "1.0 / sqrt(x)",
-		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Scale(-0.5, Mul(y, Square(y)))) },
+		VJP:    func(g, y, _ *Node) *Node { return Mul(g, Mul(Scale(-0.5, y), Square(y))) },
 		Domain: Interval{0.2, 4},
 	}.Define()
 	cbrtOp = Unary{

@@ -27,7 +27,7 @@ func init() {
 	bernoulliScoreOp = Ternary{
 		Name: "bernoulli_score",
 		CPU:  special.BernoulliScore,
-		CUDA: "(x == 0.0 ? -y / (1.0 - z) : y == 0.0 ? x / z : -fma(x + y, z, -x) / (z * (1.0 - z)))",
+		CUDA: "(x == 0.0 && y == 0.0 ? 0.0 : x == 0.0 ? -y / (1.0 - z) : y == 0.0 ? x / z : -fma(x + y, z, -x) / (z * (1.0 - z)))",
 		VJP: func(g, k, m, p *Node) (dk, dm, dp *Node) {
 			q := Sub(Scalar(1), p)
 			none := func(count, fall *Node) *Node { return Where(Equal(count, Scalar(0)), Scalar(0), fall) }

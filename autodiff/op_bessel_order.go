@@ -6,7 +6,7 @@ package autodiff
 import "github.com/euryale-dev/euryale/autodiff/internal/special"
 
 // LogBesselIScaled returns log I_nu(x) - eta for the modified Bessel function of order nu >= 0 at x
-// > 0, without its exponential growth or decay in either,
+// >= 0, without its exponential growth or decay in either,
 //
 //	eta = w + nu log(x/(nu + w)), w = sqrt(nu^2 + x^2)
 //
@@ -18,7 +18,7 @@ func LogBesselIScaled(nu, x *Node) *Node { return apply(besselIeOp, nu, x) }
 var besselIeOp *Op
 
 func init() {
-	helpers := special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete + special.CUDABesselOrder
+	helpers := special.CUDAStirling + special.CUDAPolygamma + special.CUDALog1pmx + special.CUDAIncomplete + special.CUDAFactorialRest + special.CUDABesselOrder
 	sample := func(op *Op) func(in Source) []*Node {
 		return func(in Source) []*Node {
 			return []*Node{apply(op, Const([]float64{0, 1, 2, 7}), in(0.2, 12, 4))}

@@ -21,7 +21,7 @@ func init() {
 		Name:   "log_f_density",
 		CPU:    special.LogFDensity,
 		CUDA:   "eu_log_f_density(x, y, z)",
-		Helper: incompleteHelper + special.CUDAIncompleteHazard + special.CUDAFDensity,
+		Helper: incompleteHelper + special.CUDAIncompleteHazard + special.CUDAExpRemainder + special.CUDAFDensity,
 		Double: true,
 		VJP: func(g, a, b, t *Node) (da, db, dt *Node) {
 			e := Neg(Abs(t))
@@ -35,7 +35,7 @@ func init() {
 		Name:   "f_shape_score",
 		CPU:    special.FShapeScore,
 		CUDA:   "eu_f_shape_score(x, y, z)",
-		Helper: incompleteHelper + special.CUDAIncompleteHazard + special.CUDAFDensity,
+		Helper: incompleteHelper + special.CUDAIncompleteHazard + special.CUDAExpRemainder + special.CUDAFDensity,
 		Double: true,
 		VJP: func(g, a, b, t *Node) (da, db, dt *Node) { // -h(z), h' = z/(1+z)^2
 			c := Add(a, b)

@@ -103,7 +103,7 @@ func init() {
 	logMillsMeanOp = Binary{
 		Name:   "log_mills_mean",
 		CPU:    special.LogMillsMean,
-		CUDA:   "log(eu_mills_mean(0, x, y))",
+		CUDA:   "eu_log_mills_mean(x, y)",
 		Helper: special.CUDAMills,
 		Double: true,
 		VJP: func(g, _, a, w *Node) (da, dw *Node) {

@@ -52,6 +52,9 @@ func partialMomentOp(n int) *Op {
 
 // partialSlope is the n-th derivative with respect to nu of exp(J(nu+1) - J(nu)) - m.
 func partialSlope(n int, nu, m *Node) *Node {
+	if n == 0 {
+		return apply(partialExcessOp, nu, m)
+	}
 	step := func(k int) *Node {
 		return Sub(apply(partialMomentOp(k), Shift(nu, 1), m), apply(partialMomentOp(k), nu, m))
 	}
@@ -62,9 +65,6 @@ func partialSlope(n int, nu, m *Node) *Node {
 			next = Add(next, Scale(special.Binomial(i, j), Mul(hj, step(i-j+1))))
 		}
 		h = append(h, next)
-	}
-	if n == 0 {
-		return Sub(h[0], m)
 	}
 	return h[n]
 }

@@ -5,65 +5,82 @@ package autodiff_test
 
 import (
 	"archive/zip"
-	encoding "encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// severalTolerance is relative, in float64 and in float32, whose results are rounded and whose arguments are exact. The
-// reference adds for some rows how many roundings of an argument the result cannot tell apart. Powers and integrals by
-// quadrature lose a few hundred roundings of float64.
-const severalTolerance, severalTolerance32 = 2e-12, 4e-6
+// severalRow is a point with the references of testdata/several.py: the arguments, and the value, the gradient and the
+// second derivatives (row by row up to the diagonal), with how far each moves, relative to itself, for a relative change of
+// 1 of all arguments. Infinite moves say that the number is 0 or that there is none.
+type severalRow struct {
+	at, want, moves []float64
+}
 
-// Special functions of several arguments and their first derivatives agree with testdata/several.zip, which
+// Special functions of several arguments and their first and second derivatives agree with testdata/several.zip, which
 // testdata/several.py made.
 func TestSeveralReference(t *testing.T) {
 	for name, rows := range severalReference(t) {
 		t.Run(name, func(t *testing.T) {
-			var op *ad.Op
-			for _, o := range ad.Ops() {
-				if o.Name == name {
-					op = o
-				}
-			}
-			if op == nil {
-				t.Fatalf("there is no operation %s", name)
+			if thorough && len(rows) < 2000 {
+				t.Errorf("there are %d points: want 2,000", len(rows))
 			}
 			for _, bits := range []int{64, 32} {
-				compareSeveral(t, op, rows, bits)
+				compareSeveral(t, operation(t, name), rows, bits)
 			}
 		})
 	}
 }
 
-// elsewhere says which other tests hold the digits of the operations of several arguments that have no rows in several.zip.
+func operation(t *testing.T, name string) *ad.Op {
+	t.Helper()
+	for _, op := range standard {
+		if op.Name == name {
+			return op
+		}
+	}
+	t.Fatalf("there is no operation %s", name)
+	return nil
+}
+
+// elsewhere says which other tests hold the digits of the operations of several arguments that have no rows in several.zip
+// and are no derivatives of those that have.
 var elsewhere = map[string][]string{
 	"arithmetic, comparisons and choices, which round once or not at all (TestBinaryGoldens)": {"barrier", "add", "sub", "mul", "div", "less", "less_equal", "greater", "greater_equal",
 		"equal", "not_equal", "where", "maximum", "minimum", "fmax", "fmin", "fmod", "floor_mod", "cmul", "cscale", "cdot", "delay"},
-	"derivatives of functions that have rows": {"log_bessel_i_slope", "bessel_ratio", "log_beta_i_1_0", "log_beta_i_0_1", "beta_hazard", "beta_shape_score", "log_ratio", "log_gamma_p_1", "log_gamma_q_1",
-		"gamma_p_hazard", "gamma_q_hazard", "gamma_shape_score", "log_phi_diff_slope", "log_partial_moment_1", "partial_moment_excess", "pow_1_0", "pow_0_1"},
-	"densities and tails of distributions (infer/dist, random points)": {"bernoulli_loglik", "bernoulli_score", "log_beta_density", "log_f_density", "f_shape_score", "square_fall", "square_fall_slope", "skew_normal_hazard", "skew_normal_slope", "poisson_deviance", "neg_binomial_logprob", "neg_binomial_score", "mills_moment_1",
-		"mills_rise_1", "mills_mean_1", "log_mills_drop", "log_mills_mean", "log_mills_part", "partial_moment_gain", "partial_moment_gain_slope"},
 	"sums of products, places and systems of equations (goldens of arrays and of linear algebra)": {"banded_matvec", "banded_outer", "conv2d", "conv2d_images", "conv2d_filters", "convolve", "convolve_taps", "cubic", "cubic_back",
 		"gather", "scatter_add", "take_along", "scatter_along", "sparse_along", "matmul", "cholesky_grad", "solve", "solve_triangular", "solve_tridiagonal",
 		"linear_marginal_chi", "linear_marginal_sum", "linear_marginal_fit", "linear_marginal_solve", "linear_marginal_leverage", "linear_marginal_project"},
 }
 
-// An operation of several arguments has rows in several.zip, or it is said what holds its digits instead.
+// An operation of several arguments has rows in several.zip, or is a first derivative of one that has them, whose second
+// derivatives test its own, or it is said what holds its digits instead.
 func TestEveryOperationHasAReference(t *testing.T) {
-	rows, held := severalReference(t), map[string]bool{}
+	held, derived := map[string]bool{}, map[string]bool{}
 	for _, names := range elsewhere {
 		for _, n := range names {
 			held[n] = true
 		}
 	}
+	rows := severalReference(t)
+	for name := range rows {
+		op := operation(t, name)
+		in := make([]*ad.Node, op.Arity)
+		for k := range in {
+			in[k] = ad.Input("x", 1)
+		}
+		operationsOf(ad.Grad(op.Apply(in...), in...), derived)
+	}
 	for _, op := range standard {
-		if _, ok := rows[op.Name]; op.Arity > 1 && ok == held[op.Name] {
-			t.Errorf("%s has rows in several.zip: %t, is held elsewhere: %t; want one of them", op.Name, ok, held[op.Name])
+		if op.Arity < 2 {
+			continue
+		}
+		if _, ok := rows[op.Name]; ok == held[op.Name] && !(derived[op.Name] && !ok) {
+			t.Errorf("%s has rows in several.zip: %t, is held elsewhere: %t; want one of them: see TABLE in testdata/several.py", op.Name, ok, held[op.Name])
 		}
 		delete(held, op.Name)
 	}
@@ -72,47 +89,100 @@ func TestEveryOperationHasAReference(t *testing.T) {
 	}
 }
 
-// compareSeveral compares values and derivatives. In float32 it computes those of the numbers that float32 has, and
-// skips what moves more than the tolerance when they are rounded.
-func compareSeveral(t *testing.T, op *ad.Op, rows [][8]float64, bits int) {
+// operationsOf adds the names of all operations of a graph to all.
+func operationsOf(nodes []*ad.Node, all map[string]bool) {
+	for _, n := range nodes {
+		if n.Op() != nil {
+			all[n.Op().Name] = true
+		}
+		operationsOf(n.In(), all)
+	}
+}
+
+// severalTolerance is relative, in float64 and in float32, whose results are rounded and whose arguments are exact, for
+// the value and first derivatives; second ones are compared in float64 only. The test adds how far severalInput
+// roundings of the arguments move the result. Powers and integrals by quadrature lose a few hundred roundings of float64.
+var severalTolerance = map[int][3]float64{64: {2e-12, 2e-12, 2e-7}, 32: {4e-6, 4e-6, 4e-5}}
+
+const severalInput = 32
+
+// severalResolution is what first and second derivatives need not tell about the change of the result for relative changes
+// of the arguments: of logarithms of probabilities by itself, of other results relative to them.
+var severalResolution = map[int][3]float64{64: {0, 1e-13, 1e-9}, 32: {0, 1e-6, 0}}
+
+// largestForSecond is the largest argument at which second derivatives are compared: with respect to shapes above it they
+// are what is left of terms that nearly cancel.
+const largestForSecond = 1e6
+
+// noLogarithms are results that are relative to themselves.
+var noLogarithms = []string{"hypot", "atan2", "pow", "logaddexp"}
+
+// looser are larger tolerances in float64.
+var looser = map[string]float64{
+	"log_bessel_i_scaled": 5e-11, // its slope is a ratio less its asymptote
+	"partial_moment_gain": 2e-11, // the mean of log y where the integral barely exists
+}
+
+// compareSeveral compares values and derivatives; in float32 those of points that float32 has.
+func compareSeveral(t *testing.T, op *ad.Op, rows []severalRow, bits int) {
+	unit, least, most := 0x1p-53, 1e-300, 1e300
+	if bits == 32 {
+		unit, least, most = 0x1p-24, 1e-37, 1e37
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r severalRow) bool {
+			return slices.ContainsFunc(r.at, func(v float64) bool { return float64(float32(v)) != v })
+		})
+	}
 	values, in := make([][]float64, op.Arity), make([]*ad.Node, op.Arity)
 	for k := range in {
 		in[k] = ad.Input("x", len(rows))
 		for _, r := range rows {
-			values[k] = append(values[k], r[k])
+			values[k] = append(values[k], r.at[k])
 		}
 	}
 	y := op.Apply(in...)
-	outputs := append([]*ad.Node{y}, ad.Grad(y, in...)...)
+	first := ad.Grad(y, in...)
+	outputs, along := append([]*ad.Node{y}, first...), make([][]int, 1+op.Arity) // the arguments of each derivative
+	for i, g := range first {
+		along[1+i] = []int{i}
+		if bits == 32 {
+			continue
+		}
+		for j := range i + 1 {
+			outputs, along = append(outputs, ad.Grad(g, in[j])[0]), append(along, []int{i, j})
+		}
+	}
 	got := results(t, way{bits, "go"}, outputs, in, values)
 	for k := range outputs {
+		order := len(along[k])
+		limit := severalTolerance[bits][order]
+		if bits == 64 {
+			limit = max(limit, looser[op.Name])
+		}
 		bad, worst, at := 0, 0.0, ""
 		for i, r := range rows {
-			want := r[3+k]
-			limit := severalTolerance + 32*0x1p-53*r[7]
-			switch op.Name {
-			case "log_bessel_i_scaled":
-				limit = 5e-11 // its slope is a ratio less its asymptote
-			case "log_partial_moment_0":
-				limit = 2e-10 // its slope far out is what is left of two that nearly cancel
+			want, moves := r.want[k], r.moves[k]
+			if order == 2 && slices.ContainsFunc(r.at, func(v float64) bool { return math.Abs(v) > largestForSecond }) {
+				continue
 			}
-			least := 1e-300
-			if bits == 32 {
-				exact := true
-				for _, v := range r[:op.Arity] {
-					exact = exact && float64(float32(v)) == v
-				}
-				if !exact {
-					continue
-				}
-				limit, least = severalTolerance32+32*0x1p-24*r[7], 1e-37
+			if size := math.Abs(want); math.IsInf(moves, 0) || size < least || size > most || order > 0 && severalInput*unit*moves > 0.1 {
+				continue
 			}
-			d := math.Abs(got[k][i]-want) / (math.Abs(want) + least)
-			if want != want || math.IsInf(want, 0) || math.Abs(want) < least || d <= limit {
+			floor := severalResolution[bits][order] * math.Abs(r.want[0])
+			if !slices.Contains(noLogarithms, op.Name) {
+				floor = max(floor, severalResolution[bits][order])
+			}
+			for _, a := range along[k] {
+				floor /= math.Abs(r.at[a])
+			}
+			if order == 2 { // what the second derivative of the probability itself tells
+				floor = max(floor, 1e-13*math.Abs(r.want[1+along[k][0]]*r.want[1+along[k][1]]))
+			}
+			d := math.Abs(got[k][i]-want) / math.Abs(want)
+			if d <= limit+severalInput*unit*moves+floor/math.Abs(want) {
 				continue
 			}
 			if bad++; !(d <= worst) {
-				worst, at = d, severalPoint(r, got[k][i], want)
+				worst, at = d, fmt.Sprintf("at %.17g: %.17g, want %.17g", r.at, got[k][i], want)
 			}
 		}
 		if bad > 0 {
@@ -121,18 +191,37 @@ func compareSeveral(t *testing.T, op *ad.Op, rows [][8]float64, bits int) {
 	}
 }
 
-func severalPoint(r [8]float64, got, want float64) string {
-	return fmt.Sprintf("at %.17g: %.17g, want %.17g", r[:3], got, want)
-}
-
-// severalReference returns the rows of each operation: three arguments, the value, three derivatives, the slack.
-func severalReference(t *testing.T) map[string][][8]float64 {
+// severalReference returns the rows of each operation.
+func severalReference(t *testing.T) map[string][]severalRow {
 	t.Helper()
-	all := map[string][][8]float64{}
-	for name, raw := range archive(t, "testdata/several.zip") {
-		rows := make([][8]float64, len(raw)/64)
-		if _, err := encoding.Decode(raw, encoding.LittleEndian, rows); err != nil {
-			t.Fatal(err)
+	all := map[string][]severalRow{}
+	arity := func(name string) int { return operation(t, name).Arity }
+	widths := func(name string) (w []int) {
+		n := arity(name)
+		w = append(slices.Repeat([]int{8}, n), slices.Repeat([]int{7, 1}, 1+n)...)
+		return append(w, slices.Repeat([]int{5, 1}, n*(n+1)/2)...)
+	}
+	for name, columns := range referenceColumns(t, "testdata/several.zip", widths) {
+		n := arity(name)
+		rows := make([]severalRow, len(columns[0]))
+		for k, c := range columns {
+			for i, v := range c {
+				switch r := &rows[i]; {
+				case k < n:
+					r.at = append(r.at, v)
+				case (k-n)%2 == 0:
+					r.want = append(r.want, v)
+				default:
+					r.moves = append(r.moves, math.Ldexp(1, int(math.Float64bits(v)>>56)))
+				}
+			}
+		}
+		for _, r := range rows {
+			for k, v := range r.moves {
+				if v == 0x1p255 {
+					r.moves[k] = math.Inf(1)
+				}
+			}
 		}
 		all[name] = rows
 	}

@@ -213,7 +213,11 @@ func init() {
 		CPU:    special.BesselJ1,
 		CUDA:   "j1(x)",
 		Double: true, // of NVIDIA's j1f only 2.2e-6 is promised where |x| is above 8
-		VJP:    func(g, _, x *Node) *Node { return Scale(0.5, Mul(g, Sub(BesselJ0(x), apply(besselJOp(2), x)))) },
+		VJP: func(g, y, x *Node) *Node { // J0 - y/x, or (J0 - J2)/2 where x may be 0
+			far, j0 := Greater(Abs(x), Scalar(1)), BesselJ0(x)
+			near := Scale(0.5, Sub(j0, apply(besselJOp(2), Where(far, Scalar(0), x))))
+			return Mul(g, Where(far, Sub(j0, Div(y, Where(far, x, Scalar(1)))), near))
+		},
 		Domain: Interval{-8, 8},
 	}.Define()
 	besselJOp(2)

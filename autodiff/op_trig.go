@@ -151,9 +151,9 @@ func init() {
 		VJP: func(g, _, y, x *Node) (dy, dx *Node) {
 			r := Hypot(x, y) // whose square may have no number
 			away := Greater(r, Scalar(0))
-			r = Where(away, r, Scalar(1))
-			g = Where(away, Div(g, r), Scalar(0))
-			return Mul(g, Div(x, r)), Neg(Mul(g, Div(y, r)))
+			q := Where(away, Reciprocal(Where(away, r, Scalar(1))), Scalar(0))
+			g = Mul(g, q)
+			return Mul(g, Mul(x, q)), Neg(Mul(g, Mul(y, q)))
 		},
 		Domain: Interval{0.3, 3},
 	}.Define()

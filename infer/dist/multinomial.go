@@ -115,7 +115,8 @@ func DirichletMultinomial(n, alpha any) Dist {
 		total := each(a)
 		both, all := ad.Add(x, a), ad.Add(n, total)
 		share := ad.Div(both, column(all))
-		fall := ad.Add(ad.PoissonDeviance(x, ad.Mul(column(n), share)), ad.PoissonDeviance(a, ad.Mul(column(total), share)))
+		gap := ad.Sub(ad.Mul(column(ad.Div(total, all)), ad.Div(x, a)), column(ad.Div(n, all))) // how far total share is above a, relative to a
+		fall := ad.Add(ad.PoissonDeviance(x, ad.Mul(column(n), share)), drift(a, column(total), share, gap))
 		part := ad.Sub(ad.Add(ad.Sub(stirling(both), stirling(a)), ad.Scale(0.5, ad.Log(ad.Div(a, both)))), ad.Add(fall, ad.LogFactorialRest(x)))
 		whole := ad.Add(ad.Sub(stirling(total), stirling(all)), ad.Add(ad.LogFactorialRest(n), ad.Scale(0.5, ad.Log(ad.Div(all, total)))))
 		return ad.Add(each(part), whole)

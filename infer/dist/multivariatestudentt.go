@@ -22,7 +22,10 @@ func MultivariateStudentTCholesky(nu, mu, l any) Dist {
 		LogProbOf: func(x *ad.Node) *ad.Node {
 			n := float64(last(p[2]))
 			q := each(ad.Square(whitened(p[2], ad.Sub(x, p[1]))))
-			fall := ad.Mul(ad.Scale(0.5, ad.Shift(p[0], n)), ad.Log1p(ad.Div(q, p[0])))
+			away := ad.Greater(q, zero)
+			z := ad.Sqrt(ad.Where(away, q, one))
+			fall := ad.Where(away, ad.SquareFall(p[0], z), q) // nu log(1 + q/nu)
+			fall = ad.Scale(0.5, ad.Add(fall, ad.Scale(n, ad.Log1p(ad.Div(q, p[0])))))
 			return ad.Sub(ad.Sub(studentNormOf(p[0], n), sumLogDiag(p[2])), fall)
 		},
 		check: func() error { return checkFactor("multivariatestudenttcholesky", p[1], p[2]) },

@@ -97,7 +97,7 @@ func arrayFamilies() []dist.Family {
 	return all
 }
 
-// Log densities, tails and their derivatives of distributions of arrays agree with references of many digits at 1,000
+// Log densities, tails and their derivatives of distributions of arrays agree with references of many digits at 2,000
 // random points of sizes from 1 to 5. Every family that has arrays has references.
 func TestRandomArrays(t *testing.T) {
 	for _, l := range arrayFamilies() {
@@ -111,8 +111,8 @@ func TestRandomArrays(t *testing.T) {
 					}
 				}
 			}
-			if points < 1000 {
-				t.Errorf("there are %d points: want 1,000", points)
+			if points < 2000 {
+				t.Errorf("there are %d points: want 2,000", points)
 			}
 			for name, n := range bad {
 				if float64(n) > unsettled[l.Name+" "+name]*float64(points) {

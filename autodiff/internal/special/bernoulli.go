@@ -20,6 +20,8 @@ func BernoulliLogLik(k, m, p float64) float64 {
 // BernoulliScore returns the derivative of BernoulliLogLik by p.
 func BernoulliScore(k, m, p float64) float64 {
 	switch {
+	case k == 0 && m == 0: // at the ends too
+		return 0
 	case k == 0: // at p = 0 too
 		return -m / (1 - p)
 	case m == 0:

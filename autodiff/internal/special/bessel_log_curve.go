@@ -45,8 +45,11 @@ func LogI0eCurve(n int, x float64) float64 {
 		slope, slopeWeighted = slope+t*k, slopeWeighted+t*k*w
 	}
 	c := weighted / total
-	if n == 2 || a == 0 {
-		return c * float64(3-n)
+	switch {
+	case n == 2:
+		return c
+	case a < 1e-9: // and where q is 0
+		return side * -0.375 * a
 	}
 	return side * 2 / a * (slopeWeighted - c*slope) / total
 }
@@ -74,7 +77,8 @@ __device__ double eu_log_i0e_curve(int n, double x) {
 		slope_weighted += t * k * w;
 	}
 	double c = weighted / total;
-	if (n == 2 || a == 0.0) return c * (3.0 - n);
+	if (n == 2) return c;
+	if (a < 1e-9) return side * -0.375 * a;
 	return side * 2.0 / a * (slope_weighted - c * slope) / total;
 }
 `, len(logI0Series), strings.Trim(strings.ReplaceAll(fmt.Sprintf("%.17g", logI0Series), " ", ", "), "[]"))

@@ -12,8 +12,11 @@ import "math"
 // (https://dlmf.nist.gov/10.32.E2) from its peak to both sides. With h = nu + 1/2
 // the value there is, by Stirling's error s, eta(h) + log(h/(pi^2 x))/2 - s(h).
 func LogBesselIScaled(nu, x float64) float64 {
-	if !(nu >= 0 && x > 0) || math.IsInf(x, 1) {
+	switch {
+	case !(nu >= 0 && x >= 0) || math.IsInf(x, 1):
 		return math.NaN()
+	case x == 0: // nu log(x/2) - log Gamma(nu+1) - eta
+		return -LogFactorialRest(nu)
 	}
 	if w := math.Hypot(nu, x); w > manyOrders {
 		s, _ := debye(nu, x, w)
@@ -52,6 +55,12 @@ func etaStep(nu, d, x float64) float64 {
 
 // BesselSlope is the derivative of logBesselIScaled with respect to x.
 func BesselSlope(nu, x float64) float64 {
+	switch {
+	case x == 0 && nu == 0: // I0 is flat, and eta is x
+		return -1
+	case x == 0 && nu > 0:
+		return 0
+	}
 	if w := math.Hypot(nu, x); w > manyOrders {
 		s, slope := debye(nu, x, w)
 		return slope/(1+s) - x/w/w/2
@@ -87,7 +96,8 @@ __device__ double eu_debye(double nu, double x, double w, double *slope) {
 	return (a + (b + c / w) / w) / w;
 }
 __device__ double eu_log_bessel_i(double nu, double x) {
-	if (!(nu >= 0.0 && x > 0.0) || isinf(x)) return NAN;
+	if (!(nu >= 0.0 && x >= 0.0) || isinf(x)) return NAN;
+	if (x == 0.0) return -eu_log_factorial_rest(nu);
 	double size = hypot(nu, x), slope;
 	if (size > 1e4) return log1p(eu_debye(nu, x, size, &slope)) - 0.5 * log(6.28318530717958647693 * size);
 	double h = nu + 0.5, t = x / (h + hypot(h, x));
@@ -99,6 +109,7 @@ __device__ double eu_log_bessel_i(double nu, double x) {
 	return eu_eta_step(nu, 0.5, x) + 0.5 * log(h / x) - 1.1447298858494001741 - eu_stirling_error(0, h) + log(sum[0][0]);
 }
 __device__ double eu_bessel_slope(double nu, double x) {
+	if (x == 0.0 && nu >= 0.0) return nu == 0.0 ? -1.0 : 0.0;
 	double size = hypot(nu, x), slope;
 	if (size > 1e4) {
 		double s = eu_debye(nu, x, size, &slope);

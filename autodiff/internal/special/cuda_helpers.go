@@ -52,7 +52,12 @@ __device__ double eu_erfcx_derivative(int n, double x) {
 // CUDALogPhiSlope is LogPhiSlope, LogPhiCurve and LogPhiThird in C; it stands after CUDAErfcx.
 const CUDALogPhiSlope = `
 __device__ double eu_log_phi_slope(double x) {
-	return 0.79788456080286535588 / eu_erfcx(-x * 0.70710678118654752440);
+	return x < -1e9 ? -x : 0.79788456080286535588 / eu_erfcx(-x * 0.70710678118654752440);
+}
+__device__ double eu_density_times(double f, double x) {
+	if (x > 40.0) return 0.0;
+	double q = x * x, root = exp(-q / 4.0);
+	return f * 0.39894228040143267794 * root * (1.0 - fma(x, x, -q) / 2.0) * root;
 }
 __device__ double eu_log_phi_curve(double x) {
 	if (x < -1e300) return -1.0;
@@ -61,7 +66,7 @@ __device__ double eu_log_phi_curve(double x) {
 		for (int k = 72; k >= 1; k--) d = k / (d - x);
 		return -(d - x) * d;
 	}
-	if (x > 40.0) return 0.0;
+	if (x > 10.0) return -eu_density_times(x, x);
 	double m = eu_log_phi_slope(x);
 	return -m * (x + m);
 }
@@ -76,7 +81,7 @@ __device__ double eu_log_phi_third(double x) {
 		}
 		return a * a * b * (a - x) * (c - b);
 	}
-	if (x > 40.0) return 0.0;
+	if (x > 10.0) return eu_density_times((x - 1.0) * (x + 1.0), x);
 	double m = eu_log_phi_slope(x), c = eu_log_phi_curve(x);
 	return -(c * (x + m) + m * (1.0 + c));
 }
@@ -140,8 +145,9 @@ __device__ double eu_polygamma(int n, double x) {
 	double sign = n % 2 ? 1.0 : -1.0, pi = 3.14159265358979323846;
 	if (x > 0.0) return eu_polygamma_pos(n, x);
 	if (x == 0.0) return n % 2 ? INFINITY : copysign(INFINITY, -x);
-	if (x == floor(x) || n > 14) return NAN;
-	double c = 1.0 / tan(pi * (x - rint(x))), p[16] = {0.0, 1.0}, next[16], sum = 0.0;
+	if (x == floor(x)) return n % 2 ? INFINITY : NAN;
+	if (n > 14) return NAN;
+	double c = 1.0 / tan(pi * (x - rint(x))), p[16] = {0.0, 1.0}, next[16];
 	for (int k = 0; k < n; k++) {
 		for (int i = 0; i < 16; i++) next[i] = 0.0;
 		for (int i = 1; i < 15; i++) {
@@ -150,7 +156,8 @@ __device__ double eu_polygamma(int n, double x) {
 		}
 		for (int i = 0; i < 16; i++) p[i] = pi * next[i];
 	}
-	for (int i = 15; i >= 0; i--) sum = sum * c + p[i];
+	double sum = p[n + 1]; // its powers may be infinite
+	for (int i = n; i >= 0; i--) sum = sum * c + p[i];
 	return -sign * eu_polygamma_pos(n, 1.0 - x) - pi * sum;
 }
 `

@@ -60,6 +60,9 @@ const millsFraction, millsTerms = 3, 72
 
 // LogPhiSlope returns phi(x)/Phi(x), the derivative of LogPhi.
 func LogPhiSlope(x float64) float64 {
+	if x < -1e9 { // where erfcx leaves the range
+		return -x
+	}
 	return TwoOverSqrtPi / math.Sqrt2 / Erfcx(-x*math.Sqrt2/2)
 }
 
@@ -75,11 +78,21 @@ func LogPhiCurve(x float64) float64 {
 			d = float64(k) / (d - x)
 		}
 		return -(d - x) * d
-	case x > 40:
-		return 0
+	case x > 10:
+		return -densityTimes(x, x)
 	}
 	m := LogPhiSlope(x)
 	return -m * (x + m)
+}
+
+// densityTimes returns f times the density of the normal distribution at x, also where that density alone is too small.
+func densityTimes(f, x float64) float64 {
+	if x > 40 {
+		return 0
+	}
+	q := x * x
+	root := math.Exp(-q / 4)
+	return f * TwoOverSqrtPi / (2 * math.Sqrt2) * root * (1 - math.FMA(x, x, -q)/2) * root
 }
 
 // LogPhiThird returns the third derivative of LogPhi, -(c (x+m) + m (1+c)) with m its slope and c its curve; in the left
@@ -95,8 +108,8 @@ func LogPhiThird(x float64) float64 {
 			d[1] = float64(k) / (d[1] - x)
 		}
 		return d[1] * d[1] * d[2] * (d[1] - x) * (d[3] - d[2])
-	case x > 40:
-		return 0
+	case x > 10: // Phi is 1
+		return densityTimes((x-1)*(x+1), x)
 	}
 	m, c := LogPhiSlope(x), LogPhiCurve(x)
 	return -(c*(x+m) + m*(1+c))

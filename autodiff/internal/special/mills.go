@@ -66,17 +66,27 @@ func LogMillsDrop(a, h float64) float64 {
 	return peak*peak/2 + math.Log(millsIntegral(0, a, h, math.Inf(1)))
 }
 
-// MillsDropMoment returns the integral of t^n exp(-a t - t^2/2) (1 - exp(-h t)) over that without t^n.
+// narrowest stands for an h of 0 in quotients of integrals, which do not depend on one as small as that.
+const narrowest = 1e-200
+
+// MillsDropMoment returns the integral of t^n exp(-a t - t^2/2) (1 - exp(-h t)) over that without t^n, or its limit at h = 0.
 func MillsDropMoment(n int, a, h float64) float64 {
-	if !(h > 0) {
+	switch {
+	case h == 0:
+		h = narrowest
+	case !(h > 0):
 		return math.NaN()
 	}
 	return millsIntegral(n, a, h, math.Inf(1)) / millsIntegral(0, a, h, math.Inf(1))
 }
 
-// MillsDropRise returns the integral of t^n exp(-(a+h) t - t^2/2) over that of exp(-a t - t^2/2) (1 - exp(-h t)).
+// MillsDropRise returns the integral of t^n exp(-(a+h) t - t^2/2) over that of exp(-a t - t^2/2) (1 - exp(-h t)),
+// which is infinite at h = 0.
 func MillsDropRise(n int, a, h float64) float64 {
-	if !(h > 0) {
+	switch {
+	case h == 0 && !math.IsInf(a, 0):
+		return math.Inf(1)
+	case !(h > 0):
 		return math.NaN()
 	}
 	b := a + h
@@ -84,7 +94,8 @@ func MillsDropRise(n int, a, h float64) float64 {
 	return math.Exp((p-q)*(p+q)/2) * millsIntegral(n, b, 0, math.Inf(1)) / millsIntegral(0, a, h, math.Inf(1))
 }
 
-// millsMean returns the mean of u^n exp(-a w u - w^2 u^2/2) over 0 < u < 1. Where w is large, a must be 0 or more.
+// millsMean returns the mean of u^n exp(-a w u - w^2 u^2/2) over 0 < u < 1, and for n = -1 what that of n = 0 exceeds 1 by,
+// if the interval is narrow. Where w is large, a must be 0 or more.
 func millsMean(n int, a, w float64) float64 {
 	switch {
 	case !(w >= 0) || a != a:
@@ -94,7 +105,12 @@ func millsMean(n int, a, w float64) float64 {
 		for k, node := range legendreNodes {
 			for sign := -1.0; sign <= 1; sign += 2 {
 				u := (1 + sign*node) / 2
-				v := legendreWeights[k] / 2 * math.Exp(-w*u*(a+w*u/2))
+				v, fall := legendreWeights[k]/2, -w*u*(a+w*u/2)
+				if n < 0 {
+					v *= math.Expm1(fall)
+				} else {
+					v *= math.Exp(fall)
+				}
 				for range n {
 					v *= u
 				}
@@ -112,8 +128,14 @@ func millsMean(n int, a, w float64) float64 {
 	return v
 }
 
-// LogMillsMean returns log((Phi(a+w) - Phi(a))/phi(a)/w) for a >= 0 or narrow intervals.
-func LogMillsMean(a, w float64) float64 { return math.Log(millsMean(0, a, w)) }
+// LogMillsMean returns log((Phi(a+w) - Phi(a))/phi(a)/w) for a >= 0 or narrow intervals. Where the mean is close to 1, it is
+// summed without the 1.
+func LogMillsMean(a, w float64) float64 {
+	if w >= 0 && (math.Abs(a)+w)*w < 0.5 {
+		return math.Log1p(millsMean(-1, a, w))
+	}
+	return math.Log(millsMean(0, a, w))
+}
 
 // LogMillsPart returns log((Phi(a+w) - Phi(a))/phi(a)), likewise.
 func LogMillsPart(a, w float64) float64 {
@@ -163,9 +185,11 @@ __device__ double eu_log_mills_drop(double a, double h) {
 	return peak * peak / 2.0 + log(eu_mills_integral(0, a, h, INFINITY));
 }
 __device__ double eu_mills_drop_moment(int n, double a, double h) {
+	if (h == 0.0) h = 1e-200;
 	return h > 0.0 ? eu_mills_integral(n, a, h, INFINITY) / eu_mills_integral(0, a, h, INFINITY) : NAN;
 }
 __device__ double eu_mills_drop_rise(int n, double a, double h) {
+	if (h == 0.0 && isfinite(a)) return INFINITY;
 	double p = fmax(0.0, -a - h), q = fmax(0.0, -a);
 	return h > 0.0 ? exp((p - q) * (p + q) / 2.0) * eu_mills_integral(n, a + h, 0.0, INFINITY) / eu_mills_integral(0, a, h, INFINITY) : NAN;
 }
@@ -177,7 +201,7 @@ __device__ double eu_mills_mean(int n, double a, double w) {
 	if ((fabs(a) + w) * w < 8.0) {
 		for (int k = 0; k < 10; k++)
 			for (double sign = -1.0; sign <= 1.0; sign += 2.0) {
-				double u = (1.0 + sign * node[k]) / 2.0, v = weight[k] / 2.0 * exp(-w * u * (a + w * u / 2.0));
+				double u = (1.0 + sign * node[k]) / 2.0, fall = -w * u * (a + w * u / 2.0), v = weight[k] / 2.0 * (n < 0 ? expm1(fall) : exp(fall));
 				for (int j = 0; j < n; j++) v *= u;
 				sum += v;
 			}
@@ -187,6 +211,9 @@ __device__ double eu_mills_mean(int n, double a, double w) {
 	sum = eu_mills_integral(n, a, 0.0, w);
 	for (int j = 0; j <= n; j++) sum /= w;
 	return sum;
+}
+__device__ double eu_log_mills_mean(double a, double w) {
+	return w >= 0.0 && (fabs(a) + w) * w < 0.5 ? log1p(eu_mills_mean(-1, a, w)) : log(eu_mills_mean(0, a, w));
 }
 __device__ double eu_log_mills_part(double a, double w) {
 	return a >= 0.0 && w >= 1.0 ? log(eu_mills_integral(0, a, 0.0, w)) : log(w) + log(eu_mills_mean(0, a, w));

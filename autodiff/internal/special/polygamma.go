@@ -41,7 +41,10 @@ func Polygamma(n int, x float64) float64 {
 	switch {
 	case x == 0:
 		return math.Inf(int(math.Pow(math.Copysign(1, x), float64(n+1)) * sign))
-	case x < 0 && x == math.Floor(x):
+	case x < 0 && x == math.Floor(x): // a pole, of one sign for an odd n
+		if n%2 == 1 {
+			return math.Inf(1)
+		}
 		return math.NaN()
 	case x < 0:
 		return -sign*Polygamma(n, 1-x) - cotangentSlope(n, x)
@@ -62,8 +65,8 @@ func cotangentSlope(n int, x float64) float64 {
 		}
 		p, scale = next, scale*math.Pi
 	}
-	sum := 0.0
-	for i := len(p) - 1; i >= 0; i-- {
+	sum := p[len(p)-1] // powers of c may be infinite
+	for i := len(p) - 2; i >= 0; i-- {
 		sum = sum*c + p[i]
 	}
 	return scale * sum

@@ -99,7 +99,7 @@ def write(name, rows):
 
 def main():
     args = sys.argv[1:]
-    n, step = 500, 10
+    n, step = 2000, 10
     if args[:1] == ["-n"]:
         n, args = int(args[1]), args[2:]
     with multiprocessing.Pool(int(os.environ.get("JOBS", "2"))) as pool:

@@ -147,11 +147,11 @@ def logbeta(a, b):
 NODES = {}
 
 
-def nodes():
+def nodes(finer=1):
     """abscissas and weights of the integral from 0 to infinity of something that falls like exp(-t)"""
     n = digits()
-    if n not in NODES:
-        per = n // 4 + 4
+    if (n, finer) not in NODES:
+        per = (n // 4 + 4) * finer
         step = arb(1) / per
         top, k, out = 2.4 * n + 30, -int(per * math.log(2.4 * n + 30)) - 1, []
         while True:
@@ -161,16 +161,16 @@ def nodes():
                 break
             out.append((y.mid(), (step * y * (1 + (-u).exp())).mid()))
             k += 1
-        NODES[n] = out
-    return NODES[n]
+        NODES[n, finer] = out
+    return NODES[n, finer]
 
 
-def moments(phi, scale, statistics=lambda y: []):
+def moments(phi, scale, statistics=lambda y: [], finer=1):
     """logarithm of the integral of exp(phi(y)) over y > 0, and means and covariances of statistics(y) under it"""
     scale = scale.mid()
     total, first, second = arb(0), None, None
     tiny = arb(10) ** -(digits() + 10)
-    for t, w in nodes():
+    for t, w in nodes(finer):
         y = t * scale
         p = w * phi(y).exp()
         x = statistics(y)
@@ -468,7 +468,15 @@ def owen_tail(z, a):
         s, ch = u.sinh(), u.cosh()
         return -z2 * s * (wide2 * ch + (1 + 2 * a * a) * s) / 2 - (ch + a / c * s).log()
 
-    v, _, _ = moments(phi, 1 / (z2 * a * c + a / c + abs(z) * c + 1 / (1 + abs(z))))
+    scale, before, finer = 1 / (z2 * a * c + a / c + abs(z) * c + 1 / (1 + abs(z))), None, 1
+    while True:  # for a small z the integrand ends abruptly, which takes more points
+        v = moments(phi, scale, finer=finer)[0]
+        if before is not None and abs(v - before) < arb(10) ** -(digits() // 2):
+            break
+        before, finer = v, 2 * finer
+        if finer > 64:
+            raise TooHard
+    v += 16 * (v - before) ** 2 * arb(0, 1)  # each time the error is at most squared
     return v - arb.pi().log() - z2 * c * c / 2 - c.log()
 
 
