@@ -68,6 +68,8 @@ func judged(f *spectra.Fit) string {
 		return "not judged"
 	case f.Verdict.OK:
 		return "agrees"
+	case f.Verdict.Word() == "undetermined":
+		return "undetermined"
 	}
 	return "disagrees"
 }
@@ -81,7 +83,7 @@ func (s *SpectraFits) cells(f *spectra.Fit) []string {
 	for k := range f.Names {
 		x, sd := f.X[k], f.SD[k]
 		if k == 0 && f.Exposures == nil && f.Velocity.SD > 0 && !math.IsNaN(sd) {
-			x = f.Velocity.Vel
+			x, sd = f.Velocity.Vel, max(sd, f.Velocity.SD) // that of a lopsided or wide posterior, or with the other parameters
 		}
 		text := PlusMinus(x, sd)
 		if r := f.Rotation; r != nil && f.Names[k] == spectra.Vsini {

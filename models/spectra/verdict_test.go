@@ -5,7 +5,9 @@ package spectra
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -59,6 +61,38 @@ func TestVerdicts(t *testing.T) {
 		t.Logf("%s: %v", fit.Star, fit.Verdict)
 		if !fit.Verdict.Disagrees() {
 			t.Errorf("%s: a wrong model is said to be right", fit.Star)
+		}
+	}
+}
+
+// Spectra of noise alone have no velocity, and say so.
+func TestNoiseIsNoStar(t *testing.T) {
+	t.Parallel()
+	stars, _ := batchStars(t)
+	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 1))
+	noise := slices.Clone(stars[:min(8, len(stars))])
+	for i := range noise {
+		noise[i].Spectra = slices.Clone(noise[i].Spectra)
+		for k, x := range noise[i].Spectra {
+			x.Flux, x.Err = make([]float64, len(x.Lam)), slices.Clone(x.Err)
+			for p := range x.Flux {
+				x.Err[p] = 1
+				x.Flux[p] = rng.NormFloat64()
+			}
+			noise[i].Spectra[k] = x
+		}
+	}
+	fits, err := fitter.Fit(context.Background(), noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fit := range fits {
+		if fit.Err != nil || fit.Verdict.OK || !strings.Contains(fit.Verdict.String(), "do not show a star") {
+			t.Errorf("%s: %v, %v", fit.Star, fit.Err, fit.Verdict)
 		}
 	}
 }
