@@ -114,6 +114,11 @@ func (c Curve) altered() []check.Alteration {
 func (c Curve) alteredErrors() []check.Alteration {
 	a := check.Alteration{Kind: "zero errors", Count: c.replaced, Remedy: "give these points their errors, or leave them out"}
 	were := errtext.Agree(c.replaced, "was", "were")
+	if c.pair {
+		a.Count, a.Note = 1, true
+		a.Text = fmt.Sprintf("the error at the longest delay is 0, as where only one pair of frames has it, and was taken to be %.3g, the mean of the others", c.fill)
+		return []check.Alteration{a}
+	}
 	switch {
 	case c.without:
 		a.Count, a.Note = len(c.X), true

@@ -39,6 +39,7 @@ type Curve struct {
 
 	flaws    []check.Alteration // what happened to the frames of the curve
 	lost     float64            // share of the photons that the detector misses at the mean counts; 0 if none, or not known
+	pair     bool               // whether only the error at the longest delay was replaced, which was 0
 	replaced int                // number of errors that repaired replaced
 	fill     float64            // value that replaced them
 	believed int                // number of errors that repaired left unchanged
@@ -123,7 +124,8 @@ const smallestError = 1e-6
 
 // repaired returns the curve with errors of at most 1e-6 replaced by the mean of the larger ones, or
 // by 1e-6 if there are none. Errors of relaxation times are kept. If all errors are 0, they are
-// treated as not given. If there is a covariance, it also finds what makes the errors independent.
+// treated as not given. An error of 0 at the longest delay alone is that of a single pair of frames.
+// If there is a covariance, it also finds what makes the errors independent.
 func (c Curve) repaired(of string) Curve {
 	c = c.repairedErrors(of)
 	if c.Cov != nil {
@@ -150,6 +152,8 @@ func (c Curve) repairedErrors(of string) Curve {
 		c.fill = sum / float64(c.believed)
 	}
 	c.Err = slices.Clone(c.Err)
+	last := len(c.Err) - 1
+	c.pair = c.believed == last && c.Err[last] == 0 && c.X[last] == slices.Max(c.X)
 	for i, e := range c.Err {
 		if !(e > smallestError) {
 			c.Err[i] = c.fill

@@ -80,12 +80,22 @@ func (b *binning) inputs() (products, earlier, later []float64) {
 	return b.state.Input(0), b.state.Input(1), b.state.Input(2)
 }
 
+// singleRounding is the size, relative to g2, of errors that come from frames in single precision alone: at a delay of a single pair of frames
+// the ratio of each pixel is 1.
+const singleRounding = 3e-7
+
 // run returns g2 and its error for each bin of the part.
 func (b *binning) run() (g2, err []float64, fail error) {
 	if fail := b.state.Run(); fail != nil {
 		return nil, nil, fail
 	}
-	return b.state.OutputFloat64(0), b.state.OutputFloat64(1), nil
+	g2, err = b.state.OutputFloat64(0), b.state.OutputFloat64(1)
+	for i, e := range err {
+		if e <= singleRounding*math.Abs(g2[i]) {
+			err[i] = 0
+		}
+	}
+	return g2, err, nil
 }
 
 // bin is the pixels of a dynamic bin, for covariances.
