@@ -69,23 +69,52 @@ func noncentralMean(p []float64) float64 {
 	return p[1] * math.Sqrt(p[0]/2) * math.Exp(a-b)
 }
 
-// noncentralCDF averages Phi(x s - mu) over s = sqrt(v/nu) by integrating over the
-// logarithm of v/2.
+// noncentralCDF averages Phi(x s - mu) over s = sqrt(v/nu) by integrating over d, the logarithm of s^2, whose density is
+//
+//	sqrt(a/(2 pi)) exp(-S(a) - a (exp(d) - 1 - d)), a = nu/2, S Stirling's error
+//
+// Far left, where s has no part in Phi, the integral is an incomplete gamma function. Where Phi rises from 0 to 1, steps
+// are as short as that takes.
 func noncentralCDF(x float64, p []float64) float64 {
-	a := p[0] / 2
-	lo := math.Log(a) - 9/math.Sqrt(a) - 45/a
-	hi := math.Log(a + 12*math.Sqrt(a) + 60)
-	norm, _ := math.Lgamma(a)
-	const panels = 24
-	sum, step := 0.0, (hi-lo)/panels
-	for i := range panels {
-		at := lo + float64(i)*step
-		sum += integrate(func(w float64) float64 {
-			return math.Exp(a*w-math.Exp(w)-norm) * phi(x*math.Exp((w-math.Log(a))/2)-p[1])
-		}, at, at+step)
+	a, mu := p[0]/2, p[1]
+	if !(a > 0) || math.IsInf(a, 1) || math.IsInf(mu, 0) || mu != mu {
+		return math.NaN()
 	}
-	return min(max(sum, 0), 1)
+	spread := 11 / math.Sqrt(a)
+	hi := math.Log1p(spread + 90/a)
+	lo := max(-spread-45/a, min(-1-spread, 2*math.Log(1e-17*(1+math.Abs(mu))/math.Abs(x))))
+	scale := math.Sqrt(a/(2*math.Pi)) * math.Exp(-stirlingError.Eval(a))
+	sum := 0.0
+	piece := func(from, to, width float64) {
+		from, to = max(from, lo), min(to, hi)
+		panels := math.Ceil((to - from) / min(width, 1, 2.5/math.Sqrt(a)))
+		step := (to - from) / panels
+		for i := range int(max(panels, 0)) {
+			at := from + float64(i)*step
+			sum += integrate(func(d float64) float64 {
+				return math.Exp(-a*d*d*expRemainder.Eval(d)) * phi(x*math.Exp(d/2)-mu)
+			}, at, at+step)
+		}
+	}
+	if rise := 2 * math.Log(mu/x); math.Abs(mu) > 3 && mu/x > 0 && !math.IsInf(rise, 0) {
+		rises := 3 / math.Abs(mu)
+		piece(lo, rise-30*rises, 1)
+		piece(max(lo, rise-30*rises), rise+30*rises, rises)
+		piece(max(lo, rise+30*rises), hi, 1)
+	} else {
+		piece(lo, hi, 1)
+	}
+	rest := 0.0
+	if lo > -spread-45/a {
+		rest = lowerGamma(a, a*math.Exp(lo)) * phi(-mu)
+	}
+	return min(max(sum*scale+rest, 0), 1)
 }
+
+var (
+	stirlingError = ad.StirlingError(one).Op()
+	expRemainder  = ad.ExpRemainder(2, zero).Op() // (exp(d) - 1 - d)/d^2
+)
 
 // narrowT returns whether the integral over s = sqrt(v/nu),
 //

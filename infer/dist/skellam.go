@@ -48,8 +48,15 @@ func skellamCDF(x float64, p []float64) float64 {
 	small := min(p[0], p[1])
 	h := max(1, math.Floor(math.Sqrt(small)/4))
 	spread := 10*math.Sqrt(small) + 30
+	first := max(0, math.Floor(small-spread))
+	if p[1] <= p[0] { // there is nothing below -x
+		first = max(first, math.Ceil(-x))
+	}
+	if first > 1e15+spread { // where the other count is 0 for certain
+		return 0
+	}
 	sum := 0.0
-	for j := max(0, math.Floor(small-spread)); j <= small+spread; j += h {
+	for j := first; j <= max(small, first)+spread; j += h {
 		w := h * math.Exp(-deviance.Eval(j, small)-factorialRest.Eval(j))
 		switch n := j - x; {
 		case p[1] <= p[0]: // the first count is at most x + j

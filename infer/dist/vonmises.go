@@ -24,7 +24,11 @@ func VonMises(mu, kappa any) Dist {
 		},
 		RandOf: func(src Source, p []float64) float64 { return wrapped(p[0] + vonMisesRand(src, p[1])) },
 		CDFOf: func(x float64, p []float64) float64 {
-			return unwrappedCDF(x-p[0], p[1]) - unwrappedCDF(-math.Pi-p[0], p[1])
+			mean := p[0]
+			if !(math.Abs(mean) <= math.Pi) { // turns of a large angle would take digits from x
+				mean = math.Atan2(math.Sincos(mean))
+			}
+			return anglesBetween(-math.Pi-mean, x-mean, p[1])
 		},
 	}
 }
@@ -65,24 +69,37 @@ func vonMisesRand(src Source, kappa float64) float64 {
 	}
 }
 
-// unwrappedCDF returns the probability from 0 to d, which continues to grow by 1 per
-// turn.
-func unwrappedCDF(d, kappa float64) float64 {
-	turns := math.Round(d / (2 * math.Pi))
-	d -= 2 * math.Pi * turns
-	width := min(1, 1.5/math.Sqrt(kappa))
-	sum, norm := 0.0, math.Exp(-logI0e.Eval(kappa))/(2*math.Pi)
-	for at := 0.0; at < math.Abs(d); at += width {
-		b := min(at+width, math.Abs(d))
-		if kappa*(1-math.Cos(at)) > 45 {
-			break
+// anglesBetween returns the probability of angles from the mean between two, which grows by 1 per turn. Tails on one side
+// of the mean are subtracted from each other, not from halves.
+func anglesBetween(from, to, kappa float64) float64 {
+	place := func(d float64) (whole, tail float64) { // of what is below d
+		whole = math.Round(d / (2 * math.Pi))
+		d -= 2 * math.Pi * whole
+		if tail = angleTail(math.Abs(d), kappa); d > 0 {
+			return whole + 1, -tail
 		}
-		sum += integrate(func(t float64) float64 {
-			s := math.Sin(t / 2)
-			return math.Exp(-2 * kappa * s * s)
-		}, at, b)
+		return whole, tail
 	}
-	return turns + math.Copysign(sum*norm, d)
+	a, tailA := place(from)
+	b, tailB := place(to)
+	return b - a + (tailB - tailA)
+}
+
+// angleTail returns the probability of angles beyond d on one side of the mean, up to half a turn.
+func angleTail(d, kappa float64) float64 {
+	fall := func(t float64) float64 { // of the log density
+		s := math.Sin(t / 2)
+		return 2 * kappa * s * s
+	}
+	if fall(d) > 800 {
+		return 0 // and steps might be below the spacing of numbers
+	}
+	width := min(1, 1.5/math.Sqrt(kappa), 8/(kappa*math.Sin(d)))
+	sum, first := 0.0, fall(d)
+	for at := d; at < math.Pi && fall(at)-first < 45; at += width {
+		sum += integrate(func(t float64) float64 { return math.Exp(first - fall(t)) }, at, min(at+width, math.Pi))
+	}
+	return sum * math.Exp(-first-logI0e.Eval(kappa)) / (2 * math.Pi)
 }
 
 var logI0e = ad.BesselLogI0e(zero).Op()

@@ -5,9 +5,10 @@
 
 The formulas of reference_families.py are evaluated with error bounds, gradients and second derivatives (jets.py), at 60
 digits and then at more until the bounds settle every number; the script says how many points did not settle at 4,500 digits
-and were replaced by others. Second derivatives tell how far half a unit in the last place of the inputs moves the first
-ones: the number of bits that they lose to it is stored beside each. At ties both branches of a formula are evaluated, and
-derivatives that differ are NaN.
+and were replaced by others. Distribution functions of families that have no tails as logarithms (reference_cdf.py) are NaN
+where they do not settle in five seconds. Second derivatives tell how far half a unit in the last place of the inputs moves
+the first ones: the number of bits that they lose to it is stored beside each. At ties both branches of a formula are
+evaluated, and derivatives that differ are NaN.
 
 Parameters and values have 12 bits of mantissa, so that three bytes hold them, and results are rounded to five bytes
 (values) and four bytes (derivatives). The files are read by random_points_slow_test.go. Needs python-flint 0.9. Usage: random_points.py [-n POINTS] [FAMILY ...]
@@ -25,6 +26,7 @@ import time
 from flint import arb
 
 
+from reference_cdf import CDF
 from reference_families import FAMILIES, NOTHING, L, P, U
 from jets import TIES, VARIABLES, ZERO, Jet, TooHard, Unsettled, ctx, pairs
 
@@ -165,9 +167,9 @@ def once(f, x, each):
     return v
 
 
-def evaluate(f, x, each, scales=None):
+def evaluate(f, x, each, scales=None, seconds=30):
     """value, derivatives, and the bits that each derivative loses to the last places of the inputs, or of numbers as large as the scales; None if there are none"""
-    signal.setitimer(signal.ITIMER_REAL, 30)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         for ctx.prec in (200, 400, 1000, 2500, 6000, 15000):
             try:
@@ -243,6 +245,9 @@ DISCRETE = {"poisson", "poissonlog", "negbinomial2", "negbinomial2log", "bernoul
 ABOVE_ZERO = {"lognormal", "exponential", "halfnormal", "halfcauchy", "rayleigh", "weibull", "frechet", "gamma", "inversegamma", "chi", "chisquared", "f", "inversegaussian"}
 
 
+CDF_EACH = {"vonmises": "rri"}  # the inputs in which CDF has derivatives
+
+
 def alarm(*_):
     raise TooHard
 
@@ -282,6 +287,11 @@ def chunk(job):
                     row += [rounded(d, 4), bytes([b])]
             if bad:
                 continue  # another point in its place
+            if name in CDF:
+                out = evaluate(CDF[name], [x] + p, CDF_EACH.get(name, "i" * len(each)), seconds=5) or (NOT, [NOT] * len(each), [255] * len(each))
+                row.append(rounded(out[0].v if isinstance(out[0], Jet) else out[0], 5))
+                for d, b in list(zip(out[1], out[2]))[name in DISCRETE:]:
+                    row += [rounded(d, 4), bytes([b])]
             rows.append(row)
             break
     return rows, failed, time.time() - start
@@ -291,7 +301,7 @@ def write(name, rows):
     functions = FAMILIES[name][2:]
     body = b"".join(bytes(v[plane] for v in c) for c in zip(*rows) for plane in range(len(c[0])))
     params = 1 + sum(1 for k in FAMILIES[name][0] if k not in "<-h") + 3 * ("h" in FAMILIES[name][0]) + ("<" in FAMILIES[name][0]) + ("-" in FAMILIES[name][0])
-    head = struct.pack(">BBBI", sum(1 << i for i, f in enumerate(functions) if f is not None), params - 1, name in DISCRETE, len(rows))
+    head = struct.pack(">BBBI", sum(1 << i for i, f in enumerate([*functions, CDF.get(name)]) if f is not None), params - 1, name in DISCRETE, len(rows))
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "random_points")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name + ".bin.gz"), "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as out:
