@@ -24,6 +24,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/given"
@@ -185,6 +186,7 @@ type desiFileDoc struct {
 	Misfits int     `json:"misfits"` // whose verdict is that the model disagrees with the data
 	Seconds float64 `json:"seconds"`
 
+	err error     // why it failed
 	was time.Time // when the table was written that was there before; zero for none
 }
 
@@ -293,6 +295,14 @@ func (d *desiFit) say(format string, v ...any) {
 	}
 }
 
+// code is the exit code of a file that failed: one that cannot be written differs from one that cannot be read.
+func (doc *desiFileDoc) code() int {
+	if code := exit.CodeOf(exit.With(exit.Data, doc.err)); code == exit.CannotWrite || atomicfile.Writing(doc.err) {
+		return exit.CannotWrite
+	}
+	return exit.Data
+}
+
 // one fits one file. The error returned ends the run; that of a file does so only with --throw-exceptions.
 func (d *desiFit) one(ctx context.Context, name string) error {
 	start := time.Now()
@@ -305,7 +315,7 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	}
 	doc.Seconds = time.Since(start).Seconds()
 	if err != nil {
-		doc.Status, doc.Message = "FAILURE", err.Error()
+		doc.Status, doc.Message, doc.err = "FAILURE", err.Error(), err
 	}
 	if ctx.Err() != nil {
 		doc.Message = "interrupted"
@@ -598,9 +608,9 @@ func (d *desiFit) verdict() error {
 	}
 	switch {
 	case failed > 0 && len(d.doc.Files) == 1:
-		return exit.With(exit.Data, fmt.Errorf("%s: %s", first.File, first.Message))
+		return exit.With(first.code(), fmt.Errorf("%s: %s", first.File, first.Message))
 	case failed > 0:
-		return exit.With(exit.Data, fmt.Errorf("%d of %d files failed; the first is %s: %s", failed, len(d.doc.Files), first.File, first.Message))
+		return exit.With(first.code(), fmt.Errorf("%d of %d files failed; the first is %s: %s", failed, len(d.doc.Files), first.File, first.Message))
 	case fibers == 0 && read > 0 && read == len(d.doc.Files):
 		return exit.With(exit.Data, errors.New("no fiber was selected: the flags that select fibers, such as --targetid, --objtypes and --minsn, leave none"))
 	case d.Strict && misfits+fibers-fitted > 0:

@@ -100,7 +100,45 @@ func (s Summary) fold(start float64, pick func(a, b float64) float64, of func(*R
 	return out
 }
 
+// exponent is that of two in the largest of the draws, and 0 if one is not finite or all are 0.
+func exponent(x [][]float64) int {
+	most := 0.0
+	for _, chain := range x {
+		for _, v := range chain {
+			if v = math.Abs(v); !(v <= math.MaxFloat64) {
+				return 0
+			}
+			most = max(most, v)
+		}
+	}
+	_, k := math.Frexp(most)
+	return k
+}
+
+// scaled returns draws times two to the power k.
+func scaled(x [][]float64, k int) [][]float64 {
+	out := make([][]float64, len(x))
+	for c := range x {
+		out[c] = make([]float64, len(x[c]))
+		for i, v := range x[c] {
+			out[c][i] = math.Ldexp(v, k)
+		}
+	}
+	return out
+}
+
+// times returns the row of the quantity times two to the power k.
+func (r Row) times(k int) Row {
+	for _, v := range []*float64{&r.Mean, &r.SD, &r.CI.Low, &r.CI.High, &r.Q05, &r.Q50, &r.Q95, &r.HDI94.Low, &r.HDI94.High, &r.MCSEMean, &r.MCSESD} {
+		*v = math.Ldexp(*v, k)
+	}
+	return r
+}
+
 func describe(name string, x [][]float64, set Settings, z *scores) Row {
+	if k := exponent(x); k > 300 || k < -300 { // squares would overflow or vanish
+		return describe(name, scaled(x, -k), set, z).times(k)
+	}
 	s := newSample(x)
 	s.scores = z
 	conv, sd := set.Convention, SD(s.all)
