@@ -74,6 +74,27 @@ func TestFromFramesToFits(t *testing.T) {
 	}
 }
 
+// A detector that is blind in the frame after a count is named by the correlation and by the fits of its results.
+func TestBlindFramesAreNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	all := apptest.SpecklesOf(t, 150, speckle.Sample{Modes: 2, Seed: 1}, 0.3)
+	for i := apptest.MovieSide * apptest.MovieSide; i < len(all); i++ {
+		if all[i-apptest.MovieSide*apptest.MovieSide] > 0 {
+			all[i] = 0
+		}
+	}
+	apptest.WriteMovie(t, "a.h5", all)
+	if code, _, stderr := apptest.Do(t, strings.Fields(apptest.QmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, c := range [][2]string{{"correlate a.h5 --qmap q.hdf --correlation both --out res", "are 100 % below those of independent frames"},
+		{"fit g2 res/a_results.hdf --json", "in the next frame by 100 %"}, {"fit twotime res/a_results.hdf --q 0.0008 --fixed D_offset=0 --fixed alpha=0 --json", "in the next frame by 100 %"}} {
+		if code, stdout, stderr := apptest.Do(t, strings.Fields(c[0])...); code != 0 || !strings.Contains(stdout+stderr, c[1]) {
+			t.Errorf("%s: exit %d, without %q: %s%s", c[0], code, c[1], stdout, stderr)
+		}
+	}
+}
+
 // A detector that misses photons is named by the correlation and by the fits of its results.
 func TestDeadTimeIsNamed(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -95,7 +95,12 @@ func (c Curve) readings(model Model) []check.Flag {
 	if n := len(c.Y); n > 1 && model.Of == "delay" && slices.Min(c.Y) == slices.Max(c.Y) {
 		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("g2 is %.6g at all %d delays, so there is no decay to fit", c.Y[0], n), Remedy: "check the mask and the bin: a correlation of pixels without counts, or of frames that repeat, looks like this"}}
 	}
-	return check.Readings(c.Y, c.X)
+	all := check.Readings(c.Y, c.X)
+	if c.blind > 0 {
+		all = append(all, check.Flag{Kind: "dead time", Text: fmt.Sprintf("counts lower those of the same pixel in the next frame by %.3g %%, as of a detector with a dead time of about a frame or longer, or one whose pixels are reset after counts: g2 is too small at short delays", 100*c.blind),
+			Remedy: "leave the shortest delays out, attenuate the beam, or take longer frames"})
+	}
+	return all
 }
 
 // altered describes the errors that repaired replaced. They are counted while they are replaced,

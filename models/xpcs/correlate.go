@@ -50,6 +50,7 @@ type Done struct {
 	Empty    int     // number of frames without any count in bins
 	Area     float64 // largest number of pixels of a speckle in a bin, 1 if speckles are not wider than a pixel; 0 without a multi-tau correlation
 	Dark     Dark
+	Stuck    []int // pixels, as row * width + column, whose numbers scatter far less than those of photons
 	Lost     error
 	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
 	Misplaced string
@@ -237,8 +238,10 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 	res, m := done.Result, j.Map.Maps
 	done.Empty = r.Empty
 	for _, n := range r.Photons {
-		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Adjacent: n.Adjacent, AdjacentErr: n.AdjacentErr, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+		done.Stuck = append(done.Stuck, n.Stuck...)
 	}
+	slices.Sort(done.Stuck)
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {
