@@ -25,6 +25,9 @@ func (d *Done) Notes() []string {
 	if d.Marked != "" {
 		lines = append(lines, d.Marked)
 	}
+	if n := len(d.Bad); n > 0 && d.Result.QMap.Maps != nil {
+		lines = append(lines, fmt.Sprintf("%s in bins of the q map %s no count in most of the frames that were looked at, but NaN or the mark of the detector, and %s left out (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "has", "have"), errtext.Agree(n, "was", "were"), places(d.Bad, d.Result.QMap.Maps.Width)))
+	}
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
 		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
@@ -36,14 +39,14 @@ func (d *Done) Notes() []string {
 		}
 		if p, often := worstPixel(d.Replaced); often > 1 && d.Result.QMap.Maps != nil {
 			w := d.Result.QMap.Maps.Width
-			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d is not a number: mask it", often, p/w, p%w)
+			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d has no count: mask it", often, p/w, p%w)
 		}
 		lines = append(lines, line)
 	}
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
-	for _, line := range []string{d.missed(), d.blind(), d.stuck()} {
+	for _, line := range []string{d.missed(), d.blind(), d.stuck(), d.hot()} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -106,6 +109,16 @@ func (d *Done) stuck() string {
 	}
 	return fmt.Sprintf("the numbers of %s in bins hardly change from frame to frame, far less than those of photons, as those of pixels that are stuck or have a constant background (%s): mask them",
 		errtext.Count(n, "pixel"), places(d.Stuck, d.Result.QMap.Maps.Width))
+}
+
+// hot names the pixels that spoil g2 of their bins.
+func (d *Done) hot() string {
+	n, h := len(d.Hot.Pixels), d.Hot
+	if n == 0 || d.Result.QMap.Maps == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in bins %s far brighter than the others of the same static bin (%s; the first has %.3g counts in a frame and the others %.3g) and %s g2: that of bin %d would be %.3g if nothing moved: mask such pixels (mask --high, then qmap --mask)",
+		errtext.Count(n, "pixel"), errtext.Agree(n, "is", "are"), places(h.Pixels, d.Result.QMap.Maps.Width), h.Mean, h.Of, errtext.Agree(n, "dominates", "dominate"), h.Bin, h.Baseline)
 }
 
 // places writes where the first few of some pixels are.

@@ -46,7 +46,7 @@ func TestStuckPixels(t *testing.T) {
 		"low":      func(float32) float32 { return 5 },
 		"pedestal": func(v float32) float32 { return v + 20 },
 	} {
-		c := counted{pixels: 1000, frames: 200, count: 0.3, modes: 20, decay: 1, uneven: true, seed: 3}
+		c := counted{pixels: 600, frames: 100, count: 0.3, modes: 5, decay: 1, uneven: true, seed: 3}
 		frames := c.movie()
 		want := noise(t, c.array(frames), correlate.Settings{})
 		for i := 500; i < len(frames); i += c.pixels {
