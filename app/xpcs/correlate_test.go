@@ -74,6 +74,57 @@ func TestFromFramesToFits(t *testing.T) {
 	}
 }
 
+// A detector that is blind in the frame after a count is named by the correlation and by the fits of its results.
+func TestBlindFramesAreNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	all := apptest.SpecklesOf(t, 150, speckle.Sample{Modes: 2, Seed: 1}, 0.3)
+	for i := apptest.MovieSide * apptest.MovieSide; i < len(all); i++ {
+		if all[i-apptest.MovieSide*apptest.MovieSide] > 0 {
+			all[i] = 0
+		}
+	}
+	apptest.WriteMovie(t, "a.h5", all)
+	if code, _, stderr := apptest.Do(t, strings.Fields(apptest.QmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, c := range [][2]string{{"correlate a.h5 --qmap q.hdf --correlation both --out res", "are 100 % below those of independent frames"},
+		{"fit g2 res/a_results.hdf --json", "in the next frame by 100 %"}, {"fit twotime res/a_results.hdf --q 0.0008 --fixed D_offset=0 --fixed alpha=0 --json", "in the next frame by 100 %"}} {
+		if code, stdout, stderr := apptest.Do(t, strings.Fields(c[0])...); code != 0 || !strings.Contains(stdout+stderr, c[1]) {
+			t.Errorf("%s: exit %d, without %q: %s%s", c[0], code, c[1], stdout, stderr)
+		}
+	}
+}
+
+// Pixels of the q map that are NaN in most frames are left out with a note; g2 of the others is the same as with a map without them. One that is
+// NaN in few frames is left in, and these frames are replaced.
+func TestPixelsWithoutCountAreLeftOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n = apptest.MovieSide * apptest.MovieSide
+	for name, every := range map[string]int{"always": 1, "mostly": 3, "seldom": 40} {
+		all := apptest.Speckles(t, 120, 2)
+		for f := range 120 {
+			if every == 1 || every == 3 && f%3 > 0 || f%every == every-1 {
+				all[f*n+7] = float32(math.NaN())
+			}
+		}
+		apptest.WriteMovie(t, name+".h5", all)
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields(apptest.QmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	const note = "1 pixel in bins of the q map has no count in most of the frames that were looked at, but NaN or the mark of the detector, and was left out (row 0, column 7)"
+	for name, told := range map[string]bool{"always": true, "mostly": true, "seldom": false} {
+		code, stdout, stderr := apptest.Do(t, "correlate", name+".h5", "--qmap", "q.hdf", "--out", "res")
+		if code != 0 || strings.Contains(stdout+stderr, note) != told || strings.Contains(stdout+stderr, "replaced") == told {
+			t.Errorf("%s: exit %d: %s%s", name, code, stdout, stderr)
+		}
+	}
+	q, err := nexus.OpenQMap("res/always_results.hdf")
+	if err != nil || q.Maps.Mask[7] || q.Maps.Dynamic[7] != 0 || !q.Maps.Mask[8] {
+		t.Errorf("the q map of the result keeps the pixel: %v", err)
+	}
+}
+
 // A detector that misses photons is named by the correlation and by the fits of its results.
 func TestDeadTimeIsNamed(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -5,6 +5,7 @@ package nexus
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -19,12 +20,32 @@ type PhotonNoise struct {
 	Ratio, RatioErr float64 // noise over Poisson's, and its standard error; NaN if unknown
 	DeadTime        float64 // dead time of the detector in exposure times of a frame; 0 if it is not visible
 
+	// Adjacent is the products of the counts of a pixel in neighbouring frames over those in frames at any distance, with its standard error; NaN if
+	// unknown.
+	Adjacent, AdjacentErr float64
+
 	// Counts, ByCounts and ByCountsErr are the noise over Poisson's, with standard errors, of pixels with a number of counts in a frame.
 	Counts, ByCounts, ByCountsErr []float64
 }
 
 // Lost returns the share of the photons that the detector misses at the mean counts.
 func (n *PhotonNoise) Lost() float64 { return min(n.DeadTime*n.Mean, 0.99) }
+
+// blindErrors and leastBlind are the number of standard errors and the share by which the products of counts in neighbouring frames have to be
+// low: correlations of intensities are not below those of independent frames.
+const (
+	blindErrors = 5
+	leastBlind  = 0.02
+)
+
+// Blind returns by which share the counts of a pixel correlate less from frame to frame than independent ones, as where a detector is blind after a
+// count for longer than a frame; 0 unless it is beyond chance.
+func (n *PhotonNoise) Blind() float64 {
+	if short := 1 - n.Adjacent; short > leastBlind && short > blindErrors*n.AdjacentErr {
+		return min(short, 1)
+	}
+	return 0
+}
 
 // keyPhotons is the group of the noise of photons: one-dimensional datasets by bin, and (bin, number of counts) with NaN at the end.
 const keyPhotons = "/xpcs/photon_noise"
@@ -39,14 +60,14 @@ func (s saver) photons(all []PhotonNoise) {
 		most = max(most, len(n.Counts))
 	}
 	bins := make([]int32, len(all))
-	columns := make([][]float64, 4)
+	columns := make([][]float64, 6)
 	tables := make([]*Matrix, 3)
 	for k := range tables {
 		tables[k] = NewMatrix(len(all), most)
 	}
 	for i, n := range all {
 		bins[i] = int32(n.Bin)
-		for k, v := range []float64{n.Mean, n.Ratio, n.RatioErr, n.DeadTime} {
+		for k, v := range []float64{n.Mean, n.Ratio, n.RatioErr, n.DeadTime, n.Adjacent, n.AdjacentErr} {
 			columns[k] = append(columns[k], v)
 		}
 		for k, v := range [][]float64{n.Counts, n.ByCounts, n.ByCountsErr} {
@@ -57,7 +78,7 @@ func (s saver) photons(all []PhotonNoise) {
 		}
 	}
 	s.Write(keyPhotons+"/bins", bins, hdf5.Layout{})
-	for k, name := range []string{"mean_counts", "ratio", "ratio_err", "dead_time"} {
+	for k, name := range []string{"mean_counts", "ratio", "ratio_err", "dead_time", "adjacent", "adjacent_err"} {
 		s.floats(key{keyPhotons + "/" + name}, columns[k])
 	}
 	s.Attr(keyPhotons+"/dead_time", "units", "exposure times of a frame")
@@ -74,14 +95,18 @@ func (l *loader) photons() (all []PhotonNoise) {
 	if bins == nil {
 		return nil
 	}
-	column := func(name string) []float64 {
-		v := l.floats(key{keyPhotons + "/" + name}, true)
+	column := func(name string, needed bool) []float64 {
+		v := l.floats(key{keyPhotons + "/" + name}, needed)
+		if v == nil && !needed { // of an earlier version
+			v = slices.Repeat([]float64{math.NaN()}, len(bins))
+		}
 		if l.err == nil && len(v) != len(bins) {
 			l.fail("%s/%s has %s for %s: want one for each", keyPhotons, name, errtext.Count(len(v), "number"), errtext.Count(len(bins), "bin"))
 		}
 		return v
 	}
-	mean, ratio, err, dead := column("mean_counts"), column("ratio"), column("ratio_err"), column("dead_time")
+	mean, ratio, err, dead := column("mean_counts", true), column("ratio", true), column("ratio_err", true), column("dead_time", true)
+	adjacent, adjacentErr := column("adjacent", false), column("adjacent_err", false)
 	tables := make([]*Matrix, 3)
 	for k, name := range []string{"counts", "ratio_by_counts", "ratio_by_counts_err"} {
 		if tables[k] = l.matrix(key{keyPhotons + "/" + name}, false); tables[k] == nil {
@@ -99,7 +124,7 @@ func (l *loader) photons() (all []PhotonNoise) {
 			l.fail("%s says that bin %d has a dead time of %g exposures at a mean of %g counts: want numbers of at least 0", keyPhotons, b, dead[i], mean[i])
 			return nil
 		}
-		n := PhotonNoise{Bin: b, Mean: mean[i], Ratio: ratio[i], RatioErr: err[i], DeadTime: dead[i]}
+		n := PhotonNoise{Bin: b, Mean: mean[i], Ratio: ratio[i], RatioErr: err[i], DeadTime: dead[i], Adjacent: adjacent[i], AdjacentErr: adjacentErr[i]}
 		for j, x := range tables[0].Row(i) {
 			if !math.IsNaN(x) {
 				n.Counts, n.ByCounts, n.ByCountsErr = append(n.Counts, x), append(n.ByCounts, tables[1].At(i, j)), append(n.ByCountsErr, tables[2].At(i, j))

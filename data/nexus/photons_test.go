@@ -24,8 +24,8 @@ func TestPhotonNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []PhotonNoise{{Bin: 1, Mean: 3, Ratio: 0.75, RatioErr: 0.125, DeadTime: 0.0625, Counts: []float64{1, 2}, ByCounts: []float64{1, 0.5}, ByCountsErr: []float64{0.25, 0.125}},
-		{Bin: 2, Mean: 0.01, Ratio: math.NaN(), RatioErr: math.NaN()}}
+	want := []PhotonNoise{{Bin: 1, Mean: 3, Ratio: 0.75, RatioErr: 0.125, DeadTime: 0.0625, Adjacent: 0.75, AdjacentErr: 0.03125, Counts: []float64{1, 2}, ByCounts: []float64{1, 0.5}, ByCountsErr: []float64{0.25, 0.125}},
+		{Bin: 2, Mean: 0.01, Ratio: math.NaN(), RatioErr: math.NaN(), Adjacent: math.NaN(), AdjacentErr: math.NaN()}}
 	write(want)
 	r, err := Open(name)
 	if err != nil {
@@ -38,6 +38,11 @@ func TestPhotonNoise(t *testing.T) {
 	}
 	if lost := want[0].Lost(); lost != 0.1875 {
 		t.Errorf("%g of the photons are lost, want 0.1875", lost)
+	}
+	for _, c := range []struct{ adjacent, err, blind float64 }{{0.75, 0.03125, 0.25}, {0.75, 0.0625, 0}, {0.99, 0.001, 0}, {1.5, 0.01, 0}, {math.NaN(), math.NaN(), 0}, {-0.01, 0.01, 1}} {
+		if n := (PhotonNoise{Adjacent: c.adjacent, AdjacentErr: c.err}); n.Blind() != c.blind {
+			t.Errorf("products of neighbouring frames of %g +- %g make %g blind, want %g", c.adjacent, c.err, n.Blind(), c.blind)
+		}
 	}
 	write(nil)
 	if all, err := OpenPhotons(name); all != nil || err != nil {

@@ -95,7 +95,27 @@ func (c Curve) readings(model Model) []check.Flag {
 	if n := len(c.Y); n > 1 && model.Of == "delay" && slices.Min(c.Y) == slices.Max(c.Y) {
 		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("g2 is %.6g at all %d delays, so there is no decay to fit", c.Y[0], n), Remedy: "check the mask and the bin: a correlation of pixels without counts, or of frames that repeat, looks like this"}}
 	}
-	return check.Readings(c.Y, c.X)
+	all := check.Readings(c.Y, c.X)
+	if least := leastOf(c.Y); model.Of == "delay" && least > highestBaseline {
+		all = append(all, check.Flag{Kind: "baseline", Text: fmt.Sprintf("g2 is %.3g or more at all delays, but no more than 2 if the light is that of speckles: its baseline is far from 1", least),
+			Remedy: "mask pixels that are far brighter than the others of their static bin (correlate notes them), or make static bins narrower"})
+	}
+	if c.blind > 0 {
+		all = append(all, check.Flag{Kind: "dead time", Text: fmt.Sprintf("counts lower those of the same pixel in the next frame by %.3g %%, as of a detector with a dead time of about a frame or longer, or one whose pixels are reset after counts: g2 is too small at short delays", 100*c.blind),
+			Remedy: "leave the shortest delays out, attenuate the beam, or take longer frames"})
+	}
+	return all
+}
+
+// highestBaseline is the value of g2 that static speckles with full contrast, whose baseline is 2, do not exceed at all delays.
+const highestBaseline = 2.2
+
+// leastOf returns the smallest number, 0 if there are none.
+func leastOf(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return slices.Min(v)
 }
 
 // altered describes the errors that repaired replaced. They are counted while they are replaced,

@@ -93,7 +93,7 @@ func resultCurves(path string) ([]Curve, error) {
 		y, _ := r.Multitau.Bin(b)
 		c := Curve{Bin: b, flaws: wrong, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
 		if n := r.PhotonsOf(b); n != nil {
-			c.lost = n.Lost()
+			c.lost, c.blind = n.Lost(), n.Blind()
 		}
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]

@@ -240,6 +240,7 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 	if f, lost := b.lostIntensity(at); lost {
 		data.Findings = append(data.Findings, f)
 	}
+	data.Findings = append(data.Findings, d.Faults()...)
 	if f, off := b.offMinimum(l); off {
 		data.Findings = append(data.Findings, f)
 	}

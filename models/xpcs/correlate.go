@@ -50,9 +50,12 @@ type Done struct {
 	Empty    int     // number of frames without any count in bins
 	Area     float64 // largest number of pixels of a speckle in a bin, 1 if speckles are not wider than a pixel; 0 without a multi-tau correlation
 	Dark     Dark
+	Hot      Hot
+	Stuck    []int // Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons
 	Lost     error
 	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
 	Misplaced string
+	Bad       []int  // Bad lists the pixels of bins, as row * width + column, that have no count in most frames and were left out
 	Marked    string // marks of pixels without a count that the frames have, in words; empty if there are none
 }
 
@@ -106,6 +109,13 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
+	bad, err := withoutCount(Movie(j.Frames), j.Map.Maps)
+	if err != nil {
+		return nil, err
+	}
+	if j.Map, err = without(j.Map, bad); err != nil {
+		return nil, err
+	}
 	j.Map = measured(j.Map)
 	m := j.Map.Maps
 	maps := correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}
@@ -124,7 +134,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	}
 	defer w.Discard()
 	done := &Done{Result: j.result()}
-	done.Marked = j.Frames.Marked
+	done.Marked, done.Bad = j.Frames.Marked, bad
 	if done.Misplaced = misplaced(j.Map, j.Metadata); j.Metadata == nil {
 		done.Misplaced = misplaced(j.Map, j.Frames.Metadata())
 	}
@@ -237,8 +247,11 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 	res, m := done.Result, j.Map.Maps
 	done.Empty = r.Empty
 	for _, n := range r.Photons {
-		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Adjacent: n.Adjacent, AdjacentErr: n.AdjacentErr, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+		done.Stuck = append(done.Stuck, n.Stuck...)
 	}
+	slices.Sort(done.Stuck)
+	done.Hot = hotPixels(m, r.Image, r.Frames)
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {

@@ -6,6 +6,7 @@ package xpcs
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -24,6 +25,9 @@ func (d *Done) Notes() []string {
 	if d.Marked != "" {
 		lines = append(lines, d.Marked)
 	}
+	if n := len(d.Bad); n > 0 && d.Result.QMap.Maps != nil {
+		lines = append(lines, fmt.Sprintf("%s in bins of the q map %s no count in most of the frames that were looked at, but NaN or the mark of the detector, and %s left out (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "has", "have"), errtext.Agree(n, "was", "were"), places(d.Bad, d.Result.QMap.Maps.Width)))
+	}
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
 		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
@@ -35,15 +39,17 @@ func (d *Done) Notes() []string {
 		}
 		if p, often := worstPixel(d.Replaced); often > 1 && d.Result.QMap.Maps != nil {
 			w := d.Result.QMap.Maps.Width
-			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d is not a number: mask it", often, p/w, p%w)
+			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d has no count: mask it", often, p/w, p%w)
 		}
 		lines = append(lines, line)
 	}
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
-	if line := d.missed(); line != "" {
-		lines = append(lines, line)
+	for _, line := range []string{d.missed(), d.blind(), d.stuck(), d.hot()} {
+		if line != "" {
+			lines = append(lines, line)
+		}
 	}
 	if d.Dark.Static > 0 && d.Empty < d.Frames {
 		lines = append(lines, fmt.Sprintf("of the %s of bin %d, %d had no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", errtext.Count(d.Dark.Of, "static bin"), d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
@@ -73,6 +79,60 @@ func (d *Done) missed() string {
 	lost := 100 * worst.Lost()
 	return fmt.Sprintf("the counts of pixels in %d of %s scatter less than those of photons, the less the more counts there are, as those of a detector that misses photons after each one (dead time): about %.2g %% of them at the %.3g counts of a pixel in a frame of bin %d; correlations then decay too fast and have too little contrast: attenuate the beam, or correct the frames. Values that are not numbers of photons look like that, too",
 		bins, errtext.Count(len(d.Result.Photons), "bin"), lost, worst.Mean, worst.Bin)
+}
+
+// blind says how much counts lower those of the next frames, if they do.
+func (d *Done) blind() string {
+	var worst *nexus.PhotonNoise
+	bins := 0
+	for i := range d.Result.Photons {
+		n := &d.Result.Photons[i]
+		if n.Blind() == 0 {
+			continue
+		}
+		if bins++; worst == nil || n.Blind() > worst.Blind() {
+			worst = n
+		}
+	}
+	if bins == 0 {
+		return ""
+	}
+	return fmt.Sprintf("pixels in %d of %s count less in the frame after one with counts: products of the counts of neighbouring frames are %.3g %% below those of independent frames in bin %d (+- %.2g %%), where correlations of intensities cannot be. A detector with a dead time of about a frame or longer does that, or one whose pixels are reset after counts: g2 is too small at short delays: leave those delays out, attenuate the beam, or take longer frames",
+		bins, errtext.Count(len(d.Result.Photons), "bin"), 100*worst.Blind(), worst.Bin, 100*worst.AdjacentErr)
+}
+
+// stuck names the pixels whose numbers do not scatter as those of photons.
+func (d *Done) stuck() string {
+	n := len(d.Stuck)
+	if n == 0 || d.Result.QMap.Maps == nil {
+		return ""
+	}
+	return fmt.Sprintf("the numbers of %s in bins hardly change from frame to frame, far less than those of photons, as those of pixels that are stuck or have a constant background (%s): mask them",
+		errtext.Count(n, "pixel"), places(d.Stuck, d.Result.QMap.Maps.Width))
+}
+
+// hot names the pixels that spoil g2 of their bins.
+func (d *Done) hot() string {
+	n, h := len(d.Hot.Pixels), d.Hot
+	if n == 0 || d.Result.QMap.Maps == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in bins %s far brighter than the others of the same static bin (%s; the first has %.3g counts in a frame and the others %.3g) and %s g2: that of bin %d would be %.3g if nothing moved: mask such pixels (mask --high, then qmap --mask)",
+		errtext.Count(n, "pixel"), errtext.Agree(n, "is", "are"), places(h.Pixels, d.Result.QMap.Maps.Width), h.Mean, h.Of, errtext.Agree(n, "dominates", "dominate"), h.Bin, h.Baseline)
+}
+
+// places writes where the first few of some pixels are.
+func places(pixels []int, width int) string {
+	const few = 3
+	var list []string
+	for _, p := range pixels[:min(few, len(pixels))] {
+		list = append(list, fmt.Sprintf("row %d, column %d", p/width, p%width))
+	}
+	text := strings.Join(list, "; ")
+	if len(pixels) > few {
+		text += "; ..."
+	}
+	return text
 }
 
 // worstPixel returns the pixel that was the first without a number in most frames, and in how many.

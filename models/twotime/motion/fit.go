@@ -59,8 +59,8 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 		f.Notes = append(f.Notes, "errors that allow for entries that share a frame could not be computed: "+err.Error())
 	}
 	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Pixels: judgePixels, Threads: s.Threads, Seed: s.Seed}); err != nil {
-		f.Notes = append(f.Notes, "the model was not judged: "+err.Error())
-		f.Verdict = check.Verdict{P: math.NaN(), Reduced: math.NaN()}
+		f.Verdict = check.Unjudged(strings.TrimPrefix(err.Error(), "twotime: "), "")
+		f.Verdict.Flags = append(f.Verdict.Flags, p.Data.Faults()...)
 	}
 	f.roughIntervals()
 	if err := f.withoutFlow(ctx, set); err != nil {

@@ -56,7 +56,7 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if config.NLSQ.Evolution {
 		notes = append(notes, "CMA-ES of the configuration was ignored, because fits start from several points instead")
 	}
-	lost, err := missed(h, c2)
+	lost, blind, err := missed(h, c2)
 	if err != nil {
 		return nil, err
 	}
@@ -71,29 +71,30 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Notes, p.Data.Lost = append(notes, p.Notes...), lost
+	p.Notes, p.Data.Lost, p.Data.Blind = append(notes, p.Notes...), lost, blind
 	return p, nil
 }
 
-// missed returns the share of the photons that the detector misses at each angle by the counts of the frames, nil if the file does not say it.
-func missed(h *homodyne.File, c2 *homodyne.Correlation) (lost []float64, err error) {
+// missed returns the share of the photons that the detector misses at each angle by the counts of the frames, and by which share counts lower those
+// of the next frame; nil if the file does not say it.
+func missed(h *homodyne.File, c2 *homodyne.Correlation) (lost, blind []float64, err error) {
 	if h.Layout != homodyne.APSU {
-		return nil, nil
+		return nil, nil, nil
 	}
 	all, err := nexus.OpenPhotons(h.Name)
 	if all == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, b := range c2.Bins {
-		share := 0.
+		share, less := 0., 0.
 		for i := range all {
 			if all[i].Bin == b.Number {
-				share = all[i].Lost()
+				share, less = all[i].Lost(), all[i].Blind()
 			}
 		}
-		lost = append(lost, share)
+		lost, blind = append(lost, share), append(blind, less)
 	}
-	return lost, err
+	return lost, blind, err
 }
 
 // New makes a problem from correlations whose frames have these times in s.

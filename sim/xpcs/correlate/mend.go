@@ -88,7 +88,7 @@ func (d *Mended) why(frame int, sum float64) string {
 	case d.skip[frame]:
 		return "asked for"
 	case math.IsNaN(mean) || math.IsInf(mean, 0):
-		return "pixels in bins are not finite numbers"
+		return "pixels in bins have no count"
 	case mean < d.gate.Low:
 		return fmt.Sprintf("its mean is %.3g counts per pixel, below %g", mean, d.gate.Low)
 	case d.gate.High > 0 && mean > d.gate.High:
@@ -139,7 +139,10 @@ func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (fl
 			return nil
 		}
 	}
-	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: mask the pixels that are wrong, or widen the gate", frame, why, min(tries, d.Frames-1))
+	if pixel >= 0 {
+		why += fmt.Sprintf(", the first at row %d, column %d, which is NaN, infinite or the mark of the detector", pixel/d.Width, pixel%d.Width)
+	}
+	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: mask such pixels (mask --image) and make the q map with them (qmap --mask), or widen the gate", frame, why, min(tries, d.Frames-1))
 }
 
 func (d *Mended) dense(m Movie, first int, dst []float32) error {

@@ -68,7 +68,7 @@ func TestMend(t *testing.T) {
 				}
 			}
 		}
-		want := map[int]string{7: "not finite numbers", 20: "asked for", 50: "not finite numbers", 60: "above 50", 61: "below 1"}
+		want := map[int]string{7: "have no count", 20: "asked for", 50: "have no count", 60: "above 50", 61: "below 1"}
 		for _, x := range d.Replaced() {
 			if !strings.Contains(x.Why, want[x.Frame]) || want[x.Frame] == "" || want[x.By] != "" || x.By == x.Frame {
 				t.Errorf("%s: %+v", name, x)

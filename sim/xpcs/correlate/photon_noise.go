@@ -22,8 +22,18 @@ type PhotonNoise struct {
 	// doubling.
 	Counts, ByCounts, ByCountsErr []float64
 
+	// Adjacent is the products of the counts of a pixel in neighbouring frames over those in frames at any distance, and AdjacentErr its standard
+	// error; NaN if there are too few counts. It is 1 where counts are independent and above where speckles last. A detector that is blind after a count
+	// for the rest of a frame and more lowers it.
+	Adjacent, AdjacentErr float64
+	// Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons. They are not taken into the noise.
+	Stuck []int
+
 	level, slope score
 }
+
+// leastLost is the share of photons below which missing ones are not told: it moves nothing.
+const leastLost = 1e-3
 
 // belowPoisson is the number of standard errors from which noise is called lower than Poisson's.
 const belowPoisson = 5
@@ -51,18 +61,24 @@ func (v *photons) done() (all []PhotonNoise) {
 		return nil
 	}
 	var levels, slopes []score
+	stuck := v.stuck()
+	adjacent := v.adjacent(stuck)
+	v.together(stuck)
 	for b, pixels := range v.pixels {
 		if pixels == 0 {
 			continue
 		}
 		n := noiseOf(v.sums[b*photonGroups : (b+1)*photonGroups])
 		n.Bin, n.Mean = b+1, v.counts[b]/(float64(v.looked)*float64(pixels))
+		n.Adjacent, n.AdjacentErr, n.Stuck = adjacent[b].value, adjacent[b].err, stuck[b]
 		all, levels, slopes = append(all, n), append(levels, n.level), append(slopes, n.slope)
 	}
 	everywhere := missed(pooled(levels), pooled(slopes))
 	for i := range all {
 		if n := &all[i]; everywhere || missed(n.level, n.slope) {
-			n.DeadTime = n.missing()
+			if d := n.missing(); d*n.Mean > leastLost {
+				n.DeadTime = d
+			}
 		}
 	}
 	return all
@@ -81,7 +97,7 @@ func noiseOf(groups [][]photonSum) (n PhotonNoise) {
 	for _, of := range groups {
 		var all photonSum
 		for _, s := range of {
-			all.pairs, all.counts, all.squares = all.pairs+s.pairs, all.counts+s.counts, all.squares+s.squares
+			all.add(s)
 		}
 		var a, b [3]float64 // sum, weight and variance of sums of photons
 		for _, s := range of {

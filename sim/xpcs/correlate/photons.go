@@ -20,14 +20,16 @@ type photons struct {
 	frames  int // of the movie
 	average float64
 	code    []int32 // (bin-1) * photonGroups + group of each pixel, -1 for none
+	place   []int32 // of each pixel in sums: its code, or a place of its own behind them if it is bright and may be stuck
 	bins    int
 	pixels  []int // of each bin
+	each    *pixelCounts
 
 	next      int         // frame that is to come next
 	spent     int         // pixels that were looked at, see photonBudget
 	last      [2][]photon // counts of the last frames that were kept, the latest at kept%2
-	totals    [2]float64
-	kept      int // number of frames in a row that were kept
+	totals    [2]float64  // of those of pixels that are not bright
+	kept      int         // number of frames in a row that were kept
 	scratch   []float64
 	sums      [][]photonSum // by code and class of counts
 	counts    []float64     // by bin
@@ -54,7 +56,7 @@ const (
 // watch returns the movie with readers that show frames to the result, in their order. Frames that are read again are not looked at again.
 func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 	bins, _ := maps.counts()
-	v := &photons{frames: m.Frames, average: float64(max(s.Average, 1)), bins: bins, code: make([]int32, len(maps.Dynamic)), pixels: make([]int, bins), scratch: make([]float64, len(maps.Dynamic)), sums: make([][]photonSum, bins*photonGroups), counts: make([]float64, bins)}
+	v := &photons{frames: m.Frames, average: float64(max(s.Average, 1)), bins: bins, code: make([]int32, len(maps.Dynamic)), pixels: make([]int, bins), scratch: make([]float64, len(maps.Dynamic)), sums: make([][]photonSum, bins*photonGroups), counts: make([]float64, bins), each: newPixelCounts(len(maps.Dynamic), bins)}
 	for _, b := range maps.Dynamic {
 		if b > 0 {
 			v.pixels[b-1]++
@@ -67,6 +69,7 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 			place[b-1]++
 		}
 	}
+	v.place = slices.Clone(v.code)
 	out, size := m, m.Height*m.Width
 	if m.Dense != nil {
 		out.Dense = func(first int, dst []float32) error {
@@ -137,6 +140,7 @@ func (v *photons) frame(number int, values func(add func(pixel int, value float3
 	}
 	at := v.kept % 2
 	list, total := v.last[at][:0], 0.0
+	v.each.begin()
 	v.spent += values(func(p int, x float32) {
 		if x == 0 || v.code[p] < 0 {
 			return
@@ -145,13 +149,44 @@ func (v *photons) frame(number int, values func(add func(pixel int, value float3
 		if !(math.Abs(float64(x)*v.average-count) < 1e-3) || count < 0 {
 			v.fractions = true
 		}
-		list, total = append(list, photon{int32(p), count}), total+count
+		list = append(list, photon{int32(p), count})
+		if v.place[p] == v.code[p] {
+			total += count
+		}
 		v.counts[v.code[p]/photonGroups] += count
+		v.each.add(v.code[p]/photonGroups, int32(p), count)
 	})
+	v.each.end()
 	v.last[at], v.totals[at] = list, total
-	v.looked++
+	if v.looked++; v.looked == 1 {
+		v.totals[at] -= v.apart(list)
+	}
 	if v.kept > 1 && !v.fractions {
 		v.pair(1-at, at)
+	}
+}
+
+// apart gives pixels of the first frame that are far brighter than the others of their bin sums of their own, and returns their counts.
+func (v *photons) apart(list []photon) (counts float64) {
+	for _, n := range list {
+		if b := v.code[n.pixel] / photonGroups; n.count > 3+5*v.counts[b]/float64(v.pixels[b]) {
+			v.place[n.pixel] = int32(len(v.sums))
+			v.sums = append(v.sums, nil)
+			counts += n.count
+		}
+	}
+	return counts
+}
+
+// together adds the sums of bright pixels to those of the others, unless they are stuck.
+func (v *photons) together(stuck [][]int) {
+	out := setOf(stuck)
+	for p, place := range v.place {
+		if code := v.code[p]; place != code && !out[p] {
+			for class, s := range v.sums[place] {
+				v.classOf(code, class).add(s)
+			}
+		}
 	}
 }
 
@@ -168,10 +203,12 @@ func (v *photons) pair(i, j int) {
 	if len(v.last[i]) >= fewestShared && slices.Equal(v.last[i], v.last[j]) {
 		return
 	}
+	v.each.pair()
 	for _, a := range v.last[i] {
 		v.scratch[a.pixel] = a.count
 	}
 	for _, b := range v.last[j] {
+		v.each.products[b.pixel] += v.scratch[b.pixel] * b.count
 		v.add(b.pixel, v.scratch[b.pixel], b.count, p, all)
 		v.scratch[b.pixel] = 0
 	}
@@ -186,18 +223,26 @@ func (v *photons) pair(i, j int) {
 // add adds the counts of a pixel in two frames.
 func (v *photons) add(pixel int32, first, second, p, all float64) {
 	s := first + second
+	if v.place[pixel] != v.code[pixel] { // which is not in the totals
+		p, all = (p*all+first)/(all+s), all+s
+	}
 	if s < 2 || s >= all {
 		return
 	}
-	class, code := photonClass(s), v.code[pixel]
-	for len(v.sums[code]) <= class {
-		v.sums[code] = append(v.sums[code], photonSum{})
-	}
 	d := first - s*p
-	to := &v.sums[code][class]
-	to.pairs++
-	to.counts += s / 2
-	to.squares += d * d * (all - 1) / (s * p * (1 - p) * (all - s))
+	v.classOf(v.place[pixel], photonClass(s)).add(photonSum{1, s / 2, d * d * (all - 1) / (s * p * (1 - p) * (all - s))})
+}
+
+// classOf returns the sum of a class at a place.
+func (v *photons) classOf(place int32, class int) *photonSum {
+	for len(v.sums[place]) <= class {
+		v.sums[place] = append(v.sums[place], photonSum{})
+	}
+	return &v.sums[place][class]
+}
+
+func (s *photonSum) add(o photonSum) {
+	s.pairs, s.counts, s.squares = s.pairs+o.pairs, s.counts+o.counts, s.squares+o.squares
 }
 
 // photonClass is the class of a sum of counts of 2 or more: one for each up to 7, then two for each doubling.
