@@ -80,6 +80,48 @@ func TestTermsThatMayBeAbsent(t *testing.T) {
 	}
 }
 
+// An amplitude that ends on a bound while its term shrinks to one point is as absent as one near 0; a term that the data show is
+// there although its amplitude is on the bound.
+func TestTermsThatMayBeAbsentOnABound(t *testing.T) {
+	told, onBound := 0, 0
+	for seed := range uint64(60) {
+		for _, size := range []float64{0, 0.02} {
+			rng := rand.New(rand.NewPCG(seed, 4))
+			x, y := make([]float64, 30), make([]float64, 30)
+			const sd = 1e-3
+			for i := range x {
+				x[i] = 1e-3 * math.Pow(10, 4*float64(i)/29)
+				y[i] = 1 + size*math.Exp(-2*x[i]/0.1) + sd*rng.NormFloat64()
+			}
+			upper := 1.0
+			if size > 0 {
+				upper = 0.01
+			}
+			p := &optim.Problem{M: 30, N: 3, Start: []float64{upper / 2, 5e-4, 1}, Lower: []float64{0, 1e-6, 0}, Upper: []float64{upper, 1e4, 2}, Residual: func(r, q []float64) error {
+				for i := range r {
+					r[i] = (q[0]*math.Exp(-2*x[i]/q[1]) + q[2] - y[i]) / sd
+				}
+				return nil
+			}}
+			r, err := optim.LeastSquares(context.Background(), p, optim.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			open := slices.Contains(r.Undetermined, "p1")
+			switch {
+			case size > 0 && (open || r.Active[0] != 1):
+				t.Errorf("seed %d: a term on its bound: %v, %v, %v", seed, r.X, r.Active, r.Warnings)
+			case size == 0 && r.Active[0] == 1:
+				onBound++
+				told += len(r.Undetermined)
+			}
+		}
+	}
+	if onBound < 5 || told < onBound {
+		t.Errorf("%d of %d absent terms on a bound are told", told, onBound)
+	}
+}
+
 // Bounds that are as far away as numbers go change nothing.
 func TestBoundsFarAway(t *testing.T) {
 	for _, far := range []float64{1e20, 1e100, 1e300, math.MaxFloat64} {

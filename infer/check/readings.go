@@ -4,9 +4,7 @@
 package check
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 )
@@ -19,7 +17,7 @@ const (
 
 // Readings looks at observed values before any model: rows that repeat others in y and all other
 // columns, which make every error too small, and values that end at a ceiling or a floor. It ignores
-// values that repeat by their nature, such as counts or rounded numbers. Columns of another length
+// values that repeat by their nature, such as counts, outcomes of 0 or 1, or rounded numbers. Columns of another length
 // are left out.
 func Readings(y []float64, others ...[]float64) (flags []Flag) {
 	v := slices.Clone(y)
@@ -31,46 +29,6 @@ func Readings(y []float64, others ...[]float64) (flags []Flag) {
 		flags = append(flags, f)
 	}
 	return flags
-}
-
-// repeated compares rows; sorted holds y in order.
-func repeated(y, sorted []float64, others [][]float64) (Flag, bool) {
-	fewest := max(3, len(y)/20)
-	if equals(sorted) < fewest { // no more rows repeat than values do
-		return Flag{}, false
-	}
-	rows, values := map[uint64]bool{}, map[float64]bool{}
-	b := make([]byte, 8)
-	for i, v := range y {
-		h := fnv.New64a()
-		put := func(v float64) {
-			binary.LittleEndian.PutUint64(b, math.Float64bits(v))
-			h.Write(b)
-		}
-		put(v)
-		for _, o := range others {
-			if len(o) == len(y) {
-				put(o[i])
-			}
-		}
-		rows[h.Sum64()], values[v] = true, true
-	}
-	again := len(y) - len(rows)
-	if again < fewest || 10*len(values) < 9*len(rows) {
-		return Flag{}, false
-	}
-	return Flag{Kind: KindRepeated, Text: fmt.Sprintf("%d of %d rows repeat others exactly: if they are the same readings, all errors are about %.3g times too small", again, len(y), math.Sqrt(float64(len(y))/float64(len(rows)))),
-		Remedy: "check whether files were read twice, and keep each reading only once"}, true
-}
-
-// equals returns how many of sorted values equal an earlier one.
-func equals(v []float64) (n int) {
-	for i := 1; i < len(v); i++ {
-		if v[i] == v[i-1] {
-			n++
-		}
-	}
-	return n
 }
 
 // fewestClipped is the smallest number of equal values that make a ceiling or a floor.

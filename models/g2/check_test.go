@@ -349,3 +349,38 @@ func TestNoDecayIsNoRelaxationTime(t *testing.T) {
 		}
 	}
 }
+
+// No model agrees with a curve that is noise about a constant, also where the search ended on a bound: a contrast of 1 of a decay that
+// is over before the first delay, or an exponent that makes one point of it.
+func TestNoiseAgreesWithNoModel(t *testing.T) {
+	noiseAgreesWith(t, 40, "single", "stretched", "aps_single")
+}
+
+func noiseAgreesWith(t *testing.T, n int, names ...string) {
+	for _, name := range names {
+		model, err := g2.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var curves []g2.Curve
+		for seed := range uint64(n) {
+			r, sd := rand.New(rand.NewPCG(seed, 21)), []float64{1e-3, 1e-2}[seed%2]
+			c := g2.Curve{Bin: int(seed) + 1, Q: math.NaN(), Phi: math.NaN()}
+			for i := range 30 {
+				c.X, c.Y, c.Err = append(c.X, 1e-3*math.Pow(10, 4*float64(i)/29)), append(c.Y, 1+sd*r.NormFloat64()), append(c.Err, sd)
+			}
+			curves = append(curves, c)
+		}
+		fits, err := g2.FitAll(context.Background(), model, curves, g2.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := map[string]int{}
+		for _, f := range fits {
+			if words[f.Check.Word()]++; f.Check.OK {
+				t.Errorf("%s, curve %d: %.3g +- %.2g, %v: %v", name, f.Curve.Bin, f.X, f.SD, f.Active, f.Check)
+			}
+		}
+		t.Log(name, words)
+	}
+}
