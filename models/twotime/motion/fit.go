@@ -80,7 +80,7 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	for _, d := range f.Directions {
 		if d.IsFlat() {
 			f.Verdict.OK = false
-			f.Verdict.Flags = append(f.Verdict.Flags, check.Flag{Kind: check.KindUnknown, Text: fmt.Sprintf("the data hardly determine the combination %s", d), Remedy: "hold one of these parameters fixed, or sample with a prior"})
+			f.Verdict.Flags = append(f.Verdict.Flags, check.Flag{Kind: check.KindUnknown, Where: fmt.Sprint(d), Text: fmt.Sprintf("the data hardly determine the combination %s", d), Remedy: "hold one of these parameters fixed, or sample with a prior"})
 		}
 	}
 	f.Seconds = time.Since(begin).Seconds()
