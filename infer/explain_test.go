@@ -41,6 +41,9 @@ func TestNoStartNamesTheCause(t *testing.T) {
 		"likelihood of y is NaN, first at y[1] = -0.5": func(m *infer.Model) {
 			m.Observe("y", logNormal(m.Param("mu", dist.Normal(0, 1))), []float64{1, -0.5, 3})
 		},
+		"log density is -Inf, so the density is 0 there, likelihood of y is -Inf, first at y[0] = 1": func(m *infer.Model) {
+			m.Observe("y", dist.Poisson(ad.Mul(m.Param("nu", dist.HalfNormal(1)), ad.Const([]float64{0, 1, 2}))), []float64{1, 2, 3})
+		},
 		"the gradient with respect to nu is NaN, where its unconstrained value is ": func(m *infer.Model) {
 			nu := m.Param("nu", dist.HalfNormal(1))
 			root := ad.Sqrt(ad.Mul(nu, ad.Const([]float64{0, 1}))) // its derivative at 0 is 0 times infinity
@@ -60,6 +63,8 @@ func TestNoStartNamesTheCause(t *testing.T) {
 		_, err = infer.Sample(context.Background(), post, infer.Config{Seed: 1, Warmup: 10, Draws: 10, InitTries: 3})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
+		} else if strings.Contains(want, "density is 0") && strings.Contains(err.Error(), "gradient") {
+			t.Errorf("the gradient where the density is 0 is told: %v", err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package infer
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
@@ -80,7 +81,11 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	if err != nil {
 		parts = append(parts, err.Error())
 	} else if !linalg.Finite(p.Lp) {
-		parts = append(parts, fmt.Sprintf("log density is %g", p.Lp))
+		text := fmt.Sprintf("log density is %g", p.Lp)
+		if math.IsInf(p.Lp, -1) {
+			text += ", so the density is 0 there"
+		}
+		parts = append(parts, text)
 	}
 	if e, ok := c.target.(Explainer); ok {
 		if s := e.Explain(p.Q); s != "" {
@@ -89,7 +94,7 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	}
 	bad, names := 0, coordinates(c.target)
 	for i, g := range p.G {
-		if err == nil && !linalg.Finite(g) {
+		if err == nil && !linalg.Finite(g) && !math.IsInf(p.Lp, -1) { // a density of 0 has no gradient
 			if bad++; bad <= 5 {
 				parts = append(parts, fmt.Sprintf("the gradient with respect to %s is %g, where its unconstrained value is %.6g", names[i], g, p.Q[i]))
 			}

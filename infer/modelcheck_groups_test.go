@@ -4,6 +4,7 @@
 package infer_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -58,6 +59,38 @@ func TestCombinationsThatOnlyPriorsHold(t *testing.T) {
 	v, _ := checked(t, m, infer.CheckSettings{})
 	if !v.OK || !strings.Contains(v.String(), "balance between b and c") {
 		t.Errorf("%v", v)
+	}
+}
+
+// A posterior of narrow modes that are as far from each other as the prior is wide is not the prior; one without information is.
+func TestNarrowModesAreNotThePrior(t *testing.T) {
+	var x, y []float64
+	for i := range 21 {
+		x = append(x, float64(i)/2)
+		y = append(y, math.Sin(3*x[i])+0.1*math.Sin(float64(7*i*i)))
+	}
+	for _, known := range []bool{true, false} { // a frequency above that of Nyquist looks like one below
+		m := infer.NewModel("wave")
+		w := m.Param("w", dist.Uniform(0, 30))
+		noise := 0.1
+		if !known {
+			noise = 1e4
+		}
+		m.Observe("y", dist.Normal(ad.Sin(ad.Mul(w, ad.Const(x))), ad.Scalar(noise)), y)
+		post, err := m.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(6) {
+			fit, err := infer.Sample(t.Context(), post, infer.Config{Seed: seed, Chains: 4, Warmup: 300, Draws: 300})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := fit.CheckModel(infer.CheckSettings{})
+			if told := strings.Contains(v.String(), "almost nothing about w"); err != nil || told == known {
+				t.Errorf("known %v, seed %d: %v, %v", known, seed, err, v)
+			}
+		}
 	}
 }
 

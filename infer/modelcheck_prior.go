@@ -257,6 +257,28 @@ func joined(names []string) string {
 // mostEigen is how many parameters are looked at for combinations.
 const mostEigen = 30
 
+// likePrior is the share of the prior's twentieths that draws have to visit if their distribution is the prior's: narrow modes far
+// from each other may be as wide as the prior together.
+const likePrior = 0.85
+
+// spreadAsPrior reports whether normal scores along a direction lie everywhere where the prior's lie.
+func spreadAsPrior(scores *mat.Dense, along mat.Vector) bool {
+	n, _ := scores.Dims()
+	var z mat.VecDense
+	z.MulVec(scores, along)
+	var visited [20]bool
+	for i := range n {
+		visited[min(19, int(20*distuv.UnitNormal.CDF(z.AtVec(i))))] = true
+	}
+	count := 0
+	for _, v := range visited {
+		if v {
+			count++
+		}
+	}
+	return float64(count) >= likePrior*float64(len(visited))
+}
+
 // silent notes parameters, and combinations of them, whose posterior is as wide as the
 // prior: the eigenvectors of the covariance of their normal scores, which is 1 in the
 // prior, with eigenvalues near 1.
@@ -281,7 +303,7 @@ func silent(tracks []*priorTrack) (notes []check.Flag) {
 	}
 	eigen.VectorsTo(&vectors)
 	for j, width := range eigen.Values(nil) {
-		if width < 0.95*0.95 {
+		if width < 0.95*0.95 || !spreadAsPrior(scores, vectors.ColView(j)) {
 			continue
 		}
 		var names []string

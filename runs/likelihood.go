@@ -17,6 +17,8 @@ type Likelihood struct {
 	Variable string        // name of the observed variable
 	X        [][][]float64 // log-likelihoods by [chain][draw][observation]
 	Data     []float64     // observed values; nil if they are not known
+
+	numbered bool // whether the file counts observations from 1
 }
 
 // SeveralError says that there are log-likelihoods for several variables, so one must be
@@ -49,7 +51,17 @@ func (s *Source) Likelihood(variable string) (*Likelihood, error) {
 			}
 		}
 	}
+	l.numbered = s.Tree == nil
 	return l, nil
+}
+
+// Observation returns the name of observation i as the file has it: log_lik.5 in a CSV file of CmdStan, which counts from 1, and
+// y[4] elsewhere.
+func (l *Likelihood) Observation(i int) string {
+	if l.numbered {
+		return fmt.Sprintf("%s.%d", l.Variable, i+1)
+	}
+	return fmt.Sprintf("%s[%d]", l.Variable, i)
 }
 
 // likelihoodOf finds the variable in the group log_likelihood, or as log_lik among the

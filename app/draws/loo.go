@@ -228,6 +228,7 @@ func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
 	if err != nil {
 		return e, exit.With(exit.Data, fmt.Errorf("%s: %w", l.Name, err))
 	}
+	e.Observation = l.Observation
 	return e, nil
 }
 

@@ -71,6 +71,10 @@ func TestLOOAndCompare(t *testing.T) {
 	if code, out, stderr := apptest.Do(t, slices.Concat([]string{"loo"}, files)...); code != 0 || !strings.Contains(out, "-3.0") {
 		t.Errorf("log_lik: exit %d: %s%s", code, out, stderr)
 	}
+	impossible := apptest.Write(t, "never.csv", "lp__,log_lik.1,log_lik.2\n0,-1,-Inf\n"+strings.Repeat("0,-1,-2\n", 300))
+	if _, out, stderr := apptest.Do(t, "loo", impossible); !strings.Contains(out, "the first is observation log_lik.2)") { // as the file counts
+		t.Errorf("an impossible observation: %s%s", out, stderr)
+	}
 	other := sampled(t, "other", strings.Replace(fmt.Sprintf(apptest.LineProblem, "a", ""), "1.1", "1.2", 1))
 	for _, c := range []struct {
 		args string

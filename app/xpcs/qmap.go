@@ -234,6 +234,9 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 	}
 	if f.meta != nil {
 		a.Note("read from %s: %s", f.From, f.meta)
+		for _, fault := range f.meta.Faults { // what a flag replaces, or a q map does not need
+			a.Note("left out: %v", fault.Err)
+		}
 	}
 	if _, err := os.Stat(out); err == nil && !a.Overwrite {
 		return exit.With(exit.CannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
@@ -29,6 +30,8 @@ type Metadata struct {
 	// SwingHorizontal and SwingVertical are the angles by which the detector is rotated about the sample (rad).
 	SwingHorizontal, SwingVertical float64
 	Start                          string // time at which the measurement began
+	// Bare says of each number without a unit, other than those of pixels, in which unit it was taken.
+	Bare []string
 	// Faults are what the file gives and could not be understood, by the name of the field that is NaN for it.
 	Faults []Fault
 }
@@ -74,6 +77,25 @@ func bareEnergy(v float64) float64 {
 		return v / 1000
 	}
 	return v
+}
+
+// bareUnit returns the unit in which a number without one was taken, which is v in the unit of Metadata; "" for pixels.
+func (p place) bareUnit(given, v float64) string {
+	switch {
+	case p.field == "Energy" && v != given:
+		return "eV"
+	case p.field == "Energy":
+		return "keV"
+	case p.field == "wavelength":
+		return "angstrom"
+	case strings.HasPrefix(p.field, "Beam"):
+		return ""
+	case strings.HasPrefix(p.field, "Swing"):
+		return "degrees"
+	case strings.HasSuffix(p.field, "Time"):
+		return "s"
+	}
+	return "m"
 }
 
 func detector(names ...string) (keys []string) {
@@ -134,6 +156,9 @@ func ReadMetadataFor(name string, pixel float64) (*Metadata, error) {
 			v, there, err := p.read(f, key, m)
 			if !there {
 				continue
+			}
+			if given, _ := number(f, key); err == nil && unitOf(f, key) == "" && p.bareUnit(given, v) != "" {
+				m.Bare = append(m.Bare, fmt.Sprintf("%s = %g is taken as %s", path.Base(key), given, p.bareUnit(given, v)))
 			}
 			if *to = v; err != nil {
 				field := p.field
@@ -300,6 +325,7 @@ func (m *Metadata) String() string {
 	add(m.ShiftX != 0 || m.ShiftY != 0, "which includes a move of the detector by %.6g mm and %.6g mm", m.ShiftX*1e3, m.ShiftY*1e3)
 	add(m.SwingHorizontal != 0 || m.SwingVertical != 0, "swing %.6g deg horizontal, %.6g deg vertical", m.SwingHorizontal*180/math.Pi, m.SwingVertical*180/math.Pi)
 	add(is(m.FrameTime), "frame time %.6g s", m.FrameTime)
+	add(len(m.Bare) > 0, "where the file gives no units, %s", strings.Join(m.Bare, " and "))
 	if parts == nil {
 		return "nothing about the measurement"
 	}

@@ -4,6 +4,7 @@
 package frames
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,36 @@ func TestUnitsOfMetadata(t *testing.T) {
 		if err != nil || m.FaultOf("BeamX") == nil || !math.IsNaN(m.BeamX) {
 			t.Errorf("a detector that moved by %g m: %+v, %v", far, m, err)
 		}
+	}
+}
+
+// Of every number without a unit, other than those of pixels, it is said in which unit it was taken; of others nothing is.
+func TestNumbersWithoutUnits(t *testing.T) {
+	for _, p := range places {
+		unit := p.bareUnit(5, 5)
+		if unit == "" {
+			continue
+		}
+		given := map[bool]float64{true: 0.01, false: 5}[strings.HasPrefix(p.field, "Pixel")]
+		for _, key := range p.keys {
+			if strings.HasSuffix(key, "photon_energy") {
+				given, unit = 5000, "eV" // the standard of the format
+			}
+			key = strings.TrimPrefix(key, "/entry/instrument/")
+			for written, told := range map[string]bool{"-": true, map[string]string{"degrees": "deg"}[unit] + map[bool]string{true: unit}[unit != "degrees"]: false} {
+				m, err := ReadMetadata(metadataFile(t, entry{key, given, written}))
+				if err != nil || len(m.Faults) > 0 {
+					t.Fatalf("%s: %v, %v", key, err, m.Faults)
+				}
+				want := key[strings.LastIndex(key, "/")+1:] + fmt.Sprintf(" = %g is taken as %s", given, unit)
+				if strings.Contains(m.String(), want) != told || (len(m.Bare) > 0) != told {
+					t.Errorf("%s in %q: %s, want %q: %v", key, written, m, want, told)
+				}
+			}
+		}
+	}
+	if m, err := ReadMetadata(metadataFile(t, entry{"beam/incident_energy", 800, "-"})); err != nil || !strings.Contains(m.String(), "incident_energy = 800 is taken as eV") {
+		t.Errorf("%v, %v", m, err)
 	}
 }
 

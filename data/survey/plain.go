@@ -99,7 +99,7 @@ func recognise(name, unit string) column {
 		c.kind = "weight"
 	case "mask":
 		c.kind = "mask"
-	case "badmask", "bad", "badpixels", "andmask", "ormask", "dq", "quality", "flags":
+	case "badmask", "bad", "badpixels", "andmask", "ormask", "dq", "quality", "flag", "flags":
 		c.kind, c.bad = "mask", true
 	case "goodmask", "good", "goodpixels", "valid", "use", "usable":
 		c.kind, c.good = "mask", true

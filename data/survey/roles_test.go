@@ -31,6 +31,7 @@ func TestRolesOfColumns(t *testing.T) {
 		{"flux,spec,err", func(int) string { return "1,7,0.5" }, Units{}, 0, 0, "flux and spec could both be the fluxes", true},
 		{"flux,err,noise", func(int) string { return "1,0.5,0.7" }, Units{}, 0, 0, "err and noise could both be the errors", true},
 		{"flux,ivar,invvar", func(int) string { return "1,4,4" }, Units{}, 0, 0, "ivar and invvar could both", true},
+		{"flux,err,flag,quality", func(int) string { return "1,0.5,0,1" }, Units{}, 0, 0, "flag and quality could both be the mask", true},
 		{"flux,err,mask,quality", func(int) string { return "1,0.5,0,0" }, Units{}, 0, 0, "mask and quality could both be the mask", true},
 		{"flux,err,log_flux", func(int) string { return "1,0.5,0" }, Units{}, 4, 40, "log_flux is not used", false},
 		{"log_flux,err", func(int) string { return "0,0.5" }, Units{}, 0, 0, "holds logarithms of fluxes", true},

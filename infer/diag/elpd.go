@@ -8,6 +8,7 @@ import (
 	"html"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
@@ -23,6 +24,16 @@ type ELPD struct {
 	Draws    int     // number of draws of all chains together
 	GoodK    float64 // tail shape up to which an estimate is trusted; NaN without importance sampling
 	Points   []PointELPD
+	// Observation returns the name of observation i in reports. Default: its index, counted from 0.
+	Observation func(i int) string
+}
+
+// name returns the name of observation i.
+func (e ELPD) name(i int) string {
+	if e.Observation != nil {
+		return e.Observation(i)
+	}
+	return strconv.Itoa(i)
 }
 
 // PointELPD is the contribution of one observation.
@@ -110,7 +121,7 @@ func (e ELPD) Diagnose() Report {
 		}
 	}
 	if len(never) > 0 {
-		r = append(r, fail(CheckImpossible, fmt.Sprintf("the log likelihood of %s (the first is number %d) is -Inf in some draws, so the model says there that what was observed cannot happen, and the sum is -Inf", errtext.Count(len(never), "observation"), never[0]),
+		r = append(r, fail(CheckImpossible, fmt.Sprintf("the log likelihood of %s (the first is observation %s) is -Inf in some draws, so the model says there that what was observed cannot happen, and the sum is -Inf", errtext.Count(len(never), "observation"), e.name(never[0])),
 			"look at what the model forbids at these observations, such as a rate of 0 or a value outside a support, or at how the log likelihood was computed"))
 	}
 	switch e.Method {
@@ -134,9 +145,9 @@ func (e ELPD) adviseK() Advice {
 	case at < 0:
 		return pass(CheckParetoK, "no observation has any influence on the posterior")
 	case len(bad) == 0:
-		return pass(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and values up to %.2f are reliable", at, worst, e.GoodK))
+		return pass(CheckParetoK, fmt.Sprintf("observation %s has the largest, %.2f, and values up to %.2f are reliable", e.name(at), worst, e.GoodK))
 	}
-	return fail(CheckParetoK, fmt.Sprintf("observation %d has the largest, %.2f, and it is above %.2f for %d of %s, so the draws say too little about the posterior without them", at, worst, e.GoodK, len(bad), errtext.Count(len(e.Points), "observation")),
+	return fail(CheckParetoK, fmt.Sprintf("observation %s has the largest, %.2f, and it is above %.2f for %d of %s, so the draws say too little about the posterior without them", e.name(at), worst, e.GoodK, len(bad), errtext.Count(len(e.Points), "observation")),
 		"fit again without each of these observations, or use K-fold cross-validation; if the effective number of parameters is far above the true one, look for outliers and a wrong likelihood first")
 }
 

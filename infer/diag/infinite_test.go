@@ -55,7 +55,7 @@ func TestImpossibleObservation(t *testing.T) {
 	}
 	for _, e := range []diag.ELPD{loo, waic} {
 		problems := e.Diagnose().Problems()
-		if len(problems) != 1 || problems[0].Check != diag.CheckImpossible || !strings.Contains(problems[0].Cause, "number 1") || !strings.Contains(problems[0].Cause, "-Inf") {
+		if len(problems) != 1 || problems[0].Check != diag.CheckImpossible || !strings.Contains(problems[0].Cause, "observation 1)") || !strings.Contains(problems[0].Cause, "-Inf") {
 			t.Errorf("%s: %v", e.Method, problems)
 		}
 	}
