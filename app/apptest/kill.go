@@ -53,7 +53,7 @@ func Root(elem ...string) string {
 	return filepath.Join(append([]string{dir}, elem...)...)
 }
 
-// dieAt makes the process kill itself at an operation, for killAt.
+// dieAt makes the process kill itself at an operation, for KillAt.
 func dieAt(k int) {
 	var n atomic.Int64
 	atomicfile.Inject(func(string, string) error {

@@ -31,10 +31,7 @@ network and takes less than a second.
 }
 
 func runDemoAssembly(ctx context.Context, a *frame.App) error {
-	if a.Out == "" {
-		a.Out = "demo-assembly"
-	}
-	dir, err := a.MakeRundir(a.Out)
+	dir, err := a.DemoFolder("demo-assembly")
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type ProblemRun struct {
 	Sampling func(dir runs.Folder, post *infer.Posterior) Sampling
 }
 
-// AddProblem makes c the command that starts or resumes a problemRun.
+// AddProblem makes c the command that starts or resumes a run of a problem.
 func (cfg *ChainConfig) AddProblem(a *frame.App, c *cobra.Command, r *ProblemRun) {
 	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, or - for standard input")
 	cfg.Add(c, DefaultChains(0))

@@ -10,15 +10,15 @@ import (
 )
 
 // Field is what a field of science, or the work with draws or lists, brings to the command line. To add one, write its
-// package and add it to allFields.
+// package and add it to the list in app/fields.go.
 type Field struct {
 	Commands []Command
 	// Result says what a run folder has in place of draws, or returns nil if it is of no command of the field that makes none.
 	Result func(dir runs.Folder, command string) *RunResult
-	// Explained reports whether info explains a file, and explain does it.
+	// Explained reports whether info explains a file, and Explain does it.
 	Explained func(name string) bool
 	Explain   func(a *App, name string) error
-	// Converted reports whether convert takes a file that holds no draws, and convertFile writes it in another format.
+	// Converted reports whether convert takes a file that holds no draws, and ConvertFile writes it in another format.
 	Converted   func(name string) bool
 	ConvertFile func(a *App, in, out, to string, c Conversion) error
 }

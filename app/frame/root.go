@@ -127,7 +127,7 @@ func (a *App) root() *cobra.Command {
 	f.StringVar(&a.Resume, "resume", "", "run folder of an interrupted run to continue")
 	f.StringVar(&a.LogLevel, "log-level", "info", "least important log messages to print: debug, info, warn or error")
 	c.AddCommand(a.commands()...)
-	c.DisableSuggestions = true // unknownCommand makes them
+	c.DisableSuggestions = true // parserError makes them
 	c.Version = Version()
 	c.SetVersionTemplate("euryale {{.Version}}\n")
 	c.SetHelpCommand(helpCommand())

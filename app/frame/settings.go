@@ -6,7 +6,6 @@ package frame
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +22,7 @@ func AddSettings(c *cobra.Command, command string, declared any) {
 		}
 		usage := s.About
 		if s.Choices != nil {
-			usage += ": " + strings.Join(s.Choices[:len(s.Choices)-1], ", ") + " or " + s.Choices[len(s.Choices)-1]
+			usage += ": " + setting.Listed(s.Choices)
 		}
 		if s.Unit != "" {
 			usage += ", in " + s.Unit

@@ -39,10 +39,7 @@ network and takes about 15 seconds.
 }
 
 func runDemoRSoXS(ctx context.Context, a *frame.App, only bool) error {
-	if a.Out == "" {
-		a.Out = "demo-rsoxs"
-	}
-	dir, err := a.MakeRundir(a.Out)
+	dir, err := a.DemoFolder("demo-rsoxs")
 	if err != nil {
 		return err
 	}

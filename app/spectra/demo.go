@@ -91,10 +91,7 @@ func runDemoSpectrum(ctx context.Context, a *frame.App, fibers int, only bool) e
 	if fibers < 1 || fibers > 1e6 {
 		return exit.Usage("--fibers %d: want 1 to 1000000", fibers)
 	}
-	if a.Out == "" {
-		a.Out = "demo-spectrum"
-	}
-	dir, err := a.MakeRundir(a.Out)
+	dir, err := a.DemoFolder("demo-spectrum")
 	if err != nil {
 		return err
 	}

@@ -37,10 +37,7 @@ and takes about 5 seconds.
 }
 
 func runDemoXPCS(ctx context.Context, a *frame.App, only bool) error {
-	if a.Out == "" {
-		a.Out = "demo-xpcs"
-	}
-	dir, err := a.MakeRundir(a.Out)
+	dir, err := a.DemoFolder("demo-xpcs")
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,7 @@ to demo-g2. This needs no network and takes about a second.
 }
 
 func runDemoG2(ctx context.Context, a *frame.App) error {
-	if a.Out == "" {
-		a.Out = "demo-g2"
-	}
-	dir, err := a.MakeRundir(a.Out)
+	dir, err := a.DemoFolder("demo-g2")
 	if err != nil {
 		return err
 	}

@@ -36,10 +36,7 @@ network and takes about 4 seconds.
 }
 
 func runDemoTwotime(ctx context.Context, a *frame.App, only bool) error {
-	if a.Out == "" {
-		a.Out = "demo-twotime"
-	}
-	dir, err := a.MakeRundir(a.Out)
+	dir, err := a.DemoFolder("demo-twotime")
 	if err != nil {
 		return err
 	}

@@ -123,8 +123,8 @@ func Complete(declared any) error {
 			}
 		}
 	}
-	for _, e := range Mistakes(declared) {
-		return e
+	if bad := Mistakes(declared); len(bad) > 0 {
+		return bad[0]
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (s Setting) mistake() string {
 	switch v := s.value; v.Kind() {
 	case reflect.String:
 		if s.Choices != nil && !slices.Contains(s.Choices, v.String()) {
-			text := fmt.Sprintf("%q: want %s", v.String(), listed(s.Choices))
+			text := fmt.Sprintf("%q: want %s", v.String(), Listed(s.Choices))
 			if near := spelling.Meant(v.String(), s.Choices); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", near)
 			}
@@ -181,7 +181,8 @@ func (s Setting) bounds() string {
 	return fmt.Sprintf("%g to %g%s", s.low, s.high, unit)
 }
 
-func listed(names []string) string {
+// Listed writes names as a list in a sentence: a, b or c.
+func Listed(names []string) string {
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
@@ -222,7 +223,7 @@ func (s Setting) Set(text string) error {
 
 // Text is the value as Set reads it; that of a setting that holds several is "".
 func (s Setting) Text() string {
-	if _, several := s.value.Addr().Interface().(interface{ add(string) error }); several || !s.value.IsValid() {
+	if s.Form() != "" {
 		return ""
 	}
 	return fmt.Sprint(s.value.Interface())

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -60,7 +61,7 @@ func (r Request) Resolve() (Model, Settings, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
 		if s.Priors[name], err = dist.Parse(r.Priors[name]); err != nil {
-			return model, s, &setting.Error{Name: "prior", Text: fmt.Sprintf("%q: want name=distribution(numbers), such as tau=lognormal(-3,1): %v", name+"="+r.Priors[name], err)}
+			return model, s, &setting.Error{Name: "prior", Text: fmt.Sprintf("%q: want name=distribution(numbers), such as tau=lognormal(-3,1): %v", name+"="+r.Priors[name], errtext.Without("dist: ", err))}
 		}
 	}
 	return model, s, nil

@@ -5,6 +5,7 @@ package xpcs
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -38,7 +39,8 @@ func hotPixels(m *nexus.Maps, image []float64, frames int) (hot Hot) {
 	type sums struct{ with, without, bins float64 }
 	dynamic, found := map[int32]*sums{}, map[int32][]int{}
 	others := map[int]float64{}
-	for _, pixels := range static {
+	for _, b := range slices.Sorted(maps.Keys(static)) { // in their order: sums round
+		pixels := static[b]
 		slices.SortFunc(pixels, func(a, b int) int { return cmp.Compare(image[b], image[a]) })
 		n, most := len(pixels), max(1, int(mostHot*float64(len(pixels))))
 		bin := m.Dynamic[pixels[0]]
@@ -64,7 +66,8 @@ func hotPixels(m *nexus.Maps, image []float64, frames int) (hot Hot) {
 			d.without += baseline(image, pixels[k:]) - baseline(image, pixels)
 		}
 	}
-	for bin, pixels := range found {
+	for _, bin := range slices.Sorted(maps.Keys(found)) {
+		pixels := found[bin]
 		d := dynamic[bin]
 		if (d.with-d.without)/d.bins < hotBaseline {
 			continue
