@@ -158,8 +158,9 @@ comma := ,
 golden: ## rewrite golden files from today's output
 	$(GO) test ./viz/... ./app -update
 
-golden-pack: ## pack the references that may be distributed into internal/golden/testdata
-	$(GO) run ./internal/golden/pack ../shared/reference internal/golden/testdata
+EURYALE_REFERENCE ?= ../shared/reference
+golden-pack: ## pack the references that may be distributed into internal/golden/testdata, from EURYALE_REFERENCE (../shared/reference, beside the repository)
+	$(GO) run ./internal/golden/pack "$(EURYALE_REFERENCE)" internal/golden/testdata
 
 cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 $(GO) build ./...

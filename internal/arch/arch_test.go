@@ -29,25 +29,25 @@ var allowed = map[string][]string{
 	"infer":    {"tensor", "autodiff", "optim"},
 	"sim":      {"kernels", "tensor", "autodiff"},
 	"data":     {"tensor"},
-	"viz":      {"tensor", "infer"},
 	"models":   {"tensor", "autodiff", "optim", "infer", "sim", "data"},
+	"viz":      {"infer"},
 	"runs":     {"tensor", "infer", "data"},
-	"batch":    {"kernels", "autodiff", "optim", "infer", "sim", "models", "data", "runs"},
-	"report":   {"tensor", "infer", "sim", "data", "viz", "models", "batch"},
-	"notebook": {"autodiff", "optim", "infer", "sim", "data", "viz", "models", "report", "demo"},
 	"demo":     {"tensor", "autodiff", "sim", "data", "models"},
-	"cluster":  {"batch"},
-	"cmd":      {"cli"},
+	"batch":    {"kernels", "autodiff", "infer", "sim", "data", "models", "runs"},
+	"report":   {"tensor", "infer", "sim", "data", "models", "viz", "batch"},
+	"notebook": {"autodiff", "optim", "infer", "sim", "data", "models", "viz", "demo", "report"},
+	"app":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "models", "viz", "runs", "demo", "batch", "report"},
 	"cli":      {"app"},
-	"app":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo", "batch"},
-	"examples": {"cli", "kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "viz", "models", "runs", "report", "demo"},
+	"cmd":      {"cli"},
+	"cluster":  {"batch"},
+	"examples": {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "models", "viz", "demo", "cli"},
 }
 
 // siblings are folders whose sub-packages do not import each other; shared is
 // what they may all use.
 var (
 	siblings = []string{"sim", "models", "data", "app"}
-	shared   = []string{"app/exit", "app/frame", "app/draws", "app/internal/tune", "sim/xpcs/partition", "models/nn", "models/spectra/ccf", "data/hdf5", "data/libconfig", "data/fits", "data/torch"}
+	shared   = []string{"app/exit", "app/frame", "app/draws", "app/internal/tune", "sim/xpcs/partition", "models/spectra/ccf", "data/hdf5", "data/libconfig", "data/fits", "data/torch"}
 )
 
 // rooms are packages that see less of the house than their folder does: themselves and
