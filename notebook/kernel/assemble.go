@@ -70,7 +70,7 @@ func assemble(root string) (files, error) {
 		}
 	}
 	for name := range all {
-		if strings.HasSuffix(name, "_test.go") && name != "evaluate_test.go" && name != "guard_test.go" { // tests of others
+		if strings.HasSuffix(name, "_test.go") && name != "evaluate_test.go" && name != "guard_test.go" && name != "main_test.go" { // tests of others
 			delete(all, name)
 		}
 	}

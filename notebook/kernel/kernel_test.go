@@ -69,14 +69,15 @@ func TestNotebooksCompile(t *testing.T) {
 	}
 }
 
-// Kernels are built once for all tests, beside the one that users build.
+// Kernels are built once for all tests, beside the one that users build, and hold the tests of the overlay too: with their flags they
+// run these, without they are the kernel.
 var built = sync.OnceValues(func() (kernel string, err error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
 	kernel = filepath.Join(root, "bin", "kernel-test")
-	_, err = build(root, kernel)
+	_, err = build(root, kernel, "test", "-c")
 	return kernel, err
 })
 

@@ -49,7 +49,7 @@ func run(out, install string) error {
 	if err != nil {
 		return err
 	}
-	told, err := build(root, out)
+	told, err := build(root, out, "build")
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ var patterns = []string{
 	"strings", "sync", "sync/atomic", "text/tabwriter", "text/template", "time", "unicode", "unicode/utf8",
 }
 
-// build builds the kernel and says what it is. A build that goes on in the same checkout is waited
-// for.
-func build(root, out string) (told string, err error) {
+// build builds the kernel by a verb of the go command, build or test -c, and says what it is. A build that goes on in the same
+// checkout is waited for.
+func build(root, out string, verb ...string) (told string, err error) {
 	dir := filepath.Join(root, "bin", "kernel-build")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -105,7 +105,7 @@ func build(root, out string) (told string, err error) {
 	if err := bound.write(dir, func(name string) bool { return name == "go.mod" || name == "go.sum" }); err != nil {
 		return "", err
 	}
-	if err := goCommand(dir, "build", "-ldflags=-s -w", "-o", out, "."); err != nil {
+	if err := goCommand(dir, append(verb, "-ldflags=-s -w", "-o", out, ".")...); err != nil {
 		return "", err
 	}
 	size, err := os.Stat(out)
