@@ -247,7 +247,7 @@ func (p *Posterior) unconstrainDrawn(bounds *ad.State, values [][]float64) (at [
 		for range m.transform.Bounds {
 			of, k = append(of, bounds.Output(k)), k+1
 		}
-		x, err := m.transform.Unconstrain(values[i], m.node.Shape(), 1e-8, of...)
+		x, err := m.transform.Unconstrain(values[i], m.node.Shape(), 0, of...)
 		if err != nil {
 			return nil, err
 		}
