@@ -22,6 +22,8 @@ type ascent struct {
 	// s and y are the last steps and the decreases of the gradient along them, oldest first.
 	s, y  [][]float64
 	calls int
+	// first is the length of a step of which nothing is known, 1 for 0. It grows where the density is not concave.
+	first float64
 
 	next, nextG, dir []float64
 	along            []float64
@@ -78,6 +80,8 @@ func (a *ascent) accept(lp float64) {
 		if a.s, a.y = append(a.s, s), append(a.y, y); len(a.s) > ascentMemory {
 			a.s, a.y = a.s[1:], a.y[1:]
 		}
+	} else if a.first > 0 {
+		a.first *= 10
 	}
 	copy(a.q, a.next)
 	copy(a.g, a.nextG)
@@ -85,12 +89,15 @@ func (a *ascent) accept(lp float64) {
 }
 
 // direction is the two-loop product of the inverse Hessian and the gradient; the
-// first has length 1.
+// first has length 1, or that of a.first.
 func (a *ascent) direction() {
 	copy(a.dir, a.g)
 	k := len(a.s)
 	if k == 0 {
 		scale := 1 / math.Sqrt(vectors.Dot(a.g, a.g))
+		if a.first > 0 {
+			scale *= a.first
+		}
 		for i := range a.dir {
 			a.dir[i] *= scale
 		}

@@ -5,6 +5,7 @@ package infer
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -315,9 +316,16 @@ func (c *chain) noteDivergence(out *hamiltonian.Transition, warm bool) {
 }
 
 // fault names chain and draw of an error, and the parameter that has run away
-// where the density is unbounded.
+// where the density is unbounded. A density is not unbounded because its priors are wide.
 func (c *chain) fault(err error) error {
-	if errors.Is(err, ErrInfinite) || errors.Is(err, ErrImproper) {
+	scale := ""
+	if errors.Is(err, ErrImproper) {
+		scale = c.scaleOfPriors()
+	}
+	switch {
+	case scale != "":
+		err = fmt.Errorf("%w: %s", ErrScale, scale)
+	case errors.Is(err, ErrInfinite), errors.Is(err, ErrImproper):
 		err = c.nameRunaway(err)
 	}
 	return &DrawError{Chain: c.id, Draw: c.done, Warmup: c.phase() == 0, Err: err}

@@ -19,6 +19,8 @@ var (
 	ErrReject = hamiltonian.ErrReject
 	// ErrImproper means that no step is too long: the density is not normalisable.
 	ErrImproper = hamiltonian.ErrImproper
+	// ErrScale means that a prior is too wide for the steps of a sampler.
+	ErrScale = errors.New("infer: the posterior is far wider than the steps that a sampler can make")
 	// ErrNoStep means that no step is short enough.
 	ErrNoStep = hamiltonian.ErrNoStep
 	// ErrInfinite means that the log density is +Inf somewhere.

@@ -45,8 +45,35 @@ func (c *chain) place(random *tensor.Stream, given []float64, p *hamiltonian.Poi
 		}
 		fault.Err = err
 	}
+	if given == nil && c.cfg.InitFunc == nil && c.placeInPrior(p) {
+		return nil
+	}
 	fault.Detail = c.explain(p, fault.Err)
 	return fault
+}
+
+// placeInPrior puts p at a draw from the prior where the density is finite, if one is: a prior of very small numbers lies far from 0 in
+// unconstrained coordinates.
+func (c *chain) placeInPrior(p *hamiltonian.Point) bool {
+	from, ok := c.target.(priorPointer)
+	if !ok || len(p.Q) == 0 {
+		return false
+	}
+	draws, err := from.priorPoints(c.cfg.InitTries, c.cfg.Seed)
+	if err != nil {
+		return false
+	}
+	q := make([]float64, len(p.Q))
+	for k := range draws {
+		copy(q, draws[(k+c.id)%len(draws)])
+		c.tr.Count++
+		if lp, err := c.target.LogProbGrad(q, p.G); err == nil && linalg.Finite(lp) && linalg.AllFinite(p.G) {
+			copy(p.Q, q)
+			p.Lp = lp
+			return true
+		}
+	}
+	return false
 }
 
 // prescribedStart returns the start the settings prescribe, or nil.
@@ -102,6 +129,9 @@ func (c *chain) explain(p *hamiltonian.Point, err error) string {
 	}
 	if bad > 5 {
 		parts = append(parts, fmt.Sprintf("and %d more gradients", bad-5))
+	}
+	if scale := c.scaleOfPriors(); scale != "" {
+		parts = append(parts, scale)
 	}
 	if bad > 0 && linalg.Finite(p.Lp) {
 		parts = append(parts, fmt.Sprintf("although the log density is %.6g there, so an operation of the model has no finite derivative, as the square root has none at 0", p.Lp))

@@ -4,18 +4,18 @@
 package infer
 
 import (
+	"errors"
 	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
-	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // The search for starts climbs from modeSearchStarts random places, and each chain takes one of the modes found. Chains that happen
-// to take the same one agree with each other and do not know of the others, so R-hat cannot tell. After a run the modes of the search
-// are therefore compared with those that climbs from draws come to. Two places belong to one mode if the log density between them
-// dips by no more than modeDip below the lower of them.
+// to take the same one agree with each other and do not know of the others, so R-hat cannot tell. After a run the modes of that search,
+// and those found from the prior (mode_points.go), are therefore compared with those that climbs from draws come to. Two places belong
+// to one mode if the log density between them dips by no more than modeDip below the lower of them.
 const (
 	modeDip = 3.0
 	// modeShare is the estimated part of the posterior from which a mode is missed.
@@ -24,24 +24,11 @@ const (
 	modeClimbs = 8
 	// modeHessian is the largest dimension in which second derivatives estimate the mass of a mode.
 	modeHessian = 200
-	// modeStarts is the number of draws from the prior from which climbs start, beside those of the search for starts.
-	modeStarts = 8
 	// modeFlat is the Newton decrement below which a climb has reached a mode.
 	modeFlat = 1e-2
 )
 
-// priorStarter is a target that can draw from its prior.
-type priorStarter interface {
-	PriorStarts(chains int, seed uint64) ([][]float64, error)
-}
-
-// summit is a mode that a climb reached, with Laplace's estimate of the logarithm of its mass.
-type summit struct {
-	q        []float64
-	lp, mass float64
-}
-
-// missedModes returns the modes that the search for starts found and no chain visited.
+// missedModes returns the modes that climbs find and no chain visited.
 func (f *Fit) missedModes() (missed []diag.MissedMode) {
 	defer func() { _ = recover() }() // of the target: it has done its work
 	random := !slices.ContainsFunc(f.cfg.Init, func(q []float64) bool { return q != nil })
@@ -54,88 +41,83 @@ func (f *Fit) missedModes() (missed []diag.MissedMode) {
 		}
 	}
 	c := f.chains[0]
-	pool := append(slices.Clone(c.pool.all(c)), c.priorClimbs()...)
-	if !c.several(pool) {
-		return nil
-	}
-	var visited []summit
-	for k := range modeClimbs {
-		chain := k % len(f.chains)
-		rows := f.chains[chain].kept.rows[:f.n[chain]]
-		if at, ok := c.climb(rows[len(rows)-1-(k/len(f.chains))*len(rows)/2]); ok {
-			visited = append(visited, at)
+	m := &modeFinder{fit: f, target: c.target}
+	m.climbFromDraw(0)
+	for _, end := range c.pool.all(c) {
+		if end.err == nil {
+			m.tryFrom(end.at.Q, "the search for starts")
 		}
 	}
-	total := math.Inf(-1)
-	for _, v := range visited {
-		total = max(total, v.mass)
-	}
-	for i := range pool {
-		if pool[i].err != nil {
-			continue
-		}
-		at, ok := c.climb(pool[i].at.Q)
-		share := 1 / (1 + math.Exp(total-at.mass))
-		if !ok || !(share > modeShare) || slices.ContainsFunc(visited, func(v summit) bool { return c.connected(v, at) }) {
-			continue
-		}
-		visited = append(visited, at) // each is told once
-		missed = append(missed, f.describeMode(c, at.q, share))
-	}
-	return missed
+	m.tryFromPrior()
+	return m.missed
 }
 
-// priorClimbs returns the ends of climbs from draws from the prior: places near 0, where the search for starts begins, may all lie on one side
-// of what separates two modes.
-func (c *chain) priorClimbs() (ends []ascentEnd) {
-	p, ok := c.target.(priorStarter)
-	if !ok {
-		return nil
-	}
-	starts, err := p.PriorStarts(modeStarts, c.cfg.Seed)
-	if err != nil {
-		return nil // no prior to draw from
-	}
-	before := c.tr.Count
-	defer func() { c.tr.Count = before }()
-	for _, q := range starts {
-		end := ascentEnd{at: hamiltonian.NewPoint(len(q))}
-		copy(end.at.Q, q)
-		if end.at.Lp, end.err = c.target.LogProbGrad(end.at.Q, end.at.G); end.err != nil || !linalg.Finite(end.at.Lp) || !linalg.AllFinite(end.at.G) {
-			continue
-		}
-		if end.scale, end.mode, end.err = ascendToMode(&c.tr.System, &end.at); end.err == nil {
-			ends = append(ends, end)
-		}
-	}
-	return ends
+// modeFinder collects the modes of a posterior after a run. It evaluates the log density for climbs and counts.
+type modeFinder struct {
+	fit    *Fit
+	target Target
+	// calls is the number of evaluations so far. At limit, if that is not 0, evaluations fail.
+	calls, limit int
+	// known are the modes found, first those to which climbs from draws led.
+	known []summit
+	// visited is the number of draws from which climbs have started, and total the largest mass of their modes.
+	visited int
+	total   float64
+	missed  []diag.MissedMode
 }
 
-// several reports whether the climbs seem to lead to more than one mode. They end early, so each goes on for a few steps first.
-func (c *chain) several(pool []ascentEnd) bool {
-	best := largestMode(pool)
-	var first summit
-	for i := range pool {
-		e := &pool[i]
-		if e.err != nil || e.mode.dominated(best, len(e.at.Q)) {
-			continue
-		}
-		a := newAscent(c.target, slices.Clone(e.at.Q), slices.Clone(e.at.G), e.at.Lp)
-		if a.ascendUntil(0.1, refineLongest) != nil {
-			continue
-		}
-		at := summit{q: a.q, lp: a.lp}
-		if first.q == nil {
-			first = at
-		} else if !c.connected(first, at) {
-			return true
-		}
+var errSpent = errors.New("the evaluations of the mode search are spent")
+
+// Dim and LogProbGrad are those of the target.
+func (m *modeFinder) Dim() int { return m.target.Dim() }
+
+func (m *modeFinder) LogProbGrad(q, g []float64) (float64, error) {
+	if m.calls++; m.limit > 0 && m.calls > m.limit {
+		return 0, errSpent
 	}
-	return false
+	return m.target.LogProbGrad(q, g)
 }
 
-// connected reports whether the log density on the straight line between two places stays near that of the lower one.
-func (c *chain) connected(a, b summit) bool {
+// climbFromDraw climbs from draw k of those that stand for all.
+func (m *modeFinder) climbFromDraw(k int) {
+	chains := m.fit.chains
+	rows := chains[k%len(chains)].kept.rows[:m.fit.n[k%len(chains)]]
+	if m.visited++; k == 0 {
+		m.total = math.Inf(-1)
+	}
+	if at, is := m.climb(rows[len(rows)-1-(k/len(chains))*len(rows)/2]); is {
+		m.known, m.total = append(m.known, at), max(m.total, at.mass)
+	}
+}
+
+// tryFrom climbs from q. If that leads to a mode that holds a part of the posterior and that no chain visited, it is told.
+func (m *modeFinder) tryFrom(q []float64, by string) {
+	at, is := m.climb(q)
+	if !is || !(m.share(at) > modeShare) || m.connects(at) {
+		return
+	}
+	for m.visited < modeClimbs { // the draws may be in more than one mode
+		m.climbFromDraw(m.visited)
+	}
+	share := m.share(at)
+	if share > modeShare && !m.connects(at) && !m.fit.visits(at) {
+		found := m.fit.describeMode(m.target, at.q, share)
+		found.By = by
+		m.missed = append(m.missed, found)
+	}
+	m.known = append(m.known, at) // each is told once
+}
+
+// share is the estimated part of the posterior in a mode, compared with the largest that was visited.
+func (m *modeFinder) share(at summit) float64 { return 1 / (1 + math.Exp(m.total-at.mass)) }
+
+// connects reports whether a mode belongs to a known one.
+func (m *modeFinder) connects(at summit) bool {
+	return slices.ContainsFunc(m.known, func(k summit) bool { return m.connected(k, at) })
+}
+
+// connected reports whether the log density on the straight line between two modes stays near that of the lower one.
+func (m *modeFinder) connected(a, b summit) bool {
 	const steps = 12
 	q, g := make([]float64, len(a.q)), make([]float64, len(a.q))
 	floor := min(a.lp, b.lp) - modeDip
@@ -144,59 +126,88 @@ func (c *chain) connected(a, b summit) bool {
 		for i := range q {
 			q[i] = a.q[i] + t*(b.q[i]-a.q[i])
 		}
-		if lp, err := c.target.LogProbGrad(q, g); err != nil || !(lp >= floor) {
+		if lp, err := m.LogProbGrad(q, g); err != nil || !(lp >= floor) {
 			return false
 		}
 	}
 	return true
 }
 
-// climb goes from q to the mode above and estimates its mass. It returns false if the density there is not that of a mode.
-func (c *chain) climb(q []float64) (summit, bool) {
+// climb goes from q to the mode above and estimates its mass. It returns false if that mode is known, or if the density there is not
+// that of a mode.
+func (m *modeFinder) climb(q []float64) (summit, bool) {
 	at, g := slices.Clone(q), make([]float64, len(q))
-	lp, err := c.target.LogProbGrad(at, g)
-	if err != nil || !linalg.Finite(lp) {
+	lp, err := m.LogProbGrad(at, g)
+	if err != nil || !linalg.Finite(lp) || !linalg.AllFinite(g) {
 		return summit{}, false
 	}
-	a := newAscent(c.target, at, g, lp)
-	if a.ascendUntil(1e-9, ascentLongest) != nil {
-		return summit{}, false
+	a := newAscent(m, at, g, lp)
+	a.first = m.firstStep(q)
+	heights := []float64{lp}
+	for len(heights) <= ascentLongest {
+		if slices.ContainsFunc(m.known, func(k summit) bool { return k.holds(a.q, a.lp) }) {
+			return summit{}, false
+		}
+		up, err := a.step()
+		if err != nil {
+			return summit{}, false
+		}
+		heights = append(heights, a.lp)
+		if k := len(heights) - 1; !up || k >= ascentSteps && a.lp-heights[k-ascentSteps] < 1e-9 {
+			break
+		}
 	}
-	mass, ok := c.laplaceMass(a)
-	return summit{q: a.q, lp: a.lp, mass: mass}, ok
+	return m.summitOf(a)
 }
 
-// laplaceMass returns the logarithm of the mass around the mode of a climb, but for a constant,
+// firstStep is the length of the first step of a climb: short of what the density does nearby, so that it does not leave a narrow mode.
+func (m *modeFinder) firstStep(q []float64) float64 {
+	nearest := 1.0
+	for _, k := range m.known {
+		nearest = min(nearest, math.Sqrt(squaredDistance(q, k.q)))
+	}
+	return 1e-3 * max(nearest, 1e-3)
+}
+
+// summit is a mode that a climb reached, with Laplace's estimate of the logarithm of its mass.
+type summit struct {
+	q        []float64
+	lp, mass float64
+	// root is the lower Cholesky factor of the negative second derivatives, row-major; nil if they are too many.
+	root []float64
+}
+
+// summitOf returns the mode at the end of a climb. The logarithm of its mass is, but for a constant,
 //
 //	lp - log det(-H)/2,
 //
 // with the second derivatives H by differences of the gradient. It returns false where -H is not positive definite, or where a
 // Newton step would still gain something, as in a long curved valley in which the climb came to a halt.
-func (c *chain) laplaceMass(a *ascent) (float64, bool) {
+func (m *modeFinder) summitOf(a *ascent) (summit, bool) {
 	n := len(a.q)
+	at := summit{q: a.q, lp: a.lp, mass: a.lp}
 	if n > modeHessian {
-		mass := a.lp
 		for _, s := range a.scale() {
-			mass += math.Log(s)
+			at.mass += math.Log(s)
 		}
-		return mass, true
+		return at, true
 	}
 	h, up, down, q := make([]float64, n*n), make([]float64, n), make([]float64, n), slices.Clone(a.q)
 	for i, scale := range a.scale() {
 		step := 1e-3 * scale
 		q[i] = a.q[i] + step
-		_, first := c.target.LogProbGrad(q, up)
+		_, first := m.LogProbGrad(q, up)
 		q[i] = a.q[i] - step
-		_, second := c.target.LogProbGrad(q, down)
+		_, second := m.LogProbGrad(q, down)
 		q[i] = a.q[i]
 		if first != nil || second != nil {
-			return 0, false
+			return summit{}, false
 		}
 		for j := range n {
 			h[i*n+j] = (down[j] - up[j]) / (2 * step)
 		}
 	}
-	half := 0.0 // log det(-H)/2, by Cholesky factorisation
+	half, decrement := 0.0, 0.0 // log det(-H)/2; |L^-1 g|^2, twice what a Newton step would gain
 	for i := range n {
 		for j := range i + 1 {
 			s := (h[i*n+j] + h[j*n+i]) / 2
@@ -208,14 +219,11 @@ func (c *chain) laplaceMass(a *ascent) (float64, bool) {
 				continue
 			}
 			if !(s > 0) {
-				return 0, false
+				return summit{}, false
 			}
 			h[i*n+i] = math.Sqrt(s)
 			half += math.Log(s) / 2
 		}
-	}
-	decrement := 0.0 // |L^-1 g|^2, twice what a Newton step would gain
-	for i := range n {
 		s := a.g[i]
 		for k := range i {
 			s -= h[i*n+k] * q[k]
@@ -223,11 +231,42 @@ func (c *chain) laplaceMass(a *ascent) (float64, bool) {
 		q[i] = s / h[i*n+i]
 		decrement += q[i] * q[i]
 	}
-	return a.lp - half, decrement < modeFlat
+	at.root, at.mass = h, a.lp-half
+	return at, decrement < modeFlat
+}
+
+// holds reports whether a place with log density lp belongs to the mode: its distance, by the second derivatives, is one at which
+// draws lie, and the log density is what they say. In another, narrower mode it would be higher.
+func (s *summit) holds(q []float64, lp float64) bool {
+	n := len(q)
+	if s.root == nil {
+		return false
+	}
+	far := 0.0 // |L^T (q - mode)|^2
+	for j := range n {
+		z := 0.0
+		for i := j; i < n; i++ {
+			z += s.root[i*n+j] * (q[i] - s.q[i])
+		}
+		far += z * z
+	}
+	return far < float64(n)+6*math.Sqrt(float64(2*n)) && math.Abs(s.lp-far/2-lp) < 1+far/4
+}
+
+// visits reports whether draws lie in a mode.
+func (f *Fit) visits(at summit) bool {
+	for k, c := range f.chains {
+		for i, row := range c.kept.rows[:f.n[k]] {
+			if at.holds(row, c.kept.stats[i].LogProb) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // describeMode names the coordinate in which a mode is farthest from the draws, in units of their spread.
-func (f *Fit) describeMode(c *chain, q []float64, share float64) diag.MissedMode {
+func (f *Fit) describeMode(t Target, q []float64, share float64) diag.MissedMode {
 	at, most := 0, -1.0
 	for i := range q {
 		lo, hi, mean, square, n := math.Inf(1), math.Inf(-1), 0.0, 0.0, 0.0
@@ -245,11 +284,11 @@ func (f *Fit) describeMode(c *chain, q []float64, share float64) diag.MissedMode
 			at, most = i, z
 		}
 	}
-	m := diag.MissedMode{Share: share, By: "the search for starts", Lowest: math.Inf(1), Highest: math.Inf(-1)}
-	m.Name, m.Value = describe(c.target, q, at)
+	m := diag.MissedMode{Share: share, Lowest: math.Inf(1), Highest: math.Inf(-1)}
+	m.Name, m.Value = describe(t, q, at)
 	for k, d := range f.chains {
 		for _, row := range d.kept.rows[:f.n[k]] {
-			_, v := describe(c.target, row, at)
+			_, v := describe(t, row, at)
 			m.Lowest, m.Highest = min(m.Lowest, v), max(m.Highest, v)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -52,6 +53,7 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	d.Findings = append(d.Findings, readings...)
+	d.Findings = append(d.Findings, p.unvarying(y, r.Names)...)
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
@@ -62,6 +64,17 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		d.Mean[i] -= z
 	}
 	return check.Judge(d, check.Settings{})
+}
+
+// unvarying returns a flag if all observed values are equal and have no errors of their own: a formula of several parameters then fits
+// them exactly, with errors of 0, whatever the parameters of its empty terms are.
+func (p *Problem) unvarying(y []float64, names []string) []check.Flag {
+	if p.Sigma != "" || len(names) < 2 || slices.Min(y) < slices.Max(y) {
+		return nil
+	}
+	return []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(names, ", "),
+		Text:   fmt.Sprintf("all %d observed values are %.6g, so the data do not determine the %d parameters one by one, and their errors say nothing", len(y), y[0], len(names)),
+		Remedy: "fit one constant, or give a column of errors as sigma; check that this is the right column"}}
 }
 
 // Readings returns flags about the observed values themselves.

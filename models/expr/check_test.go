@@ -156,6 +156,21 @@ func TestErrorsOfTheReadings(t *testing.T) {
 }
 
 // What is fixed needs no start, and one that nobody uses is named.
+// Values that do not vary leave the parameters of a formula undetermined; with errors, or for a single parameter, they are data like others.
+func TestValuesThatDoNotVary(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"expr":"a+b*exp(-c*x)","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1,"b":1,"c":1}}`: "undetermined",
+		`{"expr":"a+b*exp(-c*x)","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1,"b":1,"c":2}}`: "undetermined",
+		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[7,7,7,7,7,7]},"start":{"a":1,"b":1}}`:               "undetermined",
+		`{"expr":"a+0*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1}}`:                     "agrees",
+		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3.1]},"start":{"a":1,"b":1}}`:             "agrees",
+	} {
+		if v := judged(t, []byte(doc)); v.Word() != want {
+			t.Errorf("%s: %s: want %s", doc, v, want)
+		}
+	}
+}
+
 func TestFixedNeedsNoStart(t *testing.T) {
 	doc := `{"expr": "a + b*x", "data": {"x": [0, 1, 2, 3], "y": [1, 3, 5, 7.1]}, "y": "y", "start": {"b": 1}, "fixed": {%q: 1}}`
 	for name, want := range map[string]string{"a": "", "c": `fixed has c, which the formula "a + b*x" does not use`} {

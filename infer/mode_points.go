@@ -1,0 +1,257 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// The search for starts begins near 0 in unconstrained space, from where a climb does not find a mode that is narrow or far. After the
+// run, the log density is therefore evaluated at many points of the prior, and climbs start from those that no known mode explains.
+const (
+	// modePoints is the number of points from the prior, and modeEffort that of the evaluations of climbs from them, each as a part of
+	// the gradients of the run. Points are evaluated as many at once as chains, climbs one by one.
+	modePoints, modeEffort = 0.025, 0.004
+	// modeDimension is the largest number of parameters in which points from the prior come near narrow modes.
+	modeDimension = 8
+	// fewestPoints is the number of points from which the search is worth its while, and mostPoints what suffices.
+	fewestPoints, mostPoints = 64, 4096
+	// modeDraws is the number of draws from the prior that say where its points lie.
+	modeDraws = 256
+	// mostCandidates bounds the points that are ordered for climbs.
+	mostCandidates = 128
+	// modeExplained is the error, relative to the distance from a mode, of the gradient that its second derivatives say, up to which the
+	// mode explains a point.
+	modeExplained = 0.5
+	// purposeModes is the random stream of the draws.
+	purposeModes uint32 = 171
+)
+
+// priorPointer is a target that can draw unconstrained points from its prior.
+type priorPointer interface {
+	priorPoints(n int, seed uint64) ([][]float64, error)
+}
+
+// modePoint is a point of the prior.
+type modePoint struct {
+	// cube is the place in the unit cube, over which the points are spread evenly, q that in unconstrained space, and g the gradient.
+	cube, q, g []float64
+	lp         float64
+	// strange is how far the gradient is from what the known modes say.
+	strange float64
+	// apart is the squared distance in the cube to the nearest higher point.
+	apart float64
+}
+
+// tryFromPrior climbs from points of the prior.
+func (m *modeFinder) tryFromPrior() {
+	p, ok := m.target.(priorPointer)
+	warmup, sampling := m.fit.Gradients()
+	n := min(int(modePoints*float64(warmup+sampling)), mostPoints)
+	if !ok || m.target.Dim() > modeDimension || n < fewestPoints {
+		return
+	}
+	draws, err := p.priorPoints(modeDraws, m.fit.cfg.Seed)
+	if err != nil || len(draws) < modeDraws/2 {
+		return // no prior to draw from
+	}
+	points := m.evaluated(spreadAs(draws, n, m.fit.cfg.Seed))
+	m.limit = m.calls + int(modeEffort*float64(warmup+sampling))
+	for _, x := range m.candidates(points) {
+		if m.tryFrom(x.q, "a search from the prior"); m.calls >= m.limit {
+			return
+		}
+	}
+}
+
+// spreadAs returns n points that are spread evenly, in each coordinate with the quantiles of the draws.
+func spreadAs(draws [][]float64, n int, seed uint64) []modePoint {
+	dim := len(draws[0])
+	cube, err := optim.Sobol.Points(n, dim, seed)
+	if err != nil {
+		return nil
+	}
+	points, sorted := make([]modePoint, n), make([]float64, len(draws))
+	q := make([]float64, n*dim)
+	for i := range points {
+		points[i] = modePoint{cube: cube[i*dim : (i+1)*dim], q: q[i*dim : (i+1)*dim]}
+	}
+	for d := range dim {
+		for k, x := range draws {
+			sorted[k] = x[d]
+		}
+		slices.Sort(sorted)
+		for i := range points {
+			at := points[i].cube[d] * float64(len(sorted)-1)
+			k := min(int(at), len(sorted)-2)
+			points[i].q[d] = sorted[k] + (at-float64(k))*(sorted[k+1]-sorted[k])
+		}
+	}
+	return points
+}
+
+// evaluated returns the points at which the log density and its gradient are finite, with these.
+func (m *modeFinder) evaluated(points []modePoint) []modePoint {
+	const block = 64
+	dim := m.target.Dim()
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(m.fit.cfg.Parallel, m.fit.cfg.Chains, (len(points)+block-1)/block) {
+		workers.Go(func() {
+			defer func() { _ = recover() }() // of the target: points that it did not evaluate are left out
+			target := m.target.Clone()
+			for from := int(next.Add(block)) - block; from < len(points); from = int(next.Add(block)) - block {
+				for i := from; i < min(from+block, len(points)); i++ {
+					g := make([]float64, dim)
+					if lp, err := target.LogProbGrad(points[i].q, g); err == nil && linalg.Finite(lp) && linalg.AllFinite(g) {
+						points[i].lp, points[i].g = lp, g
+					}
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return slices.DeleteFunc(points, func(x modePoint) bool { return x.g == nil })
+}
+
+// candidates returns the points that no known mode explains, best of each neighbourhood first: ordered by how far the nearest higher
+// point is.
+//
+// Reference: Rodriguez and Laio 2014, doi 10.1126/science.1242072.
+func (m *modeFinder) candidates(points []modePoint) (out []*modePoint) {
+	for i := range points {
+		x := &points[i]
+		x.strange = math.Inf(1)
+		for k := range m.known {
+			x.strange = min(x.strange, m.known[k].strange(x.q, x.g))
+		}
+		if x.strange > modeExplained {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *modePoint) int { return cmp.Compare(b.strange, a.strange) })
+	out = out[:min(len(out), mostCandidates)]
+	for _, x := range out {
+		x.apart = math.Inf(1)
+		for i := range points {
+			if y := &points[i]; y.lp > x.lp {
+				x.apart = min(x.apart, squaredDistance(x.cube, y.cube))
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *modePoint) int { return cmp.Compare(b.apart, a.apart) })
+	return out
+}
+
+func squaredDistance(a, b []float64) (sum float64) {
+	for i, x := range a {
+		sum += (x - b[i]) * (x - b[i])
+	}
+	return sum
+}
+
+// strange returns the error of the gradient that the second derivatives at the mode say for a place, relative to it, where both are made
+// round by these derivatives: |L^-1 g - L^T (mode - q)| / |L^T (mode - q)|.
+func (s *summit) strange(q, g []float64) float64 {
+	n := len(q)
+	if s.root == nil {
+		return math.Inf(1)
+	}
+	wrong, all := 0.0, 0.0
+	var up [modeDimension]float64 // L^-1 g
+	for j := range n {
+		v, u := g[j], 0.0
+		for k := range j {
+			v -= s.root[j*n+k] * up[k]
+		}
+		up[j] = v / s.root[j*n+j]
+		for i := j; i < n; i++ {
+			u += s.root[i*n+j] * (s.q[i] - q[i])
+		}
+		wrong += (up[j] - u) * (up[j] - u)
+		all += u * u
+	}
+	return math.Sqrt(wrong / all)
+}
+
+// priorPoints draws n times from the priors, in unconstrained coordinates. Draws on the edge of what a transform reaches are left out, and
+// so are those of which a prior cannot be drawn from.
+func (p *Posterior) priorPoints(n int, seed uint64) (points [][]float64, err error) {
+	alone := *p.model
+	alone.observed, alone.derived = nil, nil
+	q := *p
+	q.model = &alone
+	g, err := q.generator()
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := q.boundsProgram()
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		src := tensor.NewStream(seed, purposeModes, uint32(i))
+		values, err := g.draw(&src)
+		if err != nil {
+			continue
+		}
+		if at, err := q.unconstrainDrawn(bounds, values); err == nil && linalg.AllFinite(at) {
+			points = append(points, at)
+		}
+	}
+	return points, nil
+}
+
+// boundsProgram computes the bounds of all transforms from parameters and data. It is nil if there are none.
+func (p *Posterior) boundsProgram() (*ad.State, error) {
+	var inputs, outputs []*ad.Node
+	for _, m := range p.model.params {
+		inputs, outputs = append(inputs, m.node), append(outputs, m.transform.Bounds...)
+	}
+	for _, d := range p.model.data {
+		inputs = append(inputs, d.node)
+	}
+	if len(outputs) == 0 {
+		return nil, nil
+	}
+	prog, err := p.model.program(ad.CPU{Threads: 1}, outputs, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return p.state(prog), nil
+}
+
+// unconstrainDrawn maps values of all parameters to unconstrained coordinates.
+func (p *Posterior) unconstrainDrawn(bounds *ad.State, values [][]float64) (at []float64, err error) {
+	if bounds != nil {
+		for i, v := range values {
+			copy(bounds.Input(i), v)
+		}
+		if err := bounds.Run(); err != nil {
+			return nil, err
+		}
+	}
+	k := 0
+	for i, m := range p.model.params {
+		var of [][]float64
+		for range m.transform.Bounds {
+			of, k = append(of, bounds.Output(k)), k+1
+		}
+		x, err := m.transform.Unconstrain(values[i], m.node.Shape(), 0, of...)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, x...)
+	}
+	return at, nil
+}

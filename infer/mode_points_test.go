@@ -1,0 +1,114 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/dist"
+)
+
+// narrowMode is a posterior of two normal distributions in dim parameters with standard normal priors: one at 0 of the given width, and
+// one of width narrow that holds a share of the posterior, at a distance of far in a direction that no axis has.
+type narrowMode struct {
+	name                     string
+	dim                      int
+	wide, narrow, share, far float64
+}
+
+func (c narrowMode) posterior(t *testing.T) *Posterior {
+	m := NewModel(c.name)
+	near, away := []*ad.Node{}, []*ad.Node{}
+	for i, at := range c.at() {
+		x := m.Param(string(rune('a'+i)), dist.Normal(0, 1))
+		near = append(near, ad.Square(ad.Scale(1/c.wide, x)))
+		away = append(away, ad.Square(ad.Scale(1/c.narrow, ad.Shift(x, -at))))
+	}
+	d := float64(c.dim)
+	// The prior makes the first narrower and scales both.
+	first := ad.Shift(ad.Scale(-0.5, ad.AddN(near...)), math.Log(1-c.share)+d*math.Log(math.Sqrt(1/(c.wide*c.wide)+1)))
+	second := ad.Shift(ad.Scale(-0.5, ad.AddN(away...)), math.Log(c.share)-d*math.Log(c.narrow)+c.far*c.far/2)
+	m.AddLogProb("likelihood", ad.LogAddExp(first, second))
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// at returns the place of the narrow mode.
+func (c narrowMode) at() []float64 {
+	at, length := make([]float64, c.dim), 0.0
+	for i := range at {
+		at[i] = 1 + 0.3*float64(i%3)
+		if i%2 == 1 {
+			at[i] *= -1
+		}
+		length += at[i] * at[i]
+	}
+	for i := range at {
+		at[i] *= c.far / math.Sqrt(length)
+	}
+	return at
+}
+
+// visited reports whether draws lie in the narrow mode.
+func (c narrowMode) visited(fit *Fit) bool {
+	at := c.at()
+	for k := range fit.Chains() {
+		for i := range fit.Len(k) {
+			far := 0.0
+			for d, x := range fit.Unconstrained(k, i) {
+				far += (x - at[d]) * (x - at[d]) / (c.narrow * c.narrow)
+			}
+			if far < float64(9*c.dim) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A narrow mode to which no climb from near 0 leads is told.
+func TestNarrowMode(t *testing.T) {
+	c := narrowMode{"narrow", 2, 0.3, 0.1, 0.1, 1.5}
+	p, missed := c.posterior(t), 0
+	for seed := range uint64(6) {
+		fit := mustSample(t, p, Config{Seed: seed})
+		if c.visited(fit) {
+			continue
+		}
+		missed++
+		r := fit.Diagnose()
+		if i := slices.IndexFunc(r.Problems(), func(a diag.Advice) bool { return a.Check == diag.CheckModes }); i < 0 || !strings.Contains(r.String(), "a mode at") {
+			t.Errorf("seed %d: nobody is told of the narrow mode: %s", seed, r)
+		}
+	}
+	if missed == 0 {
+		t.Error("chains come to the narrow mode in all runs, so nothing is tested")
+	}
+}
+
+// The search takes a small part of the gradients of a run and does not change its draws.
+func TestModeSearchIsShort(t *testing.T) {
+	p := narrowMode{"narrow", 3, 0.3, 0.05, 0.05, 1.5}.posterior(t)
+	fit := mustSample(t, p, Config{Seed: 1, Warmup: 300, Draws: 300})
+	before := slices.Clone(fit.Unconstrained(0, 299))
+	warmup, sampling := fit.Gradients()
+	m := &modeFinder{fit: fit, target: fit.chains[0].target}
+	m.climbFromDraw(0)
+	used := m.calls
+	m.tryFromPrior()
+	if most := int(modeEffort*float64(warmup+sampling)) + 1; m.calls-used > most {
+		t.Errorf("climbs from the prior took %d evaluations: want at most %d", m.calls-used, most)
+	}
+	if w, s := fit.Gradients(); w != warmup || s != sampling || !slices.Equal(before, fit.Unconstrained(0, 299)) {
+		t.Error("the search changed the run")
+	}
+}
