@@ -18,8 +18,8 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
@@ -56,38 +56,17 @@ func DemoMotion() *Motion {
 	return &Motion{"sheared suspension", value("DemoMotion", func() (*motion.Problem, error) { return motion.Open(c, "") })}
 }
 
-// with returns the problem with the options' parameters.
-func (m *Motion) with(o Options) (*motion.Problem, error) {
+// with returns the problem with the options, and what they ask for.
+func (m *Motion) with(o Options) (*motion.Problem, motion.Request, error) {
 	c := *m.Config
 	c.Parameters = append([]homodyne.Parameter{}, c.Parameters...)
-	find := func(name string) (*homodyne.Parameter, error) {
-		if p := c.Parameter(name); p != nil {
-			return p, nil
-		}
-		return nil, fmt.Errorf("there is no parameter %q: the parameters are %s", name, strings.Join(c.Model.Names(), ", "))
+	var r motion.Request
+	setting.Copy(&r, o)
+	if err := r.Put(&c); err != nil {
+		return nil, r, err
 	}
-	for name, v := range o.Start {
-		p, err := find(name)
-		if err != nil {
-			return nil, err
-		}
-		p.Start, p.Started = v, true
-	}
-	for name, v := range o.Fixed {
-		p, err := find(name)
-		if err != nil {
-			return nil, err
-		}
-		p.Start, p.Started, p.Fixed = v, true, true
-	}
-	for name, b := range o.Bounds {
-		p, err := find(name)
-		if err != nil {
-			return nil, err
-		}
-		p.Low, p.High, p.Bounded = b[0], b[1], true
-	}
-	return motion.New(&c, m.C2, m.Data.Setup.Times)
+	p, err := motion.New(&c, m.C2, m.Data.Setup.Times)
+	return p, r, err
 }
 
 // fitStarts is the number of points that a fit starts from.
@@ -99,7 +78,8 @@ func (m *Motion) Fit(options ...Options) *MotionFit {
 	step := "Fit of " + m.Name
 	o := one(step, options)
 	must(step, o.only("a fit of two-time correlations", "Seed", "Fixed", "Bounds", "Start"))
-	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
+	p, _, err := m.with(o)
+	must(step, err)
 	ctx, end := interruptible()
 	defer end()
 	f := value(step, func() (*motion.Fit, error) {
@@ -116,14 +96,9 @@ func (m *Motion) Sample(options ...Options) *Posterior {
 	if o.Bin != 0 || o.DropInvalid || len(o.Bounds)+len(o.Start) > 0 {
 		must(step, errors.New("Bin, Bounds, Start and DropInvalid are not options of a motion: use Priors"))
 	}
-	p := value(step, func() (*motion.Problem, error) { return m.with(o) })
-	priors := value(step, p.Priors)
-	for name, text := range o.Priors {
-		if c := p.Config.Parameter(strings.TrimPrefix(name, "log_")); c == nil {
-			must(step, fmt.Errorf("there is no parameter %q to give a prior: the parameters are %s", name, strings.Join(p.Config.Model.Names(), ", ")))
-		}
-		motion.Declare(&priors, name, value("prior of "+name, func() (dist.Dist, error) { return dist.Parse(text) }))
-	}
+	p, r, err := m.with(o)
+	must(step, err)
+	priors := value(step, func() (twotime.Priors, error) { return r.Beliefs(p) })
 	cfg, chains := o.config(), value(step, o.chains)
 	ctx, end := interruptible()
 	defer end()

@@ -29,10 +29,10 @@ func TestMotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	displays(t, "file", nb.OpenMotion(filepath.Join(dir, "flow.yaml")), "flow.yaml")
-	fails(t, "no parameter", func() { m.Fit(nb.Options{Fixed: map[string]float64{"gamma": 1}}) })
+	fails(t, "want D0, alpha", func() { m.Fit(nb.Options{Fixed: map[string]float64{"gamma": 1}}) })
 	fails(t, "choose one of its 3 azimuths, from 1 to 3", func() { fit.Lags(4) })
 	fails(t, "no option Draws", func() { m.Fit(nb.Options{Draws: 5}) })
 	fails(t, "use Priors", func() { m.Sample(nb.Options{Start: map[string]float64{"D0": 1}}) })
-	fails(t, "to give a prior", func() { m.Sample(nb.Options{Priors: map[string]string{"D1": "normal(0, 1)"}}) })
+	fails(t, "want D0, alpha", func() { m.Sample(nb.Options{Priors: map[string]string{"D1": "normal(0, 1)"}}) })
 	fails(t, "nowhere.yaml", func() { nb.OpenMotion("nowhere.yaml") })
 }

@@ -6,6 +6,7 @@ package frame
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +18,11 @@ import (
 // setting describes it. What has a value already keeps it as its default.
 func AddSettings(c *cobra.Command, command string, declared any) {
 	for _, s := range setting.Of(declared) {
-		if s.Only != "" && s.Only != command {
+		if s.Only != nil && !slices.Contains(s.Only, command) {
 			continue
 		}
 		usage := s.About
-		if s.Choices != nil {
+		if s.Choices != nil && !strings.Contains(usage, s.Choices[0]) { // it does not explain them
 			usage += ": " + setting.Listed(s.Choices)
 		}
 		if s.Unit != "" {
@@ -61,6 +62,18 @@ func (f settingFlag) String() string {
 
 // Type names what follows the flag in help texts.
 func (f settingFlag) Type() string { return f.Kind() }
+
+// CheckSettings reports all settings of a declaration that are out of range at once.
+func CheckSettings(declared any) error {
+	var bad []string
+	for _, e := range setting.Mistakes(declared) {
+		bad = append(bad, "--"+e.Name+" "+e.Text)
+	}
+	if bad != nil {
+		return exit.Usage("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
 
 // SettingError gives an error about a setting the exit code of wrong usage, and the name of its flag.
 func SettingError(err error) error {

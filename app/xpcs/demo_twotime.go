@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/models/twotime"
 )
 
 func demoTwotime(a *frame.App) *cobra.Command {
@@ -55,7 +56,7 @@ func runDemoTwotime(ctx context.Context, a *frame.App, only bool) error {
 			return err
 		}
 		step("the posterior: euryale sample twotime " + config)
-		cfg := twotimeSampleConfig{ChainConfig: defaultTwotimeChains(), Likelihood: likelihoodNames[0]}
+		cfg := twotimeSampleConfig{ChainConfig: defaultTwotimeChains(), twotimeSampleChoice: twotimeSampleChoice{Likelihood: string(twotime.ByCells)}}
 		if err := startSampleTwotime(ctx, sub("posterior"), config, cfg, func(string) bool { return false }); err != nil {
 			return err
 		}

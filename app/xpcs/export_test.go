@@ -19,7 +19,6 @@ type MotionFitDoc = motionFitDoc
 type MotionPosteriorDoc = motionPosteriorDoc
 type QmapDoc = qmapDoc
 type SpectralDoc = spectralDoc
-type TwotimeFlags = twotimeFlags
 
 var Arrived = arrived
 var PickBins = pickBins

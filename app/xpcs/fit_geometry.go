@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/geometry"
 	"github.com/euryale-dev/euryale/models/xpcs"
 
@@ -88,7 +89,7 @@ func (f *calibrateFlags) rings() ([]float64, error) {
 		}
 		return geometry.SilverBehenate(n), nil
 	}
-	q, err := listOf(f.Rings)
+	q, err := setting.List(f.Rings)
 	if err != nil || len(q) == 0 || !slices.IsSorted(q) || q[0] <= 0 {
 		return nil, exit.Usage("--rings %q: want ascending momentum transfers in 1/angstrom such as 0.1076,0.2152, or agbh", f.Rings)
 	}

@@ -25,14 +25,14 @@ import (
 
 // twotimeRunConfig is the content of config.json for fit twotime.
 type twotimeRunConfig struct {
-	Command  string       `json:"command"`
-	Version  string       `json:"version"`
-	File     string       `json:"file"`
-	Seed     uint64       `json:"seed"`
-	Starts   int          `json:"starts"`
-	From     string       `json:"from,omitempty"`
-	Twotime  twotimeFlags `json:"twotime"`
-	Measured measuredDoc  `json:"measured"`
+	Command  string         `json:"command"`
+	Version  string         `json:"version"`
+	File     string         `json:"file"`
+	Seed     uint64         `json:"seed"`
+	Starts   int            `json:"starts" default:"16" low:"1" high:"65536" about:"number of starting points to try; the best of them are fitted to convergence"`
+	From     string         `json:"from,omitempty" about:"earlier result to start from, a folder or file of this command, homodyne, xpcsjax or heterodyne"`
+	Twotime  motion.Request `json:"twotime"`
+	Measured measuredDoc    `json:"measured"`
 }
 
 const (
@@ -68,17 +68,14 @@ of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. With
 			return runFitTwotime(c.Context(), a, append(args, "")[0], cfg)
 		},
 	}
-	cfg.Twotime.add(c)
-	cfg.Twotime.addData(c)
-	cfg.Twotime.addFit(c)
-	c.Flags().IntVar(&cfg.Starts, "starts", defaultStarts, "number of starting points to try; the best of them are fitted to convergence")
-	c.Flags().StringVar(&cfg.From, "from", "", "earlier result to start from, a folder or file of this command, homodyne, xpcsjax or heterodyne")
+	frame.AddSettings(c, fitTwotimeCommand, &cfg.Twotime)
+	frame.AddSettings(c, fitTwotimeCommand, &cfg)
 	return c
 }
 
 func runFitTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfig) error {
-	if bad := frame.Whole("starts", cfg.Starts, 1, 1<<16); bad != nil {
-		return exit.Usage("%s", bad[0])
+	if err := frame.CheckSettings(&cfg); err != nil {
+		return err
 	}
 	p, err := openTwotime(a, file, &cfg.Twotime)
 	if err != nil {
@@ -284,7 +281,7 @@ func saveTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc, cfg twotimeR
 func printTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc) error {
 	p := f.Problem
 	say := func(format string, args ...any) { fmt.Fprintf(a.Stdout, format+"\n", args...) }
-	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, modelFlag(doc.Model), p.C2.Q, errtext.Count(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
+	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, motion.ModelName(doc.Model), p.C2.Q, errtext.Count(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "parameter\tvalue\terror\terror for independent entries\tunit")
 	for _, row := range f.Rows() {

@@ -10,6 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 )
 
 // configDoc is the JSON document of info of a configuration.
@@ -39,11 +40,11 @@ type configParameterDoc struct {
 
 // infoConfig says what a configuration of homodyne, xpcsjax or heterodyne means.
 func infoConfig(a *frame.App, name string) error {
-	f := twotimeFlags{}
-	if _, err := f.settle(name); err != nil {
+	r := motion.Request{}
+	if _, err := settle(&r, name); err != nil {
 		return err
 	}
-	c, err := f.Configuration()
+	c, err := configuration(&r)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/setting"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
@@ -48,7 +49,7 @@ func (m *maskSteps) parameter(text string) error {
 func rangeOf(term string) (c mask.Constraint, err error) {
 	c.Begin, c.End = -math.MaxFloat64, math.MaxFloat64
 	limit := func(op, number string) error {
-		v, err := finite(number)
+		v, err := setting.Finite(number)
 		switch op {
 		case ">=":
 			c.Begin = v

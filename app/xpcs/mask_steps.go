@@ -5,7 +5,6 @@ package xpcs
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
 
@@ -95,12 +95,12 @@ func (m *maskSteps) threshold(text string) error {
 	t := &mask.Threshold{NoLow: low == "", NoHigh: high == ""}
 	var err error
 	if !t.NoLow {
-		if t.Low, err = finite(low); err != nil {
+		if t.Low, err = setting.Finite(low); err != nil {
 			return err
 		}
 	}
 	if !t.NoHigh {
-		if t.High, err = finite(high); err != nil {
+		if t.High, err = setting.Finite(high); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (m *maskSteps) threshold(text string) error {
 // shape returns a function that reads a shape from a number of numbers.
 func (m *maskSteps) shape(kind string, least, most int) func(string) error {
 	return func(text string) error {
-		v, err := listOf(text)
+		v, err := setting.List(text)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (m *maskSteps) outliers(text string) error {
 		var err error
 		switch {
 		case i == 0 && !named:
-			o.Cutoff, err = finite(p)
+			o.Cutoff, err = setting.Finite(p)
 			if err == nil && o.Cutoff <= 0 {
 				err = fmt.Errorf("the cutoff is %g: want a number above 0, in units of the spread", o.Cutoff)
 			}
@@ -213,25 +213,4 @@ func (m *maskSteps) finish(rings bool) ([]mask.Step, error) {
 		}
 	}
 	return m.steps, nil
-}
-
-// finite reads a number.
-func finite(text string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is not a number", text)
-	}
-	return v, nil
-}
-
-// listOf reads numbers that commas, semicolons or spaces divide.
-func listOf(text string) (v []float64, err error) {
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
-		x, err := finite(part)
-		if err != nil {
-			return nil, err
-		}
-		v = append(v, x)
-	}
-	return v, nil
 }

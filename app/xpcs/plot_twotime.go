@@ -54,9 +54,9 @@ func openMotion(dir runs.Folder) (p *motion.Problem, at twotime.Point, err error
 		return nil, at, frame.ConfigError(err)
 	}
 	var cfg struct {
-		File     string       `json:"file"`
-		Twotime  twotimeFlags `json:"twotime"`
-		Measured measuredDoc  `json:"measured"`
+		File     string         `json:"file"`
+		Twotime  motion.Request `json:"twotime"`
+		Measured measuredDoc    `json:"measured"`
 	}
 	result, ok := map[string]string{fitTwotimeCommand: "fit.json", sampleTwotimeCommand: "summary.json"}[command]
 	if !ok {

@@ -91,13 +91,14 @@ func TestExprNamesThatFilesCannotHold(t *testing.T) {
 
 // A parameter of the motion has one value and one pair of bounds.
 func TestTwotimeFlagsThatContradict(t *testing.T) {
-	for want, f := range map[string]xpcs.TwotimeFlags{
-		`--fixed "D0=2": D0 also has --fixed D0=1`:       {Fixed: []string{"D0=1", "D0=2"}},
-		`--fixed "D0=2": D0 also has --start D0=1`:       {Start: []string{"D0=1"}, Fixed: []string{"D0=2"}},
-		`--bounds "D0=1:3": D0 also has --bounds D0=1:2`: {Bounds: []string{"D0=1:2", "D0=1:3"}},
+	for _, c := range []struct{ flags, want string }{
+		{"--fixed D0=1 --fixed D0=2", "D0 was already given as 1: leave one of them out"},
+		{"--start D0=1 --fixed D0=2", "--fixed D0=2: D0 also has a starting value: leave one of them out"},
+		{"--bounds D0=1:2 --bounds D0=1:3", "D0 already has the bounds 1:2: leave one of them out"},
 	} {
-		if _, err := f.Configuration(); exit.CodeOf(err) != exit.WrongUsage || err.Error() != want+": leave one of them out" {
-			t.Errorf("want %q: %v", want, err)
+		code, _, stderr := apptest.Do(t, strings.Fields("fit twotime none.hdf "+c.flags)...)
+		if code != exit.WrongUsage || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit %d: %s", c.flags, code, stderr)
 		}
 	}
 }

@@ -29,19 +29,21 @@ import (
 	"github.com/euryale-dev/euryale/runs"
 )
 
+type twotimeSampleChoice struct {
+	Likelihood string `json:"likelihood" default:"cells" choices:"cells,pairs,wishart,independent" about:"likelihood of the entries"`
+	Homodyne   bool   `json:"homodyne,omitempty" about:"also write the results in the layout of homodyne (subfolder cmc)"`
+}
+
 // twotimeSampleConfig is the content of config.json for sample twotime.
 type twotimeSampleConfig struct {
 	draws.ChainConfig
-	Likelihood string          `json:"likelihood"`
-	Homodyne   bool            `json:"homodyne,omitempty"` // whether to write the folder cmc as well
-	Twotime    twotimeFlags    `json:"twotime"`
-	Measured   measuredDoc     `json:"measured"`
-	Noise      []twotime.Noise `json:"noise,omitempty"` // of each angle, for the likelihood of frames
+	twotimeSampleChoice
+	Twotime  motion.Request  `json:"twotime"`
+	Measured measuredDoc     `json:"measured"`
+	Noise    []twotime.Noise `json:"noise,omitempty"` // of each angle, for the likelihood of frames
 }
 
 const sampleTwotimeCommand = "sample twotime"
-
-var likelihoodNames = []string{string(twotime.ByCells), string(twotime.ByPairs), string(twotime.ByFrames), string(twotime.Independent)}
 
 func sampleTwotime(a *frame.App) *cobra.Command {
 	var cfg twotimeSampleConfig
@@ -80,14 +82,9 @@ exactly the draws that an uninterrupted run would have made.
 			return startSampleTwotime(c.Context(), a, append(args, "")[0], cfg, c.Flags().Changed)
 		},
 	}
-	cfg.Twotime.add(c)
-	cfg.Twotime.addData(c)
-	s := c.Flags()
-	s.StringVar(&cfg.Likelihood, "likelihood", string(twotime.ByCells), joined(likelihoodNames))
-	s.StringArrayVar(&cfg.Twotime.Prior, "prior", nil, "prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset, as `name=distribution(numbers)`; repeatable")
-	s.BoolVar(&cfg.Homodyne, "homodyne", false, "also write the results in the layout of homodyne (subfolder cmc)")
+	frame.AddSettings(c, sampleTwotimeCommand, &cfg.Twotime)
+	frame.AddSettings(c, sampleTwotimeCommand, &cfg.twotimeSampleChoice)
 	cfg.Add(c, defaultTwotimeChains())
-	frame.CompleteFlag(c, "likelihood", likelihoodNames)
 	return c
 }
 
@@ -115,8 +112,8 @@ func takeSampler(cfg *draws.ChainConfig, chosen func(flag string) bool, s homody
 }
 
 func startSampleTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeSampleConfig, chosen func(flag string) bool) error {
-	if !slices.Contains(likelihoodNames, cfg.Likelihood) {
-		return exit.Usage("%s", frame.OneOf("--likelihood", cfg.Likelihood, likelihoodNames))
+	if err := frame.CheckSettings(&cfg.twotimeSampleChoice); err != nil {
+		return err
 	}
 	p, err := openTwotime(a, file, &cfg.Twotime)
 	if err != nil {
@@ -126,9 +123,9 @@ func startSampleTwotime(ctx context.Context, a *frame.App, file string, cfg twot
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	priors, err := cfg.Twotime.priors(p)
+	priors, err := cfg.Twotime.Beliefs(p)
 	if err != nil {
-		return err
+		return requestError(err)
 	}
 	for _, n := range p.NotSampled() {
 		a.Note("%s", n)
@@ -217,7 +214,7 @@ func resumeSampleTwotime(a *frame.App, c *cobra.Command, args []string) error {
 		if err := frame.Unchanged(dir); err != nil {
 			return err
 		}
-		config, err := cfg.Twotime.Configuration()
+		config, err := configuration(&cfg.Twotime)
 		if err != nil {
 			return exit.With(exit.Config, err)
 		}
@@ -233,7 +230,7 @@ func resumeSampleTwotime(a *frame.App, c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	priors, err := cfg.Twotime.priors(p)
+	priors, err := cfg.Twotime.Beliefs(p)
 	if err != nil {
 		return exit.With(exit.Config, err)
 	}

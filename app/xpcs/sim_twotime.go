@@ -4,6 +4,7 @@
 package xpcs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
@@ -23,21 +25,23 @@ import (
 
 // simTwotimeFlags are the flags of sim twotime.
 type simTwotimeFlags struct {
-	twotimeFlags
-	Set      []string
-	Phi      string
-	Count    int
-	Speckles int
-	Counts   float64
-	Layout   string
+	motion.Request
+	Set       setting.Numbers `about:"value of a parameter"`
+	Phi       string          `name:"angles" zero:"0,45,90, or the file of angles in the configuration" about:"azimuths in degrees"`
+	Count     int             `name:"frames" default:"100" low:"3" high:"20000" about:"number of frames"`
+	Contrasts string          `name:"contrast" default:"0.2" about:"contrast: one number, or one per angle"`
+	Offsets   string          `name:"offset" default:"1" about:"offset: one number, or one per angle; a value above 1 simulates pixels of unequal brightness"`
+	Simulated int             `name:"speckles" default:"10000" low:"2" high:"1073741824" about:"number of independent speckles per angle"`
+	Counts    float64         `name:"mean-count" default:"0.5" about:"mean count per pixel and frame; 0 means no shot noise"`
+	Layout    string          `choices:"npz,aps_u,aps_old" zero:"from the extension of OUT" about:"npz (a cache of homodyne), aps_u (APS 8-ID) or aps_old (its old layout)"`
 }
-
-var twotimeLayouts = []string{string(homodyne.NPZ), string(homodyne.APSU), string(homodyne.APSOld)}
 
 // What is simulated if neither a flag nor the configuration says otherwise.
 const (
 	simulatedQ    = 0.0054 // 1/Angstrom
 	simulatedStep = 0.1    // seconds
+
+	simulatedAngles = "0,45,90" // degrees
 )
 
 func simTwotime(a *frame.App) *cobra.Command {
@@ -61,28 +65,16 @@ OUT.npz is written as a cache of homodyne, OUT.hdf as an APS 8-ID file
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runSimTwotime(c.Context(), a, args[0], &f) },
 	}
-	f.twotimeFlags.add(c)
+	frame.AddSettings(c, "sim twotime", &f)
 	s := c.Flags()
 	s.Lookup("q").Usage = fmt.Sprintf("wavevector in 1/Angstrom (default %g, or from the configuration)", simulatedQ)
 	s.Lookup("frame-time").Usage = fmt.Sprintf("time between frames, in s or with a unit such as ms or us (default %gs, or from the configuration)", simulatedStep)
-	s.StringVar(&f.Phi, "angles", "0,45,90", "azimuths in degrees (default 0,45,90, or the file of angles in the configuration)")
-	s.Lookup("angles").DefValue = ""
-	s.IntVar(&f.Count, "frames", 100, "number of frames")
-	s.StringArrayVar(&f.Set, "set", nil, "value of a parameter, as `name=value`; repeatable")
-	s.StringVar(&f.Contrast, "contrast", "0.2", "contrast: one number, or one per angle")
-	s.StringVar(&f.Offset, "offset", "1", "offset: one number, or one per angle; a value above 1 simulates pixels of unequal brightness")
-	s.IntVar(&f.Speckles, "speckles", 10000, "number of independent speckles per angle")
-	s.Float64Var(&f.Counts, "mean-count", 0.5, "mean count per pixel and frame; 0 means no shot noise")
-	s.StringVar(&f.Layout, "layout", "", "npz (a cache of homodyne), aps_u (APS 8-ID) or aps_old (its old layout) (default: from the extension of OUT)")
-	frame.CompleteFlag(c, "layout", twotimeLayouts)
 	return c
 }
 
 // layout returns the layout of a file.
 func (f *simTwotimeFlags) layout(out string) (homodyne.Layout, error) {
 	switch {
-	case f.Layout != "" && !slices.Contains(twotimeLayouts, f.Layout):
-		return "", exit.Usage("%s", frame.OneOf("--layout", f.Layout, twotimeLayouts))
 	case f.Layout != "":
 		return homodyne.Layout(f.Layout), nil
 	}
@@ -97,21 +89,18 @@ func (f *simTwotimeFlags) layout(out string) (homodyne.Layout, error) {
 
 // sample returns the measurement and the sample that flags and configuration describe.
 func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.Setup, of twotime.Sample, err error) {
-	if _, err = f.settle(""); err != nil {
+	if _, err = settle(&f.Request, ""); err != nil {
 		return
 	}
-	f.Start = f.Set
-	if c, err = f.Configuration(); err != nil {
+	f.Start, f.Contrast, f.Offset = f.Set, f.Contrasts, f.Offsets
+	if c, err = configuration(&f.Request); err != nil {
 		return
 	}
-	if bad := append(frame.Whole("frames", f.Count, 3, 20_000), frame.Whole("speckles", f.Speckles, 2, 1<<30)...); bad != nil {
-		return c, s, of, exit.Usage("%s", bad[0])
-	}
-	phi, err := listOf(f.Phi)
+	phi, err := setting.List(cmp.Or(f.Phi, simulatedAngles))
 	if err != nil || len(phi) == 0 {
 		return c, s, of, exit.Usage("--angles %q: want azimuths in degrees, such as 0,45,90", f.Phi)
 	}
-	if c.Azimuths != "" && f.Phi == "0,45,90" {
+	if c.Azimuths != "" && f.Phi == "" {
 		name, err := c.Path(c.Azimuths)
 		if err != nil {
 			return c, s, of, exit.Input(err)
@@ -127,7 +116,7 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 		c.Step = simulatedStep
 	}
 	s = motion.Setup(c, c.Q, phi, c.Clock.Times(1, f.Count, c.Step), c.Step)
-	of = twotime.Sample{Speckles: f.Speckles, MeanCount: f.Counts, Seed: seed}
+	of = twotime.Sample{Speckles: f.Simulated, MeanCount: f.Counts, Seed: seed}
 	for _, par := range c.Parameters {
 		of.Theta = append(of.Theta, par.Start)
 	}
@@ -149,6 +138,9 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 }
 
 func runSimTwotime(ctx context.Context, a *frame.App, out string, f *simTwotimeFlags) error {
+	if err := frame.CheckSettings(f); err != nil {
+		return err
+	}
 	layout, err := f.layout(out)
 	if err != nil {
 		return err
@@ -176,6 +168,6 @@ func runSimTwotime(ctx context.Context, a *frame.App, out string, f *simTwotimeF
 		return a.Document(map[string]any{"engine": "twotime", "file": out, "layout": layout, "model": c.Model, "q": frame.Number(setup.Q), "phi": frame.Numbers(setup.Angles), "frames": f.Count, "frame_time_s": frame.Number(c.Step),
 			"truth": truth, "contrast": frame.Numbers(of.Contrast), "offset": frame.Numbers(of.Offset), "speckles": of.Speckles, "mean_count": frame.Number(of.MeanCount)})
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, modelFlag(c.Model), f.Count, errtext.Count(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
+	_, err = fmt.Fprintf(a.Stdout, "%s: %s of %d frames at %s, q = %.5g 1/A\ntruth: %s\n", out, motion.ModelName(c.Model), f.Count, errtext.Count(len(setup.Angles), "angle"), setup.Q, valuesText(setup.Names(), truth))
 	return exit.With(exit.CannotWrite, err)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/homodyne"
-	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -30,12 +29,12 @@ type measuredDoc struct {
 }
 
 // openTwotime reads the correlations of a file, or of the one that the configuration names.
-func openTwotime(a *frame.App, file string, f *twotimeFlags) (*motion.Problem, error) {
-	file, err := f.settle(file)
+func openTwotime(a *frame.App, file string, r *motion.Request) (*motion.Problem, error) {
+	file, err := settle(r, file)
 	if err != nil {
 		return nil, err
 	}
-	config, err := f.Configuration()
+	config, err := configuration(r)
 	if err != nil {
 		return nil, err
 	}
@@ -43,31 +42,13 @@ func openTwotime(a *frame.App, file string, f *twotimeFlags) (*motion.Problem, e
 	if err != nil {
 		return nil, exit.Input(err)
 	}
-	if p.Data.Noise, err = f.noise(len(p.C2.Phi)); err != nil {
-		return nil, err
+	if p.Data.Noise, err = r.Noise(len(p.C2.Phi)); err != nil {
+		return nil, requestError(err)
 	}
 	for _, n := range p.Notes {
 		a.Note("%s", n)
 	}
 	return p, nil
-}
-
-// noise is what the flags say of the scatter of each angle.
-func (f *twotimeFlags) noise(angles int) (all []twotime.Noise, err error) {
-	switch {
-	case f.Speckles < 0 || f.MeanCount < 0 || f.MeanCount > 0 && f.Speckles == 0:
-		return nil, exit.Usage("--speckles %g and --mean-count %g: want positive numbers, and --mean-count only with --speckles", f.Speckles, f.MeanCount)
-	case f.Speckles == 0:
-		return nil, nil
-	}
-	one := twotime.Noise{Speckles: f.Speckles}
-	if f.MeanCount > 0 {
-		one.InverseCount = 1 / f.MeanCount
-	}
-	for range angles {
-		all = append(all, one)
-	}
-	return all, nil
 }
 
 // measuredOf is what config.json holds beside the matrices.
@@ -83,8 +64,8 @@ func keepCorrelations(dir runs.Folder, p *motion.Problem) error {
 }
 
 // reopenTwotime makes the problem of a run folder again.
-func reopenTwotime(dir runs.Folder, file string, f *twotimeFlags, m measuredDoc) (*motion.Problem, error) {
-	config, err := f.Configuration()
+func reopenTwotime(dir runs.Folder, file string, r *motion.Request, m measuredDoc) (*motion.Problem, error) {
+	config, err := configuration(r)
 	if err != nil {
 		return nil, exit.With(exit.Config, err)
 	}
@@ -105,7 +86,7 @@ func reopenTwotime(dir runs.Folder, file string, f *twotimeFlags, m measuredDoc)
 	if err != nil {
 		return nil, exit.With(exit.Data, err)
 	}
-	p.Data.Noise, err = f.noise(len(c2.Phi))
+	p.Data.Noise, err = r.Noise(len(c2.Phi))
 	return p, err
 }
 

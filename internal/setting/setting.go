@@ -11,8 +11,9 @@
 //	}
 //
 // Bounds are given by the tags low and high, or above and below if they are not included themselves. The tag zero says what 0 stands
-// for, where it leaves the choice to others. The name of a setting is that of its field in lower-case words joined by hyphens, or the tag name. The tag only names the one command
-// that has it, if not all do. Choices are separated by commas in the tag choices, or come from a method Choices(name string) []string.
+// for, where it leaves the choice to others. A number that may have a unit, such as 75um, has the tag units: the units, such as um=1 mm=1e3,
+// with what one of each is in the unit of the value; the first is that of plain numbers. The name of a setting is that of its field in lower-case words joined by hyphens, or the tag name. The tag only names the commands
+// that have it, separated by commas, if not all do. Choices are separated by commas in the tag choices, or come from a method Choices(name string) []string.
 package setting
 
 import (
@@ -35,12 +36,19 @@ type Setting struct {
 	Default string
 	Zero    string // what 0 stands for, or ""
 	About   string // one sentence, without a full stop
-	Only    string // the one command that has it, or ""
+	Only    []string // the commands that have it, or nil for all
 	Choices []string
 
+	units     []unit
 	low, high float64
 	open      bool // whether the bounds are not included
 	value     reflect.Value
+}
+
+// unit is a unit of a number, and what one of it is in the unit of the value.
+type unit struct {
+	name  string
+	scale float64
 }
 
 // Error reports a setting that cannot be used.
@@ -70,7 +78,8 @@ func of(v reflect.Value, declared any) (all []Setting) {
 		if about == "" {
 			continue
 		}
-		s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: f.Tag.Get("only"),
+		s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: listed(f.Tag.Get("only")),
+			Choices: listed(f.Tag.Get("choices")), units: units(f),
 			Zero: f.Tag.Get("zero"), low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1)), value: v.Field(i)}
 		if f.Tag.Get("above") != "" {
 			s.open, s.low, s.high = true, number(f, "above", math.Inf(-1)), number(f, "below", math.Inf(1))
@@ -78,12 +87,37 @@ func of(v reflect.Value, declared any) (all []Setting) {
 		if s.Name == "" {
 			s.Name = hyphenated(f.Name)
 		}
-		if list := f.Tag.Get("choices"); list != "" {
-			s.Choices = strings.Split(list, ",")
-		} else if c, ok := declared.(interface{ Choices(string) []string }); ok {
+		if c, ok := declared.(interface{ Choices(string) []string }); ok && s.Choices == nil {
 			s.Choices = c.Choices(s.Name)
 		}
 		all = append(all, s)
+	}
+	return all
+}
+
+// Find returns the setting of a name, which must exist.
+func Find(declared any, name string) Setting {
+	all := Of(declared)
+	return all[slices.IndexFunc(all, func(s Setting) bool { return s.Name == name })]
+}
+
+// listed splits what commas separate.
+func listed(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// units reads the units of a declaration.
+func units(f reflect.StructField) (all []unit) {
+	for _, text := range strings.Fields(f.Tag.Get("units")) {
+		name, scale, _ := strings.Cut(text, "=")
+		x, err := strconv.ParseFloat(scale, 64)
+		if err != nil {
+			panic(fmt.Sprintf("setting: the units of %s have %q: want name=number", f.Name, text))
+		}
+		all = append(all, unit{name, x})
 	}
 	return all
 }
@@ -144,11 +178,7 @@ func (s Setting) mistake() string {
 	switch v := s.value; v.Kind() {
 	case reflect.String:
 		if s.Choices != nil && !slices.Contains(s.Choices, v.String()) {
-			text := fmt.Sprintf("%q: want %s", v.String(), Listed(s.Choices))
-			if near := spelling.Meant(v.String(), s.Choices); near != "" {
-				text += fmt.Sprintf("; did you mean %q?", near)
-			}
-			return text
+			return Unknown(v.String(), s.Choices)
 		}
 	case reflect.Int, reflect.Int64:
 		if x := float64(v.Int()); x < s.low || x > s.high {
@@ -156,7 +186,7 @@ func (s Setting) mistake() string {
 		}
 	case reflect.Float64:
 		if x := v.Float(); !(x >= s.low && x <= s.high) || s.open && (x == s.low || x == s.high) {
-			return fmt.Sprintf("%g: want %s", x, s.bounds())
+			return fmt.Sprintf("%s: want %s", s.Text(), s.bounds())
 		}
 	}
 	return ""
@@ -179,6 +209,15 @@ func (s Setting) bounds() string {
 		return fmt.Sprintf("at most %g%s", s.high, unit)
 	}
 	return fmt.Sprintf("%g to %g%s", s.low, s.high, unit)
+}
+
+// Unknown says that a value is not among the names, and suggests the closest one.
+func Unknown(value string, names []string) string {
+	text := fmt.Sprintf("%q: want %s", value, Listed(names))
+	if near := spelling.Meant(value, names); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return text
 }
 
 // Listed writes names as a list in a sentence: a, b or c.
@@ -210,9 +249,9 @@ func (s Setting) Set(text string) error {
 		}
 		s.value.SetInt(n)
 	case reflect.Float64:
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) {
-			return fmt.Errorf("want a number")
+		x, err := s.Read(text)
+		if err != nil {
+			return err
 		}
 		s.value.SetFloat(x)
 	default:
@@ -221,10 +260,59 @@ func (s Setting) Set(text string) error {
 	return nil
 }
 
+// Read reads a number with or without one of the setting's units.
+func (s Setting) Read(text string) (float64, error) {
+	if s.units == nil {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) {
+			return 0, fmt.Errorf("want a number")
+		}
+		return x, nil
+	}
+	number, scale, names := text, s.units[0].scale, []string{}
+	for _, u := range s.units {
+		names = append(names, u.name)
+		if n, ok := strings.CutSuffix(text, u.name); ok {
+			if _, err := Finite(n); err == nil {
+				number, scale = n, u.scale
+			}
+		}
+	}
+	x, err := Finite(number)
+	if err != nil {
+		return 0, fmt.Errorf("want a number, followed by %s or by no unit", strings.Join(names, ", "))
+	}
+	return x * scale, nil
+}
+
+// Finite reads a finite number.
+func Finite(text string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("%q is not a number", text)
+	}
+	return x, nil
+}
+
+// List reads finite numbers that commas, semicolons or blanks divide.
+func List(text string) (all []float64, err error) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		x, err := Finite(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
 // Text is the value as Set reads it; that of a setting that holds several is "".
 func (s Setting) Text() string {
-	if s.Form() != "" {
+	if s.Form() != "" || s.units != nil && s.IsZero() {
 		return ""
+	}
+	if s.units != nil {
+		return strconv.FormatFloat(s.value.Float()/s.units[0].scale, 'g', -1, 64) + s.units[0].name
 	}
 	return fmt.Sprint(s.value.Interface())
 }
@@ -237,10 +325,14 @@ func (s Setting) Form() string {
 	return ""
 }
 
-// Kind is the kind of value: string, bool, int, float64, or string for a setting that holds several.
+// Kind is the kind of value: string, bool, int, float64, the first unit of a number with units, or string for a setting that holds
+// several.
 func (s Setting) Kind() string {
 	if s.Form() != "" {
 		return "string"
+	}
+	if s.units != nil {
+		return s.units[0].name
 	}
 	return s.value.Kind().String()
 }
