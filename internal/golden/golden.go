@@ -78,6 +78,20 @@ func Glob(t testing.TB, pattern string) []string {
 	return names
 }
 
+// Members returns what the one * of a pattern stands for in each match of Glob, sorted: the names of the arms for
+// "spectra/library/interp_*.h5", those of the cases for "scatter/cases/*/case.json".
+func Members(t testing.TB, pattern string) (list []string) {
+	t.Helper()
+	before, after, one := strings.Cut(pattern, "*")
+	if !one || strings.ContainsAny(after, "*?[") {
+		t.Fatalf("golden: pattern %q: want a single *", pattern)
+	}
+	for _, name := range Glob(t, pattern) {
+		list = append(list, name[len(before):len(name)-len(after)])
+	}
+	return list
+}
+
 // Has reports whether the reference has a file or folder, for tests that can do without it.
 func Has(t testing.TB, elem ...string) bool {
 	t.Helper()
