@@ -5,8 +5,8 @@ package spectra_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
