@@ -122,7 +122,7 @@ func TestTablesOfTheReference(t *testing.T) {
 // fitted makes fits of the numbers of a table.
 func fitted(t *testing.T, d *DESI, chosen *Chosen, want *fits.Table, run desi.Run, resolution bool) *Results {
 	lo, hi := run.Velocities()
-	r := &Results{Source: d, Chosen: chosen, Rows: make([]Row, len(chosen.Rows)), Command: "test", Libraries: []LibraryVersion{{"desi_b", "synth1", "git"}}, Software: [][2]string{{"euryale", "0"}}}
+	r := &Results{Source: d, Chosen: chosen, Rows: make([]Row, len(chosen.Rows)), Command: "test", Libraries: []LibraryVersion{{"blue", "own", "git"}}, Software: [][2]string{{"euryale", "0"}}}
 	v := map[string][]float64{}
 	for _, c := range want.Columns() {
 		v[c.Name], _ = c.Float64s()

@@ -108,7 +108,7 @@ func TestJournal(t *testing.T) {
 // A library of which one file is replaced in place is another one, whose fits are not mixed with those of before.
 func TestVersionOfLibrary(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "interp_desi_b.h5")
+	file := filepath.Join(dir, "interp_blue.h5")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
