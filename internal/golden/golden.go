@@ -19,6 +19,9 @@
 //		var c testCase
 //		golden.JSON(t, &c, name, "case.json")
 //	})
+//
+// What a file does not say of itself, its README, a JSON document beside it, the headers of FITS and the attributes of HDF5 do. No test
+// names a member of our set, and a slow test runs all tests with sets of other names.
 package golden
 
 import (

@@ -73,7 +73,7 @@ func TestPrincipalComponents(t *testing.T) {
 	golden.JSON(t, &f, "spectra", "nn", "train.json")
 	y, shape := npy(t, "nn", "train_y.npy")
 	mean, _ := moments(y, shape[1])
-	const k = 16
+	k := min(16, len(f.Values), shape[0]-1)
 	c, scores, err := principal(y, mean, shape[1], k, 1)
 	if err != nil {
 		t.Fatal(err)
