@@ -51,23 +51,10 @@ func TestBridgeAgainstTheReference(t *testing.T) {
 	}
 }
 
-// selectionOf translates the flags of a run.
-func selectionOf(args []string) (s Selection, resolution bool) {
-	for i, a := range args {
-		switch a {
-		case "--zbest_select":
-			s.StarsOnly = true
-		case "--zbest_include":
-			s.WithRedshifts = true
-		case "--minsn":
-			fmt.Sscan(args[i+1], &s.MinSN)
-		case "--fitarm":
-			s.Arms = strings.Split(args[i+1], ",")
-		case "--resolution_matrix":
-			resolution = true
-		}
-	}
-	return s, resolution
+// selectionOf returns the selection of a run, and whether it used resolution matrices.
+func selectionOf(t *testing.T, run desi.Run) (s Selection, resolution bool) {
+	f := run.Flags(t)
+	return Selection{Arms: f.Arms, TargetIDs: f.TargetIDs, ObjTypes: f.ObjTypes, MinSN: f.MinSN, MinExpID: f.MinExpID, MaxExpID: f.MaxExpID, StarsOnly: f.StarsOnly, WithRedshifts: f.WithRedshifts}, f.Resolution
 }
 
 func columnOf(t *testing.T, tab *fits.Table, name string) *fits.Column {
@@ -81,7 +68,7 @@ func TestTablesOfTheReference(t *testing.T) {
 		t.Run(run.Run, func(t *testing.T) {
 			d := must[*DESI](t)(OpenDESI(run.Coadd(t)))
 			defer d.Close()
-			s, resolution := selectionOf(run.Args)
+			s, resolution := selectionOf(t, run)
 			chosen := must[*Chosen](t)(d.Select(s))
 			ref := must[*fits.File](t)(fits.Open(run.Table(t)))
 			defer ref.Close()
@@ -521,7 +508,7 @@ func TestAstropyReadsOurTables(t *testing.T) {
 	run := desi.Runs(t)[0]
 	d := must[*DESI](t)(OpenDESI(run.Coadd(t)))
 	defer d.Close()
-	s, resolution := selectionOf(run.Args)
+	s, resolution := selectionOf(t, run)
 	chosen := must[*Chosen](t)(d.Select(s))
 	refName := run.Table(t)
 	ref := must[*fits.File](t)(fits.Open(refName))

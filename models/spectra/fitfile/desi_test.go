@@ -6,11 +6,9 @@ package fitfile
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/fits"
@@ -38,24 +36,9 @@ func TestRunsOfTheReference(t *testing.T) {
 			dir := t.TempDir()
 			s := Settings{Rotation: sim.Rotation{Compat: true}, FixedContinuum: true, KeepSpikes: true, Batch: 4, Config: must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(run.Config(t, run.Library)))}
 			job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits"), Note: func(text string) { t.Log(text) }}
-			for i, a := range run.Args {
-				switch a {
-				case "--zbest_select":
-					job.Select.StarsOnly = true
-				case "--zbest_include":
-					job.Select.WithRedshifts = true
-				case "--minsn":
-					fmt.Sscan(run.Args[i+1], &job.Select.MinSN)
-				case "--fitarm":
-					job.Select.Arms = strings.Split(run.Args[i+1], ",")
-				case "--resolution_matrix":
-					s.Resolution = true
-				case "--npoly":
-					fmt.Sscan(run.Args[i+1], &s.Continuum)
-				case "--no_ccf_continuum_normalize":
-					s.Config.Continuum = false
-				}
-			}
+			f := run.Flags(t)
+			job.Select = survey.Selection{Arms: f.Arms, TargetIDs: f.TargetIDs, ObjTypes: f.ObjTypes, MinSN: f.MinSN, MinExpID: f.MinExpID, MaxExpID: f.MaxExpID, StarsOnly: f.StarsOnly, WithRedshifts: f.WithRedshifts}
+			s.Resolution, s.Continuum, s.Config.Continuum = f.Resolution, f.NPoly, s.Config.Continuum && !f.NoContinuum
 			p := must[*Pipeline](t)(New(s))
 			out := must[*DESIOutcome](t)(p.DESI(context.Background(), run.Coadd(t), job))
 			if out.Fibers != run.NTab {
