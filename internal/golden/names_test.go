@@ -4,10 +4,12 @@
 package golden
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -17,50 +19,42 @@ import (
 	"testing"
 )
 
-// testFile is a file of tests.
+// testFile is a file of tests in a package whose tests read the reference.
 type testFile struct {
-	name  string // below the top of the repository
-	reads bool   // whether it imports a package of the reference's
-	file  *ast.File
-	set   *token.FileSet
+	name string // below the top of the repository
+	text []byte
 }
 
-// testFiles parses all files of tests of the repository.
-func testFiles(t *testing.T) (files []testFile) {
+// readingFiles returns the files of tests of those packages whose tests read the reference.
+func readingFiles(t *testing.T) (files []testFile) {
 	t.Helper()
 	top := moduleRoot(t)
+	reading := map[string]bool{}
 	err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() {
-			if base := d.Name(); name != top && (strings.HasPrefix(base, ".") || base == "testdata") {
+		if base := d.Name(); d.IsDir() {
+			if name != top && (strings.HasPrefix(base, ".") || base == "testdata") {
 				return filepath.SkipDir
 			}
 			return nil
 		}
-		if !strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		f := testFile{set: token.NewFileSet()}
-		if f.name, err = filepath.Rel(top, name); err == nil {
-			f.file, err = parser.ParseFile(f.set, name, nil, parser.SkipObjectResolution)
-		}
-		if err != nil {
+		rel, err := filepath.Rel(top, name)
+		if rel = filepath.ToSlash(rel); err != nil || !strings.HasSuffix(name, "_test.go") || strings.HasPrefix(rel, "internal/golden/") {
 			return err
 		}
-		for _, i := range f.file.Imports {
-			if p, _ := strconv.Unquote(i.Path.Value); strings.Contains(p, "/internal/golden") {
-				f.reads = true
-			}
+		b, err := os.ReadFile(name)
+		if bytes.Contains(b, []byte("/internal/golden")) {
+			reading[path.Dir(rel)] = true
 		}
-		files = append(files, f)
-		return nil
+		files = append(files, testFile{rel, b})
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	return slices.DeleteFunc(files, func(f testFile) bool { return !reading[path.Dir(f.name)] })
 }
 
 // set is what belongs to our set alone: names of its members, and the files and folders that have them in their names.
@@ -131,19 +125,14 @@ var allowed = map[string]string{
 // Tests name no file of our set, as another set may take its place: they walk what they find.
 func TestNoNamesOfOurSet(t *testing.T) {
 	ours := ourSet(t)
-	files := testFiles(t)
-	reading := map[string]bool{}
-	for _, f := range files {
-		if f.reads {
-			reading[path.Dir(f.name)] = true
-		}
-	}
 	used := map[string]bool{}
-	for _, f := range files {
-		if !reading[path.Dir(f.name)] || strings.HasPrefix(f.name, "internal/golden/") {
-			continue
+	for _, f := range readingFiles(t) {
+		positions := token.NewFileSet()
+		file, err := parser.ParseFile(positions, f.name, f.text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
 		}
-		ast.Inspect(f.file, func(n ast.Node) bool {
+		ast.Inspect(file, func(n ast.Node) bool {
 			lit, ok := n.(*ast.BasicLit)
 			if !ok || lit.Kind != token.STRING {
 				return true
@@ -153,7 +142,7 @@ func TestNoNamesOfOurSet(t *testing.T) {
 				if place := exception(f.name); place != "" {
 					used[place] = true
 				} else {
-					t.Errorf("%s: %q names %s of one set of the reference: walk what golden.Glob finds, or make the file in the test", f.set.Position(lit.Pos()), text, name)
+					t.Errorf("%s: %q names %s of one set of the reference: walk what golden.Glob finds, or make the file in the test", positions.Position(lit.Pos()), text, name)
 				}
 			}
 			return true
