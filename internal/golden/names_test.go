@@ -119,6 +119,7 @@ var allowed = map[string]string{
 	"infer/":                           "posteriors are found by the names that their files state, which are those of models written in Go",
 	"models/spectra/bench_test.go":     "the arms of DESI itself, with its wavelengths: no file is read",
 	"models/spectra/ccf/bench_test.go": "the arms of DESI itself, with its wavelengths: no file is read",
+	"models/spectra/ccf/find_test.go":  "spectra that bench_test.go makes for those arms",
 	"data/rvspecfit/example_test.go":   "the example writes a library of DESI",
 }
 

@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	smallEnds   = map[string][2]float64{"blue": {5000, 5400}, "red": {8400, 8900}}
-	smallPixels = map[string]int{"blue": 300, "red": 280}
+	smallEnds   = map[string][2]float64{"desi_b": {5000, 5400}, "desi_z": {8400, 8900}}
+	smallPixels = map[string]int{"desi_b": 300, "desi_z": 280}
 )
 
 func small(t testing.TB) *Templates { return templatesLike(t, 12, 512, smallEnds) }
@@ -37,7 +37,7 @@ func TestVelocitiesAreRight(t *testing.T) {
 	var truth []float64
 	for i := range 25 {
 		truth = append(truth, -960+80.3*float64(i))
-		stars = append(stars, starLike(smallEnds, map[string]int{"blue": 1000, "red": 1000}, 1, truth[i], 1000, uint64(i)))
+		stars = append(stars, starLike(smallEnds, map[string]int{"desi_b": 1000, "desi_z": 1000}, 1, truth[i], 1000, uint64(i)))
 	}
 	rms := map[bool]float64{}
 	for _, compat := range []bool{false, true} {
@@ -131,11 +131,11 @@ func TestTemplatesWithoutRotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewTemplates(&rvspecfit.CCF{Setup: "blue", Continuum: true, LogL0: math.Log(5000), LogL1: math.Log(5400), Points: 512, Step: 1500, ParNames: []string{"strength"}, Params: points, Models: models})
+	c, err := NewTemplates(&rvspecfit.CCF{Setup: "desi_b", Continuum: true, LogL0: math.Log(5000), LogL1: math.Log(5400), Points: 512, Step: 1500, ParNames: []string{"strength"}, Params: points, Models: models})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, vsini := c.Params(1); p[0] != 2 || vsini != 0 || c.Len() != 2 || !reflect.DeepEqual(c.Arms(), []string{"blue"}) || !reflect.DeepEqual(c.Names(), []string{"strength"}) {
+	if p, vsini := c.Params(1); p[0] != 2 || vsini != 0 || c.Len() != 2 || !reflect.DeepEqual(c.Arms(), []string{"desi_b"}) || !reflect.DeepEqual(c.Names(), []string{"strength"}) {
 		t.Errorf("template 1 of %d has %v and rotation %g; arms %v, parameters %v", c.Len(), p, vsini, c.Arms(), c.Names())
 	}
 	star := smallStar(150, 20, 1)
@@ -267,7 +267,7 @@ func TestUselessSpectra(t *testing.T) {
 			t.Errorf("star %d: %v, want an error with %q", i, g[i].Err, want)
 		}
 	}
-	if len(g[1].Arms) != 1 || g[1].Arms[0].Arm != "red" {
+	if len(g[1].Arms) != 1 || g[1].Arms[0].Arm != "desi_z" {
 		t.Errorf("arms of a star with one: %v", g[1].Arms)
 	}
 }
