@@ -83,6 +83,9 @@ func ourSet(t *testing.T) set {
 					own = m[2]
 				}
 				s.names[own], s.files[base], s.files[Base(base)] = true, true, true
+				if first, _, more := strings.Cut(own, "_"); more && len(first) > 2 && strings.ContainsAny(first, "0123456789") {
+					s.names[first] = true // such as gr02
+				}
 			}
 			return nil
 		})
