@@ -6,9 +6,11 @@
 package golden
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -27,6 +29,16 @@ func TestAnotherSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			plant(t, dir, set.changes, set.without)
+			ours := ourSet(t, set.changes)
+			err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+				if err == nil && ours.files[d.Name()] {
+					t.Errorf("%s has its name still", name)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, pkg := range readers(t) {
 				if !regexp.MustCompile(set.only).MatchString(pkg) {
 					continue
