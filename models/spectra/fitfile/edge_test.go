@@ -19,14 +19,17 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/golden/desi"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
-// pipeline is one with the reference's library and configuration.
-func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
+// pipeline is one with the reference's library.
+func pipeline(t testing.TB) *Pipeline {
 	t.Helper()
-	return pipelineOf(t, &desi.Runs(t)[0], change)
+	c := rvspecfit.DefaultConfig()
+	c.Library = templates.Folder(t, "nn")
+	return must[*Pipeline](t)(New(Settings{Config: c, Threads: 1, Batch: 2, FixedContinuum: true, KeepSpikes: true}))
 }
 
 // pipelineOf is one with the configuration of a run and networks.
@@ -192,7 +195,7 @@ func TestSettings(t *testing.T) {
 
 // Spectra of other surveys are cut to what templates cover.
 func TestPlainSpectrum(t *testing.T) {
-	p := pipeline(t, nil)
+	p := pipeline(t)
 	arms := must[[]string](t)(p.Arms())
 	lo, hi, err := p.coverage(arms[0])
 	if err != nil {
@@ -253,7 +256,9 @@ func TestJournalOfDevice(t *testing.T) {
 	}
 	defer lib.Set("memory", 1<<30)
 	lib.Set("memory", 1<<24)
-	q := pipeline(t, func(s *Settings) { *s = p.s; s.Backend = ad.CUDA{} })
+	onDevice := p.s
+	onDevice.Backend = ad.CUDA{}
+	q := must[*Pipeline](t)(New(onDevice))
 	before := -1
 	job.Started, job.Done = func(_, n int) { before = n }, nil
 	if _, err := q.DESI(context.Background(), file, job); !ad.IsDeviceFault(err) || before != done {
