@@ -5,6 +5,7 @@ package optim_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -218,8 +219,9 @@ func TestCovarianceSemantics(t *testing.T) {
 			t.Errorf("%s: x %v, want %v", name, r.X, want.Popt)
 		}
 		for i, row := range want.Pcov {
-			if d := distance(r.Cov[3*i:3*i+3], row); d > 1e-5 {
-				t.Errorf("%s: covariance row %d %v, want %v", name, i, r.Cov[3*i:3*i+3], row)
+			n := len(row)
+			if d := distance(r.Cov[n*i:n*i+n], row); d > 1e-5 {
+				t.Errorf("%s: covariance row %d %v, want %v", name, i, r.Cov[n*i:n*i+n], row)
 			}
 		}
 	}
@@ -245,10 +247,14 @@ func TestManySmallFits(t *testing.T) {
 	}
 }
 
+// beside is a start near the truth of tau, baseline and contrast.
+func beside(truth []float64) []float64 { return []float64{1.25 * truth[0], truth[1], 1.2 * truth[2]} }
+
 func TestRobustAndLargeG2(t *testing.T) {
 	var f struct {
 		Robust struct {
 			X, Y, Sigma  []float64
+			Truth        []float64
 			Lower, Upper []float64
 			Cases        []struct {
 				Loss   string
@@ -261,6 +267,8 @@ func TestRobustAndLargeG2(t *testing.T) {
 			Cases []struct {
 				N      int
 				Seed   uint64
+				Noise  string
+				Rule   string `json:"x_rule"`
 				Truth  []float64
 				Popt   []float64
 				Scaled []float64 `json:"perr_scaled"`
@@ -274,7 +282,7 @@ func TestRobustAndLargeG2(t *testing.T) {
 	models["single"] = single
 	defer delete(models, "single")
 	for _, c := range f.Robust.Cases {
-		p := problem(t, "single", f.Robust.X, f.Robust.Y, f.Robust.Sigma, []float64{1, 1, 0.3})
+		p := problem(t, "single", f.Robust.X, f.Robust.Y, f.Robust.Sigma, beside(f.Robust.Truth))
 		p.Lower, p.Upper = f.Robust.Lower, f.Robust.Upper
 		r, err := optim.LeastSquares(context.Background(), p, optim.Settings{Loss: optim.Loss(c.Loss), LossScale: c.FScale})
 		if err != nil {
@@ -292,13 +300,17 @@ func TestRobustAndLargeG2(t *testing.T) {
 		if testing.Short() && c.N > 300_000 {
 			continue
 		}
+		var noise, reach float64
+		if n, err := fmt.Sscanf(c.Noise+" "+c.Rule, "%g*(u_i-0.5) x_i = %g*(i+0.5)/n", &noise, &reach); n < 2 {
+			t.Fatalf("%s, %s: %v", c.Noise, c.Rule, err)
+		}
 		x, y := make([]float64, c.N), make([]float64, c.N)
 		u := golden.Input{Shape: []int{c.N}, Gen: "splitmix", Seed: c.Seed}.Values()
 		for i := range x {
-			x[i] = 10 * (float64(i) + 0.5) / float64(c.N)
-			y[i] = c.Truth[1] + c.Truth[2]*math.Exp(-2*x[i]/c.Truth[0]) + 0.05*(u[i]-0.5)
+			x[i] = reach * (float64(i) + 0.5) / float64(c.N)
+			y[i] = c.Truth[1] + c.Truth[2]*math.Exp(-2*x[i]/c.Truth[0]) + noise*(u[i]-0.5)
 		}
-		r, err := optim.LeastSquares(context.Background(), problem(t, "single", x, y, nil, []float64{1, 1, 0.3}), optim.Settings{RelativeSigma: true})
+		r, err := optim.LeastSquares(context.Background(), problem(t, "single", x, y, nil, beside(c.Truth)), optim.Settings{RelativeSigma: true})
 		if err != nil {
 			t.Fatal(err)
 		}

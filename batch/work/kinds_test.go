@@ -21,8 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/golden/templates"
+	"github.com/euryale-dev/euryale/internal/golden/desi"
 	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
@@ -241,18 +240,11 @@ retries: 0
 // Stars of a file are fitted alike however they are shared out, and the tables are those of one run.
 func TestFitSpectra(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"coadd-synth-1.fits", "redrock-synth-1.fits"} {
-		b, err := os.ReadFile(golden.Path(t, "spectra/desi/"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(dir, "data", name), string(b))
-	}
 	write(t, filepath.Join(dir, "data", "coadd-bad.fits"), "nothing")
-	lib := templates.Folder(t, "nn")
-	write(t, filepath.Join(dir, "config.yaml"), "template_lib: "+lib+"\n")
+	coadds := desi.Copy(t, filepath.Join(dir, "data"))
+	settings := desi.Runs(t)[0].Config(t, "nn")
 	config := filepath.Join(dir, "c.yaml")
-	write(t, config, "work: fit spectra\nfiles: data/coadd-*.fits\nconfig: config.yaml\nzbest_include: true\nblock: 2\nretries: 0\n")
+	write(t, config, "work: fit spectra\nfiles: data/coadd-*.fits\nconfig: "+settings+"\nzbest_include: true\nblock: 2\nretries: 0\n")
 	m := made(t, config)
 	store := batch.Store(filepath.Join(dir, "out", "results"))
 	whole := done(t, m, 1)
@@ -279,26 +271,31 @@ func TestFitSpectra(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(g.Finding, "of 1 files") {
+	if !strings.Contains(g.Finding, fmt.Sprintf("of %d files", len(coadds))) {
 		t.Error(g.Finding)
 	}
 	sameTable(t, filepath.Join(dir, "out"), whole)
 	// The same by one run.
-	c := rvspecfit.DefaultConfig()
-	c.Library = lib
+	c, err := rvspecfit.ReadConfig(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, err := fitfile.New(fitfile.Settings{Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours := filepath.Join(dir, "one.fits")
 	models := filepath.Join(dir, "mod.fits")
-	if _, err := p.DESI(context.Background(), filepath.Join(dir, "data", "coadd-synth-1.fits"), fitfile.DESIJob{Table: ours, Models: models, Select: survey.Selection{WithRedshifts: true}}); err != nil {
+	one, err := p.DESI(context.Background(), filepath.Join(dir, "data", coadds[0]), fitfile.DESIJob{Table: ours, Models: models, Select: survey.Selection{WithRedshifts: true}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvtab_coadd-synth-1.fits"), ours, "RVTAB")
-	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvmod_coadd-synth-1.fits"), models, "B_MODEL")
+	sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvtab_"+coadds[0]), ours, "RVTAB")
+	for _, arm := range one.Results.Chosen.Arms {
+		sameFITS(t, filepath.Join(dir, "out", "desi", "data", "rvmod_"+coadds[0]), models, strings.ToUpper(arm)+"_MODEL")
+	}
 	// Models that are lost are not zeros.
-	kept, err := filepath.Glob(filepath.Join(modelsFolder(filepath.Join(dir, "out"), "data/coadd-synth-1.fits"), "*"))
+	kept, err := filepath.Glob(filepath.Join(modelsFolder(filepath.Join(dir, "out"), "data/"+coadds[0]), "*"))
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("%v, %v", kept, err)
 	}

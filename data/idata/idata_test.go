@@ -82,10 +82,14 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestGolden(t *testing.T) {
-	tree, err := idata.Open(golden.Path(t, "inference", "inferencedata", "from_dict.json"))
+	golden.Each(t, "inference/inferencedata/*.json", testGolden)
+}
+
+func testGolden(t *testing.T, file string) {
+	tree, err := idata.Open(golden.Path(t, file))
 	must(t, err)
 	var want map[string]map[string]any
-	golden.JSON(t, &want, "inference", "inferencedata", "from_dict.json")
+	golden.JSON(t, &want, file)
 	for _, d := range tree.Groups() {
 		for _, v := range d.Vars() {
 			if !reflect.DeepEqual(nested(v), want[d.Name][v.Name]) {

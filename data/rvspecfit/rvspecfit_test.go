@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -106,13 +107,25 @@ func same(t *testing.T, a, b *Library) {
 
 func TestGridsOfTheReference(t *testing.T) {
 	dir := golden.Path(t, "spectra/library")
-	for _, setup := range []string{"desi_b", "desi_r", "desi_z"} {
+	var axes [][]float64
+	golden.JSON(t, &axes, "spectra/library/uvecs.json")
+	for _, setup := range golden.Members(t, "spectra/library/interp_*.h5") {
 		l := must[*Library](t)(Load(dir, setup))
-		if !slices.Equal([]int(l.Grid.IDs.Shape()), []int{6, 4, 4, 3}) || l.ParNames[3] != "alpha" || !l.LogStep || l.Spectra.DType() != tensor.Float32 || l.Revision != "synth1" {
+		var shape []int
+		for k, axis := range axes {
+			shape = append(shape, len(axis))
+			if !slices.Equal(l.Grid.Axes[k], axis) {
+				t.Errorf("%s: axis %d is %v, want %v", setup, k, l.Grid.Axes[k], axis)
+			}
+		}
+		if !slices.Equal([]int(l.Grid.IDs.Shape()), shape) || len(l.ParNames) != len(axes) || l.Spectra.DType() != tensor.Float32 || l.Revision == "" {
 			t.Errorf("%s: %v %v", setup, l.Grid.IDs.Shape(), l.ParNames)
 		}
 		if !slices.Equal(l.Lam, npy(t, "spectra/library/lam_"+setup+".npy").Float64s()) {
 			t.Errorf("%s: the wavelengths differ", setup)
+		}
+		if even := math.Abs((l.Lam[2]-l.Lam[1])/(l.Lam[1]-l.Lam[0])-1) < 1e-9; l.LogStep == even {
+			t.Errorf("%s: logarithmic steps are %v, but the wavelengths begin with %v", setup, l.LogStep, l.Lam[:3])
 		}
 		if !slices.Equal(l.Points.Compact().Float64s(), npy(t, "spectra/library/grid_vec_mapped.npy").Float64s()) {
 			t.Errorf("%s: the parameters differ", setup)
@@ -120,39 +133,46 @@ func TestGridsOfTheReference(t *testing.T) {
 		if !slices.Equal(l.Grid.IDs.Float64s(), npy(t, "spectra/library/idgrid.npy").Float64s()) {
 			t.Errorf("%s: the nodes differ", setup)
 		}
-		if !slices.Equal(l.Mapper.Log, []int{0}) {
-			t.Errorf("%+v", l.Mapper)
-		}
 		out := t.TempDir()
 		if err := l.Save(out); err != nil {
 			t.Fatal(err)
 		}
 		same(t, must[*Library](t)(Load(out, setup)), l)
 	}
-	l := must[*Library](t)(LoadTemplates(filepath.Join(dir, "specs_desi_z.h5"), "desi_z"))
-	if l.Spectra.Shape()[0] != 276 || len(l.FileIDs) != 276 || !l.LogSpec {
-		t.Errorf("%v", l.Spectra.Shape())
+	for _, setup := range golden.Members(t, "spectra/library/specs_*.h5") {
+		l := must[*Library](t)(LoadTemplates(filepath.Join(dir, "specs_"+setup+".h5"), setup))
+		n := len(npy(t, "spectra/library/grid_vec_mapped.npy").Float64s()) / len(axes)
+		if l.Spectra.Shape()[0] != n || len(l.FileIDs) != n {
+			t.Errorf("%s: %v, want %d templates", setup, l.Spectra.Shape(), n)
+		}
+		out := t.TempDir()
+		if err := l.Save(out); err != nil {
+			t.Fatal(err)
+		}
+		same(t, must[*Library](t)(LoadTemplates(filepath.Join(out, "specs_"+setup+".h5"), setup)), l)
 	}
-	out := t.TempDir()
-	if err := l.Save(out); err != nil {
-		t.Fatal(err)
-	}
-	same(t, must[*Library](t)(LoadTemplates(filepath.Join(out, "specs_desi_z.h5"), "desi_z")), l)
 }
 
 func TestNetworksOfTheReference(t *testing.T) {
 	dir := golden.Path(t, "spectra/nn")
-	for _, setup := range []string{"nn_desi_b", "nn_desi_r", "nn_desi_z"} {
-		l := must[*Library](t)(Load(dir, setup))
-		n := l.Network
-		if n.InDim != 4 || n.Width != 64 || n.Layers != 2 || n.NPC != 30 || n.BatchNorm || n.Hull.Shape()[0] != 276 || len(l.Mapper.Mean) != 4 {
-			t.Errorf("%s: %+v", setup, n)
+	var all map[string]struct {
+		Kwargs struct {
+			Indim, Nlayers, Npc, Npix, Width int
+		}
+		Mean []float64
+	}
+	golden.JSON(t, &all, "spectra/nn/nn.json")
+	for _, arm := range golden.Members(t, "spectra/nn/interp_nn_*.h5") {
+		l := must[*Library](t)(Load(dir, "nn_"+arm))
+		n, want := l.Network, all[arm].Kwargs
+		if n.InDim != want.Indim || n.Width != want.Width || n.Layers != want.Nlayers || n.NPC != want.Npc || n.Hull.Shape()[1] != want.Indim || len(l.Lam) != want.Npix || !slices.Equal(l.Mapper.Mean, all[arm].Mean) {
+			t.Errorf("%s: %+v, want %+v", arm, n, want)
 		}
 		out := t.TempDir()
 		if err := l.Save(out); err != nil {
 			t.Fatal(err)
 		}
-		same(t, must[*Library](t)(Load(out, setup)), l)
+		same(t, must[*Library](t)(Load(out, "nn_"+arm)), l)
 	}
 }
 
@@ -161,8 +181,11 @@ func triangulated(t *testing.T) *Library {
 	tr := &Triangulation{Points: npy(t, dir+"points_mapped.npy"), Simplices: npy(t, dir+"simplices.npy").Convert(tensor.Int64), Neighbors: npy(t, dir+"neighbors.npy").Convert(tensor.Int64), Flags: npy(t, dir+"extraflags.npy").Float64s()}
 	s, n := tr.Simplices.Shape()[0], tr.Points.Shape()[1]
 	tr.Transform = tensor.New(tensor.Float64, s, n+1, n)
-	names := []string{"teff", "logg", "feh", "alpha"}
-	return &Library{Setup: "desi_b", Lam: npy(t, dir+"lam.npy").Float64s(), LogStep: true, LogSpec: true, ParNames: names[:n], Mapper: Mapper{Log: []int{0}}, Spectra: npy(t, dir+"dats_logspec.npy"), Triangulation: tr}
+	var names []string
+	for k := range n {
+		names = append(names, fmt.Sprint("parameter ", k))
+	}
+	return &Library{Setup: "arm", Lam: npy(t, dir+"lam.npy").Float64s(), LogStep: true, LogSpec: true, ParNames: names, Mapper: Mapper{Log: []int{0}}, Spectra: npy(t, dir+"dats_logspec.npy"), Triangulation: tr}
 }
 
 // The open form of a triangulation is read back; the pickle is refused with advice.
@@ -172,9 +195,9 @@ func TestTriangulation(t *testing.T) {
 	if err := l.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	same(t, must[*Library](t)(Load(dir, "desi_b")), l)
-	os.Remove(filepath.Join(dir, "triang_desi_b.h5"))
-	if _, err := Load(dir, "desi_b"); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "export") {
+	same(t, must[*Library](t)(Load(dir, l.Setup)), l)
+	os.Remove(filepath.Join(dir, "triang_"+l.Setup+".h5"))
+	if _, err := Load(dir, l.Setup); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "export") {
 		t.Errorf("a pickle: %v", err)
 	}
 }
@@ -182,9 +205,10 @@ func TestTriangulation(t *testing.T) {
 func TestCCFOfTheReference(t *testing.T) {
 	dir := golden.Path(t, "spectra/ccf")
 	var all []*CCF
-	for _, setup := range []string{"desi_b", "desi_r", "desi_z"} {
+	setups := slices.DeleteFunc(golden.Members(t, "spectra/ccf/ccf_*.h5"), func(s string) bool { return strings.HasPrefix(s, "nocont_") })
+	for _, setup := range setups {
 		c := must[*CCF](t)(LoadCCF(dir, setup, true))
-		if !c.Continuum || c.Params.Shape()[0] != len(c.VSini) || c.Models == nil || c.Models.Shape()[1] != c.Points || c.Nodes != 20 {
+		if c.Continuum != (c.Step > 0) || c.Params.Shape()[0] != len(c.VSini) || c.Models == nil || c.Models.Shape()[1] != c.Points || c.Models.Shape()[0] != len(c.VSini) || c.Params.Shape()[1] != len(c.ParNames) {
 			t.Errorf("%s: %+v", setup, c)
 		}
 		n := c.Params.Shape()[0]
@@ -201,12 +225,15 @@ func TestCCFOfTheReference(t *testing.T) {
 		all = append(all, c)
 	}
 	all[0].VSini[1] = -1 // None
-	all[1].Continuum, all[1].Step = false, 0
+	last := all[len(all)-1]
+	last.Continuum, last.Step = false, 0
 	var arms []*Library
-	for _, setup := range []string{"desi_b", "desi_r"} {
+	for _, setup := range golden.Members(t, "spectra/library/interp_*.h5") {
 		arms = append(arms, must[*Library](t)(Load(golden.Path(t, "spectra/library"), setup)))
 	}
-	arms = append(arms, must[*Library](t)(Load(golden.Path(t, "spectra/nn"), "nn_desi_z")))
+	for _, arm := range golden.Members(t, "spectra/nn/interp_nn_*.h5")[:1] {
+		arms = append(arms, must[*Library](t)(Load(golden.Path(t, "spectra/nn"), "nn_"+arm)))
+	}
 	name := filepath.Join(t.TempDir(), "library.h5")
 	if err := WriteOpen(name, arms, all); err != nil {
 		t.Fatal(err)
@@ -215,7 +242,7 @@ func TestCCFOfTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(gotArms) != 3 || len(gotCCF) != 3 {
+	if len(gotArms) != len(arms) || len(gotCCF) != len(all) {
 		t.Fatalf("%d arms, %d templates for cross-correlation", len(gotArms), len(gotCCF))
 	}
 	for i := range arms {
@@ -232,7 +259,7 @@ func TestCCFOfTheReference(t *testing.T) {
 			t.Errorf("%s differs", all[i].Setup)
 		}
 	}
-	if _, _, err := ReadOpen(filepath.Join(golden.Path(t, "spectra/ccf"), "ccf_desi_b.h5")); err == nil || !strings.Contains(err.Error(), openFormat) {
+	if _, _, err := ReadOpen(filepath.Join(dir, "ccf_"+setups[0]+".h5")); err == nil || !strings.Contains(err.Error(), openFormat) {
 		t.Errorf("another file: %v", err)
 	}
 }
@@ -287,7 +314,8 @@ func TestCatalog(t *testing.T) {
 // rvspecfit's own reader of dictionaries, rewritten with h5py, sees our files.
 func TestH5pyReadsOurFiles(t *testing.T) {
 	py := peer.Python(t, "h5py", "numpy")
-	l := must[*Library](t)(Load(golden.Path(t, "spectra/library"), "desi_b"))
+	setup := golden.Members(t, "spectra/library/interp_*.h5")[0]
+	l := must[*Library](t)(Load(golden.Path(t, "spectra/library"), setup))
 	dir := t.TempDir()
 	if err := l.Save(dir); err != nil {
 		t.Fatal(err)
@@ -305,8 +333,8 @@ def check(name, obj):
     assert np.array_equal(o[()], obj[()]), name
 b.visititems(check)
 assert a["uvecs"].attrs["type"] == "flattened_list"
-assert a["mapper_args"].attrs["type"] == "flattened_tuple" and a["mapper_args/__item_0"][:].tolist() == [0] and a["mapper_args/__item_0"].attrs["type"] == "list"
-`, filepath.Join(dir, "interp_desi_b.h5"), golden.Path(t, "spectra/library/interp_desi_b.h5"))
+assert a["mapper_args"].attrs["type"] == "flattened_tuple" and a["mapper_args/__item_0"][:].tolist() == [int(i) for i in sys.argv[3:]] and a["mapper_args/__item_0"].attrs["type"] == "list"
+`, append([]string{filepath.Join(dir, "interp_"+setup+".h5"), golden.Path(t, "spectra/library/interp_"+setup+".h5")}, strings.Fields(strings.Trim(fmt.Sprint(l.Mapper.Log), "[]"))...)...)
 }
 
 // FuzzDatabase reads any bytes as an SQLite database.

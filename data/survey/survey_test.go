@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/desi"
 	"github.com/euryale-dev/euryale/internal/peer"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -50,36 +51,10 @@ func TestBridgeAgainstTheReference(t *testing.T) {
 	}
 }
 
-type run struct {
-	Run     string
-	Args    []string
-	Columns [][3]string
-	NTab    int
-}
-
-func runs(t *testing.T) []run {
-	var all struct{ Runs []run }
-	golden.JSON(t, &all, "spectra", "desi", "runs.json")
-	return all.Runs
-}
-
-// selectionOf translates the flags of a run.
-func selectionOf(args []string) (s Selection, resolution bool) {
-	for i, a := range args {
-		switch a {
-		case "--zbest_select":
-			s.StarsOnly = true
-		case "--zbest_include":
-			s.WithRedshifts = true
-		case "--minsn":
-			fmt.Sscan(args[i+1], &s.MinSN)
-		case "--fitarm":
-			s.Arms = strings.Split(args[i+1], ",")
-		case "--resolution_matrix":
-			resolution = true
-		}
-	}
-	return s, resolution
+// selectionOf returns the selection of a run, and whether it used resolution matrices.
+func selectionOf(t *testing.T, run desi.Run) (s Selection, resolution bool) {
+	f := run.Flags(t)
+	return Selection{Arms: f.Arms, TargetIDs: f.TargetIDs, ObjTypes: f.ObjTypes, MinSN: f.MinSN, MinExpID: f.MinExpID, MaxExpID: f.MaxExpID, StarsOnly: f.StarsOnly, WithRedshifts: f.WithRedshifts}, f.Resolution
 }
 
 func columnOf(t *testing.T, tab *fits.Table, name string) *fits.Column {
@@ -89,13 +64,13 @@ func columnOf(t *testing.T, tab *fits.Table, name string) *fits.Column {
 // The reference's tables are written again from the fits that they list: the same rows are chosen, the
 // same pixels are good, and columns, types, units, comments and numbers are those of the reference.
 func TestTablesOfTheReference(t *testing.T) {
-	for _, run := range runs(t) {
+	for _, run := range desi.Runs(t) {
 		t.Run(run.Run, func(t *testing.T) {
-			d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
+			d := must[*DESI](t)(OpenDESI(run.Coadd(t)))
 			defer d.Close()
-			s, resolution := selectionOf(run.Args)
+			s, resolution := selectionOf(t, run)
 			chosen := must[*Chosen](t)(d.Select(s))
-			ref := must[*fits.File](t)(fits.Open(golden.Path(t, "spectra/desi/"+run.Run+"_rvtab_coadd-synth-1.fits")))
+			ref := must[*fits.File](t)(fits.Open(run.Table(t)))
 			defer ref.Close()
 			if err := ref.Verify(); err != nil {
 				t.Error(err)
@@ -108,7 +83,7 @@ func TestTablesOfTheReference(t *testing.T) {
 			if !slices.Equal(ids, must[[]int64](t)(columnOf(t, want, "TARGETID").Int64s())) || len(ids) != run.NTab {
 				t.Fatalf("chose %v", ids)
 			}
-			r := fitted(t, d, chosen, want, resolution)
+			r := fitted(t, d, chosen, want, run, resolution)
 			name := filepath.Join(t.TempDir(), TableName(d.Name))
 			if err := r.WriteTable(name); err != nil {
 				t.Fatal(err)
@@ -126,14 +101,15 @@ func TestTablesOfTheReference(t *testing.T) {
 			if err := r.WriteModels(models); err != nil {
 				t.Fatal(err)
 			}
-			checkModels(t, models, chosen, run.Run)
+			checkModels(t, models, chosen, run.Models(t))
 		})
 	}
 }
 
 // fitted makes fits of the numbers of a table.
-func fitted(t *testing.T, d *DESI, chosen *Chosen, want *fits.Table, resolution bool) *Results {
-	r := &Results{Source: d, Chosen: chosen, Rows: make([]Row, len(chosen.Rows)), Command: "test", Libraries: []LibraryVersion{{"desi_b", "synth1", "git"}}, Software: [][2]string{{"euryale", "0"}}}
+func fitted(t *testing.T, d *DESI, chosen *Chosen, want *fits.Table, run desi.Run, resolution bool) *Results {
+	lo, hi := run.Velocities()
+	r := &Results{Source: d, Chosen: chosen, Rows: make([]Row, len(chosen.Rows)), Command: "test", Libraries: []LibraryVersion{{"blue", "own", "git"}}, Software: [][2]string{{"euryale", "0"}}}
 	v := map[string][]float64{}
 	for _, c := range want.Columns() {
 		v[c.Name], _ = c.Float64s()
@@ -161,17 +137,17 @@ func fitted(t *testing.T, d *DESI, chosen *Chosen, want *fits.Table, resolution 
 		}
 		*row = Row{Fitted: row.Fitted, Arms: row.Arms, VRad: v["VRAD"][i], VRadErr: v["VRAD_ERR"][i], VRadSkew: v["VRAD_SKEW"][i], VRadKurt: v["VRAD_KURT"][i], VSini: v["VSINI"][i], LogG: v["LOGG"][i], LogGErr: v["LOGG_ERR"][i],
 			Teff: v["TEFF"][i], TeffErr: v["TEFF_ERR"][i], FeH: v["FEH"][i], FeHErr: v["FEH_ERR"][i], Alpha: v["ALPHAFE"][i], AlphaErr: v["ALPHAFE_ERR"][i], VRadCCF: v["VRAD_CCF"][i]}
-		row.WarningFlags = row.Warn(-1000, 1000)
+		row.WarningFlags = row.Warn(lo, hi)
 		if want := int64(v["RVS_WARN"][i]) &^ WarnHessian; row.WarningFlags != want {
 			t.Errorf("fiber %d: RVS_WARN %d, want %d", chosen.Rows[i], row.WarningFlags, want)
 		}
 		row.BadHessian = int64(v["RVS_WARN"][i])&WarnHessian != 0
-		row.WarningFlags = row.Warn(-1000, 1000)
+		row.WarningFlags = row.Warn(lo, hi)
 	}
 	return r
 }
 
-func sameTables(t *testing.T, got, want *fits.Table, run run) {
+func sameTables(t *testing.T, got, want *fits.Table, run desi.Run) {
 	a, b := got.Columns(), want.Columns()
 	if last := len(a) - 1; a[last].Name != "NPIX_SPIKES" {
 		t.Fatalf("the last column is %s: want one that the reference does not have", a[last].Name)
@@ -218,10 +194,10 @@ func sameNumbers(t *testing.T, got, want *fits.Table) {
 }
 
 // checkModels holds that there is one model per row of the table.
-func checkModels(t *testing.T, name string, chosen *Chosen, run string) {
+func checkModels(t *testing.T, name string, chosen *Chosen, reference string) {
 	f := must[*fits.File](t)(fits.Open(name))
 	defer f.Close()
-	ref := must[*fits.File](t)(fits.Open(golden.Path(t, "spectra/desi/"+run+"_rvmod_coadd-synth-1.fits")))
+	ref := must[*fits.File](t)(fits.Open(reference))
 	defer ref.Close()
 	for i, h := range ref.HDUs() {
 		if f.HDUs()[i].Name != h.Name {
@@ -251,7 +227,7 @@ func checkModels(t *testing.T, name string, chosen *Chosen, run string) {
 }
 
 func TestNothingChosen(t *testing.T) {
-	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
+	d := must[*DESI](t)(OpenDESI(coadd(t)))
 	defer d.Close()
 	chosen := must[*Chosen](t)(d.Select(Selection{TargetIDs: []int64{}}))
 	r := &Results{Source: d, Chosen: chosen}
@@ -268,9 +244,9 @@ func TestNothingChosen(t *testing.T) {
 
 // Names of files in any language, and text that a damaged file has, end no table.
 func TestTablesHoldAnyText(t *testing.T) {
-	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
+	d := must[*DESI](t)(OpenDESI(coadd(t)))
 	defer d.Close()
-	chosen := must[*Chosen](t)(d.Select(Selection{TargetIDs: []int64{39628400000001000}}))
+	chosen := must[*Chosen](t)(d.Select(Selection{TargetIDs: []int64{firstTarget}}))
 	chosen.RedshiftFile, chosen.SpecType[0] = "donn\u00e9es/\U0001F30C.fits", "ST\xb9R"
 	r := &Results{Source: d, Chosen: chosen, Rows: make([]Row, len(chosen.Rows)), Command: "fit \u661f", Config: "c\u00e9.yaml"}
 	dir := t.TempDir()
@@ -292,7 +268,7 @@ func TestTablesHoldAnyText(t *testing.T) {
 }
 
 func TestSelections(t *testing.T) {
-	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
+	d := must[*DESI](t)(OpenDESI(coadd(t)))
 	defer d.Close()
 	for _, c := range []struct {
 		s    Selection
@@ -300,10 +276,10 @@ func TestSelections(t *testing.T) {
 	}{
 		{Selection{}, []int{0, 3, 4, 5, 6, 7, 8}},
 		{Selection{MinSN: 60}, []int{0, 4, 7}},
-		{Selection{TargetIDs: []int64{39628400000001000, 39628400000001001, 39628400000001002}}, []int{0}},
+		{Selection{TargetIDs: []int64{firstTarget, firstTarget + 1, firstTarget + 2}}, []int{0}},
 		{Selection{ObjTypes: []string{"SCND"}}, nil},
 		{Selection{StarsOnly: true}, []int{0, 3, 4, 5, 6, 8}},
-		{Selection{ObjTypes: []string{"STD_.*"}}, []int{0, 3, 4, 5, 6, 7, 8}},
+		{Selection{ObjTypes: []string{"STD_.*"}}, []int{0, 4, 5, 6, 7, 8}},
 	} {
 		if got := must[*Chosen](t)(d.Select(c.s)).Rows; !slices.Equal(got, c.want) {
 			t.Errorf("%+v: chose %v, want %v", c.s, got, c.want)
@@ -315,13 +291,34 @@ func TestSelections(t *testing.T) {
 	if _, err := d.Select(Selection{ObjTypes: []string{"NOSUCH"}}); err == nil || !strings.Contains(err.Error(), "MWS_ANY") {
 		t.Errorf("an unknown type: %v", err)
 	}
-	sn := must[[]float64](t)(d.SignalToNoise("b"))
-	d.Scores = nil
-	own := must[[]float64](t)(d.SignalToNoise("b"))
-	for i := range sn {
-		if math.Abs(sn[i]-own[i]) > 3e-3*(1+math.Abs(sn[i])) && own[i] != -1e9 { // those of the reference count bad pixels
-			t.Errorf("fiber %d: S/N %v computed, %v in SCORES", i, own[i], sn[i])
+}
+
+// Where a fiber has only good pixels, its S/N is the reference's.
+func TestSignalToNoiseOfTheReference(t *testing.T) {
+	for _, run := range desi.Runs(t) {
+		d := must[*DESI](t)(OpenDESI(run.Coadd(t)))
+		defer d.Close()
+		if d.Scores == nil {
+			t.Skipf("%s has no table SCORES", d.Name)
 		}
+		compared := 0
+		for _, arm := range d.Arms {
+			scores := d.Scores
+			sn := must[[]float64](t)(d.SignalToNoise(arm))
+			d.Scores = nil
+			own := must[[]float64](t)(d.SignalToNoise(arm))
+			d.Scores = scores
+			for i := range sn {
+				r := must[*Raw](t)(d.Raw(i, arm, false))
+				if slices.Contains(r.Mask, true) || !(slices.Min(r.IVar) > 0) {
+					continue // the reference counts bad pixels
+				}
+				if compared++; math.Abs(sn[i]-own[i]) > 1e-5*(1+math.Abs(sn[i])) {
+					t.Errorf("fiber %d, arm %s: S/N %v computed, %v in SCORES", i, arm, own[i], sn[i])
+				}
+			}
+		}
+		t.Logf("%d spectra of %s were compared", compared, run.Run)
 	}
 }
 
@@ -366,7 +363,11 @@ func TestVacuum(t *testing.T) {
 }
 
 func TestSDSS(t *testing.T) {
-	f := must[*os.File](t)(os.Open(golden.Path(t, "spectra/sdss/spec.npy")))
+	golden.Each(t, "spectra/sdss/spec*.npy", testSDSS)
+}
+
+func testSDSS(t *testing.T, file string) {
+	f := must[*os.File](t)(os.Open(golden.Path(t, file)))
 	defer f.Close()
 	rows := must[*tensor.Tensor](t)(tensor.ReadNPY(f))
 	n := rows.Shape()[1]
@@ -504,13 +505,15 @@ func TestPlainSpectra(t *testing.T) {
 // astropy reads our tables with the masks of the reference's.
 func TestAstropyReadsOurTables(t *testing.T) {
 	py := peer.Python(t, "astropy", "numpy")
-	d := must[*DESI](t)(OpenDESI(filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")))
+	run := desi.Runs(t)[0]
+	d := must[*DESI](t)(OpenDESI(run.Coadd(t)))
 	defer d.Close()
-	chosen := must[*Chosen](t)(d.Select(Selection{}))
-	refName := golden.Path(t, "spectra/desi/run1_rvtab_coadd-synth-1.fits")
+	s, resolution := selectionOf(t, run)
+	chosen := must[*Chosen](t)(d.Select(s))
+	refName := run.Table(t)
 	ref := must[*fits.File](t)(fits.Open(refName))
 	defer ref.Close()
-	r := fitted(t, d, chosen, must[*fits.Table](t)(ref.Table("RVTAB")), false)
+	r := fitted(t, d, chosen, must[*fits.Table](t)(ref.Table("RVTAB")), run, resolution)
 	name := filepath.Join(t.TempDir(), "rvtab.fits")
 	if err := r.WriteTable(name); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,9 @@
 //		var c testCase
 //		golden.JSON(t, &c, name, "case.json")
 //	})
+//
+// What a file does not say of itself, its README, a JSON document beside it, the headers of FITS and the attributes of HDF5 do. No test
+// names a member of our set, and a slow test runs all tests with sets of other names.
 package golden
 
 import (
@@ -76,6 +79,20 @@ func Glob(t testing.TB, pattern string) []string {
 		missing(t, pattern)
 	}
 	return names
+}
+
+// Members returns what the one * of a pattern stands for in each match of Glob, sorted: the names of the arms for
+// "spectra/library/interp_*.h5", those of the cases for "scatter/cases/*/case.json".
+func Members(t testing.TB, pattern string) (list []string) {
+	t.Helper()
+	before, after, one := strings.Cut(pattern, "*")
+	if !one || strings.ContainsAny(after, "*?[") {
+		t.Fatalf("golden: pattern %q: want a single *", pattern)
+	}
+	for _, name := range Glob(t, pattern) {
+		list = append(list, name[len(before):len(name)-len(after)])
+	}
+	return list
 }
 
 // Has reports whether the reference has a file or folder, for tests that can do without it.

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -116,6 +119,40 @@ func TestHaving(t *testing.T) {
 	}
 	if !Has(t, "a", "1.json") || Has(t, "a", "3.json") {
 		t.Error("Has does not tell what is there")
+	}
+}
+
+// Members are what the star of a pattern stands for, in the order of the names.
+func TestMembers(t *testing.T) {
+	top := inClone(t)
+	for _, name := range []string{"in_b.json", "in_a-1.json", "out_c.json", "in_d.npy"} {
+		write(t, filepath.Join(top, "../shared/reference/a/", name), "{}")
+	}
+	if got := Members(t, "a/in_*.json"); !slices.Equal(got, []string{"a-1", "b"}) {
+		t.Errorf("the members are %q", got)
+	}
+	for pattern, want := range map[string]string{"a/in_b.json": "fail", "a/*_*.json": "fail", "a/none_*.json": "skip"} {
+		if end := ending(t, func(t testing.TB) { Members(t, pattern) }); !strings.HasPrefix(end, want) {
+			t.Errorf("%s: %q, want %s", pattern, end, want)
+		}
+	}
+}
+
+// A change of names reaches files, folders, keys and texts, and a member that is left out is in none of them.
+func TestRenamed(t *testing.T) {
+	c := another{"a", part(`m([1-5])(multi|)`), "${1}star${3}${4}${5}", "m4", false}
+	re := regexp.MustCompile(c.from)
+	for name, want := range map[string]string{"ccf_m1_proc.npy": "ccf_star1_proc.npy", "m1multi": "star1multi", "m10.npy": "m10.npy", "gram1": "gram1"} {
+		if got := re.ReplaceAllString(name, c.to); got != want {
+			t.Errorf("%s becomes %s, want %s", name, got, want)
+		}
+	}
+	got := string(renamed(t, []byte(`{"m1": [{"mock": "m4"}, {"mock": "m2", "x": 1.5e-300}], "m4": 3}`), re, c))
+	if want := `{"star1":[{"mock":"star2","x":1.5e-300}]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if !of("m4_b.npy", "m4") || of("m4x", "m4") || of("yfit_m4", "m4") {
+		t.Error("the files of a member are not told from others")
 	}
 }
 

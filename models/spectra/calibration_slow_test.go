@@ -32,7 +32,7 @@ func TestPosteriorsAreCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	normal := func(mean, sd float64) float64 { return mean + sd*rng.NormFloat64() }
 	stars, truth := make([]Star, count), make([][]float64, count)
-	base := mock(t, "m1")
+	base := anyMock(t)
 	for i := range stars {
 		truth[i] = []float64{normal(0, 80), 30 * rng.ExpFloat64(), normal(5500, 300), normal(3.5, 0.4), normal(-1, 0.3), normal(0.4, 0.1)}
 		stars[i] = Star{Name: fmt.Sprint("star ", i), Starts: []Start{{Vel: truth[i][0], Vsini: truth[i][1], Params: truth[i][2:]}}}

@@ -21,7 +21,7 @@ func TestHessianErrorsGolden(t *testing.T) {
 		Bad     bool
 	}
 	golden.JSON(t, &cases, "spectra", "misc", "hessian_errors.json")
-	if len(cases) < 5 {
+	if len(cases) == 0 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	same := func(a, b float64) bool {

@@ -23,7 +23,7 @@ type drawn struct {
 }
 
 func draw(t testing.TB, lib *Library, seed uint64) *drawn {
-	like := mock(t, "m1").Spectra
+	like := anyMock(t).Spectra
 	d := &drawn{sim: newSimulator(t, lib, like, seed), quiet: newSimulator(t, lib, like, seed), rng: rand.New(rand.NewPCG(seed, 1))}
 	d.quiet.quiet = true
 	return d

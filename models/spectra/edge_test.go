@@ -12,8 +12,8 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/internal/tier"
-	"github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -27,14 +27,15 @@ func TestBadStars(t *testing.T) {
 		edit(&s)
 		return s
 	}
+	last := func(s *Star) *Spectrum { return &s.Spectra[len(s.Spectra)-1] }
 	bad := map[string]Star{
 		"no spectra":                 with(func(s *Star) { s.Spectra = nil }),
 		"no parameters to start":     with(func(s *Star) { s.Starts = nil }),
 		"want [teff logg feh alpha]": with(func(s *Star) { s.Starts[0].Params = []float64{1} }),
 		"the library has no arm":     with(func(s *Star) { s.Spectra[0].Arm = "desi_q" }),
-		"the flux at":                with(func(s *Star) { s.Spectra[1].Flux = slices.Clone(s.Spectra[1].Flux); s.Spectra[1].Flux[7] = math.NaN() }),
-		"want a finite number above": with(func(s *Star) { s.Spectra[1].Err = slices.Clone(s.Spectra[1].Err); s.Spectra[1].Err[7] = 0 }),
-		"want ascending, finite":     with(func(s *Star) { s.Spectra[2].Lam = slices.Clone(s.Spectra[2].Lam); s.Spectra[2].Lam[3] = 1 }),
+		"the flux at":                with(func(s *Star) { x := last(s); x.Flux = slices.Clone(x.Flux); x.Flux[7] = math.NaN() }),
+		"want a finite number above": with(func(s *Star) { x := last(s); x.Err = slices.Clone(x.Err); x.Err[7] = 0 }),
+		"want ascending, finite":     with(func(s *Star) { x := last(s); x.Lam = slices.Clone(x.Lam); x.Lam[3] = 1 }),
 		"give as many of each":       with(func(s *Star) { s.Spectra[0].Flux = s.Spectra[0].Flux[1:] }),
 		"the template covers":        with(func(s *Star) { s.Spectra[0] = shifted(s.Spectra[0], 500) }),
 		"not finite at the start":    with(func(s *Star) { s.Starts[0].Params = []float64{-3, 4, 0, 0} }),
@@ -46,7 +47,9 @@ func TestBadStars(t *testing.T) {
 		list, wants = append(list, s), append(wants, want)
 	}
 	list = append(list, good)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, FixedContinuum: true, Rotation: spectra.Rotation{Compat: true}, Batch: 4, NoVerdict: true})
+	lib, settings := batchSettings(t)
+	settings.Batch, settings.NoVerdict = 4, true
+	fitter, err := NewFitter(lib, settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +58,7 @@ func TestBadStars(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range wants {
-		if e := fits[i].Err; e == nil || !strings.Contains(e.Error(), want) || !strings.Contains(e.Error(), "star 0") {
+		if e := fits[i].Err; e == nil || !strings.Contains(e.Error(), want) || !strings.Contains(e.Error(), good.Name) {
 			t.Errorf("%v, want %q", e, want)
 		}
 	}
@@ -158,7 +161,7 @@ func TestErrorsWithFloat32Noise(t *testing.T) {
 	for _, a := range noisy.Arms {
 		a.Interpolator = rounded{a.Interpolator}
 	}
-	star := mock(t, "m1")
+	star := anyMock(t)
 	star.Starts = []Start{{Vel: -40, Vsini: 20, Params: []float64{5300, 3, -1, 0.3}}, {Vel: math.NaN(), Vsini: 20, Params: []float64{5300, 3, -1, 0.3}}}
 	var fits [2]Fit
 	for i, l := range []*Library{exact, noisy} {
@@ -195,7 +198,7 @@ func TestFitsDoNotStopEarly(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"nn", "grid"} {
 		lib := goldenLibrary(t, kind)
-		s := newSimulator(t, lib, mock(t, "m1").Spectra[:2], 21)
+		s := newSimulator(t, lib, anyMock(t).Spectra[:2], 21)
 		var far, near []Star
 		for i := range 6 {
 			theta := []float64{-60 + 25*float64(i), 20 + 8*float64(i), 4900 + 160*float64(i), 2.3 + 0.4*float64(i), -1.4 + 0.25*float64(i), 0.15 + 0.1*float64(i)}
@@ -256,7 +259,7 @@ func TestZeros(t *testing.T) {
 		t.Errorf("velocities from 0: %v, %v", f.X[0], f.Velocity)
 	}
 	// An error floor of 0 is none.
-	if f := fit(Settings{Floor: map[string]float64{"desi_b": 0}}); f.ChiSquare != none.ChiSquare {
+	if f := fit(Settings{Floor: map[string]float64{templates.Arms(t)[0]: 0}}); f.ChiSquare != none.ChiSquare {
 		t.Errorf("a floor of 0 gives chi-square %v, want %v", f.ChiSquare, none.ChiSquare)
 	}
 }

@@ -23,7 +23,7 @@ func TestLimitsCover(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			const count = 1500
 			lib := goldenLibrary(t, kind)
-			simulated := newSimulator(t, lib, mock(t, "m1").Spectra, 11)
+			simulated := newSimulator(t, lib, anyMock(t).Spectra, 11)
 			rng := rand.New(rand.NewPCG(3, 4))
 			between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 			stars, truth := make([]Star, count), make([][]float64, count)

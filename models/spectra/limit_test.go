@@ -15,7 +15,7 @@ import (
 func TestLimitOfRotation(t *testing.T) {
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
-	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 4)
+	s := newSimulator(t, lib, anyMock(t).Spectra[:1], 4)
 	theta := []float64{20, 0, 5300, 3.2, -0.8, 0.4}
 	fixed := map[string]float64{Vel: 20}
 	for k, name := range lib.Params {
@@ -154,7 +154,7 @@ func TestLimitAtSideOfHull(t *testing.T) {
 	}
 	outside := 0
 	for seed := range uint64(10) {
-		star.Spectra = newSimulator(t, lib, mock(t, "m1").Spectra[:1], seed).spectra(t, theta, 0.04, "")
+		star.Spectra = newSimulator(t, lib, anyMock(t).Spectra[:1], seed).spectra(t, theta, 0.04, "")
 		free := fit(Settings{})
 		if free.Outside == 0 {
 			if len(free.AtBound) > 0 || !(free.SD[5] > 0.02) {

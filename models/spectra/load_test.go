@@ -12,13 +12,14 @@ import (
 
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Libraries of the reference's files give its spectra, and networks go to files and back.
 func TestLoad(t *testing.T) {
-	u := []float64{5300, 3.1, -0.9, 0.25, 6200, 4.4, -0.3, 0.1}
-	for _, arm := range armNames {
+	u := append(inside(t, 0.43, 0.52, 0.53, 0.31), inside(t, 0.7, 0.85, 0.73, 0.13)...)
+	for _, arm := range templates.Arms(t) {
 		dir := filepath.Dir(golden.Path(t, "spectra", "nn", "interp_nn_"+arm+".h5"))
 		golden.Path(t, "spectra", "nn", "NNstate_"+arm+".sav")
 		net, err := Load(dir, []string{"nn_" + arm}, LoadSettings{})
@@ -27,7 +28,7 @@ func TestLoad(t *testing.T) {
 		}
 		want, _ := evaluate(t, goldenNetwork(t, arm), u)
 		got, outside := evaluate(t, net.Arms[0], u)
-		if !slices.Equal(got, want) || outside[0] != 0 || !slices.Equal(net.Params, []string{"teff", "logg", "feh", "alpha"}) {
+		if !slices.Equal(got, want) || outside[0] != 0 || !slices.Equal(net.Params, paramNames) {
 			t.Errorf("%s: network of %v differs by %g", arm, net.Params, worst(got, want))
 		}
 		file, err := net.Arms[0].Files(net.Params)
@@ -58,7 +59,8 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	// Templates without an interpolator get one.
-	specs, err := rvspecfit.LoadTemplates(golden.Path(t, "spectra", "library", "specs_desi_z.h5"), "desi_z")
+	arm := golden.Members(t, "spectra/library/specs_*.h5")[0]
+	specs, err := rvspecfit.LoadTemplates(golden.Path(t, "spectra", "library", "specs_"+arm+".h5"), arm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, outside := evaluate(t, plain.Arms[0], u)
-	grid, _ := evaluate(t, goldenGrid(t, "desi_z", true), u)
+	grid, _ := evaluate(t, goldenGrid(t, arm, true), u)
 	if d := worst(got, grid); !(d < 0.05) || outside[0] > 1e-4 {
 		t.Errorf("triangulation differs from the grid by %g, outside %v", d, outside)
 	}
@@ -78,8 +80,8 @@ func TestLoad(t *testing.T) {
 
 // Libraries whose numbers are damaged are refused when they are read.
 func TestLoadDamaged(t *testing.T) {
-	golden.Path(t, "spectra", "library", "interpdat_desi_z.npy")
-	dir := filepath.Dir(golden.Path(t, "spectra", "library", "interp_desi_z.h5"))
+	arm := templates.Arms(t)[0]
+	dir := filepath.Dir(golden.Path(t, "spectra", "library", "interp_"+arm+".h5"))
 	for says, damage := range map[string]func(l *rvspecfit.Library){
 		"is NaN: want finite numbers": func(l *rvspecfit.Library) {
 			x := l.Spectra.Convert(tensor.Float64).Copy()
@@ -98,7 +100,7 @@ func TestLoadDamaged(t *testing.T) {
 			l.Points = x
 		},
 	} {
-		l, err := rvspecfit.Load(dir, "desi_z")
+		l, err := rvspecfit.Load(dir, arm)
 		if err != nil {
 			t.Fatal(err)
 		}

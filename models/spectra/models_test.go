@@ -11,7 +11,7 @@ import (
 
 // Models at points are those of fits there, in batches of any size, and every point has its own.
 func TestModelsAtPoints(t *testing.T) {
-	star := mock(t, "m1")
+	star := anyMock(t)
 	star.Starts = []Start{{Vel: 55, Vsini: 26, Params: []float64{5212, 3.15, -0.9, 0.25}}}
 	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 2, NoVerdict: true})
 	if err != nil {

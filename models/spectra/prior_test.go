@@ -28,8 +28,8 @@ func fitterWith(t *testing.T, lib *Library, name string, prior dist.Dist) *Fitte
 // with the parameter fixed at the end, or where it does without the prior.
 func TestBoundedPriors(t *testing.T) {
 	t.Parallel()
-	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
-	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
+	lib := firstArm(t)
+	s := newSimulator(t, lib, anyMock(t).Spectra[:1], 8)
 	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}
 	star := Star{Name: "star", Spectra: s.spectra(t, theta, 0.01, ""), Starts: []Start{{Vel: 20, Vsini: 40, Params: theta[2:]}}}
 	fit := func(settings Settings) Fit {
@@ -75,8 +75,8 @@ func TestBoundedPriors(t *testing.T) {
 func TestPosteriorStaysInLibrary(t *testing.T) {
 	tier.SlowOnly(t)
 	t.Parallel()
-	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
-	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
+	lib := firstArm(t)
+	s := newSimulator(t, lib, anyMock(t).Spectra[:1], 8)
 	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}
 	star := Star{Name: "star", Spectra: s.spectra(t, theta, 0.05, ""), Starts: []Start{{Vel: 20, Vsini: 40, Params: theta[2:]}}}
 	fitter := fitterWith(t, lib, "alpha", dist.Normal(1.5, 0.05))
@@ -118,8 +118,8 @@ func TestPriorsOutsideOfLibrary(t *testing.T) {
 // Velocities of exposures that a scan has to find stay within their prior.
 func TestBoundedPriorOfExposures(t *testing.T) {
 	t.Parallel()
-	lib := &Library{Params: []string{"teff", "logg", "feh", "alpha"}, Arms: []*Templates{goldenGrid(t, "desi_b", true)}}
-	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
+	lib := firstArm(t)
+	s := newSimulator(t, lib, anyMock(t).Spectra[:1], 8)
 	theta := []float64{20, 45, 5300, 3.2, -0.8, 0.4}
 	star := Star{Name: "star", Spectra: append(s.spectra(t, theta, 0.01, "a"), s.spectra(t, theta, 0.01, "b")...), Starts: []Start{{Vel: 20, Vsini: 40, Params: theta[2:]}}}
 	for _, c := range []struct{ lower, upper float64 }{{-40, 120}, {18.5, 21.5}} {

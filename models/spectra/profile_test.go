@@ -51,7 +51,7 @@ func TestProfileOfPolynomials(t *testing.T) {
 func TestRotationProfile(t *testing.T) {
 	lib := goldenLibrary(t, "nn")
 	lib.Arms = lib.Arms[:1]
-	s := newSimulator(t, lib, mock(t, "m1").Spectra[:1], 8)
+	s := newSimulator(t, lib, anyMock(t).Spectra[:1], 8)
 	fit := func(star Star, fixed map[string]float64) Fit {
 		fitter, err := NewFitter(lib, Settings{Continuum: 6, Batch: 4, Fixed: fixed, NoVerdict: true})
 		if err != nil {

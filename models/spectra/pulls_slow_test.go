@@ -17,7 +17,7 @@ import (
 // and for slow ones the truth lies as often in the interval of the profile, and below its limit, as these say.
 func TestPullsOfRotation(t *testing.T) {
 	lib := goldenLibrary(t, "nn")
-	simulated := newSimulator(t, lib, mock(t, "m1").Spectra, 17)
+	simulated := newSimulator(t, lib, anyMock(t).Spectra, 17)
 	rng := rand.New(rand.NewPCG(5, 6))
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	rotations := []float64{0, 5, 15, 40, 100}

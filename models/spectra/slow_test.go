@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 )
 
 // The posterior of a star is that of a long run of another sampler.
@@ -28,7 +29,7 @@ func TestTrainingReachesReference(t *testing.T) {
 	for i := 0; i < len(u); i += 4 {
 		u[i] = math.Pow(10, u[i])
 	}
-	for _, arm := range []string{"desi_b", "desi_r", "desi_z"} {
+	for _, arm := range templates.Arms(t) {
 		y, shape := npy(t, "library", "interpdat_"+arm+".npy")
 		reference := goldenNetwork(t, arm)
 		flux, _ := evaluate(t, reference, u)

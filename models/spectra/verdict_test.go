@@ -15,7 +15,8 @@ import (
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	stars, _ := batchStars(t)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 8})
+	lib, settings := batchSettings(t)
+	fitter, err := NewFitter(lib, Settings{Continuum: settings.Continuum, Chebyshev: settings.Chebyshev, Batch: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func TestVerdicts(t *testing.T) {
 func TestNoiseIsNoStar(t *testing.T) {
 	t.Parallel()
 	stars, _ := batchStars(t)
-	fitter, err := NewFitter(goldenLibrary(t, "nn"), Settings{Continuum: 10, Batch: 8})
+	lib, settings := batchSettings(t)
+	fitter, err := NewFitter(lib, Settings{Continuum: settings.Continuum, Chebyshev: settings.Chebyshev, Batch: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

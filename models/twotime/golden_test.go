@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -37,17 +38,23 @@ type fitCase struct {
 }
 
 // Fits from the reference's starts find its optima and covariances in all forms of contrast and offset.
-func TestFitGoldens(t *testing.T) { fitGoldens(t, nil, "*") }
+func TestFitGoldens(t *testing.T) { fitGoldens(t, nil, true) }
 
 // The same on a GPU.
 func TestFitGoldensOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	fitGoldens(t, ad.CUDA{}, tier.Of("laminar", "*"))
+	fitGoldens(t, ad.CUDA{}, tier.Slow)
 }
 
-func fitGoldens(t *testing.T, b ad.Backend, which string) {
-	golden.Each(t, "xpcs/twotime/fit_"+which+".json", func(t *testing.T, name string) {
+// fitGoldens compares all fits of the reference, or the first one with a flow.
+func fitGoldens(t *testing.T, b ad.Backend, all bool) {
+	done := false
+	golden.Each(t, "xpcs/twotime/fit_*.json", func(t *testing.T, name string) {
 		c, d, s := fitOf(t, name)
+		if !all && (done || d.Setup.Model != transport.Laminar) {
+			return
+		}
+		done = true
 		s.Backend = b
 		for mode, want := range c.Results {
 			s.Scaling = twotime.Scaling(mode)
@@ -100,9 +107,9 @@ func fitOf(t testing.TB, name string) (fitCase, twotime.Data, twotime.Settings) 
 
 // BenchmarkFit times whole fits of the reference from their starts, contrast and offset of each angle free.
 func BenchmarkFit(b *testing.B) {
-	for _, name := range []string{"static_three", "laminar", "laminar_compat", "heterodyne"} {
-		b.Run(name, func(b *testing.B) {
-			_, d, s := fitOf(b, "xpcs/twotime/fit_"+name+".json")
+	for _, name := range golden.Glob(b, "xpcs/twotime/fit_*.json") {
+		b.Run(strings.TrimPrefix(golden.Base(name), "fit_"), func(b *testing.B) {
+			_, d, s := fitOf(b, name)
 			for b.Loop() {
 				if _, err := twotime.FitLeastSquares(context.Background(), d, s); err != nil {
 					b.Fatal(err)

@@ -33,7 +33,7 @@ func posteriorGoldens(t *testing.T, b ad.Backend, draws int) {
 	if draws < 1500 {
 		most, least = 1.03, 120
 	}
-	golden.Each(t, tier.Of("xpcs/twotime/posterior_static.json", "xpcs/twotime/posterior_*.json"), func(t *testing.T, name string) {
+	golden.Each(t, "xpcs/twotime/posterior_*.json", func(t *testing.T, name string) {
 		var c struct {
 			Model      string
 			T          []float64
@@ -48,6 +48,9 @@ func posteriorGoldens(t *testing.T, b ad.Backend, draws int) {
 			Quadrature map[string]any
 		}
 		golden.JSON(t, &c, name)
+		if c.Model != string(transport.Static) {
+			tier.SlowOnly(t)
+		}
 		n := len(c.T)
 		d := twotime.Data{Setup: transport.Setup{Model: transport.Model(c.Model), Times: c.T, Q: c.Q, Gap: c.L, Angles: c.Phi}}
 		for _, y := range c.Y {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,12 +52,12 @@ func TestResultsOfReference(t *testing.T) {
 		defer movie.Close()
 		out := filepath.Join(t.TempDir(), "out_results.hdf")
 		j := Job{Frames: movie, Map: q, FrameTime: want.FrameTime, CountTime: want.CountTime, Start: want.Start, Multitau: true, Twotime: want.Twotime != nil,
-			Pixels: true, Settings: correlate.Settings{Parts: 3}}
+			Pixels: true, Settings: settingsOf(t, want, movie.Frames)}
 		done, err := Correlate(context.Background(), j, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done.Frames != movie.Frames || len(done.Replaced) > 0 || done.Lost != nil {
+		if done.Frames != movie.Frames/j.Settings.Span() || len(done.Replaced) > 0 || done.Lost != nil {
 			t.Errorf("%+v", done)
 		}
 		got, err := nexus.Open(out)
@@ -66,6 +67,28 @@ func TestResultsOfReference(t *testing.T) {
 		defer got.Close()
 		sameResults(t, got, want)
 	})
+}
+
+// settingsOf finds the settings by which the reference made a result: those that the file has, and the number of delays at each level that
+// gives its delays.
+func settingsOf(t *testing.T, want *nexus.Result, frames int) correlate.Settings {
+	t.Helper()
+	m := want.Multitau
+	s := correlate.Settings{Selection: correlate.Selection{Stride: max(m.Stride, 1), Average: max(m.Average, 1)}, Parts: len(m.Partial)}
+	if want.Twotime != nil && strings.HasPrefix(want.Twotime.Smooth, "d") {
+		s.Smooth = "dynamic"
+	}
+	for s.PerLevel = 1; s.PerLevel < frames; s.PerLevel++ {
+		var delays []float64
+		for _, d := range correlate.Delays(frames/s.Span(), s.PerLevel) {
+			delays = append(delays, float64(d.Frames))
+		}
+		if slices.Equal(delays, m.Delay) {
+			return s
+		}
+	}
+	t.Fatalf("no number of delays at each level gives the delays %v", m.Delay)
+	return s
 }
 
 func sameResults(t *testing.T, got, want *nexus.Result) {

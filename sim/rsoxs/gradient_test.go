@@ -50,9 +50,13 @@ func logLoss(p *Pattern, data, mask []float64, eps float64) (float64, *tensor.Te
 func TestGradientOfReferences(t *testing.T) { gradientOfReferences(t, nil) }
 
 func gradientOfReferences(t *testing.T, b ad.Backend) {
+	done := false
 	golden.Each(t, "scatter/grad/*.json", func(t *testing.T, name string) {
-		if b != nil && !tier.Slow && !strings.Contains(name, "gr02") {
-			return
+		if b != nil && !tier.Slow { // the first one with vectors
+			if done || npz(t, strings.TrimSuffix(name, "json")+"npz")["mat1_align"] == nil {
+				return
+			}
+			done = true
 		}
 		for _, bits := range []int{64, 32} {
 			t.Run(fmt.Sprint(bits), func(t *testing.T) { checkGradient(t, name, bits, b) })

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -33,8 +33,6 @@ type chainCase struct {
 	Coeffs             [][]float64
 	scan               int // number of velocities if they alone have an axis
 }
-
-var armNames = []string{"desi_b", "desi_r", "desi_z"}
 
 func chainCases(t testing.TB) []chainCase {
 	var f struct{ Cases []chainCase }
@@ -173,31 +171,24 @@ func buildChain(t testing.TB, c chainCase, b int, edit func(*spectra.ArmSettings
 		kind.None = true
 	}
 	var exposures []spectra.Exposure
-	suffixes := []string{""}
-	if c.Mock == "m1multi" {
-		suffixes = []string{"_exp1", "_exp2"}
-	}
 	if c.ContinuumOnly {
 		c.RBF = true
 	}
-	arms, templates := map[string]*spectra.Arm{}, map[string]*ad.Node{}
-	for k := range len(suffixes) * len(armNames) {
-		name, suffix := armNames[k%len(armNames)], suffixes[k/len(armNames)]
+	arms, models := map[string]*spectra.Arm{}, map[string]*ad.Node{}
+	for _, file := range templates.MockSpectra(t, c.Mock) {
+		name := file.Arm
 		var lib library
 		if c.Interpolator == "nn" {
 			lib = netLibrary(t, name)
 		} else {
 			lib = gridLibrary(t, name)
 		}
-		data, shape := npy(t, "chain/"+strings.TrimSuffix(c.Mock, "resol")+"_"+name+suffix+".npy")
-		if golden.Has(t, "spectra/chain/"+c.Mock+"_"+name+suffix+".npy") {
-			data, shape = npy(t, "chain/"+c.Mock+"_"+name+suffix+".npy")
-		}
+		data, shape := npy(t, file.File)
 		n := shape[1]
 		if arms[name] == nil {
 			s := spectra.ArmSettings{Name: name, Template: lib.lam, Observed: data[:n], Continuum: c.NPoly, Chebyshev: !c.RBF, Rotation: kind}
-			if c.Mock == "m1resol" {
-				band, shape := npy(t, "chain/m1resol_"+name+"_banded.npy")
+			if file.Resolution != "" {
+				band, shape := npy(t, file.Resolution)
 				r, err := spectra.NewResolution(shape[0]/2, n, band)
 				if err != nil {
 					t.Fatal(err)
@@ -213,7 +204,7 @@ func buildChain(t testing.TB, c chainCase, b int, edit func(*spectra.ArmSettings
 			}
 			arms[name] = arm
 			if !c.ContinuumOnly {
-				templates[name] = lib.template(g.u, c.Params[len(c.Params)-4:])
+				models[name] = lib.template(g.u, c.Params[len(c.Params)-4:])
 			}
 		}
 		good := make([]float64, n)
@@ -222,7 +213,7 @@ func buildChain(t testing.TB, c chainCase, b int, edit func(*spectra.ArmSettings
 				good[i] = 1
 			}
 		}
-		e := spectra.Exposure{Arm: arms[name], Template: templates[name], Flux: ad.Const(data[n : 2*n]), Err: ad.Const(data[2*n : 3*n]), Good: ad.Const(good)}
+		e := spectra.Exposure{Arm: arms[name], Template: models[name], Flux: ad.Const(data[n : 2*n]), Err: ad.Const(data[2*n : 3*n]), Good: ad.Const(good)}
 		if c.Floor > 0 {
 			e.Floor = ad.Scalar(c.Floor)
 		}

@@ -6,9 +6,9 @@ package spectra_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -268,20 +268,23 @@ func TestBasisGolden(t *testing.T) {
 	var f map[string]any
 	golden.JSON(t, &f, "spectra", "chisq/basis.json")
 	lam := floats(f["lam"])
-	for _, k := range []int{1, 2, 3, 4, 5, 10, 15} {
-		for _, chebyshev := range []bool{false, true} {
-			name := "npoly" + strconv.Itoa(k) + "_rbf1"
-			if chebyshev {
-				name = "npoly" + strconv.Itoa(k) + "_rbf0"
-			}
-			p, err := spectra.Basis(lam, k, chebyshev)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, row := range f[name].([]any) {
-				near(t, name, p[i*len(lam):(i+1)*len(lam)], floats(row), 1e-13)
-			}
+	compared := 0
+	for name, rows := range f {
+		var k, rbf int
+		if n, _ := fmt.Sscanf(name, "npoly%d_rbf%d", &k, &rbf); n < 2 {
+			continue
 		}
+		compared++
+		p, err := spectra.Basis(lam, k, rbf == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows.([]any) {
+			near(t, name, p[i*len(lam):(i+1)*len(lam)], floats(row), 1e-13)
+		}
+	}
+	if compared == 0 {
+		t.Error("no basis was compared")
 	}
 }
 

@@ -6,6 +6,7 @@ package spectra_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -47,7 +48,7 @@ func TestSDSSGolden(t *testing.T) {
 		}
 		scans++
 		t.Run(fmt.Sprintf("%d %v", c.NPoly, c.RBF), func(t *testing.T) {
-			arm, err := spectra.NewArm(spectra.ArmSettings{Template: lam, Observed: x[:n], Continuum: c.NPoly, Chebyshev: !c.RBF, Rotation: spectra.Rotation{None: true}, MinVel: -300, MaxVel: 300})
+			arm, err := spectra.NewArm(spectra.ArmSettings{Template: lam, Observed: x[:n], Continuum: c.NPoly, Chebyshev: !c.RBF, Rotation: spectra.Rotation{None: true}, MinVel: slices.Min(c.Vel), MaxVel: slices.Max(c.Vel)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ func readModel(t testing.TB) *model {
 		m.lam = append(m.lam, m.segments[len(m.segments)-1]...)
 	}
 	for name, a := range f.Arms {
-		m.arms = append(m.arms, Settings{Setup: name, Lam0: a.Lambda0, Lam1: a.Lambda1, Step: a.Step, Resolution: a.Resolution, Native: f.Native, Revision: "synth1"})
+		m.arms = append(m.arms, Settings{Setup: name, Lam0: a.Lambda0, Lam1: a.Lambda1, Step: a.Step, Resolution: a.Resolution, Native: f.Native})
 	}
 	slices.SortFunc(m.arms, func(a, b Settings) int { return strings.Compare(a.Setup, b.Setup) })
 	return m
@@ -130,7 +130,17 @@ func TestRebinGoldens(t *testing.T) {
 // The whole library is the reference's, and on a regular grid its files are, too.
 func TestLibraryGolden(t *testing.T) {
 	m := readModel(t)
-	s := m.arms[2]
+	for _, setup := range golden.Members(t, "spectra/library/specs_*.h5") {
+		t.Run(setup, func(t *testing.T) { libraryGolden(t, m, setup) })
+	}
+}
+
+func libraryGolden(t *testing.T, m *model, setup string) {
+	at := slices.IndexFunc(m.arms, func(s Settings) bool { return s.Setup == setup })
+	if at < 0 {
+		t.Fatalf("lines.json has no arm %s", setup)
+	}
+	s := m.arms[at]
 	want := must[*rvspecfit.Library](t)(rvspecfit.LoadTemplates(golden.Path(t, "spectra", "library", "specs_"+s.Setup+".h5"), s.Setup))
 	c := &rvspecfit.Catalog{ParNames: want.ParNames}
 	points, n := want.Points.Compact().Float64s(), len(want.FileIDs)
@@ -141,8 +151,13 @@ func TestLibraryGolden(t *testing.T) {
 		}
 		c.Entries = append(c.Entries, e)
 	}
-	m.lam = m.segments[2]
-	s.Read, s.Normalisation = m.read, Median
+	// The segment of the arm is enough.
+	for _, segment := range m.segments {
+		if segment[0] < s.Lam0 && segment[len(segment)-1] > s.Lam1 {
+			m.lam = segment
+		}
+	}
+	s.Read, s.Normalisation, s.Revision = m.read, Median, want.Revision
 	got := must[*rvspecfit.Library](t)(Rebin(context.Background(), c, s))
 	if d := worst(got.Spectra.Float64s(), want.Spectra.Float64s()); !(d < 1e-6) { // both are float32
 		t.Errorf("the spectra differ by %g", d)

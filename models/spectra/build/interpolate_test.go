@@ -46,7 +46,13 @@ func opened(t testing.TB, l *rvspecfit.Library, s spectra.LoadSettings) *spectra
 
 // A regular grid of the reference's templates that went through files gives the reference's spectra.
 func TestRegularGolden(t *testing.T) {
-	set := must[*rvspecfit.Library](t)(rvspecfit.LoadTemplates(golden.Path(t, "spectra", "library", "specs_desi_z.h5"), "desi_z"))
+	for _, arm := range golden.Members(t, "spectra/library/specs_*.h5") {
+		t.Run(arm, func(t *testing.T) { regularGolden(t, arm) })
+	}
+}
+
+func regularGolden(t *testing.T, arm string) {
+	set := must[*rvspecfit.Library](t)(rvspecfit.LoadTemplates(golden.Path(t, "spectra", "library", "specs_"+arm+".h5"), arm))
 	lib := opened(t, must[*rvspecfit.Library](t)(Regular(set)), spectra.LoadSettings{Edge: true})
 	var f struct {
 		Cases []struct {
@@ -58,11 +64,11 @@ func TestRegularGolden(t *testing.T) {
 	golden.JSON(t, &f, "spectra", "library", "interp_eval.json")
 	var u, far []float64
 	for _, c := range f.Cases {
-		if c.Kind == "grid" && c.Arm == "desi_z" {
+		if c.Kind == "grid" && c.Arm == arm {
 			u, far = append(u, c.Params...), append(far, float64(c.Outside))
 		}
 	}
-	want, _ := npy.Read(t, "spectra", "library", "eval_grid_desi_z.npy")
+	want, _ := npy.Read(t, "spectra", "library", "eval_grid_"+arm+".npy")
 	flux, outside := evaluate(t, lib, u)
 	if d := worst(flux, want); !(d < 1e-6) { // float32 templates
 		t.Errorf("spectra differ by %g", d)
@@ -85,7 +91,7 @@ func TestTriangulatedGolden(t *testing.T) {
 			columns[k*n+i] = points[i*dim+k]
 		}
 	}
-	set := &rvspecfit.Library{Setup: "desi_b", Lam: lam, LogStep: true, LogSpec: true, ParNames: LineParams(),
+	set := &rvspecfit.Library{Setup: "arm", Lam: lam, LogStep: true, LogSpec: true, ParNames: LineParams()[:dim],
 		Points: must[*tensor.Tensor](t)(tensor.From(columns, dim, n)), Spectra: must[*tensor.Tensor](t)(tensor.From(logs[:n*len(lam)], n, len(lam)))}
 	tri := must[*rvspecfit.Library](t)(Triangulated(set)) // of mapped parameters: no logarithm is taken
 	if d := worst(tri.Triangulation.Points.Float64s(), points); !(d < 1e-5) {

@@ -198,7 +198,7 @@ func pointsOf(c *Templates) (points []float64) {
 // A library whose spectra are exp(-params), of two parameters, with corners around it if it is a triangulation.
 func plainLibrary(t testing.TB) *rvspecfit.Library {
 	t.Helper()
-	l := &rvspecfit.Library{Setup: "desi_b", LogStep: true, LogSpec: true, ParNames: []string{"teff", "logg"}, Mapper: rvspecfit.Mapper{Log: []int{0}}}
+	l := &rvspecfit.Library{Setup: "blue", LogStep: true, LogSpec: true, ParNames: []string{"teff", "logg"}, Mapper: rvspecfit.Mapper{Log: []int{0}}}
 	for i := range 600 {
 		l.Lam = append(l.Lam, 5000*math.Exp(1e-4*float64(i)))
 	}
@@ -242,7 +242,7 @@ func TestBuildFromAnyLibrary(t *testing.T) {
 		return c
 	}
 	want := build(FromTemplates(set))
-	if want.Points != 512 || want.Params.Shape()[0] != 12 || want.Nodes != 20 || want.Step != 1000 || want.Revision != "one" || want.Command != "two" || want.Setup != "desi_b" {
+	if want.Points != 512 || want.Params.Shape()[0] != 12 || want.Nodes != 20 || want.Step != 1000 || want.Revision != "one" || want.Command != "two" || want.Setup != "blue" {
 		t.Errorf("%d pixels, %v parameters, %d nodes at %g km/s", want.Points, want.Params.Shape(), want.Nodes, want.Step)
 	}
 	m := want.Models.Float64s()
@@ -274,7 +274,7 @@ func TestBuildFromAnyLibrary(t *testing.T) {
 		physical[i] = set.Points.Float64s()[i/2]
 	}
 	tolerance := map[string]float64{"fluxes": 1e-9, "triangulation": 1e-9, "interpolation": 1e-4}
-	for name, got := range map[string]*rvspecfit.CCF{"fluxes": build(FromTemplates(&plain)), "triangulation": build(FromTemplates(&net)), "interpolation": build(FromLibrary(lib, "desi_b", physical))} {
+	for name, got := range map[string]*rvspecfit.CCF{"fluxes": build(FromTemplates(&plain)), "triangulation": build(FromTemplates(&net)), "interpolation": build(FromLibrary(lib, "blue", physical))} {
 		if e := worst(got.Models.Float64s(), m); e > tolerance[name] || worst(got.Params.Float64s(), want.Params.Float64s()) > 1e-12 || !slices.Equal(got.VSini, want.VSini) {
 			t.Errorf("%s: templates off by %.2g, parameters %v", name, e, got.Params)
 		}
@@ -329,11 +329,11 @@ func TestBadLibraries(t *testing.T) {
 	refused("nil", build(nil, BuildSettings{}))
 	_, err = Build(nil, BuildSettings{})
 	refused("nil", err)
-	_, err = FromLibrary(lib, "desi_r", []float64{5000, 2})
-	refused("desi_r", err)
-	_, err = FromLibrary(lib, "desi_b", []float64{5000, 2, 3})
+	_, err = FromLibrary(lib, "red", []float64{5000, 2})
+	refused("red", err)
+	_, err = FromLibrary(lib, "blue", []float64{5000, 2, 3})
 	refused("3 numbers", err)
-	source, err := FromLibrary(lib, "desi_b", []float64{50000, 2})
+	source, err := FromLibrary(lib, "blue", []float64{50000, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestBadTemplates(t *testing.T) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
-	if _, err := Load(t.TempDir(), []string{"desi_b"}, true); err == nil {
+	if _, err := Load(t.TempDir(), []string{"blue"}, true); err == nil {
 		t.Error("an empty folder was read")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/models/spectra"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
@@ -18,13 +19,15 @@ import (
 func TestFitsFromGuesses(t *testing.T) {
 	c := goldenTemplates(t)
 	lib := &spectra.Library{}
-	for _, arm := range armsOf(t) {
+	for _, arm := range templates.CCFArms(t) {
 		one := load(t, arm)
 		lib.Params, lib.Arms = one.Params, append(lib.Arms, one.Arms...)
 	}
 	var f struct {
-		NPoly int
-		Cases []struct {
+		NPoly        int
+		RBF          bool
+		Interpolator string
+		Cases        []struct {
 			Reference, Optimum64 struct{ ChiSq float64 }
 		}
 	}
@@ -36,7 +39,7 @@ func TestFitsFromGuesses(t *testing.T) {
 		}
 		stars[i].Starts = g.Starts
 	}
-	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: f.NPoly, Rotation: sim.Rotation{Compat: true}, NoVerdict: true})
+	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: f.NPoly, Chebyshev: !f.RBF, Rotation: sim.Rotation{Compat: true}, NoVerdict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

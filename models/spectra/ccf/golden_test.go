@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/golden"
 	goldennpy "github.com/euryale-dev/euryale/internal/golden/npy"
+	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -25,20 +26,9 @@ func npy(t testing.TB, elem ...string) ([]float64, []int) {
 	return goldennpy.Read(t, append([]string{"spectra"}, elem...)...)
 }
 
-// armsOf returns the arms that the reference has templates for, in order of their names.
-func armsOf(t testing.TB) (arms []string) {
-	t.Helper()
-	for _, name := range golden.Glob(t, "spectra/ccf/ccf_*.h5") {
-		if arm := strings.TrimPrefix(golden.Base(name), "ccf_"); !strings.HasPrefix(arm, "nocont_") {
-			arms = append(arms, arm)
-		}
-	}
-	return arms
-}
-
 func goldenTemplates(t testing.TB) *Templates {
 	t.Helper()
-	arms := armsOf(t)
+	arms := templates.CCFArms(t)
 	c, err := Load(filepath.Dir(golden.Path(t, "spectra", "ccf", "ccf_"+arms[0]+".h5")), arms, true)
 	if err != nil {
 		t.Fatal(err)
@@ -60,10 +50,11 @@ func spectrumOf(arm string, x []float64) spectra.Spectrum {
 func mock(t testing.TB, name string) spectra.Star {
 	t.Helper()
 	star := spectra.Star{Name: name}
-	for _, arm := range armsOf(t) {
-		if golden.Has(t, "spectra", "chain", name+"_"+arm+".npy") {
-			x, _ := npy(t, "chain", name+"_"+arm+".npy")
-			star.Spectra = append(star.Spectra, spectrumOf(arm, x))
+	arms := templates.CCFArms(t)
+	for _, f := range templates.MockSpectra(t, name) {
+		if slices.Contains(arms, f.Arm) {
+			x, _ := npy(t, f.File)
+			star.Spectra = append(star.Spectra, spectrumOf(f.Arm, x))
 		}
 	}
 	return star
@@ -232,7 +223,7 @@ func TestGoldenSDSS(t *testing.T) {
 func batch(t testing.TB, count int) []spectra.Star {
 	t.Helper()
 	stars := make([]spectra.Star, count)
-	for _, arm := range armsOf(t) {
+	for _, arm := range templates.CCFArms(t) {
 		x, shape := npy(t, "batch", "spectra_"+arm+".npy")
 		size := shape[1] * shape[2]
 		for i := range stars {

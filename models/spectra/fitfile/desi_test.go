@@ -4,22 +4,17 @@
 package fitfile
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
-	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/internal/golden/templates"
+	"github.com/euryale-dev/euryale/internal/golden/desi"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -33,61 +28,26 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-type desiRun struct {
-	Run      string     `json:"run"`
-	Library  string     `json:"library"`
-	Args     []string   `json:"args"`
-	Status   []string   `json:"status_file"`
-	Columns  [][]string `json:"columns"`
-	NTab     int        `json:"ntab"`
-	Settings map[string]any
-}
-
 // The runs of the reference: the same rows, columns and flags, chi-squares no more than 1.001 of its own, and
 // velocities and parameters within the tolerances that its README gives.
 func TestRunsOfTheReference(t *testing.T) {
-	var all struct {
-		Config map[string]any `json:"config"`
-		Runs   []desiRun      `json:"runs"`
-	}
-	golden.JSON(t, &all, "spectra", "desi", "runs.json")
-	for _, run := range all.Runs {
+	for _, run := range desi.Runs(t) {
 		t.Run(run.Run, func(t *testing.T) {
 			dir := t.TempDir()
-			config := filepath.Join(dir, "config.yaml")
-			all.Config["template_lib"] = templates.Folder(t, run.Library)
-			if err := os.WriteFile(config, must[[]byte](t)(yaml.Marshal(all.Config)), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			s := Settings{Rotation: sim.Rotation{Compat: true}, FixedContinuum: true, KeepSpikes: true, Batch: 4, Config: must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(config))}
+			s := Settings{Rotation: sim.Rotation{Compat: true}, FixedContinuum: true, KeepSpikes: true, Batch: 4, Config: must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(run.Config(t, run.Library)))}
 			job := DESIJob{Table: filepath.Join(dir, "tab.fits"), Models: filepath.Join(dir, "mod.fits"), Note: func(text string) { t.Log(text) }}
-			for i, a := range run.Args {
-				switch a {
-				case "--zbest_select":
-					job.Select.StarsOnly = true
-				case "--zbest_include":
-					job.Select.WithRedshifts = true
-				case "--minsn":
-					fmt.Sscan(run.Args[i+1], &job.Select.MinSN)
-				case "--fitarm":
-					job.Select.Arms = strings.Split(run.Args[i+1], ",")
-				case "--resolution_matrix":
-					s.Resolution = true
-				case "--npoly":
-					fmt.Sscan(run.Args[i+1], &s.Continuum)
-				case "--no_ccf_continuum_normalize":
-					s.Config.Continuum = false
-				}
-			}
+			f := run.Flags(t)
+			job.Select = survey.Selection{Arms: f.Arms, TargetIDs: f.TargetIDs, ObjTypes: f.ObjTypes, MinSN: f.MinSN, MinExpID: f.MinExpID, MaxExpID: f.MaxExpID, StarsOnly: f.StarsOnly, WithRedshifts: f.WithRedshifts}
+			s.Resolution, s.Continuum, s.Config.Continuum = f.Resolution, f.NPoly, s.Config.Continuum && !f.NoContinuum
 			p := must[*Pipeline](t)(New(s))
-			out := must[*DESIOutcome](t)(p.DESI(context.Background(), filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits"), job))
+			out := must[*DESIOutcome](t)(p.DESI(context.Background(), run.Coadd(t), job))
 			if out.Fibers != run.NTab {
 				t.Errorf("%d fibers: want %d", out.Fibers, run.NTab)
 			}
 			if left := must[[]string](t)(filepath.Glob(job.Table + ".journal*")); left != nil {
 				t.Errorf("the journal is still there: %v", left)
 			}
-			sameFits(t, job.Table, golden.Path(t, "spectra/desi/"+run.Run+"_rvtab_coadd-synth-1.fits"))
+			sameFits(t, job.Table, run.Table(t))
 		})
 	}
 }
@@ -141,4 +101,37 @@ func sameFits(t *testing.T, ours, theirs string) {
 			near(name, name+"_ERR", 0.3)
 		}
 	}
+}
+
+// fitted returns a run of the reference's networks and the rows of its file that the reference fitted without a warning, those with the
+// smallest errors of the velocity first, or skips the test if they are fewer than it needs.
+func fitted(t testing.TB, least int) (run desi.Run, rows []int) {
+	t.Helper()
+	for _, run = range desi.Runs(t) {
+		if rows = goodRows(t, run); run.Library == "nn" && len(rows) >= least {
+			return run, rows
+		}
+	}
+	t.Skipf("no run of the reference with networks fitted %d stars without a warning", least)
+	return run, nil
+}
+
+func goodRows(t testing.TB, run desi.Run) (rows []int) {
+	t.Helper()
+	d := must[*survey.DESI](t)(survey.OpenDESI(run.Coadd(t)))
+	defer d.Close()
+	f := must[*fits.File](t)(fits.Open(run.Table(t)))
+	defer f.Close()
+	table := must[*fits.Table](t)(f.Table("RVTAB"))
+	numbers := func(name string) []float64 {
+		return must[[]float64](t)(must[*fits.Column](t)(table.Column(name)).Float64s())
+	}
+	sd, flags := map[int]float64{}, numbers("RVS_WARN")
+	for i, id := range must[[]int64](t)(must[*fits.Column](t)(table.Column("TARGETID")).Int64s()) {
+		if row := slices.Index(d.TargetID, id); flags[i] == 0 {
+			rows, sd[row] = append(rows, row), numbers("VRAD_ERR")[i]
+		}
+	}
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(sd[a], sd[b]) })
+	return rows
 }

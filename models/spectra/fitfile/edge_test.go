@@ -11,22 +11,31 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
-	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/golden/desi"
 	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
 // pipeline is one with the reference's library.
-func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
+func pipeline(t testing.TB) *Pipeline {
+	t.Helper()
 	c := rvspecfit.DefaultConfig()
 	c.Library = templates.Folder(t, "nn")
+	return must[*Pipeline](t)(New(Settings{Config: c, Threads: 1, Batch: 2, FixedContinuum: true, KeepSpikes: true}))
+}
+
+// pipelineOf is one with the configuration of a run and networks.
+func pipelineOf(t testing.TB, run *desi.Run, change func(s *Settings)) *Pipeline {
+	t.Helper()
+	c := must[*rvspecfit.Config](t)(rvspecfit.ReadConfig(run.Config(t, "nn")))
 	s := Settings{Config: c, Threads: 1, Batch: 2, FixedContinuum: true, KeepSpikes: true}
 	if change != nil {
 		change(&s)
@@ -34,14 +43,19 @@ func pipeline(t testing.TB, change func(s *Settings)) *Pipeline {
 	return must[*Pipeline](t)(New(s))
 }
 
+// among reports whether a row is one of the first n of a list.
+func among(rows []int, n int) func(row int) bool {
+	return func(row int) bool { return slices.Contains(rows[:min(n, len(rows))], row) }
+}
+
 // A run that ends in the middle goes on where it ended, and gives the same table as one that did not.
 func TestJournal(t *testing.T) {
 	defer func(n int) { perThread = n }(perThread)
 	perThread = 2
-	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
+	run, rows := fitted(t, 3)
+	file, some := run.Coadd(t), among(rows, 3)
 	dir := t.TempDir()
-	some := func(row int) bool { return row < 5 }
-	p := pipeline(t, func(s *Settings) { s.NoVerdict = true })
+	p := pipelineOf(t, &run, func(s *Settings) { s.NoVerdict = true })
 	whole := must[*DESIOutcome](t)(p.DESI(context.Background(), file, DESIJob{Table: filepath.Join(dir, "whole.fits"), Rows: some}))
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -86,7 +100,7 @@ func TestJournal(t *testing.T) {
 	if err := os.WriteFile(journal, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	q := pipeline(t, func(s *Settings) { s.NoVerdict, s.Continuum = true, 6 })
+	q := pipelineOf(t, &run, func(s *Settings) { s.NoVerdict, s.Continuum = true, 6 })
 	job.Table, before = filepath.Join(dir, "tab.fits"), -1
 	must[*DESIOutcome](t)(q.DESI(context.Background(), file, job))
 	if before != 0 {
@@ -97,7 +111,7 @@ func TestJournal(t *testing.T) {
 // A library of which one file is replaced in place is another one, whose fits are not mixed with those of before.
 func TestVersionOfLibrary(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "interp_desi_b.h5")
+	file := filepath.Join(dir, "interp_blue.h5")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -123,11 +137,10 @@ func TestVersionOfLibrary(t *testing.T) {
 
 // First guesses on a grid reach the same fits.
 func TestBruteForce(t *testing.T) {
-	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
-	some := func(row int) bool { return row == 3 }
-	job := DESIJob{Rows: some}
-	a := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))
-	b := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict, s.BruteForce = true, true }).DESI(context.Background(), file, job))
+	run, rows := fitted(t, 1)
+	file, job := run.Coadd(t), DESIJob{Rows: among(rows, 1)}
+	a := must[*DESIOutcome](t)(pipelineOf(t, &run, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))
+	b := must[*DESIOutcome](t)(pipelineOf(t, &run, func(s *Settings) { s.NoVerdict, s.BruteForce = true, true }).DESI(context.Background(), file, job))
 	for i := range a.Results.Rows {
 		x, y := a.Results.Rows[i], b.Results.Rows[i]
 		if x.Fitted != y.Fitted || math.Abs(x.VRad-y.VRad) > 0.1*x.VRadErr || math.Abs(x.Teff-y.Teff) > 0.1*x.TeffErr {
@@ -141,12 +154,12 @@ func TestBruteForce(t *testing.T) {
 
 // One that nothing can be done with ends no other, and each row of the table has its model (Q3).
 func TestEachRowHasItsModel(t *testing.T) {
-	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
+	run := desi.Runs(t)[0]
 	dir := t.TempDir()
 	var fits []int64
 	job := DESIJob{Table: filepath.Join(dir, "t.fits"), Models: filepath.Join(dir, "m.fits"), Fitted: func(id int64, _ *spectra.Star, o *Outcome) { fits = append(fits, id) }}
-	out := must[*DESIOutcome](t)(pipeline(t, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))
-	if out.Fitted >= out.Fibers || out.FirstFail == nil || len(fits) != out.Fitted {
+	out := must[*DESIOutcome](t)(pipelineOf(t, &run, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), run.Coadd(t), job))
+	if (out.Fitted < out.Fibers) != (out.FirstFail != nil) || len(fits) != out.Fitted || len(out.Results.Rows) != out.Fibers {
 		t.Fatalf("%d of %d fitted, %v", out.Fitted, out.Fibers, out.FirstFail)
 	}
 	for i, row := range out.Results.Rows {
@@ -182,7 +195,7 @@ func TestSettings(t *testing.T) {
 
 // Spectra of other surveys are cut to what templates cover.
 func TestPlainSpectrum(t *testing.T) {
-	p := pipeline(t, nil)
+	p := pipeline(t)
 	arms := must[[]string](t)(p.Arms())
 	lo, hi, err := p.coverage(arms[0])
 	if err != nil {
@@ -228,21 +241,24 @@ func TestJournalOfDevice(t *testing.T) {
 	lib := pretend.LookPath(t)
 	defer func(n int) { perThread = n }(perThread)
 	perThread = 2
-	file := filepath.Join(golden.Path(t, "spectra/desi"), "coadd-synth-1.fits")
+	run, rows := fitted(t, 3)
+	file := run.Coadd(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := 0
-	job := DESIJob{Table: filepath.Join(t.TempDir(), "tab.fits"), Rows: func(row int) bool { return row < 5 }, Done: func(fibers, _ int) {
+	job := DESIJob{Table: filepath.Join(t.TempDir(), "tab.fits"), Rows: among(rows, 3), Done: func(fibers, _ int) {
 		if done += fibers; done >= 2 {
 			cancel()
 		}
 	}}
-	p := pipeline(t, func(s *Settings) { s.NoVerdict = true })
+	p := pipelineOf(t, &run, func(s *Settings) { s.NoVerdict = true })
 	if _, err := p.DESI(ctx, file, job); !errors.Is(err, context.Canceled) {
 		t.Fatalf("canceled: %v", err)
 	}
 	defer lib.Set("memory", 1<<30)
 	lib.Set("memory", 1<<24)
-	q := pipeline(t, func(s *Settings) { *s = p.s; s.Backend = ad.CUDA{} })
+	onDevice := p.s
+	onDevice.Backend = ad.CUDA{}
+	q := must[*Pipeline](t)(New(onDevice))
 	before := -1
 	job.Started, job.Done = func(_, n int) { before = n }, nil
 	if _, err := q.DESI(context.Background(), file, job); !ad.IsDeviceFault(err) || before != done {

@@ -6,6 +6,7 @@ package reduce
 import (
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -113,13 +114,14 @@ func TestIntensityOfReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(t, "frequencies", f, r.Freq.plain())
+	highest := slices.Index(a, slices.Max(a))
 	for i := range a { // sums of hundreds: relative to the largest
-		if math.Abs(a[i]-float64(r.Amp[i])) > 1e-12*486 {
+		if math.Abs(a[i]-float64(r.Amp[i])) > 1e-12*a[highest] {
 			t.Errorf("amplitude %d is %.15g, want %v", i, a[i], r.Amp[i])
 		}
 	}
-	if p := Lines(a, 8); len(p) != 1 || f[p[0]] != 35 {
-		t.Errorf("lines at %v", p)
+	if p := Lines(a, 8); len(p) > 0 && !slices.Contains(p, highest) {
+		t.Errorf("lines at %v, but the highest amplitude is number %d", p, highest)
 	}
 	for _, s := range r.Smooth {
 		at, y, err := Smooth(r.Y.plain(), s.Window, s.Sampling)
@@ -147,11 +149,11 @@ func TestProfilesOfReference(t *testing.T) {
 		close(t, "q^2 I", p.Times(2).Lines[l], r.Q2[l].plain())
 		close(t, "q^4 I", p.Times(4).Lines[l], r.Q4[l].plain())
 		close(t, "I/I0", p.OverFirst().Lines[l], r.I0[l].plain())
-		if p.OverFirst().Lines[l][3] == float64(r.Bug[l][3]) {
+		if bug := r.Bug[l].plain(); !slices.Equal(bug, r.I0[l].plain()) && slices.Equal(p.OverFirst().Lines[l], bug) {
 			t.Error("lines are divided by the first line, as in the viewer")
 		}
 	}
-	shifted := Profile{append([]float64{0.0031}, p.Q[1:]...), p.Lines}
+	shifted := Profile{append([]float64{1.03 * p.Q[0]}, p.Q[1:]...), p.Lines}
 	if _, err := p.Subtract(shifted, 1); err == nil {
 		t.Error("a background of another q was taken away")
 	}
@@ -159,7 +161,8 @@ func TestProfilesOfReference(t *testing.T) {
 	if f := scaled.Onto(); math.Abs(f[1]-4) > 1e-12 || f[0] != 1 {
 		t.Errorf("factors %v", f)
 	}
-	if b := p.Between(0.01, 0.03, 2); len(b.Q) != 4 || b.Q[0] != p.Q[3] || b.Lines[2][1] != p.Lines[2][5] {
+	own := Profile{[]float64{0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.024, 0.027, 0.033}, [][]float64{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}}
+	if b := own.Between(0.01, 0.03, 2); !slices.Equal(b.Q, []float64{0.012, 0.018, 0.024}) || !slices.Equal(b.Lines[0], []float64{3, 5, 7}) {
 		t.Errorf("%v", b)
 	}
 	close(t, "log10", Log10([]float64{100, 0, -1, math.NaN(), 10}), []float64{2, 1, 1, 1, 1})

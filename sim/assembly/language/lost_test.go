@@ -47,7 +47,7 @@ func dependencies(text string) (list []Dependency) {
 // Nothing of a clause is lost. Of 18 sentences each of a hundred brains read alone 97 or
 // more whole (see TestClausesInManyBrains): all of five fail less than once in 1e7.
 func TestClauses(t *testing.T) {
-	g := grammars(t)["english_recursive"]
+	g := grammarOf(t, "english_recursive")
 	for sentence, text := range clauseSentences {
 		for seed := range uint64(2) {
 			got, err := newParser(t, g, seed).Parse(sentence)
@@ -93,7 +93,7 @@ func TestWordsWithoutAPlace(t *testing.T) {
 // Brains too small to keep words apart lose some, and every time that a parse is not
 // whole, and only then, an error says so and names what the parse lacks or has wrong.
 func TestLossesAreTold(t *testing.T) {
-	g := *grammars(t)["english_recursive"]
+	g := *grammarOf(t, "english_recursive")
 	g.Parameters.N = 1500
 	whole, told := 0, 0
 	for _, sentence := range []string{"the mice that big cats bite, run", "dogs that cats chase, love mice that people saw,", "the man saw the woman"} {

@@ -46,7 +46,7 @@ func TestManyBrains(t *testing.T) {
 // A hundred brains hear every sentence with clauses once: of each at most three lose
 // something. Measured: 5 of 1800, at most one of a sentence.
 func TestClausesInManyBrains(t *testing.T) {
-	g := grammars(t)["english_recursive"]
+	g := grammarOf(t, "english_recursive")
 	for sentence, text := range clauseSentences {
 		want, lost := dependencies(text), 0
 		for seed := range uint64(100) {

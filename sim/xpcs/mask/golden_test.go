@@ -6,7 +6,10 @@ package mask
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
@@ -215,45 +218,77 @@ func TestGoldenOutliers(t *testing.T) {
 	}
 }
 
+// operate does what the words of the reference say. The words are those of its file; last is the step that was applied last.
+func (e expected) operate(t *testing.T, h *History, op string, last *Step) {
+	t.Helper()
+	apply := func(step Step) {
+		t.Helper()
+		*last = step
+		if _, err := h.Apply(step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words := strings.Fields(op)
+	var k int
+	switch words[0] {
+	case "init":
+	case "undo":
+		times := 1
+		if len(words) > 1 {
+			fmt.Sscanf(words[1], "x%d", &times)
+		}
+		for range times {
+			h.Undo()
+		}
+	case "redo":
+		h.Redo()
+	case "reset":
+		h.Reset()
+	case "same":
+		apply(*last)
+	case "threshold":
+		var s Threshold
+		if _, err := fmt.Sscanf(op, "threshold low=%g high=%g apply", &s.Low, &s.High); err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+		apply(Step{Threshold: &s})
+	case "parameter":
+		if _, err := fmt.Sscanf(op, "parameter constraints[%d] apply", &k); err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+		apply(Step{Constraints: e.constraints(k)})
+	case "list":
+		var pixels [][2]int
+		for _, m := range regexp.MustCompile(`\((\d+),(\d+)\)`).FindAllStringSubmatch(op, -1) {
+			row, _ := strconv.Atoi(m[1])
+			col, _ := strconv.Atoi(m[2])
+			pixels = append(pixels, [2]int{row, col})
+		}
+		apply(Step{Pixels: pixels})
+	case "draw":
+		for _, d := range e.Draw {
+			if strings.HasPrefix(d.File, "roi_"+words[1]+"_") && len(d.ROIs) == 1 {
+				roi := d.ROIs[0].shape()
+				roi.Inclusive = words[2] == "inclusive"
+				apply(Step{Draw: []Shape{roi}})
+				return
+			}
+		}
+		t.Fatalf("%s: the reference draws no such shape", op)
+	default:
+		t.Fatalf("%q: this test does not know the operation", op)
+	}
+}
+
 func TestGoldenHistory(t *testing.T) {
 	s, e := source(t), expect(t)
 	h, err := NewHistory(s, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	apply := func(step Step) {
-		t.Helper()
-		if _, err := h.Apply(step); err != nil {
-			t.Fatal(err)
-		}
-	}
-	script := []func(){
-		func() {},
-		func() { apply(Step{Threshold: &Threshold{Low: 1, High: 1e4}}) },
-		func() { apply(Step{Constraints: e.constraints(0)}) },
-		func() { apply(Step{Constraints: e.constraints(0)}) },
-		func() { h.Undo() },
-		func() { h.Undo() },
-		func() { h.Redo() },
-		func() { apply(Step{Pixels: [][2]int{{0, 3}, {1, 4}, {2, 5}}}) },
-		func() {
-			roi := e.Draw[1].ROIs[0].shape()
-			roi.Inclusive = false
-			apply(Step{Draw: []Shape{roi}})
-		},
-		func() {
-			for range 5 {
-				h.Undo()
-			}
-		},
-		func() { h.Redo() },
-		func() { h.Reset() },
-	}
-	if len(e.History) != len(script) {
-		t.Fatalf("the reference has %d operations, the test %d", len(e.History), len(script))
-	}
-	for k, c := range e.History {
-		script[k]()
+	var last Step
+	for _, c := range e.History {
+		e.operate(t, h, c.Op, &last)
 		if n := h.Mask().Count(); n != c.Valid || h.At() != c.At || h.Len() != c.Records {
 			t.Errorf("%s: %d pixels at %d of %d records, want %d at %d of %d", c.Op, n, h.At(), h.Len(), c.Valid, c.At, c.Records)
 		}
