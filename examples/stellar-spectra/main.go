@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -21,12 +22,14 @@ import (
 )
 
 func main() {
-	if err := report(os.Stdout); err != nil {
+	draws := flag.Int("draws", 200, "draws of each of four chains")
+	flag.Parse()
+	if err := report(os.Stdout, *draws); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func report(w io.Writer) error {
+func report(w io.Writer, draws int) error {
 	ctx := context.Background()
 	// A library is read by spectra.Open or spectra.Load; this one is made on the spot.
 	files, err := demo.StarLibrary(ctx, demo.LibrarySettings{})
@@ -78,7 +81,7 @@ func report(w io.Writer) error {
 	if fits, err = fit(ctx, finder, fitter, stars[:1]); err != nil {
 		return err
 	}
-	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{Chains: 4, Warmup: 200, Draws: 200, Seed: 1})
+	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{Chains: 4, Warmup: min(200, draws), Draws: draws, Seed: 1})
 	if err != nil {
 		return err
 	}

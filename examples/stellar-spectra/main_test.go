@@ -9,11 +9,13 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 func TestReport(t *testing.T) {
 	var b bytes.Buffer
-	if err := report(&b); err != nil {
+	if err := report(&b, tier.Of(60, 200)); err != nil {
 		t.Fatal(err)
 	}
 	agree := 0
