@@ -205,10 +205,11 @@ func (w *island) look(k int) {
 // Machines run, fail, forget failures, stop, die, push and pull in any order, and see lists of the store that are older than what is in it:
 // no file of results is ever replaced or gone, no machine loses a success, and whoever pulls in the end has every success that was pushed.
 func TestStoresOfMachinesLoseNothing(t *testing.T) {
-	retried, stale := int64(0), 0
+	var retried, stale atomic.Int64
 	first, count := tier.Of(uint64(10), 0), tier.Of(uint64(3), 1000) // of the quick seeds one replaces a file if that is possible
 	for seed := first; seed < first+count; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 4))
 			m, err := batch.Create(filepath.Join(t.TempDir(), "m"), batch.Header{Command: "x", Block: 3}, func(add func(string, int64, int64) error) error { return add("s", 0, 24) })
 			if err != nil {
@@ -240,13 +241,13 @@ func TestStoresOfMachinesLoseNothing(t *testing.T) {
 					t.Errorf("item %d was pushed with a result, and has none in the store", item)
 				}
 			}
-			retried, stale = retried+w.retried, stale+int(w.stale.Load())
+			retried.Add(w.retried)
+			stale.Add(w.stale.Load())
 		})
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+	}
+	t.Cleanup(func() { // when all are done
+		if retried.Load() == 0 || stale.Load() == 0 {
+			t.Error("no failure was forgotten, or no list was old: the schedules do not try what they are for")
 		}
-	}
-	if retried == 0 || stale == 0 {
-		t.Error("no failure was forgotten, or no list was old: the schedules do not try what they are for")
-	}
+	})
 }
