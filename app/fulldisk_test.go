@@ -165,3 +165,18 @@ func TestInterruptedTraining(t *testing.T) {
 		t.Error("no run was interrupted after its training")
 	}
 }
+
+// What the parser of command lines prints by itself has the exit code of other output that cannot be written.
+func TestFullDiskOfParser(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"--version"}, {"completion", "bash"}, {"completion", "zsh"}, {"completion", "fish"}, {"completion", "powershell"}} {
+		var said strings.Builder
+		if code := app.Run(t.Context(), args, full, &said); code != exit.CannotWrite {
+			t.Errorf("%v: exit code %d, want %d: %s", args, code, exit.CannotWrite, said.String())
+		}
+	}
+}

@@ -32,6 +32,26 @@ const (
 	partName = "part-"
 )
 
+// IsResults reports whether a file of a store holds results, by its path. Such a file never changes: what is forgotten or tried again
+// is in files of other names, so that copies of stores can be merged in any order.
+func IsResults(name string) bool {
+	return inFolder(name) && strings.HasPrefix(filepath.Base(name), partName)
+}
+
+// inFolder reports whether a path leads into the folder of a shard or of a queue.
+func inFolder(name string) bool {
+	dir := filepath.Base(filepath.Dir(name))
+	_, ok := parseShard(strings.TrimSuffix(dir, partial))
+	return ok || dir == queueName
+}
+
+// IsLocal reports whether a file of a store says what a process of this machine does, by its path. Elsewhere it would be taken for what
+// a process there has left: its items would count as those that ended it.
+func IsLocal(name string) bool {
+	base := filepath.Base(name)
+	return inFolder(name) && (base == flightName || base == deathsName || base == runlock.Name)
+}
+
 // folder is the folder of a shard, or of the queue.
 type folder struct {
 	Shard
@@ -351,7 +371,8 @@ func (s Store) forget(m *Manifest, f folder, command string) (forgotten int64, e
 		case f.queue: // names of its files say what is in them
 			left, err = (&Queue{m: m, path: f.path}).put(p.columns, p.records)
 		default:
-			err = p.write(filepath.Join(f.path, name))
+			left = renewed(name)
+			err = p.write(filepath.Join(f.path, left))
 		}
 		if err != nil {
 			return forgotten, err
@@ -368,6 +389,12 @@ func (s Store) forget(m *Manifest, f folder, command string) (forgotten int64, e
 		return forgotten, err
 	}
 	return forgotten, nil
+}
+
+// renewed returns the name of a file that takes the place of another one with the same number.
+func renewed(name string) string {
+	number, _, _ := strings.Cut(strings.TrimPrefix(name, partName), "-")
+	return partName + number + "-" + rand.Text()[:8]
 }
 
 // withFailures lists the files of a folder that hold failures.

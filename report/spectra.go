@@ -86,6 +86,9 @@ func (s *SpectraFits) cells(f *spectra.Fit) []string {
 			x, sd = f.Velocity.Vel, max(sd, f.Velocity.SD) // that of a lopsided or wide posterior, or with the other parameters
 		}
 		text := PlusMinus(x, sd)
+		if p := f.Profile; k == 0 && p != nil && p.Lopsided(f.X[0]) {
+			text = fmt.Sprintf("%.4g +%.2g -%.2g", f.X[0], p.Upper-f.X[0], f.X[0]-p.Lower)
+		}
 		if r := f.Rotation; r != nil && f.Names[k] == spectra.Vsini {
 			text = fmt.Sprintf("%.3g +%.2g -%.2g", x, r.Upper-x, x-r.Lower)
 			if r.Lower == 0 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -76,6 +77,9 @@ func Run(ctx context.Context, fields []Field, program string, args []string, std
 		return tellPanic(stderr, err, p)
 	}
 	var e *exit.Error
+	if path := (*fs.PathError)(nil); !errors.As(err, &e) && errors.As(err, &path) && path.Op == "write" { // of cobra's own commands
+		err = exit.With(exit.CannotWrite, err)
+	}
 	err = parserError(root, called, err)
 	errors.As(err, &e)
 	fmt.Fprintf(stderr, "Error: %s\n", a.Renamed(foreign.Short(exit.Text(err, args), longestError)))

@@ -195,6 +195,8 @@ func batchRun(a *frame.App) *cobra.Command {
 a launcher (a Slurm array or srun, a Kubernetes Indexed Job with EURYALE_SHARDS,
 or mpirun), and with --shard, it works on its shard.
 
+The exit code is 65 if one process did all items and all failed.
+
 Ctrl-C and SIGTERM keep the finished items; run the same command to continue. In
 a Slurm job, SIGTERM announces the end of the time limit, and the exit code is
 0.
@@ -292,13 +294,25 @@ func runBatchRun(ctx context.Context, a *frame.App, name, shard string) error {
 	case err != nil:
 		return batchError(a, err, again)
 	case a.JSON:
-		return a.Document(doc)
+		if err := a.Document(doc); err != nil {
+			return err
+		}
+		return allFailed(dir, part, p)
 	}
 	a.Note("%d of %d items are finished; this run finished %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
 	if part.Count == 1 {
 		a.Note("next: euryale batch merge %s merges the results", foreign.Typed(dir))
 	}
-	return nil
+	return allFailed(dir, part, p)
+}
+
+// allFailed returns an error if a run did all items of a list and none succeeded: then it is the settings or the program, not an item. A
+// shard may have few items, and its failures are told when shards are merged.
+func allFailed(dir string, part batch.Shard, p batch.Progress) error {
+	if part.Count > 1 || p.Items == 0 || p.Failed < p.Items {
+		return nil
+	}
+	return &exit.Error{Code: exit.Data, Err: fmt.Errorf("all of %s failed", errtext.Count(int(p.Items), "item")), Hint: "euryale batch status " + foreign.Typed(dir) + ", which lists why"}
 }
 
 // announced reports whether ctx ended by SIGTERM.

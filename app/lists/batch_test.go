@@ -289,3 +289,18 @@ func TestClusterExamples(t *testing.T) {
 		}
 	}
 }
+
+// A whole list of which nothing succeeds does not end as one that is done, also without notes and as a document.
+func TestBatchOfFailuresFails(t *testing.T) {
+	for _, flag := range []string{"--quiet", "--json"} {
+		bad := apptest.Write(t, "bad.csv", "bin,q,tau,g2,err\n0,0.01,-1,1.2,0.01\n0,0.01,-2,1.1,0.01\n0,0.01,-3,1.1,0.01\n0,0.01,-4,1.1,0.01\n")
+		config := apptest.Write(t, "bad.yaml", "work: fit g2\nfiles: "+bad+"\nretries: 0\n")
+		if code, _, stderr := apptest.Do(t, "batch", config, "--quiet"); code != exit.OK {
+			t.Fatal(code, stderr)
+		}
+		code, _, stderr := apptest.Do(t, "batch", "run", config, flag)
+		if code != exit.Data || !strings.Contains(stderr, "all of 1 item failed") {
+			t.Errorf("%s: exit code %d: %s", flag, code, stderr)
+		}
+	}
+}

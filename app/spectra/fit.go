@@ -197,6 +197,7 @@ type starDoc struct {
 	SD          map[string]frame.Number `json:"sd,omitempty"`
 	Conditional map[string]frame.Number `json:"sd_conditional,omitempty"`
 	Velocity    *velocityDoc            `json:"velocity,omitempty"`
+	Profile     *profileDoc             `json:"velocity_profile,omitempty"`
 	Guess       frame.Number            `json:"first_guess_vel"`
 	ChiSquare   frame.Number            `json:"minus_2_log_likelihood"`
 	Spectra     []spectrumDoc           `json:"spectra,omitempty"`
@@ -251,6 +252,20 @@ type velocityDoc struct {
 	Kurtosis frame.Number `json:"kurtosis"`
 }
 
+// profileDoc is where the velocity of a star with weak lines may be.
+type profileDoc struct {
+	Lower  frame.Number       `json:"lower"` // km/s, as Upper
+	Upper  frame.Number       `json:"upper"`
+	SD     frame.Number       `json:"sd"`
+	Others []otherVelocityDoc `json:"others,omitempty"`
+}
+
+// otherVelocityDoc is another minimum, and by how much chi-square is higher there.
+type otherVelocityDoc struct {
+	Vel  frame.Number `json:"vel"`
+	Rise frame.Number `json:"rise"`
+}
+
 type spectrumDoc struct {
 	Arm       string       `json:"arm"`
 	ChiSquare frame.Number `json:"chi2"`
@@ -268,6 +283,12 @@ func starDocument(o *fitfile.Outcome) starDoc {
 	d.X, d.SD, d.Conditional = frame.Named(f.Names, f.X), frame.Named(f.Names, f.SD), frame.Named(f.Names, f.Conditional)
 	if v := f.Velocity; v != (spectra.VelocityPosterior{}) { // as it is where the velocity is fixed
 		d.Velocity = &velocityDoc{frame.Number(v.Vel), frame.Number(v.SD), frame.Number(v.Skewness), frame.Number(v.Kurtosis)}
+	}
+	if p := f.Profile; p != nil {
+		d.Profile = &profileDoc{Lower: frame.Number(p.Lower), Upper: frame.Number(p.Upper), SD: frame.Number(p.SD)}
+		for _, o := range p.Others {
+			d.Profile.Others = append(d.Profile.Others, otherVelocityDoc{frame.Number(o.Vel), frame.Number(o.Rise)})
+		}
 	}
 	for i, v := range f.Velocities { // none where the velocity is fixed
 		name := f.Exposures[i]

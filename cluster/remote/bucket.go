@@ -25,6 +25,8 @@ type Bucket struct {
 	b      *blob.Bucket
 	prefix string // empty, or ends with a slash
 	name   string // URL without what may be secret
+
+	lag func(key string) bool // whether a listing does not show an object yet; nil in real stores, which decide it themselves
 }
 
 // place is a URL in the parts that the stores want.

@@ -19,7 +19,9 @@ import (
 	"unicode/utf8"
 
 	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
 
+	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
@@ -42,8 +44,11 @@ type transfer struct {
 }
 
 // Push copies the files of a folder into a bucket. It leaves out files that the bucket already has,
-// temporary files, files whose names begin with a dot, and the folder of a queue's leader, which holds
+// temporary files, what belongs to a process at work on a list (see [batch.IsLocal]), files whose names begin with a dot, and the folder of a queue's leader, which holds
 // its keys: also one with another name. A file appears in the store once it is complete.
+//
+// Files of results (see [batch.IsResults]) never change, so none is replaced: also not by a machine whose copy is older, or that does not
+// see yet what another one has pushed. Any other file takes the place of that of the same name.
 func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 	there := map[string]*blob.ListObject{}
 	if err := b.list(ctx, func(key string, o *blob.ListObject) error { there[key] = o; return nil }); err != nil {
@@ -63,6 +68,10 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 			if !d.Type().IsRegular() {
 				return nil
 			}
+			key, err := keyOf(folder, name)
+			if err != nil || batch.IsLocal(name) {
+				return err
+			}
 			info, err := d.Info()
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil // a worker's temporary file, or one that has another name now
@@ -70,20 +79,25 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 			if err != nil {
 				return err
 			}
-			rel, err := filepath.Rel(folder, name)
-			if err != nil {
-				return err
-			}
-			key := filepath.ToSlash(rel)
-			if !utf8.ValidString(key) {
-				return fmt.Errorf("the name %q is not UTF-8, which object stores require: rename the file", name)
-			}
 			if !give(transfer{key: key, file: name, object: there[key], info: info}) {
 				return filepath.SkipAll
 			}
 			return nil
 		})
 	}, b.up)
+}
+
+// keyOf returns the name in a store of a file of a folder.
+func keyOf(folder, name string) (string, error) {
+	rel, err := filepath.Rel(folder, name)
+	if err != nil {
+		return "", err
+	}
+	key := filepath.ToSlash(rel)
+	if !utf8.ValidString(key) {
+		return "", fmt.Errorf("the name %q is not UTF-8, which object stores require: rename the file", name)
+	}
+	return key, nil
 }
 
 // leads reports whether a folder is that of a queue's leader, by its files.
@@ -136,7 +150,7 @@ func (b *Bucket) list(ctx context.Context, f func(key string, o *blob.ListObject
 			return named(b.name, err)
 		}
 		key := strings.TrimPrefix(o.Key, b.prefix)
-		if o.IsDir || key == "" || strings.HasSuffix(key, "/") {
+		if o.IsDir || key == "" || strings.HasSuffix(key, "/") || b.lag != nil && b.lag(key) {
 			continue
 		}
 		if err := f(key, o); err != nil {
@@ -171,7 +185,11 @@ func sumOf(name string) ([]byte, error) {
 
 // up brings a file into the store. It returns its size, or -1 if it is there.
 func (b *Bucket) up(ctx context.Context, t transfer) (int64, error) {
+	once := batch.IsResults(t.file)
 	if t.object != nil {
+		if once {
+			return -1, nil
+		}
 		if same, err := t.same(t.object.ModTime, t.info.ModTime()); same || err != nil {
 			return -1, err
 		}
@@ -186,7 +204,7 @@ func (b *Bucket) up(ctx context.Context, t transfer) (int64, error) {
 	defer in.Close()
 	ctx, cancel := context.WithCancel(ctx) // before Close, it keeps the store from taking half a file
 	defer cancel()
-	w, err := b.b.NewWriter(ctx, b.prefix+t.key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	w, err := b.b.NewWriter(ctx, b.prefix+t.key, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: once})
 	if err != nil {
 		return 0, named(b.name, err)
 	}
@@ -196,12 +214,21 @@ func (b *Bucket) up(ctx context.Context, t transfer) (int64, error) {
 		w.Close()
 		return 0, named(b.name, err)
 	}
-	return n, named(b.name, w.Close())
+	if err = w.Close(); once && gcerrors.Code(err) == gcerrors.FailedPrecondition {
+		return -1, nil // another machine was faster
+	}
+	return n, named(b.name, err)
 }
 
 // down brings a file into the folder.
 func (b *Bucket) down(ctx context.Context, t transfer) (int64, error) {
+	if batch.IsLocal(t.file) { // pushed by an older version
+		return -1, nil
+	}
 	if t.info != nil {
+		if batch.IsResults(t.file) {
+			return -1, nil
+		}
 		if same, err := t.same(t.info.ModTime(), t.object.ModTime); same || err != nil {
 			return -1, err
 		}

@@ -122,7 +122,7 @@ func TestPushAndPull(t *testing.T) {
 	stores(t, func(t *testing.T, b *Bucket) {
 		from, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
 		for i := range 40 {
-			write(t, filepath.Join(from, "queue", fmt.Sprint("part-", i)), strings.Repeat("x", i*1000))
+			write(t, filepath.Join(from, "tables", fmt.Sprint("file-", i)), strings.Repeat("x", i*1000))
 		}
 		for _, name := range []string{"leader/token", "mine/key", "mine/token", "mine/address", "mine/jetstream/x", ".lock", "queue/.euryale-tmp-part-9-12345678"} {
 			write(t, filepath.Join(from, name), "not for others")
@@ -133,7 +133,7 @@ func TestPushAndPull(t *testing.T) {
 		if m, err := b.Pull(t.Context(), to); err != nil || m.Files != 40 || m.Bytes != 780_000 {
 			t.Fatalf("%+v, %v", m, err)
 		}
-		write(t, filepath.Join(from, "queue", "part-7"), "changed")
+		write(t, filepath.Join(from, "tables", "file-7"), "changed")
 		if m, err := b.Push(t.Context(), from); err != nil || m.Files != 1 || m.Same != 39 {
 			t.Fatalf("%+v, %v", m, err)
 		}
@@ -141,8 +141,8 @@ func TestPushAndPull(t *testing.T) {
 			t.Fatalf("%+v, %v", m, err)
 		}
 		for i := range 40 {
-			a, err1 := os.ReadFile(filepath.Join(from, "queue", fmt.Sprint("part-", i)))
-			b, err2 := os.ReadFile(filepath.Join(to, "queue", fmt.Sprint("part-", i)))
+			a, err1 := os.ReadFile(filepath.Join(from, "tables", fmt.Sprint("file-", i)))
+			b, err2 := os.ReadFile(filepath.Join(to, "tables", fmt.Sprint("file-", i)))
 			if err1 != nil || err2 != nil || !bytes.Equal(a, b) {
 				t.Error(i, err1, err2)
 			}

@@ -32,6 +32,9 @@ type Arm struct {
 	Bad        []bool
 	Resolution []float64 // resolution matrix, as in Raw
 	Diagonals  int
+	// Unusable counts the bad pixels that no mask marks: those whose flux is not finite, or whose inverse variance is no
+	// finite number above 0.
+	Unusable int
 }
 
 // Preparation says how to find and treat bad pixels. The zero value suits spectra of any survey.
@@ -67,7 +70,10 @@ func Prepare(r *Raw, p Preparation) *Arm {
 	bridge := make([]bool, n)
 	good := make([]float64, 0, n)
 	for i := range n {
-		bridge[i] = masked(i) || !finite(r.Flux[i]+r.IVar[i]) || r.IVar[i] <= 0
+		bridge[i] = masked(i) || r.unusable(i)
+		if bridge[i] && !masked(i) {
+			a.Unusable++
+		}
 		a.Bad[i] = bridge[i] || p.Dichroic && r.Wave[i] > 4300 && r.Wave[i] < 4450 || i < p.Edges || i >= n-p.Edges
 		if a.Bad[i] {
 			a.Err[i] = math.Abs(level) * p.BadError
@@ -88,6 +94,9 @@ func Prepare(r *Raw, p Preparation) *Arm {
 	}
 	return a
 }
+
+// unusable reports whether the numbers of a pixel are none that a fit can use, whatever the mask says.
+func (r *Raw) unusable(i int) bool { return !finite(r.Flux[i]+r.IVar[i]) || r.IVar[i] <= 0 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 

@@ -66,6 +66,7 @@ type Row struct {
 	// Judged reports whether there is a verdict, and Unexplained whether it found pixels or a second star that no template
 	// explains.
 	Judged, Unexplained bool
+	OtherVelocities     bool    // whether other velocities fit almost as well
 	LeftOut             int     // number of pixels that were left out as spikes
 	VRadCCF             float64 // velocity from the cross-correlation in km/s
 	Arms                []ArmFit

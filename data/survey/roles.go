@@ -75,8 +75,22 @@ func (r *roles) spectrum() (*Raw, error) {
 	if len(out.Flux) != len(out.Wave) || len(out.IVar) != len(out.Wave) || out.Mask != nil && len(out.Mask) != len(out.Wave) {
 		return nil, bad(r.file, "", "there are %d wavelengths, %d fluxes and %d errors: want equal numbers", len(out.Wave), len(out.Flux), len(out.IVar))
 	}
+	r.noteUnusable(out)
 	out.Notes = r.notes
 	return out, checkWave(r.file, "", out.Wave)
+}
+
+// noteUnusable tells how many pixels are left out although no mask marks them.
+func (r *roles) noteUnusable(s *Raw) {
+	n := 0
+	for i := range s.Flux {
+		if !(s.Mask != nil && s.Mask[i]) && s.unusable(i) {
+			n++
+		}
+	}
+	if n > 0 {
+		r.note("%d of %s %s left out, because the flux is not a finite number or the error is not a finite number above 0", n, errtext.Count(len(s.Flux), "pixel"), errtext.Agree(n, "is", "are"))
+	}
 }
 
 // noteWave tells how wavelengths were read, and above all whether as those of air or of vacuum: 84 km/s lie between them.

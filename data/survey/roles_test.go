@@ -84,6 +84,38 @@ func TestRolesOfColumns(t *testing.T) {
 	}
 }
 
+// Pixels without a usable error or flux are told, whatever they have in place of it; those that are masked are not counted again.
+func TestUnusablePixels(t *testing.T) {
+	for _, c := range []struct{ head, bad string }{
+		{"wave,flux,err", "1,0"}, {"wave,flux,err", "1,-2"}, {"wave,flux,err", "1,nan"}, {"wave,flux,err", "1,inf"}, {"wave,flux,err", "nan,0.1"}, {"wave,flux,err", "inf,0.1"},
+		{"wave,flux,ivar", "1,0"}, {"wave,flux,ivar", "1,-2"}, {"wave,flux,ivar", "1,nan"}, {"wave,flux,ivar", "1,inf"}, {"wave,flux,weight", "1,0"},
+	} {
+		file := filepath.Join(t.TempDir(), "star.csv")
+		text := c.head + ",badmask\n"
+		for i := range 40 {
+			pixel := "1,0.1"
+			if i < 3 {
+				pixel = c.bad
+			}
+			text += fmt.Sprintf("%d,%s,%d\n", 5000+i, pixel, b2i(i == 0 || i == 20))
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadSpectrum(file, Units{})
+		if err != nil {
+			t.Errorf("%s %s: %v", c.head, c.bad, err)
+			continue
+		}
+		if want := "2 of 40 pixels are left out"; !strings.Contains(r.Told(), want) {
+			t.Errorf("%s %s: %q does not say %q", c.head, c.bad, r.Told(), want)
+		}
+		if a := Prepare(r, Preparation{}); a.Unusable != 2 || !a.Bad[1] || !a.Bad[2] || a.Bad[3] {
+			t.Errorf("%s %s: %d pixels are unusable, bad are %v", c.head, c.bad, a.Unusable, a.Bad[:4])
+		}
+	}
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1

@@ -329,6 +329,9 @@ func TestPrepare(t *testing.T) {
 	if want := []bool{false, true, true, false, true, false, true, false}; !slices.Equal(a.Bad, want) {
 		t.Errorf("bad: %v, want %v", a.Bad, want)
 	}
+	if a.Unusable != 2 {
+		t.Errorf("%d pixels are unusable, want 2", a.Unusable)
+	}
 	if want := []float64{2, 100, 4, 2, 4, 6, 4, 2}; !slices.Equal(a.Flux, want) {
 		t.Errorf("flux: %v, want %v", a.Flux, want)
 	}

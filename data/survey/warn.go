@@ -12,9 +12,10 @@ const (
 	WarnVSini                // rotation above 100 km/s
 	WarnSpectrum             // missing data: there are none that can be used
 	WarnHessian              // the curvature at the optimum is not positive
-	// The reference does not have the following two bits.
+	// The reference does not have the following bits.
 	WarnPixels // pixels or a second star that no template explains are in the fit, so that the velocity may be theirs
 	WarnSpikes // pixels were left out as spikes; SUCCESS does not depend on it
+	WarnMinima // other velocities fit almost as well
 )
 
 // Warn returns the bits of RVS_WARN for a fit in which velocities were sought from minVel to maxVel, in
@@ -39,5 +40,6 @@ func (r *Row) Warn(minVel, maxVel float64) int64 {
 	set(WarnHessian, r.BadHessian)
 	set(WarnPixels, r.Unexplained)
 	set(WarnSpikes, r.LeftOut > 0)
+	set(WarnMinima, r.OtherVelocities)
 	return w
 }

@@ -53,6 +53,10 @@ type Fit struct {
 	// standard deviations of it; nil for others, and where a fixed value or a prior keeps the
 	// rotation away from 0.
 	Rotation *RotationProfile
+	// Profile says where the velocity may be if the lines of the star are weak, so that the templates reduce the chi-square of the
+	// continuum by less than 200; nil for others, for fixed velocities and with Settings.PerExposure. SD and Velocity.SD are those of
+	// the profile where that is wider than the curvature says.
+	Profile *VelocityProfile
 	// BadHessian says that the Hessian of the free parameters is not positive definite.
 	BadHessian bool
 	// Spikes are runs of pixels that the fit did not use because they stand out of the model as cosmic rays do, and
@@ -276,6 +280,9 @@ func (l *layout) fit(ctx context.Context, stars []Star, list []int, fits []Fit, 
 		return err
 	}
 	if err := l.describeAll(ctx, stars, list, best, fits, last); err != nil {
+		return err
+	}
+	if err := l.weakAll(ctx, stars, list, best, fits); err != nil {
 		return err
 	}
 	return l.profileAll(ctx, stars, list, best, fits)

@@ -24,6 +24,9 @@ type Spectrum struct {
 	// Bad marks pixels that do not count in the reported chi-square. They stay in the likelihood,
 	// with their Err.
 	Bad []bool
+	// Unusable counts those of the pixels in Bad whose flux or error is no number that a fit can use. The verdict says if they are
+	// more than half.
+	Unusable int
 	// Resolution is the matrix that mixes the pixels. Default: none, for templates that have the
 	// instrument's resolution.
 	Resolution *spectra.Resolution

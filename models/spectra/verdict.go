@@ -71,6 +71,21 @@ func (l *layout) remains(s *places, i int, star *Star, d *descent) *remains {
 	return r
 }
 
+// KindUnusable is the kind of a flag: most pixels of a spectrum have a flux or an error that is no number that a fit can use.
+const KindUnusable = "unusable pixels"
+
+// sayUnusable flags the spectra of which most pixels have no usable flux or error.
+func (s *Star) sayUnusable() (out []check.Alteration) {
+	for _, x := range s.Spectra {
+		if n := len(x.Lam); 2*x.Unusable > n {
+			out = append(out, check.Alteration{Kind: KindUnusable, Count: x.Unusable,
+				Text:   fmt.Sprintf("%d of the %d pixels of %s were left out, because their flux is not a finite number or their error is not a finite number above 0", x.Unusable, n, x.Arm),
+				Remedy: "check the column of errors, or mask the pixels that are meant to be left out"})
+		}
+	}
+	return out
+}
+
 // leastGain is the reduction of chi-square by the templates below which a velocity may be that of noise: the search over velocities and
 // templates finds reductions of some 10 to 20 in noise, and rvspecfit warns below 50.
 const leastGain = 50
@@ -109,6 +124,7 @@ func (l *layout) judge(s *places, i int, scanner *scanner, star *Star, d *descen
 		data.Altered = append(data.Altered, check.Alteration{Kind: KindContinuum, Count: n, Note: true,
 			Text: fmt.Sprintf("the continuum has %s beside the %s that were asked for, because the residuals call for them", errtext.Count(n, "polynomial"), errtext.Count(l.f.s.Continuum, "function"))})
 	}
+	data.Altered = append(data.Altered, star.sayUnusable()...)
 	named, err := l.named(scanner, r, star, fit)
 	if err != nil {
 		return nil, err
@@ -130,7 +146,7 @@ func (l *layout) judge(s *places, i int, scanner *scanner, star *Star, d *descen
 			Text:   fmt.Sprintf("the fit is not at a minimum: by the derivatives at the result, the parameters would move by %.2g standard deviations", off),
 			Remedy: "other starts"})
 	}
-	if gain := fit.gain(); gain < leastGain && slices.Contains(d.free(), 0) {
+	if gain := fit.gain(); gain < leastGain && !l.fixed[0] {
 		data.Findings = append(data.Findings, check.Flag{Kind: check.KindUnknown, Where: l.names[0],
 			Text:   fmt.Sprintf("the templates lower the chi-square of the continuum alone by only %.3g, which noise can do at some velocity: the spectra do not show a star", gain),
 			Remedy: "add up exposures, or look at the spectra"})

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Right models are rarely said to be wrong, and wrong ones are.
@@ -76,7 +78,7 @@ func TestNoiseIsNoStar(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(3, 1))
-	noise := slices.Clone(stars[:min(8, len(stars))])
+	noise := slices.Clone(stars[:tier.Of(2, min(8, len(stars)))])
 	for i := range noise {
 		noise[i].Spectra = slices.Clone(noise[i].Spectra)
 		for k, x := range noise[i].Spectra {
@@ -96,5 +98,14 @@ func TestNoiseIsNoStar(t *testing.T) {
 		if fit.Err != nil || fit.Verdict.OK || !strings.Contains(fit.Verdict.String(), "do not show a star") {
 			t.Errorf("%s: %v, %v", fit.Star, fit.Err, fit.Verdict)
 		}
+	}
+}
+
+// A spectrum of which most pixels have no usable flux or error is flagged, and one with fewer of them is not.
+func TestUnusablePixelsAreFlagged(t *testing.T) {
+	star := Star{Spectra: []Spectrum{{Arm: "b", Lam: make([]float64, 10), Unusable: 6}, {Arm: "r", Lam: make([]float64, 10), Unusable: 5}}}
+	said := star.sayUnusable()
+	if len(said) != 1 || said[0].Note || said[0].Kind != KindUnusable || !strings.HasPrefix(said[0].Text, "6 of the 10 pixels of b were left out") {
+		t.Errorf("%+v", said)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -73,10 +74,34 @@ const perDevice = 1024
 // atATime is the number of stars that are read and fitted in one call.
 func (p *Pipeline) atATime() int {
 	n := perThread * p.s.Threads
-	if _, cpu := p.s.Backend.(ad.CPU); cpu || p.s.Backend == nil {
+	if p.onCPU() {
 		return n
 	}
 	return max(n, perDevice*len(ad.Spread(p.s.Backend)))
+}
+
+func (p *Pipeline) onCPU() bool {
+	_, cpu := p.s.Backend.(ad.CPU)
+	return cpu || p.s.Backend == nil
+}
+
+// parts yields the stars of each call. The first calls are small, and each has twice as many as the one before: a process
+// that ends early has results of its first minute in the journal. Where a GPU fits many stars as fast as a few, all have as many.
+func (p *Pipeline) parts(left []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		most := p.atATime()
+		n := most
+		if p.onCPU() {
+			n = min(most, 4*p.s.Threads)
+		}
+		for len(left) > 0 {
+			n = min(n, len(left))
+			if !yield(left[:n]) {
+				return
+			}
+			left, n = left[n:], min(2*n, most)
+		}
+	}
 }
 
 // DESI fits the fibers of a coadd- or spectra- file and writes the tables. Finished fits are kept
@@ -164,7 +189,7 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 	if job.Started != nil {
 		job.Started(len(r.Rows), len(r.Rows)-len(left))
 	}
-	for part := range slices.Chunk(left, p.atATime()) {
+	for part := range p.parts(left) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -283,7 +308,7 @@ func (p *Pipeline) fiber(d *survey.DESI, chosen *survey.Chosen, row int) (*spect
 
 // spectrum turns a prepared arm into what is fitted.
 func (p *Pipeline) spectrum(a *survey.Arm) (*spectra.Spectrum, error) {
-	s := &spectra.Spectrum{Arm: a.Name, Lam: a.Wave, Flux: a.Flux, Err: a.Err, Bad: a.Bad}
+	s := &spectra.Spectrum{Arm: a.Name, Lam: a.Wave, Flux: a.Flux, Err: a.Err, Bad: a.Bad, Unusable: a.Unusable}
 	if a.Resolution == nil {
 		return s, nil
 	}
@@ -324,6 +349,7 @@ func (p *Pipeline) Row(o *Outcome) survey.Row {
 		r.P, r.Disagrees = f.Verdict.P, !f.Verdict.OK
 		r.Unexplained = f.Verdict.Has(check.KindOutliers, spectra.KindEmission, spectra.KindAbsorption, spectra.KindSecondStar)
 	}
+	r.OtherVelocities = f.Profile != nil && len(f.Profile.Others) > 0
 	for _, s := range f.Spikes {
 		r.LeftOut += s.To - s.From
 	}
