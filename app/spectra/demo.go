@@ -114,7 +114,8 @@ func runDemoSpectrum(ctx context.Context, a *frame.App, fibers int, only bool) e
 		return nil
 	}
 	step("%d fibers in %s: stars with known parameters, and a few objects that are not stars", fibers, file)
-	p, err := pipeline(a, &spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "exact", Init: "ccf", Errors: "marginal"})
+	flags := defaultFlags(dir.Path("config.yaml"))
+	p, err := pipeline(a, &flags)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func runDemoSpectrum(ctx context.Context, a *frame.App, fibers int, only bool) e
 	b := &other
 	b.Out = dir.Path("posterior")
 	b.Stdout, b.JSON = out, false
-	cfg := sampleSpectrumConfig{ChainConfig: defaultStarSample(), Spectra: spectraFlags{Config: dir.Path("config.yaml"), Continuum: 10, Kernel: "exact", Init: "ccf", Errors: "marginal"}, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}
+	cfg := sampleSpectrumConfig{ChainConfig: defaultStarSample(), Spectra: flags, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}
 	cfg.Warmup, cfg.Draws, cfg.Retries = 250, 400, 0
 	if err := startSampleSpectrum(ctx, b, cfg, []string{file}); err != nil {
 		return err

@@ -52,7 +52,6 @@ report with --out.
 	f.addPlain(c)
 	c.Flags().BoolVar(&f.Joint, "joint", false, "treat all files as spectra of one star (not for DESI)")
 	f.desi.add(c)
-	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrices in DESI's files")
 	return c
 }
 

@@ -20,38 +20,36 @@ import (
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
 
 // spectraFlags are what the commands for stellar spectra share: the library, the model, and how spectra are
-// read. Names follow rvspecfit; its underscores are accepted too.
+// read. The underscores of rvspecfit are accepted too.
 type spectraFlags struct {
-	Config         string   `json:"config,omitempty"`
-	Library        string   `json:"library,omitempty"`
-	Continuum      int      `json:"npoly"`
-	Chebyshev      bool     `json:"chebyshev,omitempty"`
-	FixedContinuum bool     `json:"fixed_continuum,omitempty"`
-	KeepSpikes     bool     `json:"keep_spikes,omitempty"`
-	Kernel         string   `json:"kernel"`
-	Init           string   `json:"param_init"`
-	NoCCF          bool     `json:"no_ccf_continuum_normalize,omitempty"`
-	Resolution     bool     `json:"resolution_matrix,omitempty"`
-	Errors         string   `json:"errors"`
-	Fixed          []string `json:"fixed,omitempty"`
-	Prior          []string `json:"prior,omitempty"`
-	Floor          []string `json:"floor,omitempty"`
-	Arm            []string `json:"arm,omitempty"`
-	Power          float64  `json:"resolving_power,omitempty"`
-	Range          string   `json:"range,omitempty"`
-	Air            bool     `json:"air,omitempty"`
-	MaskGood       string   `json:"mask_good,omitempty"`
-	Vacuum         bool     `json:"vacuum,omitempty"`
-	Unit           string   `json:"unit,omitempty"`
-	MaskBits       int64    `json:"mask_bits,omitempty"`
-	Exposure       []string `json:"exposure,omitempty"`
-	Each           bool     `json:"per_exposure,omitempty"`
+	Config string `json:"config,omitempty"`
+	fitfile.Request
+	Arm      []string `json:"arm,omitempty"`
+	Power    float64  `json:"resolving_power,omitempty"`
+	Range    string   `json:"range,omitempty"`
+	Air      bool     `json:"air,omitempty"`
+	MaskGood string   `json:"mask_good,omitempty"`
+	Vacuum   bool     `json:"vacuum,omitempty"`
+	Unit     string   `json:"unit,omitempty"`
+	MaskBits int64    `json:"mask_bits,omitempty"`
+	Exposure []string `json:"exposure,omitempty"`
+	Each     bool     `json:"per_exposure,omitempty"`
 	// HalfWeights holds the weights of networks in 16 bits on a GPU.
 	HalfWeights bool `json:"half_weights,omitempty"`
+}
+
+// defaultFlags are the flags with a configuration file.
+func defaultFlags(config string) spectraFlags {
+	f := spectraFlags{Config: config}
+	if err := setting.Complete(&f.Request); err != nil {
+		panic(err)
+	}
+	return f
 }
 
 // underscores lets flags be written with underscores, as rvspecfit does.
@@ -63,18 +61,7 @@ func (f *spectraFlags) add(c *cobra.Command) {
 	c.Flags().SetNormalizeFunc(underscores)
 	s := c.Flags()
 	s.StringVar(&f.Config, "config", "", "configuration file of rvspecfit (default config.yaml, if it exists)")
-	s.StringVar(&f.Library, "library", "", "template library: a folder of rvspecfit or a library file (default from the configuration)")
-	s.IntVar(&f.Continuum, "npoly", 10, "number of basis functions of the continuum")
-	s.BoolVar(&f.Chebyshev, "chebyshev", false, "use Chebyshev polynomials for the continuum instead of three powers and Gaussians")
-	s.BoolVar(&f.FixedContinuum, "fixed-continuum", false, "keep to the functions of --npoly, as rvspecfit does (default: add polynomials where the data call for them)")
-	s.BoolVar(&f.KeepSpikes, "keep-spikes", false, "keep pixels that stand out of the model as cosmic rays do, as rvspecfit does (default: leave them out and say so)")
-	s.StringVar(&f.Kernel, "kernel", "exact", "rotation kernel: exact, or compat as in rvspecfit, whose vsini is 4 km/s low at 10 to 25 km/s and 1.4 at 25 to 60")
-	s.StringVar(&f.Init, "param-init", "ccf", "first guess: ccf (cross-correlation) or bruteforce (a grid of parameters)")
-	s.BoolVar(&f.NoCCF, "no-ccf-continuum-normalize", false, "cross-correlate without dividing by the continuum")
-	s.StringVar(&f.Errors, "errors", "marginal", "errors of the parameters: marginal, or conditional on velocity and rotation as in rvspecfit")
-	s.StringArrayVar(&f.Fixed, "fixed", nil, "hold a parameter fixed, as `name=value`; repeatable")
-	s.StringArrayVar(&f.Prior, "prior", nil, "prior of a parameter, as `name=distribution(numbers)`, such as teff=normal(5800,100); repeatable")
-	s.StringArrayVar(&f.Floor, "floor", nil, "error to add in quadrature, as `arm=value` in units of flux; repeatable")
+	frame.AddSettings(c, "", &f.Request)
 }
 
 // addPlain adds the flags of spectra that are not DESI's.
@@ -145,50 +132,20 @@ func pipeline(a *frame.App, f *spectraFlags) (*fitfile.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := fitfile.Settings{Config: c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, FixedContinuum: f.FixedContinuum, KeepSpikes: f.KeepSpikes, Resolution: f.Resolution, PerExposure: f.Each, Threads: a.Threads, Precision: a.Precision, Backend: a.Backend(1)}
+	f.Init = strings.ToLower(f.Init)
+	if err := frame.CheckSettings(&f.Request); err != nil {
+		return nil, err
+	}
+	s, err := f.Request.Settings()
+	if err != nil {
+		return nil, frame.SettingError(err)
+	}
+	s.Config, s.PerExposure, s.Threads, s.Precision, s.Backend = c, f.Each, a.Threads, a.Precision, a.Backend(1)
 	if f.HalfWeights {
 		if a.Precision != 32 {
 			return nil, exit.Usage("--half-weights needs --precision 32")
 		}
 		s.Backend = withWeights(s.Backend, ad.Float16)
-	}
-	if f.Continuum < 1 || f.Continuum > 1000 {
-		return nil, exit.Usage("--npoly %d: want 1 to 1000", f.Continuum)
-	}
-	switch f.Kernel {
-	case "compat":
-		s.Rotation.Compat = true
-	case "exact":
-	default:
-		return nil, exit.Usage("--kernel %q: want exact or compat", f.Kernel)
-	}
-	switch strings.ToLower(f.Init) {
-	case "bruteforce":
-		s.BruteForce = true
-	case "ccf":
-	default:
-		return nil, exit.Usage("--param-init %q: want ccf or bruteforce", f.Init)
-	}
-	switch f.Errors {
-	case "conditional":
-		s.Conditional = true
-	case "marginal":
-	default:
-		return nil, exit.Usage("--errors %q: want marginal or conditional", f.Errors)
-	}
-	if s.Fixed, err = assigned("fixed", f.Fixed); err != nil {
-		return nil, err
-	}
-	if s.Floor, err = assigned("floor", f.Floor); err != nil {
-		return nil, err
-	}
-	s.Priors = map[string]string{}
-	for _, v := range f.Prior {
-		name, text, ok := strings.Cut(v, "=")
-		if !ok {
-			return nil, exit.Usage("--prior %q: want name=distribution(numbers), such as teff=normal(5800,100)", v)
-		}
-		s.Priors[name] = text
 	}
 	if c.Library == "" {
 		return nil, &exit.Error{Code: exit.Config, Err: errNoLibrary, Hint: "use --library FOLDER, or template_lib in the file of --config"}
@@ -201,20 +158,6 @@ func pipeline(a *frame.App, f *spectraFlags) (*fitfile.Pipeline, error) {
 		return nil, exit.With(exit.WrongUsage, err)
 	}
 	return p, nil
-}
-
-// assigned reads flags of the form name=value.
-func assigned(flag string, list []string) (map[string]float64, error) {
-	m := map[string]float64{}
-	for _, v := range list {
-		name, text, _ := strings.Cut(v, "=")
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, exit.Usage("--%s %q: want name=value", flag, v)
-		}
-		m[name] = x
-	}
-	return m, nil
 }
 
 // taking returns how the spectra of the i-th of n files are taken.

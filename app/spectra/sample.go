@@ -83,7 +83,6 @@ continues with exactly the draws that an uninterrupted run would have made.
 	cfg.Spectra.add(c)
 	cfg.Spectra.addPlain(c)
 	cfg.Which.add(c)
-	c.Flags().BoolVar(&cfg.Spectra.Resolution, "resolution-matrix", false, "use the resolution matrix in DESI's file")
 	cfg.Add(c, defaultStarSample())
 	return c
 }
@@ -343,7 +342,6 @@ sampled, with the median and the 95 % band of the posterior of the model.
 	f.add(c)
 	f.addPlain(c)
 	which.add(c)
-	c.Flags().BoolVar(&f.Resolution, "resolution-matrix", false, "use the resolution matrix in DESI's file")
 	return c
 }
 

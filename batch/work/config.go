@@ -21,6 +21,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/kernels"
 )
@@ -515,4 +516,12 @@ func short(v json.RawMessage) string {
 		return string(v[:60]) + "..."
 	}
 	return string(v)
+}
+
+// keyError names a setting as its key, with underscores.
+func keyError(err error) error {
+	if e := (*setting.Error)(nil); errors.As(err, &e) {
+		return fmt.Errorf("%s: %s", strings.ReplaceAll(e.Name, "-", "_"), e.Text)
+	}
+	return err
 }

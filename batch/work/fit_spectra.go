@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
@@ -28,61 +29,33 @@ import (
 // fitSpectra fits stellar spectra: the chosen fibers of files of DESI, each spectrum of other files. At the end
 // files of DESI have tables and models in the folder desi, as fit spectra writes them.
 type fitSpectra struct {
-	Files          Texts              `yaml:"files" json:"-"`
-	ConfigFile     string             `yaml:"config" json:"-"`
-	Library        string             `yaml:"library" json:"library"` // default as the configuration says
-	Continuum      int                `yaml:"npoly" json:"npoly"`     // default 10
-	Chebyshev      bool               `yaml:"chebyshev" json:"chebyshev,omitempty"`
-	Kernel         string             `yaml:"kernel" json:"kernel"`         // exact (the default) or compat
-	Init           string             `yaml:"param_init" json:"param_init"` // ccf or bruteforce
-	NoCCF          bool               `yaml:"no_ccf_continuum_normalize" json:"-"`
-	Resolution     bool               `yaml:"resolution_matrix" json:"resolution_matrix,omitempty"`
-	Errors         string             `yaml:"errors" json:"errors"` // marginal or conditional
-	FixedContinuum bool               `yaml:"fixed_continuum" json:"fixed_continuum,omitempty"`
-	KeepSpikes     bool               `yaml:"keep_spikes" json:"keep_spikes,omitempty"`
-	Fixed          map[string]float64 `yaml:"fixed" json:"fixed,omitempty"`
-	Priors         map[string]string  `yaml:"priors" json:"priors,omitempty"`
-	Floor          map[string]float64 `yaml:"floor" json:"floor,omitempty"`
-	FitArm         []string           `yaml:"fitarm" json:"fitarm,omitempty"` // of DESI
-	MinSN          float64            `yaml:"minsn" json:"minsn,omitempty"`
-	Targets        []int64            `yaml:"targetid" json:"targetid,omitempty"`
-	ObjTypes       []string           `yaml:"objtypes" json:"objtypes,omitempty"`
-	StarsOnly      bool               `yaml:"zbest_select" json:"zbest_select,omitempty"`
-	Redshifts      bool               `yaml:"zbest_include" json:"zbest_include,omitempty"`
-	Arm            string             `yaml:"arm" json:"arm,omitempty"` // of the library, for files of one arm
-	Power          float64            `yaml:"resolving_power" json:"resolving_power,omitempty"`
-	MaskBits       int64              `yaml:"mask_bits" json:"mask_bits,omitempty"`
-	NoModels       bool               `yaml:"no_models" json:"no_models,omitempty"` // keep no models of DESI's spectra
-	Extra          bool               `yaml:"extra_columns" json:"extra_columns,omitempty"`
+	Files           Texts  `yaml:"files" json:"-"`
+	ConfigFile      string `yaml:"config" json:"-"`
+	fitfile.Request `yaml:",inline"`
+	OldPriors       setting.Texts `yaml:"-" json:"priors,omitempty"`      // as older manifests name them
+	FitArm          []string      `yaml:"fitarm" json:"fitarm,omitempty"` // of DESI
+	MinSN           float64       `yaml:"minsn" json:"minsn,omitempty"`
+	Targets         []int64       `yaml:"targetid" json:"targetid,omitempty"`
+	ObjTypes        []string      `yaml:"objtypes" json:"objtypes,omitempty"`
+	StarsOnly       bool          `yaml:"zbest_select" json:"zbest_select,omitempty"`
+	Redshifts       bool          `yaml:"zbest_include" json:"zbest_include,omitempty"`
+	Arm             string        `yaml:"arm" json:"arm,omitempty"` // of the library, for files of one arm
+	Power           float64       `yaml:"resolving_power" json:"resolving_power,omitempty"`
+	MaskBits        int64         `yaml:"mask_bits" json:"mask_bits,omitempty"`
+	NoModels        bool          `yaml:"no_models" json:"no_models,omitempty"` // keep no models of DESI's spectra
+	Extra           bool          `yaml:"extra_columns" json:"extra_columns,omitempty"`
 
 	Config *rvspecfit.Config `yaml:"-" json:"config"`
 	Params []string          `yaml:"-" json:"params"` // of the library
 }
 
 func (f *fitSpectra) check() error {
-	set := func(v *string, otherwise string, others ...string) error {
-		if *v == "" {
-			*v = otherwise
-		}
-		if *v != otherwise && !slices.Contains(others, *v) {
-			return fmt.Errorf("%q: want %s or %s", *v, otherwise, strings.Join(others, ", "))
-		}
-		return nil
-	}
-	if f.Continuum == 0 {
-		f.Continuum = 10
-	}
 	if f.MaskBits == 0 {
 		f.MaskBits = 1 << 23
 	}
 	var errs []error
-	for _, k := range []struct {
-		key string
-		err error
-	}{{"kernel", set(&f.Kernel, "exact", "compat")}, {"param_init", set(&f.Init, "ccf", "bruteforce")}, {"errors", set(&f.Errors, "marginal", "conditional")}} {
-		if k.err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", k.key, k.err))
-		}
+	if _, err := f.Request.Settings(); err != nil {
+		errs = append(errs, keyError(err))
 	}
 	for _, a := range f.FitArm {
 		if a != "b" && a != "r" && a != "z" {
@@ -127,9 +100,15 @@ func (f *fitSpectra) resolve(p place, _ *batch.Header) error {
 func (f *fitSpectra) pipeline(folder string, env Env) (*fitfile.Pipeline, error) {
 	c := *f.Config
 	c.Library = located(folder, f.Library)
-	s := fitfile.Settings{Config: &c, Continuum: f.Continuum, Chebyshev: f.Chebyshev, FixedContinuum: f.FixedContinuum, KeepSpikes: f.KeepSpikes, Resolution: f.Resolution, BruteForce: f.Init == "bruteforce", Conditional: f.Errors == "conditional",
-		Fixed: f.Fixed, Priors: f.Priors, Floor: f.Floor, Threads: env.Threads, Backend: env.Backend}
-	s.Rotation.Compat = f.Kernel == "compat"
+	r := f.Request
+	if r.Priors == nil {
+		r.Priors = f.OldPriors
+	}
+	s, err := r.Settings()
+	if err != nil {
+		return nil, keyError(err)
+	}
+	s.Config, s.Threads, s.Backend = &c, env.Threads, env.Backend
 	return fitfile.New(s)
 }
 
