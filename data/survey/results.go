@@ -66,12 +66,13 @@ type Row struct {
 	// Judged reports whether there is a verdict, and Unexplained whether it found pixels or a second star that no template
 	// explains.
 	Judged, Unexplained bool
-	OtherVelocities     bool    // whether other velocities fit almost as well
-	LeftOut             int     // number of pixels that were left out as spikes
-	VRadCCF             float64 // velocity from the cross-correlation in km/s
-	Arms                []ArmFit
-	BadHessian          bool
-	WarningFlags        int64 // bits of RVS_WARN; see Warn
+	// OtherVelocities reports whether other velocities fit almost as well.
+	OtherVelocities bool
+	LeftOut         int     // number of pixels that were left out as spikes
+	VRadCCF         float64 // velocity from the cross-correlation in km/s
+	Arms            []ArmFit
+	BadHessian      bool
+	WarningFlags    int64 // bits of RVS_WARN; see Warn
 }
 
 // Parameter is a parameter of a library with its value and standard deviation.

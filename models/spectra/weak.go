@@ -37,7 +37,7 @@ func (p *VelocityProfile) Lopsided(about float64) bool {
 
 // OtherVelocity is a minimum of -2 log posterior beside the lowest.
 type OtherVelocity struct {
-	Vel  float64 // km/s
+	Vel  float64 // velocity in km/s
 	Rise float64 // above the lowest minimum
 }
 
