@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -211,8 +211,7 @@ func notReal(op string, in ...*Node) *Node {
 	return nil
 }
 
-// builders are packages whose functions build graphs for their callers: a mistake is that of the caller.
-var builders = []string{"euryale/autodiff", "euryale/models/nn.", "euryale/models/morph.", "euryale/infer.", "euryale/infer/dist.", "euryale/infer/gp."}
+func init() { given.BuildsGraphs() }
 
 // placed is an error with the file and the line of the caller that made the mistake.
 type placed struct {
@@ -232,8 +231,7 @@ func located(err error) error {
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])
 	for {
 		f, more := frames.Next()
-		inside := slices.ContainsFunc(builders, func(name string) bool { return strings.Contains(f.Function, name) })
-		if !inside || strings.HasSuffix(f.File, "_test.go") {
+		if !given.IsBuilder(f.Function) || strings.HasSuffix(f.File, "_test.go") {
 			return &placed{fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line), err}
 		}
 		if !more {

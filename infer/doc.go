@@ -23,3 +23,7 @@
 // or on which chains run together; a cancelled or killed run continues from its
 // checkpoint bit for bit.
 package infer
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -24,3 +24,7 @@
 // [Function] with bounds or without; a [Descent] follows gradients by the rules of stochastic
 // training.
 package optim
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

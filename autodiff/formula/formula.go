@@ -23,6 +23,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -363,3 +364,5 @@ func meant(name string, names []string) string {
 	}
 	return ""
 }
+
+func init() { given.BuildsGraphs() }

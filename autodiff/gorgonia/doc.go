@@ -48,4 +48,10 @@ package gorgonia
 
 // Gorgonia's array libraries refuse to start where this module does not know the
 // Go release; the import keeps its version pinned.
-import _ "go4.org/unsafe/assume-no-moving-gc"
+import (
+	_ "go4.org/unsafe/assume-no-moving-gc"
+
+	"github.com/euryale-dev/euryale/internal/given"
+)
+
+func init() { given.BuildsGraphs() }

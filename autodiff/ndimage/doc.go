@@ -15,3 +15,7 @@
 //	loss := ad.Sum(ad.Square(half))
 //	p, err := ad.Compile([]*ad.Node{loss, ad.Grad(loss, x)[0]}, ad.Settings{})
 package ndimage
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -17,3 +17,7 @@
 // returned, are computed by the adjoint of each step, and cost about four times as much as the
 // solution.
 package ode
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -23,3 +23,7 @@
 // Exponential take rates (beta) as in Stan; categories count from 0. Outside the support
 // a log density is -Inf, with a gradient of 0.
 package dist
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

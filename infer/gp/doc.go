@@ -18,3 +18,7 @@
 // Conventions: alpha is a standard deviation, noise is a variance. Without noise, 1e-10
 // of the mean variance is added before the Cholesky factorisation.
 package gp
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

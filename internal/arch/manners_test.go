@@ -98,6 +98,31 @@ func TestTablesAreWrittenByOneWriter(t *testing.T) {
 	}
 }
 
+// A package that fails with the caller's line says that it builds graphs for its callers, or the line would be its own.
+func TestBuildersOfGraphsAreRegistered(t *testing.T) {
+	fails, registered := map[string]string{}, map[string]bool{}
+	for _, src := range sources(t) {
+		ast.Inspect(src.ast, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "ad" && sel.Sel.Name == "Fail" {
+					fails[path.Dir(src.path)] = src.path
+				} else if ok && pkg.Name == "given" && sel.Sel.Name == "BuildsGraphs" {
+					registered[path.Dir(src.path)] = true
+				}
+			}
+			return true
+		})
+	}
+	for dir, file := range fails {
+		if !registered[dir] && !strings.HasPrefix(dir, "examples/") {
+			t.Errorf("%s calls autodiff.Fail, and %s does not call given.BuildsGraphs in init", file, dir)
+		}
+	}
+	if len(fails) < 5 {
+		t.Errorf("%d packages call autodiff.Fail: they are not found any more", len(fails))
+	}
+}
+
 func under(p string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(p, f) })
 }

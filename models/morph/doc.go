@@ -32,3 +32,7 @@
 // Lengths are in nm, angles in radians. Shapes are smooth: their edges are a fraction of
 // a voxel wide, so that intensities have derivatives with respect to the sizes.
 package morph
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -27,3 +27,7 @@
 // Initial values follow He et al. (arXiv:1502.01852) and Glorot and Bengio (AISTATS 2010). Layers
 // follow the conventions of PyTorch, so that weights carry over.
 package nn
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -26,3 +26,7 @@
 // small by a third to a half. SharedErrors allows for this, and so do posteriors
 // (docs/decisions/0019).
 package twotime
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -21,3 +21,7 @@
 // Rows grow downwards, pixels are counted from 0, and a centre of (30.7, 20.3) is 0.7 of the way
 // from row 30 to row 31.
 package xpcs
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -24,3 +24,7 @@
 // Sources: H. He et al., PNAS 121 (2024), doi:10.1073/pnas.2401162121, and PNAS 122 (2025), doi:10.1073/pnas.2514216122, for the models;
 // integrals are closed forms where programs of the field sum trapezoids. Setup.Customary repeats the numbers of these programs.
 package transport
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }
