@@ -95,6 +95,7 @@ func resultCurves(path string) ([]Curve, error) {
 		if n := r.PhotonsOf(b); n != nil {
 			c.lost, c.blind = n.Lost(), n.Blind()
 		}
+		c.strays = nexus.StraysOf(r.Strays, b)
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]
 			if m.Skew != nil {

@@ -46,7 +46,7 @@ func (d *Done) Notes() []string {
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
-	for _, line := range []string{d.missed(), d.blind(), d.stuck(), d.hot()} {
+	for _, line := range []string{d.missed(), d.blind(), d.stuck(), d.hot(), d.stray()} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -109,6 +109,15 @@ func (d *Done) stuck() string {
 	}
 	return fmt.Sprintf("the numbers of %s in bins hardly change from frame to frame, far less than those of photons, as those of pixels that are stuck or have a constant background (%s): mask them",
 		errtext.Count(n, "pixel"), places(d.Stuck, d.Result.QMap.Maps.Width))
+}
+
+// stray names the single readings that move g2.
+func (d *Done) stray() string {
+	text, remedy := nexus.DescribeStrays(d.Result.Strays)
+	if text == "" {
+		return ""
+	}
+	return text + ": " + remedy
 }
 
 // hot names the pixels that spoil g2 of their bins.

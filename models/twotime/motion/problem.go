@@ -72,7 +72,28 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 		return nil, err
 	}
 	p.Notes, p.Data.Lost, p.Data.Blind = append(notes, p.Notes...), lost, blind
-	return p, nil
+	p.Data.Stray, p.Data.StrayRemedy, err = strays(h, c2)
+	return p, err
+}
+
+// strays describes the single readings in the bins of the correlations that are no photons and move C2, and what to do about them.
+func strays(h *homodyne.File, c2 *homodyne.Correlation) (text, remedy string, err error) {
+	if h.Layout != homodyne.APSU {
+		return "", "", nil
+	}
+	all, err := nexus.OpenStrays(h.Name)
+	if err != nil {
+		return "", "", err
+	}
+	var own []nexus.Stray
+	for _, b := range c2.Bins {
+		for _, s := range nexus.StraysOf(all, b.Number) {
+			s.Errors, s.Shift = math.NaN(), math.NaN()
+			own = append(own, s)
+		}
+	}
+	text, remedy = nexus.DescribeStrays(own)
+	return text, remedy, nil
 }
 
 // missed returns the share of the photons that the detector misses at each angle by the counts of the frames, and by which share counts lower those
