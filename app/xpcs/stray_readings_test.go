@@ -4,6 +4,7 @@
 package xpcs_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -35,6 +36,35 @@ func TestStrayReadingsAreNamed(t *testing.T) {
 		code, stdout, stderr := apptest.Do(t, strings.Fields(c.line)...)
 		if text := stdout + stderr; code != 0 || strings.Contains(text, reading) != c.named || c.named && !strings.Contains(text, "(--skip 77)") {
 			t.Errorf("%s: exit %d, want the reading named: %t: %s", c.line, code, c.named, text)
+		}
+	}
+}
+
+// A counter that is full and a gain are named as such by the correlation, and not as a dead time; the fits repeat the first.
+func TestReadingsThatAreNoCountsAreNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if code, _, stderr := apptest.Do(t, strings.Fields(apptest.QmapLine)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for name, change := range map[string]func(n float64) float64{
+		"full": func(n float64) float64 { return min(n, 3) },
+		"gain": func(n float64) float64 { return math.Round(1.3 * n) },
+	} {
+		all := apptest.Speckles(t, 150, 3)
+		for i, v := range all {
+			all[i] = float32(change(float64(v)))
+		}
+		apptest.WriteMovie(t, name+".h5", all)
+	}
+	for _, c := range [][2]string{
+		{"correlate gain.h5 --qmap q.hdf --out res", "not counts of photons: 2 is never read"},
+		{"correlate full.h5 --qmap q.hdf --correlation both --out res", "are 3, which many pixels have and none exceeds"},
+		{"fit g2 res/full_results.hdf --json", "counter is full there (saturation)"},
+		{"fit twotime res/full_results.hdf --q 0.0008 --fixed D_offset=0 --fixed alpha=0 --json", "counter is full there (saturation)"},
+	} {
+		code, stdout, stderr := apptest.Do(t, strings.Fields(c[0])...)
+		if text := stdout + stderr; code != 0 || !strings.Contains(text, c[1]) || strings.Contains(text, "(dead time)") {
+			t.Errorf("%s: exit %d, without %q or with a dead time: %s", c[0], code, c[1], text)
 		}
 	}
 }

@@ -43,6 +43,7 @@ type Curve struct {
 	pair     bool               // whether only the error at the longest delay was replaced, which was 0
 	blind    float64            // share by which products of counts in neighbouring frames are too small; 0 if they are not, or that is not known
 	strays   []nexus.Stray      // single readings of the bin that are no photons
+	full     [2]string          // that the counter is at its limit, and what to do
 	replaced int                // number of errors that repaired replaced
 	fill     float64            // value that replaced them
 	believed int                // number of errors that repaired left unchanged

@@ -193,9 +193,7 @@ func (b *byCells) mostLost() (most float64) {
 
 // Faults returns what the counts of the frames say against the data, whatever the model.
 func (d *Data) Faults() (all []check.Flag) {
-	if d.Stray != "" {
-		all = append(all, check.Flag{Kind: "stray readings", Text: d.Stray, Remedy: d.StrayRemedy})
-	}
+	all = slices.Clone(d.Readings)
 	if len(d.Blind) == 0 || slices.Max(d.Blind) == 0 {
 		return all
 	}

@@ -247,7 +247,7 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 	res, m := done.Result, j.Map.Maps
 	done.Empty = r.Empty
 	for _, n := range r.Photons {
-		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Adjacent: n.Adjacent, AdjacentErr: n.AdjacentErr, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Adjacent: n.Adjacent, AdjacentErr: n.AdjacentErr, Limit: n.Limit, AtLimit: n.AtLimit, Gap: n.Gap.Reading, GapShare: n.Gap.Share, Factor: n.Factor, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
 		done.Stuck = append(done.Stuck, n.Stuck...)
 	}
 	slices.Sort(done.Stuck)

@@ -25,6 +25,7 @@ type photons struct {
 	pixels  []int // of each bin
 	each    *pixelCounts
 	strays  *strays
+	numbers *readings
 
 	next      int         // frame that is to come next
 	spent     int         // pixels that were looked at, see photonBudget
@@ -57,7 +58,7 @@ const (
 // watch returns the movie with readers that show frames to the result, in their order. Frames that are read again are not looked at again.
 func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 	bins, _ := maps.counts()
-	v := &photons{frames: m.Frames, average: float64(max(s.Average, 1)), bins: bins, code: make([]int32, len(maps.Dynamic)), pixels: make([]int, bins), scratch: make([]float64, len(maps.Dynamic)), sums: make([][]photonSum, bins*photonGroups), counts: make([]float64, bins), each: newPixelCounts(len(maps.Dynamic), bins), strays: newStrays(maps, s)}
+	v := &photons{frames: m.Frames, average: float64(max(s.Average, 1)), bins: bins, code: make([]int32, len(maps.Dynamic)), pixels: make([]int, bins), scratch: make([]float64, len(maps.Dynamic)), sums: make([][]photonSum, bins*photonGroups), counts: make([]float64, bins), each: newPixelCounts(len(maps.Dynamic), bins), numbers: newReadings(len(maps.Dynamic)), strays: newStrays(maps, s)}
 	for _, b := range maps.Dynamic {
 		if b > 0 {
 			v.pixels[b-1]++
@@ -163,8 +164,12 @@ func (v *photons) frame(number int, values func(add func(pixel int, value float3
 			v.fractions = true
 		}
 		list = append(list, photon{int32(p), count})
-		if v.place[p] == v.code[p] {
+		usual := v.place[p] == v.code[p]
+		if usual {
 			total += count
+		}
+		if count > 0 {
+			v.numbers.add(p, count, usual)
 		}
 		v.counts[v.code[p]/photonGroups] += count
 		v.each.add(v.code[p]/photonGroups, int32(p), count)
