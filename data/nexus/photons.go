@@ -4,6 +4,7 @@
 package nexus
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -23,6 +24,13 @@ type PhotonNoise struct {
 	// Adjacent is the products of the counts of a pixel in neighbouring frames over those in frames at any distance, with its standard error; NaN if
 	// unknown.
 	Adjacent, AdjacentErr float64
+
+	// Limit is the largest reading if it is the limit of the counter, and AtLimit the share of the readings of the bin that have it; both are 0 otherwise.
+	Limit, AtLimit float64
+	// Gap is a number that was read too seldom, or never, or too often for counts of photons, and GapShare how often over what the numbers beside it
+	// allow; both are 0 if readings may be counts.
+	Gap, GapShare float64
+	Factor        float64 // factor below 1 by which counts seem to be multiplied; 0 if none is visible
 
 	// Counts, ByCounts and ByCountsErr are the noise over Poisson's, with standard errors, of pixels with a number of counts in a frame.
 	Counts, ByCounts, ByCountsErr []float64
@@ -47,6 +55,18 @@ func (n *PhotonNoise) Blind() float64 {
 	return 0
 }
 
+// leastFull is the share of the readings of a bin at the limit of the counter from which fits tell it.
+const leastFull = 0.01
+
+// Full says that the counter is at its limit in a share of the readings, and what to do; "" if it is in few or none.
+func (n *PhotonNoise) Full() (text, remedy string) {
+	if n.AtLimit < leastFull {
+		return "", ""
+	}
+	return fmt.Sprintf("%.3g %% of the readings of bin %d are %.6g, which many pixels have and none exceeds, although some would, so the counter is full there (saturation): intensities above are cut off, which changes correlations and takes contrast from them", 100*n.AtLimit, n.Bin, n.Limit),
+		"attenuate the beam, or take shorter frames"
+}
+
 // keyPhotons is the group of the noise of photons: one-dimensional datasets by bin, and (bin, number of counts) with NaN at the end.
 const keyPhotons = "/xpcs/photon_noise"
 
@@ -60,14 +80,14 @@ func (s saver) photons(all []PhotonNoise) {
 		most = max(most, len(n.Counts))
 	}
 	bins := make([]int32, len(all))
-	columns := make([][]float64, 6)
+	columns := make([][]float64, 11)
 	tables := make([]*Matrix, 3)
 	for k := range tables {
 		tables[k] = NewMatrix(len(all), most)
 	}
 	for i, n := range all {
 		bins[i] = int32(n.Bin)
-		for k, v := range []float64{n.Mean, n.Ratio, n.RatioErr, n.DeadTime, n.Adjacent, n.AdjacentErr} {
+		for k, v := range []float64{n.Mean, n.Ratio, n.RatioErr, n.DeadTime, n.Adjacent, n.AdjacentErr, n.Limit, n.AtLimit, n.Gap, n.GapShare, n.Factor} {
 			columns[k] = append(columns[k], v)
 		}
 		for k, v := range [][]float64{n.Counts, n.ByCounts, n.ByCountsErr} {
@@ -78,7 +98,7 @@ func (s saver) photons(all []PhotonNoise) {
 		}
 	}
 	s.Write(keyPhotons+"/bins", bins, hdf5.Layout{})
-	for k, name := range []string{"mean_counts", "ratio", "ratio_err", "dead_time", "adjacent", "adjacent_err"} {
+	for k, name := range []string{"mean_counts", "ratio", "ratio_err", "dead_time", "adjacent", "adjacent_err", "limit", "at_limit", "gap", "gap_share", "factor"} {
 		s.floats(key{keyPhotons + "/" + name}, columns[k])
 	}
 	s.Attr(keyPhotons+"/dead_time", "units", "exposure times of a frame")
@@ -107,6 +127,15 @@ func (l *loader) photons() (all []PhotonNoise) {
 	}
 	mean, ratio, err, dead := column("mean_counts", true), column("ratio", true), column("ratio_err", true), column("dead_time", true)
 	adjacent, adjacentErr := column("adjacent", false), column("adjacent_err", false)
+	var found [5][]float64 // which files of earlier versions do not have
+	for k, name := range []string{"limit", "at_limit", "gap", "gap_share", "factor"} {
+		found[k] = column(name, false)
+		for i, v := range found[k] {
+			if math.IsNaN(v) {
+				found[k][i] = 0
+			}
+		}
+	}
 	tables := make([]*Matrix, 3)
 	for k, name := range []string{"counts", "ratio_by_counts", "ratio_by_counts_err"} {
 		if tables[k] = l.matrix(key{keyPhotons + "/" + name}, false); tables[k] == nil {
@@ -124,7 +153,7 @@ func (l *loader) photons() (all []PhotonNoise) {
 			l.fail("%s says that bin %d has a dead time of %g exposures at a mean of %g counts: want numbers of at least 0", keyPhotons, b, dead[i], mean[i])
 			return nil
 		}
-		n := PhotonNoise{Bin: b, Mean: mean[i], Ratio: ratio[i], RatioErr: err[i], DeadTime: dead[i], Adjacent: adjacent[i], AdjacentErr: adjacentErr[i]}
+		n := PhotonNoise{Bin: b, Mean: mean[i], Ratio: ratio[i], RatioErr: err[i], DeadTime: dead[i], Adjacent: adjacent[i], AdjacentErr: adjacentErr[i], Limit: found[0][i], AtLimit: found[1][i], Gap: found[2][i], GapShare: found[3][i], Factor: found[4][i]}
 		for j, x := range tables[0].Row(i) {
 			if !math.IsNaN(x) {
 				n.Counts, n.ByCounts, n.ByCountsErr = append(n.Counts, x), append(n.ByCounts, tables[1].At(i, j)), append(n.ByCountsErr, tables[2].At(i, j))

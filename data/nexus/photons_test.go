@@ -25,7 +25,7 @@ func TestPhotonNoise(t *testing.T) {
 		}
 	}
 	want := []PhotonNoise{{Bin: 1, Mean: 3, Ratio: 0.75, RatioErr: 0.125, DeadTime: 0.0625, Adjacent: 0.75, AdjacentErr: 0.03125, Counts: []float64{1, 2}, ByCounts: []float64{1, 0.5}, ByCountsErr: []float64{0.25, 0.125}},
-		{Bin: 2, Mean: 0.01, Ratio: math.NaN(), RatioErr: math.NaN(), Adjacent: math.NaN(), AdjacentErr: math.NaN()}}
+		{Bin: 2, Mean: 0.01, Ratio: math.NaN(), RatioErr: math.NaN(), Adjacent: math.NaN(), AdjacentErr: math.NaN(), Limit: 7, AtLimit: 0.25, Gap: 2, GapShare: 3, Factor: 0.5}}
 	write(want)
 	r, err := Open(name)
 	if err != nil {

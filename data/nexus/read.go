@@ -39,6 +39,7 @@ func read(f *hdf5.File, name string) (*Result, error) {
 	r.SAXS = l.floats(keySAXS1D, false)
 	r.Segments = l.matrix(keySegments, false)
 	r.Photons = l.photons()
+	r.Strays = l.strays()
 	r.Attrs, r.Metadata = l.attrs(), l.metadata()
 	if l.err == nil {
 		r.check(l)

@@ -54,6 +54,7 @@ type Result struct {
 	Segments *Matrix   // SAXS of parts of the measurement, (parts, populated static bins); nil if absent
 	Image    *Matrix   // mean counts per pixel, (row, column); nil until ReadImage
 
+	Strays  []Stray       // single readings that are no photons, by bin; nil if there are none, or they are unknown
 	Photons []PhotonNoise // noise of the counts of dynamic bins; nil if unknown, as where values are no counts
 
 	Attrs    map[string]string // text attributes of the file, such as a note on the origin of the data

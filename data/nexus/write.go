@@ -86,6 +86,7 @@ func (w *Writer) Close(r *Result) error {
 	s.qmap(r.QMap)
 	s.intensities(r)
 	s.photons(r.Photons)
+	s.strays(r.Strays)
 	if r.Multitau != nil {
 		s.multitau(r)
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -103,6 +104,12 @@ func (c Curve) readings(model Model) []check.Flag {
 	if c.blind > 0 {
 		all = append(all, check.Flag{Kind: "dead time", Text: fmt.Sprintf("counts lower those of the same pixel in the next frame by %.3g %%, as of a detector with a dead time of about a frame or longer, or one whose pixels are reset after counts: g2 is too small at short delays", 100*c.blind),
 			Remedy: "leave the shortest delays out, attenuate the beam, or take longer frames"})
+	}
+	if c.full[0] != "" {
+		all = append(all, check.Flag{Kind: "saturation", Text: c.full[0], Remedy: c.full[1]})
+	}
+	if text, remedy := nexus.DescribeStrays(c.strays); text != "" {
+		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
 	}
 	return all
 }

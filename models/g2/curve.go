@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
@@ -41,6 +42,8 @@ type Curve struct {
 	lost     float64            // share of the photons that the detector misses at the mean counts; 0 if none, or not known
 	pair     bool               // whether only the error at the longest delay was replaced, which was 0
 	blind    float64            // share by which products of counts in neighbouring frames are too small; 0 if they are not, or that is not known
+	strays   []nexus.Stray      // single readings of the bin that are no photons
+	full     [2]string          // that the counter is at its limit, and what to do
 	replaced int                // number of errors that repaired replaced
 	fill     float64            // value that replaced them
 	believed int                // number of errors that repaired left unchanged

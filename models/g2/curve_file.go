@@ -94,7 +94,9 @@ func resultCurves(path string) ([]Curve, error) {
 		c := Curve{Bin: b, flaws: wrong, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
 		if n := r.PhotonsOf(b); n != nil {
 			c.lost, c.blind = n.Lost(), n.Blind()
+			c.full[0], c.full[1] = n.Full()
 		}
+		c.strays = nexus.StraysOf(r.Strays, b)
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]
 			if m.Skew != nil {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
@@ -26,7 +27,9 @@ type Data struct {
 	// Blind is the share by which products of the counts of a pixel in neighbouring frames are smaller than those of independent frames, at each
 	// angle. The verdict names it. Default nil, for unknown.
 	Blind []float64
-	Band  int // distance from the diagonal up to which entries are left out besides it. Default 0
+	// Readings is what the readings of the frames say against the data, such as those of cosmic rays; the verdict repeats it. Default nil, for nothing.
+	Readings []check.Flag
+	Band     int // distance from the diagonal up to which entries are left out besides it. Default 0
 	// Precision is the number of bits of the pairs, 64 or 32, when a posterior is sampled; sums
 	// over them have 64. 0 stands for 64. 32 takes half the memory and two thirds of the time, and
 	// moves parameters by some 1e-4 of their errors. Fits always use 64, because curvatures are

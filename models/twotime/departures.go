@@ -192,12 +192,13 @@ func (b *byCells) mostLost() (most float64) {
 }
 
 // Faults returns what the counts of the frames say against the data, whatever the model.
-func (d *Data) Faults() []check.Flag {
+func (d *Data) Faults() (all []check.Flag) {
+	all = slices.Clone(d.Readings)
 	if len(d.Blind) == 0 || slices.Max(d.Blind) == 0 {
-		return nil
+		return all
 	}
-	return []check.Flag{{Kind: "dead time", Text: fmt.Sprintf("counts lower those of the same pixel in the next frame by %.3g %%, as of a detector with a dead time of about a frame or longer, or one whose pixels are reset after counts: correlations of neighbouring frames are too small", 100*slices.Max(d.Blind)),
-		Remedy: "leave out the entries beside the diagonal (--band), attenuate the beam, or take longer frames"}}
+	return append(all, check.Flag{Kind: "dead time", Text: fmt.Sprintf("counts lower those of the same pixel in the next frame by %.3g %%, as of a detector with a dead time of about a frame or longer, or one whose pixels are reset after counts: correlations of neighbouring frames are too small", 100*slices.Max(d.Blind)),
+		Remedy: "leave out the entries beside the diagonal (--band), attenuate the beam, or take longer frames"})
 }
 
 // percent writes a share that is estimated roughly.

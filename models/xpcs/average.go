@@ -110,6 +110,7 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 type average struct {
 	s           AverageSettings
 	used        []string        // files
+	strays      []nexus.Stray   // single readings of all files that are no photons
 	open        []*nexus.Result // of the first ones, which stay open for the pixels
 	first       *nexus.Result
 	cov, skew   [][]float64 // sums for each bin; cov is nil unless all repeats have it
@@ -175,6 +176,7 @@ func (a *average) add(file string, about *Repeat) error {
 	}
 	a.covariance(m)
 	plus(a.g2.Data, m.G2.Data)
+	a.strays = append(a.strays, r.Strays...)
 	if m.Err != nil {
 		for i, e := range m.Err.Data {
 			if a.s.Customary {
@@ -281,6 +283,11 @@ func (a *average) write(ctx context.Context, out string) error {
 	}
 	if a.s.Map == nil {
 		r.Photons = f.Photons // the detector is the same
+		r.Strays = a.strays
+		for i := range r.Strays { // of one of the averaged g2, whose errors are smaller
+			s := &r.Strays[i]
+			s.Shift, s.Errors = s.Shift/n, s.Errors/math.Sqrt(n)
+		}
 	}
 	if a.saxs != nil {
 		r.Segments = &nexus.Matrix{Rows: 1, Cols: len(a.saxs), Data: a.saxs} // the viewer wants one part at least

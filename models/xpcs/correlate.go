@@ -247,10 +247,17 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 	res, m := done.Result, j.Map.Maps
 	done.Empty = r.Empty
 	for _, n := range r.Photons {
-		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Adjacent: n.Adjacent, AdjacentErr: n.AdjacentErr, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
+		res.Photons = append(res.Photons, nexus.PhotonNoise{Bin: n.Bin, Mean: n.Mean, Ratio: n.Ratio, RatioErr: n.RatioErr, DeadTime: n.DeadTime, Adjacent: n.Adjacent, AdjacentErr: n.AdjacentErr, Limit: n.Limit, AtLimit: n.AtLimit, Gap: n.Gap.Reading, GapShare: n.Gap.Share, Factor: n.Factor, Counts: n.Counts, ByCounts: n.ByCounts, ByCountsErr: n.ByCountsErr})
 		done.Stuck = append(done.Stuck, n.Stuck...)
 	}
 	slices.Sort(done.Stuck)
+	for _, v := range r.Strays {
+		s := nexus.Stray{Bin: v.Bin, Frame: j.Settings.First + v.Frame*j.Settings.Span(), Row: v.Pixel / m.Width, Column: v.Pixel % m.Width, Counts: v.Counts, Mean: v.Mean, Shift: v.Shift, Errors: v.Errors, Entries: v.Entries}
+		if len(r.Delay) > 0 && !math.IsNaN(v.Errors) {
+			s.Delay = r.Delay[v.Delay].Frames
+		}
+		res.Strays = append(res.Strays, s)
+	}
 	done.Hot = hotPixels(m, r.Image, r.Frames)
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least

@@ -46,7 +46,7 @@ func (d *Done) Notes() []string {
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
-	for _, line := range []string{d.missed(), d.blind(), d.stuck(), d.hot()} {
+	for _, line := range []string{d.missed(), d.full(), d.noCounts(), d.blind(), d.stuck(), d.hot(), d.stray()} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -81,6 +81,39 @@ func (d *Done) missed() string {
 		bins, errtext.Count(len(d.Result.Photons), "bin"), lost, worst.Mean, worst.Bin)
 }
 
+// full says where the counter is at its limit.
+func (d *Done) full() string {
+	var worst *nexus.PhotonNoise
+	for i := range d.Result.Photons {
+		if n := &d.Result.Photons[i]; n.AtLimit > 0 && (worst == nil || n.AtLimit > worst.AtLimit) {
+			worst = n
+		}
+	}
+	if worst == nil {
+		return ""
+	}
+	if text, remedy := worst.Full(); text != "" {
+		return text + ": " + remedy
+	}
+	return fmt.Sprintf("%.2g %% of the readings of bin %d are %.6g, which many pixels have and none exceeds, although some would: the counter is full there (saturation)", 100*worst.AtLimit, worst.Bin, worst.Limit)
+}
+
+// noCounts says that readings are no counts of photons, and how that shows.
+func (d *Done) noCounts() string {
+	const why = ": a gain that is not 1 and rounding, or corrections of the frames, do that. Correlations are those of the readings, but neither their noise nor a dead time can be judged: correlate the frames as they were counted"
+	for _, n := range d.Result.Photons {
+		switch {
+		case n.Gap > 0 && n.GapShare == 0:
+			return fmt.Sprintf("the readings are not counts of photons: %g is never read, although %g is many times%s", n.Gap, n.Gap+1, why)
+		case n.Gap > 0:
+			return fmt.Sprintf("the readings are not counts of photons: %g is read %.2g times as often as the numbers beside it allow%s", n.Gap, n.GapShare, why)
+		case n.Factor > 0:
+			return fmt.Sprintf("the readings are not counts of photons: in bin %d they scatter as counts times %.2g do%s", n.Bin, n.Factor, why)
+		}
+	}
+	return ""
+}
+
 // blind says how much counts lower those of the next frames, if they do.
 func (d *Done) blind() string {
 	var worst *nexus.PhotonNoise
@@ -109,6 +142,15 @@ func (d *Done) stuck() string {
 	}
 	return fmt.Sprintf("the numbers of %s in bins hardly change from frame to frame, far less than those of photons, as those of pixels that are stuck or have a constant background (%s): mask them",
 		errtext.Count(n, "pixel"), places(d.Stuck, d.Result.QMap.Maps.Width))
+}
+
+// stray names the single readings that move g2.
+func (d *Done) stray() string {
+	text, remedy := nexus.DescribeStrays(d.Result.Strays)
+	if text == "" {
+		return ""
+	}
+	return text + ": " + remedy
 }
 
 // hot names the pixels that spoil g2 of their bins.

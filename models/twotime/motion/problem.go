@@ -14,6 +14,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/models/twotime"
@@ -72,7 +73,44 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 		return nil, err
 	}
 	p.Notes, p.Data.Lost, p.Data.Blind = append(notes, p.Notes...), lost, blind
-	return p, nil
+	p.Data.Readings, err = readings(h, c2)
+	return p, err
+}
+
+// readings returns what the readings of the frames in the bins of the correlations say against the data: single ones that are no photons and move C2,
+// and a counter that is full.
+func readings(h *homodyne.File, c2 *homodyne.Correlation) (all []check.Flag, err error) {
+	if h.Layout != homodyne.APSU {
+		return nil, nil
+	}
+	strays, err := nexus.OpenStrays(h.Name)
+	if err != nil {
+		return nil, err
+	}
+	noise, err := nexus.OpenPhotons(h.Name)
+	if err != nil {
+		return nil, err
+	}
+	var own []nexus.Stray
+	var full nexus.PhotonNoise
+	for _, b := range c2.Bins {
+		for _, s := range nexus.StraysOf(strays, b.Number) {
+			s.Errors, s.Shift = math.NaN(), math.NaN() // those of g2
+			own = append(own, s)
+		}
+		for _, n := range noise {
+			if n.Bin == b.Number && n.AtLimit > full.AtLimit {
+				full = n
+			}
+		}
+	}
+	if text, remedy := nexus.DescribeStrays(own); text != "" {
+		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
+	}
+	if text, remedy := full.Full(); text != "" {
+		all = append(all, check.Flag{Kind: "saturation", Text: text, Remedy: remedy})
+	}
+	return all, nil
 }
 
 // missed returns the share of the photons that the detector misses at each angle by the counts of the frames, and by which share counts lower those

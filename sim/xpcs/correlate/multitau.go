@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -47,8 +48,11 @@ type Result struct {
 	// Photons holds the noise of the counts in each dynamic bin, if it was asked for; nil if the values are not whole
 	// numbers of counts.
 	Photons []PhotonNoise
-	Passes  int // number of times that the movie was read
-	Sparse  int // number of levels that worked on lists of events
+	// Strays lists the single readings that no statistics of photons make, if Photons were asked for: the largest of a pixel, ordered by bin and, from
+	// the largest on, by counts. What they change in g2 is known where the covariance was asked for.
+	Strays []Stray
+	Passes int // number of times that the movie was read
+	Sparse int // number of levels that worked on lists of events
 }
 
 // Part is the result for the first Frames frames. Delays that those do not reach are NaN.
@@ -91,11 +95,16 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 		return multitauOf(ctx, m, &maps, s)
 	}
 	m, seen := m.watch(&maps, s)
+	s.strays = seen.strays
 	r, err := multitauOf(ctx, m, &maps, s)
 	if err != nil {
 		return nil, err
 	}
 	r.Photons = seen.done()
+	slices.SortStableFunc(r.Strays, func(a, b Stray) int { return a.Bin - b.Bin }) // GPUs share the bins
+	if !s.Covariance {
+		r.Strays = seen.strays.find(&maps, r.Image, r.Trace, maps.everywhere())
+	}
 	return r, nil
 }
 

@@ -3,7 +3,10 @@
 
 package correlate
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // PhotonNoise says how much the counts of the pixels of a dynamic bin scatter from one frame to the next, over what photons of
 // Poisson's distribution would. Speckles that move scatter more, and so do values that are multiples of counts. If the noise is
@@ -26,6 +29,14 @@ type PhotonNoise struct {
 	// error; NaN if there are too few counts. It is 1 where counts are independent and above where speckles last. A detector that is blind after a count
 	// for the rest of a frame and more lowers it.
 	Adjacent, AdjacentErr float64
+	// Limit is the largest reading of all bins if it is the limit of the counter, which many pixels have and none exceeds, and AtLimit the share of the
+	// readings of the bin that have it. They are 0 otherwise, and where AtLimit is below 0.001.
+	Limit, AtLimit float64
+	// Gap is a number that shows that the readings of all bins are no counts of photons. There is no dead time then.
+	Gap Gap
+	// Factor is a factor below 1 by which counts of photons seem to be multiplied, where their noise is lower than Poisson's at all counts. It is 0 otherwise.
+	// There is no dead time then.
+	Factor float64
 	// Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons. They are not taken into the noise.
 	Stuck []int
 
@@ -64,6 +75,8 @@ func (v *photons) done() (all []PhotonNoise) {
 	stuck := v.stuck()
 	adjacent := v.adjacent(stuck)
 	v.together(stuck)
+	limit, full := v.limit(stuck)
+	gap := v.gap(stuck)
 	for b, pixels := range v.pixels {
 		if pixels == 0 {
 			continue
@@ -71,17 +84,69 @@ func (v *photons) done() (all []PhotonNoise) {
 		n := noiseOf(v.sums[b*photonGroups : (b+1)*photonGroups])
 		n.Bin, n.Mean = b+1, v.counts[b]/(float64(v.looked)*float64(pixels))
 		n.Adjacent, n.AdjacentErr, n.Stuck = adjacent[b].value, adjacent[b].err, stuck[b]
-		all, levels, slopes = append(all, n), append(levels, n.level), append(slopes, n.slope)
+		if n.Gap = gap; limit > 0 {
+			if share := full[b] / (float64(v.looked) * float64(pixels)); share > leastFull {
+				n.Limit, n.AtLimit = limit, share
+			}
+		}
+		if all = append(all, n); n.Limit == 0 {
+			levels, slopes = append(levels, n.level), append(slopes, n.slope)
+		}
 	}
 	everywhere := missed(pooled(levels), pooled(slopes))
 	for i := range all {
-		if n := &all[i]; everywhere || missed(n.level, n.slope) {
+		n := &all[i]
+		if n.Limit > 0 || n.Gap.Reading > 0 { // which scatter less than photons as well
+			continue
+		}
+		if everywhere || missed(n.level, n.slope) {
 			if d := n.missing(); d*n.Mean > leastLost {
 				n.DeadTime = d
 			}
 		}
 	}
 	return all
+}
+
+// limit returns the limit of the counter, 0 if none is seen, and the readings of each bin that have it. Pixels that always have it are not stuck, and
+// leave the list.
+func (v *photons) limit(stuck [][]int) (limit float64, at []float64) {
+	out := setOf(stuck)
+	r := v.numbers
+	r.often[0] = 0
+	for _, n := range v.pixels {
+		r.often[0] += float64(v.looked) * float64(n)
+	}
+	for _, n := range r.often[1:] {
+		r.often[0] -= n
+	}
+	if limit = r.limit(func(p int) bool { return v.code[p] >= 0 && !out[p] }); limit == 0 {
+		return 0, nil
+	}
+	at = make([]float64, v.bins)
+	for p, code := range v.code {
+		if code >= 0 && float64(r.largest[p]) == limit {
+			at[code/photonGroups] += float64(r.times[p])
+		}
+	}
+	for b := range stuck {
+		stuck[b] = slices.DeleteFunc(stuck[b], func(p int) bool { return float64(r.largest[p]) == limit })
+	}
+	return limit, at
+}
+
+// gap returns a number that shows that readings are no counts of photons. Pixels that are stuck have gaps around them.
+func (v *photons) gap(stuck [][]int) Gap {
+	return v.numbers.gap(func(n float64) bool {
+		for _, of := range stuck {
+			for _, p := range of {
+				if mean := v.each.sum[p] / float64(v.looked); math.Abs(mean-n) < 4*math.Sqrt(mean+1) {
+					return true
+				}
+			}
+		}
+		return false
+	})
 }
 
 // missed reports whether noise is lower than that of photons in a way that counts that are missed make: it falls with the counts, or is too low and
@@ -130,7 +195,8 @@ func noiseOf(groups [][]photonSum) (n PhotonNoise) {
 }
 
 // missing returns the dead time d with which the noise is nearest to m^2 + a m^3 + b n m^2, m = 1 - d n, in which a and b are what speckles add that
-// move little and much between frames. It is 0 if the values are no counts of photons, and if the noise is nearer to that of an amplifier, a + b/n, which falls with the counts as well.
+// move little and much between frames. It is 0 if the values are no counts of photons, if the noise is nearer to that of an amplifier, a + b/n, which falls with the counts as well, and if it is
+// nearer to that of counts times a factor, which is kept.
 func (n *PhotonNoise) missing() float64 {
 	if len(n.Counts) == 0 || n.multiples() {
 		return 0
@@ -148,6 +214,12 @@ func (n *PhotonNoise) missing() float64 {
 	}
 	for gain := 1.; gain < 100; gain *= 1.02 {
 		if n.squares(func(x float64) (known, first, second float64) { return gain, 1 / x, 0 }) < least {
+			return 0
+		}
+	}
+	for factor := 0.98; factor > 0.02; factor *= 0.98 { // speckles add what grows with counts, and rounding what falls
+		if n.squares(func(x float64) (known, first, second float64) { return factor, x, 1 / x })+secondTerm < least {
+			n.Factor = factor
 			return 0
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
-// Of 1,000 movies of photons at most 1 % have a dead time, counts that lower those of the next frame, or pixels that are stuck.
+// Of 1,000 movies of photons at most 1 % have a dead time, counts that lower those of the next frame, pixels that are stuck, a
+// counter that is full, or readings that are no counts.
 func TestPhotonNoiseOfManyRightMovies(t *testing.T) {
 	alarms, all := 0, 0
 	for _, count := range []float64{0.003, 0.01, 0.1, 1, 5, 30} {
@@ -23,7 +24,7 @@ func TestPhotonNoiseOfManyRightMovies(t *testing.T) {
 						c.pixels, c.frames = 60, 12
 					}
 					n := noise(t, c.array(c.movie()), correlate.Settings{})
-					if all++; n.DeadTime != 0 || 1-n.Adjacent > 5*n.AdjacentErr || len(n.Stuck) > 0 {
+					if all++; n.DeadTime != 0 || 1-n.Adjacent > 5*n.AdjacentErr || len(n.Stuck) > 0 || n.Limit != 0 || n.Gap.Reading != 0 || n.Factor != 0 {
 						alarms++
 						t.Logf("%+v: %+v", c, n)
 					}

@@ -24,6 +24,8 @@ type photons struct {
 	bins    int
 	pixels  []int // of each bin
 	each    *pixelCounts
+	strays  *strays
+	numbers *readings
 
 	next      int         // frame that is to come next
 	spent     int         // pixels that were looked at, see photonBudget
@@ -56,7 +58,7 @@ const (
 // watch returns the movie with readers that show frames to the result, in their order. Frames that are read again are not looked at again.
 func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 	bins, _ := maps.counts()
-	v := &photons{frames: m.Frames, average: float64(max(s.Average, 1)), bins: bins, code: make([]int32, len(maps.Dynamic)), pixels: make([]int, bins), scratch: make([]float64, len(maps.Dynamic)), sums: make([][]photonSum, bins*photonGroups), counts: make([]float64, bins), each: newPixelCounts(len(maps.Dynamic), bins)}
+	v := &photons{frames: m.Frames, average: float64(max(s.Average, 1)), bins: bins, code: make([]int32, len(maps.Dynamic)), pixels: make([]int, bins), scratch: make([]float64, len(maps.Dynamic)), sums: make([][]photonSum, bins*photonGroups), counts: make([]float64, bins), each: newPixelCounts(len(maps.Dynamic), bins), numbers: newReadings(len(maps.Dynamic)), strays: newStrays(maps, s)}
 	for _, b := range maps.Dynamic {
 		if b > 0 {
 			v.pixels[b-1]++
@@ -74,6 +76,9 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 	if m.Dense != nil {
 		out.Dense = func(first int, dst []float32) error {
 			err := m.Dense(first, dst)
+			if err == nil {
+				v.strays.dense(first, dst)
+			}
 			for f := 0; err == nil && f < len(dst)/size; f++ {
 				frame := dst[f*size:][:size]
 				v.frame(first+f, func(add func(int, float32)) int {
@@ -92,6 +97,9 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 			if err == nil {
 				err = dst.check(n, size, first)
 			}
+			if err == nil {
+				v.strays.sparse(first, n, dst)
+			}
 			for f := 0; err == nil && f < n; f++ {
 				pixels, counts := dst.Pixel[dst.Start[f]:dst.Start[f+1]], dst.Count[dst.Start[f]:dst.Start[f+1]]
 				v.frame(first+f, func(add func(int, float32)) int {
@@ -108,6 +116,9 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 		out.Raw = &Raw{raw.Type, raw.Marks, func(first int, dst []byte) error {
 			err := raw.Read(first, dst)
 			bytes := size * raw.size()
+			if err == nil {
+				v.strays.raw(first, raw, dst)
+			}
 			for f := 0; err == nil && f < len(dst)/bytes; f++ {
 				frame := dst[f*bytes:][:bytes]
 				v.frame(first+f, func(add func(int, float32)) int {
@@ -146,12 +157,19 @@ func (v *photons) frame(number int, values func(add func(pixel int, value float3
 			return
 		}
 		count := math.Round(float64(x) * v.average)
+		if x > 0 {
+			v.strays.unit = min(v.strays.unit, float64(x)*v.average)
+		}
 		if !(math.Abs(float64(x)*v.average-count) < 1e-3) || count < 0 {
 			v.fractions = true
 		}
 		list = append(list, photon{int32(p), count})
-		if v.place[p] == v.code[p] {
+		usual := v.place[p] == v.code[p]
+		if usual {
 			total += count
+		}
+		if count > 0 {
+			v.numbers.add(p, count, usual)
 		}
 		v.counts[v.code[p]/photonGroups] += count
 		v.each.add(v.code[p]/photonGroups, int32(p), count)

@@ -207,5 +207,11 @@ func (a *pass[T]) covariances(r *Result) error {
 	for k, d := range r.Delay {
 		of[k] = a.moments(d)
 	}
-	return r.scatter(a.part, len(of), a.maps.Width, a.s.threads(), func(p, k int) (float64, float64, float64) { return of[k](p) })
+	moments := func(p, k int) (float64, float64, float64) { return of[k](p) }
+	if a.s.strays != nil {
+		odd := a.s.strays.find(a.maps, r.Image, r.Trace, a.part.pixels)
+		shifts(odd, a.part, len(of), moments)
+		r.Strays = append(r.Strays, odd...)
+	}
+	return r.scatter(a.part, len(of), a.maps.Width, a.s.threads(), moments)
 }

@@ -27,14 +27,14 @@ type Settings struct {
 	PerPixel func(delay int, products, earlier, later []float64) error
 
 	// Intensities is called by Twotime, unless it is nil, with the intensities of the frames that
-	// it has read: Frames, Trace, SAXS, Image, Empty and Photons of a Result and, where Parts asks for them,
+	// it has read: Frames, Trace, SAXS, Image, Empty, Photons and Strays of a Result and, where Parts asks for them,
 	// the Frames of Parts and SAXSParts.
 	Intensities func(*Result)
 
 	Bins   []int  // dynamic bins that Twotime correlates, from 1. Default: all
 	Smooth string // kind of bins by whose mean intensity Twotime divides pixels: "static" (default) or "dynamic"
 
-	// Photons asks for Result.Photons.
+	// Photons asks for Result.Photons and Result.Strays.
 	Photons bool
 
 	// Ages makes Twotime fill Map.Ages, from which the errors of g2 at ages follow.
@@ -56,8 +56,9 @@ type Settings struct {
 	// their total, repeated readings included.
 	Progress func(done, all int)
 
-	crowd  int // number of events that makes a pass crowded; 0: as crowd says
-	levels int // number of levels that work on lists of events; 0: by the occupancy, -1: none
+	strays *strays // what finds stray readings; nil: nothing
+	crowd  int     // number of events that makes a pass crowded; 0: as crowd says
+	levels int     // number of levels that work on lists of events; 0: by the occupancy, -1: none
 }
 
 func (s Settings) threads() int {

@@ -59,6 +59,7 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 		r := t.light.done()
 		if seen != nil {
 			r.Photons = seen.done()
+			r.Strays = seen.strays.find(&maps, r.Image, r.Trace, maps.everywhere())
 		}
 		s.Intensities(r)
 	}
