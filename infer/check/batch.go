@@ -101,7 +101,7 @@ func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis
 		}
 		d.OnBounds += int(truth(active))
 		if active && sd > 0 && !math.IsInf(sd, 1) {
-			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), r.Active[l.Row*n:(l.Row+1)*n], k)}.test())
+			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), func(j int) bool { return r.Active[l.Row*n+j] == 0 }, k)}.test())
 		}
 	}
 	at := Axis{Name: cmp.Or(axis.Name, pointAxis)}

@@ -32,6 +32,12 @@ func FromFit(r *optim.Result) Data {
 	}
 	d.Names, d.Jacobian = make([]string, 0, len(r.Names)), make([]float64, 0, n*len(r.Names))
 	sd := r.SD()
+	// What the data do not determine is held: along it the model is far from linear within its error, and how far the data would take another parameter if
+	// it followed means nothing. A parameter on a bound that they do not determine is told as that.
+	free := make([]bool, len(r.Names))
+	for k, name := range r.Names {
+		free[k] = !slices.Contains(r.Undetermined, name)
+	}
 	for k, name := range r.Names {
 		if r.Jacobian != nil && r.Active[k] == 0 { // a parameter on a bound did not adapt to the data
 			column := r.Jacobian[k*r.M : k*r.M+n]
@@ -40,8 +46,8 @@ func FromFit(r *optim.Result) Data {
 			}
 		}
 		d.OnBounds += int(truth(r.Active[k] != 0))
-		if r.Active[k] != 0 && sd[k] > 0 && !math.IsInf(sd[k], 1) {
-			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) / r.Scale / freed(r.Jacobian, r.M, r.Active, k)})
+		if r.Active[k] != 0 && sd[k] > 0 && !math.IsInf(sd[k], 1) && free[k] {
+			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) / r.Scale / freed(r.Jacobian, r.M, func(j int) bool { return r.Active[j] == 0 && free[j] }, k)})
 		}
 	}
 	d.Priors = priorsOf(r)
@@ -59,12 +65,12 @@ func onlyRounding(r *optim.Result) bool {
 	return norm(r.Residuals) <= 1e-11*reach
 }
 
-// freed returns the length of the Jacobian's column k outside those of the parameters that are not
-// on a bound: the data's information on parameter k if it were released.
-func freed[T int | int8](jacobian []float64, m int, active []T, k int) float64 {
+// freed returns the length of the Jacobian's column k outside those of the parameters that may
+// follow: the data's information on parameter k if it were released.
+func freed(jacobian []float64, m int, follows func(j int) bool, k int) float64 {
 	s := span{mem: new(arena[float64])}
-	for j, a := range active {
-		if a == 0 && len(jacobian) > 0 {
+	for j := range len(jacobian) / max(m, 1) {
+		if follows(j) {
 			s.addBeyond(jacobian[j*m:(j+1)*m], leastOwn)
 		}
 	}

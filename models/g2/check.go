@@ -30,6 +30,14 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	for i, b := range d.Bounds {
 		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
 	}
+	var exchange []string
+	for i, n := range r.Names {
+		if n != names[i] {
+			exchange = append(exchange, n, names[i])
+		}
+	}
+	d.Unknown = slices.Clone(d.Unknown)
+	exchanged(d.Unknown, exchange)
 	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find, and pull at no bound
 		d.Z, d.Bounds = make([]float64, len(d.Z)), nil
 	}

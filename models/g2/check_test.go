@@ -375,12 +375,18 @@ func noiseAgreesWith(t *testing.T, n int, names ...string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		words := map[string]int{}
+		words, wrong := map[string]int{}, 0
 		for _, f := range fits {
+			if slices.ContainsFunc(f.Check.Flags, func(g check.Flag) bool { return g.Kind != check.KindUnknown && g.Kind != check.KindUnconverged }) {
+				wrong++
+			}
 			if words[f.Check.Word()]++; f.Check.OK {
 				t.Errorf("%s, curve %d: %.3g +- %.2g, %v: %v", name, f.Curve.Bin, f.X, f.SD, f.Active, f.Check)
 			}
 		}
-		t.Log(name, words)
+		t.Log(name, words, wrong)
+		if 20*wrong > n { // by chance
+			t.Errorf("%s: %d of %d curves of noise are called wrong and not undetermined", name, wrong, n)
+		}
 	}
 }

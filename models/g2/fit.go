@@ -400,7 +400,6 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 			names[p[0]], names[p[1]] = names[p[1]], names[p[0]]
 		}
 		exchanged(f.Warnings, exchange)
-		exchanged(r.Undetermined, exchange)
 	}
 	f.Absolute = make([]float64, len(f.X))
 	f.Scaled = make([]float64, len(f.X))
@@ -414,7 +413,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	return names
 }
 
-// exchanged replaces names in texts: each of a pair by the next.
+// exchanged replaces names in texts: each of a pair by the next. It changes the texts.
 func exchanged(texts, pairs []string) {
 	for i, s := range texts {
 		texts[i] = strings.NewReplacer(pairs...).Replace(s)
