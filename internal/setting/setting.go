@@ -34,8 +34,8 @@ type Setting struct {
 	Field   string // such as DropInvalid
 	Unit    string
 	Default string
-	Zero    string // what 0 stands for, or ""
-	About   string // one sentence, without a full stop
+	Zero    string   // what 0 stands for, or ""
+	About   string   // one sentence, without a full stop
 	Only    []string // the commands that have it, or nil for all
 	Choices []string
 
