@@ -241,6 +241,7 @@ func (m *Manifest) Segments() iter.Seq2[Segment, error] {
 			if err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
+			foreign.Name(s.Source)
 			s.Item = item
 			item += s.Count
 			if !yield(s, nil) {

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -88,7 +89,7 @@ func agreement(f g2.Fit) string {
 
 // WriteFits writes the table of fits as text, followed by the failures, the warnings and the verdicts.
 func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := foreign.Table(out, tabwriter.AlignRight)
 	place := "q (1/A)"
 	if c := axisOf(fits); c.Axis != "" {
 		place = c.AxisLabel()

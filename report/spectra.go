@@ -11,10 +11,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/viz"
@@ -129,11 +129,11 @@ func (s *SpectraFits) head() []string {
 
 // Write writes a table of the fits, followed by the verdicts.
 func (s *SpectraFits) Write(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := foreign.Table(w, 0)
 	fmt.Fprintln(t, "star\t"+strings.Join(s.head(), "\t"))
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
-		fmt.Fprintln(t, f.Star+"\t"+strings.Join(s.cells(f), "\t"))
+		fmt.Fprintln(t, foreign.Line(f.Star)+"\t"+strings.Join(s.cells(f), "\t"))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -47,6 +46,8 @@ func Change(was Input, is *Input, err error) (before, now string) {
 	}
 	now = "it cannot be read now"
 	switch {
+	case is != nil && size(*is) == size(was):
+		now = "it now has the same size and time, but other bytes"
 	case is != nil:
 		now = "it now has " + size(*is)
 	case errors.Is(err, fs.ErrNotExist):
@@ -105,11 +106,7 @@ func (f Folder) Unchanged() error {
 			return fmt.Errorf("%s names no file: restore it, or begin a new run", f.Path(InputsFile))
 		}
 		is, err := foreign.Identify(was.Name, was.SHA256 != "")
-		same := err == nil && is.Bytes == was.Bytes && is.SHA256 == was.SHA256 && slices.Equal(is.Files, was.Files)
-		if was.SHA256 == "" {
-			same = same && is.Modified.Equal(was.Modified)
-		}
-		if !same {
+		if err != nil || !is.Same(&was) {
 			return &ChangedError{Folder: f, Was: was, Is: is, Err: err}
 		}
 	}

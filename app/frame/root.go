@@ -57,6 +57,9 @@ func New(fields []Field, program string, stdout, stderr io.Writer) *App {
 
 // Run executes one command line of a program with these fields and a given name.
 func Run(ctx context.Context, fields []Field, program string, args []string, stdout, stderr io.Writer) (code int) {
+	for _, word := range args {
+		foreign.Name(word)
+	}
 	a := New(fields, program, stdout, stderr)
 	stdout, stderr = a.Stdout, a.Stderr
 	defer a.Release()
@@ -82,6 +85,9 @@ func Run(ctx context.Context, fields []Field, program string, args []string, std
 	}
 	err = parserError(root, called, err)
 	errors.As(err, &e)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		foreign.Name(path.Path)
+	}
 	fmt.Fprintf(stderr, "Error: %s\n", a.Renamed(foreign.Short(exit.Text(err, args), longestError)))
 	if e != nil && e.Hint != "" {
 		fmt.Fprintf(stderr, "Try: %s\n", a.Renamed(e.Hint))

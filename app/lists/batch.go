@@ -297,22 +297,30 @@ func runBatchRun(ctx context.Context, a *frame.App, name, shard string) error {
 		if err := a.Document(doc); err != nil {
 			return err
 		}
-		return allFailed(dir, part, p)
+		return allFailed(m, dir, part, p)
 	}
 	a.Note("%d of %d items are finished; this run finished %d, of which %d failed", p.Done, p.Items, p.Now, p.Failed)
 	if part.Count == 1 {
 		a.Note("next: euryale batch merge %s merges the results", foreign.Typed(dir))
 	}
-	return allFailed(dir, part, p)
+	return allFailed(m, dir, part, p)
 }
 
-// allFailed returns an error if a run did all items of a list and none succeeded: then it is the settings or the program, not an item. A
-// shard may have few items, and its failures are told when shards are merged.
-func allFailed(dir string, part batch.Shard, p batch.Progress) error {
-	if part.Count > 1 || p.Items == 0 || p.Failed < p.Items {
+// allFailed returns an error if all items of a list are done, by this run or by earlier ones, and none succeeded: then it is the settings or
+// the program, not an item. Shards end without one whatever their items did: they may have one item each, and where tasks of Slurm wait for each
+// other (afterok), or Kubernetes repeats pods that fail, an item that cannot succeed would hold up or repeat the others. status tells of them.
+func allFailed(m *batch.Manifest, dir string, part batch.Shard, p batch.Progress) error {
+	if part.Count > 1 || p.Items == 0 || p.Done < p.Items || p.Failed < p.Now {
 		return nil
 	}
-	return &exit.Error{Code: exit.Data, Err: fmt.Errorf("all of %s failed", errtext.Count(int(p.Items), "item")), Hint: "euryale batch status " + foreign.Typed(dir) + ", which lists why"}
+	st, err := batch.Store(filepath.Join(dir, resultsName)).Status(m)
+	if err != nil {
+		return exit.With(exit.Data, err)
+	}
+	if st.Failed < st.Items {
+		return nil
+	}
+	return &exit.Error{Code: exit.Data, Err: fmt.Errorf("all of %s failed", errtext.Count(int(st.Items), "item")), Hint: "euryale batch status " + foreign.Typed(dir) + ", which lists why, or euryale batch retry " + foreign.Typed(dir) + " once the cause is mended"}
 }
 
 // announced reports whether ctx ended by SIGTERM.

@@ -290,7 +290,8 @@ func TestClusterExamples(t *testing.T) {
 	}
 }
 
-// A whole list of which nothing succeeds does not end as one that is done, also without notes and as a document.
+// A whole list of which nothing succeeds does not end as one that is done, also without notes and as a document, and when it is run once more. A
+// shard does, so that tasks of other items go on, and so does a list of which an item succeeded.
 func TestBatchOfFailuresFails(t *testing.T) {
 	for _, flag := range []string{"--quiet", "--json"} {
 		bad := apptest.Write(t, "bad.csv", "bin,q,tau,g2,err\n0,0.01,-1,1.2,0.01\n0,0.01,-2,1.1,0.01\n0,0.01,-3,1.1,0.01\n0,0.01,-4,1.1,0.01\n")
@@ -301,6 +302,20 @@ func TestBatchOfFailuresFails(t *testing.T) {
 		code, _, stderr := apptest.Do(t, "batch", "run", config, flag)
 		if code != exit.Data || !strings.Contains(stderr, "all of 1 item failed") {
 			t.Errorf("%s: exit code %d: %s", flag, code, stderr)
+		}
+		if code, _, stderr := apptest.Do(t, "batch", "run", config, flag); code != exit.Data || !strings.Contains(stderr, "all of 1 item failed") {
+			t.Errorf("%s, once more: exit code %d: %s", flag, code, stderr)
+		}
+		if code, _, stderr := apptest.Do(t, "batch", "run", config, flag, "--shard", "0/2"); code != exit.OK {
+			t.Errorf("%s, one shard: exit code %d: %s", flag, code, stderr)
+		}
+	}
+	good := apptest.Write(t, "good.csv", apptest.DecayCSV(""))
+	bad := apptest.Write(t, "bad.csv", "tau,g2\n-1,1.2\n")
+	config := apptest.Write(t, "both.yaml", "work: fit g2\nfiles: ["+bad+", "+good+"]\nretries: 0\n")
+	for _, args := range [][]string{{"batch", config}, {"batch", "run", config}, {"batch", "retry", config}, {"batch", "run", config}} {
+		if code, _, stderr := apptest.Do(t, append(args, "--quiet")...); code != exit.OK {
+			t.Errorf("%q: exit code %d: %s", args, code, stderr)
 		}
 	}
 }

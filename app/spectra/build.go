@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -148,11 +147,11 @@ func runBuildCatalogue(ctx context.Context, a *frame.App, dir, out string, f cat
 	if a.JSON {
 		return a.Document(doc)
 	}
-	t := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+	t := foreign.Table(a.Stdout, 0)
 	fmt.Fprintf(t, "%s: %d spectra, %d of them new, %d not to be used\n", out, doc.Spectra, doc.Added, doc.Bad)
 	fmt.Fprintln(t, "parameter\tfrom\tto\tvalues")
 	for _, r := range doc.Params {
-		fmt.Fprintf(t, "%s\t%g\t%g\t%d\n", r.Name, float64(r.Min), float64(r.Max), r.Values)
+		fmt.Fprintf(t, "%s\t%g\t%g\t%d\n", foreign.Line(r.Name), float64(r.Min), float64(r.Max), r.Values)
 	}
 	return exit.With(exit.CannotWrite, t.Flush())
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/ccf"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
@@ -166,7 +166,7 @@ func fitDemoStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, file, 
 		return nil, exit.With(exit.Failed, err)
 	}
 	step("%d of %d fibers were chosen and %d fitted in %.1f s; in %d the model disagrees with the data", done.Fibers, len(list), done.Fitted, time.Since(start).Seconds(), done.Misfits)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := foreign.Table(out, 0)
 	fmt.Fprintln(t, "kind\tvel (km/s)\ttruth\tteff (K)\ttruth\tlogg\ttruth\tfeh\ttruth\tmodel")
 	var docs []demoStarDoc
 	sum, n := 0.0, 0

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 	"github.com/euryale-dev/euryale/report"
@@ -282,7 +282,7 @@ func printTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc) error {
 	p := f.Problem
 	say := func(format string, args ...any) { fmt.Fprintf(a.Stdout, format+"\n", args...) }
 	say("%s: %s, q = %.5g 1/A, %s, frames %d to %d, %d entries, %s", doc.File, motion.ModelName(doc.Model), p.C2.Q, errtext.Count(len(p.C2.Phi), "angle"), p.C2.First, p.C2.Last, doc.Points, doc.Status)
-	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+	w := foreign.Table(a.Stdout, 0)
 	fmt.Fprintln(w, "parameter\tvalue\terror\terror for independent entries\tunit")
 	for _, row := range f.Rows() {
 		value, sd, other := report.TwotimeTexts(row)

@@ -5,11 +5,11 @@ package xpcs
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/homodyne"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
 )
 
@@ -64,7 +64,7 @@ func infoConfig(a *frame.App, name string) error {
 		return a.Document(d)
 	}
 	fmt.Fprintf(a.Stdout, "%s: %s, data %s, %s\ngap %g A, shear %s, times from the %s, contrast and offset %s\n", name, c.Model, c.Data, windowText(c), c.Gap, d.Shear, d.Origin, c.Scaling)
-	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+	w := foreign.Table(a.Stdout, 0)
 	fmt.Fprintln(w, "parameter\tstart\tbounds\tprior")
 	for _, p := range d.Parameters {
 		bounds, prior := "-", p.Prior

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -305,7 +304,7 @@ func motionSummary(p *motion.Problem, fit *infer.Fit, scales diag.Summary, notes
 	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return p.IsAside(r.Name) })
 	var b strings.Builder
 	fmt.Fprintln(&b, s)
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	w := foreign.Table(&b, 0)
 	fmt.Fprintln(w, "\nangle\tcontrast\toffset")
 	n := len(p.C2.Phi)
 	for k, phi := range p.C2.Phi {

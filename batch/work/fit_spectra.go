@@ -116,6 +116,23 @@ func (f *fitSpectra) selection() survey.Selection {
 	return survey.Selection{Arms: f.FitArm, MinSN: f.MinSN, TargetIDs: f.Targets, ObjTypes: f.ObjTypes, StarsOnly: f.StarsOnly, WithRedshifts: f.Redshifts}
 }
 
+// inputs are the files of the library, beside the spectra. The manifest keeps the contents of the configuration.
+func (f *fitSpectra) inputs(folder string) ([]string, error) {
+	lib := located(folder, f.Library)
+	id, err := foreign.Identify(lib, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case id.Files == nil:
+		return []string{f.Library}, nil
+	}
+	names := make([]string, len(id.Files))
+	for i, n := range id.Files {
+		names[i] = filepath.ToSlash(filepath.Join(f.Library, n))
+	}
+	return names, nil
+}
+
 // block keeps stars of a file together, which share what is read and compiled.
 func (f *fitSpectra) block() int64 { return 64 }
 

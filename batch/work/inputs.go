@@ -89,12 +89,12 @@ func recordInputs(m *batch.Manifest) error {
 		if err != nil || !st.Mode().IsRegular() {
 			continue // its items say what is wrong, if it is a file at all
 		}
-		id, err := foreign.Identify(path(m, name), hashed+st.Size() <= mostHashed)
+		id, err := foreign.Identify(path(m, name), hashed+foreign.Hashed(st.Size()) <= mostHashed)
 		if err != nil {
 			return err
 		}
 		if id.SHA256 != "" {
-			hashed += id.Bytes
+			hashed += foreign.Hashed(id.Bytes)
 		}
 		id.Name = name
 		list = append(list, *id)
@@ -195,7 +195,7 @@ func compare(name string, was foreign.Identity) (is *foreign.Identity, same bool
 	if err == nil && was.SHA256 != "" {
 		is, err = foreign.Identify(name, true)
 	}
-	return is, err == nil && is.SHA256 != "" && is.SHA256 == was.SHA256, err
+	return is, err == nil && is.Whole() && is.SHA256 == was.SHA256, err
 }
 
 // use is how many items are computed from a file, and how many of them have results.

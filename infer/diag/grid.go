@@ -17,6 +17,7 @@ type grid [][]string
 
 // text aligns the columns, the first to the left and the others to the right.
 func (g grid) text() string {
+	g = g.lines()
 	widths := make([]int, len(g[0]))
 	for _, line := range g {
 		for j, cell := range line {
@@ -39,7 +40,19 @@ func (g grid) text() string {
 	return strings.Join(lines, "\n")
 }
 
+// lines returns the table with every cell on one line, whatever the names in it are.
+func (g grid) lines() grid {
+	out := make(grid, len(g))
+	for i := range g {
+		for _, cell := range g[i] {
+			out[i] = append(out[i], foreign.Line(cell))
+		}
+	}
+	return out
+}
+
 func (g grid) markdown() string {
+	g = g.lines()
 	var b strings.Builder
 	for i, line := range g {
 		cells := make([]string, len(line))

@@ -16,6 +16,7 @@ import (
 // Open opens a file for reading. It returns an error if the file is not a regular file: a named
 // pipe, for example, might never answer.
 func Open(name string) (*os.File, error) {
+	Name(name)
 	st, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -28,12 +29,14 @@ func Open(name string) (*os.File, error) {
 
 // Exists reports whether there is a file of a name, be it one that cannot be read.
 func Exists(name string) bool {
+	Name(name)
 	_, err := os.Stat(name)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // OpenIn is Open for a file of a file system.
 func OpenIn(fsys fs.FS, name string) (fs.File, error) {
+	Name(name)
 	st, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err

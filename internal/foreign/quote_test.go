@@ -5,6 +5,7 @@ package foreign
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -102,5 +103,26 @@ func TestScalarsOfYAML(t *testing.T) {
 func TestLine(t *testing.T) {
 	if got := Line("a\n#SBATCH\x1b"); got != `a\n#SBATCH\x1b` {
 		t.Error(got)
+	}
+}
+
+// Names that the process knows stay on one line in any text; other line feeds stay what they are.
+func TestName(t *testing.T) {
+	Name("--out=some/b\nc/d\te.csv")
+	Name("\n")
+	Name("plain")
+	for text, want := range map[string]string{
+		"wrote b\nc/d\te.csv\nand\tmore\n": "wrote b\\nc/d\\te.csv\nand\tmore\n",
+		"x b\nc.html\n":                    "x b\\nc.html\n",
+		"b\n\nc":                           "b\n\nc",
+	} {
+		if got := Text(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	var b strings.Builder
+	table := Table(&b, 0)
+	if _, err := fmt.Fprintf(table, "file\tvalue\nb\nc\t%d\n", 1); err != nil || table.Flush() != nil || b.String() != "file  value\nb\\nc  1\n" {
+		t.Errorf("%v, %q", err, b.String())
 	}
 }

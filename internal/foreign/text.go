@@ -14,8 +14,9 @@ import (
 )
 
 // Text makes characters visible, as \x1b or \u202e, that would control a terminal or change the
-// direction of text. Line feeds and tabs stay.
+// direction of text. Line feeds and tabs stay, except in names of files (see Name).
 func Text(s string) string {
+	s = broken(s)
 	if strings.IndexFunc(s, steers) < 0 && utf8.ValidString(s) {
 		return s
 	}

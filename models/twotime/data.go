@@ -15,7 +15,8 @@ import (
 )
 
 // Data holds measured two-time correlations: for each angle of the setup a matrix (frames, frames),
-// row-major, of which the pairs i < j are used. Entries that are not finite are left out.
+// row-major, of which the pairs i < j are used. Entries that are not finite, and those whose standard deviation is not a number above 0, are left
+// out; the verdict counts the latter, except for those of an infinite one.
 type Data struct {
 	Setup transport.Setup
 	C2    [][]float64
@@ -129,6 +130,34 @@ func (d *Data) weight(angle, i, j int) float64 {
 		return 0
 	}
 	return 1 / sigma
+}
+
+// withoutError says how many entries are left out because their standard deviation is 0, negative or not a number. One that is infinite asks for it.
+func (d *Data) withoutError() []check.Alteration {
+	if d.Sigma == nil {
+		return nil
+	}
+	n, left, all := len(d.Setup.Times), 0, 0
+	for k := range d.C2 {
+		for i := range n {
+			for j := i + 1 + d.Band; j < n; j++ {
+				v, sigma := d.C2[k][i*n+j], d.Sigma[k][i*n+j]
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					continue
+				}
+				if all++; !(sigma > 0) {
+					left++
+				}
+			}
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	const few = 50 // of so many entries one may be without an error
+	return []check.Alteration{{Kind: "zero errors", Count: left, Note: few*left <= all,
+		Text:   fmt.Sprintf("%d of %s of c2 %s left out, because their standard deviations are 0, negative or not numbers", left, errtext.Count(all, "pair"), errtext.Agree(left, "was", "were")),
+		Remedy: "give these entries their standard deviations, or infinite ones to leave them out"}}
 }
 
 // Points returns the number of entries that are used.

@@ -241,6 +241,7 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		data.Findings = append(data.Findings, f)
 	}
 	data.Findings = append(data.Findings, d.Faults()...)
+	data.Altered = append(data.Altered, d.withoutError()...)
 	if f, off := b.offMinimum(l); off {
 		data.Findings = append(data.Findings, f)
 	}

@@ -5,7 +5,9 @@ package twotime_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,5 +151,39 @@ func TestVerdictsSayWhenPriorsDisagree(t *testing.T) {
 	}
 	if !v.Disagrees() || !strings.Contains(v.String(), "contrast[0]") {
 		t.Errorf("the verdict does not name the prior of contrast:\n%v", v)
+	}
+}
+
+// Entries without a usable standard deviation are left out and counted: a few are noted, more are flagged, and infinite ones were asked for.
+func TestEntriesWithoutErrorsAreTold(t *testing.T) {
+	s := sheared(24, 0)
+	s.Model = transport.Static
+	theta := []float64{2e4, 0.1, 1000}
+	for name, c := range map[string]struct {
+		put   []float64
+		note  bool
+		count int
+	}{
+		"none":     {nil, false, 0},
+		"infinite": {[]float64{math.Inf(1), math.Inf(1)}, false, 0},
+		"a few":    {[]float64{0, -1, math.NaN()}, true, 3},
+		"more":     {make([]float64, 20), false, 20},
+	} {
+		d := simulated(t, s, theta, 0.5, 3)
+		d.Sigma = [][]float64{slices.Repeat([]float64{0.02}, 24*24)}
+		for k, v := range c.put {
+			d.Sigma[0][k*24+k+1] = v
+		}
+		v, err := twotime.Judge(t.Context(), *d, twotime.Point{Theta: theta, Contrast: []float64{0.5}, Offset: []float64{1.01}}, []string{"D0", "alpha", "D_offset"}, twotime.Individual, twotime.PosteriorSettings{Pixels: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("%d of 276 pairs of c2 were left out", c.count)
+		among := func(all []check.Flag) bool {
+			return slices.ContainsFunc(all, func(f check.Flag) bool { return strings.HasPrefix(f.Text, want) })
+		}
+		if noted, flagged := among(v.Notes), among(v.Flags); noted != (c.count > 0 && c.note) || flagged != (c.count > 0 && !c.note) {
+			t.Errorf("%s: noted %v, flagged %v: %v", name, noted, flagged, v)
+		}
 	}
 }
