@@ -69,10 +69,18 @@ func (w *iterate) difference(out, up, down []float64, params []int) error {
 	return nil
 }
 
+// unitOf returns the size of a parameter near 0: that of its start, at most 1.
+func unitOf(start []float64, k int) float64 {
+	if k < len(start) && start[k] != 0 {
+		return min(1, math.Abs(start[k]))
+	}
+	return 1
+}
+
 // steps2 returns the two values of parameter k for its central difference,
 // within the bounds.
 func (w *iterate) steps2(k int) (hi, lo float64) {
 	x := w.x[k]
-	h := 6e-6 * max(math.Abs(x), 1e-3)
+	h := 6e-6 * max(math.Abs(x), 1e-3*unitOf(w.p.Start, k))
 	return min(x+h, w.p.Upper[k]), max(x-h, w.p.Lower[k])
 }

@@ -153,7 +153,7 @@ func (f *Function) gradient(g, x []float64) (float64, error) {
 	value, err := f.Value(x)
 	at := slices.Clone(x)
 	for k, v := range x {
-		h := 6e-6 * max(math.Abs(v), 1e-3)
+		h := 6e-6 * max(math.Abs(v), 1e-3*unitOf(f.Start, k))
 		hi, lo := min(v+h, f.Upper[k]), max(v-h, f.Lower[k])
 		at[k] = hi
 		a, e1 := f.Value(at)

@@ -191,10 +191,19 @@ func (w *iterate) result(status Status) *Result {
 	return r
 }
 
+// usualSize is the size of a parameter, in changes that move the residuals by 1, below which it is small for its unit.
+const usualSize = 1e3
+
+// size returns how large parameter k is, for tolerances: its value or, if that is near 0, at most 1 and less for a parameter in a large unit, such as a time
+// of nanoseconds in seconds.
+func (w *iterate) size(k int) float64 {
+	return max(math.Abs(w.x[k]), min(1, usualSize/w.longest[k])) // 1 if it changes nothing
+}
+
 // active fills the mask of parameters on bounds and warns of them.
 func (w *iterate) active(r *Result) {
 	for i, x := range w.x {
-		near, bound := 1e-8*max(1, math.Abs(x)), w.p.Lower[i]
+		near, bound := 1e-8*w.size(i), w.p.Lower[i]
 		switch {
 		case x-w.p.Lower[i] <= near && w.grad[i] >= 0:
 			r.Active[i] = -1

@@ -110,7 +110,7 @@ func (w *iterate) negligible() bool {
 func (w *iterate) pressed() []bool {
 	held := make([]bool, w.n)
 	for i, x := range w.x {
-		reach := 1e-3 * min(w.p.Upper[i]-w.p.Lower[i], max(1, math.Abs(x)))
+		reach := 1e-3 * min(w.p.Upper[i]-w.p.Lower[i], w.size(i))
 		// The distance that a step along the gradient would go is the test: a bound well inside it is active.
 		downhill := math.Abs(w.grad[i]) / (w.longest[i] * w.longest[i])
 		held[i] = w.grad[i] > 0 && x-w.p.Lower[i] < min(reach, 0.1*downhill) || w.grad[i] < 0 && w.p.Upper[i]-x < min(reach, 0.1*downhill)

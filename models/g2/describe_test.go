@@ -28,7 +28,7 @@ func TestDescriptions(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"a  1e-12 to 0.001, in s A^b", "b  1/20 of the shortest"} {
+	for _, want := range []string{"a  1e-12 to 0.001, wider for data in other units, in s A^b", "b  1/20 of the shortest"} {
 		if !strings.Contains(bounds, want) {
 			t.Errorf("%q is not in\n%s", want, bounds)
 		}

@@ -6,6 +6,8 @@ package g2_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +138,59 @@ func TestParametersThatFilesCannotHold(t *testing.T) {
 		m.Params[0].Name = name
 		if _, err := g2.Posterior(m, decaying(1), g2.Settings{}); err == nil || !strings.Contains(err.Error(), "files of draws") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Data in another unit of time or q give the same fit and verdict in that unit: cost, parameters, errors, and which of them are on bounds.
+func TestFitsDoNotDependOnUnits(t *testing.T) {
+	for _, model := range g2.Models() {
+		of := func(time, q float64) g2.Fit {
+			r, c := rand.New(rand.NewPCG(7, 7)), g2.Curve{Bin: 1, Q: math.NaN(), Phi: math.NaN()}
+			for i := range 30 {
+				x := 1e-3 * math.Pow(10, 4*float64(i)/29)
+				y, sd := 1+0.15*math.Exp(-math.Pow(x/0.01, 0.9))+0.1*math.Exp(-2*x), 5e-4
+				if model.Of == "q" {
+					x = 2e-3 * math.Pow(1.1, float64(i))
+					y, sd = 1e-5*math.Pow(x, -1.9)*time, 1e-6*math.Pow(x, -1.9)*time
+					y += sd * r.NormFloat64()
+					x *= q
+				} else {
+					x, y = x*time, y+sd*r.NormFloat64()
+				}
+				c.X, c.Y, c.Err = append(c.X, x), append(c.Y, y), append(c.Err, sd)
+			}
+			f, err := g2.FitOne(context.Background(), model, c, g2.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		want := of(1, 1)
+		for _, unit := range []float64{1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9} {
+			for _, q := range []float64{1, 1e-3, 10, 1e10} { // 1e10: in 1/m
+				if q != 1 && model.Of != "q" {
+					continue
+				}
+				f := of(unit, q)
+				if math.Abs(f.Cost/want.Cost-1) > 1e-6 || f.Check.Word() != want.Check.Word() || !slices.Equal(f.Active, want.Active) {
+					t.Errorf("%s, time times %g, q times %g: cost %.8g, %s, on bounds %v: want %.8g, %s, %v", model.Name, unit, q, f.Cost, f.Check.Word(), f.Active, want.Cost, want.Check.Word(), want.Active)
+				}
+				for i, p := range model.Params {
+					scale := 1.0
+					switch {
+					case p.Unit == "s":
+						scale = unit
+					case p.Name == "tau0":
+						scale = unit * math.Pow(q, want.X[1])
+					case p.Name == "a" && model.Of == "q":
+						scale = unit * math.Pow(q, -want.X[1])
+					}
+					if off := math.Abs(f.X[i]/scale - want.X[i]); off > 1e-3*want.SD[i]+1e-5*math.Abs(want.X[i]) {
+						t.Errorf("%s, time times %g, q times %g: %s is %.8g, want %.8g", model.Name, unit, q, p.Name, f.X[i], scale*want.X[i])
+					}
+				}
+			}
 		}
 	}
 }
