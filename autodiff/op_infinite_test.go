@@ -133,3 +133,64 @@ func TestNormsAtZeroAndFar(t *testing.T) {
 		}
 	}
 }
+
+// Norms along axes keep their digits, first and second derivatives too, where rows of every scale lie beside each other.
+func TestNormsOfRows(t *testing.T) {
+	scales := []float64{1, 1e-30, 1e18, 0, 1e-18, 1e30, 3e-20, 3}
+	for _, c := range []struct {
+		shape []int
+		axes  []int
+		at    func(row, k int) int // where element k of a row is
+	}{
+		{[]int{8, 6}, []int{1}, func(row, k int) int { return 6*row + k }},
+		{[]int{6, 8}, []int{0}, func(row, k int) int { return 8*k + row }},
+		{[]int{2, 8, 3}, []int{0, -1}, func(row, k int) int { return 24*(k/3) + 3*row + k%3 }},
+		{[]int{2, 3, 2, 4}, []int{1, 2}, func(row, k int) int { return 24*(row/4) + 8*(k/2) + 4*(k%2) + row%4 }},
+	} {
+		for _, far := range []float64{1, 1e150, 1e-150} {
+			values := make([]float64, 48)
+			norms, first, second := make([]float64, 8), make([]float64, 48), make([]float64, 48)
+			for row, scale := range scales {
+				for k := range 6 {
+					values[c.at(row, k)] = scale * far * float64(k-2)
+				}
+				if scale *= far; scale == 0 {
+					continue
+				}
+				norms[row] = scale * math.Sqrt(19)
+				for k := range 6 { // of the first elements of the gradients, -2/sqrt(19)
+					u := float64(k-2) / math.Sqrt(19)
+					first[c.at(row, k)] = u
+					second[c.at(row, k)] = 2 / math.Sqrt(19) * u / norms[row]
+					if k == 0 {
+						second[c.at(row, k)] += 1 / norms[row]
+					}
+				}
+			}
+			x := ad.Input("x", c.shape...)
+			y := ad.Norm(x, c.axes...)
+			slope := ad.Grad(ad.Sum(y), x)[0]
+			mask := make([]float64, 48)
+			for row := range scales {
+				mask[c.at(row, 0)] = 1
+			}
+			outputs := []*ad.Node{y, slope, ad.Grad(ad.Sum(ad.Mul(slope, ad.Const(mask, c.shape...))), x)[0]}
+			for _, w := range ways() {
+				if w.bits == 32 && far != 1 {
+					continue
+				}
+				got, limit := results(t, w, outputs, []*ad.Node{x}, [][]float64{values}), 1e-13
+				if w.bits == 32 {
+					limit = 2e-6
+				}
+				for k, want := range [][]float64{norms, first, second} {
+					for i, v := range got[k] {
+						if d := math.Abs(v - want[i]); !(d <= limit*math.Abs(want[i])) {
+							t.Errorf("%v, shape %v, axes %v, scale %g, %s, element %d: %g, want %g", w, c.shape, c.axes, far, []string{"norm", "gradient", "second derivative"}[k], i, v, want[i])
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -57,7 +57,7 @@ func Atanh(x *Node) *Node { return apply(atanhOp, x) }
 // Gradient: -j1(x).
 func Sinc(x *Node) *Node { return apply(sincOp, x) }
 
-var sinOp, cosOp, tanOp, asinOp, acosOp, atanOp, atan2Op, sinhOp, coshOp, tanhOp, asinhOp, acoshOp, atanhOp, sincOp, inverseHypot1Op, oneLessSquareOp *Op
+var sinOp, cosOp, tanOp, asinOp, acosOp, atanOp, atan2Op, angleSlopeOp, sinhOp, coshOp, tanhOp, asinhOp, acoshOp, atanhOp, sincOp, inverseHypot1Op, oneLessSquareOp *Op
 
 // oneLessSquare returns 1 - x^2, exact near its zeros.
 func oneLessSquare(x *Node) *Node { return apply(oneLessSquareOp, x) }
@@ -149,13 +149,21 @@ func init() {
 		CPU:  math.Atan2,
 		CUDA: "atan2(x, y)",
 		VJP: func(g, _, y, x *Node) (dy, dx *Node) {
-			r := Hypot(x, y) // whose square may have no number
-			away := Greater(r, Scalar(0))
-			q := Where(away, Reciprocal(Where(away, r, Scalar(1))), Scalar(0))
-			g = Mul(g, q)
-			return Mul(g, Mul(x, q)), Neg(Mul(g, Mul(y, q)))
+			return Mul(g, apply(angleSlopeOp, x, y)), Neg(Mul(g, apply(angleSlopeOp, y, x)))
 		},
 		Domain: Interval{0.3, 3},
+	}.Define()
+	angleSlopeOp = Binary{
+		Name:   "angle_slope",
+		CPU:    angleSlope,
+		CUDA:   "eu_angle_slope(x, y)",
+		Helper: angleSlopeText, Double: true,
+		VJP: func(g, w, x, y *Node) (dx, dy *Node) {
+			v := apply(angleSlopeOp, y, x)
+			return Mul(Mul(g, Sub(v, w)), Add(v, w)), Scale(-2, Mul(Mul(g, w), v))
+		},
+		Domain: Interval{0.3, 3},
+		Kernel: angleSlopes[float64], Kernel32: angleSlopes[float32],
 	}.Define()
 	sinhOp = Unary{
 		Name:   "sinh",
@@ -242,5 +250,39 @@ func oneLessSquares[T cpu.Real](y, x []T) {
 func inverseHypot1s[T cpu.Real](y, x []T) {
 	for i, v := range x {
 		y[i] = T(special.InverseHypot1(float64(v)))
+	}
+}
+
+// angleSlope returns x/(x^2 + y^2), the derivative of Atan2(y, x) with respect to y. It is 0 at 0 and far away.
+func angleSlope(x, y float64) float64 {
+	if r := x*x + y*y; r > 1e-280 && r < 1e300 {
+		return x / r
+	}
+	r := math.Hypot(x, y) // whose square has no number, or few digits
+	if r == 0 || math.IsInf(r, 1) && x == x && y == y {
+		return 0
+	}
+	return x / r / r
+}
+
+const angleSlopeText = `
+__device__ double eu_angle_slope(double x, double y) {
+	double r = x * x + y * y;
+	if (r > 1e-280 && r < 1e300) return x / r;
+	r = hypot(x, y);
+	return r == 0.0 || isinf(r) && x == x && y == y ? 0.0 : x / r / r;
+}
+`
+
+// angleSlopes computes slices of angleSlope.
+func angleSlopes[T cpu.Real](z, x, y []T) {
+	y, z = y[:len(x)], z[:len(x)]
+	for i, v := range x {
+		a, b := float64(v), float64(y[i])
+		if r := a*a + b*b; r > 1e-280 && r < 1e300 {
+			z[i] = T(a / r)
+		} else {
+			z[i] = T(angleSlope(a, b))
+		}
 	}
 }

@@ -4,7 +4,6 @@
 package autodiff
 
 import (
-	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -37,24 +36,6 @@ func Variance(x *Node, ddof int, axes ...int) *Node {
 	m := restored(MeanAxes(x, axes...), x.shape, axes)
 	s := SumAxes(Square(Sub(x, m)), axes...)
 	return Scale(1/(float64(x.Size())/float64(s.Size())-float64(ddof)), s)
-}
-
-// Norm returns the Euclidean norm along the given axes, also where squares overflow or underflow; without axes it is that
-// of all elements. Gradient: x/norm. At 0, where the norm has a kink, it is the subgradient 0, and so are further
-// derivatives there: Hypot, Abs and the distances made of them follow the same rule.
-func Norm(x *Node, axes ...int) *Node {
-	axes, bad := orAll(x, axes)
-	if bad != nil {
-		return bad
-	}
-	if x.Size() == 0 {
-		return Sqrt(SumAxes(x, axes...))
-	}
-	m := StopGradient(over(maxOp, Abs(x), axes))
-	some := Mul(Greater(m, Scalar(0)), Less(m, Scalar(math.Inf(1)))) // and not NaN
-	scale := Where(some, m, Scalar(1))
-	s := SumAxes(Square(Div(x, restored(scale, x.shape, axes))), axes...)
-	return Where(Equal(m, Scalar(0)), Scalar(0), Mul(scale, Sqrt(Where(Equal(m, Scalar(0)), Scalar(1), s))))
 }
 
 // Prod returns the product along the given axes, or of all elements if there are none. It

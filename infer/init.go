@@ -59,7 +59,7 @@ func (c *chain) placeInPrior(p *hamiltonian.Point) bool {
 	if !ok || len(p.Q) == 0 {
 		return false
 	}
-	draws, err := from.priorPoints(c.cfg.InitTries, c.cfg.Seed)
+	draws, err := from.priorPoints(c.cfg.InitTries, c.cfg.Seed, nil)
 	if err != nil {
 		return false
 	}

@@ -10,10 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // The search for starts begins near 0 in unconstrained space, from where a climb does not find a mode that is narrow or far. After the
@@ -25,7 +23,10 @@ const (
 	// modeDimension is the largest number of parameters in which points from the prior come near narrow modes.
 	modeDimension = 8
 	// fewestPoints is the number of points from which the search is worth its while, and mostPoints what suffices.
-	fewestPoints, mostPoints = 64, 4096
+	fewestPoints, mostPoints = 100, 4096
+	// modeStarts is the number of draws from the prior from which climbs start where there are more parameters or fewer points. What
+	// the points would have cost is theirs.
+	modeStarts = 8
 	// modeDraws is the number of draws from the prior that say where its points lie.
 	modeDraws = 256
 	// mostCandidates bounds the points that are ordered for climbs.
@@ -37,9 +38,10 @@ const (
 	purposeModes uint32 = 171
 )
 
-// priorPointer is a target that can draw unconstrained points from its prior.
+// priorPointer is a target that can draw unconstrained points from its prior. Where a parameter has no prior, draw i has its value at
+// posterior(i), an unconstrained draw from the posterior.
 type priorPointer interface {
-	priorPoints(n int, seed uint64) ([][]float64, error)
+	priorPoints(n int, seed uint64, posterior func(i int) []float64) ([][]float64, error)
 }
 
 // modePoint is a point of the prior.
@@ -53,24 +55,49 @@ type modePoint struct {
 	apart float64
 }
 
-// tryFromPrior climbs from points of the prior.
+// tryFromPrior climbs from points of the prior: from those of many that no known mode explains, or from a few where many are not enough.
 func (m *modeFinder) tryFromPrior() {
 	p, ok := m.target.(priorPointer)
-	warmup, sampling := m.fit.Gradients()
-	n := min(int(modePoints*float64(warmup+sampling)), mostPoints)
-	if !ok || m.target.Dim() > modeDimension || n < fewestPoints {
+	if !ok {
 		return
 	}
-	draws, err := p.priorPoints(modeDraws, m.fit.cfg.Seed)
+	warmup, sampling := m.fit.Gradients()
+	gradients := float64(warmup + sampling)
+	n := min(int(modePoints*gradients), mostPoints)
+	if m.target.Dim() > modeDimension || n < fewestPoints {
+		m.limit = m.calls + int((modePoints+modeEffort)*gradients)
+		if starts, err := p.priorPoints(modeStarts, m.fit.cfg.Seed, m.fit.thinned(modeStarts)); err == nil {
+			m.tryEach(starts)
+		}
+		return
+	}
+	draws, err := p.priorPoints(modeDraws, m.fit.cfg.Seed, m.fit.thinned(modeDraws))
 	if err != nil || len(draws) < modeDraws/2 {
 		return // no prior to draw from
 	}
 	points := m.evaluated(spreadAs(draws, n, m.fit.cfg.Seed))
-	m.limit = m.calls + int(modeEffort*float64(warmup+sampling))
+	m.limit = m.calls + int(modeEffort*gradients)
+	var starts [][]float64
 	for _, x := range m.candidates(points) {
-		if m.tryFrom(x.q, "a search from the prior"); m.calls >= m.limit {
+		starts = append(starts, x.q)
+	}
+	m.tryEach(starts)
+}
+
+// tryEach climbs from points of the prior until the evaluations are spent.
+func (m *modeFinder) tryEach(starts [][]float64) {
+	for _, q := range starts {
+		if m.tryFrom(q, "a search from the prior"); m.calls >= m.limit {
 			return
 		}
+	}
+}
+
+// thinned returns n unconstrained draws, evenly from all chains.
+func (f *Fit) thinned(n int) func(i int) []float64 {
+	return func(i int) []float64 {
+		k := i % len(f.chains)
+		return f.Unconstrained(k, i*(f.n[k]-1)/n)
 	}
 }
 
@@ -182,76 +209,4 @@ func (s *summit) strange(q, g []float64) float64 {
 		all += u * u
 	}
 	return math.Sqrt(wrong / all)
-}
-
-// priorPoints draws n times from the priors, in unconstrained coordinates. Draws on the edge of what a transform reaches are left out, and
-// so are those of which a prior cannot be drawn from.
-func (p *Posterior) priorPoints(n int, seed uint64) (points [][]float64, err error) {
-	alone := *p.model
-	alone.observed, alone.derived = nil, nil
-	q := *p
-	q.model = &alone
-	g, err := q.generator()
-	if err != nil {
-		return nil, err
-	}
-	bounds, err := q.boundsProgram()
-	if err != nil {
-		return nil, err
-	}
-	for i := range n {
-		src := tensor.NewStream(seed, purposeModes, uint32(i))
-		values, err := g.draw(&src)
-		if err != nil {
-			continue
-		}
-		if at, err := q.unconstrainDrawn(bounds, values); err == nil && linalg.AllFinite(at) {
-			points = append(points, at)
-		}
-	}
-	return points, nil
-}
-
-// boundsProgram computes the bounds of all transforms from parameters and data. It is nil if there are none.
-func (p *Posterior) boundsProgram() (*ad.State, error) {
-	var inputs, outputs []*ad.Node
-	for _, m := range p.model.params {
-		inputs, outputs = append(inputs, m.node), append(outputs, m.transform.Bounds...)
-	}
-	for _, d := range p.model.data {
-		inputs = append(inputs, d.node)
-	}
-	if len(outputs) == 0 {
-		return nil, nil
-	}
-	prog, err := p.model.program(ad.CPU{Threads: 1}, outputs, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return p.state(prog), nil
-}
-
-// unconstrainDrawn maps values of all parameters to unconstrained coordinates.
-func (p *Posterior) unconstrainDrawn(bounds *ad.State, values [][]float64) (at []float64, err error) {
-	if bounds != nil {
-		for i, v := range values {
-			copy(bounds.Input(i), v)
-		}
-		if err := bounds.Run(); err != nil {
-			return nil, err
-		}
-	}
-	k := 0
-	for i, m := range p.model.params {
-		var of [][]float64
-		for range m.transform.Bounds {
-			of, k = append(of, bounds.Output(k)), k+1
-		}
-		x, err := m.transform.Unconstrain(values[i], m.node.Shape(), 0, of...)
-		if err != nil {
-			return nil, err
-		}
-		at = append(at, x...)
-	}
-	return at, nil
 }

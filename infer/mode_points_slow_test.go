@@ -8,7 +8,7 @@ package infer
 import "testing"
 
 // Narrow modes are told in runs whose chains do not come there, if the places from which a climb leads to them hold about a thousandth of
-// the prior or more. In more parameters they hold less, and nobody is told.
+// the prior or more, which is one or two points of a run. In more parameters they hold less, and nobody is told.
 func TestNarrowModesAreTold(t *testing.T) {
 	const runs = 40
 	for _, c := range []struct {

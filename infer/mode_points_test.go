@@ -112,3 +112,78 @@ func TestModeSearchIsShort(t *testing.T) {
 		t.Error("the search changed the run")
 	}
 }
+
+// apart is a posterior of dim parameters and two equal modes, at 0 and at 20 in the parameter a. Climbs from near 0 find the first only.
+// The last parameter has no prior if flat is set.
+func apart(t *testing.T, dim int, flat bool) *Posterior {
+	m := NewModel("apart")
+	a := m.Param("a", dist.Normal(10, 10))
+	m.AddLogProb("modes", ad.LogAddExp(ad.Scale(-0.5, ad.Square(a)), ad.Scale(-0.5, ad.Square(ad.Shift(a, -20)))))
+	for i := 1; i < dim; i++ {
+		name := string(rune('a' + i))
+		if flat && i == dim-1 {
+			m.AddLogProb("of "+name, ad.Scale(-0.5, ad.Square(m.Flat(name, dist.IdentityTransform()))))
+		} else {
+			m.Param(name, dist.Normal(a, 1)) // draws of it depend on those of a
+		}
+	}
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A mode on the other side of what separates it from places near 0 is told in models of any number of parameters, in short runs, and
+// where a parameter has no prior.
+func TestModeApart(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		dim         int
+		flat        bool
+		warm, draws int
+	}{
+		{"ten parameters", 10, false, 300, 300},
+		{"ten parameters, one without a prior", 10, true, 300, 300},
+		{"three parameters, one without a prior", 3, true, 300, 300},
+		{"a short run", 3, false, 100, 50},
+	} {
+		p := apart(t, c.dim, c.flat)
+		for seed := range uint64(3) {
+			fit := mustSample(t, p, Config{Seed: seed, Warmup: c.warm, Draws: c.draws})
+			missed := fit.missedModes()
+			if len(missed) != 1 || missed[0].Name != "a" || math.Abs(missed[0].Value-20) > 1 {
+				t.Errorf("%s, seed %d: the missed modes are %v: want one near a = 20", c.name, seed, missed)
+			}
+		}
+	}
+}
+
+// The points of the prior take the values of parameters without a prior from the run, and those of which none has a prior have no points.
+func TestPriorPointsWithoutPrior(t *testing.T) {
+	m := NewModel("levels")
+	m.Param("a", dist.Normal(m.Flat("level", dist.IdentityTransform()), 1e-6))
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := p.priorPoints(8, 1, func(i int) []float64 { return []float64{float64(i), -100} })
+	if err != nil || len(points) != 8 {
+		t.Fatalf("%d points, %v: want 8", len(points), err)
+	}
+	for i, q := range points {
+		if q[0] != float64(i) || math.Abs(q[1]-q[0]) > 1e-4 {
+			t.Errorf("point %d is %v: want a next to the level of draw %d", i, q, i)
+		}
+	}
+	alone := NewModel("alone")
+	alone.AddLogProb("of x", ad.Scale(-0.5, ad.Square(alone.Flat("x", dist.IdentityTransform()))))
+	if p, err = alone.Compile(); err != nil {
+		t.Fatal(err)
+	}
+	for _, posterior := range []func(int) []float64{nil, func(int) []float64 { return []float64{0} }} {
+		if points, err := p.priorPoints(8, 1, posterior); err == nil {
+			t.Errorf("a model without priors has the points %v of its prior", points)
+		}
+	}
+}

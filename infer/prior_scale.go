@@ -25,7 +25,7 @@ func (c *chain) scaleOfPriors() string {
 	if !ok {
 		return ""
 	}
-	draws, err := p.priorPoints(scaleDraws, c.cfg.Seed)
+	draws, err := p.priorPoints(scaleDraws, c.cfg.Seed, nil)
 	if err != nil || len(draws) == 0 {
 		return ""
 	}

@@ -88,19 +88,5 @@ func exprSampling(a *frame.App, dir runs.Folder, cfg *exprConfig, post *infer.Po
 		Report: func(fit *infer.Fit, v check.Verdict) error {
 			return exit.With(exit.CannotWrite, report.Formula(cfg.File, cfg.Problem, fit, v, draws.PageOf(a, &cfg.ChainConfig)).Save(string(dir)))
 		},
-		Check: func(fit *infer.Fit) (check.Verdict, error) {
-			axes, err := cfg.Problem.Axes()
-			if err != nil {
-				return check.Verdict{}, err
-			}
-			readings, err := cfg.Problem.Readings()
-			if err != nil {
-				return check.Verdict{}, err
-			}
-			v, err := fit.CheckModel(infer.CheckSettings{Axes: axes, Findings: readings})
-			if err != nil {
-				return check.Verdict{}, err
-			}
-			return v, nil
-		}}
+		Check: cfg.Problem.CheckSample}
 }

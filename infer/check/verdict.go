@@ -155,7 +155,14 @@ func (v Verdict) Summary() string {
 	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
 		return "The fit did not converge, so the model cannot be judged" + size + "."
 	}
-	if names := v.undetermined(); len(names) > 0 && len(names) == len(v.Flags) {
+	names := v.undetermined()
+	if i := slices.IndexFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnjudged }); i >= 0 {
+		if len(names) > 0 {
+			return "The model could not be judged: " + v.Flags[i].Text + "; nor do the data determine " + listed(names) + "."
+		}
+		return "The model could not be judged: " + v.Flags[i].Text + "."
+	}
+	if len(names) > 0 && len(names) == len(v.Flags) {
 		return "The residuals agree with the model" + size + ", but the data do not determine " + listed(names) + "."
 	}
 	switch n := len(v.Flags); n {
@@ -165,9 +172,6 @@ func (v Verdict) Summary() string {
 		}
 		return "The model agrees with the data" + size + "."
 	case 1:
-		if v.Flags[0].Kind == KindUnjudged {
-			return "The model could not be judged: " + v.Flags[0].Text + "."
-		}
 		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
 	default:
 		var kinds []string

@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -54,6 +56,9 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	}
 	d.Findings = append(d.Findings, readings...)
 	d.Findings = append(d.Findings, p.unvarying(y, r.Names)...)
+	if linalg.MaxAbs(y) == 0 && linalg.MaxAbs(d.Z) < 1e-140 { // what is left of the start
+		d.Z = make([]float64, len(y))
+	}
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
@@ -69,12 +74,40 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 // unvarying returns a flag if all observed values are equal and have no errors of their own: a formula of several parameters then fits
 // them exactly, with errors of 0, whatever the parameters of its empty terms are.
 func (p *Problem) unvarying(y []float64, names []string) []check.Flag {
-	if p.Sigma != "" || len(names) < 2 || slices.Min(y) < slices.Max(y) {
+	if p.Sigma != "" || len(names) < 2 || len(names) >= len(y) || slices.Min(y) < slices.Max(y) {
 		return nil
 	}
 	return []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(names, ", "),
 		Text:   fmt.Sprintf("all %d observed values are %.6g, so the data do not determine the %d parameters one by one, and their errors say nothing", len(y), y[0], len(names)),
 		Remedy: "fit one constant, or give a column of errors as sigma; check that this is the right column"}}
+}
+
+// CheckSample judges draws from the posterior along every column that the formula uses. If all observed values are equal and their standard
+// deviation is a parameter, it falls as far as the prior and the sampler let it, and residuals are rounding errors: the verdict is then that
+// the data do not determine it, and nothing else.
+func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
+	axes, err := p.Axes()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	readings, err := p.Readings()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return check.Verdict{}, err
+	}
+	v, err := fit.CheckModel(infer.CheckSettings{Axes: axes, Findings: readings})
+	_, column := p.Data[p.Sigma]
+	if err != nil || column || p.Sigma == "" || p.Likelihood != "" || len(y) < 2 || slices.Min(y) < slices.Max(y) {
+		return v, err
+	}
+	v.OK, v.Flags = false, []check.Flag{{Kind: check.KindUnknown, Where: p.Sigma,
+		Text:   fmt.Sprintf("all %d observed values are %.6g, so their standard deviation may be as small as its prior allows, and the widths of the posterior say nothing", len(y), y[0]),
+		Remedy: "give a column of errors as sigma; check that this is the right column"}}
+	fit.Quote(v)
+	return v, nil
 }
 
 // Readings returns flags about the observed values themselves.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/models/expr"
 )
@@ -164,9 +165,19 @@ func TestValuesThatDoNotVary(t *testing.T) {
 		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[7,7,7,7,7,7]},"start":{"a":1,"b":1}}`:               "undetermined",
 		`{"expr":"a+0*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1}}`:                     "agrees",
 		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3.1]},"start":{"a":1,"b":1}}`:             "agrees",
+		// What is left of the start is no misfit of zeros.
+		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1,"b":1}}`:                      "undetermined",
+		`{"expr":"a*exp(-b*x)+c","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1,"b":1,"c":1}}`:        "undetermined",
+		`{"expr":"a","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1}}`:                                "agrees",
+		`{"expr":"1+a*x","data":{"x":[1,2,3,4,5,6,7,8,9,10,11,12],"y":[0,0,0,0,0,0,0,0,0,0,0,0]},"start":{"a":1}}`: "misfit",
+		// A single value, or as many as parameters, is not judged.
+		`{"expr":"a+b*x","data":{"x":[1],"y":[3]},"start":{"a":1,"b":1}}`:     "not judged",
+		`{"expr":"a+b*x","data":{"x":[1,2],"y":[3,3]},"start":{"a":1,"b":1}}`: "not judged",
 	} {
 		if v := judged(t, []byte(doc)); v.Word() != want {
 			t.Errorf("%s: %s: want %s", doc, v, want)
+		} else if want != "misfit" && strings.Contains(v.Summary(), "disagrees") {
+			t.Errorf("%s: %s: nothing disagrees", doc, v)
 		}
 	}
 }
@@ -226,5 +237,34 @@ func TestFaintBendInManyPoints(t *testing.T) {
 	}
 	if v := judged(t, doc); v.OK || !strings.Contains(v.String(), "pattern along x") {
 		t.Errorf("%v", v)
+	}
+}
+
+// A posterior of values that do not vary, whose standard deviation is a parameter, is called undetermined and nothing else.
+func TestSampleOfValuesThatDoNotVary(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[5,5,5,5,5,5,5,5]},"sigma":"s","priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}}`: "undetermined",
+		`{"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[0,0,0,0,0,0,0,0]},"sigma":"s","priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}}`: "undetermined",
+		`{"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[5,4,5,6,5,5,4,6]},"sigma":"s","priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}}`: "agrees",
+	} {
+		p, err := expr.Parse([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		post, err := m.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := infer.Sample(t.Context(), post, infer.Config{Seed: 1, Warmup: 200, Draws: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := p.CheckSample(fit); err != nil || v.Word() != want {
+			t.Errorf("%s: %v, %v: want %s", doc, v, err, want)
+		}
 	}
 }
