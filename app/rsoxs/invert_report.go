@@ -10,6 +10,7 @@ import (
 	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -33,8 +34,8 @@ func saveInversion(ctx context.Context, a *frame.App, v *inversion, x []float64,
 		return exit.With(exit.Bug, err)
 	}
 	volume.Creator, volume.Created = "euryale "+frame.Version(), undated
-	var bad *cyrsoxs.FormatError
-	if err := cyrsoxs.WriteMorphology(v.dir.Path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) {
+	var bad *data.FormatError
+	if err := cyrsoxs.WriteMorphology(v.dir.Path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) && bad.Format == "cyrsoxs" {
 		a.Note("no morphology.h5: %v", err) // for example because an order parameter exceeds 1
 	} else if err != nil {
 		return exit.With(exit.CannotWrite, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -178,8 +179,8 @@ func runSimRSoXS(ctx context.Context, a *frame.App, args []string, f simFlags) e
 // experimentError assigns different exit codes to mistakes in config.txt and in other
 // files.
 func experimentError(err error) error {
-	var e *cyrsoxs.FormatError
-	if errors.As(err, &e) && (filepath.Base(e.File) == "config.txt" || e.Key == "MorphologyType") {
+	var e *data.FormatError
+	if errors.As(err, &e) && e.Format == "cyrsoxs" && (filepath.Base(e.File) == "config.txt" || e.Place == "MorphologyType") {
 		return exit.With(exit.Config, err)
 	}
 	return exit.Input(err)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/frames"
-	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 
@@ -58,7 +58,7 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		if err == nil {
 			return m, nil
 		}
-		if errors.As(err, new(*hdf5.FormatError)) { // the dataset is there and damaged
+		if bad := (*data.FormatError)(nil); errors.As(err, &bad) && bad.Format == "hdf5" { // the dataset is there and damaged
 			return nil, exit.Input(err)
 		}
 		picture = err

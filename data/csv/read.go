@@ -81,7 +81,7 @@ func (p *parser) finish() {
 
 func (p *parser) fail(column int, name, try, format string, args ...any) {
 	if p.err == nil {
-		p.err = &FormatError{File: p.file, Line: p.line, Column: column, Name: name, What: fmt.Sprintf(format, args...), Try: try}
+		p.err = &FormatError{Format: "csv", File: p.file, Line: p.line, Column: column, Place: name, What: fmt.Sprintf(format, args...), Try: try}
 	}
 }
 

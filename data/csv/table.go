@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/data"
 )
 
 // Table holds g2 against delay for one or more bins.
@@ -118,26 +118,4 @@ func (t *Table) misfit() (row int, what string) {
 }
 
 // FormatError says what is wrong with a file, and where.
-type FormatError struct {
-	File   string
-	Line   int    // line in the file, from 1; 0 if the error concerns the file as a whole
-	Column int    // column in the line, from 1; 0 if the error concerns the line as a whole
-	Name   string // name of the column
-	What   string
-	Try    string
-}
-
-// Error returns file, line, column, what is wrong and what to try.
-func (e *FormatError) Error() string {
-	at := ""
-	if e.Line > 0 {
-		at = fmt.Sprintf("line %d", e.Line)
-	}
-	if e.Column > 0 {
-		at += fmt.Sprintf(", column %d", e.Column)
-	}
-	if e.Name != "" {
-		at += " (" + e.Name + ")"
-	}
-	return errtext.Join("csv", e.File, at, e.What, e.Try)
-}
+type FormatError = data.FormatError

@@ -52,8 +52,8 @@ func readConfig(root *libconfig.Value) (*Config, []string, error) {
 	r.directions()
 	r.strangers()
 	for _, err := range r.c.mistakes() {
-		if e := err.(*FormatError); !r.complained(e.Key) {
-			e.Line = r.lines[e.Key]
+		if e := err.(*FormatError); !r.complained(e.Place) {
+			e.Line = r.lines[e.Place]
 			r.bad = append(r.bad, e)
 		}
 	}
@@ -65,7 +65,7 @@ func readConfig(root *libconfig.Value) (*Config, []string, error) {
 
 // complained reports whether a key has an error already.
 func (r *configReader) complained(key string) bool {
-	return slices.ContainsFunc(r.bad, func(err error) bool { return err.(*FormatError).Key == key })
+	return slices.ContainsFunc(r.bad, func(err error) bool { return err.(*FormatError).Place == key })
 }
 
 func (r *configReader) warn(line int, format string, args ...any) {

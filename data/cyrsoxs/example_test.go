@@ -43,8 +43,8 @@ MorphologyType = 0;`, "config.txt")
 	// [284.7 285.2] [0 60 120] trilinear
 	// config.txt:3: EAngleRotation has whole numbers: taken as fractions (CyRSoXS stops: write 1.0 for 1)
 	// cyrsoxs: config.txt: MorphologyType: it is missing: add MorphologyType = 0;
-	// cyrsoxs: config.txt:1: CaseType: there is no choice 5: choose 0 normal incidence, 1 beam divergence or 2 grazing incidence
-	// cyrsoxs: config.txt:1: EAngleRotation: the step is 0 from 0 to 90 degrees: give a positive step
+	// cyrsoxs: config.txt: line 1 (CaseType): there is no choice 5: choose 0 normal incidence, 1 beam divergence or 2 grazing incidence
+	// cyrsoxs: config.txt: line 1 (EAngleRotation): the step is 0 from 0 to 90 degrees: give a positive step
 }
 
 func ExampleOptics() {

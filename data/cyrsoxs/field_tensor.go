@@ -30,5 +30,5 @@ func FieldOf(t *tensor.Tensor) (Field, error) {
 	case []float64:
 		return Field{Float64: data}, nil
 	}
-	return Field{}, &FormatError{Key: "array", What: fmt.Sprintf("it holds %v of the shape %v", t.DType(), t.Shape()), Try: "convert it to float32 or float64"}
+	return Field{}, &FormatError{Format: "cyrsoxs", Place: "array", What: fmt.Sprintf("it holds %v of the shape %v", t.DType(), t.Shape()), Try: "convert it to float32 or float64"}
 }

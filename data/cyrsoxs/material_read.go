@@ -55,7 +55,7 @@ func ReadMaterial(name string) (*Material, error) {
 // ParseMaterial is ReadMaterial for a text; name becomes the name of the material.
 func ParseMaterial(text []byte, name string) (*Material, error) {
 	if len(text) > maxMaterialBytes {
-		return nil, &FormatError{File: name, What: fmt.Sprintf("the file has more than %d MiB", maxMaterialBytes>>20), Try: "give a table of optical constants"}
+		return nil, &FormatError{Format: "cyrsoxs", File: name, What: fmt.Sprintf("the file has more than %d MiB", maxMaterialBytes>>20), Try: "give a table of optical constants"}
 	}
 	root, err := libconfig.Parse(text, name)
 	if err != nil {
@@ -167,12 +167,12 @@ func ReadMaterials(dir string) ([]*Material, error) {
 	}
 	slices.Sort(numbers)
 	if numbers == nil {
-		return nil, &FormatError{File: dir, What: "the folder has no Material1.txt", Try: "give the folder of config.txt", Err: ErrIncomplete}
+		return nil, &FormatError{Format: "cyrsoxs", File: dir, What: "the folder has no Material1.txt", Try: "give the folder of config.txt", Err: ErrIncomplete}
 	}
 	var all []*Material
 	for i, n := range numbers {
 		if n != i+1 {
-			return nil, &FormatError{File: dir, What: fmt.Sprintf("the folder has Material%d.txt but no Material%d.txt", n, i+1), Try: "number the files from 1 without gaps", Err: ErrIncomplete}
+			return nil, &FormatError{Format: "cyrsoxs", File: dir, What: fmt.Sprintf("the folder has Material%d.txt but no Material%d.txt", n, i+1), Try: "number the files from 1 without gaps", Err: ErrIncomplete}
 		}
 		m, err := ReadMaterial(filepath.Join(dir, fmt.Sprintf("Material%d.txt", n)))
 		if err != nil {

@@ -109,14 +109,14 @@ func TestParseMaterial(t *testing.T) {
 
 func TestBadMaterials(t *testing.T) {
 	for want, text := range map[string]string{
-		"f: there is no group EnergyData0":                    "a = 1;",
-		"f:2: EnergyData1: it has no BetaPerp: add BetaPerp":  group2(0, 284) + strings.Replace(group2(1, 285), "BetaPerp", "Betaperp", 1),
-		"f:1: EnergyData0: BetaPara is a text, want a number": strings.Replace(group2(0, 284), "1e-3", `"x"`, 1),
-		"f: the energy -5 is not a positive":                  group2(0, -5),
-		"f: the energy 285 eV has two sets of constants":      group2(0, 285) + strings.Replace(group2(1, 285), "4", "5", 1),
-		"libconfig: f:1:15: the group has no end":             "EnergyData0 : { Energy = 284; BetaPara = 1e-3;",
-		"libconfig: f:1:1: found '='":                         "= 1",
-		"libconfig: f:2:1: the setting Energy":                "Energy = 284.5\nEnergy = 3",
+		"f: there is no group EnergyData0":                           "a = 1;",
+		"f: line 2 (EnergyData1): it has no BetaPerp: add BetaPerp":  group2(0, 284) + strings.Replace(group2(1, 285), "BetaPerp", "Betaperp", 1),
+		"f: line 1 (EnergyData0): BetaPara is a text, want a number": strings.Replace(group2(0, 284), "1e-3", `"x"`, 1),
+		"f: the energy -5 is not a positive":                         group2(0, -5),
+		"f: the energy 285 eV has two sets of constants":             group2(0, 285) + strings.Replace(group2(1, 285), "4", "5", 1),
+		"libconfig: f: line 1, column 15: the group has no end":      "EnergyData0 : { Energy = 284; BetaPara = 1e-3;",
+		"libconfig: f: line 1, column 1: found '='":                  "= 1",
+		"libconfig: f: line 2, column 1: the setting Energy":         "Energy = 284.5\nEnergy = 3",
 	} {
 		m, err := ParseMaterial([]byte(text), "f")
 		if err == nil || m != nil || !strings.Contains(err.Error(), want) {
@@ -149,7 +149,7 @@ func TestReadMaterials(t *testing.T) {
 		t.Error(err)
 	}
 	put(3, "x")
-	if _, err := ReadMaterials(dir); err == nil || !strings.Contains(err.Error(), "Material3.txt:1:2") {
+	if _, err := ReadMaterials(dir); err == nil || !strings.Contains(err.Error(), "Material3.txt: line 1, column 2") {
 		t.Error(err)
 	}
 }

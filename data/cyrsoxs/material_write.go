@@ -15,7 +15,7 @@ import (
 // Vacuum has no table of its own: write its Sample.
 func WriteMaterial(name string, m *Material) error {
 	if m.IsVacuum() {
-		return &FormatError{File: name, What: "vacuum has no energies", Try: "write the result of Material.Sample at the energies of the run", Err: ErrIncomplete}
+		return &FormatError{Format: "cyrsoxs", File: name, What: "vacuum has no energies", Try: "write the result of Material.Sample at the energies of the run", Err: ErrIncomplete}
 	}
 	if err := m.mistakes().in(name); err != nil {
 		return err

@@ -62,7 +62,7 @@ func readMorphology(f *hdf5.File, o ReadOptions) (*Morphology, error) {
 }
 
 func (v *volume) bad(key, try, format string, args ...any) *FormatError {
-	return &FormatError{File: v.file.Name(), Key: key, What: fmt.Sprintf(format, args...), Try: try}
+	return &FormatError{Format: "cyrsoxs", File: v.file.Name(), Place: key, What: fmt.Sprintf(format, args...), Try: try}
 }
 
 // layout finds out whether the file has angles or vectors.

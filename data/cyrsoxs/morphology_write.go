@@ -29,7 +29,7 @@ func WriteMorphology(name string, m *Morphology, o WriteOptions) error {
 		return err
 	}
 	if o.Gzip < NoGzip || o.Gzip > 9 {
-		return &FormatError{File: name, Key: "WriteOptions.Gzip", What: fmt.Sprintf("it is %d", o.Gzip), Try: "choose 1 to 9, or NoGzip"}
+		return &FormatError{Format: "cyrsoxs", File: name, Place: "WriteOptions.Gzip", What: fmt.Sprintf("it is %d", o.Gzip), Try: "choose 1 to 9, or NoGzip"}
 	}
 	w, err := hdf5.Create(name)
 	if err != nil {

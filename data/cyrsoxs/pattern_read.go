@@ -32,7 +32,7 @@ func ReadPatterns(dir string) ([]*Pattern, error) {
 		all = append(all, p)
 	}
 	if all == nil {
-		return nil, &FormatError{File: dir, What: "the folder has no Energy_*.h5", Try: "give the folder that a simulation wrote", Err: ErrIncomplete}
+		return nil, &FormatError{Format: "cyrsoxs", File: dir, What: "the folder has no Energy_*.h5", Try: "give the folder that a simulation wrote", Err: ErrIncomplete}
 	}
 	slices.SortFunc(all, func(a, b *Pattern) int { return cmp.Compare(a.Energy, b.Energy) })
 	return all, nil
@@ -43,7 +43,7 @@ func ReadPatterns(dir string) ([]*Pattern, error) {
 func ReadPattern(name string) (*Pattern, error) {
 	energy, ok := energyOf(name)
 	if !ok {
-		return nil, &FormatError{File: name, What: "there is no energy in the name of the file", Try: "want a name such as Energy_284.70.h5"}
+		return nil, &FormatError{Format: "cyrsoxs", File: name, What: "there is no energy in the name of the file", Try: "want a name such as Energy_284.70.h5"}
 	}
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func ReadPattern(name string) (*Pattern, error) {
 
 func readPattern(f *hdf5.File) (*Pattern, error) {
 	bad := func(key, format string, args ...any) error {
-		return &FormatError{File: f.Name(), Key: key, What: fmt.Sprintf(format, args...), Try: "give a file that CyRSoXS wrote"}
+		return &FormatError{Format: "cyrsoxs", File: f.Name(), Place: key, What: fmt.Sprintf(format, args...), Try: "give a file that CyRSoXS wrote"}
 	}
 	d, err := f.Dataset(keyBeamList)
 	if err != nil {
@@ -103,7 +103,7 @@ func readImage(f *hdf5.File, d *hdf5.Dataset) (Field, error) {
 	switch {
 	case err == nil:
 		if l, err := a.Strings(); err != nil || !slices.Equal(l, []string{"Qy", "Qx"}) {
-			return Field{}, &FormatError{File: f.Name(), Key: d.Path(), What: fmt.Sprintf("its axes are labelled %q: want Qy and Qx", l), Err: err}
+			return Field{}, &FormatError{Format: "cyrsoxs", File: f.Name(), Place: d.Path(), What: fmt.Sprintf("its axes are labelled %q: want Qy and Qx", l), Err: err}
 		}
 	case !errors.Is(err, hdf5.ErrNotFound): // versions before 1.1 have no labels
 		return Field{}, err

@@ -135,7 +135,7 @@ func TestBadPatterns(t *testing.T) {
 		}
 	}
 	for want, fill := range map[string]func(w *hdf5.Writer){
-		"has no KIDList/KVec":                   func(w *hdf5.Writer) {},
+		"there is no KIDList/KVec":              func(w *hdf5.Writer) {},
 		"it has the shape [2], want (beams, 3)": func(w *hdf5.Writer) { w.Write("KIDList/KVec", []float32{1, 2}, hdf5.Layout{}) },
 		"K0/projection: it has the shape [2]":   func(w *hdf5.Writer) { beams(w, 1); w.Write("K0/projection", []float32{1, 2}, hdf5.Layout{}) },
 		`labelled ["Qx" "Qy"]`: func(w *hdf5.Writer) {
@@ -148,7 +148,7 @@ func TestBadPatterns(t *testing.T) {
 			w.Write("K0/projection", []float32{1, 2}, hdf5.Layout{Shape: []int{1, 2}})
 			w.Write("K1/projection", []float32{1, 2}, hdf5.Layout{Shape: []int{2, 1}})
 		},
-		"has no K1": func(w *hdf5.Writer) {
+		"there is no K1": func(w *hdf5.Writer) {
 			beams(w, 2)
 			w.Write("K0/projection", []float32{1}, hdf5.Layout{Shape: []int{1, 1}})
 		},

@@ -30,7 +30,7 @@ func WritePolarization(dir string, p *Polarization) error {
 		name := filepath.Join(dir, "Polarization"+axis+".h5")
 		f := pairs(p.Single[i], p.Double[i])
 		if want := 2 * p.Shape[0] * p.Shape[1] * p.Shape[2]; f.Len() != want || want == 0 || p.Single[i] != nil && p.Double[i] != nil {
-			return &FormatError{File: name, Key: "p" + axis, What: fmt.Sprintf("it has %d numbers, but the shape %v needs %d in one precision", f.Len()/2, p.Shape, want/2)}
+			return &FormatError{Format: "cyrsoxs", File: name, Place: "p" + axis, What: fmt.Sprintf("it has %d numbers, but the shape %v needs %d in one precision", f.Len()/2, p.Shape, want/2)}
 		}
 		w, err := hdf5.Create(name)
 		if err != nil {

@@ -125,7 +125,7 @@ func (f *File) HDU(name string) (*HDU, error) {
 			names = append(names, h.Name)
 		}
 	}
-	return nil, &MissingError{File: f.name, Kind: "extension", Name: name, Near: spelling.Sorted(strings.ToUpper(name), names)}
+	return nil, &MissingError{Format: "fits", File: f.name, Kind: "extension", Name: name, Near: spelling.Sorted(strings.ToUpper(name), names)}
 }
 
 // Image returns the image of an extension.
@@ -192,7 +192,7 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 			if err != nil && !errors.Is(err, io.EOF) {
 				return nil, 0, err
 			}
-			return nil, 0, &FormatError{File: f.name, HDU: h.label(), Offset: pos, Err: io.ErrUnexpectedEOF,
+			return nil, 0, &FormatError{Format: "fits", File: f.name, Place: h.label(), Offset: pos, Err: io.ErrUnexpectedEOF,
 				What: fmt.Sprintf("the header ends after %d of the %d bytes of a block", n, block), Try: "fetch the file again"}
 		}
 		if pos == at {
@@ -200,7 +200,7 @@ func (f *File) header(at int64) (*HDU, int64, error) {
 				if at > 0 {
 					return nil, 0, f.last(at)
 				}
-				return nil, 0, &FormatError{File: f.name, Offset: 0, What: "the file does not begin with SIMPLE, so it is not a FITS file", Try: "give a FITS file"}
+				return nil, 0, &FormatError{Format: "fits", File: f.name, What: "the file does not begin with SIMPLE, so it is not a FITS file", Try: "give a FITS file"}
 			}
 		}
 		if h.Header.parse(buf) {
@@ -223,7 +223,7 @@ func (f *File) last(at int64) error {
 	head := make([]byte, 9)
 	for pos := at + block; pos < f.size; pos += block {
 		if n, _ := f.r.ReadAt(head, pos); n == len(head) && string(head) == "XTENSION=" {
-			return &FormatError{File: f.name, HDU: fmt.Sprintf("HDU %d", len(f.hdus)), Offset: at, What: "the header does not begin with XTENSION, but other extensions follow", Try: "fetch the file again"}
+			return &FormatError{Format: "fits", File: f.name, Place: fmt.Sprintf("HDU %d", len(f.hdus)), Offset: at, What: "the header does not begin with XTENSION, but other extensions follow", Try: "fetch the file again"}
 		}
 	}
 	return nil
@@ -310,7 +310,7 @@ func (h *HDU) label() string {
 }
 
 func (h *HDU) bad(at int64, format string, args ...any) *FormatError {
-	return &FormatError{File: h.file.name, HDU: h.label(), Offset: at, What: fmt.Sprintf(format, args...)}
+	return &FormatError{Format: "fits", File: h.file.name, Place: h.label(), Offset: at, What: fmt.Sprintf(format, args...)}
 }
 
 // reading fills b with bytes of the data; at counts from the start of the data.

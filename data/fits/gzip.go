@@ -19,7 +19,7 @@ const inMemory = 16 << 20
 // file otherwise.
 func (f *File) unpack() error {
 	damaged := func(at int64, err error) error {
-		return &FormatError{File: f.name, Offset: at, What: "the gzip stream is damaged after this byte of the decompressed file", Err: err, Try: "fetch the file again"}
+		return &FormatError{Format: "fits", File: f.name, Offset: at, What: "the gzip stream is damaged after this byte of the decompressed file", Err: err, Try: "fetch the file again"}
 	}
 	z, err := gzip.NewReader(io.NewSectionReader(f.r, 0, f.size))
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *File) unpack() error {
 	}
 	more, err := io.CopyN(tmp, z, limit-n)
 	if err == nil {
-		return &FormatError{File: f.name, Offset: -1, What: fmt.Sprintf("the file decompresses to more than %d bytes, which is impossible for %d compressed ones: fetch the file again", limit, f.size)}
+		return &FormatError{Format: "fits", File: f.name, What: fmt.Sprintf("the file decompresses to more than %d bytes, which is impossible for %d compressed ones: fetch the file again", limit, f.size)}
 	}
 	if !errors.Is(err, io.EOF) {
 		return damaged(n+more, err)

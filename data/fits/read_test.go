@@ -306,7 +306,7 @@ func TestCutFiles(t *testing.T) {
 				}
 				continue
 			}
-			if reflect.TypeOf(err) != reflect.TypeOf(&FormatError{}) {
+			if reflect.TypeOf(err) != reflect.TypeOf(&FormatError{Format: "fits"}) {
 				t.Fatalf("%s cut at %d: %T %v", name, n, err, err)
 			}
 		}

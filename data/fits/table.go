@@ -107,7 +107,7 @@ func (t *Table) Column(name string) (*Column, error) {
 	if found != nil {
 		return found, nil
 	}
-	return nil, &MissingError{File: t.hdu.file.name, HDU: t.hdu.label(), Kind: "column", Name: name, Near: spelling.Sorted(name, names)}
+	return nil, &MissingError{Format: "fits", File: t.hdu.file.name, Place: t.hdu.label(), Kind: "column", Name: name, Near: spelling.Sorted(name, names)}
 }
 
 // Slice returns the table restricted to the rows from lo up to but not including hi. It does not read

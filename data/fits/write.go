@@ -10,8 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // Writer makes a file that astropy and CFITSIO open, with DATASUM and CHECKSUM in every header. Data
@@ -67,7 +68,7 @@ func gzipped(name string) bool { return len(name) > 3 && strings.EqualFold(name[
 
 func (w *Writer) fail(hdu string, err error) error {
 	if w.err == nil && err != nil {
-		w.err = &FormatError{File: w.name, HDU: hdu, Offset: -1, What: "it cannot be written", Err: err}
+		w.err = &FormatError{Format: "fits", File: w.name, Place: hdu, What: "it cannot be written", Err: err}
 		if fe, ok := err.(*FormatError); ok {
 			w.err = fe
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -60,24 +60,11 @@ type Events struct {
 	Count []float32 // intensity of the pixel, not 0
 }
 
-// FormatError reports a file that is damaged or of an unsupported kind.
-type FormatError struct {
-	File string
-	What string
-	Try  string
-	Err  error
-}
-
-// Error names the file, what is wrong and what to try.
-func (e *FormatError) Error() string {
-	return errtext.Join("frames", foreign.Text(e.File), e.What, errtext.Cause(e.Err), e.Try)
-}
-
-// Unwrap returns the cause.
-func (e *FormatError) Unwrap() error { return e.Err }
+// FormatError says what is wrong with a file, and where.
+type FormatError = data.FormatError
 
 func (f *File) bad(try, what string, args ...any) *FormatError {
-	return &FormatError{File: f.Name, What: fmt.Sprintf(what, args...), Try: try}
+	return &FormatError{Format: "frames", File: f.Name, What: fmt.Sprintf(what, args...), Try: try}
 }
 
 // openers are the formats, by name.

@@ -283,7 +283,7 @@ func (st *stack) read(first int, dst []float32) error {
 		shape := st.sets[k].Shape()
 		n := min(len(dst)/st.pixels, st.first[k]+shape[0]-first)
 		if err := st.sets[k].Slab([]int{first - st.first[k], 0, 0}, []int{n, shape[1], shape[2]}).Float32sTo(dst[:n*st.pixels]); err != nil {
-			return &FormatError{File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
+			return &FormatError{Format: "frames", File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
 		}
 		if mark := st.marks[k]; mark != 0 {
 			for i, v := range dst[:n*st.pixels] {

@@ -83,7 +83,7 @@ func (m *imm) read(frame int) ([]byte, error) {
 	n := int(m.n[frame]) * each
 	m.buf = slices.Grow(m.buf[:0], n)[:n]
 	if _, err := m.in.ReadAt(m.buf, m.at[frame]); err != nil {
-		return nil, &FormatError{File: m.name, What: fmt.Sprintf("frame %d cannot be read", frame), Err: err}
+		return nil, &FormatError{Format: "frames", File: m.name, What: fmt.Sprintf("frame %d cannot be read", frame), Err: err}
 	}
 	return m.buf, nil
 }
@@ -117,7 +117,7 @@ func (m *imm) events(first, n int, dst *Events) error {
 		for i := range k {
 			p := binary.LittleEndian.Uint32(b[4*i:])
 			if int64(p) >= int64(m.pixels) {
-				return &FormatError{File: m.name, What: fmt.Sprintf("frame %d has an event at pixel %d, but there are %d pixels", f, p, m.pixels), Try: "leave the frame out, since the file is damaged there"}
+				return &FormatError{Format: "frames", File: m.name, What: fmt.Sprintf("frame %d has an event at pixel %d, but there are %d pixels", f, p, m.pixels), Try: "leave the frame out, since the file is damaged there"}
 			}
 			if c := int16(binary.LittleEndian.Uint16(counts[2*i:])); c != 0 {
 				dst.Pixel, dst.Count = append(dst.Pixel, p), append(dst.Count, float32(c))

@@ -39,7 +39,7 @@ func openRaw(f *File, in *os.File, size int64, s Settings) error {
 func openNPY(f *File, in *os.File, size int64, s Settings) error {
 	descr, fortran, shape, err := tensor.NPYHead(in)
 	if err != nil {
-		return &FormatError{File: f.Name, What: "the file is not a NumPy array", Err: err, Try: "save it with numpy.save, or give its format"}
+		return &FormatError{Format: "frames", File: f.Name, What: "the file is not a NumPy array", Err: err, Try: "save it with numpy.save, or give its format"}
 	}
 	if len(shape) != 3 || fortran {
 		order := "which are no frames of rows and columns"
@@ -95,7 +95,7 @@ func (r *raw) dense(first int, dst []float32) error {
 		}
 		b := r.buf[:n*bytes]
 		if _, err := r.in.ReadAt(b, r.offset+(int64(first)*int64(r.pixels)+int64(at))*int64(bytes)); err != nil {
-			return &FormatError{File: r.in.Name(), What: fmt.Sprintf("frame %d cannot be read", first+at/r.pixels), Err: err}
+			return &FormatError{Format: "frames", File: r.in.Name(), What: fmt.Sprintf("frame %d cannot be read", first+at/r.pixels), Err: err}
 		}
 		r.typ.read(dst[at:at+n], b, r.order)
 		withoutMarks(dst[at:at+n], r.marked)

@@ -69,7 +69,7 @@ func openRigaku(f *File, in *os.File, size int64, s Settings) error {
 			one, err := foreign.Open(name)
 			if err != nil {
 				r.close()
-				return &FormatError{File: name, What: "one of the six modules of the detector is missing", Try: "copy all six files to one folder", Err: err}
+				return &FormatError{Format: "frames", File: name, What: "one of the six modules of the detector is missing", Try: "copy all six files to one folder", Err: err}
 			}
 			r.modules = append(r.modules, &module{in: one, height: height, width: width, row: place / 2 * (height + rigakuRowGap), col: place % 2 * (width + rigakuColumnGap)})
 		}
@@ -121,7 +121,7 @@ func (m *module) sorted() error {
 			return err
 		}
 		if e>>40 < before>>40 {
-			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("event %d belongs to frame %d, but one before it to frame %d: copy the file again", at, e>>40, before>>40), Try: "give the format if the file is not an event list"}
+			return &FormatError{Format: "frames", File: m.in.Name(), What: fmt.Sprintf("event %d belongs to frame %d, but one before it to frame %d: copy the file again", at, e>>40, before>>40), Try: "give the format if the file is not an event list"}
 		}
 		before = e
 	}
@@ -193,7 +193,7 @@ func (r *rigaku) events(first, n int, dst *Events) error {
 	lists := make([]Events, n)
 	for _, m := range r.modules {
 		if err := m.read(r, first, n, lists); err != nil {
-			return &FormatError{File: m.in.Name(), What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err, Try: "give the height and width if the detector does not have 512 x 1024 pixels; otherwise the file is damaged"}
+			return &FormatError{Format: "frames", File: m.in.Name(), What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err, Try: "give the height and width if the detector does not have 512 x 1024 pixels; otherwise the file is damaged"}
 		}
 	}
 	for i := range lists {

@@ -125,7 +125,7 @@ func (a *Array) gather(dst []byte, m Member, offset, count []uint64) error {
 }
 
 func (a *Array) misuse(format string, args ...any) error {
-	return &FormatError{File: a.file.name, Path: a.path, Offset: -1, What: fmt.Sprintf(format, args...), Err: ErrType}
+	return &FormatError{Format: "hdf5", File: a.file.name, Place: a.path, What: fmt.Sprintf(format, args...), Err: ErrType}
 }
 
 // room returns the bytes of a block of elements as stored, after checking that
@@ -138,7 +138,7 @@ func (a *Array) room(dims []uint64, size int) (int, error) {
 		most += min(a.more(), 1<<62-most)
 	}
 	if !ok || n > uint64(most) {
-		return 0, &FormatError{File: a.file.name, Path: a.path, Offset: -1,
+		return 0, &FormatError{Format: "hdf5", File: a.file.name, Place: a.path,
 			What: fmt.Sprintf("%v elements of %d bytes exceed the limit of %d bytes", dims, size, most),
 			Try:  "read a Slab at a time or raise File.MaxBytes"}
 	}

@@ -39,7 +39,7 @@ func (f *File) Attr(key, name string) (*Attribute, error) {
 		names = append(names, a.Name)
 	}
 	sort.SliceStable(names, func(i, j int) bool { return spelling.Distance(names[i], name) < spelling.Distance(names[j], name) })
-	return nil, &MissingError{File: f.name, Key: key + "@" + name, Near: names[:min(len(names), nearest)]}
+	return nil, &MissingError{Format: "hdf5", File: f.name, Name: key + "@" + name, Near: names[:min(len(names), nearest)]}
 }
 
 func (f *File) attributes(h *header, path string) ([]*Attribute, error) {

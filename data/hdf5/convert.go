@@ -39,7 +39,7 @@ func convert[T number](dst []T, raw []byte, t *Type) error {
 }
 
 func typeError(want string, t *Type) error {
-	return &FormatError{Offset: -1, What: fmt.Sprintf("the elements are %s, not %s", t, want), Try: "use " + hint(t), Err: ErrType}
+	return &FormatError{Format: "hdf5", What: fmt.Sprintf("the elements are %s, not %s", t, want), Try: "use " + hint(t), Err: ErrType}
 }
 
 // hint names the method that reads elements of type t.
@@ -147,7 +147,7 @@ func fits[T number](_ T, v float64) bool {
 }
 
 func notExact[T number](dst []T, v string) error {
-	return &FormatError{Offset: -1, What: fmt.Sprintf("the value %s does not fit %T", v, dst[0]), Try: "use Float64s", Err: ErrType}
+	return &FormatError{Format: "hdf5", What: fmt.Sprintf("the value %s does not fit %T", v, dst[0]), Try: "use Float64s", Err: ErrType}
 }
 
 // half converts an IEEE half-precision number.
@@ -174,7 +174,7 @@ func half(h uint16) float64 {
 // general reads numbers with unused bits, or floats that are not IEEE's, of up to eight bytes each.
 func general[T number](dst []T, raw []byte, t *Type) error {
 	if t.Size > 8 {
-		return &FormatError{Offset: -1, What: fmt.Sprintf("the numbers have %d bytes, more than this package reads", t.Size), Try: "store them as 64-bit numbers", Err: ErrUnsupported}
+		return &FormatError{Format: "hdf5", What: fmt.Sprintf("the numbers have %d bytes, more than this package reads", t.Size), Try: "store them as 64-bit numbers", Err: ErrUnsupported}
 	}
 	if t.BigEndian {
 		swap(raw, t.Size)

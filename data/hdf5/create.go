@@ -107,7 +107,7 @@ func (w *Writer) Close() error {
 
 func (w *Writer) fail(path, format string, args ...any) error {
 	if w.err == nil {
-		w.err = &FormatError{File: w.name, Path: path, Offset: -1, What: fmt.Sprintf(format, args...), Err: fs.ErrInvalid}
+		w.err = &FormatError{Format: "hdf5", File: w.name, Place: path, What: fmt.Sprintf(format, args...), Err: fs.ErrInvalid}
 	}
 	return w.err
 }

@@ -41,7 +41,7 @@ func (f *File) datasetWithin(h *header, key string, t *trail) (*Dataset, error) 
 		if h.isGroup() {
 			kind = "is a group, not a dataset"
 		}
-		return nil, &FormatError{File: f.name, Path: key, Offset: -1, What: kind, Try: "list what it holds with Keys", Err: ErrType}
+		return nil, &FormatError{Format: "hdf5", File: f.name, Place: key, What: kind, Try: "list what it holds with Keys", Err: ErrType}
 	}
 	d := &Dataset{head: h}
 	d.file, d.path = f, key

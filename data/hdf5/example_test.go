@@ -53,7 +53,7 @@ func Example() {
 	// Output:
 	// [2 3] float32 [shuffle gzip]
 	// [4 5 6] <nil>
-	//  has no /entry/imgae: nearest are /entry/image
+	// : there is no /entry/imgae: nearest are /entry/image
 }
 
 func TestDense(t *testing.T) {

@@ -70,7 +70,7 @@ func openFile(name string, cut bool) (*File, error) {
 	info, err := r.Stat()
 	if err != nil || info.IsDir() {
 		r.Close()
-		return nil, &FormatError{File: name, Offset: -1, What: "it is a folder or cannot be read", Try: "name a file", Err: err}
+		return nil, &FormatError{Format: "hdf5", File: name, What: "it is a folder or cannot be read", Try: "name a file", Err: err}
 	}
 	f, err := read(r, info.Size(), name, cut)
 	if err != nil {

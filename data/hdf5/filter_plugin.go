@@ -44,7 +44,7 @@ func (u *unpacker) unplug(b []byte, p filter, size uint64) ([]byte, error) {
 		return u.unbitshuffle(b, p.values, size)
 	case filterBlosc:
 		out, err := blosc.Decode(b, int(roomy(size)))
-		if errors.Is(err, blosc.ErrUnsupported) {
+		if errors.Is(err, errors.ErrUnsupported) {
 			err = fmt.Errorf("%v: %w", err, ErrUnsupported)
 		}
 		return u.swapBuffers(b, out), err

@@ -89,7 +89,7 @@ func split(key string) []string {
 // link returns the link of a group with a name.
 func (o object) link(name, key string) (Link, error) {
 	if !o.head.isGroup() {
-		return Link{}, &FormatError{File: o.name, Path: o.path, Offset: -1, What: "it is not a group, so there is no " + key, Try: "list what exists with Keys", Err: ErrNotFound}
+		return Link{}, &FormatError{Format: "hdf5", File: o.name, Place: o.path, What: "it is not a group, so there is no " + key, Try: "list what exists with Keys", Err: ErrNotFound}
 	}
 	all, err := o.links(o.head)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o object) link(name, key string) (Link, error) {
 	if i < len(all) && all[i].Name == name {
 		return all[i], nil
 	}
-	return Link{}, &MissingError{File: o.name, Key: key, Near: o.near(name, path.Base(key), all)}
+	return Link{}, &MissingError{Format: "hdf5", File: o.name, Name: key, Near: o.near(name, path.Base(key), all)}
 }
 
 // follow continues a search through a soft or external link of o.
@@ -107,7 +107,7 @@ func (o object) follow(l Link, rest string, h *hops) (object, error) {
 	h.n++
 	from := path.Join(o.path, l.Name)
 	if h.n > maxHops {
-		return o, &FormatError{File: o.name, Path: from, Offset: -1, What: "more than 32 links lead to one another", Try: "look for links that point at themselves"}
+		return o, &FormatError{Format: "hdf5", File: o.name, Place: from, What: "more than 32 links lead to one another", Try: "look for links that point at themselves"}
 	}
 	f, target := o.File, l.Path
 	if l.Kind == ExternalLink {
@@ -126,7 +126,7 @@ func (o object) follow(l Link, rest string, h *hops) (object, error) {
 // or its last element there. Unless dir is "", the file must be in the folder tree dir.
 func (o object) open(l Link, from, dir string) (*File, error) {
 	fail := func(what, try string, err error) (*File, error) {
-		return nil, &FormatError{File: o.name, Path: from, Offset: -1, What: "it is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
+		return nil, &FormatError{Format: "hdf5", File: o.name, Place: from, What: "it is an external link to " + l.File + ":" + l.Path + ", " + what, Try: try, Err: err}
 	}
 	if o.dir == "" {
 		return fail("but this file is not in a folder", "use Open with a name on disk", ErrNotFound)
@@ -192,7 +192,7 @@ func (f *File) Links(group string) ([]Link, error) {
 		return nil, err
 	}
 	if !o.head.isGroup() {
-		return nil, &FormatError{File: f.name, Path: group, Offset: -1, What: "it is not a group", Try: "use Dataset", Err: ErrType}
+		return nil, &FormatError{Format: "hdf5", File: f.name, Place: group, What: "it is not a group", Try: "use Dataset", Err: ErrType}
 	}
 	all, err := o.links(o.head)
 	return all, within(group, err)

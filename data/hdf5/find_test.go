@@ -21,7 +21,7 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %v, %v", key, v, err)
 			}
 		}
-		for key, w := range map[string]string{"/links/dangling": "has no /nowhere", "/links/loop": "more than 32 links",
+		for key, w := range map[string]string{"/links/dangling": "there is no /nowhere", "/links/loop": "more than 32 links",
 			"/far/missing": "is an external link to absent.h5:/x, and absent.h5 is not in", "/links/sot": "nearest are /links/soft",
 			"/target/x": "is not a group"} {
 			_, err := f.Dataset(key)

@@ -86,7 +86,7 @@ func (f *File) index() (map[uint64]string, error) {
 // Dereference opens the dataset that a reference points to.
 func (f *File) Dereference(r Ref) (*Dataset, error) {
 	if r.addr == 0 || r.addr == undef {
-		return nil, &FormatError{File: f.name, Offset: -1, What: "the reference is null and points to no object", Try: "skip it", Err: ErrNotFound}
+		return nil, &FormatError{Format: "hdf5", File: f.name, What: "the reference is null and points to no object", Try: "skip it", Err: ErrNotFound}
 	}
 	h, err := f.header(r.addr)
 	if err != nil {

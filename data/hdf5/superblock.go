@@ -13,14 +13,14 @@ func (f *File) superblock() error {
 	for at := int64(0); at+8 <= total; at = max(512, 2*at) {
 		var b [8]byte
 		if _, err := f.r.ReadAt(b[:], at); err != nil {
-			return &FormatError{File: f.name, Offset: at, What: "the file cannot be read", Err: err}
+			return &FormatError{Format: "hdf5", File: f.name, Offset: at, What: "the file cannot be read", Err: err}
 		}
 		if string(b[:]) == signature {
 			f.base, f.size = at, total-at
 			return f.superblockFields()
 		}
 	}
-	return &FormatError{File: f.name, Offset: 0, What: "it is not an HDF5 file, since there is no signature \"\\x89HDF\" at byte 0, 512, 1024, ...",
+	return &FormatError{Format: "hdf5", File: f.name, What: "it is not an HDF5 file, since there is no signature \"\\x89HDF\" at byte 0, 512, 1024, ...",
 		Try: "check the name, or whether the download is an error page"}
 }
 

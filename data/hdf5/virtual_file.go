@@ -78,7 +78,7 @@ func inside(dir, name string) bool {
 }
 
 func (f *File) sourceError(name, what, try string, err error) error {
-	return &FormatError{File: f.name, Offset: -1, What: "it is a virtual dataset with the source " + name + ", " + what, Try: try, Err: err}
+	return &FormatError{Format: "hdf5", File: f.name, What: "it is a virtual dataset with the source " + name + ", " + what, Try: try, Err: err}
 }
 
 // pool returns the pool of f.

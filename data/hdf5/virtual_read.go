@@ -225,7 +225,7 @@ func (g *gather) flush() error {
 // It may change the bytes of the source.
 func between(source, d *Dataset) (func(dst, src []byte) error, error) {
 	fail := func(what, try string) error {
-		return &FormatError{File: d.file.name, Path: d.path, Offset: -1, What: fmt.Sprintf("its elements are %s, but those of the source %s:%s are %s%s",
+		return &FormatError{Format: "hdf5", File: d.file.name, Place: d.path, What: fmt.Sprintf("its elements are %s, but those of the source %s:%s are %s%s",
 			d.typ, source.file.name, source.path, source.typ, what), Try: try, Err: ErrUnsupported}
 	}
 	if reflect.DeepEqual(source.typ, d.typ) {

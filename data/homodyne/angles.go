@@ -58,13 +58,13 @@ func ReadAngles(name string) ([]float64, error) {
 		for _, field := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 			v, err := strconv.ParseFloat(field, 64)
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, &FormatError{File: name, Line: n, What: strconv.Quote(foreign.Short(field, 40)) + " is not a number of degrees", Try: "give one angle per line"}
+				return nil, &FormatError{Format: "homodyne", File: name, Line: n, What: strconv.Quote(foreign.Short(field, 40)) + " is not a number of degrees", Try: "give one angle per line"}
 			}
 			out = append(out, v)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &FormatError{File: name, What: "the file cannot be read", Err: err}
+		return nil, &FormatError{Format: "homodyne", File: name, What: "the file cannot be read", Err: err}
 	}
 	if len(out) == 0 {
 		return nil, bad(name, "", "the file has no angles; want one per line, in degrees")

@@ -40,13 +40,13 @@ func ParseConfig(text []byte, name string) (*Config, error) {
 	text = foreign.Unmarked(text)
 	if strings.EqualFold(filepath.Ext(name), ".json") {
 		if _, err := foreign.JSON(text); err != nil {
-			return nil, &FormatError{File: name, What: "the file is not JSON", Err: err}
+			return nil, &FormatError{Format: "homodyne", File: name, What: "the file is not JSON", Err: err}
 		}
 	}
 	var doc yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	if err := documents.Decode(&doc); err != nil && err != io.EOF {
-		return nil, &FormatError{File: name, What: "the file is not YAML: " + foreign.Text(strings.TrimPrefix(err.Error(), "yaml: "))}
+		return nil, &FormatError{Format: "homodyne", File: name, What: "the file is not YAML: " + foreign.Text(strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, bad(name, "", "the file has no keys; want a configuration, with lines such as analysis_mode: laminar_flow")

@@ -46,7 +46,7 @@ func (f *File) Read(s Selection) (*Correlation, error) {
 	err = f.source.read(c.bins, c.lo, c.hi, func(k int, block []float64) {
 		whole, err := fold(block, n)
 		if err != nil && wrong == nil {
-			wrong = &FormatError{File: f.Name, Key: out.Bins[k].Key, What: err.Error()}
+			wrong = &FormatError{Format: "homodyne", File: f.Name, Place: out.Bins[k].Key, What: err.Error()}
 		}
 		if whole {
 			complete++

@@ -38,7 +38,7 @@ func (s *hdf5Source) read(bins []int, lo, hi int, put func(k int, block []float6
 		}
 		block := make([]float64, n*n)
 		if err := d.Slab(offset, count).Float64sTo(block); err != nil {
-			return &FormatError{File: s.name, Key: s.keys[b], What: "it cannot be read", Err: err, Try: "copy the file again"}
+			return &FormatError{Format: "homodyne", File: s.name, Place: s.keys[b], What: "it cannot be read", Err: err, Try: "copy the file again"}
 		}
 		put(k, block)
 	}
@@ -49,7 +49,7 @@ func (s *hdf5Source) read(bins []int, lo, hi int, put func(k int, block []float6
 func square(h *hdf5.File, name, key string) (*hdf5.Dataset, []int, error) {
 	d, err := h.Dataset(key)
 	if err != nil {
-		return nil, nil, &FormatError{File: name, Key: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
+		return nil, nil, &FormatError{Format: "homodyne", File: name, Place: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
 	}
 	shape := d.Shape()
 	for len(shape) > 2 && shape[0] == 1 {
@@ -65,7 +65,7 @@ func square(h *hdf5.File, name, key string) (*hdf5.Dataset, []int, error) {
 func (f *File) open(h *hdf5.File, group string, keep func(name string) bool) error {
 	names, err := h.Keys(group)
 	if err != nil {
-		return &FormatError{File: f.Name, Key: group, What: "the group cannot be listed", Err: err, Try: "copy the file again"}
+		return &FormatError{Format: "homodyne", File: f.Name, Place: group, What: "the group cannot be listed", Err: err, Try: "copy the file again"}
 	}
 	names = slices.DeleteFunc(names, func(s string) bool { return !keep(s) })
 	if len(names) == 0 {
@@ -120,7 +120,7 @@ const mostList = 1 << 20
 func list(h *hdf5.File, name, key string) ([]float64, error) {
 	d, err := h.Dataset(key)
 	if err != nil {
-		return nil, &FormatError{File: name, Key: key, What: "it is missing", Try: "give a result of the correlation", Err: err}
+		return nil, &FormatError{Format: "homodyne", File: name, Place: key, What: "it is missing", Try: "give a result of the correlation", Err: err}
 	}
 	long := 0
 	for _, n := range d.Shape() {
@@ -133,7 +133,7 @@ func list(h *hdf5.File, name, key string) ([]float64, error) {
 	}
 	v, err := d.Float64s()
 	if err != nil {
-		return nil, &FormatError{File: name, Key: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
+		return nil, &FormatError{Format: "homodyne", File: name, Place: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
 	}
 	return v, nil
 }

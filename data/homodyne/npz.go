@@ -54,7 +54,7 @@ func (f *File) openArrays(s *npzSource) error {
 	s.most = expansion * st.Size()
 	z, err := zip.NewReader(s.file, st.Size())
 	if err != nil {
-		return &FormatError{File: f.Name, What: "the file cannot be read as .npz", Try: "copy it again if it is incomplete", Err: err}
+		return &FormatError{Format: "homodyne", File: f.Name, What: "the file cannot be read as .npz", Try: "copy it again if it is incomplete", Err: err}
 	}
 	for _, m := range z.File {
 		if n, ok := strings.CutSuffix(m.Name, ".npy"); ok {
@@ -156,7 +156,7 @@ func (f *File) metadata(s *npzSource) error {
 	}
 	var m cacheMetadata
 	if err := foreign.Decode([]byte(text), &m, false); err != nil {
-		return &FormatError{File: f.Name, Key: key, What: "the description of the cache is not valid JSON", Err: err, Try: "make the cache again, or name the HDF5 file"}
+		return &FormatError{Format: "homodyne", File: f.Name, Place: key, What: "the description of the cache is not valid JSON", Err: err, Try: "make the cache again, or name the HDF5 file"}
 	}
 	if m.Q != nil {
 		f.asked = *m.Q
@@ -210,7 +210,7 @@ func (s *npzSource) array(name string) (r io.ReadCloser, descr string, fortran b
 }
 
 func (s *npzSource) broken(name string, err error) error {
-	return &FormatError{File: s.name, Key: name, What: "it cannot be read", Err: err}
+	return &FormatError{Format: "homodyne", File: s.name, Place: name, What: "it cannot be read", Err: err}
 }
 
 // floats reads a list of numbers, of at most so many unless that is 0.

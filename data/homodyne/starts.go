@@ -48,7 +48,7 @@ func ReadStart(name string) (*Start, error) {
 		return nil, bad(file, "", "the file has %d bytes; want a result of at most %d", len(text), mostText)
 	}
 	if text, err = foreign.JSON(text); err != nil {
-		return nil, &FormatError{File: file, What: "the file is not the result of a fit", Err: err, Try: "give a file such as nlsq/parameters.json"}
+		return nil, &FormatError{Format: "homodyne", File: file, What: "the file is not the result of a fit", Err: err, Try: "give a file such as nlsq/parameters.json"}
 	}
 	var doc struct {
 		Mode          string          `json:"analysis_mode"`
@@ -59,7 +59,7 @@ func ReadStart(name string) (*Start, error) {
 		Uncertainties []*float64      `json:"uncertainties"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, &FormatError{File: file, What: "the file is not the result of a fit", Err: notGo(err), Try: "give a file such as nlsq/parameters.json"}
+		return nil, &FormatError{Format: "homodyne", File: file, What: "the file is not the result of a fit", Err: notGo(err), Try: "give a file such as nlsq/parameters.json"}
 	}
 	if len(doc.Parameters) == 0 {
 		return nil, bad(file, "parameters", "it is missing; want a result such as nlsq/parameters.json")
@@ -121,7 +121,7 @@ func notGo(err error) error {
 func (s *Start) entries(text json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
-		return &FormatError{File: s.File, Key: "parameters", What: "the entry is not an object of names and numbers", Err: notGo(err), Try: "give the result of a fit"}
+		return &FormatError{Format: "homodyne", File: s.File, Place: "parameters", What: "the entry is not an object of names and numbers", Err: notGo(err), Try: "give the result of a fit"}
 	}
 	names := make([]string, 0, len(all))
 	for n := range all {

@@ -102,7 +102,7 @@ func (a *array) variable(name string) (tensor.Variable, error) {
 		n *= k
 	}
 	if n != a.leaves || len(v.Shape) > a.rank && a.leaves > 0 {
-		return v, &FormatError{Offset: -1, What: fmt.Sprintf("the lists of %s have unequal lengths: make them equal", name)}
+		return v, &FormatError{Format: "idata", What: fmt.Sprintf("the lists of %s have unequal lengths: make them equal", name)}
 	}
 	return v, nil
 }

@@ -22,7 +22,7 @@ const maxDepth = 70
 
 // fault returns an error at the current position.
 func (p *parser) fault(format string, args ...any) error {
-	return &FormatError{Offset: p.at, What: fmt.Sprintf(format, args...)}
+	return &FormatError{Format: "idata", Offset: int64(p.at), What: fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) space() {

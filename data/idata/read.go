@@ -33,7 +33,7 @@ func Read(r io.Reader, name string) (*tensor.DataTree, error) {
 		return nil, fmt.Errorf("idata: %w", err)
 	}
 	if what := foreign.NotText(b); what != "" {
-		return nil, &FormatError{File: name, Offset: 0, What: "the file is not JSON but " + what}
+		return nil, &FormatError{Format: "idata", File: name, What: "the file is not JSON but " + what}
 	}
 	t, err := parse(foreign.Unmarked(b))
 	var e *FormatError
@@ -42,7 +42,7 @@ func Read(r io.Reader, name string) (*tensor.DataTree, error) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, &FormatError{File: name, Offset: -1, What: "the variables do not fit together", Err: err}
+		return nil, &FormatError{Format: "idata", File: name, What: "the variables do not fit together", Err: err}
 	}
 	return t, nil
 }

@@ -35,10 +35,10 @@ func Open(name string) (*Value, error) {
 func Read(r io.Reader, name string) (*Value, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
-		return nil, &FormatError{File: name, What: "the file cannot be read", Err: err}
+		return nil, &FormatError{Format: "libconfig", File: name, What: "the file cannot be read", Err: err}
 	}
 	if len(text) > maxBytes {
-		return nil, &FormatError{File: name, What: fmt.Sprintf("the file has more than %d MiB", maxBytes>>20), Try: "give a configuration file"}
+		return nil, &FormatError{Format: "libconfig", File: name, What: fmt.Sprintf("the file has more than %d MiB", maxBytes>>20), Try: "give a configuration file"}
 	}
 	return Parse(text, name)
 }

@@ -24,7 +24,7 @@ type mark struct{ line, column int }
 func (s *scanner) mark() mark { return mark{s.line, s.at - s.bol + 1} }
 
 func (s *scanner) fail(m mark, try, format string, args ...any) error {
-	return &FormatError{File: s.file, Line: m.line, Column: m.column, What: fmt.Sprintf(format, args...), Try: try}
+	return &FormatError{Format: "libconfig", File: s.file, Line: m.line, Column: m.column, What: fmt.Sprintf(format, args...), Try: try}
 }
 
 // peek returns the next byte, or 0 at the end.

@@ -67,7 +67,7 @@ func (v *Value) File() string { return v.file }
 // Errorf returns an error about the value: its position, what is wrong and what to try ("" if there is
 // no remedy).
 func (v *Value) Errorf(try, format string, args ...any) *FormatError {
-	return &FormatError{File: v.file, Line: v.Line, Column: v.Column, What: fmt.Sprintf(format, args...), Try: try}
+	return &FormatError{Format: "libconfig", File: v.file, Line: v.Line, Column: v.Column, What: fmt.Sprintf(format, args...), Try: try}
 }
 
 // Has reports whether a path leads to a value.

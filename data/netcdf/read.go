@@ -30,7 +30,7 @@ func Open(name string) (*tensor.DataTree, error) {
 		return nil, fmt.Errorf("netcdf: %w", err)
 	}
 	if info.IsDir() {
-		return nil, &FormatError{File: name, What: "it is a folder", Try: "name a file"}
+		return nil, &FormatError{Format: "netcdf", File: name, What: "it is a folder", Try: "name a file"}
 	}
 	return Read(r, info.Size(), name)
 }
@@ -40,11 +40,11 @@ func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
 	t, err := read(r, size)
 	var e *FormatError
 	switch {
-	case errors.As(err, &e):
+	case errors.As(err, &e) && e.Format == "netcdf":
 		e.File = name
 		return nil, e
 	case err != nil:
-		return nil, &FormatError{File: name, What: "it cannot be read", Err: err}
+		return nil, &FormatError{Format: "netcdf", File: name, What: "it cannot be read", Err: err}
 	}
 	return t, nil
 }
@@ -52,7 +52,7 @@ func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
 func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
 	head := make([]byte, 4)
 	if n, _ := r.ReadAt(head, 0); n == 4 && bytes.Equal(head[:3], []byte("CDF")) {
-		return nil, &FormatError{What: "the file is netCDF in the classic format", Try: "convert it with nccopy -k nc4"}
+		return nil, &FormatError{Format: "netcdf", What: "the file is netCDF in the classic format", Try: "convert it with nccopy -k nc4"}
 	}
 	f, err := hdf5.Read(r, size)
 	if err != nil {
@@ -77,7 +77,7 @@ func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
 			return nil, err
 		}
 		if len(sub) > 0 {
-			return nil, &FormatError{Key: sub[0], What: "there is a group inside a group", Try: "write groups of one level"}
+			return nil, &FormatError{Format: "netcdf", Place: sub[0], What: "there is a group inside a group", Try: "write groups of one level"}
 		}
 		if err := in.group(t, g, path.Base(g), vars, false); err != nil {
 			return nil, err
@@ -152,10 +152,10 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	}
 	d, err := xarray.Dataset(name, attrs, all, labels)
 	if err != nil {
-		return &FormatError{Key: dir, What: "the variables do not fit together", Err: err}
+		return &FormatError{Format: "netcdf", Place: dir, What: "the variables do not fit together", Err: err}
 	}
 	if err := t.Add(d); err != nil {
-		return &FormatError{Key: dir, What: "the group cannot be added", Err: err}
+		return &FormatError{Format: "netcdf", Place: dir, What: "the group cannot be added", Err: err}
 	}
 	return nil
 }
@@ -208,11 +208,11 @@ func (r *reader) inherited(dir string, all []tensor.Variable) ([]tensor.Variable
 
 func within(key string, err error) error {
 	var e *FormatError
-	if errors.As(err, &e) {
-		if e.Key == "" {
-			e.Key = key
+	if errors.As(err, &e) && e.Format == "netcdf" {
+		if e.Place == "" {
+			e.Place = key
 		}
 		return e
 	}
-	return &FormatError{Key: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
+	return &FormatError{Format: "netcdf", Place: key, What: "it cannot be read", Err: err, Try: "copy the file again"}
 }

@@ -45,7 +45,7 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 		}
 	}
 	if k := xarray.Packing(func(k string) bool { return named[k] != nil }); k != "" {
-		return nil, nil, &FormatError{Key: key, What: "it is packed by " + k, Try: "write it from xarray with decoded values"}
+		return nil, nil, &FormatError{Format: "netcdf", Place: key, What: "it is packed by " + k, Try: "write it from xarray with decoded values"}
 	}
 	if v.Dims, err = dimNames(v, named["DIMENSION_LIST"], isScale); err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (r *reader) elements(d *hdf5.Dataset, isBool bool) (any, error) {
 		}
 		return words, err
 	default:
-		return nil, &FormatError{What: "it has elements of the type " + t.String() + ", which are not supported", Try: "store numbers, truth values or text"}
+		return nil, &FormatError{Format: "netcdf", What: "it has elements of the type " + t.String() + ", which are not supported", Try: "store numbers, truth values or text"}
 	}
 }
 

@@ -90,7 +90,7 @@ func parseCatalog(name string, b []byte) (*Catalog, error) {
 	r := csv.NewReader(bytes.NewReader(b))
 	head, err := r.Read()
 	if err != nil || len(head) < 4 || head[0] != "filename" || head[1] != "id" || head[2] != "bad" {
-		return nil, &FormatError{File: name, What: "the first line is not filename,id,bad and the names of parameters", Err: err, Try: "give a database of rvs_read_grid, or such a table"}
+		return nil, &FormatError{Format: "rvspecfit", File: name, What: "the first line is not filename,id,bad and the names of parameters", Err: err, Try: "give a database of rvs_read_grid, or such a table"}
 	}
 	c := &Catalog{ParNames: head[3:]}
 	for {
@@ -99,7 +99,7 @@ func parseCatalog(name string, b []byte) (*Catalog, error) {
 			return c, nil
 		}
 		if err != nil {
-			return nil, &FormatError{File: name, What: "the table cannot be read", Err: err, Try: "correct the line"}
+			return nil, &FormatError{Format: "rvspecfit", File: name, What: "the table cannot be read", Err: err, Try: "correct the line"}
 		}
 		line, _ := r.FieldPos(0)
 		id, err1 := strconv.Atoi(row[1])

@@ -136,11 +136,11 @@ func (c *CCF) readTransforms(name string) error {
 	}
 	all, err := tensor.ReadNPZ(f, info.Size(), "fft", "fft2")
 	if err != nil {
-		return &FormatError{File: name, What: "the arrays cannot be read", Err: err, Try: "copy the file again, or make it again with rvs_make_ccf"}
+		return &FormatError{Format: "rvspecfit", File: name, What: "the arrays cannot be read", Err: err, Try: "copy the file again, or make it again with rvs_make_ccf"}
 	}
 	c.FFT, c.FFTSquare = all["fft"], all["fft2"]
 	if c.FFT == nil || c.FFTSquare == nil {
-		return &FormatError{File: name, What: "the file lacks the array fft or the array fft2", Err: ErrIncomplete, Try: "make it again with rvs_make_ccf"}
+		return &FormatError{Format: "rvspecfit", File: name, What: "the file lacks the array fft or the array fft2", Err: ErrIncomplete, Try: "make it again with rvs_make_ccf"}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func ReadDict(name string) (Dict, error) {
 	defer f.Close()
 	v, err := f.Attr("/", "version")
 	if err != nil {
-		return nil, &FormatError{File: name, What: "the file has no attribute version, so rvspecfit did not write it", Err: err, Try: "give a file that rvspecfit wrote"}
+		return nil, &FormatError{Format: "rvspecfit", File: name, What: "the file has no attribute version, so rvspecfit did not write it", Err: err, Try: "give a file that rvspecfit wrote"}
 	}
 	if n, err := v.Int64(); err != nil || n != dictVersion {
 		return nil, bad(name, "", "the format has version %d, but this program reads version %d: write the file again with a matching rvspecfit", n, dictVersion)
@@ -277,7 +277,7 @@ func (d Dict) missing(file, key, want string) error {
 	if v, ok := d[path.Base(key)]; ok {
 		return bad(file, key, "it is %s: want %s", described(v), want)
 	}
-	return &FormatError{File: file, Key: key, What: "it is missing: want " + want, Err: ErrIncomplete}
+	return &FormatError{Format: "rvspecfit", File: file, Place: key, What: "it is missing: want " + want, Err: ErrIncomplete}
 }
 
 // described says in words what a value is.

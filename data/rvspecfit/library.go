@@ -325,7 +325,7 @@ func (n *Network) check(file string, pixels int) error {
 		}{{name + ".weight", []int{out, in}}, {name + ".bias", []int{out}}} {
 			t, err := n.State.Tensor(part.key)
 			if err != nil {
-				return &FormatError{File: file, Key: n.File, What: "the checkpoint does not fit the library", Err: err, Try: "use the checkpoint that was made with the library"}
+				return &FormatError{Format: "rvspecfit", File: file, Place: n.File, What: "the checkpoint does not fit the library", Err: err, Try: "use the checkpoint that was made with the library"}
 			}
 			if !slices.Equal(t.Shape(), part.shape) {
 				return bad(file, part.key, "the weights have the shape %v, but the library says %v: use the checkpoint that was made with it", t.Shape(), part.shape)
@@ -413,7 +413,7 @@ func readNPY(name string) (*tensor.Tensor, error) {
 	defer f.Close()
 	t, err := tensor.ReadNPY(f)
 	if err != nil {
-		return nil, &FormatError{File: name, What: "the array cannot be read", Err: err, Try: "copy the file again, or make the library again"}
+		return nil, &FormatError{Format: "rvspecfit", File: name, What: "the array cannot be read", Err: err, Try: "copy the file again, or make the library again"}
 	}
 	return t.Compact(), nil
 }

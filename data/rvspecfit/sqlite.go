@@ -260,7 +260,7 @@ func (d *database) table(name string, f func(row map[string]any) error) error {
 	}
 	page, ok := pages[name]
 	if !ok {
-		return &FormatError{File: d.name, Key: name, What: "the database has no such table", Err: ErrIncomplete, Try: "give a database of rvs_read_grid"}
+		return &FormatError{Format: "rvspecfit", File: d.name, Place: name, What: "the database has no such table", Err: ErrIncomplete, Try: "give a database of rvs_read_grid"}
 	}
 	d.seen = map[int64]bool{}
 	return d.rows(page, 0, func(row []any) error {

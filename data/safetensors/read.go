@@ -12,27 +12,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // FormatError says what is wrong with a file, and where.
-type FormatError struct {
-	File string // name given to Load
-	Name string // name of the array; "" if the error concerns the file as a whole
-	What string // description of the mistake, with the numbers
-	Try  string // remedy to try
-	Err  error  // underlying error; may be nil
-}
-
-// Error returns file, array, what is wrong and what to try.
-func (e *FormatError) Error() string {
-	return errtext.Join("safetensors", e.File, e.Name, "", e.What, errtext.Cause(e.Err), e.Try)
-}
-
-// Unwrap returns the cause.
-func (e *FormatError) Unwrap() error { return e.Err }
+type FormatError = data.FormatError
 
 // mostHeader is the largest header that other programs read.
 const mostHeader = 100_000_000
@@ -103,7 +89,7 @@ func Read(r io.ReaderAt, size int64) (map[string]*tensor.Tensor, map[string]stri
 
 func read(r io.ReaderAt, size int64, file string) (map[string]*tensor.Tensor, map[string]string, error) {
 	bad := func(name string, err error, format string, v ...any) error {
-		return &FormatError{File: file, Name: foreign.Text(foreign.Short(name, 100)), What: fmt.Sprintf(format, v...), Try: "check that the file is of the format safetensors and was copied whole", Err: err}
+		return &FormatError{Format: "safetensors", File: file, Place: foreign.Text(foreign.Short(name, 100)), What: fmt.Sprintf(format, v...), Try: "check that the file is of the format safetensors and was copied whole", Err: err}
 	}
 	var head [8]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil {

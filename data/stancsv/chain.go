@@ -4,9 +4,10 @@
 package stancsv
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/data"
 )
 
 // Chain is the table of one chain.
@@ -56,13 +57,5 @@ func (c *Chain) Parameters() []string {
 // own reports whether a column belongs to the sampler.
 func own(name string) bool { return strings.HasSuffix(name, "__") }
 
-// FormatError reports a file that is not a table of draws.
-type FormatError struct {
-	File string
-	Line int
-	What string
-}
-
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("stancsv: %s line %d: %s", e.File, e.Line, e.What)
-}
+// FormatError says what is wrong with a file, and where.
+type FormatError = data.FormatError

@@ -33,7 +33,7 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	p := &reader{c: &Chain{Settings: map[string]string{}}}
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); foreign.NotText(head) != "" {
-		return nil, &FormatError{name, 1, "the file is not a table of draws but " + foreign.NotText(head)}
+		return nil, &FormatError{Format: "stancsv", File: name, Line: 1, What: "the file is not a table of draws but " + foreign.NotText(head)}
 	}
 	sc := bufio.NewScanner(in)
 	sc.Buffer(make([]byte, 0, 1<<16), 1<<26)
@@ -47,24 +47,24 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	for sc.Scan() {
 		line++
 		if text := strings.TrimSpace(sc.Text()); !whole && text != "" && text[0] != '#' {
-			return nil, &FormatError{name, line, "the file ends within this line, so its last number or name may be incomplete, as when a run was killed: delete the line, or add a newline if it is complete"}
+			return nil, &FormatError{Format: "stancsv", File: name, Line: line, What: "the file ends within this line, so its last number or name may be incomplete, as when a run was killed: delete the line, or add a newline if it is complete"}
 		}
 		text := sc.Text()
 		if line == 1 {
 			text = string(foreign.Unmarked([]byte(text)))
 		}
 		if err := p.line(strings.TrimSpace(text)); err != nil {
-			return nil, &FormatError{name, line, err.Error()}
+			return nil, &FormatError{Format: "stancsv", File: name, Line: line, What: err.Error()}
 		}
 	}
 	if err := sc.Err(); err != nil {
-		return nil, &FormatError{name, line + 1, err.Error()}
+		return nil, &FormatError{Format: "stancsv", File: name, Line: line + 1, What: err.Error()}
 	}
 	if p.c.Columns == nil {
-		return nil, &FormatError{name, line, "there is no line of column names: give a file of draws as CmdStan writes it"}
+		return nil, &FormatError{Format: "stancsv", File: name, Line: line, What: "there is no line of column names: give a file of draws as CmdStan writes it"}
 	}
 	if err := p.c.splitMethod(); err != nil {
-		return nil, &FormatError{name, 1, err.Error()}
+		return nil, &FormatError{Format: "stancsv", File: name, Line: 1, What: err.Error()}
 	}
 	p.c.splitWarmup()
 	return p.c, nil

@@ -70,7 +70,7 @@ func newDESI(name string, f *fits.File) (*DESI, error) {
 		d.Arms = append(d.Arms, arm)
 	}
 	if len(d.Arms) == 0 {
-		return nil, &FormatError{File: name, What: "there is none of B_FLUX, R_FLUX and Z_FLUX", Err: ErrIncomplete, Try: "give a coadd- or spectra- file"}
+		return nil, &FormatError{Format: "survey", File: name, What: "there is none of B_FLUX, R_FLUX and Z_FLUX", Err: ErrIncomplete, Try: "give a coadd- or spectra- file"}
 	}
 	return d, nil
 }
@@ -155,7 +155,7 @@ func (d *DESI) Raws(lo, hi int, arm string, resolution bool) ([]*Raw, error) {
 	diag := 0
 	if resolution {
 		if parts[3] == nil {
-			return nil, &FormatError{File: d.Name, Key: strings.ToUpper(arm) + "_RESOLUTION", What: "there is no resolution matrix", Err: ErrIncomplete, Try: "fit without it"}
+			return nil, &FormatError{Format: "survey", File: d.Name, Place: strings.ToUpper(arm) + "_RESOLUTION", What: "there is no resolution matrix", Err: ErrIncomplete, Try: "fit without it"}
 		}
 		if res, err = parts[3].Slice(lo, hi).Float64s(); err != nil {
 			return nil, err

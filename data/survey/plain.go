@@ -175,7 +175,7 @@ func readText(name string, b []byte, u Units) (*Raw, error) {
 				x, bad = map[bool]float64{true: 1}[flag], nil
 			}
 			if bad != nil {
-				err = &FormatError{File: name, Line: line, Key: columns[i].name, What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: "write a number, or nan"}
+				err = &FormatError{Format: "survey", File: name, Line: line, Place: columns[i].name, What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: "write a number, or nan"}
 				return false
 			}
 			values[i] = append(values[i], x)
@@ -186,7 +186,7 @@ func readText(name string, b []byte, u Units) (*Raw, error) {
 	separator, fault := delimited.Read(bytes.NewReader(b), delimited.Table{Known: known, Example: "wavelength (nm),flux,error", Header: header, Row: row})
 	switch {
 	case fault != nil:
-		return nil, &FormatError{File: name, Line: fault.Line, What: fault.What, Try: fault.Try}
+		return nil, &FormatError{Format: "survey", File: name, Line: fault.Line, What: fault.What, Try: fault.Try}
 	case err != nil:
 		return nil, err
 	}

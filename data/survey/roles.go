@@ -31,7 +31,7 @@ func (r *roles) take(c column, v []float64) error {
 		return nil
 	}
 	if was, taken := r.columns[c.kind]; taken {
-		return &FormatError{File: r.file, What: fmt.Sprintf("the columns %s and %s could both be the %s", was.name, c.name, roleNames[c.kind]), Try: "rename or remove one of them"}
+		return &FormatError{Format: "survey", File: r.file, What: fmt.Sprintf("the columns %s and %s could both be the %s", was.name, c.name, roleNames[c.kind]), Try: "rename or remove one of them"}
 	}
 	r.columns[c.kind], r.values[c.kind] = c, v
 	return nil
@@ -49,13 +49,13 @@ func (r *roles) spectrum() (*Raw, error) {
 		unit, log, air := r.u.over(w.unit, w.log, w.air)
 		var err error
 		if out.Wave, err = scaleWave(r.values["wave"], unit, log, air); err != nil {
-			return nil, &FormatError{File: r.file, What: err.Error()}
+			return nil, &FormatError{Format: "survey", File: r.file, What: err.Error()}
 		}
 		r.noteWave(w, unit, air)
 	}
 	if c, ok := r.columns["logflux"]; ok {
 		if out.Flux == nil {
-			return nil, &FormatError{File: r.file, Key: c.name, What: "the column holds logarithms of fluxes, and there is no column of fluxes", Err: ErrIncomplete, Try: "add a column flux, with errors of the fluxes themselves"}
+			return nil, &FormatError{Format: "survey", File: r.file, Place: c.name, What: "the column holds logarithms of fluxes, and there is no column of fluxes", Err: ErrIncomplete, Try: "add a column flux, with errors of the fluxes themselves"}
 		}
 		r.note("the column %s is not used: it holds logarithms", c.name)
 	}
@@ -67,7 +67,7 @@ func (r *roles) spectrum() (*Raw, error) {
 		return nil, err
 	}
 	if out.Wave == nil || out.Flux == nil || out.IVar == nil {
-		return nil, &FormatError{File: r.file, What: "columns are missing: want wavelength, flux, and error or ivar", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
+		return nil, &FormatError{Format: "survey", File: r.file, What: "columns are missing: want wavelength, flux, and error or ivar", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
 	}
 	if out.Mask, err = r.mask(); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (r *roles) inverseVariance() ([]float64, error) {
 	switch {
 	case hasIvar && hasErr:
 		if apart := disagree(ivar, sigma); apart > 0.1 {
-			return nil, &FormatError{File: r.file, What: fmt.Sprintf("the inverse variances in %s are not those of the errors in %s for %.0f %% of the pixels", r.columns["ivar"].name, r.columns["err"].name, 100*apart), Try: "remove the column that is wrong"}
+			return nil, &FormatError{Format: "survey", File: r.file, What: fmt.Sprintf("the inverse variances in %s are not those of the errors in %s for %.0f %% of the pixels", r.columns["ivar"].name, r.columns["err"].name, 100*apart), Try: "remove the column that is wrong"}
 		}
 		r.note("inverse variances from %s, with which %s agrees", r.columns["ivar"].name, r.columns["err"].name)
 	case hasIvar:
@@ -197,7 +197,7 @@ func (r *roles) mask() ([]bool, error) {
 	case share > mostlyMarked:
 		good, why = true, "as it would leave few pixels otherwise"
 	default:
-		return nil, &FormatError{File: r.file, Key: c.name, What: fmt.Sprintf("the mask is 1 in %d of %d pixels and does not say whether these are the good ones", marked, len(v)), Try: "name the column badmask or goodmask, or say it with --mask-good 0 or 1"}
+		return nil, &FormatError{Format: "survey", File: r.file, Place: c.name, What: fmt.Sprintf("the mask is 1 in %d of %d pixels and does not say whether these are the good ones", marked, len(v)), Try: "name the column badmask or goodmask, or say it with --mask-good 0 or 1"}
 	}
 	bad := make([]bool, len(v))
 	left := 0

@@ -21,7 +21,7 @@ func ReadSDSS(name string, maskBits int64) (*Raw, error) {
 	defer f.Close()
 	hdus := f.HDUs()
 	if len(hdus) < 2 {
-		return nil, &FormatError{File: name, What: "there is no extension with the coadded spectrum", Err: ErrIncomplete, Try: "give a spec- file"}
+		return nil, &FormatError{Format: "survey", File: name, What: "there is no extension with the coadded spectrum", Err: ErrIncomplete, Try: "give a spec- file"}
 	}
 	t, err := hdus[1].Table()
 	if err != nil {
@@ -136,7 +136,7 @@ func OpenPlate(name string, maskBits int64) (*Spectra, error) {
 		s.Arm, s.maskBits = "sdss", maskBits
 		hdus := s.file.HDUs()
 		if len(hdus) < 3 {
-			return &FormatError{File: name, What: "there are fewer than 3 HDUs", Err: ErrIncomplete, Try: "give an spPlate file"}
+			return &FormatError{Format: "survey", File: name, What: "there are fewer than 3 HDUs", Err: ErrIncomplete, Try: "give an spPlate file"}
 		}
 		for i, to := range []**fits.Image{&s.flux, &s.ivar, &s.mask} {
 			var err error
@@ -148,7 +148,7 @@ func OpenPlate(name string, maskBits int64) (*Spectra, error) {
 		c0, ok0 := h.Float("COEFF0")
 		c1, ok1 := h.Float("COEFF1")
 		if !ok0 || !ok1 || len(s.flux.Shape()) != 2 {
-			return &FormatError{File: name, Key: "COEFF0", What: "the header lacks COEFF0 and COEFF1, which give the logarithms of the wavelengths", Err: ErrIncomplete, Try: "give an spPlate file"}
+			return &FormatError{Format: "survey", File: name, Place: "COEFF0", What: "the header lacks COEFF0 and COEFF1, which give the logarithms of the wavelengths", Err: ErrIncomplete, Try: "give an spPlate file"}
 		}
 		if s.file.Has("PLUGMAP") {
 			s.Objects, _ = s.file.Table("PLUGMAP")
@@ -202,7 +202,7 @@ func OpenWEAVE(name string) (*Spectra, error) {
 			}
 		}
 		if pre == "" {
-			return &FormatError{File: name, What: "there is none of RED_DATA, BLUE_DATA and GREEN_DATA", Err: ErrIncomplete, Try: "give an L1 file of WEAVE"}
+			return &FormatError{Format: "survey", File: name, What: "there is none of RED_DATA, BLUE_DATA and GREEN_DATA", Err: ErrIncomplete, Try: "give an L1 file of WEAVE"}
 		}
 		s.Arm = "weave_" + strings.ToLower(pre)
 		var err error
@@ -232,7 +232,7 @@ func axis(name string, im *fits.Image, u Units) ([]float64, error) {
 		step, ok2 = v, true
 	}
 	if !ok || !ok2 {
-		return nil, &FormatError{File: name, Key: "CRVAL1", What: "the header lacks CRVAL1 with CDELT1 or CD1_1, which give the wavelengths", Err: ErrIncomplete, Try: "add them to the header, or give a table"}
+		return nil, &FormatError{Format: "survey", File: name, Place: "CRVAL1", What: "the header lacks CRVAL1 with CDELT1 or CD1_1, which give the wavelengths", Err: ErrIncomplete, Try: "add them to the header, or give a table"}
 	}
 	pix, ok := h.Float("CRPIX1")
 	if !ok {

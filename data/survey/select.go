@@ -239,7 +239,7 @@ func (d *DESI) selectTypes(types []string, mark []bool) error {
 	for _, t := range types {
 		re, err := regexp.Compile("^(?:" + t + ")")
 		if err != nil {
-			return &FormatError{Key: t, What: "the type of objects is not a regular expression", Err: err, Try: "give names such as MWS_ANY or STD_.*"}
+			return &FormatError{Format: "survey", Place: t, What: "the type of objects is not a regular expression", Err: err, Try: "give names such as MWS_ANY or STD_.*"}
 		}
 		for name, bit := range targetBits {
 			if re.MatchString(name) {
@@ -260,7 +260,7 @@ func (d *DESI) selectTypes(types []string, mark []bool) error {
 		}
 		return err
 	}
-	return &FormatError{File: d.Name, Key: "DESI_TARGET", What: "FIBERMAP has no such column, so types of objects cannot be selected", Err: ErrIncomplete, Try: "select without ObjTypes"}
+	return &FormatError{Format: "survey", File: d.Name, Place: "DESI_TARGET", What: "FIBERMAP has no such column, so types of objects cannot be selected", Err: ErrIncomplete, Try: "select without ObjTypes"}
 }
 
 // redshifts reads the redshift file, if it is wanted and there, and marks stars.

@@ -474,7 +474,7 @@ func TestPlainSpectra(t *testing.T) {
 			t.Errorf("mask %v", r.Mask)
 		}
 	}
-	for text, want := range map[string]string{"wave,flux\n1,2\n": "error or ivar", "wave,flux,err\n2,1,1\n1,1,1\n": "sort", "wave,flux,err\n1,hot,1\n": ":2: flux", "wave (furlong),flux,err\n1,1,1\n": "furlong"} {
+	for text, want := range map[string]string{"wave,flux\n1,2\n": "error or ivar", "wave,flux,err\n2,1,1\n1,1,1\n": "sort", "wave,flux,err\n1,hot,1\n": "line 2 (flux)", "wave (furlong),flux,err\n1,1,1\n": "furlong"} {
 		name := filepath.Join(dir, "bad.csv")
 		os.WriteFile(name, []byte(text), 0o644)
 		if _, err := ReadSpectrum(name, Units{}); err == nil || !strings.Contains(err.Error(), want) {

@@ -32,11 +32,11 @@ type (
 type stop struct{ error }
 
 func (m *machine) fail(format string, args ...any) {
-	panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf(format, args...), Try: tryAgain}})
+	panic(stop{&FormatError{Format: "torch", Offset: int64(m.at), What: fmt.Sprintf(format, args...), Try: tryAgain}})
 }
 
 func (m *machine) refuse(what string) {
-	panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf("the checkpoint wants %s, which weights do not need, so it is refused for safety", what), Err: ErrRefused,
+	panic(stop{&FormatError{Format: "torch", Offset: int64(m.at), What: fmt.Sprintf("the checkpoint wants %s, which weights do not need, so it is refused for safety", what), Err: ErrRefused,
 		Try: "save only a state_dict: torch.save(model.state_dict(), path)"}})
 }
 
@@ -442,7 +442,7 @@ func (m *machine) persistent(id any) any {
 		dtype = storages[name[6:]]
 	}
 	if dtype == "" {
-		panic(stop{&FormatError{Offset: int64(m.at), What: fmt.Sprintf("a tensor is stored as %s, which this package does not read", name), Err: ErrUnsupported,
+		panic(stop{&FormatError{Format: "torch", Offset: int64(m.at), What: fmt.Sprintf("a tensor is stored as %s, which this package does not read", name), Err: ErrUnsupported,
 			Try: "convert it to float32 or float64 before saving"}})
 	}
 	s, err := m.storage(dtype, key, int(n))

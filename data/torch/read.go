@@ -55,7 +55,7 @@ func read(r io.ReaderAt, size int64, name string) (any, error) {
 		a.records[f.Name] = f
 	}
 	if a.records[a.prefix+"constants.pkl"] != nil {
-		return nil, &FormatError{File: name, Offset: -1, What: "the archive is a TorchScript program", Err: ErrUnsupported, Try: "save its weights: torch.save(torch.jit.load(path).state_dict(), new_path)"}
+		return nil, &FormatError{Format: "torch", File: name, What: "the archive is a TorchScript program", Err: ErrUnsupported, Try: "save its weights: torch.save(torch.jit.load(path).state_dict(), new_path)"}
 	}
 	if order, err := a.record("byteorder", 16); err == nil {
 		a.big = strings.TrimSpace(string(order)) == "big"
@@ -68,8 +68,8 @@ func read(r io.ReaderAt, size int64, name string) (any, error) {
 	root, err := m.run()
 	if e, ok := err.(*FormatError); ok && e.File == "" {
 		e.File = name
-		if e.Record == "" {
-			e.Record = "data.pkl"
+		if e.Place == "" {
+			e.Place = "data.pkl"
 		}
 	}
 	return root, err
@@ -80,7 +80,7 @@ func (a *archive) notZip(r io.ReaderAt, cause error) error {
 	head := make([]byte, 16)
 	n, _ := r.ReadAt(head, 0)
 	head = head[:n]
-	e := &FormatError{File: a.file, Offset: -1, What: "the file is not a zip archive, as checkpoints of PyTorch 1.6 and later are", Err: cause, Try: "fetch the file again"}
+	e := &FormatError{Format: "torch", File: a.file, What: "the file is not a zip archive, as checkpoints of PyTorch 1.6 and later are", Err: cause, Try: "fetch the file again"}
 	magic := []byte{0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 	if bytes.Contains(head, magic) {
 		e.What, e.Err, e.Try = "the checkpoint has the format of PyTorch before 1.6", ErrUnsupported, "convert it in Python: torch.save(torch.load(path), new_path)"
@@ -93,7 +93,7 @@ func (a *archive) notZip(r io.ReaderAt, cause error) error {
 // record returns the bytes of a file in the archive.
 func (a *archive) record(name string, most int64) ([]byte, error) {
 	bad := func(err error, format string, args ...any) error {
-		return &FormatError{File: a.file, Record: name, Offset: -1, What: fmt.Sprintf(format, args...), Err: err, Try: tryAgain}
+		return &FormatError{Format: "torch", File: a.file, Place: name, What: fmt.Sprintf(format, args...), Err: err, Try: tryAgain}
 	}
 	f := a.records[a.prefix+name]
 	if f == nil {
@@ -123,7 +123,7 @@ func (a *archive) record(name string, most int64) ([]byte, error) {
 func (a *archive) storage(dtype DType, key string, n int) (*storage, error) {
 	if s := a.storages[key]; s != nil {
 		if s.dtype != dtype || s.n != n {
-			return nil, &FormatError{Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the storage is used with %d elements of %s and with %d elements of %s", n, dtype, s.n, s.dtype), Try: tryAgain}
+			return nil, &FormatError{Format: "torch", Place: "data/" + key, What: fmt.Sprintf("the storage is used with %d elements of %s and with %d elements of %s", n, dtype, s.n, s.dtype), Try: tryAgain}
 		}
 		return s, nil
 	}
@@ -132,10 +132,10 @@ func (a *archive) storage(dtype DType, key string, n int) (*storage, error) {
 		return nil, err
 	}
 	if a.loaded += int64(len(b)); a.loaded > a.size {
-		return nil, &FormatError{File: a.file, Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the storages overlap, since together they have more bytes than the file, which has %d", a.size), Try: tryAgain}
+		return nil, &FormatError{Format: "torch", File: a.file, Place: "data/" + key, What: fmt.Sprintf("the storages overlap, since together they have more bytes than the file, which has %d", a.size), Try: tryAgain}
 	}
 	if n > len(b)/sizes[dtype] {
-		return nil, &FormatError{File: a.file, Record: "data/" + key, Offset: -1, What: fmt.Sprintf("the record has %d bytes: want %d elements of %s", len(b), n, dtype)}
+		return nil, &FormatError{Format: "torch", File: a.file, Place: "data/" + key, What: fmt.Sprintf("the record has %d bytes: want %d elements of %s", len(b), n, dtype)}
 	}
 	s := &storage{dtype: dtype, n: n, data: b, big: a.big, limit: 64<<20 + 16*min(a.size, math.MaxInt64/32)}
 	a.storages[key] = s

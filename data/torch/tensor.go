@@ -79,19 +79,19 @@ func NewTensor(shape []int, data any) (*Tensor, error) {
 			s.data = append(s.data, map[bool]byte{true: 1}[x])
 		}
 	default:
-		return nil, &FormatError{Offset: -1, What: fmt.Sprintf("%T cannot become a tensor: want a slice of float32, float64, integers or bool", data), Err: ErrType}
+		return nil, &FormatError{Format: "torch", What: fmt.Sprintf("%T cannot become a tensor: want a slice of float32, float64, integers or bool", data), Err: ErrType}
 	}
 	t := &Tensor{store: s, shape: slices.Clone(shape), strides: make([]int, len(shape))}
 	n := 1
 	for i := len(shape) - 1; i >= 0; i-- {
 		t.strides[i] = max(n, 1)
 		if shape[i] < 0 || shape[i] > 0 && n > math.MaxInt/shape[i] {
-			return nil, &FormatError{Offset: -1, What: fmt.Sprintf("the shape %v has a negative or too large length", shape)}
+			return nil, &FormatError{Format: "torch", What: fmt.Sprintf("the shape %v has a negative or too large length", shape)}
 		}
 		n *= shape[i]
 	}
 	if n != s.n {
-		return nil, &FormatError{Offset: -1, What: fmt.Sprintf("the shape %v needs %d elements, but there are %d: give equal numbers", shape, n, s.n)}
+		return nil, &FormatError{Format: "torch", What: fmt.Sprintf("the shape %v needs %d elements, but there are %d: give equal numbers", shape, n, s.n)}
 	}
 	return t, nil
 }
@@ -143,7 +143,7 @@ func (t *Tensor) check() error {
 func (t *Tensor) each(f func(i, at int)) error {
 	n := t.Len()
 	if int64(n) > t.store.limit/8 {
-		return &FormatError{Offset: -1, What: fmt.Sprintf("a tensor with the shape %v repeats its %d stored elements so often that it is too large for this file", t.shape, t.store.n), Try: tryAgain}
+		return &FormatError{Format: "torch", What: fmt.Sprintf("a tensor with the shape %v repeats its %d stored elements so often that it is too large for this file", t.shape, t.store.n), Try: tryAgain}
 	}
 	pos := make([]int, len(t.shape))
 	at := t.offset
@@ -248,7 +248,7 @@ func (t *Tensor) Float32s() ([]float32, error) {
 func (t *Tensor) Int64s() ([]int64, error) {
 	f := t.store.int()
 	if f == nil {
-		return nil, &FormatError{Offset: -1, What: fmt.Sprintf("the elements are %s, not integers", t.Type()), Try: "use Float64s", Err: ErrType}
+		return nil, &FormatError{Format: "torch", What: fmt.Sprintf("the elements are %s, not integers", t.Type()), Try: "use Float64s", Err: ErrType}
 	}
 	var out []int64
 	if int64(t.Len()) <= t.store.limit/8 {

@@ -294,7 +294,7 @@ func FuzzRead(f *testing.F) {
 		}
 		m := &machine{b: pickle, storage: func(dtype DType, key string, n int) (*storage, error) {
 			if n > 1000 {
-				return nil, &FormatError{What: "too large"}
+				return nil, &FormatError{Format: "torch", What: "too large"}
 			}
 			return &storage{dtype: dtype, n: n, data: make([]byte, n*sizes[dtype]), limit: 1 << 20}, nil
 		}}

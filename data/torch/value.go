@@ -72,8 +72,8 @@ func (d *Dict) Tensor(key string) (*Tensor, error) {
 	case *Tensor:
 		return v, nil
 	case nil:
-		return nil, &MissingError{Key: key, Near: spelling.Sorted(key, d.Keys())}
+		return nil, &MissingError{Format: "torch", Name: key, Near: spelling.Sorted(key, d.Keys())}
 	default:
-		return nil, &FormatError{Record: key, Offset: -1, What: fmt.Sprintf("the value is a %T, not a tensor", v), Err: ErrType, Try: "use Get"}
+		return nil, &FormatError{Format: "torch", Place: key, What: fmt.Sprintf("the value is a %T, not a tensor", v), Err: ErrType, Try: "use Get"}
 	}
 }

@@ -39,7 +39,7 @@ func Write(w io.Writer, root any) error {
 	z.add("archive/byteorder", []byte("little"))
 	for i, s := range p.storages {
 		if s.big {
-			return &FormatError{Offset: -1, What: "a tensor was read from a file in big-endian order and cannot be written as it is", Err: ErrUnsupported, Try: "make a new one with NewTensor"}
+			return &FormatError{Format: "torch", What: "a tensor was read from a file in big-endian order and cannot be written as it is", Err: ErrUnsupported, Try: "make a new one with NewTensor"}
 		}
 		z.add(fmt.Sprintf("archive/data/%d", i), s.data[:s.n*sizes[s.dtype]])
 	}
@@ -106,7 +106,7 @@ func (p *pickler) int(v int64) {
 
 func (p *pickler) value(v any, depth int) error {
 	if depth > 100 {
-		return &FormatError{Offset: -1, What: "the values are nested more than 100 levels deep", Try: "use fewer levels"}
+		return &FormatError{Format: "torch", What: "the values are nested more than 100 levels deep", Try: "use fewer levels"}
 	}
 	switch v := v.(type) {
 	case nil:
@@ -124,7 +124,7 @@ func (p *pickler) value(v any, depth int) error {
 		p.text(v)
 	case DType:
 		if sizes[v] == 0 {
-			return &FormatError{Offset: -1, What: fmt.Sprintf("there is no element type %q", v), Err: ErrType}
+			return &FormatError{Format: "torch", What: fmt.Sprintf("there is no element type %q", v), Err: ErrType}
 		}
 		p.global("torch", string(v))
 	case List:
@@ -138,7 +138,7 @@ func (p *pickler) value(v any, depth int) error {
 	case *Tensor:
 		p.tensor(v)
 	default:
-		return &FormatError{Offset: -1, What: fmt.Sprintf("%T cannot be written", v), Err: ErrType, Try: "use bool, int64, float64, string, *Dict, List, Tuple and *Tensor"}
+		return &FormatError{Format: "torch", What: fmt.Sprintf("%T cannot be written", v), Err: ErrType, Try: "use bool, int64, float64, string, *Dict, List, Tuple and *Tensor"}
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (p *pickler) dict(d *Dict, depth int) error {
 		switch it.Key.(type) {
 		case string, int64, int:
 		default:
-			return &FormatError{Offset: -1, What: fmt.Sprintf("a key of a dictionary is a %T: want strings or integers", it.Key), Err: ErrType}
+			return &FormatError{Format: "torch", What: fmt.Sprintf("a key of a dictionary is a %T: want strings or integers", it.Key), Err: ErrType}
 		}
 		if err := p.value(it.Key, depth+1); err != nil {
 			return err

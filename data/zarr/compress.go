@@ -8,11 +8,12 @@ import (
 	"compress/bzip2"
 	"io"
 
-	"github.com/euryale-dev/euryale/internal/blosc"
-	"github.com/euryale-dev/euryale/internal/deflate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/euryale-dev/euryale/internal/blosc"
+	"github.com/euryale-dev/euryale/internal/deflate"
 )
 
 // decoders maps the names of supported compressors, except Blosc, to their readers.
@@ -33,20 +34,20 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 	if c.ID == "blosc" {
 		out, err := blosc.Decode(b, limit)
 		if err != nil {
-			return nil, &FormatError{What: err.Error(), Try: copyAgain}
+			return nil, &FormatError{Format: "zarr", What: err.Error(), Try: copyAgain}
 		}
 		return out, nil
 	}
 	r, err := decoders[c.ID](bytes.NewReader(b))
 	if err != nil {
-		return nil, &FormatError{What: "a chunk compressed by " + c.ID + " cannot be decompressed", Err: err, Try: copyAgain}
+		return nil, &FormatError{Format: "zarr", What: "a chunk compressed by " + c.ID + " cannot be decompressed", Err: err, Try: copyAgain}
 	}
 	if z, ok := r.(*zstd.Decoder); ok {
 		defer z.Close()
 	}
 	out, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
-		return nil, &FormatError{What: "a chunk compressed by " + c.ID + " cannot be decompressed", Err: err, Try: copyAgain}
+		return nil, &FormatError{Format: "zarr", What: "a chunk compressed by " + c.ID + " cannot be decompressed", Err: err, Try: copyAgain}
 	}
 	if len(out) > limit {
 		return nil, bad("a chunk has more than the %d bytes that it should have: copy the store again", limit)

@@ -37,7 +37,7 @@ const maxAxes = 32
 func parseMeta(b []byte) (*arrayMeta, element, error) {
 	m := &arrayMeta{}
 	if err := foreign.Decode(b, m, false); err != nil {
-		return nil, element{}, &FormatError{What: "the metadata of the array in .zarray cannot be read", Err: err, Try: copyAgain}
+		return nil, element{}, &FormatError{Format: "zarr", What: "the metadata of the array in .zarray cannot be read", Err: err, Try: copyAgain}
 	}
 	switch {
 	case m.Format != 2:
@@ -59,7 +59,7 @@ func parseMeta(b []byte) (*arrayMeta, element, error) {
 		return nil, element{}, err
 	}
 	if m.Compressor != nil && m.Compressor.ID != "blosc" && decoders[m.Compressor.ID] == nil {
-		return nil, element{}, &FormatError{What: fmt.Sprintf("the array is compressed by %q, which cannot be read", m.Compressor.ID),
+		return nil, element{}, &FormatError{Format: "zarr", What: fmt.Sprintf("the array is compressed by %q, which cannot be read", m.Compressor.ID),
 			Try: `write it with compressor None or numcodecs.Zlib(), in xarray encoding={"name": {"compressor": None}}`}
 	}
 	return m, e, nil
@@ -79,7 +79,7 @@ func (m *arrayMeta) element() (element, error) {
 	for _, raw := range m.Filters {
 		var f codec
 		if err := json.Unmarshal(raw, &f); err != nil {
-			return e, &FormatError{What: "the list of filters cannot be read", Err: err, Try: "write the array without filters"}
+			return e, &FormatError{Format: "zarr", What: "the list of filters cannot be read", Err: err, Try: "write the array without filters"}
 		}
 		filters = append(filters, f.ID)
 	}
@@ -89,7 +89,7 @@ func (m *arrayMeta) element() (element, error) {
 	case e.kind == 'O':
 		return e, bad("the elements are objects coded by [%s], want text coded by vlen-utf8", list)
 	default:
-		return e, &FormatError{What: "the filters [" + list + "] cannot be read", Try: "write the array without filters"}
+		return e, &FormatError{Format: "zarr", What: "the filters [" + list + "] cannot be read", Try: "write the array without filters"}
 	}
 }
 

@@ -59,11 +59,11 @@ func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
 	t, err := r.tree()
 	var e *FormatError
 	if errors.As(err, &e) {
-		e.Store = name
+		e.File = name
 		return nil, e
 	}
 	if err != nil {
-		return nil, &FormatError{Store: name, What: "the store cannot be read", Err: err, Try: copyAgain}
+		return nil, &FormatError{Format: "zarr", File: name, What: "the store cannot be read", Err: err, Try: copyAgain}
 	}
 	return t, nil
 }
@@ -71,9 +71,9 @@ func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
 func (r *reader) tree() (*tensor.DataTree, error) {
 	if _, err := fs.Stat(r.fsys, ".zgroup"); err != nil {
 		if _, err := fs.Stat(r.fsys, "zarr.json"); err == nil {
-			return nil, &FormatError{What: "the store has version 3 of the format, but only version 2 can be read", Try: "write it with zarr_format=2"}
+			return nil, &FormatError{Format: "zarr", What: "the store has version 3 of the format, but only version 2 can be read", Try: "write it with zarr_format=2"}
 		}
-		return nil, &FormatError{What: "there is no .zgroup, so this is not a store of Zarr version 2", Try: "give the folder that contains .zgroup"}
+		return nil, &FormatError{Format: "zarr", What: "there is no .zgroup, so this is not a store of Zarr version 2", Try: "give the folder that contains .zgroup"}
 	}
 	if err := r.readOrder(); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (r *reader) tree() (*tensor.DataTree, error) {
 			return nil, err
 		}
 		if len(sub) > 0 {
-			return nil, &FormatError{Key: sub[0], What: "there is a group inside a group", Try: "write groups of one level"}
+			return nil, &FormatError{Format: "zarr", Place: sub[0], What: "there is a group inside a group", Try: "write groups of one level"}
 		}
 		if err := r.group(t, g, g, arrays); err != nil {
 			return nil, err
@@ -121,7 +121,7 @@ func (r *reader) readOrder() error {
 		err = foreign.Decode(b, &all, false)
 	}
 	if err != nil {
-		return &FormatError{Key: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
+		return &FormatError{Format: "zarr", Place: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
 	}
 	d := json.NewDecoder(strings.NewReader(string(all.Metadata)))
 	if _, err := d.Token(); err != nil {
@@ -134,7 +134,7 @@ func (r *reader) readOrder() error {
 			err = d.Decode(&skip)
 		}
 		if err != nil {
-			return &FormatError{Key: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
+			return &FormatError{Format: "zarr", Place: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
 		}
 		if s, ok := key.(string); ok {
 			if _, known := r.rank[path.Dir(s)]; !known {
@@ -193,10 +193,10 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, arrays []string) er
 	}
 	d, err := xarray.Dataset(name, attrs, all, labels)
 	if err != nil {
-		return &FormatError{Key: dir, What: "the variables of the group do not fit together", Err: err, Try: "name the axes of each length differently"}
+		return &FormatError{Format: "zarr", Place: dir, What: "the variables of the group do not fit together", Err: err, Try: "name the axes of each length differently"}
 	}
 	if err := t.Add(d); err != nil {
-		return &FormatError{Key: dir, What: "the group cannot be added", Err: err}
+		return &FormatError{Format: "zarr", Place: dir, What: "the group cannot be added", Err: err}
 	}
 	return nil
 }
@@ -204,12 +204,12 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, arrays []string) er
 func within(key string, err error) error {
 	var e *FormatError
 	if errors.As(err, &e) {
-		if e.Key == "" {
-			e.Key = key
+		if e.Place == "" {
+			e.Place = key
 		}
 		return e
 	}
-	return &FormatError{Key: key, What: "the file or array cannot be read", Err: err, Try: copyAgain}
+	return &FormatError{Format: "zarr", Place: key, What: "the file or array cannot be read", Err: err, Try: copyAgain}
 }
 
 // attrs reads .zattrs of a group or array. Text is kept as it is, everything else as
@@ -225,7 +225,7 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 		err = foreign.Decode(b, &all, false)
 	}
 	if err != nil {
-		return nil, &FormatError{Key: path.Join(dir, ".zattrs"), What: "the attributes cannot be read", Err: err, Try: copyAgain}
+		return nil, &FormatError{Format: "zarr", Place: path.Join(dir, ".zattrs"), What: "the attributes cannot be read", Err: err, Try: copyAgain}
 	}
 	for k, raw := range all {
 		var s string

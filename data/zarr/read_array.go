@@ -36,7 +36,7 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 		return v, err
 	}
 	if key := xarray.Packing(func(key string) bool { return v.Attrs[key] != "" }); key != "" {
-		return v, &FormatError{What: "the array is packed by " + key, Try: "write it from xarray with decoded values"}
+		return v, &FormatError{Format: "zarr", What: "the array is packed by " + key, Try: "write it from xarray with decoded values"}
 	}
 	chunks, err := r.chunks(dir, m)
 	if err != nil {

@@ -33,7 +33,7 @@ func Reopen(name string, draws map[string]int) (*Stream, error) {
 	if err := out.reopen(r, draws); err != nil {
 		var e *FormatError
 		if errors.As(err, &e) {
-			e.Store = name
+			e.File = name
 			return nil, e
 		}
 		return nil, fmt.Errorf("zarr: %s: %w", name, err)
@@ -214,7 +214,7 @@ func unfinished(r *reader, dir string, m *arrayMeta, place []int, size, kept int
 		raw, err = m.Compressor.decompress(raw, size)
 	}
 	if err != nil || len(raw) < kept {
-		return nil, &FormatError{What: fmt.Sprintf("the chunk %v has %d bytes, want at least %d", at, len(raw), kept), Err: err, Try: "keep fewer draws"}
+		return nil, &FormatError{Format: "zarr", What: fmt.Sprintf("the chunk %v has %d bytes, want at least %d", at, len(raw), kept), Err: err, Try: "keep fewer draws"}
 	}
 	return slices.Clone(raw[:kept]), nil
 }

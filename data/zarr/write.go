@@ -59,7 +59,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 		return w.tree(t)
 	})
 	if e := (*FormatError)(nil); errors.As(err, &e) {
-		e.Store = name
+		e.File = name
 		return e
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func unwritten(key string, err error) error {
 	if errors.As(err, new(*FormatError)) {
 		return within(key, err)
 	}
-	return &FormatError{Key: key, What: "the array cannot be written", Err: err}
+	return &FormatError{Format: "zarr", Place: key, What: "the array cannot be written", Err: err}
 }
 
 // store is a folder being written. It remembers the metadata for .zmetadata.

@@ -19,9 +19,6 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// ErrUnsupported is in the chain of errors about frames in a format that this package does not know.
-var ErrUnsupported = errors.New("not supported")
-
 // frame is the header of a Blosc 1 chunk, which holds blocks of shuffled elements, each compressed
 // separately.
 type frame struct {
@@ -95,7 +92,7 @@ func head(b []byte, limit int) (*frame, error) {
 	case f.size > 0 && f.blockSize == 0 || f.typeSize == 0:
 		return nil, fmt.Errorf("the Blosc frame has blocks of %d bytes and elements of %d bytes: it is damaged, copy the file again", f.blockSize, f.typeSize)
 	case f.flags&2 == 0 && inner[f.flags>>5].decode == nil:
-		return nil, fmt.Errorf("the data are compressed by Blosc with format %d (Snappy is 2): %w: write them with Blosc's lz4, zlib or zstd", f.flags>>5, ErrUnsupported)
+		return nil, fmt.Errorf("the data are compressed by Blosc with format %d (Snappy is 2): %w: write them with Blosc's lz4, zlib or zstd", f.flags>>5, errors.ErrUnsupported)
 	}
 	return f, nil
 }

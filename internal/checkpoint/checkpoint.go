@@ -15,9 +15,12 @@ package checkpoint
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // chunk is the approximate number of bytes under one checksum; most is the largest chunk that is
@@ -31,11 +34,28 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // FormatError says what is wrong with a checkpoint, and where.
 type FormatError struct {
-	Offset int64 // approximate position of the fault in bytes, from the start of the first line
-	What   string
+	Of     string // package and kind of checkpoint, such as "assembly: snapshot"; "" if the caller says it
+	Offset int64  // approximate position of the fault in bytes, from the start of the first line; 0 for none
+	What   string // description of the mistake, with the numbers
+	Try    string // remedy to try
 }
 
-func (e *FormatError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.What) }
+// Error returns the kind of checkpoint, byte, what is wrong and what to try.
+func (e *FormatError) Error() string {
+	at := ""
+	if e.Offset > 0 {
+		at = fmt.Sprintf("byte %d", e.Offset)
+	}
+	return errtext.Join(e.Of, at, e.What, e.Try)
+}
+
+// Refused returns err, an error of Read or AtEnd, with the kind of checkpoint and what to try.
+func Refused(err error, of, try string) error {
+	if bad := (*FormatError)(nil); errors.As(err, &bad) {
+		return &FormatError{of, bad.Offset, bad.What, try}
+	}
+	return fmt.Errorf("%s: %w", of, err)
+}
 
 func firstLine(kind string, version int) string {
 	return fmt.Sprintf("EURYALE-%s %d\n", kind, version)
@@ -79,7 +99,7 @@ func Read(r io.Reader, kind string, version int, body func(*Decoder)) error {
 	case c.err != nil:
 		return c.err
 	case d.err != nil:
-		return &FormatError{c.at - int64(d.left), d.err.Error()}
+		return &FormatError{Offset: c.at - int64(d.left), What: d.err.Error()}
 	}
 	return nil
 }
@@ -87,7 +107,7 @@ func Read(r io.Reader, kind string, version int, body func(*Decoder)) error {
 // AtEnd returns a *FormatError if r holds another byte.
 func AtEnd(r io.Reader) error {
 	if n, _ := io.ReadFull(r, make([]byte, 1)); n > 0 {
-		return &FormatError{0, "there are more bytes after its end: the file is damaged"}
+		return &FormatError{What: "there are more bytes after its end: the file is damaged"}
 	}
 	return nil
 }
@@ -116,9 +136,9 @@ func (c *chunks) first(want string) error {
 		same++
 	}
 	if same > len("EURYALE-") && want[same-1] == ' ' {
-		return &FormatError{0, fmt.Sprintf("it begins with %q and was written by another version of this program, while this one reads %q: use the version that wrote it", got[:n], want)}
+		return &FormatError{What: fmt.Sprintf("it begins with %q and was written by another version of this program, while this one reads %q: use the version that wrote it", got[:n], want)}
 	}
-	return &FormatError{0, fmt.Sprintf("it begins with %q instead of %q: it is not a file of this kind", got[:n], want)}
+	return &FormatError{What: fmt.Sprintf("it begins with %q instead of %q: it is not a file of this kind", got[:n], want)}
 }
 
 // next returns the next chunk, or nil after the last one or after an error.
@@ -139,7 +159,7 @@ func (c *chunks) read() ([]byte, error) {
 	}
 	n := int(binary.LittleEndian.Uint32(word[:]))
 	if n > most {
-		return nil, &FormatError{c.at, fmt.Sprintf("a chunk has %d bytes, more than the largest possible, %d: the file is damaged", n, most)}
+		return nil, &FormatError{Offset: c.at, What: fmt.Sprintf("a chunk has %d bytes, more than the largest possible, %d: the file is damaged", n, most)}
 	}
 	var b []byte
 	for len(b) < n { // little by little: the bytes may not be there
@@ -153,7 +173,7 @@ func (c *chunks) read() ([]byte, error) {
 		return nil, err
 	}
 	if c.sum = crc32.Update(c.sum, castagnoli, b); c.sum != binary.LittleEndian.Uint32(word[:]) {
-		return nil, &FormatError{c.at, "the checksum does not match the contents: the file is damaged"}
+		return nil, &FormatError{Offset: c.at, What: "the checksum does not match the contents: the file is damaged"}
 	}
 	return b, nil
 }
@@ -162,7 +182,7 @@ func (c *chunks) full(b []byte) error {
 	n, err := io.ReadFull(c.r, b)
 	c.at += int64(n)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return &FormatError{c.at, "the file is incomplete"}
+		return &FormatError{Offset: c.at, What: "the file is incomplete"}
 	}
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -20,10 +19,11 @@ import (
 const fileKind, fileVersion = "TRAINING", 2
 
 // FormatError says what is wrong with a checkpoint.
-type FormatError struct{ What string }
+type FormatError = checkpoint.FormatError
 
-func (e *FormatError) Error() string {
-	return "connectome: checkpoint: " + e.What + ": check that the file is whole and belongs to this problem"
+// refused returns the error of a checkpoint, with what to try.
+func refused(err error) error {
+	return checkpoint.Refused(err, "connectome: checkpoint", "check that the file is whole and belongs to this problem")
 }
 
 // SaveState writes a checkpoint of the training, which LoadState reads.
@@ -50,17 +50,14 @@ func (t *Trainee) LoadState(r io.Reader) (*TrainState, error) {
 	if err == nil {
 		err = checkpoint.AtEnd(r)
 	}
-	if bad := (*checkpoint.FormatError)(nil); errors.As(err, &bad) {
-		return nil, &FormatError{bad.Error()}
-	}
 	if err != nil {
-		return nil, fmt.Errorf("connectome: checkpoint: %w", err)
+		return nil, refused(err)
 	}
 	if problem != t.sum {
-		return nil, &FormatError{"the problem or its examples are not those that were trained on: resume with these, or train anew"}
+		return nil, refused(&FormatError{What: "the problem or its examples are not those that were trained on: resume with these, or train anew"})
 	}
 	if err := s.check(t.Settings.defaults().Steps, len(t.Circuit.Start())); err != nil {
-		return nil, &FormatError{err.Error()}
+		return nil, refused(&FormatError{What: err.Error()})
 	}
 	return &s, nil
 }

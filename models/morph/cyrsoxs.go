@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -71,12 +72,12 @@ func NewExperiment(c *cyrsoxs.Config, v *cyrsoxs.Morphology, all []*cyrsoxs.Mate
 		return nil, err
 	}
 	if v.Type != c.MorphologyType {
-		return nil, &cyrsoxs.FormatError{Key: "MorphologyType", What: fmt.Sprintf("is %v in the settings, but the volume is of type %v", c.MorphologyType, v.Type),
+		return nil, &data.FormatError{Format: "cyrsoxs", Place: "MorphologyType", What: fmt.Sprintf("is %v in the settings, but the volume is of type %v", c.MorphologyType, v.Type),
 			Try: fmt.Sprintf("set MorphologyType = %d", v.Type)}
 	}
 	n := len(v.Phases)
 	if len(all) < n {
-		return nil, &cyrsoxs.FormatError{Key: "materials", What: fmt.Sprintf("the volume has %d, but there are optical constants of only %d", n, len(all)),
+		return nil, &data.FormatError{Format: "cyrsoxs", Place: "materials", What: fmt.Sprintf("the volume has %d, but there are optical constants of only %d", n, len(all)),
 			Try: fmt.Sprintf("add Material%d.txt", len(all)+1), Err: cyrsoxs.ErrIncomplete}
 	}
 	x := &Experiment{Settings: c, Volume: v, Config: SimulatorConfig(c), Checks: v.Check(0)}

@@ -4,8 +4,6 @@
 package assembly
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -21,11 +19,8 @@ func Load(r io.Reader, connect func(dst []int32, f Fibre, source int) []int32) (
 	if err == nil {
 		err = checkpoint.AtEnd(r)
 	}
-	if bad := (*checkpoint.FormatError)(nil); errors.As(err, &bad) {
-		return nil, &FormatError{bad.Offset, bad.What}
-	}
 	if err != nil {
-		return nil, fmt.Errorf("assembly: snapshot: %w", err)
+		return nil, refused(err)
 	}
 	in := &source{Decoder: checkpoint.Decode(data), size: len(data)}
 	return in.brain(connect)
@@ -41,7 +36,7 @@ func (s *source) err() error {
 	if s.Err() == nil {
 		return nil
 	}
-	return &FormatError{int64(s.At(s.size)), s.Err().Error()}
+	return refused(&FormatError{Offset: int64(s.At(s.size)), What: s.Err().Error()})
 }
 
 // ids reads a list of numbers below n.

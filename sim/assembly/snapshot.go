@@ -23,13 +23,11 @@ import (
 const fileKind, fileVersion = "BRAIN", 3
 
 // FormatError says what is wrong with a snapshot, and where.
-type FormatError struct {
-	Offset int64 // position in bytes from the start of the snapshot
-	What   string
-}
+type FormatError = checkpoint.FormatError
 
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("assembly: snapshot, byte %d: %s: is the file whole, and a snapshot of a brain?", e.Offset, e.What)
+// refused returns the error of a snapshot, with what to try.
+func refused(err error) error {
+	return checkpoint.Refused(err, "assembly: snapshot", "check that the file is whole and the snapshot of a brain")
 }
 
 type header struct {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -184,7 +185,7 @@ func readParams(name string, params []Param) ([]float64, error) {
 	for i, p := range params {
 		v, ok := h.Float(p.Key)
 		if !ok {
-			return nil, &fits.MissingError{File: name, HDU: "primary header", Kind: "keyword with a number", Name: p.Key, Near: h.Near(p.Key)}
+			return nil, &data.MissingError{Format: "fits", File: name, Place: "primary header", Kind: "keyword with a number", Name: p.Key, Near: h.Near(p.Key)}
 		}
 		out[i] = v
 	}

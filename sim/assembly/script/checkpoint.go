@@ -4,7 +4,6 @@
 package script
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -17,11 +16,7 @@ import (
 const fileKind, fileVersion = "SCRIPT", 3
 
 // FormatError says what is wrong with a checkpoint.
-type FormatError struct{ What string }
-
-func (e *FormatError) Error() string {
-	return "script: checkpoint: " + e.What + ": is the file whole, and of this script?"
-}
+type FormatError = checkpoint.FormatError
 
 // standing is the state of a run between two steps.
 type standing struct {
@@ -72,21 +67,18 @@ func (s *Script) Resume(in io.Reader, o Options) (*Run, error) {
 	return r, nil
 }
 
-// refused converts an error of package checkpoint to a *FormatError.
+// refused returns the error of a checkpoint, with what to try.
 func refused(err error) error {
-	if bad := (*checkpoint.FormatError)(nil); errors.As(err, &bad) {
-		return &FormatError{bad.Error()}
-	}
-	return fmt.Errorf("script: checkpoint: %w", err)
+	return checkpoint.Refused(err, "script: checkpoint", "check that the file is whole and of this script")
 }
 
 // fits refuses checkpoints of other scripts.
 func (s *Script) fits(st *standing) error {
 	switch {
 	case st.Script != s.Sum():
-		return &FormatError{fmt.Sprintf("it is of another script, or %s has changed: resume with the script that was run", s.File)}
+		return refused(&FormatError{What: fmt.Sprintf("it is of another script, or %s has changed: resume with the script that was run", s.File)})
 	case st.At < 0 || st.At > len(s.program) || st.Within < 0 || st.At < len(s.program) && st.Within > s.program[st.At].rounds:
-		return &FormatError{fmt.Sprintf("it stands at instruction %d, round %d, but the script has %d instructions: run it anew", st.At, st.Within, len(s.program))}
+		return refused(&FormatError{What: fmt.Sprintf("it stands at instruction %d, round %d, but the script has %d instructions: run it anew", st.At, st.Within, len(s.program))})
 	}
 	return nil
 }
