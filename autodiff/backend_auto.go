@@ -59,6 +59,13 @@ func (c Choice) String() string {
 	return fmt.Sprintf("%s on %s: arrays of %d bytes, and a GPU is taken from %d", what, c.Device, c.Bytes, c.Least)
 }
 
+func (a Auto) gpus() (list []CUDA, must bool) { return []CUDA{a.CUDA}, false }
+
+func (a Auto) withGPUs(change func(CUDA) CUDA) Backend {
+	a.CUDA = change(a.CUDA)
+	return a
+}
+
 func (a Auto) options(s Settings) (cpu.Options, error) { return a.CPU.options(s) }
 
 func (a Auto) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {

@@ -64,6 +64,10 @@ const (
 	BFloat16 Storage = "bfloat16" // 8 significant binary digits, with the range of float32
 )
 
+func (c CUDA) gpus() (list []CUDA, must bool) { return []CUDA{c}, true }
+
+func (c CUDA) withGPUs(change func(CUDA) CUDA) Backend { return change(c) }
+
 func (c CUDA) generate(s Settings) (cuda.Options, error) {
 	o := cuda.Options{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32, Tune: c.Tune}
 	storage := c.Storage

@@ -22,18 +22,10 @@ type Need struct {
 // tells Chosen why. CUDA and Several use their (first) GPU; if it cannot be opened or has too
 // little room, DeviceFor returns an error, in the latter case a *RoomError of package kernels/cuda.
 func DeviceFor(b Backend, n Need) (*device.Device, error) {
-	switch b := b.(type) {
-	case CUDA:
-		return b.deviceFor(n)
-	case Several:
-		if len(b) == 0 {
-			return nil, fmt.Errorf("autodiff: Several lists no GPU for %s: list at least one", n.Name)
-		}
-		return b[0].deviceFor(n)
-	case Auto:
-		return b.deviceFor(n)
+	if b == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return b.deviceFor(n)
 }
 
 func (c CUDA) deviceFor(n Need) (*device.Device, error) {

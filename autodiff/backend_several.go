@@ -11,6 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/cpu"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // Several is a Backend of several GPUs. Engines use Spread to share independent pieces of work
@@ -32,8 +33,8 @@ func (s Several) String() string {
 
 // DeviceName returns the name of what b runs on; for a single device, on is that name.
 func DeviceName(b Backend, on string) string {
-	if s, ok := b.(Several); ok && len(s) > 1 && on != "cpu" {
-		return s.String()
+	if list := GPUs(b); len(list) > 1 && on != "cpu" {
+		return Several(list).String()
 	}
 	return on
 }
@@ -45,6 +46,23 @@ func (s Several) compile(p *compiler.Program, set Settings) (*cuda.Code, error) 
 		return nil, errors.New("autodiff: Several lists no GPU: list at least one")
 	}
 	return s[0].compile(p, set)
+}
+
+func (s Several) deviceFor(n Need) (*device.Device, error) {
+	if len(s) == 0 {
+		return nil, fmt.Errorf("autodiff: Several lists no GPU for %s: list at least one", n.Name)
+	}
+	return s[0].deviceFor(n)
+}
+
+func (s Several) gpus() (list []CUDA, must bool) { return s, true }
+
+func (s Several) withGPUs(change func(CUDA) CUDA) Backend {
+	all := make(Several, len(s))
+	for i, c := range s {
+		all[i] = change(c)
+	}
+	return all
 }
 
 // Spread lists the backends among which an engine may share work: each GPU of Several by itself, and otherwise b

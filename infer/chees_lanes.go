@@ -57,10 +57,7 @@ func lanesOf(t Target, chains int) ([]*chainLanes, Target, error) {
 }
 
 // onProcessor reports whether the model was compiled for the processor.
-func (p *Posterior) onProcessor() bool {
-	_, cpu := p.model.backend.(ad.CPU)
-	return cpu || p.model.backend == nil
-}
+func (p *Posterior) onProcessor() bool { return ad.OnProcessor(p.model.backend) }
 
 // laneDensity is the density for programs of many lanes.
 func (p *Posterior) laneDensity() *lockstep.Density {

@@ -5,7 +5,6 @@ package spectra
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -109,21 +108,10 @@ func configuration(a *frame.App, f *spectraFlags) (*rvspecfit.Config, error) {
 
 // withWeights returns a backend whose GPUs hold large constant matrices in a type.
 func withWeights(b ad.Backend, s ad.Storage) ad.Backend {
-	switch b := b.(type) {
-	case ad.CUDA:
-		b.Weights = s
-		return b
-	case ad.Auto:
-		b.CUDA.Weights = s
-		return b
-	case ad.Several:
-		b = slices.Clone(b)
-		for i := range b {
-			b[i].Weights = s
-		}
-		return b
-	}
-	return b
+	return ad.WithGPUs(b, func(c ad.CUDA) ad.CUDA {
+		c.Weights = s
+		return c
+	})
 }
 
 // pipeline resolves the flags.

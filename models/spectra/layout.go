@@ -299,19 +299,8 @@ func (l *layout) scan(on int) (*ad.Program, error) {
 
 // wide returns a backend for programs of 64 bits.
 func wide(b ad.Backend) ad.Backend {
-	switch c := b.(type) {
-	case ad.CUDA:
+	return ad.WithGPUs(b, func(c ad.CUDA) ad.CUDA {
 		c.Storage, c.Weights, c.TF32 = "", "", false
 		return c
-	case ad.Auto:
-		c.CUDA.Storage, c.CUDA.Weights, c.CUDA.TF32 = "", "", false
-		return c
-	case ad.Several:
-		all := slices.Clone(c)
-		for i := range all {
-			all[i].Storage, all[i].Weights, all[i].TF32 = "", "", false
-		}
-		return all
-	}
-	return b
+	})
 }

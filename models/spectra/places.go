@@ -129,7 +129,7 @@ func (l *layout) place() error {
 	if l.batch > 0 {
 		return nil
 	}
-	if _, cpu := l.f.s.Backend.(ad.CPU); cpu {
+	if ad.OnProcessor(l.f.s.Backend) {
 		l.batch = l.f.s.Batch
 		return nil
 	}

@@ -93,7 +93,7 @@ func (s Settings) defaults() Settings {
 	if s.Backend == nil {
 		s.Backend = ad.CPU{Threads: 1}
 	}
-	if _, cpu := s.Backend.(ad.CPU); cpu {
+	if ad.OnProcessor(s.Backend) {
 		count(&s.Batch, 16)
 	}
 	return s

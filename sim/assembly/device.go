@@ -129,17 +129,18 @@ func (b *Brain) attachFor(work, least int, backend ad.Backend) error {
 	if b.gpu != nil {
 		return nil
 	}
-	switch backend.(type) {
-	case nil, ad.CPU:
+	if ad.OnProcessor(backend) {
 		return nil
 	}
 	half := false
-	switch c := first(backend); c.Storage {
-	case "":
-	case ad.Float16:
-		half = true
-	default:
-		return fmt.Errorf("%w: its weights are stored as %s: want float64, which is without Storage, or Float16", ErrBackend, c.Storage)
+	for _, c := range ad.GPUs(backend) {
+		switch c.Storage {
+		case "":
+		case ad.Float16:
+			half = true
+		default:
+			return fmt.Errorf("%w: its weights are stored as %s: want float64, which is without Storage, or Float16", ErrBackend, c.Storage)
+		}
 	}
 	if work <= 2*b.asked {
 		return nil // the processor, as before
@@ -167,21 +168,6 @@ func deviceSource(half bool) rtc.Source {
 		text = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177 // functions that are not used\n#endif\n" + cuda.Narrow + "typedef eu_f16 W;\n"
 	}
 	return rtc.Source{Name: "assembly.cu", Text: text + deviceText}
-}
-
-// first returns the GPU settings of a backend.
-func first(b ad.Backend) ad.CUDA {
-	switch b := b.(type) {
-	case ad.CUDA:
-		return b
-	case ad.Auto:
-		return b.CUDA
-	case ad.Several:
-		if len(b) > 0 {
-			return b[0]
-		}
-	}
-	return ad.CUDA{}
 }
 
 func (b *Brain) neurons() (n int) {

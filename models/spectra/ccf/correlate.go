@@ -79,14 +79,10 @@ func newCorrelator(a *arm, velocities []float64, s Settings) (*correlator, error
 	c.cut()
 	out, inputs := c.graph()
 	for _, b := range ad.Spread(s.Backend) {
-		switch d := b.(type) { // weights are those of networks: transforms keep their digits
-		case ad.CUDA:
-			d.Weights = ""
-			b = d
-		case ad.Auto:
-			d.CUDA.Weights = ""
-			b = d
-		}
+		b = ad.WithGPUs(b, func(c ad.CUDA) ad.CUDA {
+			c.Weights = "" // weights are those of networks: transforms keep their digits
+			return c
+		})
 		program, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: inputs, Precision: 32, Backend: b})
 		if err != nil {
 			return nil, fmt.Errorf("ccf: arm %s: %w", a.name, err)

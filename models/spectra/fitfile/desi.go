@@ -80,10 +80,7 @@ func (p *Pipeline) atATime() int {
 	return max(n, perDevice*len(ad.Spread(p.s.Backend)))
 }
 
-func (p *Pipeline) onCPU() bool {
-	_, cpu := p.s.Backend.(ad.CPU)
-	return cpu || p.s.Backend == nil
-}
+func (p *Pipeline) onCPU() bool { return ad.OnProcessor(p.s.Backend) }
 
 // parts yields the stars of each call. The first calls are small, and each has twice as many as the one before: a process
 // that ends early has results of its first minute in the journal. Where a GPU fits many stars as fast as a few, all have as many.

@@ -110,7 +110,7 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 
 // multitauOf correlates a movie where Settings.Backend says.
 func multitauOf(ctx context.Context, m Movie, maps *Maps, s Settings) (*Result, error) {
-	if _, here := s.Backend.(ad.CPU); !here {
+	if !ad.OnProcessor(s.Backend) {
 		if r, err := multitauOnGPUs(ctx, m, maps, s); r != nil || err != nil {
 			return r, err
 		}

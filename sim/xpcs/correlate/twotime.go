@@ -73,8 +73,7 @@ func CheckTwotime(m Movie, maps Maps, s Settings) error {
 	if err != nil {
 		return err
 	}
-	switch t.s.Backend.(type) {
-	case ad.CUDA, ad.Several: // Auto takes the processor where a GPU has no room
+	if ad.NeedsGPU(t.s.Backend) {
 		_, err = gpus(t.s.Backend, t.plan().need)
 	}
 	return err
@@ -192,7 +191,7 @@ func (t *twotime) passes(most int) [][]span {
 
 // run reads the movie once for each group.
 func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
-	if _, here := t.s.Backend.(ad.CPU); !here {
+	if !ad.OnProcessor(t.s.Backend) {
 		if done, err := t.runOnGPUs(ctx, each); done || err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (s *Setup) frameProgram(b ad.Backend) (*ad.Program, error) {
 		return nil, err
 	}
 	outs := s.frameNodes(theta)
-	if _, here := b.(ad.CPU); !here && s.Model != Static {
+	if !ad.OnProcessor(b) && s.Model != Static {
 		turn := ad.Add(ad.Const(s.Angles), theta[len(theta)-1])
 		if s.Model == Laminar {
 			turn = ad.Sub(ad.Const(s.Angles), theta[len(theta)-1])

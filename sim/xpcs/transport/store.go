@@ -80,7 +80,7 @@ func (s *Setup) NewStore(ctx context.Context, b ad.Backend, m Measured) (*Store,
 			st.Free()
 			return nil, nil
 		}
-		sh.backend = onDevice(one)
+		sh.backend = ad.GPUs(one)[0]
 		st.shares = append(st.shares, sh)
 	}
 	for k := range st.shares {
@@ -90,19 +90,6 @@ func (s *Setup) NewStore(ctx context.Context, b ad.Backend, m Measured) (*Store,
 		}
 	}
 	return st, nil
-}
-
-// onDevice is the GPU that a backend takes.
-func onDevice(b ad.Backend) ad.CUDA {
-	switch b := b.(type) {
-	case ad.CUDA:
-		return b
-	case ad.Auto:
-		return b.CUDA
-	case ad.Several:
-		return b[0]
-	}
-	return ad.CUDA{}
 }
 
 // fill sends the numbers of a share, one angle after another.
