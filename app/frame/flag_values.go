@@ -5,11 +5,8 @@ package frame
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // Whole describes what is wrong with the value of an integer flag; it returns nil if the
@@ -22,15 +19,6 @@ func Whole(flag string, v, low, high int) []string {
 		return []string{fmt.Sprintf("--%s %d: want %d to %d", flag, v, low, high)}
 	}
 	return nil
-}
-
-// OneOf says that a value is not among the names and suggests the closest one.
-func OneOf(what, value string, names []string) string {
-	s := fmt.Sprintf("%s %q: want %s", what, value, strings.Join(names, ", "))
-	if m := spelling.Meant(value, names); m != "" {
-		s += fmt.Sprintf("; did you mean %q?", m)
-	}
-	return s
 }
 
 // CompleteFlag offers values of a flag for shell completion.

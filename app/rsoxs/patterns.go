@@ -15,8 +15,8 @@ import (
 // voxelFlags tell the size of the voxels from which patterns were computed, which image
 // files do not record.
 type voxelFlags struct {
-	PhysSize   float64
-	Morphology string
+	PhysSize   float64 `about:"edge length of a voxel in nm"`
+	Morphology string  `about:"HDF5 file that records the edge length of a voxel"`
 }
 
 const voxelHelp = `The edge length of a voxel determines q. It comes from --phys-size, from

@@ -49,7 +49,8 @@ named, or to pattern.svg.
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runPlotPattern(a, args, f) },
 	}
-	f.add(c)
+	f.Layout = "all"
+	frame.AddSettings(c, "plot pattern", &f.reduceFlags)
 	c.Flags().BoolVar(&f.Cuts, "cuts", false, "draw cuts through the centre instead of averages")
 	c.Flags().StringSliceVar(&f.Energies, "energies", nil, "energies to draw in eV, or all")
 	c.Flags().IntVar(&f.Beam, "beam", 0, "direction of the light to draw, counted from 0")

@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
@@ -25,18 +26,14 @@ import (
 // reduceFlags are the flags of reduce rsoxs.
 type reduceFlags struct {
 	voxelFlags
-	Radii, Axis, Layout string
-	Wedge               float64
+	Radii  string  `default:"stretched" choices:"stretched,pixel,true" about:"radii of the circles: stretched, pixel or true, as reduce rsoxs --help explains"`
+	Axis   string  `default:"perp" choices:"perp,abs,common" about:"abscissa of the curves: perp, abs or common, as reduce rsoxs --help explains"`
+	Wedge  float64 `default:"90" above:"0" high:"180" about:"width of the wedges in degrees, greater than 0 and at most 180"`
+	Layout string  `only:"reduce rsoxs" default:"all" choices:"all,i_only,i_para_i_perp,i_a,integrated" about:"columns to write: all, i_only, i_para_i_perp, i_a or integrated"`
 }
 
-var (
-	radiiNames = []string{"stretched", "pixel", "true"}
-	axisNames  = []string{"perp", "abs", "common"}
-	// layouts maps each layout to its columns; integrated is the map before any
-	// averaging.
-	layouts     = map[string][]string{"all": {"I", "I_para", "I_perp", "A"}, "i_only": {"I"}, "i_para_i_perp": {"I_para", "I_perp"}, "i_a": {"I", "A"}, "integrated": {"I"}}
-	layoutNames = []string{"all", "i_only", "i_para_i_perp", "i_a", "integrated"}
-)
+// layouts maps each layout to its columns; integrated is the map before any averaging.
+var layouts = map[string][]string{"all": {"I", "I_para", "I_perp", "A"}, "i_only": {"I"}, "i_para_i_perp": {"I_para", "I_perp"}, "i_a": {"I", "A"}, "integrated": {"I"}}
 
 func reduceRSoXS(a *frame.App) *cobra.Command {
 	var f reduceFlags
@@ -64,47 +61,17 @@ The table is written to OUT.csv if it is given, or else to standard output.
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runReduceRSoXS(a, args, f) },
 	}
-	f.add(c)
-	c.Flags().StringVar(&f.Layout, "layout", "all", "columns to write: all, i_only, i_para_i_perp, i_a or integrated")
-	frame.CompleteFlag(c, "layout", layoutNames)
+	frame.AddSettings(c, "reduce rsoxs", &f)
 	return c
-}
-
-// add declares all flags except --layout.
-func (f *reduceFlags) add(c *cobra.Command) {
-	f.Layout = "all"
-	c.Flags().StringVar(&f.Radii, "radii", "stretched", "radii of the circles: stretched, pixel or true, as reduce rsoxs --help explains")
-	c.Flags().StringVar(&f.Axis, "axis", "perp", "abscissa of the curves: perp, abs or common, as reduce rsoxs --help explains")
-	c.Flags().Float64Var(&f.Wedge, "wedge", 90, "width of the wedges in degrees, greater than 0 and at most 180")
-	f.voxelFlags.add(c)
-	frame.CompleteFlag(c, "radii", radiiNames)
-	frame.CompleteFlag(c, "axis", axisNames)
-}
-
-func (v *voxelFlags) add(c *cobra.Command) {
-	c.Flags().Float64Var(&v.PhysSize, "phys-size", 0, "edge length of a voxel in nm")
-	c.Flags().StringVar(&v.Morphology, "morphology", "", "HDF5 file that records the edge length of a voxel")
 }
 
 // reduction returns the settings, or an error that lists all invalid flags.
 func (f *reduceFlags) reduction() (rsoxs.Reduction, error) {
-	r := rsoxs.Reduction{Wedge: f.Wedge, Radii: rsoxs.Radii(slices.Index(radiiNames, f.Radii)), Axis: rsoxs.QAxis(slices.Index(axisNames, f.Axis))}
-	var bad []string
-	for _, c := range []struct {
-		flag, value string
-		names       []string
-	}{{"radii", f.Radii, radiiNames}, {"axis", f.Axis, axisNames}, {"layout", f.Layout, layoutNames}} {
-		if !slices.Contains(c.names, c.value) {
-			bad = append(bad, frame.OneOf("--"+c.flag, c.value, c.names))
-		}
+	if err := frame.CheckSettings(f); err != nil {
+		return rsoxs.Reduction{}, err
 	}
-	if !(f.Wedge > 0 && f.Wedge <= 180) {
-		bad = append(bad, fmt.Sprintf("--wedge %g: want degrees, above 0 and at most 180", f.Wedge))
-	}
-	if bad != nil {
-		return r, exit.Usage("%s", strings.Join(bad, "; "))
-	}
-	return r, nil
+	place := func(name, value string) int { return slices.Index(setting.Find(f, name).Choices, value) }
+	return rsoxs.Reduction{Wedge: f.Wedge, Radii: rsoxs.Radii(place("radii", f.Radii)), Axis: rsoxs.QAxis(place("axis", f.Axis))}, nil
 }
 
 // reduceDoc is the JSON document of reduce rsoxs.

@@ -183,7 +183,7 @@ func TestReduceRSoXSFindsVoxels(t *testing.T) {
 		{"HDF5 --phys-size -1", 64, "--phys-size -1"},
 		{"HDF5 --phys-size 5 --radii tru --wedge 200", 64, `did you mean "true"?; --wedge 200`},
 		{"HDF5 --phys-size 5 --layout i_b", 64, "i_para_i_perp"},
-		{"HDF5 --phys-size 5 --axis absolute", 64, "perp, abs, common"},
+		{"HDF5 --phys-size 5 --axis absolute", 64, "perp, abs or common"},
 		{"none --phys-size 5", 66, "none"},
 		{". --phys-size 5", 66, "no Energy_*.h5"},
 		{"config.txt --phys-size 5", 65, "no energy in the name of the file"},

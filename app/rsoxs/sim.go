@@ -59,21 +59,8 @@ With --strict, volume fractions that do not sum to 1 are an error.
 			return runSimRSoXS(c.Context(), a, args, f)
 		},
 	}
-	c.Flags().StringVar(&f.Grid, "grid", "cyrsoxs", "q of pixels and planes: cyrsoxs, or exact (the q of the Fourier transform)")
-	c.Flags().BoolVar(&f.Parity, "parity", false, "reproduce the known errors of CyRSoXS")
-	c.Flags().BoolVar(&f.CollapseZ, "collapse-z", false, "average the morphology along z and scatter from that one slice")
-	frame.CompleteFlag(c, "grid", []string{"cyrsoxs", "exact"})
+	frame.AddSettings(c, "sim rsoxs", &f.SimulationSettings)
 	return c
-}
-
-func (f simFlags) check() error {
-	switch {
-	case f.Grid != "cyrsoxs" && f.Grid != "exact":
-		return exit.Usage("--grid %s: want cyrsoxs or exact", f.Grid)
-	case f.Grid == "exact" && f.Parity:
-		return exit.Usage("--parity uses the grid of CyRSoXS: leave out --grid exact")
-	}
-	return nil
 }
 
 // String returns the flags as they are typed.
@@ -128,8 +115,8 @@ type simEnergyDoc struct {
 const logName = "CyRSoXS.log"
 
 func runSimRSoXS(ctx context.Context, a *frame.App, args []string, f simFlags) error {
-	if err := f.check(); err != nil {
-		return err
+	if err := f.Check(); err != nil {
+		return frame.SettingError(err)
 	}
 	begin := time.Now()
 	s := &simulation{flags: f, file: args[0]}

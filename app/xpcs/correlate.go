@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
@@ -122,9 +123,9 @@ func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
 	case f.QMap == "":
 		return j, exit.Usage("correlate needs a q map: give --qmap FILE; euryale qmap makes one")
 	case f.Type != "multitau" && f.Type != "twotime" && f.Type != "both":
-		return j, exit.Usage("%s", frame.OneOf("--correlation", f.Type, []string{"multitau", "twotime", "both"}))
+		return j, exit.Usage("--correlation %s", setting.Unknown(f.Type, []string{"multitau", "twotime", "both"}))
 	case f.Smooth != "static" && f.Smooth != "dynamic":
-		return j, exit.Usage("%s", frame.OneOf("--smooth", f.Smooth, []string{"static", "dynamic"}))
+		return j, exit.Usage("--smooth %s", setting.Unknown(f.Smooth, []string{"static", "dynamic"}))
 	case f.Idle < 0:
 		return j, exit.Usage("--idle %v: want a time such as 10m", f.Idle)
 	}

@@ -111,7 +111,7 @@ func (f *calibrateFlags) settings() (geometry.Settings, error) {
 		case "swing_v":
 			s.Free = append(s.Free, geometry.SwingVertical)
 		default:
-			return s, exit.Usage("%s", frame.OneOf("--free", name, freeNames))
+			return s, exit.Usage("--free %s", setting.Unknown(name, freeNames))
 		}
 	}
 	return s, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
-	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/setting"
@@ -155,7 +154,7 @@ func (m *maskSteps) outliers(text string) error {
 	parts := strings.Split(text, ":")
 	o := &mask.Outliers{Method: parts[0]}
 	if o.Method != mask.Percentile && o.Method != mask.MAD {
-		return fmt.Errorf("%s", frame.OneOf("the method", o.Method, []string{mask.Percentile, mask.MAD}))
+		return fmt.Errorf("the method %s", setting.Unknown(o.Method, []string{mask.Percentile, mask.MAD}))
 	}
 	for i, p := range parts[1:] {
 		name, number, named := strings.Cut(p, "=")

@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/xpcs"
 
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
@@ -127,7 +128,7 @@ func (f *binFlags) setup(g sim.Geometry, source string) (xpcs.Setup, error) {
 	}
 	for _, name := range axes {
 		if !slices.Contains(names, name) {
-			return s, exit.Usage("%s", frame.OneOf("--axes", name, names))
+			return s, exit.Usage("--axes %s", setting.Unknown(name, names))
 		}
 	}
 	s.First, s.Second = axes[0], axes[1]

@@ -23,33 +23,14 @@ import (
 // simRSoXS simulates scattering: one item is one energy of one morphology, and leaves its images in
 // images/MORPHOLOGY/Energy_E.EE.h5, as sim rsoxs does.
 type simRSoXS struct {
-	Files      Texts  `yaml:"files" json:"-"`               // morphologies
-	Experiment string `yaml:"experiment" json:"experiment"` // folder of config.txt and Material*.txt. Default: that of the configuration
-	Grid       string `yaml:"grid" json:"grid"`             // cyrsoxs or exact
-	Parity     bool   `yaml:"parity" json:"parity"`
-	CollapseZ  bool   `yaml:"collapse_z" json:"collapse_z"`
-	Precision  int    `yaml:"precision" json:"precision"` // 32 or 64 bits. Default 32
+	Files                    Texts  `yaml:"files" json:"-"`               // morphologies
+	Experiment               string `yaml:"experiment" json:"experiment"` // folder of config.txt and Material*.txt. Default: that of the configuration
+	morph.SimulationSettings `yaml:",inline"`
 
 	Energies int `yaml:"-" json:"energies"`
 }
 
-func (s *simRSoXS) check() error {
-	if s.Grid == "" {
-		s.Grid = "cyrsoxs"
-	}
-	if s.Precision == 0 {
-		s.Precision = 32
-	}
-	switch {
-	case s.Grid != "cyrsoxs" && s.Grid != "exact":
-		return fmt.Errorf("grid is %s: want cyrsoxs or exact", s.Grid)
-	case s.Grid == "exact" && s.Parity:
-		return fmt.Errorf("parity uses the grid of CyRSoXS: remove grid: exact")
-	case s.Precision != 32 && s.Precision != 64:
-		return fmt.Errorf("precision is %d: want 32 or 64", s.Precision)
-	}
-	return nil
-}
+func (s *simRSoXS) check() error { return keyError(s.SimulationSettings.Check()) }
 
 // wide says that an item uses all threads by itself.
 func (s *simRSoXS) wide() bool { return true }
@@ -167,7 +148,9 @@ func (t *simRSoXSTask) simulation(ctx context.Context, source string) (*morph.Si
 		return nil, err
 	}
 	dir := filepath.Join(t.env.Folder, "images", imageFolder(source))
-	s, err := morph.NewSimulation(x, dir, morph.SimulationSettings{Grid: t.Grid, Precision: t.Precision, Parity: t.Parity, CollapseZ: t.CollapseZ, Backend: t.env.Backend}, t.env.Threads)
+	set := t.SimulationSettings
+	set.Backend = t.env.Backend
+	s, err := morph.NewSimulation(x, dir, set, t.env.Threads)
 	if err != nil {
 		return nil, err
 	}

@@ -39,10 +39,10 @@ type Setting struct {
 	Only    []string // the commands that have it, or nil for all
 	Choices []string
 
-	units     []unit
-	low, high float64
-	open      bool // whether the bounds are not included
-	value     reflect.Value
+	units        []unit
+	low, high    float64
+	above, below bool // whether low and high are not included themselves
+	value        reflect.Value
 }
 
 // unit is a unit of a number, and what one of it is in the unit of the value.
@@ -81,8 +81,11 @@ func of(v reflect.Value, declared any) (all []Setting) {
 		s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: listed(f.Tag.Get("only")),
 			Choices: listed(f.Tag.Get("choices")), units: units(f),
 			Zero: f.Tag.Get("zero"), low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1)), value: v.Field(i)}
-		if f.Tag.Get("above") != "" {
-			s.open, s.low, s.high = true, number(f, "above", math.Inf(-1)), number(f, "below", math.Inf(1))
+		if s.above = f.Tag.Get("above") != ""; s.above {
+			s.low = number(f, "above", 0)
+		}
+		if s.below = f.Tag.Get("below") != ""; s.below {
+			s.high = number(f, "below", 0)
 		}
 		if s.Name == "" {
 			s.Name = hyphenated(f.Name)
@@ -185,7 +188,7 @@ func (s Setting) mistake() string {
 			return fmt.Sprintf("%d: want %s", v.Int(), s.bounds())
 		}
 	case reflect.Float64:
-		if x := v.Float(); !(x >= s.low && x <= s.high) || s.open && (x == s.low || x == s.high) {
+		if x := v.Float(); !(x >= s.low && x <= s.high) || s.above && x == s.low || s.below && x == s.high {
 			return fmt.Sprintf("%s: want %s", s.Text(), s.bounds())
 		}
 	}
@@ -199,9 +202,11 @@ func (s Setting) bounds() string {
 		unit = " " + s.Unit
 	}
 	switch {
-	case s.open && math.IsInf(s.high, 1):
+	case s.above && math.IsInf(s.high, 1):
 		return fmt.Sprintf("more than %g%s", s.low, unit)
-	case s.open:
+	case s.above && !s.below:
+		return fmt.Sprintf("more than %g%s and at most %g", s.low, unit, s.high)
+	case s.above:
 		return fmt.Sprintf("a number between %g and %g%s", s.low, s.high, unit)
 	case math.IsInf(s.high, 1):
 		return fmt.Sprintf("at least %g%s", s.low, unit)

@@ -4,7 +4,6 @@
 package morph
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -12,21 +11,33 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
 // SimulationSettings control how an Experiment is simulated. The zero value corresponds
 // to CyRSoXS in single precision.
 type SimulationSettings struct {
-	// Grid of q: "cyrsoxs" (default), or "exact" for the grid of the transform.
-	Grid      string `json:"grid"`
-	Precision int    `json:"precision"` // floating-point precision in bits, 32 or 64. Default 32
-	// Parity with which the Experiment was read
-	Parity bool `json:"parity"`
-	// CollapseZ scatters from a single slice, the mean along z.
-	CollapseZ bool `json:"collapse_z"`
+	Grid      string `json:"grid" yaml:"grid" default:"cyrsoxs" choices:"cyrsoxs,exact" about:"q of pixels and planes: cyrsoxs, or exact (the q of the Fourier transform)"`
+	Precision int    `json:"precision" yaml:"precision" only:"batch" default:"32" low:"32" high:"64" about:"floating-point precision in bits, 32 or 64"`
+	Parity    bool   `json:"parity" yaml:"parity" about:"reproduce the known errors of CyRSoXS"` // with which the Experiment was read
+	CollapseZ bool   `json:"collapse_z" yaml:"collapse_z" about:"average the morphology along z and scatter from that one slice"`
 
-	Backend ad.Backend `json:"-"` // backend that computes the images, such as autodiff.CUDA. Default: the CPU
+	Backend ad.Backend `json:"-" yaml:"-"` // backend that computes the images, such as autodiff.CUDA. Default: the CPU
+}
+
+// Check sets what is zero to its default. Its error is of type *setting.Error.
+func (s *SimulationSettings) Check() error {
+	if err := setting.Complete(s); err != nil {
+		return err
+	}
+	switch {
+	case s.Grid == "exact" && s.Parity:
+		return &setting.Error{Name: "parity", Text: "uses the grid of CyRSoXS: leave out the grid exact"}
+	case s.Precision != 32 && s.Precision != 64:
+		return &setting.Error{Name: "precision", Text: fmt.Sprintf("%d: want 32 or 64", s.Precision)}
+	}
+	return nil
 }
 
 // SettingsError says that the settings of an experiment cannot be simulated with any morphology.
@@ -58,7 +69,9 @@ type Simulation struct {
 // NewSimulation sets up the simulator with the given number of threads; 0 uses all
 // processors. The caller must create the folder.
 func NewSimulation(x *Experiment, dir string, how SimulationSettings, threads int) (*Simulation, error) {
-	how.Grid, how.Precision = cmp.Or(how.Grid, "cyrsoxs"), cmp.Or(how.Precision, 32)
+	if err := how.Check(); err != nil {
+		return nil, err
+	}
 	s := &Simulation{Experiment: x, How: how, Dir: dir}
 	if how.Grid == "exact" {
 		x.Config.Grid = rsoxs.ExactGrid
