@@ -140,7 +140,7 @@ func TestMaskFiles(t *testing.T) {
 		"mask new.h5 --image a.h5 --circle 1,2":                 {exit.WrongUsage, "2 numbers"},
 		"mask new.h5 --image a.h5 --circle 1,2,-3":              {exit.WrongUsage, "-3"},
 		"mask new.h5 --image a.h5 --polygon 1,2,3,4,5":          {exit.WrongUsage, "pairs"},
-		"mask new.h5 --image a.h5 --outliers men:3":             {exit.WrongUsage, "percentile, mad"},
+		"mask new.h5 --image a.h5 --outliers men:3":             {exit.WrongUsage, "percentile or mad"},
 		"mask new.h5 --image a.h5 --outliers mad:0":             {exit.WrongUsage, "above 0"},
 		"mask new.h5 --image a.h5 --outliers mad:3:rings=10":    {exit.Data, "q"},
 		"mask new.h5 --image a.h5 --parameter q>0.1":            {exit.WrongUsage, "--beam-x"},

@@ -20,7 +20,7 @@ import (
 type SimulationSettings struct {
 	Grid      string `json:"grid" yaml:"grid" default:"cyrsoxs" choices:"cyrsoxs,exact" about:"q of pixels and planes: cyrsoxs, or exact (the q of the Fourier transform)"`
 	Precision int    `json:"precision" yaml:"precision" only:"batch" default:"32" low:"32" high:"64" about:"floating-point precision in bits, 32 or 64"`
-	Parity    bool   `json:"parity" yaml:"parity" about:"reproduce the known errors of CyRSoXS"` // with which the Experiment was read
+	Parity    bool   `json:"parity" yaml:"parity" about:"reproduce the known errors of CyRSoXS"` // the Experiment must have been read with it too
 	CollapseZ bool   `json:"collapse_z" yaml:"collapse_z" about:"average the morphology along z and scatter from that one slice"`
 
 	Backend ad.Backend `json:"-" yaml:"-"` // backend that computes the images, such as autodiff.CUDA. Default: the CPU
