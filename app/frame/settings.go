@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/internal/setting"
@@ -84,4 +85,10 @@ func SettingError(err error) error {
 		return exit.Usage("%w", err)
 	}
 	return nil
+}
+
+// SettingOf returns the setting behind a flag, if AddSettings made it.
+func SettingOf(f *pflag.Flag) (setting.Setting, bool) {
+	s, ok := f.Value.(settingFlag)
+	return s.Setting, ok
 }

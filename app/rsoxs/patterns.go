@@ -15,7 +15,7 @@ import (
 // voxelFlags tell the size of the voxels from which patterns were computed, which image
 // files do not record.
 type voxelFlags struct {
-	PhysSize   float64 `about:"edge length of a voxel in nm"`
+	PhysSize   float64 `above:"0" zero:"found beside the images" about:"edge length of a voxel in nm"`
 	Morphology string  `about:"HDF5 file that records the edge length of a voxel"`
 }
 

@@ -195,6 +195,23 @@ func (s Setting) mistake() string {
 	return ""
 }
 
+// Values says which values a setting takes: its choices, its bounds or its units. It is "" if nothing limits them.
+func (s Setting) Values() string {
+	switch {
+	case s.Choices != nil:
+		return Listed(s.Choices)
+	case s.units != nil:
+		var names []string
+		for _, u := range s.units {
+			names = append(names, u.name)
+		}
+		return "a number in " + Listed(names)
+	case math.IsInf(s.low, -1) && math.IsInf(s.high, 1):
+		return ""
+	}
+	return s.bounds()
+}
+
 // bounds says which numbers a setting takes.
 func (s Setting) bounds() string {
 	unit := ""
