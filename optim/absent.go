@@ -30,7 +30,7 @@ func (d *dense) tellAbsent(r *Result) {
 	defer copy(d.x, here)
 	var at []float64
 	for i, x := range here {
-		if sd := math.Sqrt(r.Cov[i*d.n+i]); x == 0 || !(math.Abs(x) < absent*sd) {
+		if sd := math.Sqrt(r.Cov[i*d.n+i]); x == 0 || math.IsInf(sd, 1) || !(math.Abs(x) < absent*sd) {
 			continue
 		}
 		if at == nil {
@@ -48,16 +48,16 @@ func (d *dense) tellAbsent(r *Result) {
 		if !small && !d.dispensable(r, at, i) {
 			continue
 		}
-		d.tellWithout(r, at, i, small)
+		d.tellWithout(r, at, i, x, small)
 	}
 }
 
-// tellWithout names the parameters whose columns of the Jacobian, in at, are 0 without amplitude i. small says whether its own
+// tellWithout names the parameters whose columns of the Jacobian, in at, are 0 without amplitude i, which is x at the result. small says whether its own
 // error covers 0.
-func (d *dense) tellWithout(r *Result, at []float64, i int, small bool) {
-	why := fmt.Sprintf("is %.3g +- %.2g, which noise alone could produce", r.X[i], math.Sqrt(r.Cov[i*d.n+i]))
+func (d *dense) tellWithout(r *Result, at []float64, i int, x float64, small bool) {
+	why := fmt.Sprintf("is %.3g +- %.2g, which noise alone could produce", x, math.Sqrt(r.Cov[i*d.n+i]))
 	if !small {
-		why = fmt.Sprintf("is %.3g, but the data are described as well, within noise, if it is 0", r.X[i])
+		why = fmt.Sprintf("is %.3g, but the data are described as well, within noise, if it is 0", x)
 	}
 	for k := range d.n {
 		name := d.p.name(k)

@@ -269,8 +269,15 @@ func (s *BatchSettings) complete(n int) error {
 
 // limits are the settings that goroutines see.
 func (s *BatchSettings) limits() batch.Settings {
-	return batch.Settings{LossScale: s.LossScale, FTol: s.FTol, XTol: s.XTol, GTol: s.GTol, MaxEvaluations: s.MaxEvaluations,
+	l := batch.Settings{LossScale: s.LossScale, FTol: s.FTol, XTol: s.XTol, GTol: s.GTol, MaxEvaluations: s.MaxEvaluations,
 		FirstStep: s.FirstStep, NoPolish: s.NoPolish, RelativeSigma: s.RelativeSigma}
+	if loss, scale, least := s.Loss, s.LossScale, 0.0; !loss.plain() {
+		if !s.RelativeSigma {
+			least = loss.normalFactor(scale)
+		}
+		l.Factor = func(residuals []float64, dof int) float64 { return loss.errorFactor(residuals, scale, 0, dof, least) }
+	}
+	return l
 }
 
 func repeated(v float64, n int) []float64 {

@@ -31,9 +31,7 @@ func (d *dense) covariances(r *Result) {
 			break
 		}
 	}
-	if d.s.RelativeSigma {
-		r.scaleErrors()
-	}
+	r.scaleErrors(d.s.RelativeSigma)
 	d.tellRunaways(r)
 	d.tellMeaninglessErrors(r)
 	d.tellAbsent(r)
@@ -60,12 +58,27 @@ func (d *dense) tellRunaways(r *Result) {
 	}
 }
 
-// scaleErrors multiplies the covariances by the reduced chi-square.
-func (r *Result) scaleErrors() {
-	r.Scale = r.ReducedChiSquared()
-	if r.DoF() <= 0 {
+// scaleErrors multiplies the covariances by what a robust loss costs and, if the errors of the data are known only up to a factor, by the
+// square of that.
+func (r *Result) scaleErrors(relative bool) {
+	switch {
+	case r.Robust() && r.Residuals != nil && (r.DoF() > 0 || !relative):
+		least := 0.0
+		if !relative {
+			least = r.loss.normalFactor(r.lossScale)
+		}
+		r.Scale = r.loss.errorFactor(r.Residuals[:r.M-r.PriorResiduals], r.lossScale, r.PriorResiduals, r.DoF(), least)
+	case r.DoF() > 0 && relative:
+		r.Scale = r.ReducedChiSquared()
+	case relative:
 		r.Scale = math.Inf(1)
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s for %s: the scale of the errors cannot be estimated", errtext.Count(r.M, "residual"), errtext.Count(r.NFree, "parameter")))
+	}
+	if r.Robust() && r.DoF() > 0 && math.IsInf(r.Scale, 1) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("most of the residuals lie where the loss %s falls off, so the scale of the errors cannot be estimated: increase the scale of the loss, or use huber", r.loss))
+	}
+	if r.Scale == 1 {
+		return
 	}
 	all := [][]float64{r.Cov, r.FreeCov}
 	if len(r.Cov) == 0 || &r.Cov[0] == &r.FreeCov[0] {

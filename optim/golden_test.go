@@ -139,10 +139,10 @@ func TestFitsWithLossesAndBounds(t *testing.T) {
 				if !r.Status.Converged() || d > 1e-7 || math.Abs(r.Cost-want.Cost) > 1e-10*want.Cost {
 					t.Errorf("%s %s %s: %v x %v (want %v), cost %.12g (want %.12g)", g.Name, loss, method, r.Status.Message(), r.X, want.X, r.Cost, want.Cost)
 				}
-				if e := covarianceDistance(r.Cov, want.Cov, 1); e > 1e-5 {
+				if e := covarianceDistance(r.Cov, want.Cov, 1/r.Scale); e > 1e-5 {
 					t.Errorf("%s %s %s: covariance off by %.1e: %v, want %v", g.Name, loss, method, e, r.Cov, want.Cov)
 				}
-				if e := covarianceDistance(r.Cov, want.Scaled, r.ReducedChiSquared()); e > 1e-5 {
+				if e := covarianceDistance(r.Cov, want.Scaled, r.ReducedChiSquared()/r.Scale); e > 1e-5 {
 					t.Errorf("%s %s %s: scaled covariance off by %.1e", g.Name, loss, method, e)
 				}
 				for i, a := range want.Active {

@@ -50,8 +50,8 @@ type Result struct {
 	M int
 	// NFree is the number of fitted parameters.
 	NFree int
-	// Scale is the factor by which Cov was multiplied: 1, or the reduced chi-square with
-	// RelativeSigma.
+	// Scale is the factor by which Cov was multiplied: LossFactor with RelativeSigma, and otherwise 1 or, under a robust
+	// loss, LossFactor and at least what the loss costs where the residuals are normal.
 	Scale float64
 	// Absolute reports whether the errors of the residuals are 1, rather than known only up to a
 	// factor.
@@ -185,9 +185,7 @@ func (w *iterate) result(status Status) *Result {
 		return r
 	}
 	r.far, _ = w.model.(*operator)
-	if w.s.RelativeSigma {
-		r.scaleErrors()
-	}
+	r.scaleErrors(w.s.RelativeSigma)
 	return r
 }
 

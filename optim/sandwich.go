@@ -14,8 +14,7 @@ import (
 //
 //	H^-1 (sum_i psi_i^2 J_i J_i^T) H^-1,  H = sum_i psi'_i J_i J_i^T
 //
-// with psi = rho'(z) r. Quote it after a fit with a robust loss, and after least squares whose
-// residuals scatter unevenly. It is nil if the Jacobian was not stored or does not determine all
+// with psi = rho'(z) r. Quote it where residuals scatter unevenly. It is nil if the Jacobian was not stored or does not determine all
 // fitted parameters.
 func (r *Result) Sandwich() []float64 {
 	k := r.NFree
@@ -54,17 +53,18 @@ func (r *Result) Sandwich() []float64 {
 	return sandwich(r.tieJacobian, inner, len(r.X), k)
 }
 
-// influence returns psi' and psi^2 of every residual.
+// influence returns psi', which is kept above 0, and psi^2 of every residual.
 func (r *Result) influence() (curve, square []float64) {
 	curve, square = make([]float64, r.M), make([]float64, r.M)
 	for i, v := range r.Residuals {
-		rho1, rho2, z := 1.0, 0.0, 0.0
+		psi, slope := v, 1.0
 		if i < r.M-r.PriorResiduals {
-			z = v / r.lossScale * (v / r.lossScale)
-			_, rho1, rho2 = r.loss.Rho(z)
+			psi, slope = r.loss.influence(v, r.lossScale)
 		}
-		curve[i] = max(rho1+2*rho2*z, leastCurvature*rho1)
-		square[i] = rho1 * rho1 * v * v
+		if curve[i] = slope; v != 0 {
+			curve[i] = max(slope, leastCurvature*psi/v)
+		}
+		square[i] = psi * psi
 	}
 	return curve, square
 }

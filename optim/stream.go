@@ -59,7 +59,7 @@ func FitStream(ctx context.Context, d Stream, s Settings) (_ *Result, err error)
 	}
 	r.M, r.Residuals, r.Jacobian, r.sum = w.rows, nil, nil, 2*r.Cost
 	if r.Absolute = !relative; relative {
-		r.scaleErrors()
+		r.scaleErrors(true)
 	}
 	return r, err
 }

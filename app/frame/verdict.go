@@ -23,7 +23,7 @@ type CheckDoc struct {
 	Expected [2]Number `json:"expected"`     // central 99 % interval of chi2_reduced for a correct model
 	Flags    []flagDoc `json:"flags"`
 	Notes    []flagDoc `json:"notes"`
-	Word     string
+	Word     string    `json:"word"` // the verdict in one word: agrees, misfit, undetermined or not judged
 }
 
 type flagDoc struct {

@@ -380,15 +380,18 @@ func (f Fit) failed(start []float64, err error) Fit {
 func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	names = slices.Clone(r.Names)
 	f.X, f.Cov, f.Cost, f.NFev = r.X, slices.Clone(r.Cov), r.Cost, r.NFev
-	if !r.Absolute && r.Scale > 0 {
+	known, spread := 1.0, math.Sqrt(r.LossFactor()) // factors of the errors if those of the points are right, and if their size is unknown
+	if r.Robust() {
+		known = math.Sqrt(r.Scale) // what the loss costs at least
+	}
+	if r.Scale > 0 && r.Scale != 1 && !math.IsInf(r.Scale, 1) {
 		for i := range f.Cov {
-			f.Cov[i] /= r.Scale
+			f.Cov[i] *= known * known / r.Scale
 		}
 	}
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
 	f.ReducedChiSquared = r.ReducedChiSquared()
 	f.Active = r.Active
-	spread := math.Sqrt(f.ReducedChiSquared)
 	if math.IsNaN(spread) {
 		spread = math.Inf(1)
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %s and %s", errtext.Count(r.M, "point"), errtext.Count(r.NFree, "parameter")))
@@ -405,7 +408,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	f.Scaled = make([]float64, len(f.X))
 	for i := range f.X {
 		f.Absolute[i] = math.Sqrt(f.Cov[i*len(f.X)+i])
-		f.Scaled[i] = f.Absolute[i] * spread
+		f.Scaled[i] = f.Absolute[i] * spread / known
 	}
 	if f.SD = f.Absolute; f.Model.scaledErrors || f.Curve.unknown() {
 		f.SD = f.Scaled

@@ -73,7 +73,12 @@ func (c *Worker) errors(v *lane, row int) {
 	cov := c.solver.cov
 	rank := c.solver.invert(v, cov, func(int) bool { return true })
 	scale := 1.0
-	if c.settings.RelativeSigma {
+	switch {
+	case c.settings.Factor != nil:
+		if scale = c.settings.Factor(c.residuals(v), v.points-rank); math.IsNaN(scale) {
+			scale = math.Inf(1)
+		}
+	case c.settings.RelativeSigma:
 		if scale = r.ChiSquared[row] / float64(v.points-rank); v.points <= rank {
 			scale = math.Inf(1)
 		}
@@ -102,6 +107,23 @@ func (c *Worker) errors(v *lane, row int) {
 			r.FreeSD[row*n+k] = 0
 		}
 	}
+}
+
+// residuals returns the plain residuals of the row that a lane holds, without those of weight 0.
+func (c *Worker) residuals(v *lane) (all []float64) {
+	l := 0
+	for &c.pendingLanes[l] != v {
+		l++
+	}
+	for at := l; at < len(c.outputs[0]); at += Lanes {
+		if r := c.outputs[0][at]; r != 0 {
+			all = append(all, r)
+		}
+	}
+	for len(all) < v.points { // residuals that are 0 by chance
+		all = append(all, 0)
+	}
+	return all
 }
 
 // invert sets cov to the pseudo-inverse of the normal equations of the parameters for which

@@ -36,6 +36,8 @@ type Settings struct {
 	FirstStep        float64
 	NoPolish         bool
 	RelativeSigma    bool
+	// Factor returns the factor of the covariance under a robust loss from the residuals of a row. It is nil for least squares.
+	Factor func(residuals []float64, dof int) float64
 }
 
 // Fits are the arrays of optim.BatchResult, into which fits are written row after row.
