@@ -29,9 +29,6 @@ type SpectraFits struct {
 	Seen     int // number of stars passed to Keep
 }
 
-// spectraUnits are the units of parameters.
-var spectraUnits = map[string]string{"vel": "km/s", "vsini": "km/s", "teff": "K"}
-
 // Star draws the spectra of a star with the model that was fitted, and the residuals.
 func Star(star *spectra.Star, fit *spectra.Fit) (*viz.Figure, error) {
 	if fit.Err != nil {
@@ -118,7 +115,7 @@ func (s *SpectraFits) head() []string {
 	var row []string
 	if len(s.Outcomes) > 0 {
 		for _, n := range s.Outcomes[0].Fit.Names {
-			if u := spectraUnits[n]; u != "" {
+			if u := spectra.Unit(n); u != "" {
 				n += " (" + u + ")"
 			}
 			row = append(row, n)
@@ -300,7 +297,10 @@ func StarPosterior(file, library string, star *spectra.Star, o *fitfile.Outcome,
 	f, err = StarDraws(star, models)
 	within.Add("posterior", f, err)
 	draws := viz.FromFit(fit)
-	draws.Units = spectraUnits
+	draws.Units = map[string]string{}
+	for _, name := range o.Fit.Names {
+		draws.Units[name] = spectra.Unit(name)
+	}
 	album := posteriorAlbum(draws, set)
 	sum, rep := fit.Summary(), fit.Diagnose()
 	one := &SpectraFits{Stars: []spectra.Star{*star}, Outcomes: []fitfile.Outcome{*o}}

@@ -8,16 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/survey"
+	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
@@ -37,8 +40,9 @@ models rvmod_ of rvspecfit's rvs_desi_fit, whose options it understands.
 Finished fits are kept in a journal beside the table, so the same command
 continues after Ctrl-C or a crash. All flags can be spelled with - or with _, as
 --output-dir or --output_dir. For files of SDSS (spec-, spPlate-) and WEAVE
-(L1), and for single spectra as CSV or FITS, it prints a table, and writes a
-report with --out.
+(L1), and for single spectra as CSV or FITS, it prints a table, and
+writes it with a report to the folder --out, or alone to --out FILE.csv, .xlsx
+or .parquet. Files that cannot be read are left out, and named at the end.
 
   euryale fit spectra --config config.yaml coadd-main-dark-1234.fits
   euryale fit spectra coadd-*.fits --output_dir rv --skipexisting
@@ -108,71 +112,142 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 		}
 		return runFitDESI(ctx, a, p, names, &f.desi)
 	}
-	stars, err := starsOf(a, p, names, f)
+	to, err := openOutputs(a)
 	if err != nil {
 		return err
 	}
-	return fitStars(ctx, a, p, names, stars)
+	stars, lost, err := starsOf(a, p, names, f)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fitStars(ctx, a, p, names, stars, to), unread(lost, len(names)))
 }
 
-// starsOf reads the spectra of files: a star for each of them, or one of all.
-func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFlags) ([]spectra.Star, error) {
+// outputs is where the results of stars go, both "" if they are only printed.
+type outputs struct {
+	dir   runs.Folder
+	table string
+}
+
+// openOutputs makes the folder of --out, or looks whether the table of that name may be written, before anything is fitted.
+func openOutputs(a *frame.App) (to outputs, err error) {
+	switch {
+	case a.Out == "":
+		return to, nil
+	case table.Known(a.Out):
+		to.table = a.Out
+		return to, frame.MayReplace(a.Out, "file", a.Overwrite)
+	}
+	to.dir, err = a.MakeRundir(a.Out)
+	return to, err
+}
+
+// write writes what was fitted.
+func (to outputs) write(a *frame.App, p *fitfile.Pipeline, doc spectraDoc, fitted *report.SpectraFits) error {
+	rows := starTable(p, fitted.Stars, fitted.Outcomes)
+	switch {
+	case to.table != "":
+		a.Note("wrote %s", to.table)
+		return exit.With(exit.CannotWrite, rows.Save(to.table, a.Overwrite))
+	case to.dir == "":
+		return nil
+	}
+	if err := frame.WriteJSON(to.dir.Path("fit.json"), doc); err != nil {
+		return err
+	}
+	if err := exit.With(exit.CannotWrite, rows.Save(to.dir.Path(tableFile), true)); err != nil {
+		return err
+	}
+	if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.dir))); err != nil {
+		return err
+	}
+	a.Note("wrote %s and %s", to.dir.Path(tableFile), to.dir.Path("report.html"))
+	return nil
+}
+
+// unread returns an error about files that could not be read, which the others did not wait for.
+func unread(lost []error, files int) error {
+	if lost == nil {
+		return nil
+	}
+	return exit.With(exit.Data, fmt.Errorf("%d of %s could not be read, and the others were fitted: %w", len(lost), errtext.Count(files, "file"), errors.Join(lost...)))
+}
+
+// starsOf reads the spectra of files: a star for each of them, or one of all. Files that cannot be read are in lost if each is a star
+// of its own and others can be.
+func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (stars []spectra.Star, lost []error, err error) {
 	units, err := f.units()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var stars []spectra.Star
-	for i, name := range names {
-		s, err := fitfile.Open(name, f.MaskBits, units)
-		if err != nil {
-			return nil, exit.Input(err)
+	for i := range names {
+		some, err := f.read(a, p, i, names, units)
+		var usage *exit.Error
+		switch {
+		case err != nil && (f.Joint || len(names) == 1 || errors.As(err, &usage) && usage.Code == exit.WrongUsage):
+			return nil, nil, err
+		case err != nil:
+			a.Note("left out: %v", err)
+			lost = append(lost, err)
+		case f.Joint && len(stars) > 0:
+			stars[0].Spectra = append(stars[0].Spectra, some[0].Spectra...)
+		default:
+			stars = append(stars, some...)
 		}
-		defer s.Close()
-		if s.Told != "" {
-			a.Note("%s: %s", name, s.Told)
-		}
-		t, err := f.taking(i, len(names))
-		if err != nil {
-			return nil, err
-		}
-		if f.Joint && s.N > 1 {
-			return nil, exit.Usage("--joint: %s has %d spectra: want files with one spectrum each", name, s.N)
-		}
-		told := false
-		for row := range s.N {
-			spec, left, err := p.Spectrum(s, row, t)
-			if err != nil {
-				return nil, exit.Input(err)
-			}
-			if left > 0 && !told {
-				told = true
-				a.Note("%s: %.1f %% of the pixels lie outside the templates or --range and were left out", name, 100*left)
-			}
-			label := name
-			if s.N > 1 {
-				label = fmt.Sprintf("%s:%d", name, row+1)
-			}
-			star := spectra.Star{Name: label}
-			if spec != nil {
-				if f.Joint {
-					if spec.Exposure, err = f.exposure(i, names); err != nil {
-						return nil, err
-					}
-				}
-				star.Spectra = []spectra.Spectrum{*spec}
-			}
-			switch {
-			case spec == nil && f.Joint:
-				return nil, exit.With(exit.Data, fmt.Errorf("%s has no usable data: all pixels are masked, or the flux is 0", name))
-			case f.Joint && len(stars) > 0:
-				stars[0].Spectra = append(stars[0].Spectra, star.Spectra...)
-			default:
-				stars = append(stars, star)
-			}
-		}
+	}
+	if len(stars) == 0 {
+		return nil, nil, errors.Join(lost...)
 	}
 	if f.Joint {
 		stars[0].Name = strings.Join(names, " + ")
+	}
+	return stars, lost, nil
+}
+
+// read reads the stars of file i.
+func (f *fitSpectraFlags) read(a *frame.App, p *fitfile.Pipeline, i int, names []string, units survey.Units) (stars []spectra.Star, err error) {
+	name := names[i]
+	s, err := fitfile.Open(name, f.MaskBits, units)
+	if err != nil {
+		return nil, exit.Input(err)
+	}
+	defer s.Close()
+	if s.Told != "" {
+		a.Note("%s: %s", name, s.Told)
+	}
+	t, err := f.taking(i, len(names))
+	if err != nil {
+		return nil, err
+	}
+	if f.Joint && s.N > 1 {
+		return nil, exit.Usage("--joint: %s has %d spectra: want files with one spectrum each", name, s.N)
+	}
+	told := false
+	for row := range s.N {
+		spec, left, err := p.Spectrum(s, row, t)
+		if err != nil {
+			return nil, exit.Input(err)
+		}
+		if left > 0 && !told {
+			told = true
+			a.Note("%s: %.1f %% of the pixels lie outside the templates or --range and were left out", name, 100*left)
+		}
+		star := spectra.Star{Name: name}
+		if s.N > 1 {
+			star.Name = fmt.Sprintf("%s:%d", name, row+1)
+		}
+		switch {
+		case spec == nil && f.Joint:
+			return nil, exit.With(exit.Data, fmt.Errorf("%s has no usable data: all pixels are masked, or the flux is 0", name))
+		case spec != nil && f.Joint:
+			if spec.Exposure, err = f.exposure(i, names); err != nil {
+				return nil, err
+			}
+		}
+		if spec != nil {
+			star.Spectra = []spectra.Spectrum{*spec}
+		}
+		stars = append(stars, star)
 	}
 	return stars, nil
 }
@@ -314,7 +389,7 @@ func starDocument(o *fitfile.Outcome) starDoc {
 }
 
 // fitStars fits stars, writes the results and prints them. After Ctrl-C those that are done are written.
-func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star) error {
+func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star, to outputs) error {
 	doc := spectraDoc{Device: a.Where(), Engine: "spectra", Library: p.Library(), Files: names}
 	outcomes, err := fitAll(ctx, a, p, stars)
 	if err != nil && ctx.Err() == nil {
@@ -328,18 +403,8 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 		return exit.With(exit.Interrupted, errors.New("interrupted before a star was fitted"))
 	}
 	fitted := report.SpectraFits{Files: names, Library: p.Library(), Stars: stars[:len(outcomes)], Outcomes: outcomes}
-	if a.Out != "" {
-		dir, err := a.MakeRundir(a.Out)
-		if err != nil {
-			return err
-		}
-		if err := frame.WriteJSON(dir.Path("fit.json"), doc); err != nil {
-			return err
-		}
-		if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(dir))); err != nil {
-			return err
-		}
-		a.Note("wrote %s", filepath.Join(a.Out, "report.html"))
+	if err := to.write(a, p, doc, &fitted); err != nil {
+		return err
 	}
 	if a.JSON {
 		err = a.Document(doc)

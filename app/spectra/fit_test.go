@@ -272,6 +272,20 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	if code != exit.OK || strings.Count(out, "desi_") != 3 {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
+	// One that cannot be read does not stop the others, and the table is where --out says.
+	bad := apptest.Write(t, "bad.csv", "wavelength,flux\n1,2\n")
+	for _, c := range []struct{ out, table string }{{filepath.Join(dir, "stars.csv"), filepath.Join(dir, "stars.csv")}, {filepath.Join(dir, "stars"), filepath.Join(dir, "stars", "fits.csv")}} {
+		code, _, stderr = call([]string{"fit", "spectra"}, names[0], names[1], bad, "--out", c.out)
+		b, err := os.ReadFile(c.table)
+		if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); code != exit.Data || !strings.Contains(stderr, "1 of 3 files could not be read") || !strings.Contains(stderr, "bad.csv") || err != nil || len(lines) != 3 ||
+			!strings.HasPrefix(lines[0], "star,vel (km/s),vel_sd (km/s),vsini (km/s)") {
+			t.Errorf("exit %d, %v, table %s: %s", code, err, b, stderr)
+		}
+		// What is there is told before anything is fitted.
+		if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", c.out); code != exit.CannotWrite || out != "" {
+			t.Errorf("exit %d: %s%s", code, out, stderr)
+		}
+	}
 	// The posterior agrees with the fit, and goes on with the same draws.
 	whole, part := filepath.Join(dir, "whole"), filepath.Join(dir, "part")
 	chains := append(names, "--chains", "2", "--warmup", "60", "--draws", "60", "--retries", "0", "--no-report")

@@ -105,6 +105,19 @@ const (
 	Vsini = "vsini"
 )
 
+// Unit returns the unit of a parameter: km/s for velocities, K for teff and dex for gravity and abundances; "" for others.
+func Unit(name string) string {
+	switch name {
+	case Vel, Vsini:
+		return "km/s"
+	case "teff":
+		return "K"
+	case "logg", "feh", "alpha":
+		return "dex"
+	}
+	return ""
+}
+
 // Fitter fits stars with one library. It is safe for concurrent use.
 type Fitter struct {
 	library *Library
