@@ -91,8 +91,10 @@ func recognise(name, unit string) column {
 		c.air = c.air || key == "awav"
 	case "flux", "spec", "spectrum", "fluxdensity", "flam", "intensity":
 		c.kind = "flux"
-	case "err", "error", "sigma", "espec", "fluxerr", "fluxerror", "errors", "uncertainty", "noise", "std", "eflux":
+	case "err", "error", "sigma", "espec", "fluxerr", "fluxerror", "errors", "uncertainty", "noise", "std", "stddev", "stdev", "eflux":
 		c.kind = "err"
+	case "variance", "var", "fluxvariance", "fluxvar":
+		c.kind = "variance"
 	case "ivar", "inversevariance", "fluxivar", "invvar":
 		c.kind = "ivar"
 	case "weight", "weights", "wht":
@@ -146,11 +148,25 @@ func ReadSpectrum(name string, u Units) (*Raw, error) {
 func assemble(name string, columns []column, values [][]float64, u Units) (*Raw, error) {
 	r := &roles{file: name, u: u, columns: map[string]column{}, values: map[string][]float64{}}
 	for i, c := range columns {
+		if c.kind == "variance" {
+			c.kind, values[i] = "ivar", inverse(values[i])
+		}
 		if err := r.take(c, values[i]); err != nil {
 			return nil, err
 		}
 	}
 	return r.spectrum()
+}
+
+// inverse returns 1/v, and 0 for what is no variance.
+func inverse(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		if x > 0 && !math.IsInf(x, 1) {
+			out[i] = 1 / x
+		}
+	}
+	return out
 }
 
 // readText reads a table as text.
@@ -231,44 +247,4 @@ func readFITS(name string, f *fits.File, u Units) (*Raw, error) {
 		}
 	}
 	return readImage(name, f, u)
-}
-
-func readImage(name string, f *fits.File, u Units) (*Raw, error) {
-	r := &Raw{Name: "spectrum"}
-	var columns []column
-	var values [][]float64
-	for _, h := range f.HDUs() {
-		im, err := h.Image()
-		if err != nil || len(im.Shape()) != 1 {
-			continue
-		}
-		c := recognise(h.Name, im.Header().Text("BUNIT"))
-		if r.Flux == nil && (c.kind == "" || c.kind == "flux") {
-			if r.Flux, err = im.Float64s(); err != nil {
-				return nil, err
-			}
-			if _, ok := im.Header().Float("CRVAL1"); ok {
-				if r.Wave, err = axis(name, im, u); err != nil {
-					return nil, err
-				}
-			}
-			continue
-		}
-		if c.kind == "" || c.kind == "flux" {
-			continue
-		}
-		v, err := im.Float64s()
-		if err != nil {
-			return nil, err
-		}
-		columns, values = append(columns, c), append(values, v)
-	}
-	if r.Wave != nil { // already in Angstrom and vacuum
-		columns, values = append(columns, column{kind: "wave", name: "the header", settled: true}), append(values, r.Wave)
-		u = Units{Vacuum: true}
-	}
-	if r.Flux != nil {
-		columns, values = append(columns, column{kind: "flux"}), append(values, r.Flux)
-	}
-	return assemble(name, columns, values, u)
 }

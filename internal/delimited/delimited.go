@@ -16,9 +16,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
@@ -50,14 +55,19 @@ type reader struct {
 	columns   int
 	comment   string // last comment before the header, without its mark
 	at        int    // line of that comment
+	decimal   bool   // whether numbers have decimal commas
 	done      bool
 	fault     *Fault
 }
 
-// Read reads a table. It returns what separates the columns, in words, and says so if the names are those of a comment.
+// Read reads a table in UTF-8 or, with a mark at its beginning, in UTF-16. It returns what separates the columns, in words, and says so if the
+// names are those of a comment, or if numbers have decimal commas, which they may where commas do not separate the columns.
 func Read(in io.Reader, t Table) (separator string, fault *Fault) {
 	r := &reader{t: t}
 	buffered := bufio.NewReader(in)
+	if mark, _ := buffered.Peek(2); len(mark) == 2 && (mark[0] == 0xff && mark[1] == 0xfe || mark[0] == 0xfe && mark[1] == 0xff) {
+		buffered = bufio.NewReader(transform.NewReader(buffered, unicode.BOMOverride(encoding.Nop.NewDecoder())))
+	}
 	if head, _ := buffered.Peek(512); foreign.NotText(head) != "" {
 		return "", &Fault{What: "the file is not CSV but " + foreign.NotText(head), Try: "export it as CSV"}
 	}
@@ -79,7 +89,24 @@ func Read(in io.Reader, t Table) (separator string, fault *Fault) {
 		r.line = 0
 		r.fail("begin with a line such as "+t.Example, "there is no header")
 	}
+	if r.decimal {
+		r.separator += ", with decimal commas"
+	}
 	return r.separator, r.fault
+}
+
+// decimalComma is a number with a comma in place of a point.
+var decimalComma = regexp.MustCompile(`^\s*[+-]?\d*,\d*(?:[eE][+-]?\d+)?\s*$`)
+
+// pointed replaces decimal commas.
+func (r *reader) pointed(cells []string) []string {
+	for i, c := range cells {
+		if strings.Contains(c, ",") && decimalComma.MatchString(c) {
+			r.decimal = true
+			cells[i] = strings.Replace(c, ",", ".", 1)
+		}
+	}
+	return cells
 }
 
 // endOfLine splits at line feeds, at carriage returns, and at both together.
@@ -125,9 +152,13 @@ func (r *reader) take(s string) {
 
 // numeric reports whether a line contains only numbers.
 func numeric(s string) bool {
-	split, _ := splitter(s)
+	split, separator := splitter(s)
 	some := false
-	for _, cell := range ended(split(s)) {
+	cells := ended(split(s))
+	if separator != "commas" {
+		cells = new(reader).pointed(slices.Clone(cells))
+	}
+	for _, cell := range cells {
 		v, err := Number(cell)
 		if err != nil {
 			return false
@@ -179,13 +210,16 @@ func (r *reader) row(s string) {
 		r.fail("use the separator of the header, and a point as the decimal sign", "the line has %d fields, but the header has %d", len(all), r.columns)
 		return
 	}
+	if !strings.HasPrefix(r.separator, "commas") {
+		all = r.pointed(all)
+	}
 	r.done = !r.t.Row(r.line, all)
 }
 
-// splitter chooses the separator: comma, semicolon, tab or blanks. Names may have a blank before a unit, so those are joined
+// splitter chooses the separator: tab, semicolon, comma or blanks. Names may have a blank before a unit, so those are joined
 // first.
 func splitter(header string) (split func(string) []string, name string) {
-	for _, sep := range []struct{ sign, name string }{{",", "commas"}, {";", "semicolons"}, {"\t", "tabs"}} {
+	for _, sep := range []struct{ sign, name string }{{"\t", "tabs"}, {";", "semicolons"}, {",", "commas"}} {
 		if strings.Contains(header, sep.sign) {
 			return func(s string) []string {
 				if strings.Contains(s, `"`) {
