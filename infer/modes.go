@@ -123,6 +123,9 @@ func (m *modeFinder) tryFrom(q []float64, by string) {
 		m.minor = append(m.minor, at)
 		return
 	}
+	limit := m.limit
+	defer func() { m.limit = limit }()
+	m.limit = 0 // a mode that was found is compared with the draws in full, or a part of a known mode would be told
 	if m.connects(at) {
 		return
 	}
