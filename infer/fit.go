@@ -16,7 +16,7 @@ import (
 )
 
 // Fit is the result of Sample: draws by chain, what the sampler recorded about
-// them, and how long it took. Only AddMissedModes changes it.
+// them, and how long it took. Only AddMissedModes and FindModes change it.
 type Fit struct {
 	// Stopped says why the run ended early. It is empty if it did not.
 	Stopped string
@@ -28,9 +28,11 @@ type Fit struct {
 	names  []string
 	chains []*chain
 	// n holds the number of kept draws per chain.
-	n      []int
-	away   []diag.Runaway
-	missed []diag.MissedMode
+	n    []int
+	away []diag.Runaway
+	// modes is the search for modes that the draws lack, and told are those that something else found.
+	modes *modeFinder
+	told  []diag.MissedMode
 
 	mu sync.Mutex
 	// verdict is the last verdict about the model that was asked for.
@@ -58,7 +60,7 @@ func newFit(r *run) *Fit {
 		}
 		f.n = append(f.n, n)
 	}
-	f.away, f.missed = f.runaways(), f.missedModes()
+	f.away, f.modes = f.runaways(), f.searchModes()
 	return f
 }
 
@@ -270,14 +272,24 @@ func (f *Fit) common() [][][]float64 {
 
 // AddMissedModes adds modes that something else than this run has found and that its draws do not represent, such as those of
 // chains of an earlier attempt. Diagnose and Summary tell of them from then on.
-func (f *Fit) AddMissedModes(m ...diag.MissedMode) { f.missed = append(f.missed, m...) }
+func (f *Fit) AddMissedModes(m ...diag.MissedMode) { f.told = append(f.told, m...) }
+
+// MissedModes returns the modes that were found and that the draws do not represent.
+func (f *Fit) MissedModes() (missed []diag.MissedMode) {
+	if f.modes != nil {
+		for _, m := range f.modes.missed {
+			missed = append(missed, m.MissedMode)
+		}
+	}
+	return append(missed, f.told...)
+}
 
 // Diagnose judges the draws.
 func (f *Fit) Diagnose() diag.Report { return f.report(f.summarized(diag.Settings{})) }
 
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
-		EBFMI: f.EBFMI(), Runaways: f.away, Missed: f.missed}
+		EBFMI: f.EBFMI(), Runaways: f.away, Missed: f.MissedModes()}
 	if !f.cfg.NoWarmup {
 		e.TargetAccept = f.cfg.TargetAccept
 	}

@@ -19,20 +19,21 @@ import (
 const (
 	// modePoints is the number of points from the prior, and modeEffort that of the evaluations of climbs from them, each as a part of
 	// the gradients of the run. Points are evaluated as many at once as chains, climbs one by one.
-	modePoints, modeEffort = 0.025, 0.004
+	modePoints, modeEffort = 0.025, 0.02
 	// modeDimension is the largest number of parameters in which points from the prior come near narrow modes.
 	modeDimension = 8
-	// fewestPoints is the number of points from which the search is worth its while, and mostPoints what suffices.
-	fewestPoints, mostPoints = 100, 4096
+	// fewestPoints is the number of points per parameter from which the search is worth its while, and mostPoints the number of points
+	// that suffices.
+	fewestPoints, mostPoints = 32, 4096
 	// modeStarts is the number of draws from the prior from which climbs start where there are more parameters or fewer points. What
 	// the points would have cost is theirs.
 	modeStarts = 8
 	// modeDraws is the number of draws from the prior that say where its points lie.
 	modeDraws = 256
 	// mostCandidates bounds the points that are ordered for climbs.
-	mostCandidates = 128
-	// modeExplained is the error, relative to the distance from a mode, of the gradient that its second derivatives say, up to which the
-	// mode explains a point.
+	mostCandidates = 1024
+	// modeExplained is the relative error of the gradient that the second derivatives of a mode say, up to which the mode explains a
+	// point.
 	modeExplained = 0.5
 	// purposeModes is the random stream of the draws.
 	purposeModes uint32 = 171
@@ -49,8 +50,6 @@ type modePoint struct {
 	// cube is the place in the unit cube, over which the points are spread evenly, q that in unconstrained space, and g the gradient.
 	cube, q, g []float64
 	lp         float64
-	// strange is how far the gradient is from what the known modes say.
-	strange float64
 	// apart is the squared distance in the cube to the nearest higher point.
 	apart float64
 }
@@ -64,10 +63,14 @@ func (m *modeFinder) tryFromPrior() {
 	warmup, sampling := m.fit.Gradients()
 	gradients := float64(warmup + sampling)
 	n := min(int(modePoints*gradients), mostPoints)
-	if m.target.Dim() > modeDimension || n < fewestPoints {
+	if m.target.Dim() > modeDimension || n < fewestPoints*m.target.Dim() {
 		m.limit = m.calls + int((modePoints+modeEffort)*gradients)
 		if starts, err := p.priorPoints(modeStarts, m.fit.cfg.Seed, m.fit.thinned(modeStarts)); err == nil {
-			m.tryEach(starts)
+			for _, q := range starts {
+				if !m.tryPoint(q) {
+					return
+				}
+			}
 		}
 		return
 	}
@@ -77,20 +80,17 @@ func (m *modeFinder) tryFromPrior() {
 	}
 	points := m.evaluated(spreadAs(draws, n, m.fit.cfg.Seed))
 	m.limit = m.calls + int(modeEffort*gradients)
-	var starts [][]float64
 	for _, x := range m.candidates(points) {
-		starts = append(starts, x.q)
-	}
-	m.tryEach(starts)
-}
-
-// tryEach climbs from points of the prior until the evaluations are spent.
-func (m *modeFinder) tryEach(starts [][]float64) {
-	for _, q := range starts {
-		if m.tryFrom(q, "a search from the prior"); m.calls >= m.limit {
+		if !m.explains(x) && !m.tryPoint(x.q) {
 			return
 		}
 	}
+}
+
+// tryPoint climbs from a point of the prior. It returns false when the evaluations are spent.
+func (m *modeFinder) tryPoint(q []float64) bool {
+	m.tryFrom(q, "a search from the prior")
+	return m.calls < m.limit
 }
 
 // thinned returns n unconstrained draws, evenly from all chains.
@@ -152,32 +152,32 @@ func (m *modeFinder) evaluated(points []modePoint) []modePoint {
 }
 
 // candidates returns the points that no known mode explains, best of each neighbourhood first: ordered by how far the nearest higher
-// point is.
+// point is. Of very many the highest are taken.
 //
 // Reference: Rodriguez and Laio 2014, doi 10.1126/science.1242072.
 func (m *modeFinder) candidates(points []modePoint) (out []*modePoint) {
+	slices.SortFunc(points, func(a, b modePoint) int { return cmp.Compare(b.lp, a.lp) })
 	for i := range points {
 		x := &points[i]
-		x.strange = math.Inf(1)
-		for k := range m.known {
-			x.strange = min(x.strange, m.known[k].strange(x.q, x.g))
+		if m.explains(x) {
+			continue
 		}
-		if x.strange > modeExplained {
-			out = append(out, x)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *modePoint) int { return cmp.Compare(b.strange, a.strange) })
-	out = out[:min(len(out), mostCandidates)]
-	for _, x := range out {
 		x.apart = math.Inf(1)
-		for i := range points {
-			if y := &points[i]; y.lp > x.lp {
-				x.apart = min(x.apart, squaredDistance(x.cube, y.cube))
-			}
+		for j := range i {
+			x.apart = min(x.apart, squaredDistance(x.cube, points[j].cube))
+		}
+		if out = append(out, x); len(out) == mostCandidates {
+			break
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *modePoint) int { return cmp.Compare(b.apart, a.apart) })
 	return out
+}
+
+// explains reports whether a known mode says what the density at a point is.
+func (m *modeFinder) explains(x *modePoint) bool {
+	by := func(s summit) bool { return s.explains(x) }
+	return slices.ContainsFunc(m.known, by) || slices.ContainsFunc(m.minor, by)
 }
 
 func squaredDistance(a, b []float64) (sum float64) {
@@ -187,26 +187,30 @@ func squaredDistance(a, b []float64) (sum float64) {
 	return sum
 }
 
-// strange returns the error of the gradient that the second derivatives at the mode say for a place, relative to it, where both are made
-// round by these derivatives: |L^-1 g - L^T (mode - q)| / |L^T (mode - q)|.
-func (s *summit) strange(q, g []float64) float64 {
-	n := len(q)
+// explains reports whether the log density at a point and its gradient are about what the second derivatives at the mode say. The error of
+// the gradient is relative to the gradient that they say, where both are made round by these derivatives:
+//
+//	|L^-1 g - L^T (mode - q)| / |L^T (mode - q)|
+//
+// Of a gradient that is right by chance, as in one of many other modes, the height tells.
+func (s *summit) explains(x *modePoint) bool {
+	n := len(x.q)
 	if s.root == nil {
-		return math.Inf(1)
+		return false
 	}
-	wrong, all := 0.0, 0.0
+	wrong, far := 0.0, 0.0
 	var up [modeDimension]float64 // L^-1 g
 	for j := range n {
-		v, u := g[j], 0.0
+		v, u := x.g[j], 0.0
 		for k := range j {
 			v -= s.root[j*n+k] * up[k]
 		}
 		up[j] = v / s.root[j*n+j]
 		for i := j; i < n; i++ {
-			u += s.root[i*n+j] * (s.q[i] - q[i])
+			u += s.root[i*n+j] * (s.q[i] - x.q[i])
 		}
 		wrong += (up[j] - u) * (up[j] - u)
-		all += u * u
+		far += u * u
 	}
-	return math.Sqrt(wrong / all)
+	return wrong <= modeExplained*modeExplained*far && s.expects(x.lp, far)
 }

@@ -151,7 +151,7 @@ func TestModeApart(t *testing.T) {
 		p := apart(t, c.dim, c.flat)
 		for seed := range uint64(3) {
 			fit := mustSample(t, p, Config{Seed: seed, Warmup: c.warm, Draws: c.draws})
-			missed := fit.missedModes()
+			missed := fit.MissedModes()
 			if len(missed) != 1 || missed[0].Name != "a" || math.Abs(missed[0].Value-20) > 1 {
 				t.Errorf("%s, seed %d: the missed modes are %v: want one near a = 20", c.name, seed, missed)
 			}
@@ -185,5 +185,29 @@ func TestPriorPointsWithoutPrior(t *testing.T) {
 		if points, err := p.priorPoints(8, 1, posterior); err == nil {
 			t.Errorf("a model without priors has the points %v of its prior", points)
 		}
+	}
+}
+
+// Modes that an earlier run found are told of a run that does not find them itself, and those that its draws represent are not.
+func TestFindModes(t *testing.T) {
+	c := narrowMode{"narrow", 2, 0.3, 0.01, 0.3, 1.5}
+	p, lacking := c.posterior(t), 0
+	for seed := range uint64(6) {
+		fit := mustSample(t, p, Config{Seed: seed})
+		if c.visited(fit) || len(fit.MissedModes()) > 0 {
+			continue
+		}
+		lacking++
+		fit.FindModes("attempt 1", []float64{0.1, -0.1}, fit.Unconstrained(0, 0))
+		if missed := fit.MissedModes(); len(missed) > 0 || !fit.Diagnose().OK() {
+			t.Errorf("seed %d: the mode of the draws is missed: %v", seed, missed)
+		}
+		fit.FindModes("attempt 1", c.at(), c.at())
+		if missed := fit.MissedModes(); len(missed) != 1 || missed[0].By != "attempt 1" || math.Abs(missed[0].At[0]-c.at()[0]) > 0.01 || fit.Diagnose().OK() {
+			t.Errorf("seed %d: the missed modes are %v: want that of attempt 1", seed, missed)
+		}
+	}
+	if lacking == 0 {
+		t.Error("all runs find the narrow mode themselves, so nothing is tested")
 	}
 }

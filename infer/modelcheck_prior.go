@@ -202,8 +202,8 @@ func (c *modelCheck) placed(priors []check.Prior, row int) []check.Prior {
 
 // moved returns the median of element k, by how many standard deviations its prior
 // moved it, and whether it lies in a tail of it, where the density falls away from the
-// middle. A prior that ends within four standard deviations acts by cutting off: its
-// shift is infinite.
+// middle. A prior that is flat where the draws lie and ends there acts by cutting them off:
+// its shift is infinite.
 func (t *priorTrack) moved(k int) (median, shift float64, tail bool) {
 	n := float64(len(t.values))
 	var x, l []float64
@@ -220,7 +220,7 @@ func (t *priorTrack) moved(k int) (median, shift float64, tail bool) {
 	slices.Sort(x)
 	median = x[len(x)/2]
 	sd := math.Sqrt(varX)
-	if low, high, err := dist.Range(t.param.prior); err == nil && (median-low < 4*sd || high-median < 4*sd) && math.Sqrt(varL) < 1e-9*max(1, math.Abs(meanL)) {
+	if low, high, err := dist.Range(t.param.prior); err == nil && (reaches(x, low, sd) || reaches(x, high, sd)) && math.Sqrt(varL) < 1e-9*max(1, math.Abs(meanL)) {
 		return median, math.Inf(1), true
 	}
 	var at []float64
@@ -233,6 +233,53 @@ func (t *priorTrack) moved(k int) (median, shift float64, tail bool) {
 		toward = 0
 	}
 	return median, -cov / sd, toward < 0
+}
+
+// Determined returns how many of the elements of some parameters the data determine, each in part: the sum of 1 - var(z), where z are the
+// normal scores of the draws in the prior. For normal priors and data that is the trace of 1 - posterior covariance/prior covariance.
+// Elements without a prior count as 1.
+func (f *Fit) Determined(names ...string) (float64, error) {
+	p, err := f.posterior()
+	if err != nil {
+		return 0, err
+	}
+	c := &modelCheck{p: p, f: f}
+	if _, _, err := c.priors(f.thinnedDraws(mostPriorDraws)); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for _, q := range p.model.params {
+		if !slices.Contains(names, q.name) {
+			continue
+		}
+		i := slices.IndexFunc(c.tracks, func(t *priorTrack) bool { return t.param == q && len(t.z) > 1 })
+		for k := range q.node.Size() {
+			if sum++; i >= 0 {
+				var scores []float64
+				for _, z := range c.tracks[i].z {
+					scores = append(scores, z[k])
+				}
+				sum -= min(1, stat.Variance(scores, nil))
+			}
+		}
+	}
+	return sum, nil
+}
+
+// reaches reports whether sorted draws go on up to an end of the prior, so that it cuts them off: of a density that is largest there about a
+// twentieth lie within a tenth of the way from there to the median. That of a standard deviation, which cannot be 0, falls before.
+func reaches(sorted []float64, end, sd float64) bool {
+	way := math.Abs(sorted[len(sorted)/2] - end)
+	if !(way < 4*sd) {
+		return false
+	}
+	near := 0
+	for _, x := range sorted {
+		if math.Abs(x-end) < way/10 {
+			near++
+		}
+	}
+	return near > len(sorted)/100
 }
 
 // width is by how much unconstrained coordinate k grows with the normal score in the

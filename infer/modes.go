@@ -28,8 +28,9 @@ const (
 	modeFlat = 1e-2
 )
 
-// missedModes returns the modes that climbs find and no chain visited.
-func (f *Fit) missedModes() (missed []diag.MissedMode) {
+// searchModes looks for modes that no chain visited. It returns nil where starts were given, since they say which modes are meant, and
+// where chains did not end.
+func (f *Fit) searchModes() (m *modeFinder) {
 	defer func() { _ = recover() }() // of the target: it has done its work
 	random := !slices.ContainsFunc(f.cfg.Init, func(q []float64) bool { return q != nil })
 	if f.cfg.Method != NUTS || f.cfg.NoWarmup || !random || f.Stopped != "" || len(f.chains) == 0 {
@@ -41,7 +42,7 @@ func (f *Fit) missedModes() (missed []diag.MissedMode) {
 		}
 	}
 	c := f.chains[0]
-	m := &modeFinder{fit: f, target: c.target}
+	m = &modeFinder{fit: f, target: c.target}
 	m.climbFromDraw(0)
 	for _, end := range c.pool.all(c) {
 		if end.err == nil {
@@ -49,7 +50,21 @@ func (f *Fit) missedModes() (missed []diag.MissedMode) {
 		}
 	}
 	m.tryFromPrior()
-	return m.missed
+	return m
+}
+
+// FindModes climbs from places in unconstrained coordinates, such as those of modes that an earlier attempt missed. The modes that it comes
+// to, that hold a part of the posterior, and that the draws do not represent are among MissedModes from then on, with the given finder. It
+// does nothing where the run did not search for modes itself: after an interrupt, without a warm-up, and where starts were given.
+func (f *Fit) FindModes(by string, places ...[]float64) {
+	defer func() { _ = recover() }() // of the target: it has done its work
+	if f.modes == nil {
+		return
+	}
+	f.modes.limit = 0
+	for _, q := range places {
+		f.modes.tryFrom(q, by)
+	}
 }
 
 // modeFinder collects the modes of a posterior after a run. It evaluates the log density for climbs and counts.
@@ -60,10 +75,18 @@ type modeFinder struct {
 	calls, limit int
 	// known are the modes found, first those to which climbs from draws led.
 	known []summit
-	// visited is the number of draws from which climbs have started, and total the largest mass of their modes.
+	// minor are modes that hold next to nothing of the posterior.
+	minor []summit
+	// visited is the number of draws from which climbs have started, and total the largest mass of their modes and of those missed.
 	visited int
 	total   float64
-	missed  []diag.MissedMode
+	missed  []missedMode
+}
+
+// missedMode is a mode that no chain visited, with the logarithm of its mass.
+type missedMode struct {
+	diag.MissedMode
+	mass float64
 }
 
 var errSpent = errors.New("the evaluations of the mode search are spent")
@@ -93,23 +116,34 @@ func (m *modeFinder) climbFromDraw(k int) {
 // tryFrom climbs from q. If that leads to a mode that holds a part of the posterior and that no chain visited, it is told.
 func (m *modeFinder) tryFrom(q []float64, by string) {
 	at, is := m.climb(q)
-	if !is || !(m.share(at) > modeShare) || m.connects(at) {
+	if !is {
+		return
+	}
+	if !(m.share(at.mass) > modeShare) {
+		m.minor = append(m.minor, at)
+		return
+	}
+	limit := m.limit
+	defer func() { m.limit = limit }()
+	m.limit = 0 // a mode that was found is compared with the draws in full, or a part of a known mode would be told
+	if m.connects(at) {
 		return
 	}
 	for m.visited < modeClimbs { // the draws may be in more than one mode
 		m.climbFromDraw(m.visited)
 	}
-	share := m.share(at)
+	share := m.share(at.mass)
 	if share > modeShare && !m.connects(at) && !m.fit.visits(at) {
 		found := m.fit.describeMode(m.target, at.q, share)
-		found.By = by
-		m.missed = append(m.missed, found)
+		found.By, found.At = by, slices.Clone(at.q)
+		m.missed, m.total = append(m.missed, missedMode{found, at.mass}), max(m.total, at.mass)
+		m.missed = slices.DeleteFunc(m.missed, func(k missedMode) bool { return !(m.share(k.mass) > modeShare) })
 	}
 	m.known = append(m.known, at) // each is told once
 }
 
-// share is the estimated part of the posterior in a mode, compared with the largest that was visited.
-func (m *modeFinder) share(at summit) float64 { return 1 / (1 + math.Exp(m.total-at.mass)) }
+// share is the estimated part of the posterior in a mode, compared with the largest that was visited or missed.
+func (m *modeFinder) share(mass float64) float64 { return 1 / (1 + math.Exp(m.total-mass)) }
 
 // connects reports whether a mode belongs to a known one.
 func (m *modeFinder) connects(at summit) bool {
@@ -133,7 +167,7 @@ func (m *modeFinder) connected(a, b summit) bool {
 	return true
 }
 
-// climb goes from q to the mode above and estimates its mass. It returns false if that mode is known, or if the density there is not
+// climb goes from q to the mode above and estimates its mass. It returns false if that mode has been reached before, or if the density there is not
 // that of a mode.
 func (m *modeFinder) climb(q []float64) (summit, bool) {
 	at, g := slices.Clone(q), make([]float64, len(q))
@@ -145,7 +179,8 @@ func (m *modeFinder) climb(q []float64) (summit, bool) {
 	a.first = m.firstStep(q)
 	heights := []float64{lp}
 	for len(heights) <= ascentLongest {
-		if slices.ContainsFunc(m.known, func(k summit) bool { return k.holds(a.q, a.lp) }) {
+		reached := func(k summit) bool { return k.holds(a.q, a.lp) }
+		if slices.ContainsFunc(m.known, reached) || slices.ContainsFunc(m.minor, reached) {
 			return summit{}, false
 		}
 		up, err := a.step()
@@ -250,8 +285,11 @@ func (s *summit) holds(q []float64, lp float64) bool {
 		}
 		far += z * z
 	}
-	return far < float64(n)+6*math.Sqrt(float64(2*n)) && math.Abs(s.lp-far/2-lp) < 1+far/4
+	return far < float64(n)+6*math.Sqrt(float64(2*n)) && s.expects(lp, far)
 }
+
+// expects reports whether a log density is about what the second derivatives say at a squared distance, by these derivatives, of far.
+func (s *summit) expects(lp, far float64) bool { return math.Abs(s.lp-far/2-lp) < 1+far/4 }
 
 // visits reports whether draws lie in a mode.
 func (f *Fit) visits(at summit) bool {
@@ -286,9 +324,13 @@ func (f *Fit) describeMode(t Target, q []float64, share float64) diag.MissedMode
 	}
 	m := diag.MissedMode{Share: share, Lowest: math.Inf(1), Highest: math.Inf(-1)}
 	m.Name, m.Value = describe(t, q, at)
+	named := f.Draws(m.Name)
 	for k, d := range f.chains {
-		for _, row := range d.kept.rows[:f.n[k]] {
-			_, v := describe(t, row, at)
+		for i, row := range d.kept.rows[:f.n[k]] {
+			v := row[at] // of a quantity that has no column
+			if named != nil {
+				v = named[k][i]
+			}
 			m.Lowest, m.Highest = min(m.Lowest, v), max(m.Highest, v)
 		}
 	}

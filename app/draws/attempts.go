@@ -12,8 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
-// A second attempt whose chains agree does not explain why those of the first did not: all of them may have gone to one of
-// several modes. What chains of an earlier attempt held on to is therefore kept, and compared with the draws of the last one.
+// A second attempt whose chains agree does not explain why those of the first did not, nor where a mode that the first one lacked has
+// gone: all chains may be in one of several modes. What chains of an earlier attempt held on to is therefore kept, and so are the modes
+// that it lacked. Both are compared with the draws of the last one.
 
 // disagreed is what one chain of an earlier attempt held on to while others were elsewhere.
 type disagreed struct {
@@ -25,6 +26,30 @@ type disagreed struct {
 	// below the others was stuck at a place of no weight.
 	LogDensity float64 `json:"log_density"`
 	Dimension  int     `json:"dimension"`
+}
+
+// missedBefore is a mode that the draws of an earlier attempt lacked.
+type missedBefore struct {
+	Attempt int       `json:"attempt"` // counted from 1
+	At      []float64 `json:"at"`      // unconstrained
+}
+
+// remember keeps what a finished attempt says about the modes of the posterior.
+func (cfg *ChainConfig) remember(fit *infer.Fit) {
+	cfg.Disagreed = append(cfg.Disagreed, heldOn(fit, cfg.Attempt+1)...)
+	for _, m := range fit.MissedModes() {
+		if m.At != nil {
+			cfg.Missed = append(cfg.Missed, missedBefore{cfg.Attempt + 1, m.At})
+		}
+	}
+}
+
+// recall tells a fit of what earlier attempts found, unless its draws explain that.
+func (cfg *ChainConfig) recall(fit *infer.Fit) {
+	for _, m := range cfg.Missed {
+		fit.FindModes(fmt.Sprintf("attempt %d", m.Attempt), m.At)
+	}
+	fit.AddMissedModes(unexplained(cfg.Disagreed, fit)...)
 }
 
 // apart is the R-hat from which chains are said to be at different places rather than to mix slowly.

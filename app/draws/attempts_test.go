@@ -4,6 +4,7 @@
 package draws_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/draws"
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
 )
 
 // A posterior with two modes that no chain crosses between never passes, whatever the chains of the last attempt have
@@ -42,4 +47,41 @@ func TestTwoModesNeverPass(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs of 6 ended in one mode", alone)
+}
+
+// What an attempt says about a missing mode stays in the verdict if the next attempt neither comes there nor finds it.
+func TestAttemptsRemember(t *testing.T) {
+	m := infer.NewModel("narrow")
+	a, b := m.Param("a", dist.Normal(0, 1)), m.Param("b", dist.Normal(0, 1))
+	normal := func(x, y, sd, log float64) *ad.Node {
+		return ad.Shift(ad.Scale(-0.5/(sd*sd), ad.Add(ad.Square(ad.Shift(a, -x)), ad.Square(ad.Shift(b, -y)))), log)
+	}
+	m.AddLogProb("modes", ad.LogAddExp(normal(0, 0, 0.3, 0), normal(0.9, -1.2, 0.01, 7)))
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told, passed *infer.Fit
+	for seed := uint64(0); seed < 20 && (told == nil || passed == nil); seed++ {
+		fit, err := infer.Sample(context.Background(), p, infer.Config{Seed: seed})
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case fit.Diagnose().OK() && fit.Summary().Row("a").Mean < 0.1:
+			passed = fit
+		case len(fit.MissedModes()) > 0:
+			told = fit
+		}
+	}
+	if told == nil || passed == nil {
+		t.Fatal("no run finds the narrow mode or all do, so nothing is tested")
+	}
+	draws.Attempts(passed, passed)
+	if r := passed.Diagnose(); !r.OK() {
+		t.Errorf("an attempt that found nothing spoils the next: %s", r)
+	}
+	draws.Attempts(told, passed)
+	if r := passed.Diagnose().String(); !strings.Contains(r, "attempt 1 found a mode at") {
+		t.Errorf("what the first attempt found is forgotten: %s", r)
+	}
 }

@@ -32,7 +32,9 @@ type ChainConfig struct {
 	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
 	// Disagreed is where chains of earlier attempts were that disagreed with each other.
 	Disagreed []disagreed `json:"disagreed,omitempty"`
-	Device    string      `json:"device,omitempty"` // device that computes the log density: cpu, or a GPU such as cuda:0
+	// Missed are the modes that the draws of earlier attempts lacked.
+	Missed []missedBefore `json:"missed,omitempty"`
+	Device string         `json:"device,omitempty"` // device that computes the log density: cpu, or a GPU such as cuda:0
 }
 
 // DefaultChains returns the default settings with the given target acceptance rate.

@@ -85,9 +85,10 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if err != nil {
 		return unsampled(a, s, err)
 	}
+	cfg.recall(fit)
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
-		cfg.Disagreed = append(cfg.Disagreed, heldOn(fit, cfg.Attempt+1)...)
+		cfg.remember(fit)
 		if err := s.retry(); err != nil {
 			return err
 		}
@@ -152,7 +153,6 @@ func unsampled(a *frame.App, s Sampling, err error) error {
 
 // finish writes all results of a finished run and prints them.
 func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
-	fit.AddMissedModes(unexplained(s.Chain.Disagreed, fit)...)
 	judge := s.Check
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }

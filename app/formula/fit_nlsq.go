@@ -6,6 +6,7 @@ package formula
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,8 +81,8 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 	return nil
 }
 
-// nlsqText is a table of the parameters and a line on how the fit ended. Without errors of the data, chi-square is in their units and is
-// left out.
+// nlsqText is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,
+// in whose units it would be, and without degrees of freedom.
 func nlsqText(r *optim.Result, weighted bool) string {
 	var b strings.Builder
 	sd := r.SD()
@@ -89,8 +90,8 @@ func nlsqText(r *optim.Result, weighted bool) string {
 		fmt.Fprintf(&b, "%-12s %s\n", n, report.PlusMinus(r.X[i], sd[i]))
 	}
 	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
-	if weighted {
-		fmt.Fprintf(&b, "; chi2/dof %.3g", r.ReducedChiSquared())
+	if reduced := r.ReducedChiSquared(); weighted && !math.IsNaN(reduced) {
+		fmt.Fprintf(&b, "; chi2/dof %.3g", reduced)
 	}
 	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
 	for _, w := range r.Warnings {

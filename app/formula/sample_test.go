@@ -77,3 +77,17 @@ func TestSampleExprMistakes(t *testing.T) {
 		}
 	}
 }
+
+// A fit without degrees of freedom has no reduced chi-square, and what it cannot know is infinite as in other documents.
+func TestFitWithoutFreedom(t *testing.T) {
+	problem := apptest.Write(t, "two.json", `{"expr": "a+b*x", "y": "y", "sigma": "e", "start": {"a": 1, "b": 0.5}, "data": {"x": [1, 2], "y": [2, 3], "e": [0.1, 0.1]}}`)
+	if _, out, stderr := apptest.Do(t, "fit", "nlsq", "--problem", problem); strings.Contains(out, "NaN") || !strings.Contains(out, "could not be judged") {
+		t.Errorf("%s%s", out, stderr)
+	}
+	free := apptest.Write(t, "free.json", `{"expr": "a+b*x", "y": "y", "start": {"a": 1, "b": 0.5}, "data": {"x": [1, 2], "y": [2, 3]}}`)
+	_, out, stderr := apptest.Do(t, "fit", "nlsq", "--problem", free, "--json")
+	var doc struct{ SD map[string]any }
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.SD["a"] != "Infinity" {
+		t.Errorf("%v, %v: %s", doc, err, stderr)
+	}
+}

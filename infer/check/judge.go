@@ -71,7 +71,7 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 	if len(d.Z) == 0 {
 		v.add(Flag{Kind: KindUnjudged, Text: "the model has no observations, so there are no data to judge it by", Remedy: "declare with Observe what was measured"}, false)
 	} else if v.DoF < 1 {
-		v.add(Flag{Kind: KindUnjudged, Text: "there are as many parameters as points, so nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}, false)
+		v.add(NothingLeft(), false)
 	} else if w.square > 1e280 || w.square < 1e-280 && norm(w.z) > 0 {
 		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("the residuals are about %.2g, and their squares are beyond the range of 64-bit numbers", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
 	} else {
@@ -240,9 +240,14 @@ func (t *test) follows(tests []test) bool {
 	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
 }
 
-// tests returns some tests and, after them, those of the residuals; they are valid until the next call.
+// tests returns some tests and, after them, those of the residuals; they are valid until the next call. Rounding errors have no other
+// property than their size.
 func (w *residuals) tests(about []test) []test {
 	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
+	if !w.absorbed && w.exact() {
+		w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+		return w.mem.tests
+	}
 	say := w.sayDirection
 	for i := range w.d.Directions {
 		if !w.d.Directions[i].Known {

@@ -22,7 +22,7 @@ func (w *residuals) sizeTest() test {
 	if w.d.Relative {
 		if exact {
 			t.p, t.always, t.say = 1, true, func(*test) Flag {
-				return Flag{Text: onTheModel, Remedy: "check that the data were measured and not computed"}
+				return w.onTheModel()
 			}
 		}
 		return t
@@ -41,8 +41,7 @@ func (w *residuals) sizeTest() test {
 		f := Flag{Text: fmt.Sprintf("%s %.3g, but between %.3g and %.3g is expected", w.chiSquareIs(), reduced, w.expected(0, dof), w.expected(1, dof))}
 		switch {
 		case exact:
-			f.Text, f.Remedy = onTheModel, "check that the data were measured and not computed"
-			return f
+			return w.onTheModel()
 		case w.d.Counts && below < above:
 			f.Text += ": the counts scatter less than their distribution predicts"
 			f.Remedy = "check whether the counts were smoothed or repeated, or use a narrower distribution, such as a binomial instead of a Poisson"
@@ -86,7 +85,14 @@ func (w *residuals) chiSquareIs() string {
 	return text + " is"
 }
 
-const onTheModel = "the data lie exactly on the model"
+// onTheModel is what is said of residuals that are exact.
+func (w *residuals) onTheModel() Flag {
+	f := Flag{Text: "the data lie exactly on the model", Remedy: "check that the data were measured and not computed"}
+	if w.square > 0 {
+		f.Text = "the data lie on the model to within rounding errors"
+	}
+	return f
+}
 
 // exact reports whether the residuals are no larger than the rounding errors of the data.
 func (w *residuals) exact() bool {

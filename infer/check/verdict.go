@@ -196,6 +196,11 @@ func (v Verdict) Summary() string {
 	}
 }
 
+// NothingLeft is the flag of a model whose parameters take up all data.
+func NothingLeft() Flag {
+	return Flag{Kind: KindUnjudged, Text: "there are as many parameters as points, so nothing is left to judge the model by", Remedy: "measure more points, or fix a parameter"}
+}
+
 // Unjudged is the verdict about a model that could not be judged for a reason, with what to do about it.
 func Unjudged(reason, remedy string) Verdict {
 	nan := math.NaN()

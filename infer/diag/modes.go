@@ -22,6 +22,8 @@ type MissedMode struct {
 	// Share is an estimate of the part of the posterior that belongs to the mode, from 0 to 1; NaN if there is none.
 	Share float64
 	By    string // finder of the mode, such as "the search for starts"
+	// At is the place of the mode in unconstrained coordinates; nil if it is not known.
+	At []float64
 }
 
 func adviseMode(m MissedMode) Advice {

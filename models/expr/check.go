@@ -4,6 +4,7 @@
 package expr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -55,10 +57,10 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	d.Findings = append(d.Findings, readings...)
-	d.Findings = append(d.Findings, p.unvarying(y, r.Names)...)
 	if linalg.MaxAbs(y) == 0 && linalg.MaxAbs(d.Z) < 1e-140 { // what is left of the start
 		d.Z = make([]float64, len(y))
 	}
+	d.Findings = append(d.Findings, p.unvarying(r.Names, y, d.Z)...)
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
@@ -71,20 +73,30 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	return check.Judge(d, check.Settings{})
 }
 
-// unvarying returns a flag if all observed values are equal and have no errors of their own: a formula of several parameters then fits
-// them exactly, with errors of 0, whatever the parameters of its empty terms are.
-func (p *Problem) unvarying(y []float64, names []string) []check.Flag {
-	if p.Sigma != "" || len(names) < 2 || len(names) >= len(y) || slices.Min(y) < slices.Max(y) {
+// unvarying returns a flag if all observed values are equal and have no errors of their own: nothing then shows how large their errors
+// are, and a formula of several parameters fits them exactly whatever the parameters of its empty terms are. Where a single parameter
+// leaves residuals, these show it.
+func (p *Problem) unvarying(names []string, y, residuals []float64) []check.Flag {
+	if p.Sigma != "" || len(names) == 0 || len(names) >= len(y) || slices.Min(y) < slices.Max(y) {
 		return nil
 	}
-	return []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(names, ", "),
+	f := check.Flag{Kind: check.KindUnknown, Where: strings.Join(names, ", "),
 		Text:   fmt.Sprintf("all %d observed values are %.6g, so the data do not determine the %d parameters one by one, and their errors say nothing", len(y), y[0], len(names)),
-		Remedy: "fit one constant, or give a column of errors as sigma; check that this is the right column"}}
+		Remedy: "fit one constant, or give a column of errors as sigma; check that this is the right column"}
+	if len(names) == 1 {
+		if linalg.MaxAbs(residuals) > 1e-9*math.Abs(y[0]) {
+			return nil
+		}
+		f.Text = fmt.Sprintf("all %d observed values are %.6g, so nothing shows how large their errors are, and the error of %s says nothing", len(y), y[0], names[0])
+		f.Remedy = "give a column of errors as sigma; check that this is the right column"
+	}
+	return []check.Flag{f}
 }
 
-// CheckSample judges draws from the posterior along every column that the formula uses. If all observed values are equal and their standard
-// deviation is a parameter, it falls as far as the prior and the sampler let it, and residuals are rounding errors: the verdict is then that
-// the data do not determine it, and nothing else.
+// CheckSample judges draws from the posterior along every column that the formula uses. If all observed values are equal and what sets
+// their scatter is a parameter, it falls as far as the prior and the sampler let it, and residuals are rounding errors: the verdict is then
+// that the data do not determine it, and nothing else. A model that takes up all data, as in a fit without degrees of freedom, is not
+// judged to agree.
 func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
 	axes, err := p.Axes()
 	if err != nil {
@@ -99,15 +111,81 @@ func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	v, err := fit.CheckModel(infer.CheckSettings{Axes: axes, Findings: readings})
-	_, column := p.Data[p.Sigma]
-	if err != nil || column || p.Sigma == "" || p.Likelihood != "" || len(y) < 2 || slices.Min(y) < slices.Max(y) {
+	if err != nil {
 		return v, err
 	}
-	v.OK, v.Flags = false, []check.Flag{{Kind: check.KindUnknown, Where: p.Sigma,
-		Text:   fmt.Sprintf("all %d observed values are %.6g, so their standard deviation may be as small as its prior allows, and the widths of the posterior say nothing", len(y), y[0]),
-		Remedy: "give a column of errors as sigma; check that this is the right column"}}
-	fit.Quote(v)
+	if scale := p.freeScale(); len(scale) > 0 && len(y) > 1 && slices.Min(y) == slices.Max(y) {
+		v.OK, v.Flags = false, []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(scale, ", "),
+			Text:   fmt.Sprintf("all %d observed values are %.6g, so their standard deviation may be as small as its prior allows, and the widths of the posterior say nothing", len(y), y[0]),
+			Remedy: "give a column of errors as sigma; check that this is the right column"}}
+		fit.Quote(v)
+		return v, nil
+	}
+	if v.OK {
+		taken, err := fit.Determined(p.free(p.Expr)...)
+		if err != nil {
+			return v, err
+		}
+		if float64(len(y))-taken < leastLeft {
+			v.OK, v.Flags = false, []check.Flag{check.NothingLeft()}
+			fit.Quote(v)
+		}
+	}
 	return v, nil
+}
+
+// leastLeft is the number of points beyond the parameters that they determine from which a posterior is judged.
+const leastLeft = 0.5
+
+// freeScale returns the parameters that set the scatter of a continuous likelihood.
+func (p *Problem) freeScale() (names []string) {
+	sigma := cmp.Or(p.Sigma, "sigma")
+	if p.Likelihood == "" {
+		return p.free(sigma)
+	}
+	c, err := formula.ParseCall(p.Likelihood)
+	if err != nil {
+		return nil
+	}
+	l, err := dist.FamilyByName(c.Name)
+	if err != nil {
+		return nil
+	}
+	example := make([]any, len(l.Params))
+	for i := range example {
+		example[i] = l.At[0][i]
+	}
+	if l.Make(example...).Discrete {
+		return nil
+	}
+	for _, name := range c.Names() {
+		if name == "sigma" {
+			name = sigma
+		}
+		if name != "mu" {
+			names = append(names, p.free(name)...)
+		}
+	}
+	slices.SortFunc(names, natural)
+	return slices.Compact(names)
+}
+
+// free returns the sampled parameters on which a formula depends, through those that are tied.
+func (p *Problem) free(text string) (names []string) {
+	f, err := formula.Parse(text)
+	if err != nil {
+		return nil
+	}
+	sampled := p.parameters()
+	for _, name := range f.Names() {
+		if tied := p.Tied[name]; tied != "" {
+			names = append(names, p.free(tied)...)
+		} else if _, column := p.Data[name]; !column && slices.Contains(sampled, name) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, natural)
+	return slices.Compact(names)
 }
 
 // Readings returns flags about the observed values themselves.

@@ -157,18 +157,19 @@ func TestErrorsOfTheReadings(t *testing.T) {
 }
 
 // What is fixed needs no start, and one that nobody uses is named.
-// Values that do not vary leave the parameters of a formula undetermined; with errors, or for a single parameter, they are data like others.
+// Values that do not vary leave the parameters of a formula undetermined, also a single one, of whose error nothing tells; with errors, or
+// if the formula does not fit them, they are data like others.
 func TestValuesThatDoNotVary(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"expr":"a+b*exp(-c*x)","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1,"b":1,"c":1}}`: "undetermined",
 		`{"expr":"a+b*exp(-c*x)","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1,"b":1,"c":2}}`: "undetermined",
 		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[7,7,7,7,7,7]},"start":{"a":1,"b":1}}`:               "undetermined",
-		`{"expr":"a+0*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1}}`:                     "agrees",
+		`{"expr":"a+0*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3]},"start":{"a":1}}`:                     "undetermined",
 		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[3,3,3,3,3,3.1]},"start":{"a":1,"b":1}}`:             "agrees",
 		// What is left of the start is no misfit of zeros.
 		`{"expr":"a+b*x","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1,"b":1}}`:                      "undetermined",
 		`{"expr":"a*exp(-b*x)+c","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1,"b":1,"c":1}}`:        "undetermined",
-		`{"expr":"a","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1}}`:                                "agrees",
+		`{"expr":"a","data":{"x":[1,2,3,4,5,6],"y":[0,0,0,0,0,0]},"start":{"a":1}}`:                                "undetermined",
 		`{"expr":"1+a*x","data":{"x":[1,2,3,4,5,6,7,8,9,10,11,12],"y":[0,0,0,0,0,0,0,0,0,0,0,0]},"start":{"a":1}}`: "misfit",
 		// A single value, or as many as parameters, is not judged.
 		`{"expr":"a+b*x","data":{"x":[1],"y":[3]},"start":{"a":1,"b":1}}`:     "not judged",
@@ -240,31 +241,61 @@ func TestFaintBendInManyPoints(t *testing.T) {
 	}
 }
 
-// A posterior of values that do not vary, whose standard deviation is a parameter, is called undetermined and nothing else.
-func TestSampleOfValuesThatDoNotVary(t *testing.T) {
-	for doc, want := range map[string]string{
-		`{"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[5,5,5,5,5,5,5,5]},"sigma":"s","priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}}`: "undetermined",
-		`{"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[0,0,0,0,0,0,0,0]},"sigma":"s","priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}}`: "undetermined",
-		`{"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[5,4,5,6,5,5,4,6]},"sigma":"s","priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}}`: "agrees",
+// Values that were computed from the model lie on it to within rounding, and rounding errors have neither outliers nor skewness.
+func TestRoundingIsNoMisfit(t *testing.T) {
+	for _, doc := range []string{
+		`{"expr":"a*exp(-b*x)","start":{"a":1,"b":0.1},"data":{"x":[0,1,2,3,4,5,6,7],"y":[5.0,3.7040911034085893,2.744058180470132,2.0328482987029957,1.5059710595610107,1.115650800742149,0.8264944411079328,0.6122821412649095]}}`,
+		`{"expr":"a+b*x","start":{"a":1,"b":0.5},"data":{"x":[0,1,2,3,4,5,6,7],"y":[3.7,3.7,3.7,3.7,3.7,3.7,3.7,3.7000000000001]}}`,
+		`{"expr":"a+b*x","start":{"a":1,"b":0.5},"data":{"x":[0,1,2,3,4,5,6,7],"y":[1,3,5,7,9,11,13,15]}}`,
 	} {
-		p, err := expr.Parse([]byte(doc))
-		if err != nil {
-			t.Fatal(err)
+		if v := judged(t, []byte(doc)); !v.OK || !strings.Contains(v.String(), "on the model") {
+			t.Errorf("%s: %s: want data that lie on the model", doc, v)
 		}
-		m, err := p.Model()
-		if err != nil {
-			t.Fatal(err)
-		}
-		post, err := m.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit, err := infer.Sample(t.Context(), post, infer.Config{Seed: 1, Warmup: 200, Draws: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v, err := p.CheckSample(fit); err != nil || v.Word() != want {
-			t.Errorf("%s: %v, %v: want %s", doc, v, err, want)
-		}
+	}
+	doc := `{"expr":"a+b*x","start":{"a":1,"b":0.5},"data":{"x":[0,1,2,3,4,5,6,7],"y":[3.7,3.7,3.7,3.7,3.7,3.7,3.7,3.7001]}}`
+	if v := judged(t, []byte(doc)); !v.Has(check.KindOutliers) {
+		t.Errorf("%s: %s: want an outlier", doc, v)
+	}
+}
+
+// A posterior of values that do not vary, whose scatter is a parameter, is called undetermined and nothing else. Where it is not, the data lie
+// on the model, whether its standard deviation is a column or a number. As many parameters as points are not judged, unless priors
+// determine them.
+func TestSampleOfLittle(t *testing.T) {
+	const line, priors = `"expr":"a+b*x","data":{"x":[0,1,2,3,4,5,6,7],"y":[%s],"e":[0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1]},`, `"priors":{"a":"normal(0,10)","b":"normal(0,1)"}`
+	const scale = `"priors":{"a":"normal(0,10)","b":"normal(0,1)","s":"halfnormal(5)"}`
+	for _, c := range []struct{ y, rest, want, not string }{
+		{"5,5,5,5,5,5,5,5", `"sigma":"s",` + scale, "do not determine s.", ""},
+		{"0,0,0,0,0,0,0,0", `"sigma":"s",` + scale, "do not determine s.", ""},
+		{"5,5,5,5,5,5,5,5", `"sigma":"2*t","tied":{"t":"s/2"},` + scale, "do not determine s.", ""},
+		{"5,5,5,5,5,5,5,5", `"priors":{"a":"normal(0,10)","b":"normal(0,1)","sigma":"halfnormal(5)"}`, "do not determine sigma.", ""},
+		{"5,5,5,5,5,5,5,5", `"likelihood":"studentt(4,mu,s)",` + scale, "do not determine s.", ""},
+		{"5,5,5,5,5,5,5,5", `"likelihood":"poisson(abs(mu))",` + priors, "model", "determine"},
+		{"5,4,5,6,5,5,4,6", `"sigma":"s",` + scale, "agrees", ""},
+		{"5,5,5,5,5,5,5,5", `"sigma":"e",` + priors, "the data lie on the model to within rounding errors", "determine"},
+		{"5,5,5,5,5,5,5,5", `"sigma":"0.1",` + priors, "the data lie on the model to within rounding errors", "determine"},
+		{"5,5,5,5,5,5,5,5", `"sigma":"s","fixed":{"s":0.1},` + priors, "the data lie on the model to within rounding errors", "determine"},
+		{"3.7,3.700000001,3.700000004,3.700000009,3.700000016,3.700000025,3.700000036,3.700000049", `"sigma":"s",` + scale, "model", "prior"},
+	} {
+		sampled(t, fmt.Sprintf("{"+line+"%s}", c.y, c.rest), c.want, c.not)
+	}
+	const few = `"sigma":"s","priors":{"a":"normal(0,%[1]g)","b":"normal(0,%[1]g)","c":"normal(0,%[1]g)","s":"halfnormal(5)"},"expr":"a+b*x+c*x*x"`
+	wide, narrow := fmt.Sprintf(few, 10.), fmt.Sprintf(few, 0.1)
+	sampled(t, `{"data":{"x":[1],"y":[2]},`+wide+`}`, "could not be judged: there are as many parameters as points", "")
+	sampled(t, `{"data":{"x":[1,2],"y":[2,3]},`+wide+`}`, "could not be judged: there are as many parameters as points", "")
+	sampled(t, `{"data":{"x":[1,2],"y":[0.2,-0.3]},`+narrow+`}`, "agrees", "")
+}
+
+// sampled judges a posterior. Its verdict has to say one thing, and not another.
+func sampled(t *testing.T, doc, want, not string) {
+	t.Helper()
+	p, post := compile(t, doc)
+	fit, err := infer.Sample(t.Context(), post, infer.Config{Seed: 1, Warmup: 200, Draws: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.CheckSample(fit)
+	if text := v.String(); err != nil || !strings.Contains(text, want) || not != "" && strings.Contains(text, not) {
+		t.Errorf("%s: %s, %v: want %q", doc, text, err, want)
 	}
 }
