@@ -23,6 +23,10 @@ import (
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
 func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) {
+	if f.Curve.unjudged {
+		f.Check = check.Unjudged(f.Curve.few[0], f.Curve.few[1])
+		return
+	}
 	d := check.FromFit(r)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
@@ -136,14 +140,18 @@ func leastOf(v []float64) float64 {
 // altered describes the errors that repaired replaced. They are counted while they are replaced,
 // because afterwards they equal each other.
 func (c Curve) altered() []check.Alteration {
+	flaws := c.flaws
+	if c.few[0] != "" {
+		flaws = append(slices.Clone(flaws), check.Alteration{Kind: "few photons", Count: len(c.X), Note: true, Text: c.few[0], Remedy: c.few[1]})
+	}
 	if c.unusable != "" {
-		return append(slices.Concat(c.flaws, c.alteredErrors()), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
+		return append(slices.Concat(flaws, c.alteredErrors()), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
 			Text: c.unusable + ", so the errors of the points were treated as independent: if they are not, standard deviations are too small", Remedy: "use more pixels for a bin, or fewer delays"})
 	}
 	if c.white != nil {
-		return c.flaws // no single error counts
+		return flaws // no single error counts
 	}
-	return slices.Concat(c.flaws, c.alteredErrors())
+	return slices.Concat(flaws, c.alteredErrors())
 }
 
 func (c Curve) alteredErrors() []check.Alteration {
@@ -174,6 +182,9 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 	var dropped []check.Alteration
 	if s.DropInvalid {
 		c, dropped = c.valid()
+	}
+	if c.unjudged {
+		return check.Unjudged(c.few[0], c.few[1]), nil
 	}
 	c = c.repaired(model.Of)
 	p := make([]float64, len(model.Params))

@@ -229,6 +229,9 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
 	}
 	correlated(res.Multitau, r)
+	if r.Coincidences != nil {
+		res.Multitau.Coincidences = matrix(r.Coincidences)
+	}
 	done.Area = slices.Max(r.Area)
 	for _, d := range r.Delay {
 		res.Multitau.Delay = append(res.Multitau.Delay, float64(d.Frames))

@@ -46,7 +46,7 @@ func (d *Done) Notes() []string {
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
-	for _, line := range []string{d.missed(), d.full(), d.noCounts(), d.blind(), d.stuck(), d.hot(), d.stray()} {
+	for _, line := range []string{d.missed(), d.full(), d.noCounts(), d.few(), d.blind(), d.stuck(), d.hot(), d.stray()} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -112,6 +112,23 @@ func (d *Done) noCounts() string {
 		}
 	}
 	return ""
+}
+
+// few says where photons are too few for errors of a normal distribution.
+func (d *Done) few() string {
+	m := d.Result.Multitau
+	if m == nil {
+		return ""
+	}
+	bin, bins := m.FewestPhotons()
+	if bins == 0 {
+		return ""
+	}
+	text, remedy, _ := m.FewPhotons(bin)
+	if bins > 1 {
+		text += fmt.Sprintf("; so it is in %d of %s", bins, errtext.Count(m.G2.Cols, "bin"))
+	}
+	return text + ": " + remedy
 }
 
 // blind says how much counts lower those of the next frames, if they do.
