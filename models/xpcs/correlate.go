@@ -255,7 +255,7 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 	}
 	slices.Sort(done.Stuck)
 	for _, v := range r.Strays {
-		s := nexus.Stray{Bin: v.Bin, Frame: j.Settings.First + v.Frame*j.Settings.Span(), Row: v.Pixel / m.Width, Column: v.Pixel % m.Width, Counts: v.Counts, Mean: v.Mean, Shift: v.Shift, Errors: v.Errors, Entries: v.Entries}
+		s := nexus.Stray{Bin: v.Bin, Frame: j.Settings.First + v.Frame*j.Settings.Span(), Row: v.Pixel / m.Width, Column: v.Pixel % m.Width, Counts: v.Counts, Frames: v.Frames, Mean: v.Mean, Shift: v.Shift, Errors: v.Errors, Entries: v.Entries}
 		if len(r.Delay) > 0 && !math.IsNaN(v.Errors) {
 			s.Delay = r.Delay[v.Delay].Frames
 		}
