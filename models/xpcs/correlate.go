@@ -51,7 +51,8 @@ type Done struct {
 	Area     float64 // largest number of pixels of a speckle in a bin, 1 if speckles are not wider than a pixel; 0 without a multi-tau correlation
 	Dark     Dark
 	Hot      Hot
-	Stuck    []int // Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons
+	Flat     *correlate.Flat // a frame, counted from that of the movie, in which all pixels read the same number; nil if there is none
+	Stuck    []int           // Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons
 	Lost     error
 	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
 	Misplaced string
@@ -260,6 +261,10 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 			s.Delay = r.Delay[v.Delay].Frames
 		}
 		res.Strays = append(res.Strays, s)
+	}
+	if f := r.Flat; f != nil {
+		done.Flat = &correlate.Flat{Frame: j.Settings.First + f.Frame*j.Settings.Span(), Counts: f.Counts, Others: f.Others}
+		res.Attrs[nexus.AttrBadFrames], _ = done.flat()
 	}
 	done.Hot = hotPixels(m, r.Image, r.Frames)
 	res.SAXS = filled(r.SAXS)

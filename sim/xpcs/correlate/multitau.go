@@ -56,6 +56,8 @@ type Result struct {
 	// Strays lists the single readings that no statistics of photons make, if Photons were asked for: the largest of a pixel, ordered by bin and, from
 	// the largest on, by counts. What they change in g2 is known where the covariance was asked for.
 	Strays []Stray
+	// Flat is a frame in which all pixels read the same number, far above those of the other frames, if Photons were asked for; nil if there is none.
+	Flat   *Flat
 	Passes int // number of times that the movie was read
 	Sparse int // number of levels that worked on lists of events
 }
@@ -105,7 +107,8 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	r.Photons = seen.done()
+	r.Flat = seen.strays.flat(r.Trace)
+	r.Photons = seen.done(r.Flat)
 	if unit := seen.strays.unit / seen.average; !math.IsInf(unit, 1) {
 		r.counted(&maps, unit)
 	}
