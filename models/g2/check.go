@@ -23,10 +23,6 @@ import (
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
 func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) {
-	if f.Curve.unjudged {
-		f.Check = check.Unjudged(f.Curve.few[0], f.Curve.few[1])
-		return
-	}
 	d := check.FromFit(r)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
@@ -44,6 +40,10 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	exchanged(d.Unknown, exchange)
 	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find, and pull at no bound
 		d.Z, d.Bounds = make([]float64, len(d.Z)), nil
+	}
+	if f.bounded(&d); f.Curve.unjudged {
+		f.Check = check.Unjudged(f.Curve.few[0], f.Curve.few[1])
+		return
 	}
 	d.Relative = f.Curve.unknown()
 	d.Axes = []check.Axis{f.Curve.axis(f.Model)}
@@ -68,6 +68,9 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	}
 	for i, flag := range f.Check.Flags {
 		if k := slices.Index(names, flag.Where); flag.Kind == check.KindBound && k >= 0 {
+			if f.physical(flag.Where, f.X[f.Model.index(flag.Where)]) {
+				f.Check.Flags[i].Remedy = otherTerm
+			}
 			if text := f.doubt(flag.Where, w.problem.Lower[k], w.problem.Upper[k]); text != "" {
 				f.Check.Flags[i].Remedy = text + "; " + flag.Remedy
 			}
@@ -105,6 +108,9 @@ func (c Curve) axis(model Model) check.Axis {
 
 // readings are the findings about the values themselves.
 func (c Curve) readings(model Model) []check.Flag {
+	if model.Of != "delay" && c.constant() && c.unknown() {
+		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("tau is %.6g at all %d q, and without errors nothing says how well they determine a power law", c.Y[0], len(c.Y)), Remedy: "give the errors of tau, or check where the times come from"}}
+	}
 	if n := len(c.Y); n > 1 && model.Of == "delay" && slices.Min(c.Y) == slices.Max(c.Y) {
 		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("g2 is %.6g at all %d delays, so there is no decay to fit", c.Y[0], n), Remedy: "check the mask and the bin: a correlation of pixels without counts, or of frames that repeat, looks like this"}}
 	}
@@ -124,6 +130,11 @@ func (c Curve) readings(model Model) []check.Flag {
 		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
 	}
 	return all
+}
+
+// constant reports whether all of several values are equal but for rounding.
+func (c Curve) constant() bool {
+	return len(c.Y) > 1 && slices.Max(c.Y)-slices.Min(c.Y) <= 1e-12*math.Abs(c.Y[0])
 }
 
 // highestBaseline is the value of g2 that static speckles with full contrast, whose baseline is 2, do not exceed at all delays.
