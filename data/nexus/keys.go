@@ -30,6 +30,7 @@ var (
 	keyPartialLabels = key{"/xpcs/multitau/normalized_g2_partial_labels", "/xpcs/multitau/normalized_g2_segments_labels"}
 	keyCov           = key{"/xpcs/multitau/normalized_g2_covariance"}
 	keySkew          = key{"/xpcs/multitau/normalized_g2_skewness"}
+	keyCoincidences  = key{"/xpcs/multitau/expected_coincidences"}
 	keyPixels        = key{"/xpcs/multitau/bin_pixels"}
 	keyUnnormalized  = key{"/xpcs/multitau/unnormalized_G2"}
 	keyStride        = key{"/xpcs/multitau/config/stride_frame", "/xpcs/stride_frames"}

@@ -23,6 +23,10 @@ type Multitau struct {
 	Skew   [][]float64
 	Pixels []int
 
+	// Coincidences is the number of pairs of photons in two frames of a pixel that are expected for each of G2 if nothing correlates, (delay, bin);
+	// nil if unknown. Euryale writes it in addition to what viewers read.
+	Coincidences *Matrix
+
 	Stride  int // step between the raw frames that were used
 	Average int // number of these frames that were then summed
 }

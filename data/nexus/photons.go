@@ -55,13 +55,23 @@ func (n *PhotonNoise) Blind() float64 {
 	return 0
 }
 
+// Binary reports whether only 0 and 1 were read where photons would have given more.
+func (n *PhotonNoise) Binary() bool { return n.Limit == 1 && n.DeadTime > 0 }
+
+// Unseen returns the share of photons of a constant intensity that a counter of one bit does not count: m is 1 - exp(-x) at x photons, of which it misses x - m.
+func (n *PhotonNoise) Unseen() float64 { return 1 + n.Mean/math.Log1p(-min(n.Mean, 1-1e-9)) }
+
 // leastFull is the share of the readings of a bin at the limit of the counter from which fits tell it.
 const leastFull = 0.01
 
 // Full says that the counter is at its limit in a share of the readings, and what to do; "" if it is in few or none.
 func (n *PhotonNoise) Full() (text, remedy string) {
-	if n.AtLimit < leastFull {
+	if n.AtLimit < leastFull && !n.Binary() {
 		return "", ""
+	}
+	if n.Binary() {
+		return fmt.Sprintf("only 0 and 1 are read in bin %d, although some pixels would have counted twice: a counter of one bit, which misses %.3g %% of the photons at the mean of %.3g counts (without speckles), cannot be told from a dead time, which misses about %.3g %%; both take contrast from correlations", n.Bin, 100*n.Unseen(), n.Mean, 100*n.Lost()),
+			"attenuate the beam, take shorter frames, or correlate the frames as they were counted"
 	}
 	return fmt.Sprintf("%.3g %% of the readings of bin %d are %.6g, which many pixels have and none exceeds, although some would, so the counter is full there (saturation): intensities above are cut off, which changes correlations and takes contrast from them", 100*n.AtLimit, n.Bin, n.Limit),
 		"attenuate the beam, or take shorter frames"

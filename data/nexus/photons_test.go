@@ -39,6 +39,10 @@ func TestPhotonNoise(t *testing.T) {
 	if lost := want[0].Lost(); lost != 0.1875 {
 		t.Errorf("%g of the photons are lost, want 0.1875", lost)
 	}
+	one := PhotonNoise{Bin: 1, Mean: 1 - math.Exp(-0.3), Limit: 1, AtLimit: 1 - math.Exp(-0.3), DeadTime: 1}
+	if text, _ := one.Full(); !strings.Contains(text, "misses 13.6 % of the photons at the mean of 0.259 counts") || !strings.Contains(text, "misses about 25.9 %") {
+		t.Error(text)
+	}
 	for _, c := range []struct{ adjacent, err, blind float64 }{{0.75, 0.03125, 0.25}, {0.75, 0.0625, 0}, {0.99, 0.001, 0}, {1.5, 0.01, 0}, {math.NaN(), math.NaN(), 0}, {-0.01, 0.01, 1}} {
 		if n := (PhotonNoise{Adjacent: c.adjacent, AdjacentErr: c.err}); n.Blind() != c.blind {
 			t.Errorf("products of neighbouring frames of %g +- %g make %g blind, want %g", c.adjacent, c.err, n.Blind(), c.blind)

@@ -107,7 +107,10 @@ func (l *loader) multitau() *Multitau {
 	if m.G2 == nil {
 		m.G2 = NewMatrix(0, 0)
 	}
-	m.Pixels = l.ints(keyPixels)
+	m.Pixels, m.Coincidences = l.ints(keyPixels), l.matrix(keyCoincidences, false)
+	if c := m.Coincidences; c != nil && (c.Rows != m.G2.Rows || c.Cols != m.G2.Cols) {
+		l.fail("%s has the shape %s, but g2 the shape %s: want the same", keyCoincidences[0], c.shape(), m.G2.shape())
+	}
 	for _, c := range l.cube(keyCov) {
 		m.Cov = append(m.Cov, c.Data)
 	}

@@ -33,6 +33,9 @@ const (
 // how they differ.
 const AttrMisplaced = "geometry_differs"
 
+// AttrBadFrames is the attribute of results of movies with a frame that no light makes; it says which.
+const AttrBadFrames = "bad_frames"
+
 // Result is one analysed measurement.
 type Result struct {
 	File    string // file name given to Open

@@ -14,10 +14,11 @@ import (
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
-// Stray is a single reading that no statistics of photons make, as of a cosmic ray. Euryale writes such readings in addition to what viewers read.
+// Stray is a reading that no statistics of photons make, as of a cosmic ray or of a pixel that is hot for some frames. Euryale writes such readings in addition to what viewers read.
 type Stray struct {
 	Bin, Frame, Row, Column int     // dynamic bin from 1, and frame, row and column of the movie from 0
 	Counts, Mean            float64 // the reading, and the mean counts of the pixel in the other frames
+	Frames                  int     // about the number of frames in which the pixel stands out, this one among them; 0 if unknown
 
 	// Shift is what the pixels with stray readings of the bin change in g2 at the delay in frames where that is most standard errors of g2, and Errors
 	// is how many. Shift and Errors are NaN, and Delay is 0, if g2 is not known.
@@ -43,17 +44,28 @@ func (s *Stray) Moves() bool {
 	return s.Errors > strayErrors
 }
 
+// hotFrames is the number of frames in which a pixel stands out from which it is called hot: cosmic rays seldom hit one twice.
+const hotFrames = 3
+
+// hot reports whether the pixel stands out in many frames.
+func (s *Stray) hot() bool { return s.Frames >= hotFrames }
+
 // DescribeStrays says in words which stray readings move g2 or C2, and what to do about them; both are "" if none does.
 func DescribeStrays(all []Stray) (text, remedy string) {
 	var moving []Stray
-	frames, pixels := map[int]bool{}, map[[2]int]bool{}
+	frames, pixels, hot := map[int]bool{}, map[[2]int]bool{}, 0
 	worst := Stray{Errors: math.NaN()}
 	for _, s := range all {
 		if !s.Moves() {
 			continue
 		}
 		moving = append(moving, s)
-		frames[s.Frame], pixels[[2]int{s.Row, s.Column}] = true, true
+		if s.hot() {
+			hot++
+		} else {
+			frames[s.Frame] = true
+		}
+		pixels[[2]int{s.Row, s.Column}] = true
 		if s.Errors > worst.Errors || math.IsNaN(worst.Errors) {
 			worst = s
 		}
@@ -63,13 +75,24 @@ func DescribeStrays(all []Stray) (text, remedy string) {
 	}
 	slices.SortStableFunc(moving, func(a, b Stray) int { return cmp.Compare(b.Counts, a.Counts) })
 	s, n := moving[0], len(moving)
-	text = fmt.Sprintf("pixel (row %d, column %d) has %.6g counts in frame %d and %.3g in the others", s.Row, s.Column, s.Counts, s.Frame, s.Mean)
-	if n > 1 {
+	switch text = fmt.Sprintf("pixel (row %d, column %d) has %.6g counts in frame %d and %.3g in the others", s.Row, s.Column, s.Counts, s.Frame, s.Mean); {
+	case hot == n && n == 1:
+		text = fmt.Sprintf("pixel (row %d, column %d) is hot in about %d frames, with up to %.6g counts (in frame %d) and %.3g in the others", s.Row, s.Column, s.Frames, s.Counts, s.Frame, s.Mean)
+	case hot == n:
+		text = fmt.Sprintf("%d pixels are hot in some frames, of which that at row %d, column %d is brightest, in about %d frames, with up to %.6g counts (in frame %d) and %.3g in the others", n, s.Row, s.Column, s.Frames, s.Counts, s.Frame, s.Mean)
+	case n > 1:
 		text = fmt.Sprintf("%d pixels have single readings far above all others, of which the largest is at row %d, column %d, with %.6g counts in frame %d and %.3g in the others", n, s.Row, s.Column, s.Counts, s.Frame, s.Mean)
 	}
 	text += ", which photons do not do, but cosmic rays and faults of the detector"
 	if !math.IsNaN(worst.Errors) {
 		text += fmt.Sprintf(": g2 of bin %d changes by %.2g at a delay of %s, %.3g of its standard errors", worst.Bin, worst.Shift, errtext.Count(worst.Delay, "frame"), worst.Errors)
+	}
+	if len(frames) == 0 {
+		return text, fmt.Sprintf("mask %s (qmap --mask also reads a list of pixels), and correlate again", errtext.Agree(len(pixels), "the pixel", "the pixels"))
+	}
+	if hot > 0 {
+		text += fmt.Sprintf("; %d of the pixels %s hot in several frames", hot, errtext.Agree(hot, "is", "are"))
+		return text, "mask the pixels (qmap --mask also reads a list of pixels), and correlate again"
 	}
 	remedy = fmt.Sprintf("correlate again without %s (--skip %s), or mask %s", errtext.Agree(len(frames), "this frame", "these frames"), someFrames(frames), errtext.Agree(len(pixels), "the pixel", "the pixels"))
 	return text, remedy
@@ -101,16 +124,16 @@ func (s saver) strays(all []Stray) {
 	if len(all) == 0 {
 		return
 	}
-	whole, real := make([][]int32, 5), make([][]float64, 5)
+	whole, real := make([][]int32, 6), make([][]float64, 5)
 	for _, v := range all {
-		for k, x := range []int{v.Bin, v.Frame, v.Row, v.Column, v.Delay} {
+		for k, x := range []int{v.Bin, v.Frame, v.Row, v.Column, v.Delay, v.Frames} {
 			whole[k] = append(whole[k], int32(x))
 		}
 		for k, x := range []float64{v.Counts, v.Mean, v.Shift, v.Errors, v.Entries} {
 			real[k] = append(real[k], x)
 		}
 	}
-	for k, name := range []string{"bin", "frame", "row", "column", "delay_frames"} {
+	for k, name := range []string{"bin", "frame", "row", "column", "delay_frames", "frames"} {
 		s.Write(keyStrays+"/"+name, whole[k], hdf5.Layout{})
 	}
 	for k, name := range []string{"counts", "mean_counts", "g2_shift", "g2_shift_in_errors", "c2_shift_in_errors"} {
@@ -131,6 +154,13 @@ func (l *loader) strays() (all []Stray) {
 			l.fail("%s/%s has %s for %s: want one for each", keyStrays, name, errtext.Count(len(v), "number"), errtext.Count(len(whole[0]), "reading"))
 		}
 	}
+	frames := l.ints(key{keyStrays + "/frames"})
+	if frames == nil { // of an earlier version
+		frames = make([]int, len(whole[0]))
+	}
+	if l.err == nil && len(frames) != len(whole[0]) {
+		l.fail("%s/frames has %s for %s: want one for each", keyStrays, errtext.Count(len(frames), "number"), errtext.Count(len(whole[0]), "reading"))
+	}
 	var real [][]float64
 	for _, name := range []string{"counts", "mean_counts", "g2_shift", "g2_shift_in_errors", "c2_shift_in_errors"} {
 		v := l.floats(key{keyStrays + "/" + name}, true)
@@ -143,7 +173,7 @@ func (l *loader) strays() (all []Stray) {
 		return nil
 	}
 	for i := range whole[0] {
-		all = append(all, Stray{Bin: whole[0][i], Frame: whole[1][i], Row: whole[2][i], Column: whole[3][i], Delay: whole[4][i], Counts: real[0][i], Mean: real[1][i], Shift: real[2][i], Errors: real[3][i], Entries: real[4][i]})
+		all = append(all, Stray{Bin: whole[0][i], Frame: whole[1][i], Row: whole[2][i], Column: whole[3][i], Delay: whole[4][i], Frames: frames[i], Counts: real[0][i], Mean: real[1][i], Shift: real[2][i], Errors: real[3][i], Entries: real[4][i]})
 	}
 	return all
 }

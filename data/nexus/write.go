@@ -339,6 +339,7 @@ func (s saver) multitau(r *Result) {
 	s.delays(keyTau, m.Delay)
 	s.matrix(keyG2, m.G2)
 	s.matrix(keyErr, m.Err)
+	s.matrix(keyCoincidences, m.Coincidences)
 	s.cube(keyPartial, m.Partial)
 	s.cube(keyPartialErr, m.PartialErr)
 	s.floats(keyPartialLabels, m.PartialFrames)

@@ -24,6 +24,13 @@ func boxed(name string, lower, upper float64) Param {
 	return Param{Name: name, Start: (lower + upper) / 2, Lower: lower, Upper: upper, PriorRange: uniform}
 }
 
+// fraction returns a parameter between 0 and 1.
+func fraction(name string) Param {
+	p := boxed(name, 0, 1)
+	p.ends = []float64{0, 1}
+	return p
+}
+
 // relaxation returns a relaxation time between a twentieth of the shortest delay and ten times the
 // longest, which starts at their geometric mean.
 func relaxation(name string) Param {
@@ -54,7 +61,7 @@ func init() {
 		Name: "aps_double", Of: "delay",
 		Formula: "a (f exp(-(x/b1)^c1) + (1-f) exp(-(x/b2)^c2))^2 + d",
 		Params: []Param{boxed("a", 0.04, 0.8), relaxation("b1"), boxed("c1", 0.5, 2), boxed("d", 0.95, 1.05),
-			relaxation("b2"), boxed("c2", 0.5, 2), boxed("f", 0, 1)},
+			relaxation("b2"), boxed("c2", 0.5, 2), fraction("f")},
 		Mean: func(p []*ad.Node, x *ad.Node) *ad.Node {
 			one := func(b, c *ad.Node) *ad.Node { return ad.Exp(ad.Neg(power(ad.Div(x, b), c))) }
 			f := p[6]

@@ -41,6 +41,10 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find, and pull at no bound
 		d.Z, d.Bounds = make([]float64, len(d.Z)), nil
 	}
+	if f.bounded(&d); f.Curve.unjudged {
+		f.Check = check.Unjudged(f.Curve.few[0], f.Curve.few[1])
+		return
+	}
 	d.Relative = f.Curve.unknown()
 	d.Axes = []check.Axis{f.Curve.axis(f.Model)}
 	d.Altered = slices.Concat(dropped, f.Curve.altered())
@@ -64,6 +68,9 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	}
 	for i, flag := range f.Check.Flags {
 		if k := slices.Index(names, flag.Where); flag.Kind == check.KindBound && k >= 0 {
+			if f.physical(flag.Where, f.X[f.Model.index(flag.Where)]) {
+				f.Check.Flags[i].Remedy = otherTerm
+			}
 			if text := f.doubt(flag.Where, w.problem.Lower[k], w.problem.Upper[k]); text != "" {
 				f.Check.Flags[i].Remedy = text + "; " + flag.Remedy
 			}
@@ -101,6 +108,9 @@ func (c Curve) axis(model Model) check.Axis {
 
 // readings are the findings about the values themselves.
 func (c Curve) readings(model Model) []check.Flag {
+	if model.Of != "delay" && c.constant() && c.unknown() {
+		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("tau is %.6g at all %d q, and without errors nothing says how well they determine a power law", c.Y[0], len(c.Y)), Remedy: "give the errors of tau, or check where the times come from"}}
+	}
 	if n := len(c.Y); n > 1 && model.Of == "delay" && slices.Min(c.Y) == slices.Max(c.Y) {
 		return []check.Flag{{Kind: "constant values", Text: fmt.Sprintf("g2 is %.6g at all %d delays, so there is no decay to fit", c.Y[0], n), Remedy: "check the mask and the bin: a correlation of pixels without counts, or of frames that repeat, looks like this"}}
 	}
@@ -122,6 +132,11 @@ func (c Curve) readings(model Model) []check.Flag {
 	return all
 }
 
+// constant reports whether all of several values are equal but for rounding.
+func (c Curve) constant() bool {
+	return len(c.Y) > 1 && slices.Max(c.Y)-slices.Min(c.Y) <= 1e-12*math.Abs(c.Y[0])
+}
+
 // highestBaseline is the value of g2 that static speckles with full contrast, whose baseline is 2, do not exceed at all delays.
 const highestBaseline = 2.2
 
@@ -136,14 +151,18 @@ func leastOf(v []float64) float64 {
 // altered describes the errors that repaired replaced. They are counted while they are replaced,
 // because afterwards they equal each other.
 func (c Curve) altered() []check.Alteration {
+	flaws := c.flaws
+	if c.few[0] != "" {
+		flaws = append(slices.Clone(flaws), check.Alteration{Kind: "few photons", Count: len(c.X), Note: true, Text: c.few[0], Remedy: c.few[1]})
+	}
 	if c.unusable != "" {
-		return append(slices.Concat(c.flaws, c.alteredErrors()), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
+		return append(slices.Concat(flaws, c.alteredErrors()), check.Alteration{Kind: "no covariance", Count: len(c.X), Note: true,
 			Text: c.unusable + ", so the errors of the points were treated as independent: if they are not, standard deviations are too small", Remedy: "use more pixels for a bin, or fewer delays"})
 	}
 	if c.white != nil {
-		return c.flaws // no single error counts
+		return flaws // no single error counts
 	}
-	return slices.Concat(c.flaws, c.alteredErrors())
+	return slices.Concat(flaws, c.alteredErrors())
 }
 
 func (c Curve) alteredErrors() []check.Alteration {
@@ -174,6 +193,9 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 	var dropped []check.Alteration
 	if s.DropInvalid {
 		c, dropped = c.valid()
+	}
+	if c.unjudged {
+		return check.Unjudged(c.few[0], c.few[1]), nil
 	}
 	c = c.repaired(model.Of)
 	p := make([]float64, len(model.Params))

@@ -43,6 +43,8 @@ type Curve struct {
 	pair     bool               // whether only the error at the longest delay was replaced, which was 0
 	blind    float64            // share by which products of counts in neighbouring frames are too small; 0 if they are not, or that is not known
 	strays   []nexus.Stray      // single readings of the bin that are no photons
+	few      [2]string          // that photons are too few for errors of a normal distribution, and what to do
+	unjudged bool               // whether they are too few to judge residuals
 	full     [2]string          // that the counter is at its limit, and what to do
 	replaced int                // number of errors that repaired replaced
 	fill     float64            // value that replaced them

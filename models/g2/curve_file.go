@@ -96,6 +96,8 @@ func resultCurves(path string) ([]Curve, error) {
 			c.lost, c.blind = n.Lost(), n.Blind()
 			c.full[0], c.full[1] = n.Full()
 		}
+		text, remedy, judged := r.Multitau.FewPhotons(b)
+		c.few, c.unjudged = [2]string{text, remedy}, !judged
 		c.strays = nexus.StraysOf(r.Strays, b)
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]

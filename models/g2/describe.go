@@ -61,6 +61,9 @@ func (p Param) boundsInWords() string {
 // priorInWords describes the prior in the form that --prior takes, unless it depends on the data.
 func (p Param) priorInWords() string {
 	d := p.Prior
+	if p.priorOf != nil {
+		return p.PriorText
+	}
 	if p.PriorRange != nil {
 		if p.Range != nil {
 			if p.PriorText == "" {

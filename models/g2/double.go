@@ -10,7 +10,7 @@ import (
 
 func init() {
 	contrast := func(name string) Param {
-		return Param{Name: name, Start: 0.15, Lower: 0, Upper: 1, Prior: dist.HalfNormal(0.5)}
+		return Param{Name: name, Start: 0.15, Lower: 0, Upper: 1, ends: []float64{0, 1}, Prior: dist.HalfNormal(0.5)}
 	}
 	mean := func(p []*ad.Node, x *ad.Node) *ad.Node {
 		return ad.AddN(p[2], ad.Mul(p[3], decay(x, p[0])), ad.Mul(p[4], decay(x, p[1])))

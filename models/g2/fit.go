@@ -392,7 +392,10 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
 	f.ReducedChiSquared = r.ReducedChiSquared()
 	f.Active = r.Active
-	if math.IsNaN(spread) {
+	if f.Curve.unknown() && f.Curve.constant() {
+		spread = math.Inf(1)
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %d values that are all equal", len(f.Curve.Y)))
+	} else if math.IsNaN(spread) {
 		spread = math.Inf(1)
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %s and %s", errtext.Count(r.M, "point"), errtext.Count(r.NFree, "parameter")))
 	}
@@ -409,6 +412,9 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	for i := range f.X {
 		f.Absolute[i] = math.Sqrt(f.Cov[i*len(f.X)+i])
 		f.Scaled[i] = f.Absolute[i] * spread / known
+		if _, fixed := s.Fixed[f.Model.Params[i].Name]; math.IsInf(spread, 1) && !fixed {
+			f.Scaled[i] = spread
+		}
 	}
 	if f.SD = f.Absolute; f.Model.scaledErrors || f.Curve.unknown() {
 		f.SD = f.Scaled

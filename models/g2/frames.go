@@ -25,6 +25,9 @@ func flaws(r *nexus.Result) (all []check.Alteration) {
 			Text:   fmt.Sprintf("%d of %s %s no counts, although the others have many: pairs with them make g2 wrong at all delays", n, errtext.Count(of, "frame"), errtext.Agree(n, "has", "have")),
 			Remedy: "correlate the frames again without them (--first and --last, or a copy of the movie), and look for a closed shutter or a lost beam"})
 	}
+	if text := r.Attrs[nexus.AttrBadFrames]; text != "" {
+		all = append(all, check.Alteration{Kind: "bad frames", Count: 1, Text: text, Remedy: "correlate again without the frame (correlate --skip)"})
+	}
 	if text := r.Attrs[nexus.AttrMisplaced]; text != "" {
 		all = append(all, check.Alteration{Kind: "another geometry", Count: 1, Text: text, Remedy: "make the q map again with the geometry of the frames, and average or correlate with it"})
 	}

@@ -37,6 +37,9 @@ func TestBlankFrames(t *testing.T) {
 			t.Errorf("%g counts and %d blank frames: %d flaws", c.counts, c.blank, flagged)
 		}
 	}
+	if len(flaws(&nexus.Result{Attrs: map[string]string{nexus.AttrBadFrames: "x"}})) != 1 {
+		t.Error("a bad frame is not told")
+	}
 	if len(flaws(&nexus.Result{Attrs: map[string]string{nexus.AttrMisplaced: "x"}})) != 1 {
 		t.Error("another geometry is no flaw")
 	}

@@ -63,7 +63,9 @@ type Param struct {
 	PriorRange func(lower, upper float64) dist.Dist
 	PriorText  string
 
-	positive bool // whether the model makes sense for positive values only
+	ends     []float64               // those of the bounds that are the ends of what the parameter can be
+	priorOf  func(c Curve) dist.Dist // default prior for a curve in place of Prior, which help texts show with PriorText; nil: Prior
+	positive bool                    // whether the model makes sense for positive values only
 }
 
 func (p Param) limits(c Curve) (start, lower, upper float64) {
@@ -101,6 +103,9 @@ func (m Model) ranged(params []Param, c Curve, s Settings) error {
 }
 
 func (p Param) prior(c Curve) dist.Dist {
+	if p.priorOf != nil {
+		return p.priorOf(c)
+	}
 	if p.PriorRange != nil {
 		_, lo, hi := p.limits(c)
 		return p.PriorRange(lo, hi)

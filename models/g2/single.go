@@ -13,7 +13,7 @@ import (
 var (
 	tauParam      = relaxationTime("tau", 1)
 	baselineParam = Param{Name: "baseline", Start: 1, Lower: 0, Upper: 2, Prior: dist.Normal(1, 0.1)}
-	contrastParam = Param{Name: "contrast", Start: 0.3, Lower: 0, Upper: 1, Prior: dist.HalfNormal(1)}
+	contrastParam = Param{Name: "contrast", Start: 0.3, Lower: 0, Upper: 1, ends: []float64{0, 1}, Prior: dist.HalfNormal(1)}
 )
 
 // relaxationTime returns a parameter between 1e-6 and 1e6 s. The bounds are wider if a thousandth of

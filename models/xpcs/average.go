@@ -116,6 +116,7 @@ type average struct {
 	cov, skew   [][]float64 // sums for each bin; cov is nil unless all repeats have it
 	pixels      []int
 	g2, err     *nexus.Matrix
+	pairs       []float64 // sums of the expected coincidences
 	saxs, trace []float64
 	image       []float64
 }
@@ -172,9 +173,11 @@ func (a *average) add(file string, about *Repeat) error {
 	if a.first == nil {
 		a.first, a.g2, a.err = r, nexus.NewMatrix(m.G2.Rows, m.G2.Cols), nexus.NewMatrix(m.G2.Rows, m.G2.Cols)
 		a.saxs, a.trace, a.image = zeros(r.SAXS), zeros(trace), zeros(image)
+		a.pairs = zeros(coincidences(m))
 		a.cov, a.skew, a.pixels = each(m.Cov, zeros), empty(m.G2.Cols, len(m.Delay)), make([]int, m.G2.Cols)
 	}
 	a.covariance(m)
+	a.pairs = joined(a.pairs, coincidences(m))
 	plus(a.g2.Data, m.G2.Data)
 	a.strays = append(a.strays, r.Strays...)
 	if m.Err != nil {
@@ -236,6 +239,14 @@ func plus(to, v []float64) {
 	}
 }
 
+// coincidences returns the expected coincidences, nil if they are not known.
+func coincidences(m *nexus.Multitau) []float64 {
+	if m.Coincidences == nil {
+		return nil
+	}
+	return m.Coincidences.Data
+}
+
 // zeros returns as many zeros as v has numbers, nil for nil.
 func zeros(v []float64) []float64 {
 	if v == nil {
@@ -282,6 +293,9 @@ func (a *average) write(ctx context.Context, out string) error {
 		r.Multitau.Err = a.err
 	}
 	if a.s.Map == nil {
+		if a.pairs != nil {
+			r.Multitau.Coincidences = &nexus.Matrix{Rows: a.g2.Rows, Cols: a.g2.Cols, Data: a.pairs}
+		}
 		r.Photons = f.Photons // the detector is the same
 		r.Strays = a.strays
 		for i := range r.Strays { // of one of the averaged g2, whose errors are smaller

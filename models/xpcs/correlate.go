@@ -51,7 +51,8 @@ type Done struct {
 	Area     float64 // largest number of pixels of a speckle in a bin, 1 if speckles are not wider than a pixel; 0 without a multi-tau correlation
 	Dark     Dark
 	Hot      Hot
-	Stuck    []int // Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons
+	Flat     *correlate.Flat // a frame, counted from that of the movie, in which all pixels read the same number; nil if there is none
+	Stuck    []int           // Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons
 	Lost     error
 	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
 	Misplaced string
@@ -229,6 +230,9 @@ func (j Job) multitau(ctx context.Context, movie correlate.Movie, maps correlate
 		Stride: max(s.Stride, 1), Average: max(s.Average, 1),
 	}
 	correlated(res.Multitau, r)
+	if r.Coincidences != nil {
+		res.Multitau.Coincidences = matrix(r.Coincidences)
+	}
 	done.Area = slices.Max(r.Area)
 	for _, d := range r.Delay {
 		res.Multitau.Delay = append(res.Multitau.Delay, float64(d.Frames))
@@ -252,11 +256,15 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 	}
 	slices.Sort(done.Stuck)
 	for _, v := range r.Strays {
-		s := nexus.Stray{Bin: v.Bin, Frame: j.Settings.First + v.Frame*j.Settings.Span(), Row: v.Pixel / m.Width, Column: v.Pixel % m.Width, Counts: v.Counts, Mean: v.Mean, Shift: v.Shift, Errors: v.Errors, Entries: v.Entries}
+		s := nexus.Stray{Bin: v.Bin, Frame: j.Settings.First + v.Frame*j.Settings.Span(), Row: v.Pixel / m.Width, Column: v.Pixel % m.Width, Counts: v.Counts, Frames: v.Frames, Mean: v.Mean, Shift: v.Shift, Errors: v.Errors, Entries: v.Entries}
 		if len(r.Delay) > 0 && !math.IsNaN(v.Errors) {
 			s.Delay = r.Delay[v.Delay].Frames
 		}
 		res.Strays = append(res.Strays, s)
+	}
+	if f := r.Flat; f != nil {
+		done.Flat = &correlate.Flat{Frame: j.Settings.First + f.Frame*j.Settings.Span(), Counts: f.Counts, Others: f.Others}
+		res.Attrs[nexus.AttrBadFrames], _ = done.flat()
 	}
 	done.Hot = hotPixels(m, r.Image, r.Frames)
 	res.SAXS = filled(r.SAXS)

@@ -46,7 +46,7 @@ func (d *Done) Notes() []string {
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}
-	for _, line := range []string{d.missed(), d.full(), d.noCounts(), d.blind(), d.stuck(), d.hot(), d.stray()} {
+	for _, line := range []string{d.missed(), d.full(), d.noCounts(), d.few(), d.blind(), d.badFrame(), d.stuck(), d.hot(), d.stray()} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -66,6 +66,9 @@ func (d *Done) missed() string {
 	bins := 0
 	for i := range d.Result.Photons {
 		n := &d.Result.Photons[i]
+		if n.Binary() { // which full tells
+			continue
+		}
 		if n.DeadTime > 0 {
 			bins++
 		}
@@ -114,6 +117,23 @@ func (d *Done) noCounts() string {
 	return ""
 }
 
+// few says where photons are too few for errors of a normal distribution.
+func (d *Done) few() string {
+	m := d.Result.Multitau
+	if m == nil {
+		return ""
+	}
+	bin, bins := m.FewestPhotons()
+	if bins == 0 {
+		return ""
+	}
+	text, remedy, _ := m.FewPhotons(bin)
+	if bins > 1 {
+		text += fmt.Sprintf("; so it is in %d of %s", bins, errtext.Count(m.G2.Cols, "bin"))
+	}
+	return text + ": " + remedy
+}
+
 // blind says how much counts lower those of the next frames, if they do.
 func (d *Done) blind() string {
 	var worst *nexus.PhotonNoise
@@ -132,6 +152,22 @@ func (d *Done) blind() string {
 	}
 	return fmt.Sprintf("pixels in %d of %s count less in the frame after one with counts: products of the counts of neighbouring frames are %.3g %% below those of independent frames in bin %d (+- %.2g %%), where correlations of intensities cannot be. A detector with a dead time of about a frame or longer does that, or one whose pixels are reset after counts: g2 is too small at short delays: leave those delays out, attenuate the beam, or take longer frames",
 		bins, errtext.Count(len(d.Result.Photons), "bin"), 100*worst.Blind(), worst.Bin, 100*worst.AdjacentErr)
+}
+
+// flat says that a frame is no light, and what to do.
+func (d *Done) flat() (text, remedy string) {
+	f := d.Flat
+	return fmt.Sprintf("nearly all pixels in bins read %.6g in frame %d, and %.3g on average in the others, which no light does, but a fault of the detector or of the file: g2 is wrong", f.Counts, f.Frame, f.Others),
+		fmt.Sprintf("correlate again without this frame (--skip %d)", f.Frame)
+}
+
+// badFrame names a frame that is no light.
+func (d *Done) badFrame() string {
+	if d.Flat == nil {
+		return ""
+	}
+	text, remedy := d.flat()
+	return text + ": " + remedy
 }
 
 // stuck names the pixels whose numbers do not scatter as those of photons.

@@ -21,7 +21,12 @@ type Result struct {
 	Bins   []int   // numbers of the dynamic bins in the columns, from 1, ascending
 	Pixels []int   // number of pixels of each of Bins
 	G2     [][]float64
-	Err    [][]float64 // standard error of G2 from the scatter of pixels
+	// Err is the standard error of G2 from the scatter of P/(A B) of single pixels. With Settings.Photons, the statistics of counts take its place
+	// where photons are so few that the scatter cannot tell it; see Coincidences.
+	Err [][]float64
+	// Coincidences is the number of pairs of photons in two frames of a pixel that are expected for each of G2 if nothing correlates, if Photons were
+	// asked for and a photon is known: g2 has an error of at least one over its square root.
+	Coincidences [][]float64
 	// Cov is the covariance of the points of each bin, row-major (delay, delay), if it was asked
 	// for. Its diagonal is not Err squared: Err also contains the scatter of the normalisation of
 	// single pixels.
@@ -51,6 +56,8 @@ type Result struct {
 	// Strays lists the single readings that no statistics of photons make, if Photons were asked for: the largest of a pixel, ordered by bin and, from
 	// the largest on, by counts. What they change in g2 is known where the covariance was asked for.
 	Strays []Stray
+	// Flat is a frame in which all pixels read the same number, far above those of the other frames, if Photons were asked for; nil if there is none.
+	Flat   *Flat
 	Passes int // number of times that the movie was read
 	Sparse int // number of levels that worked on lists of events
 }
@@ -100,7 +107,11 @@ func Multitau(ctx context.Context, m Movie, maps Maps, s Settings) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	r.Photons = seen.done()
+	r.Flat = seen.strays.flat(r.Trace)
+	r.Photons = seen.done(r.Flat)
+	if unit := seen.strays.unit / seen.average; !math.IsInf(unit, 1) {
+		r.counted(&maps, unit)
+	}
 	slices.SortStableFunc(r.Strays, func(a, b Stray) int { return a.Bin - b.Bin }) // GPUs share the bins
 	if !s.Covariance {
 		r.Strays = seen.strays.find(&maps, r.Image, r.Trace, maps.everywhere())

@@ -30,7 +30,8 @@ type PhotonNoise struct {
 	// for the rest of a frame and more lowers it.
 	Adjacent, AdjacentErr float64
 	// Limit is the largest reading of all bins if it is the limit of the counter, which many pixels have and none exceeds, and AtLimit the share of the
-	// readings of the bin that have it. They are 0 otherwise, and where AtLimit is below 0.001.
+	// readings of the bin that have it. They are 0 otherwise, and where AtLimit is below 0.001. Where only 0 and 1 were read, and too few pixels count in
+	// both of two frames, Limit is 1 and DeadTime is given as well: a counter of one bit cannot be told from a dead time.
 	Limit, AtLimit float64
 	// Gap is a number that shows that the readings of all bins are no counts of photons. There is no dead time then.
 	Gap Gap
@@ -66,8 +67,8 @@ func pooled(all []score) (sum score) {
 // below reports whether an estimate is below a number beyond chance.
 func (s score) below(v float64) bool { return v-s.value > belowPoisson*s.err }
 
-// done returns the noise of each bin that has pixels; nil if the values are no counts.
-func (v *photons) done() (all []PhotonNoise) {
+// done returns the noise of each bin that has pixels; nil if the values are no counts. flat is a frame that is no light, or nil.
+func (v *photons) done(flat *Flat) (all []PhotonNoise) {
 	if v.fractions || v.looked == 0 {
 		return nil
 	}
@@ -76,7 +77,7 @@ func (v *photons) done() (all []PhotonNoise) {
 	adjacent := v.adjacent(stuck)
 	v.together(stuck)
 	limit, full := v.limit(stuck)
-	gap := v.gap(stuck)
+	gap := v.gap(stuck, flat)
 	for b, pixels := range v.pixels {
 		if pixels == 0 {
 			continue
@@ -101,7 +102,9 @@ func (v *photons) done() (all []PhotonNoise) {
 		}
 		if everywhere || missed(n.level, n.slope) {
 			if d := n.missing(); d*n.Mean > leastLost {
-				n.DeadTime = d
+				if n.DeadTime = d; v.binary() {
+					n.Limit, n.AtLimit = 1, n.Mean
+				}
 			}
 		}
 	}
@@ -135,9 +138,24 @@ func (v *photons) limit(stuck [][]int) (limit float64, at []float64) {
 	return limit, at
 }
 
-// gap returns a number that shows that readings are no counts of photons. Pixels that are stuck have gaps around them.
-func (v *photons) gap(stuck [][]int) Gap {
+// binary reports whether only 0 and 1 were read.
+func (v *photons) binary() bool {
+	for p, x := range v.numbers.largest {
+		if x > 1 && v.code[p] >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// gap returns a number that shows that readings are no counts of photons. Pixels that are stuck have gaps around them, as have those that have their
+// largest reading many times, and a flat frame.
+func (v *photons) gap(stuck [][]int, flat *Flat) Gap {
+	alone := v.numbers.alone()
 	return v.numbers.gap(func(n float64) bool {
+		if flat != nil && n == flat.Counts || n < float64(len(alone)) && alone[int(n)] {
+			return true
+		}
 		for _, of := range stuck {
 			for _, p := range of {
 				if mean := v.each.sum[p] / float64(v.looked); math.Abs(mean-n) < 4*math.Sqrt(mean+1) {

@@ -20,12 +20,13 @@ import (
 // counted is a movie of speckles that a detector counts.
 type counted struct {
 	pixels, frames int
-	count          float64 // mean number of photons of a pixel in a frame
-	modes          int     // the contrast is 1/modes
-	decay          float64 // of g from frame to frame
-	ballistic      bool    // g falls as exp(-decay frame^2), else as exp(-decay frame)
-	dead           float64 // dead time in exposure times
-	uneven         bool    // the beam varies by a factor of 3, and pixels by another
+	count          float64   // mean number of photons of a pixel in a frame
+	modes          int       // the contrast is 1/modes
+	decay          float64   // of g from frame to frame
+	ballistic      bool      // g falls as exp(-decay frame^2), else as exp(-decay frame)
+	dead           float64   // dead time in exposure times
+	uneven         bool      // the beam varies by a factor of 3, and pixels by another
+	beam           []float64 // intensity of the beam in each frame; nil: 1
 	seed           uint64
 }
 
@@ -60,6 +61,9 @@ func (c counted) movie() []float32 {
 		}
 		for t, v := range intensity {
 			v *= c.count
+			if c.beam != nil {
+				v *= c.beam[t]
+			}
 			if c.uneven {
 				v *= (0.5 + float64((t*7)%5)/4) * (0.5 + float64(p%100)/100)
 			}

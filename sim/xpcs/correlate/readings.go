@@ -91,6 +91,17 @@ type Gap struct {
 	Share float64
 }
 
+// alone reports of each number whether one pixel alone has it most often, as its largest.
+func (r *readings) alone() []bool {
+	of := make([]bool, len(r.often))
+	for p, x := range r.largest {
+		if n := int(x); n < len(of) && 2*float64(r.times[p]) > r.often[n] {
+			of[n] = true
+		}
+	}
+	return of
+}
+
 // gap returns the first number whose frequency no counts of photons have, not near those that are stuck.
 func (r *readings) gap(stuck func(n float64) bool) Gap {
 	h := r.often

@@ -42,6 +42,19 @@ func TestLimitsOfCounters(t *testing.T) {
 	}
 }
 
+// A counter of one bit cannot be told from a dead time, and both are given.
+func TestCounterOfOneBit(t *testing.T) {
+	m := counted{pixels: 1000, frames: 60, count: 0.3, modes: 50, decay: 3, seed: 4}
+	n := noise(t, m.changed(m.movie(), func(n float64) float64 { return min(n, 1) }), correlate.Settings{})
+	if n.Limit != 1 || n.AtLimit != n.Mean || !(n.DeadTime > 0) {
+		t.Errorf("%+v", n)
+	}
+	m.count = 0.003 // where no pixel counts twice
+	if n := noise(t, m.array(m.movie()), correlate.Settings{}); n.Limit != 0 || n.DeadTime != 0 {
+		t.Errorf("few counts: %+v", n)
+	}
+}
+
 // Counts that were scaled and rounded are no counts of photons and have no dead time.
 func TestReadingsThatAreNoCounts(t *testing.T) {
 	for _, mean := range []float64{0.5, 2, 10, 50} {

@@ -12,15 +12,17 @@ import (
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
-// Stray is a single reading that no statistics of photons make, as of a cosmic ray. The chance of n counts is at most (m/(1+m))^n, that of
-// intensities with an exponential distribution, in which m is the largest of the means of its pixel without the reading, of its static bin and of its
-// dynamic bin, times how much brighter its frame is. A stray reading has a chance below 1e-9 after the number of all readings, and is 8 times as large
-// as the largest readings of most pixels of its bin.
+// Stray is the largest reading of a pixel if no statistics of photons make it, as of a cosmic ray or of a pixel that is hot for some frames. The
+// chance of n counts is at most (m/(1+m))^n, that of intensities with an exponential distribution, in which m is the largest of the means of its pixel
+// in the other frames, of its static bin and of its dynamic bin, times how much brighter its frame is. A stray reading has a chance below 1e-6 after
+// the number of all readings, and is twice as large as the largest readings of most pixels of its bin. Frames in which the pixel is that bright are left
+// out of its mean where they are a twentieth of the movie at most.
 //
 // Reference: J. W. Goodman 2007, Speckle Phenomena in Optics, chapter 4 (counts of exponential intensities have a geometric distribution).
 type Stray struct {
 	Bin, Frame, Pixel int     // dynamic bin from 1, frame of the selection from 0, and place as row * width + column
 	Counts            float64 // counts that were read
+	Frames            int     // about the number of frames in which the pixel stands out, this one among them; many show a pixel that is hot for a while
 	Mean              float64 // mean counts of the pixel in the other frames
 
 	// Shift is what the pixels with stray readings change in g2 of the bin where that is largest, compared with its standard error without them; Delay
@@ -36,8 +38,9 @@ type Stray struct {
 
 const (
 	usualReading = 4       // readings up to this many counts are not looked at
-	strayFactor  = 8       // times the largest reading of most pixels of a bin
-	strayChance  = 20.72   // -log(1e-9)
+	strayFactor  = 2       // times the largest reading of most pixels of a bin, or of those around a pixel
+	strayChance  = 13.82   // -log(1e-6)
+	strayShare   = 0.05    // share of the frames up to which bright ones are left out of the mean of their pixel
 	strayPiece   = 1 << 14 // pixels that one goroutine looks at
 	strayGroup   = 64      // pixels around a pixel, with it
 )
@@ -50,6 +53,8 @@ type strays struct {
 	valid   []bool // of each pixel: whether it is in a static bin
 	largest []float32
 	frame   []int32
+	times   []int32   // of each pixel: frames with readings over strayFactor times least
+	sum     []float32 // of these readings
 	least   []float32 // of each group of pixels: readings up to this are left out
 	seen    int       // frames that were looked at
 	unit    float64   // smallest reading above 0 that photons have seen, in counts
@@ -57,7 +62,7 @@ type strays struct {
 
 func newStrays(maps *Maps, s Settings) *strays {
 	n := len(maps.Dynamic)
-	v := &strays{threads: s.threads(), average: float64(max(s.Average, 1)), valid: make([]bool, n), largest: make([]float32, n), frame: make([]int32, n), least: make([]float32, (n+strayGroup-1)/strayGroup), unit: math.Inf(1)}
+	v := &strays{threads: s.threads(), average: float64(max(s.Average, 1)), valid: make([]bool, n), largest: make([]float32, n), frame: make([]int32, n), times: make([]int32, n), sum: make([]float32, n), least: make([]float32, (n+strayGroup-1)/strayGroup), unit: math.Inf(1)}
 	for p, b := range maps.Static {
 		v.valid[p] = b > 0
 	}
@@ -82,6 +87,11 @@ func (v *strays) raise(g int) {
 	}
 	slices.Sort(of)
 	v.least[g] = max(of[len(of)/2], v.usual())
+	for p := g * strayGroup; p < min((g+1)*strayGroup, len(v.valid)); p++ {
+		if v.largest[p] <= strayFactor*v.least[g] {
+			v.times[p], v.sum[p] = 0, 0
+		}
+	}
 }
 
 // usual returns the reading above which pixels are looked at, in the units of the movie.
@@ -135,10 +145,22 @@ func over(readings []float32, least float32) bool {
 
 // look takes the readings of some pixels, from one on, in a frame.
 func (v *strays) look(frame, from int, readings []float32) {
+	least := v.least[from/strayGroup]
 	for p, x := range readings {
-		if p += from; x > v.largest[p] && v.valid[p] {
-			v.largest[p], v.frame[p] = x, int32(frame)
+		if p += from; x > least && v.valid[p] {
+			v.take(frame, p, x, least)
 		}
+	}
+}
+
+// take takes a reading of a pixel, given that up to which readings are left out.
+func (v *strays) take(frame, pixel int, x, least float32) {
+	if x > v.largest[pixel] {
+		v.largest[pixel], v.frame[pixel] = x, int32(frame)
+	}
+	if x > strayFactor*least {
+		v.times[pixel]++
+		v.sum[pixel] += x
 	}
 }
 
@@ -147,8 +169,8 @@ func (v *strays) sparse(first, n int, e *Events) {
 	usual := v.usual()
 	for f := v.fresh(first, n); f < n; f++ {
 		for i, x := range e.Count[e.Start[f]:e.Start[f+1]] {
-			if p := e.Pixel[e.Start[f]+i]; x > usual && x > v.largest[p] {
-				v.largest[p], v.frame[p] = x, int32(first+f)
+			if x > usual {
+				v.take(first+f, int(e.Pixel[e.Start[f]+i]), x, usual)
 			}
 		}
 	}
@@ -234,14 +256,18 @@ func (v *strays) find(maps *Maps, image, trace []float64, pixels []int32) (all [
 	readings := math.Log(frames*valid) + strayChance
 	for _, p := range odd {
 		n, f := float64(v.largest[p])*v.average, int(v.frame[p])
-		own := max(image[p]*v.average*frames-n, 0) / (frames - 1)
+		times, sum := float64(v.times[p]), float64(v.sum[p])*v.average
+		if times > strayShare*frames || times <= 1 {
+			times, sum = 1, n
+		}
+		own := max(image[p]*v.average*frames-sum, 0) / max(frames-times, 1)
 		d := dynamic[maps.Dynamic[p]]
 		mean := max(own, static[maps.Static[p]].mean(), d.mean())
 		if brighter := others[f] / usual; brighter > 1 {
 			mean *= brighter
 		}
 		if n > unit*readings/math.Log1p(unit/mean) {
-			all = append(all, Stray{Bin: int(maps.Dynamic[p]), Frame: f, Pixel: int(p), Counts: n, Mean: own, Shift: math.NaN(), Errors: math.NaN(), Entries: entries(n, d, parts[maps.Dynamic[p]])})
+			all = append(all, Stray{Bin: int(maps.Dynamic[p]), Frame: f, Pixel: int(p), Counts: n, Frames: int(max(v.times[p], 1)), Mean: own, Shift: math.NaN(), Errors: math.NaN(), Entries: entries(n, d, parts[maps.Dynamic[p]])})
 		}
 	}
 	slices.SortFunc(all, func(a, b Stray) int {

@@ -7,5 +7,5 @@ package correlate_test
 
 import "testing"
 
-// Of 600 right movies none has a stray reading.
+// Of 1,200 right movies none has a stray reading.
 func TestNoStrayReadingsInManyRightMovies(t *testing.T) { noStrays(t, 30) }

@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // strays returns the stray readings of a movie with two dynamic bins of four static ones each.
@@ -130,14 +131,15 @@ func TestStrayReadingsMoveG2(t *testing.T) {
 	}
 }
 
-// Right movies have no stray reading: dim and bright ones, full contrast, flicker, few pixels and frames, values that are multiples of counts.
+// Right movies have no stray reading: dim and bright ones, full contrast, a beam that flickers, drifts or flashes, few pixels and frames, values that are
+// multiples of counts.
 func TestNoStrayReadingsInRightMovies(t *testing.T) { noStrays(t, 1) }
 
-// noStrays looks at 20 right movies for each seed.
+// noStrays looks at 40 right movies for each seed.
 func noStrays(t *testing.T, seeds int) {
 	movies := 0
 	for _, count := range []float64{0.003, 0.1, 3, 30, 300} {
-		for kind := range 4 {
+		for kind := range 8 {
 			for seed := range seeds {
 				c := counted{pixels: 120, frames: 30, count: count, modes: 1 + seed%2, decay: []float64{0.01, 0.3, 3}[seed%3], uneven: kind == 1, seed: uint64(100*kind + seed)}
 				if kind == 2 {
@@ -145,6 +147,12 @@ func noStrays(t *testing.T, seeds int) {
 				}
 				if count > 100 {
 					c.pixels /= 2
+				}
+				if kind > 3 {
+					c.frames, c.beam = 60, beam(kind, 60, uint64(seed))
+				}
+				if kind == 7 { // speckles last for much of the movie
+					c.modes, c.decay = 1, 0.01+0.05*float64(seed%3)
 				}
 				frames := c.movie()
 				if kind == 3 {
@@ -162,6 +170,57 @@ func noStrays(t *testing.T, seeds int) {
 		}
 	}
 	t.Logf("%d right movies", movies)
+}
+
+// beam returns the intensity of a beam over frames: with a flicker of 20 %, a drift to a third, flashes of ten times, or none.
+func beam(kind, frames int, seed uint64) []float64 {
+	z := tensor.NewStream(seed, 8, uint32(kind))
+	all := make([]float64, frames)
+	for t := range all {
+		switch all[t] = 1; {
+		case kind == 4:
+			all[t] = max(0, 1+0.2*z.Normal())
+		case kind == 5:
+			all[t] = 1 - 0.7*float64(t)/float64(frames)
+		case kind == 6 && t%20 == 7:
+			all[t] = 10
+		}
+	}
+	return all
+}
+
+// A pixel that is hot for 10 to 40 frames is found, also by readings not far above those that photons make, and it is said in how many frames.
+func TestHotForSomeFrames(t *testing.T) {
+	for name, c := range map[string]struct {
+		counted
+		counts float32
+		times  int
+	}{
+		"dim":      {counted{count: 0.02, modes: 2, decay: 3}, 10, 10},
+		"some":     {counted{count: 0.1, modes: 2, decay: 3}, 20, 10},
+		"longer":   {counted{count: 0.1, modes: 2, decay: 3}, 20, 30},
+		"brighter": {counted{count: 1, modes: 2, decay: 3}, 60, 40},
+		"speckles": {counted{count: 0.1, modes: 4, decay: 0.05}, 30, 20},
+		"full":     {counted{count: 0.3, modes: 1, decay: 0.05}, 40, 40},
+	} {
+		c.pixels, c.frames, c.seed = 300, 1000, 5
+		frames := c.movie()
+		for f := 400; f < 400+c.times; f++ {
+			frames[f*c.pixels+77] = c.counts
+		}
+		maps := correlate.Maps{Height: 1, Width: c.pixels, Dynamic: make([]int32, c.pixels)}
+		for i := range maps.Dynamic {
+			maps.Dynamic[i] = 1
+		}
+		r, err := correlate.Multitau(context.Background(), c.array(frames), maps, correlate.Settings{Photons: true, Covariance: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Strays
+		if len(got) != 1 || got[0].Pixel != 77 || got[0].Frame != 400 || got[0].Frames < c.times || got[0].Frames > c.times+2 || !(got[0].Errors > 1) {
+			t.Errorf("%s: %+v, want pixel 77 in %d frames", name, got, c.times)
+		}
+	}
 }
 
 // Frames that go to a GPU in the type of their file have the same stray readings.

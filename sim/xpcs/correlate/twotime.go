@@ -58,7 +58,8 @@ func Twotime(ctx context.Context, m Movie, maps Maps, s Settings, each func(*Map
 	if s.Intensities != nil {
 		r := t.light.done()
 		if seen != nil {
-			r.Photons = seen.done()
+			r.Flat = seen.strays.flat(r.Trace)
+			r.Photons = seen.done(r.Flat)
 			r.Strays = seen.strays.find(&maps, r.Image, r.Trace, maps.everywhere())
 		}
 		s.Intensities(r)
