@@ -156,7 +156,7 @@ func (m *modeFinder) evaluated(points []modePoint) []modePoint {
 //
 // Reference: Rodriguez and Laio 2014, doi 10.1126/science.1242072.
 func (m *modeFinder) candidates(points []modePoint) (out []*modePoint) {
-	slices.SortStableFunc(points, func(a, b modePoint) int { return cmp.Compare(b.lp, a.lp) })
+	slices.SortFunc(points, func(a, b modePoint) int { return cmp.Compare(b.lp, a.lp) })
 	for i := range points {
 		x := &points[i]
 		if m.explains(x) {

@@ -324,9 +324,13 @@ func (f *Fit) describeMode(t Target, q []float64, share float64) diag.MissedMode
 	}
 	m := diag.MissedMode{Share: share, Lowest: math.Inf(1), Highest: math.Inf(-1)}
 	m.Name, m.Value = describe(t, q, at)
+	named := f.Draws(m.Name)
 	for k, d := range f.chains {
-		for _, row := range d.kept.rows[:f.n[k]] {
-			_, v := describe(t, row, at)
+		for i, row := range d.kept.rows[:f.n[k]] {
+			v := row[at] // of a quantity that has no column
+			if named != nil {
+				v = named[k][i]
+			}
 			m.Lowest, m.Highest = min(m.Lowest, v), max(m.Highest, v)
 		}
 	}
