@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/models/g2"
 )
