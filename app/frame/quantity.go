@@ -27,7 +27,7 @@ var (
 	LengthUnits = []Unit{{"m", 1}, {"cm", 1e-2}, {"mm", 1e-3}, {"um", 1e-6}, {"µm", 1e-6}}
 	PixelUnits  = []Unit{{"px", 1}}
 	EnergyUnits = []Unit{{"keV", 1}, {"eV", 1e-3}}
-	TimeUnits   = []Unit{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}}
+	TimeUnits   = []Unit{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}
 	AngleUnits  = []Unit{{"deg", math.Pi / 180}, {"rad", 1}, {"mrad", 1e-3}}
 )
 

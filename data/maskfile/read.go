@@ -184,5 +184,5 @@ func onlyImage(f *hdf5.File, because string) (string, error) {
 		return "", err
 	}
 	const most = 5
-	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one with Settings.Key", because, len(found), found[:min(len(found), most)])
+	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one (--dataset for images), or keep only one of them in the file", because, len(found), found[:min(len(found), most)])
 }

@@ -18,7 +18,7 @@ import (
 type Stray struct {
 	Bin, Frame, Row, Column int     // dynamic bin from 1, and frame, row and column of the movie from 0
 	Counts, Mean            float64 // the reading, and the mean counts of the pixel in the other frames
-	Frames                  int     // about the number of frames in which the pixel stands out, this one among them; 0 if unknown
+	Frames                  int     // frames in which the pixel stands out, this one among them; a rough number, 0 if unknown
 
 	// Shift is what the pixels with stray readings of the bin change in g2 at the delay in frames where that is most standard errors of g2, and Errors
 	// is how many. Shift and Errors are NaN, and Delay is 0, if g2 is not known.

@@ -205,7 +205,7 @@ func (a *average) judge(r *nexus.Result, about *Repeat) error {
 	m := r.Multitau
 	switch {
 	case m == nil:
-		return errors.New("it has no multi-tau correlation: correlate its frames with Multitau")
+		return errors.New("it has no multi-tau correlation: correlate its frames by the multi-tau method")
 	case a.s.Bin > m.G2.Cols:
 		return fmt.Errorf("it has no bin %d: %s", a.s.Bin, errtext.Choose(m.G2.Cols, "bin", 1, m.G2.Cols))
 	}

@@ -4,6 +4,7 @@
 package motion
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -144,7 +145,9 @@ func New(config *homodyne.Config, c2 *homodyne.Correlation, times []float64) (*P
 	if dark := darkFrames(c2.C2, len(times)); len(dark) > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("frames %v were left out, because all their correlations with other frames are 0, as those of frames without light are", dark))
 	}
-	if v := middle(c2.C2); v < 0.5 {
+	if v := middle(c2.C2); v == 0 {
+		return nil, errors.New("motion: at least half of all C2 is 0, but correlations divided by mean intensities are near 1: check the mask, the bin and the frames, as a correlation of pixels or frames without counts looks like this")
+	} else if v < 0.5 {
 		return nil, fmt.Errorf("motion: half of all C2 is below %.2g, but correlations divided by mean intensities are near 1: add 1 if this is C2 - 1", v)
 	}
 	if f2 := config.Parameter("f2"); f2 != nil && !f2.Fixed {

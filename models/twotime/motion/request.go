@@ -25,7 +25,7 @@ type Request struct {
 	Text      string            `json:"config_text,omitempty"` // content of the configuration
 	Model     string            `json:"model,omitempty" choices:"static,isotropic,laminar,two-component" zero:"static, or from the configuration" about:"static (diffusion, a contrast for each azimuth), isotropic (diffusion, azimuths averaged), laminar (diffusion and shear) or two-component (a flowing sample and a reference)"`
 	Q         float64           `json:"q,omitempty" unit:"1/Angstrom" above:"0" zero:"the only one in the file" about:"wavevector"`
-	FrameTime float64           `json:"frame_time_s,omitempty" units:"s=1 ms=1e-3 us=1e-6 µs=1e-6" above:"0" zero:"from the file" about:"time between frames, in s or with a unit such as ms or us"`
+	FrameTime float64           `json:"frame_time_s,omitempty" units:"s=1 ms=1e-3 us=1e-6 µs=1e-6 ns=1e-9" above:"0" zero:"from the file" about:"time between frames, in s or with a unit such as ms or us"`
 	Gap       float64           `json:"gap_angstrom,omitempty" units:"um=1e4 µm=1e4 mm=1e7 nm=10 A=1" above:"0" zero:"200um" about:"gap between the plates, in um or with a unit: mm, nm or A"`
 	Origin    string            `json:"time_origin,omitempty" name:"time-origin" about:"origin of time: experiment (just before frame 1), window (the first frame used), or how long before frame 1 the motion began, such as 30s"`
 	Shear     string            `json:"shear,omitempty" choices:"physical,homodyne" zero:"physical" about:"convention of the shear rate: physical, or homodyne as in homodyne, xpcsjax and heterodyne"`

@@ -47,3 +47,19 @@ func TestStartsOfFrames(t *testing.T) {
 		t.Errorf("a diagonal of ones: %v", err)
 	}
 }
+
+// Correlations that are 0 are told from C2 - 1, which is near 0.
+func TestCorrelationsThatAreZero(t *testing.T) {
+	c := config(t, flow)
+	for value, want := range map[float64]string{0: "at least half of all C2 is 0", 0.1: "add 1 if this is C2 - 1"} {
+		p := sheared(t, c, truth, 0.5, 0.4, 0.5)
+		c2 := *p.C2
+		c2.C2 = nil
+		for _, m := range p.C2.C2 {
+			c2.C2 = append(c2.C2, slices.Repeat([]float64{value}, len(m)))
+		}
+		if _, err := motion.New(c, &c2, p.Data.Setup.Times); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("C2 of %g: %v", value, err)
+		}
+	}
+}

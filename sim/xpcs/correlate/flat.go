@@ -5,7 +5,7 @@ package correlate
 
 // Flat is a frame in which nearly all pixels in bins read the same number, which is far above those of the other frames. Photons do not do that.
 type Flat struct {
-	Frame  int     // of the selection, from 0
+	Frame  int     // number of the frame in the selection, from 0
 	Counts float64 // counts of the pixels
 	Others float64 // mean counts of a pixel in the other frames
 }

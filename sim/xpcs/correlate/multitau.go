@@ -170,7 +170,7 @@ func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, 
 	r := &Result{Frames: m.Frames, Delay: Delays(m.Frames, s.PerLevel), Sparse: levels}
 	parts := maps.parts(int(min(s.MaxBytes/int64(perPixel(r.Delay, levels, s)), math.MaxInt32)))
 	if s.PerPixel != nil && len(parts) > 1 {
-		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: raise MaxBytes, or do not ask for the sums", s.MaxBytes)
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes: allow more memory, or do not ask for the sums", s.MaxBytes)
 	}
 	r.Passes = len(parts)
 	r.prepare(maps, s)
@@ -200,7 +200,38 @@ func multitauWith[T real](ctx context.Context, m Movie, maps *Maps, s Settings, 
 			return nil, err
 		}
 	}
+	if err := r.large(m, s); err != nil {
+		return nil, err
+	}
 	return r, r.finite(s.Precision)
+}
+
+// leastReading is the size of readings below which numbers of 32 bits do not hold their products: these are below 1e-32, and numbers of 32 bits lose
+// digits from 1e-38 on.
+const leastReading = 1e-16
+
+// large returns an error if all readings are so small that numbers in which frames, or products of them, are kept lose their digits. No reading of a pixel
+// is above the number of frames times its mean, nor above the number of pixels times the mean of its frame.
+func (r *Result) large(m Movie, s Settings) error {
+	least := leastReading
+	if s.Normalize || s.Precision == 64 {
+		least *= least
+	}
+	pixel, frame := 0.0, slices.Max(r.Trace)
+	for _, v := range r.Image {
+		if v > pixel { // masked pixels may not be numbers
+			pixel = v
+		}
+	}
+	top := min(pixel*float64(r.Frames), frame*float64(m.Height*m.Width))
+	if !(top > 0 && top < least) {
+		return nil
+	}
+	remedy := "normalise frames, or scale them"
+	if s.Normalize {
+		remedy = "scale the frames"
+	}
+	return fmt.Errorf("correlate: readings are %.3g at most, and sums in %d bits lose the digits of products below %.2g: %s", top, s.Precision, least*least, remedy)
 }
 
 // finite returns an error if the sums did not hold the products of the counts.
@@ -208,7 +239,7 @@ func (r *Result) finite(precision int) error {
 	for k, row := range r.G2 {
 		for i, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames, as counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames (Normalize), or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
+				return fmt.Errorf("correlate: g2 of bin %d is %g at a delay of %d frames, as counts of %.3g per pixel are beyond what sums in %d bits hold: normalise frames, or scale them", r.Bins[i], v, r.Delay[k].Frames, r.Trace[0], precision)
 			}
 		}
 	}

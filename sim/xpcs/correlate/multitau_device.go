@@ -75,7 +75,7 @@ func multitauOnGPUs(ctx context.Context, m Movie, maps *Maps, s Settings) (*Resu
 	}
 	parts := maps.parts(most)
 	if s.PerPixel != nil && len(parts) > 1 {
-		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes, or not on a GPU with room for %d pixels: raise MaxBytes, or do not ask for the sums", s.MaxBytes, most)
+		return nil, fmt.Errorf("correlate: the sums of every pixel do not fit into %d bytes, or not on a GPU with room for %d pixels: allow more memory, use the processor, or do not ask for the sums", s.MaxBytes, most)
 	}
 	readings := shared(parts, rooms)
 	r.Passes = len(readings)

@@ -22,7 +22,7 @@ import (
 type Stray struct {
 	Bin, Frame, Pixel int     // dynamic bin from 1, frame of the selection from 0, and place as row * width + column
 	Counts            float64 // counts that were read
-	Frames            int     // about the number of frames in which the pixel stands out, this one among them; many show a pixel that is hot for a while
+	Frames            int     // frames in which the pixel stands out, this one among them, a rough number; many show a pixel that is hot for a while
 	Mean              float64 // mean counts of the pixel in the other frames
 
 	// Shift is what the pixels with stray readings change in g2 of the bin where that is largest, compared with its standard error without them; Delay

@@ -92,7 +92,7 @@ func prepared(m Movie, maps *Maps, s Settings) (*twotime, error) {
 		return nil, err
 	}
 	if m.Frames > mostTwotime {
-		return nil, fmt.Errorf("correlate: a two-time map of %d frames would take %.0f GB: average or leave out frames (Average, Stride) so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
+		return nil, fmt.Errorf("correlate: a two-time map of %d frames would take %.0f GB: average or leave out frames so that at most %d are left", m.Frames, 8e-9*float64(m.Frames)*float64(m.Frames), mostTwotime)
 	}
 	return newTwotime(m, maps, s)
 }

@@ -77,7 +77,7 @@ func FindCenter(image []float64, m *Mask, s CenterSettings) (Center, error) {
 	}
 	pixels, edge := samples(image, m, guess, s.Radius, fitSamples)
 	if len(pixels) < 30 {
-		return Center{}, fmt.Errorf("mask: only %d pixels are left to find a centre in: want at least 30; mask fewer, or raise Radius", len(pixels))
+		return Center{}, fmt.Errorf("mask: only %d pixels are left to find a centre in: want at least 30; mask fewer, or search within a larger radius", len(pixels))
 	}
 	few, _ := samples(image, m, guess, s.Radius, searchSamples)
 	return refine(pixels, coarse(few, guess, search), s.Harmonics, math.Sqrt(quantum(image, m))/2/edge)
