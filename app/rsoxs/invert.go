@@ -169,6 +169,7 @@ func (v *inversion) lastPoint() ([]float64, error) {
 	case err != nil:
 		return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "restore the file, or remove it to begin at the start of the inversion"}
 	}
+	v.spent = doc.NFev
 	var x []float64
 	for _, n := range v.Names() {
 		p, ok := doc.X[n]
