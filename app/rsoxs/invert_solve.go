@@ -28,7 +28,7 @@ type inversion struct {
 	*morph.Task
 	cfg   *invertConfig
 	dir   runs.Folder
-	spent int // evaluations of the run before it was resumed
+	spent int // number of evaluations before the run was resumed
 }
 
 // openInversion reads the data of a problem and sets up its inversion.
@@ -78,7 +78,7 @@ type InvertDoc struct {
 	Points   int                     `json:"points"`
 	Status   string                  `json:"status"`
 	Message  string                  `json:"message"`
-	NFev     int                     `json:"nfev"` // evaluations, with those before the run was resumed
+	NFev     int                     `json:"nfev"` // number of evaluations, including those before the run was resumed
 	Warnings []string                `json:"warnings"`
 	Check    *frame.CheckDoc         `json:"model_check"`
 	Device   string                  `json:"device"` // device that computed patterns and gradients
