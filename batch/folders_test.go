@@ -231,3 +231,66 @@ func TestListsThatAreTooLong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A damaged file of results, such as one that was copied in part, is told once and left out, and its items are done again, in the folder of a
+// shard and in that of a queue.
+func TestDamagedFilesAreLeftOut(t *testing.T) {
+	m := list(t, 40, Header{Block: 1})
+	store, all := half(t, m, sines{})
+	want := merged(t, store, m)
+	q, err := store.Queue(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := q.Do(context.Background(), sines{}, []Span{{3, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, items, err := q.Write(sines{}.Columns(), records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := filepath.Glob(filepath.Join(string(store), "*", partName+"*"))
+	if err != nil || len(parts) < 3 {
+		t.Fatal(parts, err)
+	}
+	for _, p := range parts {
+		b, err := os.ReadFile(p)
+		if err == nil {
+			err = os.WriteFile(p, b[:len(b)/2], 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := all(); err == nil || !strings.Contains(err.Error(), "remove the file and run again") {
+		t.Fatal(err)
+	}
+	told := map[string]int{}
+	m.Damaged = func(file string, err error) { told[file]++ }
+	if _, err := store.Merge(m, func(Record) error { return nil }); err == nil {
+		t.Error("a damaged file counts as results")
+	}
+	l, err := store.Ledger(q)
+	if err != nil || l.Done() != 0 {
+		t.Fatal(l.Done(), err)
+	}
+	if again, _, err := q.Write(sines{}.Columns(), records); err != nil || again != name {
+		t.Fatal(again, err)
+	}
+	if there, err := l.Note(name, items); !there || err != nil || l.Done() != 2 {
+		t.Errorf("the leader counts %d items of a file that took the place of a damaged one (%v, %v)", l.Done(), there, err)
+	}
+	if err := all(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "done again", merged(t, store, m), want)
+	for _, p := range parts {
+		if told[p] > 1 {
+			t.Errorf("%s is told %d times", p, told[p])
+		}
+	}
+	if len(told) < len(parts) {
+		t.Errorf("told: %v of %v", told, parts)
+	}
+}

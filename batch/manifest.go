@@ -15,6 +15,7 @@ import (
 	"iter"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -38,8 +39,12 @@ type Manifest struct {
 	Items int64
 	// Hash is the SHA-256 of the file without its last line, in hexadecimal digits.
 	Hash string
+	// Damaged is called, once for each, with the files of results that are damaged. Their items count as missing, so that Run processes them
+	// again. If it is nil, such a file is an error.
+	Damaged func(file string, err error)
 
 	path string
+	told sync.Map // damaged files that were told
 }
 
 // Header describes the work that a manifest asks for.

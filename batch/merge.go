@@ -95,6 +95,9 @@ func (s Store) survey(m *Manifest) (*Status, []file, error) {
 			if err != nil {
 				return nil, nil, err
 			}
+			if p.damaged {
+				continue
+			}
 			if st.Columns == nil {
 				st.Columns = p.columns
 			} else if !slices.Equal(st.Columns, p.columns) {

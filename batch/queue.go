@@ -178,7 +178,7 @@ func (s Store) Ledger(q *Queue) (*Ledger, error) {
 		if err == nil && !f.queue {
 			var names []string
 			if names, err = f.names(); err == nil {
-				err = l.read(names)
+				_, err = l.read(names)
 			}
 		}
 	}
@@ -188,13 +188,15 @@ func (s Store) Ledger(q *Queue) (*Ledger, error) {
 	return l, err
 }
 
-// read notes the items of files.
-func (l *Ledger) read(names []string) error {
+// read notes the items of files. It reports whether none is damaged.
+func (l *Ledger) read(names []string) (whole bool, err error) {
+	whole = true
 	for _, name := range names {
-		_, marks, err := l.q.m.read(name, false)
+		p, marks, err := l.q.m.read(name, false)
 		if err != nil {
-			return err
+			return false, err
 		}
+		whole = whole && !p.damaged
 		for _, k := range marks {
 			if !l.done.has(k.item) {
 				l.done.add(k.item)
@@ -202,7 +204,7 @@ func (l *Ledger) read(names []string) error {
 			}
 		}
 	}
-	return nil
+	return whole, nil
 }
 
 // Done returns the number of items with a result.
@@ -216,10 +218,13 @@ func (l *Ledger) Look() error {
 	}
 	for _, name := range names {
 		if base := filepath.Base(name); !l.files[base] {
-			if err := l.read([]string{name}); err != nil {
+			whole, err := l.read([]string{name})
+			if err != nil {
 				return err
 			}
-			l.files[base] = true
+			if whole { // the same results may take the place of a damaged file
+				l.files[base] = true
+			}
 		}
 	}
 	return nil

@@ -45,6 +45,7 @@ type Record struct {
 type part struct {
 	hash    string // of the manifest
 	columns []Column
+	damaged bool // the file was left out
 	records []Record
 }
 

@@ -131,6 +131,12 @@ func (m *Manifest) read(name string, all bool) (*part, []mark, error) {
 			p, marks, err = q, k, e
 		}
 	}
+	if errors.As(err, new(*checkpoint.FormatError)) && m.Damaged != nil {
+		if _, known := m.told.LoadOrStore(name, true); !known {
+			m.Damaged(name, err)
+		}
+		return &part{hash: m.Hash, damaged: true}, nil, nil
+	}
 	if errors.As(err, new(*checkpoint.FormatError)) {
 		return nil, nil, fmt.Errorf("%w: remove the file and run again, which recomputes its items", err)
 	}

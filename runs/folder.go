@@ -5,7 +5,9 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
@@ -35,14 +37,11 @@ func (f Folder) Begin(config any) error { return WriteJSON(f.Path(ConfigFile), c
 // Config reads the settings of the run. If the folder has none, the error is that of
 // reading the file.
 func (f Folder) Config(config any) error {
-	b, err := foreign.ReadFile(f.Path(ConfigFile))
-	if err != nil {
+	err := ReadJSON(f.Path(ConfigFile), config)
+	if errors.As(err, new(*fs.PathError)) {
 		return fmt.Errorf("%s is not a run folder: %w: give the folder of a run", f, err)
 	}
-	if err := foreign.Decode(b, config, false); err != nil {
-		return fmt.Errorf("%s: %w", f.Path(ConfigFile), err)
-	}
-	return nil
+	return err
 }
 
 // Command returns the command that made the folder, or "" if the settings do not name it.
@@ -104,11 +103,24 @@ func (f Folder) Ours() bool {
 func WriteFile(path string, b []byte) error { return atomicfile.WriteBytes(path, b) }
 
 // WriteJSON writes v as an indented JSON document under a temporary name and then renames
-// it.
+// it. The document of an object ends with its checksum, the member "crc32c".
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, append(b, '\n'))
+	return WriteFile(path, foreign.Seal(b))
+}
+
+// ReadJSON reads a document that WriteJSON wrote, verifies its checksum if it has one, and decodes it. Members that v does not have
+// are left out. If the file cannot be read, the error is that of reading it.
+func ReadJSON(path string, v any) error {
+	b, err := foreign.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := foreign.Decode(b, v, false); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

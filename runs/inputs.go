@@ -4,6 +4,7 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,22 +85,48 @@ func (f Folder) Record(names ...string) error {
 			list = append(list, *in)
 		}
 	}
-	return WriteJSON(f.Path(InputsFile), list)
+	return WriteInputs(f.Path(InputsFile), list)
+}
+
+// inputsDoc is the document of a list of inputs. Older versions wrote the list alone.
+type inputsDoc struct {
+	Inputs []Input `json:"inputs"`
+}
+
+// WriteInputs writes identities of files, with a checksum.
+func WriteInputs(path string, list []Input) error { return WriteJSON(path, inputsDoc{list}) }
+
+// ReadInputs reads identities that WriteInputs wrote.
+func ReadInputs(path string) ([]Input, error) {
+	var raw json.RawMessage
+	if err := ReadJSON(path, &raw); err != nil {
+		return nil, err
+	}
+	var doc inputsDoc
+	var err error
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		err = foreign.Decode(raw, &doc.Inputs, false)
+	} else {
+		err = foreign.Decode(raw, &doc, false)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case doc.Inputs == nil:
+		return nil, fmt.Errorf("%s holds no list of inputs", path)
+	}
+	return doc.Inputs, nil
 }
 
 // Unchanged returns a *ChangedError if a recorded input has changed. A file that was copied back with another time is the same if its
 // hash is. Folders of runs that recorded nothing have nothing to compare.
 func (f Folder) Unchanged() error {
-	b, err := foreign.ReadFile(f.Path(InputsFile))
+	list, err := ReadInputs(f.Path(InputsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
-	}
-	var list []Input
-	if err := json.Unmarshal(b, &list); err != nil {
-		return fmt.Errorf("%s: %w: restore the file, or begin a new run", f.Path(InputsFile), err)
+		return fmt.Errorf("%w: restore the file, or begin a new run", err)
 	}
 	for _, was := range list {
 		if was.Name == "" {

@@ -219,6 +219,9 @@ func complete(a *frame.App, dir runs.Folder) error {
 	if err != nil {
 		return exit.Input(err)
 	}
+	if b, err = foreign.JSON(b); err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w: restore the file, or make the run again", dir.Path("summary.json"), err))
+	}
 	_, err = a.Stdout.Write(b)
 	return exit.With(exit.CannotWrite, err)
 }

@@ -69,7 +69,10 @@ func judge(a *frame.App, args []string, table bool) error {
 	}
 	s := t.Summary()
 	d, rep := diagnosticsOf(s, t.Evidence())
-	model := frame.StoredCheck(args)
+	model, err := frame.StoredCheck(args)
+	if err != nil {
+		return err
+	}
 	switch {
 	case a.JSON:
 		err = a.Document(Judged{SummaryDoc(s), d, model})

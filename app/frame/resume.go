@@ -110,6 +110,9 @@ func (a *App) ended(ctx context.Context, err error) error {
 		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the run is kept in %s", a.running), Hint: a.Again}
 	case exit.CodeOf(err) != exit.CannotWrite:
 		return err
+	case a.running != "" && !foreign.Exists(a.running.Path(runs.ConfigFile)):
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%w: the folder %s was removed or renamed during the run, and what it held is lost unless it has another name now", err, a.running),
+			Hint: "the same command with another --out to make the run again, or --resume with the new name of the folder"}
 	}
 	switch room := atomicfile.Room(err); {
 	case room != "" && a.Again != "":

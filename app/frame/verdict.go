@@ -4,8 +4,11 @@
 package frame
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"os"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -49,19 +52,37 @@ func flagDocs(list []check.Flag) []flagDoc {
 }
 
 // StoredCheck returns the verdict stored in the document of a run folder; it is nil for
-// other sources and for runs without a verdict.
-func StoredCheck(args []string) *CheckDoc {
+// other sources. If the folder of a run has no document, the verdict is an unfavourable one
+// that says so. A document that is damaged or has no verdict is an error.
+func StoredCheck(args []string) (*CheckDoc, error) {
 	if len(args) != 1 {
-		return nil
+		return nil, nil
 	}
-	b, err := foreign.ReadFile(runs.Folder(args[0]).Path("summary.json"))
+	dir := runs.Folder(args[0])
+	if st, err := os.Stat(args[0]); err != nil || !st.IsDir() || !foreign.Exists(dir.Path(runs.MarkerFile)) && !foreign.Exists(dir.Path(runs.ConfigFile)) {
+		return nil, nil
+	}
 	var doc struct {
 		Check *CheckDoc `json:"model_check"`
 	}
-	if err != nil || json.Unmarshal(b, &doc) != nil {
-		return nil
+	name := dir.Path("summary.json")
+	err := runs.ReadJSON(name, &doc)
+	if err == nil && doc.Check == nil {
+		err = fmt.Errorf("%s holds no verdict about the model", name)
 	}
-	return doc.Check
+	remedy := "restore " + foreign.Typed(name) + ", or make the run again"
+	if command, e := dir.Command(); e == nil && command != "" {
+		remedy = fmt.Sprintf("restore %s, or write it again with %s", foreign.Typed(name), ResumeLine(command, dir))
+	}
+	switch {
+	case err == nil:
+		return doc.Check, nil
+	case errors.Is(err, fs.ErrNotExist):
+		nan := Number(math.NaN())
+		return &CheckDoc{Summary: fmt.Sprintf("The verdict about the model is not known, because %s is missing: %s.", name, remedy), P: nan, Reduced: nan, Expected: [2]Number{nan, nan},
+			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}, nil
+	}
+	return nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}
 }
 
 // Lines formats the verdict as text.

@@ -98,7 +98,19 @@ func runBatch(a *frame.App, name string) error {
 
 // openBatch returns the folder of a batch and its manifest. Of a configuration the manifest is made, if it
 // is not there; one that is there must be of the same list.
+//
+// Damaged files of results are told and left out, since their items can be done again.
 func openBatch(a *frame.App, name string) (dir string, m *batch.Manifest, err error) {
+	dir, m, err = findBatch(a, name)
+	if m != nil {
+		m.Damaged = func(_ string, err error) {
+			a.Note("%v: the file is left out, and batch run does its items again; remove it", err)
+		}
+	}
+	return dir, m, err
+}
+
+func findBatch(a *frame.App, name string) (dir string, m *batch.Manifest, err error) {
 	st, err := os.Stat(name)
 	switch {
 	case err != nil:

@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // invertConfig is the content of config.json for invert rsoxs.
@@ -158,17 +159,17 @@ func resumeInvert(a *frame.App, c *cobra.Command, args []string) error {
 
 // lastPoint returns the parameters that an earlier run reached, or nil if there are none.
 func (v *inversion) lastPoint() ([]float64, error) {
-	b, err := foreign.ReadFile(v.dir.Path("fit.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, exit.Input(err)
-	}
 	var doc InvertDoc
-	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", v.dir.Path("fit.json"), err))
+	err := runs.ReadJSON(v.dir.Path("fit.json"), &doc)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.As(err, new(*fs.PathError)):
+		return nil, exit.Input(err)
+	case err != nil:
+		return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "restore the file, or remove it to begin at the start of the inversion"}
 	}
+	v.spent = doc.NFev
 	var x []float64
 	for _, n := range v.Names() {
 		p, ok := doc.X[n]

@@ -26,8 +26,9 @@ import (
 // inversion is a run of invert rsoxs.
 type inversion struct {
 	*morph.Task
-	cfg *invertConfig
-	dir runs.Folder
+	cfg   *invertConfig
+	dir   runs.Folder
+	spent int // number of evaluations before the run was resumed
 }
 
 // openInversion reads the data of a problem and sets up its inversion.
@@ -77,7 +78,7 @@ type InvertDoc struct {
 	Points   int                     `json:"points"`
 	Status   string                  `json:"status"`
 	Message  string                  `json:"message"`
-	NFev     int                     `json:"nfev"`
+	NFev     int                     `json:"nfev"` // number of evaluations, including those before the run was resumed
 	Warnings []string                `json:"warnings"`
 	Check    *frame.CheckDoc         `json:"model_check"`
 	Device   string                  `json:"device"` // device that computed patterns and gradients
@@ -87,7 +88,7 @@ type InvertDoc struct {
 func (v *inversion) document(f *morph.Solution) InvertDoc {
 	n := v.Names()
 	return InvertDoc{Engine: "rsoxs", Model: v.Problem.Model, Method: v.Method, X: frame.Named(n, f.X), SD: frame.Named(n, f.SD), Cost: frame.Number(f.Cost), Reduced: frame.Number(f.Reduced),
-		Points: f.Points, Status: f.Status.String(), Message: draws.WithLimit(f.Status, f.Status.Message()), NFev: f.NFev, Warnings: append([]string{}, f.Warnings...), Check: frame.CheckDocument(f.Check), Device: v.cfg.Device, Run: string(v.dir)}
+		Points: f.Points, Status: f.Status.String(), Message: draws.WithLimit(f.Status, f.Status.Message()), NFev: v.spent + f.NFev, Warnings: append([]string{}, f.Warnings...), Check: frame.CheckDocument(f.Check), Device: v.cfg.Device, Run: string(v.dir)}
 }
 
 // mostLines is the largest number of parameters printed.
@@ -103,7 +104,7 @@ func (v *inversion) lines(f *morph.Solution) string {
 		}
 		fmt.Fprintf(&b, "%-14s %s\n", n, report.PlusMinus(f.X[i], f.SD[i]))
 	}
-	fmt.Fprintf(&b, "%s, %s, cost %.6g, chi2/dof %.4g; ", f.Status, errtext.Count(f.NFev, "evaluation"), f.Cost, f.Reduced)
+	fmt.Fprintf(&b, "%s, %s, cost %.6g, chi2/dof %.4g; ", f.Status, errtext.Count(v.spent+f.NFev, "evaluation"), f.Cost, f.Reduced)
 	return b.String()
 }
 

@@ -4,7 +4,6 @@
 package work
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -99,7 +98,7 @@ func recordInputs(m *batch.Manifest) error {
 		id.Name = name
 		list = append(list, *id)
 	}
-	return runs.WriteJSON(filepath.Join(m.Folder(), InputsFile), list)
+	return runs.WriteInputs(filepath.Join(m.Folder(), InputsFile), list)
 }
 
 // CheckInputs returns a *ChangedError if files of which a shard has items are not what they were when the list was made, and results
@@ -123,16 +122,12 @@ func AcceptInputs(m *batch.Manifest, store batch.Store, note func(text string)) 
 
 func checkInputs(m *batch.Manifest, store batch.Store, shard batch.Shard, note func(text string), mended bool) error {
 	name := filepath.Join(m.Folder(), InputsFile)
-	b, err := foreign.ReadFile(name)
+	list, err := runs.ReadInputs(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
-	}
-	var list []foreign.Identity
-	if err := json.Unmarshal(b, &list); err != nil {
-		return fmt.Errorf("%s: %w: restore the file, or make a new list", name, err)
+		return fmt.Errorf("%w: restore the file, or make a new list", err)
 	}
 	names, err := inputsOf(m, shard)
 	if err != nil {
@@ -177,7 +172,7 @@ func checkInputs(m *batch.Manifest, store batch.Store, shard batch.Shard, note f
 		list[i] = *c.Is
 		list[i].Name = was.Name
 	}
-	if err := runs.WriteJSON(name, list); err != nil {
+	if err := runs.WriteInputs(name, list); err != nil {
 		return err
 	}
 	if changed.Count > 0 {

@@ -5,7 +5,6 @@ package work
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -302,7 +301,7 @@ func (g *merging) row(r *batch.Record) []string {
 }
 
 // fail notes an item without a result.
-func (g *merging) fail(r batch.Record, out *csv.Writer) error {
+func (g *merging) fail(r batch.Record, out *foreign.Rows) error {
 	source, row, err := g.sources.of(r.Item)
 	if err != nil {
 		return err

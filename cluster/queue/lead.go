@@ -109,6 +109,11 @@ func Lead(ctx context.Context, manifest string, s LeadSettings) (*batch.Status, 
 	if err != nil {
 		return nil, err
 	}
+	if s.Note != nil {
+		m.Damaged = func(_ string, err error) {
+			s.Note(fmt.Sprintf("%v: the file is left out, and its items are done again; remove it", err))
+		}
+	}
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -36,6 +38,39 @@ type Moved struct {
 	Same         int64 // number of files that were there already
 }
 
+// mostLeftOut is the number of files that cannot be copied after which nothing more is tried: the fault is then not theirs.
+const mostLeftOut = 20
+
+// LeftOutError says that some files could not be copied, while all others were.
+type LeftOutError struct{ Errs []error }
+
+// Error tells of each file.
+func (e *LeftOutError) Error() string {
+	var list []string
+	for _, err := range e.Errs {
+		list = append(list, err.Error())
+	}
+	if len(list) >= mostLeftOut {
+		return fmt.Sprintf("%d files could not be copied, so that nothing more was tried: %s", len(list), strings.Join(list, "; "))
+	}
+	return fmt.Sprintf("all was copied but %s: %s", errtext.Count(len(list), "file"), strings.Join(list, "; "))
+}
+
+// Unwrap returns why the files were left out.
+func (e *LeftOutError) Unwrap() []error { return e.Errs }
+
+// alone reports whether an error concerns one file, so that the others can be copied.
+func alone(err error) bool {
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, fs.ErrPermission) && atomicfile.Room(err) == ""
+}
+
+// unfinished matches the names that stores in folders give to files until they are complete; the digits are the time at which they were
+// begun.
+var unfinished = regexp.MustCompile(`\.[0-9a-f]{12,16}\.tmp$`)
+
+// abandonedAfter is the time since the last byte after which an unfinished file of a store counts as one of a process that is no more.
+const abandonedAfter = 10 * time.Minute
+
 // transfer is a file that is on both sides, or on one.
 type transfer struct {
 	key, file string
@@ -45,16 +80,23 @@ type transfer struct {
 
 // Push copies the files of a folder into a bucket. It leaves out files that the bucket already has,
 // temporary files, what belongs to a process at work on a list (see [batch.IsLocal]), files whose names begin with a dot, and the folder of a queue's leader, which holds
-// its keys: also one with another name. A file appears in the store once it is complete.
+// its keys: also one with another name. A file appears in the store once it is complete. What a killed process left unfinished in a store that
+// is a folder is removed. Files that cannot be copied are left out and told in a *LeftOutError at the end.
 //
 // Files of results (see [batch.IsResults]) never change, so none is replaced: also not by a machine whose copy is older, or that does not
 // see yet what another one has pushed. Any other file takes the place of that of the same name.
 func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 	there := map[string]*blob.ListObject{}
-	if err := b.list(ctx, func(key string, o *blob.ListObject) error { there[key] = o; return nil }); err != nil {
+	if err := b.list(ctx, func(key string, o *blob.ListObject) error {
+		there[key] = o
+		if unfinished.MatchString(key) && strings.HasPrefix(b.name, "file:") && time.Since(o.ModTime) > abandonedAfter {
+			_ = b.b.Delete(ctx, b.prefix+key) // what cannot be removed stays, as nothing reads it
+		}
+		return nil
+	}); err != nil {
 		return Moved{}, err
 	}
-	return each(ctx, func(give func(transfer) bool) error {
+	return each(ctx, func(give func(transfer) bool, leave func(error) bool) error {
 		return filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -65,12 +107,15 @@ func (b *Bucket) Push(ctx context.Context, folder string) (Moved, error) {
 				}
 				return nil
 			}
-			if !d.Type().IsRegular() {
+			if !d.Type().IsRegular() || batch.IsLocal(name) || unfinished.MatchString(name) {
 				return nil
 			}
 			key, err := keyOf(folder, name)
-			if err != nil || batch.IsLocal(name) {
-				return err
+			if err != nil {
+				if !leave(err) {
+					return filepath.SkipAll
+				}
+				return nil
 			}
 			info, err := d.Info()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -110,16 +155,23 @@ func leads(folder string) bool {
 	return true
 }
 
-// Pull copies the files of a bucket into a folder, leaving out those that the folder already has.
+// Pull copies the files of a bucket into a folder, leaving out those that the folder already has and those that are not complete. Objects
+// that cannot be copied, such as those whose names lead out of the folder, are left out and told in a *LeftOutError at the end.
 func (b *Bucket) Pull(ctx context.Context, folder string) (Moved, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return Moved{}, err
 	}
-	return each(ctx, func(give func(transfer) bool) error {
+	return each(ctx, func(give func(transfer) bool, leave func(error) bool) error {
 		stopped := errors.New("stopped")
 		err := b.list(ctx, func(key string, o *blob.ListObject) error {
+			if unfinished.MatchString(key) {
+				return nil
+			}
 			if !filepath.IsLocal(filepath.FromSlash(key)) {
-				return fmt.Errorf("%s/%s cannot be the name of a file in a folder: rename the object", strings.TrimSuffix(b.name, "/"), key)
+				if !leave(fmt.Errorf("%s/%s cannot be the name of a file in a folder: rename the object", strings.TrimSuffix(b.name, "/"), key)) {
+					return stopped
+				}
+				return nil
 			}
 			t := transfer{key: key, file: filepath.Join(folder, filepath.FromSlash(key)), object: o}
 			info, err := os.Stat(t.file)
@@ -242,24 +294,39 @@ func (b *Bucket) down(ctx context.Context, t transfer) (int64, error) {
 	return t.object.Size, err
 }
 
-// each moves some files at a time until one fails.
-func each(ctx context.Context, source func(give func(transfer) bool) error, move func(context.Context, transfer) (int64, error)) (m Moved, err error) {
+// each moves some files at a time. Files that cannot be moved are left out, until an error concerns all files or too many are.
+func each(ctx context.Context, source func(give func(transfer) bool, leave func(error) bool) error, move func(context.Context, transfer) (int64, error)) (m Moved, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan transfer)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
+	left := &LeftOutError{}
+	leave := func(err error) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !alone(err) {
+			cancel(err)
+			return false
+		}
+		if left.Errs = append(left.Errs, err); len(left.Errs) >= mostLeftOut {
+			cancel(left)
+			return false
+		}
+		return true
+	}
 	for range atOnce {
 		wg.Go(func() {
 			for t := range work {
 				n, err := move(ctx, t)
 				if err != nil {
-					cancel(err)
+					leave(err)
+					continue
 				}
 				mu.Lock()
 				if n < 0 {
 					m.Same++
-				} else if err == nil {
+				} else {
 					m.Files++
 					m.Bytes += n
 				}
@@ -274,11 +341,14 @@ func each(ctx context.Context, source func(give func(transfer) bool) error, move
 		case <-ctx.Done():
 			return false
 		}
-	})
+	}, leave)
 	close(work)
 	wg.Wait()
 	if err == nil {
 		err = context.Cause(ctx)
+	}
+	if err == nil && len(left.Errs) > 0 {
+		err = left
 	}
 	return m, err
 }

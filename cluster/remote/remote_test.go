@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -151,6 +152,48 @@ func TestPushAndPull(t *testing.T) {
 			t.Error(list, err)
 		}
 	})
+}
+
+// What cannot be copied is told at the end, and the rest is copied; what a store has not completed is not copied, and removed when it is
+// old.
+func TestTheRestIsCopied(t *testing.T) {
+	store, to, from := t.TempDir(), t.TempDir(), t.TempDir()
+	b, err := Open(t.Context(), "file://"+store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	young, old := filepath.Join(store, "shard-00000-of-00001", "part-000001-ABCDEFGH.18ec66dceb1fa76a.tmp"), filepath.Join(store, "part-000002-ABCDEFGH.18ec66dceb1fa76b.tmp")
+	for _, name := range []string{young, old, filepath.Join(store, "..__0x2f__out"), filepath.Join(store, "esc\x1b[31m"), filepath.Join(from, "x.18ec66dceb1fa76b.tmp")} {
+		write(t, name, "half")
+	}
+	if err := os.Symlink("/nowhere", filepath.Join(store, "link")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		write(t, filepath.Join(store, "z", fmt.Sprint(i)), "whole")
+	}
+	m, err := b.Pull(t.Context(), to)
+	var left *LeftOutError
+	if !errors.As(err, &left) || len(left.Errs) != 3 || m.Files != 30 || strings.Contains(err.Error(), ".tmp") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if list, err := os.ReadDir(to); err != nil || len(list) != 1 {
+		t.Error(list, err)
+	}
+	write(t, filepath.Join(from, "one"), "whole")
+	if m, err := b.Push(t.Context(), from); err != nil || m.Files != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an abandoned file stays: %v", err)
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("a file that may be growing was removed: %v", err)
+	}
 }
 
 // A name that would leave the folder is refused.

@@ -149,10 +149,10 @@ func (o object) open(l Link, from, dir string) (*File, error) {
 		if g := o.external[name]; g != nil {
 			return g, nil
 		}
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
 			continue
 		}
-		g, err := Open(name)
+		g, err := Open(name) // says if it is a pipe or a device
 		if err != nil {
 			return fail("which cannot be read", "", err)
 		}

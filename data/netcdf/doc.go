@@ -13,7 +13,7 @@
 //	idata = arviz.from_netcdf("run.nc")
 //	posterior = xarray.open_dataset("run.nc", group="posterior")
 //
-// Booleans are stored as bytes with the attribute dtype = "bool", as xarray does, and
+// Numbers and booleans are stored in chunks with Fletcher-32 checksums, which reading verifies. Booleans are stored as bytes with the attribute dtype = "bool", as xarray does, and
 // text as strings of variable length. Reading widens numbers to float64 and int64, treats
 // values equal to _FillValue as missing (NaN), converts attributes that are not text to
 // text, and sorts groups in ArviZ's order. Variables are in the order in which this package

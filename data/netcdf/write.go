@@ -109,7 +109,7 @@ func orderOf(d *tensor.Dataset) string {
 
 // variable writes the elements and attributes of a variable.
 func variable(w *hdf5.Writer, key string, v tensor.Variable, s Settings) {
-	layout := hdf5.Layout{Shape: append([]int{}, v.Shape...), Gzip: s.Gzip, Shuffle: s.Gzip > 0}
+	layout := hdf5.Layout{Shape: append([]int{}, v.Shape...), Gzip: s.Gzip, Shuffle: s.Gzip > 0, Fletcher32: true}
 	data := v.Data
 	if flags, ok := data.([]bool); ok {
 		bytes := make([]int8, len(flags))
@@ -121,7 +121,7 @@ func variable(w *hdf5.Writer, key string, v tensor.Variable, s Settings) {
 		data = bytes
 	}
 	if _, ok := data.([]string); ok || len(v.Shape) == 0 {
-		layout.Gzip, layout.Shuffle = 0, false // addresses of text do not compress
+		layout.Gzip, layout.Shuffle, layout.Fletcher32 = 0, false, false // addresses of text do not compress, and scalars have no chunks
 	}
 	w.Write(key, data, layout)
 	attributes(w, key, v.Attrs)

@@ -55,15 +55,17 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 	return out, nil
 }
 
-// compressor compresses chunks; level 0 copies them.
+// compressor writes chunks as zlib streams, which end with an Adler-32 checksum of their bytes. Level 0 stores the bytes as they are in
+// such a stream.
 type compressor struct {
 	level int
+	raw   bool // no stream and no checksum: of a store of an older version that goes on
 	out   bytes.Buffer
 	w     deflate.Writer
 }
 
 func (c *compressor) codec() *codec {
-	if c.level == 0 {
+	if c.raw {
 		return nil
 	}
 	return &codec{"zlib", c.level}
@@ -71,7 +73,7 @@ func (c *compressor) codec() *codec {
 
 // run returns the chunk in its stored form, which is valid until the next call.
 func (c *compressor) run(raw []byte) ([]byte, error) {
-	if c.level == 0 {
+	if c.raw {
 		return raw, nil
 	}
 	c.out.Reset()

@@ -16,6 +16,9 @@
 //	idata = arviz.from_zarr("run.zarr")
 //	posterior = xarray.open_zarr("run.zarr", group="posterior")
 //
+// Chunks are written as zlib streams, uncompressed unless Settings.Zlib is set, so that each has a checksum. Reading verifies
+// it, that the metadata of a store of this package agree with its consolidated metadata, and that no chunk of such a store is missing.
+//
 // Supported are arrays of floats, integers, booleans and text in either byte order and in
 // C or Fortran order, uncompressed or compressed by Blosc (with lz4, zlib or zstd
 // inside), zlib, gzip, bz2 or zstd. For others the error names the feature. Reading

@@ -4,6 +4,7 @@
 package zarr
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -44,6 +46,9 @@ type reader struct {
 	fsys fs.FS
 	left int64
 	rank map[string]int // position of each path in the consolidated metadata
+	// ours holds the consolidated metadata of a store that this package wrote, which the files have to repeat and all of whose chunks
+	// have to exist. It is nil for others.
+	ours map[string]json.RawMessage
 }
 
 // floor and expansion limit the memory for reading: 64 MiB plus 1040 bytes per stored
@@ -122,6 +127,16 @@ func (r *reader) readOrder() error {
 	}
 	if err != nil {
 		return &FormatError{Format: "zarr", Place: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
+	}
+	if bytes.HasPrefix(b, []byte(consolidated)) {
+		if err := json.Unmarshal(all.Metadata, &r.ours); err != nil {
+			return &FormatError{Format: "zarr", Place: ".zmetadata", What: "the consolidated metadata are no object", Try: copyAgain}
+		}
+		for name := range r.ours {
+			if _, err := r.file(name); err != nil {
+				return within(name, err)
+			}
+		}
 	}
 	d := json.NewDecoder(strings.NewReader(string(all.Metadata)))
 	if _, err := d.Token(); err != nil {
@@ -248,5 +263,23 @@ func (r *reader) file(name string) ([]byte, error) {
 	if err == nil && len(b) > maxText {
 		err = fmt.Errorf("the metadata have more than %d bytes", maxText)
 	}
+	if want := r.ours[name]; err == nil && want != nil && !agree(b, want) {
+		err = &FormatError{Format: "zarr", Place: name, What: "the file is not what .zmetadata says it is: one of them was damaged or changed", Try: copyAgain + ", or if you changed the file, consolidate the metadata again with zarr.consolidate_metadata"}
+	}
 	return b, err
+}
+
+// agree reports whether a metadata file is what the consolidated metadata say, but for the length of arrays: a process that was killed may
+// have written only the file of the array.
+func agree(b, want []byte) bool {
+	var x, y any
+	if json.Unmarshal(b, &x) != nil || json.Unmarshal(want, &y) != nil {
+		return false
+	}
+	for _, v := range []any{x, y} {
+		if m, ok := v.(map[string]any); ok && m["zarr_format"] != nil {
+			delete(m, "shape")
+		}
+	}
+	return reflect.DeepEqual(x, y)
 }

@@ -137,7 +137,7 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 		return nil, bad("an array of the shape %v with chunks %v of %v needs more memory than %d bytes, the most that the stored chunks can decompress to: copy the store again", m.Shape, m.Chunks, e, r.left)
 	}
 	r.left -= int64(need)
-	if err := m.complete(chunks); err != nil {
+	if err := m.complete(chunks, r.ours != nil); err != nil {
 		return nil, err
 	}
 	n, _ := product(m.Shape, 1)
@@ -153,9 +153,11 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 	return out, nil
 }
 
-// complete returns an error if a chunk is missing and the metadata say with a fill value of null that its elements are undefined.
-func (m *arrayMeta) complete(chunks []chunk) error {
-	if text := string(m.Fill); text != "" && text != "null" {
+// complete returns an error if a chunk is missing although the store has all, or the metadata say with a fill value of null that its
+// elements are undefined.
+func (m *arrayMeta) complete(chunks []chunk, all bool) error {
+	text := string(m.Fill)
+	if !all && text != "" && text != "null" {
 		return nil
 	}
 	want := 1
@@ -164,6 +166,9 @@ func (m *arrayMeta) complete(chunks []chunk) error {
 	}
 	if len(chunks) >= want {
 		return nil
+	}
+	if all {
+		return bad("%d of %d chunks are missing: copy the store again", want-len(chunks), want)
 	}
 	return bad("%d of %d chunks are missing, and as fill_value is null their elements are undefined: copy the store again, or write it with a fill value", want-len(chunks), want)
 }

@@ -183,19 +183,20 @@ func (s *Stream) reopenVariable(r *reader, dir string, draws int) (*streamVar, e
 }
 
 // adopt takes the chunk length and the compression of the first variable and checks that
-// the others agree.
+// the others agree. Stores of older versions without compression have no checksums.
 func (s *Stream) adopt(m *arrayMeta) error {
-	level := 0
-	if m.Compressor != nil {
-		if level = m.Compressor.Level; m.Compressor.ID != "zlib" || level < 1 || level > 9 {
+	raw, level := m.Compressor == nil, 0
+	if !raw {
+		if level = m.Compressor.Level; m.Compressor.ID != "zlib" || level < 0 || level > 9 {
 			return bad("the array is compressed by %s at level %d: a stream can continue only arrays that are not compressed, or by zlib", m.Compressor.ID, level)
 		}
 	}
+	zip := &s.w.zip
 	if s.every == 0 {
-		s.every, s.w.zip.level = m.Chunks[1], level
+		s.every, zip.level, zip.raw = m.Chunks[1], level, raw
 	}
-	if s.every != m.Chunks[1] || s.w.zip.level != level {
-		return bad("the array has chunks of %d draws compressed at level %d, but other variables have %d at level %d: a stream needs the same for all", m.Chunks[1], level, s.every, s.w.zip.level)
+	if s.every != m.Chunks[1] || zip.level != level || zip.raw != raw {
+		return bad("the array has chunks of %d draws compressed at level %d, but other variables have %d at level %d: a stream needs the same for all", m.Chunks[1], level, s.every, zip.level)
 	}
 	return nil
 }

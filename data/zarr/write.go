@@ -19,7 +19,7 @@ import (
 
 // Settings control how a store is written. The zero value is the default.
 type Settings struct {
-	Zlib int // zlib level from 1 (fast) to 9 (small). Default 0, no compression, which reads fastest
+	Zlib int // zlib level from 1 (fast) to 9 (small). Default 0, no compression, which reads fastest; the zlib streams then only add checksums
 	// ChunkBytes is the size in bytes of the largest chunk of Write. Default 16 MiB, which stores most
 	// variables as one chunk.
 	ChunkBytes int
@@ -164,10 +164,13 @@ func (w *store) put(key string, v any) error {
 	return atomicfile.WriteBytes(filepath.Join(w.dir, filepath.FromSlash(key)), b)
 }
 
+// consolidated begins the consolidated metadata as this package writes them; others put spaces between.
+const consolidated = `{"zarr_consolidated_format":1,"metadata":{`
+
 // consolidate writes all metadata to one file, in the order in which they were written.
 func (w *store) consolidate() error {
 	var b bytes.Buffer
-	b.WriteString(`{"zarr_consolidated_format":1,"metadata":{`)
+	b.WriteString(consolidated)
 	for i, key := range w.keys {
 		name, err := json.Marshal(key)
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -222,15 +223,35 @@ func Folder(name string, overwrite bool, ours func(name string) bool, f func(dir
 		return named(err, name)
 	}
 	if err := f(fresh); err != nil {
-		return err
+		return renamed(err, fresh, name)
 	}
 	if err := fails("sync", name); err != nil {
 		return err
 	}
 	if err := syncAll(fresh); err != nil {
-		return err
+		return renamed(err, fresh, name)
 	}
 	return exchange(name, fresh, old, overwrite)
+}
+
+// renamedError is an error about a file in a folder under its temporary name, told with the name that the user knows.
+type renamedError struct {
+	err       error
+	tmp, name string
+}
+
+func (e *renamedError) Error() string { return strings.ReplaceAll(e.err.Error(), e.tmp, e.name) }
+func (e *renamedError) Unwrap() error { return e.err }
+
+// renamed replaces the temporary name of a folder in an error by its name.
+func renamed(err error, tmp, name string) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		p.Path = strings.ReplaceAll(p.Path, tmp, name)
+	}
+	if !strings.Contains(err.Error(), tmp) {
+		return err
+	}
+	return &renamedError{err, tmp, name}
 }
 
 // temporaryFolder makes a temporary folder for name and locks it.

@@ -28,6 +28,11 @@ func Room(err error) string {
 	where := "the file"
 	if errors.As(err, &path) {
 		where = filepath.Dir(path.Path)
+		for dir := where; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if Temporary(dir) { // it is gone by now
+				where = filepath.Dir(dir)
+			}
+		}
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ func TestRoom(t *testing.T) {
 		{&fs.PathError{Op: "write", Path: "a/b", Err: syscall.EIO}, "", true},
 		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: fs.ErrPermission}, "", true},
 		{fmt.Errorf("x: %w", &fs.PathError{Op: "write", Path: "a/b", Err: syscall.ENOSPC}), "the file system of a is full", true},
+		{&fs.PathError{Op: "write", Path: "a/.euryale-tmp-x.zarr-0123abcd/new/b", Err: syscall.ENOSPC}, "the file system of a is full", true},
 		{&fs.PathError{Op: "open", Path: "a/b", Err: syscall.EDQUOT}, "your quota on the file system of a is used up", true},
 		{&fs.PathError{Op: "write", Path: "a/b", Err: syscall.EFBIG}, "ulimit -f", true},
 		{&fs.PathError{Op: "mkdir", Path: "a/b", Err: syscall.EROFS}, "can only be read", true},
@@ -38,6 +40,17 @@ func TestRoom(t *testing.T) {
 	// A folder in which nothing can be made is not one from which nothing can be read.
 	if _, err := Create(t.TempDir() + "/none/x"); !Writing(err) {
 		t.Error(err)
+	}
+}
+
+// Errors about a folder that is being written name it as the user knows it.
+func TestErrorsNameTheFolder(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.zarr")
+	err := Folder(name, false, func(string) bool { return true }, func(dir string) error {
+		return fmt.Errorf("zarr: %w", &fs.PathError{Op: "write", Path: filepath.Join(dir, "a", "0.0"), Err: syscall.ENOSPC})
+	})
+	if want := "zarr: write " + filepath.Join(name, "a", "0.0"); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(Room(err), "the file system of "+filepath.Join(name, "a")+" is full") {
+		t.Errorf("%v: %s", err, Room(err))
 	}
 }
 

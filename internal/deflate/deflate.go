@@ -22,7 +22,7 @@ type Writer interface {
 	Reset(w io.Writer)
 }
 
-// NewWriter returns a compressor of level 1 (fast) to 9 (small). It is the faster of two
+// NewWriter returns a compressor of level 1 (fast) to 9 (small), or of level 0, which only adds a checksum. It is the faster of two
 // compressors, except at level 9: there the faster one takes a second for 256 KiB of zeros and
 // produces 30 times as much output.
 func NewWriter(w io.Writer, level int) (Writer, error) {

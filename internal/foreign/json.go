@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// JSON checks a document before it is decoded, and returns it without the byte order mark. It
+// JSON checks a document before it is decoded, and returns it without the byte order mark and the checksum (see Seal). It
 // returns an error, with line and column, if the document is not JSON, has something after its end,
-// or has a key twice in one object.
+// or has a key twice in one object, and an error if its checksum is not that of its bytes.
 func JSON(b []byte) ([]byte, error) {
 	if what := NotText(b); what != "" {
 		return nil, fmt.Errorf("the file is not JSON but %s", what)
@@ -29,7 +29,7 @@ func JSON(b []byte) ([]byte, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, placed(b, d.InputOffset(), errors.New("there is more text after the end of the document: want one object"))
 	}
-	return b, nil
+	return unseal(b)
 }
 
 // Decode checks a document as JSON does and decodes it. If it is strict, fields that v does not have are errors.

@@ -77,7 +77,7 @@ func YAML(s string) (string, error) {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case r < 0x20, 0x7f <= r && r < 0xa0, steers(r), r == 0xfeff, r == 0xfffe, r == 0xffff:
+		case r < 0x20, 0x7f <= r && r < 0xa0, steers(r), r == 0xfffe, r == 0xffff:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

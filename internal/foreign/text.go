@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes characters visible, as \x1b or \u202e, that would control a terminal or change the
-// direction of text. Line feeds and tabs stay, except in names of files (see Name).
+// Text makes characters visible, as \x1b or \u202e, that would control a terminal, change the
+// direction of text, or be invisible themselves, so that two names look alike. Line feeds and tabs stay, except in names of files (see Name).
 func Text(s string) string {
 	s = broken(s)
 	if strings.IndexFunc(s, steers) < 0 && utf8.ValidString(s) {
@@ -45,7 +45,8 @@ func steers(r rune) bool {
 	case r < 0x20, 0x7f <= r && r < 0xa0:
 		return true
 	}
-	return r == 0x200e || r == 0x200f || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
+	// Soft hyphen, Arabic letter mark, zero-width characters and byte order mark take no room.
+	return r == 0xad || r == 0x61c || 0x200b <= r && r <= 0x200f || r == 0x2060 || r == 0xfeff || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
 // Short cuts the middle out of text of more than most bytes and says how much was cut.

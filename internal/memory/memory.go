@@ -14,11 +14,11 @@ import (
 )
 
 // Limit returns the largest number of bytes that the process may take: that of the machine, of its
-// control group (a container, a batch job) or of GOMEMLIMIT, whichever is smallest. If nothing is
+// control group (a container, a batch job), of its address space (ulimit -v) or of GOMEMLIMIT, whichever is smallest. If nothing is
 // known it is math.MaxInt64.
 var Limit = sync.OnceValue(func() int64 {
 	least := uint64(debug.SetMemoryLimit(-1))
-	for _, ask := range []func() (uint64, error){memlimit.FromSystem, memlimit.FromCgroup} {
+	for _, ask := range []func() (uint64, error){memlimit.FromSystem, memlimit.FromCgroup, fromRlimit} {
 		if n, err := ask(); err == nil && n > 0 {
 			least = min(least, n)
 		}

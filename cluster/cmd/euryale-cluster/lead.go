@@ -57,6 +57,7 @@ stop and restart the leader at any time; workers wait for it.
 			if err != nil {
 				return err
 			}
+			m.Damaged = func(string, error) {} // the leader tells of them
 			if err := work.CheckInputs(m, s.Store, batch.Whole, func(text string) { a.note("%s", text) }); err != nil {
 				return &exitError{code: exitData, err: err}
 			}
@@ -126,6 +127,7 @@ func (a *app) led(manifest string, store batch.Store, st *batch.Status) error {
 	if err != nil {
 		return err
 	}
+	m.Damaged = func(string, error) {}
 	type failure struct {
 		Item  int64  `json:"item"`
 		Error string `json:"error"`

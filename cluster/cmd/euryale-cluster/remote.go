@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 
@@ -29,10 +30,10 @@ func (a *app) fetch() *cobra.Command {
 			}
 			defer b.Close()
 			m, err := b.Pull(c.Context(), args[1])
-			if err != nil {
+			if err != nil && !errors.As(err, new(*remote.LeftOutError)) {
 				return err
 			}
-			return a.moved(m)
+			return errors.Join(a.moved(m), err)
 		},
 	}
 }
@@ -58,10 +59,10 @@ Hidden files, temporary files and a leader's token are left out.
 			}
 			defer b.Close()
 			m, err := b.Push(c.Context(), args[0])
-			if err != nil {
+			if err != nil && !errors.As(err, new(*remote.LeftOutError)) {
 				return err
 			}
-			return a.moved(m)
+			return errors.Join(a.moved(m), err)
 		},
 	}
 }

@@ -375,7 +375,7 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 	if err != nil {
 		return "", err
 	}
-	lib, err := p.versionOfLibrary()
+	lib, err := p.identity()
 	if err != nil {
 		return "", err
 	}
@@ -389,7 +389,7 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// versionOfLibrary tells one library from another, and from itself after a change of any of its files.
+// versionOfLibrary tells one library from another, and from itself after a change of any of its files, by their contents.
 func (p *Pipeline) versionOfLibrary() (string, error) {
 	names := []string{p.library}
 	if p.isFolder() {
@@ -409,11 +409,18 @@ func (p *Pipeline) versionOfLibrary() (string, error) {
 			continue // a link to nothing, or a temporary file
 		case err != nil:
 			return "", err
-		case st.IsDir():
+		case !st.Mode().IsRegular():
 			fmt.Fprintln(&b, name)
 			continue
 		}
-		fmt.Fprintln(&b, name, st.Size(), st.ModTime().UTC().Format(time.RFC3339Nano))
+		id, err := foreign.Identify(name, true)
+		if err != nil {
+			return "", err
+		}
+		if id.Whole() {
+			id.Modified = time.Time{} // a copy is the same library
+		}
+		fmt.Fprintln(&b, name, id.Bytes, id.SHA256, id.Modified.Format(time.RFC3339Nano))
 	}
 	return b.String(), nil
 }

@@ -130,8 +130,17 @@ func TestVersionOfLibrary(t *testing.T) {
 	if now := must[os.FileInfo](t)(os.Stat(dir)); !now.ModTime().Equal(st.ModTime()) {
 		t.Fatal("the folder has changed")
 	}
-	if after := must[string](t)(p.versionOfLibrary()); after == before {
+	after := must[string](t)(p.versionOfLibrary())
+	if after == before {
 		t.Error("a file of another size makes no other library")
+	}
+	was := must[os.FileInfo](t)(os.Stat(file))
+	write("cd")
+	if err := os.Chtimes(file, was.ModTime(), was.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if again := must[string](t)(p.versionOfLibrary()); again == after {
+		t.Error("other bytes of the same size and time make no other library")
 	}
 }
 

@@ -64,6 +64,9 @@ type Pipeline struct {
 	library string // folder of rvspecfit's files, or a file in the open format
 	priors  map[string]dist.Dist
 
+	// identity returns what the library was when it was first asked for, since the engines keep what they have read.
+	identity func() (string, error)
+
 	mu      sync.Mutex
 	engines map[string]*engine
 }
@@ -109,6 +112,7 @@ func New(s Settings) (*Pipeline, error) {
 		return nil, err
 	}
 	p := &Pipeline{s: s, library: dir, priors: map[string]dist.Dist{}, engines: map[string]*engine{}}
+	p.identity = sync.OnceValues(p.versionOfLibrary)
 	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
 		if p.priors[name], err = dist.Parse(s.Priors[name]); err != nil {
 			return nil, fmt.Errorf("the prior of %s: %w", name, err)
