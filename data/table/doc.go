@@ -9,5 +9,5 @@
 //	err := t.Save("fits.xlsx", false)
 //
 // Numbers are written with all their digits. NaN is an empty cell; infinities are numbers in Parquet and texts in CSV and Excel. Texts from outside the program
-// are made visible in CSV, see foreign.Text.
+// are made visible in CSV, see foreign.Text, and those that a spreadsheet would take for formulas begin with an apostrophe there.
 package table
