@@ -182,10 +182,12 @@ func (w *iterate) result(status Status) *Result {
 	if d, ok := w.model.(*dense); ok {
 		r.Jacobian = d.unweighted()
 		d.covariances(r)
+		w.tellBounds(r)
 		return r
 	}
 	r.far, _ = w.model.(*operator)
 	r.scaleErrors(w.s.RelativeSigma)
+	w.tellBounds(r)
 	return r
 }
 
@@ -198,20 +200,56 @@ func (w *iterate) size(k int) float64 {
 	return max(math.Abs(w.x[k]), min(1, usualSize/w.longest[k])) // 1 if it changes nothing
 }
 
-// active fills the mask of parameters on bounds and warns of them.
+// active fills the mask of parameters on bounds.
 func (w *iterate) active(r *Result) {
 	for i, x := range w.x {
-		near, bound := 1e-8*w.size(i), w.p.Lower[i]
+		near := 1e-8 * w.size(i)
 		switch {
 		case x-w.p.Lower[i] <= near && w.grad[i] >= 0:
 			r.Active[i] = -1
 		case w.p.Upper[i]-x <= near && w.grad[i] <= 0:
-			r.Active[i], bound = 1, w.p.Upper[i]
-		default:
+			r.Active[i] = 1
+		}
+	}
+}
+
+// beyondChance is the number of standard deviations by which the data have to take a parameter beyond its bound to warn of it: where the
+// truth is at a bound, half of all fits end there.
+const beyondChance = 3
+
+// WidenBound is what warnings of parameters on bounds advise.
+const WidenBound = "widen the bound or fix the parameter"
+
+// tellBounds warns of parameters that the data would take far beyond their bounds, and that are not named as undetermined.
+func (w *iterate) tellBounds(r *Result) {
+	for i, a := range r.Active {
+		if a == 0 || slices.Contains(r.Undetermined, w.p.name(i)) {
 			continue
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: the data pull beyond it; widen the bound or fix the parameter", w.p.name(i), bound))
+		bound, how := w.p.Lower[i], "the data pull beyond it"
+		if a > 0 {
+			bound = w.p.Upper[i]
+		}
+		if r.Cov != nil {
+			pull := r.BeyondBound(i, math.Sqrt(r.Scale/r.Cov[i*w.n+i]))
+			if !(pull >= beyondChance) {
+				continue
+			}
+			how = fmt.Sprintf("the data would take it %.2g standard deviations beyond it", pull)
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s is at its bound %.6g: %s; %s", w.p.name(i), bound, how, WidenBound))
 	}
+}
+
+// BeyondBound returns by how many standard deviations the data would take parameter k beyond the bound that it is on. The length own is that of
+// its column of the Jacobian outside those of the parameters that would follow. Errors that are known up to a factor have the size that
+// the residuals would have without the bound.
+func (r *Result) BeyondBound(k int, own float64) float64 {
+	move, scale := math.Abs(r.Grad[k])/own, r.Scale
+	if !r.Absolute && !r.Robust() {
+		scale = max(0, r.ChiSquared()-move*move) / float64(r.DoF())
+	}
+	return move / math.Sqrt(scale)
 }
 
 // unweighted returns the Jacobian without the weights of a robust loss.

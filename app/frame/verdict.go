@@ -26,7 +26,7 @@ type CheckDoc struct {
 	Expected [2]Number `json:"expected"`     // central 99 % interval of chi2_reduced for a correct model
 	Flags    []flagDoc `json:"flags"`
 	Notes    []flagDoc `json:"notes"`
-	Word     string    `json:"word"` // the verdict in one word: agrees, misfit, undetermined or not judged
+	Word     string    `json:"word"` // the verdict in one word: agrees, misfit, undetermined, not judged, or unknown where its document is missing
 }
 
 type flagDoc struct {

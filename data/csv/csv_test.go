@@ -193,3 +193,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Decimal commas are read, and told.
+func TestDecimalCommas(t *testing.T) {
+	for text, want := range map[string]bool{"tau;g2\n0,5;1,25\n": true, "tau;g2\n0.5;1.25\n": false, "tau,g2\n0.5,1.25\n": false} {
+		got, err := read(strings.NewReader(text), "x.csv")
+		if err != nil || got.Tau[0] != 0.5 || got.G2[0] != 1.25 || got.Decimal != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+}

@@ -52,7 +52,9 @@ func read(r io.Reader, file string) (*Table, error) {
 	known := func(name string) bool { _, err := parseName(name); return err == nil }
 	header := func(line int, cells []string) bool { p.line = line; p.header(cells); return p.err == nil }
 	row := func(line int, cells []string) bool { p.line = line; p.row(cells); return p.err == nil }
-	if _, f := delimited.Read(r, delimited.Table{Known: known, Example: "tau,g2,g2_err", Header: header, Row: row}); f != nil {
+	separator, f := delimited.Read(r, delimited.Table{Known: known, Example: "tau,g2,g2_err", Header: header, Row: row})
+	p.table.Decimal = strings.HasSuffix(separator, delimited.DecimalCommas)
+	if f != nil {
 		p.line = f.Line
 		p.fail(0, "", f.Try, "%s", f.What)
 	}

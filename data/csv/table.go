@@ -25,6 +25,9 @@ type Table struct {
 	Cov     [][]float64
 	Samples []float64
 	Skew    []float64
+
+	// Decimal reports whether numbers were read with decimal commas.
+	Decimal bool
 }
 
 // Len returns the number of rows.

@@ -101,7 +101,11 @@ func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis
 		}
 		d.OnBounds += int(truth(active))
 		if active && sd > 0 && !math.IsInf(sd, 1) {
-			bounds = append(bounds, Bound{Name: name, Pull: math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), func(j int) bool { return r.Active[l.Row*n+j] == 0 }, k)}.test())
+			pull := math.Abs(dot(column, d.Z)) / freed(l.Jacobian, len(l.Points), func(j int) bool { return r.Active[l.Row*n+j] == 0 }, k)
+			if d.Relative { // in units of the scatter without the bound, as optim.Result.BeyondBound
+				pull /= math.Sqrt(max(0, dot(d.Z, d.Z)-pull*pull) / float64(len(l.Points)-n))
+			}
+			bounds = append(bounds, Bound{Name: name, Pull: pull}.test())
 		}
 	}
 	at := Axis{Name: cmp.Or(axis.Name, pointAxis)}

@@ -47,7 +47,7 @@ func FromFit(r *optim.Result) Data {
 		}
 		d.OnBounds += int(truth(r.Active[k] != 0))
 		if r.Active[k] != 0 && sd[k] > 0 && !math.IsInf(sd[k], 1) && free[k] {
-			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: math.Abs(r.Grad[k]) / r.Scale / freed(r.Jacobian, r.M, func(j int) bool { return r.Active[j] == 0 && free[j] }, k)})
+			d.Bounds = append(d.Bounds, Bound{Name: name, Value: r.X[k], Limit: r.X[k], Pull: r.BeyondBound(k, freed(r.Jacobian, r.M, func(j int) bool { return r.Active[j] == 0 && free[j] }, k))})
 		}
 	}
 	d.Priors = priorsOf(r)

@@ -90,10 +90,13 @@ func Read(in io.Reader, t Table) (separator string, fault *Fault) {
 		r.fail("begin with a line such as "+t.Example, "there is no header")
 	}
 	if r.decimal {
-		r.separator += ", with decimal commas"
+		r.separator += DecimalCommas
 	}
 	return r.separator, r.fault
 }
+
+// DecimalCommas ends what Read says of a table whose numbers have decimal commas.
+const DecimalCommas = ", with decimal commas"
 
 // decimalComma is a number with a comma in place of a point.
 var decimalComma = regexp.MustCompile(`^\s*[+-]?\d*,\d*(?:[eE][+-]?\d+)?\s*$`)

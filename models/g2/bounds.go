@@ -4,35 +4,25 @@
 package g2
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/optim"
 )
-
-// beyondChance is the number of standard errors by which the data have to take a parameter beyond its bound to warn of it: where the truth is at the
-// bound, half of all fits end there.
-const beyondChance = 3
 
 // otherTerm is what to do where the data take a parameter beyond what it can be.
 const otherTerm = "check the normalisation, the mask and the errors, or use another model, as the parameter can be no more or less"
 
-// bounded drops warnings of parameters on bounds that chance or rounding explains, and that the data do not determine, of which others tell, and gives those on the
-// bounds of what a parameter can be another remedy.
-func (f *Fit) bounded(d *check.Data) {
-	f.Warnings = slices.DeleteFunc(f.Warnings, func(text string) bool {
-		name, rest, ok := strings.Cut(text, " is at its bound ")
-		if !ok || !strings.Contains(rest, "the data pull beyond it") {
-			return false
-		}
-		i := slices.IndexFunc(d.Bounds, func(b check.Bound) bool { return b.Name == name })
-		return f.Cost <= f.Curve.rounding() || i >= 0 && d.Bounds[i].Pull < beyondChance || i < 0 && slices.Contains(d.Unknown, name)
-	})
+// bounded drops the warnings of parameters on bounds where the curve has rounding errors only, and gives those on the bounds of what a parameter can be
+// another remedy.
+func (f *Fit) bounded() {
+	const at = " is at its bound "
+	if f.Cost <= f.Curve.rounding() {
+		f.Warnings = slices.DeleteFunc(f.Warnings, func(text string) bool { return strings.Contains(text, at) })
+	}
 	for i, text := range f.Warnings {
-		name, _, ok := strings.Cut(text, " is at its bound ")
-		if k := slices.IndexFunc(d.Bounds, func(b check.Bound) bool { return b.Name == name }); ok && k >= 0 && f.physical(name, d.Bounds[k].Value) {
-			f.Warnings[i] = fmt.Sprintf("%s is at its bound %.6g, and the data would take it %.2g standard deviations beyond it: %s", name, d.Bounds[k].Value, d.Bounds[k].Pull, otherTerm)
+		if name, _, ok := strings.Cut(text, at); ok && f.physical(name, f.X[f.Model.index(name)]) {
+			f.Warnings[i] = strings.Replace(text, optim.WidenBound, otherTerm, 1)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestContrastOnItsBound(t *testing.T) {
 	if n, text := warned(t, 1, 200); n > 2 {
 		t.Errorf("%d of 200 fits of contrast 1 warn of its bound: %s", n, text)
 	}
-	if n, text := warned(t, 1.1, 5); n != 5 || strings.Contains(text, "widen") || !strings.HasPrefix(text, "contrast is at its bound 1, and the data would take it") {
+	if n, text := warned(t, 1.1, 5); n != 5 || strings.Contains(text, "widen") || !strings.HasPrefix(text, "contrast is at its bound 1: the data would take it") {
 		t.Errorf("%d of 5 fits of contrast 1.1 warn of its bound: %s", n, text)
 	}
 }

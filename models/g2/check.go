@@ -30,18 +30,10 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 	for i, b := range d.Bounds {
 		d.Bounds[i].Name = names[slices.Index(r.Names, b.Name)]
 	}
-	var exchange []string
-	for i, n := range r.Names {
-		if n != names[i] {
-			exchange = append(exchange, n, names[i])
-		}
-	}
-	d.Unknown = slices.Clone(d.Unknown)
-	exchanged(d.Unknown, exchange)
 	if f.Cost <= f.Curve.rounding() { // rounding errors have no pattern to find, and pull at no bound
 		d.Z, d.Bounds = make([]float64, len(d.Z)), nil
 	}
-	if f.bounded(&d); f.Curve.unjudged {
+	if f.bounded(); f.Curve.unjudged {
 		f.Check = check.Unjudged(f.Curve.few[0], f.Curve.few[1])
 		return
 	}
@@ -72,7 +64,7 @@ func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.
 				f.Check.Flags[i].Remedy = otherTerm
 			}
 			if text := f.doubt(flag.Where, w.problem.Lower[k], w.problem.Upper[k]); text != "" {
-				f.Check.Flags[i].Remedy = text + "; " + flag.Remedy
+				f.Check.Flags[i].Remedy = text + "; " + f.Check.Flags[i].Remedy
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/csv"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -33,9 +34,13 @@ func OpenCurves(path string) ([]Curve, error) {
 		return nil, err
 	}
 	var out []Curve
+	var told []check.Alteration
+	if t.Decimal {
+		told = []check.Alteration{{Kind: "decimal commas", Count: len(t.Tau), Note: true, Text: "the commas in numbers were read as decimal points", Remedy: "remove them if they group digits in thousands"}}
+	}
 	for _, b := range t.Bins() {
 		s := t.Select(b)
-		c := Curve{Bin: b, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err}
+		c := Curve{Bin: b, flaws: told, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err}
 		if s.Cov != nil {
 			c.Cov = slices.Concat(s.Cov...)
 			if s.Samples != nil && s.Samples[0] > 0 {

@@ -381,12 +381,12 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 	names = slices.Clone(r.Names)
 	f.X, f.Cov, f.Cost, f.NFev = r.X, slices.Clone(r.Cov), r.Cost, r.NFev
 	known, spread := 1.0, math.Sqrt(r.LossFactor()) // factors of the errors if those of the points are right, and if their size is unknown
-	if r.Robust() {
+	switch {
+	case r.Robust():
 		known = math.Sqrt(r.Scale) // what the loss costs at least
-	}
-	if r.Scale > 0 && r.Scale != 1 && !math.IsInf(r.Scale, 1) {
+	case !r.Absolute && r.Scale > 0:
 		for i := range f.Cov {
-			f.Cov[i] *= known * known / r.Scale
+			f.Cov[i] /= r.Scale
 		}
 	}
 	f.Status, f.Message, f.Warnings = r.Status.String(), r.Status.Message(), r.Warnings
