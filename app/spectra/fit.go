@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +18,9 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
@@ -136,10 +140,25 @@ func openOutputs(a *frame.App) (to outputs, err error) {
 		return to, nil
 	case table.Known(a.Out):
 		to.table = a.Out
-		return to, frame.MayReplace(a.Out, "file", a.Overwrite)
+		if err := frame.MayReplace(a.Out, "file", a.Overwrite); err != nil {
+			return to, err
+		}
+		return to, mayWrite(filepath.Dir(a.Out))
 	}
 	to.dir, err = a.MakeRundir(a.Out)
 	return to, err
+}
+
+// mayWrite returns an error if no file can be made in a folder.
+func mayWrite(dir string) error {
+	f, err := atomicfile.Create(filepath.Join(dir, "probe"))
+	if err == nil {
+		f.Discard()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("the results cannot be written: there is no folder %s", dir), Hint: "mkdir " + foreign.Typed(dir) + ", or another --out"}
+	}
+	return exit.With(exit.CannotWrite, err)
 }
 
 // write writes what was fitted.
@@ -147,8 +166,11 @@ func (to outputs) write(a *frame.App, p *fitfile.Pipeline, doc spectraDoc, fitte
 	rows := starTable(p, fitted.Stars, fitted.Outcomes)
 	switch {
 	case to.table != "":
-		a.Note("wrote %s", to.table)
-		return exit.With(exit.CannotWrite, rows.Save(to.table, a.Overwrite))
+		err := exit.With(exit.CannotWrite, rows.Save(to.table, a.Overwrite))
+		if err == nil {
+			a.Note("wrote %s", to.table)
+		}
+		return err
 	case to.dir == "":
 		return nil
 	}
@@ -403,15 +425,15 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 		return exit.With(exit.Interrupted, errors.New("interrupted before a star was fitted"))
 	}
 	fitted := report.SpectraFits{Files: names, Library: p.Library(), Stars: stars[:len(outcomes)], Outcomes: outcomes}
-	if err := to.write(a, p, doc, &fitted); err != nil {
-		return err
-	}
+	unwritten := to.write(a, p, doc, &fitted) // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
 		err = exit.With(exit.CannotWrite, fitted.Write(a.Stdout))
 	}
 	switch {
+	case unwritten != nil:
+		return unwritten
 	case err != nil:
 		return err
 	case doc.Partial:

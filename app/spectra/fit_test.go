@@ -274,6 +274,9 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	}
 	// One that cannot be read does not stop the others, and the table is where --out says.
 	bad := apptest.Write(t, "bad.csv", "wavelength,flux\n1,2\n")
+	if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", filepath.Join(dir, "no", "stars.csv")); code != exit.CannotWrite || out != "" || !strings.Contains(stderr, "there is no folder") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
 	for _, c := range []struct{ out, table string }{{filepath.Join(dir, "stars.csv"), filepath.Join(dir, "stars.csv")}, {filepath.Join(dir, "stars"), filepath.Join(dir, "stars", "fits.csv")}} {
 		code, _, stderr = call([]string{"fit", "spectra"}, names[0], names[1], bad, "--out", c.out)
 		b, err := os.ReadFile(c.table)
