@@ -197,8 +197,27 @@ func build(gcc, parent, folder string) error {
 	if err := command(gcc, tmp, append(link[:len(link):len(link)], "-o", "libold.so", "-Wl,--version-script=old.map")...); err != nil {
 		return err
 	}
+	if err := precompile(gcc, tmp); err != nil {
+		return err
+	}
 	if err := os.Rename(tmp, folder); err != nil {
 		if _, there := os.Stat(filepath.Join(folder, "libold.so")); there != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// precompile compiles the header of all kernels once for each level of optimisation; reading it is more than half of the work of a
+// short kernel. The flags are those of the kernels, or g++ does not use the result. An index beyond an array of shared or local
+// memory is a trap.
+func precompile(gcc, folder string) error {
+	const name = "emu.h.gch"
+	if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
+		return err
+	}
+	for _, level := range []string{"O0", "O1"} {
+		if err := command(gcc, folder, "-"+level, "@kernel.flags", "-x", "c++-header", "emu.h", "-o", filepath.Join(name, level)); err != nil {
 			return err
 		}
 	}

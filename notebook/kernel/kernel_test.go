@@ -77,7 +77,8 @@ var built = sync.OnceValues(func() (kernel string, err error) {
 		return "", err
 	}
 	kernel = filepath.Join(root, "bin", "kernel-test")
-	_, err = build(root, kernel, "test", "-c")
+	const plainly = "=-N -l" // the interpreter compiles in half the time without being optimised
+	_, err = build(root, kernel, "test", "-c", "-vet=off", "-gcflags=github.com/cosmos72/gomacro/..."+plainly, "-gcflags=github.com/gopherdata/gophernotes"+plainly)
 	return kernel, err
 })
 

@@ -24,7 +24,6 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static __attribute__((section("emu_shared")))
-#define __CUDA_ARCH__ EMU_ARCH
 
 static EmuRuntime *emu;
 static EmuKernel *emu_kernels;
