@@ -249,6 +249,20 @@ func plainStar(t *testing.T, dir string) (names []string) {
 	return names
 }
 
+// withoutErrors writes a table of a spectrum without its column of errors.
+func withoutErrors(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(b)) {
+		out.WriteString(line[:strings.LastIndex(line, ",")] + "\n")
+	}
+	return apptest.Write(t, "bare.csv", out.String())
+}
+
 // Single spectra: a star of three of them, its posterior, interrupted and resumed, and its picture.
 func TestFitAndSampleSpectra(t *testing.T) {
 	dir := starFolder(t)
@@ -267,10 +281,14 @@ func TestFitAndSampleSpectra(t *testing.T) {
 		t.Error("there is no report")
 	}
 	star := doc.Stars[0]
-	// Alone, each is a star.
-	code, out, stderr = call([]string{"fit", "spectra"}, names...)
-	if code != exit.OK || strings.Count(out, "desi_") != 3 {
-		t.Errorf("exit %d: %s%s", code, out, stderr)
+	// Alone, each is a star; errors that one lacks are estimated, and ranges are left out.
+	bare := withoutErrors(t, names[0])
+	code, out, stderr = apptest.Do(t, append([]string{"fit", "spectra", bare, names[1], names[2], "--json", "--mask-range", "5150:5200,5250:5300"}, config[:4]...)...)
+	var apart spectra.SpectraDoc
+	if err := json.Unmarshal([]byte(out), &apart); err != nil || code != exit.OK || len(apart.Stars) != 3 || !strings.Contains(stderr, "there are no errors: they are estimated") {
+		t.Errorf("exit %d, %v: %s%s", code, err, out, stderr)
+	} else if alone, joint := apart.Stars[0], star.Spectra[0].Pixels; !(math.Abs(float64(alone.X["vel"]-star.X["vel"])) < 5*float64(alone.SD["vel"])) || !(float64(alone.SD["vel"]) < 6*float64(star.SD["vel"])) || joint-alone.Spectra[0].Pixels < 90 {
+		t.Errorf("without errors %+v: with all spectra %+v", alone, star)
 	}
 	// One that cannot be read does not stop the others, and the table is where --out says.
 	bad := apptest.Write(t, "bad.csv", "wavelength,flux\n1,2\n")

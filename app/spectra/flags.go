@@ -31,6 +31,7 @@ type spectraFlags struct {
 	Arm      []string `json:"arm,omitempty"`
 	Power    float64  `json:"resolving_power,omitempty"`
 	Range    string   `json:"range,omitempty"`
+	Leave    []string `json:"mask_range,omitempty"`
 	Air      bool     `json:"air,omitempty"`
 	MaskGood string   `json:"mask_good,omitempty"`
 	Vacuum   bool     `json:"vacuum,omitempty"`
@@ -69,6 +70,7 @@ func (f *spectraFlags) addPlain(c *cobra.Command) {
 	s.StringSliceVar(&f.Arm, "arm", nil, "arm of the library, one for all files or one per file (default the arm that the file names, or the only one)")
 	s.Float64Var(&f.Power, "resolving-power", 0, "resolving power (wavelength/FWHM) to convolve the templates to (default: templates already have the instrument's)")
 	s.StringVar(&f.Range, "range", "", "range of wavelengths to use, as FROM:TO in Angstrom (default all that the templates cover)")
+	s.StringSliceVar(&f.Leave, "mask-range", nil, "ranges of wavelengths to leave out, such as a telluric band or a line, as FROM:TO in Angstrom; repeat it or separate them by commas")
 	s.BoolVar(&f.Air, "air", false, "take wavelengths as measured in air")
 	s.StringVar(&f.MaskGood, "mask-good", "", "number with which a mask column marks good pixels, 0 or 1 (default: by its name, or by what it leaves)")
 	s.BoolVar(&f.Vacuum, "vacuum", false, "take wavelengths as measured in vacuum, whatever the file says")
@@ -164,15 +166,30 @@ func (f *spectraFlags) taking(i, n int) (fitfile.Taking, error) {
 		return t, exit.Usage("--resolving-power %g: want a number above 0", f.Power)
 	}
 	if f.Range != "" {
-		lo, hi, _ := strings.Cut(f.Range, ":")
-		var err1, err2 error
-		t.From, err1 = strconv.ParseFloat(lo, 64)
-		t.To, err2 = strconv.ParseFloat(hi, 64)
-		if err1 != nil || err2 != nil || !(t.From > 0 && t.From < t.To) || math.IsInf(t.To, 0) {
-			return t, exit.Usage("--range %q: want FROM:TO in Angstrom, such as 3600:5800", f.Range)
+		var err error
+		if t.Within, err = wavelengths("range", f.Range); err != nil {
+			return t, err
 		}
 	}
+	for _, text := range f.Leave {
+		r, err := wavelengths("mask-range", text)
+		if err != nil {
+			return t, err
+		}
+		t.Without = append(t.Without, r)
+	}
 	return t, nil
+}
+
+// wavelengths reads FROM:TO.
+func wavelengths(flag, text string) (r fitfile.Range, err error) {
+	lo, hi, _ := strings.Cut(text, ":")
+	from, err1 := strconv.ParseFloat(strings.TrimSpace(lo), 64)
+	to, err2 := strconv.ParseFloat(strings.TrimSpace(hi), 64)
+	if err1 != nil || err2 != nil || !(from > 0 && from < to) || math.IsInf(to, 0) {
+		return r, exit.Usage("--%s %q: want FROM:TO in Angstrom, such as 3600:5800", flag, text)
+	}
+	return fitfile.Range{From: from, To: to}, nil
 }
 
 // exposure returns the label of the i-th of n files.

@@ -91,7 +91,8 @@ func recognise(name, unit string) column {
 		c.air = c.air || key == "awav"
 	case "flux", "spec", "spectrum", "fluxdensity", "flam", "intensity":
 		c.kind = "flux"
-	case "err", "error", "sigma", "espec", "fluxerr", "fluxerror", "errors", "uncertainty", "noise", "std", "stddev", "stdev", "eflux":
+	case "err", "error", "sigma", "espec", "fluxerr", "fluxerror", "errors", "uncertainty", "noise", "std", "stddev", "stdev", "eflux",
+		"unc", "fluxunc", "fluxuncertainty", "dflux", "errflux", "errorflux", "sigmaflux", "fluxsigma", "fluxstd":
 		c.kind = "err"
 	case "variance", "var", "fluxvariance", "fluxvar":
 		c.kind = "variance"
@@ -116,7 +117,8 @@ func recognise(name, unit string) column {
 	return c
 }
 
-// ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask.
+// ReadSpectrum reads one spectrum: wavelength, flux, error or inverse variance, and optionally a mask. Errors that the file lacks are
+// estimated from the scatter of neighbouring pixels, which its Notes say.
 // See roles.go for tables with more columns than these. The file is a table as text, with columns
 // separated by commas, semicolons, tabs or blanks and named in the first line or in the comment before the numbers, a FITS table with such
 // columns, or a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units
@@ -222,11 +224,14 @@ func readFITS(name string, f *fits.File, u Units) (*Raw, error) {
 		}
 		var columns []column
 		var values [][]float64
+		used := map[string]bool{}
 		for _, c := range t.Columns() {
 			col := recognise(c.Name, c.Unit)
 			if col.kind == "" {
+				columns, values = append(columns, col), append(values, nil)
 				continue
 			}
+			used[col.kind] = true
 			if t.Len() != 1 && c.Repeat != 1 && !c.Variable() {
 				return nil, bad(name, c.Name, "the column has %d elements in each of its %d rows: want one spectrum", c.Repeat, t.Len())
 			}
@@ -242,7 +247,7 @@ func readFITS(name string, f *fits.File, u Units) (*Raw, error) {
 			}
 			columns, values = append(columns, col), append(values, v)
 		}
-		if len(columns) >= 3 {
+		if used["wave"] && used["flux"] || len(used) >= 3 {
 			return assemble(name, columns, values, u)
 		}
 	}

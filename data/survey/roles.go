@@ -14,7 +14,7 @@ import (
 // A table of a spectrum may have more columns than a spectrum needs. Each role is given to one column by these rules, which
 // Raw.Notes tells: two columns of one name for the same thing are refused; errors and inverse variances must agree where both are there;
 // a weight counts only where nothing else says how large errors are; logarithms of fluxes are not fluxes; and whether 1 marks good or
-// bad pixels follows from the name of the mask, or else from what either reading leaves.
+// bad pixels follows from the name of the mask, or else from what either reading leaves. Errors that no column tells are estimated.
 
 // roles holds the columns of a spectrum by their kind.
 type roles struct {
@@ -22,12 +22,16 @@ type roles struct {
 	u       Units
 	columns map[string]column
 	values  map[string][]float64
+	unused  []string // names of columns without a role
 	notes   []string
 }
 
 // take gives a column its role. It returns an error if another column has it.
 func (r *roles) take(c column, v []float64) error {
 	if c.kind == "" {
+		if c.name != "" {
+			r.unused = append(r.unused, c.name)
+		}
 		return nil
 	}
 	if was, taken := r.columns[c.kind]; taken {
@@ -66,11 +70,16 @@ func (r *roles) spectrum() (*Raw, error) {
 	if out.IVar, err = r.inverseVariance(); err != nil {
 		return nil, err
 	}
-	if out.Wave == nil || out.Flux == nil || out.IVar == nil {
-		return nil, &FormatError{Format: "survey", File: r.file, What: "columns are missing: want wavelength, flux, and error or ivar", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
+	if out.Wave == nil || out.Flux == nil {
+		return nil, &FormatError{Format: "survey", File: r.file, What: "columns are missing: want wavelength and flux, and error or ivar if they are known", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
 	}
 	if out.Mask, err = r.mask(); err != nil {
 		return nil, err
+	}
+	if out.IVar == nil && len(out.Flux) == len(out.Wave) && (out.Mask == nil || len(out.Mask) == len(out.Wave)) {
+		if err := r.estimateErrors(out); err != nil {
+			return nil, err
+		}
 	}
 	if len(out.Flux) != len(out.Wave) || len(out.IVar) != len(out.Wave) || out.Mask != nil && len(out.Mask) != len(out.Wave) {
 		return nil, bad(r.file, "", "there are %d wavelengths, %d fluxes and %d errors: want equal numbers", len(out.Wave), len(out.Flux), len(out.IVar))

@@ -35,7 +35,7 @@ func TestRolesOfColumns(t *testing.T) {
 		{"flux,err,mask,quality", func(int) string { return "1,0.5,0,0" }, Units{}, 0, 0, "mask and quality could both be the mask", true},
 		{"flux,err,log_flux", func(int) string { return "1,0.5,0" }, Units{}, 4, 40, "log_flux is not used", false},
 		{"log_flux,err", func(int) string { return "0,0.5" }, Units{}, 0, 0, "holds logarithms of fluxes", true},
-		{"flux,log_err", func(int) string { return "1,0.5" }, Units{}, 0, 0, "columns are missing", true},
+		{"flux,log_err", func(int) string { return "1,0.5" }, Units{}, 0, 0, "do not show how large they are", true},
 		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i < 4)) }, Units{}, 4, 36, "marks bad pixels", false},
 		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i >= 4)) }, Units{}, 4, 36, "marks good pixels", false},
 		{"flux,err,mask", func(i int) string { return fmt.Sprintf("1,0.5,%d", b2i(i < 20)) }, Units{}, 0, 0, "--mask-good", true},

@@ -236,7 +236,7 @@ func TestPlainSpectrum(t *testing.T) {
 	if err != nil || left <= 0 || spec.Lam[0] < lo || spec.Lam[len(spec.Lam)-1] > hi || spec.Resolution == nil {
 		t.Errorf("%g left, %v", left, err)
 	}
-	if _, _, err := p.Spectrum(s, 0, Taking{Arm: arms[0], From: hi - 5}); err == nil || !strings.Contains(err.Error(), "want 10 or more") {
+	if _, _, err := p.Spectrum(s, 0, Taking{Arm: arms[0], Within: Range{From: hi - 5}}); err == nil || !strings.Contains(err.Error(), "want 10 or more") {
 		t.Error(err)
 	}
 	out := must[[]Outcome](t)(p.Fit(context.Background(), []spectra.Star{{Name: "a", Spectra: []spectra.Spectrum{*spec}}, {Name: "b", Spectra: []spectra.Spectrum{*spec}}}))

@@ -112,11 +112,26 @@ type Taking struct {
 	// Power is the resolving power (wavelength over FWHM) to which templates are smoothed. Default:
 	// templates have the resolution of the instrument.
 	Power float64
-	// From and To bound the wavelengths that are used, in Angstrom. Default: all that the templates cover.
-	From, To float64
+	// Within bounds the wavelengths that are used. Default: all that the templates cover.
+	Within Range
+	// Without are wavelengths that are left out as if they were masked.
+	Without []Range
 	// BadError is the error of bad pixels, in units of the median flux. Default 1000, and 1e9 for WEAVE.
 	BadError float64
 }
+
+// without returns a copy of a mask with a range marked too.
+func without(mask []bool, wave []float64, r Range) []bool {
+	all := make([]bool, len(wave))
+	copy(all, mask)
+	for i, w := range wave {
+		all[i] = all[i] || w >= r.From && w <= r.To
+	}
+	return all
+}
+
+// Range is a range of vacuum wavelengths in Angstrom, ends included.
+type Range struct{ From, To float64 }
 
 // Spectrum returns a spectrum of a source as the pipeline fits it, or nil if it has no usable data,
 // and the fraction of its pixels that are left out because the templates do not cover them.
@@ -133,11 +148,11 @@ func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectru
 	if err != nil {
 		return nil, 0, err
 	}
-	if t.From > 0 {
-		lo = max(lo, t.From)
+	if t.Within.From > 0 {
+		lo = max(lo, t.Within.From)
 	}
-	if t.To > 0 {
-		hi = min(hi, t.To)
+	if t.Within.To > 0 {
+		hi = min(hi, t.Within.To)
 	}
 	from, _ := slices.BinarySearch(raw.Wave, lo)
 	to, exact := slices.BinarySearch(raw.Wave, hi)
@@ -152,6 +167,9 @@ func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectru
 	cut := &survey.Raw{Name: arm, Wave: raw.Wave[from:to], Flux: raw.Flux[from:to], IVar: raw.IVar[from:to]}
 	if raw.Mask != nil {
 		cut.Mask = raw.Mask[from:to]
+	}
+	for _, r := range t.Without {
+		cut.Mask = without(cut.Mask, cut.Wave, r)
 	}
 	prep := survey.Preparation{BadError: t.BadError}
 	if prep.BadError == 0 && s.Kind == WEAVE {
