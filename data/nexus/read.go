@@ -23,7 +23,7 @@ func read(f *hdf5.File, name string) (*Result, error) {
 	multi, two := l.has(keyG2), l.has(keyMaps)
 	if !multi && !two {
 		return nil, &KeyError{File: name, Key: keyG2[0] + " or " + keyMaps[0],
-			What: "neither of the two exists: run the correlation, or check that this is a result file", Err: ErrNoAnalysis}
+			What: "neither of the two exists", Err: ErrNoAnalysis}
 	}
 	r.Start = l.text(keyStart)
 	r.FrameTime, r.CountTime = l.number(keyFrame, true), l.number(keyCount, false)
