@@ -33,7 +33,7 @@ test-slow: ## all tests, also those that take minutes
 test-cluster: ## the tests of the module in cluster, which has dependencies of its own (TAGS=slow: all of them)
 	cd cluster && $(GO) vet -tags '$(TAGS)' ./... && $(GO) test -tags '$(TAGS)' -timeout 20m ./...
 
-doors: ## the examples of one's own operations, distributions, models, morphologies and pictures, each a module of its own
+doors: ## the examples of one's own operations, distributions, models, morphologies, pictures and formats, each a module of its own
 	@for d in examples/doors/*/; do echo "$$d"; (cd $$d && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # Tests of a package that call another program, themselves or by a function named here.

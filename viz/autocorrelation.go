@@ -11,6 +11,10 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
+func init() {
+	builtIn("autocorrelation", "autocorrelation of each chain against the lag", Autocorrelation)
+}
+
 // Autocorrelation draws the correlation between draws against the number of steps between them, for
 // every chain. The sooner it falls into the band, which holds 95 % of the values of independent draws,
 // the more each draw is worth. Without names it takes the first 12.

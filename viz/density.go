@@ -18,6 +18,8 @@ const (
 
 const intervalNote = "The point is the median; the thick and thin bars are the 50 % and 95 % intervals of highest density."
 
+func init() { builtIn("density", "marginal densities, one curve per chain", Density) }
+
 // Density draws the marginal densities: an area for all chains together and a line for every chain,
 // with the median and intervals below. Without names it takes the first 12.
 func Density(d Draws, names ...string) (*Figure, error) {

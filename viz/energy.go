@@ -11,6 +11,10 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
+func init() {
+	builtIn("energy", "distributions of the energy and of its changes", func(d Draws, _ ...string) (*Figure, error) { return Energy(d) })
+}
+
 // Energy draws the distribution of the marginal energy, which is that of each draw minus the mean of
 // its chain, and of the energy transition, which is the change from one draw to the next. Transitions
 // much narrower than the marginal energy, an E-BFMI below 0.3, mean that the sampler moves too slowly

@@ -11,6 +11,8 @@ import (
 
 var essKeys = []key{{"bulk", pooled, stroke}, {"tail", model, stroke}, {"needed", soft, dashed}}
 
+func init() { builtIn("ess", "effective sample size against the number of draws", ESSEvolution) }
+
 // ESSEvolution draws how the effective sample size grows with the draws. A
 // straight rise says that more draws help; a curve that stays flat says that
 // they will not. Without names it takes the first 12.

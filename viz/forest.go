@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+func init() { builtIn("forest", "credible intervals of all quantities", Forest) }
+
 // Forest draws the median and intervals of many quantities one below the other: dark for all chains
 // together, coloured for each chain. Quantities that share a unit and a scale share an axis; the
 // others have their own. Without names it takes the first 60.

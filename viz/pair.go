@@ -13,6 +13,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
+func init() { builtIn("pair", "scatter plots of every pair of quantities", Pair) }
+
 // Pair draws every quantity against every other: draws as a cloud of pixels, contours of the regions
 // of highest density that hold 50 % and 95 % of them, and divergent draws as black crosses. Crosses
 // gather where the posterior is too narrow for the sampler. Without names it takes the first 5. Of many

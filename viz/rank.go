@@ -9,6 +9,8 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 )
 
+func init() { builtIn("rank", "ranks of each chain's draws among all draws", Rank) }
+
 // Rank draws, for every chain, a histogram of the ranks of its draws among those of all chains.
 // Chains that agree give flat rows within the grey band, which holds 95 % of the bars of independent
 // draws. R-hat summarises this plot. Without names it takes the first 12.

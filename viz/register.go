@@ -23,18 +23,15 @@ type Kind struct {
 	Draw func(d Draws, names ...string) (*Figure, error)
 }
 
-var kinds = []Kind{
-	{"trace", "draws in sequence, one line per chain", Trace},
-	{"rank", "ranks of each chain's draws among all draws", Rank},
-	{"pair", "scatter plots of every pair of quantities", Pair},
-	{"density", "marginal densities, one curve per chain", Density},
-	{"forest", "credible intervals of all quantities", Forest},
-	{"autocorrelation", "autocorrelation of each chain against the lag", Autocorrelation},
-	{"ess", "effective sample size against the number of draws", ESSEvolution},
-	{"energy", "distributions of the energy and of its changes", func(d Draws, _ ...string) (*Figure, error) { return Energy(d) }},
+// kinds are the kinds of pictures: those of this package, each registered by its file, and those of others.
+var kinds []Kind
+
+// builtIn adds a kind of picture of this package, for init functions. Its Draw checks names and figures itself.
+func builtIn(name, about string, draw func(d Draws, names ...string) (*Figure, error)) {
+	kinds = append(kinds, Kind{name, about, draw})
 }
 
-// Kinds returns the kinds of pictures of draws.
+// Kinds returns the kinds of pictures of draws, those of this package first.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
 // Register adds a user-defined kind of picture to Kinds. It is meant for init functions, and panics if

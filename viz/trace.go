@@ -5,6 +5,8 @@ package viz
 
 import "math"
 
+func init() { builtIn("trace", "draws in sequence, one line per chain", Trace) }
+
 // Trace draws the draws of every chain in order, with their density to the right. Chains that
 // explore the same posterior overlap and do not drift; ticks at the bottom are divergent draws.
 // Without names it takes the first 12. Of chains with more draws than the picture has columns, it

@@ -70,7 +70,10 @@ so you can stop at any time and run the same command again.
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runBatch(a, args[0]) },
 	}
-	c.AddCommand((frame.TakesOut | frame.TakesDevice).Of(batchRun(a)), frame.TakesOut.Of(batchStatus(a)), frame.TakesOut.Of(batchMerge(a)), frame.TakesOut.Of(batchRetry(a)), frame.TakesOut.Of(batchSlurm(a)), frame.TakesOut.Of(batchKubernetes(a)), batchItem(a))
+	c.AddCommand((frame.TakesOut | frame.TakesDevice).Of(batchRun(a)), frame.TakesOut.Of(batchStatus(a)), frame.TakesOut.Of(batchMerge(a)), frame.TakesOut.Of(batchRetry(a)), batchItem(a))
+	for _, s := range schedulers {
+		c.AddCommand(frame.TakesOut.Of(s.command(a)))
+	}
 	return c
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
@@ -131,14 +130,13 @@ func TestJobsOfForeignLists(t *testing.T) {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
 		}
 	}
-	j := &lists.Job{Work: "fit g2\ntouch touched\n#"}
-	for _, tmpl := range []interface{ Name() string }{lists.SlurmJob, lists.KubernetesJob} {
-		var b strings.Builder
-		if err := map[string]func() error{"sbatch": func() error { return lists.SlurmJob.Execute(&b, j) }, "k8s": func() error { return lists.KubernetesJob.Execute(&b, j) }}[tmpl.Name()](); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(b.String(), "\ntouch") {
-			t.Errorf("%s:\n%s", tmpl.Name(), b.String())
+	files, err := lists.JobFiles(lists.Job{Work: "fit g2\ntouch touched\n#"})
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, text := range files {
+		if strings.Contains(text, "\ntouch") {
+			t.Error(text)
 		}
 	}
 }
@@ -153,7 +151,7 @@ func TestNamesOfJobs(t *testing.T) {
 	}
 	cleaned := []string{"name"} // made into a name, whatever it was
 	a := &frame.App{}
-	for _, c := range []*cobra.Command{lists.BatchSlurm(a), lists.BatchKubernetes(a)} {
+	for _, c := range lists.JobCommands(a) {
 		command := []string{"batch", c.Name(), dir}
 		if c.Name() == "k8s" {
 			command = append(command, "--path", filepath.Dir(dir))

@@ -91,20 +91,15 @@ type networkDoc struct {
 
 // libraryOf reads all arms of a library. For training it prefers their templates to networks.
 func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.Library, ccfs []*rvspecfit.CCF, err error) {
-	st, err := os.Stat(name)
+	if _, err := os.Stat(name); err != nil {
+		return nil, nil, err
+	}
+	c, err := rvspecfit.OpenLibrary(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !st.IsDir() {
-		if arms, ccfs, err = rvspecfit.ReadOpen(name); err != nil || len(setups) == 0 {
-			return arms, ccfs, err
-		}
-		arms = slices.DeleteFunc(arms, func(l *rvspecfit.Library) bool { return !slices.Contains(setups, l.Setup) })
-		ccfs = slices.DeleteFunc(ccfs, func(c *rvspecfit.CCF) bool { return !slices.Contains(setups, c.Setup) })
-		if len(arms) != len(setups) {
-			return nil, nil, fmt.Errorf("%s does not have all of the arms %s", name, strings.Join(setups, ", "))
-		}
-		return arms, ccfs, nil
+	if c.Format != rvspecfit.FolderFormat {
+		return partOf(name, c, setups)
 	}
 	if len(setups) == 0 {
 		for _, pre := range []string{"interp_", "specs_"} {
@@ -140,6 +135,32 @@ func libraryOf(name string, setups []string, training bool) (arms []*rvspecfit.L
 			} else if !errors.Is(err, fs.ErrNotExist) {
 				return nil, nil, err
 			}
+		}
+	}
+	return arms, ccfs, nil
+}
+
+// partOf reads some arms of a library, or all of them if none are named, with all of their templates for cross-correlation.
+func partOf(name string, c *rvspecfit.Contents, setups []string) (arms []*rvspecfit.Library, ccfs []*rvspecfit.CCF, err error) {
+	names, err := c.Arms()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(setups) > 0 {
+		if names = slices.DeleteFunc(names, func(s string) bool { return !slices.Contains(setups, s) }); len(names) != len(setups) {
+			return nil, nil, fmt.Errorf("%s does not have all of the arms %s", name, strings.Join(setups, ", "))
+		}
+	}
+	if arms, err = c.Read(names); err != nil || c.Correlation == nil {
+		return arms, nil, err
+	}
+	for _, s := range names {
+		for _, continuum := range []bool{true, false} {
+			found, err := c.Correlation([]string{s}, continuum)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, nil, err
+			}
+			ccfs = append(ccfs, slices.DeleteFunc(found, func(c *rvspecfit.CCF) bool { return c == nil })...)
 		}
 	}
 	return arms, ccfs, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/frames"
+	"github.com/euryale-dev/euryale/internal/setting"
 )
 
 // framesFlags are the flags of commands that read frames.
@@ -28,13 +29,13 @@ func (f *framesFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.FrameTime.Units = frame.TimeUnits
 	s.StringVar(&f.Dataset, "dataset", "", "path of the frames in HDF5 files (default: the usual places)")
-	s.StringVar(&f.Format, "format", "", "format of the frames: hdf5, imm, rigaku, npy or raw (default: detected from the file)")
+	s.StringVar(&f.Format, "format", "", "format of the frames: "+setting.Listed(frames.Formats())+" (default: detected from the file)")
 	s.StringVar(&f.Shape, "shape", "", "size of a frame as rows x columns, such as 512x1024; for raw and rigaku")
 	s.StringVar(&f.Settings.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
 	s.Int64Var(&f.Offset, "offset-bytes", 0, "number of bytes before the first frame of a raw file")
 	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with the times and the geometry (default the file of the frames)")
 	s.Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the metadata)")
-	frame.CompleteFlag(c, "format", []string{"hdf5", "imm", "rigaku", "npy", "raw"})
+	frame.CompleteFlag(c, "format", frames.Formats())
 }
 
 var shapePattern = regexp.MustCompile(`^([0-9]+)\s*[xX,]\s*([0-9]+)$`)

@@ -17,7 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
-
+	"github.com/euryale-dev/euryale/internal/setting"
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
 )
 
@@ -35,10 +35,10 @@ type imageFlags struct {
 func (f *imageFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.Dataset, "dataset", "", "path of the image or of the frames in HDF5 files (default: the usual places)")
-	s.StringVar(&f.Format, "format", "", "format of frames: hdf5, imm, rigaku, npy or raw, which needs --shape (default: detected from the file)")
+	s.StringVar(&f.Format, "format", "", "format of frames: "+setting.Listed(frames.Formats())+"; raw needs --shape (default: detected from the file)")
 	s.StringVar(&f.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
 	s.IntVar(&f.Frames, "frames", 100, "number of frames to average into the image, from the first")
-	frame.CompleteFlag(c, "format", []string{"hdf5", "imm", "rigaku", "npy", "raw"})
+	frame.CompleteFlag(c, "format", frames.Formats())
 }
 
 // read reads the image of a detector: the mean of a result file, a picture, or the mean of the first frames of a movie. The shape is

@@ -34,7 +34,7 @@ type correlateFrames struct {
 	Parts     int     `yaml:"parts" json:"parts"`               // number of g2 of first parts of the frames
 	Raw       bool    `yaml:"no_normalize" json:"no_normalize"` // do not divide frames by their means
 	Dataset   string  `yaml:"dataset" json:"dataset"`           // of HDF5 files
-	Format    string  `yaml:"format" json:"format"`             // hdf5, imm, rigaku, npy or raw
+	Format    string  `yaml:"format" json:"format"`             // format of the frames, as euryale correlate --format takes it
 	Height    int     `yaml:"height" json:"height"`             // rows of a frame of raw and rigaku files
 	Width     int     `yaml:"width" json:"width"`               // columns
 	Type      string  `yaml:"type" json:"type"`                 // of the numbers of raw files

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data"
@@ -17,7 +15,7 @@ import (
 
 // Settings give what a file may not say itself. The zero value is the default.
 type Settings struct {
-	Format  string // file format: "hdf5", "imm", "rigaku", "npy" or "raw"; default: found out from the first bytes and the name
+	Format  string // name of the file format, one of Formats; default: found out from the first bytes and the name
 	Dataset string // path of the frames within an HDF5 file; default: the usual places for detectors, or the only stack of images
 
 	// Height and Width are the numbers of rows and columns of a frame. Raw files need them; for event
@@ -67,11 +65,6 @@ func (f *File) bad(try, what string, args ...any) *FormatError {
 	return &FormatError{Format: "frames", File: f.Name, What: fmt.Sprintf(what, args...), Try: try}
 }
 
-// openers are the formats, by name.
-var openers = map[string]func(f *File, in *os.File, size int64, s Settings) error{
-	"hdf5": openHDF5, "imm": openIMM, "rigaku": openRigaku, "npy": openNPY, "raw": openRaw,
-}
-
 // Open opens a movie and finds its frames. It reads headers, and three frames to see whether they have marks.
 func Open(name string, s Settings) (*File, error) {
 	in, err := foreign.Open(name)
@@ -106,13 +99,9 @@ func (f *File) open(in *os.File, s Settings) error {
 	if f.Format = s.Format; f.Format == "" {
 		f.Format = guess(f.Name, head[:n], s)
 	}
-	open := openers[f.Format]
-	if open == nil {
-		names := []string{}
-		for k := range openers {
-			names = append(names, k)
-		}
-		slices.Sort(names)
+	format := formats[f.Format]
+	if format.open == nil {
+		names := Formats()
 		what := fmt.Sprintf("the format %q is not known", f.Format)
 		if kind := foreign.NotText(head[:n]); f.Format == "" && kind != "" && kind != "a binary file" && !strings.HasPrefix(kind, "UTF") {
 			kind, try, _ := strings.Cut(kind, ": ")
@@ -128,30 +117,11 @@ func (f *File) open(in *os.File, s Settings) error {
 	if s.Height < 0 || s.Width < 0 || s.Offset < 0 || s.Height > 1<<20 || s.Width > 1<<20 {
 		return f.bad("give a height and a width from 1 to 2^20, and an offset of at least 0", "frames of %d x %d pixels after %d bytes are not possible", s.Height, s.Width, s.Offset)
 	}
-	if err := open(f, in, info.Size(), s); err != nil {
+	if err := format.open(f, in, info.Size(), s); err != nil {
 		return err
 	}
 	f.findMarks()
 	return nil
-}
-
-// guess returns the format of a file.
-func guess(name string, head []byte, s Settings) string {
-	switch ext := strings.ToLower(filepath.Ext(name)); {
-	case strings.HasPrefix(string(head), "\x89HDF\r\n\x1a\n"):
-		return "hdf5"
-	case strings.HasPrefix(string(head), "\x93NUMPY"):
-		return "npy"
-	case ext == ".imm":
-		return "imm"
-	case ext == ".raw", s.Height > 0 && s.Width > 0 && s.Type != "":
-		return "raw"
-	case ext == ".bin", rigakuName.MatchString(ext):
-		return "rigaku"
-	case slices.Contains([]string{".h5", ".hdf", ".hdf5", ".nxs", ".cxi"}, ext):
-		return "hdf5"
-	}
-	return ""
 }
 
 // size sets the number of pixels of a frame, which must be sensible.

@@ -49,6 +49,10 @@ type window struct {
 // mostWindow is the largest size of a window in bytes.
 const mostWindow = 256 << 20
 
+func init() {
+	register("hdf5", format{magic: "\x89HDF\r\n\x1a\n", extensions: []string{".h5", ".hdf", ".hdf5", ".nxs", ".cxi"}, shared: true, open: openHDF5})
+}
+
 func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 	in.Close()
 	file, cut := hdf5.Open(f.Name)

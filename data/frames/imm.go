@@ -33,6 +33,8 @@ type imm struct {
 	buf    []byte
 }
 
+func init() { register("imm", format{extensions: []string{".imm"}, open: openIMM}) }
+
 func openIMM(f *File, in *os.File, size int64, _ Settings) error {
 	head := make([]byte, immHead)
 	word := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }

@@ -23,6 +23,14 @@ type raw struct {
 	marked func(v float32) bool // tells the marks that the frames have; nil for none
 }
 
+// rawName is the format of frames of plain numbers.
+const rawName = "raw"
+
+func init() {
+	register(rawName, format{extensions: []string{".raw"}, open: openRaw})
+	register("npy", format{magic: "\x93NUMPY", open: openNPY})
+}
+
 func openRaw(f *File, in *os.File, size int64, s Settings) error {
 	if s.Height < 1 || s.Width < 1 {
 		return f.bad("give the height and width of a frame, and the type of its numbers", "a raw file does not say how many pixels a frame has")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -32,8 +31,8 @@ const (
 )
 
 var (
-	rigakuOrder = [6]int{5, 0, 4, 1, 3, 2}
-	rigakuName  = regexp.MustCompile(`^\.00[0-5]$`)
+	rigakuOrder   = [6]int{5, 0, 4, 1, 3, 2}
+	rigakuModules = []string{".000", ".001", ".002", ".003", ".004", ".005"} // extensions of the files of the modules
 )
 
 // module is the file of one module, and where its pixels are.
@@ -55,13 +54,17 @@ type rigaku struct {
 	modules []*module
 }
 
+func init() {
+	register("rigaku", format{extensions: append([]string{".bin"}, rigakuModules...), shared: true, open: openRigaku})
+}
+
 func openRigaku(f *File, in *os.File, size int64, s Settings) error {
 	r := &rigaku{name: f.Name}
 	height, width := s.Height, s.Width
 	if height == 0 || width == 0 {
 		height, width = rigakuHeight, rigakuWidth
 	}
-	if ext := filepath.Ext(f.Name); rigakuName.MatchString(ext) {
+	if ext := filepath.Ext(f.Name); slices.Contains(rigakuModules, ext) {
 		in.Close()
 		stem := strings.TrimSuffix(f.Name, ext)
 		for place, k := range rigakuOrder {

@@ -15,6 +15,8 @@
 // Wavelengths are in Angstrom, temperatures in K, logg, feh and alpha in dex. Spectra are natural
 // logarithms if LogSpec is set. "Mapped" parameters have gone through the Mapper.
 //
+// OpenLibrary opens libraries of both kinds, and of the formats that other packages add with Register.
+//
 // Python pickles are refused: a triangulation has to be exported first, see Triangulation. The open
 // format is described in docs/guide/spectra-files.md.
 package rvspecfit

@@ -130,7 +130,7 @@ func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis
 	}
 	outlier, _ := w.outlierTest()
 	tests := append(bounds, w.sizeTest(), outlier, w.spreadTest(at), w.neighbourTest(w.along(at)))
-	tests = append(tests, w.patternTests(at)...)
+	tests = append(tests, w.patterns(at)...)
 	tests = slices.DeleteFunc(tests, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
 	adjusted := holm(tests)
 	for i, t := range tests {

@@ -11,6 +11,17 @@ import (
 	"strings"
 )
 
+// directionTests tests the named departures, except those whose size is known from elsewhere.
+func (w *residuals) directionTests(_ *round, all []test) []test {
+	say := w.sayDirection
+	for i := range w.d.Directions {
+		if !w.d.Directions[i].Known {
+			all = append(all, w.directionTest(&w.d.Directions[i], say))
+		}
+	}
+	return all
+}
+
 // directionTest tests a departure that can be named.
 func (w *residuals) directionTest(dir *Direction, say func(*test) Flag) test {
 	g := w.try(dir.Columns)

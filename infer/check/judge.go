@@ -240,20 +240,39 @@ func (t *test) follows(tests []test) bool {
 	return t.kind == KindOutliers && slices.ContainsFunc(tests, func(u test) bool { return u.kind == KindSpread && u.p < t.p })
 }
 
+// round is what the tests of the residuals share while they are made.
+type round struct {
+	axes     []Axis // axes along which the residuals may change
+	outliers []int  // points that are too far away
+}
+
+// battery lists the tests of the residuals in the order in which a verdict reports them. Each appends its tests to the list that it is
+// given.
+var battery = []func(w *residuals, r *round, all []test) []test{
+	(*residuals).directionTests,
+	(*residuals).patternTests,
+	(*residuals).neighbourTests,
+	(*residuals).outlierTests,
+	(*residuals).shapeTests,
+	(*residuals).spreadTests,
+}
+
 // tests returns some tests and, after them, those of the residuals; they are valid until the next call. Rounding errors have no other
 // property than their size.
 func (w *residuals) tests(about []test) []test {
 	all := append(append(w.mem.tests[:0], about...), w.sizeTest())
-	if !w.absorbed && w.exact() {
-		w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
-		return w.mem.tests
-	}
-	say := w.sayDirection
-	for i := range w.d.Directions {
-		if !w.d.Directions[i].Known {
-			all = append(all, w.directionTest(&w.d.Directions[i], say))
+	if w.absorbed || !w.exact() {
+		r := &round{axes: w.axes()}
+		for _, tests := range battery {
+			all = tests(w, r, all)
 		}
 	}
+	w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
+	return w.mem.tests
+}
+
+// axes returns the axes along which the residuals may change: those of the data, and the order in which they stand.
+func (w *residuals) axes() []Axis {
 	axes := w.d.Axes
 	if len(axes) == 0 && w.d.Grid == nil {
 		axes = []Axis{{Name: pointAxis, Values: w.mem.counting(w.n)}}
@@ -261,22 +280,7 @@ func (w *residuals) tests(about []test) []test {
 	if a, ok := w.asMeasured(axes); ok {
 		axes = append(slices.Clone(axes), a)
 	}
-	for _, a := range axes {
-		all = append(all, w.patternTests(a)...)
-	}
-	for _, g := range w.graphs(axes) {
-		all = append(all, w.neighbourTest(g))
-	}
-	outlier, points := w.outlierTest()
-	all = append(all, outlier, w.shapeTest(points))
-	if w.d.Mean != nil && !slices.ContainsFunc(axes, func(a Axis) bool { return w.sameOrder(a.Values, w.d.Mean) }) {
-		axes = append(slices.Clone(axes), Axis{Name: "the predicted value", Values: w.d.Mean})
-	}
-	for _, a := range axes {
-		all = append(all, w.spreadTest(a))
-	}
-	w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })
-	return w.mem.tests
+	return axes
 }
 
 // mostAlong is the largest number of axes along which neighbours are compared.

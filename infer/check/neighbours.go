@@ -56,6 +56,14 @@ func (g *graph) apply(out, v []float64) {
 	}
 }
 
+// neighbourTests tests the correlation of all kinds of neighbours.
+func (w *residuals) neighbourTests(r *round, all []test) []test {
+	for _, g := range w.graphs(r.axes) {
+		all = append(all, w.neighbourTest(g))
+	}
+	return all
+}
+
 // neighbourTest tests the correlation of neighbours,
 //
 //	R = z'A z / z'z

@@ -23,6 +23,13 @@ func (w *residuals) listed() int {
 	return min(200, max(mostOutliers, int(math.Sqrt(5e8/float64(w.n)))))
 }
 
+// outlierTests looks for outliers, and leaves them to the tests that follow.
+func (w *residuals) outlierTests(r *round, all []test) []test {
+	t, points := w.outlierTest()
+	r.outliers = points
+	return append(all, t)
+}
+
 // outlierTest looks for points that are too far away for a normal distribution. If the errors are known, the
 // largest studentised residual is compared with the distribution of the maximum of n; it is first divided by
 // the typical size of the residuals if that is above 1, so that errors that are all too small make

@@ -18,10 +18,18 @@ const waves = 8
 // trend is the number of columns of the narrow test of a pattern.
 const trend = 2
 
-// patternTests looks for a smooth pattern along an axis: a constant and cosines of the
+// patternTests looks for smooth patterns along the axes.
+func (w *residuals) patternTests(r *round, all []test) []test {
+	for _, a := range r.axes {
+		all = append(all, w.patterns(a)...)
+	}
+	return all
+}
+
+// patterns looks for a smooth pattern along an axis: a constant and cosines of the
 // rank, as many as a sixth of the degrees of freedom, at most 8; and the slowest two
 // that the parameters leave, which see a faint bend that is lost among more.
-func (w *residuals) patternTests(a Axis) []test {
+func (w *residuals) patterns(a Axis) []test {
 	all := w.mem.order(a.Values).cosines(int(min(max(w.dof()/6, 1), waves)))
 	slow := w.base.beyond(all, trend)
 	if len(all) < 2*trend || len(slow) < trend {

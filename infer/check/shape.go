@@ -12,6 +12,11 @@ import (
 // KindShape is the flag of residuals that are not normal.
 const KindShape = "distribution of the residuals"
 
+// shapeTests tests the distribution of the residuals.
+func (w *residuals) shapeTests(r *round, all []test) []test {
+	return append(all, w.shapeTest(r.outliers))
+}
+
 // shapeTest is the test of Anderson and Darling for a normal distribution with unknown mean and variance, on
 // the studentised residuals without the outliers.
 //

@@ -6,6 +6,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // KindSpread is the flag of errors that are right in some places only.
@@ -22,6 +23,18 @@ func (w *residuals) cubeRoots() []float64 {
 		}
 	}
 	return w.roots
+}
+
+// spreadTests tests the spread along the axes and along the predicted values, unless an axis has their order.
+func (w *residuals) spreadTests(r *round, all []test) []test {
+	axes := r.axes
+	if w.d.Mean != nil && !slices.ContainsFunc(axes, func(a Axis) bool { return w.sameOrder(a.Values, w.d.Mean) }) {
+		axes = append(slices.Clone(axes), Axis{Name: "the predicted value", Values: w.d.Mean})
+	}
+	for _, a := range axes {
+		all = append(all, w.spreadTest(a))
+	}
+	return all
 }
 
 // spreadTest regresses the cube roots of the squared studentised residuals, which are

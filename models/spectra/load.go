@@ -22,9 +22,17 @@ type LoadSettings struct {
 	Edge bool
 }
 
-// Open reads a library in the open format, one HDF5 file for all arms.
+// Open reads all arms of a library: a file in the open format, a folder of rvspecfit's files, or what rvspecfit.Register has added.
 func Open(name string, s LoadSettings) (*Library, error) {
-	arms, _, err := rvspecfit.ReadOpen(name)
+	c, err := rvspecfit.OpenLibrary(name)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Arms()
+	if err != nil {
+		return nil, err
+	}
+	arms, err := c.Read(names)
 	if err != nil {
 		return nil, err
 	}

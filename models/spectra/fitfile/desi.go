@@ -392,7 +392,7 @@ func (p *Pipeline) key(d *survey.DESI, chosen *survey.Chosen, software [][2]stri
 // versionOfLibrary tells one library from another, and from itself after a change of any of its files, by their contents.
 func (p *Pipeline) versionOfLibrary() (string, error) {
 	names := []string{p.library}
-	if p.isFolder() {
+	if st, err := os.Stat(p.library); err == nil && st.IsDir() {
 		entries, err := os.ReadDir(p.library)
 		if err != nil {
 			return "", err

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ type Settings struct {
 // Pipeline fits files of spectra with one library and the same settings. It is safe for concurrent use.
 type Pipeline struct {
 	s       Settings
-	library string // folder of rvspecfit's files, or a file in the open format
+	library string // file or folder of any format that rvspecfit.OpenLibrary knows
 	priors  map[string]dist.Dist
 
 	// identity returns what the library was when it was first asked for, since the engines keep what they have read.
@@ -126,36 +125,42 @@ func (p *Pipeline) Library() string { return p.library }
 
 // Arms lists the arms of the library.
 func (p *Pipeline) Arms() ([]string, error) {
-	if p.isFolder() {
-		names, err := rvspecfit.Setups(p.library)
-		if err == nil && len(names) == 0 {
-			err = fmt.Errorf("%s has no interp_SETUP.h5, so it is not a library of templates: name the folder of one", p.library)
-		}
+	names, e, err := p.arms()
+	if err != nil || e == nil {
 		return names, err
 	}
-	e, err := p.engine(nil)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
 	for _, v := range e.versions {
 		names = append(names, v.Setup)
 	}
 	return names, nil
 }
 
+// arms returns the names of the library's arms or, if they cannot be found without reading all of it, what fits spectra of all arms.
+func (p *Pipeline) arms() ([]string, *engine, error) {
+	c, err := rvspecfit.OpenLibrary(p.library)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Whole {
+		e, err := p.engine(nil)
+		return nil, e, err
+	}
+	names, err := c.Arms()
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("%s has no interp_SETUP.h5, so it is not a library of templates: name the folder of one", p.library)
+		if c.Format != rvspecfit.FolderFormat {
+			err = fmt.Errorf("%s, a library of templates in the format %s, has no arms: make it again", p.library, c.Format)
+		}
+	}
+	return names, nil, err
+}
+
 // Params returns the names of the library's parameters.
 func (p *Pipeline) Params() ([]string, error) {
-	names, err := p.Arms()
-	if err != nil {
-		return nil, err
+	names, e, err := p.arms()
+	if err == nil && e == nil {
+		e, err = p.engine(names[:1])
 	}
-	if !p.isFolder() {
-		names = nil
-	} else {
-		names = names[:1]
-	}
-	e, err := p.engine(names)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +176,7 @@ func (p *Pipeline) Versions(arms []string) ([]survey.LibraryVersion, error) {
 	return e.versions, nil
 }
 
-func (p *Pipeline) isFolder() bool {
-	st, err := os.Stat(p.library)
-	return err == nil && st.IsDir()
-}
-
-// engine returns what fits spectra of some arms; nil stands for all arms of a file in the open format.
+// engine returns what fits spectra of some arms; nil stands for all arms.
 func (p *Pipeline) engine(arms []string) (*engine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,26 +184,18 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	if e := p.engines[key]; e != nil {
 		return e, nil
 	}
-	var list []*rvspecfit.Library
-	var stored []*rvspecfit.CCF
-	var err error
-	if p.isFolder() {
-		for _, arm := range arms {
-			l, err := rvspecfit.Load(p.library, arm)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, l)
-		}
-	} else {
-		if list, stored, err = rvspecfit.ReadOpen(p.library); err != nil {
+	library, err := rvspecfit.OpenLibrary(p.library)
+	if err != nil {
+		return nil, err
+	}
+	if arms == nil {
+		if arms, err = library.Arms(); err != nil {
 			return nil, err
 		}
-		if arms != nil {
-			if list, err = choose(p.library, list, arms); err != nil {
-				return nil, err
-			}
-		}
+	}
+	list, err := library.Read(arms)
+	if err != nil {
+		return nil, err
 	}
 	lib, err := spectra.From(list, p.s.Load)
 	if err != nil {
@@ -225,7 +217,7 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	if p.s.BruteForce {
 		e.guess = bruteForce{e.fitter}
 	} else {
-		templates, err := p.correlationTemplates(list, stored)
+		templates, err := p.correlationTemplates(library, arms)
 		if err != nil {
 			return nil, err
 		}
@@ -239,46 +231,25 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	return e, nil
 }
 
-// correlationTemplates returns the templates for cross-correlation of some arms: those of a file in the open
-// format, or of a folder.
-func (p *Pipeline) correlationTemplates(list []*rvspecfit.Library, stored []*rvspecfit.CCF) (*ccf.Templates, error) {
+// correlationTemplates returns the templates for cross-correlation of some arms.
+func (p *Pipeline) correlationTemplates(library *rvspecfit.Contents, arms []string) (*ccf.Templates, error) {
 	const try = "make them, or take first guesses from a grid of parameters (param_init bruteforce)"
-	var names []string
-	for _, l := range list {
-		names = append(names, l.Setup)
+	if library.Correlation == nil {
+		return nil, fmt.Errorf("%s has no templates for cross-correlation: %s", p.library, try)
 	}
-	if p.isFolder() {
-		templates, err := ccf.Load(p.library, names, p.s.Config.Continuum)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s has no templates for cross-correlation: %w: %s", p.library, err, try)
+	list, err := library.Correlation(arms, p.s.Config.Continuum)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s has no templates for cross-correlation: %w: %s", p.library, err, try)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, arm := range arms {
+		if i >= len(list) || list[i] == nil {
+			return nil, fmt.Errorf("%s has no templates of arm %s for cross-correlation: %s", p.library, arm, try)
 		}
-		return templates, err
 	}
-	var some []*rvspecfit.CCF
-	for _, name := range names {
-		k := slices.IndexFunc(stored, func(c *rvspecfit.CCF) bool { return c.Setup == name && c.Continuum == p.s.Config.Continuum })
-		if k < 0 {
-			return nil, fmt.Errorf("%s has no templates of arm %s for cross-correlation: %s", p.library, name, try)
-		}
-		some = append(some, stored[k])
-	}
-	return ccf.NewTemplates(some...)
-}
-
-// choose returns some arms of a list, in their order.
-func choose(file string, list []*rvspecfit.Library, arms []string) (some []*rvspecfit.Library, err error) {
-	var names []string
-	for _, l := range list {
-		names = append(names, l.Setup)
-	}
-	for _, arm := range arms {
-		k := slices.Index(names, arm)
-		if k < 0 {
-			return nil, fmt.Errorf("%s has no arm %s: choose from %s", file, arm, strings.Join(names, ", "))
-		}
-		some = append(some, list[k])
-	}
-	return some, nil
+	return ccf.NewTemplates(list...)
 }
 
 // Fitter returns the Fitter for stars with spectra of some arms.
