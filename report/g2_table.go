@@ -21,7 +21,11 @@ import (
 func fitTable(model g2.Model, fits []g2.Fit) string {
 	var b strings.Builder
 	place := axisOf(fits).AxisLabel()
-	fmt.Fprintf(&b, "<table><thead><tr><th>bin</th><th>%s</th>", html.EscapeString(place))
+	b.WriteString("<table><thead><tr><th>bin</th>")
+	if aged(fits) {
+		b.WriteString("<th>age (s)</th>")
+	}
+	fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(place))
 	for _, p := range model.Params {
 		name := p.Name
 		if p.Unit != "" {
@@ -31,7 +35,11 @@ func fitTable(model g2.Model, fits []g2.Fit) string {
 	}
 	b.WriteString("<th>chi²/dof</th><th>status</th><th>model</th></tr></thead><tbody>")
 	for _, f := range fits {
-		fmt.Fprintf(&b, "<tr><td>%d</td><td>%s</td>", f.Curve.Bin, qText(f.Curve.Q))
+		fmt.Fprintf(&b, "<tr><td>%d</td>", f.Curve.Bin)
+		if aged(fits) {
+			fmt.Fprintf(&b, "<td>%.4g</td>", f.Curve.Age)
+		}
+		fmt.Fprintf(&b, "<td>%s</td>", qText(f.Curve.Q))
 		status := f.Status
 		if status == "failed" {
 			status += ": " + reason(f)
@@ -94,7 +102,11 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	if c := axisOf(fits); c.Axis != "" {
 		place = c.AxisLabel()
 	}
-	fmt.Fprintf(w, "bin\t%s\t", place)
+	fmt.Fprint(w, "bin\t")
+	if aged(fits) {
+		fmt.Fprint(w, "age (s)\t")
+	}
+	fmt.Fprintf(w, "%s\t", place)
 	for _, p := range model.Params {
 		if p.Unit != "" {
 			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)
@@ -104,7 +116,11 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	}
 	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
 	for _, f := range fits {
-		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
+		fmt.Fprintf(w, "%d\t", f.Curve.Bin)
+		if aged(fits) {
+			fmt.Fprintf(w, "%.4g\t", f.Curve.Age)
+		}
+		fmt.Fprintf(w, "%s\t", qText(f.Curve.Q))
 		for i := range model.Params {
 			fmt.Fprintf(w, "%s\t", estimate(f, i))
 		}
@@ -130,6 +146,11 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// aged reports whether the bins are of several ages.
+func aged(fits []g2.Fit) bool {
+	return slices.ContainsFunc(fits, func(f g2.Fit) bool { return f.Curve.Age > 0 })
 }
 
 // axisOf returns a curve that carries the axis common to all fits.

@@ -139,7 +139,7 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
-	if err := frame.MayReplace(out, kind, a.Overwrite); err != nil {
+	if err := frame.MayWrite(out, kind, a.Overwrite); err != nil {
 		return err
 	}
 	Stamp(t)

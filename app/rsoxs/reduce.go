@@ -16,7 +16,6 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -106,8 +105,10 @@ func runReduceRSoXS(a *frame.App, args []string, f reduceFlags) error {
 	if len(args) == 0 {
 		return exit.Usage("reduce rsoxs needs input: name a folder or files of images")
 	}
-	if out != "" && foreign.Exists(out) && !a.Overwrite {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	if out != "" {
+		if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+			return err
+		}
 	}
 	doc, err := f.reduceFiles(r, args)
 	if err != nil {

@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,14 +15,10 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/survey"
-	"github.com/euryale-dev/euryale/data/table"
-	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
-	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
@@ -116,7 +110,7 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 		}
 		return runFitDESI(ctx, a, p, names, &f.desi)
 	}
-	to, err := openOutputs(a)
+	to, err := a.OpenOutputs(names...)
 	if err != nil {
 		return err
 	}
@@ -127,63 +121,19 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 	return errors.Join(fitStars(ctx, a, p, names, stars, to), unread(lost, len(names)))
 }
 
-// outputs is where the results of stars go, both "" if they are only printed.
-type outputs struct {
-	dir   runs.Folder
-	table string
-}
-
-// openOutputs makes the folder of --out, or looks whether the table of that name may be written, before anything is fitted.
-func openOutputs(a *frame.App) (to outputs, err error) {
-	switch {
-	case a.Out == "":
-		return to, nil
-	case table.Known(a.Out):
-		to.table = a.Out
-		if err := frame.MayReplace(a.Out, "file", a.Overwrite); err != nil {
-			return to, err
+// save writes what was fitted.
+func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, fitted *report.SpectraFits) error {
+	if err := to.Save(a, doc, starTable(p, fitted.Stars, fitted.Outcomes)); err != nil {
+		return err
+	}
+	if to.Folder != "" {
+		if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder))); err != nil {
+			return err
 		}
-		return to, mayWrite(filepath.Dir(a.Out))
 	}
-	to.dir, err = a.MakeRundir(a.Out)
-	return to, err
-}
-
-// mayWrite returns an error if no file can be made in a folder.
-func mayWrite(dir string) error {
-	f, err := atomicfile.Create(filepath.Join(dir, "probe"))
-	if err == nil {
-		f.Discard()
+	if told := to.Told(); told != "" {
+		a.Note("%s", told)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("the results cannot be written: there is no folder %s", dir), Hint: "mkdir " + foreign.Typed(dir) + ", or another --out"}
-	}
-	return exit.With(exit.CannotWrite, err)
-}
-
-// write writes what was fitted.
-func (to outputs) write(a *frame.App, p *fitfile.Pipeline, doc spectraDoc, fitted *report.SpectraFits) error {
-	rows := starTable(p, fitted.Stars, fitted.Outcomes)
-	switch {
-	case to.table != "":
-		err := exit.With(exit.CannotWrite, rows.Save(to.table, a.Overwrite))
-		if err == nil {
-			a.Note("wrote %s", to.table)
-		}
-		return err
-	case to.dir == "":
-		return nil
-	}
-	if err := frame.WriteJSON(to.dir.Path("fit.json"), doc); err != nil {
-		return err
-	}
-	if err := exit.With(exit.CannotWrite, rows.Save(to.dir.Path(tableFile), true)); err != nil {
-		return err
-	}
-	if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.dir))); err != nil {
-		return err
-	}
-	a.Note("wrote %s and %s", to.dir.Path(tableFile), to.dir.Path("report.html"))
 	return nil
 }
 
@@ -411,7 +361,7 @@ func starDocument(o *fitfile.Outcome) starDoc {
 }
 
 // fitStars fits stars, writes the results and prints them. After Ctrl-C those that are done are written.
-func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star, to outputs) error {
+func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star, to frame.Outputs) error {
 	doc := spectraDoc{Device: a.Where(), Engine: "spectra", Library: p.Library(), Files: names}
 	outcomes, err := fitAll(ctx, a, p, stars)
 	if err != nil && ctx.Err() == nil {
@@ -425,7 +375,7 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 		return exit.With(exit.Interrupted, errors.New("interrupted before a star was fitted"))
 	}
 	fitted := report.SpectraFits{Files: names, Library: p.Library(), Stars: stars[:len(outcomes)], Outcomes: outcomes}
-	unwritten := to.write(a, p, doc, &fitted) // what cannot be written is printed all the same
+	unwritten := save(a, to, p, doc, &fitted) // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {

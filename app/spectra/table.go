@@ -15,9 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
 
-// tableFile is the table of a run folder.
-const tableFile = "fits.csv"
-
 // starTable is a table with a row for each star. The velocity is the mean of its posterior where there is one, as in DESI's tables.
 func starTable(p *fitfile.Pipeline, stars []spectra.Star, outcomes []fitfile.Outcome) *table.Table {
 	n := len(outcomes)

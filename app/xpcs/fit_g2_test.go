@@ -108,7 +108,7 @@ func TestFitFiles(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	table, err := os.ReadFile("fits/fits.csv")
-	if err != nil || strings.Count(string(table), "\n") != 5 || !strings.HasPrefix(string(table), "file,bin,q,phi,tau,tau_sd,") {
+	if err != nil || strings.Count(string(table), "\n") != 5 || !strings.HasPrefix(string(table), "file,bin,q (1/A),phi (deg),tau (s),tau_sd (s),") {
 		t.Errorf("%v: %s", err, table)
 	}
 	for _, name := range []string{"fits/a/fit.json", "fits/a_half/report.html"} {
