@@ -123,7 +123,7 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 
 // save writes what was fitted.
 func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, fitted *report.SpectraFits) error {
-	if err := to.Save(a, doc, starTable(p, fitted.Stars, fitted.Outcomes)); err != nil {
+	if err := to.Save(a, doc, starTable(doc.Stars)); err != nil {
 		return err
 	}
 	if to.Folder != "" {
@@ -226,12 +226,13 @@ func (f *fitSpectraFlags) read(a *frame.App, p *fitfile.Pipeline, i int, names [
 
 // spectraDoc is the JSON document of fit spectra.
 type spectraDoc struct {
-	Device  string    `json:"device,omitempty"` // where it was computed: see docs/guide/gpu.md
-	Engine  string    `json:"engine"`
-	Library string    `json:"library"`
-	Files   []string  `json:"files"`
-	Stars   []starDoc `json:"stars"`
-	Partial bool      `json:"partial,omitempty"`
+	Device  string            `json:"device,omitempty"` // where it was computed: see docs/guide/gpu.md
+	Engine  string            `json:"engine"`
+	Units   map[string]string `json:"units"` // of the parameters
+	Library string            `json:"library"`
+	Files   []string          `json:"files"`
+	Stars   []starDoc         `json:"stars"`
+	Partial bool              `json:"partial,omitempty"`
 }
 
 type starDoc struct {
@@ -247,6 +248,9 @@ type starDoc struct {
 	Guess       frame.Number            `json:"first_guess_vel"`
 	ChiSquare   frame.Number            `json:"minus_2_log_likelihood"`
 	Spectra     []spectrumDoc           `json:"spectra,omitempty"`
+	Names       []string                `json:"names,omitempty"`    // of the parameters, in their order
+	SN          *frame.Number           `json:"sn,omitempty"`       // median of flux over error
+	Warn        *int64                  `json:"rvs_warn,omitempty"` // as in the tables of DESI
 	// LeftOut are the pixels that the fit left out as spikes, and Polynomials are those that it added to the continuum.
 	LeftOut     []spikeDoc      `json:"left_out,omitempty"`
 	Polynomials int             `json:"polynomials,omitempty"`
@@ -326,6 +330,7 @@ func starDocument(o *fitfile.Outcome) starDoc {
 		d.Status, d.Message = "failed", f.Err.Error()
 		return d
 	}
+	d.Names = f.Names
 	d.X, d.SD, d.Conditional = frame.Named(f.Names, f.X), frame.Named(f.Names, f.SD), frame.Named(f.Names, f.Conditional)
 	if v := f.Velocity; v != (spectra.VelocityPosterior{}) { // as it is where the velocity is fixed
 		d.Velocity = &velocityDoc{frame.Number(v.Vel), frame.Number(v.SD), frame.Number(v.Skewness), frame.Number(v.Kurtosis)}
@@ -362,7 +367,7 @@ func starDocument(o *fitfile.Outcome) starDoc {
 
 // fitStars fits stars, writes the results and prints them. After Ctrl-C those that are done are written.
 func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star, to frame.Outputs) error {
-	doc := spectraDoc{Device: a.Where(), Engine: "spectra", Library: p.Library(), Files: names}
+	doc := spectraDoc{Device: a.Where(), Engine: "spectra", Units: map[string]string{}, Library: p.Library(), Files: names}
 	outcomes, err := fitAll(ctx, a, p, stars)
 	if err != nil && ctx.Err() == nil {
 		return exit.With(exit.Data, err)
@@ -370,6 +375,10 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 	doc.Partial = err != nil
 	for i := range outcomes {
 		doc.Stars = append(doc.Stars, starDocument(&outcomes[i]))
+		doc.Stars[i].measured(p, &stars[i], &outcomes[i])
+		for _, name := range doc.Stars[i].Names {
+			doc.Units[name] = spectra.Unit(name)
+		}
 	}
 	if doc.Partial && len(outcomes) == 0 {
 		return exit.With(exit.Interrupted, errors.New("interrupted before a star was fitted"))

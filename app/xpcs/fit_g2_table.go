@@ -5,6 +5,9 @@ package xpcs
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -82,6 +85,30 @@ func fitsTable(docs ...fitDoc) *table.Table {
 	t.Add("flags", "", texts(func(r *g2Row) string { return r.Check.Told(r.Warnings) }))
 	t.Add("message", "", texts(func(r *g2Row) string { return strings.TrimSpace(r.Message) }))
 	return t
+}
+
+// tableOfG2 makes the table of documents of one file or of several, such as those of earlier versions.
+func tableOfG2(docs []json.RawMessage) (*table.Table, error) {
+	var all []fitDoc
+	for _, d := range docs {
+		var one fitDoc
+		var several fitsDoc
+		if err := errors.Join(json.Unmarshal(d, &one), json.Unmarshal(d, &several)); err != nil {
+			return nil, err
+		}
+		if several.Files == nil {
+			all = append(all, one)
+		}
+		for _, f := range several.Files {
+			all = append(all, fitDoc{Engine: several.Engine, Model: several.Model, File: f.File, Units: several.Units, Bins: f.Bins})
+		}
+	}
+	for _, d := range all {
+		if d.Model != all[0].Model {
+			return nil, fmt.Errorf("the fits are of the models %s and %s: make a table of each model", all[0].Model, d.Model)
+		}
+	}
+	return fitsTable(all...), nil
 }
 
 // parametersOfFit returns the parameters of a document in the order of the model, with the units of all columns.

@@ -4,7 +4,7 @@
 package xpcs_test
 
 import (
-	"encoding/csv"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,42 +15,17 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 )
 
-// rows reads a table as CSV.
-func rows(t *testing.T, name string) [][]string {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(all) < 2 {
-		t.Fatalf("%s: %q: %v", name, all, err)
-	}
-	return all
-}
-
-// cell returns the cell of a column.
-func cell(t *testing.T, all [][]string, row int, name string) string {
-	t.Helper()
-	at := slices.Index(all[0], name)
-	if at < 0 {
-		t.Fatalf("there is no column %q in %q", name, all[0])
-	}
-	return all[row][at]
-}
-
 // A fit of one file writes a table too, in its folder or alone, with units, errors, bounds and the verdict.
 func TestFitsOfOneFileAreATable(t *testing.T) {
 	t.Chdir(filepath.Dir(apptest.DemoFile(t)))
 	if code, stdout, stderr := apptest.Do(t, strings.Fields("fit g2 demo.hdf --out run --bins 2,3 --bounds contrast=0.01:0.05")...); code != exit.OK || !strings.Contains(stdout, "fits.csv") {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
-	all := rows(t, "run/fits.csv")
+	all := apptest.Rows(t, "run/fits.csv")
 	if head := strings.Join(all[0], ","); len(all) != 3 || !strings.HasPrefix(head, "file,bin,q (1/A),phi (deg),tau (s),tau_sd (s),tau_bound,baseline,") {
 		t.Errorf("%q", all)
 	}
-	if cell(t, all, 1, "bin") != "2" || cell(t, all, 1, "contrast_bound") != "upper" || cell(t, all, 1, "tau_bound") != "" || cell(t, all, 1, "model") == "" || cell(t, all, 1, "tau_sd (s)") == "" || !strings.Contains(cell(t, all, 1, "flags"), "bound") {
+	if apptest.Cell(t, all, 1, "bin") != "2" || apptest.Cell(t, all, 1, "contrast_bound") != "upper" || apptest.Cell(t, all, 1, "tau_bound") != "" || apptest.Cell(t, all, 1, "model") == "" || apptest.Cell(t, all, 1, "tau_sd (s)") == "" || !strings.Contains(apptest.Cell(t, all, 1, "flags"), "bound") {
 		t.Errorf("%q", all[1])
 	}
 	for _, name := range []string{"tau.csv", "tau.xlsx", "tau.parquet"} {
@@ -64,7 +39,7 @@ func TestFitsOfOneFileAreATable(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, "fit", "g2", "demo.hdf", "--out", "tau.csv"); code != exit.CannotWrite || !strings.Contains(stderr, "--overwrite") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := apptest.Do(t, strings.Fields("fit g2 tau.csv --overwrite --out tau.csv")...); code == exit.OK || len(rows(t, "tau.csv")) != 2 {
+	if code, _, stderr := apptest.Do(t, strings.Fields("fit g2 tau.csv --overwrite --out tau.csv")...); code == exit.OK || len(apptest.Rows(t, "tau.csv")) != 2 {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if err := os.WriteFile("in.csv", []byte(apptest.DecayCSV("")), 0o644); err != nil {
@@ -73,7 +48,37 @@ func TestFitsOfOneFileAreATable(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, strings.Fields("fit g2 in.csv --overwrite --out ./in.csv")...); code != exit.WrongUsage || !strings.Contains(stderr, "this is the input") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := apptest.Do(t, strings.Fields("fit g2 demo.hdf demo.hdf --bins 2 --out both.csv")...); code != exit.OK || len(rows(t, "both.csv")) != 3 {
+	if code, _, stderr := apptest.Do(t, strings.Fields("fit g2 demo.hdf demo.hdf --bins 2 --out both.csv")...); code != exit.OK || len(apptest.Rows(t, "both.csv")) != 3 {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// Documents of fits, also those without units of earlier versions and what a command printed, become the table that the fit writes.
+func TestOldFitsBecomeTables(t *testing.T) {
+	t.Chdir(filepath.Dir(apptest.DemoFile(t)))
+	if code, _, stderr := apptest.Do(t, strings.Fields("fit g2 demo.hdf --out run --bins 2,3")...); code != exit.OK {
+		t.Fatal(stderr)
+	}
+	_, stdout, _ := apptest.Do(t, strings.Fields("fit g2 demo.hdf demo.hdf --bins 2,3 --json")...)
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	delete(doc, "units")
+	b, _ := json.Marshal(doc)
+	if err := os.WriteFile("old.json", b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for line, rows := range map[string]int{"convert run a.csv": 2, "convert old.json b.csv --json": 4, "convert run run c.csv": 4, "convert . d.csv": 2} {
+		if code, _, stderr := apptest.Do(t, strings.Fields(line)...); code != exit.OK {
+			t.Fatalf("%s: exit %d: %s", line, code, stderr)
+		}
+		want, got := apptest.Rows(t, "run/fits.csv"), apptest.Rows(t, strings.Fields(line)[len(strings.Fields(strings.TrimSuffix(line, " --json")))-1])
+		if len(got) != rows+1 || !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("convert run a.csv")...); code != exit.CannotWrite || !strings.Contains(stderr, "exists") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -96,8 +101,8 @@ func TestFitsOfAges(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	code, stdout, stderr := apptest.Do(t, strings.Fields("fit g2 ages.csv --out run")...)
-	all := rows(t, "run/fits.csv")
-	if code != exit.OK || cell(t, all, 1, "age (s)") != "0.5" || cell(t, all, 2, "age (s)") != "1.5" || cell(t, all, 1, "q (1/A)") == "" || !strings.Contains(stdout, "age (s)") {
+	all := apptest.Rows(t, "run/fits.csv")
+	if code != exit.OK || apptest.Cell(t, all, 1, "age (s)") != "0.5" || apptest.Cell(t, all, 2, "age (s)") != "1.5" || apptest.Cell(t, all, 1, "q (1/A)") == "" || !strings.Contains(stdout, "age (s)") {
 		t.Errorf("exit %d: %q %s%s", code, all, stdout, stderr)
 	}
 	if _, err := os.Stat("run/plots/parameters.svg"); err != nil {

@@ -53,7 +53,9 @@ account that entries of C2 share frames.
 FILE holds correlations in an APS 8-ID layout (HDF5, old, new, or from euryale
 correlate) or in a cache of homodyne (NPZ). It can also be a configuration file
 of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. With
---out the results go to a folder; its subfolder nlsq has the layout of homodyne.
+--out the results go to a folder, with the table fits.csv; its subfolder nlsq
+has the layout of homodyne. --out FILE.csv, .xlsx or .parquet writes only the
+table, which has a row for each parameter.
 
   euryale fit twotime A003_results.hdf --model laminar --q 0.0054 --gap 200um
   euryale fit twotime flow.yaml --out flow
@@ -87,24 +89,29 @@ func runFitTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeRu
 	if err := startFrom(a, p, cfg.From); err != nil {
 		return err
 	}
+	to, err := a.OpenOutputs(file)
+	if err != nil {
+		return err
+	}
 	f, err := fitMotion(ctx, a, p, cfg.Starts)
 	if err != nil {
 		return err
 	}
 	doc := motionFitDocument(p.C2.File, f)
 	doc.Device = a.Where()
-	if a.Out != "" {
-		cfg.Version, cfg.Seed, cfg.File, cfg.Measured = frame.Version(), a.Seed, frame.Absolute(p.C2.File), measuredOf(p)
-		if err := saveTwotimeFit(a, f, doc, cfg); err != nil {
-			return err
-		}
-	}
+	cfg.Version, cfg.Seed, cfg.File, cfg.Measured = frame.Version(), a.Seed, frame.Absolute(p.C2.File), measuredOf(p)
+	unwritten := saveTwotimeFit(a, to, f, doc, cfg) // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
 		err = printTwotimeFit(a, f, doc)
+		if told := to.Told(); told != "" && unwritten == nil && err == nil {
+			say(a, "%s", told)
+		}
 	}
 	switch {
+	case unwritten != nil:
+		return unwritten
 	case err != nil:
 		return err
 	case a.Strict && !f.Status.Converged():
@@ -195,6 +202,8 @@ type motionFitDoc struct {
 	SD          map[string]frame.Number   `json:"sd"` // that allow for shared frames
 	Independent map[string]frame.Number   `json:"sd_independent"`
 	Interval    map[string][]frame.Number `json:"interval95"`
+	Names       []string                  `json:"names"`
+	Units       map[string]string         `json:"units"` // of q, phi and the parameters
 	Fixed       []string                  `json:"fixed"`
 	ContrastSD  []frame.Number            `json:"contrast_sd"`
 	OffsetSD    []frame.Number            `json:"offset_sd"`
@@ -219,11 +228,11 @@ type minimumDoc struct {
 func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
 	p, names := f.Problem, f.Problem.Config.Model.Names()
 	d := &motionFitDoc{Engine: "twotime", Model: p.Config.Model, File: file, Q: frame.Number(p.C2.Q), Phi: frame.Numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last}, Shear: shearText(p.Config), Origin: originText(p.Config),
-		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]frame.Number{}, SD: map[string]frame.Number{}, Independent: map[string]frame.Number{}, Interval: map[string][]frame.Number{}, Fixed: []string{},
+		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]frame.Number{}, SD: map[string]frame.Number{}, Independent: map[string]frame.Number{}, Interval: map[string][]frame.Number{}, Names: names, Units: map[string]string{"q": "1/A", "phi": "deg"}, Fixed: []string{},
 		Point: pointDocOf(f.Point()), SSQ: frame.Number(f.SSQ), Points: f.Points, Effective: frame.Number(math.NaN()), Noise: []noiseDoc{}, Minima: []minimumDoc{}, Warnings: f.Warned(), Notes: f.Said(),
 		Seconds: frame.Number(f.Seconds), Check: frame.CheckDocument(f.Verdict)}
 	for _, row := range f.Rows() {
-		d.X[row.Name] = frame.Number(row.Value)
+		d.X[row.Name], d.Units[row.Name] = frame.Number(row.Value), row.Unit
 		if row.Fixed {
 			d.Fixed = append(d.Fixed, row.Name)
 			continue
@@ -250,11 +259,11 @@ func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
 	return d
 }
 
-// saveTwotimeFit writes the run folder of a fit.
-func saveTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc, cfg twotimeRunConfig) error {
-	dir, err := a.MakeRundir(a.Out)
-	if err != nil {
-		return err
+// saveTwotimeFit writes the run folder of a fit, or its table.
+func saveTwotimeFit(a *frame.App, to frame.Outputs, f *motion.Fit, doc *motionFitDoc, cfg twotimeRunConfig) error {
+	dir := to.Folder
+	if dir == "" {
+		return to.SaveParameters(a, doc)
 	}
 	m, err := f.Problem.Maps(f.Point())
 	if err != nil {
@@ -271,7 +280,7 @@ func saveTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc, cfg twotimeR
 	if err := exit.With(exit.CannotWrite, result.Write(dir.Path("nlsq"), true)); err != nil {
 		return err
 	}
-	if err := frame.WriteJSON(dir.Path("fit.json"), doc); err != nil {
+	if err := to.SaveParameters(a, doc); err != nil {
 		return err
 	}
 	return exit.With(exit.CannotWrite, report.TwotimeFit(doc.File, f, m, a.Page(a.Seed)).Save(string(dir)))
@@ -325,8 +334,5 @@ func printTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc) error {
 		say("note: %s", text)
 	}
 	say("%s", doc.Check.Lines())
-	if a.Out != "" {
-		say("results in %s", a.Out)
-	}
 	return nil
 }
