@@ -96,7 +96,7 @@ func TestArguments(t *testing.T) {
 	} {
 		code, _, stderr := apptest.Do(t, strings.Fields(line)...)
 		if line == "sbc --out d" { // the problem is a required flag
-			code, _, stderr = apptest.Do(t, "fit", "nlsq", "--problem", "x.json", "--out", "d")
+			code, _, stderr = apptest.Do(t, "sbc", "--problem", "x.json", "--out", "d")
 		}
 		if code != exit.WrongUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %q, want %q", line, code, stderr, want)
