@@ -139,6 +139,9 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	if err != nil {
 		return err
 	}
+	if err := frame.MayWrite(out, kind, a.Overwrite); err != nil {
+		return err
+	}
 	s, err := loadSource(a, in)
 	if err != nil {
 		return err
@@ -146,9 +149,6 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	t, err := s.AsTree()
 	if err != nil {
 		return exit.With(exit.Data, err)
-	}
-	if err := frame.MayWrite(out, kind, a.Overwrite); err != nil {
-		return err
 	}
 	Stamp(t)
 	if err := Writers[kind](out, t, c); err != nil {

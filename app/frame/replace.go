@@ -37,6 +37,16 @@ func MayWrite(out, kind string, overwrite bool) error {
 	return takesFiles(out)
 }
 
+// MayFill returns an error if an output folder, which is made with those above it where it does not exist, cannot take files. Commands call it
+// before they compute.
+func MayFill(dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return takesFiles(filepath.Join(at, filepath.Base(dir)))
+		}
+	}
+}
+
 // takesFiles returns an error if the folder of an output takes no files.
 func takesFiles(out string) error {
 	dir := filepath.Dir(out)

@@ -6,7 +6,6 @@ package xpcs
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +68,10 @@ type repeatsDoc struct {
 
 func runAverage(ctx context.Context, a *frame.App, args []string, s xpcs.AverageSettings, qmap string) error {
 	files, out := args[:len(args)-1], args[len(args)-1]
-	if _, err := os.Stat(out); err == nil && !a.Overwrite {
+	if err := frame.MayWrite(out, "file", true); err != nil {
+		return err
+	}
+	if there(out) && !a.Overwrite {
 		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists, and the last file named is the output", out), Hint: "--overwrite, or another name"}
 	}
 	for _, name := range files {

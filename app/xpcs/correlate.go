@@ -4,6 +4,7 @@
 package xpcs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -212,6 +213,9 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 		if err := claim(a, owner, name, f); err != nil {
 			return err
 		}
+	}
+	if err := frame.MayFill(cmp.Or(a.Out, ".")); err != nil {
+		return err
 	}
 	if a.Out != "" {
 		if err := os.MkdirAll(a.Out, 0o777); err != nil {
