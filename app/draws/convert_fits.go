@@ -5,6 +5,7 @@ package draws
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,14 +20,15 @@ import (
 )
 
 // fitFiles returns the documents of fits below the names of inputs: of a folder its fit.json, or those of the folders in it, and files that end in
-// .json themselves. It returns nil if one of the inputs is neither.
+// .json themselves. Other inputs are
+// among them as they are, to be told, but it returns nil if none of the inputs is of a fit.
 func fitFiles(in []string) (all []string) {
+	fits := false
 	for _, name := range in {
 		var found []string
 		st, err := os.Stat(name)
 		switch {
-		case err != nil:
-			return nil
+		case err != nil: // told as one that cannot be read, if others are fits
 		case !st.IsDir() && strings.EqualFold(filepath.Ext(name), ".json"):
 			found = []string{name}
 		case st.IsDir() && foreign.Exists(runs.Folder(name).Path("fit.json")):
@@ -39,10 +41,13 @@ func fitFiles(in []string) (all []string) {
 				}
 			}
 		}
-		if found == nil {
-			return nil
+		if fits = fits || found != nil; found == nil {
+			found = []string{name}
 		}
 		all = append(all, found...)
+	}
+	if !fits {
+		return nil
 	}
 	return all
 }
@@ -60,28 +65,22 @@ func convertFits(a *frame.App, in, files []string, out string) error {
 		return err
 	}
 	var docs []json.RawMessage
-	engine := ""
-	for i, file := range files {
-		b, err := foreign.ReadFile(file)
-		if err != nil {
-			return exit.Input(err)
-		}
-		var doc json.RawMessage
-		var of struct {
-			Engine string `json:"engine"`
-		}
-		if err = foreign.Decode(b, &doc, false); err == nil {
-			err = json.Unmarshal(doc, &of)
-		}
+	first, engine := "", ""
+	lost := frame.LostOf("file", len(files))
+	for _, file := range files {
+		doc, of, err := fitDocument(file)
 		switch {
+		case err != nil && !lost.Add(a, file, err):
+			return err
 		case err != nil:
-			return exit.With(exit.Data, fmt.Errorf("%s: %w", file, err))
-		case of.Engine == "":
-			return exit.With(exit.Data, fmt.Errorf("%s is not the document of a fit: want fit.json of a run folder, or what a command prints with --json", file))
-		case i > 0 && of.Engine != engine:
-			return exit.With(exit.Data, fmt.Errorf("%s is a fit of %s, but %s is one of %s: make a table of each kind", files[0], engine, file, of.Engine))
+			continue
+		case first != "" && of != engine:
+			return exit.With(exit.Data, fmt.Errorf("%s is a fit of %s, but %s is one of %s: make a table of each kind", first, engine, file, of))
 		}
-		engine, docs = of.Engine, append(docs, doc)
+		first, engine, docs = file, of, append(docs, doc)
+	}
+	if lost.None() {
+		return lost.Err("")
 	}
 	t, err := fitTable(a, engine, docs)
 	if err != nil {
@@ -95,10 +94,31 @@ func convertFits(a *frame.App, in, files []string, out string) error {
 		return exit.With(exit.Bug, err)
 	}
 	if a.JSON {
-		return a.Document(fitsDoc{In: in, Out: out, Rows: rows})
+		return errors.Join(a.Document(fitsDoc{In: in, Out: out, Rows: rows}), lost.Err("converted"))
 	}
 	a.Note("wrote %s: %s", out, errtext.Count(rows, "row"))
-	return nil
+	return lost.Err("converted")
+}
+
+// fitDocument reads the document of a fit, and says which engine made it.
+func fitDocument(file string) (doc json.RawMessage, engine string, err error) {
+	b, err := foreign.ReadFile(file)
+	if err != nil {
+		return nil, "", exit.Input(err)
+	}
+	var of struct {
+		Engine string `json:"engine"`
+	}
+	if err = foreign.Decode(b, &doc, false); err == nil {
+		err = json.Unmarshal(doc, &of)
+	}
+	switch {
+	case err != nil:
+		return nil, "", exit.With(exit.Data, fmt.Errorf("%s: %w", file, err))
+	case of.Engine == "":
+		return nil, "", exit.With(exit.Data, fmt.Errorf("%s is not the document of a fit: want fit.json of a run folder, or what a command prints with --json", file))
+	}
+	return doc, of.Engine, nil
 }
 
 // fitTable makes the table of the field whose engine made the documents, or that of their parameters.

@@ -15,7 +15,6 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/survey"
-	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
@@ -118,7 +117,7 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 	if err != nil {
 		return err
 	}
-	return errors.Join(fitStars(ctx, a, p, names, stars, to), unread(lost, len(names)))
+	return errors.Join(fitStars(ctx, a, p, names, stars, to), lost.Err("fitted"))
 }
 
 // save writes what was fitted.
@@ -137,17 +136,10 @@ func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, f
 	return nil
 }
 
-// unread returns an error about files that could not be read, which the others did not wait for.
-func unread(lost []error, files int) error {
-	if lost == nil {
-		return nil
-	}
-	return exit.With(exit.Data, fmt.Errorf("%d of %s could not be read, and the others were fitted: %w", len(lost), errtext.Count(files, "file"), errors.Join(lost...)))
-}
-
 // starsOf reads the spectra of files: a star for each of them, or one of all. Files that cannot be read are in lost if each is a star
 // of its own and others can be.
-func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (stars []spectra.Star, lost []error, err error) {
+func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (stars []spectra.Star, lost *frame.Lost, err error) {
+	lost = frame.LostOf("file", len(names))
 	units, err := f.units()
 	if err != nil {
 		return nil, nil, err
@@ -156,11 +148,9 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 		some, err := f.read(a, p, i, names, units)
 		var usage *exit.Error
 		switch {
-		case err != nil && (f.Joint || len(names) == 1 || errors.As(err, &usage) && usage.Code == exit.WrongUsage):
+		case err != nil && (f.Joint || errors.As(err, &usage) && usage.Code == exit.WrongUsage || !lost.Add(a, names[i], err)):
 			return nil, nil, err
 		case err != nil:
-			a.Note("left out: %v", err)
-			lost = append(lost, err)
 		case f.Joint && len(stars) > 0:
 			stars[0].Spectra = append(stars[0].Spectra, some[0].Spectra...)
 		default:
@@ -168,7 +158,7 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 		}
 	}
 	if len(stars) == 0 {
-		return nil, nil, errors.Join(lost...)
+		return nil, nil, lost.Err("")
 	}
 	if f.Joint {
 		stars[0].Name = strings.Join(names, " + ")

@@ -72,8 +72,8 @@ func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2.Reque
 	}
 	doc := fitsDoc{Engine: "g2", Model: model.Name, Units: fitUnits(model, g2.Curve{}), Files: []fitFileDoc{}}
 	var fitted []fitDoc
-	var first, verdict error
-	failed := 0
+	var verdict error
+	lost := frame.LostOf("file", len(files))
 	for _, file := range files {
 		d := fitFileDoc{File: file, Status: "fitted", Bins: []binDoc{}}
 		if folders {
@@ -101,8 +101,8 @@ func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2.Reque
 		if err != nil {
 			d.Status, d.Message, d.Folder = "failed", exit.Text(err, files), ""
 			say(a, "  failed: %s", exit.Text(err, files))
-			if failed++; first == nil {
-				first = err
+			if !lost.Keep(file, err) {
+				return err
 			}
 		} else if !a.JSON {
 			report.WriteFits(a.Stdout, model, fits)
@@ -121,8 +121,8 @@ func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2.Reque
 			return err
 		}
 	}
-	if first != nil {
-		return exit.With(exit.CodeOf(first), fmt.Errorf("%d of %d files failed; the first error: %w", failed, len(files), first))
+	if err := lost.Err("fitted"); err != nil {
+		return err
 	}
 	return exit.With(exit.Failed, verdict)
 }
