@@ -14,6 +14,7 @@ import (
 
 // parametersDoc is what the documents of fits of one set of parameters have in common, each some of it.
 type parametersDoc struct {
+	Fits        []parametersDoc     `json:"fits"` // of fit twotime at several q
 	File        string              `json:"file"`
 	Bin         int                 `json:"bin"`
 	Q           *Number             `json:"q"`
@@ -60,7 +61,12 @@ func ParameterTable(docs ...any) (*table.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, d.rows()...)
+		if d.Fits == nil {
+			rows = append(rows, d.rows()...)
+		}
+		for i := range d.Fits {
+			rows = append(rows, d.Fits[i].rows()...)
+		}
 	}
 	t := &table.Table{Name: "parameters"}
 	texts := func(name string, of func(r *parameterRow) string) { t.Add(name, "", column(rows, of)) }

@@ -113,3 +113,28 @@ func TestFitsOfAges(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Every q of a result is fitted by one command, with a folder for each and one table.
+func TestFitTwotimeAtEveryQ(t *testing.T) {
+	correlated(t)
+	code, stdout, stderr := apptest.Do(t, strings.Fields("fit twotime a_results.hdf --all-q --starts 1 --model static --out rings --json --quiet")...)
+	var doc struct {
+		Fits []struct{ Q float64 }
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exit.OK || len(doc.Fits) != 2 || !(doc.Fits[1].Q > doc.Fits[0].Q) {
+		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	all := apptest.Rows(t, "rings/fits.csv")
+	if n := len(all) - 1; n%2 != 0 || apptest.Cell(t, all, 1, "parameter") != "D0" || apptest.Cell(t, all, n/2+1, "parameter") != "D0" || apptest.Cell(t, all, 1, "q (1/A)") == apptest.Cell(t, all, n/2+1, "q (1/A)") {
+		t.Errorf("%q", all)
+	}
+	if found, err := filepath.Glob("rings/q*/fit.json"); err != nil || len(found) != 2 {
+		t.Errorf("%v %v", found, err)
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("convert rings again.csv")...); code != exit.OK || len(apptest.Rows(t, "again.csv")) != len(all) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("fit twotime a_results.hdf --all-q --q 0.001")...); code != exit.WrongUsage {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

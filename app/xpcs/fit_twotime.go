@@ -31,6 +31,7 @@ type twotimeRunConfig struct {
 	Seed     uint64         `json:"seed"`
 	Starts   int            `json:"starts" default:"16" low:"1" high:"65536" about:"number of starting points to try; the best of them are fitted to convergence"`
 	From     string         `json:"from,omitempty" about:"earlier result to start from, a folder or file of this command, homodyne, xpcsjax or heterodyne"`
+	AllQ     bool           `json:"-" name:"all-q" about:"fit each q of the file on its own"`
 	Twotime  motion.Request `json:"twotime"`
 	Measured measuredDoc    `json:"measured"`
 }
@@ -52,13 +53,15 @@ account that entries of C2 share frames.
 
 FILE holds correlations in an APS 8-ID layout (HDF5, old, new, or from euryale
 correlate) or in a cache of homodyne (NPZ). It can also be a configuration file
-of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. With
+of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. A fit
+is at one q; with --all-q each q of the file is fitted, past any that fails. With
 --out the results go to a folder, with the table fits.csv; its subfolder nlsq
 has the layout of homodyne. --out FILE.csv, .xlsx or .parquet writes only the
 table, which has a row for each parameter.
 
   euryale fit twotime A003_results.hdf --model laminar --q 0.0054 --gap 200um
   euryale fit twotime flow.yaml --out flow
+  euryale fit twotime A003_results.hdf --all-q --out rings
   euryale fit twotime c2.npz --config flow.yaml --fixed D_offset=0 --json
   euryale fit twotime flow.yaml --from old_results --frames 101:400
 `,
@@ -79,28 +82,18 @@ func runFitTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeRu
 	if err := frame.CheckSettings(&cfg); err != nil {
 		return err
 	}
-	p, err := openTwotime(a, file, &cfg.Twotime)
-	if err != nil {
+	if cfg.AllQ {
+		return runFitRings(ctx, a, file, cfg)
+	}
+	var to frame.Outputs
+	f, doc, err := fitOneQ(ctx, a, file, cfg, func() (_ frame.Outputs, err error) {
+		to, err = a.OpenOutputs(file)
+		return to, err
+	})
+	if f == nil {
 		return err
 	}
-	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
-		return exit.Usage("--contrast and --offset are only for --scaling constant, but the scaling is %s", p.Config.Scaling)
-	}
-	if err := startFrom(a, p, cfg.From); err != nil {
-		return err
-	}
-	to, err := a.OpenOutputs(file)
-	if err != nil {
-		return err
-	}
-	f, err := fitMotion(ctx, a, p, cfg.Starts)
-	if err != nil {
-		return err
-	}
-	doc := motionFitDocument(p.C2.File, f)
-	doc.Device = a.Where()
-	cfg.Version, cfg.Seed, cfg.File, cfg.Measured = frame.Version(), a.Seed, frame.Absolute(p.C2.File), measuredOf(p)
-	unwritten := saveTwotimeFit(a, to, f, doc, cfg) // what cannot be written is printed all the same
+	unwritten := err // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
@@ -114,12 +107,45 @@ func runFitTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeRu
 		return unwritten
 	case err != nil:
 		return err
+	}
+	return strictlyTwotime(a, f)
+}
+
+// strictlyTwotime returns an error with --strict if a fit did not converge or the model disagrees with the data.
+func strictlyTwotime(a *frame.App, f *motion.Fit) error {
+	switch {
 	case a.Strict && !f.Status.Converged():
 		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", f.Status))
 	case a.Strict:
 		return frame.Strictly(f.Verdict)
 	}
 	return nil
+}
+
+// fitOneQ fits at one q and writes what open opens, which it calls once it has read the data. Where only writing failed it returns the fit with the error.
+func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfig, open func() (frame.Outputs, error)) (*motion.Fit, *motionFitDoc, error) {
+	p, err := openTwotime(a, file, &cfg.Twotime)
+	if err != nil {
+		return nil, nil, err
+	}
+	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
+		return nil, nil, exit.Usage("--contrast and --offset are only for --scaling constant, but the scaling is %s", p.Config.Scaling)
+	}
+	if err := startFrom(a, p, cfg.From); err != nil {
+		return nil, nil, err
+	}
+	to, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := fitMotion(ctx, a, p, cfg.Starts)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc := motionFitDocument(p.C2.File, f)
+	doc.Device = a.Where()
+	cfg.Version, cfg.Seed, cfg.File, cfg.Measured = frame.Version(), a.Seed, frame.Absolute(p.C2.File), measuredOf(p)
+	return f, doc, saveTwotimeFit(a, to, f, doc, cfg)
 }
 
 // startFrom takes the starts from a result.
