@@ -146,7 +146,7 @@ func sampleInversion(ctx context.Context, a *frame.App, v *inversion, checkpoint
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
-	return draws.SampleInto(ctx, a, draws.Sampling{Dir: v.dir, Chain: &v.cfg.ChainConfig, Config: v.cfg, Model: v.Problem.Model, Post: post,
+	return draws.SampleInto(ctx, a, draws.Sampling{Dir: v.dir, Chain: &v.cfg.ChainConfig, Config: v.cfg, Model: v.Problem.Model, Units: v.units(v.Names()), Post: post,
 		Document: func(d draws.SampleDoc) any {
 			return struct {
 				Engine string `json:"engine"`

@@ -138,3 +138,39 @@ func TestFitTwotimeAtEveryQ(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
+
+// Several bins are sampled by one command. Those that are finished are kept, and a bin that fails stops no other.
+func TestSampleBins(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b strings.Builder // of bins 1 and 3 that are right, and bin 2 with a NaN
+	for line := range strings.Lines(apptest.DecayCSV("NaN")) {
+		b.WriteString(line)
+		if strings.HasPrefix(line, "1,") {
+			b.WriteString("3" + line[1:])
+		}
+	}
+	if err := os.WriteFile("g2.csv", []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Fields("sample g2 g2.csv --bins all --out run --warmup 100 --draws 100 --retries 0 --no-report --quiet --json")
+	for again := range 2 {
+		code, stdout, stderr := apptest.Do(t, line...)
+		var doc struct {
+			Bins []struct {
+				Bin   int
+				Units map[string]string
+			}
+			Failed []struct{ Bin int }
+		}
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exit.Data || len(doc.Bins) != 2 || doc.Bins[1].Bin != 3 || doc.Bins[0].Units["tau"] != "s" || len(doc.Failed) != 1 || !strings.Contains(stderr, "1 of 3 bins failed, and the others were sampled: bin 2") {
+			t.Fatalf("run %d: exit %d, %v: %s%s", again+1, code, err, stdout, stderr)
+		}
+	}
+	all := apptest.Rows(t, "run/posteriors.csv")
+	if len(all) != 3 || apptest.Cell(t, all, 1, "tau (s)") == "" || apptest.Cell(t, all, 2, "bin") != "3" || apptest.Cell(t, all, 1, "tau_low89 (s)") == "" {
+		t.Errorf("%q", all)
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("sample g2 g2.csv --bins all --bin 2")...); code != exit.WrongUsage {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

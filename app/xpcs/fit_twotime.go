@@ -54,10 +54,10 @@ account that entries of C2 share frames.
 FILE holds correlations in an APS 8-ID layout (HDF5, old, new, or from euryale
 correlate) or in a cache of homodyne (NPZ). It can also be a configuration file
 of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. A fit
-is at one q; with --all-q each q of the file is fitted, past any that fails. With
---out the results go to a folder, with the table fits.csv; its subfolder nlsq
-has the layout of homodyne. --out FILE.csv, .xlsx or .parquet writes only the
-table, which has a row for each parameter.
+is at one q; with --all-q each q of the file is fitted, past any that fails.
+With --out the results go to a folder, with the table fits.csv; its subfolder
+nlsq has the layout of homodyne. --out FILE.csv, .xlsx or .parquet writes only
+the table, which has a row for each parameter.
 
   euryale fit twotime A003_results.hdf --model laminar --q 0.0054 --gap 200um
   euryale fit twotime flow.yaml --out flow
