@@ -18,7 +18,7 @@ import (
 // A fit of one file writes a table too, in its folder or alone, with units, errors, bounds and the verdict.
 func TestFitsOfOneFileAreATable(t *testing.T) {
 	t.Chdir(filepath.Dir(apptest.DemoFile(t)))
-	if code, stdout, stderr := apptest.Do(t, strings.Fields("fit g2 demo.hdf --out run --bins 2,3 --bounds contrast=0.01:0.05")...); code != exit.OK || !strings.Contains(stdout, "fits.csv") {
+	if code, stdout, stderr := apptest.Do(t, strings.Fields("fit g2 demo.hdf --out run --bins 2,3 --bound contrast=0.01:0.05")...); code != exit.OK || !strings.Contains(stdout, "fits.csv") {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	all := apptest.Rows(t, "run/fits.csv")

@@ -72,7 +72,7 @@ and the default priors of the parameters that are sampled:
 
 ` + g2.DescribePriors() + `
 Where a file has no errors, their size sigma is a parameter, too, with the prior
-halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
+halfnormal(0.1). --bounds truncates priors; those of the models aps_... span it.
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
