@@ -27,17 +27,21 @@ func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 func misfits(fits []g2.Fit, b *Album) viz.Section {
 	s := viz.Section{Title: "Model against data", Text: "The residuals are in standard deviations, and the band spans two on either side of zero."}
 	var panels []viz.Curve
+	var said remarks
 	for _, f := range fits {
 		if f.Status == "failed" {
 			continue
 		}
 		if !f.Check.OK {
-			s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, f.Check.Summary())
-			for _, m := range f.Check.Flags {
-				s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, m)
+			said.add(f.Curve.Bin, f.Check.Summary())
+			for _, m := range flagsToTell(f) {
+				said.add(f.Curve.Bin, m.String())
 			}
 		}
 		panels = append(panels, residualCurve(f.Check, fmt.Sprintf("bin %d", f.Curve.Bin)))
+	}
+	for line := range strings.Lines(said.String()) {
+		s.Text += "\n- " + strings.TrimSuffix(line, "\n")
 	}
 	if len(panels) == 0 {
 		return s
