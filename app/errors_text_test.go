@@ -110,12 +110,12 @@ func TestArguments(t *testing.T) {
 		"fit nlsq own.json":       "did you mean --problem own.json?\nTry: euryale fit nlsq --help",
 		"info a b":                "info takes at most 1 argument: leave out b\n",
 		"demo g2 x":               "demo g2 takes no arguments besides its flags: leave out x\n",
-		"fit nlsq --out d":        "fit nlsq has no folder of results: leave out --out d\n",
+		"sbc --out d":             "sbc has no folder of results: leave out --out d\n",
 		"convert run out --out d": "convert has no folder of results: leave out --out d, and name the output last\n",
 	} {
 		code, _, stderr := apptest.Do(t, strings.Fields(line)...)
-		if line == "fit nlsq --out d" { // the problem is a required flag
-			code, _, stderr = apptest.Do(t, "fit", "nlsq", "--problem", "x.json", "--out", "d")
+		if line == "sbc --out d" { // the problem is a required flag
+			code, _, stderr = apptest.Do(t, "sbc", "--problem", "x.json", "--out", "d")
 		}
 		if code != exit.WrongUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %q, want %q", line, code, stderr, want)

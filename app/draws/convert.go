@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/data/idata"
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/table"
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
@@ -77,11 +78,15 @@ A result file of correlations can be written as .csv, a table of tau, g2,
 g2_err, bin and the covariance that euryale fit g2 reads; or with q and
 intensities as .npz, .zarr, .nc or .json, to which --twotime adds C2.
 
+Fits, which are run folders with fit.json, folders of such folders, and saved
+--json documents, can be written as a table: .csv, .xlsx or .parquet.
+
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5
   euryale convert draws.nc chains --to csv
   euryale convert A003_results.hdf g2.csv
   euryale convert A003_results.hdf all.npz --twotime
+  euryale convert fits tau.xlsx
 `,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -127,8 +132,14 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	if c.Twotime {
 		return exit.Usage("--twotime applies only to a single result file of correlations: leave it out")
 	}
+	if files := fitFiles(in); to == "" && table.Known(out) && files != nil {
+		return convertFits(a, in, files, out)
+	}
 	kind, err := outKind(out, to)
 	if err != nil {
+		return err
+	}
+	if err := frame.MayWrite(out, kind, a.Overwrite); err != nil {
 		return err
 	}
 	s, err := loadSource(a, in)
@@ -138,9 +149,6 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	t, err := s.AsTree()
 	if err != nil {
 		return exit.With(exit.Data, err)
-	}
-	if err := frame.MayReplace(out, kind, a.Overwrite); err != nil {
-		return err
 	}
 	Stamp(t)
 	if err := Writers[kind](out, t, c); err != nil {
@@ -169,7 +177,7 @@ func outKind(out, to string) (string, error) {
 		return kind, nil
 	}
 	if ext == ".csv" {
-		return "", exit.Usage("convert to %s: CmdStan uses one file per chain, so OUT must be a folder: leave out .csv, or give --to csv", out)
+		return "", exit.Usage("convert to %s: the input holds draws and no fits, and CmdStan uses one file per chain, so OUT must be a folder: leave out .csv, or give --to csv", out)
 	}
 	return "", exit.Usage("convert to %s: the extension %s does not select a format: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
 }

@@ -298,9 +298,16 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	for _, c := range []struct{ out, table string }{{filepath.Join(dir, "stars.csv"), filepath.Join(dir, "stars.csv")}, {filepath.Join(dir, "stars"), filepath.Join(dir, "stars", "fits.csv")}} {
 		code, _, stderr = call([]string{"fit", "spectra"}, names[0], names[1], bad, "--out", c.out)
 		b, err := os.ReadFile(c.table)
-		if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); code != exit.Data || !strings.Contains(stderr, "1 of 3 files could not be read") || !strings.Contains(stderr, "bad.csv") || err != nil || len(lines) != 3 ||
-			!strings.HasPrefix(lines[0], "star,vel (km/s),vel_sd (km/s),vsini (km/s)") {
+		if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); code != exit.Data || !strings.Contains(stderr, "1 of 3 files failed, and the others were fitted") || !strings.Contains(stderr, "bad.csv") || err != nil || len(lines) != 3 ||
+			!strings.HasPrefix(lines[0], "star,vel (km/s),vel_sd (km/s),vel_bound,vsini (km/s)") {
 			t.Errorf("exit %d, %v, table %s: %s", code, err, b, stderr)
+		}
+		if strings.HasSuffix(c.out, "stars") {
+			again := filepath.Join(dir, "again.csv")
+			code, _, stderr := apptest.Do(t, "convert", c.out, again)
+			if old, err := os.ReadFile(again); code != exit.OK || err != nil || string(old) != string(b) {
+				t.Errorf("exit %d, %v: %s%s", code, err, old, stderr)
+			}
 		}
 		// What is there is told before anything is fitted.
 		if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", c.out); code != exit.CannotWrite || out != "" {

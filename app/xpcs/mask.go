@@ -203,7 +203,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		if name == "" {
 			continue
 		}
-		if err := frame.MayReplace(name, "file", a.Overwrite); err != nil {
+		if err := frame.MayWrite(name, "file", a.Overwrite); err != nil {
 			return err
 		}
 	}

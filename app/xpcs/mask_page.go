@@ -57,6 +57,11 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 	if f.QMap == "" {
 		f.QMap = strings.TrimSuffix(out, filepath.Ext(out)) + "-qmap.hdf"
 	}
+	for _, name := range []string{out, f.QMap} {
+		if err := frame.MayWrite(name, "file", true); err != nil {
+			return err
+		}
+	}
 	config, err := f.page(out, recipe)
 	if err != nil {
 		return err

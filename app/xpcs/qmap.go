@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,6 +228,9 @@ func both(a, b []bool) []bool {
 }
 
 func runQMap(a *frame.App, out string, f qmapFlags) error {
+	if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+		return err
+	}
 	q, err := f.make(a.Backend(a.Threads))
 	if err != nil {
 		return err
@@ -238,9 +240,6 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 		for _, fault := range f.meta.Faults { // what a flag replaces, or a q map does not need
 			a.Note("left out: %v", fault.Err)
 		}
-	}
-	if _, err := os.Stat(out); err == nil && !a.Overwrite {
-		return exit.With(exit.CannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
 	}
 	if err := nexus.WriteQMap(out, q); err != nil {
 		return exit.With(exit.CannotWrite, err)
