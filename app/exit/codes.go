@@ -78,8 +78,10 @@ func Input(err error) error {
 		return &Error{Code: NoInput, Err: err, Hint: nearFile(path.Path)}
 	case errors.Is(err, fs.ErrPermission) && isPath:
 		return &Error{Code: NoInput, Err: err, Hint: "chmod u+r " + path.Path + ", or use a file that you may read"}
-	case isPath, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case isPath:
 		return &Error{Code: NoInput, Err: err, Hint: "another file"}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // of a file that another names, which the error tells
+		return &Error{Code: NoInput, Err: err}
 	}
 	return With(Data, err)
 }
