@@ -33,7 +33,7 @@ var Extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "ne
 // Writers maps each format to the function that writes a tree under a name.
 var Writers = map[string]func(string, *tensor.DataTree, frame.Conversion) error{
 	"zarr": func(name string, t *tensor.DataTree, c frame.Conversion) error {
-		return zarr.Write(name, t, zarr.Settings{Zlib: c.Compress, Overwrite: c.Overwrite})
+		return zarr.Write(name, t, zarr.Settings{Format: c.Zarr, Zlib: c.Compress, Overwrite: c.Overwrite})
 	},
 	"netcdf": func(name string, t *tensor.DataTree, c frame.Conversion) error {
 		return netcdf.Write(name, t, netcdf.Settings{Gzip: c.Compress, Overwrite: c.Overwrite})
@@ -65,8 +65,8 @@ func convertCommand(a *frame.App) *cobra.Command {
 		Use:   "convert RUN|FILE... OUT",
 		Short: "Convert draws or correlations to another format: Zarr, netCDF, CSV, ...",
 		Long: `Read posterior draws from a run folder, CmdStan CSV files (one per chain), a
-Zarr folder, a netCDF 4 file or JSON, and write them to OUT. The extension of
-OUT selects the format:
+Zarr folder (version 2 or 3), a netCDF file or JSON, and write them to OUT. The
+extension of OUT selects the format:
 
   .zarr   a folder that arviz.from_zarr and xarray.open_zarr open
   .nc     a netCDF 4 file that arviz.from_netcdf and xarray open
@@ -90,6 +90,9 @@ Fits, which are run folders with fit.json, folders of such folders, and saved
 `,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if c.Zarr != 2 && c.Zarr != 3 {
+				return exit.Usage("--zarr-format %d: want 2 or 3", c.Zarr)
+			}
 			c.Overwrite = a.Overwrite
 			return runConvert(a, args[:len(args)-1], args[len(args)-1], to, c)
 		},
@@ -98,6 +101,7 @@ Fits, which are run folders with fit.json, folders of such folders, and saved
 	cmd.Flags().BoolVar(&c.Plain, "no-covariance", false, "leave the covariance, which takes many columns, out of the CSV file of a result")
 	cmd.Flags().BoolVar(&c.Twotime, "twotime", false, "include the two-time correlation of a result file")
 	cmd.Flags().IntVar(&c.Compress, "compress", 0, "compression level for zarr and netcdf, from 0 (none, the default) to 9 (smallest file)")
+	cmd.Flags().IntVar(&c.Zarr, "zarr-format", 2, "version of the Zarr format: 2, which all programs read, or 3, which zarr-python 2 does not")
 	return cmd
 }
 

@@ -104,8 +104,10 @@ func Input(err error) error {
 		return &Error{Code: NoInput, Err: err, Hint: nearFile(path.Path)}
 	case errors.Is(err, fs.ErrPermission) && isPath:
 		return &Error{Code: NoInput, Err: err, Hint: readable(path.Path)}
-	case isPath, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case isPath:
 		return &Error{Code: NoInput, Err: err, Hint: "another file"}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // of a file that another names, which the error tells
+		return &Error{Code: NoInput, Err: err}
 	}
 	return With(Data, err)
 }

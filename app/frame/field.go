@@ -103,6 +103,7 @@ func (a *App) commands() []*cobra.Command {
 // Conversion holds the options that the user can give the writers.
 type Conversion struct {
 	Compress  int
+	Zarr      int // version of the Zarr format, 2 or 3
 	Overwrite bool
 	Twotime   bool // the two-time correlation of a result file, too
 	Plain     bool // the CSV file of a result, without the covariance

@@ -189,7 +189,7 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 	}
 	keep := mask.New(image.Height, image.Width)
 	if f.Mask != "" {
-		if keep.Keep, err = readMask(f.Mask, image.Height, image.Width); err != nil {
+		if keep.Keep, err = readMask(f.Mask, f.Dataset, image.Height, image.Width); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
 	f.maskSteps.add(c)
 	s := c.Flags()
 	f.flags = s
-	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, NPY, or frames")
+	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, EDF, NPY, NPZ, text, or frames")
 	s.StringVar(&f.Blemish, "blemish", "", "mask file of defective pixels, applied before all steps")
 	s.StringVar(&f.Recipe, "recipe", "", "JSON file with steps to apply first")
 	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")
@@ -132,7 +132,7 @@ func (f *maskFlags) openOf(height, width int) func(string) (*mask.Mask, error) {
 		if name != f.Blemish && !slices.Contains(f.known(), name) {
 			return nil, exit.Usage("the recipe reads the file %q: allow this with --allow-file %s", name, name)
 		}
-		keep, err := readMask(name, height, width)
+		keep, err := readMask(name, f.Dataset, height, width)
 		return &mask.Mask{Height: height, Width: width, Keep: keep}, err
 	}
 }

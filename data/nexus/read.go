@@ -100,7 +100,7 @@ func (r *Result) check(l *loader) {
 }
 
 func (l *loader) multitau() *Multitau {
-	m := &Multitau{Delay: l.floats(keyTau, true), G2: l.matrix(keyG2, true), Err: l.matrix(keyErr, false),
+	m := &Multitau{Delay: l.floats(keyTau, true), G2: l.curves(keyG2, true), Err: l.curves(keyErr, false),
 		Stride: l.integer(keyStride, 1), Average: l.integer(keyAverage, 1)}
 	m.Partial, m.PartialErr = l.cube(keyPartial), l.cube(keyPartialErr)
 	m.PartialFrames = l.floats(keyPartialLabels, false)
@@ -132,7 +132,7 @@ func (l *loader) multitau() *Multitau {
 }
 
 func (l *loader) twotime() *Twotime {
-	m := &Twotime{Bins: l.ints(keyTwoBins), Delay: l.floats(keyTwoDelay, false), G2: l.matrix(keyTwoG2, false),
+	m := &Twotime{Bins: l.ints(keyTwoBins), Delay: l.floats(keyTwoDelay, false), G2: l.curves(keyTwoG2, false),
 		Stride: l.integer(keyTwoStride, 1), Average: l.integer(keyTwoAverage, 1), Smooth: l.text(keyTwoSmooth)}
 	var err error
 	m.names, err = mapNames(l.file)
