@@ -132,7 +132,7 @@ func sampleBin(ctx context.Context, a *frame.App, cfg sampleConfig, bin int, dir
 	}
 	err := startSampleG2(ctx, a, cfg)
 	var d g2Doc
-	if !there(summary) {
+	if !there(summary) || err != nil && exit.CodeOf(err) != exit.Failed { // which is a verdict, with --strict
 		return nil, err
 	}
 	if e := runs.ReadJSON(summary, &d); e != nil {
