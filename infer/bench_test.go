@@ -13,12 +13,12 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// benchTrajectory is a trajectory on ten standard normal parameters, whose
+// benchTree is a tree on ten standard normal parameters, whose
 // density costs next to nothing: what is left is the sampler.
-func benchTrajectory(m *hamiltonian.Metric, eps float64) (*hamiltonian.Trajectory, *hamiltonian.Point) {
+func benchTree(m *hamiltonian.Metric, eps float64) (*hamiltonian.Tree, *hamiltonian.Point) {
 	target := independent(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
 	momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
-	t := hamiltonian.NewTrajectory(target, m, 10, 1000, &momentum, &choice)
+	t := hamiltonian.NewTree(target, m, 10, 1000, &momentum, &choice)
 	p := hamiltonian.NewPoint(10)
 	for i := range p.Q {
 		p.Q[i] = 0.1 * float64(i)
@@ -53,7 +53,7 @@ func BenchmarkNUTS(b *testing.B) {
 		metric hamiltonian.Metric
 	}{{"diag", lowRankOf10(0)}, {"rank3", lowRankOf10(3)}, {"rank10", lowRankOf10(10)}} {
 		b.Run("overhead/10/"+c.name, func(b *testing.B) {
-			t, p := benchTrajectory(&c.metric, 0.3)
+			t, p := benchTree(&c.metric, 0.3)
 			t.Count = 0
 			b.ReportAllocs()
 			for b.Loop() {
@@ -124,7 +124,7 @@ func BenchmarkChains(b *testing.B) {
 func TestTransitionDoesNotAllocate(t *testing.T) {
 	for _, rank := range []int{0, 3} {
 		m := lowRankOf10(rank)
-		tr, p := benchTrajectory(&m, 0.05)
+		tr, p := benchTree(&m, 0.05)
 		if n := testing.AllocsPerRun(50, func() {
 			if _, err := tr.Move(p, 0.05); err != nil {
 				t.Fatal(err)

@@ -74,6 +74,9 @@ type chain struct {
 	// give hands a draw to the Sink. It is nil without one.
 	toSink func(SinkDraw) error
 
+	// tree makes transitions of the no-U-turn sampler and fixed those of HMC; the other is nil. tr is what both have.
+	tree             *hamiltonian.Tree
+	fixed            *hamiltonian.FixedLength
 	tr               *hamiltonian.Trajectory
 	ad               *warmup.Adapter
 	p                hamiltonian.Point
@@ -129,10 +132,16 @@ func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
 	c.outputs, _ = t.(Outputs)
 	c.momentum = tensor.NewStream(cfg.Seed, purposeMomentum, uint32(id))
 	c.choice = tensor.NewStream(cfg.Seed, purposeTree, uint32(id))
-	c.tr = hamiltonian.NewTrajectory(t, &c.ad.Metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
+	if cfg.Method == HMC {
+		c.fixed = hamiltonian.NewFixedLength(t, &c.ad.Metric, cfg.Steps, cfg.MaxEnergyError, &c.momentum, &c.choice)
+		c.fixed.Jitter = cfg.JitterSteps
+		c.tr = &c.fixed.Trajectory
+	} else {
+		c.tree = hamiltonian.NewTree(t, &c.ad.Metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
+		c.tree.NoCross, c.tree.MinDepth, c.tree.Time = cfg.NoCrossChecks, cfg.MinTreeDepth, cfg.TrajectoryTime
+		c.tr = &c.tree.Trajectory
+	}
 	c.tr.Interrupt = stop.Load
-	c.tr.NoCross, c.tr.MinDepth, c.tr.Time = cfg.NoCrossChecks, cfg.MinTreeDepth, cfg.TrajectoryTime
-	c.tr.Steps, c.tr.JitterSteps = cfg.Steps, cfg.JitterSteps
 	return c
 }
 
@@ -228,15 +237,18 @@ func (c *chain) move() (*hamiltonian.Transition, error) {
 	if len(c.p.Q) == 0 {
 		return &hamiltonian.Transition{Energy: -c.p.Lp}, nil
 	}
-	if c.cfg.Method == HMC {
-		return c.tr.MoveHMC(&c.p, c.nextStep())
+	eps := c.nextStep()
+	if c.fixed != nil {
+		return c.fixed.Move(&c.p, eps)
 	}
-	return c.tr.Move(&c.p, c.nextStep())
+	return c.tree.Move(&c.p, eps)
 }
 
-// nextStep sets the bound of the next tree and returns its step.
+// nextStep returns the step of the next transition, and bounds the depth of a tree.
 func (c *chain) nextStep() float64 {
-	c.tr.MaxDepth = c.ad.Depth(c.done)
+	if c.tree != nil {
+		c.tree.MaxDepth = c.ad.Depth(c.done)
+	}
 	eps := c.ad.StepSize
 	if j := c.cfg.StepJitter; j > 0 {
 		eps *= 1 + j*(2*c.choice.Float64()-1)

@@ -168,8 +168,8 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 // make moves one chain and records the draw.
 func (m *cheesTransition) make(c *chain, steps int) error {
 	c.whiten(m.from, c.p.Q)
-	c.tr.Steps = steps
-	out, err := c.tr.MoveHMC(&c.p, c.ad.StepSize)
+	c.fixed.Steps = steps
+	out, err := c.fixed.Move(&c.p, c.ad.StepSize)
 	return m.keep(c, out, err)
 }
 

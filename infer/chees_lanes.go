@@ -104,16 +104,16 @@ func (h *cheesRun) together(steps int, warm bool) error {
 	h.forEach(func(k int, c *chain) {
 		momenta[k] = c.momentum
 		c.whiten(h.transitions[k].from, c.p.Q)
-		c.tr.BeginHMC(&c.p)
+		c.fixed.Begin(&c.p)
 	})
 	faults := make([]error, len(h.lanes))
 	var wg sync.WaitGroup
 	for i, l := range h.lanes {
 		wg.Go(func() {
 			defer given.Caught(&faults[i])
-			var ts []*hamiltonian.Trajectory
+			var ts []*hamiltonian.FixedLength
 			for _, c := range h.run.chains[l.first : l.first+l.count] {
-				ts = append(ts, c.tr)
+				ts = append(ts, c.fixed)
 			}
 			faults[i] = l.hmc.Follow(ts, l.moved, h.run.chains[0].ad.StepSize, steps, warm)
 		})
@@ -136,7 +136,7 @@ func (h *cheesRun) together(steps int, warm bool) error {
 			m.err = m.make(c, steps)
 			return // Follow places the lanes anew
 		}
-		out, moved, err := c.tr.EndHMC(&c.p)
+		out, moved, err := c.fixed.End(&c.p)
 		l := h.lanes[of[k]]
 		l.moved[k-l.first] = moved
 		m.err = m.keep(c, out, err)

@@ -117,11 +117,11 @@ func (c *laneChain) Begin() error {
 	return c.begin()
 }
 
-func (c *laneChain) Trajectory() *hamiltonian.Trajectory { return c.tr }
-func (c *laneChain) Point() *hamiltonian.Point           { return &c.p }
-func (c *laneChain) Data() [][]float64                   { return c.target.(*Posterior).givenValues() }
-func (c *laneChain) Step() float64                       { return c.nextStep() }
-func (c *laneChain) Fault(err error) error               { return c.fault(err) }
+func (c *laneChain) Tree() *hamiltonian.Tree   { return c.tree }
+func (c *laneChain) Point() *hamiltonian.Point { return &c.p }
+func (c *laneChain) Data() [][]float64         { return c.target.(*Posterior).givenValues() }
+func (c *laneChain) Step() float64             { return c.nextStep() }
+func (c *laneChain) Fault(err error) error     { return c.fault(err) }
 
 func (c *laneChain) Keep(out *hamiltonian.Transition) (complete bool, err error) {
 	if err := c.keep(out); err != nil {

@@ -125,11 +125,11 @@ func (c *sampleLane) note() {
 	c.momentum, c.choice, c.count = c.chain.momentum, c.chain.choice, c.tr.Count
 }
 
-func (c *sampleLane) Trajectory() *hamiltonian.Trajectory { return c.tr }
-func (c *sampleLane) Point() *hamiltonian.Point           { return &c.p }
-func (c *sampleLane) Data() [][]float64                   { return c.target.(*Posterior).givenValues() }
-func (c *sampleLane) Step() float64                       { return c.nextStep() }
-func (c *sampleLane) Fault(err error) error               { return c.fault(err) }
+func (c *sampleLane) Tree() *hamiltonian.Tree   { return c.tree }
+func (c *sampleLane) Point() *hamiltonian.Point { return &c.p }
+func (c *sampleLane) Data() [][]float64         { return c.target.(*Posterior).givenValues() }
+func (c *sampleLane) Step() float64             { return c.nextStep() }
+func (c *sampleLane) Fault(err error) error     { return c.fault(err) }
 
 func (c *sampleLane) Keep(out *hamiltonian.Transition) (complete bool, err error) {
 	phase := c.phase()

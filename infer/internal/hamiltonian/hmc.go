@@ -3,14 +3,34 @@
 
 package hamiltonian
 
-import "math"
+import (
+	"math"
 
-// MoveHMC makes one transition of HMC from p and leaves the draw in p.
-func (t *Trajectory) MoveHMC(p *Point, eps float64) (*Transition, error) {
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// FixedLength makes transitions of Hamiltonian Monte Carlo with trajectories of a fixed number of steps, whose end is accepted
+// or not.
+type FixedLength struct {
+	Trajectory
+	// Steps is the number of leapfrog steps.
+	Steps int
+	// Jitter draws the number of leapfrog steps from 1 to Steps.
+	Jitter bool
+}
+
+// NewFixedLength makes the workspace of the transitions of one chain. The random streams are those of momenta, and of
+// acceptance and the number of steps.
+func NewFixedLength(t Density, m *Metric, steps int, maxError float64, momentum, choice *tensor.Stream) *FixedLength {
+	return &FixedLength{Trajectory: newTrajectory(t, m, maxError, momentum, choice), Steps: steps}
+}
+
+// Move makes one transition from p with step eps and leaves the draw in p. If it is interrupted or the target fails, p is unchanged.
+func (t *FixedLength) Move(p *Point, eps float64) (*Transition, error) {
 	t.DrawMomentum(p)
 	t.reset(p)
 	steps := t.Steps
-	if t.JitterSteps {
+	if t.Jitter {
 		steps = 1 + int(t.choice.Float64()*float64(t.Steps))
 	}
 	end := &t.Ends[1]
@@ -38,16 +58,16 @@ func (t *Trajectory) MoveHMC(p *Point, eps float64) (*Transition, error) {
 	return &t.Out, nil
 }
 
-// BeginHMC draws a momentum at p and puts the ends there. Who follows the trajectory moves Ends[1], calls Followed, and
-// then EndHMC.
-func (t *Trajectory) BeginHMC(p *Point) {
+// Begin draws a momentum at p and puts the ends there. Who follows the trajectory moves Ends[1], calls Followed, and
+// then End.
+func (t *FixedLength) Begin(p *Point) {
 	t.DrawMomentum(p)
 	t.reset(p)
 }
 
 // Followed says how many steps were made, the largest energy error of them, the energy at the end, and whether no step
 // diverged.
-func (t *Trajectory) Followed(steps int, worst, energy float64, alive bool) {
+func (t *FixedLength) Followed(steps int, worst, energy float64, alive bool) {
 	t.Count += steps
 	t.Out.Steps, t.Out.MaxError, t.Out.Energy = steps, worst, energy
 	if !alive {
@@ -58,8 +78,8 @@ func (t *Trajectory) Followed(steps int, worst, energy float64, alive bool) {
 	}
 }
 
-// EndHMC leaves the draw in p, and reports whether it is the end.
-func (t *Trajectory) EndHMC(p *Point) (out *Transition, moved bool, err error) {
+// End leaves the draw in p, and reports whether it is the end.
+func (t *FixedLength) End(p *Point) (out *Transition, moved bool, err error) {
 	if math.IsInf(t.Ends[1].Lp, 1) {
 		return &t.Out, false, ErrInfinite
 	}
@@ -68,7 +88,7 @@ func (t *Trajectory) EndHMC(p *Point) (out *Transition, moved bool, err error) {
 }
 
 // accept moves p to the end of a trajectory, of energy h, or stays.
-func (t *Trajectory) accept(p, end *Point, h float64) {
+func (t *FixedLength) accept(p, end *Point, h float64) {
 	d := math.Inf(-1)
 	if !t.Out.Divergent {
 		d = t.H0 - h

@@ -10,22 +10,18 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Trajectory makes transitions of the no-U-turn sampler: multinomial choice
+// Tree makes transitions of the no-U-turn sampler: multinomial choice
 // within the trajectory, biased towards its new half, and the generalised
 // criterion also across the joints of subtrees. It owns all memory a transition
 // needs.
 //
 // References: Hoffman and Gelman, JMLR 15 (2014) 1593; Betancourt,
 // arXiv:1701.02434 and arXiv:1601.00225.
-type Trajectory struct {
-	System
+type Tree struct {
+	Trajectory
 	MaxDepth int
-	// MaxError is the energy error of a divergence.
-	MaxError float64
 	// NoCross skips the turning tests across subtrees.
 	NoCross bool
-	// Steps is the number of leapfrog steps of HMC, 0 for NUTS.
-	Steps int
 	// MinDepth is the number of doublings without turning tests.
 	MinDepth int
 	// Time is the length to which a trajectory doubles without tests, in whitened units; 0
@@ -33,20 +29,9 @@ type Trajectory struct {
 	Time float64
 	// untested is the number of doublings of this trajectory without tests.
 	untested int
-
-	// JitterSteps makes HMC draw the number of steps from 1 to Steps.
-	JitterSteps bool
-	// momentum is the random stream of momenta.
-	momentum *tensor.Stream
-	// choice is the random stream of directions and proposals.
-	choice *tensor.Stream
 	// Forward chooses the next side, for tests. nil: at random.
 	Forward func() int
-	// Interrupt is asked before every step.
-	Interrupt func() bool
 
-	// Ends are the backward and the forward end.
-	Ends [2]Point
 	// n is the number of parameters.
 	n int
 	// z are the places in Mem of the momenta of the ends.
@@ -59,8 +44,6 @@ type Trajectory struct {
 	stack []subtree
 	// Mem is the memory of subtrees and proposals.
 	Mem []float64
-	Out Transition
-	H0  float64
 	// Shift is what log weights are reduced by, so that weights stay in range.
 	Shift float64
 
@@ -77,23 +60,19 @@ type Trajectory struct {
 	index [2]int
 }
 
-// NewTrajectory makes the workspace of the transitions of one chain.
-func NewTrajectory(t Density, m *Metric, maxDepth int, maxError float64, momentum, choice *tensor.Stream) *Trajectory {
+// NewTree makes the workspace of the transitions of one chain. The random streams are those of momenta, and of
+// directions and proposals.
+func NewTree(t Density, m *Metric, maxDepth int, maxError float64, momentum, choice *tensor.Stream) *Tree {
 	n := t.Dim()
-	tr := &Trajectory{
-		System:   System{Target: t, Metric: m, V: make([]float64, n)},
-		MaxDepth: maxDepth, MaxError: maxError, momentum: momentum, choice: choice,
-		Ends: [2]Point{NewPoint(n), NewPoint(n)}, n: n,
-	}
+	tr := &Tree{Trajectory: newTrajectory(t, m, maxError, momentum, choice), MaxDepth: maxDepth, n: n}
 	tr.z, tr.inner, tr.rho = [2]int{tr.room(n), tr.room(n)}, tr.room(n), tr.room(n)
 	tr.draw = tr.newProposal()
-	tr.Interrupt = func() bool { return false }
 	return tr
 }
 
 // Move makes one transition from p with step eps and leaves the draw in p. If
 // it is interrupted or the target fails, p is unchanged.
-func (t *Trajectory) Move(p *Point, eps float64) (*Transition, error) {
+func (t *Tree) Move(p *Point, eps float64) (*Transition, error) {
 	t.DrawMomentum(p)
 	for more := t.Begin(p, eps); more; {
 		if t.Interrupt() {
@@ -116,16 +95,10 @@ func (t *Trajectory) Move(p *Point, eps float64) (*Transition, error) {
 	return t.Finish(p), nil
 }
 
-// DrawMomentum draws the momentum at p.
-func (t *Trajectory) DrawMomentum(p *Point) {
-	t.Metric.Force(p.W, p.G)
-	t.momentum.NormalTo(p.Z)
-}
-
 // Begin makes p, with its momentum and force, the root of a trajectory of steps
 // eps. As long as it and took return true, the caller moves the end of the
 // current side by step, puts where it has come to into next and calls took.
-func (t *Trajectory) Begin(p *Point, eps float64) bool {
+func (t *Tree) Begin(p *Point, eps float64) bool {
 	t.reset(p)
 	t.eps, t.limit, t.untested = eps, t.MaxDepth, t.MinDepth
 	if t.Time > 0 {
@@ -135,22 +108,19 @@ func (t *Trajectory) Begin(p *Point, eps float64) bool {
 	return t.double()
 }
 
-func (t *Trajectory) reset(p *Point) {
-	t.Out = Transition{Weight: 1}
-	t.Shift = 0
-	t.Ends[0].Set(p)
-	t.Ends[1].Set(p)
-	t.index = [2]int{}
+// reset makes p the only point of the trajectory.
+func (t *Tree) reset(p *Point) {
+	t.Trajectory.reset(p)
+	t.Out.Weight, t.Shift, t.index = 1, 0, [2]int{}
 	for _, at := range [...]int{t.z[0], t.z[1], t.rho} {
 		vectors.Assign(t.Mem[at:at+t.n], p.Z)
 	}
-	t.H0 = p.Energy()
 	t.draw.hold(t.Mem, p)
 	t.draw.energy, t.draw.index = t.H0, 0
 }
 
 // double chooses the side on which the trajectory doubles next, if it may.
-func (t *Trajectory) double() bool {
+func (t *Tree) double() bool {
 	if t.Out.Depth >= t.limit {
 		return false
 	}
@@ -166,7 +136,7 @@ func (t *Trajectory) double() bool {
 }
 
 // Step is the signed step of the side that moves.
-func (t *Trajectory) Step() float64 {
+func (t *Tree) Step() float64 {
 	if t.Side == 0 {
 		return -t.eps
 	}
@@ -175,7 +145,7 @@ func (t *Trajectory) Step() float64 {
 
 // TakeLeaf adds the leaf in next to the trajectory; its energy is h and e =
 // exp(-|H0 - h|). It returns false when the trajectory is complete.
-func (t *Trajectory) TakeLeaf(h, e float64, err error) bool {
+func (t *Tree) TakeLeaf(h, e float64, err error) bool {
 	s := &t.stack[t.top]
 	t.index[t.Side] += 2*t.Side - 1
 	if !t.weighLeaf(s, h, e) {
@@ -200,7 +170,7 @@ func (t *Trajectory) TakeLeaf(h, e float64, err error) bool {
 
 // weighLeaf records what a leaf of energy h tells and gives s its weight. It
 // returns false where the step diverged.
-func (t *Trajectory) weighLeaf(s *subtree, h, e float64) bool {
+func (t *Tree) weighLeaf(s *subtree, h, e float64) bool {
 	o, d := &t.Out, t.H0-h
 	o.Steps++
 	o.Symmetric += 2 * e / (1 + e)
@@ -218,7 +188,7 @@ func (t *Trajectory) weighLeaf(s *subtree, h, e float64) bool {
 }
 
 // join adds a complete subtree, the new half, to the trajectory.
-func (t *Trajectory) join(sub *subtree) bool {
+func (t *Tree) join(sub *subtree) bool {
 	t.Out.Depth++
 	if sub.weight >= t.Out.Weight || t.choice.Float64()*t.Out.Weight < sub.weight {
 		t.draw, sub.Draw = sub.Draw, t.draw
@@ -232,7 +202,7 @@ func (t *Trajectory) join(sub *subtree) bool {
 }
 
 // Finish leaves the draw of a complete trajectory in p, where it began.
-func (t *Trajectory) Finish(p *Point) *Transition {
+func (t *Tree) Finish(p *Point) *Transition {
 	if t.Out.Divergent {
 		t.Out.StartedAt = append([]float64(nil), p.Q...)
 	}
@@ -251,7 +221,7 @@ const maxWeight = 300
 
 // weigh returns the weight of a leaf with energy H0 - d, where e = exp(-|d|). One
 // that would be too large becomes the unit of all weights.
-func (t *Trajectory) weigh(d, e float64) float64 {
+func (t *Tree) weigh(d, e float64) float64 {
 	if t.Shift == 0 && d <= maxWeight {
 		if d > 0 {
 			return 1 / e
@@ -267,11 +237,4 @@ func (t *Trajectory) weigh(d, e float64) float64 {
 		t.Shift = d
 	}
 	return math.Exp(d - t.Shift)
-}
-
-func (t *Trajectory) diverge(end *Point, energyError float64, err error) {
-	t.Out.Divergent = true
-	t.Out.Message = complaint(end, energyError, t.MaxError, err)
-	t.Out.DivergedAt = append([]float64(nil), end.Q...)
-	t.Out.DivergedError = energyError
 }

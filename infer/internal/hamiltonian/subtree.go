@@ -48,21 +48,21 @@ func (p *proposal) hold(mem []float64, at *Point) {
 
 // room returns the place of k numbers in the memory, which grows at most once
 // per depth.
-func (t *Trajectory) room(k int) int {
+func (t *Tree) room(k int) int {
 	at := len(t.Mem)
 	t.Mem = append(t.Mem, make([]float64, k)...)
 	return at
 }
 
-func (t *Trajectory) newProposal() proposal { return proposal{at: t.room(2 * t.n)} }
+func (t *Tree) newProposal() proposal { return proposal{at: t.room(2 * t.n)} }
 
-func (t *Trajectory) newStretch() segment {
+func (t *Tree) newStretch() segment {
 	at := t.room(3 * t.n)
 	return segment{at, at + t.n, at + 2*t.n}
 }
 
 // Next returns the place on the stack of the leaf that is made next.
-func (t *Trajectory) Next() *subtree {
+func (t *Tree) Next() *subtree {
 	for len(t.stack) <= t.top {
 		t.stack = append(t.stack, subtree{Room: t.newStretch(), Draw: t.newProposal()})
 	}
@@ -71,7 +71,7 @@ func (t *Trajectory) Next() *subtree {
 
 // merge joins the neighbours a and b, b being later in time of construction,
 // into a. It returns false when the trajectory turns within them.
-func (t *Trajectory) merge(a, b *subtree) bool {
+func (t *Tree) merge(a, b *subtree) bool {
 	cross, whole := t.straight(a.at, b.at, a.Room.rho)
 	if t.Out.Depth >= t.untested && !(whole && (cross || t.NoCross || a.level == 0)) {
 		return false

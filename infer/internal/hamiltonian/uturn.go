@@ -12,7 +12,7 @@ package hamiltonian
 // straight writes the sum of the momenta of a and b, which follows it, and
 // reports whether the ends of both together still point along it, and whether
 // those of each with its neighbour in the other do, across the joint. NaN does not.
-func (t *Trajectory) straight(a, b segment, sum int) (cross, whole bool) {
+func (t *Tree) straight(a, b segment, sum int) (cross, whole bool) {
 	var u, v, w, x, y, z float64
 	m := t.Mem
 	for i := range t.n {

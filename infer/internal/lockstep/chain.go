@@ -9,8 +9,8 @@ import "github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 type Chain interface {
 	// Begin finds the start of the chain and its first step size.
 	Begin() error
-	// Trajectory returns the workspace of its transitions, and Point its place.
-	Trajectory() *hamiltonian.Trajectory
+	// Tree returns the workspace of its transitions, and Point its place.
+	Tree() *hamiltonian.Tree
 	Point() *hamiltonian.Point
 	// Data returns the values of Density.Given for this chain.
 	Data() [][]float64

@@ -43,7 +43,7 @@ func (m *densityProgram) load(lane int, values [][]float64) {
 }
 
 // place makes the first half of a leapfrog step.
-func (m *densityProgram) place(lane int, t *hamiltonian.Trajectory, _ bool) {
+func (m *densityProgram) place(lane int, t *hamiltonian.Tree, _ bool) {
 	end, eps := &t.Ends[t.Side], t.Step()
 	vectors.AddScaled(end.Z, eps/2, end.W)
 	t.Metric.Velocity(t.V, end.Z)
@@ -54,7 +54,7 @@ func (m *densityProgram) place(lane int, t *hamiltonian.Trajectory, _ bool) {
 func (m *densityProgram) run() error { return m.memory.run() }
 
 // fetch makes the second half of a leapfrog step.
-func (m *densityProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
+func (m *densityProgram) fetch(lane int, t *hamiltonian.Tree) (h, e float64) {
 	end := &t.Ends[t.Side]
 	gather(end.G, m.g, lane, m.lanes)
 	end.Lp = m.lp[lane]
@@ -67,7 +67,7 @@ func (m *densityProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float6
 
 func (m *densityProgram) leave(int, *hamiltonian.Point) {}
 
-func (m *densityProgram) alone(_ int, t *hamiltonian.Trajectory) (err error) {
+func (m *densityProgram) alone(_ int, t *hamiltonian.Tree) (err error) {
 	end := &t.Ends[t.Side]
 	end.Lp, err = t.Target.LogProbGrad(end.Q, end.G)
 	return err

@@ -43,5 +43,5 @@ func (r *Runner) forwardHealthy() {
 // alone makes the leapfrog step of one lane by the scalar program.
 func (r *Runner) alone(i int) (err error) {
 	defer given.Caught(&err)
-	return r.integrator.alone(i, r.lanes[i].trajectory)
+	return r.integrator.alone(i, r.lanes[i].tree)
 }

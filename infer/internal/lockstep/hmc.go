@@ -118,7 +118,7 @@ func NewHMC(prog *ad.Program, density *Density, lanes int) (*HMC, error) {
 }
 
 // Place puts the lanes where trajectories stand, one in each.
-func (m *HMC) Place(ts []*hamiltonian.Trajectory) error {
+func (m *HMC) Place(ts []*hamiltonian.FixedLength) error {
 	d, n := m.dim, m.lanes
 	at := make([]float64, (laneVectors*d+laneNumbers)*n)
 	for lane := range n {
@@ -136,7 +136,7 @@ func (m *HMC) Place(ts []*hamiltonian.Trajectory) error {
 // Follow makes so many steps of length eps of trajectories that have begun, one in each lane, and moves their ends there. All
 // have the metric of the first. What a trajectory begins with is what Place or the last call has left; moved says
 // for which of them that is the end of the last. slopes asks for momenta and gradients at the ends.
-func (m *HMC) Follow(ts []*hamiltonian.Trajectory, moved []bool, eps float64, steps int, slopes bool) error {
+func (m *HMC) Follow(ts []*hamiltonian.FixedLength, moved []bool, eps float64, steps int, slopes bool) error {
 	metric := ts[0].Metric
 	if len(ts) > m.lanes || len(metric.Grow)+len(metric.Chol)+len(metric.Blocks) > 0 {
 		return fmt.Errorf("infer: there are %d trajectories for %d lanes: want at most one for each lane, and a diagonal metric", len(ts), m.lanes)

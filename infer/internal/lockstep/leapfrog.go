@@ -81,7 +81,7 @@ func (m *leapfrogProgram) load(lane int, values [][]float64) {
 	m.memory.load(m.given, lane, values)
 }
 
-func (m *leapfrogProgram) place(lane int, t *hamiltonian.Trajectory, moved bool) {
+func (m *leapfrogProgram) place(lane int, t *hamiltonian.Tree, moved bool) {
 	m.eps[lane] = t.Step()
 	if !moved {
 		return
@@ -118,7 +118,7 @@ func (m *leapfrogProgram) run() error {
 	return nil
 }
 
-func (m *leapfrogProgram) fetch(lane int, t *hamiltonian.Trajectory) (h, e float64) {
+func (m *leapfrogProgram) fetch(lane int, t *hamiltonian.Tree) (h, e float64) {
 	s, d, n := t.Next(), m.dim, m.lanes
 	q, g := s.Draw.Vectors(t.Mem, d)
 	z := t.Mem[s.Room.First : s.Room.First+d]
@@ -143,7 +143,7 @@ func (m *leapfrogProgram) leave(lane int, end *hamiltonian.Point) {
 	end.Lp = m.lp[lane]
 }
 
-func (m *leapfrogProgram) alone(lane int, t *hamiltonian.Trajectory) error {
+func (m *leapfrogProgram) alone(lane int, t *hamiltonian.Tree) error {
 	end, k := &t.Ends[t.Side], m.dim*m.lanes
 	gather(end.Q, m.from, lane, m.lanes)
 	gather(end.Z, m.from[k:], lane, m.lanes)

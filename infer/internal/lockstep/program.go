@@ -37,16 +37,16 @@ type integrator interface {
 	load(lane int, values [][]float64)
 	// place tells a lane where its tree grows on and by which step: from the place
 	// where it is unless moved.
-	place(lane int, t *hamiltonian.Trajectory, moved bool)
+	place(lane int, t *hamiltonian.Tree, moved bool)
 	// run makes one leapfrog step in every lane.
 	run() error
 	// fetch writes the place that the end of a tree has reached into its next leaf. It
 	// returns the energy h there and exp(-|H0 - h|).
-	fetch(lane int, t *hamiltonian.Trajectory) (h, e float64)
+	fetch(lane int, t *hamiltonian.Tree) (h, e float64)
 	// leave writes the place of a lane into the end of its tree.
 	leave(lane int, end *hamiltonian.Point)
 	// alone moves the end of a tree by the scalar program, where run has failed.
-	alone(lane int, t *hamiltonian.Trajectory) error
+	alone(lane int, t *hamiltonian.Tree) error
 	// imitate gives a lane all inputs of another.
 	imitate(lane, other int)
 	// park lets a vacant lane stay at q, where its data have a density.

@@ -24,9 +24,9 @@ type Runner struct {
 
 // lane is one place of a runner, vacant without a chain.
 type lane struct {
-	chain      Chain
-	trajectory *hamiltonian.Trajectory
-	point      *hamiltonian.Point
+	chain Chain
+	tree  *hamiltonian.Tree
+	point *hamiltonian.Point
 	// over is true when the chain has ended, with err if it failed.
 	over bool
 	err  error
@@ -84,7 +84,7 @@ func (r *Runner) fill(i int) bool {
 		if c == nil {
 			return false
 		}
-		r.lanes[i] = lane{chain: c, trajectory: c.Trajectory(), point: c.Point()}
+		r.lanes[i] = lane{chain: c, tree: c.Tree(), point: c.Point()}
 		err := r.start(i)
 		if err == nil {
 			r.busy++
@@ -110,9 +110,9 @@ func (r *Runner) start(i int) (err error) {
 // depart begins a transition in a lane.
 func (r *Runner) depart(i int) {
 	l := &r.lanes[i]
-	l.trajectory.DrawMomentum(l.point)
-	l.trajectory.Begin(l.point, l.chain.Step())
-	r.integrator.place(i, l.trajectory, true)
+	l.tree.DrawMomentum(l.point)
+	l.tree.Begin(l.point, l.chain.Step())
+	r.integrator.place(i, l.tree, true)
 }
 
 // takeLeaves lets the trees of the lanes from r.at on take their leaves. It stops at a
@@ -131,7 +131,7 @@ func (r *Runner) takeLeaves() (err error) {
 
 // advance lets one tree take its leaf and says from where it grows on.
 func (r *Runner) advance(l *lane) error {
-	t := l.trajectory
+	t := l.tree
 	t.Count++
 	side := t.Side
 	h, e, err := r.read(l, t)
@@ -156,7 +156,7 @@ func (r *Runner) advance(l *lane) error {
 
 // read makes the next leaf of a tree. The error says why the density does not exist at the
 // place that the leaf has reached.
-func (r *Runner) read(l *lane, t *hamiltonian.Trajectory) (h, e float64, err error) {
+func (r *Runner) read(l *lane, t *hamiltonian.Tree) (h, e float64, err error) {
 	if l.fault != nil {
 		err, l.fault = l.fault, nil
 		t.Next()

@@ -16,13 +16,13 @@ import (
 func trajectoryAt(t *testing.T, target hamiltonian.Density, m *hamiltonian.Metric, q []float64) (*hamiltonian.Trajectory, *hamiltonian.Point) {
 	t.Helper()
 	momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
-	tr := hamiltonian.NewTrajectory(target, m, 10, 1000, &momentum, &choice)
+	tr := hamiltonian.NewTree(target, m, 10, 1000, &momentum, &choice)
 	p := hamiltonian.NewPoint(len(q))
 	copy(p.Q, q)
 	if err := tr.Start(&p); err != nil {
 		t.Fatal(err)
 	}
-	return tr, &p
+	return &tr.Trajectory, &p
 }
 
 func someMetrics(t *testing.T) map[string]hamiltonian.Metric {

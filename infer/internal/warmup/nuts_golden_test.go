@@ -234,7 +234,7 @@ func TestTreeGoldens(t *testing.T) {
 			}
 			m := goldenMetric(t, c.InvMetric)
 			stream := tensor.NewStream(1, 0, 0)
-			tr := hamiltonian.NewTrajectory(density, &m, c.MaxDepth, 1000, &stream, &stream)
+			tr := hamiltonian.NewTree(density, &m, c.MaxDepth, 1000, &stream, &stream)
 			tr.NoCross = kind == "without_extra_checks"
 			next := 0
 			tr.Forward = func() int { next++; return c.Forward[next-1] }
@@ -259,7 +259,7 @@ func TestTreeGoldens(t *testing.T) {
 	t.Logf("largest deviation %.2g", dev.worst)
 }
 
-func checkTree(t *testing.T, dev *deviation, where string, tr *hamiltonian.Trajectory, want *goldenTree) {
+func checkTree(t *testing.T, dev *deviation, where string, tr *hamiltonian.Tree, want *goldenTree) {
 	t.Helper()
 	o := &tr.Out
 	if o.Depth != want.Depth || o.Steps != want.Leapfrog || o.Divergent != want.Divergent || o.Turned != want.Turned {
