@@ -4,6 +4,7 @@
 package runs_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // A reader of draws is told of chains that were cut and of draws that are those of an approximation, whose checks of
@@ -79,5 +82,34 @@ func TestApproximationsThatDiffer(t *testing.T) {
 		if r := diag.Diagnose(table.Summary(), table.Evidence()); r.OK() != (shift == 0) {
 			t.Errorf("shifted by %g: %v", shift, r)
 		}
+	}
+}
+
+// A file of one dataset without groups is read as the posterior; variables whose types cannot be read are told; a file without draws is
+// told what it holds.
+func TestFilesWithoutGroups(t *testing.T) {
+	const data = "../data/netcdf/testdata/"
+	s, err := runs.Open(data + "classic1.nc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := s.Table()
+	if err != nil || len(table.X) != 5 || len(s.Notes()) > 0 {
+		t.Fatal(table, err, s.Notes())
+	}
+	if s, err = runs.Open(data + "other.nc"); err != nil || !strings.Contains(strings.Join(s.Notes(), "\n"), "variables of the group posterior were left out, since their types cannot be read: complex") {
+		t.Error(s, err)
+	}
+	d := tensor.NewDataset("prior")
+	tree := tensor.NewDataTree()
+	name := filepath.Join(t.TempDir(), "prior.nc")
+	if err := errors.Join(d.Add("a", []float64{1, 2}, tensor.Shape{1, 2}, "chain", "draw"), tree.Add(d), netcdf.Write(name, tree, netcdf.Settings{})); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = runs.Open(name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Table(); err == nil || !strings.Contains(err.Error(), "there is no group posterior with draws: it has prior: want a group posterior") {
+		t.Error(err)
 	}
 }

@@ -73,7 +73,7 @@ func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 func treeTable(s *Source) (*Table, error) {
 	post, err := s.Tree.Group("posterior")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
+		return nil, noPosterior(s.Name, s.Tree)
 	}
 	t := &Table{Stat: map[string][][]float64{}}
 	if t.Names, t.X = post.Draws(); len(t.Names) == 0 || post.Len("chain")*post.Len("draw") == 0 {

@@ -26,9 +26,6 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 	if err != nil {
 		return v, err
 	}
-	if key := xarray.Packing(func(key string) bool { return v.Attrs[key] != "" }); key != "" {
-		return v, &FormatError{Format: "zarr", What: "the array is packed by " + key, Try: "write it from xarray with decoded values"}
-	}
 	chunks, err := r.chunks(dir, m)
 	if err != nil {
 		return v, err
@@ -37,7 +34,14 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 	if v.Data, err = r.elements(m, e, chunks); err != nil {
 		return v, err
 	}
-	return asBool(withMissing(v)), nil
+	if _, packed := v.Attrs["scale_factor"]; packed && v.Attrs["_FillValue"] == "" { // version 2 keeps what is missing in fill_value
+		v.Attrs["_FillValue"] = string(m.Fill)
+	}
+	v = asBool(withMissing(v))
+	if err := xarray.Unpack(&v); err != nil {
+		return v, bad("%v", err)
+	}
+	return v, nil
 }
 
 // meta returns the metadata of an array and the type of its elements, and gives the variable its axes and attributes.
