@@ -109,11 +109,11 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 		}
 		return runFitDESI(ctx, a, p, names, &f.desi)
 	}
-	to, err := a.OpenOutputs(names...)
+	stars, lost, err := starsOf(a, p, names, f)
 	if err != nil {
 		return err
 	}
-	stars, lost, err := starsOf(a, p, names, f)
+	to, err := a.OpenOutputs(names...) // replaces what is there, so after the spectra are read, and before they are fitted
 	if err != nil {
 		return err
 	}

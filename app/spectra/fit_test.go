@@ -309,6 +309,10 @@ func TestFitAndSampleSpectra(t *testing.T) {
 				t.Errorf("exit %d, %v: %s%s", code, err, old, stderr)
 			}
 		}
+		// What cannot be read replaces nothing.
+		if code, _, stderr := call([]string{"fit", "spectra"}, bad, "--overwrite", "--out", c.out); code != exit.Data || !foreign.Exists(c.table) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
 		// What is there is told before anything is fitted.
 		if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", c.out); code != exit.CannotWrite || out != "" {
 			t.Errorf("exit %d: %s%s", code, out, stderr)

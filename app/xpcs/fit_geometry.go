@@ -179,10 +179,6 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 	if err != nil {
 		return err
 	}
-	to, err := a.OpenOutputs(args[0])
-	if err != nil {
-		return err
-	}
 	g, err := f.start([2]int{image.Height, image.Width})
 	if err != nil {
 		return err
@@ -195,6 +191,10 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 	}
 	for i, v := range image.Values {
 		keep.Keep[i] = keep.Keep[i] && !math.IsNaN(v)
+	}
+	to, err := a.OpenOutputs(args[0])
+	if err != nil {
+		return err
 	}
 	fit, err := geometry.Calibrate(ctx, image.Values, keep, g, q, s)
 	if err != nil {
