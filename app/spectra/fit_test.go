@@ -292,7 +292,7 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	}
 	// One that cannot be read does not stop the others, and the table is where --out says.
 	bad := apptest.Write(t, "bad.csv", "wavelength,flux\n1,2\n")
-	if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", filepath.Join(dir, "no", "stars.csv")); code != exit.CannotWrite || out != "" || !strings.Contains(stderr, "there is no folder") {
+	if code, out, stderr := call([]string{"fit", "spectra"}, append(names, "--out", filepath.Join(dir, "no", "stars.csv"))...); code != exit.CannotWrite || out != "" || !strings.Contains(stderr, "there is no folder") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	for _, c := range []struct{ out, table string }{{filepath.Join(dir, "stars.csv"), filepath.Join(dir, "stars.csv")}, {filepath.Join(dir, "stars"), filepath.Join(dir, "stars", "fits.csv")}} {
@@ -310,11 +310,11 @@ func TestFitAndSampleSpectra(t *testing.T) {
 			}
 		}
 		// What cannot be read replaces nothing.
-		if code, _, stderr := call([]string{"fit", "spectra"}, bad, "--overwrite", "--out", c.out); code != exit.Data || !foreign.Exists(c.table) {
+		if code, _, stderr := apptest.Do(t, "fit", "spectra", bad, "--config", config[1], "--overwrite", "--out", c.out); code != exit.Data || !foreign.Exists(c.table) {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 		// What is there is told before anything is fitted.
-		if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", c.out); code != exit.CannotWrite || out != "" {
+		if code, out, stderr := call([]string{"fit", "spectra"}, append(names, "--out", c.out)...); code != exit.CannotWrite || out != "" {
 			t.Errorf("exit %d: %s%s", code, out, stderr)
 		}
 	}
