@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
@@ -117,7 +116,7 @@ func (a *advi) place(q, x, u []float64) {
 	for i := range q {
 		q[i] = x[i] + math.Exp(x[a.n+i])*u[i]
 		if a.cfg.FullRank {
-			q[i] += vectors.Dot(below[:i], u[:i])
+			q[i] += linalg.FastDot(below[:i], u[:i])
 			below = below[i:]
 		}
 	}
@@ -146,7 +145,7 @@ func (a *advi) gradient(g, x []float64) error {
 			g[i] += w * v
 			g[a.n+i] += w * v * u[i] * math.Exp(x[a.n+i])
 			if a.cfg.FullRank {
-				vectors.AddScaled(below[:i], w*v, u[:i])
+				linalg.AddScaled(below[:i], w*v, u[:i])
 				below = below[i:]
 			}
 		}
@@ -265,7 +264,7 @@ func (a *advi) result(t Target, x []float64, message string) (*Approximation, er
 			return nil, err
 		}
 		q, logP = append(q, v), append(logP, lp)
-		logQ = append(logQ, -logDet-float64(a.n)*halfLog2Pi-vectors.Dot(u, u)/2)
+		logQ = append(logQ, -logDet-float64(a.n)*halfLog2Pi-linalg.FastDot(u, u)/2)
 	}
 	bound, err := a.elbo(x)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -44,19 +43,19 @@ func newAscent(t hamiltonian.Density, q, g []float64, lp float64) *ascent {
 // step makes one step upwards. It returns false where there is none.
 func (a *ascent) step() (bool, error) {
 	a.direction()
-	slope := vectors.Dot(a.dir, a.g)
+	slope := linalg.FastDot(a.dir, a.g)
 	if !(slope > 0) {
 		if len(a.s) == 0 {
 			return false, nil
 		}
 		a.s, a.y = nil, nil
 		a.direction()
-		slope = vectors.Dot(a.dir, a.g)
+		slope = linalg.FastDot(a.dir, a.g)
 	}
 	length := 1.0
 	for range ascentHalvings {
 		copy(a.next, a.q)
-		vectors.AddScaled(a.next, length, a.dir)
+		linalg.AddScaled(a.next, length, a.dir)
 		lp, err := a.target.LogProbGrad(a.next, a.nextG)
 		a.calls++
 		if err != nil && !hamiltonian.Recoverable(err) {
@@ -76,7 +75,7 @@ func (a *ascent) accept(lp float64) {
 	for i := range s {
 		s[i], y[i] = a.next[i]-a.q[i], a.g[i]-a.nextG[i]
 	}
-	if vectors.Dot(s, y) > 1e-10*math.Sqrt(vectors.Dot(s, s)*vectors.Dot(y, y)) {
+	if linalg.FastDot(s, y) > 1e-10*math.Sqrt(linalg.FastDot(s, s)*linalg.FastDot(y, y)) {
 		if a.s, a.y = append(a.s, s), append(a.y, y); len(a.s) > ascentMemory {
 			a.s, a.y = a.s[1:], a.y[1:]
 		}
@@ -94,7 +93,7 @@ func (a *ascent) direction() {
 	copy(a.dir, a.g)
 	k := len(a.s)
 	if k == 0 {
-		scale := 1 / math.Sqrt(vectors.Dot(a.g, a.g))
+		scale := 1 / math.Sqrt(linalg.FastDot(a.g, a.g))
 		if a.first > 0 {
 			scale *= a.first
 		}
@@ -104,15 +103,15 @@ func (a *ascent) direction() {
 		return
 	}
 	for i := k - 1; i >= 0; i-- {
-		a.along[i] = vectors.Dot(a.s[i], a.dir) / vectors.Dot(a.s[i], a.y[i])
-		vectors.AddScaled(a.dir, -a.along[i], a.y[i])
+		a.along[i] = linalg.FastDot(a.s[i], a.dir) / linalg.FastDot(a.s[i], a.y[i])
+		linalg.AddScaled(a.dir, -a.along[i], a.y[i])
 	}
-	scale := vectors.Dot(a.s[k-1], a.y[k-1]) / vectors.Dot(a.y[k-1], a.y[k-1])
+	scale := linalg.FastDot(a.s[k-1], a.y[k-1]) / linalg.FastDot(a.y[k-1], a.y[k-1])
 	for i := range a.dir {
 		a.dir[i] *= scale
 	}
 	for i := range k {
-		vectors.AddScaled(a.dir, a.along[i]-vectors.Dot(a.y[i], a.dir)/vectors.Dot(a.s[i], a.y[i]), a.s[i])
+		linalg.AddScaled(a.dir, a.along[i]-linalg.FastDot(a.y[i], a.dir)/linalg.FastDot(a.s[i], a.y[i]), a.s[i])
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -266,9 +265,9 @@ func (h *cheesRun) adaptLength(u float64) {
 	n := len(h.transitions[0].from)
 	before, after, total := make([]float64, n), make([]float64, n), 0.0
 	for _, m := range h.transitions {
-		vectors.AddScaled(before, 1/float64(len(h.transitions)), m.from)
+		linalg.AddScaled(before, 1/float64(len(h.transitions)), m.from)
 		if m.rate > 0 && linalg.AllFinite(m.to) {
-			vectors.AddScaled(after, m.rate, m.to)
+			linalg.AddScaled(after, m.rate, m.to)
 			total += m.rate
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -90,7 +90,7 @@ func (p *path) curvature(a *ascent) (*mat.Cholesky, error) {
 			if _, err := p.at(a.q, a.nextG); err != nil {
 				return nil, err
 			}
-			vectors.AddScaled(rows[i], -s.w/(12*step), a.nextG)
+			linalg.AddScaled(rows[i], -s.w/(12*step), a.nextG)
 		}
 		a.q[i] = at
 	}
@@ -133,7 +133,7 @@ func (p *path) normal(t Target, a *ascent, chol *mat.Cholesky, draws int) (*Appr
 		if err != nil {
 			return nil, err
 		}
-		q, logP, logQ = append(q, x), append(logP, lp), append(logQ, half-float64(n)*halfLog2Pi-vectors.Dot(z, z)/2)
+		q, logP, logQ = append(q, x), append(logP, lp), append(logQ, half-float64(n)*halfLog2Pi-linalg.FastDot(z, z)/2)
 	}
 	out, err := newApproximation("Laplace", t, q, logP, logQ)
 	if err == nil {

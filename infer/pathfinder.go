@@ -12,7 +12,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -235,7 +234,7 @@ func updateDiagonal(alpha, s, y []float64) {
 		a += y[i] * y[i] * alpha[i]
 		c += s[i] * s[i] / alpha[i]
 	}
-	b := vectors.Dot(y, s)
+	b := linalg.FastDot(y, s)
 	for i, v := range alpha {
 		next := 1 / (a/(b*v) + y[i]*y[i]/b - a*s[i]*s[i]/(b*c*v*v))
 		if next > 0 && linalg.Finite(next) {
@@ -313,14 +312,14 @@ func inverseHessian(a *ascent, alpha, scale []float64) (b, gamma *mat.Dense) {
 		}
 		for j := range k {
 			if j >= i {
-				r.Set(i, j, vectors.Dot(a.s[i], a.y[j]))
+				r.Set(i, j, linalg.FastDot(a.s[i], a.y[j]))
 			}
 			sum := 0.0
 			for x, v := range alpha {
 				sum += a.y[i][x] * v * a.y[j][x]
 			}
 			if middle.Set(i, j, sum); i == j {
-				middle.Set(i, i, sum+vectors.Dot(a.s[i], a.y[i]))
+				middle.Set(i, i, sum+linalg.FastDot(a.s[i], a.y[i]))
 			}
 		}
 	}
@@ -394,7 +393,7 @@ func (l *localNormal) apply(v []float64, transposed bool) {
 // draw fills q and returns its log density.
 func (l *localNormal) draw(q []float64, src *tensor.Stream) float64 {
 	src.NormalTo(l.u)
-	logQ := -l.logDet - float64(len(q))*halfLog2Pi - vectors.Dot(l.u, l.u)/2
+	logQ := -l.logDet - float64(len(q))*halfLog2Pi - linalg.FastDot(l.u, l.u)/2
 	copy(q, l.u)
 	l.apply(q, false)
 	for i := range q {

@@ -11,7 +11,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
@@ -46,11 +46,11 @@ func spiked(n int) Target {
 		w[i] = u[i] * float64(1-2*((i+1)%2))
 	}
 	return Func(n, func(q, g []float64) float64 {
-		a, b := vectors.Dot(u, q), vectors.Dot(w, q)
+		a, b := linalg.FastDot(u, q), linalg.FastDot(w, q)
 		for i := range g {
 			g[i] = -q[i] + u[i]*a*2000/2001 + w[i]*b*500/501
 		}
-		return vectors.Dot(q, g) / 2
+		return linalg.FastDot(q, g) / 2
 	})
 }
 

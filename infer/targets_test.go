@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // gauss is a normal target with the given precision matrix and mean.
@@ -21,7 +21,7 @@ func gauss(mean []float64, precision [][]float64) Target {
 			}
 			lp := 0.0
 			for i, row := range precision {
-				g[i] = -vectors.Dot(row, d)
+				g[i] = -linalg.FastDot(row, d)
 				lp += d[i] * g[i] / 2
 			}
 			return lp

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 func init() {
@@ -73,7 +74,7 @@ func unit(v []float64) []float64 {
 }
 
 func essText(q quantity) []string {
-	if e := diag.ESSBulk(q.x); finite(e) {
+	if e := diag.ESSBulk(q.x); linalg.Finite(e) {
 		return []string{fmt.Sprintf("ESS %.0f of %d", math.Floor(e), len(q.all))}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot/vg"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // axis is one side of a panel. include widens its range, and settle computes its ticks.
@@ -42,10 +44,8 @@ func label(name, unit string) string {
 	return name + " (" + unit + ")"
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 // can reports whether a value can be placed on the axis.
-func (a *axis) can(v float64) bool { return finite(v) && (!a.log || v > 0) }
+func (a *axis) can(v float64) bool { return linalg.Finite(v) && (!a.log || v > 0) }
 
 // include widens the range; values that cannot be placed do not count.
 func (a *axis) include(values ...float64) {
@@ -166,7 +166,7 @@ func roundest(lo, hi float64) float64 {
 	for digits := 1; digits <= 15; digits++ {
 		unit := math.Pow(10, float64(top+1-digits))
 		text := strconv.FormatFloat(math.Round((lo/2+hi/2)/unit)*unit, 'g', digits, 64)
-		if v, _ := strconv.ParseFloat(text, 64); lo <= v && v <= hi && finite(v) {
+		if v, _ := strconv.ParseFloat(text, 64); lo <= v && v <= hi && linalg.Finite(v) {
 			return v
 		}
 	}

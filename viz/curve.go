@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot/vg"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Curve is the data of one bin or spectrum with the fitted model. X, Y and Err have equal lengths,
@@ -179,7 +181,7 @@ func (c Curve) include(p *panel) {
 	p.x.include(c.LineX...)
 	reach := y.hi/2 - y.lo/2
 	for i := range c.Err {
-		if e := c.Err[i]; finite(e) && e > 0 && finite(c.Y[i]) && !c.LogY {
+		if e := c.Err[i]; linalg.Finite(e) && e > 0 && linalg.Finite(c.Y[i]) && !c.LogY {
 			e = min(e, reach)
 			p.y.include(c.Y[i]-e, c.Y[i]+e)
 		}
@@ -194,7 +196,7 @@ func (c Curve) include(p *panel) {
 func (c Curve) modelAt() []float64 {
 	order := make([]int, 0, len(c.LineX))
 	for i := range c.LineX {
-		if finite(c.LineX[i]) && finite(c.Line[i]) && (!c.LogX || c.LineX[i] > 0) {
+		if linalg.Finite(c.LineX[i]) && linalg.Finite(c.Line[i]) && (!c.LogX || c.LineX[i] > 0) {
 			order = append(order, i)
 		}
 	}
@@ -212,7 +214,7 @@ func (c Curve) modelAt() []float64 {
 }
 
 func (c Curve) between(order []int, x float64) float64 {
-	if len(order) == 0 || !finite(x) {
+	if len(order) == 0 || !linalg.Finite(x) {
 		return math.NaN()
 	}
 	k, _ := slices.BinarySearchFunc(order, x, func(i int, x float64) int {

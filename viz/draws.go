@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -218,7 +219,7 @@ func (d Draws) divergences() (n int) {
 func finites(v []float64) []float64 {
 	out := make([]float64, 0, len(v))
 	for _, x := range v {
-		if finite(x) {
+		if linalg.Finite(x) {
 			out = append(out, x)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 var essKeys = []key{{"bulk", pooled, stroke}, {"tail", model, stroke}, {"needed", soft, dashed}}
@@ -104,7 +105,7 @@ func (d Draws) divergentRanks(q quantity) (out []float64) {
 	}
 	for c, ranks := range diag.Ranks(q.raw) {
 		for i, r := range ranks {
-			if d.diverging(c, i) && finite(q.raw[c][i]) {
+			if d.diverging(c, i) && linalg.Finite(q.raw[c][i]) {
 				out = append(out, r/float64(len(q.all)+1))
 			}
 		}

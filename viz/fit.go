@@ -3,7 +3,11 @@
 
 package viz
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // Fit draws data with error bars, the model with its band, and below them the residuals: in standard
 // deviations if the errors are known.
@@ -42,7 +46,7 @@ func (c Curve) residuals() *panel {
 			continue
 		}
 		r[i] = c.Y[i] - r[i]
-		some = some || finite(r[i])
+		some = some || linalg.Finite(r[i])
 		weighted = weighted || c.errorAt(i) > 0
 	}
 	if !some {
@@ -53,7 +57,7 @@ func (c Curve) residuals() *panel {
 		if weighted {
 			r[i] /= c.errorAt(i)
 		}
-		if finite(r[i]) {
+		if linalg.Finite(r[i]) {
 			widest = max(widest, math.Abs(r[i]))
 		}
 	}
@@ -69,7 +73,7 @@ func (c Curve) residuals() *panel {
 
 // errorAt returns the error of a point, or 0 if unknown.
 func (c Curve) errorAt(i int) float64 {
-	if i < len(c.Err) && c.Err[i] > 0 && finite(c.Err[i]) {
+	if i < len(c.Err) && c.Err[i] > 0 && linalg.Finite(c.Err[i]) {
 		return c.Err[i]
 	}
 	return 0

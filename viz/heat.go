@@ -9,6 +9,8 @@ import (
 	"image/color"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Image is a matrix of numbers to draw: a scattering pattern, a map of g2, a two-time correlation.
@@ -105,7 +107,7 @@ func (m *Image) complete() error {
 		v    []float64
 		log  bool
 	}{{"X", m.X, m.LogX}, {"Y", m.Y, m.LogY}} {
-		bad := slices.ContainsFunc(a.v, func(v float64) bool { return !finite(v) || a.log && v <= 0 })
+		bad := slices.ContainsFunc(a.v, func(v float64) bool { return !linalg.Finite(v) || a.log && v <= 0 })
 		if bad || !slices.IsSorted(a.v) || a.v[0] == a.v[len(a.v)-1] && len(a.v) > 1 {
 			return fmt.Errorf("viz: heat map %q: the values of %s must be finite and in order, and positive on a logarithmic axis", m.Title, a.name)
 		}
@@ -182,7 +184,7 @@ func (m *Image) mean(x, y [2]int) float64 {
 	s, n := 0.0, 0
 	for j := y[0]; j < y[1]; j++ {
 		for i := x[0]; i < x[1]; i++ {
-			if v := m.Z[j][i]; finite(v) {
+			if v := m.Z[j][i]; linalg.Finite(v) {
 				s += v
 				n++
 			}

@@ -6,6 +6,8 @@ package viz
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // histogramBins is the number of bars of a histogram.
@@ -58,7 +60,7 @@ func histogram(title, label string, v []float64, top float64) *panel {
 	counts := make([]float64, histogramBins)
 	most := 0.0
 	for _, x := range v {
-		if finite(x) && x >= 0 && x <= top {
+		if linalg.Finite(x) && x >= 0 && x <= top {
 			k := min(int(x/top*histogramBins), histogramBins-1)
 			counts[k]++
 			most = math.Max(most, counts[k])

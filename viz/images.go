@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Arrow is a short line centred at (X, Y), in the units of the axes, with half of (DX, DY) to either
@@ -18,7 +20,7 @@ func arrows(list []Arrow) mark {
 	style := draw.LineStyle{Color: fade(ink, 0.85), Width: 0.7}
 	return func(f *frame) {
 		for _, a := range list {
-			if !finite(a.X+a.Y+a.DX+a.DY) || !f.can(a.X, a.Y) {
+			if !linalg.Finite(a.X+a.Y+a.DX+a.DY) || !f.can(a.X, a.Y) {
 				continue
 			}
 			p, q := f.at(a.X-a.DX/2, a.Y-a.DY/2), f.at(a.X+a.DX/2, a.Y+a.DY/2)
@@ -85,7 +87,7 @@ func Pattern(title string, qy, qx []float64, intensity []float64) Image {
 		row := intensity[j*len(qx) : (j+1)*len(qx)]
 		m.Z = append(m.Z, row)
 		for _, v := range row {
-			if finite(v) {
+			if linalg.Finite(v) {
 				top = math.Max(top, v)
 			}
 		}

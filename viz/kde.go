@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // sampled is a sampled function.
@@ -114,7 +115,7 @@ func thinned(y []float64, columns int) (x, out []float64) {
 		from, to := c*len(y)/columns, (c+1)*len(y)/columns
 		lo, hi := -1, -1
 		for i := from; i < to; i++ {
-			if finite(y[i]) {
+			if linalg.Finite(y[i]) {
 				if lo < 0 || y[i] < y[lo] {
 					lo = i
 				}

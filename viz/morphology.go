@@ -6,6 +6,8 @@ package viz
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Phase holds one material in the voxels of a slice, row after row, or in those of a volume in any
@@ -102,7 +104,7 @@ func (s *Slice) image(title string, v []float64, top float64) Image {
 	m := Image{Title: title, Equal: true, Low: 0, High: top}
 	any := false
 	for _, x := range v {
-		any = any || finite(x)
+		any = any || linalg.Finite(x)
 	}
 	if !any {
 		return Image{}
@@ -160,7 +162,7 @@ func (s *Slice) arrows(theta, psi []float64) (list []Arrow) {
 			case "x":
 				a.DX, a.DY = size*sp*st, size*ct
 			}
-			if finite(a.DX) && finite(a.DY) {
+			if linalg.Finite(a.DX) && linalg.Finite(a.DY) {
 				list = append(list, a)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 func init() { builtIn("pair", "scatter plots of every pair of quantities", Pair) }
@@ -90,7 +91,7 @@ func jointly(a, b quantity) (x, y []float64) {
 	}
 	for c := range min(len(a.raw), len(b.raw)) {
 		for i := range min(len(a.raw[c]), len(b.raw[c])) {
-			if u, v := a.raw[c][i], b.raw[c][i]; finite(u) && finite(v) {
+			if u, v := a.raw[c][i], b.raw[c][i]; linalg.Finite(u) && linalg.Finite(v) {
 				x, y = append(x, u), append(y, v)
 			}
 		}
@@ -107,7 +108,7 @@ func (d Draws) divergent(a, b quantity) (x, y []float64) {
 			if !d.Diverging[c][i] {
 				continue
 			}
-			if u, v := a.raw[c][i], b.raw[c][i]; finite(u) && finite(v) && len(x) < mostCrosses {
+			if u, v := a.raw[c][i], b.raw[c][i]; linalg.Finite(u) && linalg.Finite(v) && len(x) < mostCrosses {
 				x, y = append(x, u), append(y, v)
 			}
 		}

@@ -3,7 +3,11 @@
 
 package viz
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
+)
 
 // Predictive draws data over the bands in which a model expects new data: Low to High holds 95 %,
 // InnerLow to InnerHigh 50 %. The note counts the points within the bands, which should be near
@@ -36,7 +40,7 @@ func (s *selection) cover(c Curve, name string, low, high []float64) {
 	lo, hi := a.modelAt(), b.modelAt()
 	in, n := 0, 0
 	for i, y := range c.Y {
-		if !finite(y) || !finite(lo[i]) || !finite(hi[i]) {
+		if !linalg.Finite(y) || !linalg.Finite(lo[i]) || !linalg.Finite(hi[i]) {
 			continue
 		}
 		n++

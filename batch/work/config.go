@@ -457,9 +457,6 @@ func located(folder, source string) string {
 	return filepath.Join(folder, filepath.FromSlash(source))
 }
 
-// finite reports whether v is a number.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 // Changed describes how the manifest that a list would have if it were written to this file differs
 // from an existing one.
 func (l *List) Changed(path string, m *batch.Manifest) string {

@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -352,7 +353,7 @@ func verdictOf(r *batch.Record) (float64, string) {
 	}
 	p := r.Numbers[n-2]
 	why := "the model disagrees with the data: " + r.Texts[len(r.Texts)-2]
-	if !finite(p) {
+	if !linalg.Finite(p) {
 		return 1, why
 	}
 	return 1 - math.Log10(max(p, 1e-300)), fmt.Sprintf("%s (p = %.2g)", why, p)

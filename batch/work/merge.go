@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // The names of the files that Merge writes.
@@ -326,7 +327,7 @@ func (g *merging) take(r *batch.Record) {
 	for i := range g.Summaries {
 		s := &g.Summaries[i]
 		v := r.Numbers[s.places]
-		if !finite(v) {
+		if !linalg.Finite(v) {
 			s.NaN++
 			continue
 		}
@@ -376,7 +377,7 @@ func (g *merging) summarise() {
 // sorted returns the finite numbers of a column in the sample, in their order.
 func (g *merging) sorted(place int) (v []float64) {
 	for _, r := range g.Sample {
-		if finite(r.Numbers[place]) {
+		if linalg.Finite(r.Numbers[place]) {
 			v = append(v, r.Numbers[place])
 		}
 	}
@@ -425,7 +426,7 @@ func (g *merging) findOutliers(store batch.Store) error {
 			if c.log {
 				x = math.Log(v)
 			}
-			if z := (x - c.middle) / c.mad; math.Abs(z) > max(farAway, best.score) && finite(z) {
+			if z := (x - c.middle) / c.mad; math.Abs(z) > max(farAway, best.score) && linalg.Finite(z) {
 				best.score = math.Abs(z)
 				side := "above"
 				if z < 0 {

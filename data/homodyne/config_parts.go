@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -70,7 +71,7 @@ func angleRanges(r *configReader, key string, n *yaml.Node) {
 func anglePairs(r *configReader, key string, n *yaml.Node) { angleRanges(r, key, n) }
 
 func (r *configReader) angleRange(key string, ends []float64, n *yaml.Node) {
-	if len(ends) != 2 || !finite(ends[0]) || !finite(ends[1]) {
+	if len(ends) != 2 || !linalg.Finite(ends[0]) || !linalg.Finite(ends[1]) {
 		r.wrong(n, key, "the range does not have two ends; give min_angle and max_angle in degrees")
 		return
 	}

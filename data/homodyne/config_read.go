@@ -18,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -243,7 +244,7 @@ func (r *configReader) number(key string, n *yaml.Node, lo, hi float64) (float64
 	}
 	v, err := strconv.ParseFloat(strings.ReplaceAll(r.text(key, n), "_", ""), 64)
 	switch {
-	case err != nil || !finite(v):
+	case err != nil || !linalg.Finite(v):
 		r.wrong(n, key, "the value is %s; want a number", kindOf(n))
 	case !(v >= lo && v <= hi):
 		r.wrong(n, key, "the value is %s; want %s", n.Value, between(lo, hi))

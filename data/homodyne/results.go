@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Fit is the result of least squares, in the form in which it is written to files. Errors that are not
@@ -138,7 +139,7 @@ type object = map[string]any
 
 // value is a number with its standard deviation if that is known: homodyne does not read a null.
 func value(v, sd float64) object {
-	if !finite(sd) {
+	if !linalg.Finite(sd) {
 		return object{"value": number(v)}
 	}
 	return object{"value": number(v), "uncertainty": sd}
@@ -253,7 +254,7 @@ func (f *Fit) sigma(k int, residuals []float64) {
 	sum, count, n := 0.0, 0.0, len(f.Times)
 	for i := range n {
 		for _, v := range residuals[i*n+i+1 : (i+1)*n] {
-			if finite(v) {
+			if linalg.Finite(v) {
 				sum += v * v
 				count++
 			}

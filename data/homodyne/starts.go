@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Start is the result of a fit that another fit can start from.
@@ -102,7 +103,7 @@ func resultFile(name string) (string, error) {
 }
 
 func (s *Start) add(name string, value, sd float64) {
-	if name == "" || !finite(value) {
+	if name == "" || !linalg.Finite(value) {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s has no finite value and is left out", foreign.Text(foreign.Short(name, 60))))
 		return
 	}
@@ -215,7 +216,7 @@ func (s *Start) Physical(q, gap, seconds float64) *Start {
 	strain := value["gamma_dot_t0"]*math.Pow(seconds, value["beta"]+1)/(value["beta"]+1) + value["gamma_dot_t_offset"]*seconds
 	y := math.Abs(q * gap * strain / 2)
 	switch {
-	case !finite(y) || value["beta"] <= -1:
+	case !linalg.Finite(y) || value["beta"] <= -1:
 		out.Notes = append(out.Notes, "the factor is exact for small shear only, and the exponent of the shear rate leaves open how large it becomes: take these rates as a start, not as a result")
 	case y <= 1:
 		out.Notes = append(out.Notes, fmt.Sprintf("the factor is exact for small shear; here the phase y = q L Gamma/2 stays below %.2g, so that the two forms differ by at most %.1g", y, math.Pow(y, 4)/180))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/median"
 )
 
@@ -96,9 +97,7 @@ func Prepare(r *Raw, p Preparation) *Arm {
 }
 
 // unusable reports whether the numbers of a pixel are none that a fit can use, whatever the mask says.
-func (r *Raw) unusable(i int) bool { return !finite(r.Flux[i]+r.IVar[i]) || r.IVar[i] <= 0 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func (r *Raw) unusable(i int) bool { return !linalg.Finite(r.Flux[i]+r.IVar[i]) || r.IVar[i] <= 0 }
 
 // typical returns the median flux, or where that is 0 the median of the positive pixels that are not
 // masked or of the absolute values, and whether the spectrum can be used.
@@ -116,7 +115,7 @@ func typical(r *Raw, masked func(i int) bool) (float64, bool) {
 	}
 	level := median.InPlace(known)
 	if level != 0 {
-		return level, finite(level)
+		return level, linalg.Finite(level)
 	}
 	var positive []float64
 	for i, x := range r.Flux {
@@ -124,13 +123,13 @@ func typical(r *Raw, masked func(i int) bool) (float64, bool) {
 			positive = append(positive, x)
 		}
 	}
-	if level = median.InPlace(positive); !finite(level) {
+	if level = median.InPlace(positive); !linalg.Finite(level) {
 		for i, x := range known {
 			known[i] = math.Abs(x)
 		}
 		level = median.InPlace(known)
 	}
-	return level, finite(level) && level != 0
+	return level, linalg.Finite(level) && level != 0
 }
 
 // Bridge returns the flux with marked pixels replaced: by linear interpolation between the neighbours
@@ -173,7 +172,7 @@ func (r *Raw) SignalToNoise() float64 {
 			v = append(v, x)
 		}
 	}
-	if m := median.InPlace(v); finite(m) {
+	if m := median.InPlace(v); linalg.Finite(m) {
 		return m
 	}
 	return -1e9

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/median"
 )
 
@@ -44,7 +45,7 @@ func (r *roles) estimateErrors(s *Raw) error {
 // Reference: Stoehr et al., DER_SNR, ADASS XVII, ASP Conference Series 394, 505 (2008).
 func scatter(flux []float64, mask []bool) []float64 {
 	n := len(flux)
-	good := func(i int) bool { return (mask == nil || !mask[i]) && finite(flux[i]) }
+	good := func(i int) bool { return (mask == nil || !mask[i]) && linalg.Finite(flux[i]) }
 	var middle, level []float64
 	blocks := max(1, n/block)
 	for b := range blocks {
@@ -59,7 +60,7 @@ func scatter(flux []float64, mask []bool) []float64 {
 			continue
 		}
 		sd := median.InPlace(d) * 1.482602 / math.Sqrt(6)
-		if !(sd > 0) || !finite(1/(sd*sd)) {
+		if !(sd > 0) || !linalg.Finite(1/(sd*sd)) {
 			return nil
 		}
 		middle, level = append(middle, float64(from+to-1)/2), append(level, sd)

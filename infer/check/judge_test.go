@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -183,7 +184,7 @@ func leastSquares(columns [][]float64, y []float64) (x, sd []float64) {
 		}
 		for k := range n {
 			if f := a[k][i]; k != i {
-				axpy(a[k], -f, a[i])
+				linalg.AddScaled(a[k], -f, a[i])
 			}
 		}
 	}

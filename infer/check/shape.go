@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // KindShape is the flag of residuals that are not normal.
@@ -71,7 +73,7 @@ func sayShape(skew, kurtosis float64, allowed string) Flag {
 // if v is constant.
 func standardise(v []float64) (skew, kurtosis float64) {
 	n, mean, square := float64(len(v)), 0.0, 0.0
-	if most := maxAbs(v); most > 0 { // so that squares stay in range
+	if most := linalg.MaxAbs(v); most > 0 { // so that squares stay in range
 		for i := range v {
 			v[i] /= most
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Standard deviations are often computed from the observed values: the square root of a count, or a
@@ -49,7 +51,7 @@ func (d *Data) atPredicted(v *Verdict) {
 	name, shift := given.largestShift(moved, left)
 	n := len(d.Z)
 	for k := range d.Names {
-		axpy(fit.Z, left[k], fit.Jacobian[k*n:(k+1)*n])
+		linalg.AddScaled(fit.Z, left[k], fit.Jacobian[k*n:(k+1)*n])
 	}
 	d.Z, d.Jacobian, d.Sigma = fit.Z, fit.Jacobian, fit.Sigma
 	d.rescaled, v.rescaled = true, true
@@ -127,7 +129,7 @@ func (d *Data) refitted(y []float64, sigmaAt func(float64) float64) (fit Data, m
 				mean[i] += m * fit.Sigma[i]
 			}
 		}
-		axpy(moved, part, step)
+		linalg.AddScaled(moved, part, step)
 		if copy(fit.Z, w.z); furthest < settled {
 			break
 		}
@@ -163,7 +165,7 @@ func (d *Data) predictedMove(step []float64) (move []float64, furthest float64) 
 	n := len(d.Z)
 	move = make([]float64, n)
 	for k := range d.Names {
-		axpy(move, step[k], d.Jacobian[k*n:(k+1)*n])
+		linalg.AddScaled(move, step[k], d.Jacobian[k*n:(k+1)*n])
 	}
 	for _, m := range move {
 		furthest = max(furthest, math.Abs(m))

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Thresholds of the decision whether standard deviations were computed from the observed values.
@@ -103,7 +105,7 @@ func powers(v, sigma []float64) func(float64) float64 {
 // errors, roots of counts and percentages together. Each point counts relative to the square of its
 // sigma. It returns nil if all v are 0.
 func variances(v, sigma []float64) func(float64) float64 {
-	most := maxAbs(v)
+	most := linalg.MaxAbs(v)
 	if most == 0 {
 		return nil
 	}

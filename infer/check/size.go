@@ -6,6 +6,8 @@ package check
 import (
 	"fmt"
 	"math"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // KindSize is the flag of residuals that are too large or too small for the errors.
@@ -109,14 +111,7 @@ func (w *residuals) exact() bool {
 		}
 		off = max(off, math.Abs(z))
 	}
-	return off <= 1e-13*maxAbs(w.d.Mean) && (w.d.Relative || w.d.Sigma != nil)
-}
-
-func maxAbs(v []float64) (most float64) {
-	for _, x := range v {
-		most = max(most, math.Abs(x))
-	}
-	return most
+	return off <= 1e-13*linalg.MaxAbs(w.d.Mean) && (w.d.Relative || w.d.Sigma != nil)
 }
 
 // expected returns the lower (0) or upper (1) end of the central 99 % of the reduced

@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // span is an orthonormal basis that grows column by column (modified Gram-Schmidt,
@@ -39,7 +41,7 @@ func (s *span) addBeyond(column []float64, least float64) []float64 {
 		for k, q := range s.q {
 			a := dot(q, c)
 			at[k] += a
-			axpy(c, -a, q)
+			linalg.AddScaled(c, -a, q)
 		}
 	}
 	after := norm(c)
@@ -75,7 +77,7 @@ func (s *span) beyond(columns [][]float64, n int) (out [][]float64) {
 func (s *span) outside(z []float64) {
 	for range 2 {
 		for _, q := range s.q {
-			axpy(z, -dot(q, z), q)
+			linalg.AddScaled(z, -dot(q, z), q)
 		}
 	}
 }
@@ -92,8 +94,6 @@ func (s *span) leverage(h []float64) {
 }
 
 func dot(a, b []float64) float64 { return floats.Dot(a, b[:len(a)]) }
-
-func axpy(y []float64, a float64, x []float64) { floats.AddScaled(y[:len(x)], a, x) }
 
 // norm returns the length of a column, without overflow.
 func norm(v []float64) float64 {

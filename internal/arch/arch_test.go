@@ -72,10 +72,9 @@ var rooms = map[string][]string{
 	"autodiff/internal/special":  {},
 	"optim/internal/marquardt":   {},
 	"optim/internal/batch":       {"optim/internal/marquardt", "autodiff", "kernels/cuda", "kernels/cuda/rtc"},
-	"infer/internal/vectors":     {},
-	"infer/internal/hamiltonian": {"infer/internal/vectors", "tensor"},
-	"infer/internal/warmup":      {"infer/internal/hamiltonian", "infer/internal/vectors", "tensor"},
-	"infer/internal/lockstep":    {"infer/internal/hamiltonian", "infer/internal/vectors", "infer/internal/warmup", "autodiff"},
+	"infer/internal/hamiltonian": {"tensor"},
+	"infer/internal/warmup":      {"infer/internal/hamiltonian", "tensor"},
+	"infer/internal/lockstep":    {"infer/internal/hamiltonian", "infer/internal/warmup", "autodiff"},
 }
 
 type source struct {

@@ -7,6 +7,7 @@
 // damped (damped.go), non-negative (active_set.go) and by products alone (lsmr.go).
 //
 // Matrices of a least-squares problem have few columns by tens to millions of rows and are
-// stored column by column; square ones are stored row by row. Sums run in four parts, which
-// keeps the adders busy and halves the rounding error.
+// stored column by column; square ones are stored row by row. Their sums run in four parts,
+// which keeps the adders busy and halves the rounding error. Samplers, whose vectors may have
+// two numbers or thousands, use FastDot.
 package linalg

@@ -3,7 +3,14 @@
 
 package linalg
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// long is the number of elements from which on the assembly of gonum is faster than a plain loop.
+const long = 16
 
 // Dot returns the inner product of x and the first elements of y.
 func Dot(x, y []float64) float64 {
@@ -20,6 +27,23 @@ func Dot(x, y []float64) float64 {
 		a += x[i] * y[i]
 	}
 	return (a + b) + (c + d)
+}
+
+// FastDot returns the inner product of x and the first elements of y, one after the other or, if there are many, by SIMD. Its sums
+// have another order than those of Dot, and other rounding errors.
+func FastDot(x, y []float64) float64 {
+	if len(x) >= long {
+		return floats.Dot(x, y[:len(x)])
+	}
+	return shortDot(x, y)
+}
+
+func shortDot(x, y []float64) (s float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
 }
 
 // Norm returns the Euclidean norm of x without overflow.
@@ -50,11 +74,27 @@ func MaxAbs(x []float64) float64 {
 	return b
 }
 
-// AddScaled adds a x to y.
+// AddScaled adds a x to the first elements of y.
 func AddScaled(y []float64, a float64, x []float64) {
-	y = y[:len(x)]
+	y = y[:len(x):len(y)]
+	if len(x) >= long {
+		floats.AddScaled(y, a, x)
+		return
+	}
 	for i, v := range x {
 		y[i] += a * v
+	}
+}
+
+// Assign is copy, which costs more than a loop where there are few numbers. dst is at most as long as src.
+func Assign(dst, src []float64) {
+	if len(dst) >= long {
+		copy(dst, src)
+		return
+	}
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = v
 	}
 }
 

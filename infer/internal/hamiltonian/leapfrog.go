@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Point is a place in phase space. The momentum z is whitened: p = F^-T z, so
@@ -26,16 +26,16 @@ func NewPoint(n int) Point {
 
 // Set makes p the place o.
 func (p *Point) Set(o *Point) {
-	vectors.Assign(p.Q, o.Q)
-	vectors.Assign(p.Z, o.Z)
-	vectors.Assign(p.G, o.G)
-	vectors.Assign(p.W, o.W)
+	linalg.Assign(p.Q, o.Q)
+	linalg.Assign(p.Z, o.Z)
+	linalg.Assign(p.G, o.G)
+	linalg.Assign(p.W, o.W)
 	p.Lp = o.Lp
 }
 
 // Energy is the Hamiltonian, +Inf where it is not a number.
 func (p *Point) Energy() float64 {
-	h := vectors.Dot(p.Z, p.Z)/2 - p.Lp
+	h := linalg.FastDot(p.Z, p.Z)/2 - p.Lp
 	if math.IsNaN(h) {
 		return math.Inf(1)
 	}
@@ -63,9 +63,9 @@ type System struct {
 //	z += eps/2 F^T g,  q += eps F z,  new g,  z += eps/2 F^T g
 func (s *System) Leapfrog(p *Point, eps float64) (err error) {
 	s.Count++
-	vectors.AddScaled(p.Z, eps/2, p.W)
+	linalg.AddScaled(p.Z, eps/2, p.W)
 	s.Metric.Velocity(s.V, p.Z)
-	vectors.AddScaled(p.Q, eps, s.V)
+	linalg.AddScaled(p.Q, eps, s.V)
 	if p.Lp, err = s.Target.LogProbGrad(p.Q, p.G); err != nil {
 		p.Lp = math.Inf(-1)
 		return err
@@ -74,7 +74,7 @@ func (s *System) Leapfrog(p *Point, eps float64) (err error) {
 		return ErrInfinite
 	}
 	s.Metric.Force(p.W, p.G)
-	vectors.AddScaled(p.Z, eps/2, p.W)
+	linalg.AddScaled(p.Z, eps/2, p.W)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Metric is the inverse mass matrix of a sampler as a factor F with F F^T =
@@ -142,7 +142,7 @@ func (m *Metric) Variances(n int) []float64 {
 		clear(unit)
 		unit[i] = 1
 		m.Force(w, unit)
-		out[i] = vectors.Dot(w, w)
+		out[i] = linalg.FastDot(w, w)
 	}
 	return out
 }
@@ -153,7 +153,7 @@ func (m *Metric) Velocity(dst, z []float64) {
 	case m.Chol != nil:
 		n := len(z)
 		for i := range dst {
-			dst[i] = vectors.Dot(m.Chol[i*n:i*n+i+1], z[:i+1])
+			dst[i] = linalg.FastDot(m.Chol[i*n:i*n+i+1], z[:i+1])
 		}
 		return
 	case m.Scale == nil:
@@ -182,7 +182,7 @@ func (m *Metric) Force(dst, g []float64) {
 		n := len(g)
 		clear(dst)
 		for i, v := range g {
-			vectors.AddScaled(dst[:i+1], v, m.Chol[i*n:i*n+i+1])
+			linalg.AddScaled(dst[:i+1], v, m.Chol[i*n:i*n+i+1])
 		}
 		return
 	case m.Scale == nil:
@@ -205,7 +205,7 @@ func (m *Metric) Momentum(dst, z []float64) {
 		n := len(z)
 		for i := n - 1; i >= 0; i-- {
 			dst[i] /= m.Chol[i*n+i]
-			vectors.AddScaled(dst[:i], -dst[i], m.Chol[i*n:i*n+i])
+			linalg.AddScaled(dst[:i], -dst[i], m.Chol[i*n:i*n+i])
 		}
 		return
 	}
@@ -226,6 +226,6 @@ func (m *Metric) scaleDirections(v []float64, power int) {
 			g = 1/(1+g) - 1
 		}
 		u := m.Vec[k*n : (k+1)*n]
-		vectors.AddScaled(v, g*vectors.Dot(u, v), u)
+		linalg.AddScaled(v, g*linalg.FastDot(u, v), u)
 	}
 }

@@ -6,7 +6,7 @@ package hamiltonian
 import (
 	"math"
 
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -113,7 +113,7 @@ func (t *Tree) reset(p *Point) {
 	t.Trajectory.reset(p)
 	t.Out.Weight, t.Shift, t.index = 1, 0, [2]int{}
 	for _, at := range [...]int{t.z[0], t.z[1], t.rho} {
-		vectors.Assign(t.Mem[at:at+t.n], p.Z)
+		linalg.Assign(t.Mem[at:at+t.n], p.Z)
 	}
 	t.draw.hold(t.Mem, p)
 	t.draw.energy, t.draw.index = t.H0, 0
@@ -131,7 +131,7 @@ func (t *Tree) double() bool {
 		t.Side = int(t.choice.Uint32() & 1)
 	}
 	end := t.z[t.Side]
-	vectors.Assign(t.Mem[t.inner:t.inner+t.n], t.Mem[end:end+t.n])
+	linalg.Assign(t.Mem[t.inner:t.inner+t.n], t.Mem[end:end+t.n])
 	return true
 }
 
@@ -197,7 +197,7 @@ func (t *Tree) join(sub *subtree) bool {
 	cross, whole := t.straight(segment{t.z[1-t.Side], t.inner, t.rho}, sub.at, t.rho)
 	t.Out.Turned = t.Out.Depth > t.untested && !(whole && (cross || t.NoCross))
 	end := t.z[t.Side]
-	vectors.Assign(t.Mem[end:end+t.n], t.Mem[sub.at.last:sub.at.last+t.n])
+	linalg.Assign(t.Mem[end:end+t.n], t.Mem[sub.at.last:sub.at.last+t.n])
 	return !t.Out.Turned && t.double()
 }
 
@@ -208,8 +208,8 @@ func (t *Tree) Finish(p *Point) *Transition {
 	}
 	d := &t.draw
 	q, g := d.Vectors(t.Mem, len(p.Q))
-	vectors.Assign(p.Q, q)
-	vectors.Assign(p.G, g)
+	linalg.Assign(p.Q, q)
+	linalg.Assign(p.G, g)
 	p.Lp = d.Lp
 	t.Out.Energy, t.Out.EnergyError, t.Out.Index = d.energy, d.energy-t.H0, d.index
 	return &t.Out

@@ -3,7 +3,7 @@
 
 package hamiltonian
 
-import "github.com/euryale-dev/euryale/infer/internal/vectors"
+import "github.com/euryale-dev/euryale/internal/linalg"
 
 // subtree is a finished binary subtree of a trajectory.
 type subtree struct {
@@ -35,14 +35,14 @@ func (p *proposal) Vectors(mem []float64, n int) (q, g []float64) {
 
 // Hold makes s the subtree of one leaf, at a point.
 func (s *subtree) Hold(mem []float64, at *Point) {
-	vectors.Assign(mem[s.Room.First:s.Room.First+len(at.Z)], at.Z)
+	linalg.Assign(mem[s.Room.First:s.Room.First+len(at.Z)], at.Z)
 	s.Draw.hold(mem, at)
 }
 
 func (p *proposal) hold(mem []float64, at *Point) {
 	q, g := p.Vectors(mem, len(at.Q))
-	vectors.Assign(q, at.Q)
-	vectors.Assign(g, at.G)
+	linalg.Assign(q, at.Q)
+	linalg.Assign(g, at.G)
 	p.Lp = at.Lp
 }
 
@@ -76,7 +76,7 @@ func (t *Tree) merge(a, b *subtree) bool {
 	if t.Out.Depth >= t.untested && !(whole && (cross || t.NoCross || a.level == 0)) {
 		return false
 	}
-	vectors.Assign(t.Mem[a.Room.last:a.Room.last+t.n], t.Mem[b.at.last:b.at.last+t.n])
+	linalg.Assign(t.Mem[a.Room.last:a.Room.last+t.n], t.Mem[b.at.last:b.at.last+t.n])
 	a.at = a.Room
 	a.level++
 	weight := a.weight + b.weight

@@ -9,7 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // densityProgram makes leapfrog steps lane by lane, of which only the log density and its
@@ -45,9 +45,9 @@ func (m *densityProgram) load(lane int, values [][]float64) {
 // place makes the first half of a leapfrog step.
 func (m *densityProgram) place(lane int, t *hamiltonian.Tree, _ bool) {
 	end, eps := &t.Ends[t.Side], t.Step()
-	vectors.AddScaled(end.Z, eps/2, end.W)
+	linalg.AddScaled(end.Z, eps/2, end.W)
 	t.Metric.Velocity(t.V, end.Z)
-	vectors.AddScaled(end.Q, eps, t.V)
+	linalg.AddScaled(end.Q, eps, t.V)
 	scatter(m.q, end.Q, lane, m.lanes)
 }
 
@@ -59,7 +59,7 @@ func (m *densityProgram) fetch(lane int, t *hamiltonian.Tree) (h, e float64) {
 	gather(end.G, m.g, lane, m.lanes)
 	end.Lp = m.lp[lane]
 	t.Metric.Force(end.W, end.G)
-	vectors.AddScaled(end.Z, t.Step()/2, end.W)
+	linalg.AddScaled(end.Z, t.Step()/2, end.W)
 	t.Next().Hold(t.Mem, end)
 	h = end.Energy()
 	return h, math.Exp(-math.Abs(t.H0 - h))

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Estimator gathers draws and their gradients into a metric.
@@ -141,7 +141,7 @@ func (e *denseEstimator) Add(q, _ []float64) {
 		e.mean[i] += d[i] / float64(e.n)
 	}
 	for i, x := range q {
-		vectors.AddScaled(e.m2[i*len(q):i*len(q)+i+1], x-e.mean[i], d[:i+1])
+		linalg.AddScaled(e.m2[i*len(q):i*len(q)+i+1], x-e.mean[i], d[:i+1])
 	}
 }
 

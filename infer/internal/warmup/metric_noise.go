@@ -3,7 +3,7 @@
 
 package warmup
 
-import "github.com/euryale-dev/euryale/infer/internal/vectors"
+import "github.com/euryale-dev/euryale/internal/linalg"
 
 // noiseRidge is how many draws from a unit normal the scaled posterior is fitted
 // together with when its gradients are all noise.
@@ -27,7 +27,7 @@ func GradientNoise(x, g [][]float64) float64 {
 	sum := 0.0
 	for i := range x {
 		for j := range i {
-			d := vectors.Dot(x[i], g[j]) - vectors.Dot(x[j], g[i])
+			d := linalg.FastDot(x[i], g[j]) - linalg.FastDot(x[j], g[i])
 			sum += d * d
 		}
 	}

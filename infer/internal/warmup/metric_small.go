@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // SmallDim is the largest dimension in which the low-rank metric is learned from
@@ -64,14 +64,14 @@ func (e *smallEstimator) Metric() (hamiltonian.Metric, bool) {
 	for j := range d { // column j of t is row j of ry times ra
 		for i := range d {
 			from := max(i, j)
-			t[j*d+i] = vectors.Dot(ra[i*d+from:i*d+d], ry[j*d+from:j*d+d])
+			t[j*d+i] = linalg.FastDot(ra[i*d+from:i*d+d], ry[j*d+from:j*d+d])
 		}
 	}
 	orthogonalize(t, sigma)
 	for j, s := range sigma {
 		col := t[j*d : (j+1)*d]
 		for i := d - 1; i >= 0; i-- {
-			col[i] = (col[i]/math.Sqrt(s) - vectors.Dot(ra[i*d+i+1:i*d+d], col[i+1:])) / ra[i*d+i]
+			col[i] = (col[i]/math.Sqrt(s) - linalg.FastDot(ra[i*d+i+1:i*d+d], col[i+1:])) / ra[i*d+i]
 		}
 	}
 	orthogonalize(t, sigma)
@@ -269,7 +269,7 @@ func orthogonalize(a, length []float64) {
 		}
 	}
 	for k := range length {
-		length[k] = math.Sqrt(vectors.Dot(a[k*d:(k+1)*d], a[k*d:(k+1)*d]))
+		length[k] = math.Sqrt(linalg.FastDot(a[k*d:(k+1)*d], a[k*d:(k+1)*d]))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
-	"github.com/euryale-dev/euryale/infer/internal/vectors"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -57,7 +57,7 @@ func TestMetricFactors(t *testing.T) {
 		random.NormalTo(b)
 		m.Velocity(fa, a)
 		m.Force(fb, b)
-		if x, y := vectors.Dot(fa, b), vectors.Dot(a, fb); math.Abs(x-y) > 1e-13 {
+		if x, y := linalg.FastDot(fa, b), linalg.FastDot(a, fb); math.Abs(x-y) > 1e-13 {
 			t.Errorf("%s: F a . b is %g and a . F^T b is %g", name, x, y)
 		}
 		m.Momentum(back, fb)
@@ -154,9 +154,9 @@ func TestLowRankFindsSpikes(t *testing.T) {
 	for range 20 {
 		q, g := make([]float64, n), make([]float64, n)
 		random.NormalTo(q)
-		vectors.AddScaled(q, (math.Sqrt(1001)-1)*vectors.Dot(u, q), u) // covariance 1 + 1000 u u^T
+		linalg.AddScaled(q, (math.Sqrt(1001)-1)*linalg.FastDot(u, q), u) // covariance 1 + 1000 u u^T
 		copy(g, q)
-		vectors.AddScaled(g, -1000./1001*vectors.Dot(u, q), u)
+		linalg.AddScaled(g, -1000./1001*linalg.FastDot(u, q), u)
 		for i := range g {
 			g[i] = -g[i]
 		}
@@ -168,7 +168,7 @@ func TestLowRankFindsSpikes(t *testing.T) {
 	}
 	w := make([]float64, n)
 	m.Force(w, u)
-	if v := vectors.Dot(w, w); v < 300 || v > 3000 {
+	if v := linalg.FastDot(w, w); v < 300 || v > 3000 {
 		t.Errorf("variance along the spike is %g, want about 1001", v)
 	}
 }
