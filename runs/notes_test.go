@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,27 @@ func TestFilesWithoutGroups(t *testing.T) {
 	}
 	if _, err := s.Table(); err == nil || !strings.Contains(err.Error(), "there is no group posterior with draws: it has prior: want a group posterior") {
 		t.Error(err)
+	}
+}
+
+// Tree depths are judged although nothing says their limit, by the usual one, unless a trajectory went beyond it.
+func TestTreeDepthsWithoutLimit(t *testing.T) {
+	for deepest, want := range map[int]int{9: 0, 10: 1, 12: -1} {
+		name := filepath.Join(t.TempDir(), "c.csv")
+		if err := os.WriteFile(name, fmt.Appendf(nil, "lp__,treedepth__,a\n-1,3,1\n-1,%d,2\n-1,4,3\n-1,3,4\n", deepest), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := runs.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := s.Table()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := table.Evidence()
+		if unknown := slices.Contains(e.Unrecorded, diag.CheckDepth); unknown != (want < 0) || !unknown && (e.DepthHits != want || e.MaxDepth != 10) {
+			t.Errorf("deepest %d: %+v", deepest, e)
+		}
 	}
 }

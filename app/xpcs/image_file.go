@@ -120,7 +120,7 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		return nil, fmt.Errorf("%s has no complete frame: use a file with at least one", name)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
-	one, numbers, good := make([]float32, len(m.Values)), make([]float64, len(m.Values)), 0
+	one, numbers, good := make([]float32, len(m.Values)), make([]uint32, len(m.Values)), 0
 	for k := range n {
 		if err := movie.Dense(k, one); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		}
 	}
 	for i := range m.Values {
-		if m.Values[i] /= numbers[i]; numbers[i] < (1-mostMissing)*float64(good) {
+		if m.Values[i] /= float64(numbers[i]); float64(numbers[i]) < (1-mostMissing)*float64(good) {
 			m.Values[i] = math.NaN()
 		}
 	}

@@ -224,7 +224,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		return err
 	}
 	m, r := h.Mask(), h.Recipe()
-	if n := len(slices.DeleteFunc(slices.Clone(src.Image), func(v float64) bool { return v == v })); n > 0 {
+	if n := withoutNumber(src.Image); n > 0 {
 		a.Note("%s: masked %s without a valid number", f.Image, errtext.Count(n, "pixel"))
 	}
 	if m.Count() == 0 {
@@ -239,6 +239,16 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		}
 	}
 	return maskDone(a, maskDoc{Engine: "xpcs", File: out, Image: f.Image, Shape: [2]int{m.Height, m.Width}, Kept: m.Count(), Steps: r.Steps, Recipe: f.SaveRecipe})
+}
+
+// withoutNumber counts the pixels that are no number.
+func withoutNumber(image []float64) (n int) {
+	for _, v := range image {
+		if v != v {
+			n++
+		}
+	}
+	return n
 }
 
 func maskDone(a *frame.App, d maskDoc) error {

@@ -101,4 +101,14 @@ func TestDeclaredSizes(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
+	tiff := bigEndian(16, 1, 5, []byte{1, 2, 3})
+	for at := 10; at+12 <= len(tiff); at += 12 { // the numbers of rows and columns
+		if tag := binary.BigEndian.Uint16(tiff[at:]); tag == tagWidth || tag == tagHeight {
+			binary.BigEndian.PutUint16(tiff[at+2:], 4)
+			binary.BigEndian.PutUint32(tiff[at+8:], 8000)
+		}
+	}
+	if _, err := readTIFF(bytes.NewReader(tiff), int64(len(tiff)), Settings{}); err == nil || !strings.Contains(err.Error(), "too few for 8000 x 8000 pixels") {
+		t.Error(err)
+	}
 }

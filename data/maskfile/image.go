@@ -95,7 +95,7 @@ func imageHDF5(name string, s Settings) (*Image, error) {
 		return nil, fmt.Errorf("the dataset %s has the shape %v: want rows and columns", key, d.Shape())
 	}
 	if err := s.shape(shape[0], shape[1]); err != nil {
-		return nil, fmt.Errorf("the dataset %s has %w", key, err)
+		return nil, fmt.Errorf("the dataset %s: %w", key, err)
 	}
 	v, err := d.Float64s()
 	return &Image{shape[0], shape[1], v}, err

@@ -125,7 +125,7 @@ func fromHDF5(f *hdf5.File, s Settings) (*Mask, error) {
 		return nil, fmt.Errorf("the dataset %s has the shape %v: want rows and columns", key, d.Shape())
 	}
 	if err := s.shape(shape[0], shape[1]); err != nil {
-		return nil, fmt.Errorf("the dataset %s has %w", key, err)
+		return nil, fmt.Errorf("the dataset %s: %w", key, err)
 	}
 	if d.Type().Class == hdf5.Enum { // truth values
 		keep, err := d.Bools()
