@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor/events"
 )
 
 // Settings give what a file may not say itself. The zero value is the default.
@@ -52,14 +53,8 @@ type source interface {
 	close() error
 }
 
-// Events holds the nonzero pixels of some frames.
-type Events struct {
-	// Start is the index in Pixel and Count at which each frame begins, followed by the index at which
-	// the last one ends.
-	Start []int
-	Pixel []uint32  // row * width + column, ascending within a frame
-	Count []float32 // intensity of the pixel, not 0
-}
+// Events holds the nonzero pixels of some frames, in ascending order within a frame.
+type Events = events.List
 
 // FormatError says what is wrong with a file, and where.
 type FormatError = data.FormatError
@@ -166,18 +161,12 @@ func (f *File) Events(first, n int, dst *Events) error {
 	if err := f.inside(first, n); err != nil {
 		return err
 	}
-	dst.reset()
+	dst.Reset()
 	return f.source.events(first, n, dst)
 }
 
 // Close closes the file.
 func (f *File) Close() error { return f.source.close() }
-
-func (e *Events) reset() {
-	e.Start, e.Pixel, e.Count = append(e.Start[:0], 0), e.Pixel[:0], e.Count[:0]
-}
-
-func (e *Events) end() { e.Start = append(e.Start, len(e.Pixel)) }
 
 // fromDense reads dense frames one at a time and keeps what is not 0.
 func fromDense(s source, pixels, first, n int, dst *Events) error {
@@ -186,12 +175,7 @@ func fromDense(s source, pixels, first, n int, dst *Events) error {
 		if err := s.dense(first+i, frame); err != nil {
 			return err
 		}
-		for p, v := range frame {
-			if v != 0 {
-				dst.Pixel, dst.Count = append(dst.Pixel, uint32(p)), append(dst.Count, v)
-			}
-		}
-		dst.end()
+		dst.Gather(frame, pixels)
 	}
 	return nil
 }
@@ -200,14 +184,10 @@ func fromDense(s source, pixels, first, n int, dst *Events) error {
 func toDense(s source, pixels, first int, dst []float32) error {
 	clear(dst)
 	var e Events
-	e.reset()
+	e.Reset()
 	if err := s.events(first, len(dst)/pixels, &e); err != nil {
 		return err
 	}
-	for f := range e.Start[1:] {
-		for i := e.Start[f]; i < e.Start[f+1]; i++ {
-			dst[f*pixels+int(e.Pixel[i])] = e.Count[i]
-		}
-	}
+	e.Scatter(dst, pixels)
 	return nil
 }

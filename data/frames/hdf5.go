@@ -324,7 +324,7 @@ func (st *stack) events(first, n int, dst *Events) error {
 					dst.Pixel, dst.Count = append(dst.Pixel, uint32(p)), append(dst.Count, v)
 				}
 			}
-			dst.end()
+			dst.End()
 		}
 	}
 	return nil

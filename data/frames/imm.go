@@ -125,39 +125,10 @@ func (m *imm) events(first, n int, dst *Events) error {
 				dst.Pixel, dst.Count = append(dst.Pixel, p), append(dst.Count, float32(c))
 			}
 		}
-		dst.tidy()
-		dst.end()
+		dst.Tidy()
+		dst.End()
 	}
 	return nil
 }
 
 func (m *imm) close() error { return m.in.Close() }
-
-// tidy sorts the events of the frame that has not ended and joins those of one pixel.
-func (e *Events) tidy() {
-	from := e.Start[len(e.Start)-1]
-	p, c := e.Pixel[from:], e.Count[from:]
-	ascending := true
-	for i := 1; i < len(p) && ascending; i++ {
-		ascending = p[i] > p[i-1]
-	}
-	if ascending {
-		return
-	}
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(p[a]) - int(p[b]) })
-	oldP, oldC := slices.Clone(p), slices.Clone(c)
-	n := 0
-	for _, i := range order {
-		if n > 0 && p[n-1] == oldP[i] {
-			c[n-1] += oldC[i]
-			continue
-		}
-		p[n], c[n] = oldP[i], oldC[i]
-		n++
-	}
-	e.Pixel, e.Count = e.Pixel[:from+n], e.Count[:from+n]
-}

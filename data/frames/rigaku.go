@@ -201,8 +201,8 @@ func (r *rigaku) events(first, n int, dst *Events) error {
 	}
 	for i := range lists {
 		dst.Pixel, dst.Count = append(dst.Pixel, lists[i].Pixel...), append(dst.Count, lists[i].Count...)
-		dst.tidy()
-		dst.end()
+		dst.Tidy()
+		dst.End()
 	}
 	return nil
 }

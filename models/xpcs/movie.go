@@ -12,7 +12,7 @@ import (
 func Movie(f *frames.File) correlate.Movie {
 	m := correlate.Movie{Frames: f.Frames, Height: f.Height, Width: f.Width, Dense: f.Dense}
 	if f.Sparse {
-		m.Sparse = func(first, n int, dst *correlate.Events) error { return f.Events(first, n, (*frames.Events)(dst)) }
+		m.Sparse = f.Events
 	}
 	return m
 }

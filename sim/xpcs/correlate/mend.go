@@ -213,7 +213,7 @@ func (d *Mended) sparse(m Movie, first, n int, dst *Events) error {
 	if err := m.Sparse(first, n, dst); err != nil {
 		return err
 	}
-	if err := dst.check(n, m.Height*m.Width, first); err != nil {
+	if err := checkEvents(dst, n, m.Height*m.Width, first); err != nil {
 		return err
 	}
 	for f := range n {
@@ -231,7 +231,7 @@ func (d *Mended) sparse(m Movie, first, n int, dst *Events) error {
 			if err := m.Sparse(by, 1, &d.one); err != nil {
 				return 0, err
 			}
-			return d.sumOfEvents(&d.one, 0), d.one.check(1, m.Height*m.Width, by)
+			return d.sumOfEvents(&d.one, 0), checkEvents(&d.one, 1, m.Height*m.Width, by)
 		})
 		if err != nil {
 			return err

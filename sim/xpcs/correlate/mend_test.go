@@ -35,7 +35,7 @@ func eventsOf(m Movie) Movie {
 			return err
 		}
 		dst.Reset()
-		dst.fromFrames(frames, size)
+		dst.Gather(frames, size)
 		return nil
 	}
 	return m

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/tensor/events"
 )
 
 // Movie is a sequence of frames of one detector. One of Dense, Sparse and Raw must be set; where
@@ -28,22 +29,7 @@ type Movie struct {
 }
 
 // Events lists the pixels of some frames that are not 0.
-type Events struct {
-	Start []int     // start of each frame in Pixel and Count, and the end of the last one
-	Pixel []uint32  // pixel as row * width + column; each at most once in a frame
-	Count []float32 // intensity of the pixel, not 0
-}
-
-// Reset removes all frames.
-func (e *Events) Reset() {
-	e.Start, e.Pixel, e.Count = append(e.Start[:0], 0), e.Pixel[:0], e.Count[:0]
-}
-
-// End ends a frame, which consists of the events appended since the previous one.
-func (e *Events) End() { e.Start = append(e.Start, len(e.Pixel)) }
-
-// Frames returns the number of frames.
-func (e *Events) Frames() int { return max(len(e.Start)-1, 0) }
+type Events = events.List
 
 // FromArray makes a Movie from frames in memory, of shape (frames, height, width).
 func FromArray(data []float32, frames, height, width int) Movie {

@@ -256,7 +256,7 @@ func TestSelect(t *testing.T) {
 	m := FromArray(data, 50, 3, 4)
 	m.Sparse = func(first, n int, e *Events) error {
 		e.Reset()
-		e.fromFrames(data[first*12:(first+n)*12], 12)
+		e.Gather(data[first*12:(first+n)*12], 12)
 		return nil
 	}
 	got, err := m.Select(Selection{First: 3, Last: 48, Stride: 2, Average: 3})
@@ -345,7 +345,7 @@ func TestCrowd(t *testing.T) {
 			return errors.New("too many frames at once")
 		}
 		dst.Reset()
-		dst.fromFrames(data[first*h*w:][:k*h*w], h*w)
+		dst.Gather(data[first*h*w:][:k*h*w], h*w)
 		return nil
 	}}
 	if r, err := Multitau(context.Background(), events, maps, Settings{levels: 8, Parts: 2}); err != nil || r.Sparse != 8 || !slices.EqualFunc(r.G2, want.G2, slices.Equal) {

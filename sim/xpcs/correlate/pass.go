@@ -199,7 +199,7 @@ func (a *pass[T]) read(n int) error {
 			if err := a.movie.Dense(a.done+at, a.frames); err != nil {
 				return err
 			}
-			a.events.fromFrames(a.frames, size)
+			a.events.Gather(a.frames, size)
 			at += some
 			if err := a.room(len(a.events.Pixel), at); err != nil {
 				return err
@@ -229,11 +229,11 @@ func (a *pass[T]) readEvents(n, size int) error {
 		if err := a.movie.Sparse(a.done+at, some, to); err != nil {
 			return err
 		}
-		if err := to.check(some, size, a.done+at); err != nil {
+		if err := checkEvents(to, some, size, a.done+at); err != nil {
 			return err
 		}
 		if to != &a.events {
-			a.events.join(to)
+			a.events.Join(to)
 		}
 		if at += some; a.sparse != nil {
 			if err := a.room(len(a.events.Pixel), at); err != nil {
@@ -244,29 +244,8 @@ func (a *pass[T]) readEvents(n, size int) error {
 	return nil
 }
 
-// join appends the frames of b.
-func (e *Events) join(b *Events) {
-	from := len(e.Pixel)
-	for _, end := range b.Start[1:] {
-		e.Start = append(e.Start, from+end)
-	}
-	e.Pixel, e.Count = append(e.Pixel, b.Pixel...), append(e.Count, b.Count...)
-}
-
-// fromFrames appends the events of dense frames.
-func (e *Events) fromFrames(frames []float32, size int) {
-	for ; len(frames) > 0; frames = frames[size:] {
-		for i, v := range frames[:size] {
-			if v != 0 {
-				e.Pixel, e.Count = append(e.Pixel, uint32(i)), append(e.Count, v)
-			}
-		}
-		e.End()
-	}
-}
-
-// check makes sure that events can be used as indices.
-func (e *Events) check(n, size, first int) error {
+// checkEvents makes sure that the events of n frames of size pixels, from first on, can be used as indices.
+func checkEvents(e *Events, n, size, first int) error {
 	if e.Frames() != n || len(e.Count) != len(e.Pixel) || e.Start[0] != 0 || e.Start[n] != len(e.Pixel) || !slices.IsSorted(e.Start) {
 		return fmt.Errorf("correlate: the source of frames %d to %d returned lists of %d frames: correct the reader", first, first+n, e.Frames())
 	}

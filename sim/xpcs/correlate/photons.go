@@ -95,7 +95,7 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 		out.Sparse = func(first, n int, dst *Events) error {
 			err := m.Sparse(first, n, dst)
 			if err == nil {
-				err = dst.check(n, size, first)
+				err = checkEvents(dst, n, size, first)
 			}
 			if err == nil {
 				v.strays.sparse(first, n, dst)

@@ -325,7 +325,7 @@ func (r *reel) read(s *slot) error {
 		if err := m.Sparse(s.first, s.n, &s.events); err != nil {
 			return err
 		}
-		return s.events.check(s.n, r.size, s.first)
+		return checkEvents(&s.events, s.n, r.size, s.first)
 	case m.Raw != nil:
 		return m.Raw.Read(s.first, s.pinned.Bytes()[:s.n*m.Raw.size()*r.size])
 	default:

@@ -293,7 +293,7 @@ func (m Movie) frames(first, n int, dst []float32, e *Events) error {
 	if err := m.Sparse(first, n, e); err != nil {
 		return err
 	}
-	if err := e.check(n, size, first); err != nil {
+	if err := checkEvents(e, n, size, first); err != nil {
 		return err
 	}
 	clear(dst[:n*size])

@@ -92,7 +92,7 @@ func TestTwotimeBits(t *testing.T) {
 	want := twotimes(t, m, maps, Settings{Threads: 1})
 	events := Movie{Frames: n, Height: h, Width: w, Sparse: func(first, n int, e *Events) error {
 		e.Reset()
-		e.fromFrames(data[first*h*w:(first+n)*h*w], h*w)
+		e.Gather(data[first*h*w:(first+n)*h*w], h*w)
 		return nil
 	}}
 	for name, c := range map[string]struct {
